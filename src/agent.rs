@@ -1,0 +1,155 @@
+//! An owner together with its machine.
+
+use core::fmt;
+use core::ops::{Deref, DerefMut};
+
+use crate::fsm::Fsm;
+use crate::machine::StateMachine;
+use crate::owner::Owner;
+use crate::state::StateRef;
+
+/// An owner with its machine: a character that updates itself.
+///
+/// It dereferences to the owner. The verbs are those of [`StateMachine`], without the owner.
+///
+/// # Examples
+///
+/// ```
+/// use demeanor::{Agent, Fsm, Owner, State, StateMachine};
+///
+/// struct Lamp {
+///     is_lit: bool,
+/// }
+///
+/// struct Toggle;
+///
+/// impl Owner for Lamp {
+///     type Context<'a> = ();
+///     type Message = Toggle;
+/// }
+///
+/// struct Off;
+/// struct On;
+///
+/// impl State<Lamp> for Off {
+///     fn on_message(&self, _: &mut Lamp, _: &Toggle, fsm: &mut Fsm<'_, Lamp>, _: &mut ()) -> bool {
+///         fsm.change_state(&On);
+///         true
+///     }
+/// }
+///
+/// impl State<Lamp> for On {
+///     fn enter(&self, lamp: &mut Lamp, _: &mut Fsm<'_, Lamp>, _: &mut ()) {
+///         lamp.is_lit = true;
+///     }
+/// }
+///
+/// let mut lamp = Agent::new(Lamp { is_lit: false }, StateMachine::new(&Off));
+/// assert!(lamp.send(&Toggle, &mut ()));
+/// assert!(lamp.is_lit);
+/// assert!(lamp.machine().is_in_state(&On));
+/// ```
+#[derive(Clone)]
+pub struct Agent<T: Owner> {
+    owner: T,
+    machine: StateMachine<T>,
+}
+
+impl<T: Owner> Agent<T> {
+    /// Puts an owner and its machine together. Calls nothing.
+    pub fn new(owner: T, machine: StateMachine<T>) -> Self {
+        Self { owner, machine }
+    }
+
+    /// Runs `enter` along the active path. See [`StateMachine::start`].
+    pub fn start(&mut self, cx: &mut T::Context<'_>) {
+        self.machine.start(&mut self.owner, cx);
+    }
+
+    /// Runs `exit` along the active path. See [`StateMachine::stop`].
+    pub fn stop(&mut self, cx: &mut T::Context<'_>) {
+        self.machine.stop(&mut self.owner, cx);
+    }
+
+    /// Runs one tick. See [`StateMachine::update`].
+    #[inline]
+    pub fn update(&mut self, cx: &mut T::Context<'_>) {
+        self.machine.update(&mut self.owner, cx);
+    }
+
+    /// Offers a message; returns whether it was handled. See [`StateMachine::send`].
+    pub fn send(&mut self, message: &T::Message, cx: &mut T::Context<'_>) -> bool {
+        self.machine.send(&mut self.owner, message, cx)
+    }
+
+    /// Changes state; returns whether it was done. See [`StateMachine::change_state`].
+    pub fn change_state(&mut self, to: impl Into<StateRef<T>>, cx: &mut T::Context<'_>) -> bool {
+        self.machine.change_state(&mut self.owner, to, cx)
+    }
+
+    /// Changes to the previous state; returns whether it was done. See [`StateMachine::revert_state`].
+    pub fn revert_state(&mut self, cx: &mut T::Context<'_>) -> bool {
+        self.machine.revert_state(&mut self.owner, cx)
+    }
+
+    /// Pushes a state over current; returns whether it was done. See [`StateMachine::push_state`].
+    pub fn push_state(&mut self, over: impl Into<StateRef<T>>, cx: &mut T::Context<'_>) -> bool {
+        self.machine.push_state(&mut self.owner, over, cx)
+    }
+
+    /// Pops back to what current was pushed over; returns whether it was done. See [`StateMachine::pop_state`].
+    pub fn pop_state(&mut self, cx: &mut T::Context<'_>) -> bool {
+        self.machine.pop_state(&mut self.owner, cx)
+    }
+
+    /// Changes to where a composite state was left; returns whether it was done. See [`StateMachine::resume_state`].
+    pub fn resume_state(&mut self, composite: impl Into<StateRef<T>>, cx: &mut T::Context<'_>) -> bool {
+        self.machine.resume_state(&mut self.owner, composite, cx)
+    }
+
+    /// Lends owner and machine to `act` as a callback has them. See [`StateMachine::with`].
+    pub fn with<R>(
+        &mut self,
+        cx: &mut T::Context<'_>,
+        act: impl FnOnce(&mut T, &mut Fsm<'_, T>, &mut T::Context<'_>) -> R,
+    ) -> R {
+        self.machine.with(&mut self.owner, cx, act)
+    }
+
+    /// Returns the machine.
+    #[must_use]
+    pub fn machine(&self) -> &StateMachine<T> {
+        &self.machine
+    }
+
+    /// Returns the machine for changing what no callback needs to know of.
+    pub fn machine_mut(&mut self) -> &mut StateMachine<T> {
+        &mut self.machine
+    }
+
+    /// Takes owner and machine apart.
+    #[must_use]
+    pub fn into_parts(self) -> (T, StateMachine<T>) {
+        (self.owner, self.machine)
+    }
+}
+
+impl<T: Owner> Deref for Agent<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.owner
+    }
+}
+
+impl<T: Owner> DerefMut for Agent<T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.owner
+    }
+}
+
+impl<T: Owner + fmt::Debug> fmt::Debug for Agent<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Agent").field("owner", &self.owner).field("machine", &self.machine).finish()
+    }
+}

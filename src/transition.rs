@@ -1,0 +1,351 @@
+//! The one algorithm: how requests are carried out, and in which order a change calls what.
+//!
+//! It works on a [`Seat`](crate::seat::Seat), whoever keeps it. The rule numbers are those of `docs/semantics.md`.
+
+use alloc::vec::Vec;
+use core::fmt;
+use core::mem;
+
+use log::{debug, error, warn};
+use smallvec::smallvec;
+
+use crate::fsm::Fsm;
+use crate::owner::{Cause, Change, Label, NameOf, Outcome, Owner, Refusal};
+use crate::seat::{Path, Suspended, path_to};
+use crate::state::StateRef;
+
+/// The most changes that one callback may lead to (rule 13).
+const MOST_CHANGES: u32 = 64;
+
+/// The deepest that states can be pushed over each other (rule 15).
+const MOST_PUSHED: usize = 64;
+
+/// Why nothing can be asked for in `exit` (rule 12).
+const BEING_LEFT: &str = "the state is being left";
+
+/// A change that a callback has asked for.
+pub(crate) enum Request<T: Owner> {
+    Change(StateRef<T>),
+    Revert,
+    Push(StateRef<T>),
+    Pop,
+    Resume(StateRef<T>),
+}
+
+impl<T: Owner> Request<T> {
+    fn cause(&self) -> Cause {
+        match self {
+            Self::Change(_) => Cause::Change,
+            Self::Revert => Cause::Revert,
+            Self::Push(_) => Cause::Push,
+            Self::Pop => Cause::Pop,
+            Self::Resume(_) => Cause::Resume,
+        }
+    }
+}
+
+impl<T: Owner> fmt::Display for Request<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Change(to) | Self::Push(to) | Self::Resume(to) => write!(f, "{} to {to}", self.cause()),
+            Self::Revert | Self::Pop => write!(f, "{}", self.cause()),
+        }
+    }
+}
+
+/// What one change leaves and enters.
+struct Plan<T: Owner> {
+    cause: Cause,
+    /// How many of the active states stay, from the outermost.
+    kept: usize,
+    /// What is entered, outermost first; nothing when a pop leads back to no state.
+    entered: Path<T>,
+}
+
+impl<T: Owner> Fsm<'_, T> {
+    /// Rule 11.
+    pub(crate) fn execute_now(&mut self, request: Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        if self.exiting {
+            self.misused(&request, owner, BEING_LEFT);
+            return false;
+        }
+        self.settle(owner, cx);
+        let done = self.execute(request, owner, cx);
+        self.settle(owner, cx);
+        done
+    }
+
+    /// Carries out the requests, first in, first out, until there are none (rule 10).
+    #[inline]
+    pub(crate) fn settle(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
+        if !self.requests.is_empty() {
+            self.settle_all(owner, cx);
+        }
+    }
+
+    #[inline(never)]
+    fn settle_all(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
+        while !self.requests.is_empty() {
+            let request = self.requests.remove(0);
+            self.execute(request, owner, cx);
+        }
+    }
+
+    /// Carries out one request: guards, exits, swap, enters. Returns whether the change was made.
+    pub(crate) fn execute(&mut self, request: Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        if self.changes == MOST_CHANGES {
+            self.break_cycle(&request, owner);
+            return false;
+        }
+        let plan = match self.plan(&request) {
+            Ok(plan) => plan,
+            Err(why) => {
+                self.misused(&request, owner, why);
+                return false;
+            }
+        };
+        if !self.is_admitted(&plan, owner, cx) {
+            return false;
+        }
+        self.exit_all(&plan, owner, cx);
+        self.swap(&plan, owner, cx);
+        self.enter_all(&plan.entered, plan.cause, owner, cx);
+        true
+    }
+
+    fn plan(&self, request: &Request<T>) -> Result<Plan<T>, &'static str> {
+        let cause = request.cause();
+        let stack = self.seat.rare.as_ref().map_or(&[][..], |rare| &rare.stack);
+        let (kept, entered) = match request {
+            Request::Change(to) => self.route(to)?,
+            Request::Revert => self.route(self.previous().ok_or("there is no previous state")?)?,
+            Request::Resume(composite) => self.route(self.seat.remembered(composite).unwrap_or(composite))?,
+            Request::Push(_) if stack.len() == MOST_PUSHED => {
+                return Err("64 states are pushed over each other already");
+            }
+            Request::Push(over) => (0, descent(over)?.1),
+            Request::Pop => {
+                let suspended = stack.last().ok_or("nothing has been pushed over")?;
+                (0, suspended.ancestors.iter().chain(suspended.current.as_option()).cloned().collect())
+            }
+        };
+        Ok(Plan { cause, kept, entered })
+    }
+
+    /// How many active states a change to `to` leaves alone, and what it enters (rule 6).
+    fn route(&self, to: &StateRef<T>) -> Result<(usize, Path<T>), &'static str> {
+        let (above, mut path) = descent(to)?;
+        // Up to the deepest common ancestor; but a target on the active path is itself left.
+        let shared = self.seat.path().zip(&path).take_while(|(active, entered)| active == entered).count();
+        let kept = shared.min(above);
+        path.drain(..kept);
+        Ok((kept, path))
+    }
+
+    /// Asks the guards, unless the verb does without (rules 8, 15).
+    fn is_admitted(&self, plan: &Plan<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        let mut exited = (plan.kept..self.seat.depth()).rev().filter_map(|depth| self.seat.at(depth));
+        let mut refusal = None;
+        if plan.cause != Cause::Push {
+            refusal = exited.find(|state| !state.can_exit(owner, cx)).map(Refusal::Exit);
+        }
+        if plan.cause != Cause::Pop && refusal.is_none() {
+            refusal = plan.entered.iter().find(|state| !state.can_enter(owner, cx)).map(Refusal::Enter);
+        }
+        let Some(refusal) = refusal else { return true };
+        let change = Change {
+            from: self.current(),
+            to: plan.entered.last(),
+            cause: plan.cause,
+            outcome: Outcome::Refused(refusal),
+        };
+        debug!("{}: {change}", Label(owner));
+        owner.on_change(&change, cx);
+        false
+    }
+
+    /// Exits, innermost first. Current and previous are both the state being left (rule 5).
+    fn exit_all(&mut self, plan: &Plan<T>, owner: &mut T, cx: &mut T::Context<'_>) {
+        if !self.seat.current.is_none() {
+            self.seat.previous = self.seat.current.clone();
+        }
+        let asked_before = self.requests.len();
+        self.exiting = true;
+        for depth in (plan.kept..self.seat.depth()).rev() {
+            self.seat.remember(depth);
+            let Some(state) = self.seat.at(depth).cloned() else { break };
+            if plan.cause == Cause::Push {
+                state.suspend(owner, self, cx);
+            } else {
+                state.exit(owner, self, cx);
+            }
+        }
+        self.exiting = false;
+        while self.requests.len() > asked_before {
+            let request = self.requests.remove(asked_before);
+            self.misused(&request, owner, BEING_LEFT);
+        }
+    }
+
+    /// Makes the first of the states to be entered the current one, and tells of the change.
+    fn swap(&mut self, plan: &Plan<T>, owner: &mut T, cx: &mut T::Context<'_>) {
+        self.changes += 1;
+        self.kept = self.kept.min(plan.kept);
+        self.seat.entered_at = T::now(cx);
+        let first = plan.entered.first().cloned().unwrap_or(StateRef::NONE);
+        let from = match plan.cause {
+            Cause::Push => {
+                let rare = self.seat.rare_mut();
+                let ancestors = mem::take(&mut rare.ancestors);
+                let from = mem::replace(&mut self.seat.current, first);
+                self.seat.rare_mut().stack.push(Suspended { current: from.clone(), ancestors });
+                from
+            }
+            Cause::Pop => {
+                self.seat.rare_mut().stack.pop();
+                self.seat.replace(0, first)
+            }
+            Cause::Change | Cause::Revert | Cause::Resume => self.seat.replace(plan.kept, first),
+        };
+        let to = plan.entered.last();
+        if self.changes > MOST_CHANGES / 2 {
+            let trail = &mut self.seat.rare_mut().trail;
+            if self.changes == MOST_CHANGES / 2 + 1 {
+                trail.clear();
+            }
+            trail.extend(to.cloned());
+        }
+        let change = Change::taken(from.as_option(), to, plan.cause);
+        debug!("{}: {change}", Label(owner));
+        owner.on_change(&change, cx);
+    }
+
+    /// Enters, outermost first, each being current while its `enter` runs; unless a change made in one of them has taken the
+    /// machine elsewhere (rule 5).
+    fn enter_all(&mut self, path: &Path<T>, cause: Cause, owner: &mut T, cx: &mut T::Context<'_>) {
+        let turn = self.changes;
+        for (i, state) in path.iter().enumerate() {
+            if i > 0 {
+                self.seat.descend(state.clone());
+            }
+            if cause == Cause::Pop {
+                state.resume(owner, self, cx);
+            } else {
+                state.enter(owner, self, cx);
+            }
+            if self.changes != turn {
+                return;
+            }
+        }
+    }
+
+    /// Rule 1: enters the active path, outermost first.
+    pub(crate) fn start(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
+        let path: Path<T> = self.seat.path().cloned().collect();
+        let Some(outermost) = path.first() else { return };
+        self.seat.replace(0, outermost.clone());
+        self.enter_all(&path, Cause::Change, owner, cx);
+        self.settle(owner, cx);
+    }
+
+    /// Rule 1: exits the active path, innermost first; the machine is then in no state.
+    pub(crate) fn stop(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
+        self.exit_all(&Plan { cause: Cause::Change, kept: 0, entered: smallvec![] }, owner, cx);
+        self.seat.replace(0, StateRef::NONE);
+        if let Some(rare) = &mut self.seat.rare {
+            rare.stack.clear();
+        }
+    }
+
+    /// Rule 4: one tick.
+    #[inline]
+    pub(crate) fn tick(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
+        if let Some(global) = self.global.as_option() {
+            global.update(owner, self, cx);
+            self.settle_callback(owner, cx);
+        }
+        let mut depth = 0;
+        while let Some(state) = self.seat.at(depth) {
+            let was_innermost = depth + 1 == self.seat.depth();
+            match state.as_singleton() {
+                Some(state) => state.update(owner, self, cx),
+                None => state.clone().update(owner, self, cx),
+            }
+            self.settle_callback(owner, cx);
+            if was_innermost {
+                break;
+            }
+            depth += 1;
+        }
+    }
+
+    /// Rule 14: offers a message outward. Returns whether it was handled.
+    pub(crate) fn send(&mut self, owner: &mut T, message: &T::Message, cx: &mut T::Context<'_>) -> bool {
+        let path: Path<T> = self.seat.path().cloned().collect();
+        self.kept = path.len();
+        for (depth, state) in path.iter().enumerate().rev() {
+            if depth >= self.kept {
+                continue;
+            }
+            let is_handled = state.on_message(owner, message, self, cx);
+            self.settle_callback(owner, cx);
+            if is_handled {
+                return true;
+            }
+        }
+        let Some(global) = self.global.as_option() else { return false };
+        let is_handled = global.on_message(owner, message, self, cx);
+        self.settle_callback(owner, cx);
+        is_handled
+    }
+
+    /// Carries out what the callback that has just returned asked for. The next one has its own count of changes.
+    #[inline]
+    fn settle_callback(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
+        if !self.requests.is_empty() || self.changes > 0 {
+            self.settle_all(owner, cx);
+            self.changes = 0;
+        }
+    }
+
+    #[cold]
+    fn misused(&self, request: &Request<T>, owner: &T, why: &str) {
+        warn!("{}: {request} refused in state {}: {why}", Label(owner), NameOf(self.current()));
+    }
+
+    /// Rule 13.
+    #[cold]
+    fn break_cycle(&mut self, request: &Request<T>, owner: &T) {
+        self.requests.clear();
+        let mut cycle: Vec<&StateRef<T>> = Vec::new();
+        for state in self.seat.rare.iter().flat_map(|rare| &rare.trail) {
+            if !cycle.contains(&state) {
+                cycle.push(state);
+            }
+        }
+        error!(
+            "{}: {request} dropped in state {}: one callback has led to {MOST_CHANGES} changes, lately to {cycle:?}",
+            Label(owner),
+            NameOf(self.current()),
+        );
+    }
+}
+
+/// The path from the outermost ancestor of `to` down through the `initial()` children, and how many states of it are above
+/// `to`.
+fn descent<T: Owner>(to: &StateRef<T>) -> Result<(usize, Path<T>), &'static str> {
+    let mut path = path_to(to)?;
+    let above = path.len() - 1;
+    let mut innermost = to.clone();
+    while let Some(child) = innermost.initial() {
+        if child.parent().as_ref() != Some(&innermost) {
+            return Err("its initial() has another parent()");
+        }
+        if path.len() > 64 {
+            return Err("its initial() states have no end");
+        }
+        path.push(child.clone());
+        innermost = child;
+    }
+    Ok((above, path))
+}
