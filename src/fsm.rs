@@ -67,14 +67,14 @@ pub struct Fsm<'a, T: Owner> {
     pub(crate) kept: usize,
     /// When the owner is one of many: what tells it from the others. Then `seat` is what they share.
     pub(crate) row: Option<Row<'a, T>>,
-    /// Which of the many it is.
-    pub(crate) slot: u32,
+    /// Which of the slice's owners it is.
+    pub(crate) nth: u32,
 }
 
 impl<'a, T: Owner> Fsm<'a, T> {
     #[inline]
     pub(crate) fn new(seat: &'a mut Seat<T>, global: &'a StateRef<T>) -> Self {
-        Self { seat, global, requests: SmallVec::new(), exiting: false, changes: 0, kept: 0, row: None, slot: 0 }
+        Self { seat, global, requests: SmallVec::new(), exiting: false, changes: 0, kept: 0, row: None, nth: 0 }
     }
 
     /// Asks for a change to `to`: its `enter`, after the `exit` of current.
@@ -208,7 +208,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
     #[inline(never)]
     fn ask_for(&mut self, state: &'static dyn State<T>) {
         match &mut self.row {
-            Some(row) => row.book.change(self.slot, state, row.rows),
+            Some(row) => row.book.change(row.first + self.nth, state, row.rows),
             None => self.requests.push(Request::Change(StateRef::from(state))),
         }
     }
@@ -216,7 +216,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
     #[inline(never)]
     fn ask(&mut self, request: Request<T>) {
         match &mut self.row {
-            Some(row) => row.book.ask(self.slot, request, row.rows),
+            Some(row) => row.book.ask(row.first + self.nth, request, row.rows),
             None => self.requests.push(request),
         }
     }

@@ -171,7 +171,7 @@ pub trait State<T: Owner>: DowncastSync {
     #[doc(hidden)]
     fn can_exit_each(&self, owners: &[T], movers: &[Mover], next: &mut usize, cx: &T::Context<'_>) {
         while let Some(mover) = movers.get(*next) {
-            if !self.can_exit(&owners[mover.slot as usize], cx) {
+            if !self.can_exit(&owners[mover.slot() as usize], cx) {
                 break;
             }
             *next += 1;
@@ -182,7 +182,7 @@ pub trait State<T: Owner>: DowncastSync {
     #[doc(hidden)]
     fn can_enter_each(&self, owners: &[T], movers: &[Mover], next: &mut usize, cx: &T::Context<'_>) {
         while let Some(mover) = movers.get(*next) {
-            if !self.can_enter(&owners[mover.slot as usize], cx) {
+            if !self.can_enter(&owners[mover.slot() as usize], cx) {
                 break;
             }
             *next += 1;
@@ -193,7 +193,7 @@ pub trait State<T: Owner>: DowncastSync {
     #[doc(hidden)]
     fn exit_each(&self, owners: &mut [T], movers: &[Mover], fsm: &mut FsmSlice<'_, T>, cx: &mut T::Context<'_>) {
         for mover in movers {
-            let slot = mover.slot as usize;
+            let slot = mover.slot() as usize;
             self.exit(&mut owners[slot], fsm.at(slot), cx);
         }
     }
@@ -202,7 +202,7 @@ pub trait State<T: Owner>: DowncastSync {
     #[doc(hidden)]
     fn enter_each(&self, owners: &mut [T], movers: &[Mover], fsm: &mut FsmSlice<'_, T>, cx: &mut T::Context<'_>) {
         for mover in movers {
-            let slot = mover.slot as usize;
+            let slot = mover.slot() as usize;
             self.enter(&mut owners[slot], fsm.at(slot), cx);
         }
     }

@@ -392,7 +392,7 @@ impl<T: Owner> Batch<T> {
         }
         upshot.seated.sort_by_key(|seated| seated.slot);
         while let Some(Seated { slot, seat, .. }) = upshot.seated.pop() {
-            let behind = upshot.movers.partition_point(|mover| mover.slot < slot);
+            let behind = upshot.movers.partition_point(|mover| mover.slot() < slot);
             self.move_in_bulk(bucket, start, &upshot.movers[behind..], upshot.moved_at);
             upshot.movers.truncate(behind);
             #[expect(clippy::cast_possible_truncation, reason = "a bucket has fewer than 2^32 rows")]
@@ -405,18 +405,18 @@ impl<T: Owner> Batch<T> {
     fn move_in_bulk(&mut self, bucket: u32, start: usize, movers: &[Mover], moved_at: f64) {
         let mut rows = mem::replace(&mut self.buckets[bucket as usize].rows, Columns::new());
         for mover in movers.iter().rev() {
-            let slot = start + mover.slot as usize;
+            let slot = start + mover.slot() as usize;
             if rows.previous[slot] == ASIDE {
                 self.forget_previous(rows.keys[slot]);
             }
-            if mover.target == bucket {
+            if mover.target() == bucket {
                 rows.previous[slot] = bucket;
                 if self.has_clock {
                     rows.entered_at[slot] = moved_at;
                 }
                 continue;
             }
-            let to = &mut self.buckets[mover.target as usize].arrivals;
+            let to = &mut self.buckets[mover.target() as usize].arrivals;
             rows.move_row(slot, to, bucket, moved_at, self.has_clock);
             if let Some(key) = rows.keys.get(slot) {
                 self.places[*key].slot = slot as u32;

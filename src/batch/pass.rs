@@ -20,7 +20,10 @@ use crate::transition::{BEING_LEFT, Steps, carry_out, tell};
 
 /// How many owners are updated before their changes are made: enough to pay for the virtual calls, few enough that an owner
 /// is still in the cache when it changes.
-pub(super) const CHUNK: usize = 1024;
+pub(super) const CHUNK: usize = 2048;
+
+/// Up to how many states the movers of a chunk are counted by target, rather than sorted.
+const MOST_COUNTED: usize = 256;
 
 /// Some consecutive rows of a bucket.
 pub(super) struct Chunk<'a, T: Owner> {
@@ -76,6 +79,10 @@ pub(super) struct Pass<T: Owner> {
     shared: Seat<T>,
     /// The movers by target, those of a target by slot.
     grouped: Vec<Mover>,
+    groups: Vec<Group>,
+    /// Where in `grouped` the next mover to each target goes.
+    places: Vec<usize>,
+    /// Room for movers.
     rest: Vec<Mover>,
     /// The slots, ascending, that have finished their tick.
     finished: Vec<u32>,
@@ -88,6 +95,8 @@ impl<T: Owner> Pass<T> {
             book: Book::new(),
             shared: Seat::new(StateRef::NONE),
             grouped: Vec::new(),
+            groups: Vec::new(),
+            places: Vec::new(),
             rest: Vec::new(),
             finished: Vec::new(),
             upshot: Upshot::new(),
@@ -185,14 +194,14 @@ impl<T: Owner> Pass<T> {
     ) {
         self.book.open_from = 0;
         let rows = &chunk.rows;
-        let row = Row { rows, book: &mut self.book, entered_at: rows.entered_at, has_previous: true };
         #[expect(clippy::cast_possible_truncation, reason = "a chunk is far smaller than 2^32")]
-        let mut fsm = FsmSlice::new(&mut self.shared, chunk.global, row, run.start as u32);
+        let first = run.start as u32;
+        let row = Row { rows, first, book: &mut self.book, entered_at: rows.entered_at, has_previous: true };
+        let mut fsm = FsmSlice::new(&mut self.shared, chunk.global, row);
         let owners = &mut chunk.owners[run];
         let fault = &mut self.upshot.fault;
         if !panics_kept(fault, || state.update_all(owners, &mut fsm, cx)) {
-            let slot = fsm.last();
-            self.book.forget(slot);
+            fsm.forget_last();
         }
     }
 
@@ -210,11 +219,11 @@ impl<T: Owner> Pass<T> {
         loop {
             let slots = [requests.peek().map(|(slot, _)| *slot), seated.peek().map(|seated| seated.slot)];
             let Some(slot) = slots.into_iter().flatten().min() else { break };
-            let moved = upshot.movers.binary_search_by_key(&slot, |mover| mover.slot).ok().map(|at| upshot.movers[at]);
+            let moved = upshot.movers.binary_search_by_key(&slot, |mover| mover.slot()).ok().map(|at| upshot.movers[at]);
             let mut seated = seated.next_if(|seated| seated.slot == slot).unwrap_or_else(|| {
                 let mut seat = rows.seat(slot);
                 if let Some(mover) = moved {
-                    seat.previous = mem::replace(&mut seat.current, rows.state(mover.target).clone());
+                    seat.previous = mem::replace(&mut seat.current, rows.state(mover.target()).clone());
                     seat.entered_at = upshot.moved_at;
                 }
                 Seated { slot, seat, changes: u32::from(moved.is_some()) }
@@ -236,33 +245,55 @@ impl<T: Owner> Pass<T> {
         }
         self.finished.sort_unstable();
         let finished = &self.finished;
-        upshot.movers.retain(|mover| finished.binary_search(&mover.slot).is_err());
+        upshot.movers.retain(|mover| finished.binary_search(&mover.slot()).is_err());
     }
 
-    /// Sorts the movers by target, in the order in which the targets first occur.
+    /// Sorts the movers by target: always in the same order, so that the calls that follow are the same each time.
     fn group(&mut self) {
-        self.grouped.clear();
-        self.rest.clear();
-        self.rest.extend_from_slice(&self.upshot.movers);
-        let mut passes = 0;
-        while let Some(first) = self.rest.first() {
-            let target = first.target;
-            if passes == 16 {
-                // Many targets: one sort instead of a pass for each.
-                self.rest.sort_by_key(|mover| mover.target);
-                self.grouped.append(&mut self.rest);
-                break;
+        let Self { upshot, grouped, places, .. } = self;
+        grouped.clone_from(&upshot.movers);
+        let most = upshot.movers.iter().map(|mover| mover.target()).max().unwrap_or(0) as usize;
+        if most < MOST_COUNTED {
+            // A place for each target, then each mover to the next place of its own.
+            places.clear();
+            places.resize(most + 2, 0);
+            for mover in &upshot.movers {
+                places[mover.target() as usize + 1] += 1;
             }
-            passes += 1;
-            let grouped = &mut self.grouped;
-            self.rest.retain(|mover| {
-                if mover.target == target {
-                    grouped.push(*mover);
-                }
-                mover.target != target
-            });
+            for at in 1..places.len() {
+                places[at] += places[at - 1];
+            }
+            for mover in &upshot.movers {
+                let place = &mut places[mover.target() as usize];
+                grouped[*place] = *mover;
+                *place += 1;
+            }
+        } else {
+            grouped.sort_by_key(|mover| mover.target());
+        }
+        self.mark_groups();
+    }
+
+    /// Finds the groups anew.
+    fn mark_groups(&mut self) {
+        self.groups.clear();
+        for group in self.grouped.chunk_by(|one, next| one.target() == next.target()) {
+            let start = self.groups.last().map_or(0, |group| group.end);
+            self.groups.push(Group { target: group[0].target(), end: start + group.len() });
         }
     }
+
+    /// Takes movers out that are not to be entered after all.
+    fn ungroup(&mut self, slot: u32) {
+        self.grouped.retain(|mover| mover.slot() != slot);
+        self.mark_groups();
+    }
+}
+
+/// Movers with the same target: up to `end`, from where the group before ends.
+struct Group {
+    target: u32,
+    end: usize,
 }
 
 /// The changes of a chunk's movers, all from one flat state to flat ones, made together.
@@ -282,10 +313,6 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
     /// The state that all of them leave.
     fn from(&self) -> &'a StateRef<T> {
         self.chunk.rows.states.get(self.chunk.rows.bucket).state()
-    }
-
-    fn target(&self, mover: Mover) -> &'a StateRef<T> {
-        self.chunk.rows.states.get(mover.target).state()
     }
 
     /// Asks `state`'s guard of each of `movers[group]`, and takes out those that it refuses. Returns the group's new end.
@@ -309,20 +336,12 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
                     Guard::CanExit => Refusal::Exit(state),
                     Guard::CanEnter => Refusal::Enter(state),
                 });
-                let (from, to) = (self.from(), self.target(mover));
+                let (from, to) = (self.from(), self.chunk.rows.states.get(mover.target()).state());
                 let change = Change { from: Some(from), to: Some(to), cause: Cause::Change, outcome };
-                let owner = &mut self.chunk.owners[mover.slot as usize];
+                let owner = &mut self.chunk.owners[mover.slot() as usize];
                 panics_kept(&mut self.pass.upshot.fault, || tell(owner, &change, self.cx));
             }
         }
-    }
-
-    /// The groups of movers with the same target.
-    fn group_at(&self, start: usize) -> Option<(Mover, Range<usize>)> {
-        let grouped = &self.pass.grouped[start..];
-        let first = *grouped.first()?;
-        let len = grouped.iter().take_while(|mover| mover.target == first.target).count();
-        Some((first, start..start + len))
     }
 }
 
@@ -336,34 +355,36 @@ impl<T: Owner> Steps for ManyChanges<'_, '_, '_, T> {
         self.pass.group();
 
         let mut grouped = mem::take(&mut self.pass.grouped);
+        let mut groups = mem::take(&mut self.pass.groups);
         self.pass.rest.clear();
         let mut start = 0;
-        while let Some(first) = grouped.get(start) {
-            let target = first.target;
-            let len = grouped[start..].iter().take_while(|mover| mover.target == target).count();
-            let state = self.chunk.rows.states.get(target).state();
-            start = self.ask(Guard::CanEnter, state, &mut grouped, start..start + len);
+        for group in &mut groups {
+            let refused = self.pass.rest.len();
+            let target = self.chunk.rows.states.get(group.target).state();
+            start = self.ask(Guard::CanEnter, target, &mut grouped, start..group.end - refused);
+            group.end = start;
         }
+        self.pass.groups = groups;
         self.pass.grouped = grouped;
         let Pass { rest: refused, upshot, .. } = &mut *self.pass;
         if !refused.is_empty() {
-            upshot.movers.retain(|mover| refused.iter().all(|refused| refused.slot != mover.slot));
+            upshot.movers.retain(|mover| refused.iter().all(|refused| refused.slot() != mover.slot()));
         }
         !upshot.movers.is_empty()
     }
 
     fn exit(&mut self) {
         let state = self.from();
-        let Pass { book, shared, upshot, grouped, .. } = &mut *self.pass;
         let Chunk { owners, rows, global, .. } = &mut *self.chunk;
-        shared.previous = state.clone();
+        self.pass.shared.previous = state.clone();
         // Whatever is asked for from here on is written behind this: nobody may ask in `exit`.
-        let asked_before = book.odd.len();
-        book.open_from = u32::MAX;
+        let asked_before = self.pass.book.odd.len();
+        self.pass.book.open_from = u32::MAX;
         let mut next = 0;
-        while next < upshot.movers.len() {
-            let row = Row { rows: &*rows, book, entered_at: rows.entered_at, has_previous: false };
-            let mut fsm = FsmSlice::new(shared, global, row, 0);
+        while next < self.pass.upshot.movers.len() {
+            let Pass { book, shared, upshot, .. } = &mut *self.pass;
+            let row = Row { rows: &*rows, first: 0, book, entered_at: rows.entered_at, has_previous: false };
+            let mut fsm = FsmSlice::new(shared, global, row);
             fsm.set_exiting();
             let movers = &upshot.movers[next..];
             if panics_kept(&mut upshot.fault, || state.exit_each(owners, movers, &mut fsm, self.cx)) {
@@ -371,58 +392,61 @@ impl<T: Owner> Steps for ManyChanges<'_, '_, '_, T> {
             }
             // That owner stays where it was. The others' changes go on.
             let slot = fsm.last();
-            next = upshot.movers.partition_point(|mover| mover.slot < slot);
+            next = upshot.movers.partition_point(|mover| mover.slot() < slot);
             upshot.movers.remove(next);
-            grouped.retain(|mover| mover.slot != slot);
             let mut seat = rows.seat(slot);
             seat.previous = state.clone();
             upshot.seated.push(Seated { slot, seat, changes: 0 });
+            self.pass.ungroup(slot);
         }
-        for (slot, request) in book.odd.drain(asked_before..) {
-            Fsm::new(shared, global).misused(&request, &owners[slot as usize], BEING_LEFT);
+        for (slot, request) in self.pass.book.odd.drain(asked_before..) {
+            Fsm::new(&mut self.pass.shared, global).misused(&request, &owners[slot as usize], BEING_LEFT);
         }
     }
 
     fn swap(&mut self) {
         let from = self.from();
-        let Pass { upshot, grouped, .. } = &mut *self.pass;
-        upshot.moved_at = T::now(self.cx);
+        self.pass.upshot.moved_at = T::now(self.cx);
         let mut next = 0;
-        while next < upshot.movers.len() {
-            let (movers, rows, owners) = (&upshot.movers, &self.chunk.rows, &mut *self.chunk.owners);
+        while next < self.pass.upshot.movers.len() {
+            let (upshot, rows, owners) = (&mut self.pass.upshot, &self.chunk.rows, &mut *self.chunk.owners);
             let is_told = panics_kept(&mut upshot.fault, || {
-                while let Some(mover) = movers.get(next) {
+                while let Some(mover) = upshot.movers.get(next) {
                     next += 1;
-                    let change = Change::taken(Some(from), Some(rows.state(mover.target)), Cause::Change);
-                    tell(&mut owners[mover.slot as usize], &change, self.cx);
+                    let change = Change::taken(Some(from), Some(rows.state(mover.target())), Cause::Change);
+                    tell(&mut owners[mover.slot() as usize], &change, self.cx);
                 }
             });
             if !is_told {
-                let slot = upshot.movers[next - 1].slot;
-                grouped.retain(|mover| mover.slot != slot);
+                let slot = self.pass.upshot.movers[next - 1].slot();
+                self.pass.ungroup(slot);
             }
         }
     }
 
     fn enter(&mut self) {
-        let mut start = 0;
-        while let Some((first, group)) = self.group_at(start) {
-            let target = self.target(first);
-            let Pass { book, shared, upshot, grouped, .. } = &mut *self.pass;
-            let Chunk { owners, rows, global, .. } = &mut *self.chunk;
-            shared.current = target.clone();
-            shared.entered_at = upshot.moved_at;
-            let row = Row { rows: &*rows, book, entered_at: &[], has_previous: false };
-            let mut fsm = FsmSlice::new(shared, global, row, 0);
-            fsm.set_changes(1);
-            let movers = &grouped[group.clone()];
-            if panics_kept(&mut upshot.fault, || target.enter_each(owners, movers, &mut fsm, self.cx)) {
-                start = group.end;
-            } else {
-                let slot = fsm.last();
-                book.forget(slot);
-                start += movers.partition_point(|mover| mover.slot <= slot);
+        let Pass { book, shared, upshot, grouped, groups, .. } = &mut *self.pass;
+        let Chunk { owners, rows, global, .. } = &mut *self.chunk;
+        shared.entered_at = upshot.moved_at;
+        let row = Row { rows: &*rows, first: 0, book, entered_at: &[], has_previous: false };
+        let mut fsm = FsmSlice::new(shared, global, row);
+        fsm.set_changes(1);
+        let mut next = 0;
+        let mut enter_rest = |next: &mut usize, fsm: &mut FsmSlice<'_, T>| {
+            for group in groups.iter() {
+                if group.end <= *next {
+                    continue;
+                }
+                let target = rows.states.get(group.target).state();
+                fsm.set_current(target.clone());
+                target.enter_each(owners, &grouped[*next..group.end], fsm, self.cx);
+                *next = group.end;
             }
+        };
+        while !panics_kept(&mut upshot.fault, || enter_rest(&mut next, &mut fsm)) {
+            fsm.forget_last();
+            let slot = fsm.last();
+            next += 1 + grouped[next..].iter().position(|mover| mover.slot() == slot).unwrap_or(0);
         }
     }
 }
