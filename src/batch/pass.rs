@@ -214,7 +214,8 @@ impl<T: Owner> Pass<T> {
         loop {
             let slots = [requests.peek().map(|(slot, _)| *slot), seated.peek().map(|seated| seated.slot)];
             let Some(slot) = slots.into_iter().flatten().min() else { break };
-            let moved = upshot.movers.binary_search_by_key(&slot, |mover| mover.slot()).ok().map(|at| upshot.movers[at]);
+            let moved =
+                upshot.movers.binary_search_by_key(&slot, |mover| mover.slot()).ok().map(|at| upshot.movers[at]);
             let mut seated = seated.next_if(|seated| seated.slot == slot).unwrap_or_else(|| {
                 let mut seat = rows.seat(slot);
                 if let Some(mover) = moved {
@@ -460,6 +461,6 @@ impl<T: Owner> Steps for ManyChanges<'_, '_, '_, T> {
 
 /// Runs one callback or many, and returns whether all returned. The first panic of a pass is kept for when the batch is in
 /// order again (rule 22).
-fn panics_kept(fault: &mut Option<Fault>, act: impl FnOnce()) -> bool {
+pub(super) fn panics_kept(fault: &mut Option<Fault>, act: impl FnOnce()) -> bool {
     catch_unwind(AssertUnwindSafe(act)).map_err(|panic| fault.get_or_insert(panic)).is_ok()
 }

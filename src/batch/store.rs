@@ -6,14 +6,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use slotmap::{DefaultKey, SlotMap, SparseSecondaryMap};
 
-use super::columns::{ASIDE, Aside, Asides, Columns};
-use super::pass::{Chunk, Part, Upshot};
+use super::columns::{ASIDE, Aside, Asides, Columns, RowSlice};
+use super::pass::{CHUNK, Chunk, Part, Upshot};
 use super::states::{NOWHERE, States};
 use crate::fsm::Fsm;
 use crate::owner::Owner;
 use crate::seat::Seat;
 use crate::slice::{Mover, Seated};
-use crate::state::{State, StateRef};
+use crate::state::{Identity, State, StateRef};
 
 pub(super) struct Store<T: Owner> {
     /// Where each key's owner is.
@@ -64,14 +64,14 @@ impl<T: Owner> Store<T> {
         let rows = &mut self.buckets[NOWHERE as usize].rows;
         let place = Place { bucket: NOWHERE, slot: slot_of(rows.len()) };
         let key = self.places.insert(place);
-        rows.push(owner, key, NOWHERE, self.has_clock.then_some(0.0));
+        rows.push(owner, key, NOWHERE, self.has_clock.then_some(0.0), None);
         self.store(place, seat);
         key
     }
 
     pub(super) fn remove(&mut self, key: DefaultKey) -> Option<(T, Seat<T>)> {
+        let seat = self.row(key)?.seat(0);
         let place = self.places.remove(key)?;
-        let (seat, _) = self.seat(place);
         let owner = self.take_row(place);
         self.asides.remove(key);
         Some((owner, seat))
@@ -95,18 +95,45 @@ impl<T: Owner> Store<T> {
         self.buckets[bucket as usize].rows.owners.get_mut(slot as usize)
     }
 
-    /// The current state of an owner, or `StateRef::NONE`.
-    pub(super) fn state_of(&self, key: DefaultKey) -> Option<&StateRef<T>> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (DefaultKey, &T)> {
+        self.buckets.iter().flat_map(|Bucket { rows, .. }| rows.notes.keys.iter().copied().zip(&rows.owners))
+    }
+
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (DefaultKey, &mut T)> {
+        self.buckets.iter_mut().flat_map(|Bucket { rows, .. }| rows.notes.keys.iter().copied().zip(&mut rows.owners))
+    }
+
+    /// What is noted of an owner, in a slice of one row.
+    pub(super) fn row(&self, key: DefaultKey) -> Option<RowSlice<'_, T>> {
         let Place { bucket, slot } = *self.places.get(key)?;
-        let own = self.buckets[bucket as usize].rows.own.get(slot as usize);
-        Some(own.unwrap_or(self.states.get(bucket).state()))
+        let slot = slot as usize;
+        let notes = &self.buckets[bucket as usize].rows.notes;
+        Some(RowSlice::new(notes, slot..slot + 1, bucket, &self.states, &self.asides))
+    }
+
+    /// The owned state that an owner is in, if it is in one.
+    pub(super) fn own_state_mut(&mut self, key: DefaultKey) -> Option<&mut StateRef<T>> {
+        let Place { bucket, slot } = *self.places.get(key)?;
+        self.buckets[bucket as usize].rows.notes.own.get_mut(slot as usize)
     }
 
     pub(super) fn owners_in<S: State<T> + ?Sized>(&self, state: &S) -> &[T] {
-        match self.states.index_of(state) {
-            Some(index) => &self.buckets[index as usize].rows.owners,
-            None => &[],
+        if let Some(index) = self.states.index_of(state) {
+            return &self.buckets[index as usize].rows.owners;
         }
+        let identity = Identity::of(state);
+        let Some(index) = self.states.index_of_owned(identity) else { return &[] };
+        let rows = &self.buckets[index as usize].rows;
+        let slot = rows.notes.own.iter().position(|own| Identity::of(&**own) == identity);
+        slot.map_or(&[], |slot| std::slice::from_ref(&rows.owners[slot]))
+    }
+
+    pub(super) fn census(&self) -> impl Iterator<Item = (&StateRef<T>, usize)> {
+        self.buckets().zip(&self.buckets).filter_map(|(index, Bucket { rows, .. })| {
+            let known = self.states.get(index);
+            let state = if known.is_owned { rows.notes.own.first() } else { known.state().as_option() };
+            Some((state?, rows.len()))
+        })
     }
 
     /// The numbers of the buckets that there are now.
@@ -120,18 +147,33 @@ impl<T: Owner> Store<T> {
 
     /// Up to `len` rows of a bucket, from `start` on, for a pass over them.
     pub(super) fn chunk(&mut self, bucket: u32, start: usize, len: usize, part: Part) -> Chunk<'_, T> {
-        let rows = &mut self.buckets[bucket as usize].rows;
-        let end = rows.len().min(start + len);
-        let (owners, rows) = rows.split(start..end, bucket, &self.states, &self.asides);
-        Chunk { owners, rows, global: &self.global, part }
+        let Columns { owners, notes } = &mut self.buckets[bucket as usize].rows;
+        let range = start..owners.len().min(start + len);
+        let rows = RowSlice::new(notes, range.clone(), bucket, &self.states, &self.asides);
+        Chunk { owners: &mut owners[range], rows, global: &self.global, part }
+    }
+
+    /// All chunks, in the order of a tick: bucket by bucket, from the last chunk to the first; with where each begins.
+    #[cfg(feature = "parallel")]
+    pub(super) fn chunks(&mut self) -> Vec<(u32, usize, Chunk<'_, T>)> {
+        let Self { states, asides, global, .. } = self;
+        let mut chunks = Vec::new();
+        for (bucket, Bucket { rows: Columns { owners, notes }, .. }) in (NOWHERE..).zip(&mut self.buckets) {
+            let first = chunks.len();
+            let mut start = 0;
+            for owners in owners.chunks_mut(CHUNK) {
+                let end = start + owners.len();
+                let rows = RowSlice::new(notes, start..end, bucket, states, asides);
+                chunks.push((bucket, start, Chunk { owners, rows, global, part: Part::ALL }));
+                start = end;
+            }
+            chunks[first..].reverse();
+        }
+        chunks
     }
 
     /// Lends an owner with its machine's handle, and moves it to where it then belongs, even if `act` panics (rule 22).
-    pub(super) fn with_fsm<R>(
-        &mut self,
-        key: DefaultKey,
-        act: impl FnOnce(&mut T, &mut Fsm<'_, T>) -> R,
-    ) -> Option<R> {
+    pub(super) fn with_fsm<R>(&mut self, key: DefaultKey, act: impl FnOnce(&mut T, &mut Fsm<'_, T>) -> R) -> Option<R> {
         let place = *self.places.get(key)?;
         let chunk = self.chunk(place.bucket, place.slot as usize, 1, Part::ALL);
         let mut seat = chunk.rows.seat(0);
@@ -171,19 +213,19 @@ impl<T: Owner> Store<T> {
         let mut rows = mem::replace(&mut self.buckets[bucket as usize].rows, Columns::new());
         for mover in movers.iter().rev() {
             let slot = start + mover.slot() as usize;
-            if rows.previous[slot] == ASIDE {
-                self.forget_previous(rows.keys[slot]);
+            if rows.notes.previous[slot] == ASIDE {
+                self.forget_previous(rows.notes.keys[slot]);
             }
             if mover.target() == bucket {
-                rows.previous[slot] = bucket;
+                rows.notes.previous[slot] = bucket;
                 if self.has_clock {
-                    rows.entered_at[slot] = moved_at;
+                    rows.notes.entered_at[slot] = moved_at;
                 }
                 continue;
             }
             let to = &mut self.buckets[mover.target() as usize].arrivals;
             rows.move_row(slot, to, bucket, self.has_clock.then_some(moved_at));
-            if let Some(key) = rows.keys.get(slot) {
+            if let Some(key) = rows.notes.keys.get(slot) {
                 self.places[*key].slot = slot_of(slot);
             }
         }
@@ -204,7 +246,7 @@ impl<T: Owner> Store<T> {
         }
         let first = rows.len();
         rows.append(arrivals);
-        for (slot, key) in (slot_of(first)..).zip(&rows.keys[first..]) {
+        for (slot, key) in (slot_of(first)..).zip(&rows.notes.keys[first..]) {
             self.places[*key] = Place { bucket, slot };
         }
     }
@@ -226,7 +268,7 @@ impl<T: Owner> Store<T> {
         if seat.entered_at != 0.0 {
             self.start_clock();
         }
-        let key = self.buckets[from.bucket as usize].rows.keys[slot];
+        let key = self.buckets[from.bucket as usize].rows.notes.keys[slot];
         let previous = self.states.bucket_of(&seat.previous).filter(|&index| !self.states.get(index).is_owned);
         let rare = seat.rare.filter(|rare| rare.is_memorable());
         if previous.is_none() || rare.is_some() {
@@ -239,26 +281,26 @@ impl<T: Owner> Store<T> {
         let entered_at = self.has_clock.then_some(seat.entered_at);
         let own = self.states.get(bucket).is_owned.then_some(seat.current);
         if bucket == from.bucket {
-            self.buckets[bucket as usize].rows.set(slot, previous, entered_at, own);
+            let notes = &mut self.buckets[bucket as usize].rows.notes;
+            notes.previous[slot] = previous;
+            if let Some(entered_at) = entered_at {
+                notes.entered_at[slot] = entered_at;
+            }
+            if let Some(own) = own {
+                notes.own[slot] = own;
+            }
         } else {
             let owner = self.take_row(from);
-            let arrivals = &mut self.buckets[bucket as usize].arrivals;
-            arrivals.push(owner, key, previous, entered_at);
-            arrivals.own.extend(own);
+            self.buckets[bucket as usize].arrivals.push(owner, key, previous, entered_at, own);
         }
         bucket
-    }
-
-    fn seat(&mut self, place: Place) -> (Seat<T>, &mut T) {
-        let chunk = self.chunk(place.bucket, place.slot as usize, 1, Part::ALL);
-        (chunk.rows.seat(0), &mut chunk.owners[0])
     }
 
     /// Takes out the row at a place. The last of the bucket takes its place.
     fn take_row(&mut self, place: Place) -> T {
         let rows = &mut self.buckets[place.bucket as usize].rows;
         let owner = rows.swap_remove(place.slot as usize);
-        if let Some(key) = rows.keys.get(place.slot as usize) {
+        if let Some(key) = rows.notes.keys.get(place.slot as usize) {
             self.places[*key].slot = place.slot;
         }
         owner
@@ -295,4 +337,23 @@ impl<T: Owner> Store<T> {
 /// From 2^32 on; a batch has no room for so many keys.
 fn slot_of(count: usize) -> u32 {
     u32::try_from(count).expect("a batch has fewer than 2^32 owners")
+}
+
+impl<T: Owner + Clone> Clone for Store<T> {
+    fn clone(&self) -> Self {
+        Self {
+            places: self.places.clone(),
+            states: self.states.clone(),
+            buckets: self.buckets.clone(),
+            asides: self.asides.clone(),
+            global: self.global.clone(),
+            has_clock: self.has_clock,
+        }
+    }
+}
+
+impl<T: Owner + Clone> Clone for Bucket<T> {
+    fn clone(&self) -> Self {
+        Self { rows: self.rows.clone(), arrivals: self.arrivals.clone() }
+    }
 }
