@@ -4,8 +4,10 @@
 extern crate alloc;
 
 mod agent;
+mod cast;
 mod fsm;
 mod machine;
+mod message;
 mod owner;
 mod seat;
 mod state;
@@ -13,8 +15,10 @@ mod time;
 mod transition;
 
 pub use agent::Agent;
+pub use cast::{Cast, Delivery, KeyTaken, UnknownReceiver};
 pub use fsm::{Fsm, FsmSlice};
 pub use machine::StateMachine;
+pub use message::{Dispatcher, Telegram};
 pub use owner::{Cause, Change, Outcome, Owner, Refusal};
 pub use state::{State, StateRef};
 pub use time::GameTime;
