@@ -50,7 +50,7 @@ fn the_program_with_messaging_prints_its_golden_trace() {
 
 #[test]
 fn two_thousand_ticks_print_their_golden_trace() {
-    assert_prints("--ticks 1200", include_str!("golden/WestWorldWithMessaging-seed1-ticks2000.txt"));
+    assert_prints("--ticks 2000", include_str!("golden/WestWorldWithMessaging-seed1-ticks2000.txt"));
 }
 
 #[test]
