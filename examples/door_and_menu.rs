@@ -67,10 +67,24 @@ pub(crate) fn answer(arguments: impl IntoIterator<Item = OsString>, out: &mut dy
     }
 }
 
+/// Prints what is done.
+fn happens(page: &mut String, what: &str) {
+    page.push_str(what);
+    page.push('\n');
+}
+
+/// Prints what comes of it.
+fn note(page: &mut String, what: &str) {
+    page.push_str("    ");
+    happens(page, what);
+}
+
 mod door {
     use std::time::Duration;
 
     use demeanor::{Agent, Change, Fsm, GameTime, Owner, State, StateMachine, StateRef};
+
+    use super::{happens, note};
 
     /// How long the door takes to open or to close, in seconds.
     const TRAVEL: f64 = 2.0;
@@ -99,18 +113,8 @@ mod door {
 
         fn on_change(&mut self, change: &Change<'_, Self>, level: &mut Level) {
             if !change.is_taken() {
-                level.note(&format!("({change})"));
+                note(&mut level.page, &format!("({change})"));
             }
-        }
-    }
-
-    impl Level {
-        fn happens(&mut self, what: &str) {
-            self.page += &format!("{what}\n");
-        }
-
-        fn note(&mut self, what: &str) {
-            self.page += &format!("    {what}\n");
         }
     }
 
@@ -118,7 +122,7 @@ mod door {
 
     impl State<Door> for Shut {
         fn enter(&self, _: &mut Door, _: &mut Fsm<'_, Door>, level: &mut Level) {
-            level.note("the door is shut");
+            note(&mut level.page, "the door is shut");
         }
 
         fn on_message(&self, _: &mut Door, _: &Lever, fsm: &mut Fsm<'_, Door>, _: &mut Level) -> bool {
@@ -131,7 +135,7 @@ mod door {
 
     impl State<Door> for Open {
         fn enter(&self, _: &mut Door, _: &mut Fsm<'_, Door>, level: &mut Level) {
-            level.note("the door is open");
+            note(&mut level.page, "the door is open");
         }
 
         fn on_message(&self, _: &mut Door, _: &Lever, fsm: &mut Fsm<'_, Door>, _: &mut Level) -> bool {
@@ -145,15 +149,15 @@ mod door {
 
     impl State<Door> for Moving {
         fn enter(&self, _: &mut Door, _: &mut Fsm<'_, Door>, level: &mut Level) {
-            level.note("chains rattle");
+            note(&mut level.page, "chains rattle");
         }
 
         fn exit(&self, _: &mut Door, _: &mut Fsm<'_, Door>, level: &mut Level) {
-            level.note("the chains are still");
+            note(&mut level.page, "the chains are still");
         }
 
         fn on_message(&self, _: &mut Door, _: &Lever, _: &mut Fsm<'_, Door>, level: &mut Level) -> bool {
-            level.note("the lever snaps back");
+            note(&mut level.page, "the lever snaps back");
             true
         }
     }
@@ -166,7 +170,7 @@ mod door {
         }
 
         fn enter(&self, _: &mut Door, _: &mut Fsm<'_, Door>, level: &mut Level) {
-            level.note("the door grinds upward");
+            note(&mut level.page, "the door grinds upward");
         }
 
         fn update(&self, _: &mut Door, fsm: &mut Fsm<'_, Door>, level: &mut Level) {
@@ -188,7 +192,7 @@ mod door {
         }
 
         fn enter(&self, _: &mut Door, _: &mut Fsm<'_, Door>, level: &mut Level) {
-            level.note("the door sinks");
+            note(&mut level.page, "the door sinks");
         }
 
         fn update(&self, _: &mut Door, fsm: &mut Fsm<'_, Door>, level: &mut Level) {
@@ -202,16 +206,16 @@ mod door {
         let mut level = Level::default();
         let mut door = Agent::new(Door { is_occupied: false }, StateMachine::new(&Shut));
 
-        level.happens("THE DOOR");
+        happens(&mut level.page, "THE DOOR");
         door.start(&mut level);
         pull_lever(&mut door, &mut level);
         wait(1, &mut door, &mut level);
         pull_lever(&mut door, &mut level);
         wait(1, &mut door, &mut level);
-        level.happens("a goblin stops in the doorway");
+        happens(&mut level.page, "a goblin stops in the doorway");
         door.is_occupied = true;
         pull_lever(&mut door, &mut level);
-        level.happens("the goblin goes on");
+        happens(&mut level.page, "the goblin goes on");
         door.is_occupied = false;
         pull_lever(&mut door, &mut level);
         wait(2, &mut door, &mut level);
@@ -219,13 +223,13 @@ mod door {
     }
 
     fn pull_lever(door: &mut Agent<Door>, level: &mut Level) {
-        level.happens("the lever is pulled");
+        happens(&mut level.page, "the lever is pulled");
         door.send(&Lever, level);
     }
 
     fn wait(seconds: u64, door: &mut Agent<Door>, level: &mut Level) {
         for _ in 0..seconds {
-            level.happens("a second goes by");
+            happens(&mut level.page, "a second goes by");
             level.time.advance(Duration::from_secs(1));
             door.update(level);
         }
@@ -234,6 +238,8 @@ mod door {
 
 mod menu {
     use demeanor::{Agent, Fsm, Owner, State, StateMachine};
+
+    use super::{happens, note};
 
     /// The game as far as its screens are concerned.
     #[derive(Default)]
@@ -254,10 +260,6 @@ mod menu {
         /// A page to write on.
         type Context<'a> = String;
         type Message = Key;
-    }
-
-    fn note(page: &mut String, what: &str) {
-        *page += &format!("    {what}\n");
     }
 
     struct Title;
@@ -377,13 +379,13 @@ mod menu {
         ] {
             match key {
                 Some(key) => {
-                    page += &format!("{key:?} is pressed\n");
+                    happens(&mut page, &format!("{key:?} is pressed"));
                     if !screens.send(&key, &mut page) {
                         note(&mut page, "nobody cares");
                     }
                 }
                 None => {
-                    page += "a tick\n";
+                    happens(&mut page, "a tick");
                     screens.update(&mut page);
                 }
             }
