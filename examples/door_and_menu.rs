@@ -361,6 +361,7 @@ mod menu {
         let mut page = String::from("THE MENU\n");
         let mut screens = Agent::new(Screens::default(), StateMachine::new(&Title));
         screens.start(&mut page);
+        // `None` is a tick without a key.
         for key in [
             Some(Key::Options),
             Some(Key::Start),
@@ -377,17 +378,14 @@ mod menu {
             Some(Key::Pause),
             Some(Key::Quit),
         ] {
-            match key {
-                Some(key) => {
-                    happens(&mut page, &format!("{key:?} is pressed"));
-                    if !screens.send(&key, &mut page) {
-                        note(&mut page, "nobody cares");
-                    }
+            if let Some(key) = key {
+                happens(&mut page, &format!("{key:?} is pressed"));
+                if !screens.send(&key, &mut page) {
+                    note(&mut page, "nobody cares");
                 }
-                None => {
-                    happens(&mut page, "a tick");
-                    screens.update(&mut page);
-                }
+            } else {
+                happens(&mut page, "a tick");
+                screens.update(&mut page);
             }
         }
         page
