@@ -386,6 +386,39 @@ mod cast {
     }
 
     #[test]
+    fn the_log_tells_of_telegrams_that_reach_nobody() {
+        struct Notes;
+        thread_local! {
+            static LINES: RefCell<Vec<String>> = const { RefCell::new(vec![]) };
+        }
+        impl log::Log for Notes {
+            fn enabled(&self, _: &log::Metadata<'_>) -> bool {
+                true
+            }
+
+            fn log(&self, record: &log::Record<'_>) {
+                LINES.with_borrow_mut(|lines| lines.push(format!("{} {}", record.level(), record.args())));
+            }
+
+            fn flush(&self) {}
+        }
+        log::set_logger(&Notes).unwrap();
+        log::set_max_level(log::LevelFilter::Info);
+
+        // Ann sends to Eve, who is not there; then Ben to Ann, who will not wait for it.
+        let (mut stage, _) = performed_by_ann(vec![Send(Eve, vec![])]);
+        stage.send(Eve, Ann, vec![Send(Ben, vec![Send(Ann, vec![])]), Dismiss(Ann)]).unwrap();
+        log::set_max_level(log::LevelFilter::Off);
+        assert_eq!(
+            LINES.take(),
+            [
+                "WARN there is no Eve to receive the telegram from Ann",
+                "WARN there is no Ann to receive the telegram from Ben"
+            ]
+        );
+    }
+
+    #[test]
     fn delayed_telegrams_arrive_in_order_once_they_are_due() {
         let mut stage = stage();
         stage
