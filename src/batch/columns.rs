@@ -2,22 +2,13 @@
 
 use std::ops::Range;
 
-use slotmap::{DefaultKey, SlotMap, SparseSecondaryMap};
+use slotmap::{DefaultKey, SparseSecondaryMap};
 
 use super::states::{NOWHERE, States};
 use crate::owner::Owner;
 use crate::seat::{Rare, Seat};
 use crate::slice::Rows;
 use crate::state::{State, StateRef};
-
-/// Where each key's owner is.
-pub(super) type Places = SlotMap<DefaultKey, Place>;
-
-#[derive(Clone, Copy)]
-pub(super) struct Place {
-    pub(super) bucket: u32,
-    pub(super) slot: u32,
-}
 
 /// What few owners have besides their row, by key.
 pub(super) type Asides<T> = SparseSecondaryMap<DefaultKey, Aside<T>>;
@@ -68,14 +59,46 @@ impl<T: Owner> Columns<T> {
         self.entered_at.resize(self.owners.len(), 0.0);
     }
 
+    /// Adds a row. Its time is given if times are kept; in a bucket of owned states, its own is still to be added.
+    pub(super) fn push(&mut self, owner: T, key: DefaultKey, previous: u32, entered_at: Option<f64>) {
+        self.owners.push(owner);
+        self.keys.push(key);
+        self.previous.push(previous);
+        self.entered_at.extend(entered_at);
+    }
+
+    /// Changes all of a row that is not the owner's.
+    pub(super) fn set(&mut self, slot: usize, previous: u32, entered_at: Option<f64>, own: Option<StateRef<T>>) {
+        self.previous[slot] = previous;
+        if let Some(entered_at) = entered_at {
+            self.entered_at[slot] = entered_at;
+        }
+        if let Some(own) = own {
+            self.own[slot] = own;
+        }
+    }
+
+    /// Takes out the row at `slot`. The last row takes its place.
+    pub(super) fn swap_remove(&mut self, slot: usize) -> T {
+        self.keys.swap_remove(slot);
+        self.previous.swap_remove(slot);
+        if !self.entered_at.is_empty() {
+            self.entered_at.swap_remove(slot);
+        }
+        if !self.own.is_empty() {
+            self.own.swap_remove(slot);
+        }
+        self.owners.swap_remove(slot)
+    }
+
     /// Moves the row at `slot` to the end of `to`. The last row takes its place.
     #[inline]
-    pub(super) fn move_row(&mut self, slot: usize, to: &mut Self, previous: u32, entered_at: f64, has_clock: bool) {
+    pub(super) fn move_row(&mut self, slot: usize, to: &mut Self, previous: u32, entered_at: Option<f64>) {
         to.owners.push(self.owners.swap_remove(slot));
         to.keys.push(self.keys.swap_remove(slot));
         self.previous.swap_remove(slot);
         to.previous.push(previous);
-        if has_clock {
+        if let Some(entered_at) = entered_at {
             self.entered_at.swap_remove(slot);
             to.entered_at.push(entered_at);
         }

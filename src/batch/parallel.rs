@@ -1,1 +1,0 @@
-//! A tick of a batch on all cores.
