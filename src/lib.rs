@@ -6,8 +6,10 @@ extern crate alloc;
 mod agent;
 #[cfg(feature = "std")]
 mod batch;
+mod cast;
 mod fsm;
 mod machine;
+mod message;
 mod owner;
 mod seat;
 mod slice;
@@ -18,8 +20,10 @@ mod transition;
 pub use agent::Agent;
 #[cfg(feature = "std")]
 pub use batch::{Batch, ForeignGlobal, Key};
+pub use cast::{Cast, Delivery, KeyTaken, UnknownReceiver};
 pub use fsm::Fsm;
 pub use machine::StateMachine;
+pub use message::{Dispatcher, Telegram};
 pub use owner::{Cause, Change, Outcome, Owner, Refusal};
 pub use slice::FsmSlice;
 pub use state::{State, StateRef};
