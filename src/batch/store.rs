@@ -7,7 +7,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use slotmap::{DefaultKey, SlotMap, SparseSecondaryMap};
 
 use super::columns::{ASIDE, Aside, Asides, Columns, RowSlice};
-use super::pass::{CHUNK, Chunk, Part, Upshot};
+#[cfg(feature = "parallel")]
+use super::pass::CHUNK;
+use super::pass::{Chunk, Part, Upshot};
 use super::states::{NOWHERE, States};
 use crate::fsm::Fsm;
 use crate::owner::Owner;
