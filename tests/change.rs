@@ -419,6 +419,37 @@ fn a_machine_that_is_put_into_a_closed_chain_does_not_hang() {
     assert!(machine.is_in_state(&CHAIN[0]));
 }
 
+/// Rule 6.
+#[test]
+fn an_initial_state_that_belongs_elsewhere_is_refused() {
+    static LOST: Place = Place::new("Lost").opening_on(&STOVE);
+    let mut stage = Stage::new(&A);
+    let lines = log_lines(|| assert_eq!(stage.change_state(&LOST), ["not done"]));
+    assert_eq!(lines, ["WARN demeanor: Elsa: change to Lost refused in state A: its initial() has another parent()"]);
+    assert_eq!(stage.view(), "A");
+}
+
+/// Rule 6.
+#[test]
+fn initial_states_without_an_end_are_an_error_and_refused() {
+    /// Opens on itself.
+    struct Mirror;
+    impl State<Diver> for Mirror {
+        fn parent(&self) -> Option<StateRef<Diver>> {
+            Some((&Mirror).into())
+        }
+
+        fn initial(&self) -> Option<StateRef<Diver>> {
+            Some((&Mirror).into())
+        }
+    }
+
+    let mut machine = StateMachine::new(&CHAIN[0]);
+    let lines = log_lines(|| assert!(!machine.change_state(&mut Diver::default(), &Mirror, &mut ())));
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    assert!(lines[0].starts_with("ERROR demeanor: Diver: change to Mirror refused in state Deep1: "), "{lines:?}");
+}
+
 /// Rule 7.
 #[test]
 fn a_change_to_the_current_state_leaves_and_enters_it_and_previous_becomes_it() {

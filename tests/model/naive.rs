@@ -359,8 +359,6 @@ impl Model<'_> {
             self.left.insert(*state);
             self.call(*state, callback)?;
             self.leaving = false;
-        }
-        for state in states {
             if self.program.states[usize::from(*state)].keeps_history && Some(*state) != self.current {
                 self.history.extend(self.current.map(|current| (*state, current)));
             }
