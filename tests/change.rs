@@ -181,8 +181,10 @@ fn the_log_line_comes_between_the_swap_and_the_first_enter() {
 /// Rule 5: what `Owner::on_change` can see of a change.
 #[test]
 fn the_owner_is_told_from_where_to_where_and_why() {
+    type Told = (Option<StateRef<Bob>>, Option<StateRef<Bob>>, Cause, bool);
+
     #[derive(Default)]
-    struct Bob(Vec<(Option<StateRef<Bob>>, Option<StateRef<Bob>>, Cause, bool)>);
+    struct Bob(Vec<Told>);
     impl Owner for Bob {
         type Context<'a> = ();
         type Message = ();

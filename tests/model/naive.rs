@@ -132,7 +132,7 @@ impl Model<'_> {
             Step::Stop => self.stop()?,
             Step::Update => self.update()?,
             Step::Send => return self.send().map(Some),
-            Step::Outside(Verb::ChangeNow(_) | Verb::Panic) => {}
+            Step::Outside(Verb::ChangeNow(_) | Verb::Panic) | Step::Clone => {}
             Step::Outside(verb) => {
                 let done = self.carry_out(*verb)?;
                 self.carry_out_all()?;
@@ -147,7 +147,6 @@ impl Model<'_> {
             Step::SetCurrent(state) => self.current = Some(*state),
             Step::SetPrevious(state) => self.previous = Some(*state),
             Step::SetGlobal(state) => self.global = Some(*state),
-            Step::Clone => {}
         }
         Ok(None)
     }
@@ -244,13 +243,13 @@ impl Model<'_> {
         match request {
             Verb::Change(target) | Verb::ChangeNow(target) => self.change(target, "change"),
             // Rule 9.
-            Verb::Revert => match self.previous {
-                Some(previous) => self.change(previous, "revert"),
-                None => {
+            Verb::Revert => {
+                let Some(previous) = self.previous else {
                     self.corners.insert(Corner::NothingToRevertTo);
-                    Ok(false)
-                }
-            },
+                    return Ok(false);
+                };
+                self.change(previous, "revert")
+            }
             // Rule 16.
             Verb::Resume(composite) => match self.history.get(&composite) {
                 Some(descendant) => {
