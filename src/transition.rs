@@ -380,8 +380,13 @@ impl<T: Owner> Fsm<'_, T> {
 /// Tells the log and the owner of a change, made or refused (rules 8, 23).
 #[inline]
 pub(crate) fn tell<T: Owner>(owner: &mut T, change: &Change<'_, T>, cx: &mut T::Context<'_>) {
-    debug!(target: "demeanor", "{}: {change}", Label(owner));
+    log_change(owner, change);
     owner.on_change(change, cx);
+}
+
+#[inline]
+pub(crate) fn log_change<T: Owner>(owner: &T, change: &Change<'_, T>) {
+    debug!(target: "demeanor", "{}: {change}", Label(owner));
 }
 
 /// One owner's change.

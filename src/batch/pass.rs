@@ -8,6 +8,7 @@ use std::mem;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use log::{Level, log_enabled};
 use slotmap::{DefaultKey, Key as _};
 
 use super::columns::RowSlice;
@@ -16,7 +17,7 @@ use crate::owner::{Cause, Change, Outcome, Owner, Refusal};
 use crate::seat::Seat;
 use crate::slice::{Book, FsmSlice, Mover, Row, Rows, Seated};
 use crate::state::StateRef;
-use crate::transition::{BEING_LEFT, Steps, carry_out, tell};
+use crate::transition::{BEING_LEFT, Steps, carry_out, log_change, tell};
 
 /// How many owners are updated before their changes are made: enough to pay for the virtual calls, few enough that an owner
 /// is still in the cache when it changes.
@@ -415,12 +416,20 @@ impl<T: Owner> Steps for ManyChanges<'_, '_, '_, T> {
         while next < self.pass.grouped.len() {
             let Pass { upshot, grouped, groups, .. } = &mut *self.pass;
             let (states, owners) = (self.chunk.rows.states, &mut *self.chunk.owners);
+            let is_logged = log_enabled!(target: "demeanor", Level::Debug);
             let is_told = panics_kept(&mut upshot.fault, || {
                 for group in groups.iter() {
                     let change = Change::taken(Some(from), Some(states.get(group.target).state()), Cause::Change);
+                    // Two loops, so that each vanishes where there is nothing to tell.
+                    if is_logged {
+                        let movers = grouped[..group.end].iter().skip(next);
+                        movers.for_each(|mover| log_change(&owners[mover.slot() as usize], &change));
+                    }
                     while next < group.end {
                         next += 1;
-                        tell(&mut owners[grouped[next - 1].slot() as usize], &change, self.cx);
+                        if let Some(owner) = owners.get_mut(grouped[next - 1].slot() as usize) {
+                            owner.on_change(&change, self.cx);
+                        }
                     }
                 }
             });
