@@ -16,7 +16,7 @@ use crate::fsm::Fsm;
 use crate::owner::Owner;
 use crate::seat::{Rare, Seat};
 use crate::state::{State, StateRef};
-use crate::transition::Request;
+use crate::transition::{BEING_LEFT, Request};
 
 /// The handles of many owners of one state, for [`State::update_all`].
 pub struct FsmSlice<'a, T: Owner> {
@@ -104,14 +104,34 @@ impl<T: Owner> FsmSlice<'_, T> {
         }
     }
 
-    /// The callbacks to be called are `exit`s.
-    pub(crate) fn set_exiting(&mut self) {
+    /// The callbacks to be called are `exit`s of the state that all owners leave: it is previous, too (rule 5).
+    pub(crate) fn begin_exits(&mut self, from: &StateRef<T>) {
+        if self.fsm.exiting {
+            return;
+        }
+        self.fsm.seat.previous = from.clone();
         self.fsm.exiting = true;
+        if let Some(row) = &mut self.fsm.row {
+            row.book.write_aside();
+        }
     }
 
-    /// The callbacks to be called are part of so many changes already.
-    pub(crate) fn set_changes(&mut self, changes: u32) {
-        self.fsm.changes = changes;
+    /// Refuses what has been asked for in the `exit`s (rule 12).
+    pub(crate) fn end_exits(&mut self, owners: &[T]) {
+        self.fsm.exiting = false;
+        let asked = self.fsm.row.as_mut().map(|row| row.book.take_asides()).unwrap_or_default();
+        for (slot, request) in asked {
+            self.fsm.misused(&request, &owners[slot as usize], BEING_LEFT);
+        }
+    }
+
+    /// The callbacks to be called are `enter`s, of a change made at a time for all owners.
+    pub(crate) fn begin_enters(&mut self, entered_at: f64) {
+        self.fsm.changes = 1;
+        self.fsm.seat.entered_at = entered_at;
+        if let Some(row) = &mut self.fsm.row {
+            row.entered_at = &[];
+        }
     }
 
     /// The owners are in this state now.
@@ -238,6 +258,8 @@ pub(crate) struct Book<T: Owner> {
     pub(crate) seated: Vec<Seated<T>>,
     /// The lowest slot from which on a request may be a mover.
     pub(crate) open_from: u32,
+    /// How many entries there were in `odd` when everything began to be written aside.
+    asked_before: usize,
     known: Box<[Known<T>; KNOWN]>,
 }
 
@@ -257,6 +279,7 @@ impl<T: Owner> Book<T> {
             odd: Vec::new(),
             seated: Vec::new(),
             open_from: 0,
+            asked_before: 0,
             known: Box::new([const { Known { state: None, index: 0 } }; KNOWN]),
         }
     }
@@ -307,6 +330,19 @@ impl<T: Owner> Book<T> {
         let index = rows.index_of(state)?;
         *known = Known { state: Some(state), index };
         Some(index)
+    }
+
+    /// From here on everything is written aside, behind what is there.
+    #[cfg(feature = "std")]
+    pub(crate) fn write_aside(&mut self) {
+        self.open_from = u32::MAX;
+        self.asked_before = self.odd.len();
+    }
+
+    /// Takes out what has been written since then.
+    #[cfg(feature = "std")]
+    pub(crate) fn take_asides(&mut self) -> Vec<(u32, Request<T>)> {
+        self.odd.drain(self.asked_before..).collect()
     }
 
     /// Takes out the movers that have asked for nothing else, and adds them to `movers`.

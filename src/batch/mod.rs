@@ -1,5 +1,6 @@
 //! Many owners, sorted by state.
 
+mod changes;
 mod columns;
 #[cfg(feature = "parallel")]
 mod parallel;
