@@ -119,7 +119,7 @@ impl<T: Owner> FsmSlice<'_, T> {
     /// Refuses what has been asked for in the `exit`s (rule 12).
     pub(crate) fn end_exits(&mut self, owners: &[T]) {
         self.fsm.exiting = false;
-        let asked = self.fsm.row.as_mut().map(|row| row.book.take_asides()).unwrap_or_default();
+        let Some(asked) = self.fsm.row.as_mut().and_then(|row| row.book.take_asides()) else { return };
         for (slot, request) in asked {
             self.fsm.misused(&request, &owners[slot as usize], BEING_LEFT);
         }
@@ -334,15 +334,15 @@ impl<T: Owner> Book<T> {
 
     /// From here on everything is written aside, behind what is there.
     #[cfg(feature = "std")]
-    pub(crate) fn write_aside(&mut self) {
+    fn write_aside(&mut self) {
         self.open_from = u32::MAX;
         self.asked_before = self.odd.len();
     }
 
     /// Takes out what has been written since then.
     #[cfg(feature = "std")]
-    pub(crate) fn take_asides(&mut self) -> Vec<(u32, Request<T>)> {
-        self.odd.drain(self.asked_before..).collect()
+    fn take_asides(&mut self) -> Option<Vec<(u32, Request<T>)>> {
+        (self.odd.len() > self.asked_before).then(|| self.odd.drain(self.asked_before..).collect())
     }
 
     /// Takes out the movers that have asked for nothing else, and adds them to `movers`.
