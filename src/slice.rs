@@ -171,7 +171,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
 
     /// Makes a change at once of one of many owners, which is taken out of its row into a seat of its own.
     #[cold]
-    pub(crate) fn execute_seated(&mut self, request: Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+    pub(crate) fn execute_seated(&mut self, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         let mut seat = self.seat.clone();
         seat.previous = self.own_previous().clone();
         seat.entered_at = self.own_entered_at();
@@ -248,12 +248,15 @@ pub(crate) struct Seated<T: Owner> {
     pub(crate) changes: u32,
 }
 
+/// What the owner at a slot has asked for.
+pub(crate) type Asked<T> = (u32, Request<T>);
+
 /// What the owners of a chunk have asked for.
 pub(crate) struct Book<T: Owner> {
     /// One change of one owner each, in the order of slots.
     pub(crate) movers: Vec<Mover>,
     /// All other requests, in the order made; of one owner, after its mover.
-    pub(crate) odd: Vec<(u32, Request<T>)>,
+    pub(crate) odd: Vec<Asked<T>>,
     /// The owners that a callback has changed at once.
     pub(crate) seated: Vec<Seated<T>>,
     /// The lowest slot from which on a request may be a mover.
@@ -341,7 +344,7 @@ impl<T: Owner> Book<T> {
 
     /// Takes out what has been written since then.
     #[cfg(feature = "std")]
-    fn take_asides(&mut self) -> Option<Vec<(u32, Request<T>)>> {
+    fn take_asides(&mut self) -> Option<Vec<Asked<T>>> {
         (self.odd.len() > self.asked_before).then(|| self.odd.drain(self.asked_before..).collect())
     }
 
@@ -366,7 +369,7 @@ impl<T: Owner> Book<T> {
 
     /// Takes out everything, each owner's by ascending slot.
     #[cfg(feature = "std")]
-    pub(crate) fn take(&mut self, rows: &dyn Rows<T>) -> (Vec<(u32, Request<T>)>, Vec<Seated<T>>) {
+    pub(crate) fn take(&mut self, rows: &dyn Rows<T>) -> (Vec<Asked<T>>, Vec<Seated<T>>) {
         let in_short = self.movers.drain(..).map(|mover| {
             // A mover comes before what else its owner asked for.
             (mover.slot(), Request::Change(rows.state(mover.target()).clone()))
@@ -415,13 +418,10 @@ impl<T: Owner> Book<T> {
     fn seat_or_insert(&mut self, otherwise: Seated<T>) -> &mut Seated<T> {
         let slot = otherwise.slot;
         self.open_from = self.open_from.max(slot.saturating_add(1));
-        let at = match self.seated.iter().rposition(|seated| seated.slot == slot) {
-            Some(at) => at,
-            None => {
-                self.seated.push(otherwise);
-                self.seated.len() - 1
-            }
-        };
+        let at = self.seated.iter().rposition(|seated| seated.slot == slot).unwrap_or_else(|| {
+            self.seated.push(otherwise);
+            self.seated.len() - 1
+        });
         &mut self.seated[at]
     }
 }
