@@ -12,6 +12,7 @@ mod machine;
 mod message;
 mod owner;
 mod seat;
+#[cfg_attr(not(feature = "std"), expect(dead_code, reason = "only a batch, which needs std, makes slices"))]
 mod slice;
 mod state;
 mod time;

@@ -24,7 +24,6 @@ pub struct FsmSlice<'a, T: Owner> {
 }
 
 impl<'a, T: Owner> FsmSlice<'a, T> {
-    #[cfg(feature = "std")]
     pub(crate) fn new(seat: &'a mut Seat<T>, global: &'a StateRef<T>, row: Row<'a, T>) -> Self {
         let mut fsm = Fsm::new(seat, global);
         fsm.row = Some(row);
@@ -89,7 +88,6 @@ impl<'a, T: Owner> FsmSlice<'a, T> {
 }
 
 /// What a batch sets before it hands the slice out, and looks at when a callback has panicked.
-#[cfg(feature = "std")]
 impl<T: Owner> FsmSlice<'_, T> {
     /// The slot of the owner whose handle was asked for last.
     pub(crate) fn last(&self) -> u32 {
@@ -287,7 +285,6 @@ impl<T: Owner> Book<T> {
         }
     }
 
-    #[cfg(feature = "std")]
     pub(crate) fn is_empty(&self) -> bool {
         self.movers.is_empty() && self.odd.is_empty() && self.seated.is_empty()
     }
@@ -336,20 +333,17 @@ impl<T: Owner> Book<T> {
     }
 
     /// From here on everything is written aside, behind what is there.
-    #[cfg(feature = "std")]
     fn write_aside(&mut self) {
         self.open_from = u32::MAX;
         self.asked_before = self.odd.len();
     }
 
     /// Takes out what has been written since then.
-    #[cfg(feature = "std")]
     fn take_asides(&mut self) -> Option<Vec<Asked<T>>> {
         (self.odd.len() > self.asked_before).then(|| self.odd.drain(self.asked_before..).collect())
     }
 
     /// Takes out the movers that have asked for nothing else, and adds them to `movers`.
-    #[cfg(feature = "std")]
     pub(crate) fn take_movers(&mut self, movers: &mut Vec<Mover>) {
         if self.odd.is_empty() && self.seated.is_empty() {
             mem::swap(&mut self.movers, movers);
@@ -368,7 +362,6 @@ impl<T: Owner> Book<T> {
     }
 
     /// Takes out everything, each owner's by ascending slot.
-    #[cfg(feature = "std")]
     pub(crate) fn take(&mut self, rows: &dyn Rows<T>) -> (Vec<Asked<T>>, Vec<Seated<T>>) {
         let in_short = self.movers.drain(..).map(|mover| {
             // A mover comes before what else its owner asked for.
@@ -382,7 +375,6 @@ impl<T: Owner> Book<T> {
     }
 
     /// Drops what the owner at `slot` has asked for.
-    #[cfg(feature = "std")]
     pub(crate) fn forget(&mut self, slot: u32) {
         self.movers.retain(|mover| mover.slot() != slot);
         self.odd.retain(|(of, _)| *of != slot);
