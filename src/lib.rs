@@ -6,6 +6,8 @@ extern crate alloc;
 mod agent;
 mod fsm;
 mod machine;
+#[cfg(feature = "mock")]
+pub mod mock;
 mod owner;
 mod seat;
 mod state;
