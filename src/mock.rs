@@ -52,7 +52,7 @@
 //! patrol.expect_update().times(1).return_const(());
 //!
 //! let machine = StateMachine::new(Box::new(patrol));
-//! drop(machine); // MockState::update: called 0 time(s) which is fewer than expected 1
+//! drop(machine); // MockState::update: Expectation(<anything>) called 0 time(s) which is fewer than expected 1
 //! ```
 //!
 //! What a callback does is up to the test. Here it asks for a change, in the order that a [`Sequence`] over both mocks
