@@ -53,6 +53,28 @@ impl<T: Owner> fmt::Display for Request<T> {
     }
 }
 
+/// The steps of a change: of one owner's here, of many owners' at once in a batch.
+pub(crate) trait Steps {
+    /// Asks the guards. Returns whether there is anything left to do.
+    fn admit(&mut self) -> bool;
+    fn exit(&mut self);
+    /// Makes the new state the current one, and tells of it.
+    fn swap(&mut self);
+    fn enter(&mut self);
+}
+
+/// The order in which a change does what, whoever changes (rules 5, 8). Returns whether the change was made.
+#[inline]
+pub(crate) fn carry_out(change: &mut impl Steps) -> bool {
+    if !change.admit() {
+        return false;
+    }
+    change.exit();
+    change.swap();
+    change.enter();
+    true
+}
+
 /// What one change leaves and enters.
 struct Plan<T: Owner> {
     cause: Cause,
@@ -104,13 +126,7 @@ impl<T: Owner> Fsm<'_, T> {
                 return false;
             }
         };
-        if !self.is_admitted(&plan, owner, cx) {
-            return false;
-        }
-        self.exit_all(&plan, owner, cx);
-        self.swap(&plan, owner, cx);
-        self.enter_all(&plan.entered, plan.cause, owner, cx);
-        true
+        carry_out(&mut OneChange { fsm: self, plan: &plan, owner, cx })
     }
 
     fn plan(&self, request: &Request<T>) -> Result<Plan<T>, &'static str> {
@@ -328,6 +344,32 @@ impl<T: Owner> Fsm<'_, T> {
             Label(owner),
             NameOf(self.current()),
         );
+    }
+}
+
+/// One owner's change.
+struct OneChange<'c, 'f, 'x, T: Owner> {
+    fsm: &'c mut Fsm<'f, T>,
+    plan: &'c Plan<T>,
+    owner: &'c mut T,
+    cx: &'c mut T::Context<'x>,
+}
+
+impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
+    fn admit(&mut self) -> bool {
+        self.fsm.is_admitted(self.plan, self.owner, self.cx)
+    }
+
+    fn exit(&mut self) {
+        self.fsm.exit_all(self.plan, self.owner, self.cx);
+    }
+
+    fn swap(&mut self) {
+        self.fsm.swap(self.plan, self.owner, self.cx);
+    }
+
+    fn enter(&mut self) {
+        self.fsm.enter_all(&self.plan.entered, self.plan.cause, self.owner, self.cx);
     }
 }
 
