@@ -4,8 +4,10 @@
 extern crate alloc;
 
 mod agent;
+mod cast;
 mod fsm;
 mod machine;
+mod message;
 #[cfg(feature = "mock")]
 pub mod mock;
 mod owner;
@@ -15,8 +17,10 @@ mod time;
 mod transition;
 
 pub use agent::Agent;
+pub use cast::{Cast, Delivery, KeyTaken, UnknownReceiver};
 pub use fsm::{Fsm, FsmSlice};
 pub use machine::StateMachine;
+pub use message::{Dispatcher, Telegram};
 pub use owner::{Cause, Change, Outcome, Owner, Refusal};
 pub use state::{State, StateRef};
 pub use time::GameTime;
