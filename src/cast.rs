@@ -65,8 +65,8 @@ const MOST_ROUNDS: u32 = 1000;
 ///
 /// # When a callback panics
 ///
-/// The panic reaches the caller. All members are in their places, and the cast goes on working; telegrams that were put off
-/// are delivered after the next turn.
+/// The panic reaches the caller. All members are in their places, and the cast goes on working. Telegrams that were put off
+/// for a member are delivered after its next turn.
 ///
 /// # Examples
 ///
@@ -79,6 +79,7 @@ const MOST_ROUNDS: u32 = 1000;
 /// #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 /// enum Name { Bob, Elsa }
 ///
+/// #[derive(Debug, PartialEq)]
 /// enum News { HiHoney, StewReady }
 ///
 /// /// The world is what has been said so far.
@@ -153,10 +154,11 @@ pub struct Cast<K, M, W> {
     places: BTreeMap<K, u64>,
     /// The place of who joins next.
     next_place: u64,
-    put_off: VecDeque<PutOff<K, M>>,
+    /// Telegrams that were nested too deep.
+    too_deep: VecDeque<PutOff<K, M>>,
     /// How many turns are within each other just now.
     depth: u32,
-    /// How often in a row telegrams were put off to get to the one being handled.
+    /// The round of the telegram being handled; 0 when nothing was put off.
     round: u32,
 }
 
@@ -164,9 +166,13 @@ struct Slot<K, M, W> {
     key: K,
     /// `None` while the member is acting.
     member: Option<Box<AnyMember<K, M, W>>>,
+    /// Telegrams that have come while the member was acting.
+    put_off: VecDeque<PutOff<K, M>>,
 }
 
+/// A telegram that is delivered when a turn is over.
 struct PutOff<K, M> {
+    /// How often in a row telegrams were put off to get to this one.
     round: u32,
     telegram: Telegram<K, M>,
 }
@@ -181,7 +187,7 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, W: 'static> Cast<K, M, W
             members: BTreeMap::new(),
             places: BTreeMap::new(),
             next_place: 0,
-            put_off: VecDeque::new(),
+            too_deep: VecDeque::new(),
             depth: 0,
             round: 0,
         }
@@ -211,7 +217,7 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, W: 'static> Cast<K, M, W
         let place = self.next_place;
         self.next_place += 1;
         self.places.insert(key.clone(), place);
-        self.members.insert(place, Slot { key, member: Some(Box::new(agent)) });
+        self.members.insert(place, Slot { key, member: Some(Box::new(agent)), put_off: VecDeque::new() });
         Ok(())
     }
 
@@ -284,19 +290,17 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, W: 'static> Cast<K, M, W
     /// ```
     pub fn remove<T: Owner>(&mut self, key: &K) -> Option<Agent<T>> {
         self.get::<T>(key)?;
-        let place = self.places.remove(key)?;
-        let member = self.members.remove(&place)?.member?;
+        let member = self.take(key)?.member?;
         member.into_any().downcast().ok().map(|agent| *agent)
     }
 
     /// Drops a member of whatever type, calling nothing. Returns whether there was one.
     ///
     /// It works from within the member's own callback, too: it is no longer a member at once, and is dropped when its turn is
-    /// over. For telegrams queued for it, see [`remove`](Self::remove).
+    /// over. Telegrams that were put off for it are dropped, with a warning in the log. For those queued for it, see
+    /// [`remove`](Self::remove).
     pub fn dismiss(&mut self, key: &K) -> bool {
-        let Some(place) = self.places.remove(key) else { return false };
-        self.members.remove(&place);
-        true
+        self.take(key).is_some()
     }
 
     /// Starts the machines of all members, in the order in which they joined. See [`Agent::start`].
@@ -373,9 +377,17 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, W: 'static> Cast<K, M, W
             warn!("{unknown}");
             return Err(unknown);
         };
-        if self.depth >= MOST_NESTED || self.is_acting_at(place) {
-            self.put_off.push_back(PutOff { round: self.round + 1, telegram });
-            return Ok(Delivery::PutOff);
+        let round = self.round + 1;
+        match self.members.get_mut(&place) {
+            Some(slot) if slot.member.is_none() => {
+                slot.put_off.push_back(PutOff { round, telegram });
+                return Ok(Delivery::PutOff);
+            }
+            _ if self.depth >= MOST_NESTED => {
+                self.too_deep.push_back(PutOff { round, telegram });
+                return Ok(Delivery::PutOff);
+            }
+            _ => {}
         }
         match self.act(place, |member, cast| member.receive(&telegram, cast)) {
             Some(true) => Ok(Delivery::Handled),
@@ -506,7 +518,8 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, W: 'static> Cast<K, M, W
     /// Returns whether a callback of that member is running, so that what is sent to it is put off.
     #[must_use]
     pub fn is_acting(&self, key: &K) -> bool {
-        self.places.get(key).is_some_and(|&place| self.is_acting_at(place))
+        let place = self.places.get(key);
+        place.and_then(|place| self.members.get(place)).is_some_and(|slot| slot.member.is_none())
     }
 
     /// Visits the members' keys, in the order in which they joined.
@@ -526,10 +539,6 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, W: 'static> Cast<K, M, W
         self.members.is_empty()
     }
 
-    fn is_acting_at(&self, place: u64) -> bool {
-        self.members.get(&place).is_some_and(|slot| slot.member.is_none())
-    }
-
     /// Gives a turn to each member that there is now.
     fn act_each(&mut self, act: fn(&mut AnyMember<K, M, W>, &mut Self)) {
         let end = self.next_place;
@@ -543,39 +552,55 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, W: 'static> Cast<K, M, W
         }
     }
 
-    /// Gives the member at `place` a turn, and afterwards delivers what was put off for its sake. `None` when it is acting.
+    /// Gives the member at `place` a turn, and afterwards delivers what was put off until then. `None` when it is acting.
     fn act<R>(&mut self, place: u64, act: impl FnOnce(&mut AnyMember<K, M, W>, &mut Self) -> R) -> Option<R> {
         let result = Turn::begin(self, place, self.round)?.run(act);
-        if !self.put_off.is_empty() {
-            self.deliver_put_off(place);
+        self.deliver_put_off(place);
+        if self.depth == 0 {
+            self.deliver_too_deep();
         }
         Some(result)
     }
 
-    /// Delivers what was put off for the member at `place`, whose turn is over; and if that was the outermost turn, all else.
+    /// Delivers what has come for the member at `place` while it was acting, and what comes while it handles that.
     fn deliver_put_off(&mut self, place: u64) {
-        while let Some(PutOff { round, telegram }) = self.next_put_off(place) {
-            let Telegram { sender, receiver, .. } = &telegram;
-            let Some(&place) = self.places.get(receiver) else {
-                warn!("{}", UnknownReceiver { telegram });
-                continue;
-            };
-            if round > MOST_ROUNDS {
-                error!("the telegram from {sender:?} for {receiver:?} is dropped: telegrams were put off endlessly");
-                continue;
-            }
-            let Some(turn) = Turn::begin(self, place, round) else { continue };
-            if !turn.run(|member, cast| member.receive(&telegram, cast)) {
-                debug!("{receiver:?} declines the telegram from {sender:?} that was put off");
+        while let Some(next) = self.members.get_mut(&place).and_then(|slot| slot.put_off.pop_front()) {
+            self.hand_over(place, next);
+        }
+    }
+
+    /// Delivers what was nested too deep, now that nobody is acting.
+    fn deliver_too_deep(&mut self) {
+        while let Some(next) = self.too_deep.pop_front() {
+            if let Some(&place) = self.places.get(&next.telegram.receiver) {
+                self.hand_over(place, next);
+                self.deliver_put_off(place);
+            } else {
+                warn!("{}", UnknownReceiver { telegram: next.telegram });
             }
         }
     }
 
-    fn next_put_off(&mut self, place: u64) -> Option<PutOff<K, M>> {
-        let is_outermost = self.depth == 0;
-        let is_for = |waiting: &PutOff<K, M>| self.places.get(&waiting.telegram.receiver) == Some(&place);
-        let next = self.put_off.iter().position(|waiting| is_outermost || is_for(waiting))?;
-        self.put_off.remove(next)
+    fn hand_over(&mut self, place: u64, PutOff { round, telegram }: PutOff<K, M>) {
+        let Telegram { sender, receiver, .. } = &telegram;
+        if round > MOST_ROUNDS {
+            error!("the telegram from {sender:?} for {receiver:?} is dropped: telegrams are put off without end");
+            return;
+        }
+        let Some(turn) = Turn::begin(self, place, round) else { return };
+        if !turn.run(|member, cast| member.receive(&telegram, cast)) {
+            debug!("{receiver:?} declines the telegram from {sender:?} that was put off");
+        }
+    }
+
+    /// Takes a member out of the cast. What was put off for it is not delivered any more.
+    fn take(&mut self, key: &K) -> Option<Slot<K, M, W>> {
+        let place = self.places.remove(key)?;
+        let mut slot = self.members.remove(&place)?;
+        for PutOff { telegram, .. } in slot.put_off.drain(..) {
+            warn!("{}", UnknownReceiver { telegram });
+        }
+        Some(slot)
     }
 }
 

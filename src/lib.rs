@@ -281,6 +281,8 @@
 extern crate alloc;
 
 mod agent;
+#[cfg(feature = "std")]
+mod batch;
 mod cast;
 mod fsm;
 mod machine;
@@ -289,16 +291,20 @@ mod message;
 pub mod mock;
 mod owner;
 mod seat;
+mod slice;
 mod state;
 mod time;
 mod transition;
 
 pub use agent::Agent;
+#[cfg(feature = "std")]
+pub use batch::{Batch, ForeignGlobal, Key};
 pub use cast::{Cast, Delivery, KeyTaken, UnknownReceiver};
-pub use fsm::{Fsm, FsmSlice};
+pub use fsm::Fsm;
 pub use machine::StateMachine;
 pub use message::{Dispatcher, Telegram};
 pub use owner::{Cause, Change, Outcome, Owner, Refusal};
+pub use slice::FsmSlice;
 pub use state::{State, StateRef};
 pub use time::GameTime;
 

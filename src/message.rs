@@ -160,11 +160,7 @@ impl<K, M> Dispatcher<K, M> {
     ///
     /// Call it until it returns `None`. A telegram that is sent meanwhile, and due by then, comes in its turn.
     pub fn pop_due(&mut self, now: f64) -> Option<Telegram<K, M>> {
-        if self.next_due()? <= now {
-            self.queue.pop().map(|queued| queued.telegram)
-        } else {
-            None
-        }
+        if self.next_due()? <= now { self.queue.pop().map(|queued| queued.telegram) } else { None }
     }
 
     /// Returns when the next telegram is due, in seconds.

@@ -21,7 +21,7 @@ const MOST_CHANGES: u32 = 64;
 const MOST_PUSHED: usize = 64;
 
 /// Why nothing can be asked for in `exit` (rule 12).
-const BEING_LEFT: &str = "the state is being left";
+pub(crate) const BEING_LEFT: &str = "the state is being left";
 
 /// A change that a callback has asked for.
 pub(crate) enum Request<T: Owner> {
@@ -175,8 +175,7 @@ impl<T: Owner> Fsm<'_, T> {
             cause: plan.cause,
             outcome: Outcome::Refused(refusal),
         };
-        debug!("{}: {change}", Label(owner));
-        owner.on_change(&change, cx);
+        tell(owner, &change, cx);
         false
     }
 
@@ -232,8 +231,7 @@ impl<T: Owner> Fsm<'_, T> {
             trail.extend(to.cloned());
         }
         let change = Change::taken(from.as_option(), to, plan.cause);
-        debug!("{}: {change}", Label(owner));
-        owner.on_change(&change, cx);
+        tell(owner, &change, cx);
     }
 
     /// Enters, outermost first, each being current while its `enter` runs; unless a change made in one of them has taken the
@@ -280,7 +278,12 @@ impl<T: Owner> Fsm<'_, T> {
             global.update(owner, self, cx);
             self.settle_callback(owner, cx);
         }
-        let mut depth = 0;
+        self.tick_path(0, owner, cx);
+    }
+
+    /// A tick's rest: the active path from `depth` on.
+    #[inline]
+    pub(crate) fn tick_path(&mut self, mut depth: usize, owner: &mut T, cx: &mut T::Context<'_>) {
         while let Some(state) = self.seat.at(depth) {
             let was_innermost = depth + 1 == self.seat.depth();
             match state.as_singleton() {
@@ -317,7 +320,7 @@ impl<T: Owner> Fsm<'_, T> {
 
     /// Carries out what the callback that has just returned asked for. The next one has its own count of changes.
     #[inline]
-    fn settle_callback(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
+    pub(crate) fn settle_callback(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
         if !self.requests.is_empty() || self.changes > 0 {
             self.settle_all(owner, cx);
             self.changes = 0;
@@ -325,7 +328,7 @@ impl<T: Owner> Fsm<'_, T> {
     }
 
     #[cold]
-    fn misused(&self, request: &Request<T>, owner: &T, why: &str) {
+    pub(crate) fn misused(&self, request: &Request<T>, owner: &T, why: &str) {
         warn!("{}: {request} refused in state {}: {why}", Label(owner), NameOf(self.current()));
     }
 
@@ -345,6 +348,13 @@ impl<T: Owner> Fsm<'_, T> {
             NameOf(self.current()),
         );
     }
+}
+
+/// Tells the log and the owner of a change, made or refused (rules 8, 23).
+#[inline]
+pub(crate) fn tell<T: Owner>(owner: &mut T, change: &Change<'_, T>, cx: &mut T::Context<'_>) {
+    debug!(target: "demeanor", "{}: {change}", Label(owner));
+    owner.on_change(change, cx);
 }
 
 /// One owner's change.
