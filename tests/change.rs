@@ -181,8 +181,10 @@ fn the_log_line_comes_between_the_swap_and_the_first_enter() {
 /// Rule 5: what `Owner::on_change` can see of a change.
 #[test]
 fn the_owner_is_told_from_where_to_where_and_why() {
+    type Told = (Option<StateRef<Bob>>, Option<StateRef<Bob>>, Cause, bool);
+
     #[derive(Default)]
-    struct Bob(Vec<(Option<StateRef<Bob>>, Option<StateRef<Bob>>, Cause, bool)>);
+    struct Bob(Vec<Told>);
     impl Owner for Bob {
         type Context<'a> = ();
         type Message = ();
@@ -417,6 +419,37 @@ fn a_machine_that_is_put_into_a_closed_chain_does_not_hang() {
     machine.set_current(&Tail);
     machine.change_state(&mut diver, &CHAIN[0], &mut ());
     assert!(machine.is_in_state(&CHAIN[0]));
+}
+
+/// Rule 6.
+#[test]
+fn an_initial_state_that_belongs_elsewhere_is_refused() {
+    static LOST: Place = Place::new("Lost").opening_on(&STOVE);
+    let mut stage = Stage::new(&A);
+    let lines = log_lines(|| assert_eq!(stage.change_state(&LOST), ["not done"]));
+    assert_eq!(lines, ["WARN demeanor: Elsa: change to Lost refused in state A: its initial() has another parent()"]);
+    assert_eq!(stage.view(), "A");
+}
+
+/// Rule 6.
+#[test]
+fn initial_states_without_an_end_are_an_error_and_refused() {
+    /// Opens on itself.
+    struct Mirror;
+    impl State<Diver> for Mirror {
+        fn parent(&self) -> Option<StateRef<Diver>> {
+            Some((&Mirror).into())
+        }
+
+        fn initial(&self) -> Option<StateRef<Diver>> {
+            Some((&Mirror).into())
+        }
+    }
+
+    let mut machine = StateMachine::new(&CHAIN[0]);
+    let lines = log_lines(|| assert!(!machine.change_state(&mut Diver::default(), &Mirror, &mut ())));
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    assert!(lines[0].starts_with("ERROR demeanor: Diver: change to Mirror refused in state Deep1: "), "{lines:?}");
 }
 
 /// Rule 7.

@@ -17,14 +17,13 @@ impl Log for Capture {
     }
 
     fn log(&self, record: &Record<'_>) {
-        let target = record.target().split("::").next().unwrap_or_default();
-        LINES.with_borrow_mut(|lines| lines.push(format!("{} {target}: {}", record.level(), record.args())));
+        LINES.with_borrow_mut(|lines| lines.push(format!("{} {}: {}", record.level(), record.target(), record.args())));
     }
 
     fn flush(&self) {}
 }
 
-/// Runs `act` and returns what it logged on this thread: the level, the crate, the line.
+/// Runs `act` and returns what it logged on this thread: the level, the target, the line.
 pub(crate) fn log_lines(act: impl FnOnce()) -> Vec<String> {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
