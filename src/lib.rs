@@ -258,6 +258,45 @@
 //! assert_eq!((route(&machine), route(&before)), (2, 1));
 //! ```
 //!
+//! # Many owners
+//!
+//! A [`Batch`] holds many owners with their machines, sorted by state, and updates those of one state where they lie side by
+//! side. The states are the same, and so is what each owner sees; an owner goes by its key.
+//!
+//! ```
+//! use demeanor::{Batch, Fsm, Owner, State};
+//!
+//! struct Zombie {
+//!     health: u32,
+//! }
+//!
+//! impl Owner for Zombie {
+//!     type Context<'a> = ();
+//!     type Message = ();
+//! }
+//!
+//! struct Burn;
+//! struct Dead;
+//!
+//! impl State<Zombie> for Burn {
+//!     fn update(&self, zombie: &mut Zombie, fsm: &mut Fsm<'_, Zombie>, _: &mut ()) {
+//!         zombie.health -= 1;
+//!         if zombie.health == 0 {
+//!             fsm.change_state(&Dead);
+//!         }
+//!     }
+//! }
+//!
+//! impl State<Zombie> for Dead {}
+//!
+//! let mut horde = Batch::new();
+//! let weak = horde.insert(Zombie { health: 1 }, &Burn);
+//! horde.insert(Zombie { health: 9 }, &Burn);
+//! horde.update(&mut ());
+//! assert_eq!(horde.state_of(weak).unwrap().name(), "Dead");
+//! assert_eq!(horde.owners_in(&Burn)[0].health, 8);
+//! ```
+//!
 //! # Seeing what happens
 //!
 //! Each change is logged at debug with the owner's [`label`](Owner::label) and the states' names, misuse at warn, a cycle of
@@ -268,9 +307,10 @@
 //!
 //! | feature | gives |
 //! |---|---|
-//! | `std` (default) | the standard library; without it the crate is `no_std` with `alloc` |
+//! | `std` (default) | `Batch`; without it the crate is `no_std` with `alloc` |
+//! | `parallel` | `Batch::par_update`, on all cores |
 //! | `mock` | `mock::MockState`, a state whose calls a test expects |
-//! | `serde` | `Serialize` and `Deserialize` for [`GameTime`] and [`Telegram`] |
+//! | `serde` | `Serialize` and `Deserialize` for [`GameTime`], [`Telegram`] and a batch's keys |
 //!
 //! # Further
 //!
