@@ -360,7 +360,6 @@ impl State<Diver> for Tail {
 fn sixty_four_states_may_be_active_at_once() {
     let mut diver = Diver::default();
     let mut machine = StateMachine::idle();
-    // The innermost of 64 has 63 ancestors; one with 64 of them is a chain that is no longer than 64 either.
     assert!(machine.change_state(&mut diver, &CHAIN[63], &mut ()));
     assert_eq!(machine.path().count(), 64);
     assert_eq!(diver.trace, (1..=64).collect::<Vec<_>>());
@@ -372,6 +371,16 @@ fn sixty_four_states_may_be_active_at_once() {
     diver.trace.clear();
     machine.stop(&mut diver, &mut ());
     assert_eq!(diver.trace, (1..=64).rev().collect::<Vec<_>>());
+}
+
+/// Rule 6.
+#[test]
+fn a_chain_of_sixty_four_parents_is_the_longest() {
+    let mut machine = StateMachine::idle();
+    assert!(!machine.change_state(&mut Diver::default(), &CHAIN[65], &mut ()));
+    assert!(machine.current().is_none());
+    assert!(machine.change_state(&mut Diver::default(), &CHAIN[64], &mut ()));
+    assert_eq!(machine.path().count(), 65);
 }
 
 /// Rule 6.

@@ -26,6 +26,14 @@ fn the_enemy_idles_thinks_wanders_and_gives_chase() {
 }
 
 #[test]
+fn the_enemy_goes_back_to_what_it_did_before_the_chase() {
+    let (_, printed, _) = run!(enemy, "--seed 1");
+    let mut states: Vec<&str> = printed.lines().filter_map(|line| line.split_whitespace().nth(2)).collect();
+    states.dedup();
+    assert_eq!(states, ["Idle", "Think", "Idle", "Wander", "Chase", "Wander", "Think", "Idle"]);
+}
+
+#[test]
 fn the_enemy_ends_when_it_is_told_to() {
     let expected = " 0.0 s  Idle   |            E                           |\n \
                     0.5 s  Idle   |            E                           |\n \

@@ -64,6 +64,20 @@ fn a_panic_in_on_message_leaves_the_old_state_and_drops_the_requests() {
 
 /// Rule 22.
 #[test]
+fn a_panic_in_the_globals_on_message_leaves_the_old_state() {
+    let mut stage = Stage::new(&A).global(&ALWAYS).panicking_in("Always.hit").when("Always.hit", |actor, fsm, _| {
+        if actor.count == 0 {
+            fsm.change_state(&B);
+        }
+        actor.count += 1;
+    });
+    assert_eq!(stage.catch(|stage| stage.send("hit")), ["A.hit", "Always.hit"]);
+    assert_eq!(stage.view(), "A");
+    assert_eq!(stage.send("hit"), ["A.hit", "Always.hit", "not handled"]);
+}
+
+/// Rule 22.
+#[test]
 fn a_panic_in_exit_leaves_the_old_state() {
     let mut stage = Stage::new(&A).panicking_in("A.exit");
     stage.machine.set_previous(&C);
@@ -277,4 +291,23 @@ fn a_cycle_is_an_error_that_names_the_states_of_the_cycle() {
         assert!(told.split(|c: char| !c.is_alphanumeric()).any(|word| word == name), "{told}");
     }
     assert!(!told.split(|c: char| !c.is_alphanumeric()).any(|word| word == "D"), "{told}");
+}
+
+/// Rules 13 and 23.
+#[test]
+fn the_error_of_a_second_cycle_does_not_name_the_states_of_the_first() {
+    let mut stage = Stage::new(&A)
+        .when("A.enter", |_, fsm, _| fsm.change_state(&B))
+        .when("B.enter", |_, fsm, _| fsm.change_state(&A))
+        .when("C.enter", |_, fsm, _| fsm.change_state(&D))
+        .when("D.enter", |_, fsm, _| fsm.change_state(&C));
+    stage.change_state(&A);
+    let lines = log_lines(|| {
+        stage.change_state(&C);
+    });
+    let errors: Vec<_> = lines.iter().filter(|line| line.starts_with("ERROR")).collect();
+    assert_eq!(errors.len(), 1, "{errors:?}");
+    let words: Vec<_> = errors[0].split(|c: char| !c.is_alphanumeric()).collect();
+    assert!(words.contains(&"C") && words.contains(&"D"), "{errors:?}");
+    assert!(!words.contains(&"A") && !words.contains(&"B"), "{errors:?}");
 }

@@ -82,8 +82,7 @@ pub(super) struct Pass<T: Owner> {
     groups: Vec<Group>,
     /// Where in `grouped` the next mover to each target goes.
     places: Vec<usize>,
-    /// Room for movers.
-    rest: Vec<Mover>,
+    refused: Vec<Mover>,
     /// The slots, ascending, that have finished their tick.
     finished: Vec<u32>,
     pub(super) upshot: Upshot<T>,
@@ -97,19 +96,15 @@ impl<T: Owner> Pass<T> {
             grouped: Vec::new(),
             groups: Vec::new(),
             places: Vec::new(),
-            rest: Vec::new(),
+            refused: Vec::new(),
             finished: Vec::new(),
             upshot: Upshot::new(),
         }
     }
 
+    #[cfg(feature = "parallel")]
     pub(super) fn take_upshot(&mut self) -> Upshot<T> {
         mem::replace(&mut self.upshot, Upshot::new())
-    }
-
-    /// Gives an upshot back, once it has been seen to, for what it has allocated.
-    pub(super) fn put_upshot(&mut self, upshot: Upshot<T>) {
-        self.upshot = upshot;
     }
 
     /// Runs a chunk's part in a tick. What is left to do is to move the owners to their new buckets, as the upshot says.
@@ -219,7 +214,8 @@ impl<T: Owner> Pass<T> {
         loop {
             let slots = [requests.peek().map(|(slot, _)| *slot), seated.peek().map(|seated| seated.slot)];
             let Some(slot) = slots.into_iter().flatten().min() else { break };
-            let moved = upshot.movers.binary_search_by_key(&slot, |mover| mover.slot()).ok().map(|at| upshot.movers[at]);
+            let moved =
+                upshot.movers.binary_search_by_key(&slot, |mover| mover.slot()).ok().map(|at| upshot.movers[at]);
             let mut seated = seated.next_if(|seated| seated.slot == slot).unwrap_or_else(|| {
                 let mut seat = rows.seat(slot);
                 if let Some(mover) = moved {
@@ -249,29 +245,36 @@ impl<T: Owner> Pass<T> {
     }
 
     /// Sorts the movers by target: always in the same order, so that the calls that follow are the same each time.
-    fn group(&mut self) {
-        let Self { upshot, grouped, places, .. } = self;
+    fn group(&mut self, states: usize) {
+        let Self { upshot, grouped, groups, places, .. } = self;
         grouped.clone_from(&upshot.movers);
-        let most = upshot.movers.iter().map(|mover| mover.target()).max().unwrap_or(0) as usize;
-        if most < MOST_COUNTED {
-            // A place for each target, then each mover to the next place of its own.
-            places.clear();
-            places.resize(most + 2, 0);
-            for mover in &upshot.movers {
-                places[mover.target() as usize + 1] += 1;
-            }
-            for at in 1..places.len() {
-                places[at] += places[at - 1];
-            }
-            for mover in &upshot.movers {
-                let place = &mut places[mover.target() as usize];
-                grouped[*place] = *mover;
-                *place += 1;
-            }
-        } else {
+        if states > MOST_COUNTED {
             grouped.sort_by_key(|mover| mover.target());
+            self.mark_groups();
+            return;
         }
-        self.mark_groups();
+        // A place for each target, then each mover to the next place of its own.
+        if places.len() <= states {
+            places.resize(states + 1, 0);
+        }
+        for mover in &upshot.movers {
+            places[mover.target() as usize] += 1;
+        }
+        groups.clear();
+        let mut end = 0;
+        for (target, place) in (0..).zip(places.iter_mut()) {
+            let count = mem::replace(place, end);
+            if count > 0 {
+                end += count;
+                groups.push(Group { target, end });
+            }
+        }
+        for mover in &upshot.movers {
+            let place = &mut places[mover.target() as usize];
+            grouped[*place] = *mover;
+            *place += 1;
+        }
+        places.fill(0);
     }
 
     /// Finds the groups anew.
@@ -315,28 +318,35 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
         self.chunk.rows.states.get(self.chunk.rows.bucket).state()
     }
 
-    /// Asks `state`'s guard of each of `movers[group]`, and takes out those that it refuses. Returns the group's new end.
-    fn ask(&mut self, guard: Guard, state: &StateRef<T>, movers: &mut Vec<Mover>, group: Range<usize>) -> usize {
-        let Range { start, mut end } = group;
+    /// Asks a guard of each of `movers`, whose groups say of which state; takes out those that it refuses.
+    fn ask(&mut self, guard: Guard, movers: &mut Vec<Mover>, groups: &mut [Group]) {
+        let states = self.chunk.rows.states;
         let mut next = 0;
         loop {
-            let (owners, group) = (&*self.chunk.owners, &movers[start..end]);
-            let is_answered = panics_kept(&mut self.pass.upshot.fault, || match guard {
-                Guard::CanExit => state.can_exit_each(owners, group, &mut next, self.cx),
-                Guard::CanEnter => state.can_enter_each(owners, group, &mut next, self.cx),
+            let owners = &*self.chunk.owners;
+            let is_answered = panics_kept(&mut self.pass.upshot.fault, || {
+                for group in groups.iter() {
+                    let state = states.get(group.target).state();
+                    match guard {
+                        Guard::CanExit => state.can_exit_each(owners, &movers[..group.end], &mut next, self.cx),
+                        Guard::CanEnter => state.can_enter_each(owners, &movers[..group.end], &mut next, self.cx),
+                    }
+                    if next < group.end {
+                        break;
+                    }
+                }
             });
-            if start + next == end {
-                return end;
-            }
-            let mover = movers.remove(start + next);
-            self.pass.rest.push(mover);
-            end -= 1;
+            let Some(group) = groups.iter().position(|group| next < group.end) else { return };
+            let mover = movers.remove(next);
+            groups[group..].iter_mut().for_each(|group| group.end -= 1);
+            self.pass.refused.push(mover);
             if is_answered {
+                let asked = states.get(groups[group].target).state();
                 let outcome = Outcome::Refused(match guard {
-                    Guard::CanExit => Refusal::Exit(state),
-                    Guard::CanEnter => Refusal::Enter(state),
+                    Guard::CanExit => Refusal::Exit(asked),
+                    Guard::CanEnter => Refusal::Enter(asked),
                 });
-                let (from, to) = (self.from(), self.chunk.rows.states.get(mover.target()).state());
+                let (from, to) = (self.from(), states.get(mover.target()).state());
                 let change = Change { from: Some(from), to: Some(to), cause: Cause::Change, outcome };
                 let owner = &mut self.chunk.owners[mover.slot() as usize];
                 panics_kept(&mut self.pass.upshot.fault, || tell(owner, &change, self.cx));
@@ -349,24 +359,18 @@ impl<T: Owner> Steps for ManyChanges<'_, '_, '_, T> {
     fn admit(&mut self) -> bool {
         let mut movers = mem::take(&mut self.pass.upshot.movers);
         self.pass.book.take_movers(&mut movers);
-        let all = 0..movers.len();
-        self.ask(Guard::CanExit, self.from(), &mut movers, all);
+        let mut all = [Group { target: self.chunk.rows.bucket, end: movers.len() }];
+        self.ask(Guard::CanExit, &mut movers, &mut all);
         self.pass.upshot.movers = movers;
-        self.pass.group();
 
+        self.pass.group(self.chunk.rows.states.len());
         let mut grouped = mem::take(&mut self.pass.grouped);
         let mut groups = mem::take(&mut self.pass.groups);
-        self.pass.rest.clear();
-        let mut start = 0;
-        for group in &mut groups {
-            let refused = self.pass.rest.len();
-            let target = self.chunk.rows.states.get(group.target).state();
-            start = self.ask(Guard::CanEnter, target, &mut grouped, start..group.end - refused);
-            group.end = start;
-        }
+        self.pass.refused.clear();
+        self.ask(Guard::CanEnter, &mut grouped, &mut groups);
         self.pass.groups = groups;
         self.pass.grouped = grouped;
-        let Pass { rest: refused, upshot, .. } = &mut *self.pass;
+        let Pass { refused, upshot, .. } = &mut *self.pass;
         if !refused.is_empty() {
             upshot.movers.retain(|mover| refused.iter().all(|refused| refused.slot() != mover.slot()));
         }
@@ -408,17 +412,21 @@ impl<T: Owner> Steps for ManyChanges<'_, '_, '_, T> {
         let from = self.from();
         self.pass.upshot.moved_at = T::now(self.cx);
         let mut next = 0;
-        while next < self.pass.upshot.movers.len() {
-            let (upshot, rows, owners) = (&mut self.pass.upshot, &self.chunk.rows, &mut *self.chunk.owners);
+        while next < self.pass.grouped.len() {
+            let Pass { upshot, grouped, groups, .. } = &mut *self.pass;
+            let (states, owners) = (self.chunk.rows.states, &mut *self.chunk.owners);
             let is_told = panics_kept(&mut upshot.fault, || {
-                while let Some(mover) = upshot.movers.get(next) {
-                    next += 1;
-                    let change = Change::taken(Some(from), Some(rows.state(mover.target())), Cause::Change);
-                    tell(&mut owners[mover.slot() as usize], &change, self.cx);
+                for group in groups.iter() {
+                    let change = Change::taken(Some(from), Some(states.get(group.target).state()), Cause::Change);
+                    while next < group.end {
+                        next += 1;
+                        tell(&mut owners[grouped[next - 1].slot() as usize], &change, self.cx);
+                    }
                 }
             });
             if !is_told {
-                let slot = self.pass.upshot.movers[next - 1].slot();
+                next -= 1;
+                let slot = grouped[next].slot();
                 self.pass.ungroup(slot);
             }
         }
@@ -453,6 +461,6 @@ impl<T: Owner> Steps for ManyChanges<'_, '_, '_, T> {
 
 /// Runs one callback or many, and returns whether all returned. The first panic of a pass is kept for when the batch is in
 /// order again (rule 22).
-fn panics_kept(fault: &mut Option<Fault>, act: impl FnOnce()) -> bool {
+pub(super) fn panics_kept(fault: &mut Option<Fault>, act: impl FnOnce()) -> bool {
     catch_unwind(AssertUnwindSafe(act)).map_err(|panic| fault.get_or_insert(panic)).is_ok()
 }

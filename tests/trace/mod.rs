@@ -35,6 +35,10 @@ impl Actor {
         self.trace.borrow_mut().push(line.into());
     }
 
+    pub(crate) fn take_trace(&mut self) -> Vec<String> {
+        self.trace.take()
+    }
+
     fn call(&mut self, state: &str, callback: &str, fsm: &mut Fsm<'_, Self>, time: &mut GameTime) {
         let key = format!("{state}.{callback}");
         if self.records_view {
@@ -323,6 +327,6 @@ impl Stage {
     }
 
     fn take_trace(&mut self) -> Vec<String> {
-        self.actor.trace.take()
+        self.actor.take_trace()
     }
 }
