@@ -15,6 +15,9 @@ use crate::slice::{FsmSlice, Mover, Seated};
 use crate::state::StateRef;
 use crate::transition::{Steps, carry_out, log_change, tell};
 
+/// Up to how many movers sorting is quicker than counting by target.
+const FEW: usize = 6;
+
 /// Up to how many states movers are counted by target, rather than sorted.
 const MOST_COUNTED: usize = 256;
 
@@ -43,9 +46,7 @@ impl Grouping {
         self.groups.clear();
         self.movers.clear();
         self.movers.extend_from_slice(movers);
-        if let [only] = movers {
-            self.groups.push(Group { target: only.target(), end: 1 });
-        } else if states > MOST_COUNTED {
+        if movers.len() <= FEW || states > MOST_COUNTED {
             self.sort();
         } else {
             self.count(movers, states);

@@ -170,6 +170,9 @@ impl<T: Owner> Batch<T> {
             // From the last chunk to the first: the row that takes a mover's place has had its turn.
             for start in (0..self.store.rows_in(bucket)).step_by(CHUNK).rev() {
                 self.pass.run(&mut self.store.chunk(bucket, start, CHUNK, part), cx);
+                if self.pass.upshot.is_empty() {
+                    continue;
+                }
                 self.store.move_rows(bucket, start, &mut self.pass.upshot);
                 fault = self.pass.upshot.fault.take();
                 if fault.is_some() {

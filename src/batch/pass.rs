@@ -64,6 +64,11 @@ pub(super) struct Upshot<T: Owner> {
 pub(super) type Fault = Box<dyn Any + Send>;
 
 impl<T: Owner> Upshot<T> {
+    /// Whether nothing has come of it.
+    pub(super) fn is_empty(&self) -> bool {
+        self.movers.is_empty() && self.seated.is_empty() && self.fault.is_none()
+    }
+
     fn new() -> Self {
         Self { movers: Vec::new(), moved_at: 0.0, seated: Vec::new(), fault: None }
     }
@@ -104,25 +109,26 @@ impl<T: Owner> Pass<T> {
             self.tick_each(chunk, cx);
             return;
         }
+        let has_global = !chunk.global.is_none() && !chunk.global.is_passive();
+        if known.updating.is_empty() && !has_global {
+            return;
+        }
         self.shared.copy_path(&known.seat);
-        let depth = known.seat.depth();
-        if !chunk.global.is_none() && !chunk.global.is_passive() {
+        if has_global {
             self.update(chunk, chunk.global, cx);
             self.finish(chunk, Some(0), cx);
         }
-        for (level, state) in known.seat.path().enumerate() {
-            if self.upshot.fault.is_some() {
-                break;
-            }
-            if state.is_passive() {
+        for &depth in &known.updating {
+            let (Some(state), None) = (known.seat.at(depth), &self.upshot.fault) else { break };
+            self.update(chunk, state, cx);
+            if self.book.is_empty() {
                 continue;
             }
-            self.update(chunk, state, cx);
-            let is_innermost = level + 1 == depth;
+            let is_innermost = depth + 1 == known.seat.depth();
             if is_innermost && known.is_flat && !self.book.movers.is_empty() {
                 self.change(chunk, cx);
             }
-            self.finish(chunk, (!is_innermost).then_some(level + 1), cx);
+            self.finish(chunk, (!is_innermost).then_some(depth + 1), cx);
         }
     }
 
