@@ -4,9 +4,9 @@ use core::fmt;
 
 use crate::fsm::Fsm;
 use crate::owner::{NameOf, Owner};
+use crate::request::Request;
 use crate::seat::Seat;
 use crate::state::{State, StateRef};
-use crate::transition::Request;
 
 /// The state machine of one owner: its current, previous and global state.
 ///

@@ -3,7 +3,6 @@
 //! It works on a [`Seat`](crate::seat::Seat), whoever keeps it. The rule numbers are those of `docs/semantics.md`.
 
 use alloc::vec::Vec;
-use core::fmt;
 use core::mem;
 
 use log::{Level, debug, error, log};
@@ -11,6 +10,7 @@ use smallvec::smallvec;
 
 use crate::fsm::Fsm;
 use crate::owner::{Cause, Change, Label, NameOf, Outcome, Owner, Refusal};
+use crate::request::{Request, Requests};
 use crate::seat::{Path, Suspended, path_to};
 use crate::state::StateRef;
 
@@ -22,36 +22,6 @@ const MOST_PUSHED: usize = 64;
 
 /// Why nothing can be asked for in `exit` (rule 12).
 pub(crate) const BEING_LEFT: &str = "the state is being left";
-
-/// A change that a callback has asked for.
-pub(crate) enum Request<T: Owner> {
-    Change(StateRef<T>),
-    Revert,
-    Push(StateRef<T>),
-    Pop,
-    Resume(StateRef<T>),
-}
-
-impl<T: Owner> Request<T> {
-    fn cause(&self) -> Cause {
-        match self {
-            Self::Change(_) => Cause::Change,
-            Self::Revert => Cause::Revert,
-            Self::Push(_) => Cause::Push,
-            Self::Pop => Cause::Pop,
-            Self::Resume(_) => Cause::Resume,
-        }
-    }
-}
-
-impl<T: Owner> fmt::Display for Request<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Change(to) | Self::Push(to) | Self::Resume(to) => write!(f, "{} to {to}", self.cause()),
-            Self::Revert | Self::Pop => write!(f, "{}", self.cause()),
-        }
-    }
-}
 
 /// The steps of a change: of one owner's here, of many owners' at once in a batch.
 pub(crate) trait Steps {
@@ -127,8 +97,7 @@ impl<T: Owner> Fsm<'_, T> {
 
     #[inline(never)]
     fn settle_all(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
-        while !self.requests.is_empty() {
-            let request = self.requests.remove(0);
+        while let Some(request) = self.requests.pop() {
             self.execute(&request, owner, cx);
         }
     }
@@ -204,7 +173,7 @@ impl<T: Owner> Fsm<'_, T> {
         if !self.seat.current.is_none() {
             self.seat.previous = self.seat.current.clone();
         }
-        let asked_before = self.requests.len();
+        let asked_before = if self.requests.is_empty() { None } else { Some(mem::take(&mut self.requests)) };
         self.exiting = true;
         for depth in (plan.kept..self.seat.depth()).rev() {
             let Some(state) = self.seat.at(depth).cloned() else { break };
@@ -216,9 +185,11 @@ impl<T: Owner> Fsm<'_, T> {
             self.seat.remember(depth);
         }
         self.exiting = false;
-        while self.requests.len() > asked_before {
-            let request = self.requests.remove(asked_before);
+        while let Some(request) = self.requests.pop() {
             self.misused(&request, owner, BEING_LEFT);
+        }
+        if let Some(asked_before) = asked_before {
+            self.requests = asked_before;
         }
     }
 
@@ -361,7 +332,7 @@ impl<T: Owner> Fsm<'_, T> {
     /// Rule 13.
     #[cold]
     fn break_cycle(&mut self, request: &Request<T>, owner: &T) {
-        self.requests.clear();
+        self.requests = Requests::new();
         let mut cycle: Vec<&StateRef<T>> = Vec::new();
         for state in self.seat.rare.iter().flat_map(|rare| &rare.trail) {
             if !cycle.contains(&state) {
