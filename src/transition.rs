@@ -3,10 +3,9 @@
 //! It works on a [`Seat`](crate::seat::Seat), whoever keeps it. The rule numbers are those of `docs/semantics.md`.
 
 use alloc::vec::Vec;
-use core::mem;
+use core::{mem, slice};
 
 use log::{Level, debug, error, log};
-use smallvec::smallvec;
 
 use crate::fsm::Fsm;
 use crate::owner::{Cause, Change, Label, NameOf, Outcome, Owner, Refusal};
@@ -66,12 +65,12 @@ impl From<&'static str> for Fault {
 }
 
 /// What one change leaves and enters.
-struct Plan<T: Owner> {
+struct Plan<'p, T: Owner> {
     cause: Cause,
     /// How many of the active states stay, from the outermost.
     kept: usize,
     /// What is entered, outermost first; nothing when a pop leads back to no state.
-    entered: Path<T>,
+    entered: &'p [StateRef<T>],
 }
 
 impl<T: Owner> Fsm<'_, T> {
@@ -108,33 +107,57 @@ impl<T: Owner> Fsm<'_, T> {
             self.break_cycle(request, owner);
             return false;
         }
-        let plan = match self.plan(request) {
-            Ok(plan) => plan,
-            Err(fault) => {
-                self.refused(request, owner, &fault);
-                return false;
-            }
-        };
-        carry_out(&mut OneChange { fsm: self, plan: &plan, owner, cx })
+        let cause = request.cause();
+        if let Some(to) = self.flat_target(request) {
+            return self.change(&Plan { cause, kept: 0, entered: slice::from_ref(&to) }, owner, cx);
+        }
+        self.execute_path(request, owner, cx)
     }
 
-    fn plan(&self, request: &Request<T>) -> Result<Plan<T>, Fault> {
-        let cause = request.cause();
-        let stack = self.seat.rare.as_ref().map_or(&[][..], |rare| &rare.stack);
-        let (kept, entered) = match request {
-            Request::Change(to) => self.route(to)?,
-            Request::Revert => self.route(self.previous().ok_or("there is no previous state")?)?,
-            Request::Resume(composite) => self.route(self.seat.remembered(composite).unwrap_or(composite))?,
-            Request::Push(_) if stack.len() == MOST_PUSHED => {
-                return Err("64 states are pushed over each other already".into());
+    /// As [`execute`](Self::execute), where there may be more than one state to enter.
+    #[inline(never)]
+    fn execute_path(&mut self, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        match self.find_path(request) {
+            Ok((kept, path)) => self.change(&Plan { cause: request.cause(), kept, entered: &path }, owner, cx),
+            Err(fault) => {
+                self.refused(request, owner, &fault);
+                false
             }
-            Request::Push(over) => (0, descent(over)?.1),
+        }
+    }
+
+    #[inline]
+    fn change(&mut self, plan: &Plan<'_, T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        carry_out(&mut OneChange { fsm: self, plan, owner, cx })
+    }
+
+    /// The target of a change to a state without relatives, as most are: all that is active is left for it alone.
+    #[inline]
+    fn flat_target(&self, request: &Request<T>) -> Option<StateRef<T>> {
+        let to = match request {
+            Request::Change(to) => to,
+            Request::Revert => self.previous()?,
+            Request::Push(_) | Request::Pop | Request::Resume(_) => return None,
+        };
+        to.is_flat().then(|| to.clone())
+    }
+
+    /// How many active states a request leaves alone, and what it enters.
+    fn find_path(&self, request: &Request<T>) -> Result<(usize, Path<T>), Fault> {
+        let stack = self.seat.rare.as_ref().map_or(&[][..], |rare| &rare.stack);
+        match request {
+            Request::Change(to) => self.route(to),
+            Request::Revert => self.route(self.previous().ok_or("there is no previous state")?),
+            Request::Resume(composite) => self.route(self.seat.remembered(composite).unwrap_or(composite)),
+            Request::Push(_) if stack.len() == MOST_PUSHED => {
+                Err("64 states are pushed over each other already".into())
+            }
+            Request::Push(over) => Ok((0, descent(over)?.1)),
             Request::Pop => {
                 let suspended = stack.last().ok_or("nothing has been pushed over")?;
-                (0, suspended.ancestors.iter().chain(suspended.current.as_option()).cloned().collect())
+                Ok((0, suspended.ancestors.iter().chain(suspended.current.as_option()).cloned().collect()))
             }
-        };
-        Ok(Plan { cause, kept, entered })
+        }
     }
 
     /// How many active states a change to `to` leaves alone, and what it enters (rule 6).
@@ -148,7 +171,8 @@ impl<T: Owner> Fsm<'_, T> {
     }
 
     /// Asks the guards, unless the verb does without (rules 8, 15).
-    fn is_admitted(&self, plan: &Plan<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+    #[inline]
+    fn is_admitted(&self, plan: &Plan<'_, T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         let mut exited = (plan.kept..self.seat.depth()).rev().filter_map(|depth| self.seat.at(depth));
         let mut refusal = None;
         if plan.cause != Cause::Push {
@@ -169,7 +193,8 @@ impl<T: Owner> Fsm<'_, T> {
     }
 
     /// Exits, innermost first. Current and previous are both the state being left (rule 5).
-    fn exit_all(&mut self, plan: &Plan<T>, owner: &mut T, cx: &mut T::Context<'_>) {
+    #[inline]
+    fn exit_all(&mut self, plan: &Plan<'_, T>, owner: &mut T, cx: &mut T::Context<'_>) {
         if !self.seat.current.is_none() {
             self.seat.previous = self.seat.current.clone();
         }
@@ -194,7 +219,8 @@ impl<T: Owner> Fsm<'_, T> {
     }
 
     /// Makes the first of the states to be entered the current one, and tells of the change.
-    fn swap(&mut self, plan: &Plan<T>, owner: &mut T, cx: &mut T::Context<'_>) {
+    #[inline]
+    fn swap(&mut self, plan: &Plan<'_, T>, owner: &mut T, cx: &mut T::Context<'_>) {
         self.changes += 1;
         self.kept = self.kept.min(plan.kept);
         self.seat.entered_at = T::now(cx);
@@ -227,7 +253,8 @@ impl<T: Owner> Fsm<'_, T> {
 
     /// Enters, outermost first, each being current while its `enter` runs; unless a change made in one of them has taken the
     /// machine elsewhere (rule 5).
-    fn enter_all(&mut self, path: &Path<T>, cause: Cause, owner: &mut T, cx: &mut T::Context<'_>) {
+    #[inline]
+    fn enter_all(&mut self, path: &[StateRef<T>], cause: Cause, owner: &mut T, cx: &mut T::Context<'_>) {
         let turn = self.changes;
         for (i, state) in path.iter().enumerate() {
             if i > 0 {
@@ -255,7 +282,7 @@ impl<T: Owner> Fsm<'_, T> {
 
     /// Rule 1: exits the active path, innermost first; the machine is then in no state.
     pub(crate) fn stop(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
-        self.exit_all(&Plan { cause: Cause::Change, kept: 0, entered: smallvec![] }, owner, cx);
+        self.exit_all(&Plan { cause: Cause::Change, kept: 0, entered: &[] }, owner, cx);
         self.seat.replace(0, StateRef::NONE);
         if let Some(rare) = &mut self.seat.rare {
             rare.stack.clear();
@@ -363,7 +390,7 @@ pub(crate) fn log_change<T: Owner>(owner: &T, change: &Change<'_, T>) {
 /// One owner's change.
 struct OneChange<'c, 'f, 'x, T: Owner> {
     fsm: &'c mut Fsm<'f, T>,
-    plan: &'c Plan<T>,
+    plan: &'c Plan<'c, T>,
     owner: &'c mut T,
     cx: &'c mut T::Context<'x>,
 }
@@ -382,7 +409,7 @@ impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
     }
 
     fn enter(&mut self) {
-        self.fsm.enter_all(&self.plan.entered, self.plan.cause, self.owner, self.cx);
+        self.fsm.enter_all(self.plan.entered, self.plan.cause, self.owner, self.cx);
     }
 }
 
