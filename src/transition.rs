@@ -11,7 +11,7 @@ use crate::fsm::Fsm;
 use crate::owner::{Cause, Change, Label, NameOf, Outcome, Owner, Refusal};
 use crate::request::{Request, Requests};
 use crate::seat::{Path, Suspended, path_to};
-use crate::state::StateRef;
+use crate::state::{State, StateRef};
 
 /// The most changes that one callback may lead to (rule 13).
 const MOST_CHANGES: u32 = 64;
@@ -290,13 +290,23 @@ impl<T: Owner> Fsm<'_, T> {
     }
 
     /// Rule 4: one tick.
-    #[inline]
     pub(crate) fn tick(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
         if let Some(global) = self.global.as_option() {
             global.update(owner, self, cx);
             self.settle_callback(owner, cx);
         }
         self.tick_path(0, owner, cx);
+    }
+
+    /// The tick of a machine with nothing but this one state to call, as most are.
+    #[inline]
+    pub(crate) fn tick_lone(mut self, state: &dyn State<T>, owner: &mut T, cx: &mut T::Context<'_>) {
+        state.update(owner, &mut self, cx);
+        self.settle_callback(owner, cx);
+        if self.requests.is_empty() {
+            // Nothing is left to drop. The compiler cannot know, and would call a function to find out.
+            mem::forget(self);
+        }
     }
 
     /// A tick's rest: the active path from `depth` on.
