@@ -1,12 +1,10 @@
 //! The handle that a callback is given: what a state may ask of the machine, and ask it for.
 
-use smallvec::SmallVec;
-
 use crate::owner::Owner;
+use crate::request::{Request, Requests};
 use crate::seat::Seat;
 use crate::slice::Row;
 use crate::state::{State, StateRef};
-use crate::transition::Request;
 
 /// A callback's handle on its owner's machine.
 ///
@@ -58,7 +56,7 @@ pub struct Fsm<'a, T: Owner> {
     pub(crate) seat: &'a mut Seat<T>,
     /// `StateRef::NONE` when there is none.
     pub(crate) global: &'a StateRef<T>,
-    pub(crate) requests: SmallVec<[Request<T>; 2]>,
+    pub(crate) requests: Requests<T>,
     /// Whether an `exit` or `suspend` is running.
     pub(crate) exiting: bool,
     /// How many changes the outermost callback has led to.
@@ -74,7 +72,7 @@ pub struct Fsm<'a, T: Owner> {
 impl<'a, T: Owner> Fsm<'a, T> {
     #[inline]
     pub(crate) fn new(seat: &'a mut Seat<T>, global: &'a StateRef<T>) -> Self {
-        Self { seat, global, requests: SmallVec::new(), exiting: false, changes: 0, kept: 0, row: None, nth: 0 }
+        Self { seat, global, requests: Requests::new(), exiting: false, changes: 0, kept: 0, row: None, nth: 0 }
     }
 
     /// Asks for a change to `to`: its `enter`, after the `exit` of current.

@@ -330,6 +330,7 @@ mod message;
 #[cfg(feature = "mock")]
 pub mod mock;
 mod owner;
+mod request;
 mod seat;
 #[cfg_attr(not(feature = "std"), expect(dead_code, reason = "only a batch, which needs std, makes slices"))]
 mod slice;

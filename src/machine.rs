@@ -4,9 +4,9 @@ use core::fmt;
 
 use crate::fsm::Fsm;
 use crate::owner::{NameOf, Owner};
+use crate::request::Request;
 use crate::seat::Seat;
 use crate::state::{State, StateRef};
-use crate::transition::Request;
 
 /// The state machine of one owner: its current, previous and global state.
 ///
@@ -94,9 +94,13 @@ impl<T: Owner> StateMachine<T> {
 
     /// Runs one tick: `update` of the global, then of the active path from the outermost state to the innermost; after each,
     /// what it asked for (rule 4).
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a call would be a tenth of what a tick takes")]
     pub fn update(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
-        self.fsm().tick(owner, cx);
+        match self.seat.lone() {
+            Some(state) if self.global.is_none() => self.fsm().tick_lone(state, owner, cx),
+            _ => self.update_all(owner, cx),
+        }
     }
 
     /// Offers a message to current, then to its ancestors outward, then to the global, until one handles it. Returns whether
@@ -219,6 +223,12 @@ impl<T: Owner> StateMachine<T> {
     #[cfg(feature = "std")]
     pub(crate) fn into_seat(self) -> Seat<T> {
         self.seat
+    }
+
+    /// Kept out of line, so that little is inlined with [`update`](Self::update).
+    #[inline(never)]
+    fn update_all(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
+        self.fsm().tick(owner, cx);
     }
 
     #[inline]

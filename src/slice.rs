@@ -10,13 +10,12 @@ use core::hash::{Hash, Hasher};
 use core::mem;
 use core::ptr;
 
-use smallvec::SmallVec;
-
 use crate::fsm::Fsm;
 use crate::owner::Owner;
+use crate::request::{Request, Requests};
 use crate::seat::{Rare, Seat};
 use crate::state::{State, StateRef};
-use crate::transition::{BEING_LEFT, Request};
+use crate::transition::BEING_LEFT;
 
 /// The handles of many owners of one state, for [`State::update_all`].
 pub struct FsmSlice<'a, T: Owner> {
@@ -381,8 +380,8 @@ impl<T: Owner> Book<T> {
     }
 
     /// Takes out what the owner at `slot` has asked for, in the order it did.
-    pub(crate) fn take_requests(&mut self, slot: u32, rows: &dyn Rows<T>) -> SmallVec<[Request<T>; 2]> {
-        let mut requests = SmallVec::new();
+    pub(crate) fn take_requests(&mut self, slot: u32, rows: &dyn Rows<T>) -> Requests<T> {
+        let mut requests = Requests::new();
         if let Some(at) = self.movers.iter().rposition(|mover| mover.slot() == slot) {
             requests.push(Request::Change(rows.state(self.movers.remove(at).target()).clone()));
         }

@@ -135,6 +135,12 @@ pub trait State<T: Owner>: DowncastSync {
         None
     }
 
+    /// Returns whether this state has neither a parent nor an initial child: one call, where asking would take two.
+    #[doc(hidden)]
+    fn is_flat(&self) -> bool {
+        self.parent().is_none() && self.initial().is_none()
+    }
+
     /// Returns whether a machine remembers which descendant was active last, for
     /// [`resume_state`](crate::Fsm::resume_state). Constant for a state (rule 16).
     fn keeps_history(&self) -> bool {

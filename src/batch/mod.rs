@@ -19,9 +19,9 @@ use self::store::Store;
 use crate::fsm::Fsm;
 use crate::machine::StateMachine;
 use crate::owner::{NameOf, Owner};
+use crate::request::Request;
 use crate::seat::Seat;
 use crate::state::{State, StateRef};
-use crate::transition::Request;
 
 /// The key of an owner in a [`Batch`]. It stays the same while the owner moves, and is never given to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
