@@ -172,7 +172,7 @@ impl State<Enemy> for Wander {
             enemy.wait(6.0);
             if enemy.sees(view.world, SIGHT).is_some() {
                 fsm.change_state(&Chase);
-            } else if enemy.chance(0.1) {
+            } else if enemy.chance(0.3 - 0.2 * view.world.light) {
                 fsm.change_state(&Think);
             }
         }
