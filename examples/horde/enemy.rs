@@ -84,7 +84,7 @@ impl Enemy {
     fn sees(&self, world: &World, sight: f32) -> Option<([f32; 2], f32)> {
         let hero = world.hero?;
         let way = [hero[0] - self.position[0], hero[1] - self.position[1]];
-        let distance = way[0].hypot(way[1]);
+        let distance = length(way);
         (distance < sight).then_some((way, distance))
     }
 
@@ -94,9 +94,13 @@ impl Enemy {
     }
 
     fn turn_anywhere(&mut self, speed: f32) {
-        let (sine, cosine) = (self.dice.rand_float() * std::f32::consts::TAU).sin_cos();
-        self.step = [cosine * speed, sine * speed];
+        let way = [self.dice.rand_float() - 0.5, self.dice.rand_float() - 0.5];
+        self.turn(way, length(way), speed);
     }
+}
+
+fn length([x, y]: [f32; 2]) -> f32 {
+    (x * x + y * y).sqrt()
 }
 
 pub(crate) struct Rest;

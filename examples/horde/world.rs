@@ -1,6 +1,6 @@
 //! The plain: what time it is, and where the hero is.
-
-use std::f32::consts::{PI, TAU};
+//!
+//! It is reckoned without sines and the like, which differ from one system to the next; so a run is the same everywhere.
 
 pub(crate) const TICKS_PER_DAY: u32 = 240;
 pub(crate) const TICKS_PER_HOUR: u32 = TICKS_PER_DAY / 24;
@@ -51,34 +51,39 @@ impl Phase {
     }
 }
 
-const HERO_COMES: f32 = 9.0;
-const HERO_STAYS: f32 = 11.0;
-const HERO_LEAVES: f32 = 15.0;
-const HERO_IS_GONE: f32 = 17.0;
+const HERO_COMES: f32 = WAY[0].0;
+const HERO_IS_GONE: f32 = WAY[WAY.len() - 1].0;
+
+/// Where the hero is at what hour: in from the west, once around the middle, and out to the east.
+const WAY: [(f32, [f32; 2]); 7] = [
+    (9.0, [-1.4, 0.0]),
+    (11.0, [-0.4, 0.0]),
+    (12.0, [0.0, 0.4]),
+    (13.0, [0.4, 0.0]),
+    (14.0, [0.0, -0.4]),
+    (15.0, [-0.4, 0.0]),
+    (17.0, [1.4, 0.0]),
+];
 
 impl World {
     pub(crate) fn at(tick: u32, churn: u32) -> Self {
         let hour = hour_at(tick);
-        // Noon is the lightest; dawn is at 6 and dusk at 20, each about two hours long.
-        let light = (0.5 + 4.0 * ((hour - 13.0) / 24.0 * TAU).cos() + 1.0).clamp(0.0, 1.0);
+        // Dawn begins at 5, dusk at 19; both take two hours.
+        let light = ((hour - 5.0) / 2.0).min((21.0 - hour) / 2.0).clamp(0.0, 1.0);
         #[expect(clippy::cast_precision_loss, reason = "a percentage that large is not asked for")]
         let pace = churn as f32 / 100.0;
         Self { light, hero: hero_at(hour), pace }
     }
 }
 
-/// The hero walks in from the west, circles about the middle, and leaves to the east.
 fn hero_at(hour: f32) -> Option<[f32; 2]> {
-    let way = |from: f32, to: f32| (hour - from) / (to - from);
-    match hour {
-        HERO_COMES..HERO_STAYS => Some([-1.4 + way(HERO_COMES, HERO_STAYS), 0.0]),
-        HERO_STAYS..HERO_LEAVES => {
-            let angle = PI - 2.0 * TAU * way(HERO_STAYS, HERO_LEAVES);
-            Some([0.4 * angle.cos(), 0.4 * angle.sin()])
-        }
-        HERO_LEAVES..HERO_IS_GONE => Some([-0.4 + 1.8 * way(HERO_LEAVES, HERO_IS_GONE), 0.0]),
-        _ => None,
-    }
+    let legs = WAY.iter().zip(&WAY[1..]);
+    legs.filter(|((start, _), (end, _))| (*start..*end).contains(&hour))
+        .map(|((start, from), (end, to))| {
+            let part = (hour - start) / (end - start);
+            [0, 1].map(|axis| from[axis] + part * (to[axis] - from[axis]))
+        })
+        .next()
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a tick of the day is small")]

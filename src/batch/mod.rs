@@ -125,7 +125,7 @@ pub struct Key(DefaultKey);
 /// | states that are [passive](State::is_passive) | a call for each owner | nothing |
 /// | a change | a few words are written | and the owner is copied to another bucket |
 /// | reaching an owner from outside | a reference | two look-ups |
-/// | bytes for each, beside the owner | three references and a time | 24, or 32 with a clock |
+/// | bytes for each, beside the owner | 64 | 24, or 32 with a clock |
 ///
 /// Machines are right for dozens of characters, for those that hold on to each other, and where each is updated in its own
 /// turn among other things. A batch is right for thousands, most of whom stay in a state for many ticks. The larger an owner,
@@ -134,7 +134,8 @@ pub struct Key(DefaultKey);
 /// Everything a machine can do, a batch can; not all of it in bulk. Changes between flat singletons or shared states, which
 /// nearly all are, are made together. An owner that reverts, pushes, changes at once, or goes to or from a state with a
 /// parent finishes its tick by itself, as on a machine. An owned state (a `Box`) lies in a bucket of its type with a reference
-/// for each owner, 16 bytes, and what the box holds elsewhere; its owners are updated one by one, at the cost of a machine.
+/// for each owner, 16 bytes, and what the box holds elsewhere; its owners are updated one by one, and cost no less than with
+/// a machine each.
 ///
 /// # Order
 ///
@@ -152,8 +153,8 @@ pub struct Key(DefaultKey);
 /// # Memory
 ///
 /// Beside the owners a batch keeps 24 bytes for each, 32 once a clock is used, and something more for those with a
-/// stack, a history, or an owned state as previous. The vectors keep their room: a bucket that was full
-/// once has the capacity still, so that a horde that moves to and fro allocates nothing.
+/// stack, a history, or an owned state as previous. The vectors keep their room: a bucket that once was full has the
+/// capacity still, so that a horde that moves to and fro soon allocates nothing.
 pub struct Batch<T: Owner> {
     store: Store<T>,
     pass: Pass<T>,
