@@ -55,9 +55,9 @@ impl Owner for Bird {
 impl Bird {
     #[inline]
     fn move_on(&mut self, pull: [f32; 3], nearest: f32) {
-        for axis in 0..3 {
-            self.velocity[axis] = (self.velocity[axis] + pull[axis]) * DRAG;
-            self.position[axis] += self.velocity[axis];
+        for ((place, speed), pull) in self.position.iter_mut().zip(&mut self.velocity).zip(pull) {
+            *speed = (*speed + pull) * DRAG;
+            *place += *speed;
         }
         self.has_arrived = nearest < HEART;
     }

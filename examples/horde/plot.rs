@@ -152,7 +152,7 @@ fn draw_times<DB: DrawingBackend>(page: &Page<DB>, record: &Record, layout: &Lay
         page.draw(&Rectangle::new([(ends.0, top), (ends.1, bottom)], colour.filled()))?;
         let letters = Letters { size: 20, colour: ink, side: HPos::Center, ..Letters::FAINT };
         if letters.width(name) + 8 < ends.1 - ends.0 {
-            write(page, name, (i32::midpoint(ends.0, ends.1), i32::midpoint(top, bottom)), letters)?;
+            write(page, name, ((ends.0 + ends.1) / 2, (top + bottom) / 2), letters)?;
         }
         start = end;
     }

@@ -71,6 +71,7 @@ impl Threads {
     }
 
     /// Runs one tick, and returns how many changes there were.
+    #[cfg_attr(not(feature = "parallel"), expect(clippy::unused_self, reason = "there is no pool"))]
     fn update(&self, horde: &mut Batch<Enemy>, world: &World) -> u64 {
         #[cfg(feature = "parallel")]
         if let Some(pool) = &self.pool {
