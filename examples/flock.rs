@@ -21,8 +21,9 @@
 //!
 //! The two flocks take turns, tick by tick, and the table shows the medians. With the four-wide registers that any x86-64
 //! has, the bulk update was 2.8 times as fast with 16 thermals and 3.2 times with 64; with eight-wide ones (`cargo rustc
-//! --release --example flock -- -C target-cpu=native`) 4.5 and 5.9 times. With one thermal it was 1.3 and 1.4: the less
-//! there is to do for a bird, the more of it is putting birds side by side, and then an override is not worth its lines.
+//! --release --example flock -- -C target-cpu=native`) more than 4 and 5 times. With one thermal it was 1.2 times either
+//! way: the less there is to do for a bird, the more of it is putting birds side by side, and then an override is not worth
+//! its lines.
 
 use std::env;
 use std::ffi::OsString;
