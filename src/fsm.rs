@@ -152,9 +152,9 @@ impl<'a, T: Owner> Fsm<'a, T> {
     pub fn change_state_now(&mut self, owner: &mut T, to: impl Into<StateRef<T>>, cx: &mut T::Context<'_>) -> bool {
         let request = Request::Change(to.into());
         if self.row.is_some() && !self.exiting {
-            self.execute_seated(request, owner, cx)
+            self.execute_seated(&request, owner, cx)
         } else {
-            self.execute_now(request, owner, cx)
+            self.execute_now(&request, owner, cx)
         }
     }
 
@@ -180,6 +180,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
     }
 
     /// Returns the active states, from the outermost ancestor down to current.
+    #[must_use]
     pub fn path(&self) -> impl DoubleEndedIterator<Item = &StateRef<T>> + Clone {
         self.view().path()
     }

@@ -16,7 +16,7 @@ use crate::fsm::Fsm;
 use crate::owner::Owner;
 use crate::seat::{Rare, Seat};
 use crate::state::{State, StateRef};
-use crate::transition::Request;
+use crate::transition::{BEING_LEFT, Request};
 
 /// The handles of many owners of one state, for [`State::update_all`].
 pub struct FsmSlice<'a, T: Owner> {
@@ -24,7 +24,6 @@ pub struct FsmSlice<'a, T: Owner> {
 }
 
 impl<'a, T: Owner> FsmSlice<'a, T> {
-    #[cfg(feature = "std")]
     pub(crate) fn new(seat: &'a mut Seat<T>, global: &'a StateRef<T>, row: Row<'a, T>) -> Self {
         let mut fsm = Fsm::new(seat, global);
         fsm.row = Some(row);
@@ -89,7 +88,6 @@ impl<'a, T: Owner> FsmSlice<'a, T> {
 }
 
 /// What a batch sets before it hands the slice out, and looks at when a callback has panicked.
-#[cfg(feature = "std")]
 impl<T: Owner> FsmSlice<'_, T> {
     /// The slot of the owner whose handle was asked for last.
     pub(crate) fn last(&self) -> u32 {
@@ -104,14 +102,34 @@ impl<T: Owner> FsmSlice<'_, T> {
         }
     }
 
-    /// The callbacks to be called are `exit`s.
-    pub(crate) fn set_exiting(&mut self) {
+    /// The callbacks to be called are `exit`s of the state that all owners leave: it is previous, too (rule 5).
+    pub(crate) fn begin_exits(&mut self, from: &StateRef<T>) {
+        if self.fsm.exiting {
+            return;
+        }
+        self.fsm.seat.previous = from.clone();
         self.fsm.exiting = true;
+        if let Some(row) = &mut self.fsm.row {
+            row.book.write_aside();
+        }
     }
 
-    /// The callbacks to be called are part of so many changes already.
-    pub(crate) fn set_changes(&mut self, changes: u32) {
-        self.fsm.changes = changes;
+    /// Refuses what has been asked for in the `exit`s (rule 12).
+    pub(crate) fn end_exits(&mut self, owners: &[T]) {
+        self.fsm.exiting = false;
+        let Some(asked) = self.fsm.row.as_mut().and_then(|row| row.book.take_asides()) else { return };
+        for (slot, request) in asked {
+            self.fsm.misused(&request, &owners[slot as usize], BEING_LEFT);
+        }
+    }
+
+    /// The callbacks to be called are `enter`s, of a change made at a time for all owners.
+    pub(crate) fn begin_enters(&mut self, entered_at: f64) {
+        self.fsm.changes = 1;
+        self.fsm.seat.entered_at = entered_at;
+        if let Some(row) = &mut self.fsm.row {
+            row.entered_at = &[];
+        }
     }
 
     /// The owners are in this state now.
@@ -151,7 +169,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
 
     /// Makes a change at once of one of many owners, which is taken out of its row into a seat of its own.
     #[cold]
-    pub(crate) fn execute_seated(&mut self, request: Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+    pub(crate) fn execute_seated(&mut self, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         let mut seat = self.seat.clone();
         seat.previous = self.own_previous().clone();
         seat.entered_at = self.own_entered_at();
@@ -228,16 +246,21 @@ pub(crate) struct Seated<T: Owner> {
     pub(crate) changes: u32,
 }
 
+/// What the owner at a slot has asked for.
+pub(crate) type Asked<T> = (u32, Request<T>);
+
 /// What the owners of a chunk have asked for.
 pub(crate) struct Book<T: Owner> {
     /// One change of one owner each, in the order of slots.
     pub(crate) movers: Vec<Mover>,
     /// All other requests, in the order made; of one owner, after its mover.
-    pub(crate) odd: Vec<(u32, Request<T>)>,
+    pub(crate) odd: Vec<Asked<T>>,
     /// The owners that a callback has changed at once.
     pub(crate) seated: Vec<Seated<T>>,
     /// The lowest slot from which on a request may be a mover.
     pub(crate) open_from: u32,
+    /// How many entries there were in `odd` when everything began to be written aside.
+    asked_before: usize,
     known: Box<[Known<T>; KNOWN]>,
 }
 
@@ -257,11 +280,11 @@ impl<T: Owner> Book<T> {
             odd: Vec::new(),
             seated: Vec::new(),
             open_from: 0,
+            asked_before: 0,
             known: Box::new([const { Known { state: None, index: 0 } }; KNOWN]),
         }
     }
 
-    #[cfg(feature = "std")]
     pub(crate) fn is_empty(&self) -> bool {
         self.movers.is_empty() && self.odd.is_empty() && self.seated.is_empty()
     }
@@ -309,8 +332,18 @@ impl<T: Owner> Book<T> {
         Some(index)
     }
 
+    /// From here on everything is written aside, behind what is there.
+    fn write_aside(&mut self) {
+        self.open_from = u32::MAX;
+        self.asked_before = self.odd.len();
+    }
+
+    /// Takes out what has been written since then.
+    fn take_asides(&mut self) -> Option<Vec<Asked<T>>> {
+        (self.odd.len() > self.asked_before).then(|| self.odd.drain(self.asked_before..).collect())
+    }
+
     /// Takes out the movers that have asked for nothing else, and adds them to `movers`.
-    #[cfg(feature = "std")]
     pub(crate) fn take_movers(&mut self, movers: &mut Vec<Mover>) {
         if self.odd.is_empty() && self.seated.is_empty() {
             mem::swap(&mut self.movers, movers);
@@ -329,8 +362,7 @@ impl<T: Owner> Book<T> {
     }
 
     /// Takes out everything, each owner's by ascending slot.
-    #[cfg(feature = "std")]
-    pub(crate) fn take(&mut self, rows: &dyn Rows<T>) -> (Vec<(u32, Request<T>)>, Vec<Seated<T>>) {
+    pub(crate) fn take(&mut self, rows: &dyn Rows<T>) -> (Vec<Asked<T>>, Vec<Seated<T>>) {
         let in_short = self.movers.drain(..).map(|mover| {
             // A mover comes before what else its owner asked for.
             (mover.slot(), Request::Change(rows.state(mover.target()).clone()))
@@ -343,7 +375,6 @@ impl<T: Owner> Book<T> {
     }
 
     /// Drops what the owner at `slot` has asked for.
-    #[cfg(feature = "std")]
     pub(crate) fn forget(&mut self, slot: u32) {
         self.movers.retain(|mover| mover.slot() != slot);
         self.odd.retain(|(of, _)| *of != slot);
@@ -379,13 +410,10 @@ impl<T: Owner> Book<T> {
     fn seat_or_insert(&mut self, otherwise: Seated<T>) -> &mut Seated<T> {
         let slot = otherwise.slot;
         self.open_from = self.open_from.max(slot.saturating_add(1));
-        let at = match self.seated.iter().rposition(|seated| seated.slot == slot) {
-            Some(at) => at,
-            None => {
-                self.seated.push(otherwise);
-                self.seated.len() - 1
-            }
-        };
+        let at = self.seated.iter().rposition(|seated| seated.slot == slot).unwrap_or_else(|| {
+            self.seated.push(otherwise);
+            self.seated.len() - 1
+        });
         &mut self.seated[at]
     }
 }

@@ -171,7 +171,8 @@ pub trait State<T: Owner>: DowncastSync {
     #[doc(hidden)]
     fn can_exit_each(&self, owners: &[T], movers: &[Mover], next: &mut usize, cx: &T::Context<'_>) {
         while let Some(mover) = movers.get(*next) {
-            if !self.can_exit(&owners[mover.slot() as usize], cx) {
+            // Never out of bounds; but said so, this loop vanishes where the guard is the provided one.
+            if owners.get(mover.slot() as usize).is_some_and(|owner| !self.can_exit(owner, cx)) {
                 break;
             }
             *next += 1;
@@ -182,7 +183,8 @@ pub trait State<T: Owner>: DowncastSync {
     #[doc(hidden)]
     fn can_enter_each(&self, owners: &[T], movers: &[Mover], next: &mut usize, cx: &T::Context<'_>) {
         while let Some(mover) = movers.get(*next) {
-            if !self.can_enter(&owners[mover.slot() as usize], cx) {
+            // Never out of bounds; but said so, this loop vanishes where the guard is the provided one.
+            if owners.get(mover.slot() as usize).is_some_and(|owner| !self.can_enter(owner, cx)) {
                 break;
             }
             *next += 1;

@@ -106,9 +106,9 @@ struct Plan<T: Owner> {
 
 impl<T: Owner> Fsm<'_, T> {
     /// Rule 11.
-    pub(crate) fn execute_now(&mut self, request: Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+    pub(crate) fn execute_now(&mut self, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         if self.exiting {
-            self.misused(&request, owner, BEING_LEFT);
+            self.misused(request, owner, BEING_LEFT);
             return false;
         }
         self.settle(owner, cx);
@@ -129,20 +129,20 @@ impl<T: Owner> Fsm<'_, T> {
     fn settle_all(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
         while !self.requests.is_empty() {
             let request = self.requests.remove(0);
-            self.execute(request, owner, cx);
+            self.execute(&request, owner, cx);
         }
     }
 
     /// Carries out one request: guards, exits, swap, enters. Returns whether the change was made.
-    pub(crate) fn execute(&mut self, request: Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+    pub(crate) fn execute(&mut self, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         if self.changes == MOST_CHANGES {
-            self.break_cycle(&request, owner);
+            self.break_cycle(request, owner);
             return false;
         }
-        let plan = match self.plan(&request) {
+        let plan = match self.plan(request) {
             Ok(plan) => plan,
             Err(fault) => {
-                self.refused(&request, owner, &fault);
+                self.refused(request, owner, &fault);
                 return false;
             }
         };
@@ -380,8 +380,13 @@ impl<T: Owner> Fsm<'_, T> {
 /// Tells the log and the owner of a change, made or refused (rules 8, 23).
 #[inline]
 pub(crate) fn tell<T: Owner>(owner: &mut T, change: &Change<'_, T>, cx: &mut T::Context<'_>) {
-    debug!(target: "demeanor", "{}: {change}", Label(owner));
+    log_change(owner, change);
     owner.on_change(change, cx);
+}
+
+#[inline]
+pub(crate) fn log_change<T: Owner>(owner: &T, change: &Change<'_, T>) {
+    debug!(target: "demeanor", "{}: {change}", Label(owner));
 }
 
 /// One owner's change.

@@ -1,5 +1,6 @@
 //! Many owners, sorted by state.
 
+mod changes;
 mod columns;
 #[cfg(feature = "parallel")]
 mod parallel;
@@ -169,6 +170,9 @@ impl<T: Owner> Batch<T> {
             // From the last chunk to the first: the row that takes a mover's place has had its turn.
             for start in (0..self.store.rows_in(bucket)).step_by(CHUNK).rev() {
                 self.pass.run(&mut self.store.chunk(bucket, start, CHUNK, part), cx);
+                if self.pass.upshot.is_empty() {
+                    continue;
+                }
                 self.store.move_rows(bucket, start, &mut self.pass.upshot);
                 fault = self.pass.upshot.fault.take();
                 if fault.is_some() {
@@ -215,29 +219,29 @@ impl<T: Owner> Batch<T> {
 
     /// Changes an owner's state. Returns whether the change was made. See [`StateMachine::change_state`].
     pub fn change_state(&mut self, key: Key, to: impl Into<StateRef<T>>, cx: &mut T::Context<'_>) -> bool {
-        self.execute(key, Request::Change(to.into()), cx)
+        self.execute(key, &Request::Change(to.into()), cx)
     }
 
     /// Changes an owner to its previous state. Returns whether the change was made. See [`StateMachine::revert_state`].
     pub fn revert_state(&mut self, key: Key, cx: &mut T::Context<'_>) -> bool {
-        self.execute(key, Request::Revert, cx)
+        self.execute(key, &Request::Revert, cx)
     }
 
     /// Suspends an owner's state and enters `over`. Returns whether it was done. See [`StateMachine::push_state`].
     pub fn push_state(&mut self, key: Key, over: impl Into<StateRef<T>>, cx: &mut T::Context<'_>) -> bool {
-        self.execute(key, Request::Push(over.into()), cx)
+        self.execute(key, &Request::Push(over.into()), cx)
     }
 
     /// Leaves an owner's state and resumes what it was pushed over. Returns whether it was done. See
     /// [`StateMachine::pop_state`].
     pub fn pop_state(&mut self, key: Key, cx: &mut T::Context<'_>) -> bool {
-        self.execute(key, Request::Pop, cx)
+        self.execute(key, &Request::Pop, cx)
     }
 
     /// Changes an owner to where it left `composite`. Returns whether the change was made. See
     /// [`StateMachine::resume_state`].
     pub fn resume_state(&mut self, key: Key, composite: impl Into<StateRef<T>>, cx: &mut T::Context<'_>) -> bool {
-        self.execute(key, Request::Resume(composite.into()), cx)
+        self.execute(key, &Request::Resume(composite.into()), cx)
     }
 
     /// Lends an owner and its machine to `act` as a callback has them, carries out what it asks for, and returns what it
@@ -271,7 +275,7 @@ impl<T: Owner> Batch<T> {
         self.store.own_state_mut(key.0)?.owned_mut()
     }
 
-    fn execute(&mut self, key: Key, request: Request<T>, cx: &mut T::Context<'_>) -> bool {
+    fn execute(&mut self, key: Key, request: &Request<T>, cx: &mut T::Context<'_>) -> bool {
         self.with(key, cx, |owner, fsm, cx| fsm.execute_now(request, owner, cx)).unwrap_or(false)
     }
 }

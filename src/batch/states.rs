@@ -24,16 +24,17 @@ pub(super) struct Known<T: Owner> {
     pub(super) is_owned: bool,
     /// Whether it has neither a parent nor an initial child, so that its owners can change in bulk.
     pub(super) is_flat: bool,
-    /// Whether nothing but the global updates its owners.
-    pub(super) is_passive: bool,
+    /// The depths of its path at which a state updates the owners, outermost first: none where all are passive.
+    pub(super) updating: Vec<usize>,
 }
 
 impl<T: Owner> Known<T> {
     fn new(seat: Seat<T>, is_owned: bool) -> Self {
         let current = &seat.current;
         let is_flat = !is_owned && current.parent().is_none() && current.initial().is_none();
-        let is_passive = !is_owned && seat.path().all(|state| state.is_passive());
-        Self { seat, is_owned, is_flat, is_passive }
+        let updating =
+            (0..).zip(seat.path()).filter(|(_, state)| !state.is_passive()).map(|(depth, _)| depth).collect();
+        Self { seat, is_owned, is_flat, updating }
     }
 
     pub(super) fn state(&self) -> &StateRef<T> {
@@ -111,6 +112,11 @@ impl<T: Owner> Clone for States<T> {
 
 impl<T: Owner> Clone for Known<T> {
     fn clone(&self) -> Self {
-        Self { seat: self.seat.clone(), is_owned: self.is_owned, is_flat: self.is_flat, is_passive: self.is_passive }
+        Self {
+            seat: self.seat.clone(),
+            is_owned: self.is_owned,
+            is_flat: self.is_flat,
+            updating: self.updating.clone(),
+        }
     }
 }
