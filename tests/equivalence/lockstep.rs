@@ -157,16 +157,16 @@ impl Stage<'_> {
         self.compare(deed);
     }
 
-    /// Makes what an owner remembers show: its stack, its previous state, its history.
+    /// Makes what the owners remember show: their stacks, their previous states, their histories.
     fn shake(&mut self) {
+        let resumes = ids().map(Verb::Resume);
+        let verbs = [Verb::Pop, Verb::Pop, Verb::Revert].into_iter().chain(resumes).chain([Verb::Pop, Verb::Pop]);
+        let acts: Vec<_> = verbs.map(Act::Verb).chain([Act::Stop]).collect();
+        self.refuel();
         for number in 0..self.places.len().min(24) {
-            let resumes = ids().map(Verb::Resume);
-            let verbs = [Verb::Pop, Verb::Pop, Verb::Revert].into_iter().chain(resumes).chain([Verb::Pop, Verb::Pop]);
-            for verb in verbs {
-                self.do_deed(&Deed::To(number, Act::Verb(verb)));
-            }
-            self.do_deed(&Deed::To(number, Act::Stop));
+            acts.iter().for_each(|act| self.act_on(number, act));
         }
+        self.compare("shaking");
     }
 
     fn refuel(&mut self) {
@@ -351,7 +351,7 @@ impl Stage<'_> {
         caught(|| act(self, &mut Table::new(&self.script.program, self.now)))
     }
 
-    fn compare(&mut self, deed: &Deed) {
+    fn compare(&mut self, deed: impl std::fmt::Debug) {
         let way = self.way;
         let table = Table::new(&self.script.program, self.now);
         for (place, twin) in self.places.iter().zip(&self.twins) {

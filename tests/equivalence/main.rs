@@ -57,7 +57,9 @@ fn hold(script: &Script) {
 
 /// Holds so many scripts.
 fn hold_cases(cases: u32, scripts: impl Strategy<Value = Script>) {
-    let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
+    // A script of thousands of owners takes long to shrink.
+    let config =
+        ProptestConfig { cases, failure_persistence: None, max_shrink_iters: 400, ..ProptestConfig::default() };
     let outcome = TestRunner::new(config).run(&scripts, |script| {
         hold(&script);
         Ok(())
@@ -76,19 +78,19 @@ fn long_run() -> u32 {
 /// Rule 19.
 #[test]
 fn owners_of_intricate_states_fare_in_a_batch_as_on_machines_of_their_own() {
-    hold_cases(ProptestConfig::default().cases, intricate());
+    hold_cases(ProptestConfig::default().cases / 2, intricate());
 }
 
 /// Rule 19.
 #[test]
 fn owners_of_flat_states_fare_in_a_batch_as_on_machines_of_their_own() {
-    hold_cases(ProptestConfig::default().cases, plain());
+    hold_cases(ProptestConfig::default().cases / 2, plain());
 }
 
 /// Rules 19 to 22.
 #[test]
 fn owners_of_many_chunks_fare_in_a_batch_as_on_machines_of_their_own() {
-    hold_cases(ProptestConfig::default().cases.div_ceil(50), crowded());
+    hold_cases(ProptestConfig::default().cases.div_ceil(80), crowded());
 }
 
 #[test]

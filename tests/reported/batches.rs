@@ -1,0 +1,80 @@
+//! Faults of batches.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use demeanor::{Batch, GameTime};
+
+use crate::trace::{Actor, Place, Stage};
+
+static A: Place = Place::new("A");
+static B: Place = Place::new("B");
+static C: Place = Place::new("C");
+static HOUSE: Place = Place::new("House");
+static KITCHEN: Place = Place::new("Kitchen").inside(&HOUSE);
+
+fn panics(act: impl FnOnce()) -> bool {
+    catch_unwind(AssertUnwindSafe(act)).is_err()
+}
+
+fn traces(batch: &mut Batch<Actor>) -> Vec<Vec<String>> {
+    batch.iter_mut().map(|(_, actor)| actor.take_trace()).collect()
+}
+
+/// Rules 18 and 21: in the first tick with a clock, what one chunk had come to was taken for the time of the next one's
+/// owners, if the same thread ran both.
+#[cfg(feature = "parallel")]
+#[test]
+fn on_one_thread_as_on_many_the_time_in_a_state_is_the_owners_own() {
+    let changing = || Stage::new(&A).when("A.update", |_, fsm, _| fsm.change_state(&B)).actor;
+    let telling = || {
+        let tell = |actor: &mut Actor, fsm: &mut demeanor::Fsm<'_, Actor>, time: &mut GameTime| {
+            actor.note(format!("for {} s", fsm.time_in_state(time)));
+        };
+        Stage::new(&C).when("C.update", tell).actor
+    };
+    let mut batch = Batch::new();
+    batch.insert(changing(), &A);
+    batch.insert(telling(), &C);
+    // Others, so that those two are in one half of the work.
+    batch.insert(Actor::default(), &B);
+    batch.insert(Actor::default(), &HOUSE);
+    let mut time = GameTime::new();
+    time.advance(std::time::Duration::from_secs(5));
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
+    pool.install(|| batch.par_update(|_| time));
+    assert_eq!(batch.owners_in(&B).len(), 2);
+    let key = batch.keys().find(|key| batch.is_in_state(*key, &C)).expect("one is there");
+    assert_eq!(batch.get_mut(key).expect("the key is not stale").take_trace(), ["C.update", "for 5 s"]);
+}
+
+/// Rule 22: an owner whose callback had panicked after a change at once was updated further down its path.
+#[test]
+fn a_tick_ends_for_an_owner_with_its_panic_even_after_a_change_at_once() {
+    let script = |actor: &mut Actor, fsm: &mut demeanor::Fsm<'_, Actor>, time: &mut GameTime| {
+        fsm.change_state_now(actor, &KITCHEN, time);
+    };
+    let mut batch = Batch::new();
+    batch.insert(Stage::new(&KITCHEN).when("House.update", script).panicking_in("House.update").actor, &KITCHEN);
+    assert!(panics(|| batch.update(&mut GameTime::new())));
+    let expected = ["House.update", "Kitchen.exit", "Kitchen -> Kitchen (change)", "Kitchen.enter"];
+    assert_eq!(traces(&mut batch), [expected]);
+}
+
+/// Rules 12 and 22: the only owner of a chunk to change had its request carried out that it had made in a panicking `exit`.
+#[test]
+fn what_was_asked_for_in_an_exit_that_panicked_is_dropped() {
+    let actor = Stage::new(&A)
+        .when("A.update", |_, fsm, _| fsm.change_state(&B))
+        .when("A.exit", |_, fsm, _| fsm.change_state(&C))
+        .panicking_in("A.exit")
+        .actor;
+    let mut batch = Batch::new();
+    // So that the batch knows the states, and the change is made in bulk.
+    for state in [&B, &C] {
+        batch.insert(Actor::default(), state);
+    }
+    let key = batch.insert(actor, &A);
+    assert!(panics(|| batch.update(&mut GameTime::new())));
+    assert_eq!(batch.get_mut(key).expect("it is there").take_trace(), ["A.update", "A.exit"]);
+    assert!(batch.is_in_state(key, &A));
+}
