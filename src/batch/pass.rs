@@ -114,6 +114,8 @@ impl<T: Owner> Pass<T> {
             return;
         }
         self.shared.copy_path(&known.seat);
+        // Not when the owners of the chunk before came to their states.
+        self.shared.entered_at = 0.0;
         if has_global {
             self.update(chunk, chunk.global, cx);
             self.finish(chunk, Some(0), cx);
