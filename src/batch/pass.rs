@@ -237,6 +237,8 @@ impl<T: Owner> Pass<T> {
                 fsm.requests.push(request);
             }
             let owner = &mut chunk.owners[slot as usize];
+            // After a panic, what was asked for before is carried out, but nobody is updated any more.
+            let rest_of_path = rest_of_path.filter(|_| upshot.fault.is_none());
             panics_kept(&mut upshot.fault, || {
                 fsm.settle_callback(owner, cx);
                 if let Some(depth) = rest_of_path {
