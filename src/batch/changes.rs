@@ -206,6 +206,7 @@ impl<'p, 'a, 'x, T: Owner> ManyChanges<'p, 'a, 'x, T> {
                 self.drop_grouped(self.next);
             }
             Step::Exit => {
+                self.fsm.forget_last();
                 let slot = self.fsm.last();
                 self.next = self.upshot.movers.partition_point(|mover| mover.slot() < slot);
                 if let Some(at) = self.grouping.movers.iter().position(|mover| mover.slot() == slot) {
