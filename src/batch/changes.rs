@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use log::{Level, log_enabled};
 
 use super::columns::RowSlice;
-use super::pass::{Upshot, panics_kept};
+use super::pass::{Fault, Upshot, panics_kept};
 use crate::owner::{Cause, Change, Outcome, Owner, Refusal};
 use crate::slice::{FsmSlice, Mover, Seated};
 use crate::state::StateRef;
@@ -134,7 +134,7 @@ impl<'p, 'a, 'x, T: Owner> ManyChanges<'p, 'a, 'x, T> {
     /// Makes the changes. After a panic it goes on where that was, without the owner that it befell (rule 22).
     pub(super) fn carry_out(mut self) {
         while let Err(panic) = catch_unwind(AssertUnwindSafe(|| carry_out(&mut self))) {
-            self.upshot.fault.get_or_insert(panic);
+            self.upshot.fault.get_or_insert(Fault::new(panic));
             self.pass_over();
         }
     }

@@ -10,7 +10,6 @@ mod store;
 
 use std::error::Error;
 use std::fmt;
-use std::panic::resume_unwind;
 
 use slotmap::DefaultKey;
 
@@ -182,7 +181,7 @@ impl<T: Owner> Batch<T> {
         }
         self.store.settle_all();
         if let Some(fault) = fault {
-            resume_unwind(fault);
+            fault.resume();
         }
     }
 }

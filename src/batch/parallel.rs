@@ -1,7 +1,5 @@
 //! A tick on all cores.
 
-use std::panic::resume_unwind;
-
 use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 
 use super::Batch;
@@ -80,7 +78,7 @@ impl<T: Owner> Batch<T> {
         }
         self.store.settle_all();
         if let Some(fault) = fault {
-            resume_unwind(fault);
+            fault.resume();
         }
         contexts
     }

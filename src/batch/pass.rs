@@ -6,7 +6,8 @@
 use std::any::Any;
 use std::mem;
 use std::ops::Range;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Mutex, PoisonError};
 
 use slotmap::{DefaultKey, Key as _};
 
@@ -61,7 +62,18 @@ pub(super) struct Upshot<T: Owner> {
     pub(super) fault: Option<Fault>,
 }
 
-pub(super) type Fault = Box<dyn Any + Send>;
+/// What a callback has panicked with. Behind a lock, though never shared, so that threads may share a batch.
+pub(super) struct Fault(Mutex<Box<dyn Any + Send>>);
+
+impl Fault {
+    pub(super) fn new(panic: Box<dyn Any + Send>) -> Self {
+        Self(Mutex::new(panic))
+    }
+
+    pub(super) fn resume(self) -> ! {
+        resume_unwind(self.0.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+}
 
 impl<T: Owner> Upshot<T> {
     /// Whether nothing has come of it.
@@ -257,5 +269,5 @@ impl<T: Owner> Pass<T> {
 /// Runs one callback or many, and returns whether all returned. The first panic of a pass is kept for when the batch is in
 /// order again (rule 22).
 pub(super) fn panics_kept(fault: &mut Option<Fault>, act: impl FnOnce()) -> bool {
-    catch_unwind(AssertUnwindSafe(act)).map_err(|panic| fault.get_or_insert(panic)).is_ok()
+    catch_unwind(AssertUnwindSafe(act)).map_err(|panic| fault.get_or_insert(Fault::new(panic))).is_ok()
 }

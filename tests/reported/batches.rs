@@ -78,3 +78,15 @@ fn what_was_asked_for_in_an_exit_that_panicked_is_dropped() {
     assert_eq!(batch.get_mut(key).expect("it is there").take_trace(), ["A.update", "A.exit"]);
     assert!(batch.is_in_state(key, &A));
 }
+
+/// A batch held a place for a panic, which only one thread may look at.
+#[test]
+fn threads_may_share_a_batch_and_hand_it_on() {
+    struct Plain;
+    impl demeanor::Owner for Plain {
+        type Context<'a> = ();
+        type Message = ();
+    }
+    fn is_shared_and_sent<S: Send + Sync>(_: &S) {}
+    is_shared_and_sent(&Batch::<Plain>::new());
+}
