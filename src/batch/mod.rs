@@ -145,7 +145,7 @@ impl<T: Owner> Batch<T> {
     pub fn update_part(&mut self, k: usize, n: usize, cx: &mut T::Context<'_>) {
         match (u32::try_from(k), u32::try_from(n)) {
             (Ok(k), Ok(n)) if k < n => self.update_those(Part { k, n }, cx),
-            _ => log::error!("a batch has no part {k} of {n}: nothing is updated"),
+            _ => log::error!(target: "demeanor", "a batch has no part {k} of {n}: nothing is updated"),
         }
     }
 
