@@ -196,6 +196,13 @@ impl<'p, 'a, 'x, T: Owner> ManyChanges<'p, 'a, 'x, T> {
         panics_kept(&mut self.upshot.fault, || tell(owner, &change, self.cx));
     }
 
+    /// Leaves an owner where it was though its `exit` has run.
+    fn stay(&mut self, slot: u32) {
+        let mut seat = self.rows.seat(slot);
+        seat.previous = self.from().clone();
+        self.upshot.seated.push(Seated { slot, seat, changes: 0 });
+    }
+
     /// After a panic: leaves the owner that it befell in the state that it has come to.
     fn pass_over(&mut self) {
         match self.step {
@@ -212,14 +219,16 @@ impl<'p, 'a, 'x, T: Owner> ManyChanges<'p, 'a, 'x, T> {
                 if let Some(at) = self.grouping.movers.iter().position(|mover| mover.slot() == slot) {
                     self.drop_grouped(at);
                 }
-                let mut seat = self.rows.seat(slot);
-                seat.previous = self.from().clone();
-                self.upshot.seated.push(Seated { slot, seat, changes: 0 });
+                self.stay(slot);
             }
-            Step::Swap => {
-                self.next -= 1;
-                self.grouping.remove(self.next);
-            }
+            Step::Swap => match self.next.checked_sub(1) {
+                Some(told) => {
+                    self.next = told;
+                    self.grouping.remove(told);
+                }
+                // It is the clock that has panicked: they have all left, and come to nothing.
+                None => mem::take(&mut self.upshot.movers).into_iter().for_each(|mover| self.stay(mover.slot())),
+            },
             Step::Enter => {
                 self.fsm.forget_last();
                 let slot = self.fsm.last();

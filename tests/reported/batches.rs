@@ -1,8 +1,9 @@
 //! Faults of batches.
 
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use demeanor::{Batch, GameTime};
+use demeanor::{Batch, Fsm, GameTime, Owner, State};
 
 use crate::trace::{Actor, Place, Stage};
 
@@ -27,7 +28,7 @@ fn traces(batch: &mut Batch<Actor>) -> Vec<Vec<String>> {
 fn on_one_thread_as_on_many_the_time_in_a_state_is_the_owners_own() {
     let changing = || Stage::new(&A).when("A.update", |_, fsm, _| fsm.change_state(&B)).actor;
     let telling = || {
-        let tell = |actor: &mut Actor, fsm: &mut demeanor::Fsm<'_, Actor>, time: &mut GameTime| {
+        let tell = |actor: &mut Actor, fsm: &mut Fsm<'_, Actor>, time: &mut GameTime| {
             actor.note(format!("for {} s", fsm.time_in_state(time)));
         };
         Stage::new(&C).when("C.update", tell).actor
@@ -50,7 +51,7 @@ fn on_one_thread_as_on_many_the_time_in_a_state_is_the_owners_own() {
 /// Rule 22: an owner whose callback had panicked after a change at once was updated further down its path.
 #[test]
 fn a_tick_ends_for_an_owner_with_its_panic_even_after_a_change_at_once() {
-    let script = |actor: &mut Actor, fsm: &mut demeanor::Fsm<'_, Actor>, time: &mut GameTime| {
+    let script = |actor: &mut Actor, fsm: &mut Fsm<'_, Actor>, time: &mut GameTime| {
         fsm.change_state_now(actor, &KITCHEN, time);
     };
     let mut batch = Batch::new();
@@ -83,10 +84,73 @@ fn what_was_asked_for_in_an_exit_that_panicked_is_dropped() {
 #[test]
 fn threads_may_share_a_batch_and_hand_it_on() {
     struct Plain;
-    impl demeanor::Owner for Plain {
+    impl Owner for Plain {
         type Context<'a> = ();
         type Message = ();
     }
     fn is_shared_and_sent<S: Send + Sync>(_: &S) {}
     is_shared_and_sent(&Batch::<Plain>::new());
+}
+
+/// Rule 22: a panic of the clock, or of what is asked of a state only when a batch first sees it, lost the batch its order.
+#[test]
+fn owners_are_where_their_states_say_whatever_panics() {
+    /// Counts down to a panic.
+    #[derive(Default)]
+    struct Clock(Cell<Option<u32>>);
+    struct Walker(u32);
+    impl Owner for Walker {
+        type Context<'a> = Clock;
+        type Message = ();
+
+        fn now(clock: &Clock) -> f64 {
+            assert!(clock.0.get() != Some(0), "the clock is broken");
+            clock.0.set(clock.0.get().map(|left| left - 1));
+            0.0
+        }
+    }
+    struct Left;
+    struct Right;
+    struct Up;
+    struct Broken;
+    impl State<Walker> for Left {
+        fn update(&self, walker: &mut Walker, fsm: &mut Fsm<'_, Walker>, _: &mut Clock) {
+            if walker.0 == 7 { fsm.change_state(&Broken) } else { fsm.change_state(&Right) }
+        }
+    }
+    impl State<Walker> for Right {
+        fn update(&self, _: &mut Walker, fsm: &mut Fsm<'_, Walker>, _: &mut Clock) {
+            fsm.change_state(&Up);
+        }
+    }
+    impl State<Walker> for Up {}
+    impl State<Walker> for Broken {
+        fn is_passive(&self) -> bool {
+            panic!("nobody is to ask");
+        }
+    }
+
+    let agrees = |batch: &Batch<Walker>| {
+        let here: Vec<_> = batch.keys().map(|key| batch.get(key).expect("its owner is there").0).collect();
+        assert_eq!(here, [5, 6, 7, 8]);
+        for (state, count) in batch.census() {
+            assert_eq!(batch.owners_in(&**state).len(), count);
+            assert_eq!(batch.keys().filter(|key| batch.state_of(*key) == Some(state)).count(), count);
+        }
+    };
+    let mut batch = Batch::new();
+    batch.insert(Walker(5), &Right);
+    for number in 6..9 {
+        batch.insert(Walker(number), &Left);
+    }
+    // The clock is read for the change of 5, which then waits to be taken up; then for those of 6 and 8.
+    assert!(panics(|| batch.update(&mut Clock(Cell::new(Some(1))))));
+    agrees(&batch);
+    assert!(panics(|| batch.update(&mut Clock::default())));
+    agrees(&batch);
+    assert!(batch.owners_in(&Broken).is_empty());
+    let key = batch.keys().nth(2).expect("there are four");
+    assert!(batch.remove(key).is_some_and(|(walker, _)| walker.0 == 7));
+    (0..3).for_each(|_| batch.update(&mut Clock::default()));
+    assert_eq!(batch.owners_in(&Up).len(), 3);
 }
