@@ -150,8 +150,8 @@ impl<T: Owner> Pass<T> {
     fn change(&mut self, chunk: &mut Chunk<'_, T>, cx: &mut T::Context<'_>) {
         self.book.take_movers(&mut self.upshot.movers);
         let Chunk { owners, rows, global, .. } = chunk;
-        let row =
-            Row { rows: &*rows, first: 0, book: &mut self.book, entered_at: rows.entered_at, has_previous: false };
+        let slots = slots_of(&(0..owners.len()));
+        let row = Row { rows: &*rows, slots, book: &mut self.book, entered_at: rows.entered_at, has_previous: false };
         let fsm = FsmSlice::new(&mut self.shared, global, row);
         ManyChanges::new(owners, rows, fsm, &mut self.upshot, &mut self.grouping, cx).carry_out();
     }
@@ -208,9 +208,8 @@ impl<T: Owner> Pass<T> {
     ) {
         self.book.open_from = 0;
         let rows = &chunk.rows;
-        #[expect(clippy::cast_possible_truncation, reason = "a chunk is far smaller than 2^32")]
-        let first = run.start as u32;
-        let row = Row { rows, first, book: &mut self.book, entered_at: rows.entered_at, has_previous: true };
+        let slots = slots_of(&run);
+        let row = Row { rows, slots, book: &mut self.book, entered_at: rows.entered_at, has_previous: true };
         let mut fsm = FsmSlice::new(&mut self.shared, chunk.global, row);
         let owners = &mut chunk.owners[run];
         let fault = &mut self.upshot.fault;
@@ -264,6 +263,11 @@ impl<T: Owner> Pass<T> {
         let finished = &self.finished;
         upshot.movers.retain(|mover| finished.binary_search(&mover.slot()).is_err());
     }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "a chunk is far smaller than 2^32")]
+fn slots_of(run: &Range<usize>) -> Range<u32> {
+    run.start as u32..run.end as u32
 }
 
 /// Runs one callback or many, and returns whether all returned. The first panic of a pass is kept for when the batch is in

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use demeanor::{Batch, Fsm, GameTime, Owner, State};
+use demeanor::{Batch, Fsm, FsmSlice, GameTime, Owner, State};
 
 use crate::trace::{Actor, Place, Stage};
 
@@ -153,4 +153,41 @@ fn owners_are_where_their_states_say_whatever_panics() {
     assert!(batch.remove(key).is_some_and(|(walker, _)| walker.0 == 7));
     (0..3).for_each(|_| batch.update(&mut Clock::default()));
     assert_eq!(batch.owners_in(&Up).len(), 3);
+}
+
+/// A handle beyond an override's owners was that of somebody else, or of nobody; its requests moved owners twice.
+#[test]
+fn a_handle_beyond_the_slice_asks_for_nothing() {
+    struct Sheep;
+    impl Owner for Sheep {
+        type Context<'a> = Vec<bool>;
+        type Message = ();
+    }
+    struct Graze;
+    struct Flee;
+    impl State<Sheep> for Graze {
+        fn update_all(&self, sheep: &mut [Sheep], fsm: &mut FsmSlice<'_, Sheep>, done: &mut Vec<bool>) {
+            for beyond in [sheep.len(), sheep.len() + 1, usize::MAX, 1 << 32] {
+                fsm.at(beyond).change_state(&Flee);
+                fsm.at(beyond).revert_state();
+                let is_done = fsm.at(beyond).change_state_now(&mut sheep[0], &Flee, done);
+                done.push(is_done);
+                assert!(fsm.at(beyond).previous().is_none());
+            }
+        }
+    }
+    impl State<Sheep> for Flee {}
+
+    let mut batch = Batch::new();
+    batch.insert(Sheep, &Flee);
+    (0..3).for_each(|_| {
+        batch.insert(Sheep, &Graze);
+    });
+    let mut done = Vec::new();
+    batch.update(&mut done);
+    // In runs of one owner each, what lies beyond is another.
+    (0..2).for_each(|k| batch.update_part(k, 2, &mut done));
+    assert!(done.iter().all(|done| !done));
+    assert_eq!((batch.owners_in(&Graze).len(), batch.owners_in(&Flee).len()), (3, 1));
+    assert_eq!(batch.iter().count(), 4);
 }
