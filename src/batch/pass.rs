@@ -91,6 +91,8 @@ pub(super) struct Pass<T: Owner> {
     book: Book<T>,
     /// The seat that the chunk's owners share.
     shared: Seat<T>,
+    /// The seat that owners of owned states have one after the other.
+    single: Seat<T>,
     grouping: Grouping,
     /// The slots, ascending, that have finished their tick.
     finished: Vec<u32>,
@@ -102,6 +104,7 @@ impl<T: Owner> Pass<T> {
         Self {
             book: Book::new(),
             shared: Seat::new(StateRef::NONE),
+            single: Seat::new(StateRef::NONE),
             grouping: Grouping::new(),
             finished: Vec::new(),
             upshot: Upshot::new(),
@@ -165,10 +168,15 @@ impl<T: Owner> Pass<T> {
             if !chunk.part.has(chunk.rows.keys[slot as usize]) {
                 continue;
             }
-            let mut seat = chunk.rows.seat(slot);
-            let mut fsm = Fsm::new(&mut seat, chunk.global);
-            panics_kept(&mut self.upshot.fault, || fsm.tick(owner, cx));
-            self.upshot.seated.push(Seated { slot, seat, changes: 0 });
+            chunk.rows.load(slot, &mut self.single);
+            let mut fsm = Fsm::new(&mut self.single, chunk.global);
+            fsm.kept = usize::MAX;
+            let is_whole = panics_kept(&mut self.upshot.fault, || fsm.tick(owner, cx));
+            // A change leaves fewer.
+            if fsm.kept != usize::MAX || !is_whole {
+                let seat = mem::replace(&mut self.single, Seat::new(StateRef::NONE));
+                self.upshot.seated.push(Seated { slot, seat, changes: 0 });
+            }
         }
     }
 
