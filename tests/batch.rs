@@ -210,6 +210,9 @@ fn owners_in_a_state_lie_side_by_side() {
     }
     struct Fly;
     struct Land;
+    #[derive(Clone)]
+    struct Boxed(#[expect(dead_code, reason = "so that it has a size")] u8);
+    impl State<Boid> for Boxed {}
     impl State<Boid> for Fly {}
     impl State<Boid> for Land {}
 
@@ -230,10 +233,6 @@ fn owners_in_a_state_lie_side_by_side() {
     batch.insert(Boid(9), boxed.clone());
     assert_eq!(numbers(batch.owners_in(&*boxed)), [9]);
     assert!(batch.owners_in(&Boxed(9)).is_empty(), "another object");
-
-    #[derive(Clone)]
-    struct Boxed(#[expect(dead_code, reason = "so that it has a size")] u8);
-    impl State<Boid> for Boxed {}
 }
 
 #[test]
@@ -399,7 +398,9 @@ fn owned_states_that_nobody_is_in_any_more_leave_nothing_behind() {
     }
     assert!(states.iter().all(|state| state.upgrade().is_some()));
     let half = keys.split_off(500);
-    half.into_iter().for_each(|key| drop(batch.remove(key)));
+    for key in half {
+        assert!(batch.remove(key).is_some());
+    }
     for key in &keys {
         batch.change_state(*key, &Count, &mut 0.0);
         // Its own is previous no more.

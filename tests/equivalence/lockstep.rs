@@ -164,7 +164,9 @@ impl Stage<'_> {
         let acts: Vec<_> = verbs.map(Act::Verb).chain([Act::Stop]).collect();
         self.refuel();
         for number in 0..self.places.len().min(24) {
-            acts.iter().for_each(|act| self.act_on(number, act));
+            for act in &acts {
+                self.act_on(number, act);
+            }
         }
         self.compare("shaking");
     }
@@ -500,7 +502,9 @@ fn act_on_machine(act: &Act, twin: &mut Twin, forms: &'static Forms, table: &mut
             };
         }
         Act::With(verbs) => machine.with(puppet, table, |puppet, fsm, table| {
-            verbs.iter().for_each(|verb| puppet.use_verb(*verb, forms, fsm, table));
+            for verb in verbs {
+                puppet.use_verb(*verb, forms, fsm, table);
+            }
         }),
         Act::Start => machine.start(puppet, table),
         Act::Stop => machine.stop(puppet, table),
@@ -535,7 +539,9 @@ fn act_on_batch(
         }
         Act::With(verbs) => {
             let lent = batch.with(key, table, |puppet, fsm, table| {
-                verbs.iter().for_each(|verb| puppet.use_verb(*verb, forms, fsm, table));
+                for verb in verbs {
+                    puppet.use_verb(*verb, forms, fsm, table);
+                }
             });
             assert!(lent.is_some(), "the key is not stale");
         }

@@ -11,6 +11,8 @@
 //! `EQUIVALENCE_CASES=20000 cargo test --release --all-features --test equivalence -- --ignored` looks further than the usual
 //! run: so many scripts of few owners, and a fiftieth of that of many.
 
+#![cfg(feature = "std")]
+
 mod lockstep;
 #[path = "../model/program.rs"]
 mod program;
