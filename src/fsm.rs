@@ -66,7 +66,7 @@ pub struct Fsm<'a, T: Owner> {
     /// When the owner is one of many: what tells it from the others. Then `seat` is what they share.
     pub(crate) row: Option<Row<'a, T>>,
     /// Which of the slice's owners it is.
-    pub(crate) nth: u32,
+    pub(crate) nth: usize,
 }
 
 impl<'a, T: Owner> Fsm<'a, T> {
@@ -207,7 +207,11 @@ impl<'a, T: Owner> Fsm<'a, T> {
     #[inline(never)]
     fn ask_for(&mut self, state: &'static dyn State<T>) {
         match &mut self.row {
-            Some(row) => row.book.change(row.first + self.nth, state, row.rows),
+            Some(row) => {
+                if let Some(slot) = row.slot(self.nth) {
+                    row.book.change(slot, state, row.rows);
+                }
+            }
             None => self.requests.push(Request::Change(StateRef::from(state))),
         }
     }
@@ -215,7 +219,11 @@ impl<'a, T: Owner> Fsm<'a, T> {
     #[inline(never)]
     fn ask(&mut self, request: Request<T>) {
         match &mut self.row {
-            Some(row) => row.book.ask(row.first + self.nth, request, row.rows),
+            Some(row) => {
+                if let Some(slot) = row.slot(self.nth) {
+                    row.book.ask(slot, request, row.rows);
+                }
+            }
             None => self.requests.push(request),
         }
     }

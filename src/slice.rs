@@ -8,6 +8,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::hash::{Hash, Hasher};
 use core::mem;
+use core::ops::Range;
 use core::ptr;
 
 use crate::fsm::Fsm;
@@ -30,6 +31,8 @@ impl<'a, T: Owner> FsmSlice<'a, T> {
     }
 
     /// Returns the handle of the `i`-th owner.
+    ///
+    /// Where there is no `i`-th owner, nothing can be asked for: that is an error in the log.
     ///
     /// # Examples
     ///
@@ -79,8 +82,6 @@ impl<'a, T: Owner> FsmSlice<'a, T> {
     /// ```
     #[inline]
     pub fn at(&mut self, i: usize) -> &mut Fsm<'a, T> {
-        #[expect(clippy::cast_possible_truncation, reason = "a chunk is far smaller than 2^32")]
-        let i = i as u32;
         self.fsm.nth = i;
         &mut self.fsm
     }
@@ -90,7 +91,7 @@ impl<'a, T: Owner> FsmSlice<'a, T> {
 impl<T: Owner> FsmSlice<'_, T> {
     /// The slot of the owner whose handle was asked for last.
     pub(crate) fn last(&self) -> u32 {
-        self.fsm.row.as_ref().map_or(0, |row| row.first + self.fsm.nth)
+        self.fsm.row().map_or(u32::MAX, |(_, slot)| slot)
     }
 
     /// Drops what that owner has asked for.
@@ -141,7 +142,8 @@ impl<'a, T: Owner> Fsm<'a, T> {
     /// Of one of many owners, its row and slot.
     #[inline]
     fn row(&self) -> Option<(&Row<'a, T>, u32)> {
-        self.row.as_ref().map(|row| (row, row.first + self.nth))
+        let row = self.row.as_ref()?;
+        Some((row, row.slot(self.nth)?))
     }
 
     /// The seat that holds the owner's current state: of one of many, the one they share, until a change has been made at
@@ -174,7 +176,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
         seat.entered_at = self.own_entered_at();
         let changes = self.changes;
         let Some(row) = &mut self.row else { return false };
-        let slot = row.first + self.nth;
+        let Some(slot) = row.slot(self.nth) else { return false };
         if let Some(rare) = row.rows.rare(slot) {
             seat.rare_mut().recall(rare);
         }
@@ -192,13 +194,28 @@ impl<'a, T: Owner> Fsm<'a, T> {
 /// What tells one owner's handle from those of the others in its chunk.
 pub(crate) struct Row<'a, T: Owner> {
     pub(crate) rows: &'a dyn Rows<T>,
-    /// The slot of the slice's first owner.
-    pub(crate) first: u32,
+    /// The slots of the slice's owners.
+    pub(crate) slots: Range<u32>,
     pub(crate) book: &'a mut Book<T>,
     /// When each owner changed to current. Empty when it is as the shared seat has it.
     pub(crate) entered_at: &'a [f64],
     /// Whether each owner has a previous state of its own, rather than the shared seat's.
     pub(crate) has_previous: bool,
+}
+
+impl<T: Owner> Row<'_, T> {
+    /// The slot of the `nth` owner, if there is one.
+    #[inline]
+    pub(crate) fn slot(&self, nth: usize) -> Option<u32> {
+        let slot = u32::try_from(nth).ok().and_then(|nth| self.slots.start.checked_add(nth));
+        slot.filter(|slot| *slot < self.slots.end).or_else(|| self.no_such_owner(nth))
+    }
+
+    #[cold]
+    fn no_such_owner(&self, nth: usize) -> Option<u32> {
+        log::error!(target: "demeanor", "a handle is used of owner {nth} of {}: there is none", self.slots.len());
+        None
+    }
 }
 
 /// What a chunk's columns tell of its owners, where a handle needs it seldom.

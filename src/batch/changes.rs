@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use log::{Level, log_enabled};
 
 use super::columns::RowSlice;
-use super::pass::{Upshot, panics_kept};
+use super::pass::{Fault, Upshot, panics_kept};
 use crate::owner::{Cause, Change, Outcome, Owner, Refusal};
 use crate::slice::{FsmSlice, Mover, Seated};
 use crate::state::StateRef;
@@ -134,7 +134,7 @@ impl<'p, 'a, 'x, T: Owner> ManyChanges<'p, 'a, 'x, T> {
     /// Makes the changes. After a panic it goes on where that was, without the owner that it befell (rule 22).
     pub(super) fn carry_out(mut self) {
         while let Err(panic) = catch_unwind(AssertUnwindSafe(|| carry_out(&mut self))) {
-            self.upshot.fault.get_or_insert(panic);
+            self.upshot.fault.get_or_insert(Fault::new(panic));
             self.pass_over();
         }
     }
@@ -196,6 +196,13 @@ impl<'p, 'a, 'x, T: Owner> ManyChanges<'p, 'a, 'x, T> {
         panics_kept(&mut self.upshot.fault, || tell(owner, &change, self.cx));
     }
 
+    /// Leaves an owner where it was though its `exit` has run.
+    fn stay(&mut self, slot: u32) {
+        let mut seat = self.rows.seat(slot);
+        seat.previous = self.from().clone();
+        self.upshot.seated.push(Seated { slot, seat, changes: 0 });
+    }
+
     /// After a panic: leaves the owner that it befell in the state that it has come to.
     fn pass_over(&mut self) {
         match self.step {
@@ -206,19 +213,22 @@ impl<'p, 'a, 'x, T: Owner> ManyChanges<'p, 'a, 'x, T> {
                 self.drop_grouped(self.next);
             }
             Step::Exit => {
+                self.fsm.forget_last();
                 let slot = self.fsm.last();
                 self.next = self.upshot.movers.partition_point(|mover| mover.slot() < slot);
                 if let Some(at) = self.grouping.movers.iter().position(|mover| mover.slot() == slot) {
                     self.drop_grouped(at);
                 }
-                let mut seat = self.rows.seat(slot);
-                seat.previous = self.from().clone();
-                self.upshot.seated.push(Seated { slot, seat, changes: 0 });
+                self.stay(slot);
             }
-            Step::Swap => {
-                self.next -= 1;
-                self.grouping.remove(self.next);
-            }
+            Step::Swap => match self.next.checked_sub(1) {
+                Some(told) => {
+                    self.next = told;
+                    self.grouping.remove(told);
+                }
+                // It is the clock that has panicked: they have all left, and come to nothing.
+                None => mem::take(&mut self.upshot.movers).into_iter().for_each(|mover| self.stay(mover.slot())),
+            },
             Step::Enter => {
                 self.fsm.forget_last();
                 let slot = self.fsm.last();

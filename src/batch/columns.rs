@@ -161,6 +161,18 @@ impl<'a, T: Owner> RowSlice<'a, T> {
         }
     }
 
+    /// As [`seat`](Self::seat), in one that was another's: in a bucket of owned states, this allocates nothing.
+    pub(super) fn load(&self, slot: u32, seat: &mut Seat<T>) {
+        seat.place(self.current(slot).clone());
+        seat.previous = self.previous(slot).clone();
+        seat.entered_at = self.entered_at.get(slot as usize).copied().unwrap_or_default();
+        match (self.rare(slot), &mut seat.rare) {
+            (Some(rare), _) => seat.rare_mut().recall(rare),
+            (None, Some(others)) => others.recall(&Rare::default()),
+            (None, None) => {}
+        }
+    }
+
     /// The seat of an owner, with all that is its own.
     pub(super) fn seat(&self, slot: u32) -> Seat<T> {
         let known = self.states.get(self.bucket);

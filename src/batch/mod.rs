@@ -10,7 +10,7 @@ mod store;
 
 use std::error::Error;
 use std::fmt;
-use std::panic::resume_unwind;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use slotmap::DefaultKey;
 
@@ -440,7 +440,7 @@ impl<T: Owner> Batch<T> {
     pub fn update_part(&mut self, k: usize, n: usize, cx: &mut T::Context<'_>) {
         match (u32::try_from(k), u32::try_from(n)) {
             (Ok(k), Ok(n)) if k < n => self.update_those(Part { k, n }, cx),
-            _ => log::error!("a batch has no part {k} of {n}: nothing is updated"),
+            _ => log::error!(target: "demeanor", "a batch has no part {k} of {n}: nothing is updated"),
         }
     }
 
@@ -492,8 +492,16 @@ impl<T: Owner> Batch<T> {
     }
 
     fn update_those(&mut self, part: Part, cx: &mut T::Context<'_>) {
-        let mut fault = None;
-        'tick: for bucket in self.store.buckets() {
+        let tick = catch_unwind(AssertUnwindSafe(|| self.update_chunks(part, cx)));
+        self.store.settle_all();
+        if let Err(panic) = tick {
+            self.pass = Pass::new();
+            resume_unwind(panic);
+        }
+    }
+
+    fn update_chunks(&mut self, part: Part, cx: &mut T::Context<'_>) {
+        for bucket in self.store.buckets() {
             // From the last chunk to the first: the row that takes a mover's place has had its turn.
             for start in (0..self.store.rows_in(bucket)).step_by(CHUNK).rev() {
                 self.pass.run(&mut self.store.chunk(bucket, start, CHUNK, part), cx);
@@ -501,15 +509,10 @@ impl<T: Owner> Batch<T> {
                     continue;
                 }
                 self.store.move_rows(bucket, start, &mut self.pass.upshot);
-                fault = self.pass.upshot.fault.take();
-                if fault.is_some() {
-                    break 'tick;
+                if let Some(fault) = self.pass.upshot.fault.take() {
+                    fault.resume();
                 }
             }
-        }
-        self.store.settle_all();
-        if let Some(fault) = fault {
-            resume_unwind(fault);
         }
     }
 }

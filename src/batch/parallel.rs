@@ -1,11 +1,11 @@
 //! A tick on all cores.
 
-use std::panic::resume_unwind;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 
 use super::Batch;
-use super::pass::{Pass, panics_kept};
+use super::pass::{Fault, Pass, panics_kept};
 use crate::owner::Owner;
 
 impl<T: Owner> Batch<T> {
@@ -73,14 +73,16 @@ impl<T: Owner> Batch<T> {
             .collect();
         let mut contexts = Vec::with_capacity(ticks.len());
         let mut fault = None;
-        for (bucket, start, mut upshot, cx) in ticks {
-            self.store.move_rows(bucket, start, &mut upshot);
-            fault = fault.or(upshot.fault);
-            contexts.extend(cx);
-        }
+        let moves = catch_unwind(AssertUnwindSafe(|| {
+            for (bucket, start, mut upshot, cx) in ticks {
+                self.store.move_rows(bucket, start, &mut upshot);
+                fault = fault.take().or(upshot.fault);
+                contexts.extend(cx);
+            }
+        }));
         self.store.settle_all();
-        if let Some(fault) = fault {
-            resume_unwind(fault);
+        if let Some(fault) = fault.or(moves.err().map(Fault::new)) {
+            fault.resume();
         }
         contexts
     }

@@ -6,7 +6,8 @@
 use std::any::Any;
 use std::mem;
 use std::ops::Range;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Mutex, PoisonError};
 
 use slotmap::{DefaultKey, Key as _};
 
@@ -61,7 +62,18 @@ pub(super) struct Upshot<T: Owner> {
     pub(super) fault: Option<Fault>,
 }
 
-pub(super) type Fault = Box<dyn Any + Send>;
+/// What a callback has panicked with. Behind a lock, though never shared, so that threads may share a batch.
+pub(super) struct Fault(Mutex<Box<dyn Any + Send>>);
+
+impl Fault {
+    pub(super) fn new(panic: Box<dyn Any + Send>) -> Self {
+        Self(Mutex::new(panic))
+    }
+
+    pub(super) fn resume(self) -> ! {
+        resume_unwind(self.0.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+}
 
 impl<T: Owner> Upshot<T> {
     /// Whether nothing has come of it.
@@ -79,6 +91,8 @@ pub(super) struct Pass<T: Owner> {
     book: Book<T>,
     /// The seat that the chunk's owners share.
     shared: Seat<T>,
+    /// The seat that owners of owned states have one after the other.
+    single: Seat<T>,
     grouping: Grouping,
     /// The slots, ascending, that have finished their tick.
     finished: Vec<u32>,
@@ -90,6 +104,7 @@ impl<T: Owner> Pass<T> {
         Self {
             book: Book::new(),
             shared: Seat::new(StateRef::NONE),
+            single: Seat::new(StateRef::NONE),
             grouping: Grouping::new(),
             finished: Vec::new(),
             upshot: Upshot::new(),
@@ -114,6 +129,8 @@ impl<T: Owner> Pass<T> {
             return;
         }
         self.shared.copy_path(&known.seat);
+        // Not when the owners of the chunk before came to their states.
+        self.shared.entered_at = 0.0;
         if has_global {
             self.update(chunk, chunk.global, cx);
             self.finish(chunk, Some(0), cx);
@@ -136,8 +153,8 @@ impl<T: Owner> Pass<T> {
     fn change(&mut self, chunk: &mut Chunk<'_, T>, cx: &mut T::Context<'_>) {
         self.book.take_movers(&mut self.upshot.movers);
         let Chunk { owners, rows, global, .. } = chunk;
-        let row =
-            Row { rows: &*rows, first: 0, book: &mut self.book, entered_at: rows.entered_at, has_previous: false };
+        let slots = slots_of(&(0..owners.len()));
+        let row = Row { rows: &*rows, slots, book: &mut self.book, entered_at: rows.entered_at, has_previous: false };
         let fsm = FsmSlice::new(&mut self.shared, global, row);
         ManyChanges::new(owners, rows, fsm, &mut self.upshot, &mut self.grouping, cx).carry_out();
     }
@@ -151,10 +168,15 @@ impl<T: Owner> Pass<T> {
             if !chunk.part.has(chunk.rows.keys[slot as usize]) {
                 continue;
             }
-            let mut seat = chunk.rows.seat(slot);
-            let mut fsm = Fsm::new(&mut seat, chunk.global);
-            panics_kept(&mut self.upshot.fault, || fsm.tick(owner, cx));
-            self.upshot.seated.push(Seated { slot, seat, changes: 0 });
+            chunk.rows.load(slot, &mut self.single);
+            let mut fsm = Fsm::new(&mut self.single, chunk.global);
+            fsm.kept = usize::MAX;
+            let is_whole = panics_kept(&mut self.upshot.fault, || fsm.tick(owner, cx));
+            // A change leaves fewer.
+            if fsm.kept != usize::MAX || !is_whole {
+                let seat = mem::replace(&mut self.single, Seat::new(StateRef::NONE));
+                self.upshot.seated.push(Seated { slot, seat, changes: 0 });
+            }
         }
     }
 
@@ -194,9 +216,8 @@ impl<T: Owner> Pass<T> {
     ) {
         self.book.open_from = 0;
         let rows = &chunk.rows;
-        #[expect(clippy::cast_possible_truncation, reason = "a chunk is far smaller than 2^32")]
-        let first = run.start as u32;
-        let row = Row { rows, first, book: &mut self.book, entered_at: rows.entered_at, has_previous: true };
+        let slots = slots_of(&run);
+        let row = Row { rows, slots, book: &mut self.book, entered_at: rows.entered_at, has_previous: true };
         let mut fsm = FsmSlice::new(&mut self.shared, chunk.global, row);
         let owners = &mut chunk.owners[run];
         let fault = &mut self.upshot.fault;
@@ -235,6 +256,8 @@ impl<T: Owner> Pass<T> {
                 fsm.requests.push(request);
             }
             let owner = &mut chunk.owners[slot as usize];
+            // After a panic, what was asked for before is carried out, but nobody is updated any more.
+            let rest_of_path = rest_of_path.filter(|_| upshot.fault.is_none());
             panics_kept(&mut upshot.fault, || {
                 fsm.settle_callback(owner, cx);
                 if let Some(depth) = rest_of_path {
@@ -250,8 +273,13 @@ impl<T: Owner> Pass<T> {
     }
 }
 
+#[expect(clippy::cast_possible_truncation, reason = "a chunk is far smaller than 2^32")]
+fn slots_of(run: &Range<usize>) -> Range<u32> {
+    run.start as u32..run.end as u32
+}
+
 /// Runs one callback or many, and returns whether all returned. The first panic of a pass is kept for when the batch is in
 /// order again (rule 22).
 pub(super) fn panics_kept(fault: &mut Option<Fault>, act: impl FnOnce()) -> bool {
-    catch_unwind(AssertUnwindSafe(act)).map_err(|panic| fault.get_or_insert(panic)).is_ok()
+    catch_unwind(AssertUnwindSafe(act)).map_err(|panic| fault.get_or_insert(Fault::new(panic))).is_ok()
 }

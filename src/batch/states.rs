@@ -90,11 +90,11 @@ impl<T: Owner> States<T> {
         let index = index.expect("a batch knows fewer than 2^32 - 1 states");
         let identity = Identity::of(&**state);
         if state.is_owned() {
-            self.by_owned_type.insert(identity.type_id, index);
             self.list.push(Known::new(Seat::new(StateRef::NONE), true));
+            self.by_owned_type.insert(identity.type_id, index);
         } else {
-            self.by_identity.insert(identity, index);
             self.list.push(Known::new(Seat::new(state.clone()), false));
+            self.by_identity.insert(identity, index);
         }
         index
     }

@@ -298,12 +298,19 @@ impl<T: Owner> Store<T> {
         bucket
     }
 
-    /// Takes out the row at a place. The last of the bucket takes its place.
+    /// Takes out the row at a place. The last of the bucket takes its place. Owned states that nobody is in any more leave
+    /// nothing behind.
     fn take_row(&mut self, place: Place) -> T {
-        let rows = &mut self.buckets[place.bucket as usize].rows;
+        let Bucket { rows, arrivals } = &mut self.buckets[place.bucket as usize];
         let owner = rows.swap_remove(place.slot as usize);
         if let Some(key) = rows.notes.keys.get(place.slot as usize) {
             self.places[*key].slot = place.slot;
+        }
+        if rows.is_empty() && self.states.get(place.bucket).is_owned {
+            *rows = Columns::new();
+            if arrivals.is_empty() {
+                *arrivals = Columns::new();
+            }
         }
         owner
     }

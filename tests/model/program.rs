@@ -1,4 +1,5 @@
 //! A program: states in a table, what their callbacks ask for, and what the game does. And the events of its run.
+#![allow(dead_code, reason = "the tests of equivalence share the tables, not the steps and events")]
 
 use proptest::collection::vec;
 use proptest::option;
@@ -148,7 +149,7 @@ impl Program {
     }
 }
 
-fn id() -> impl Strategy<Value = Id> {
+pub(crate) fn id() -> impl Strategy<Value = Id> {
     0..STATES
 }
 
@@ -157,7 +158,7 @@ fn refusals() -> impl Strategy<Value = u8> {
     prop_oneof![6 => Just(0), 1 => any::<u8>(), 1 => (0..8_u8).prop_map(|bit| 1 << bit)]
 }
 
-fn verb() -> impl Strategy<Value = Verb> {
+pub(crate) fn verb() -> impl Strategy<Value = Verb> {
     prop_oneof![
         12 => id().prop_map(Verb::Change),
         8 => id().prop_map(Verb::ChangeNow),
@@ -180,7 +181,7 @@ fn callback() -> impl Strategy<Value = Callback> {
     ]
 }
 
-fn line() -> impl Strategy<Value = Line> {
+pub(crate) fn line() -> impl Strategy<Value = Line> {
     (id(), callback(), option::of(0..3_u32), vec(verb(), 1..4)).prop_map(|(state, callback, phase, verbs)| Line {
         state,
         callback,
@@ -225,7 +226,7 @@ fn loose_row() -> impl Strategy<Value = (u8, u8, StateRow)> {
 }
 
 /// States in a forest of at most four levels: a parent comes before its children, an initial state is one of them.
-fn states() -> impl Strategy<Value = Vec<StateRow>> {
+pub(crate) fn states() -> impl Strategy<Value = Vec<StateRow>> {
     vec(loose_row(), usize::from(STATES)).prop_map(|loose| {
         let mut depths = Vec::new();
         let mut parents = Vec::new();

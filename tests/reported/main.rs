@@ -3,6 +3,9 @@
 #[path = "../trace/mod.rs"]
 mod trace;
 
+#[cfg(feature = "std")]
+mod batches;
+
 use trace::{Place, Stage};
 
 static BARN: Place = Place::new("Barn").keeping_history();

@@ -1,0 +1,145 @@
+//! Runs random scripts on a batch and on one machine per owner, and compares all that happens to each owner.
+//!
+//! A batch is updated in every way there is: [`update`](demeanor::Batch::update), `update_in_key_order`, `update_part`, and
+//! with the feature `parallel` `par_update` on one, two and four threads, which must also keep everybody in the same order.
+//!
+//! - `program`: the tables of the states, which the tests of the machine against its model share.
+//! - `script`: what the game does: ticks, owners that come and go, messages, changes from outside, panics.
+//! - `puppet`: the owners, and the states that do what the table says.
+//! - `lockstep`: batch and machines side by side.
+//!
+//! `EQUIVALENCE_CASES=20000 cargo test --release --all-features --test equivalence -- --ignored` looks further than the usual
+//! run: so many scripts of few owners, and a fiftieth of that of many.
+
+#![cfg(feature = "std")]
+
+mod lockstep;
+#[path = "../model/program.rs"]
+mod program;
+mod puppet;
+mod script;
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
+
+use lockstep::{Way, run};
+use puppet::{Corner, Kind};
+use script::{Script, crowded, intricate, plain};
+
+/// Threads for the parallel batches.
+#[cfg(feature = "parallel")]
+fn pool(threads: usize) -> &'static rayon::ThreadPool {
+    use std::sync::LazyLock;
+    static POOLS: LazyLock<Vec<rayon::ThreadPool>> = LazyLock::new(|| {
+        let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+        (1..=4).map(pool).collect()
+    });
+    &POOLS[threads - 1]
+}
+
+/// Runs a script in every way, and compares where the batches keep whom.
+fn hold(script: &Script) {
+    let runs: Vec<_> = Way::ALL.iter().map(|way| (way, run(script, *way))).collect();
+    for (way, of_way) in &runs {
+        for (other, of_other) in &runs {
+            // After a panic, a batch that is updated in turn has left owners out that others have not.
+            let is_comparable = match (way, other) {
+                (Way::KeyOrder, _) | (_, Way::KeyOrder) => false,
+                (Way::Update, _) | (_, Way::Update) => !of_way.has_panicked,
+                #[cfg(feature = "parallel")]
+                _ => true,
+            };
+            assert!(!is_comparable || of_way.layouts == of_other.layouts, "{way:?} and {other:?} keep the same order");
+        }
+    }
+}
+
+/// Holds so many scripts.
+fn hold_cases(cases: u32, scripts: impl Strategy<Value = Script>) {
+    // A script of thousands of owners takes long to shrink.
+    let config =
+        ProptestConfig { cases, failure_persistence: None, max_shrink_iters: 400, ..ProptestConfig::default() };
+    let outcome = TestRunner::new(config).run(&scripts, |script| {
+        hold(&script);
+        Ok(())
+    });
+    if let Err(error) = outcome {
+        panic!("{error}");
+    }
+}
+
+/// How many scripts a long run is of.
+fn long_run() -> u32 {
+    let cases = std::env::var("EQUIVALENCE_CASES");
+    cases.map_or(20_000, |cases| cases.parse().expect("EQUIVALENCE_CASES is a number"))
+}
+
+/// Rule 19.
+#[test]
+fn owners_of_intricate_states_fare_in_a_batch_as_on_machines_of_their_own() {
+    hold_cases(ProptestConfig::default().cases / 2, intricate());
+}
+
+/// Rule 19.
+#[test]
+fn owners_of_flat_states_fare_in_a_batch_as_on_machines_of_their_own() {
+    hold_cases(ProptestConfig::default().cases / 2, plain());
+}
+
+/// Rules 19 to 22.
+#[test]
+fn owners_of_many_chunks_fare_in_a_batch_as_on_machines_of_their_own() {
+    hold_cases(ProptestConfig::default().cases.div_ceil(80), crowded());
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn a_long_run_of_intricate_states() {
+    hold_cases(long_run(), intricate());
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn a_long_run_of_flat_states() {
+    hold_cases(long_run(), plain());
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn a_long_run_of_many_chunks() {
+    hold_cases(long_run().div_ceil(50), crowded());
+}
+
+/// Scripts that never led to a corner would prove nothing about it; least of all if no changes were made in bulk.
+#[test]
+fn the_scripts_reach_every_corner_of_a_batch() {
+    let missing = {
+        use Kind::{Enter, Exit, Guard, Message, Now, Resume, Suspend, Told, Update};
+        let panicked = [Enter, Update, Exit, Message, Suspend, Resume, Guard, Told, Now].map(Corner::Panicked);
+        let among_many = [Enter, Exit, Guard, Told].map(Corner::AmongMany);
+        let panicked_among_many = [Enter, Exit, Guard, Told].map(Corner::PanickedAmongMany);
+        let others =
+            [Corner::RefusedAmongMany, Corner::AskedInEnterAmongMany, Corner::NowInEnterAmongMany, Corner::Edited];
+        [&panicked[..], &among_many, &panicked_among_many, &others].concat().into_iter()
+    };
+    let mut missing: BTreeSet<_> = missing.collect();
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]);
+    let mut runner = TestRunner::new_with_rng(ProptestConfig::default(), rng);
+    let (intricate, plain) = (intricate(), plain());
+    for _ in 0..1000 {
+        for script in [
+            intricate.new_tree(&mut runner).expect("nothing is filtered out").current(),
+            plain.new_tree(&mut runner).expect("nothing is filtered out").current(),
+        ] {
+            let reached = run(&script, Way::Update).corners;
+            missing.retain(|corner| !reached.contains(corner));
+        }
+        if missing.is_empty() {
+            return;
+        }
+    }
+    panic!("never reached: {missing:?}");
+}

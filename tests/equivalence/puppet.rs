@@ -1,0 +1,424 @@
+//! The owners and their states: what a callback does is looked up in the program's table, and all that happens to an owner is
+//! recorded in it.
+//!
+//! Nothing that an owner does depends on another, so that its trace must be the same wherever it is kept.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
+use std::panic::resume_unwind;
+use std::sync::{Arc, OnceLock};
+
+use demeanor::{Change, Fsm, FsmSlice, Outcome, Owner, Refusal, State, StateRef};
+
+use crate::program::{Callback, Guard, Id, Made, Program, STATES, Verb};
+
+/// An owner.
+#[derive(Clone)]
+pub(crate) struct Puppet {
+    pub(crate) number: usize,
+    /// How many verbs its callbacks may still use, so that each operation ends.
+    pub(crate) fuel: u32,
+    /// How many more `update`s do anything.
+    pub(crate) updates_left: u32,
+    /// After how many more events it panics. 0: it does not.
+    pub(crate) fuse: Cell<u32>,
+    counter: u32,
+    events: RefCell<Vec<Event>>,
+}
+
+/// Of a state: which it is, and how often it was edited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Mark {
+    pub(crate) id: Id,
+    edits: u8,
+}
+
+/// What a callback sees of the machine.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Seen {
+    path: [Option<Mark>; 4],
+    previous: Option<Mark>,
+    entered_at: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Event {
+    Called(Id, Callback, Seen),
+    /// The callback is about to return.
+    Done(Id, Callback),
+    Asked(Id, Guard, bool),
+    /// What `on_change` was told: from, to, cause, the guard that refused.
+    Told(Option<Mark>, Option<Mark>, &'static str, Option<(Guard, Id)>),
+    /// What `change_state_now` returned.
+    Now(bool),
+}
+
+impl Event {
+    fn kind(self) -> Kind {
+        match self {
+            Self::Called(_, callback, _) | Self::Done(_, callback) => match callback {
+                Callback::Enter => Kind::Enter,
+                Callback::Update => Kind::Update,
+                Callback::Exit => Kind::Exit,
+                Callback::Message => Kind::Message,
+                Callback::Suspend => Kind::Suspend,
+                Callback::Resume => Kind::Resume,
+            },
+            Self::Asked(..) => Kind::Guard,
+            Self::Told(..) => Kind::Told,
+            Self::Now(_) => Kind::Now,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    Enter,
+    Update,
+    Exit,
+    Message,
+    Suspend,
+    Resume,
+    Guard,
+    Told,
+    Now,
+}
+
+/// Something that the scripts should lead to now and then. *Among many*: directly after the same callback of another owner,
+/// which one machine after the other would never do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Corner {
+    AmongMany(Kind),
+    RefusedAmongMany,
+    AskedInEnterAmongMany,
+    NowInEnterAmongMany,
+    Panicked(Kind),
+    PanickedAmongMany(Kind),
+    Edited,
+}
+
+/// The context: the program, and a clock.
+pub(crate) struct Table<'p> {
+    program: &'p Program,
+    now: f64,
+    last: Cell<Option<(usize, Kind)>>,
+    corners: RefCell<BTreeSet<Corner>>,
+}
+
+impl<'p> Table<'p> {
+    pub(crate) fn new(program: &'p Program, now: f64) -> Self {
+        Self { program, now, last: Cell::new(None), corners: RefCell::default() }
+    }
+
+    pub(crate) fn into_corners(self) -> BTreeSet<Corner> {
+        self.corners.into_inner()
+    }
+
+    pub(crate) fn reached(&self, corner: Corner) {
+        self.corners.borrow_mut().insert(corner);
+    }
+
+    /// Notes whose callback this is. Returns whether the one before was the same of another owner.
+    fn is_among_many(&self, owner: usize, kind: Kind) -> bool {
+        let last = self.last.replace(Some((owner, kind)));
+        last.is_some_and(|(other, of)| of == kind && other != owner)
+    }
+}
+
+impl Owner for Puppet {
+    type Context<'a> = Table<'a>;
+    type Message = ();
+
+    fn now(table: &Table<'_>) -> f64 {
+        table.now
+    }
+
+    fn on_change(&mut self, change: &Change<'_, Self>, table: &mut Table<'_>) {
+        let refused_by = match &change.outcome {
+            Outcome::Taken => None,
+            Outcome::Refused(Refusal::Enter(state)) => Some((Guard::CanEnter, mark(state).id)),
+            Outcome::Refused(Refusal::Exit(state)) => Some((Guard::CanExit, mark(state).id)),
+            other => unreachable!("an outcome that is new here: {}", std::any::type_name_of_val(other)),
+        };
+        let causes = ["change", "revert", "push", "pop", "resume"];
+        let cause = causes.into_iter().find(|cause| change.cause.to_string() == *cause).expect("a cause known here");
+        self.record(Event::Told(change.from.map(mark), change.to.map(mark), cause, refused_by), table);
+    }
+}
+
+impl Puppet {
+    pub(crate) fn new(number: usize) -> Self {
+        let counter = u32::try_from(number % 1000).expect("small");
+        Self { number, fuel: 0, updates_left: u32::MAX, fuse: Cell::new(0), counter, events: RefCell::default() }
+    }
+
+    pub(crate) fn events(&self) -> Vec<Event> {
+        self.events.borrow().clone()
+    }
+
+    pub(crate) fn forget_events(&mut self) {
+        self.events.get_mut().clear();
+    }
+
+    /// Whether anything has happened to it.
+    pub(crate) fn has_events(&self) -> bool {
+        !self.events.borrow().is_empty()
+    }
+
+    /// How many `update`s it has had.
+    pub(crate) fn updates(&self) -> u32 {
+        let is_update = |event: &&Event| matches!(event, Event::Called(_, Callback::Update, _));
+        u32::try_from(self.events.borrow().iter().filter(is_update).count()).expect("few")
+    }
+
+    fn record(&self, event: Event, table: &Table<'_>) {
+        self.events.borrow_mut().push(event);
+        let kind = event.kind();
+        let among_many = !matches!(event, Event::Done(..) | Event::Now(_)) && table.is_among_many(self.number, kind);
+        if among_many {
+            table.reached(Corner::AmongMany(kind));
+        }
+        if among_many && matches!(event, Event::Asked(_, _, false)) {
+            table.reached(Corner::RefusedAmongMany);
+        }
+        match self.fuse.get() {
+            0 => {}
+            1 => {
+                self.fuse.set(0);
+                table.reached(if among_many { Corner::PanickedAmongMany(kind) } else { Corner::Panicked(kind) });
+                // Without the panic hook's message: it is expected.
+                resume_unwind(Box::new(EXPECTED));
+            }
+            left => self.fuse.set(left - 1),
+        }
+    }
+
+    pub(crate) fn use_verb(
+        &mut self,
+        verb: Verb,
+        forms: &'static Forms,
+        fsm: &mut Fsm<'_, Self>,
+        table: &mut Table<'_>,
+    ) {
+        if self.fuel == 0 {
+            return;
+        }
+        self.fuel -= 1;
+        match verb {
+            Verb::Change(to) => fsm.change_state(forms.reference(to)),
+            Verb::ChangeNow(to) => {
+                let done = fsm.change_state_now(self, forms.reference(to), table);
+                self.record(Event::Now(done), table);
+            }
+            Verb::Revert => fsm.revert_state(),
+            Verb::Push(over) => fsm.push_state(forms.reference(over)),
+            Verb::Pop => fsm.pop_state(),
+            Verb::Resume(composite) => fsm.resume_state(forms.reference(composite)),
+            // Panics come from fuses here: one owner's, at one event.
+            Verb::Panic => {}
+        }
+    }
+}
+
+/// What the panics carry that are meant to be.
+pub(crate) const EXPECTED: &str = "told to panic";
+
+/// A state. The kinds are types of their own: 0 and 1 are singletons and shared, 2 and 3 are owned.
+#[derive(Clone)]
+pub(crate) struct Node<const KIND: u8> {
+    id: Id,
+    edits: u8,
+    forms: &'static Forms,
+}
+
+impl<const KIND: u8> Node<KIND> {
+    pub(crate) fn edit(&mut self) {
+        self.edits = self.edits.wrapping_add(1);
+    }
+}
+
+/// What is constant for the states of one program. The states refer to it wherever they run, so that it is never freed.
+pub(crate) struct Forms(OnceLock<Vec<Form>>);
+
+struct Form {
+    reference: StateRef<Puppet>,
+    /// Whether each mention makes a state anew.
+    is_made_anew: bool,
+    parent: Option<Id>,
+    initial: Option<Id>,
+    keeps_history: bool,
+    is_passive: bool,
+    order: Order,
+}
+
+/// In which order `update_all` goes through the owners.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Order {
+    Forward,
+    Backward,
+    /// First those at even places, then the others.
+    Twofold,
+}
+
+impl Forms {
+    pub(crate) fn of(program: &Program, passive: &[Id], orders: &[Order]) -> &'static Self {
+        let forms: &'static Self = Box::leak(Box::new(Self(OnceLock::new())));
+        let form = |(id, row): (Id, &crate::program::StateRow)| {
+            let is_leaf = row.initial.is_none() && program.states.iter().all(|other| other.parent != Some(id));
+            let is_owned = matches!(row.made, Made::Owned);
+            Form {
+                reference: match (row.made, id % 2) {
+                    (Made::Static, _) => (&*Box::leak(Box::new(Node::<0> { id, edits: 0, forms }))).into(),
+                    (Made::Shared, 0) => Arc::new(Node::<0> { id, edits: 0, forms }).into(),
+                    (Made::Shared, _) => Arc::new(Node::<1> { id, edits: 0, forms }).into(),
+                    (Made::Owned, 0) => Box::new(Node::<2> { id, edits: 0, forms }).into(),
+                    (Made::Owned, _) => Box::new(Node::<3> { id, edits: 0, forms }).into(),
+                },
+                is_made_anew: is_owned && is_leaf && id % 4 < 2,
+                parent: row.parent,
+                initial: row.initial,
+                keeps_history: row.keeps_history,
+                is_passive: passive.contains(&id),
+                order: orders[usize::from(id)],
+            }
+        };
+        assert!(forms.0.set((0..).zip(&program.states).map(form).collect()).is_ok(), "set only here");
+        forms
+    }
+
+    fn form(&self, id: Id) -> &Form {
+        &self.0.get().expect("set at once")[usize::from(id)]
+    }
+
+    pub(crate) fn reference(&'static self, id: Id) -> StateRef<Puppet> {
+        let form = self.form(id);
+        match (form.is_made_anew, id % 2) {
+            (false, _) => form.reference.clone(),
+            (true, 0) => Box::new(Node::<2> { id, edits: 0, forms: self }).into(),
+            (true, _) => Box::new(Node::<3> { id, edits: 0, forms: self }).into(),
+        }
+    }
+}
+
+/// Which state it is, whatever its type.
+pub(crate) fn mark(state: &StateRef<Puppet>) -> Mark {
+    fn of<const KIND: u8>(state: &StateRef<Puppet>) -> Option<Mark> {
+        state.downcast_ref::<Node<KIND>>().map(|node| Mark { id: node.id, edits: node.edits })
+    }
+    of::<0>(state).or_else(|| of::<1>(state)).or_else(|| of::<2>(state)).or_else(|| of::<3>(state)).expect("a node")
+}
+
+pub(crate) fn seen<'a>(
+    path: impl Iterator<Item = &'a StateRef<Puppet>>,
+    previous: Option<&StateRef<Puppet>>,
+    entered_at: f64,
+) -> Seen {
+    let mut levels = [None; 4];
+    for (level, state) in path.enumerate() {
+        levels[level] = Some(mark(state));
+    }
+    Seen { path: levels, previous: previous.map(mark), entered_at }
+}
+
+impl<const KIND: u8> Node<KIND> {
+    fn call(&self, callback: Callback, puppet: &mut Puppet, fsm: &mut Fsm<'_, Puppet>, table: &mut Table<'_>) -> bool {
+        let entered_at = table.now - fsm.time_in_state(table);
+        assert_eq!(fsm.current(), fsm.path().last(), "the path ends at current");
+        let seen = seen(fsm.path(), fsm.previous(), entered_at);
+        let among_many = callback == Callback::Enter
+            && table.last.get().is_some_and(|(of, kind)| of != puppet.number && kind == Kind::Enter);
+        puppet.record(Event::Called(self.id, callback, seen), table);
+        let counter = puppet.counter;
+        puppet.counter += 1;
+        for verb in table.program.verbs(self.id, callback, counter) {
+            if among_many && puppet.fuel > 0 {
+                let is_now = matches!(verb, Verb::ChangeNow(_));
+                table.reached(if is_now { Corner::NowInEnterAmongMany } else { Corner::AskedInEnterAmongMany });
+            }
+            puppet.use_verb(verb, self.forms, fsm, table);
+        }
+        puppet.record(Event::Done(self.id, callback), table);
+        table.program.handles(self.id, counter)
+    }
+
+    fn ask(&self, guard: Guard, puppet: &Puppet, table: &Table<'_>) -> bool {
+        let allowed = table.program.allows(self.id, guard, puppet.counter);
+        puppet.record(Event::Asked(self.id, guard, allowed), table);
+        allowed
+    }
+}
+
+impl<const KIND: u8> State<Puppet> for Node<KIND> {
+    fn enter(&self, puppet: &mut Puppet, fsm: &mut Fsm<'_, Puppet>, table: &mut Table<'_>) {
+        self.call(Callback::Enter, puppet, fsm, table);
+    }
+
+    fn update(&self, puppet: &mut Puppet, fsm: &mut Fsm<'_, Puppet>, table: &mut Table<'_>) {
+        if self.is_passive() || puppet.updates_left == 0 {
+            return;
+        }
+        puppet.updates_left -= 1;
+        self.call(Callback::Update, puppet, fsm, table);
+    }
+
+    fn exit(&self, puppet: &mut Puppet, fsm: &mut Fsm<'_, Puppet>, table: &mut Table<'_>) {
+        self.call(Callback::Exit, puppet, fsm, table);
+    }
+
+    fn on_message(&self, puppet: &mut Puppet, (): &(), fsm: &mut Fsm<'_, Puppet>, table: &mut Table<'_>) -> bool {
+        self.call(Callback::Message, puppet, fsm, table)
+    }
+
+    fn suspend(&self, puppet: &mut Puppet, fsm: &mut Fsm<'_, Puppet>, table: &mut Table<'_>) {
+        let knows_stacks = table.program.states[usize::from(self.id)].knows_stacks;
+        self.call(if knows_stacks { Callback::Suspend } else { Callback::Exit }, puppet, fsm, table);
+    }
+
+    fn resume(&self, puppet: &mut Puppet, fsm: &mut Fsm<'_, Puppet>, table: &mut Table<'_>) {
+        let knows_stacks = table.program.states[usize::from(self.id)].knows_stacks;
+        self.call(if knows_stacks { Callback::Resume } else { Callback::Enter }, puppet, fsm, table);
+    }
+
+    fn can_enter(&self, puppet: &Puppet, table: &Table<'_>) -> bool {
+        self.ask(Guard::CanEnter, puppet, table)
+    }
+
+    fn can_exit(&self, puppet: &Puppet, table: &Table<'_>) -> bool {
+        self.ask(Guard::CanExit, puppet, table)
+    }
+
+    fn parent(&self) -> Option<StateRef<Puppet>> {
+        // A child knows its parent as one object, even if that is an owned state.
+        self.forms.form(self.id).parent.map(|parent| self.forms.form(parent).reference.clone())
+    }
+
+    fn initial(&self) -> Option<StateRef<Puppet>> {
+        self.forms.form(self.id).initial.map(|initial| self.forms.reference(initial))
+    }
+
+    fn keeps_history(&self) -> bool {
+        self.forms.form(self.id).keeps_history
+    }
+
+    fn is_passive(&self) -> bool {
+        self.forms.form(self.id).is_passive
+    }
+
+    fn update_all(&self, puppets: &mut [Puppet], fsm: &mut FsmSlice<'_, Puppet>, table: &mut Table<'_>) {
+        let len = puppets.len();
+        let mut update = |i: usize| self.update(&mut puppets[i], fsm.at(i), table);
+        match self.forms.form(self.id).order {
+            Order::Forward => (0..len).for_each(update),
+            Order::Backward => (0..len).rev().for_each(update),
+            Order::Twofold => {
+                (0..len).step_by(2).for_each(&mut update);
+                (1..len).step_by(2).for_each(update);
+            }
+        }
+    }
+}
+
+/// The states by number.
+pub(crate) fn ids() -> std::ops::Range<Id> {
+    0..STATES
+}

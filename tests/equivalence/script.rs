@@ -1,0 +1,164 @@
+//! A script: a program of states, and what a game does with many owners that run it.
+
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+
+use crate::program::{Id, Line, Made, Program, STATES, Verb, id, line, states, verb};
+use crate::puppet::Order;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Script {
+    pub(crate) program: Program,
+    pub(crate) passive: Vec<Id>,
+    pub(crate) orders: Vec<Order>,
+    pub(crate) deeds: Vec<Deed>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Deed {
+    Tick,
+    /// A tick in so many parts.
+    Parts(usize),
+    /// The clock goes on by so many quarters of a second.
+    Advance(u8),
+    Insert(Id, usize),
+    Spawn(Id),
+    /// A machine that has been in use before: what it is in, what it was in, what it was pushed over.
+    InsertMachine(Option<Id>, Option<Id>, Option<Id>),
+    /// The owner goes on alone.
+    Remove(usize),
+    /// So does every so-manieth.
+    RemoveEvery(usize),
+    Broadcast,
+    SetGlobal(Id),
+    /// Every so-manieth owner panics at its so-manieth event from now on.
+    Fuse(usize, u32),
+    /// Taken apart into machines, and built of them.
+    Rebuild,
+    Clone,
+    /// Something is done to one owner.
+    To(usize, Act),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Act {
+    Send,
+    Verb(Verb),
+    With(Vec<Verb>),
+    Start,
+    Stop,
+    SetCurrent(Id),
+    SetPrevious(Id),
+    Edit,
+}
+
+fn act() -> impl Strategy<Value = Act> {
+    prop_oneof![
+        4 => Just(Act::Send),
+        6 => verb().prop_map(Act::Verb),
+        2 => vec(verb(), 0..6).prop_map(Act::With),
+        1 => Just(Act::Start),
+        1 => Just(Act::Stop),
+        1 => id().prop_map(Act::SetCurrent),
+        1 => id().prop_map(Act::SetPrevious),
+        3 => Just(Act::Edit),
+    ]
+}
+
+fn deed() -> impl Strategy<Value = Deed> {
+    prop_oneof![
+        12 => Just(Deed::Tick),
+        2 => (1..5_usize).prop_map(Deed::Parts),
+        4 => (0..9_u8).prop_map(Deed::Advance),
+        3 => (id(), 1..8_usize).prop_map(|(id, count)| Deed::Insert(id, count)),
+        1 => id().prop_map(Deed::Spawn),
+        2 => (option::weighted(0.8, id()), option::of(id()), option::of(id()))
+            .prop_map(|(current, previous, under)| Deed::InsertMachine(current, previous, under)),
+        2 => any::<usize>().prop_map(Deed::Remove),
+        1 => (2..9_usize).prop_map(Deed::RemoveEvery),
+        2 => Just(Deed::Broadcast),
+        1 => id().prop_map(Deed::SetGlobal),
+        3 => (1..6_usize, prop_oneof![1..24_u32, 3..9_u32]).prop_map(|(every, after)| Deed::Fuse(every, after)),
+        1 => Just(Deed::Rebuild),
+        1 => Just(Deed::Clone),
+        14 => (any::<usize>(), act()).prop_map(|(number, act)| Deed::To(number, act)),
+    ]
+}
+
+fn order() -> impl Strategy<Value = Order> {
+    prop_oneof![6 => Just(Order::Forward), 1 => Just(Order::Backward), 1 => Just(Order::Twofold)]
+}
+
+fn script(
+    program: impl Strategy<Value = Program>,
+    deeds: impl Strategy<Value = Vec<Deed>>,
+) -> impl Strategy<Value = Script> {
+    (program, vec(id(), 0..3), vec(order(), usize::from(STATES)), deeds)
+        .prop_map(|(program, passive, orders, deeds)| Script { program, passive, orders, deeds })
+}
+
+/// Every state, callback and verb there is, and a few owners.
+pub(crate) fn intricate() -> impl Strategy<Value = Script> {
+    let program =
+        (states(), vec(line(), 0..24), option::of(id()), 0..160_u32).prop_map(|(states, lines, global, fuel)| {
+            Program { states, lines, current: None, global, steps: vec![], fuel }
+        });
+    script(
+        program,
+        vec(deed(), 1..24).prop_map(|mut deeds| {
+            deeds.insert(0, Deed::Insert(0, 3));
+            deeds
+        }),
+    )
+}
+
+/// Flat states, mostly singletons, most of whose requests are changes: what a batch does in bulk.
+fn flat() -> impl Strategy<Value = Program> {
+    let flat_states = states().prop_map(|mut states| {
+        for (id, row) in states.iter_mut().enumerate() {
+            row.parent = None;
+            row.initial = None;
+            if id < 6 {
+                row.made = if id < 5 { Made::Static } else { Made::Shared };
+            }
+        }
+        states
+    });
+    let change =
+        (id(), prop_oneof![3 => Just(None), 1 => (0..3_u32).prop_map(Some)], id()).prop_map(|(state, phase, to)| {
+            Line { state, callback: crate::program::Callback::Update, phase, verbs: vec![Verb::Change(to)] }
+        });
+    (flat_states, vec(change, 2..10), vec(line(), 0..8), option::weighted(0.2, id()), 0..40_u32).prop_map(
+        |(states, mut lines, more, global, fuel)| {
+            lines.extend(more);
+            Program { states, lines, current: None, global, steps: vec![], fuel }
+        },
+    )
+}
+
+/// A flat program and a few owners.
+pub(crate) fn plain() -> impl Strategy<Value = Script> {
+    script(
+        flat(),
+        vec(deed(), 1..24).prop_map(|mut deeds| {
+            deeds.insert(0, Deed::Insert(0, 7));
+            deeds
+        }),
+    )
+}
+
+/// A flat program and owners for several chunks.
+pub(crate) fn crowded() -> impl Strategy<Value = Script> {
+    let deed = prop_oneof![
+        10 => Just(Deed::Tick),
+        6 => deed(),
+        1 => (id(), 1000..2000_usize).prop_map(|(id, count)| Deed::Insert(id, count)),
+        2 => (100..1500_usize, 1..12_u32).prop_map(|(every, after)| Deed::Fuse(every, after)),
+    ];
+    let deeds = (id(), 2000..2600_usize, vec(deed, 3..9)).prop_map(|(id, count, mut deeds)| {
+        deeds.insert(0, Deed::Insert(id, count));
+        deeds
+    });
+    script(flat(), deeds)
+}

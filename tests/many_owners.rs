@@ -1,0 +1,599 @@
+//! The chapter "Many owners": rules 19 to 21, and rule 22 for batches.
+#![cfg(feature = "std")]
+
+use std::borrow::Cow;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use demeanor::{Batch, Change, Fsm, FsmSlice, Key, Owner, State, StateRef};
+
+/// An owner that goes where it is told.
+#[derive(Clone, Default)]
+struct Soldier {
+    number: usize,
+    /// Where it goes in its next `update`, or from a state whose name is given.
+    orders: Vec<(&'static str, &'static Post)>,
+    /// The callback, such as `A.exit`, in which it panics.
+    panics_in: Option<&'static str>,
+    updates: u32,
+}
+
+/// All that happens, to everyone: `A.update 3`.
+type Log = Vec<String>;
+
+impl Owner for Soldier {
+    type Context<'a> = Log;
+    type Message = ();
+
+    fn on_change(&mut self, _: &Change<'_, Self>, _: &mut Log) {
+        self.panic_if_told("on_change");
+    }
+}
+
+impl Soldier {
+    fn new(number: usize) -> Self {
+        Self { number, ..Self::default() }
+    }
+
+    fn ordered(number: usize, from: &'static str, to: &'static Post) -> Self {
+        Self { orders: vec![(from, to)], ..Self::new(number) }
+    }
+
+    fn panicking(mut self, callback: &'static str) -> Self {
+        self.panics_in = Some(callback);
+        self
+    }
+
+    fn call(&mut self, state: &str, callback: &str, log: &mut Log) {
+        let key = format!("{state}.{callback}");
+        log.push(format!("{key} {}", self.number));
+        self.panic_if_told(&key);
+    }
+
+    /// Panics without calling the panic hook: the tests expect it.
+    fn panic_if_told(&self, key: &str) {
+        if self.panics_in == Some(key) {
+            resume_unwind(Box::new("told to"));
+        }
+    }
+}
+
+/// Each `static` is one state.
+struct Post {
+    name: &'static str,
+    parent: Option<&'static Post>,
+    is_passive: bool,
+    is_backward: bool,
+}
+
+impl Post {
+    const fn new(name: &'static str) -> Self {
+        Self { name, parent: None, is_passive: false, is_backward: false }
+    }
+}
+
+static A: Post = Post::new("A");
+static B: Post = Post::new("B");
+static C: Post = Post::new("C");
+static ASLEEP: Post = Post { is_passive: true, ..Post::new("Asleep") };
+static BACKWARD: Post = Post { is_backward: true, ..Post::new("Backward") };
+static CAMP: Post = Post::new("Camp");
+static TENT: Post = Post { parent: Some(&CAMP), ..Post::new("Tent") };
+static ALWAYS: Post = Post::new("Always");
+
+impl State<Soldier> for Post {
+    fn enter(&self, soldier: &mut Soldier, _: &mut Fsm<'_, Soldier>, log: &mut Log) {
+        soldier.call(self.name, "enter", log);
+    }
+
+    fn update(&self, soldier: &mut Soldier, fsm: &mut Fsm<'_, Soldier>, log: &mut Log) {
+        soldier.updates += 1;
+        if let Some(at) = soldier.orders.iter().position(|(from, _)| *from == self.name) {
+            fsm.change_state(soldier.orders.remove(at).1);
+        }
+        soldier.call(self.name, "update", log);
+    }
+
+    fn exit(&self, soldier: &mut Soldier, _: &mut Fsm<'_, Soldier>, log: &mut Log) {
+        soldier.call(self.name, "exit", log);
+    }
+
+    fn can_enter(&self, soldier: &Soldier, _: &Log) -> bool {
+        soldier.panic_if_told(&format!("{}.can_enter", self.name));
+        true
+    }
+
+    fn can_exit(&self, soldier: &Soldier, _: &Log) -> bool {
+        soldier.panic_if_told(&format!("{}.can_exit", self.name));
+        true
+    }
+
+    fn parent(&self) -> Option<StateRef<Soldier>> {
+        self.parent.map(Into::into)
+    }
+
+    fn is_passive(&self) -> bool {
+        self.is_passive
+    }
+
+    fn name(&self) -> Cow<'_, str> {
+        self.name.into()
+    }
+
+    fn update_all(&self, soldiers: &mut [Soldier], fsm: &mut FsmSlice<'_, Soldier>, log: &mut Log) {
+        let all = 0..soldiers.len();
+        let update = |i: usize| self.update(&mut soldiers[i], fsm.at(i), log);
+        if self.is_backward {
+            all.rev().for_each(update);
+        } else {
+            all.for_each(update);
+        }
+    }
+}
+
+fn update(batch: &mut Batch<Soldier>) -> Log {
+    let mut log = Log::new();
+    batch.update(&mut log);
+    log
+}
+
+/// A tick that panics as it was told to.
+fn panicking_update(batch: &mut Batch<Soldier>) -> Log {
+    let mut log = Log::new();
+    let panic = catch_unwind(AssertUnwindSafe(|| batch.update(&mut log))).expect_err("somebody panics");
+    assert_eq!(panic.downcast_ref(), Some(&"told to"), "the panic reaches the caller");
+    log
+}
+
+fn name_of(batch: &Batch<Soldier>, key: Key) -> String {
+    batch.state_of(key).expect("it is in a state").to_string()
+}
+
+/// The numbers of the owners in a state, as they lie.
+fn numbers_in(batch: &Batch<Soldier>, state: &Post) -> Vec<usize> {
+    batch.owners_in(state).iter().map(|soldier| soldier.number).collect()
+}
+
+/// Rule 19.
+#[test]
+fn updates_come_by_slot_then_exits_by_slot_then_enters_by_target() {
+    let mut batch = Batch::new();
+    batch.insert(Soldier::ordered(0, "A", &C), &A);
+    batch.insert(Soldier::ordered(1, "A", &B), &A);
+    batch.insert(Soldier::new(2), &B);
+    batch.insert(Soldier::ordered(3, "A", &C), &A);
+    batch.insert(Soldier::new(4), &A);
+    batch.insert(Soldier::new(5), &C);
+    assert_eq!(
+        update(&mut batch),
+        [
+            "A.update 0",
+            "A.update 1",
+            "A.update 3",
+            "A.update 4", // those in A
+            "A.exit 0",
+            "A.exit 1",
+            "A.exit 3", // those that leave it
+            "B.enter 1",
+            "C.enter 0",
+            "C.enter 3", // by target, in the order in which the batch first saw these
+            "B.update 2",
+            "C.update 5", // those who were there before
+        ]
+    );
+    assert_eq!(update(&mut batch).len(), 6, "those that came are updated in the next tick");
+}
+
+/// Rules 19 and 20.
+#[test]
+fn a_state_of_many_is_updated_by_chunks_the_last_one_first() {
+    const CHUNK: usize = 2048;
+    let mut batch = Batch::new();
+    batch.insert(Soldier::new(CHUNK + 2), &B);
+    for number in 0..CHUNK + 2 {
+        batch.insert(Soldier::ordered(number, "A", &B), &A);
+    }
+    // The state that was seen first.
+    let mut expected = vec![format!("B.update {}", CHUNK + 2)];
+    for chunk in [CHUNK..CHUNK + 2, 0..CHUNK] {
+        for callback in ["A.update", "A.exit", "B.enter"] {
+            expected.extend(chunk.clone().map(|number| format!("{callback} {number}")));
+        }
+    }
+    assert_eq!(update(&mut batch), expected);
+    assert!(batch.owners_in(&A).is_empty());
+    assert_eq!(batch.owners_in(&B).len(), CHUNK + 3);
+}
+
+/// Rule 19: some targets are told apart by counting, very many by sorting.
+#[test]
+fn enters_come_by_target_however_many_states_there_are() {
+    for states in [3, 300] {
+        let posts: Vec<&'static Post> = (0..states).map(|_| &*Box::leak(Box::new(Post::new("Post")))).collect();
+        let mut batch = Batch::new();
+        for (number, post) in posts.iter().enumerate() {
+            batch.insert(Soldier::new(1000 + number), *post);
+        }
+        for number in 0..40 {
+            batch.insert(Soldier::ordered(number, "A", posts[number * 7 % states]), &A);
+        }
+        let mut numbers: Vec<_> = (0..40).collect();
+        numbers.sort_by_key(|number| number * 7 % states);
+        let expected: Vec<_> = numbers.into_iter().map(|number| format!("Post.enter {number}")).collect();
+        let log = update(&mut batch);
+        let entered: Vec<_> = log.into_iter().filter(|line| line.starts_with("Post.enter")).collect();
+        assert_eq!(entered, expected);
+        for (state, post) in posts.iter().enumerate() {
+            let mut here = numbers_in(&batch, post);
+            here.sort_unstable();
+            let mut expected: Vec<_> = (0..40).filter(|number| number * 7 % states == state).collect();
+            expected.push(1000 + state);
+            assert_eq!(here, expected);
+        }
+    }
+}
+
+/// Rule 20.
+#[test]
+fn owners_that_change_places_are_each_updated_once_a_tick() {
+    let mut batch = Batch::new();
+    for number in 0..5000 {
+        let mut soldier = Soldier::new(number);
+        for _ in 0..6 {
+            soldier.orders.push(("A", if number % 3 == 0 { &B } else { &C }));
+            soldier.orders.push(("B", if number % 5 == 0 { &C } else { &A }));
+            soldier.orders.push(("C", if number % 7 == 0 { &C } else { &A }));
+        }
+        batch.insert(soldier, [&A, &B, &C][number % 3]);
+    }
+    for tick in 1..=6 {
+        update(&mut batch);
+        assert!(batch.iter().all(|(_, soldier)| soldier.updates == tick));
+    }
+}
+
+/// Rules 4 and 20.
+#[test]
+fn a_state_that_the_globals_request_enters_is_updated_in_the_same_tick() {
+    let mut batch = Batch::new().with_global(&ALWAYS);
+    batch.insert(Soldier::ordered(0, "Always", &B), &A);
+    batch.insert(Soldier::new(1), &A);
+    batch.insert(Soldier::ordered(2, "A", &B), &A);
+    assert_eq!(
+        update(&mut batch),
+        [
+            "Always.update 0",
+            "Always.update 1",
+            "Always.update 2", // the global, of all in A
+            "A.exit 0",
+            "B.enter 0",
+            "B.update 0", // who finishes its tick alone
+            "A.update 1",
+            "A.update 2",
+            "A.exit 2",
+            "B.enter 2",
+        ]
+    );
+}
+
+/// Rules 4 and 6.
+#[test]
+fn states_with_a_parent_are_updated_from_the_outside_in() {
+    let mut batch = Batch::new();
+    batch.insert(Soldier::ordered(0, "Camp", &TENT), &TENT);
+    batch.insert(Soldier::ordered(1, "Tent", &A), &TENT);
+    batch.insert(Soldier::new(2), &TENT);
+    assert_eq!(
+        update(&mut batch),
+        [
+            "Camp.update 0",
+            "Camp.update 1",
+            "Camp.update 2", // the outer one, of all
+            "Tent.exit 0",
+            "Tent.enter 0",
+            "Tent.update 0", // who finishes its tick alone
+            "Tent.update 1",
+            "Tent.update 2",
+            "Tent.exit 1",
+            "Camp.exit 1",
+            "A.enter 1",
+        ]
+    );
+    assert_eq!((numbers_in(&batch, &TENT).len(), numbers_in(&batch, &CAMP).len()), (2, 0));
+}
+
+#[test]
+fn passive_states_are_skipped_whole_but_the_global_is_not() {
+    let mut batch = Batch::new();
+    let key = batch.insert(Soldier::new(0).panicking("Asleep.update"), &ASLEEP);
+    assert_eq!(update(&mut batch), Log::new());
+    batch.set_global(&ALWAYS);
+    assert_eq!(update(&mut batch), ["Always.update 0"]);
+    assert!(batch.change_state(key, &A, &mut Log::new()));
+    assert_eq!(update(&mut batch), ["Always.update 0", "A.update 0"]);
+}
+
+#[test]
+fn an_override_may_take_the_handles_in_any_order() {
+    let mut batch = Batch::new();
+    for number in 0..5 {
+        let to = if number % 2 == 0 { &B } else { &C };
+        batch.insert(Soldier::ordered(number, "Backward", to), &BACKWARD);
+    }
+    batch.insert(Soldier::new(5), &BACKWARD);
+    let log = update(&mut batch);
+    assert_eq!(log[..6], [5, 4, 3, 2, 1, 0].map(|number| format!("Backward.update {number}")));
+    let mut here = (numbers_in(&batch, &B), numbers_in(&batch, &C));
+    here.0.sort_unstable();
+    here.1.sort_unstable();
+    assert_eq!(here, (vec![0, 2, 4], vec![1, 3]));
+    assert_eq!(numbers_in(&batch, &BACKWARD), [5]);
+}
+
+#[test]
+fn none_one_or_all_owners_in_a_state_are_all_the_same() {
+    let mut batch = Batch::<Soldier>::new();
+    assert_eq!(update(&mut batch), Log::new());
+    batch.update_in_key_order(&mut Log::new());
+    batch.update_part(0, 3, &mut Log::new());
+    assert_eq!((batch.len(), batch.broadcast(&(), &mut Log::new()), batch.census().count()), (0, 0, 0));
+
+    let key = batch.insert(Soldier::ordered(0, "A", &A), &A);
+    assert_eq!(update(&mut batch), ["A.update 0", "A.exit 0", "A.enter 0"]);
+    assert_eq!(batch.previous_of(key), batch.state_of(key));
+    assert_eq!(numbers_in(&batch, &A), [0]);
+
+    for number in 1..100 {
+        batch.insert(Soldier::ordered(number, "A", &B), &A);
+    }
+    update(&mut batch);
+    assert_eq!((batch.owners_in(&A).len(), batch.owners_in(&B).len()), (1, 99));
+}
+
+/// Rule 19.
+#[test]
+fn in_key_order_each_owner_has_its_whole_tick_before_the_next() {
+    let mut batch = Batch::new().with_global(&ALWAYS);
+    batch.insert(Soldier::ordered(0, "A", &B), &A);
+    batch.insert(Soldier::new(1), &B);
+    batch.insert(Soldier::new(2), &A);
+    let mut log = Log::new();
+    batch.update_in_key_order(&mut log);
+    let expected = [
+        "Always.update 0",
+        "A.update 0",
+        "A.exit 0",
+        "B.enter 0", // the first
+        "Always.update 1",
+        "B.update 1", // the second
+        "Always.update 2",
+        "A.update 2",
+    ];
+    assert_eq!(log, expected);
+}
+
+#[test]
+fn n_parts_update_every_owner_once_while_they_move_come_and_go() {
+    let mut batch = Batch::new();
+    let order = |number: usize| {
+        let mut soldier = Soldier::new(number);
+        for i in 0..40 {
+            soldier.orders.push(("A", if (number + i) % 2 == 0 { &B } else { &C }));
+            soldier.orders.push(("B", if (number + i) % 3 == 0 { &A } else { &C }));
+            soldier.orders.push(("C", if (number + i) % 5 == 0 { &B } else { &A }));
+        }
+        soldier
+    };
+    let mut keys: Vec<_> = (0..3000).map(|number| batch.insert(order(number), [&A, &B][number % 2])).collect();
+    for n in [1, 2, 3, 7] {
+        let before: Vec<_> = keys.iter().map(|key| batch.get(*key).expect("it is there").updates).collect();
+        let mut come = Vec::new();
+        for k in 0..n {
+            batch.update_part(k, n, &mut Log::new());
+            // Somebody goes, and somebody else comes in its place, to be in the part that it was in.
+            let gone = keys.remove(k * 100);
+            assert!(batch.remove(gone).is_some());
+            come.push(batch.insert(order(k), &C));
+        }
+        let mut stayed = before;
+        for k in 0..n {
+            stayed.remove(k * 100);
+        }
+        for (key, before) in keys.iter().zip(stayed) {
+            assert_eq!(batch.get(*key).expect("it is there").updates, before + 1, "in {n} parts");
+        }
+        assert!(come.iter().all(|key| batch.get(*key).expect("it is there").updates <= 1));
+        keys.extend(come);
+    }
+}
+
+#[cfg(feature = "parallel")]
+mod on_all_cores {
+    use super::*;
+
+    fn pool(threads: usize) -> rayon::ThreadPool {
+        rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads")
+    }
+
+    fn crowd() -> Batch<Soldier> {
+        let mut batch = Batch::new();
+        for number in 0..7000 {
+            let mut soldier = Soldier::new(number);
+            for _ in 0..4 {
+                soldier.orders.push(("A", [&B, &C, &TENT][number % 3]));
+                soldier.orders.push(("B", [&A, &BACKWARD][number % 2]));
+                soldier.orders.push(("C", &A));
+                soldier.orders.push(("Camp", &B));
+                soldier.orders.push(("Backward", &C));
+            }
+            batch.insert(soldier, [&A, &B][number / 10 % 2]);
+        }
+        batch
+    }
+
+    /// Rule 21.
+    #[test]
+    fn the_result_is_the_same_on_any_number_of_threads() {
+        let run = |threads: usize| {
+            let (pool, mut batch) = (pool(threads), crowd());
+            let mut logs = Vec::new();
+            for _ in 0..6 {
+                logs.push(pool.install(|| batch.par_update(|_| Log::new())));
+            }
+            let order: Vec<_> = batch.iter().map(|(key, soldier)| (key, soldier.number)).collect();
+            (logs, order)
+        };
+        let (logs, order) = run(1);
+        for threads in [2, 3, 4] {
+            assert!(run(threads) == (logs.clone(), order.clone()), "on {threads} threads");
+        }
+        let mut batch = crowd();
+        (0..6).for_each(|_| batch.update(&mut Log::new()));
+        assert!(batch.iter().map(|(key, soldier)| (key, soldier.number)).eq(order), "as without threads");
+    }
+
+    /// Rule 21.
+    #[test]
+    fn each_chunk_has_a_context_of_its_own_and_they_come_back_in_the_order_of_chunks() {
+        let mut batch = crowd();
+        let whole = update(&mut batch.clone());
+        let contexts = pool(4).install(|| batch.par_update(|chunk| vec![format!("chunk {chunk}")]));
+        assert!(contexts.len() > 3);
+        for (chunk, log) in contexts.iter().enumerate() {
+            assert_eq!(log[0], format!("chunk {chunk}"));
+        }
+        let updates = |log: &mut dyn Iterator<Item = &String>| -> Vec<String> {
+            log.filter(|line| line.contains(".update")).cloned().collect()
+        };
+        let joined = updates(&mut contexts.iter().flatten());
+        assert_eq!(joined, updates(&mut whole.iter()), "which is that of a tick on one thread");
+        assert_eq!(Batch::<Soldier>::new().par_update(|_| Log::new()).len(), 0);
+    }
+
+    /// Rule 22.
+    #[test]
+    fn after_a_panic_all_other_chunks_have_had_their_tick() {
+        let mut batch = crowd();
+        for (_, soldier) in batch.iter_mut().filter(|(_, soldier)| soldier.number == 3000) {
+            soldier.panics_in = Some("A.exit");
+        }
+        let panic = catch_unwind(AssertUnwindSafe(|| pool(2).install(|| batch.par_update(|_| Log::new()))));
+        assert_eq!(panic.expect_err("one panics").downcast_ref(), Some(&"told to"));
+        assert!(batch.iter().all(|(_, soldier)| soldier.updates == 1));
+        assert_eq!(numbers_in(&batch, &A).iter().filter(|number| *number / 10 % 2 == 0).count(), 1);
+        batch.iter_mut().for_each(|(_, soldier)| soldier.panics_in = None);
+        pool(2).install(|| batch.par_update(|_| Log::new()));
+        assert!(batch.iter().all(|(_, soldier)| soldier.updates == 2));
+    }
+
+    /// Rule 22.
+    #[test]
+    fn a_context_that_cannot_be_made_leaves_its_chunk_out() {
+        let mut batch = crowd();
+        let make = |chunk: usize| {
+            if chunk == 1 {
+                resume_unwind(Box::new("told to"));
+            }
+            Log::new()
+        };
+        assert!(catch_unwind(AssertUnwindSafe(|| pool(2).install(|| batch.par_update(make)))).is_err());
+        let left_out = batch.iter().filter(|(_, soldier)| soldier.updates == 0).count();
+        assert!(left_out > 0 && left_out <= 2048, "{left_out}");
+        assert_eq!(batch.keys().filter(|key| batch.get(*key).is_some()).count(), 7000);
+    }
+}
+
+/// Four in A, who change to B or C; one of them panics as told. One in B.
+fn squad(panics_in: &'static str) -> (Batch<Soldier>, [Key; 5]) {
+    let mut batch = Batch::new();
+    let keys = [0, 1, 2, 3].map(|number| {
+        let soldier = Soldier::ordered(number, "A", if number == 3 { &C } else { &B });
+        batch.insert(if number == 1 { soldier.panicking(panics_in) } else { soldier }, &A)
+    });
+    let in_b = batch.insert(Soldier::new(4), &B);
+    batch.insert(Soldier::new(5), &C);
+    let [first, second, third, fourth] = keys;
+    (batch, [first, second, third, fourth, in_b])
+}
+
+fn places(batch: &Batch<Soldier>, keys: &[Key; 5]) -> [String; 5] {
+    keys.map(|key| name_of(batch, key))
+}
+
+/// Rule 22.
+#[test]
+fn after_a_panic_in_update_what_was_asked_for_before_is_carried_out_and_the_rest_waits() {
+    let (mut batch, keys) = squad("A.update");
+    assert_eq!(panicking_update(&mut batch), ["A.update 0", "A.update 1", "A.exit 0", "B.enter 0"]);
+    assert_eq!(places(&batch, &keys), ["B", "A", "A", "A", "B"]);
+    batch.get_mut(keys[1]).expect("it is there").panics_in = None;
+    let log = update(&mut batch);
+    assert_eq!(log.iter().filter(|line| line.contains("update")).count(), 6, "the batch goes on");
+    assert_eq!(places(&batch, &keys), ["B", "A", "B", "C", "B"], "the request of who panicked is dropped");
+}
+
+/// Rule 22.
+#[test]
+fn after_a_panic_in_a_guard_only_that_owner_stays() {
+    for guard in ["A.can_exit", "B.can_enter"] {
+        let (mut batch, keys) = squad(guard);
+        let log = panicking_update(&mut batch);
+        assert_eq!(log[4..], ["A.exit 0", "A.exit 2", "A.exit 3", "B.enter 0", "B.enter 2", "C.enter 3"]);
+        assert_eq!(places(&batch, &keys), ["B", "A", "B", "C", "B"]);
+        assert!(batch.previous_of(keys[1]).is_none());
+    }
+}
+
+/// Rule 22.
+#[test]
+fn after_a_panic_in_exit_only_that_owner_stays() {
+    let (mut batch, keys) = squad("A.exit");
+    let log = panicking_update(&mut batch);
+    assert_eq!(log[4..], ["A.exit 0", "A.exit 1", "A.exit 2", "A.exit 3", "B.enter 0", "B.enter 2", "C.enter 3"]);
+    assert_eq!(places(&batch, &keys), ["B", "A", "B", "C", "B"]);
+}
+
+/// Rule 22.
+#[test]
+fn an_owner_whose_enter_panics_is_in_the_state_entered() {
+    let (mut batch, keys) = squad("B.enter");
+    let log = panicking_update(&mut batch);
+    assert_eq!(log[8..], ["B.enter 0", "B.enter 1", "B.enter 2", "C.enter 3"]);
+    assert_eq!(places(&batch, &keys), ["B", "B", "B", "C", "B"]);
+    assert_eq!(batch.owners_in(&B).len(), 4);
+    assert_eq!(batch.previous_of(keys[1]).map(ToString::to_string).as_deref(), Some("A"));
+}
+
+/// Rule 22.
+#[test]
+fn an_owner_whose_on_change_panics_is_in_the_new_state_which_it_has_not_entered() {
+    let (mut batch, keys) = squad("on_change");
+    let log = panicking_update(&mut batch);
+    assert_eq!(log[8..], ["B.enter 0", "B.enter 2", "C.enter 3"]);
+    assert_eq!(places(&batch, &keys), ["B", "B", "B", "C", "B"]);
+}
+
+/// Rule 22.
+#[test]
+fn a_panic_in_an_override_drops_the_requests_of_whom_it_had_come_to() {
+    let mut batch = Batch::new();
+    let keys = [0, 1, 2].map(|number| {
+        let soldier = Soldier::ordered(number, "Backward", &B);
+        batch.insert(if number == 1 { soldier.panicking("Backward.update") } else { soldier }, &BACKWARD)
+    });
+    let log = panicking_update(&mut batch);
+    assert_eq!(log, ["Backward.update 2", "Backward.update 1", "Backward.exit 2", "B.enter 2"]);
+    assert_eq!(keys.map(|key| name_of(&batch, key)), ["Backward", "Backward", "B"]);
+}
+
+/// Rule 22.
+#[test]
+fn a_panic_by_key_leaves_all_others_alone() {
+    let (mut batch, keys) = squad("B.enter");
+    let mut log = Log::new();
+    let act = AssertUnwindSafe(|| batch.change_state(keys[1], &B, &mut log));
+    assert!(catch_unwind(act).is_err());
+    assert_eq!(log, ["A.exit 1", "B.enter 1"]);
+    assert_eq!(places(&batch, &keys), ["A", "B", "A", "A", "B"]);
+    assert_eq!((numbers_in(&batch, &A), numbers_in(&batch, &B)), (vec![0, 3, 2], vec![4, 1]));
+    assert!(batch.remove(keys[1]).is_some_and(|(soldier, machine)| soldier.number == 1 && machine.is_in_state(&B)));
+}

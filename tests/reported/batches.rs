@@ -1,0 +1,193 @@
+//! Faults of batches.
+
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use demeanor::{Batch, Fsm, FsmSlice, GameTime, Owner, State};
+
+use crate::trace::{Actor, Place, Stage};
+
+static A: Place = Place::new("A");
+static B: Place = Place::new("B");
+static C: Place = Place::new("C");
+static HOUSE: Place = Place::new("House");
+static KITCHEN: Place = Place::new("Kitchen").inside(&HOUSE);
+
+fn panics(act: impl FnOnce()) -> bool {
+    catch_unwind(AssertUnwindSafe(act)).is_err()
+}
+
+fn traces(batch: &mut Batch<Actor>) -> Vec<Vec<String>> {
+    batch.iter_mut().map(|(_, actor)| actor.take_trace()).collect()
+}
+
+/// Rules 18 and 21: in the first tick with a clock, what one chunk had come to was taken for the time of the next one's
+/// owners, if the same thread ran both.
+#[cfg(feature = "parallel")]
+#[test]
+fn on_one_thread_as_on_many_the_time_in_a_state_is_the_owners_own() {
+    let changing = || Stage::new(&A).when("A.update", |_, fsm, _| fsm.change_state(&B)).actor;
+    let telling = || {
+        let tell = |actor: &mut Actor, fsm: &mut Fsm<'_, Actor>, time: &mut GameTime| {
+            actor.note(format!("for {} s", fsm.time_in_state(time)));
+        };
+        Stage::new(&C).when("C.update", tell).actor
+    };
+    let mut batch = Batch::new();
+    batch.insert(changing(), &A);
+    batch.insert(telling(), &C);
+    // Others, so that those two are in one half of the work.
+    batch.insert(Actor::default(), &B);
+    batch.insert(Actor::default(), &HOUSE);
+    let mut time = GameTime::new();
+    time.advance(std::time::Duration::from_secs(5));
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
+    pool.install(|| batch.par_update(|_| time));
+    assert_eq!(batch.owners_in(&B).len(), 2);
+    let key = batch.keys().find(|key| batch.is_in_state(*key, &C)).expect("one is there");
+    assert_eq!(batch.get_mut(key).expect("the key is not stale").take_trace(), ["C.update", "for 5 s"]);
+}
+
+/// Rule 22: an owner whose callback had panicked after a change at once was updated further down its path.
+#[test]
+fn a_tick_ends_for_an_owner_with_its_panic_even_after_a_change_at_once() {
+    let script = |actor: &mut Actor, fsm: &mut Fsm<'_, Actor>, time: &mut GameTime| {
+        fsm.change_state_now(actor, &KITCHEN, time);
+    };
+    let mut batch = Batch::new();
+    batch.insert(Stage::new(&KITCHEN).when("House.update", script).panicking_in("House.update").actor, &KITCHEN);
+    assert!(panics(|| batch.update(&mut GameTime::new())));
+    let expected = ["House.update", "Kitchen.exit", "Kitchen -> Kitchen (change)", "Kitchen.enter"];
+    assert_eq!(traces(&mut batch), [expected]);
+}
+
+/// Rules 12 and 22: the only owner of a chunk to change had its request carried out that it had made in a panicking `exit`.
+#[test]
+fn what_was_asked_for_in_an_exit_that_panicked_is_dropped() {
+    let actor = Stage::new(&A)
+        .when("A.update", |_, fsm, _| fsm.change_state(&B))
+        .when("A.exit", |_, fsm, _| fsm.change_state(&C))
+        .panicking_in("A.exit")
+        .actor;
+    let mut batch = Batch::new();
+    // So that the batch knows the states, and the change is made in bulk.
+    for state in [&B, &C] {
+        batch.insert(Actor::default(), state);
+    }
+    let key = batch.insert(actor, &A);
+    assert!(panics(|| batch.update(&mut GameTime::new())));
+    assert_eq!(batch.get_mut(key).expect("it is there").take_trace(), ["A.update", "A.exit"]);
+    assert!(batch.is_in_state(key, &A));
+}
+
+/// A batch held a place for a panic, which only one thread may look at.
+#[test]
+fn threads_may_share_a_batch_and_hand_it_on() {
+    struct Plain;
+    impl Owner for Plain {
+        type Context<'a> = ();
+        type Message = ();
+    }
+    fn is_shared_and_sent<S: Send + Sync>(_: &S) {}
+    is_shared_and_sent(&Batch::<Plain>::new());
+}
+
+/// Rule 22: a panic of the clock, or of what is asked of a state only when a batch first sees it, lost the batch its order.
+#[test]
+fn owners_are_where_their_states_say_whatever_panics() {
+    /// Counts down to a panic.
+    #[derive(Default)]
+    struct Clock(Cell<Option<u32>>);
+    struct Walker(u32);
+    impl Owner for Walker {
+        type Context<'a> = Clock;
+        type Message = ();
+
+        fn now(clock: &Clock) -> f64 {
+            assert!(clock.0.get() != Some(0), "the clock is broken");
+            clock.0.set(clock.0.get().map(|left| left - 1));
+            0.0
+        }
+    }
+    struct Left;
+    struct Right;
+    struct Up;
+    struct Broken;
+    impl State<Walker> for Left {
+        fn update(&self, walker: &mut Walker, fsm: &mut Fsm<'_, Walker>, _: &mut Clock) {
+            if walker.0 == 7 { fsm.change_state(&Broken) } else { fsm.change_state(&Right) }
+        }
+    }
+    impl State<Walker> for Right {
+        fn update(&self, _: &mut Walker, fsm: &mut Fsm<'_, Walker>, _: &mut Clock) {
+            fsm.change_state(&Up);
+        }
+    }
+    impl State<Walker> for Up {}
+    impl State<Walker> for Broken {
+        fn is_passive(&self) -> bool {
+            panic!("nobody is to ask");
+        }
+    }
+
+    let agrees = |batch: &Batch<Walker>| {
+        let here: Vec<_> = batch.keys().map(|key| batch.get(key).expect("its owner is there").0).collect();
+        assert_eq!(here, [5, 6, 7, 8]);
+        for (state, count) in batch.census() {
+            assert_eq!(batch.owners_in(&**state).len(), count);
+            assert_eq!(batch.keys().filter(|key| batch.state_of(*key) == Some(state)).count(), count);
+        }
+    };
+    let mut batch = Batch::new();
+    batch.insert(Walker(5), &Right);
+    for number in 6..9 {
+        batch.insert(Walker(number), &Left);
+    }
+    // The clock is read for the change of 5, which then waits to be taken up; then for those of 6 and 8.
+    assert!(panics(|| batch.update(&mut Clock(Cell::new(Some(1))))));
+    agrees(&batch);
+    assert!(panics(|| batch.update(&mut Clock::default())));
+    agrees(&batch);
+    assert!(batch.owners_in(&Broken).is_empty());
+    let key = batch.keys().nth(2).expect("there are four");
+    assert!(batch.remove(key).is_some_and(|(walker, _)| walker.0 == 7));
+    (0..3).for_each(|_| batch.update(&mut Clock::default()));
+    assert_eq!(batch.owners_in(&Up).len(), 3);
+}
+
+/// A handle beyond an override's owners was that of somebody else, or of nobody; its requests moved owners twice.
+#[test]
+fn a_handle_beyond_the_slice_asks_for_nothing() {
+    struct Sheep;
+    impl Owner for Sheep {
+        type Context<'a> = Vec<bool>;
+        type Message = ();
+    }
+    struct Graze;
+    struct Flee;
+    impl State<Sheep> for Graze {
+        fn update_all(&self, sheep: &mut [Sheep], fsm: &mut FsmSlice<'_, Sheep>, done: &mut Vec<bool>) {
+            for beyond in [sheep.len(), sheep.len() + 1, usize::MAX, 1 << 32] {
+                fsm.at(beyond).change_state(&Flee);
+                fsm.at(beyond).revert_state();
+                let is_done = fsm.at(beyond).change_state_now(&mut sheep[0], &Flee, done);
+                done.push(is_done);
+                assert!(fsm.at(beyond).previous().is_none());
+            }
+        }
+    }
+    impl State<Sheep> for Flee {}
+
+    let mut batch = Batch::new();
+    batch.insert(Sheep, &Flee);
+    (0..3).for_each(|_| {
+        batch.insert(Sheep, &Graze);
+    });
+    let mut done = Vec::new();
+    batch.update(&mut done);
+    // In runs of one owner each, what lies beyond is another.
+    (0..2).for_each(|k| batch.update_part(k, 2, &mut done));
+    assert!(done.iter().all(|done| !done));
+    assert_eq!((batch.owners_in(&Graze).len(), batch.owners_in(&Flee).len()), (3, 1));
+    assert_eq!(batch.iter().count(), 4);
+}
