@@ -21,6 +21,8 @@ use self::store::Store;
 use crate::machine::StateMachine;
 use crate::owner::{NameOf, Owner};
 use crate::seat::Seat;
+#[cfg(doc)]
+use crate::state::State;
 use crate::state::StateRef;
 
 /// The key of an owner in a [`Batch`]. It stays the same while the owner moves, and is never given to another.

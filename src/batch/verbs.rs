@@ -2,6 +2,8 @@
 
 use super::{Batch, Key};
 use crate::fsm::Fsm;
+#[cfg(doc)]
+use crate::machine::StateMachine;
 use crate::owner::Owner;
 use crate::request::Request;
 use crate::state::{State, StateRef};
