@@ -1,11 +1,14 @@
 //! The handle that a callback is given: what a state may ask of the machine, and ask it for.
 
+use alloc::vec::Vec;
+
 use smallvec::SmallVec;
 
 use crate::owner::Owner;
 use crate::seat::Seat;
 use crate::state::{State, StateRef};
 use crate::transition::Request;
+use crate::watched::Step;
 
 /// A callback's handle on its owner's machine.
 ///
@@ -64,12 +67,25 @@ pub struct Fsm<'a, T: Owner> {
     pub(crate) changes: u32,
     /// How many of the active states, from the outermost, no change has left since the last message was offered.
     pub(crate) kept: usize,
+    /// Whether a change was made since the handle was.
+    pub(crate) has_changed: bool,
+    /// Where a [`Watched`](crate::Watched) machine's steps are written down.
+    pub(crate) steps: Option<&'a mut Vec<Step<T>>>,
 }
 
 impl<'a, T: Owner> Fsm<'a, T> {
     #[inline]
     pub(crate) fn new(seat: &'a mut Seat<T>, global: &'a StateRef<T>) -> Self {
-        Self { seat, global, requests: SmallVec::new(), exiting: false, changes: 0, kept: 0 }
+        Self {
+            seat,
+            global,
+            requests: SmallVec::new(),
+            exiting: false,
+            changes: 0,
+            kept: 0,
+            has_changed: false,
+            steps: None,
+        }
     }
 
     /// Asks for a change to `to`: its `enter`, after the `exit` of current.

@@ -11,6 +11,7 @@ mod seat;
 mod state;
 mod time;
 mod transition;
+mod watched;
 
 pub use agent::Agent;
 pub use fsm::{Fsm, FsmSlice};
@@ -18,3 +19,4 @@ pub use machine::StateMachine;
 pub use owner::{Cause, Change, Outcome, Owner, Refusal};
 pub use state::{State, StateRef};
 pub use time::GameTime;
+pub use watched::{Step, Watched};

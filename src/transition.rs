@@ -13,6 +13,7 @@ use crate::fsm::Fsm;
 use crate::owner::{Cause, Change, Label, NameOf, Outcome, Owner, Refusal};
 use crate::seat::{Path, Suspended, path_to};
 use crate::state::StateRef;
+use crate::watched::Step;
 
 /// The most changes that one callback may lead to (rule 13).
 const MOST_CHANGES: u32 = 64;
@@ -190,6 +191,9 @@ impl<T: Owner> Fsm<'_, T> {
         for depth in (plan.kept..self.seat.depth()).rev() {
             self.seat.remember(depth);
             let Some(state) = self.seat.at(depth).cloned() else { break };
+            if let Some(steps) = &mut self.steps {
+                steps.push(Step::Exited(state.clone()));
+            }
             if plan.cause == Cause::Push {
                 state.suspend(owner, self, cx);
             } else {
@@ -206,6 +210,7 @@ impl<T: Owner> Fsm<'_, T> {
     /// Makes the first of the states to be entered the current one, and tells of the change.
     fn swap(&mut self, plan: &Plan<T>, owner: &mut T, cx: &mut T::Context<'_>) {
         self.changes += 1;
+        self.has_changed = true;
         self.kept = self.kept.min(plan.kept);
         self.seat.entered_at = T::now(cx);
         let first = plan.entered.first().cloned().unwrap_or(StateRef::NONE);
@@ -231,6 +236,9 @@ impl<T: Owner> Fsm<'_, T> {
             }
             trail.extend(to.cloned());
         }
+        if let Some(steps) = &mut self.steps {
+            steps.push(Step::Changed { from: from.as_option().cloned(), to: to.cloned(), cause: plan.cause });
+        }
         let change = Change::taken(from.as_option(), to, plan.cause);
         debug!("{}: {change}", Label(owner));
         owner.on_change(&change, cx);
@@ -243,6 +251,9 @@ impl<T: Owner> Fsm<'_, T> {
         for (i, state) in path.iter().enumerate() {
             if i > 0 {
                 self.seat.descend(state.clone());
+            }
+            if let Some(steps) = &mut self.steps {
+                steps.push(Step::Entered(state.clone()));
             }
             if cause == Cause::Pop {
                 state.resume(owner, self, cx);
