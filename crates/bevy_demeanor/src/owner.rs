@@ -115,6 +115,8 @@ pub trait ParallelOwner: EntityOwner {
     /// Makes the context of one chunk, from a parameter that the other chunks share.
     ///
     /// A read-only `Query` can be copied, and `Res::clone` gives another `Res`.
-    fn shared_context<'a>(param: &SystemParamItem<'a, 'a, Self::Param>, commands: Commands<'a, 'a>)
-    -> Self::Context<'a>;
+    fn shared_context<'a>(
+        param: &SystemParamItem<'a, 'a, Self::Param>,
+        commands: Commands<'a, 'a>,
+    ) -> Self::Context<'a>;
 }

@@ -10,9 +10,9 @@ use bevy_ecs::entity::Entity;
 use bevy_ecs::intern::Interned;
 use bevy_ecs::lifecycle::{Insert, Remove};
 use bevy_ecs::observer::On;
+use bevy_ecs::schedule::ScheduleConfigs;
 use bevy_ecs::schedule::{IntoScheduleConfigs, ScheduleLabel, SystemSet};
 use bevy_ecs::system::{Commands, ScheduleSystem};
-use bevy_ecs::schedule::ScheduleConfigs;
 use bevy_ecs::world::World;
 use demeanor::{Owner, State};
 
