@@ -6,7 +6,7 @@ use core::mem;
 use bevy_ecs::entity::Entity;
 use bevy_ecs::message::Messages;
 use bevy_ecs::resource::Resource;
-use bevy_ecs::world::World;
+use bevy_ecs::world::{EntityWorldMut, World};
 use demeanor::{Owner, State, StateRef, Step};
 
 use crate::event::{Entered, Exited, StateChanged};
@@ -16,6 +16,8 @@ use crate::marker::{Marker, mark};
 #[derive(Resource)]
 pub(crate) struct Followers<T: Owner> {
     pub(crate) markers: Vec<Marker<T>>,
+    /// Writes the name of the current state on the entity.
+    pub(crate) name: Option<fn(&mut EntityWorldMut)>,
     pub(crate) triggers: Vec<Trigger>,
     pub(crate) wants_events: bool,
     pub(crate) wants_messages: bool,
@@ -42,13 +44,26 @@ impl Trigger {
 impl<T: Owner> Followers<T> {
     /// Whether anything has to be written down.
     pub(crate) fn is_anybody(&self) -> bool {
-        self.wants_events || self.wants_messages || !self.markers.is_empty() || !self.triggers.is_empty()
+        self.wants_events || self.wants_messages || self.is_marked() || !self.triggers.is_empty()
+    }
+
+    /// Whether entities carry anything that tells of their state.
+    pub(crate) fn is_marked(&self) -> bool {
+        self.name.is_some() || !self.markers.is_empty()
+    }
+
+    /// Makes what an entity carries agree with its machine.
+    pub(crate) fn mark(&self, entity: &mut EntityWorldMut) {
+        mark(entity, &self.markers);
+        if let Some(name) = self.name {
+            name(entity);
+        }
     }
 }
 
 impl<T: Owner> Default for Followers<T> {
     fn default() -> Self {
-        Self { markers: Vec::new(), triggers: Vec::new(), wants_events: false, wants_messages: false }
+        Self { markers: Vec::new(), name: None, triggers: Vec::new(), wants_events: false, wants_messages: false }
     }
 }
 
@@ -99,10 +114,10 @@ impl<T: Owner> Log<T> {
     /// that is no more.
     pub(crate) fn follow(self, world: &mut World) {
         let Some(followers) = world.get_resource::<Followers<T>>().cloned() else { return };
-        if !followers.markers.is_empty() {
+        if followers.is_marked() {
             for (entity, _) in &self.ends {
                 if let Ok(mut entity) = world.get_entity_mut(*entity) {
-                    mark(&mut entity, &followers.markers);
+                    followers.mark(&mut entity);
                 }
             }
         }

@@ -14,12 +14,19 @@ use bevy_ecs::schedule::ScheduleConfigs;
 use bevy_ecs::schedule::{IntoScheduleConfigs, ScheduleLabel, SystemSet};
 use bevy_ecs::system::{Commands, ScheduleSystem};
 use bevy_ecs::world::World;
+#[cfg(feature = "reflect")]
+use bevy_reflect::TypePath;
+#[cfg(feature = "reflect")]
+use demeanor::StateRef;
 use demeanor::{Owner, State};
+
+#[cfg(feature = "reflect")]
+use crate::current_state;
 
 use crate::event::StateChanged;
 use crate::follow::{Followers, Trigger};
 use crate::machine::Machine;
-use crate::marker::{InSparseSet, InTable, Marker, mark};
+use crate::marker::{InSparseSet, InTable, Marker};
 use crate::owner::{EntityOwner, ParallelOwner};
 use crate::update::{update_machines, update_machines_in_parallel, warn_of_orphans};
 
@@ -159,7 +166,8 @@ pub struct StateMachinePlugin<T: EntityOwner> {
     schedule: Interned<dyn ScheduleLabel>,
     pass: fn() -> ScheduleConfigs<ScheduleSystem>,
     followers: Followers<T>,
-    registrations: Vec<fn(&mut App)>,
+    /// What else is to be added to the app.
+    registrations: Vec<Box<dyn Fn(&mut App) + Send + Sync>>,
 }
 
 impl<T: EntityOwner> StateMachinePlugin<T> {
@@ -209,6 +217,20 @@ impl<T: EntityOwner> StateMachinePlugin<T> {
         self
     }
 
+    /// Gives the entities with a machine the component [`CurrentState<T>`](crate::CurrentState), which names their current
+    /// state, and restores machines from it: those in one of `states`, by the states' names.
+    #[cfg(feature = "reflect")]
+    #[must_use]
+    pub fn with_current_state(mut self, states: impl IntoIterator<Item = StateRef<T>>) -> Self
+    where
+        T: TypePath,
+    {
+        let states: Vec<StateRef<T>> = states.into_iter().collect();
+        self.followers.name = Some(current_state::name::<T>);
+        self.registrations.push(Box::new(move |app| current_state::register(app, states.clone())));
+        self
+    }
+
     /// Triggers [`Entered<S>`](crate::Entered) and [`Exited<S>`](crate::Exited) on the entities that enter and exit states
     /// of type `S`.
     #[must_use]
@@ -246,7 +268,7 @@ impl<T: EntityOwner> Plugin for StateMachinePlugin<T> {
         for marker in &self.followers.markers {
             (marker.claim)(app.world_mut());
         }
-        if !self.followers.markers.is_empty() {
+        if self.followers.is_marked() {
             app.add_observer(|inserted: On<Insert<Machine<T>>>, mut commands: Commands| {
                 mark_later::<T>(inserted.entity, &mut commands);
             });
@@ -269,7 +291,7 @@ fn mark_later<T: EntityOwner>(entity: Entity, commands: &mut Commands) {
     commands.queue(move |world: &mut World| {
         let Some(followers) = world.get_resource::<Followers<T>>().cloned() else { return };
         if let Ok(mut entity) = world.get_entity_mut(entity) {
-            mark(&mut entity, &followers.markers);
+            followers.mark(&mut entity);
         }
     });
 }

@@ -6,5 +6,7 @@ mod faults;
 mod markers;
 mod parallel;
 mod pass;
+#[cfg(feature = "reflect")]
+mod scenes;
 mod soldier;
 mod verbs;

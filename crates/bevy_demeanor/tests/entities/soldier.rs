@@ -23,6 +23,7 @@ pub(crate) struct Senses<'w, 's> {
 }
 
 #[derive(Component, Default)]
+#[cfg_attr(feature = "reflect", derive(bevy_reflect::TypePath))]
 pub(crate) struct Soldier {
     pub(crate) trace: Vec<String>,
     /// What to do in the next updates.
