@@ -59,12 +59,22 @@ impl<T: Owner> Seat<T> {
             match path_to(&current) {
                 Ok(path) => self.set_ancestors(&path[..path.len() - 1]),
                 Err(endless) => {
-                    log::error!("a machine is set to {current}, {endless}: it is taken for a state without a parent");
+                    log::error!(
+                        target: "demeanor",
+                        "a machine is set to {current}: {endless}, so that it is taken for a state without a parent"
+                    );
                     self.set_ancestors(&[]);
                 }
             }
         }
         self.current = current;
+    }
+
+    /// Takes over another's current state and its ancestors.
+    #[cfg(feature = "std")]
+    pub(crate) fn copy_path(&mut self, other: &Self) {
+        self.set_ancestors(other.ancestors());
+        self.current = other.current.clone();
     }
 
     fn set_ancestors(&mut self, ancestors: &[StateRef<T>]) {
@@ -165,10 +175,24 @@ pub(crate) fn path_to<T: Owner>(state: &StateRef<T>) -> Result<Path<T>, &'static
     let chain = iter::successors(Some(state.clone()), |state| state.parent());
     let mut path: Path<T> = chain.take(DEEPEST + 2).collect();
     if path.len() > DEEPEST + 1 {
-        return Err("whose chain of parents closes on itself or is longer than 64");
+        return Err("its chain of parents closes on itself or is longer than 64");
     }
     path.reverse();
     Ok(path)
+}
+
+impl<T: Owner> Rare<T> {
+    /// Takes over another's stack and history.
+    pub(crate) fn recall(&mut self, other: &Self) {
+        self.stack.clone_from(&other.stack);
+        self.history.clone_from(&other.history);
+    }
+
+    /// Whether there is anything in it that does not follow from the current state.
+    #[cfg(feature = "std")]
+    pub(crate) fn is_memorable(&self) -> bool {
+        !self.stack.is_empty() || !self.history.is_empty()
+    }
 }
 
 impl<T: Owner> Clone for Seat<T> {

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::mem;
 
-use log::{debug, error, warn};
+use log::{Level, debug, error, log};
 use smallvec::smallvec;
 
 use crate::fsm::Fsm;
@@ -22,7 +22,7 @@ const MOST_CHANGES: u32 = 64;
 const MOST_PUSHED: usize = 64;
 
 /// Why nothing can be asked for in `exit` (rule 12).
-const BEING_LEFT: &str = "the state is being left";
+pub(crate) const BEING_LEFT: &str = "the state is being left";
 
 /// A change that a callback has asked for.
 pub(crate) enum Request<T: Owner> {
@@ -76,6 +76,26 @@ pub(crate) fn carry_out(change: &mut impl Steps) -> bool {
     true
 }
 
+/// Why a request is not carried out, and how bad that is.
+struct Fault {
+    level: Level,
+    why: &'static str,
+}
+
+impl Fault {
+    /// A path of states without an end (rule 6).
+    fn endless(why: &'static str) -> Self {
+        Self { level: Level::Error, why }
+    }
+}
+
+/// A misuse (rule 23).
+impl From<&'static str> for Fault {
+    fn from(why: &'static str) -> Self {
+        Self { level: Level::Warn, why }
+    }
+}
+
 /// What one change leaves and enters.
 struct Plan<T: Owner> {
     cause: Cause,
@@ -122,15 +142,15 @@ impl<T: Owner> Fsm<'_, T> {
         }
         let plan = match self.plan(&request) {
             Ok(plan) => plan,
-            Err(why) => {
-                self.misused(&request, owner, why);
+            Err(fault) => {
+                self.refused(&request, owner, &fault);
                 return false;
             }
         };
         carry_out(&mut OneChange { fsm: self, plan: &plan, owner, cx })
     }
 
-    fn plan(&self, request: &Request<T>) -> Result<Plan<T>, &'static str> {
+    fn plan(&self, request: &Request<T>) -> Result<Plan<T>, Fault> {
         let cause = request.cause();
         let stack = self.seat.rare.as_ref().map_or(&[][..], |rare| &rare.stack);
         let (kept, entered) = match request {
@@ -138,7 +158,7 @@ impl<T: Owner> Fsm<'_, T> {
             Request::Revert => self.route(self.previous().ok_or("there is no previous state")?)?,
             Request::Resume(composite) => self.route(self.seat.remembered(composite).unwrap_or(composite))?,
             Request::Push(_) if stack.len() == MOST_PUSHED => {
-                return Err("64 states are pushed over each other already");
+                return Err("64 states are pushed over each other already".into());
             }
             Request::Push(over) => (0, descent(over)?.1),
             Request::Pop => {
@@ -150,7 +170,7 @@ impl<T: Owner> Fsm<'_, T> {
     }
 
     /// How many active states a change to `to` leaves alone, and what it enters (rule 6).
-    fn route(&self, to: &StateRef<T>) -> Result<(usize, Path<T>), &'static str> {
+    fn route(&self, to: &StateRef<T>) -> Result<(usize, Path<T>), Fault> {
         let (above, mut path) = descent(to)?;
         // Up to the deepest common ancestor; but a target on the active path is itself left.
         let shared = self.seat.path().zip(&path).take_while(|(active, entered)| active == entered).count();
@@ -176,8 +196,7 @@ impl<T: Owner> Fsm<'_, T> {
             cause: plan.cause,
             outcome: Outcome::Refused(refusal),
         };
-        debug!("{}: {change}", Label(owner));
-        owner.on_change(&change, cx);
+        tell(owner, &change, cx);
         false
     }
 
@@ -189,7 +208,6 @@ impl<T: Owner> Fsm<'_, T> {
         let asked_before = self.requests.len();
         self.exiting = true;
         for depth in (plan.kept..self.seat.depth()).rev() {
-            self.seat.remember(depth);
             let Some(state) = self.seat.at(depth).cloned() else { break };
             if let Some(steps) = &mut self.steps {
                 steps.push(Step::Exited(state.clone()));
@@ -199,6 +217,7 @@ impl<T: Owner> Fsm<'_, T> {
             } else {
                 state.exit(owner, self, cx);
             }
+            self.seat.remember(depth);
         }
         self.exiting = false;
         while self.requests.len() > asked_before {
@@ -240,8 +259,7 @@ impl<T: Owner> Fsm<'_, T> {
             steps.push(Step::Changed { from: from.as_option().cloned(), to: to.cloned(), cause: plan.cause });
         }
         let change = Change::taken(from.as_option(), to, plan.cause);
-        debug!("{}: {change}", Label(owner));
-        owner.on_change(&change, cx);
+        tell(owner, &change, cx);
     }
 
     /// Enters, outermost first, each being current while its `enter` runs; unless a change made in one of them has taken the
@@ -291,7 +309,12 @@ impl<T: Owner> Fsm<'_, T> {
             global.update(owner, self, cx);
             self.settle_callback(owner, cx);
         }
-        let mut depth = 0;
+        self.tick_path(0, owner, cx);
+    }
+
+    /// A tick's rest: the active path from `depth` on.
+    #[inline]
+    pub(crate) fn tick_path(&mut self, mut depth: usize, owner: &mut T, cx: &mut T::Context<'_>) {
         while let Some(state) = self.seat.at(depth) {
             let was_innermost = depth + 1 == self.seat.depth();
             match state.as_singleton() {
@@ -328,7 +351,7 @@ impl<T: Owner> Fsm<'_, T> {
 
     /// Carries out what the callback that has just returned asked for. The next one has its own count of changes.
     #[inline]
-    fn settle_callback(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
+    pub(crate) fn settle_callback(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
         if !self.requests.is_empty() || self.changes > 0 {
             self.settle_all(owner, cx);
             self.changes = 0;
@@ -336,8 +359,14 @@ impl<T: Owner> Fsm<'_, T> {
     }
 
     #[cold]
-    fn misused(&self, request: &Request<T>, owner: &T, why: &str) {
-        warn!("{}: {request} refused in state {}: {why}", Label(owner), NameOf(self.current()));
+    pub(crate) fn misused(&self, request: &Request<T>, owner: &T, why: &'static str) {
+        self.refused(request, owner, &why.into());
+    }
+
+    #[cold]
+    fn refused(&self, request: &Request<T>, owner: &T, fault: &Fault) {
+        let current = NameOf(self.current());
+        log!(target: "demeanor", fault.level, "{}: {request} refused in state {current}: {}", Label(owner), fault.why);
     }
 
     /// Rule 13.
@@ -351,11 +380,24 @@ impl<T: Owner> Fsm<'_, T> {
             }
         }
         error!(
+            target: "demeanor",
             "{}: {request} dropped in state {}: one callback has led to {MOST_CHANGES} changes, lately to {cycle:?}",
             Label(owner),
             NameOf(self.current()),
         );
     }
+}
+
+/// Tells the log and the owner of a change, made or refused (rules 8, 23).
+#[inline]
+pub(crate) fn tell<T: Owner>(owner: &mut T, change: &Change<'_, T>, cx: &mut T::Context<'_>) {
+    log_change(owner, change);
+    owner.on_change(change, cx);
+}
+
+#[inline]
+pub(crate) fn log_change<T: Owner>(owner: &T, change: &Change<'_, T>) {
+    debug!(target: "demeanor", "{}: {change}", Label(owner));
 }
 
 /// One owner's change.
@@ -386,16 +428,16 @@ impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
 
 /// The path from the outermost ancestor of `to` down through the `initial()` children, and how many states of it are above
 /// `to`.
-fn descent<T: Owner>(to: &StateRef<T>) -> Result<(usize, Path<T>), &'static str> {
-    let mut path = path_to(to)?;
+fn descent<T: Owner>(to: &StateRef<T>) -> Result<(usize, Path<T>), Fault> {
+    let mut path = path_to(to).map_err(Fault::endless)?;
     let above = path.len() - 1;
     let mut innermost = to.clone();
     while let Some(child) = innermost.initial() {
         if child.parent().as_ref() != Some(&innermost) {
-            return Err("its initial() has another parent()");
+            return Err("its initial() has another parent()".into());
         }
         if path.len() > 64 {
-            return Err("its initial() states have no end");
+            return Err(Fault::endless("its initial() states have no end"));
         }
         path.push(child.clone());
         innermost = child;
