@@ -12,7 +12,7 @@ use smallvec::smallvec;
 use crate::fsm::Fsm;
 use crate::owner::{Cause, Change, Label, NameOf, Outcome, Owner, Refusal};
 use crate::seat::{Path, Suspended, path_to};
-use crate::state::StateRef;
+use crate::state::{State, StateRef};
 use crate::watched::Step;
 
 /// The most changes that one callback may lead to (rule 13).
@@ -140,6 +140,10 @@ impl<T: Owner> Fsm<'_, T> {
             self.break_cycle(&request, owner);
             return false;
         }
+        if let Some((from, to)) = self.flat(&request) {
+            let cause = request.cause();
+            return carry_out(&mut FlatChange { fsm: self, from, to, cause, owner, cx });
+        }
         let plan = match self.plan(&request) {
             Ok(plan) => plan,
             Err(fault) => {
@@ -148,6 +152,24 @@ impl<T: Owner> Fsm<'_, T> {
             }
         };
         carry_out(&mut OneChange { fsm: self, plan: &plan, owner, cx })
+    }
+
+    /// The two states of a change that needs no plan: between singletons, neither in a composite, with nothing rare about the
+    /// machine. Most are such.
+    #[inline]
+    fn flat(&self, request: &Request<T>) -> Option<(&'static dyn State<T>, &'static dyn State<T>)> {
+        let to = match request {
+            Request::Change(to) => to.as_singleton()?,
+            Request::Revert => self.seat.previous.as_singleton()?,
+            _ => return None,
+        };
+        let from = self.seat.current.as_singleton()?;
+        let is_flat = self.seat.rare.is_none()
+            // From here on, the states are noted in case of a cycle.
+            && self.changes < MOST_CHANGES / 2
+            && to.parent().is_none()
+            && to.initial().is_none();
+        is_flat.then_some((from, to))
     }
 
     fn plan(&self, request: &Request<T>) -> Result<Plan<T>, Fault> {
@@ -220,6 +242,14 @@ impl<T: Owner> Fsm<'_, T> {
             self.seat.remember(depth);
         }
         self.exiting = false;
+        if self.requests.len() > asked_before {
+            self.refuse_asked_in_exit(asked_before, owner);
+        }
+    }
+
+    /// Rule 12.
+    #[cold]
+    fn refuse_asked_in_exit(&mut self, asked_before: usize, owner: &T) {
         while self.requests.len() > asked_before {
             let request = self.requests.remove(asked_before);
             self.misused(&request, owner, BEING_LEFT);
@@ -398,6 +428,81 @@ pub(crate) fn tell<T: Owner>(owner: &mut T, change: &Change<'_, T>, cx: &mut T::
 #[inline]
 pub(crate) fn log_change<T: Owner>(owner: &T, change: &Change<'_, T>) {
     debug!(target: "demeanor", "{}: {change}", Label(owner));
+}
+
+/// One owner's change from one singleton to another, with no ancestors on either side.
+struct FlatChange<'c, 'f, 'x, T: Owner> {
+    fsm: &'c mut Fsm<'f, T>,
+    from: &'static dyn State<T>,
+    to: &'static dyn State<T>,
+    cause: Cause,
+    owner: &'c mut T,
+    cx: &'c mut T::Context<'x>,
+}
+
+impl<T: Owner> Steps for FlatChange<'_, '_, '_, T> {
+    #[inline]
+    fn admit(&mut self) -> bool {
+        if !self.from.can_exit(self.owner, self.cx) {
+            self.refuse(true);
+            return false;
+        }
+        if !self.to.can_enter(self.owner, self.cx) {
+            self.refuse(false);
+            return false;
+        }
+        true
+    }
+
+    #[inline]
+    fn exit(&mut self) {
+        let fsm = &mut *self.fsm;
+        fsm.seat.previous = StateRef::from(self.from);
+        if let Some(steps) = &mut fsm.steps {
+            steps.push(Step::Exited(StateRef::from(self.from)));
+        }
+        let asked_before = fsm.requests.len();
+        fsm.exiting = true;
+        self.from.exit(self.owner, fsm, self.cx);
+        fsm.exiting = false;
+        if fsm.requests.len() > asked_before {
+            fsm.refuse_asked_in_exit(asked_before, self.owner);
+        }
+    }
+
+    #[inline]
+    fn swap(&mut self) {
+        let fsm = &mut *self.fsm;
+        fsm.changes += 1;
+        fsm.has_changed = true;
+        fsm.kept = 0;
+        fsm.seat.entered_at = T::now(self.cx);
+        let (from, to) = (StateRef::from(self.from), StateRef::from(self.to));
+        fsm.seat.current = to.clone();
+        if let Some(steps) = &mut fsm.steps {
+            steps.push(Step::Changed { from: Some(from.clone()), to: Some(to.clone()), cause: self.cause });
+        }
+        tell(self.owner, &Change::taken(Some(&from), Some(&to), self.cause), self.cx);
+    }
+
+    #[inline]
+    fn enter(&mut self) {
+        if let Some(steps) = &mut self.fsm.steps {
+            steps.push(Step::Entered(StateRef::from(self.to)));
+        }
+        self.to.enter(self.owner, self.fsm, self.cx);
+    }
+}
+
+impl<T: Owner> FlatChange<'_, '_, '_, T> {
+    #[cold]
+    fn refuse(&mut self, by_exit: bool) {
+        let (from, to) = (StateRef::from(self.from), StateRef::from(self.to));
+        let refusal = if by_exit { Refusal::Exit(&from) } else { Refusal::Enter(&to) };
+        let outcome = Outcome::Refused(refusal);
+        let change = Change { from: Some(&from), to: Some(&to), cause: self.cause, outcome };
+        tell(self.owner, &change, self.cx);
+    }
 }
 
 /// One owner's change.
