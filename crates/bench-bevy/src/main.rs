@@ -1,6 +1,6 @@
 //! What a tick costs an entity in Bevy: this project beside what is written by hand and beside other crates.
 //!
-//! `cargo run --release --features peers -- [--entities N] [--rounds N]`. All rows run in turns in one process, and the least
+//! `cargo run --release --features peers -- [--entities N] [--rounds N] [--only ROW]`. All rows run in turns in one process, and the least
 //! of their times counts, so that the ratios hold on a machine that others use too.
 
 mod body;
@@ -64,10 +64,11 @@ fn rows(entities: u32, period: u32) -> Vec<Row> {
     rows
 }
 
-fn measure(entities: u32, period: u32, rounds: u32) {
+fn measure(entities: u32, period: u32, rounds: u32, only: &str) {
     // A round in which everything changes is one period long, so that its ticks are alike.
     let ticks = if period == 1 { 4 } else { period.min(20) };
     let mut rows = rows(entities, period);
+    rows.retain(|row| row.name.contains(only));
     for round in 0..=rounds {
         for row in &mut rows {
             let begin = Instant::now();
@@ -101,16 +102,17 @@ fn measure(entities: u32, period: u32, rounds: u32) {
 
 fn main() -> Result<(), lexopt::Error> {
     use lexopt::prelude::*;
-    let (mut entities, mut rounds) = (100_000, 15);
+    let (mut entities, mut rounds, mut only) = (100_000, 15, String::new());
     let mut arguments = lexopt::Parser::from_env();
     while let Some(argument) = arguments.next()? {
         match argument {
             Long("entities") => entities = arguments.value()?.parse()?,
             Long("rounds") => rounds = arguments.value()?.parse()?,
+            Long("only") => only = arguments.value()?.string()?,
             _ => return Err(argument.unexpected()),
         }
     }
-    measure(entities, 100, rounds);
-    measure(entities, 1, rounds);
+    measure(entities, 100, rounds, &only);
+    measure(entities, 1, rounds, &only);
     Ok(())
 }

@@ -101,10 +101,13 @@ fn after_a_panic_in_a_callback_every_machine_and_marker_is_right() {
     assert_eq!(take_trace(&mut app, after), [] as [&str; 0]);
     assert!(app.world().get::<Machine<Soldier>>(panics).unwrap().is_in_state(&Idle));
 
-    // Bevy takes the systems for done that ran in the run that panicked, and leaves them out of the next.
-    schedule.run(app.world_mut());
-    schedule.run(app.world_mut());
-    assert_eq!(take_trace(&mut app, before), ["update Patrol"]);
+    // One of Bevy's executors leaves out of the next run what ran in the one that panicked, the other does not.
+    let mut trace = Vec::new();
+    while trace.is_empty() {
+        schedule.run(app.world_mut());
+        trace = take_trace(&mut app, before);
+    }
+    assert_eq!(trace, ["update Patrol"]);
     assert_eq!(take_trace(&mut app, panics), ["update Idle"]);
     assert_eq!(take_trace(&mut app, after), ["update Idle", "salutes with rank 0 at alarm 0"]);
     assert!(app.world().get::<In<Patrol>>(before).is_some(), "what the pass that panicked left is made up for");
