@@ -6,6 +6,8 @@
 //!
 //! `cargo run -p bevy_demeanor --example idle_patrol`
 
+#![expect(clippy::needless_pass_by_value, reason = "a system's parameters are by value")]
+
 use bevy_app::{App, Startup, Update};
 use bevy_demeanor::{
     Entered, EntityContext, EntityOwner, In, Machine, MachineCommands, StateChanged, StateMachinePlugin, StateSet,

@@ -40,7 +40,7 @@ use demeanor::Owner;
 ///     type Param = Res<'static, Clock>;
 ///
 ///     fn context<'a>(clock: Res<'a, Clock>, _: Commands<'a, 'a>) -> GameTime {
-///         clock.0.clone()
+///         clock.0
 ///     }
 /// }
 /// ```

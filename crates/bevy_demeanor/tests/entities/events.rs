@@ -60,6 +60,10 @@ fn each_change_is_a_message_for_the_exit_set() {
 
 #[test]
 fn entering_and_exiting_a_state_trigger_on_the_entity_once_the_markers_are_true() {
+    fn aims(marked: &Query<(), With<In<Aim>>>, entity: Entity) -> &'static str {
+        if marked.contains(entity) { "marked" } else { "not marked" }
+    }
+
     let plugin = StateMachinePlugin::new()
         .with_triggers::<Idle>()
         .with_triggers::<Fight>()
@@ -67,9 +71,6 @@ fn entering_and_exiting_a_state_trigger_on_the_entity_once_the_markers_are_true(
         .with_marker::<Aim>();
     let mut app = app(plugin);
     app.init_resource::<Seen>();
-    fn aims(marked: &Query<(), With<In<Aim>>>, entity: Entity) -> &'static str {
-        if marked.contains(entity) { "marked" } else { "not marked" }
-    }
     app.add_observer(|it: On<Entered<Aim>>, marked: Query<(), With<In<Aim>>>, mut seen: ResMut<Seen>| {
         seen.0.push(format!("entered Aim, {}", aims(&marked, it.entity)));
     });

@@ -116,15 +116,16 @@ fn after_a_panic_in_a_callback_every_machine_and_marker_is_right() {
 
 #[test]
 fn after_a_panic_in_a_verb_the_next_verb_works() {
-    let mut app = app(StateMachinePlugin::new());
-    let entity = app.world_mut().spawn(soldier([])).id();
-    app.update();
     struct Trap;
     impl demeanor::State<Soldier> for Trap {
         fn can_enter(&self, _: &Soldier, _: &<Soldier as demeanor::Owner>::Context<'_>) -> bool {
             panic!("a guard panics")
         }
     }
+
+    let mut app = app(StateMachinePlugin::new());
+    let entity = app.world_mut().spawn(soldier([])).id();
+    app.update();
     app.world_mut().commands().entity(entity).change_state(&Trap);
     assert!(catch_unwind(AssertUnwindSafe(|| app.world_mut().flush())).is_err());
     app.world_mut().commands().entity(entity).change_state(&Chase);

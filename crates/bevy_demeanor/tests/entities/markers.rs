@@ -108,9 +108,10 @@ fn a_command_moves_the_marker_at_once() {
 
 #[test]
 fn a_clone_of_an_entity_is_marked_like_it() {
-    let mut app = app(marking());
     #[derive(Component, Clone)]
     struct Helmet;
+
+    let mut app = app(marking());
     let entity = app.world_mut().spawn((soldier([Order::Change(StateName::Patrol)]), Helmet)).id();
     app.update();
     let clone = app.world_mut().entity_mut(entity).clone_and_spawn();

@@ -136,7 +136,7 @@ fn states_that_know_nothing_of_bevy_run_as_they_are() {
     impl EntityOwner for Lamp {
         type Param = Res<'static, Clock>;
         fn context<'a>(clock: Res<'a, Clock>, _: Commands<'a, 'a>) -> GameTime {
-            clock.0.clone()
+            clock.0
         }
     }
 
