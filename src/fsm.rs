@@ -1,10 +1,13 @@
 //! The handle that a callback is given: what a state may ask of the machine, and ask it for.
 
+use alloc::vec::Vec;
+
 use crate::owner::Owner;
 use crate::request::{Request, Requests};
 use crate::seat::Seat;
 use crate::slice::Row;
 use crate::state::{State, StateRef};
+use crate::watched::Step;
 
 /// A callback's handle on its owner's machine.
 ///
@@ -63,6 +66,10 @@ pub struct Fsm<'a, T: Owner> {
     pub(crate) changes: u32,
     /// How many of the active states, from the outermost, no change has left since the last message was offered.
     pub(crate) kept: usize,
+    /// Whether a change was made since the handle was.
+    pub(crate) has_changed: bool,
+    /// Where a [`Watched`](crate::Watched) machine's steps are written down.
+    pub(crate) steps: Option<&'a mut Vec<Step<T>>>,
     /// When the owner is one of many: what tells it from the others. Then `seat` is what they share.
     pub(crate) row: Option<Row<'a, T>>,
     /// Which of the slice's owners it is.
@@ -72,7 +79,18 @@ pub struct Fsm<'a, T: Owner> {
 impl<'a, T: Owner> Fsm<'a, T> {
     #[inline]
     pub(crate) fn new(seat: &'a mut Seat<T>, global: &'a StateRef<T>) -> Self {
-        Self { seat, global, requests: Requests::new(), exiting: false, changes: 0, kept: 0, row: None, nth: 0 }
+        Self {
+            seat,
+            global,
+            requests: Requests::new(),
+            exiting: false,
+            changes: 0,
+            kept: 0,
+            has_changed: false,
+            steps: None,
+            row: None,
+            nth: 0,
+        }
     }
 
     /// Asks for a change to `to`: its `enter`, after the `exit` of current.

@@ -337,6 +337,7 @@ mod slice;
 mod state;
 mod time;
 mod transition;
+mod watched;
 
 pub use agent::Agent;
 #[cfg(feature = "std")]
@@ -349,6 +350,7 @@ pub use owner::{Cause, Change, Outcome, Owner, Refusal};
 pub use slice::FsmSlice;
 pub use state::{State, StateRef};
 pub use time::GameTime;
+pub use watched::{Step, Watched};
 
 /// Runs the code in the pages that are no Rust files.
 #[cfg(doctest)]

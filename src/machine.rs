@@ -1,5 +1,6 @@
 //! One owner's machine.
 
+use alloc::vec::Vec;
 use core::fmt;
 
 use crate::fsm::Fsm;
@@ -7,6 +8,7 @@ use crate::owner::{NameOf, Owner};
 use crate::request::Request;
 use crate::seat::Seat;
 use crate::state::{State, StateRef};
+use crate::watched::{Step, Watched};
 
 /// The state machine of one owner: its current, previous and global state.
 ///
@@ -134,6 +136,12 @@ impl<T: Owner> StateMachine<T> {
     /// (rule 16).
     pub fn resume_state(&mut self, owner: &mut T, composite: impl Into<StateRef<T>>, cx: &mut T::Context<'_>) -> bool {
         self.fsm().execute_now(&Request::Resume(composite.into()), owner, cx)
+    }
+
+    /// Lends the machine to verbs whose steps are written down in `steps`, for whoever keeps something else in step with it.
+    #[inline]
+    pub fn watched<'a>(&'a mut self, steps: Option<&'a mut Vec<Step<T>>>) -> Watched<'a, T> {
+        Watched::new(self.fsm(), steps)
     }
 
     /// Lends the machine to `act` as a callback has it, carries out what it asks for, and returns what it returns.

@@ -12,6 +12,7 @@ use crate::owner::{Cause, Change, Label, NameOf, Outcome, Owner, Refusal};
 use crate::request::{Request, Requests};
 use crate::seat::{Path, Suspended, path_to};
 use crate::state::{State, StateRef};
+use crate::watched::Step;
 
 /// The most changes that one callback may lead to (rule 13).
 const MOST_CHANGES: u32 = 64;
@@ -202,6 +203,7 @@ impl<T: Owner> Fsm<'_, T> {
         self.exiting = true;
         for depth in (plan.kept..self.seat.depth()).rev() {
             let Some(state) = self.seat.at(depth).cloned() else { break };
+            self.note(|| Step::Exited(state.clone()));
             if plan.cause == Cause::Push {
                 state.suspend(owner, self, cx);
             } else {
@@ -222,6 +224,7 @@ impl<T: Owner> Fsm<'_, T> {
     #[inline]
     fn swap(&mut self, plan: &Plan<'_, T>, owner: &mut T, cx: &mut T::Context<'_>) {
         self.changes += 1;
+        self.has_changed = true;
         self.kept = self.kept.min(plan.kept);
         self.seat.entered_at = T::now(cx);
         let first = plan.entered.first().cloned().unwrap_or(StateRef::NONE);
@@ -247,8 +250,17 @@ impl<T: Owner> Fsm<'_, T> {
             }
             trail.extend(to.cloned());
         }
+        self.note(|| Step::Changed { from: from.as_option().cloned(), to: to.cloned(), cause: plan.cause });
         let change = Change::taken(from.as_option(), to, plan.cause);
         tell(owner, &change, cx);
+    }
+
+    /// Writes a step down, for whoever watches.
+    #[inline]
+    fn note(&mut self, step: impl FnOnce() -> Step<T>) {
+        if let Some(steps) = &mut self.steps {
+            steps.push(step());
+        }
     }
 
     /// Enters, outermost first, each being current while its `enter` runs; unless a change made in one of them has taken the
@@ -260,6 +272,7 @@ impl<T: Owner> Fsm<'_, T> {
             if i > 0 {
                 self.seat.descend(state.clone());
             }
+            self.note(|| Step::Entered(state.clone()));
             if cause == Cause::Pop {
                 state.resume(owner, self, cx);
             } else {
