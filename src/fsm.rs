@@ -189,6 +189,12 @@ impl<'a, T: Owner> Fsm<'a, T> {
     pub fn time_in_state(&self, cx: &T::Context<'_>) -> f64 {
         T::now(cx) - self.seat.entered_at
     }
+
+    /// Whether the callback that is running has asked for anything yet.
+    #[cfg(feature = "definition")]
+    pub(crate) fn has_requests(&self) -> bool {
+        !self.requests.is_empty()
+    }
 }
 
 /// The handles of many owners of one state, for [`State::update_all`].

@@ -4,6 +4,8 @@
 extern crate alloc;
 
 mod agent;
+#[cfg(feature = "definition")]
+pub mod definition;
 mod fsm;
 mod machine;
 mod owner;
