@@ -4,6 +4,7 @@ use smallvec::SmallVec;
 
 use crate::owner::Owner;
 use crate::seat::Seat;
+use crate::slice::Row;
 use crate::state::{State, StateRef};
 use crate::transition::Request;
 
@@ -64,12 +65,16 @@ pub struct Fsm<'a, T: Owner> {
     pub(crate) changes: u32,
     /// How many of the active states, from the outermost, no change has left since the last message was offered.
     pub(crate) kept: usize,
+    /// When the owner is one of many: what tells it from the others. Then `seat` is what they share.
+    pub(crate) row: Option<Row<'a, T>>,
+    /// Which of the many it is.
+    pub(crate) slot: u32,
 }
 
 impl<'a, T: Owner> Fsm<'a, T> {
     #[inline]
     pub(crate) fn new(seat: &'a mut Seat<T>, global: &'a StateRef<T>) -> Self {
-        Self { seat, global, requests: SmallVec::new(), exiting: false, changes: 0, kept: 0 }
+        Self { seat, global, requests: SmallVec::new(), exiting: false, changes: 0, kept: 0, row: None, slot: 0 }
     }
 
     /// Asks for a change to `to`: its `enter`, after the `exit` of current.
@@ -77,7 +82,10 @@ impl<'a, T: Owner> Fsm<'a, T> {
     /// A change to the current state runs its `exit` and `enter` (rule 7). Refused with a warning in `exit`.
     #[inline]
     pub fn change_state(&mut self, to: impl Into<StateRef<T>>) {
-        self.requests.push(Request::Change(to.into()));
+        match to.into().into_singleton() {
+            Ok(state) => self.ask_for(state),
+            Err(held) => self.ask(Request::Change(held)),
+        }
     }
 
     /// Asks for a change to the previous state (Buckland's `RevertToPreviousState`).
@@ -85,26 +93,26 @@ impl<'a, T: Owner> Fsm<'a, T> {
     /// That is the state current was before, so two in a row toggle. Refused with a warning when there is none (rule 9).
     #[inline]
     pub fn revert_state(&mut self) {
-        self.requests.push(Request::Revert);
+        self.ask(Request::Revert);
     }
 
     /// Asks for `over` to be entered while current is suspended, to be resumed by [`pop_state`](Self::pop_state) (rule 15).
     #[inline]
     pub fn push_state(&mut self, over: impl Into<StateRef<T>>) {
-        self.requests.push(Request::Push(over.into()));
+        self.ask(Request::Push(over.into()));
     }
 
     /// Asks for current to be left and what it was pushed over to be resumed. Refused with a warning when there is nothing
     /// (rule 15).
     #[inline]
     pub fn pop_state(&mut self) {
-        self.requests.push(Request::Pop);
+        self.ask(Request::Pop);
     }
 
     /// Asks for a change to the descendant that was last active in `composite`, or to its initial one (rule 16).
     #[inline]
     pub fn resume_state(&mut self, composite: impl Into<StateRef<T>>) {
-        self.requests.push(Request::Resume(composite.into()));
+        self.ask(Request::Resume(composite.into()));
     }
 
     /// Changes state within the call: first the requests made before, then this change, with all that their callbacks ask
@@ -142,21 +150,26 @@ impl<'a, T: Owner> Fsm<'a, T> {
     /// assert_eq!(bob.0, ["in the mine", "still in Home's update"]);
     /// ```
     pub fn change_state_now(&mut self, owner: &mut T, to: impl Into<StateRef<T>>, cx: &mut T::Context<'_>) -> bool {
-        self.execute_now(Request::Change(to.into()), owner, cx)
+        let request = Request::Change(to.into());
+        if self.row.is_some() && !self.exiting {
+            self.execute_seated(request, owner, cx)
+        } else {
+            self.execute_now(request, owner, cx)
+        }
     }
 
     /// Returns the innermost active state. `None` when the machine has none.
     #[inline]
     #[must_use]
     pub fn current(&self) -> Option<&StateRef<T>> {
-        self.seat.current.as_option()
+        self.view().current.as_option()
     }
 
     /// Returns the state that current was before the last change.
     #[inline]
     #[must_use]
     pub fn previous(&self) -> Option<&StateRef<T>> {
-        self.seat.previous.as_option()
+        self.own_previous().as_option()
     }
 
     /// Returns the state that runs beside every other.
@@ -168,45 +181,52 @@ impl<'a, T: Owner> Fsm<'a, T> {
 
     /// Returns the active states, from the outermost ancestor down to current.
     pub fn path(&self) -> impl DoubleEndedIterator<Item = &StateRef<T>> + Clone {
-        self.seat.path()
+        self.view().path()
     }
 
     /// Returns whether `state` is active: current, or an ancestor of it.
     #[must_use]
     pub fn is_in_state<S: State<T> + ?Sized>(&self, state: &S) -> bool {
-        self.seat.is_in_state(state)
+        self.view().is_in_state(state)
     }
 
     /// Returns whether any state of type `S` is active.
     #[must_use]
     pub fn is_in<S: State<T>>(&self) -> bool {
-        self.seat.is_in::<S>()
+        self.view().is_in::<S>()
     }
 
     /// Returns how long ago the last change was, in seconds by [`Owner::now`]; before the first change, the time by that
     /// clock (rule 18).
     #[must_use]
     pub fn time_in_state(&self, cx: &T::Context<'_>) -> f64 {
-        T::now(cx) - self.seat.entered_at
+        T::now(cx) - self.own_entered_at()
     }
 
-    /// Whether the callback that is running has asked for anything yet.
+    /// Whether the callback that is running has asked for anything, or changed at once.
     #[cfg(feature = "definition")]
     pub(crate) fn has_requests(&self) -> bool {
-        !self.requests.is_empty()
+        match &self.row {
+            Some(row) => row.book.has_entry(self.slot),
+            None => !self.requests.is_empty(),
+        }
     }
-}
 
-/// The handles of many owners of one state, for [`State::update_all`].
-pub struct FsmSlice<'a, T: Owner> {
-    fsm: Fsm<'a, T>,
-}
+    /// A request for a change to a singleton: nearly all there are. Kept out of line, with two words to pass, so that what
+    /// is left in an `update` is a call.
+    #[inline(never)]
+    fn ask_for(&mut self, state: &'static dyn State<T>) {
+        match &mut self.row {
+            Some(row) => row.book.change(self.slot, state, row.rows),
+            None => self.requests.push(Request::Change(StateRef::from(state))),
+        }
+    }
 
-impl<'a, T: Owner> FsmSlice<'a, T> {
-    /// Returns the handle of the `i`-th owner.
-    #[inline]
-    pub fn at(&mut self, i: usize) -> &mut Fsm<'a, T> {
-        let _ = i;
-        &mut self.fsm
+    #[inline(never)]
+    fn ask(&mut self, request: Request<T>) {
+        match &mut self.row {
+            Some(row) => row.book.ask(self.slot, request, row.rows),
+            None => self.requests.push(request),
+        }
     }
 }

@@ -210,6 +210,16 @@ impl<T: Owner> StateMachine<T> {
         T::now(cx) - self.seat.entered_at
     }
 
+    #[cfg(feature = "std")]
+    pub(crate) fn from_seat(seat: Seat<T>, global: StateRef<T>) -> Self {
+        Self { seat, global }
+    }
+
+    #[cfg(feature = "std")]
+    pub(crate) fn into_seat(self) -> Seat<T> {
+        self.seat
+    }
+
     #[inline]
     fn fsm(&mut self) -> Fsm<'_, T> {
         Fsm::new(&mut self.seat, &self.global)

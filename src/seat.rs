@@ -67,6 +67,13 @@ impl<T: Owner> Seat<T> {
         self.current = current;
     }
 
+    /// Takes over another's current state and its ancestors.
+    #[cfg(feature = "std")]
+    pub(crate) fn copy_path(&mut self, other: &Self) {
+        self.set_ancestors(other.ancestors());
+        self.current = other.current.clone();
+    }
+
     fn set_ancestors(&mut self, ancestors: &[StateRef<T>]) {
         if !ancestors.is_empty() || self.rare.is_some() {
             let kept = &mut self.rare_mut().ancestors;
@@ -169,6 +176,20 @@ pub(crate) fn path_to<T: Owner>(state: &StateRef<T>) -> Result<Path<T>, &'static
     }
     path.reverse();
     Ok(path)
+}
+
+impl<T: Owner> Rare<T> {
+    /// Takes over another's stack and history.
+    pub(crate) fn recall(&mut self, other: &Self) {
+        self.stack.clone_from(&other.stack);
+        self.history.clone_from(&other.history);
+    }
+
+    /// Whether there is anything in it that does not follow from the current state.
+    #[cfg(feature = "std")]
+    pub(crate) fn is_memorable(&self) -> bool {
+        !self.stack.is_empty() || !self.history.is_empty()
+    }
 }
 
 impl<T: Owner> Clone for Seat<T> {

@@ -14,8 +14,9 @@ use core::ops::Deref;
 use downcast_rs::{DowncastSync, impl_downcast};
 use dyn_clone::DynClone;
 
-use crate::fsm::{Fsm, FsmSlice};
+use crate::fsm::Fsm;
 use crate::owner::Owner;
+use crate::slice::{FsmSlice, Mover};
 
 /// One state of an owner's behaviour: what it does on entering, in each tick, and on leaving.
 ///
@@ -163,6 +164,50 @@ pub trait State<T: Owner>: DowncastSync {
             self.update(owner, fsm.at(i), cx);
         }
     }
+
+    // What follows is a batch's: one virtual call for many owners, in which the state's own method is inlined. They are not
+    // for overriding.
+
+    /// Asks [`can_exit`](Self::can_exit) of `movers[*next..]` in turn. `*next` is the one being asked, and in the end the
+    /// one who may not, if any.
+    #[doc(hidden)]
+    fn can_exit_each(&self, owners: &[T], movers: &[Mover], next: &mut usize, cx: &T::Context<'_>) {
+        while let Some(mover) = movers.get(*next) {
+            if !self.can_exit(&owners[mover.slot as usize], cx) {
+                break;
+            }
+            *next += 1;
+        }
+    }
+
+    /// As [`can_exit_each`](Self::can_exit_each), of [`can_enter`](Self::can_enter).
+    #[doc(hidden)]
+    fn can_enter_each(&self, owners: &[T], movers: &[Mover], next: &mut usize, cx: &T::Context<'_>) {
+        while let Some(mover) = movers.get(*next) {
+            if !self.can_enter(&owners[mover.slot as usize], cx) {
+                break;
+            }
+            *next += 1;
+        }
+    }
+
+    /// Calls [`exit`](Self::exit) on each.
+    #[doc(hidden)]
+    fn exit_each(&self, owners: &mut [T], movers: &[Mover], fsm: &mut FsmSlice<'_, T>, cx: &mut T::Context<'_>) {
+        for mover in movers {
+            let slot = mover.slot as usize;
+            self.exit(&mut owners[slot], fsm.at(slot), cx);
+        }
+    }
+
+    /// Calls [`enter`](Self::enter) on each.
+    #[doc(hidden)]
+    fn enter_each(&self, owners: &mut [T], movers: &[Mover], fsm: &mut FsmSlice<'_, T>, cx: &mut T::Context<'_>) {
+        for mover in movers {
+            let slot = mover.slot as usize;
+            self.enter(&mut owners[slot], fsm.at(slot), cx);
+        }
+    }
 }
 
 impl_downcast!(sync State<T> where T: Owner);
@@ -274,6 +319,15 @@ impl<T: Owner> StateRef<T> {
         match self.0 {
             Repr::Singleton(state) => Some(state),
             Repr::Held(_) => None,
+        }
+    }
+
+    /// The singleton, or else itself.
+    #[inline]
+    pub(crate) fn into_singleton(self) -> Result<&'static dyn State<T>, Self> {
+        match self.0 {
+            Repr::Singleton(state) => Ok(state),
+            held @ Repr::Held(_) => Err(Self(held)),
         }
     }
 

@@ -21,7 +21,7 @@ const MOST_CHANGES: u32 = 64;
 const MOST_PUSHED: usize = 64;
 
 /// Why nothing can be asked for in `exit` (rule 12).
-const BEING_LEFT: &str = "the state is being left";
+pub(crate) const BEING_LEFT: &str = "the state is being left";
 
 /// A change that a callback has asked for.
 pub(crate) enum Request<T: Owner> {
@@ -51,6 +51,28 @@ impl<T: Owner> fmt::Display for Request<T> {
             Self::Revert | Self::Pop => write!(f, "{}", self.cause()),
         }
     }
+}
+
+/// The steps of a change: of one owner's here, of many owners' at once in a batch.
+pub(crate) trait Steps {
+    /// Asks the guards. Returns whether there is anything left to do.
+    fn admit(&mut self) -> bool;
+    fn exit(&mut self);
+    /// Makes the new state the current one, and tells of it.
+    fn swap(&mut self);
+    fn enter(&mut self);
+}
+
+/// The order in which a change does what, whoever changes (rules 5, 8). Returns whether the change was made.
+#[inline]
+pub(crate) fn carry_out(change: &mut impl Steps) -> bool {
+    if !change.admit() {
+        return false;
+    }
+    change.exit();
+    change.swap();
+    change.enter();
+    true
 }
 
 /// What one change leaves and enters.
@@ -104,13 +126,7 @@ impl<T: Owner> Fsm<'_, T> {
                 return false;
             }
         };
-        if !self.is_admitted(&plan, owner, cx) {
-            return false;
-        }
-        self.exit_all(&plan, owner, cx);
-        self.swap(&plan, owner, cx);
-        self.enter_all(&plan.entered, plan.cause, owner, cx);
-        true
+        carry_out(&mut OneChange { fsm: self, plan: &plan, owner, cx })
     }
 
     fn plan(&self, request: &Request<T>) -> Result<Plan<T>, &'static str> {
@@ -159,8 +175,7 @@ impl<T: Owner> Fsm<'_, T> {
             cause: plan.cause,
             outcome: Outcome::Refused(refusal),
         };
-        debug!("{}: {change}", Label(owner));
-        owner.on_change(&change, cx);
+        tell(owner, &change, cx);
         false
     }
 
@@ -216,8 +231,7 @@ impl<T: Owner> Fsm<'_, T> {
             trail.extend(to.cloned());
         }
         let change = Change::taken(from.as_option(), to, plan.cause);
-        debug!("{}: {change}", Label(owner));
-        owner.on_change(&change, cx);
+        tell(owner, &change, cx);
     }
 
     /// Enters, outermost first, each being current while its `enter` runs; unless a change made in one of them has taken the
@@ -264,7 +278,12 @@ impl<T: Owner> Fsm<'_, T> {
             global.update(owner, self, cx);
             self.settle_callback(owner, cx);
         }
-        let mut depth = 0;
+        self.tick_path(0, owner, cx);
+    }
+
+    /// A tick's rest: the active path from `depth` on.
+    #[inline]
+    pub(crate) fn tick_path(&mut self, mut depth: usize, owner: &mut T, cx: &mut T::Context<'_>) {
         while let Some(state) = self.seat.at(depth) {
             let was_innermost = depth + 1 == self.seat.depth();
             match state.as_singleton() {
@@ -301,7 +320,7 @@ impl<T: Owner> Fsm<'_, T> {
 
     /// Carries out what the callback that has just returned asked for. The next one has its own count of changes.
     #[inline]
-    fn settle_callback(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
+    pub(crate) fn settle_callback(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
         if !self.requests.is_empty() || self.changes > 0 {
             self.settle_all(owner, cx);
             self.changes = 0;
@@ -309,7 +328,7 @@ impl<T: Owner> Fsm<'_, T> {
     }
 
     #[cold]
-    fn misused(&self, request: &Request<T>, owner: &T, why: &str) {
+    pub(crate) fn misused(&self, request: &Request<T>, owner: &T, why: &str) {
         warn!("{}: {request} refused in state {}: {why}", Label(owner), NameOf(self.current()));
     }
 
@@ -328,6 +347,39 @@ impl<T: Owner> Fsm<'_, T> {
             Label(owner),
             NameOf(self.current()),
         );
+    }
+}
+
+/// Tells the log and the owner of a change, made or refused (rules 8, 23).
+#[inline]
+pub(crate) fn tell<T: Owner>(owner: &mut T, change: &Change<'_, T>, cx: &mut T::Context<'_>) {
+    debug!(target: "demeanor", "{}: {change}", Label(owner));
+    owner.on_change(change, cx);
+}
+
+/// One owner's change.
+struct OneChange<'c, 'f, 'x, T: Owner> {
+    fsm: &'c mut Fsm<'f, T>,
+    plan: &'c Plan<T>,
+    owner: &'c mut T,
+    cx: &'c mut T::Context<'x>,
+}
+
+impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
+    fn admit(&mut self) -> bool {
+        self.fsm.is_admitted(self.plan, self.owner, self.cx)
+    }
+
+    fn exit(&mut self) {
+        self.fsm.exit_all(self.plan, self.owner, self.cx);
+    }
+
+    fn swap(&mut self) {
+        self.fsm.swap(self.plan, self.owner, self.cx);
+    }
+
+    fn enter(&mut self) {
+        self.fsm.enter_all(&self.plan.entered, self.plan.cause, self.owner, self.cx);
     }
 }
 

@@ -4,12 +4,14 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use toml::de::DeTable;
+
 use super::condition::Condition;
 use super::fault::Fault;
 use super::graph::{Content, Exit, Graph, MessageExit, Node, Place};
 use super::outline::{ExitOutline, Outline, StateOutline, When};
 use super::problem::{Findings, Problems};
-use super::vocabulary::Vocabulary;
+use super::vocabulary::{Params, Vocabulary};
 use crate::owner::Owner;
 
 /// Builds the graph. States that `before` has, nested as they are now, keep their places; those that are gone keep theirs,
@@ -20,9 +22,16 @@ pub(crate) fn graph<T: Owner>(
     folder: Option<&Path>,
     before: &[Node<T>],
 ) -> Result<Graph<T>, Problems> {
+    let source = Arc::clone(&outline.source);
+    let has_params = outline.states.iter().any(|state| state.params.is_some());
+    let table = has_params.then(|| DeTable::parse_recoverable(&source.text).0);
+    let states = table.as_ref().and_then(|table| table.get_ref().get("states")?.get_ref().as_table());
+    let params_of = |state: &StateOutline| {
+        states?.get(state.name.as_str())?.get_ref().as_table()?.get("params").cloned()
+    };
     let mut builder = Builder { outline, vocabulary, folder, findings: Findings::new(Arc::clone(&outline.source)) };
     let places = places(outline, before);
-    let contents: Vec<_> = outline.states.iter().map(|state| builder.content(state, &places)).collect();
+    let contents: Vec<_> = outline.states.iter().map(|state| builder.content(state, params_of(state), &places)).collect();
     builder.findings.finish()?;
 
     let index_of: HashMap<&str, usize> = places.iter().map(|place| (place.name.as_str(), place.index)).collect();
@@ -121,13 +130,13 @@ struct Builder<'a, T: Owner> {
 }
 
 impl<T: Owner> Builder<'_, T> {
-    fn content(&mut self, state: &StateOutline, places: &[Arc<Place<T>>]) -> Content<T> {
+    fn content(&mut self, state: &StateOutline, params: Params<'_>, places: &[Arc<Place<T>>]) -> Content<T> {
         let made = state.behaviour.as_ref().and_then(|word| {
-            let made = self.vocabulary.make(&word.text, state.params.clone())?;
+            let made = self.vocabulary.make(&word.text, params)?;
             match made {
                 Ok(behaviour) => Some(behaviour),
                 Err(error) => {
-                    let params = state.params.as_ref().map_or(word.span.clone(), toml::Spanned::span);
+                    let params = state.params.clone().unwrap_or_else(|| word.span.clone());
                     let span = error.span().filter(|span| !span.is_empty()).unwrap_or(params);
                     let fault = Fault::BadParameter { behaviour: word.text.clone(), why: error.message().into() };
                     self.findings.add(span, fault);

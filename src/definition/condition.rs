@@ -1,7 +1,7 @@
 //! A condition as it is run: a row of tests, each with the test to go on with when it holds and when it does not.
 //!
 //! `and`, `or` and `not` are in the jumps alone. The row is run for one owner, or for up to 64 at once, in which case each
-//! test is put to those of them that arrive at it: so each owner is asked exactly what it would be asked alone.
+//! test is put to those of them that arrive at it: so each comes to what it would come to alone.
 
 use std::sync::Arc;
 
@@ -58,15 +58,15 @@ impl<T: Owner> Condition<T> {
         Self { tests: Box::new([Test { probe: Probe::Script(question), yes: HOLDS, no: FAILS }]), first: 0 }
     }
 
-    /// Whether it holds for one owner, `time` telling how long that is in its state.
+    /// Whether it holds for one owner, `entered_at` telling when that came to be in its state.
     #[inline]
-    pub(crate) fn holds(&self, owner: &mut T, cx: &mut T::Context<'_>, time: impl Fn(&T::Context<'_>) -> f64) -> bool {
+    pub(crate) fn holds(&self, owner: &mut T, cx: &mut T::Context<'_>, entered_at: impl Fn() -> f64) -> bool {
         let mut at = self.first;
         while at < FAILS {
             let test = &self.tests[usize::from(at)];
             let yes = match &test.probe {
                 Probe::Chance(draw, p) => draw(owner, cx) < *p,
-                probe => probe.reads(owner, cx, &time),
+                probe => probe.reads(owner, cx, &entered_at),
             };
             at = if yes { test.yes } else { test.no };
         }
@@ -78,7 +78,7 @@ impl<T: Owner> Condition<T> {
         let mut at = self.first;
         while at < FAILS {
             let test = &self.tests[usize::from(at)];
-            at = if test.probe.reads(owner, cx, &|_| 0.0) { test.yes } else { test.no };
+            at = if test.probe.reads(owner, cx, || 0.0) { test.yes } else { test.no };
         }
         at == HOLDS
     }
@@ -89,13 +89,13 @@ impl<T: Owner> Condition<T> {
         asked: Lanes,
         owners: &mut [T],
         cx: &mut T::Context<'_>,
-        mut time: impl FnMut(usize, &T::Context<'_>) -> f64,
+        mut entered_at: impl FnMut(usize) -> f64,
     ) -> Lanes {
         debug_assert!(owners.len() <= LANES, "more owners than lanes");
         if self.tests.len() > MOST_IN_BULK || owners.len() == 1 {
             return each(asked, |lane| {
-                let at = time(lane, cx);
-                self.holds(&mut owners[lane], cx, |_| at)
+                let at = entered_at(lane);
+                self.holds(&mut owners[lane], cx, || at)
             });
         }
         let mut arrived = [0; MOST_IN_BULK];
@@ -111,12 +111,14 @@ impl<T: Owner> Condition<T> {
             if here == 0 {
                 continue;
             }
+            // Few are asked one by one: reading all would cost more.
+            let is_bulk = here.count_ones() >= 8;
             let yes = here
                 & match &test.probe {
-                    Probe::Flag(flag) => flag.ask(owners, cx),
-                    Probe::Number(number, op, with) => number.compare(owners, cx, *op, *with),
+                    Probe::Flag(flag) if is_bulk => flag.ask(owners, cx),
+                    Probe::Number(number, op, with) if is_bulk => number.compare(owners, cx, *op, *with),
                     Probe::Chance(draw, p) => each(here, |lane| draw(&mut owners[lane], cx) < *p),
-                    probe => each(here, |lane| probe.reads(&owners[lane], cx, |cx: &T::Context<'_>| time(lane, cx))),
+                    probe => each(here, |lane| probe.reads(&owners[lane], cx, || entered_at(lane))),
                 };
             lead(&mut arrived, test.yes, yes);
             lead(&mut arrived, test.no, here & !yes);
@@ -127,17 +129,17 @@ impl<T: Owner> Condition<T> {
 
 impl<T: Owner> Probe<T> {
     #[inline]
-    fn reads(&self, owner: &T, cx: &T::Context<'_>, time: impl FnOnce(&T::Context<'_>) -> f64) -> bool {
+    fn reads(&self, owner: &T, cx: &T::Context<'_>, entered_at: impl FnOnce() -> f64) -> bool {
         match self {
             Self::Flag(flag) => flag.read(owner, cx),
             Self::Number(number, op, with) => op.holds(number.read(owner, cx), *with),
             Self::Numbers(left, op, right) => op.holds(left.read(owner, cx), right.read(owner, cx)),
-            Self::Time(op, with) => op.holds(time(cx), *with),
-            Self::TimeAndNumber(op, right) => op.holds(time(cx), right.read(owner, cx)),
+            Self::Time(op, with) => op.holds(T::now(cx) - entered_at(), *with),
+            Self::TimeAndNumber(op, right) => op.holds(T::now(cx) - entered_at(), right.read(owner, cx)),
             // Drawing changes the owner: the loops above do it themselves.
             Self::Chance(..) => false,
             #[cfg(feature = "script")]
-            Self::Script(question) => question.holds(owner, cx, time(cx)),
+            Self::Script(question) => question.holds(owner, cx, T::now(cx) - entered_at()),
         }
     }
 }

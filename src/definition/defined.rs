@@ -8,8 +8,9 @@ use log::{info, warn};
 
 use super::graph::{Content, Exit, Graph, Hook, MessageExit, Node, Place, Shared};
 use super::values::{LANES, Lanes};
-use crate::fsm::{Fsm, FsmSlice};
+use crate::fsm::Fsm;
 use crate::owner::{Label, Owner};
+use crate::slice::{FsmSlice, Mover};
 use crate::state::{Identity, State, StateRef};
 
 /// A state of a [`Definition`](super::Definition).
@@ -57,6 +58,25 @@ impl<T: Owner> DefinedState<T> {
         let _ = (self, hook, graph, content, owner, fsm, cx);
     }
 
+    #[expect(clippy::too_many_arguments, reason = "what a callback for many is given, and which")]
+    fn run_each(
+        &self,
+        hook: Hook,
+        graph: &Graph<T>,
+        content: &Content<T>,
+        owners: &mut [T],
+        movers: &[Mover],
+        fsm: &mut FsmSlice<'_, T>,
+        cx: &mut T::Context<'_>,
+    ) {
+        if content.has_script() {
+            for mover in movers {
+                let slot = mover.slot as usize;
+                self.run(hook, graph, content, &mut owners[slot], fsm.at(slot), cx);
+            }
+        }
+    }
+
     fn try_exits(
         &self,
         graph: &Graph<T>,
@@ -67,7 +87,7 @@ impl<T: Owner> DefinedState<T> {
     ) {
         for exit in &content.exits {
             let holds = match &exit.when {
-                Some(when) => when.holds(owner, cx, |cx| fsm.time_in_state(cx)),
+                Some(when) => when.holds(owner, cx, || fsm.own_entered_at()),
                 None => true,
             };
             if holds && self.is_open(graph, exit, owner, fsm, cx) {
@@ -95,7 +115,7 @@ impl<T: Owner> DefinedState<T> {
                 break;
             }
             let mut holding = match &exit.when {
-                Some(when) => when.holding(staying, owners, cx, |lane, cx| fsm.at(base + lane).time_in_state(cx)),
+                Some(when) => when.holding(staying, owners, cx, |lane| fsm.at(base + lane).own_entered_at()),
                 None => staying,
             };
             while holding != 0 {
@@ -213,7 +233,7 @@ impl<T: Owner> State<T> for DefinedState<T> {
             for MessageExit { is, exit } in &content.message_exits {
                 let holds = is(message)
                     && match &exit.when {
-                        Some(when) => when.holds(owner, cx, |cx| fsm.time_in_state(cx)),
+                        Some(when) => when.holds(owner, cx, || fsm.own_entered_at()),
                         None => true,
                     };
                 if holds && self.is_open(graph, exit, owner, fsm, cx) {
@@ -297,6 +317,46 @@ impl<T: Owner> State<T> for DefinedState<T> {
             for (block, owners) in owners.chunks_mut(LANES).enumerate() {
                 self.try_exits_in_bulk(graph, content, owners, block * LANES, fsm, cx);
             }
+        });
+    }
+
+    fn can_enter_each(&self, owners: &[T], movers: &[Mover], next: &mut usize, cx: &T::Context<'_>) {
+        self.with(|_, node| {
+            let Content { enter_when, behaviour, .. } = &*node.content;
+            let Some(when) = enter_when else {
+                match behaviour {
+                    Some(behaviour) => behaviour.can_enter_each(owners, movers, next, cx),
+                    None => *next = movers.len(),
+                }
+                return;
+            };
+            while let Some(mover) = movers.get(*next) {
+                let owner = &owners[mover.slot as usize];
+                let is_let_in = when.admits(owner, cx)
+                    && behaviour.as_ref().is_none_or(|behaviour| behaviour.can_enter(owner, cx));
+                if !is_let_in {
+                    break;
+                }
+                *next += 1;
+            }
+        });
+    }
+
+    fn exit_each(&self, owners: &mut [T], movers: &[Mover], fsm: &mut FsmSlice<'_, T>, cx: &mut T::Context<'_>) {
+        self.with(|graph, node| {
+            if let Some(behaviour) = &node.content.behaviour {
+                behaviour.exit_each(owners, movers, fsm, cx);
+            }
+            self.run_each(Hook::Exit, graph, &node.content, owners, movers, fsm, cx);
+        });
+    }
+
+    fn enter_each(&self, owners: &mut [T], movers: &[Mover], fsm: &mut FsmSlice<'_, T>, cx: &mut T::Context<'_>) {
+        self.with(|graph, node| {
+            if let Some(behaviour) = &node.content.behaviour {
+                behaviour.enter_each(owners, movers, fsm, cx);
+            }
+            self.run_each(Hook::Enter, graph, &node.content, owners, movers, fsm, cx);
         });
     }
 }

@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use winnow::ascii::{digit1, multispace0};
 use winnow::combinator::{alt, opt, preceded};
-use winnow::error::{ErrMode, ModalError, ParserError};
+use winnow::error::{ErrMode, ParserError};
 use winnow::stream::{LocatingSlice, Location, Stateful, Stream};
 use winnow::token::{literal, take_while};
 use winnow::{ModalResult, Parser};
@@ -257,7 +257,7 @@ fn expected<O>(input: &mut Input<'_>, expected: &'static str) -> ModalResult<O, 
 }
 
 fn wrong<O>(at: Range<usize>, fault: Fault) -> ModalResult<O, Wrong> {
-    Err(ErrMode::Backtrack(Wrong { at, fault: Some(fault) }).cut())
+    Err(ErrMode::Cut(Wrong { at, fault: Some(fault) }))
 }
 
 /// The next word or symbol; at the end, the end.

@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use super::expression::Expr;
 use super::problem::{Findings, Problem, Problems, Source};
-use super::vocabulary::Params;
 use super::words::Words;
 use super::{hierarchy, read, reach};
 
@@ -53,7 +52,8 @@ pub struct StateOutline {
     /// Of the name, where the state is defined.
     pub(crate) span: Range<usize>,
     pub(crate) behaviour: Option<Spot>,
-    pub(crate) params: Params,
+    /// Where its parameters stand.
+    pub(crate) params: Option<Range<usize>>,
     pub(crate) script: Option<Spot>,
     pub(crate) enter_when: Option<When>,
     pub(crate) parent: Option<usize>,

@@ -55,11 +55,10 @@ fn reached(outline: &Outline) -> Vec<bool> {
 /// Exits tried after each update that are behind one without a condition, whose target can always be entered.
 fn never_taken(outline: &Outline, exits: &[ExitOutline], findings: &mut Findings) {
     let always = |when: &Option<When>| matches!(when, None | Some(When::Expr { expr: Expr::Bool(true), .. }));
-    let mut first = None;
+    let mut first: Option<usize> = None;
     for exit in exits.iter().filter(|exit| exit.on.is_none()) {
         if let Some(to) = first {
-            let behind: &str = &outline.states[to].name;
-            findings.add(exit.span.clone(), Fault::NeverTaken { behind: behind.into() });
+            findings.add(exit.span.clone(), Fault::NeverTaken { behind: outline.states[to].name.clone() });
         } else if always(&exit.when) && outline.states[exit.to].enter_when.is_none() {
             first = Some(exit.to);
         }

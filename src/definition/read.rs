@@ -122,11 +122,7 @@ impl<'i> Reader<'_, 'i> {
         let params = state.get("params");
         let params = params.filter(|params| self.table(params, "`params`").is_some());
         self.behaviour(outline.behaviour.as_ref(), params);
-        outline.params = params.map(|params| {
-            let mut value = params.get_ref().clone();
-            value.make_owned();
-            Spanned::new(params.span(), value)
-        });
+        outline.params = params.map(Spanned::span);
         outline.script = state.get("script").and_then(|value| self.script(value));
         outline.enter_when = state.get("enter_when").and_then(|value| self.condition(value, "`enter_when`", true));
         outline.parent = state.get("parent").and_then(|value| self.state_named(value, "`parent`"));

@@ -133,12 +133,12 @@ impl<T: Owner> Clone for Value<T> {
 pub(crate) type Random<T> = Arc<dyn Fn(&mut T, &mut <T as Owner>::Context<'_>) -> f64 + Send + Sync>;
 
 /// The parameters of a behaviour, as the file has them.
-pub(crate) type Params = Option<Spanned<DeValue<'static>>>;
+pub(crate) type Params<'i> = Option<Spanned<DeValue<'i>>>;
 
 struct Behaviour<T: Owner> {
     /// `None` for a behaviour without parameters.
     schema: Option<serde_json::Value>,
-    make: Arc<dyn Fn(Params) -> Result<StateRef<T>, toml::de::Error> + Send + Sync>,
+    make: Arc<dyn Fn(Params<'_>) -> Result<StateRef<T>, toml::de::Error> + Send + Sync>,
 }
 
 impl<T: Owner> Vocabulary<T> {
@@ -191,12 +191,9 @@ impl<T: Owner> Vocabulary<T> {
     ///
     /// Its own parent and initial child are not used; the file says what is nested in what.
     #[must_use]
-    pub fn behaviour(mut self, name: impl Into<String>, state: impl Into<StateRef<T>>) -> Self
-    where
-        StateRef<T>: Send + Sync,
-    {
+    pub fn behaviour(mut self, name: impl Into<String>, state: impl Into<StateRef<T>>) -> Self {
         let state = state.into();
-        let make = move |_: Params| Ok(state.clone());
+        let make = move |_: Params<'_>| Ok(state.clone());
         self.behaviours.insert(name.into(), Behaviour { schema: None, make: Arc::new(make) });
         self
     }
@@ -210,7 +207,7 @@ impl<T: Owner> Vocabulary<T> {
         S: State<T>,
         F: Fn(P) -> S + Send + Sync + 'static,
     {
-        let make = move |params: Params| {
+        let make = move |params: Params<'_>| {
             let params = params.unwrap_or_else(|| Spanned::new(0..0, DeValue::Table(DeTable::new())));
             P::deserialize(params.into_deserializer()).map(|params| StateRef::from(Arc::new(make(params))))
         };
@@ -283,7 +280,7 @@ impl<T: Owner> Vocabulary<T> {
     }
 
     /// The state that does what `behaviour` says. `None` if there is no such word.
-    pub(crate) fn make(&self, behaviour: &str, params: Params) -> Option<Result<StateRef<T>, toml::de::Error>> {
+    pub(crate) fn make(&self, behaviour: &str, params: Params<'_>) -> Option<Result<StateRef<T>, toml::de::Error>> {
         self.behaviours.get(behaviour).map(|behaviour| (behaviour.make)(params))
     }
 }

@@ -1,0 +1,1 @@
+//! A tick of a batch on all cores.

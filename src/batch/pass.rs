@@ -1,0 +1,434 @@
+//! One chunk's part in a tick: its updates, then the changes they asked for (rules 19, 20, 22).
+//!
+//! What nearly all owners ask for, one change between flat states, is done for all of them at once, a step at a time. An
+//! owner that anything else happens to finishes its tick alone, on a seat, by the very code that a machine runs.
+
+use std::any::Any;
+use std::mem;
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use slotmap::{DefaultKey, Key as _};
+
+use super::columns::RowSlice;
+use crate::fsm::Fsm;
+use crate::owner::{Cause, Change, Outcome, Owner, Refusal};
+use crate::seat::Seat;
+use crate::slice::{Book, FsmSlice, Mover, Row, Rows, Seated};
+use crate::state::StateRef;
+use crate::transition::{BEING_LEFT, Steps, carry_out, tell};
+
+/// How many owners are updated before their changes are made: enough to pay for the virtual calls, few enough that an owner
+/// is still in the cache when it changes.
+pub(super) const CHUNK: usize = 1024;
+
+/// Some consecutive rows of a bucket.
+pub(super) struct Chunk<'a, T: Owner> {
+    pub(super) owners: &'a mut [T],
+    pub(super) rows: RowSlice<'a, T>,
+    /// `StateRef::NONE` when there is none.
+    pub(super) global: &'a StateRef<T>,
+    pub(super) part: Part,
+}
+
+/// The owners that a pass is for: the `k`-th of `n` parts.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) struct Part {
+    pub(super) k: u32,
+    pub(super) n: u32,
+}
+
+impl Part {
+    pub(super) const ALL: Self = Self { k: 0, n: 1 };
+
+    /// The parts are by key, so that an owner stays in its own wherever it moves.
+    fn has(self, key: DefaultKey) -> bool {
+        #[expect(clippy::cast_possible_truncation, reason = "the lower half of a key is its index")]
+        let index = key.data().as_ffi() as u32;
+        index % self.n == self.k
+    }
+}
+
+/// What a chunk's tick comes to.
+pub(super) struct Upshot<T: Owner> {
+    /// The owners that have changed in bulk, by ascending slot.
+    pub(super) movers: Vec<Mover>,
+    /// When they did, in seconds.
+    pub(super) moved_at: f64,
+    /// The owners that finished their tick on a seat.
+    pub(super) seated: Vec<Seated<T>>,
+    /// The first panic.
+    pub(super) fault: Option<Fault>,
+}
+
+pub(super) type Fault = Box<dyn Any + Send>;
+
+impl<T: Owner> Upshot<T> {
+    fn new() -> Self {
+        Self { movers: Vec::new(), moved_at: 0.0, seated: Vec::new(), fault: None }
+    }
+}
+
+/// What passing over a chunk needs, kept from one to the next so that nothing is allocated.
+pub(super) struct Pass<T: Owner> {
+    book: Book<T>,
+    /// The seat that the chunk's owners share.
+    shared: Seat<T>,
+    /// The movers by target, those of a target by slot.
+    grouped: Vec<Mover>,
+    rest: Vec<Mover>,
+    /// The slots, ascending, that have finished their tick.
+    finished: Vec<u32>,
+    pub(super) upshot: Upshot<T>,
+}
+
+impl<T: Owner> Pass<T> {
+    pub(super) fn new() -> Self {
+        Self {
+            book: Book::new(),
+            shared: Seat::new(StateRef::NONE),
+            grouped: Vec::new(),
+            rest: Vec::new(),
+            finished: Vec::new(),
+            upshot: Upshot::new(),
+        }
+    }
+
+    pub(super) fn take_upshot(&mut self) -> Upshot<T> {
+        mem::replace(&mut self.upshot, Upshot::new())
+    }
+
+    /// Gives an upshot back, once it has been seen to, for what it has allocated.
+    pub(super) fn put_upshot(&mut self, upshot: Upshot<T>) {
+        self.upshot = upshot;
+    }
+
+    /// Runs a chunk's part in a tick. What is left to do is to move the owners to their new buckets, as the upshot says.
+    pub(super) fn run(&mut self, chunk: &mut Chunk<'_, T>, cx: &mut T::Context<'_>) {
+        self.finished.clear();
+        let known = chunk.rows.states.get(chunk.rows.bucket);
+        if known.is_owned {
+            self.tick_each(chunk, cx);
+            return;
+        }
+        self.shared.copy_path(&known.seat);
+        let depth = known.seat.depth();
+        if !chunk.global.is_none() && !chunk.global.is_passive() {
+            self.update(chunk, chunk.global, cx);
+            self.finish(chunk, Some(0), cx);
+        }
+        for (level, state) in known.seat.path().enumerate() {
+            if self.upshot.fault.is_some() {
+                break;
+            }
+            if state.is_passive() {
+                continue;
+            }
+            self.update(chunk, state, cx);
+            let is_innermost = level + 1 == depth;
+            if is_innermost && known.is_flat && !self.book.movers.is_empty() {
+                carry_out(&mut ManyChanges { pass: self, chunk, cx });
+            }
+            self.finish(chunk, (!is_innermost).then_some(level + 1), cx);
+        }
+    }
+
+    /// Ticks each owner alone: those of owned states, whose states differ.
+    fn tick_each(&mut self, chunk: &mut Chunk<'_, T>, cx: &mut T::Context<'_>) {
+        for (slot, owner) in (0..).zip(chunk.owners.iter_mut()) {
+            if self.upshot.fault.is_some() {
+                break;
+            }
+            if !chunk.part.has(chunk.rows.keys[slot as usize]) {
+                continue;
+            }
+            let mut seat = chunk.rows.seat(slot);
+            let mut fsm = Fsm::new(&mut seat, chunk.global);
+            panics_kept(&mut self.upshot.fault, || fsm.tick(owner, cx));
+            self.upshot.seated.push(Seated { slot, seat, changes: 0 });
+        }
+    }
+
+    /// Calls `update_all` of one of the active states on the owners that have not finished their tick.
+    fn update(&mut self, chunk: &mut Chunk<'_, T>, state: &StateRef<T>, cx: &mut T::Context<'_>) {
+        if self.finished.is_empty() && chunk.part == Part::ALL {
+            let all = 0..chunk.owners.len();
+            self.update_run(chunk, state, all, cx);
+            return;
+        }
+        let mut at = 0;
+        while at < chunk.owners.len() && self.upshot.fault.is_none() {
+            let run = self.next_run(chunk, at);
+            at = run.end + 1;
+            if !run.is_empty() {
+                self.update_run(chunk, state, run, cx);
+            }
+        }
+    }
+
+    /// The owners from `at` on that are to be updated, up to one that is not.
+    fn next_run(&self, chunk: &Chunk<'_, T>, at: usize) -> Range<usize> {
+        let is_due = |&slot: &usize| {
+            #[expect(clippy::cast_possible_truncation, reason = "a chunk is far smaller than 2^32")]
+            let is_finished = self.finished.binary_search(&(slot as u32)).is_ok();
+            !is_finished && chunk.part.has(chunk.rows.keys[slot])
+        };
+        at..(at..chunk.owners.len()).find(|slot| !is_due(slot)).unwrap_or(chunk.owners.len())
+    }
+
+    fn update_run(
+        &mut self,
+        chunk: &mut Chunk<'_, T>,
+        state: &StateRef<T>,
+        run: Range<usize>,
+        cx: &mut T::Context<'_>,
+    ) {
+        self.book.open_from = 0;
+        let rows = &chunk.rows;
+        let row = Row { rows, book: &mut self.book, entered_at: rows.entered_at, has_previous: true };
+        #[expect(clippy::cast_possible_truncation, reason = "a chunk is far smaller than 2^32")]
+        let mut fsm = FsmSlice::new(&mut self.shared, chunk.global, row, run.start as u32);
+        let owners = &mut chunk.owners[run];
+        let fault = &mut self.upshot.fault;
+        if !panics_kept(fault, || state.update_all(owners, &mut fsm, cx)) {
+            let slot = fsm.last();
+            self.book.forget(slot);
+        }
+    }
+
+    /// Lets the owners that anything is still written down of finish their tick, each on its seat: what they have asked for,
+    /// then the updates of the active path from a depth on, if any.
+    fn finish(&mut self, chunk: &mut Chunk<'_, T>, rest_of_path: Option<usize>, cx: &mut T::Context<'_>) {
+        if self.book.is_empty() {
+            return;
+        }
+        let rows = &chunk.rows;
+        let (mut requests, mut seated) = self.book.take(rows);
+        let upshot = &mut self.upshot;
+        let mut requests = requests.drain(..).peekable();
+        let mut seated = seated.drain(..).peekable();
+        loop {
+            let slots = [requests.peek().map(|(slot, _)| *slot), seated.peek().map(|seated| seated.slot)];
+            let Some(slot) = slots.into_iter().flatten().min() else { break };
+            let moved = upshot.movers.binary_search_by_key(&slot, |mover| mover.slot).ok().map(|at| upshot.movers[at]);
+            let mut seated = seated.next_if(|seated| seated.slot == slot).unwrap_or_else(|| {
+                let mut seat = rows.seat(slot);
+                if let Some(mover) = moved {
+                    seat.previous = mem::replace(&mut seat.current, rows.state(mover.target).clone());
+                    seat.entered_at = upshot.moved_at;
+                }
+                Seated { slot, seat, changes: u32::from(moved.is_some()) }
+            });
+            let mut fsm = Fsm::new(&mut seated.seat, chunk.global);
+            fsm.changes = seated.changes;
+            while let Some((_, request)) = requests.next_if(|(of, _)| *of == slot) {
+                fsm.requests.push(request);
+            }
+            let owner = &mut chunk.owners[slot as usize];
+            panics_kept(&mut upshot.fault, || {
+                fsm.settle_callback(owner, cx);
+                if let Some(depth) = rest_of_path {
+                    fsm.tick_path(depth, owner, cx);
+                }
+            });
+            upshot.seated.push(seated);
+            self.finished.push(slot);
+        }
+        self.finished.sort_unstable();
+        let finished = &self.finished;
+        upshot.movers.retain(|mover| finished.binary_search(&mover.slot).is_err());
+    }
+
+    /// Sorts the movers by target, in the order in which the targets first occur.
+    fn group(&mut self) {
+        self.grouped.clear();
+        self.rest.clear();
+        self.rest.extend_from_slice(&self.upshot.movers);
+        let mut passes = 0;
+        while let Some(first) = self.rest.first() {
+            let target = first.target;
+            if passes == 16 {
+                // Many targets: one sort instead of a pass for each.
+                self.rest.sort_by_key(|mover| mover.target);
+                self.grouped.append(&mut self.rest);
+                break;
+            }
+            passes += 1;
+            let grouped = &mut self.grouped;
+            self.rest.retain(|mover| {
+                if mover.target == target {
+                    grouped.push(*mover);
+                }
+                mover.target != target
+            });
+        }
+    }
+}
+
+/// The changes of a chunk's movers, all from one flat state to flat ones, made together.
+struct ManyChanges<'p, 'a, 'x, T: Owner> {
+    pass: &'p mut Pass<T>,
+    chunk: &'p mut Chunk<'a, T>,
+    cx: &'p mut T::Context<'x>,
+}
+
+#[derive(Clone, Copy)]
+enum Guard {
+    CanExit,
+    CanEnter,
+}
+
+impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
+    /// The state that all of them leave.
+    fn from(&self) -> &'a StateRef<T> {
+        self.chunk.rows.states.get(self.chunk.rows.bucket).state()
+    }
+
+    fn target(&self, mover: Mover) -> &'a StateRef<T> {
+        self.chunk.rows.states.get(mover.target).state()
+    }
+
+    /// Asks `state`'s guard of each of `movers[group]`, and takes out those that it refuses. Returns the group's new end.
+    fn ask(&mut self, guard: Guard, state: &StateRef<T>, movers: &mut Vec<Mover>, group: Range<usize>) -> usize {
+        let Range { start, mut end } = group;
+        let mut next = 0;
+        loop {
+            let (owners, group) = (&*self.chunk.owners, &movers[start..end]);
+            let is_answered = panics_kept(&mut self.pass.upshot.fault, || match guard {
+                Guard::CanExit => state.can_exit_each(owners, group, &mut next, self.cx),
+                Guard::CanEnter => state.can_enter_each(owners, group, &mut next, self.cx),
+            });
+            if start + next == end {
+                return end;
+            }
+            let mover = movers.remove(start + next);
+            self.pass.rest.push(mover);
+            end -= 1;
+            if is_answered {
+                let outcome = Outcome::Refused(match guard {
+                    Guard::CanExit => Refusal::Exit(state),
+                    Guard::CanEnter => Refusal::Enter(state),
+                });
+                let (from, to) = (self.from(), self.target(mover));
+                let change = Change { from: Some(from), to: Some(to), cause: Cause::Change, outcome };
+                let owner = &mut self.chunk.owners[mover.slot as usize];
+                panics_kept(&mut self.pass.upshot.fault, || tell(owner, &change, self.cx));
+            }
+        }
+    }
+
+    /// The groups of movers with the same target.
+    fn group_at(&self, start: usize) -> Option<(Mover, Range<usize>)> {
+        let grouped = &self.pass.grouped[start..];
+        let first = *grouped.first()?;
+        let len = grouped.iter().take_while(|mover| mover.target == first.target).count();
+        Some((first, start..start + len))
+    }
+}
+
+impl<T: Owner> Steps for ManyChanges<'_, '_, '_, T> {
+    fn admit(&mut self) -> bool {
+        let mut movers = mem::take(&mut self.pass.upshot.movers);
+        self.pass.book.take_movers(&mut movers);
+        let all = 0..movers.len();
+        self.ask(Guard::CanExit, self.from(), &mut movers, all);
+        self.pass.upshot.movers = movers;
+        self.pass.group();
+
+        let mut grouped = mem::take(&mut self.pass.grouped);
+        self.pass.rest.clear();
+        let mut start = 0;
+        while let Some(first) = grouped.get(start) {
+            let target = first.target;
+            let len = grouped[start..].iter().take_while(|mover| mover.target == target).count();
+            let state = self.chunk.rows.states.get(target).state();
+            start = self.ask(Guard::CanEnter, state, &mut grouped, start..start + len);
+        }
+        self.pass.grouped = grouped;
+        let Pass { rest: refused, upshot, .. } = &mut *self.pass;
+        if !refused.is_empty() {
+            upshot.movers.retain(|mover| refused.iter().all(|refused| refused.slot != mover.slot));
+        }
+        !upshot.movers.is_empty()
+    }
+
+    fn exit(&mut self) {
+        let state = self.from();
+        let Pass { book, shared, upshot, grouped, .. } = &mut *self.pass;
+        let Chunk { owners, rows, global, .. } = &mut *self.chunk;
+        shared.previous = state.clone();
+        // Whatever is asked for from here on is written behind this: nobody may ask in `exit`.
+        let asked_before = book.odd.len();
+        book.open_from = u32::MAX;
+        let mut next = 0;
+        while next < upshot.movers.len() {
+            let row = Row { rows: &*rows, book, entered_at: rows.entered_at, has_previous: false };
+            let mut fsm = FsmSlice::new(shared, global, row, 0);
+            fsm.set_exiting();
+            let movers = &upshot.movers[next..];
+            if panics_kept(&mut upshot.fault, || state.exit_each(owners, movers, &mut fsm, self.cx)) {
+                break;
+            }
+            // That owner stays where it was. The others' changes go on.
+            let slot = fsm.last();
+            next = upshot.movers.partition_point(|mover| mover.slot < slot);
+            upshot.movers.remove(next);
+            grouped.retain(|mover| mover.slot != slot);
+            let mut seat = rows.seat(slot);
+            seat.previous = state.clone();
+            upshot.seated.push(Seated { slot, seat, changes: 0 });
+        }
+        for (slot, request) in book.odd.drain(asked_before..) {
+            Fsm::new(shared, global).misused(&request, &owners[slot as usize], BEING_LEFT);
+        }
+    }
+
+    fn swap(&mut self) {
+        let from = self.from();
+        let Pass { upshot, grouped, .. } = &mut *self.pass;
+        upshot.moved_at = T::now(self.cx);
+        let mut next = 0;
+        while next < upshot.movers.len() {
+            let (movers, rows, owners) = (&upshot.movers, &self.chunk.rows, &mut *self.chunk.owners);
+            let is_told = panics_kept(&mut upshot.fault, || {
+                while let Some(mover) = movers.get(next) {
+                    next += 1;
+                    let change = Change::taken(Some(from), Some(rows.state(mover.target)), Cause::Change);
+                    tell(&mut owners[mover.slot as usize], &change, self.cx);
+                }
+            });
+            if !is_told {
+                let slot = upshot.movers[next - 1].slot;
+                grouped.retain(|mover| mover.slot != slot);
+            }
+        }
+    }
+
+    fn enter(&mut self) {
+        let mut start = 0;
+        while let Some((first, group)) = self.group_at(start) {
+            let target = self.target(first);
+            let Pass { book, shared, upshot, grouped, .. } = &mut *self.pass;
+            let Chunk { owners, rows, global, .. } = &mut *self.chunk;
+            shared.current = target.clone();
+            shared.entered_at = upshot.moved_at;
+            let row = Row { rows: &*rows, book, entered_at: &[], has_previous: false };
+            let mut fsm = FsmSlice::new(shared, global, row, 0);
+            fsm.set_changes(1);
+            let movers = &grouped[group.clone()];
+            if panics_kept(&mut upshot.fault, || target.enter_each(owners, movers, &mut fsm, self.cx)) {
+                start = group.end;
+            } else {
+                let slot = fsm.last();
+                book.forget(slot);
+                start += movers.partition_point(|mover| mover.slot <= slot);
+            }
+        }
+    }
+}
+
+/// Runs one callback or many, and returns whether all returned. The first panic of a pass is kept for when the batch is in
+/// order again (rule 22).
+fn panics_kept(fault: &mut Option<Fault>, act: impl FnOnce()) -> bool {
+    catch_unwind(AssertUnwindSafe(act)).map_err(|panic| fault.get_or_insert(panic)).is_ok()
+}

@@ -1,0 +1,384 @@
+//! The handles of many owners in one state, and the book in which their requests are written down.
+//!
+//! A batch passes over its owners a chunk at a time. The handle of one of them is an ordinary [`Fsm`] on a seat that all
+//! owners of the state share, with a [`Row`] that tells them apart. What the owners ask for is written in a [`Book`]: eight
+//! bytes for what nearly all of them ask, one change to a singleton; and an entry aside for anything else.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::hash::{Hash, Hasher};
+use core::mem;
+use core::ptr;
+
+use smallvec::SmallVec;
+
+use crate::fsm::Fsm;
+use crate::owner::Owner;
+use crate::seat::{Rare, Seat};
+use crate::state::{State, StateRef};
+use crate::transition::Request;
+
+/// The handles of many owners of one state, for [`State::update_all`].
+pub struct FsmSlice<'a, T: Owner> {
+    fsm: Fsm<'a, T>,
+    /// The row of the first owner.
+    first: u32,
+}
+
+impl<'a, T: Owner> FsmSlice<'a, T> {
+    pub(crate) fn new(seat: &'a mut Seat<T>, global: &'a StateRef<T>, row: Row<'a, T>, first: u32) -> Self {
+        let mut fsm = Fsm::new(seat, global);
+        fsm.row = Some(row);
+        Self { fsm, first }
+    }
+
+    /// Returns the handle of the `i`-th owner.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::{Batch, Fsm, FsmSlice, Owner, State};
+    ///
+    /// struct Boid {
+    ///     x: f32,
+    /// }
+    ///
+    /// impl Owner for Boid {
+    ///     type Context<'a> = ();
+    ///     type Message = ();
+    /// }
+    ///
+    /// struct Fly;
+    /// struct Land;
+    ///
+    /// impl State<Boid> for Fly {
+    ///     fn update(&self, boid: &mut Boid, fsm: &mut Fsm<'_, Boid>, _: &mut ()) {
+    ///         boid.x += 1.0;
+    ///         if boid.x > 2.0 {
+    ///             fsm.change_state(&Land);
+    ///         }
+    ///     }
+    ///
+    ///     // The same for many: a loop without branches, then one that looks for who is there.
+    ///     fn update_all(&self, boids: &mut [Boid], fsm: &mut FsmSlice<'_, Boid>, _: &mut ()) {
+    ///         for boid in boids.iter_mut() {
+    ///             boid.x += 1.0;
+    ///         }
+    ///         for (i, boid) in boids.iter().enumerate() {
+    ///             if boid.x > 2.0 {
+    ///                 fsm.at(i).change_state(&Land);
+    ///             }
+    ///         }
+    ///     }
+    /// }
+    /// impl State<Boid> for Land {}
+    ///
+    /// let mut flock = Batch::new();
+    /// for i in 0..3_u8 {
+    ///     flock.insert(Boid { x: f32::from(i) }, &Fly);
+    /// }
+    /// flock.update(&mut ());
+    /// assert_eq!(flock.owners_in(&Land).len(), 1);
+    /// ```
+    #[inline]
+    pub fn at(&mut self, i: usize) -> &mut Fsm<'a, T> {
+        #[expect(clippy::cast_possible_truncation, reason = "a chunk is far smaller than 2^32")]
+        let i = i as u32;
+        self.fsm.slot = self.first + i;
+        &mut self.fsm
+    }
+
+    /// The row of the owner whose handle was asked for last.
+    #[cfg(feature = "std")]
+    pub(crate) fn last(&self) -> u32 {
+        self.fsm.slot
+    }
+
+    /// Whether the callbacks called with these handles are `exit`s.
+    #[cfg(feature = "std")]
+    pub(crate) fn set_exiting(&mut self) {
+        self.fsm.exiting = true;
+    }
+
+    /// How many changes the callbacks called with these handles already are part of.
+    #[cfg(feature = "std")]
+    pub(crate) fn set_changes(&mut self, changes: u32) {
+        self.fsm.changes = changes;
+    }
+}
+
+impl<T: Owner> Fsm<'_, T> {
+    /// The seat that holds the owner's current state: of one of many, the one they share, until a change has been made at
+    /// once.
+    pub(crate) fn view(&self) -> &Seat<T> {
+        self.row.as_ref().and_then(|row| row.book.seat(self.slot)).unwrap_or(self.seat)
+    }
+
+    pub(crate) fn own_previous(&self) -> &StateRef<T> {
+        match &self.row {
+            Some(row) if row.has_previous && row.book.seat(self.slot).is_none() => row.rows.previous(self.slot),
+            _ => &self.view().previous,
+        }
+    }
+
+    pub(crate) fn own_entered_at(&self) -> f64 {
+        match &self.row {
+            Some(row) if row.book.seat(self.slot).is_none() => {
+                row.entered_at.get(self.slot as usize).copied().unwrap_or(self.seat.entered_at)
+            }
+            _ => self.view().entered_at,
+        }
+    }
+
+    /// Makes a change at once of one of many owners, which is taken out of its row into a seat of its own.
+    #[cold]
+    pub(crate) fn execute_seated(&mut self, request: Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        let (slot, changes) = (self.slot, self.changes);
+        let mut seat = self.seat.clone();
+        seat.previous = self.own_previous().clone();
+        seat.entered_at = self.own_entered_at();
+        let Some(row) = &mut self.row else { return false };
+        if let Some(rare) = row.rows.rare(slot) {
+            seat.rare_mut().recall(rare);
+        }
+        let requests = row.book.take_requests(slot, row.rows);
+        let seated = row.book.seat_or_insert(Seated { slot, seat, changes });
+        let mut fsm = Fsm::new(&mut seated.seat, self.global);
+        fsm.requests = requests;
+        fsm.changes = seated.changes;
+        let done = fsm.execute_now(request, owner, cx);
+        seated.changes = fsm.changes;
+        done
+    }
+}
+
+/// What tells one owner's handle from those of the others in its chunk.
+pub(crate) struct Row<'a, T: Owner> {
+    pub(crate) rows: &'a dyn Rows<T>,
+    pub(crate) book: &'a mut Book<T>,
+    /// When each owner changed to current. Empty when it is as the shared seat has it.
+    pub(crate) entered_at: &'a [f64],
+    /// Whether each owner has a previous state of its own, rather than the shared seat's.
+    pub(crate) has_previous: bool,
+}
+
+/// What a chunk's columns tell of its owners, where a handle needs it seldom.
+pub(crate) trait Rows<T: Owner> {
+    /// The number that a state is known by, if a request to change to it can be written in short.
+    fn index_of(&self, state: &dyn State<T>) -> Option<u32>;
+    /// The state known by a number.
+    fn state(&self, index: u32) -> &StateRef<T>;
+    fn previous(&self, slot: u32) -> &StateRef<T>;
+    /// The stack and the history, if there are any.
+    fn rare(&self, slot: u32) -> Option<&Rare<T>>;
+}
+
+/// A request in short: the owner at `slot` asks for a change to the state known as `target`.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct Mover {
+    pub(crate) slot: u32,
+    pub(crate) target: u32,
+}
+
+/// An owner that something out of the ordinary happened to, with its seat.
+pub(crate) struct Seated<T: Owner> {
+    pub(crate) slot: u32,
+    pub(crate) seat: Seat<T>,
+    /// How many changes its callback has led to.
+    pub(crate) changes: u32,
+}
+
+/// What the owners of a chunk have asked for.
+pub(crate) struct Book<T: Owner> {
+    /// One change of one owner each, in the order of slots.
+    pub(crate) movers: Vec<Mover>,
+    /// All other requests, in the order made; of one owner, after its mover.
+    pub(crate) odd: Vec<(u32, Request<T>)>,
+    /// The owners that a callback has changed at once.
+    pub(crate) seated: Vec<Seated<T>>,
+    /// The lowest slot from which on a request may be a mover.
+    pub(crate) open_from: u32,
+    known: Box<[Known<T>; KNOWN]>,
+}
+
+/// The index that a reference to a singleton has been found to have. A type's vtable has several addresses, so that there
+/// may be several entries for one state; a wrong index there cannot be.
+struct Known<T: Owner> {
+    state: Option<&'static dyn State<T>>,
+    index: u32,
+}
+
+const KNOWN: usize = 256;
+
+impl<T: Owner> Book<T> {
+    pub(crate) fn new() -> Self {
+        Self {
+            movers: Vec::new(),
+            odd: Vec::new(),
+            seated: Vec::new(),
+            open_from: 0,
+            known: Box::new([const { Known { state: None, index: 0 } }; KNOWN]),
+        }
+    }
+
+    #[cfg(feature = "std")]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.movers.is_empty() && self.odd.is_empty() && self.seated.is_empty()
+    }
+
+    /// Whether anything is written down of the owner at `slot`.
+    #[cfg(feature = "definition")]
+    pub(crate) fn has_entry(&self, slot: u32) -> bool {
+        slot < self.open_from
+            && (self.movers.binary_search_by_key(&slot, |mover| mover.slot).is_ok()
+                || self.odd.iter().any(|(of, _)| *of == slot)
+                || self.seat(slot).is_some())
+    }
+
+    /// Writes down that the owner at `slot` asks for a change to a singleton.
+    pub(crate) fn change(&mut self, slot: u32, state: &'static dyn State<T>, rows: &dyn Rows<T>) {
+        if slot >= self.open_from {
+            if let Some(target) = self.index_of(state, rows) {
+                self.movers.push(Mover { slot, target });
+                self.open_from = slot + 1;
+                return;
+            }
+        }
+        self.ask_aside(slot, Request::Change(StateRef::from(state)));
+    }
+
+    /// Writes down any other request.
+    pub(crate) fn ask(&mut self, slot: u32, request: Request<T>, rows: &dyn Rows<T>) {
+        if let (Request::Change(state), true) = (&request, slot >= self.open_from) {
+            if let Some(target) = rows.index_of(&**state) {
+                self.movers.push(Mover { slot, target });
+                self.open_from = slot + 1;
+                return;
+            }
+        }
+        self.ask_aside(slot, request);
+    }
+
+    #[cold]
+    fn ask_aside(&mut self, slot: u32, request: Request<T>) {
+        self.odd.push((slot, request));
+        self.open_from = self.open_from.max(slot.saturating_add(1));
+    }
+
+    #[inline]
+    fn index_of(&mut self, state: &'static dyn State<T>, rows: &dyn Rows<T>) -> Option<u32> {
+        let mut entry = Entry(0);
+        ptr::from_ref(state).hash(&mut entry);
+        let known = &mut self.known[entry.0 as usize];
+        if known.state.is_some_and(|seen| ptr::eq(seen, state)) {
+            return Some(known.index);
+        }
+        let index = rows.index_of(state)?;
+        *known = Known { state: Some(state), index };
+        Some(index)
+    }
+
+    /// Takes out the movers that have asked for nothing else, and adds them to `movers`.
+    #[cfg(feature = "std")]
+    pub(crate) fn take_movers(&mut self, movers: &mut Vec<Mover>) {
+        if self.odd.is_empty() && self.seated.is_empty() {
+            mem::swap(&mut self.movers, movers);
+            self.movers.clear();
+            return;
+        }
+        let (odd, seated) = (&self.odd, &self.seated);
+        self.movers.retain(|mover| {
+            let slot = mover.slot;
+            let is_odd = odd.iter().any(|(of, _)| *of == slot) || seated.iter().any(|seated| seated.slot == slot);
+            if !is_odd {
+                movers.push(*mover);
+            }
+            is_odd
+        });
+    }
+
+    /// Takes out everything, each owner's by ascending slot.
+    #[cfg(feature = "std")]
+    pub(crate) fn take(&mut self, rows: &dyn Rows<T>) -> (Vec<(u32, Request<T>)>, Vec<Seated<T>>) {
+        let in_short = self.movers.drain(..).map(|Mover { slot, target }| {
+            // A mover comes before what else its owner asked for.
+            (slot, Request::Change(rows.state(target).clone()))
+        });
+        let mut requests: Vec<_> = in_short.chain(self.odd.drain(..)).collect();
+        requests.sort_by_key(|(slot, _)| *slot);
+        let mut seated = mem::take(&mut self.seated);
+        seated.sort_by_key(|seated| seated.slot);
+        (requests, seated)
+    }
+
+    /// Drops what the owner at `slot` has asked for.
+    #[cfg(feature = "std")]
+    pub(crate) fn forget(&mut self, slot: u32) {
+        self.movers.retain(|mover| mover.slot != slot);
+        self.odd.retain(|(of, _)| *of != slot);
+    }
+
+    /// Takes out what the owner at `slot` has asked for, in the order it did.
+    pub(crate) fn take_requests(&mut self, slot: u32, rows: &dyn Rows<T>) -> SmallVec<[Request<T>; 2]> {
+        let mut requests = SmallVec::new();
+        if let Some(at) = self.movers.iter().rposition(|mover| mover.slot == slot) {
+            requests.push(Request::Change(rows.state(self.movers.remove(at).target).clone()));
+        }
+        let mut at = 0;
+        while at < self.odd.len() {
+            if self.odd[at].0 == slot {
+                requests.push(self.odd.remove(at).1);
+            } else {
+                at += 1;
+            }
+        }
+        requests
+    }
+
+    /// The seat of the owner at `slot`, if a callback has changed it at once.
+    #[inline]
+    pub(crate) fn seat(&self, slot: u32) -> Option<&Seat<T>> {
+        if slot >= self.open_from {
+            return None;
+        }
+        self.seated.iter().rev().find_map(|seated| (seated.slot == slot).then_some(&seated.seat))
+    }
+
+    /// That owner's seat; `otherwise` if it had none yet.
+    fn seat_or_insert(&mut self, otherwise: Seated<T>) -> &mut Seated<T> {
+        let slot = otherwise.slot;
+        self.open_from = self.open_from.max(slot.saturating_add(1));
+        let at = match self.seated.iter().rposition(|seated| seated.slot == slot) {
+            Some(at) => at,
+            None => {
+                self.seated.push(otherwise);
+                self.seated.len() - 1
+            }
+        };
+        &mut self.seated[at]
+    }
+}
+
+/// Finds the entry of a reference in the cache. Both words of it count, since all singletons without a size may share an
+/// address.
+struct Entry(u8);
+
+impl Hasher for Entry {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_usize(usize::from(*byte));
+        }
+    }
+
+    #[inline]
+    fn write_usize(&mut self, word: usize) {
+        // Tables and statics lie at multiples of eight; a few hundred bytes apart.
+        let mixed = (word >> 3) ^ (word >> 11);
+        self.0 = self.0.wrapping_mul(31).wrapping_add(mixed.to_le_bytes()[0]);
+    }
+
+    fn finish(&self) -> u64 {
+        u64::from(self.0)
+    }
+}
