@@ -72,6 +72,20 @@ impl Fault {
         matches!(self, Self::Unreachable(_) | Self::NoWayOut(_) | Self::NeverTaken { .. })
     }
 
+    /// Whether it may only follow from text around it that could not be read.
+    pub(crate) fn may_follow(&self) -> bool {
+        matches!(
+            self,
+            Self::UnknownKey { .. }
+                | Self::MissingKey { .. }
+                | Self::DuplicateKey(_)
+                | Self::WrongType { .. }
+                | Self::Unknown { kind: Word::State, .. }
+                | Self::SpinsOnItself(_)
+                | Self::InitialIsNotAChild { .. }
+        )
+    }
+
     /// A short name for the kind of mistake, to look it up by.
     pub(crate) fn code(&self) -> &'static str {
         match self {
@@ -234,7 +248,7 @@ impl Fault {
             Self::TooDeep { .. } | Self::TooLong { .. } => {
                 "let the game offer the answer as one value, or split the state".into()
             }
-            Self::Chained => "write `1 < health and health < 5`".into(),
+            Self::Chained => "join them by `and`, as in `1 < health and health < 5`".into(),
             Self::NumberAsFlag(name) => format!("compare it, as in `{name} > 0`"),
             Self::FlagAsNumber(name) => format!("write `{name}` or `not {name}`"),
             Self::NothingToCompare => "name a value of the game on one side".into(),

@@ -266,6 +266,9 @@ fn next_word(input: &Input<'_>) -> Range<usize> {
     let rest: &str = input.input.as_ref();
     let mut length = rest.find(|c| !continues_name(c)).unwrap_or(rest.len());
     if length == 0 {
+        length = rest.find(|c| !"&|!=<>".contains(c)).unwrap_or(rest.len());
+    }
+    if length == 0 {
         length = rest.chars().next().map_or(0, char::len_utf8);
     }
     start..start + length

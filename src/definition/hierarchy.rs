@@ -46,7 +46,7 @@ fn cut_circles(outline: &mut Outline, findings: &mut Findings) {
                 Depth::OnTheWay => {
                     let begin = trail.iter().position(|&on| on == place).unwrap_or(0);
                     let names = trail[begin..].iter().map(|&on: &usize| outline.states[on].name.clone()).collect();
-                    findings.add(outline.states[place].span.clone(), Fault::ParentCycle(names));
+                    findings.add(outline.states[place].parent_span.clone(), Fault::ParentCycle(names));
                     if let Some(&last) = trail.last() {
                         outline.states[last].parent = None;
                     }
@@ -64,7 +64,7 @@ fn cut_circles(outline: &mut Outline, findings: &mut Findings) {
             if depth == DEEPEST {
                 let state = &mut outline.states[place];
                 let fault = Fault::NestedTooDeep { state: state.name.clone(), most: DEEPEST };
-                findings.add(state.span.clone(), fault);
+                findings.add(state.parent_span.clone(), fault);
             }
             depth += 1;
         }
@@ -80,7 +80,7 @@ fn initial_children(outline: &mut Outline, findings: &mut Findings) {
                 composite: state.name.clone(),
                 child: outline.states[child].name.clone(),
             };
-            findings.add(state.span.clone(), fault);
+            findings.add(state.initial_span.clone(), fault);
             outline.states[place].initial = None;
         }
     }

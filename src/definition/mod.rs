@@ -319,7 +319,7 @@ fn states_of<T: Owner>(shared: &Arc<Shared<T>>) -> Vec<StateRef<T>> {
 
 fn report(outline: &Outline) {
     for warning in &outline.warnings {
-        warn!("{warning}");
+        warn!("{}", warning.located());
     }
 }
 

@@ -31,8 +31,8 @@ impl Source {
 
 /// One mistake in a definition, or a doubt about it, with its place in the file.
 ///
-/// It is a [`miette::Diagnostic`]: any of miette's report handlers draws it with the line of the file underlined. Displayed
-/// on its own, it is one line with the file's name, line and column.
+/// It is a [`miette::Diagnostic`]: any of miette's report handlers draws it with its place in the file underlined. Displayed
+/// on its own it is what is wrong; [`located`](Self::located) adds where, and what to write instead.
 ///
 /// # Examples
 ///
@@ -43,7 +43,8 @@ impl Source {
 /// let problems = Outline::parse("guard.toml", file, None).unwrap_err();
 /// let problem = problems.iter().next().unwrap();
 /// assert_eq!((problem.line(), problem.column(), problem.code_name()), (1, 11, "unknown-state"));
-/// assert_eq!(problem.to_string(), "guard.toml:1:11: error: unknown state `idel`: did you mean `idle`?");
+/// assert_eq!(problem.to_string(), "unknown state `idel`");
+/// assert_eq!(problem.located(), "guard.toml:1:11: error: unknown state `idel`: did you mean `idle`?");
 /// ```
 #[derive(Clone)]
 pub struct Problem {
@@ -53,10 +54,17 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// Returns what is wrong, in a sentence without the place.
+    /// Returns all of it in one line, for a log: file, line and column, what is wrong, what to write instead.
     #[must_use]
-    pub fn message(&self) -> String {
-        self.fault.message()
+    pub fn located(&self) -> String {
+        let severity = if self.is_warning() { "warning" } else { "error" };
+        let (line, column) = (self.line(), self.column());
+        let mut text = format!("{}:{line}:{column}: {severity}: {self}", self.source.name);
+        if let Some(advice) = self.advice() {
+            text.push_str(": ");
+            text.push_str(&advice);
+        }
+        text
     }
 
     /// Returns what to write instead, where that is known.
@@ -104,18 +112,13 @@ impl Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let severity = if self.is_warning() { "warning" } else { "error" };
-        write!(f, "{}:{}:{}: {severity}: {}", self.source.name, self.line(), self.column(), self.message())?;
-        match self.advice() {
-            Some(advice) => write!(f, ": {advice}"),
-            None => Ok(()),
-        }
+        f.write_str(&self.fault.message())
     }
 }
 
 impl fmt::Debug for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
+        f.write_str(&self.located())
     }
 }
 
@@ -206,7 +209,7 @@ impl fmt::Display for Problems {
             if i > 0 {
                 writeln!(f)?;
             }
-            write!(f, "{problem}")?;
+            f.write_str(&problem.located())?;
         }
         if self.more > 0 {
             write!(f, "\n{}: and {} more", self.file.name, self.more)?;
@@ -274,14 +277,24 @@ pub(crate) struct Findings {
     found: Vec<Problem>,
     more: usize,
     errors: usize,
+    /// Whether part of the text could not be read, so that what seems to be missing may be there.
+    is_partial: bool,
 }
 
 impl Findings {
     pub(crate) fn new(source: Arc<Source>) -> Self {
-        Self { source, found: Vec::new(), more: 0, errors: 0 }
+        Self { source, found: Vec::new(), more: 0, errors: 0, is_partial: false }
+    }
+
+    /// Tells that part of the text could not be read: what may only follow from that is not reported.
+    pub(crate) fn trust_less(&mut self) {
+        self.is_partial = true;
     }
 
     pub(crate) fn add(&mut self, span: Range<usize>, fault: Fault) {
+        if self.is_partial && fault.may_follow() {
+            return;
+        }
         if !fault.is_warning() {
             self.errors += 1;
         }

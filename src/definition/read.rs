@@ -28,7 +28,11 @@ pub(crate) fn read(findings: &mut Findings, words: Option<&Words>) -> Option<Out
     }
     let (table, errors) = DeTable::parse_recoverable(text);
     for error in errors {
-        findings.add(error.span().unwrap_or(0..0), syntax(text, error.message(), error.span()));
+        let fault = syntax(text, error.message(), error.span());
+        if matches!(fault, Fault::Syntax(_)) {
+            findings.trust_less();
+        }
+        findings.add(error.span().unwrap_or(0..0), fault);
     }
     let mut reader =
         Reader { findings, words, text, names: Vec::new(), places: HashMap::new(), unchecked: Unchecked::default() };
@@ -108,7 +112,9 @@ impl<'i> Reader<'_, 'i> {
             script: None,
             enter_when: None,
             parent: None,
+            parent_span: state.get_ref().get("parent").map_or(name.span(), Spanned::span),
             initial: None,
+            initial_span: state.get_ref().get("initial").map_or(name.span(), Spanned::span),
             keeps_history: false,
             is_final: false,
             exits: Vec::new(),
