@@ -9,19 +9,19 @@ use toml::de::DeTable;
 use super::condition::Condition;
 use super::fault::Fault;
 use super::graph::{Content, Exit, Graph, MessageExit, Node, Place};
-use super::outline::{ExitOutline, Outline, StateOutline, When};
+use super::outline::{ExitOutline, Outline, Spot, StateOutline, When};
 use super::problem::{Findings, Problems};
 use super::vocabulary::{Params, Vocabulary};
 use crate::owner::Owner;
 
 /// Builds the graph. States that `before` has, nested as they are now, keep their places; those that are gone keep theirs,
-/// with where their owners go.
+/// with where their owners go. Returns the places of the outline's states, too.
 pub(crate) fn graph<T: Owner>(
     outline: &Outline,
     vocabulary: &Vocabulary<T>,
     folder: Option<&Path>,
     before: &[Node<T>],
-) -> Result<Graph<T>, Problems> {
+) -> Result<(Graph<T>, Vec<Arc<Place<T>>>), Problems> {
     let source = Arc::clone(&outline.source);
     let has_params = outline.states.iter().any(|state| state.params.is_some());
     let table = has_params.then(|| DeTable::parse_recoverable(&source.text).0);
@@ -29,8 +29,18 @@ pub(crate) fn graph<T: Owner>(
     let params_of = |state: &StateOutline| {
         states?.get(state.name.as_str())?.get_ref().as_table()?.get("params").cloned()
     };
-    let mut builder = Builder { outline, vocabulary, folder, findings: Findings::new(Arc::clone(&outline.source)) };
     let places = places(outline, before);
+    let findings = Findings::new(Arc::clone(&outline.source));
+    #[cfg(feature = "script")]
+    let states = Arc::new(places.iter().map(|place| (place.name.clone(), place.index)).collect());
+    let mut builder = Builder {
+        outline,
+        vocabulary,
+        folder,
+        findings,
+        #[cfg(feature = "script")]
+        states,
+    };
     let contents: Vec<_> = outline.states.iter().map(|state| builder.content(state, params_of(state), &places)).collect();
     builder.findings.finish()?;
 
@@ -52,12 +62,13 @@ pub(crate) fn graph<T: Owner>(
             })
         })
     });
-    Ok(Graph {
+    let graph = Graph {
         file: outline.source.name.clone(),
         initial,
         global: outline.global.map(|global| places[global].index),
         nodes: nodes.collect(),
-    })
+    };
+    Ok((graph, places))
 }
 
 /// The place of each state of the outline.
@@ -127,6 +138,9 @@ struct Builder<'a, T: Owner> {
     vocabulary: &'a Vocabulary<T>,
     folder: Option<&'a Path>,
     findings: Findings,
+    /// The places of the states, for scripts to change to.
+    #[cfg(feature = "script")]
+    states: Arc<HashMap<String, usize>>,
 }
 
 impl<T: Owner> Builder<'_, T> {
@@ -163,7 +177,7 @@ impl<T: Owner> Builder<'_, T> {
             exits,
             message_exits,
             #[cfg(feature = "script")]
-            script: self.script(state, places),
+            script: self.hooks(state),
         }
     }
 
@@ -185,9 +199,32 @@ impl<T: Owner> Builder<'_, T> {
     }
 
     #[cfg(not(feature = "script"))]
-    fn question(&mut self, script: &super::outline::Spot) -> Option<Condition<T>> {
+    fn question(&mut self, script: &Spot) -> Option<Condition<T>> {
         let _ = self.folder;
         self.findings.add(script.span.clone(), Fault::ScriptsAreOff);
+        None
+    }
+
+    #[cfg(feature = "script")]
+    fn question(&mut self, script: &Spot) -> Option<Condition<T>> {
+        match super::script::Question::new(&script.text, self.folder, self.vocabulary, &self.states) {
+            Ok(question) => Some(Condition::script(Arc::new(question))),
+            Err(why) => self.refuse(script, why),
+        }
+    }
+
+    #[cfg(feature = "script")]
+    fn hooks(&mut self, state: &StateOutline) -> Option<super::script::Hooks<T>> {
+        let script = state.script.as_ref()?;
+        match super::script::Hooks::new(&script.text, self.folder, self.vocabulary, &self.states) {
+            Ok(hooks) => Some(hooks),
+            Err(why) => self.refuse(script, why),
+        }
+    }
+
+    #[cfg(feature = "script")]
+    fn refuse<O>(&mut self, script: &Spot, why: String) -> Option<O> {
+        self.findings.add(script.span.clone(), Fault::Script { file: script.text.clone(), why });
         None
     }
 }

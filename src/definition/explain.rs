@@ -108,8 +108,7 @@ impl<T: Owner> Definition<T> {
     ) -> Vec<ExitReport> {
         let reading = self.reading();
         let outline = &reading.outline;
-        let name = state.name();
-        let Some(place) = outline.states.iter().position(|state| state.name == name) else { return Vec::new() };
+        let Some(&place) = reading.by_name.get(&*state.name()) else { return Vec::new() };
         let mut reports = Vec::new();
         for of in outline.path(place).into_iter().rev().chain(outline.global) {
             for exit in &outline.states[of].exits {

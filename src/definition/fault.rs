@@ -39,6 +39,7 @@ pub(crate) enum Fault {
     OutOfChance,
     NoRandomSource,
     NotInEntry(&'static str),
+    #[cfg(feature = "script")]
     Script { file: String, why: String },
     ScriptsAreOff,
     Unreachable(String),
@@ -119,7 +120,9 @@ impl Fault {
             Self::NumberAsFlag(_) | Self::FlagAsNumber(_) | Self::NothingToCompare => "comparison",
             Self::OutOfChance | Self::NoRandomSource => "chance",
             Self::NotInEntry(_) => "entry-condition",
-            Self::Script { .. } | Self::ScriptsAreOff => "script",
+            #[cfg(feature = "script")]
+            Self::Script { .. } => "script",
+            Self::ScriptsAreOff => "script",
             Self::Unreachable(_) => "unreachable",
             Self::NoWayOut(_) => "no-way-out",
             Self::NeverTaken { .. } => "never-taken",
@@ -168,6 +171,7 @@ impl Fault {
             Self::OutOfChance => "a chance is a number from 0 to 1".into(),
             Self::NoRandomSource => "the game offers no random numbers to definitions".into(),
             Self::NotInEntry(word) => format!("`{word}` cannot be asked in `enter_when`"),
+            #[cfg(feature = "script")]
             Self::Script { file, why } => format!("script `{file}`: {why}"),
             Self::ScriptsAreOff => "this game is built without scripts".into(),
             Self::Unreachable(name) => format!("state `{name}` can never be reached"),
@@ -179,7 +183,9 @@ impl Fault {
     /// What is said under the words that are underlined.
     pub(crate) fn label(&self) -> Cow<'static, str> {
         match self {
-            Self::Syntax(_) | Self::BadStateName(_) | Self::Expected { .. } | Self::Script { .. } => "here".into(),
+            Self::Syntax(_) | Self::BadStateName(_) | Self::Expected { .. } => "here".into(),
+            #[cfg(feature = "script")]
+            Self::Script { .. } => "this script".into(),
             Self::NotUtf8 => "the first byte that is not".into(),
             Self::Empty => "nothing here".into(),
             Self::UnknownKey { .. } => "not a key of the format".into(),

@@ -44,10 +44,15 @@ mod params;
 mod problem;
 mod reach;
 mod read;
+#[cfg(feature = "script")]
+mod script;
 mod values;
 mod vocabulary;
+#[cfg(feature = "watch")]
+mod watch;
 mod words;
 
+use std::collections::HashMap;
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -62,12 +67,14 @@ pub use format::schema;
 pub use outline::{ExitOutline, Outline, StateOutline, Unchecked};
 pub use problem::{LoadError, Problem, Problems};
 pub use vocabulary::Vocabulary;
+#[cfg(feature = "watch")]
+pub use watch::Watch;
 pub use words::{ValueKind, Words};
 
 use crate::machine::StateMachine;
 use crate::owner::Owner;
 use crate::state::StateRef;
-use graph::{Graph, Shared};
+use graph::{Place, Shared};
 
 /// A machine from a file: its states, what they do, and what leads from one to another.
 ///
@@ -133,8 +140,16 @@ struct Inner<T: Owner> {
 /// What came of the last reading of the file that succeeded.
 struct Reading<T: Owner> {
     outline: Outline,
-    /// Keeps the states that the graph refers to weakly.
+    /// In the order of the outline. Keeps the states, to which the graph refers weakly.
     states: Vec<StateRef<T>>,
+    by_name: HashMap<String, usize>,
+}
+
+impl<T: Owner> Reading<T> {
+    fn new(outline: Outline, places: &[Arc<Place<T>>], shared: &Arc<Shared<T>>) -> Self {
+        let by_name = outline.states.iter().enumerate().map(|(i, state)| (state.name.clone(), i)).collect();
+        Self { outline, states: places.iter().map(|place| place.state(shared)).collect(), by_name }
+    }
 }
 
 /// The name of a definition that is not from a file.
@@ -176,17 +191,12 @@ impl<T: Owner> Definition<T> {
 
     fn new(file: &str, folder: Option<PathBuf>, text: &str, vocabulary: &Vocabulary<T>) -> Result<Self, Problems> {
         let outline = Outline::parse(file, text, Some(&vocabulary.export()))?;
-        let graph = build::graph(&outline, vocabulary, folder.as_deref(), &[])?;
+        let (graph, places) = build::graph(&outline, vocabulary, folder.as_deref(), &[])?;
         let shared = Arc::new(Shared { graph: ArcSwap::from_pointee(graph) });
-        let states = states_of(&shared);
         report(&outline);
+        let reading = Mutex::new(Reading::new(outline, &places, &shared));
         Ok(Self {
-            inner: Arc::new(Inner {
-                shared,
-                vocabulary: vocabulary.clone(),
-                folder,
-                reading: Mutex::new(Reading { outline, states }),
-            }),
+            inner: Arc::new(Inner { shared, vocabulary: vocabulary.clone(), folder, reading }),
         })
     }
 
@@ -231,12 +241,12 @@ impl<T: Owner> Definition<T> {
         let inner = &*self.inner;
         let mut reading = self.reading();
         let outline = Outline::parse(&reading.outline.source.name, text, Some(&inner.vocabulary.export()))?;
-        let graph = build::graph(&outline, &inner.vocabulary, inner.folder.as_deref(), &inner.shared.graph.load().nodes)?;
+        let before = inner.shared.graph.load_full();
+        let (graph, places) = build::graph(&outline, &inner.vocabulary, inner.folder.as_deref(), &before.nodes)?;
         inner.shared.graph.store(Arc::new(graph));
-        reading.states = states_of(&inner.shared);
         report(&outline);
-        info!("{} is read anew: {} states", outline.source.name, outline.states.len());
-        reading.outline = outline;
+        info!("{} is read anew", outline.source.name);
+        *reading = Reading::new(outline, &places, &inner.shared);
         Ok(())
     }
 
@@ -283,15 +293,14 @@ impl<T: Owner> Definition<T> {
     /// Returns the state of a name, to change to it from code. `None` if the file has none.
     #[must_use]
     pub fn state(&self, name: &str) -> Option<StateRef<T>> {
-        self.reading().states.iter().find(|state| state.name() == name).cloned()
+        let reading = self.reading();
+        reading.by_name.get(name).map(|&i| reading.states[i].clone())
     }
 
     /// Returns all states, in the order of the file.
     #[must_use]
     pub fn states(&self) -> Vec<StateRef<T>> {
-        let reading = self.reading();
-        let by_name = |name: &str| reading.states.iter().find(|state| state.name() == name).cloned();
-        reading.outline.states.iter().filter_map(|state| by_name(&state.name)).collect()
+        self.reading().states.clone()
     }
 
     /// Returns what the file says, for tools.
@@ -309,12 +318,6 @@ impl<T: Owner> Definition<T> {
     fn reading(&self) -> MutexGuard<'_, Reading<T>> {
         self.inner.reading.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// The states that are in the file.
-fn states_of<T: Owner>(shared: &Arc<Shared<T>>) -> Vec<StateRef<T>> {
-    let graph: &Graph<T> = &shared.graph.load();
-    graph.nodes.iter().filter(|node| node.gone_to.is_none()).map(|node| node.place.state(shared)).collect()
 }
 
 fn report(outline: &Outline) {
