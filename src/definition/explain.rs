@@ -95,8 +95,8 @@ impl fmt::Display for Question {
 
 impl<T: Owner> Definition<T> {
     /// Tells what each exit of a state comes to for an owner that has been in it for `time_in_state` seconds: what was
-    /// asked, what was read, what that makes of it. The exits are those of the state, then of the ones around it, then of
-    /// the global state.
+    /// asked, what was read, what that makes of it. First the exits that are tried in each update, in that order: the global
+    /// state's, then from the outermost state's to its own. Then those that wait for a message.
     ///
     /// For tools and for the log; it allocates. A `chance` is drawn, as an update would draw it.
     pub fn explain(
@@ -110,8 +110,9 @@ impl<T: Owner> Definition<T> {
         let outline = &reading.outline;
         let Some(&place) = reading.by_name.get(&*state.name()) else { return Vec::new() };
         let mut reports = Vec::new();
-        for of in outline.path(place).into_iter().rev().chain(outline.global) {
-            for exit in &outline.states[of].exits {
+        let asked = || outline.global.into_iter().chain(outline.path(place));
+        for (of, waits) in asked().map(|of| (of, false)).chain(asked().map(|of| (of, true))) {
+            for exit in outline.states[of].exits.iter().filter(|exit| exit.on.is_some() == waits) {
                 let mut questions = Vec::new();
                 let mut ask = |when: Option<&When>, owner: &mut T, cx: &mut T::Context<'_>| match when {
                     None => Answer::Yes,

@@ -191,11 +191,8 @@ impl<T: Owner> Vocabulary<T> {
     ///
     /// Its own parent and initial child are not used; the file says what is nested in what.
     #[must_use]
-    pub fn behaviour(mut self, name: impl Into<String>, state: impl Into<StateRef<T>>) -> Self {
-        let state = state.into();
-        let make = move |_: Params<'_>| Ok(state.clone());
-        self.behaviours.insert(name.into(), Behaviour { schema: None, make: Arc::new(make) });
-        self
+    pub fn behaviour(self, name: impl Into<String>, state: impl Into<StateRef<T>>) -> Self {
+        self.stand_in(name, None, state)
     }
 
     /// Offers states with parameters as what defined states do: `make` is called once for each defined state that names the
@@ -213,6 +210,23 @@ impl<T: Owner> Vocabulary<T> {
         };
         let schema = schemars::schema_for!(P).to_value();
         self.behaviours.insert(name.into(), Behaviour { schema: Some(schema), make: Arc::new(make) });
+        self
+    }
+
+    /// Offers a state in the place of a behaviour whose code is not there: parameters are checked against a JSON Schema, and
+    /// then left alone. `None` takes none.
+    ///
+    /// For tools, which know a game's behaviours by [`Words`] only.
+    #[must_use]
+    pub fn stand_in(
+        mut self,
+        name: impl Into<String>,
+        schema: Option<serde_json::Value>,
+        state: impl Into<StateRef<T>>,
+    ) -> Self {
+        let state = state.into();
+        let make = move |_: Params<'_>| Ok(state.clone());
+        self.behaviours.insert(name.into(), Behaviour { schema, make: Arc::new(make) });
         self
     }
 
