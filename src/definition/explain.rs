@@ -69,6 +69,7 @@ impl fmt::Display for ExitReport {
             (Some(false), _) => f.write_str(": no")?,
             (_, Some(false)) => f.write_str(": not admitted")?,
             (None, _) | (_, None) => f.write_str(": a script decides")?,
+            (Some(true), Some(true)) if self.on.is_some() => f.write_str(": not told yet")?,
             (Some(true), Some(true)) => f.write_str(": yes")?,
         }
         for (i, question) in self.questions.iter().enumerate() {

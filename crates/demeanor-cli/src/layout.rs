@@ -117,6 +117,7 @@ fn level(outline: &Outline, parent: Option<usize>, picture: &mut Picture) -> (f6
         picture.dots.push(Dot { at: dot, to: target, within: parent });
         edges.push((id, vertex_of[&initial]));
     }
+    let backward = backward(outline, parent, initial, &children, &picture.arrows);
     for (i, arrow) in picture.arrows.iter().enumerate() {
         let Some(from) = arrow.from else { continue };
         if common(outline, from, arrow.to) != parent {
@@ -124,12 +125,14 @@ fn level(outline: &Outline, parent: Option<usize>, picture: &mut Picture) -> (f6
         }
         let id = add(&mut vertices, What::Label(i), arrow.label);
         let (from, to) = (lifted(outline, from, parent), lifted(outline, arrow.to, parent));
+        // What leads back is laid out as if it led on, so that the initial state is at the top.
+        let turned = |a, b| if backward[i] { (b, a) } else { (a, b) };
         if let Some(from) = from {
-            edges.push((vertex_of[&from], id));
+            edges.push(turned(vertex_of[&from], id));
         }
         // An arrow back to itself has its label below, tied by one edge.
         if let Some(to) = to.filter(|_| from != to) {
-            edges.push((id, vertex_of[&to]));
+            edges.push(turned(id, vertex_of[&to]));
         }
     }
     let config = Config {
@@ -158,6 +161,49 @@ fn level(outline: &Outline, parent: Option<usize>, picture: &mut Picture) -> (f6
         }
     }
     (right, bottom)
+}
+
+/// Which arrows among the children of a state lead back to where a walk from the initial one has come from.
+fn backward(
+    outline: &Outline,
+    parent: Option<usize>,
+    initial: Option<usize>,
+    children: &[usize],
+    arrows: &[Arrow],
+) -> Vec<bool> {
+    let mut leads = HashMap::<usize, Vec<(usize, usize)>>::new();
+    for (i, arrow) in arrows.iter().enumerate() {
+        let Some(from) = arrow.from.filter(|&from| common(outline, from, arrow.to) == parent) else { continue };
+        if let (Some(from), Some(to)) = (lifted(outline, from, parent), lifted(outline, arrow.to, parent)) {
+            leads.entry(from).or_default().push((i, to));
+        }
+    }
+    let mut backward = vec![false; arrows.len()];
+    let mut seen = HashMap::<usize, bool>::new();
+    for &start in initial.iter().chain(children) {
+        if seen.contains_key(&start) {
+            continue;
+        }
+        // The walk's way, each with how many of its arrows have been followed. `true` while on it.
+        let mut way = vec![(start, 0)];
+        seen.insert(start, true);
+        while let Some((at, followed)) = way.last_mut() {
+            let Some(&(arrow, to)) = leads.get(at).and_then(|leads| leads.get(*followed)) else {
+                seen.insert(*at, false);
+                way.pop();
+                continue;
+            };
+            *followed += 1;
+            match seen.get(&to) {
+                Some(is_on_the_way) => backward[arrow] = *is_on_the_way && to != *at,
+                None => {
+                    seen.insert(to, true);
+                    way.push((to, 0));
+                }
+            }
+        }
+    }
+    backward
 }
 
 #[derive(Clone, Copy)]
@@ -234,17 +280,22 @@ fn sized(lines: &[String], per_char: f64, padding: f64) -> Rect {
     Rect { x: 0.0, y: 0.0, width: (widest * per_char + 2.0 * padding).max(8.0), height: height + padding }
 }
 
-/// A label in lines of about thirty characters, broken where a condition has its joints.
+/// A label in lines, broken where a condition has its joints.
 fn wrapped(label: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for word in label.split(' ').filter(|word| !word.is_empty()) {
-        match lines.last_mut() {
-            Some(line) if line.len() + word.len() < 30 && !(line.len() > 14 && matches!(word, "and" | "or")) => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.into()),
+    let words = || label.split(' ').filter(|word| !word.is_empty());
+    let begins = |word: &str| matches!(word, "and" | "or");
+    let mut line = String::new();
+    for word in words() {
+        // Broken before a joint only: a comparison stays in one piece.
+        if begins(word) && line.len() > 14 {
+            lines.push(std::mem::take(&mut line));
         }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
     }
+    lines.extend(Some(line).filter(|line| !line.is_empty()));
     lines
 }

@@ -6,7 +6,10 @@ use demeanor::definition::Outline;
 
 use crate::layout::{Dot, HEADING, LINE, Rect, layout};
 
-const STYLE: &str = "text { font: 12px sans-serif; fill: #1d2733; text-anchor: middle; dominant-baseline: central }
+/// How far below its middle a line of text stands.
+const BASELINE: f64 = 4.0;
+
+const STYLE: &str = "text { font: 12px sans-serif; fill: #1d2733; text-anchor: middle }
 .name { font-size: 13px; font-weight: 600 }
 .does { fill: #5b6b7c; font-size: 11px; font-style: italic }
 .label { font-size: 11px }
@@ -16,6 +19,7 @@ const STYLE: &str = "text { font: 12px sans-serif; fill: #1d2733; text-anchor: m
 .end { fill: none; stroke: #4a6178 }
 .arrow { fill: none; stroke: #7a8b9c; stroke-width: 1.2 }
 .paper { fill: #fff }
+.behind { fill: #fff; fill-opacity: .8 }
 .dot, .head { fill: #4a6178 }";
 
 pub(crate) fn svg(outline: &Outline) -> String {
@@ -38,10 +42,20 @@ pub(crate) fn svg(outline: &Outline) -> String {
         let Some(from) = arrow.from else { continue };
         let (begin, end) = (picture.states[from], picture.states[arrow.to]);
         path(&mut text, begin, arrow.label, end);
-        let top = arrow.label.y - LINE * (lines(arrow.lines.len()) - 1.0) / 2.0;
+    }
+    // The labels lie on the arrows of others.
+    for arrow in picture.arrows.iter().filter(|arrow| !arrow.lines.is_empty()) {
+        let Rect { x, y, width, height } = arrow.label;
+        let _ = writeln!(
+            text,
+            "<rect class=\"behind\" x=\"{:.1}\" y=\"{:.1}\" width=\"{width:.1}\" height=\"{height:.1}\"/>",
+            x - width / 2.0,
+            y - height / 2.0
+        );
+        let top = y - LINE * (lines(arrow.lines.len()) - 1.0) / 2.0 + BASELINE;
         for (i, line) in arrow.lines.iter().enumerate() {
             let y = top + LINE * lines(i);
-            let _ = writeln!(text, "<text class=\"label\" x=\"{:.1}\" y=\"{y:.1}\">{}</text>", arrow.label.x, escaped(line));
+            let _ = writeln!(text, "<text class=\"label\" x=\"{:.1}\" y=\"{y:.1}\">{}</text>", x, escaped(line));
         }
     }
     for Dot { at: dot, to, .. } in &picture.dots {
@@ -87,13 +101,14 @@ fn state(text: &mut String, outline: &Outline, place: usize, rect: Rect) {
         (_, Some(_)) => rect.y - LINE / 2.0,
         _ => rect.y,
     };
+    let name_at = name_at + BASELINE;
     let _ = writeln!(text, "<text class=\"name\" x=\"{:.1}\" y=\"{name_at:.1}\">{}</text>", rect.x, escaped(state.name()));
     if let Some(does) = does {
         let _ = writeln!(
             text,
             "<text class=\"does\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
             rect.x,
-            rect.y + LINE / 2.0,
+            rect.y + LINE / 2.0 + BASELINE,
             escaped(does)
         );
     }
