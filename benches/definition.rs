@@ -146,7 +146,8 @@ fn measure(states: &[StateRef<Enemy>], owners: usize) -> (f64, f64) {
 fn main() {
     let definition = Definition::parse(&six_states(), &vocabulary()).unwrap();
     let defined = definition.states();
-    let written: [StateRef<Enemy>; 6] = [(&A2).into(), (&B2).into(), (&C2).into(), (&D2).into(), (&E2).into(), (&F2).into()];
+    let written: [StateRef<Enemy>; 6] =
+        [(&A2).into(), (&B2).into(), (&C2).into(), (&D2).into(), (&E2).into(), (&F2).into()];
     println!("| owners | written in Rust | defined | ratio |\n|-------:|----------------:|--------:|------:|");
     for owners in [10_000, 100_000, 1_000_000] {
         let (rust, first) = measure(&written, owners);
@@ -160,7 +161,11 @@ fn main() {
         writeln!(file, "[states.s{i}]\nbehaviour = \"a\"\nexits = [").unwrap();
         for to in 1..5 {
             let to = (i + to * 7) % 1000;
-            writeln!(file, "    {{ to = \"s{to}\", when = \"health < {i} and (ammo == 0 or not sees) and time_in_state > 2.5\" }},").unwrap();
+            writeln!(
+                file,
+                "    {{ to = \"s{to}\", when = \"health < {i} and (ammo == 0 or not sees) and time_in_state > 2.5\" }},"
+            )
+            .unwrap();
         }
         writeln!(file, "]").unwrap();
     }

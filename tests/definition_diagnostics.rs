@@ -54,7 +54,8 @@ fn vocabulary() -> Vocabulary<Grunt> {
 }
 
 fn drawn(problems: &Problems) -> String {
-    let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor()).with_width(100).with_links(false);
+    let handler =
+        GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor()).with_width(100).with_links(false);
     let mut text = String::new();
     for problem in problems {
         handler.render_report(&mut text, problem).unwrap();

@@ -48,7 +48,8 @@ fn every_block_of_toml_in_the_designers_page_is_a_definition() {
     let blocks: Vec<_> = page.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
     assert!(blocks.len() >= 3);
     for block in blocks {
-        let outline = Outline::parse("docs/definitions.md", block, None).unwrap_or_else(|problems| panic!("{problems}"));
+        let outline =
+            Outline::parse("docs/definitions.md", block, None).unwrap_or_else(|problems| panic!("{problems}"));
         assert_eq!(outline.warnings(), []);
     }
 }
@@ -82,7 +83,12 @@ struct Said {
 }
 
 fn atom() -> impl Strategy<Value = Said> {
-    let said = |text: String, number: f64, answer: fn(&Said, &Owned, f64) -> bool| Said { text, answer, parts: vec![], number };
+    let said = |text: String, number: f64, answer: fn(&Said, &Owned, f64) -> bool| Said {
+        text,
+        answer,
+        parts: vec![],
+        number,
+    };
     prop_oneof![
         Just(said("yes".into(), 0.0, |_, owner, _| owner.yes)),
         Just(said("yes == false".into(), 0.0, |_, owner, _| !owner.yes)),

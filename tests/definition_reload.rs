@@ -38,10 +38,7 @@ static STAND: Tell = Tell("stand");
 static WALK: Tell = Tell("walk");
 
 fn vocabulary() -> Vocabulary<Guard> {
-    Vocabulary::new()
-        .flag("alarm", |guard: &Guard, ()| guard.alarm)
-        .behaviour("stand", &STAND)
-        .behaviour("walk", &WALK)
+    Vocabulary::new().flag("alarm", |guard: &Guard, ()| guard.alarm).behaviour("stand", &STAND).behaviour("walk", &WALK)
 }
 
 const BEFORE: &str = r#"
@@ -111,7 +108,10 @@ fn a_state_that_comes_back_is_a_state_of_the_file_again() {
     let (mut guard, mut machine) = in_search(&definition);
     machine.update(&mut guard, &mut ());
     assert_eq!(guard.trace, ["walk update"]);
-    assert_eq!(definition.states().iter().map(|state| state.name().into_owned()).collect::<Vec<_>>(), ["post", "search"]);
+    assert_eq!(
+        definition.states().iter().map(|state| state.name().into_owned()).collect::<Vec<_>>(),
+        ["post", "search"]
+    );
 }
 
 #[test]
@@ -143,10 +143,7 @@ fn a_file_with_a_mistake_changes_nothing() {
     let definition = Definition::parse_named("guard.toml", BEFORE, &vocabulary()).unwrap();
     let (mut guard, mut machine) = in_search(&definition);
     let problems = definition.reload("initial = \"post\"\n[states.post]\nbehaviour = \"wlak\"\n").unwrap_err();
-    assert_eq!(
-        problems.to_string(),
-        "guard.toml:3:13: error: unknown behaviour `wlak`: did you mean `walk`?"
-    );
+    assert_eq!(problems.to_string(), "guard.toml:3:13: error: unknown behaviour `wlak`: did you mean `walk`?");
     assert_eq!(definition.states().len(), 2);
     machine.update(&mut guard, &mut ());
     assert_eq!(guard.trace, ["walk update"]);

@@ -221,7 +221,9 @@ fn an_entry_condition_guards_against_changes_from_code_too() {
 #[test]
 fn conditions_compare_and_join_as_written() {
     let holds = |when: &str, enemy: &Enemy| {
-        let file = format!("initial = \"a\"\n[states.a]\nexits = [{{ to = \"b\", when = \"{when}\" }}]\n[states.b]\nfinal = true");
+        let file = format!(
+            "initial = \"a\"\n[states.a]\nexits = [{{ to = \"b\", when = \"{when}\" }}]\n[states.b]\nfinal = true"
+        );
         let mut machine = definition(&file).machine();
         machine.update(&mut enemy.clone(), &mut GameTime::new());
         current(&machine) == "b"
@@ -282,7 +284,8 @@ fn a_number_that_is_none_compares_false_with_everything() {
 
 #[test]
 fn a_behaviour_that_asks_for_a_change_itself_comes_before_the_exits() {
-    let file = "initial = \"a\"\n[states.a]\nbehaviour = \"bolt\"\nexits = [{ to = \"b\" }]\n[states.b]\nfinal = true\n";
+    let file =
+        "initial = \"a\"\n[states.a]\nbehaviour = \"bolt\"\nexits = [{ to = \"b\" }]\n[states.b]\nfinal = true\n";
     let mut machine = definition(file).machine();
     let mut enemy = Enemy::default();
     machine.update(&mut enemy, &mut GameTime::new());
@@ -345,10 +348,7 @@ fn nested_states_run_their_parents_behaviour_and_exits() {
     enemy.trace.clear();
     enemy.enemy_visible = false;
     machine.update(&mut enemy, &mut time);
-    assert_eq!(
-        enemy.trace,
-        ["combat update", "aim exit", "combat exit", "aim -> peace (change)", "peace enter"]
-    );
+    assert_eq!(enemy.trace, ["combat update", "aim exit", "combat exit", "aim -> peace (change)", "peace enter"]);
 }
 
 #[test]

@@ -44,7 +44,9 @@ fn vocabulary() -> Vocabulary<Guard> {
 
 fn machine(script: &str) -> StateMachine<Guard> {
     let file = "initial = \"a\"\n[states.a]\nscript = \"a.rhai\"\n[states.b]\n";
-    Definition::parse(file, &vocabulary().script("a.rhai", script)).unwrap_or_else(|problems| panic!("{problems}")).machine()
+    Definition::parse(file, &vocabulary().script("a.rhai", script))
+        .unwrap_or_else(|problems| panic!("{problems}"))
+        .machine()
 }
 
 fn current(machine: &StateMachine<Guard>) -> String {
@@ -105,7 +107,11 @@ fn a_script_runs_after_the_behaviour_and_before_the_exits() {
 #[test]
 fn a_script_answers_a_condition() {
     let file = "initial = \"a\"\n[states.a]\nexits = [{ to = \"b\", when = { script = \"low.rhai\" } }]\n[states.b]\n";
-    for text in ["this.health < 20", "let limit = 20;\nthis.health < limit", "fn low(x) { x < 20 }\nfn when() { low(this.health) }"] {
+    for text in [
+        "this.health < 20",
+        "let limit = 20;\nthis.health < limit",
+        "fn low(x) { x < 20 }\nfn when() { low(this.health) }",
+    ] {
         let definition = Definition::parse(file, &vocabulary().script("low.rhai", text)).unwrap();
         for (health, expected) in [(10.0, "b"), (30.0, "a")] {
             let mut machine = definition.machine();

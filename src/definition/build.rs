@@ -14,21 +14,23 @@ use super::problem::{Findings, Problems};
 use super::vocabulary::{Params, Vocabulary};
 use crate::owner::Owner;
 
+/// A graph, and the places in it of the outline's states.
+type Built<T> = (Graph<T>, Vec<Arc<Place<T>>>);
+
 /// Builds the graph. States that `before` has, nested as they are now, keep their places; those that are gone keep theirs,
-/// with where their owners go. Returns the places of the outline's states, too.
+/// with where their owners go.
 pub(crate) fn graph<T: Owner>(
     outline: &Outline,
     vocabulary: &Vocabulary<T>,
     folder: Option<&Path>,
     before: &[Node<T>],
-) -> Result<(Graph<T>, Vec<Arc<Place<T>>>), Problems> {
+) -> Result<Built<T>, Problems> {
     let source = Arc::clone(&outline.source);
     let has_params = outline.states.iter().any(|state| state.params.is_some());
     let table = has_params.then(|| DeTable::parse_recoverable(&source.text).0);
     let states = table.as_ref().and_then(|table| table.get_ref().get("states")?.get_ref().as_table());
-    let params_of = |state: &StateOutline| {
-        states?.get(state.name.as_str())?.get_ref().as_table()?.get("params").cloned()
-    };
+    let params_of =
+        |state: &StateOutline| states?.get(state.name.as_str())?.get_ref().as_table()?.get("params").cloned();
     let places = places(outline, before);
     let findings = Findings::new(Arc::clone(&outline.source));
     #[cfg(feature = "script")]
@@ -41,7 +43,8 @@ pub(crate) fn graph<T: Owner>(
         #[cfg(feature = "script")]
         states,
     };
-    let contents: Vec<_> = outline.states.iter().map(|state| builder.content(state, params_of(state), &places)).collect();
+    let contents: Vec<_> =
+        outline.states.iter().map(|state| builder.content(state, params_of(state), &places)).collect();
     builder.findings.finish()?;
 
     let index_of: HashMap<&str, usize> = places.iter().map(|place| (place.name.as_str(), place.index)).collect();
@@ -49,8 +52,7 @@ pub(crate) fn graph<T: Owner>(
     let mut nodes: Vec<Option<Node<T>>> = Vec::new();
     nodes.resize_with(before.len().max(places.iter().map(|place| place.index + 1).max().unwrap_or(0)), || None);
     for (place, content) in places.iter().zip(contents) {
-        nodes[place.index] =
-            Some(Node { place: Arc::clone(place), content: Arc::new(content), gone_to: None });
+        nodes[place.index] = Some(Node { place: Arc::clone(place), content: Arc::new(content), gone_to: None });
     }
     let nodes = nodes.into_iter().enumerate().filter_map(|(index, node)| {
         node.or_else(|| {
@@ -74,8 +76,11 @@ pub(crate) fn graph<T: Owner>(
 /// The place of each state of the outline.
 fn places<T: Owner>(outline: &Outline, before: &[Node<T>]) -> Vec<Arc<Place<T>>> {
     // The latest place of a name is the one in use.
-    let known: HashMap<&str, &Arc<Place<T>>> =
-        before.iter().filter(|node| node.gone_to.is_none()).map(|node| (node.place.name.as_str(), &node.place)).collect();
+    let known: HashMap<&str, &Arc<Place<T>>> = before
+        .iter()
+        .filter(|node| node.gone_to.is_none())
+        .map(|node| (node.place.name.as_str(), &node.place))
+        .collect();
     let name = |place: &usize| outline.states[*place].name.as_str();
     let name_before = |index: &usize| before[*index].place.name.as_str();
     let mut kept: Vec<Option<&Arc<Place<T>>>> = outline

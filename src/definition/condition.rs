@@ -215,12 +215,7 @@ pub(crate) fn flag_compared<'a>(
     }
 }
 
-fn compared<T: Owner>(
-    left: &Operand,
-    op: Comparison,
-    right: &Operand,
-    vocabulary: &Vocabulary<T>,
-) -> Option<Probe<T>> {
+fn compared<T: Owner>(left: &Operand, op: Comparison, right: &Operand, vocabulary: &Vocabulary<T>) -> Option<Probe<T>> {
     let number = |operand: &Operand| match operand {
         Operand::Value(name) => match vocabulary.value_of(&name.text) {
             Some(Value::Number(number)) => Some(number),

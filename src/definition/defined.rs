@@ -183,9 +183,8 @@ impl<T: Owner> DefinedState<T> {
 /// Whether the state at a place of the graph is active.
 fn is_active<T: Owner>(graph: &Graph<T>, index: usize, fsm: &Fsm<'_, T>) -> bool {
     let place = &graph.nodes[index].place;
-    fsm.path().any(|active| {
-        active.downcast_ref::<DefinedState<T>>().is_some_and(|active| Arc::ptr_eq(&active.place, place))
-    })
+    fsm.path()
+        .any(|active| active.downcast_ref::<DefinedState<T>>().is_some_and(|active| Arc::ptr_eq(&active.place, place)))
 }
 
 impl<T: Owner> State<T> for DefinedState<T> {
@@ -332,8 +331,8 @@ impl<T: Owner> State<T> for DefinedState<T> {
             };
             while let Some(mover) = movers.get(*next) {
                 let owner = &owners[mover.slot as usize];
-                let is_let_in = when.admits(owner, cx)
-                    && behaviour.as_ref().is_none_or(|behaviour| behaviour.can_enter(owner, cx));
+                let is_let_in =
+                    when.admits(owner, cx) && behaviour.as_ref().is_none_or(|behaviour| behaviour.can_enter(owner, cx));
                 if !is_let_in {
                     break;
                 }

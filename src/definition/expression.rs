@@ -62,6 +62,7 @@ impl Comparison {
     /// Whether it holds. NaN compares false, whatever the comparison: `!=` too.
     #[inline]
     #[expect(clippy::float_cmp, reason = "`==` is what the designer wrote")]
+    #[expect(clippy::double_comparisons, reason = "`!=` holds for NaN")]
     pub(crate) fn holds(self, left: f64, right: f64) -> bool {
         match self {
             Self::Less => left < right,

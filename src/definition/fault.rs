@@ -9,28 +9,73 @@ pub(crate) enum Fault {
     Syntax(String),
     NotUtf8,
     Empty,
-    UnknownKey { key: String, place: &'static str, known: &'static [&'static str], nearest: Option<String> },
-    WrongType { what: String, expected: &'static str, found: &'static str },
-    MissingKey { key: &'static str, place: String },
+    UnknownKey {
+        key: String,
+        place: &'static str,
+        known: &'static [&'static str],
+        nearest: Option<String>,
+    },
+    WrongType {
+        what: String,
+        expected: &'static str,
+        found: &'static str,
+    },
+    MissingKey {
+        key: &'static str,
+        place: String,
+    },
     DuplicateState(String),
     DuplicateKey(String),
     BadStateName(String),
-    Unknown { kind: Word, name: String, nearest: Option<String> },
-    UnknownParameter { behaviour: String, name: String, nearest: Option<String>, takes_none: bool },
-    MissingParameter { behaviour: String, name: String },
-    ParameterType { behaviour: String, name: String, expected: String, found: String },
-    BadParameter { behaviour: String, why: String },
+    Unknown {
+        kind: Word,
+        name: String,
+        nearest: Option<String>,
+    },
+    UnknownParameter {
+        behaviour: String,
+        name: String,
+        nearest: Option<String>,
+        takes_none: bool,
+    },
+    MissingParameter {
+        behaviour: String,
+        name: String,
+    },
+    ParameterType {
+        behaviour: String,
+        name: String,
+        expected: String,
+        found: String,
+    },
+    BadParameter {
+        behaviour: String,
+        why: String,
+    },
     ParamsWithoutBehaviour,
     ParentCycle(Vec<String>),
-    NestedTooDeep { state: String, most: usize },
-    InitialIsNotAChild { composite: String, child: String },
+    NestedTooDeep {
+        state: String,
+        most: usize,
+    },
+    InitialIsNotAChild {
+        composite: String,
+        child: String,
+    },
     GlobalIsInitial(String),
     GlobalIsNested(String),
     ExitToGlobal(String),
     SpinsOnItself(String),
-    Expected { expected: &'static str, hint: Option<&'static str> },
-    TooDeep { most: usize },
-    TooLong { most: usize },
+    Expected {
+        expected: &'static str,
+        hint: Option<&'static str>,
+    },
+    TooDeep {
+        most: usize,
+    },
+    TooLong {
+        most: usize,
+    },
     Chained,
     NumberTooLarge,
     NumberAsFlag(String),
@@ -40,11 +85,16 @@ pub(crate) enum Fault {
     NoRandomSource,
     NotInEntry(&'static str),
     #[cfg(feature = "script")]
-    Script { file: String, why: String },
+    Script {
+        file: String,
+        why: String,
+    },
     ScriptsAreOff,
     Unreachable(String),
     NoWayOut(String),
-    NeverTaken { behind: String },
+    NeverTaken {
+        behind: String,
+    },
 }
 
 /// What a name stands for.
@@ -176,7 +226,9 @@ impl Fault {
             Self::ScriptsAreOff => "this game is built without scripts".into(),
             Self::Unreachable(name) => format!("state `{name}` can never be reached"),
             Self::NoWayOut(name) => format!("state `{name}` has no way out"),
-            Self::NeverTaken { behind } => format!("this exit is never taken: the one to `{behind}` before it always is"),
+            Self::NeverTaken { behind } => {
+                format!("this exit is never taken: the one to `{behind}` before it always is")
+            }
         }
     }
 

@@ -31,7 +31,7 @@ pub(crate) fn parse(text: &str, lie: &Lie) -> Result<Expr, (Range<usize>, Fault)
     let mut input = Input { input: LocatingSlice::new(text), state: Reading { lie, depth: 0 } };
     let read = (condition, end).map(|(expr, ())| expr).parse_next(&mut input);
     read.map_err(|error| {
-        let wrong = error.into_inner().unwrap_or_else(|_| Wrong { at: 0..0, fault: None });
+        let wrong = error.into_inner().unwrap_or(Wrong { at: 0..0, fault: None });
         let fault = wrong.fault.unwrap_or(Fault::Expected { expected: "a condition", hint: None });
         (lie.place(wrong.at), fault)
     })
@@ -151,8 +151,10 @@ fn comparison(input: &mut Input<'_>) -> ModalResult<Expr, Wrong> {
         return wrong(second..input.previous_token_end(), Fault::Chained);
     }
     input.reset(&before);
-    if !matches!((&left, &right), (Operand::Value(_) | Operand::TimeInState(_), _) | (_, Operand::Value(_) | Operand::TimeInState(_)))
-    {
+    if !matches!(
+        (&left, &right),
+        (Operand::Value(_) | Operand::TimeInState(_), _) | (_, Operand::Value(_) | Operand::TimeInState(_))
+    ) {
         return wrong(start..end, Fault::NothingToCompare);
     }
     Ok(Expr::Compare { left, op, right })
@@ -237,20 +239,22 @@ fn expect<'i>(
     if opt(parser).parse_next(input)?.is_some() { Ok(()) } else { expected(input, what) }
 }
 
+/// What other languages write, and what it is here. The longer before the shorter.
+const MEANT: [(&str, &str); 9] = [
+    ("&&", "write `and`"),
+    ("||", "write `or`"),
+    ("&", "write `and`"),
+    ("|", "write `or`"),
+    ("!", "write `not`"),
+    ("=<", "write `<=`"),
+    ("=>", "write `>=`"),
+    ("=", "write `==`"),
+    ("<>", "write `!=`"),
+];
+
 /// Fails at the next word, with what would have been right there.
 fn expected<O>(input: &mut Input<'_>, expected: &'static str) -> ModalResult<O, Wrong> {
     multispace0.parse_next(input)?;
-    const MEANT: [(&str, &str); 9] = [
-        ("&&", "write `and`"),
-        ("||", "write `or`"),
-        ("&", "write `and`"),
-        ("|", "write `or`"),
-        ("!", "write `not`"),
-        ("=<", "write `<=`"),
-        ("=>", "write `>=`"),
-        ("=", "write `==`"),
-        ("<>", "write `!=`"),
-    ];
     let rest: &str = input.input.as_ref();
     let hint = MEANT.iter().find_map(|(written, hint)| rest.starts_with(written).then_some(*hint));
     wrong(next_word(input), Fault::Expected { expected, hint })

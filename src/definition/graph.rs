@@ -10,6 +10,7 @@ use arc_swap::ArcSwap;
 
 use super::condition::Condition;
 use super::defined::DefinedState;
+use super::vocabulary::Told;
 use crate::owner::Owner;
 use crate::state::{StateRef, WeakStateRef};
 
@@ -84,7 +85,7 @@ pub(crate) struct Exit<T: Owner> {
 }
 
 pub(crate) struct MessageExit<T: Owner> {
-    pub(crate) is: Arc<dyn Fn(&T::Message) -> bool + Send + Sync>,
+    pub(crate) is: Told<T>,
     pub(crate) exit: Exit<T>,
 }
 

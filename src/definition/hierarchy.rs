@@ -76,10 +76,8 @@ fn initial_children(outline: &mut Outline, findings: &mut Findings) {
         let Some(child) = outline.states[place].initial else { continue };
         if outline.states[child].parent != Some(place) {
             let state = &outline.states[place];
-            let fault = Fault::InitialIsNotAChild {
-                composite: state.name.clone(),
-                child: outline.states[child].name.clone(),
-            };
+            let fault =
+                Fault::InitialIsNotAChild { composite: state.name.clone(), child: outline.states[child].name.clone() };
             findings.add(state.initial_span.clone(), fault);
             outline.states[place].initial = None;
         }

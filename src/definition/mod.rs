@@ -32,8 +32,8 @@
 mod build;
 mod condition;
 mod defined;
-mod expression;
 mod explain;
+mod expression;
 mod fault;
 mod format;
 mod grammar;
@@ -195,9 +195,7 @@ impl<T: Owner> Definition<T> {
         let shared = Arc::new(Shared { graph: ArcSwap::from_pointee(graph) });
         report(&outline);
         let reading = Mutex::new(Reading::new(outline, &places, &shared));
-        Ok(Self {
-            inner: Arc::new(Inner { shared, vocabulary: vocabulary.clone(), folder, reading }),
-        })
+        Ok(Self { inner: Arc::new(Inner { shared, vocabulary: vocabulary.clone(), folder, reading }) })
     }
 
     /// Reads the definition anew, under the machines that run on it.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::expression::Expr;
 use super::problem::{Findings, Problem, Problems, Source};
 use super::words::Words;
-use super::{hierarchy, read, reach};
+use super::{hierarchy, reach, read};
 
 /// What a definition file says, checked, without the code that its words stand for: for tools, which draw and check it.
 ///

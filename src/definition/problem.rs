@@ -177,6 +177,7 @@ impl Problems {
     }
 
     /// Returns the problems, errors and warnings, in the order of the file.
+    #[must_use]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &Problem> {
         self.listed.iter()
     }

@@ -133,7 +133,8 @@ impl<'i> Reader<'_, 'i> {
         outline.enter_when = state.get("enter_when").and_then(|value| self.condition(value, "`enter_when`", true));
         outline.parent = state.get("parent").and_then(|value| self.state_named(value, "`parent`"));
         outline.initial = state.get("initial").and_then(|value| self.state_named(value, "`initial`"));
-        outline.keeps_history = state.get("history").and_then(|value| self.boolean(value, "`history`")).unwrap_or(false);
+        outline.keeps_history =
+            state.get("history").and_then(|value| self.boolean(value, "`history`")).unwrap_or(false);
         outline.is_final = state.get("final").and_then(|value| self.boolean(value, "`final`")).unwrap_or(false);
         if let Some(exits) = state.get("exits") {
             let exits = self.array(exits, "`exits`");

@@ -221,13 +221,7 @@ struct Run {
 }
 
 impl<T: Owner> Script<T> {
-    fn new(
-        file: &str,
-        text: &str,
-        ast: AST,
-        vocabulary: &Vocabulary<T>,
-        states: &Arc<HashMap<String, usize>>,
-    ) -> Self {
+    fn new(file: &str, text: &str, ast: AST, vocabulary: &Vocabulary<T>, states: &Arc<HashMap<String, usize>>) -> Self {
         let is_mentioned = |name: &str| text.contains(name);
         let reads = vocabulary.values().filter(|(name, _)| is_mentioned(name));
         let writes = vocabulary.scripts.fields.iter().filter(|(name, _)| is_mentioned(name));
@@ -256,10 +250,8 @@ impl<T: Owner> Script<T> {
         }
         let asked = Asked { states: Arc::clone(&self.states), to: Arc::default() };
         let mut this = Dynamic::from_map(before.clone());
-        let options = CallFnOptions::new()
-            .eval_ast(false)
-            .bind_this_ptr(&mut this)
-            .with_tag(Dynamic::from(asked.clone()));
+        let options =
+            CallFnOptions::new().eval_ast(false).bind_this_ptr(&mut this).with_tag(Dynamic::from(asked.clone()));
         let result = engine()
             .call_fn_with_options::<Dynamic>(options, &mut Scope::new(), &self.ast, function, ())
             .map_err(|error| failure(&error))?;
@@ -286,7 +278,8 @@ impl<T: Owner> Script<T> {
             let Some((_, set)) = self.writes.iter().find(|(field, _)| field.as_str() == name.as_str()) else {
                 return Err(format!("`{name}` can be read, but not written"));
             };
-            let number = as_number(after).ok_or_else(|| format!("`{name}` is a number, not of type {}", after.type_name()))?;
+            let number =
+                as_number(after).ok_or_else(|| format!("`{name}` is a number, not of type {}", after.type_name()))?;
             written.push((set, number));
         }
         Ok(written)

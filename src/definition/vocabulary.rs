@@ -108,7 +108,7 @@ use crate::state::{State, StateRef};
 pub struct Vocabulary<T: Owner> {
     values: BTreeMap<String, Value<T>>,
     behaviours: BTreeMap<String, Behaviour<T>>,
-    messages: BTreeMap<String, Arc<dyn Fn(&T::Message) -> bool + Send + Sync>>,
+    messages: BTreeMap<String, Told<T>>,
     random: Option<Random<T>>,
     #[cfg(feature = "script")]
     pub(crate) scripts: super::script::Offered<T>,
@@ -135,10 +135,16 @@ pub(crate) type Random<T> = Arc<dyn Fn(&mut T, &mut <T as Owner>::Context<'_>) -
 /// The parameters of a behaviour, as the file has them.
 pub(crate) type Params<'i> = Option<Spanned<DeValue<'i>>>;
 
+/// Whether a message is of a kind.
+pub(crate) type Told<T> = Arc<dyn Fn(&<T as Owner>::Message) -> bool + Send + Sync>;
+
+/// Makes the state that does what a behaviour says.
+type Make<T> = Arc<dyn Fn(Params<'_>) -> Result<StateRef<T>, toml::de::Error> + Send + Sync>;
+
 struct Behaviour<T: Owner> {
     /// `None` for a behaviour without parameters.
     schema: Option<serde_json::Value>,
-    make: Arc<dyn Fn(Params<'_>) -> Result<StateRef<T>, toml::de::Error> + Send + Sync>,
+    make: Make<T>,
 }
 
 impl<T: Owner> Vocabulary<T> {
@@ -285,7 +291,7 @@ impl<T: Owner> Vocabulary<T> {
         self.values.iter()
     }
 
-    pub(crate) fn message_of(&self, name: &str) -> Option<Arc<dyn Fn(&T::Message) -> bool + Send + Sync>> {
+    pub(crate) fn message_of(&self, name: &str) -> Option<Told<T>> {
         self.messages.get(name).cloned()
     }
 

@@ -85,7 +85,10 @@ fn dot_children(text: &mut String, outline: &Outline, parent: Option<usize>, dep
     for (place, state) in outline.states().iter().enumerate().filter(|(_, state)| state.parent() == parent) {
         let name = dot_text(state.name());
         if has_children(outline, place) {
-            let _ = writeln!(text, "{indent}subgraph cluster_{place} {{\n{indent}    label = {name};\n{indent}    style = rounded;");
+            let _ = writeln!(
+                text,
+                "{indent}subgraph cluster_{place} {{\n{indent}    label = {name};\n{indent}    style = rounded;"
+            );
             dot_children(text, outline, Some(place), depth + 1);
             let _ = writeln!(text, "{indent}}}");
         } else {

@@ -65,8 +65,8 @@ pub(crate) fn words_of(outline: &Outline, set: &BTreeMap<String, ValueKind>) -> 
 
 /// A vocabulary of words whose values are the puppet's.
 pub(crate) fn vocabulary(words: &Words) -> (Vocabulary<Puppet>, Names) {
-    let mut vocabulary = Vocabulary::new()
-        .random(|puppet: &mut Puppet, _| puppet.rng.as_mut().map_or(f64::NAN, fastrand::Rng::f64));
+    let mut vocabulary =
+        Vocabulary::new().random(|puppet: &mut Puppet, _| puppet.rng.as_mut().map_or(f64::NAN, fastrand::Rng::f64));
     let mut names = Names::new();
     for (place, (name, kind)) in words.values.iter().enumerate() {
         names.insert(name.clone(), (place, *kind));

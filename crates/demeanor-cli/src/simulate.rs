@@ -62,11 +62,8 @@ pub(crate) fn run(run: &Run, words: Option<Words>) -> Outcome {
         return Err("a run has fewer than 1000 million ticks, each longer than nothing".into());
     }
     moments.push(Moment { time: f64::MIN, settings: run.set.clone(), message: None });
-    let sent = run.send.iter().map(|(name, time)| Moment {
-        time: *time,
-        settings: Vec::new(),
-        message: Some(name.clone()),
-    });
+    let sent =
+        run.send.iter().map(|(name, time)| Moment { time: *time, settings: Vec::new(), message: Some(name.clone()) });
     moments.extend(sent);
     moments.sort_by(|a, b| a.time.total_cmp(&b.time));
 
@@ -141,7 +138,11 @@ struct Stage<W> {
 
 impl<W: Write> Stage<W> {
     fn play(&mut self, run: &Run, moments: &[Moment], end: f64) -> std::io::Result<()> {
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be fewer than 1000 million")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "checked to be fewer than 1000 million"
+        )]
         let ticks = (end / run.tick + 1e-9).floor().max(0.0) as u64;
         let bar = progress(ticks);
         let mut next = moments.iter().peekable();
@@ -193,7 +194,12 @@ impl<W: Write> Stage<W> {
         let mut copy = self.puppet.clone();
         let reports = self.explain(&mut copy);
         let is_handled = self.machine.send(&mut self.puppet, &message.to_owned(), &mut self.clock);
-        writeln!(self.out, "{:>7.2} s  message {message}{}", self.clock.0, if is_handled { "" } else { ": no exit is taken" })?;
+        writeln!(
+            self.out,
+            "{:>7.2} s  message {message}{}",
+            self.clock.0,
+            if is_handled { "" } else { ": no exit is taken" }
+        )?;
         self.tell_changes(&reports, Some(message))?;
         if !is_handled {
             let waiting: Vec<_> = reports.into_iter().filter(|report| report.on.as_deref() == Some(message)).collect();

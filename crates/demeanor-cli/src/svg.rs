@@ -102,7 +102,8 @@ fn state(text: &mut String, outline: &Outline, place: usize, rect: Rect) {
         _ => rect.y,
     };
     let name_at = name_at + BASELINE;
-    let _ = writeln!(text, "<text class=\"name\" x=\"{:.1}\" y=\"{name_at:.1}\">{}</text>", rect.x, escaped(state.name()));
+    let _ =
+        writeln!(text, "<text class=\"name\" x=\"{:.1}\" y=\"{name_at:.1}\">{}</text>", rect.x, escaped(state.name()));
     if let Some(does) = does {
         let _ = writeln!(
             text,
@@ -126,7 +127,11 @@ fn path(text: &mut String, begin: Rect, label: Rect, end: Rect) {
             text,
             "<path class=\"arrow\" marker-end=\"url(#head)\" d=\"M{:.1} {:.1} C{left:.1} {y:.1} {left:.1} {y:.1} {left:.1} {y:.1} \
              M{right:.1} {y:.1} C{right:.1} {y:.1} {right:.1} {y:.1} {:.1} {:.1}\"/>",
-            out.0, out.1, back.0, back.1, y = middle.1,
+            out.0,
+            out.1,
+            back.0,
+            back.1,
+            y = middle.1,
         );
         return;
     }

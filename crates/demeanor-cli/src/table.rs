@@ -17,7 +17,9 @@ impl Setting {
         match text.trim() {
             "true" => Ok(Self::Flag(true)),
             "false" => Ok(Self::Flag(false)),
-            number => number.parse().map(Self::Number).map_err(|_| format!("`{text}` is neither a number nor true or false")),
+            number => {
+                number.parse().map(Self::Number).map_err(|_| format!("`{text}` is neither a number nor true or false"))
+            }
         }
     }
 
@@ -63,7 +65,9 @@ fn from_csv(text: &str) -> Result<Vec<Moment>, String> {
         let row = row.map_err(|error| error.to_string())?;
         let line = row.position().map_or(0, csv::Position::line);
         let cells = names.iter().zip(&row).filter(|(_, cell)| !cell.is_empty());
-        moments.push(moment(cells.map(|(name, cell)| (name, cell.to_owned()))).map_err(|why| format!("line {line}: {why}"))?);
+        moments.push(
+            moment(cells.map(|(name, cell)| (name, cell.to_owned()))).map_err(|why| format!("line {line}: {why}"))?,
+        );
     }
     Ok(moments)
 }
@@ -74,7 +78,8 @@ fn from_toml(text: &str) -> Result<Vec<Moment>, String> {
     let row = |(i, row): (usize, &toml::Value)| {
         let cells = row.as_table().ok_or_else(|| format!("`at` number {} is not a table", i + 1))?;
         let text = |value: &toml::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        moment(cells.iter().map(|(name, value)| (name.as_str(), text(value)))).map_err(|why| format!("`at` number {}: {why}", i + 1))
+        moment(cells.iter().map(|(name, value)| (name.as_str(), text(value))))
+            .map_err(|why| format!("`at` number {}: {why}", i + 1))
     };
     rows.iter().enumerate().map(row).collect()
 }
@@ -98,7 +103,9 @@ mod tests {
     #[test]
     fn a_table_in_csv_is_the_same_as_in_toml() {
         let csv = from_csv("time, health, alarm, message\n0, 50, false,\n1.5, , true, hit\n").unwrap();
-        let toml = from_toml("[[at]]\ntime = 0\nhealth = 50\nalarm = false\n[[at]]\ntime = 1.5\nalarm = true\nmessage = \"hit\"\n");
+        let toml = from_toml(
+            "[[at]]\ntime = 0\nhealth = 50\nalarm = false\n[[at]]\ntime = 1.5\nalarm = true\nmessage = \"hit\"\n",
+        );
         assert_eq!(
             csv,
             [
@@ -107,7 +114,11 @@ mod tests {
                     settings: vec![("health".into(), Setting::Number(50.0)), ("alarm".into(), Setting::Flag(false))],
                     message: None
                 },
-                Moment { time: 1.5, settings: vec![("alarm".into(), Setting::Flag(true))], message: Some("hit".into()) },
+                Moment {
+                    time: 1.5,
+                    settings: vec![("alarm".into(), Setting::Flag(true))],
+                    message: Some("hit".into())
+                },
             ]
         );
         let mut toml = toml.unwrap();
@@ -117,7 +128,10 @@ mod tests {
 
     #[test]
     fn a_table_with_a_mistake_tells_its_line() {
-        assert_eq!(from_csv("time,health\n0,many\n").unwrap_err(), "line 2: health: `many` is neither a number nor true or false");
+        assert_eq!(
+            from_csv("time,health\n0,many\n").unwrap_err(),
+            "line 2: health: `many` is neither a number nor true or false"
+        );
         assert_eq!(from_csv("health\n1\n").unwrap_err(), "line 2: there is no `time`");
     }
 }
