@@ -17,11 +17,10 @@ struct Enemy {
     vy: f32,
     health: f32,
     ammo: f32,
-    fear: f32,
     clock: f32,
     rng: u32,
     sees: bool,
-    _more: [u32; 6],
+    _more: [u32; 7],
 }
 
 impl Owner for Enemy {

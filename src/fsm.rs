@@ -67,14 +67,14 @@ pub struct Fsm<'a, T: Owner> {
     pub(crate) kept: usize,
     /// When the owner is one of many: what tells it from the others. Then `seat` is what they share.
     pub(crate) row: Option<Row<'a, T>>,
-    /// Which of the many it is.
-    pub(crate) slot: u32,
+    /// Which of the slice's owners it is.
+    pub(crate) nth: u32,
 }
 
 impl<'a, T: Owner> Fsm<'a, T> {
     #[inline]
     pub(crate) fn new(seat: &'a mut Seat<T>, global: &'a StateRef<T>) -> Self {
-        Self { seat, global, requests: SmallVec::new(), exiting: false, changes: 0, kept: 0, row: None, slot: 0 }
+        Self { seat, global, requests: SmallVec::new(), exiting: false, changes: 0, kept: 0, row: None, nth: 0 }
     }
 
     /// Asks for a change to `to`: its `enter`, after the `exit` of current.
@@ -152,9 +152,9 @@ impl<'a, T: Owner> Fsm<'a, T> {
     pub fn change_state_now(&mut self, owner: &mut T, to: impl Into<StateRef<T>>, cx: &mut T::Context<'_>) -> bool {
         let request = Request::Change(to.into());
         if self.row.is_some() && !self.exiting {
-            self.execute_seated(request, owner, cx)
+            self.execute_seated(&request, owner, cx)
         } else {
-            self.execute_now(request, owner, cx)
+            self.execute_now(&request, owner, cx)
         }
     }
 
@@ -180,6 +180,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
     }
 
     /// Returns the active states, from the outermost ancestor down to current.
+    #[must_use]
     pub fn path(&self) -> impl DoubleEndedIterator<Item = &StateRef<T>> + Clone {
         self.view().path()
     }
@@ -207,7 +208,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
     #[cfg(feature = "definition")]
     pub(crate) fn has_requests(&self) -> bool {
         match &self.row {
-            Some(row) => row.book.has_entry(self.slot),
+            Some(row) => row.book.has_entry(row.first + self.nth),
             None => !self.requests.is_empty(),
         }
     }
@@ -217,7 +218,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
     #[inline(never)]
     fn ask_for(&mut self, state: &'static dyn State<T>) {
         match &mut self.row {
-            Some(row) => row.book.change(self.slot, state, row.rows),
+            Some(row) => row.book.change(row.first + self.nth, state, row.rows),
             None => self.requests.push(Request::Change(StateRef::from(state))),
         }
     }
@@ -225,7 +226,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
     #[inline(never)]
     fn ask(&mut self, request: Request<T>) {
         match &mut self.row {
-            Some(row) => row.book.ask(self.slot, request, row.rows),
+            Some(row) => row.book.ask(row.first + self.nth, request, row.rows),
             None => self.requests.push(request),
         }
     }

@@ -108,28 +108,28 @@ impl<T: Owner> StateMachine<T> {
     /// Changes to `to`, and carries out what its callbacks ask for. Returns whether the change was made; a guard can refuse
     /// it.
     pub fn change_state(&mut self, owner: &mut T, to: impl Into<StateRef<T>>, cx: &mut T::Context<'_>) -> bool {
-        self.fsm().execute_now(Request::Change(to.into()), owner, cx)
+        self.fsm().execute_now(&Request::Change(to.into()), owner, cx)
     }
 
     /// Changes to the previous state. Returns whether the change was made; there may be none (rule 9).
     pub fn revert_state(&mut self, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        self.fsm().execute_now(Request::Revert, owner, cx)
+        self.fsm().execute_now(&Request::Revert, owner, cx)
     }
 
     /// Suspends current and enters `over`. Returns whether it was done (rule 15).
     pub fn push_state(&mut self, owner: &mut T, over: impl Into<StateRef<T>>, cx: &mut T::Context<'_>) -> bool {
-        self.fsm().execute_now(Request::Push(over.into()), owner, cx)
+        self.fsm().execute_now(&Request::Push(over.into()), owner, cx)
     }
 
     /// Leaves current and resumes what it was pushed over. Returns whether it was done (rule 15).
     pub fn pop_state(&mut self, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        self.fsm().execute_now(Request::Pop, owner, cx)
+        self.fsm().execute_now(&Request::Pop, owner, cx)
     }
 
     /// Changes to the descendant last active in `composite`, or to its initial one. Returns whether the change was made
     /// (rule 16).
     pub fn resume_state(&mut self, owner: &mut T, composite: impl Into<StateRef<T>>, cx: &mut T::Context<'_>) -> bool {
-        self.fsm().execute_now(Request::Resume(composite.into()), owner, cx)
+        self.fsm().execute_now(&Request::Resume(composite.into()), owner, cx)
     }
 
     /// Lends the machine to `act` as a callback has it, carries out what it asks for, and returns what it returns.
@@ -187,6 +187,7 @@ impl<T: Owner> StateMachine<T> {
     }
 
     /// Returns the active states, from the outermost ancestor down to current.
+    #[must_use]
     pub fn path(&self) -> impl DoubleEndedIterator<Item = &StateRef<T>> + Clone {
         self.seat.path()
     }

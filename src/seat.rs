@@ -59,7 +59,10 @@ impl<T: Owner> Seat<T> {
             match path_to(&current) {
                 Ok(path) => self.set_ancestors(&path[..path.len() - 1]),
                 Err(endless) => {
-                    log::error!("a machine is set to {current}, {endless}: it is taken for a state without a parent");
+                    log::error!(
+                        target: "demeanor",
+                        "a machine is set to {current}: {endless}, so that it is taken for a state without a parent"
+                    );
                     self.set_ancestors(&[]);
                 }
             }
@@ -172,7 +175,7 @@ pub(crate) fn path_to<T: Owner>(state: &StateRef<T>) -> Result<Path<T>, &'static
     let chain = iter::successors(Some(state.clone()), |state| state.parent());
     let mut path: Path<T> = chain.take(DEEPEST + 2).collect();
     if path.len() > DEEPEST + 1 {
-        return Err("whose chain of parents closes on itself or is longer than 64");
+        return Err("its chain of parents closes on itself or is longer than 64");
     }
     path.reverse();
     Ok(path)

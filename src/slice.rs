@@ -16,20 +16,18 @@ use crate::fsm::Fsm;
 use crate::owner::Owner;
 use crate::seat::{Rare, Seat};
 use crate::state::{State, StateRef};
-use crate::transition::Request;
+use crate::transition::{BEING_LEFT, Request};
 
 /// The handles of many owners of one state, for [`State::update_all`].
 pub struct FsmSlice<'a, T: Owner> {
     fsm: Fsm<'a, T>,
-    /// The row of the first owner.
-    first: u32,
 }
 
 impl<'a, T: Owner> FsmSlice<'a, T> {
-    pub(crate) fn new(seat: &'a mut Seat<T>, global: &'a StateRef<T>, row: Row<'a, T>, first: u32) -> Self {
+    pub(crate) fn new(seat: &'a mut Seat<T>, global: &'a StateRef<T>, row: Row<'a, T>) -> Self {
         let mut fsm = Fsm::new(seat, global);
         fsm.row = Some(row);
-        Self { fsm, first }
+        Self { fsm }
     }
 
     /// Returns the handle of the `i`-th owner.
@@ -84,47 +82,86 @@ impl<'a, T: Owner> FsmSlice<'a, T> {
     pub fn at(&mut self, i: usize) -> &mut Fsm<'a, T> {
         #[expect(clippy::cast_possible_truncation, reason = "a chunk is far smaller than 2^32")]
         let i = i as u32;
-        self.fsm.slot = self.first + i;
+        self.fsm.nth = i;
         &mut self.fsm
-    }
-
-    /// The row of the owner whose handle was asked for last.
-    #[cfg(feature = "std")]
-    pub(crate) fn last(&self) -> u32 {
-        self.fsm.slot
-    }
-
-    /// Whether the callbacks called with these handles are `exit`s.
-    #[cfg(feature = "std")]
-    pub(crate) fn set_exiting(&mut self) {
-        self.fsm.exiting = true;
-    }
-
-    /// How many changes the callbacks called with these handles already are part of.
-    #[cfg(feature = "std")]
-    pub(crate) fn set_changes(&mut self, changes: u32) {
-        self.fsm.changes = changes;
     }
 }
 
-impl<T: Owner> Fsm<'_, T> {
+/// What a batch sets before it hands the slice out, and looks at when a callback has panicked.
+impl<T: Owner> FsmSlice<'_, T> {
+    /// The slot of the owner whose handle was asked for last.
+    pub(crate) fn last(&self) -> u32 {
+        self.fsm.row.as_ref().map_or(0, |row| row.first + self.fsm.nth)
+    }
+
+    /// Drops what that owner has asked for.
+    pub(crate) fn forget_last(&mut self) {
+        let slot = self.last();
+        if let Some(row) = &mut self.fsm.row {
+            row.book.forget(slot);
+        }
+    }
+
+    /// The callbacks to be called are `exit`s of the state that all owners leave: it is previous, too (rule 5).
+    pub(crate) fn begin_exits(&mut self, from: &StateRef<T>) {
+        if self.fsm.exiting {
+            return;
+        }
+        self.fsm.seat.previous = from.clone();
+        self.fsm.exiting = true;
+        if let Some(row) = &mut self.fsm.row {
+            row.book.write_aside();
+        }
+    }
+
+    /// Refuses what has been asked for in the `exit`s (rule 12).
+    pub(crate) fn end_exits(&mut self, owners: &[T]) {
+        self.fsm.exiting = false;
+        let Some(asked) = self.fsm.row.as_mut().and_then(|row| row.book.take_asides()) else { return };
+        for (slot, request) in asked {
+            self.fsm.misused(&request, &owners[slot as usize], BEING_LEFT);
+        }
+    }
+
+    /// The callbacks to be called are `enter`s, of a change made at a time for all owners.
+    pub(crate) fn begin_enters(&mut self, entered_at: f64) {
+        self.fsm.changes = 1;
+        self.fsm.seat.entered_at = entered_at;
+        if let Some(row) = &mut self.fsm.row {
+            row.entered_at = &[];
+        }
+    }
+
+    /// The owners are in this state now.
+    pub(crate) fn set_current(&mut self, current: StateRef<T>) {
+        self.fsm.seat.current = current;
+    }
+}
+
+impl<'a, T: Owner> Fsm<'a, T> {
+    /// Of one of many owners, its row and slot.
+    #[inline]
+    fn row(&self) -> Option<(&Row<'a, T>, u32)> {
+        self.row.as_ref().map(|row| (row, row.first + self.nth))
+    }
+
     /// The seat that holds the owner's current state: of one of many, the one they share, until a change has been made at
     /// once.
     pub(crate) fn view(&self) -> &Seat<T> {
-        self.row.as_ref().and_then(|row| row.book.seat(self.slot)).unwrap_or(self.seat)
+        self.row().and_then(|(row, slot)| row.book.seat(slot)).unwrap_or(self.seat)
     }
 
     pub(crate) fn own_previous(&self) -> &StateRef<T> {
-        match &self.row {
-            Some(row) if row.has_previous && row.book.seat(self.slot).is_none() => row.rows.previous(self.slot),
+        match self.row() {
+            Some((row, slot)) if row.has_previous && row.book.seat(slot).is_none() => row.rows.previous(slot),
             _ => &self.view().previous,
         }
     }
 
     pub(crate) fn own_entered_at(&self) -> f64 {
-        match &self.row {
-            Some(row) if row.book.seat(self.slot).is_none() => {
-                row.entered_at.get(self.slot as usize).copied().unwrap_or(self.seat.entered_at)
+        match self.row() {
+            Some((row, slot)) if row.book.seat(slot).is_none() => {
+                row.entered_at.get(slot as usize).copied().unwrap_or(self.seat.entered_at)
             }
             _ => self.view().entered_at,
         }
@@ -132,12 +169,13 @@ impl<T: Owner> Fsm<'_, T> {
 
     /// Makes a change at once of one of many owners, which is taken out of its row into a seat of its own.
     #[cold]
-    pub(crate) fn execute_seated(&mut self, request: Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        let (slot, changes) = (self.slot, self.changes);
+    pub(crate) fn execute_seated(&mut self, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         let mut seat = self.seat.clone();
         seat.previous = self.own_previous().clone();
         seat.entered_at = self.own_entered_at();
+        let changes = self.changes;
         let Some(row) = &mut self.row else { return false };
+        let slot = row.first + self.nth;
         if let Some(rare) = row.rows.rare(slot) {
             seat.rare_mut().recall(rare);
         }
@@ -155,6 +193,8 @@ impl<T: Owner> Fsm<'_, T> {
 /// What tells one owner's handle from those of the others in its chunk.
 pub(crate) struct Row<'a, T: Owner> {
     pub(crate) rows: &'a dyn Rows<T>,
+    /// The slot of the slice's first owner.
+    pub(crate) first: u32,
     pub(crate) book: &'a mut Book<T>,
     /// When each owner changed to current. Empty when it is as the shared seat has it.
     pub(crate) entered_at: &'a [f64],
@@ -173,12 +213,29 @@ pub(crate) trait Rows<T: Owner> {
     fn rare(&self, slot: u32) -> Option<&Rare<T>>;
 }
 
-/// A request in short: the owner at `slot` asks for a change to the state known as `target`.
+/// A request in short: the owner at a slot asks for a change to the state known by a number.
+///
+/// One word, so that it is copied as one.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
-pub struct Mover {
-    pub(crate) slot: u32,
-    pub(crate) target: u32,
+pub struct Mover(u64);
+
+impl Mover {
+    #[inline]
+    fn new(slot: u32, target: u32) -> Self {
+        Self(u64::from(target) << 32 | u64::from(slot))
+    }
+
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "the lower half")]
+    pub(crate) fn slot(self) -> u32 {
+        self.0 as u32
+    }
+
+    #[inline]
+    pub(crate) fn target(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
 }
 
 /// An owner that something out of the ordinary happened to, with its seat.
@@ -189,16 +246,21 @@ pub(crate) struct Seated<T: Owner> {
     pub(crate) changes: u32,
 }
 
+/// What the owner at a slot has asked for.
+pub(crate) type Asked<T> = (u32, Request<T>);
+
 /// What the owners of a chunk have asked for.
 pub(crate) struct Book<T: Owner> {
     /// One change of one owner each, in the order of slots.
     pub(crate) movers: Vec<Mover>,
     /// All other requests, in the order made; of one owner, after its mover.
-    pub(crate) odd: Vec<(u32, Request<T>)>,
+    pub(crate) odd: Vec<Asked<T>>,
     /// The owners that a callback has changed at once.
     pub(crate) seated: Vec<Seated<T>>,
     /// The lowest slot from which on a request may be a mover.
     pub(crate) open_from: u32,
+    /// How many entries there were in `odd` when everything began to be written aside.
+    asked_before: usize,
     known: Box<[Known<T>; KNOWN]>,
 }
 
@@ -218,11 +280,11 @@ impl<T: Owner> Book<T> {
             odd: Vec::new(),
             seated: Vec::new(),
             open_from: 0,
+            asked_before: 0,
             known: Box::new([const { Known { state: None, index: 0 } }; KNOWN]),
         }
     }
 
-    #[cfg(feature = "std")]
     pub(crate) fn is_empty(&self) -> bool {
         self.movers.is_empty() && self.odd.is_empty() && self.seated.is_empty()
     }
@@ -231,7 +293,7 @@ impl<T: Owner> Book<T> {
     #[cfg(feature = "definition")]
     pub(crate) fn has_entry(&self, slot: u32) -> bool {
         slot < self.open_from
-            && (self.movers.binary_search_by_key(&slot, |mover| mover.slot).is_ok()
+            && (self.movers.binary_search_by_key(&slot, |mover| mover.slot()).is_ok()
                 || self.odd.iter().any(|(of, _)| *of == slot)
                 || self.seat(slot).is_some())
     }
@@ -240,7 +302,7 @@ impl<T: Owner> Book<T> {
     pub(crate) fn change(&mut self, slot: u32, state: &'static dyn State<T>, rows: &dyn Rows<T>) {
         if slot >= self.open_from {
             if let Some(target) = self.index_of(state, rows) {
-                self.movers.push(Mover { slot, target });
+                self.movers.push(Mover::new(slot, target));
                 self.open_from = slot + 1;
                 return;
             }
@@ -252,7 +314,7 @@ impl<T: Owner> Book<T> {
     pub(crate) fn ask(&mut self, slot: u32, request: Request<T>, rows: &dyn Rows<T>) {
         if let (Request::Change(state), true) = (&request, slot >= self.open_from) {
             if let Some(target) = rows.index_of(&**state) {
-                self.movers.push(Mover { slot, target });
+                self.movers.push(Mover::new(slot, target));
                 self.open_from = slot + 1;
                 return;
             }
@@ -279,8 +341,18 @@ impl<T: Owner> Book<T> {
         Some(index)
     }
 
+    /// From here on everything is written aside, behind what is there.
+    fn write_aside(&mut self) {
+        self.open_from = u32::MAX;
+        self.asked_before = self.odd.len();
+    }
+
+    /// Takes out what has been written since then.
+    fn take_asides(&mut self) -> Option<Vec<Asked<T>>> {
+        (self.odd.len() > self.asked_before).then(|| self.odd.drain(self.asked_before..).collect())
+    }
+
     /// Takes out the movers that have asked for nothing else, and adds them to `movers`.
-    #[cfg(feature = "std")]
     pub(crate) fn take_movers(&mut self, movers: &mut Vec<Mover>) {
         if self.odd.is_empty() && self.seated.is_empty() {
             mem::swap(&mut self.movers, movers);
@@ -289,7 +361,7 @@ impl<T: Owner> Book<T> {
         }
         let (odd, seated) = (&self.odd, &self.seated);
         self.movers.retain(|mover| {
-            let slot = mover.slot;
+            let slot = mover.slot();
             let is_odd = odd.iter().any(|(of, _)| *of == slot) || seated.iter().any(|seated| seated.slot == slot);
             if !is_odd {
                 movers.push(*mover);
@@ -299,11 +371,10 @@ impl<T: Owner> Book<T> {
     }
 
     /// Takes out everything, each owner's by ascending slot.
-    #[cfg(feature = "std")]
-    pub(crate) fn take(&mut self, rows: &dyn Rows<T>) -> (Vec<(u32, Request<T>)>, Vec<Seated<T>>) {
-        let in_short = self.movers.drain(..).map(|Mover { slot, target }| {
+    pub(crate) fn take(&mut self, rows: &dyn Rows<T>) -> (Vec<Asked<T>>, Vec<Seated<T>>) {
+        let in_short = self.movers.drain(..).map(|mover| {
             // A mover comes before what else its owner asked for.
-            (slot, Request::Change(rows.state(target).clone()))
+            (mover.slot(), Request::Change(rows.state(mover.target()).clone()))
         });
         let mut requests: Vec<_> = in_short.chain(self.odd.drain(..)).collect();
         requests.sort_by_key(|(slot, _)| *slot);
@@ -313,17 +384,16 @@ impl<T: Owner> Book<T> {
     }
 
     /// Drops what the owner at `slot` has asked for.
-    #[cfg(feature = "std")]
     pub(crate) fn forget(&mut self, slot: u32) {
-        self.movers.retain(|mover| mover.slot != slot);
+        self.movers.retain(|mover| mover.slot() != slot);
         self.odd.retain(|(of, _)| *of != slot);
     }
 
     /// Takes out what the owner at `slot` has asked for, in the order it did.
     pub(crate) fn take_requests(&mut self, slot: u32, rows: &dyn Rows<T>) -> SmallVec<[Request<T>; 2]> {
         let mut requests = SmallVec::new();
-        if let Some(at) = self.movers.iter().rposition(|mover| mover.slot == slot) {
-            requests.push(Request::Change(rows.state(self.movers.remove(at).target).clone()));
+        if let Some(at) = self.movers.iter().rposition(|mover| mover.slot() == slot) {
+            requests.push(Request::Change(rows.state(self.movers.remove(at).target()).clone()));
         }
         let mut at = 0;
         while at < self.odd.len() {
@@ -349,13 +419,10 @@ impl<T: Owner> Book<T> {
     fn seat_or_insert(&mut self, otherwise: Seated<T>) -> &mut Seated<T> {
         let slot = otherwise.slot;
         self.open_from = self.open_from.max(slot.saturating_add(1));
-        let at = match self.seated.iter().rposition(|seated| seated.slot == slot) {
-            Some(at) => at,
-            None => {
-                self.seated.push(otherwise);
-                self.seated.len() - 1
-            }
-        };
+        let at = self.seated.iter().rposition(|seated| seated.slot == slot).unwrap_or_else(|| {
+            self.seated.push(otherwise);
+            self.seated.len() - 1
+        });
         &mut self.seated[at]
     }
 }

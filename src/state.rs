@@ -173,7 +173,8 @@ pub trait State<T: Owner>: DowncastSync {
     #[doc(hidden)]
     fn can_exit_each(&self, owners: &[T], movers: &[Mover], next: &mut usize, cx: &T::Context<'_>) {
         while let Some(mover) = movers.get(*next) {
-            if !self.can_exit(&owners[mover.slot as usize], cx) {
+            // Never out of bounds; but said so, this loop vanishes where the guard is the provided one.
+            if owners.get(mover.slot() as usize).is_some_and(|owner| !self.can_exit(owner, cx)) {
                 break;
             }
             *next += 1;
@@ -184,7 +185,8 @@ pub trait State<T: Owner>: DowncastSync {
     #[doc(hidden)]
     fn can_enter_each(&self, owners: &[T], movers: &[Mover], next: &mut usize, cx: &T::Context<'_>) {
         while let Some(mover) = movers.get(*next) {
-            if !self.can_enter(&owners[mover.slot as usize], cx) {
+            // Never out of bounds; but said so, this loop vanishes where the guard is the provided one.
+            if owners.get(mover.slot() as usize).is_some_and(|owner| !self.can_enter(owner, cx)) {
                 break;
             }
             *next += 1;
@@ -195,7 +197,7 @@ pub trait State<T: Owner>: DowncastSync {
     #[doc(hidden)]
     fn exit_each(&self, owners: &mut [T], movers: &[Mover], fsm: &mut FsmSlice<'_, T>, cx: &mut T::Context<'_>) {
         for mover in movers {
-            let slot = mover.slot as usize;
+            let slot = mover.slot() as usize;
             self.exit(&mut owners[slot], fsm.at(slot), cx);
         }
     }
@@ -204,7 +206,7 @@ pub trait State<T: Owner>: DowncastSync {
     #[doc(hidden)]
     fn enter_each(&self, owners: &mut [T], movers: &[Mover], fsm: &mut FsmSlice<'_, T>, cx: &mut T::Context<'_>) {
         for mover in movers {
-            let slot = mover.slot as usize;
+            let slot = mover.slot() as usize;
             self.enter(&mut owners[slot], fsm.at(slot), cx);
         }
     }

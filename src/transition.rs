@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::mem;
 
-use log::{debug, error, warn};
+use log::{Level, debug, error, log};
 use smallvec::smallvec;
 
 use crate::fsm::Fsm;
@@ -75,6 +75,26 @@ pub(crate) fn carry_out(change: &mut impl Steps) -> bool {
     true
 }
 
+/// Why a request is not carried out, and how bad that is.
+struct Fault {
+    level: Level,
+    why: &'static str,
+}
+
+impl Fault {
+    /// A path of states without an end (rule 6).
+    fn endless(why: &'static str) -> Self {
+        Self { level: Level::Error, why }
+    }
+}
+
+/// A misuse (rule 23).
+impl From<&'static str> for Fault {
+    fn from(why: &'static str) -> Self {
+        Self { level: Level::Warn, why }
+    }
+}
+
 /// What one change leaves and enters.
 struct Plan<T: Owner> {
     cause: Cause,
@@ -86,9 +106,9 @@ struct Plan<T: Owner> {
 
 impl<T: Owner> Fsm<'_, T> {
     /// Rule 11.
-    pub(crate) fn execute_now(&mut self, request: Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+    pub(crate) fn execute_now(&mut self, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         if self.exiting {
-            self.misused(&request, owner, BEING_LEFT);
+            self.misused(request, owner, BEING_LEFT);
             return false;
         }
         self.settle(owner, cx);
@@ -109,27 +129,27 @@ impl<T: Owner> Fsm<'_, T> {
     fn settle_all(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
         while !self.requests.is_empty() {
             let request = self.requests.remove(0);
-            self.execute(request, owner, cx);
+            self.execute(&request, owner, cx);
         }
     }
 
     /// Carries out one request: guards, exits, swap, enters. Returns whether the change was made.
-    pub(crate) fn execute(&mut self, request: Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+    pub(crate) fn execute(&mut self, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         if self.changes == MOST_CHANGES {
-            self.break_cycle(&request, owner);
+            self.break_cycle(request, owner);
             return false;
         }
-        let plan = match self.plan(&request) {
+        let plan = match self.plan(request) {
             Ok(plan) => plan,
-            Err(why) => {
-                self.misused(&request, owner, why);
+            Err(fault) => {
+                self.refused(request, owner, &fault);
                 return false;
             }
         };
         carry_out(&mut OneChange { fsm: self, plan: &plan, owner, cx })
     }
 
-    fn plan(&self, request: &Request<T>) -> Result<Plan<T>, &'static str> {
+    fn plan(&self, request: &Request<T>) -> Result<Plan<T>, Fault> {
         let cause = request.cause();
         let stack = self.seat.rare.as_ref().map_or(&[][..], |rare| &rare.stack);
         let (kept, entered) = match request {
@@ -137,7 +157,7 @@ impl<T: Owner> Fsm<'_, T> {
             Request::Revert => self.route(self.previous().ok_or("there is no previous state")?)?,
             Request::Resume(composite) => self.route(self.seat.remembered(composite).unwrap_or(composite))?,
             Request::Push(_) if stack.len() == MOST_PUSHED => {
-                return Err("64 states are pushed over each other already");
+                return Err("64 states are pushed over each other already".into());
             }
             Request::Push(over) => (0, descent(over)?.1),
             Request::Pop => {
@@ -149,7 +169,7 @@ impl<T: Owner> Fsm<'_, T> {
     }
 
     /// How many active states a change to `to` leaves alone, and what it enters (rule 6).
-    fn route(&self, to: &StateRef<T>) -> Result<(usize, Path<T>), &'static str> {
+    fn route(&self, to: &StateRef<T>) -> Result<(usize, Path<T>), Fault> {
         let (above, mut path) = descent(to)?;
         // Up to the deepest common ancestor; but a target on the active path is itself left.
         let shared = self.seat.path().zip(&path).take_while(|(active, entered)| active == entered).count();
@@ -187,13 +207,13 @@ impl<T: Owner> Fsm<'_, T> {
         let asked_before = self.requests.len();
         self.exiting = true;
         for depth in (plan.kept..self.seat.depth()).rev() {
-            self.seat.remember(depth);
             let Some(state) = self.seat.at(depth).cloned() else { break };
             if plan.cause == Cause::Push {
                 state.suspend(owner, self, cx);
             } else {
                 state.exit(owner, self, cx);
             }
+            self.seat.remember(depth);
         }
         self.exiting = false;
         while self.requests.len() > asked_before {
@@ -328,8 +348,14 @@ impl<T: Owner> Fsm<'_, T> {
     }
 
     #[cold]
-    pub(crate) fn misused(&self, request: &Request<T>, owner: &T, why: &str) {
-        warn!("{}: {request} refused in state {}: {why}", Label(owner), NameOf(self.current()));
+    pub(crate) fn misused(&self, request: &Request<T>, owner: &T, why: &'static str) {
+        self.refused(request, owner, &why.into());
+    }
+
+    #[cold]
+    fn refused(&self, request: &Request<T>, owner: &T, fault: &Fault) {
+        let current = NameOf(self.current());
+        log!(target: "demeanor", fault.level, "{}: {request} refused in state {current}: {}", Label(owner), fault.why);
     }
 
     /// Rule 13.
@@ -343,6 +369,7 @@ impl<T: Owner> Fsm<'_, T> {
             }
         }
         error!(
+            target: "demeanor",
             "{}: {request} dropped in state {}: one callback has led to {MOST_CHANGES} changes, lately to {cycle:?}",
             Label(owner),
             NameOf(self.current()),
@@ -353,8 +380,13 @@ impl<T: Owner> Fsm<'_, T> {
 /// Tells the log and the owner of a change, made or refused (rules 8, 23).
 #[inline]
 pub(crate) fn tell<T: Owner>(owner: &mut T, change: &Change<'_, T>, cx: &mut T::Context<'_>) {
-    debug!(target: "demeanor", "{}: {change}", Label(owner));
+    log_change(owner, change);
     owner.on_change(change, cx);
+}
+
+#[inline]
+pub(crate) fn log_change<T: Owner>(owner: &T, change: &Change<'_, T>) {
+    debug!(target: "demeanor", "{}: {change}", Label(owner));
 }
 
 /// One owner's change.
@@ -385,16 +417,16 @@ impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
 
 /// The path from the outermost ancestor of `to` down through the `initial()` children, and how many states of it are above
 /// `to`.
-fn descent<T: Owner>(to: &StateRef<T>) -> Result<(usize, Path<T>), &'static str> {
-    let mut path = path_to(to)?;
+fn descent<T: Owner>(to: &StateRef<T>) -> Result<(usize, Path<T>), Fault> {
+    let mut path = path_to(to).map_err(Fault::endless)?;
     let above = path.len() - 1;
     let mut innermost = to.clone();
     while let Some(child) = innermost.initial() {
         if child.parent().as_ref() != Some(&innermost) {
-            return Err("its initial() has another parent()");
+            return Err("its initial() has another parent()".into());
         }
         if path.len() > 64 {
-            return Err("its initial() states have no end");
+            return Err(Fault::endless("its initial() states have no end"));
         }
         path.push(child.clone());
         innermost = child;

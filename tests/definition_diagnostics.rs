@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use demeanor::Owner;
-use demeanor::definition::{Definition, Outline, Problem, Problems, Vocabulary};
+use demeanor::definition::{Definition, Outline, Problem, Problems, ValueKind, Vocabulary};
 use demeanor::{GameTime, State};
 use miette::{GraphicalReportHandler, GraphicalTheme};
 use schemars::JsonSchema;
@@ -98,7 +98,7 @@ fn lines(file: &str) -> Vec<String> {
 #[test]
 fn text_that_is_not_toml() {
     assert_told(
-        r##"initial = "idle"
+        r#"initial = "idle"
 
 [states.idle]
 behaviour = "rest"
@@ -106,8 +106,8 @@ exits = [{ to = "attack", when = "enemy_visible" }]
 
 [states.attack
 exits = [{ to = "idle", when = "not enemy_visible" }]
-"##,
-        r##"syntax
+"#,
+        r#"syntax
 
   × this is not TOML: unclosed table, expected `]`
    ╭─[grunt.toml:7:15]
@@ -117,14 +117,14 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
    ·               ╰── here
  8 │ exits = [{ to = "idle", when = "not enemy_visible" }]
    ╰────
-"##,
+"#,
     );
 }
 
 #[test]
 fn a_string_without_an_end() {
     assert_told(
-        r##"initial = "idle
+        r#"initial = "idle
 
 [states.idle]
 behaviour = "rest"
@@ -132,8 +132,8 @@ exits = [{ to = "attack", when = "enemy_visible" }]
 
 [states.attack]
 exits = [{ to = "idle", when = "not enemy_visible" }]
-"##,
-        r##"syntax
+"#,
+        r#"syntax
 
   × this is not TOML: invalid basic string, expected `"`
    ╭─[grunt.toml:1:16]
@@ -142,14 +142,14 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
    ·                ╰── here
  2 │
    ╰────
-"##,
+"#,
     );
 }
 
 #[test]
 fn an_unknown_key() {
     assert_told(
-        r##"initial = "idle"
+        r#"initial = "idle"
 
 [states.idle]
 behavior = "rest"
@@ -157,8 +157,8 @@ exits = [{ to = "attack", when = "enemy_visible" }]
 
 [states.attack]
 exits = [{ to = "idle", when = "not enemy_visible" }]
-"##,
-        r##"unknown-key
+"#,
+        r#"unknown-key
 
   × unknown key `behavior` in a state
    ╭─[grunt.toml:4:1]
@@ -169,14 +169,14 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
  5 │ exits = [{ to = "attack", when = "enemy_visible" }]
    ╰────
   help: did you mean `behaviour`?
-"##,
+"#,
     );
 }
 
 #[test]
 fn an_unknown_state() {
     assert_told(
-        r##"initial = "idle"
+        r#"initial = "idle"
 
 [states.idle]
 behaviour = "rest"
@@ -184,8 +184,8 @@ exits = [{ to = "atack", when = "enemy_visible" }]
 
 [states.attack]
 exits = [{ to = "idle", when = "not enemy_visible" }]
-"##,
-        r##"unknown-state
+"#,
+        r#"unknown-state
 
   × unknown state `atack`
    ╭─[grunt.toml:5:17]
@@ -196,14 +196,14 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
  6 │
    ╰────
   help: did you mean `attack`?
-"##,
+"#,
     );
 }
 
 #[test]
 fn an_unknown_behaviour() {
     assert_told(
-        r##"initial = "idle"
+        r#"initial = "idle"
 
 [states.idle]
 behaviour = "rust"
@@ -211,8 +211,8 @@ exits = [{ to = "attack", when = "enemy_visible" }]
 
 [states.attack]
 exits = [{ to = "idle", when = "not enemy_visible" }]
-"##,
-        r##"unknown-behaviour
+"#,
+        r#"unknown-behaviour
 
   × unknown behaviour `rust`
    ╭─[grunt.toml:4:13]
@@ -223,14 +223,14 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
  5 │ exits = [{ to = "attack", when = "enemy_visible" }]
    ╰────
   help: did you mean `rest`?
-"##,
+"#,
     );
 }
 
 #[test]
 fn an_unknown_value() {
     assert_told(
-        r##"initial = "idle"
+        r#"initial = "idle"
 
 [states.idle]
 behaviour = "rest"
@@ -238,8 +238,8 @@ exits = [{ to = "attack", when = "enemy_visible and helth < 20" }]
 
 [states.attack]
 exits = [{ to = "idle", when = "not enemy_visible" }]
-"##,
-        r##"unknown-value
+"#,
+        r#"unknown-value
 
   × unknown value `helth`
    ╭─[grunt.toml:5:53]
@@ -250,14 +250,14 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
  6 │
    ╰────
   help: did you mean `health`?
-"##,
+"#,
     );
 }
 
 #[test]
 fn an_unknown_message() {
     assert_told(
-        r##"initial = "idle"
+        r#"initial = "idle"
 
 [states.idle]
 behaviour = "rest"
@@ -265,8 +265,8 @@ exits = [{ to = "attack", on = "took_demage" }]
 
 [states.attack]
 exits = [{ to = "idle", when = "not enemy_visible" }]
-"##,
-        r##"unknown-message
+"#,
+        r#"unknown-message
 
   × unknown message `took_demage`
    ╭─[grunt.toml:5:32]
@@ -277,14 +277,14 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
  6 │
    ╰────
   help: did you mean `took_damage`?
-"##,
+"#,
     );
 }
 
 #[test]
 fn an_unknown_parameter() {
     assert_told(
-        r##"initial = "idle"
+        r#"initial = "idle"
 
 [states.idle]
 behaviour = "go_to"
@@ -293,8 +293,8 @@ exits = [{ to = "attack", when = "enemy_visible" }]
 
 [states.attack]
 exits = [{ to = "idle", when = "not enemy_visible" }]
-"##,
-        r##"unknown-parameter
+"#,
+        r#"unknown-parameter
 
   × behaviour `go_to` has no parameter `sped`
    ╭─[grunt.toml:5:30]
@@ -305,14 +305,14 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
  6 │ exits = [{ to = "attack", when = "enemy_visible" }]
    ╰────
   help: did you mean `speed`?
-"##,
+"#,
     );
 }
 
 #[test]
 fn a_parameter_where_none_is_taken() {
     assert_told(
-        r##"initial = "idle"
+        r#"initial = "idle"
 
 [states.idle]
 behaviour = "rest"
@@ -321,8 +321,8 @@ exits = [{ to = "attack", when = "enemy_visible" }]
 
 [states.attack]
 exits = [{ to = "idle", when = "not enemy_visible" }]
-"##,
-        r##"unknown-parameter
+"#,
+        r#"unknown-parameter
 
   × behaviour `rest` has no parameter `hours`
    ╭─[grunt.toml:5:12]
@@ -333,14 +333,14 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
  6 │ exits = [{ to = "attack", when = "enemy_visible" }]
    ╰────
   help: behaviour `rest` takes no parameters
-"##,
+"#,
     );
 }
 
 #[test]
 fn a_parameter_of_a_wrong_type() {
     assert_told(
-        r##"initial = "idle"
+        r#"initial = "idle"
 
 [states.idle]
 behaviour = "go_to"
@@ -349,8 +349,8 @@ exits = [{ to = "attack", when = "enemy_visible" }]
 
 [states.attack]
 exits = [{ to = "idle", when = "not enemy_visible" }]
-"##,
-        r##"parameter-type
+"#,
+        r#"parameter-type
 
   × parameter `speed` of behaviour `go_to` must be a number, not a string
    ╭─[grunt.toml:5:38]
@@ -360,14 +360,14 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
    ·                                         ╰── expected a number
  6 │ exits = [{ to = "attack", when = "enemy_visible" }]
    ╰────
-"##,
+"#,
     );
 }
 
 #[test]
 fn a_parameter_that_is_none_of_the_words() {
     assert_told(
-        r##"initial = "idle"
+        r#"initial = "idle"
 
 [states.idle]
 behaviour = "go_to"
@@ -376,8 +376,8 @@ exits = [{ to = "attack", when = "enemy_visible" }]
 
 [states.attack]
 exits = [{ to = "idle", when = "not enemy_visible" }]
-"##,
-        r##"parameter-type
+"#,
+        r#"parameter-type
 
   × parameter `target` of behaviour `go_to` must be `cover` or `enemy`, not `home`
    ╭─[grunt.toml:5:21]
@@ -387,14 +387,14 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
    ·                        ╰── expected `cover` or `enemy`
  6 │ exits = [{ to = "attack", when = "enemy_visible" }]
    ╰────
-"##,
+"#,
     );
 }
 
 #[test]
 fn a_parameter_that_only_the_behaviour_refuses() {
     assert_told(
-        r##"initial = "idle"
+        r#"initial = "idle"
 
 [states.idle]
 behaviour = "go_to"
@@ -403,8 +403,8 @@ exits = [{ to = "attack", when = "enemy_visible" }]
 
 [states.attack]
 exits = [{ to = "idle", when = "not enemy_visible" }]
-"##,
-        r##"parameter-type
+"#,
+        r#"parameter-type
 
   × behaviour `go_to` refuses its parameters: invalid value: integer `1000`, expected u8
    ╭─[grunt.toml:5:38]
@@ -414,14 +414,14 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
    ·                                        ╰── refused
  6 │ exits = [{ to = "attack", when = "enemy_visible" }]
    ╰────
-"##,
+"#,
     );
 }
 
 #[test]
 fn a_missing_parameter() {
     assert_told(
-        r##"initial = "idle"
+        r#"initial = "idle"
 
 [states.idle]
 behaviour = "go_to"
@@ -430,8 +430,8 @@ exits = [{ to = "attack", when = "enemy_visible" }]
 
 [states.attack]
 exits = [{ to = "idle", when = "not enemy_visible" }]
-"##,
-        r##"missing-parameter
+"#,
+        r#"missing-parameter
 
   × behaviour `go_to` needs parameter `target`
    ╭─[grunt.toml:5:10]
@@ -441,14 +441,14 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
    ·                ╰── needs `target`
  6 │ exits = [{ to = "attack", when = "enemy_visible" }]
    ╰────
-"##,
+"#,
     );
 }
 
 #[test]
 fn a_state_defined_twice() {
     assert_told(
-        r##"initial = "idle"
+        r#"initial = "idle"
 
 [states.idle]
 behaviour = "rest"
@@ -459,8 +459,8 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
 
 [states.idle]
 final = true
-"##,
-        r##"duplicate-state
+"#,
+        r"duplicate-state
 
   × state `idle` is defined twice
     ╭─[grunt.toml:10:9]
@@ -471,22 +471,22 @@ final = true
  11 │ final = true
     ╰────
   help: put both into one table, or rename one
-"##,
+",
     );
 }
 
 #[test]
 fn a_missing_initial_state() {
     assert_told(
-        r##"
+        r#"
 [states.idle]
 behaviour = "rest"
 exits = [{ to = "attack", when = "enemy_visible" }]
 
 [states.attack]
 exits = [{ to = "idle", when = "not enemy_visible" }]
-"##,
-        r##"missing-key
+"#,
+        r#"missing-key
 
   × the file has no `initial`
    ╭─[grunt.toml:1:1]
@@ -497,14 +497,14 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
  3 │ behaviour = "rest"
    ╰────
   help: name the state that a machine begins in: `initial = ".."`
-"##,
+"#,
     );
 }
 
 #[test]
 fn an_unknown_initial_state() {
     assert_told(
-        r##"initial = "idel"
+        r#"initial = "idel"
 
 [states.idle]
 behaviour = "rest"
@@ -512,8 +512,8 @@ exits = [{ to = "attack", when = "enemy_visible" }]
 
 [states.attack]
 exits = [{ to = "idle", when = "not enemy_visible" }]
-"##,
-        r##"unknown-state
+"#,
+        r#"unknown-state
 
   × unknown state `idel`
    ╭─[grunt.toml:1:11]
@@ -523,14 +523,14 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
  2 │
    ╰────
   help: did you mean `idle`?
-"##,
+"#,
     );
 }
 
 #[test]
 fn parents_in_a_circle() {
     assert_told(
-        r##"initial = "idle"
+        r#"initial = "idle"
 
 [states.idle]
 parent = "attack"
@@ -540,8 +540,8 @@ exits = [{ to = "attack", when = "enemy_visible" }]
 [states.attack]
 parent = "idle"
 exits = [{ to = "idle", when = "not enemy_visible" }]
-"##,
-        r##"parent-cycle
+"#,
+        r#"parent-cycle
 
   × `idle` and `attack` are each other's parents
    ╭─[grunt.toml:4:10]
@@ -552,14 +552,14 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
  5 │ behaviour = "rest"
    ╰────
   help: one of them must have another parent, or none
-"##,
+"#,
     );
 }
 
 #[test]
 fn an_exit_to_its_own_state_without_a_condition() {
     assert_told(
-        r##"initial = "idle"
+        r#"initial = "idle"
 
 [states.idle]
 behaviour = "rest"
@@ -567,8 +567,8 @@ exits = [{ to = "attack", when = "enemy_visible" }, { to = "idle" }]
 
 [states.attack]
 exits = [{ to = "idle", when = "not enemy_visible" }]
-"##,
-        r##"spins
+"#,
+        r#"spins
 
   × state `idle` would leave for itself in every tick
    ╭─[grunt.toml:5:53]
@@ -579,14 +579,14 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
  6 │
    ╰────
   help: give the exit a `when`, or remove it
-"##,
+"#,
     );
 }
 
 #[test]
 fn a_condition_too_deep() {
     assert_told(
-        r##"initial = "idle"
+        r#"initial = "idle"
 
 [states.idle]
 behaviour = "rest"
@@ -594,8 +594,8 @@ exits = [{ to = "attack", when = "((((((((((((((((((((((((((((((((((((((((((((((
 
 [states.attack]
 exits = [{ to = "idle", when = "not enemy_visible" }]
-"##,
-        r##"condition-too-deep
+"#,
+        r#"condition-too-deep
 
   × the condition is nested deeper than 64 parentheses and `not`s
    ╭─[grunt.toml:5:99]
@@ -606,14 +606,14 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
  6 │
    ╰────
   help: let the game offer the answer as one value, or split the state
-"##,
+"#,
     );
 }
 
 #[test]
 fn a_condition_that_breaks_off() {
     assert_told(
-        r##"initial = "idle"
+        r#"initial = "idle"
 
 [states.idle]
 behaviour = "rest"
@@ -621,8 +621,8 @@ exits = [{ to = "attack", when = "enemy_visible and" }]
 
 [states.attack]
 exits = [{ to = "idle", when = "not enemy_visible" }]
-"##,
-        r##"condition
+"#,
+        r#"condition
 
   × expected a value, a number, `not` or `(`
    ╭─[grunt.toml:5:52]
@@ -632,14 +632,14 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
    ·                                                    ╰── here
  6 │
    ╰────
-"##,
+"#,
     );
 }
 
 #[test]
 fn a_condition_with_another_languages_operators() {
     assert_told(
-        r##"initial = "idle"
+        r#"initial = "idle"
 
 [states.idle]
 behaviour = "rest"
@@ -647,8 +647,8 @@ exits = [{ to = "attack", when = "enemy_visible && health < 20" }]
 
 [states.attack]
 exits = [{ to = "idle", when = "not enemy_visible" }]
-"##,
-        r##"condition
+"#,
+        r#"condition
 
   × expected `and`, `or` or the end
    ╭─[grunt.toml:5:49]
@@ -659,14 +659,14 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
  6 │
    ╰────
   help: write `and`
-"##,
+"#,
     );
 }
 
 #[test]
 fn an_assignment_for_a_comparison() {
     assert_told(
-        r##"initial = "idle"
+        r#"initial = "idle"
 
 [states.idle]
 behaviour = "rest"
@@ -674,8 +674,8 @@ exits = [{ to = "attack", when = "health = 20" }]
 
 [states.attack]
 exits = [{ to = "idle", when = "not enemy_visible" }]
-"##,
-        r##"condition
+"#,
+        r#"condition
 
   × expected `and`, `or` or the end
    ╭─[grunt.toml:5:42]
@@ -686,14 +686,14 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
  6 │
    ╰────
   help: write `==`
-"##,
+"#,
     );
 }
 
 #[test]
 fn a_chain_of_comparisons() {
     assert_told(
-        r##"initial = "idle"
+        r#"initial = "idle"
 
 [states.idle]
 behaviour = "rest"
@@ -701,8 +701,8 @@ exits = [{ to = "attack", when = "0 < health < 20" }]
 
 [states.attack]
 exits = [{ to = "idle", when = "not enemy_visible" }]
-"##,
-        r##"condition
+"#,
+        r#"condition
 
   × comparisons cannot be chained
    ╭─[grunt.toml:5:46]
@@ -713,14 +713,14 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
  6 │
    ╰────
   help: join them by `and`, as in `1 < health and health < 5`
-"##,
+"#,
     );
 }
 
 #[test]
 fn a_number_where_a_flag_should_be() {
     assert_told(
-        r##"initial = "idle"
+        r#"initial = "idle"
 
 [states.idle]
 behaviour = "rest"
@@ -728,8 +728,8 @@ exits = [{ to = "attack", when = "not health" }]
 
 [states.attack]
 exits = [{ to = "idle", when = "not enemy_visible" }]
-"##,
-        r##"comparison
+"#,
+        r#"comparison
 
   × `health` is a number, which is neither true nor false
    ╭─[grunt.toml:5:39]
@@ -740,14 +740,14 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
  6 │
    ╰────
   help: compare it, as in `health > 0`
-"##,
+"#,
     );
 }
 
 #[test]
 fn a_flag_where_a_number_should_be() {
     assert_told(
-        r##"initial = "idle"
+        r#"initial = "idle"
 
 [states.idle]
 behaviour = "rest"
@@ -755,8 +755,8 @@ exits = [{ to = "attack", when = "enemy_visible > 1" }]
 
 [states.attack]
 exits = [{ to = "idle", when = "not enemy_visible" }]
-"##,
-        r##"comparison
+"#,
+        r#"comparison
 
   × `enemy_visible` is true or false, not a number
    ╭─[grunt.toml:5:35]
@@ -767,14 +767,14 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
  6 │
    ╰────
   help: write `enemy_visible` or `not enemy_visible`
-"##,
+"#,
     );
 }
 
 #[test]
 fn a_comparison_of_nothing() {
     assert_told(
-        r##"initial = "idle"
+        r#"initial = "idle"
 
 [states.idle]
 behaviour = "rest"
@@ -782,8 +782,8 @@ exits = [{ to = "attack", when = "1 < 2" }]
 
 [states.attack]
 exits = [{ to = "idle", when = "not enemy_visible" }]
-"##,
-        r##"comparison
+"#,
+        r#"comparison
 
   × the comparison is always the same
    ╭─[grunt.toml:5:35]
@@ -794,14 +794,14 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
  6 │
    ╰────
   help: name a value of the game on one side
-"##,
+"#,
     );
 }
 
 #[test]
 fn a_chance_above_one() {
     assert_told(
-        r##"initial = "idle"
+        r#"initial = "idle"
 
 [states.idle]
 behaviour = "rest"
@@ -809,8 +809,8 @@ exits = [{ to = "attack", when = "chance(10)" }]
 
 [states.attack]
 exits = [{ to = "idle", when = "not enemy_visible" }]
-"##,
-        r##"chance
+"#,
+        r#"chance
 
   × a chance is a number from 0 to 1
    ╭─[grunt.toml:5:42]
@@ -820,14 +820,14 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
    ·                                           ╰── not from 0 to 1
  6 │
    ╰────
-"##,
+"#,
     );
 }
 
 #[test]
 fn a_chance_without_random_numbers() {
     assert_told(
-        r##"initial = "idle"
+        r#"initial = "idle"
 
 [states.idle]
 behaviour = "rest"
@@ -835,8 +835,8 @@ exits = [{ to = "attack", when = "chance(0.1)" }]
 
 [states.attack]
 exits = [{ to = "idle", when = "not enemy_visible" }]
-"##,
-        r##"chance
+"#,
+        r#"chance
 
   × the game offers no random numbers to definitions
    ╭─[grunt.toml:5:35]
@@ -847,14 +847,14 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
  6 │
    ╰────
   help: a programmer can add them with `Vocabulary::random`
-"##,
+"#,
     );
 }
 
 #[test]
 fn time_in_an_entry_condition() {
     assert_told(
-        r##"initial = "idle"
+        r#"initial = "idle"
 
 [states.idle]
 behaviour = "rest"
@@ -863,8 +863,8 @@ exits = [{ to = "attack", when = "enemy_visible" }]
 [states.attack]
 enter_when = "time_in_state > 2"
 exits = [{ to = "idle", when = "not enemy_visible" }]
-"##,
-        r##"entry-condition
+"#,
+        r#"entry-condition
 
   × `time_in_state` cannot be asked in `enter_when`
    ╭─[grunt.toml:8:15]
@@ -875,14 +875,14 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
  9 │ exits = [{ to = "idle", when = "not enemy_visible" }]
    ╰────
   help: put it into the `when` of the exits that lead here
-"##,
+"#,
     );
 }
 
 #[test]
 fn an_initial_child_that_is_not_a_child() {
     assert_told(
-        r##"initial = "idle"
+        r#"initial = "idle"
 
 [states.idle]
 initial = "attack"
@@ -891,8 +891,8 @@ exits = [{ to = "attack", when = "enemy_visible" }]
 
 [states.attack]
 exits = [{ to = "idle", when = "not enemy_visible" }]
-"##,
-        r##"initial-not-a-child
+"#,
+        r#"initial-not-a-child
 
   × `attack` is the initial state of `idle`, but not a child of it
    ╭─[grunt.toml:4:11]
@@ -903,14 +903,14 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
  5 │ behaviour = "rest"
    ╰────
   help: give `attack` the key `parent = "idle"`
-"##,
+"#,
     );
 }
 
 #[test]
 fn a_global_state_that_is_a_target() {
     assert_told(
-        r##"global = "attack"
+        r#"global = "attack"
 initial = "idle"
 
 [states.idle]
@@ -919,8 +919,8 @@ exits = [{ to = "attack", when = "enemy_visible" }]
 
 [states.attack]
 exits = [{ to = "idle", when = "not enemy_visible" }]
-"##,
-        r##"global
+"#,
+        r#"global
 
   × state `attack` is the global state: it cannot be changed to
    ╭─[grunt.toml:6:10]
@@ -930,14 +930,14 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
    ·                              ╰── runs beside every other state already
  7 │
    ╰────
-"##,
+"#,
     );
 }
 
 #[test]
 fn a_key_of_a_wrong_type() {
     assert_told(
-        r##"initial = "idle"
+        r#"initial = "idle"
 
 [states.idle]
 behaviour = "rest"
@@ -946,8 +946,8 @@ final = 1
 
 [states.attack]
 exits = [{ to = "idle", when = "not enemy_visible" }]
-"##,
-        r##"wrong-type
+"#,
+        r#"wrong-type
 
   × `exits` must be a list, not a string
    ╭─[grunt.toml:5:9]
@@ -968,14 +968,14 @@ wrong-type
    ·         ╰── expected true or false
  7 │
    ╰────
-"##,
+"#,
     );
 }
 
 #[test]
 fn a_condition_with_escapes() {
     assert_told(
-        r##"initial = "idle"
+        r#"initial = "idle"
 
 [states.idle]
 behaviour = "rest"
@@ -983,8 +983,8 @@ exits = [{ to = "attack", when = "\u0065nemy_visible and helth < 1" }]
 
 [states.attack]
 exits = [{ to = "idle", when = "not enemy_visible" }]
-"##,
-        r##"unknown-value
+"#,
+        r#"unknown-value
 
   × unknown value `helth`
    ╭─[grunt.toml:5:34]
@@ -995,14 +995,14 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
  6 │
    ╰────
   help: did you mean `health`?
-"##,
+"#,
     );
 }
 
 #[test]
 fn a_condition_over_several_lines() {
     assert_told(
-        r##"initial = "idle"
+        r#"initial = "idle"
 
 [states.idle]
 behaviour = "rest"
@@ -1013,8 +1013,8 @@ exits = [{ to = "attack", when = """
 
 [states.attack]
 exits = [{ to = "idle", when = "not enemy_visible" }]
-"##,
-        r##"unknown-value
+"#,
+        r#"unknown-value
 
   × unknown value `helth`
    ╭─[grunt.toml:7:9]
@@ -1025,7 +1025,7 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
  8 │     """ }]
    ╰────
   help: did you mean `health`?
-"##,
+"#,
     );
 }
 
@@ -1054,7 +1054,7 @@ fn bytes_that_are_not_utf8() {
     let problems = Outline::from_bytes("grunt.toml", b"initial = \"idle\"\n# caf\xe9\n", None).unwrap_err();
     assert_same(
         &drawn(&problems),
-        r##"not-utf8
+        r#"not-utf8
 
   × the file is not UTF-8 text
    ╭─[grunt.toml:2:6]
@@ -1064,7 +1064,7 @@ fn bytes_that_are_not_utf8() {
    ·      ╰── the first byte that is not
    ╰────
   help: save the file as UTF-8
-"##,
+"#,
     );
 }
 
@@ -1169,7 +1169,10 @@ fn without_a_vocabulary_what_could_not_be_checked_is_listed() {
     assert_eq!(problems.to_string(), "grunt.toml:7:25: error: unknown state `idel`: did you mean `idle`?");
     let outline = Outline::parse("grunt.toml", &file.replace("idel", "idle"), None).unwrap();
     let unchecked = outline.unchecked();
-    assert_eq!(Vec::from_iter(&unchecked.values), ["near", "stamina"]);
+    assert_eq!(
+        Vec::from_iter(&unchecked.values),
+        [(&"near".to_owned(), &ValueKind::Flag), (&"stamina".to_owned(), &ValueKind::Number)]
+    );
     assert_eq!(Vec::from_iter(&unchecked.behaviours), ["sleep"]);
     assert_eq!(Vec::from_iter(&unchecked.messages), ["alarm"]);
 }

@@ -96,7 +96,7 @@ fn atom() -> impl Strategy<Value = Said> {
         (-4_i8..4).prop_map(move |n| said(format!("a < {n}"), n.into(), |said, owner, _| owner.a < said.number)),
         (-4_i8..4).prop_map(move |n| said(format!("{n} >= b"), n.into(), |said, owner, _| said.number >= owner.b)),
         (-4_i8..4).prop_map(move |n| said(format!("a != {n}"), n.into(), |said, owner, _| {
-            owner.a < said.number || owner.a > said.number
+            owner.a.partial_cmp(&said.number).is_some_and(std::cmp::Ordering::is_ne)
         })),
         (0_i8..4).prop_map(move |n| said(format!("time_in_state > {n}"), n.into(), |said, _, time| time > said.number)),
         Just(said("a <= b".into(), 0.0, |_, owner, _| owner.a <= owner.b)),

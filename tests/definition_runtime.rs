@@ -1,5 +1,6 @@
 //! Machines from files, at work: exits, entry conditions, messages, hierarchies, many owners.
 #![cfg(feature = "definition")]
+#![expect(clippy::struct_field_names, reason = "`enemy_visible` is the word of the files")]
 
 use std::time::Duration;
 

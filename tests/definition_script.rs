@@ -1,5 +1,6 @@
 //! Scripts: what they read, write and ask for, and what happens when they fail.
 #![cfg(feature = "script")]
+#![expect(clippy::float_cmp, reason = "what a script writes is exact")]
 
 use std::sync::Mutex;
 

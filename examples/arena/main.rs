@@ -15,6 +15,8 @@
 //! `cargo run --example arena --features definition` runs 60 seconds of it, and reads the grunts' file anew after 30, braver
 //! than before. With `--features watch` and the argument `--watch` it goes on, in real time, and you edit the files.
 
+#![expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "an arena is small")]
+
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::PathBuf;
@@ -32,12 +34,13 @@ struct Arena {
     hero: [f32; 2],
     seconds: f64,
     shots: usize,
+    pain: f32,
     deaths: usize,
 }
 
 impl Arena {
     fn new() -> Self {
-        Self { hero: [15.0, 0.0], seconds: 0.0, shots: 0, deaths: 0 }
+        Self { hero: [15.0, 0.0], seconds: 0.0, shots: 0, pain: 0.0, deaths: 0 }
     }
 
     fn advance(&mut self) {
@@ -88,6 +91,13 @@ impl Enemy {
         self.at = [self.at[0] + (to[0] - self.at[0]) * step, self.at[1] + (to[1] - self.at[1]) * step];
     }
 
+    /// The hero hits who comes near.
+    fn face(&mut self, arena: &Arena) {
+        if self.distance(arena.hero) < 7.0 {
+            self.health -= 25.0 * TICK;
+        }
+    }
+
     /// From 0 to below 1. Each enemy has its own, so that a run repeats.
     fn random(&mut self) -> f32 {
         self.rng = self.rng.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -134,10 +144,7 @@ impl State<Enemy> for GoTo {
             Target::Cover => enemy.cover(),
         };
         enemy.walk(to, self.speed);
-        // The hero hits back.
-        if enemy.distance(arena.hero) < 4.0 {
-            enemy.health -= 10.0 * TICK;
-        }
+        enemy.face(arena);
     }
 }
 
@@ -150,7 +157,8 @@ impl State<Enemy> for Shoot {
     fn update(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, arena: &mut Arena) {
         enemy.ammo = enemy.ammo.saturating_sub(1);
         arena.shots += 1;
-        enemy.health -= self.damage * TICK;
+        arena.pain += self.damage;
+        enemy.face(arena);
     }
 }
 
@@ -161,7 +169,7 @@ struct Rest {
 
 impl State<Enemy> for Rest {
     fn enter(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut Arena) {
-        enemy.ammo = enemy.ammo.max(10);
+        enemy.ammo = enemy.ammo.max(20);
     }
 
     fn update(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut Arena) {
@@ -222,7 +230,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for tick in 0..=600 {
         if tick == 300 {
             let file = std::fs::read_to_string(folder.join("grunt.toml"))?;
-            grunts.reload(&file.replace("health < 30", "health < 10"))?;
+            grunts.reload(&file.replace("health < 60", "health < 10"))?;
             println!("       the grunts are braver now");
         }
         if tick % 100 == 0 {
@@ -237,7 +245,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             batch.update(&mut arena);
         }
     }
-    println!("{} shots, {} deaths", arena.shots, arena.deaths);
+    println!("{} shots for {} of damage, {} deaths", arena.shots, arena.pain, arena.deaths);
     Ok(())
 }
 

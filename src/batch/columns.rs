@@ -1,8 +1,9 @@
-//! The rows of one bucket, as columns: the owners side by side, and what the batch keeps of each beside them.
+//! The rows of one bucket, as columns: the owners side by side, and what the batch notes of each beside them.
 
+use std::mem;
 use std::ops::Range;
 
-use slotmap::{DefaultKey, SlotMap, SparseSecondaryMap};
+use slotmap::{DefaultKey, SparseSecondaryMap};
 
 use super::states::{NOWHERE, States};
 use crate::owner::Owner;
@@ -10,14 +11,24 @@ use crate::seat::{Rare, Seat};
 use crate::slice::Rows;
 use crate::state::{State, StateRef};
 
-/// Where each key's owner is.
-pub(super) type Places = SlotMap<DefaultKey, Place>;
-
-#[derive(Clone, Copy)]
-pub(super) struct Place {
-    pub(super) bucket: u32,
-    pub(super) slot: u32,
+/// A tick in which nobody changes touches `owners` alone.
+pub(super) struct Columns<T: Owner> {
+    pub(super) owners: Vec<T>,
+    pub(super) notes: Notes<T>,
 }
+
+pub(super) struct Notes<T: Owner> {
+    pub(super) keys: Vec<DefaultKey>,
+    /// The number of each owner's previous state, or `ASIDE`.
+    pub(super) previous: Vec<u32>,
+    /// When each owner changed to its state, in seconds. Empty until the batch has seen a clock.
+    pub(super) entered_at: Vec<f64>,
+    /// In a bucket of owned states, each owner's; elsewhere empty.
+    pub(super) own: Vec<StateRef<T>>,
+}
+
+/// In a row, instead of the previous state's number: it has none, and is kept aside.
+pub(super) const ASIDE: u32 = u32::MAX;
 
 /// What few owners have besides their row, by key.
 pub(super) type Asides<T> = SparseSecondaryMap<DefaultKey, Aside<T>>;
@@ -29,30 +40,10 @@ pub(super) struct Aside<T: Owner> {
     pub(super) rare: Option<Box<Rare<T>>>,
 }
 
-impl<T: Owner> Clone for Aside<T> {
-    fn clone(&self) -> Self {
-        Self { previous: self.previous.clone(), rare: self.rare.clone() }
-    }
-}
-
-/// In a row, instead of the previous state's number: it has none, and is kept aside.
-pub(super) const ASIDE: u32 = u32::MAX;
-
-/// A tick in which nobody changes touches `owners` alone.
-pub(super) struct Columns<T: Owner> {
-    pub(super) owners: Vec<T>,
-    pub(super) keys: Vec<DefaultKey>,
-    /// The number of each owner's previous state, or `ASIDE`.
-    pub(super) previous: Vec<u32>,
-    /// When each owner changed to its state, in seconds. Empty until the batch has seen a clock.
-    pub(super) entered_at: Vec<f64>,
-    /// In a bucket of owned states, each owner's; elsewhere empty.
-    pub(super) own: Vec<StateRef<T>>,
-}
-
 impl<T: Owner> Columns<T> {
     pub(super) const fn new() -> Self {
-        Self { owners: Vec::new(), keys: Vec::new(), previous: Vec::new(), entered_at: Vec::new(), own: Vec::new() }
+        let notes = Notes { keys: Vec::new(), previous: Vec::new(), entered_at: Vec::new(), own: Vec::new() };
+        Self { owners: Vec::new(), notes }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -65,18 +56,49 @@ impl<T: Owner> Columns<T> {
 
     /// Gives every row the time 0, from when on times are kept.
     pub(super) fn start_clock(&mut self) {
-        self.entered_at.resize(self.owners.len(), 0.0);
+        self.notes.entered_at.resize(self.owners.len(), 0.0);
     }
 
-    /// Moves the row at `slot` to the end of `to`. The last row takes its place.
+    /// Adds a row. Its time is given if times are kept, its own state in a bucket of owned states.
+    pub(super) fn push(
+        &mut self,
+        owner: T,
+        key: DefaultKey,
+        previous: u32,
+        entered_at: Option<f64>,
+        own: Option<StateRef<T>>,
+    ) {
+        self.owners.push(owner);
+        self.notes.keys.push(key);
+        self.notes.previous.push(previous);
+        self.notes.entered_at.extend(entered_at);
+        self.notes.own.extend(own);
+    }
+
+    /// Takes out the row at `slot`. The last row takes its place.
+    pub(super) fn swap_remove(&mut self, slot: usize) -> T {
+        let notes = &mut self.notes;
+        notes.keys.swap_remove(slot);
+        notes.previous.swap_remove(slot);
+        if !notes.entered_at.is_empty() {
+            notes.entered_at.swap_remove(slot);
+        }
+        if !notes.own.is_empty() {
+            notes.own.swap_remove(slot);
+        }
+        self.owners.swap_remove(slot)
+    }
+
+    /// Moves the row at `slot` to the end of `to`. The last row takes its place. Neither bucket is of owned states.
     #[inline]
-    pub(super) fn move_row(&mut self, slot: usize, to: &mut Self, previous: u32, entered_at: f64, has_clock: bool) {
+    pub(super) fn move_row(&mut self, slot: usize, to: &mut Self, previous: u32, entered_at: Option<f64>) {
         to.owners.push(self.owners.swap_remove(slot));
-        to.keys.push(self.keys.swap_remove(slot));
-        self.previous.swap_remove(slot);
+        let (notes, to) = (&mut self.notes, &mut to.notes);
+        to.keys.push(notes.keys.swap_remove(slot));
+        notes.previous.swap_remove(slot);
         to.previous.push(previous);
-        if has_clock {
-            self.entered_at.swap_remove(slot);
+        if let Some(entered_at) = entered_at {
+            notes.entered_at.swap_remove(slot);
             to.entered_at.push(entered_at);
         }
     }
@@ -84,28 +106,14 @@ impl<T: Owner> Columns<T> {
     /// Moves all rows of `other` to the end of this one's.
     pub(super) fn append(&mut self, other: &mut Self) {
         if self.is_empty() {
-            std::mem::swap(self, other);
+            mem::swap(self, other);
         } else {
             self.owners.append(&mut other.owners);
-            self.keys.append(&mut other.keys);
-            self.previous.append(&mut other.previous);
-            self.entered_at.append(&mut other.entered_at);
-            self.own.append(&mut other.own);
+            self.notes.keys.append(&mut other.notes.keys);
+            self.notes.previous.append(&mut other.notes.previous);
+            self.notes.entered_at.append(&mut other.notes.entered_at);
+            self.notes.own.append(&mut other.notes.own);
         }
-    }
-
-    /// The owners of some rows, and all else of those rows.
-    pub(super) fn split<'a>(
-        &'a mut self,
-        range: Range<usize>,
-        bucket: u32,
-        states: &'a States<T>,
-        asides: &'a Asides<T>,
-    ) -> (&'a mut [T], RowSlice<'a, T>) {
-        let entered_at = if self.entered_at.is_empty() { &[] } else { &self.entered_at[range.clone()] };
-        let own = if self.own.is_empty() { &[] } else { &self.own[range.clone()] };
-        let (keys, previous) = (&self.keys[range.clone()], &self.previous[range.clone()]);
-        (&mut self.owners[range], RowSlice { bucket, states, asides, keys, previous, entered_at, own })
     }
 }
 
@@ -120,14 +128,45 @@ pub(super) struct RowSlice<'a, T: Owner> {
     own: &'a [StateRef<T>],
 }
 
-impl<T: Owner> RowSlice<'_, T> {
+impl<'a, T: Owner> RowSlice<'a, T> {
+    pub(super) fn new(
+        notes: &'a Notes<T>,
+        range: Range<usize>,
+        bucket: u32,
+        states: &'a States<T>,
+        asides: &'a Asides<T>,
+    ) -> Self {
+        Self {
+            bucket,
+            states,
+            asides,
+            keys: &notes.keys[range.clone()],
+            previous: &notes.previous[range.clone()],
+            entered_at: notes.entered_at.get(range.clone()).unwrap_or_default(),
+            own: notes.own.get(range).unwrap_or_default(),
+        }
+    }
+
+    /// The current state of an owner, or `StateRef::NONE`.
+    pub(super) fn current(&self, slot: u32) -> &'a StateRef<T> {
+        self.own.get(slot as usize).unwrap_or(self.states.get(self.bucket).state())
+    }
+
+    /// The previous state of an owner, or `StateRef::NONE`.
+    pub(super) fn previous(&self, slot: u32) -> &'a StateRef<T> {
+        let nowhere = self.states.get(NOWHERE).state();
+        match self.previous[slot as usize] {
+            ASIDE => self.asides.get(self.keys[slot as usize]).map_or(nowhere, |aside| &aside.previous),
+            index => self.states.get(index).state(),
+        }
+    }
+
     /// The seat of an owner, with all that is its own.
     pub(super) fn seat(&self, slot: u32) -> Seat<T> {
         let known = self.states.get(self.bucket);
-        let at = slot as usize;
-        let mut seat = if known.is_owned { Seat::new(self.own[at].clone()) } else { known.seat.clone() };
+        let mut seat = if known.is_owned { Seat::new(self.current(slot).clone()) } else { known.seat.clone() };
         seat.previous = self.previous(slot).clone();
-        seat.entered_at = self.entered_at.get(at).copied().unwrap_or_default();
+        seat.entered_at = self.entered_at.get(slot as usize).copied().unwrap_or_default();
         if let Some(rare) = self.rare(slot) {
             seat.rare_mut().recall(rare);
         }
@@ -145,12 +184,7 @@ impl<T: Owner> Rows<T> for RowSlice<'_, T> {
     }
 
     fn previous(&self, slot: u32) -> &StateRef<T> {
-        let index = self.previous[slot as usize];
-        if index != ASIDE {
-            return self.state(index);
-        }
-        let aside = self.asides.get(self.keys[slot as usize]);
-        aside.map_or(self.state(NOWHERE), |aside| &aside.previous)
+        self.previous(slot)
     }
 
     fn rare(&self, slot: u32) -> Option<&Rare<T>> {
@@ -160,12 +194,15 @@ impl<T: Owner> Rows<T> for RowSlice<'_, T> {
 
 impl<T: Owner + Clone> Clone for Columns<T> {
     fn clone(&self) -> Self {
-        Self {
-            owners: self.owners.clone(),
-            keys: self.keys.clone(),
-            previous: self.previous.clone(),
-            entered_at: self.entered_at.clone(),
-            own: self.own.clone(),
-        }
+        let Notes { keys, previous, entered_at, own } = &self.notes;
+        let notes =
+            Notes { keys: keys.clone(), previous: previous.clone(), entered_at: entered_at.clone(), own: own.clone() };
+        Self { owners: self.owners.clone(), notes }
+    }
+}
+
+impl<T: Owner> Clone for Aside<T> {
+    fn clone(&self) -> Self {
+        Self { previous: self.previous.clone(), rare: self.rare.clone() }
     }
 }

@@ -10,17 +10,17 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use slotmap::{DefaultKey, Key as _};
 
+use super::changes::{Grouping, ManyChanges};
 use super::columns::RowSlice;
 use crate::fsm::Fsm;
-use crate::owner::{Cause, Change, Outcome, Owner, Refusal};
+use crate::owner::Owner;
 use crate::seat::Seat;
 use crate::slice::{Book, FsmSlice, Mover, Row, Rows, Seated};
 use crate::state::StateRef;
-use crate::transition::{BEING_LEFT, Steps, carry_out, tell};
 
 /// How many owners are updated before their changes are made: enough to pay for the virtual calls, few enough that an owner
 /// is still in the cache when it changes.
-pub(super) const CHUNK: usize = 1024;
+pub(super) const CHUNK: usize = 2048;
 
 /// Some consecutive rows of a bucket.
 pub(super) struct Chunk<'a, T: Owner> {
@@ -74,9 +74,7 @@ pub(super) struct Pass<T: Owner> {
     book: Book<T>,
     /// The seat that the chunk's owners share.
     shared: Seat<T>,
-    /// The movers by target, those of a target by slot.
-    grouped: Vec<Mover>,
-    rest: Vec<Mover>,
+    grouping: Grouping,
     /// The slots, ascending, that have finished their tick.
     finished: Vec<u32>,
     pub(super) upshot: Upshot<T>,
@@ -87,20 +85,15 @@ impl<T: Owner> Pass<T> {
         Self {
             book: Book::new(),
             shared: Seat::new(StateRef::NONE),
-            grouped: Vec::new(),
-            rest: Vec::new(),
+            grouping: Grouping::new(),
             finished: Vec::new(),
             upshot: Upshot::new(),
         }
     }
 
+    #[cfg(feature = "parallel")]
     pub(super) fn take_upshot(&mut self) -> Upshot<T> {
         mem::replace(&mut self.upshot, Upshot::new())
-    }
-
-    /// Gives an upshot back, once it has been seen to, for what it has allocated.
-    pub(super) fn put_upshot(&mut self, upshot: Upshot<T>) {
-        self.upshot = upshot;
     }
 
     /// Runs a chunk's part in a tick. What is left to do is to move the owners to their new buckets, as the upshot says.
@@ -127,10 +120,20 @@ impl<T: Owner> Pass<T> {
             self.update(chunk, state, cx);
             let is_innermost = level + 1 == depth;
             if is_innermost && known.is_flat && !self.book.movers.is_empty() {
-                carry_out(&mut ManyChanges { pass: self, chunk, cx });
+                self.change(chunk, cx);
             }
             self.finish(chunk, (!is_innermost).then_some(level + 1), cx);
         }
+    }
+
+    /// Makes the changes that owners have asked for in short, all at once.
+    fn change(&mut self, chunk: &mut Chunk<'_, T>, cx: &mut T::Context<'_>) {
+        self.book.take_movers(&mut self.upshot.movers);
+        let Chunk { owners, rows, global, .. } = chunk;
+        let row =
+            Row { rows: &*rows, first: 0, book: &mut self.book, entered_at: rows.entered_at, has_previous: false };
+        let fsm = FsmSlice::new(&mut self.shared, global, row);
+        ManyChanges::new(owners, rows, fsm, &mut self.upshot, &mut self.grouping, cx).carry_out();
     }
 
     /// Ticks each owner alone: those of owned states, whose states differ.
@@ -185,14 +188,14 @@ impl<T: Owner> Pass<T> {
     ) {
         self.book.open_from = 0;
         let rows = &chunk.rows;
-        let row = Row { rows, book: &mut self.book, entered_at: rows.entered_at, has_previous: true };
         #[expect(clippy::cast_possible_truncation, reason = "a chunk is far smaller than 2^32")]
-        let mut fsm = FsmSlice::new(&mut self.shared, chunk.global, row, run.start as u32);
+        let first = run.start as u32;
+        let row = Row { rows, first, book: &mut self.book, entered_at: rows.entered_at, has_previous: true };
+        let mut fsm = FsmSlice::new(&mut self.shared, chunk.global, row);
         let owners = &mut chunk.owners[run];
         let fault = &mut self.upshot.fault;
         if !panics_kept(fault, || state.update_all(owners, &mut fsm, cx)) {
-            let slot = fsm.last();
-            self.book.forget(slot);
+            fsm.forget_last();
         }
     }
 
@@ -210,11 +213,12 @@ impl<T: Owner> Pass<T> {
         loop {
             let slots = [requests.peek().map(|(slot, _)| *slot), seated.peek().map(|seated| seated.slot)];
             let Some(slot) = slots.into_iter().flatten().min() else { break };
-            let moved = upshot.movers.binary_search_by_key(&slot, |mover| mover.slot).ok().map(|at| upshot.movers[at]);
+            let moved =
+                upshot.movers.binary_search_by_key(&slot, |mover| mover.slot()).ok().map(|at| upshot.movers[at]);
             let mut seated = seated.next_if(|seated| seated.slot == slot).unwrap_or_else(|| {
                 let mut seat = rows.seat(slot);
                 if let Some(mover) = moved {
-                    seat.previous = mem::replace(&mut seat.current, rows.state(mover.target).clone());
+                    seat.previous = mem::replace(&mut seat.current, rows.state(mover.target()).clone());
                     seat.entered_at = upshot.moved_at;
                 }
                 Seated { slot, seat, changes: u32::from(moved.is_some()) }
@@ -236,199 +240,12 @@ impl<T: Owner> Pass<T> {
         }
         self.finished.sort_unstable();
         let finished = &self.finished;
-        upshot.movers.retain(|mover| finished.binary_search(&mover.slot).is_err());
-    }
-
-    /// Sorts the movers by target, in the order in which the targets first occur.
-    fn group(&mut self) {
-        self.grouped.clear();
-        self.rest.clear();
-        self.rest.extend_from_slice(&self.upshot.movers);
-        let mut passes = 0;
-        while let Some(first) = self.rest.first() {
-            let target = first.target;
-            if passes == 16 {
-                // Many targets: one sort instead of a pass for each.
-                self.rest.sort_by_key(|mover| mover.target);
-                self.grouped.append(&mut self.rest);
-                break;
-            }
-            passes += 1;
-            let grouped = &mut self.grouped;
-            self.rest.retain(|mover| {
-                if mover.target == target {
-                    grouped.push(*mover);
-                }
-                mover.target != target
-            });
-        }
-    }
-}
-
-/// The changes of a chunk's movers, all from one flat state to flat ones, made together.
-struct ManyChanges<'p, 'a, 'x, T: Owner> {
-    pass: &'p mut Pass<T>,
-    chunk: &'p mut Chunk<'a, T>,
-    cx: &'p mut T::Context<'x>,
-}
-
-#[derive(Clone, Copy)]
-enum Guard {
-    CanExit,
-    CanEnter,
-}
-
-impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
-    /// The state that all of them leave.
-    fn from(&self) -> &'a StateRef<T> {
-        self.chunk.rows.states.get(self.chunk.rows.bucket).state()
-    }
-
-    fn target(&self, mover: Mover) -> &'a StateRef<T> {
-        self.chunk.rows.states.get(mover.target).state()
-    }
-
-    /// Asks `state`'s guard of each of `movers[group]`, and takes out those that it refuses. Returns the group's new end.
-    fn ask(&mut self, guard: Guard, state: &StateRef<T>, movers: &mut Vec<Mover>, group: Range<usize>) -> usize {
-        let Range { start, mut end } = group;
-        let mut next = 0;
-        loop {
-            let (owners, group) = (&*self.chunk.owners, &movers[start..end]);
-            let is_answered = panics_kept(&mut self.pass.upshot.fault, || match guard {
-                Guard::CanExit => state.can_exit_each(owners, group, &mut next, self.cx),
-                Guard::CanEnter => state.can_enter_each(owners, group, &mut next, self.cx),
-            });
-            if start + next == end {
-                return end;
-            }
-            let mover = movers.remove(start + next);
-            self.pass.rest.push(mover);
-            end -= 1;
-            if is_answered {
-                let outcome = Outcome::Refused(match guard {
-                    Guard::CanExit => Refusal::Exit(state),
-                    Guard::CanEnter => Refusal::Enter(state),
-                });
-                let (from, to) = (self.from(), self.target(mover));
-                let change = Change { from: Some(from), to: Some(to), cause: Cause::Change, outcome };
-                let owner = &mut self.chunk.owners[mover.slot as usize];
-                panics_kept(&mut self.pass.upshot.fault, || tell(owner, &change, self.cx));
-            }
-        }
-    }
-
-    /// The groups of movers with the same target.
-    fn group_at(&self, start: usize) -> Option<(Mover, Range<usize>)> {
-        let grouped = &self.pass.grouped[start..];
-        let first = *grouped.first()?;
-        let len = grouped.iter().take_while(|mover| mover.target == first.target).count();
-        Some((first, start..start + len))
-    }
-}
-
-impl<T: Owner> Steps for ManyChanges<'_, '_, '_, T> {
-    fn admit(&mut self) -> bool {
-        let mut movers = mem::take(&mut self.pass.upshot.movers);
-        self.pass.book.take_movers(&mut movers);
-        let all = 0..movers.len();
-        self.ask(Guard::CanExit, self.from(), &mut movers, all);
-        self.pass.upshot.movers = movers;
-        self.pass.group();
-
-        let mut grouped = mem::take(&mut self.pass.grouped);
-        self.pass.rest.clear();
-        let mut start = 0;
-        while let Some(first) = grouped.get(start) {
-            let target = first.target;
-            let len = grouped[start..].iter().take_while(|mover| mover.target == target).count();
-            let state = self.chunk.rows.states.get(target).state();
-            start = self.ask(Guard::CanEnter, state, &mut grouped, start..start + len);
-        }
-        self.pass.grouped = grouped;
-        let Pass { rest: refused, upshot, .. } = &mut *self.pass;
-        if !refused.is_empty() {
-            upshot.movers.retain(|mover| refused.iter().all(|refused| refused.slot != mover.slot));
-        }
-        !upshot.movers.is_empty()
-    }
-
-    fn exit(&mut self) {
-        let state = self.from();
-        let Pass { book, shared, upshot, grouped, .. } = &mut *self.pass;
-        let Chunk { owners, rows, global, .. } = &mut *self.chunk;
-        shared.previous = state.clone();
-        // Whatever is asked for from here on is written behind this: nobody may ask in `exit`.
-        let asked_before = book.odd.len();
-        book.open_from = u32::MAX;
-        let mut next = 0;
-        while next < upshot.movers.len() {
-            let row = Row { rows: &*rows, book, entered_at: rows.entered_at, has_previous: false };
-            let mut fsm = FsmSlice::new(shared, global, row, 0);
-            fsm.set_exiting();
-            let movers = &upshot.movers[next..];
-            if panics_kept(&mut upshot.fault, || state.exit_each(owners, movers, &mut fsm, self.cx)) {
-                break;
-            }
-            // That owner stays where it was. The others' changes go on.
-            let slot = fsm.last();
-            next = upshot.movers.partition_point(|mover| mover.slot < slot);
-            upshot.movers.remove(next);
-            grouped.retain(|mover| mover.slot != slot);
-            let mut seat = rows.seat(slot);
-            seat.previous = state.clone();
-            upshot.seated.push(Seated { slot, seat, changes: 0 });
-        }
-        for (slot, request) in book.odd.drain(asked_before..) {
-            Fsm::new(shared, global).misused(&request, &owners[slot as usize], BEING_LEFT);
-        }
-    }
-
-    fn swap(&mut self) {
-        let from = self.from();
-        let Pass { upshot, grouped, .. } = &mut *self.pass;
-        upshot.moved_at = T::now(self.cx);
-        let mut next = 0;
-        while next < upshot.movers.len() {
-            let (movers, rows, owners) = (&upshot.movers, &self.chunk.rows, &mut *self.chunk.owners);
-            let is_told = panics_kept(&mut upshot.fault, || {
-                while let Some(mover) = movers.get(next) {
-                    next += 1;
-                    let change = Change::taken(Some(from), Some(rows.state(mover.target)), Cause::Change);
-                    tell(&mut owners[mover.slot as usize], &change, self.cx);
-                }
-            });
-            if !is_told {
-                let slot = upshot.movers[next - 1].slot;
-                grouped.retain(|mover| mover.slot != slot);
-            }
-        }
-    }
-
-    fn enter(&mut self) {
-        let mut start = 0;
-        while let Some((first, group)) = self.group_at(start) {
-            let target = self.target(first);
-            let Pass { book, shared, upshot, grouped, .. } = &mut *self.pass;
-            let Chunk { owners, rows, global, .. } = &mut *self.chunk;
-            shared.current = target.clone();
-            shared.entered_at = upshot.moved_at;
-            let row = Row { rows: &*rows, book, entered_at: &[], has_previous: false };
-            let mut fsm = FsmSlice::new(shared, global, row, 0);
-            fsm.set_changes(1);
-            let movers = &grouped[group.clone()];
-            if panics_kept(&mut upshot.fault, || target.enter_each(owners, movers, &mut fsm, self.cx)) {
-                start = group.end;
-            } else {
-                let slot = fsm.last();
-                book.forget(slot);
-                start += movers.partition_point(|mover| mover.slot <= slot);
-            }
-        }
+        upshot.movers.retain(|mover| finished.binary_search(&mover.slot()).is_err());
     }
 }
 
 /// Runs one callback or many, and returns whether all returned. The first panic of a pass is kept for when the batch is in
 /// order again (rule 22).
-fn panics_kept(fault: &mut Option<Fault>, act: impl FnOnce()) -> bool {
+pub(super) fn panics_kept(fault: &mut Option<Fault>, act: impl FnOnce()) -> bool {
     catch_unwind(AssertUnwindSafe(act)).map_err(|panic| fault.get_or_insert(panic)).is_ok()
 }

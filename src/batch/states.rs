@@ -60,12 +60,17 @@ impl<T: Owner> States<T> {
         self.by_identity.get(&Identity::of(state)).copied()
     }
 
+    /// The number of an owned state's bucket.
+    pub(super) fn index_of_owned(&self, identity: Identity) -> Option<u32> {
+        self.by_owned_type.get(&identity.type_id).copied()
+    }
+
     /// The number of a state's bucket: its own, or for an owned state that of its type.
     pub(super) fn bucket_of(&self, state: &StateRef<T>) -> Option<u32> {
         if state.is_none() {
             Some(NOWHERE)
         } else if state.is_owned() {
-            self.by_owned_type.get(&Identity::of(&**state).type_id).copied()
+            self.index_of_owned(Identity::of(&**state))
         } else {
             self.index_of(&**state)
         }

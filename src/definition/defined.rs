@@ -71,7 +71,7 @@ impl<T: Owner> DefinedState<T> {
     ) {
         if content.has_script() {
             for mover in movers {
-                let slot = mover.slot as usize;
+                let slot = mover.slot() as usize;
                 self.run(hook, graph, content, &mut owners[slot], fsm.at(slot), cx);
             }
         }
@@ -330,7 +330,7 @@ impl<T: Owner> State<T> for DefinedState<T> {
                 return;
             };
             while let Some(mover) = movers.get(*next) {
-                let owner = &owners[mover.slot as usize];
+                let owner = &owners[mover.slot() as usize];
                 let is_let_in =
                     when.admits(owner, cx) && behaviour.as_ref().is_none_or(|behaviour| behaviour.can_enter(owner, cx));
                 if !is_let_in {

@@ -171,12 +171,11 @@ impl<T: Owner> Asking<'_, T> {
                 let drawn = vocabulary.random_source().map_or(f64::NAN, |draw| draw(owner, cx));
                 (format!("drew {drawn:.3}"), drawn < *p)
             }
-            Expr::Compare { left, op, right } => match flag_compared(left, *op, right) {
-                Some((flag, is)) => {
+            Expr::Compare { left, op, right } => {
+                if let Some((flag, is)) = flag_compared(left, *op, right) {
                     let value = self.flag(&flag.text, owner, cx);
                     (format!("{} = {value}", flag.text), value == is)
-                }
-                None => {
+                } else {
                     let (left_is, right_is) = (self.number(left, owner, cx), self.number(right, owner, cx));
                     let read: Vec<_> = [(left, left_is), (right, right_is)]
                         .into_iter()
@@ -185,7 +184,7 @@ impl<T: Owner> Asking<'_, T> {
                         .collect();
                     (read.join(", "), op.holds(left_is, right_is))
                 }
-            },
+            }
         };
         self.questions.push(Question { text: expr.to_string(), read, answer: yes.into() });
         yes

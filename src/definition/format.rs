@@ -113,7 +113,7 @@ mod tests {
             keys.sort();
             keys
         };
-        let sorted = |keys: &[&str]| {
+        let sorted = |keys: &[&'static str]| {
             let mut keys = keys.to_vec();
             keys.sort_unstable();
             keys

@@ -1,13 +1,13 @@
 //! What a definition file says, checked: its states, how they are nested, and what leads from one to another.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
 use super::expression::Expr;
 use super::problem::{Findings, Problem, Problems, Source};
-use super::words::Words;
+use super::words::{ValueKind, Words};
 use super::{hierarchy, reach, read};
 
 /// What a definition file says, checked, without the code that its words stand for: for tools, which draw and check it.
@@ -102,8 +102,8 @@ impl When {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unchecked {
-    /// Of numbers and flags.
-    pub values: BTreeSet<String>,
+    /// What conditions ask for, and as what they first use it.
+    pub values: BTreeMap<String, ValueKind>,
     /// Of behaviours.
     pub behaviours: BTreeSet<String>,
     /// Of messages.

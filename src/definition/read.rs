@@ -60,13 +60,8 @@ struct Reader<'a, 'i> {
 impl<'i> Reader<'_, 'i> {
     fn machine(&mut self, machine: &'i DeTable<'i>) -> Option<Outline> {
         self.known_keys(machine, "a machine", MACHINE_KEYS);
-        let states = match machine.get("states") {
-            Some(states) => self.table(states, "`states`"),
-            None => {
-                self.missing("states", "the file", 0..0);
-                None
-            }
-        };
+        let states = self.given(machine, "states", "the file", 0..0);
+        let states = states.and_then(|states| self.table(states, "`states`"));
         let mut defined: Vec<_> = states.into_iter().flatten().collect();
         defined.sort_by_key(|(name, _)| name.span().start);
         for (place, (name, _)) in defined.iter().enumerate() {
@@ -74,13 +69,8 @@ impl<'i> Reader<'_, 'i> {
             self.names.push(name);
             self.places.insert(name, place);
         }
-        let initial = match machine.get("initial") {
-            Some(initial) => self.state_named(initial, "`initial`"),
-            None => {
-                self.missing("initial", "the file", 0..0);
-                None
-            }
-        };
+        let initial = self.given(machine, "initial", "the file", 0..0);
+        let initial = initial.and_then(|initial| self.state_named(initial, "`initial`"));
         let global = machine.get("global").and_then(|global| {
             let place = self.state_named(global, "`global`")?;
             if Some(place) == initial {
@@ -155,26 +145,20 @@ impl<'i> Reader<'_, 'i> {
             self.unchecked.behaviours.insert(behaviour.text.clone());
             return;
         };
-        match words.behaviours.get(&behaviour.text) {
-            Some(schema) => params::check(self.findings, behaviour, schema.as_ref(), params),
-            None => {
-                let nearest = self.findings.nearest(&behaviour.text, words.behaviours.keys().map(String::as_str));
-                self.unknown(Word::Behaviour, behaviour.text.clone(), behaviour.span.clone(), nearest);
-            }
+        if let Some(schema) = words.behaviours.get(&behaviour.text) {
+            params::check(self.findings, behaviour, schema.as_ref(), params);
+            return;
         }
+        let nearest = self.findings.nearest(&behaviour.text, words.behaviours.keys().map(String::as_str));
+        self.unknown(Word::Behaviour, behaviour.text.clone(), behaviour.span.clone(), nearest);
     }
 
     fn exit(&mut self, exit: &'i Value<'i>, from: usize) -> Option<ExitOutline> {
         let span = exit.span();
         let exit = self.table(exit, "an exit")?;
         self.known_keys(exit, "an exit", EXIT_KEYS);
-        let to = match exit.get("to") {
-            Some(to) => self.state_named(to, "`to`"),
-            None => {
-                self.missing("to", "an exit", span.clone());
-                None
-            }
-        };
+        let to = self.given(exit, "to", "an exit", span.clone());
+        let to = to.and_then(|to| self.state_named(to, "`to`"));
         let has_condition = exit.contains_key("when") || exit.contains_key("on");
         let when = exit.get("when").and_then(|value| self.condition(value, "`when`", false));
         let on = exit.get("on").and_then(|value| self.message(value));
@@ -269,7 +253,7 @@ impl<'i> Reader<'_, 'i> {
 
     fn value(&mut self, name: &Name, used_as: ValueKind) {
         let Some(words) = self.words else {
-            self.unchecked.values.insert(name.text.clone());
+            self.unchecked.values.entry(name.text.clone()).or_insert(used_as);
             return;
         };
         match (words.values.get(&name.text), used_as) {
@@ -310,6 +294,21 @@ impl<'i> Reader<'_, 'i> {
 
     fn missing(&mut self, key: &'static str, place: &str, span: Range<usize>) {
         self.findings.add(span, Fault::MissingKey { key, place: place.into() });
+    }
+
+    /// The value of a key that there must be.
+    fn given(
+        &mut self,
+        table: &'i DeTable<'i>,
+        key: &'static str,
+        place: &str,
+        span: Range<usize>,
+    ) -> Option<&'i Value<'i>> {
+        let value = table.get(key);
+        if value.is_none() {
+            self.missing(key, place, span);
+        }
+        value
     }
 
     fn known_keys(&mut self, table: &DeTable<'_>, place: &'static str, known: &'static [&'static str]) {

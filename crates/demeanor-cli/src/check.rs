@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use demeanor::definition::Words;
 
-use crate::{Outcome, outline, report};
+use crate::{outline, report};
 
-pub(crate) fn check(files: &[PathBuf], words: Option<&Words>) -> Outcome {
+/// Returns whether no file has an error.
+pub(crate) fn check(files: &[PathBuf], words: Option<&Words>) -> bool {
     let mut is_well = true;
     for file in files {
         let shown = file.display();
@@ -25,12 +26,11 @@ pub(crate) fn check(files: &[PathBuf], words: Option<&Words>) -> Outcome {
                 println!("{shown}: {}, {}", count(states, "state"), count(warnings, "warning"));
                 let unchecked = outline.unchecked();
                 for (kind, names) in [
-                    ("values", &unchecked.values),
-                    ("behaviours", &unchecked.behaviours),
-                    ("messages", &unchecked.messages),
+                    ("values", unchecked.values.keys().map(String::as_str).collect::<Vec<_>>()),
+                    ("behaviours", unchecked.behaviours.iter().map(String::as_str).collect()),
+                    ("messages", unchecked.messages.iter().map(String::as_str).collect()),
                 ] {
                     if !names.is_empty() {
-                        let names: Vec<_> = names.iter().map(String::as_str).collect();
                         println!("{shown}: {kind} not checked, for want of --vocabulary: {}", names.join(", "));
                     }
                 }
@@ -44,7 +44,7 @@ pub(crate) fn check(files: &[PathBuf], words: Option<&Words>) -> Outcome {
             }
         }
     }
-    Ok(is_well)
+    is_well
 }
 
 fn count(number: usize, of: &str) -> String {

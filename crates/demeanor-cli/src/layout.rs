@@ -194,12 +194,11 @@ fn backward(
                 continue;
             };
             *followed += 1;
-            match seen.get(&to) {
-                Some(is_on_the_way) => backward[arrow] = *is_on_the_way && to != *at,
-                None => {
-                    seen.insert(to, true);
-                    way.push((to, 0));
-                }
+            if let Some(is_on_the_way) = seen.get(&to) {
+                backward[arrow] = *is_on_the_way && to != *at;
+            } else {
+                seen.insert(to, true);
+                way.push((to, 0));
             }
         }
     }

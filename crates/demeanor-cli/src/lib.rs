@@ -107,7 +107,7 @@ pub fn run<T: Owner>(vocabulary: &Vocabulary<T>) -> ExitCode {
 fn answer(arguments: impl IntoIterator<Item = OsString>, words: Option<Words>) -> ExitCode {
     let command = Command::parse_from(arguments);
     let outcome = match command.verb {
-        Verb::Check { files, words: file } => file.or(words).and_then(|words| check::check(&files, words.as_ref())),
+        Verb::Check { files, words: file } => file.or(words).map(|words| check::check(&files, words.as_ref())),
         Verb::Graph { file, format, output, words: of } => {
             of.or(words).and_then(|words| graph(&file, format, output.as_deref(), words.as_ref()))
         }

@@ -46,13 +46,11 @@ impl State<Puppet> for Nothing {}
 /// The names of the values, each with its place and whether it is a flag.
 pub(crate) type Names = BTreeMap<String, (usize, ValueKind)>;
 
-/// The words that a file uses, where the game's are not known: a value is what it is set to.
-pub(crate) fn words_of(outline: &Outline, set: &BTreeMap<String, ValueKind>) -> Words {
+/// The words that a file uses, where the game's are not known.
+pub(crate) fn words_of(outline: &Outline) -> Words {
     let mut words = Words::default();
     let unchecked = outline.unchecked();
-    for name in &unchecked.values {
-        words.values.insert(name.clone(), set.get(name).copied().unwrap_or(ValueKind::Number));
-    }
+    words.values.clone_from(&unchecked.values);
     for name in &unchecked.behaviours {
         let any = serde_json::json!({ "additionalProperties": true });
         words.behaviours.insert(name.clone(), Some(any));

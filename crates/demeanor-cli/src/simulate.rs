@@ -1,6 +1,6 @@
 //! `demeanor run`: steps a machine on given values, and tells why it changes state or stays.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::io::{BufWriter, IsTerminal as _, Write};
 use std::path::PathBuf;
 
@@ -70,11 +70,7 @@ pub(crate) fn run(run: &Run, words: Option<Words>) -> Outcome {
     let words = match words {
         Some(words) => words,
         None => match outline(&run.file, None)? {
-            Ok(outline) => {
-                let kinds = moments.iter().flat_map(|moment| &moment.settings);
-                let kinds: BTreeMap<_, _> = kinds.map(|(name, value)| (name.clone(), value.kind())).collect();
-                words_of(&outline, &kinds)
-            }
+            Ok(outline) => words_of(&outline),
             Err(problems) => {
                 report(&problems);
                 return Ok(false);
@@ -92,6 +88,11 @@ pub(crate) fn run(run: &Run, words: Option<Words>) -> Outcome {
     };
     report(&definition.warnings());
     check_settings(&moments, &names, &words)?;
+    let given: BTreeSet<_> = moments.iter().flat_map(|moment| &moment.settings).map(|(name, _)| name).collect();
+    let unset: Vec<_> = names.keys().filter(|name| !given.contains(name)).map(String::as_str).collect();
+    if !unset.is_empty() {
+        eprintln!("not set, taken for 0 or false: {}", unset.join(", "));
+    }
 
     let mut stage = Stage {
         machine: definition.machine(),
@@ -250,10 +251,12 @@ impl<W: Write> Stage<W> {
     }
 
     fn list(&mut self, reports: &[ExitReport]) -> std::io::Result<()> {
+        let current = self.current();
+        // An exit from around that leads to where it is already is not one.
+        let reports: Vec<_> = reports.iter().filter(|report| report.of == current || report.to != current).collect();
         if reports.is_empty() {
             return writeln!(self.out, "             no exits");
         }
-        let current = self.current();
         for report in reports {
             let of = if report.of == current { String::new() } else { format!("{}, ", report.of) };
             writeln!(self.out, "             {of}{report}")?;

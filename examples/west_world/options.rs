@@ -1,0 +1,64 @@
+//! The command line.
+
+use std::ffi::OsString;
+
+use lexopt::{Arg, Error, Parser, ValueExt};
+
+use super::bob::Habits;
+use super::town::Program;
+
+pub(crate) const USAGE: &str = "usage: west_world [west-world-1|with-woman|with-messaging] [--ticks N] [--seed N] \
+                         [--comfort N] [--pockets N] [--thirst N] [--tired N] [--watch]";
+
+pub(crate) enum Command {
+    Run(Options),
+    Help,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Options {
+    pub(crate) program: Program,
+    pub(crate) ticks: u64,
+    pub(crate) seed: u64,
+    pub(crate) habits: Habits,
+    /// Takes its time over each tick, for somebody who looks on.
+    pub(crate) watch: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { program: Program::WithMessaging, ticks: 30, seed: 1, habits: Habits::default(), watch: false }
+    }
+}
+
+/// Reads the arguments, without the program's name.
+pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, Error> {
+    let mut parser = Parser::from_args(arguments);
+    let mut options = Options::default();
+    let mut program = None;
+    while let Some(argument) = parser.next()? {
+        match argument {
+            Arg::Long("ticks") => options.ticks = parser.value()?.parse()?,
+            Arg::Long("seed") => options.seed = parser.value()?.parse()?,
+            Arg::Long("comfort") => options.habits.comfort = parser.value()?.parse::<i32>()?.into(),
+            Arg::Long("pockets") => options.habits.pockets = parser.value()?.parse::<i32>()?.into(),
+            Arg::Long("thirst") => options.habits.thirst = parser.value()?.parse::<i32>()?.into(),
+            Arg::Long("tired") => options.habits.tired = parser.value()?.parse::<i32>()?.into(),
+            Arg::Long("watch") => options.watch = true,
+            Arg::Long("help") | Arg::Short('h') => return Ok(Command::Help),
+            Arg::Value(name) if program.is_none() => program = Some(name.parse_with(program_named)?),
+            unexpected => return Err(unexpected.unexpected()),
+        }
+    }
+    options.program = program.unwrap_or(options.program);
+    Ok(Command::Run(options))
+}
+
+fn program_named(name: &str) -> Result<Program, &'static str> {
+    match name {
+        "west-world-1" => Ok(Program::WestWorld1),
+        "with-woman" => Ok(Program::WithWoman),
+        "with-messaging" => Ok(Program::WithMessaging),
+        _ => Err("there is no such program"),
+    }
+}

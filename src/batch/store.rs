@@ -1,0 +1,361 @@
+//! Where a batch keeps its owners, each in the bucket of its state, and how they move.
+
+use std::mem;
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use slotmap::{DefaultKey, SlotMap, SparseSecondaryMap};
+
+use super::columns::{ASIDE, Aside, Asides, Columns, RowSlice};
+#[cfg(feature = "parallel")]
+use super::pass::CHUNK;
+use super::pass::{Chunk, Part, Upshot};
+use super::states::{NOWHERE, States};
+use crate::fsm::Fsm;
+use crate::owner::Owner;
+use crate::seat::Seat;
+use crate::slice::{Mover, Seated};
+use crate::state::{Identity, State, StateRef};
+
+pub(super) struct Store<T: Owner> {
+    /// Where each key's owner is.
+    places: SlotMap<DefaultKey, Place>,
+    states: States<T>,
+    /// One for each of the states, by its number.
+    buckets: Vec<Bucket<T>>,
+    asides: Asides<T>,
+    /// `StateRef::NONE` when there is none.
+    pub(super) global: StateRef<T>,
+    /// Whether times are kept: since a change was made at another time than 0.
+    has_clock: bool,
+}
+
+#[derive(Clone, Copy)]
+struct Place {
+    bucket: u32,
+    slot: u32,
+}
+
+/// The owners in one state, or in owned states of one type.
+struct Bucket<T: Owner> {
+    rows: Columns<T>,
+    /// Those that have come in the tick under way.
+    arrivals: Columns<T>,
+}
+
+impl<T: Owner> Bucket<T> {
+    const fn new() -> Self {
+        Self { rows: Columns::new(), arrivals: Columns::new() }
+    }
+}
+
+impl<T: Owner> Store<T> {
+    pub(super) fn new() -> Self {
+        Self {
+            places: SlotMap::new(),
+            states: States::new(),
+            buckets: vec![Bucket::new()],
+            asides: SparseSecondaryMap::new(),
+            global: StateRef::NONE,
+            has_clock: false,
+        }
+    }
+
+    pub(super) fn insert(&mut self, owner: T, seat: Seat<T>) -> DefaultKey {
+        // It comes as an owner without a state, and moves to the one it has.
+        let rows = &mut self.buckets[NOWHERE as usize].rows;
+        let place = Place { bucket: NOWHERE, slot: slot_of(rows.len()) };
+        let key = self.places.insert(place);
+        rows.push(owner, key, NOWHERE, self.has_clock.then_some(0.0), None);
+        self.store(place, seat);
+        key
+    }
+
+    pub(super) fn remove(&mut self, key: DefaultKey) -> Option<(T, Seat<T>)> {
+        let seat = self.row(key)?.seat(0);
+        let place = self.places.remove(key)?;
+        let owner = self.take_row(place);
+        self.asides.remove(key);
+        Some((owner, seat))
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    pub(super) fn keys(&self) -> impl Iterator<Item = DefaultKey> {
+        self.places.keys()
+    }
+
+    pub(super) fn owner(&self, key: DefaultKey) -> Option<&T> {
+        let Place { bucket, slot } = *self.places.get(key)?;
+        self.buckets[bucket as usize].rows.owners.get(slot as usize)
+    }
+
+    pub(super) fn owner_mut(&mut self, key: DefaultKey) -> Option<&mut T> {
+        let Place { bucket, slot } = *self.places.get(key)?;
+        self.buckets[bucket as usize].rows.owners.get_mut(slot as usize)
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (DefaultKey, &T)> {
+        self.buckets.iter().flat_map(|Bucket { rows, .. }| rows.notes.keys.iter().copied().zip(&rows.owners))
+    }
+
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (DefaultKey, &mut T)> {
+        self.buckets.iter_mut().flat_map(|Bucket { rows, .. }| rows.notes.keys.iter().copied().zip(&mut rows.owners))
+    }
+
+    /// What is noted of an owner, in a slice of one row.
+    pub(super) fn row(&self, key: DefaultKey) -> Option<RowSlice<'_, T>> {
+        let Place { bucket, slot } = *self.places.get(key)?;
+        let slot = slot as usize;
+        let notes = &self.buckets[bucket as usize].rows.notes;
+        Some(RowSlice::new(notes, slot..slot + 1, bucket, &self.states, &self.asides))
+    }
+
+    /// The owned state that an owner is in, if it is in one.
+    pub(super) fn own_state_mut(&mut self, key: DefaultKey) -> Option<&mut StateRef<T>> {
+        let Place { bucket, slot } = *self.places.get(key)?;
+        self.buckets[bucket as usize].rows.notes.own.get_mut(slot as usize)
+    }
+
+    pub(super) fn owners_in<S: State<T> + ?Sized>(&self, state: &S) -> &[T] {
+        if let Some(index) = self.states.index_of(state) {
+            return &self.buckets[index as usize].rows.owners;
+        }
+        let identity = Identity::of(state);
+        let Some(index) = self.states.index_of_owned(identity) else { return &[] };
+        let rows = &self.buckets[index as usize].rows;
+        let slot = rows.notes.own.iter().position(|own| Identity::of(&**own) == identity);
+        slot.map_or(&[], |slot| std::slice::from_ref(&rows.owners[slot]))
+    }
+
+    pub(super) fn census(&self) -> impl Iterator<Item = (&StateRef<T>, usize)> {
+        self.buckets().zip(&self.buckets).filter_map(|(index, Bucket { rows, .. })| {
+            let known = self.states.get(index);
+            let state = if known.is_owned { rows.notes.own.first() } else { known.state().as_option() };
+            Some((state?, rows.len()))
+        })
+    }
+
+    /// The numbers of the buckets that there are now.
+    pub(super) fn buckets(&self) -> Range<u32> {
+        NOWHERE..slot_of(self.buckets.len())
+    }
+
+    pub(super) fn rows_in(&self, bucket: u32) -> usize {
+        self.buckets[bucket as usize].rows.len()
+    }
+
+    /// Up to `len` rows of a bucket, from `start` on, for a pass over them.
+    pub(super) fn chunk(&mut self, bucket: u32, start: usize, len: usize, part: Part) -> Chunk<'_, T> {
+        let Columns { owners, notes } = &mut self.buckets[bucket as usize].rows;
+        let range = start..owners.len().min(start + len);
+        let rows = RowSlice::new(notes, range.clone(), bucket, &self.states, &self.asides);
+        Chunk { owners: &mut owners[range], rows, global: &self.global, part }
+    }
+
+    /// All chunks, in the order of a tick: bucket by bucket, from the last chunk to the first; with where each begins.
+    #[cfg(feature = "parallel")]
+    pub(super) fn chunks(&mut self) -> Vec<(u32, usize, Chunk<'_, T>)> {
+        let Self { states, asides, global, .. } = self;
+        let mut chunks = Vec::new();
+        for (bucket, Bucket { rows: Columns { owners, notes }, .. }) in (NOWHERE..).zip(&mut self.buckets) {
+            let first = chunks.len();
+            let mut start = 0;
+            for owners in owners.chunks_mut(CHUNK) {
+                let end = start + owners.len();
+                let rows = RowSlice::new(notes, start..end, bucket, states, asides);
+                chunks.push((bucket, start, Chunk { owners, rows, global, part: Part::ALL }));
+                start = end;
+            }
+            chunks[first..].reverse();
+        }
+        chunks
+    }
+
+    /// Lends an owner with its machine's handle, and moves it to where it then belongs, even if `act` panics (rule 22).
+    pub(super) fn with_fsm<R>(&mut self, key: DefaultKey, act: impl FnOnce(&mut T, &mut Fsm<'_, T>) -> R) -> Option<R> {
+        let place = *self.places.get(key)?;
+        let chunk = self.chunk(place.bucket, place.slot as usize, 1, Part::ALL);
+        let mut seat = chunk.rows.seat(0);
+        let mut fsm = Fsm::new(&mut seat, chunk.global);
+        let result = catch_unwind(AssertUnwindSafe(|| act(&mut chunk.owners[0], &mut fsm)));
+        self.store(place, seat);
+        Some(result.unwrap_or_else(|panic| resume_unwind(panic)))
+    }
+}
+
+/// Moving owners.
+impl<T: Owner> Store<T> {
+    /// Moves the rows of a chunk, which begins at `start`, among the arrivals of their new buckets.
+    ///
+    /// The last row of the bucket takes the place of one that leaves; so they leave from the last to the first.
+    pub(super) fn move_rows(&mut self, bucket: u32, start: usize, upshot: &mut Upshot<T>) {
+        if !upshot.seated.is_empty() {
+            upshot.seated.sort_by_key(|seated| seated.slot);
+            while let Some(Seated { slot, seat, .. }) = upshot.seated.pop() {
+                let behind = upshot.movers.partition_point(|mover| mover.slot() < slot);
+                self.move_in_bulk(bucket, start, &upshot.movers[behind..], upshot.moved_at);
+                upshot.movers.truncate(behind);
+                self.place(Place { bucket, slot: slot_of(start) + slot }, seat);
+            }
+        }
+        self.move_in_bulk(bucket, start, &upshot.movers, upshot.moved_at);
+        upshot.movers.clear();
+    }
+
+    fn move_in_bulk(&mut self, bucket: u32, start: usize, movers: &[Mover], moved_at: f64) {
+        if movers.is_empty() {
+            return;
+        }
+        if moved_at != 0.0 {
+            self.start_clock();
+        }
+        let mut rows = mem::replace(&mut self.buckets[bucket as usize].rows, Columns::new());
+        for mover in movers.iter().rev() {
+            let slot = start + mover.slot() as usize;
+            if rows.notes.previous[slot] == ASIDE {
+                self.forget_previous(rows.notes.keys[slot]);
+            }
+            if mover.target() == bucket {
+                rows.notes.previous[slot] = bucket;
+                if self.has_clock {
+                    rows.notes.entered_at[slot] = moved_at;
+                }
+                continue;
+            }
+            let to = &mut self.buckets[mover.target() as usize].arrivals;
+            rows.move_row(slot, to, bucket, self.has_clock.then_some(moved_at));
+            if let Some(key) = rows.notes.keys.get(slot) {
+                self.places[*key].slot = slot_of(slot);
+            }
+        }
+        self.buckets[bucket as usize].rows = rows;
+    }
+
+    /// Takes all buckets' arrivals up into their rows.
+    pub(super) fn settle_all(&mut self) {
+        for bucket in self.buckets() {
+            self.settle(bucket);
+        }
+    }
+
+    fn settle(&mut self, bucket: u32) {
+        let Bucket { rows, arrivals } = &mut self.buckets[bucket as usize];
+        if arrivals.is_empty() {
+            return;
+        }
+        let first = rows.len();
+        rows.append(arrivals);
+        for (slot, key) in (slot_of(first)..).zip(&rows.notes.keys[first..]) {
+            self.places[*key] = Place { bucket, slot };
+        }
+    }
+
+    /// Stores what a row's seat has come to, and moves the row at once if that is in another bucket.
+    fn store(&mut self, place: Place, seat: Seat<T>) {
+        let bucket = self.place(place, seat);
+        self.settle(bucket);
+    }
+
+    /// Stores what a row's seat has come to. If that is in another bucket, the row is moved among its arrivals. Returns the
+    /// bucket.
+    fn place(&mut self, from: Place, seat: Seat<T>) -> u32 {
+        let slot = from.slot as usize;
+        let bucket = self.states.bucket_for(&seat.current);
+        if self.buckets.len() < self.states.len() {
+            self.buckets.push(Bucket::new());
+        }
+        if seat.entered_at != 0.0 {
+            self.start_clock();
+        }
+        let key = self.buckets[from.bucket as usize].rows.notes.keys[slot];
+        let previous = self.states.bucket_of(&seat.previous).filter(|&index| !self.states.get(index).is_owned);
+        let rare = seat.rare.filter(|rare| rare.is_memorable());
+        if previous.is_none() || rare.is_some() {
+            let previous = if previous.is_none() { seat.previous } else { StateRef::NONE };
+            self.asides.insert(key, Aside { previous, rare });
+        } else if !self.asides.is_empty() {
+            self.asides.remove(key);
+        }
+        let previous = previous.unwrap_or(ASIDE);
+        let entered_at = self.has_clock.then_some(seat.entered_at);
+        let own = self.states.get(bucket).is_owned.then_some(seat.current);
+        if bucket == from.bucket {
+            let notes = &mut self.buckets[bucket as usize].rows.notes;
+            notes.previous[slot] = previous;
+            if let Some(entered_at) = entered_at {
+                notes.entered_at[slot] = entered_at;
+            }
+            if let Some(own) = own {
+                notes.own[slot] = own;
+            }
+        } else {
+            let owner = self.take_row(from);
+            self.buckets[bucket as usize].arrivals.push(owner, key, previous, entered_at, own);
+        }
+        bucket
+    }
+
+    /// Takes out the row at a place. The last of the bucket takes its place.
+    fn take_row(&mut self, place: Place) -> T {
+        let rows = &mut self.buckets[place.bucket as usize].rows;
+        let owner = rows.swap_remove(place.slot as usize);
+        if let Some(key) = rows.notes.keys.get(place.slot as usize) {
+            self.places[*key].slot = place.slot;
+        }
+        owner
+    }
+
+    /// Forgets the previous state that is kept aside for an owner.
+    #[cold]
+    fn forget_previous(&mut self, key: DefaultKey) {
+        if let Some(aside) = self.asides.get_mut(key) {
+            aside.previous = StateRef::NONE;
+            if aside.rare.is_none() {
+                self.asides.remove(key);
+            }
+        }
+    }
+
+    /// Keeps times from now on. All before were 0.
+    fn start_clock(&mut self) {
+        if self.has_clock {
+            return;
+        }
+        self.has_clock = true;
+        for bucket in &mut self.buckets {
+            bucket.rows.start_clock();
+            bucket.arrivals.start_clock();
+        }
+    }
+}
+
+/// A number of rows, or of buckets, as a place counts them.
+///
+/// # Panics
+///
+/// From 2^32 on; a batch has no room for so many keys.
+fn slot_of(count: usize) -> u32 {
+    u32::try_from(count).expect("a batch has fewer than 2^32 owners")
+}
+
+impl<T: Owner + Clone> Clone for Store<T> {
+    fn clone(&self) -> Self {
+        Self {
+            places: self.places.clone(),
+            states: self.states.clone(),
+            buckets: self.buckets.clone(),
+            asides: self.asides.clone(),
+            global: self.global.clone(),
+            has_clock: self.has_clock,
+        }
+    }
+}
+
+impl<T: Owner + Clone> Clone for Bucket<T> {
+    fn clone(&self) -> Self {
+        Self { rows: self.rows.clone(), arrivals: self.arrivals.clone() }
+    }
+}

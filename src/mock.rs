@@ -1,0 +1,290 @@
+//! A state whose calls a test expects, by [mockall](https://docs.rs/mockall). With feature `mock`.
+//!
+//! A [`MockState`] stands where a machine wants a state. The test says beforehand which callbacks it expects, with which
+//! arguments, how often, and what they do; a call that nobody expects panics there and then, and one that is missing panics
+//! when the mock is dropped. A machine owns its mock, so **dropping the machine verifies it**.
+//!
+//! Only the four callbacks [`enter`](State::enter), [`update`](State::update), [`exit`](State::exit) and
+//! [`on_message`](State::on_message) are mocked. Everything else is as the trait provides it: guards allow, `suspend` is
+//! `exit`, `resume` is `enter`, there is no parent.
+//!
+//! # Examples
+//!
+//! A machine tested with a mock in the place of the state it changes to:
+//!
+//! ```
+//! use demeanor::mock::MockState;
+//! use demeanor::{Fsm, Owner, State, StateMachine};
+//!
+//! struct Guard {
+//!     sees_thief: bool,
+//! }
+//!
+//! impl Owner for Guard {
+//!     type Context<'a> = ();
+//!     type Message = ();
+//! }
+//!
+//! struct Patrol;
+//! impl State<Guard> for Patrol {}
+//!
+//! let mut chase = MockState::named("Chase");
+//! chase.expect_enter().times(1).withf(|guard: &Guard, _, _| guard.sees_thief).return_const(());
+//! chase.expect_update().times(2).return_const(());
+//!
+//! let mut guard = Guard { sees_thief: true };
+//! let mut machine = StateMachine::new(&Patrol);
+//! machine.change_state(&mut guard, Box::new(chase), &mut ());
+//! machine.update(&mut guard, &mut ());
+//! machine.update(&mut guard, &mut ());
+//! assert_eq!(machine.current().unwrap().name(), "Chase");
+//! drop(machine); // Panics if `chase` was not entered once and updated twice.
+//! ```
+//!
+//! A missing call is found when the machine is dropped:
+//!
+//! ```should_panic
+//! # use demeanor::mock::MockState;
+//! # use demeanor::{Owner, StateMachine};
+//! # struct Guard;
+//! # impl Owner for Guard { type Context<'a> = (); type Message = (); }
+//! let mut patrol = MockState::<Guard>::new();
+//! patrol.expect_update().times(1).return_const(());
+//!
+//! let machine = StateMachine::new(Box::new(patrol));
+//! drop(machine); // MockState::update: Expectation(<anything>) called 0 time(s) which is fewer than expected 1
+//! ```
+//!
+//! What a callback does is up to the test. Here it asks for a change, in the order that a [`Sequence`] over both mocks
+//! prescribes:
+//!
+//! ```
+//! # use demeanor::{Owner, StateMachine};
+//! use demeanor::StateRef;
+//! use demeanor::mock::{MockState, Sequence};
+//! # struct Guard;
+//! # impl Owner for Guard { type Context<'a> = (); type Message = (); }
+//!
+//! let mut order = Sequence::new();
+//! let mut patrol = MockState::<Guard>::named("Patrol");
+//! let mut chase = MockState::<Guard>::named("Chase");
+//! patrol.expect_update().times(1).in_sequence(&mut order).returning(|_, fsm, _| {
+//!     let chase = fsm.previous().cloned().unwrap();
+//!     fsm.change_state(chase);
+//! });
+//! patrol.expect_exit().times(1).in_sequence(&mut order).return_const(());
+//! chase.expect_enter().times(1).in_sequence(&mut order).return_const(());
+//!
+//! let mut machine = StateMachine::new(Box::new(patrol));
+//! machine.set_previous(Box::new(chase));
+//! machine.update(&mut Guard, &mut ());
+//! assert_eq!(machine.current().unwrap().name(), "Chase");
+//! ```
+//!
+//! # When a mock is verified
+//!
+//! When the last reference to it is dropped, or by [`checkpoint`](Expectations::checkpoint). A machine holds references as its
+//! current, previous and global state, on its stack and in its history; a clone of a machine or of a
+//! [`StateRef`](crate::StateRef) shares the mock and never clones it. Two mocks that hold references to each other in their
+//! closures are never dropped, so never verified.
+//!
+//! A mock is itself cloned only when [`current_mut`](crate::StateMachine::current_mut) edits one that something else refers
+//! to as well. That call, too, must be expected (`expect_clone`).
+//!
+//! # Closures that hold an `Rc`
+//!
+//! States are `Send + Sync`, and so is a mock: what `returning` is given must be `Send`. For a closure that is not, use
+//! mockall's `returning_st`. The owner, its context and its messages need not be `Send`, nor `Sync`.
+
+use alloc::borrow::Cow;
+use core::any::type_name;
+use core::ops::{Deref, DerefMut};
+
+pub use calls::{ByOwner, MockState as Expectations, Of};
+/// The order of calls across several mocks; mockall's.
+pub use mockall::Sequence;
+
+use crate::fsm::Fsm;
+use crate::owner::Owner;
+use crate::state::{State, short_name};
+
+/// A state whose calls a test expects. See the [module](self).
+///
+/// It dereferences to its [`Expectations`]: `expect_enter`, `expect_update`, `expect_exit`, `expect_on_message`,
+/// `expect_clone` and `checkpoint` are found there.
+///
+/// # Panics
+///
+/// A callback that was not expected panics, and dropping a mock panics if an expected call is missing; not while the thread is
+/// panicking already.
+///
+/// # Examples
+///
+/// ```
+/// use demeanor::mock::MockState;
+/// use demeanor::{Owner, StateMachine};
+///
+/// struct Door;
+/// impl Owner for Door {
+///     type Context<'a> = ();
+///     type Message = &'static str;
+/// }
+///
+/// let mut closed = MockState::<Door>::new();
+/// closed.expect_on_message().withf(|_, message, _, _| *message == "knock").times(1).return_const(true);
+/// closed.expect_on_message().times(1).return_const(false);
+///
+/// let mut machine = StateMachine::new(Box::new(closed));
+/// assert!(machine.send(&mut Door, &"knock", &mut ()));
+/// assert!(!machine.send(&mut Door, &"push", &mut ()));
+/// ```
+pub struct MockState<T: Owner> {
+    name: Option<&'static str>,
+    expectations: Expectations<Of<T>>,
+}
+
+impl<T: Owner> MockState<T> {
+    /// Creates a mock that expects no call.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { name: None, expectations: Expectations::new() }
+    }
+
+    /// Creates a mock that expects no call, with a name for logs and traces.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::mock::MockState;
+    /// use demeanor::{Owner, State};
+    /// # struct Guard;
+    /// # impl Owner for Guard { type Context<'a> = (); type Message = (); }
+    ///
+    /// assert_eq!(MockState::<Guard>::named("Patrol").name(), "Patrol");
+    /// assert_eq!(MockState::<Guard>::new().name(), "MockState<Guard>");
+    /// ```
+    #[must_use]
+    pub fn named(name: &'static str) -> Self {
+        Self { name: Some(name), ..Self::new() }
+    }
+}
+
+impl<T: Owner> State<T> for MockState<T> {
+    fn enter(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
+        self.expectations.enter(owner, fsm, cx);
+    }
+
+    fn update(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
+        self.expectations.update(owner, fsm, cx);
+    }
+
+    fn exit(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
+        self.expectations.exit(owner, fsm, cx);
+    }
+
+    fn on_message(&self, owner: &mut T, message: &T::Message, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) -> bool {
+        self.expectations.on_message(owner, message, fsm, cx)
+    }
+
+    fn name(&self) -> Cow<'_, str> {
+        self.name.map_or_else(|| short_name(type_name::<Self>()), Cow::Borrowed)
+    }
+}
+
+/// A mock that expects no call.
+impl<T: Owner> Default for MockState<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Returns what `expect_clone` was told to.
+impl<T: Owner> Clone for MockState<T> {
+    fn clone(&self) -> Self {
+        self.expectations.clone()
+    }
+}
+
+impl<T: Owner> Deref for MockState<T> {
+    type Target = Expectations<Of<T>>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.expectations
+    }
+}
+
+impl<T: Owner> DerefMut for MockState<T> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.expectations
+    }
+}
+
+/// The mock itself. Its name is what mockall's messages say; its parameter stands for the owner.
+mod calls {
+    use core::marker::PhantomData;
+
+    use mockall::mock;
+
+    use crate::fsm::Fsm;
+    use crate::owner::Owner;
+
+    /// Stands for the owner `T` where a type must be `Send + Sync`, which `T` need not be.
+    ///
+    /// mockall keeps a `PhantomData` of each of a mock's parameters, and a state is `Send + Sync`.
+    pub struct Of<T>(PhantomData<fn() -> T>);
+
+    /// The owner that an [`Of`] stands for.
+    pub trait ByOwner: Send + Sync + 'static {
+        /// The owner.
+        type Owner: Owner;
+    }
+
+    impl<T: Owner> ByOwner for Of<T> {
+        type Owner = T;
+    }
+
+    mock! {
+        /// What a [`MockState`](super::MockState) expects to be called.
+        ///
+        /// Each `expect_` method adds one expectation and returns it, to say how often the callback is called (`times`),
+        /// with what (`withf`), in which order (`in_sequence`), and what it does (`returning`, or `return_const(())` for
+        /// nothing). Expectations are tried in the order they were added.
+        pub State<M: ByOwner> {
+            /// Takes the call of [`State::enter`](crate::State::enter).
+            pub fn enter<'f, 'c>(
+                &self,
+                owner: &mut M::Owner,
+                fsm: &mut Fsm<'f, M::Owner>,
+                cx: &mut <M::Owner as Owner>::Context<'c>,
+            );
+
+            /// Takes the call of [`State::update`](crate::State::update).
+            pub fn update<'f, 'c>(
+                &self,
+                owner: &mut M::Owner,
+                fsm: &mut Fsm<'f, M::Owner>,
+                cx: &mut <M::Owner as Owner>::Context<'c>,
+            );
+
+            /// Takes the call of [`State::exit`](crate::State::exit).
+            pub fn exit<'f, 'c>(
+                &self,
+                owner: &mut M::Owner,
+                fsm: &mut Fsm<'f, M::Owner>,
+                cx: &mut <M::Owner as Owner>::Context<'c>,
+            );
+
+            /// Takes the call of [`State::on_message`](crate::State::on_message). Returns whether it was handled.
+            pub fn on_message<'f, 'c>(
+                &self,
+                owner: &mut M::Owner,
+                message: &<M::Owner as Owner>::Message,
+                fsm: &mut Fsm<'f, M::Owner>,
+                cx: &mut <M::Owner as Owner>::Context<'c>,
+            ) -> bool;
+
+            /// Takes the call of the mock's `Clone`.
+            pub fn clone(&self) -> super::MockState<M::Owner>;
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! A machine on static states allocates nothing once it is under way.
+
+use allocation_counter::measure;
+use demeanor::{Change, Fsm, Owner, State, StateMachine, StateRef};
+
+#[derive(Default)]
+struct Sentry {
+    ticks: u32,
+    entered: u32,
+    handled: u32,
+    changes: u32,
+}
+
+enum Told {
+    Noise,
+    Silence,
+}
+
+impl Owner for Sentry {
+    type Context<'a> = f64;
+    type Message = Told;
+
+    fn now(clock: &f64) -> f64 {
+        *clock
+    }
+
+    fn on_change(&mut self, change: &Change<'_, Self>, _: &mut f64) {
+        self.changes += u32::from(change.is_taken());
+    }
+}
+
+/// Runs beside the others.
+struct Always;
+struct Idle;
+struct Patrol;
+struct Chase;
+/// Asks for a change that a guard refuses.
+struct Locked;
+
+impl State<Sentry> for Always {
+    fn update(&self, sentry: &mut Sentry, fsm: &mut Fsm<'_, Sentry>, clock: &mut f64) {
+        sentry.ticks += 1;
+        if sentry.ticks % 7 == 0 && fsm.time_in_state(clock) >= 0.0 {
+            fsm.change_state(&Chase);
+        }
+    }
+
+    fn on_message(&self, sentry: &mut Sentry, message: &Told, fsm: &mut Fsm<'_, Sentry>, _: &mut f64) -> bool {
+        sentry.handled += 1;
+        if matches!(message, Told::Noise) {
+            fsm.change_state(&Chase);
+        }
+        true
+    }
+}
+
+impl State<Sentry> for Idle {
+    fn enter(&self, sentry: &mut Sentry, _: &mut Fsm<'_, Sentry>, _: &mut f64) {
+        sentry.entered += 1;
+    }
+
+    fn update(&self, _: &mut Sentry, fsm: &mut Fsm<'_, Sentry>, _: &mut f64) {
+        fsm.change_state(&Patrol);
+    }
+}
+
+impl State<Sentry> for Patrol {
+    /// Two requests in one callback.
+    fn update(&self, _: &mut Sentry, fsm: &mut Fsm<'_, Sentry>, _: &mut f64) {
+        fsm.change_state(&Locked);
+        fsm.change_state(&Idle);
+    }
+}
+
+impl State<Sentry> for Chase {
+    fn update(&self, sentry: &mut Sentry, fsm: &mut Fsm<'_, Sentry>, clock: &mut f64) {
+        fsm.revert_state();
+        fsm.change_state_now(sentry, &Idle, clock);
+    }
+}
+
+impl State<Sentry> for Locked {
+    fn can_enter(&self, sentry: &Sentry, _: &f64) -> bool {
+        sentry.ticks % 2 == 0
+    }
+}
+
+/// Three levels, each with a change from its own update.
+struct House;
+struct Kitchen;
+struct Stove;
+struct Table;
+struct Hall;
+
+impl State<Sentry> for House {
+    fn initial(&self) -> Option<StateRef<Sentry>> {
+        Some((&Kitchen).into())
+    }
+}
+
+impl State<Sentry> for Kitchen {
+    fn parent(&self) -> Option<StateRef<Sentry>> {
+        Some((&House).into())
+    }
+
+    fn initial(&self) -> Option<StateRef<Sentry>> {
+        Some((&Stove).into())
+    }
+
+    fn keeps_history(&self) -> bool {
+        true
+    }
+}
+
+impl State<Sentry> for Stove {
+    fn parent(&self) -> Option<StateRef<Sentry>> {
+        Some((&Kitchen).into())
+    }
+
+    fn update(&self, _: &mut Sentry, fsm: &mut Fsm<'_, Sentry>, _: &mut f64) {
+        fsm.change_state(&Table);
+    }
+}
+
+impl State<Sentry> for Table {
+    fn parent(&self) -> Option<StateRef<Sentry>> {
+        Some((&Kitchen).into())
+    }
+
+    fn update(&self, _: &mut Sentry, fsm: &mut Fsm<'_, Sentry>, _: &mut f64) {
+        fsm.change_state(&Hall);
+    }
+}
+
+impl State<Sentry> for Hall {
+    fn parent(&self) -> Option<StateRef<Sentry>> {
+        Some((&House).into())
+    }
+
+    fn update(&self, sentry: &mut Sentry, fsm: &mut Fsm<'_, Sentry>, _: &mut f64) {
+        if sentry.ticks % 2 == 0 {
+            fsm.change_state(&House);
+        } else {
+            fsm.resume_state(&Kitchen);
+        }
+        sentry.ticks += 1;
+    }
+}
+
+/// How many allocations `act` makes on this thread.
+fn allocations(act: impl FnOnce()) -> u64 {
+    measure(act).count_total
+}
+
+#[test]
+fn what_is_allocated_is_counted() {
+    assert_eq!(allocations(|| drop(Box::new(7))), 1);
+    assert_eq!(allocations(|| drop(StateRef::<Sentry>::from(std::sync::Arc::new(Idle)))), 2);
+}
+
+#[test]
+fn a_machine_on_flat_static_states_never_allocates() {
+    let mut sentry = Sentry::default();
+    let mut clock = 0.0;
+    let count = allocations(|| {
+        let mut machine = StateMachine::new(&Idle).with_global(&Always);
+        machine.start(&mut sentry, &mut clock);
+        for _ in 0..1000 {
+            clock += 1.0;
+            machine.update(&mut sentry, &mut clock);
+            assert!(machine.send(&mut sentry, &Told::Silence, &mut clock));
+        }
+        assert!(machine.send(&mut sentry, &Told::Noise, &mut clock));
+        assert!(machine.is_in_state(&Chase));
+        assert!(machine.revert_state(&mut sentry, &mut clock));
+        assert!(machine.change_state(&mut sentry, &Idle, &mut clock));
+        let snapshot = machine.clone();
+        machine.stop(&mut sentry, &mut clock);
+        drop(snapshot);
+    });
+    assert_eq!(count, 0);
+    assert_eq!((sentry.ticks, sentry.handled), (1000, 1001));
+    assert!(sentry.changes > 1000 && sentry.entered > 500, "{} {}", sentry.changes, sentry.entered);
+}
+
+#[test]
+fn an_idle_machine_never_allocates() {
+    let mut sentry = Sentry::default();
+    let count = allocations(|| {
+        let mut machine = StateMachine::<Sentry>::idle();
+        machine.update(&mut sentry, &mut 0.0);
+        assert!(!machine.send(&mut sentry, &Told::Noise, &mut 0.0));
+        assert!(!machine.revert_state(&mut sentry, &mut 0.0));
+    });
+    assert_eq!(count, 0);
+}
+
+#[test]
+fn nested_static_states_allocate_nothing_once_each_has_been_entered() {
+    let mut sentry = Sentry::default();
+    let mut machine = StateMachine::new(&Idle);
+    machine.change_state(&mut sentry, &House, &mut 0.0);
+    machine.change_state(&mut sentry, &Hall, &mut 0.0);
+    let before = sentry.changes;
+    let count = allocations(|| {
+        for _ in 0..1000 {
+            machine.update(&mut sentry, &mut 0.0);
+            machine.send(&mut sentry, &Told::Noise, &mut 0.0);
+        }
+        assert!(machine.change_state(&mut sentry, &Idle, &mut 0.0));
+        assert!(machine.revert_state(&mut sentry, &mut 0.0));
+        assert!(machine.revert_state(&mut sentry, &mut 0.0));
+        assert!(machine.revert_state(&mut sentry, &mut 0.0));
+    });
+    assert_eq!(count, 0);
+    assert_eq!(sentry.changes - before, 1004);
+}
+
+#[test]
+fn shared_and_owned_states_are_allocated_when_made_and_never_again() {
+    #[derive(Clone)]
+    struct GoTo(u32);
+    impl State<Sentry> for GoTo {
+        fn update(&self, sentry: &mut Sentry, _: &mut Fsm<'_, Sentry>, _: &mut f64) {
+            sentry.ticks += self.0;
+        }
+    }
+
+    let mut sentry = Sentry::default();
+    let shared = StateRef::from(std::sync::Arc::new(GoTo(1)));
+    let owned = StateRef::from(Box::new(GoTo(2)));
+    let mut machine = StateMachine::new(&Idle);
+    let count = allocations(|| {
+        for _ in 0..100 {
+            machine.change_state(&mut sentry, shared.clone(), &mut 0.0);
+            machine.update(&mut sentry, &mut 0.0);
+            machine.change_state(&mut sentry, owned.clone(), &mut 0.0);
+            machine.update(&mut sentry, &mut 0.0);
+            machine.revert_state(&mut sentry, &mut 0.0);
+        }
+    });
+    assert_eq!(count, 0);
+    assert_eq!(sentry.ticks, 300);
+}

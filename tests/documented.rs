@@ -1,0 +1,36 @@
+//! `docs/semantics.md` names the tests that hold its rules: do they exist?
+
+use std::fs;
+use std::path::Path;
+
+#[test]
+fn every_rule_names_tests_that_exist() {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let semantics = fs::read_to_string(here.join("docs/semantics.md")).unwrap();
+    let rules: Vec<&str> = semantics.split("\n**Rule ").skip(1).collect();
+    let mut last = 0;
+    for rule in rules {
+        let (number, text) = rule.split_once(".**").unwrap();
+        let number: u32 = number.parse().unwrap();
+        assert!(number > last, "rule {number} comes after rule {last}");
+        last = number;
+
+        // A rule's part ends where the next chapter begins.
+        let text = text.split("\n## ").next().unwrap();
+        let (_, held_by) = text.split_once("*Held by* ").unwrap_or_else(|| panic!("rule {number} names no test"));
+        for file_and_tests in held_by.split("](../").skip(1) {
+            let (file, tests) = file_and_tests.split_once(')').unwrap();
+            let source =
+                fs::read_to_string(here.join(file)).unwrap_or_else(|why| panic!("rule {number}: {file}: {why}"));
+            let names: Vec<&str> = tests.split('`').skip(1).step_by(2).collect();
+            assert!(!names.is_empty(), "rule {number} names no test in {file}");
+            for name in names {
+                assert!(
+                    source.contains(&format!("#[test]\nfn {name}() {{")),
+                    "rule {number}: no test `{name}` in {file}"
+                );
+            }
+        }
+    }
+    assert!(last >= 23, "the last rule is {last}");
+}

@@ -1,0 +1,328 @@
+//! The chapter "Identity": rule 17, and what states are made of.
+
+use std::collections::HashSet;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use demeanor::{Agent, Fsm, Owner, State, StateMachine, StateRef};
+
+#[derive(Clone, Default)]
+struct Guard {
+    steps: Vec<u32>,
+}
+
+impl Owner for Guard {
+    type Context<'a> = ();
+    type Message = ();
+}
+
+struct Idle;
+impl State<Guard> for Idle {}
+
+/// Has no size, and a type for each `K`.
+struct Hunt<K>(PhantomData<K>);
+impl<K: Send + Sync + 'static> State<Guard> for Hunt<K> {}
+
+struct Wolf;
+struct Bear;
+
+/// Has a size.
+struct GoTo {
+    x: i32,
+}
+impl State<Guard> for GoTo {}
+
+static NORTH: GoTo = GoTo { x: 1 };
+static SOUTH: GoTo = GoTo { x: -1 };
+static SOUTH_AGAIN: GoTo = GoTo { x: -1 };
+
+/// An owner's own.
+#[derive(Clone, Debug, PartialEq)]
+struct Patrol {
+    route: Vec<u32>,
+}
+
+impl State<Guard> for Patrol {
+    fn update(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, (): &mut ()) {
+        guard.steps.extend(&self.route);
+    }
+}
+
+fn patrol(route: &[u32]) -> StateRef<Guard> {
+    Box::new(Patrol { route: route.to_vec() }).into()
+}
+
+mod elsewhere {
+    use demeanor::StateRef;
+
+    pub(crate) fn idle() -> StateRef<super::Guard> {
+        StateRef::from(&super::Idle)
+    }
+}
+
+/// Rule 17.
+#[test]
+fn every_mention_of_a_unit_struct_is_one_state() {
+    let here = StateRef::<Guard>::from(&Idle);
+    assert_eq!(here, elsewhere::idle());
+    assert_eq!(here, StateRef::from(&Idle as &'static dyn State<Guard>));
+    assert_eq!(here, StateRef::from(Arc::new(Idle)));
+
+    let machine = StateMachine::new(elsewhere::idle());
+    assert!(machine.is_in_state(&Idle));
+    assert!(machine.is_in_state::<dyn State<Guard>>(&Idle));
+    assert!(machine.is_in_state(&*here));
+    assert!(machine.is_in::<Idle>());
+}
+
+/// Rule 17.
+#[test]
+fn types_without_a_size_are_told_apart_by_type() {
+    static WOLF: Hunt<Wolf> = Hunt(PhantomData);
+    static BEAR: Hunt<Bear> = Hunt(PhantomData);
+    assert_ne!(StateRef::<Guard>::from(&WOLF), StateRef::from(&BEAR));
+    assert_ne!(StateRef::<Guard>::from(&WOLF), StateRef::from(&Idle));
+    assert_eq!(StateRef::<Guard>::from(&WOLF), StateRef::from(&Hunt::<Wolf>(PhantomData)));
+
+    let machine = StateMachine::<Guard>::new(&WOLF);
+    assert!(machine.is_in::<Hunt<Wolf>>());
+    assert!(!machine.is_in::<Hunt<Bear>>());
+    assert!(!machine.is_in_state(&BEAR));
+}
+
+/// Rule 17.
+#[test]
+fn two_statics_of_one_type_are_two_states() {
+    assert_eq!(StateRef::<Guard>::from(&NORTH), StateRef::from(&NORTH));
+    assert_ne!(StateRef::<Guard>::from(&NORTH), StateRef::from(&SOUTH));
+    assert_ne!(StateRef::<Guard>::from(&SOUTH), StateRef::from(&SOUTH_AGAIN), "equal data does not make one state");
+
+    let machine = StateMachine::<Guard>::new(&NORTH);
+    assert!(machine.is_in_state(&NORTH));
+    assert!(!machine.is_in_state(&SOUTH));
+    assert!(machine.is_in::<GoTo>());
+}
+
+/// Rule 17.
+#[test]
+fn a_field_at_the_same_address_is_another_state() {
+    struct Outer {
+        inner: GoTo,
+    }
+    impl State<Guard> for Outer {}
+    static OUTER: Outer = Outer { inner: GoTo { x: 0 } };
+    assert_ne!(StateRef::<Guard>::from(&OUTER), StateRef::from(&OUTER.inner));
+}
+
+/// Rule 17.
+#[test]
+fn a_shared_state_is_one_for_all_who_share_it() {
+    let shared = Arc::new(GoTo { x: 3 });
+    let first = StateRef::<Guard>::from(Arc::clone(&shared));
+    let second = StateRef::<Guard>::from(Arc::clone(&shared) as Arc<dyn State<Guard>>);
+    assert_eq!(first, second);
+    assert_eq!(first, first.clone());
+    assert_ne!(first, StateRef::from(Arc::new(GoTo { x: 3 })));
+
+    let machine = StateMachine::new(first);
+    assert!(machine.is_in_state(&*shared));
+    assert!(machine.is_in_state(&*second));
+    assert!(!machine.current().unwrap().is_owned());
+}
+
+/// Rule 17.
+#[test]
+fn an_owned_state_is_itself_and_its_clones_references() {
+    let north = patrol(&[1]);
+    assert!(north.is_owned());
+    assert_eq!(north, north.clone());
+    assert_ne!(north, patrol(&[1]));
+
+    let machine = StateMachine::new(north.clone());
+    assert!(machine.is_in_state(&*north));
+    assert!(machine.is_in::<Patrol>());
+    assert!(!machine.is_in_state(&*patrol(&[1])));
+}
+
+/// Rule 17.
+#[test]
+fn an_owned_state_that_is_edited_is_a_new_state_and_previous_keeps_the_old_one() {
+    let old = patrol(&[1]);
+    let mut guard = Guard::default();
+    let mut machine = StateMachine::new(&Idle);
+    machine.change_state(&mut guard, old.clone(), &mut ());
+    machine.change_state(&mut guard, old.clone(), &mut ());
+    assert_eq!(machine.previous(), Some(&old));
+
+    machine.current_mut::<Patrol>().unwrap().route.push(2);
+    assert_ne!(machine.current(), Some(&old));
+    assert_eq!(machine.previous(), Some(&old));
+    assert_eq!(old.downcast_ref::<Patrol>(), Some(&Patrol { route: vec![1] }));
+    machine.update(&mut guard, &mut ());
+    assert_eq!(guard.steps, [1, 2]);
+
+    assert!(machine.revert_state(&mut guard, &mut ()));
+    assert_eq!(machine.current(), Some(&old));
+}
+
+/// Rules 16 and 17.
+#[test]
+fn history_keeps_the_owned_state_as_it_was_left() {
+    struct Duty;
+    impl State<Guard> for Duty {
+        fn keeps_history(&self) -> bool {
+            true
+        }
+    }
+    #[derive(Clone)]
+    struct Beat(u32);
+    impl State<Guard> for Beat {
+        fn parent(&self) -> Option<StateRef<Guard>> {
+            Some((&Duty).into())
+        }
+    }
+
+    let mut guard = Guard::default();
+    let mut machine = StateMachine::new(Box::new(Beat(1)));
+    machine.change_state(&mut guard, &Idle, &mut ());
+    assert!(machine.resume_state(&mut guard, &Duty, &mut ()));
+    machine.current_mut::<Beat>().unwrap().0 = 2;
+    // Not left yet: history knows the one that was left.
+    machine.set_current(&Idle);
+    assert!(machine.resume_state(&mut guard, &Duty, &mut ()));
+    assert_eq!(machine.current().unwrap().downcast_ref::<Beat>().unwrap().0, 1);
+}
+
+/// Rule 17.
+#[test]
+fn editing_after_a_clone_edits_one_machines_state_only() {
+    let mut guard = Guard::default();
+    let prefab = StateMachine::new(patrol(&[7]));
+    let mut first = prefab.clone();
+    let mut second = prefab.clone();
+    assert_eq!(first.current(), second.current());
+
+    first.current_mut::<Patrol>().unwrap().route = vec![8];
+    assert_ne!(first.current(), second.current());
+    first.update(&mut guard, &mut ());
+    second.update(&mut guard, &mut ());
+    assert_eq!(guard.steps, [8, 7]);
+    assert_eq!(second.current(), prefab.current());
+    second.current_mut::<Patrol>().unwrap().route.clear();
+    assert_eq!(prefab.current().unwrap().downcast_ref::<Patrol>().unwrap().route, [7]);
+}
+
+/// Rule 17.
+#[test]
+fn editing_what_nobody_else_refers_to_copies_nothing() {
+    #[derive(Default)]
+    struct Counted {
+        value: u32,
+        clones: u32,
+    }
+    impl Clone for Counted {
+        fn clone(&self) -> Self {
+            Self { value: self.value, clones: self.clones + 1 }
+        }
+    }
+    impl State<Guard> for Counted {}
+
+    let mut machine = StateMachine::<Guard>::new(Box::new(Counted::default()));
+    machine.current_mut::<Counted>().unwrap().value = 5;
+    let edited = machine.current_mut::<Counted>().unwrap();
+    assert_eq!((edited.value, edited.clones), (5, 0));
+    let _snapshot = machine.clone();
+    assert_eq!(machine.current_mut::<Counted>().unwrap().clones, 1);
+}
+
+/// Rule 17: only an owned state may be edited, and only as what it is.
+#[test]
+fn what_is_shared_or_of_another_type_is_not_lent_for_editing() {
+    assert!(StateMachine::<Guard>::new(&NORTH).current_mut::<GoTo>().is_none());
+    assert!(StateMachine::<Guard>::new(Arc::new(GoTo { x: 1 })).current_mut::<GoTo>().is_none());
+    assert!(StateMachine::new(patrol(&[1])).current_mut::<GoTo>().is_none());
+    assert!(StateMachine::new(patrol(&[1])).current_mut::<Patrol>().is_some());
+    assert!(StateMachine::<Guard>::idle().current_mut::<Patrol>().is_none());
+}
+
+/// Rule 17: names are never for identity.
+#[test]
+fn states_of_one_name_are_still_two() {
+    struct Named<const N: u8>;
+    impl<const N: u8> State<Guard> for Named<N> {
+        fn name(&self) -> std::borrow::Cow<'_, str> {
+            "Named".into()
+        }
+    }
+    let (first, second) = (StateRef::<Guard>::from(&Named::<1>), StateRef::<Guard>::from(&Named::<2>));
+    assert_eq!(first.name(), second.name());
+    assert_ne!(first, second);
+}
+
+/// Rule 17.
+#[test]
+fn a_hash_agrees_with_identity() {
+    let own = patrol(&[1]);
+    let states: HashSet<StateRef<Guard>> = [
+        StateRef::from(&Idle),
+        elsewhere::idle(),
+        StateRef::from(&NORTH),
+        StateRef::from(&SOUTH),
+        StateRef::from(&NORTH),
+        own.clone(),
+        own,
+        patrol(&[1]),
+    ]
+    .into_iter()
+    .collect();
+    assert_eq!(states.len(), 5);
+}
+
+#[test]
+fn a_state_can_be_asked_what_it_is() {
+    let machine = StateMachine::new(patrol(&[4]));
+    let current = machine.current().unwrap();
+    assert!(current.is::<Patrol>());
+    assert!(!current.is::<Idle>());
+    assert_eq!(current.downcast_ref::<Patrol>(), Some(&Patrol { route: vec![4] }));
+    assert!(current.downcast_ref::<GoTo>().is_none());
+
+    let machine = StateMachine::<Guard>::new(&SOUTH);
+    assert_eq!(machine.current().unwrap().downcast_ref::<GoTo>().unwrap().x, -1);
+}
+
+#[test]
+fn a_state_is_written_by_its_name() {
+    let hunt = StateRef::<Guard>::from(&Hunt::<Wolf>(PhantomData));
+    assert_eq!(hunt.name(), "Hunt<Wolf>");
+    assert_eq!(format!("{hunt:?}"), "Hunt<Wolf>");
+    assert_eq!(format!("{hunt:>12}|"), "  Hunt<Wolf>|");
+    let machine = StateMachine::<Guard>::new(&Idle);
+    assert_eq!(format!("{machine:?}"), r"StateMachine { current: Idle, previous: (no state), global: (no state), .. }");
+}
+
+#[test]
+fn machines_and_states_go_to_other_threads() {
+    fn goes_anywhere<T: Send + Sync>() {}
+
+    /// An owner that may not leave its thread; its machine may.
+    struct Homebody(PhantomData<*const ()>);
+    impl Owner for Homebody {
+        type Context<'a> = ();
+        type Message = ();
+    }
+
+    goes_anywhere::<StateRef<Guard>>();
+    goes_anywhere::<StateMachine<Guard>>();
+    goes_anywhere::<Agent<Guard>>();
+    goes_anywhere::<StateRef<Homebody>>();
+    goes_anywhere::<StateMachine<Homebody>>();
+}
+
+/// What the machine holds is what a million of them cost.
+#[test]
+#[cfg(target_pointer_width = "64")]
+fn a_machine_takes_64_bytes() {
+    assert_eq!(size_of::<StateMachine<Guard>>(), 64);
+    assert_eq!(size_of::<StateRef<Guard>>(), 16);
+}

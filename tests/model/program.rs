@@ -1,0 +1,259 @@
+//! A program: states in a table, what their callbacks ask for, and what the game does. And the events of its run.
+
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+
+/// A state, by its number in the program's table.
+pub(crate) type Id = u8;
+
+/// How many states a program has.
+pub(crate) const STATES: u8 = 8;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Program {
+    pub(crate) states: Vec<StateRow>,
+    pub(crate) lines: Vec<Line>,
+    /// Where the machine begins. `None`: idle.
+    pub(crate) current: Option<Id>,
+    pub(crate) global: Option<Id>,
+    pub(crate) steps: Vec<Step>,
+    /// How many verbs the callbacks of one step may use, so that each step ends.
+    pub(crate) fuel: u32,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct StateRow {
+    pub(crate) parent: Option<Id>,
+    pub(crate) initial: Option<Id>,
+    pub(crate) keeps_history: bool,
+    /// Whether it has a `suspend` and a `resume` of its own.
+    pub(crate) knows_stacks: bool,
+    pub(crate) made: Made,
+    /// Guards: the bits of the owner's counter modulo 8 for which they refuse.
+    pub(crate) refuses_enter: u8,
+    pub(crate) refuses_exit: u8,
+    /// The same for the messages that it handles.
+    pub(crate) handles: u8,
+}
+
+/// What the reference to a state is made of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Made {
+    Static,
+    Shared,
+    Owned,
+}
+
+/// What one callback of a state does, always or in one of three phases of the owner's counter.
+#[derive(Clone, Debug)]
+pub(crate) struct Line {
+    pub(crate) state: Id,
+    pub(crate) callback: Callback,
+    pub(crate) phase: Option<u32>,
+    pub(crate) verbs: Vec<Verb>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Callback {
+    Enter,
+    Update,
+    Exit,
+    Message,
+    Suspend,
+    Resume,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Guard {
+    CanEnter,
+    CanExit,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verb {
+    Change(Id),
+    ChangeNow(Id),
+    Revert,
+    Push(Id),
+    Pop,
+    Resume(Id),
+    Panic,
+}
+
+/// What the game does with the machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    Start,
+    Stop,
+    Update,
+    Send,
+    /// The machine's own verb; `ChangeNow` and `Panic` do nothing here.
+    Outside(Verb),
+    /// Several verbs through a lent handle.
+    With(Vec<Verb>),
+    SetCurrent(Id),
+    SetPrevious(Id),
+    SetGlobal(Id),
+    /// Go on with a clone.
+    Clone,
+}
+
+/// What a callback sees of the machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Seen {
+    pub(crate) current: Option<Id>,
+    pub(crate) previous: Option<Id>,
+    pub(crate) path: Vec<Id>,
+    /// The time of the last change. The clock counts callbacks.
+    pub(crate) entered_at: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Event {
+    Step(Step),
+    Called(Id, Callback, Seen),
+    Asked(Id, Guard, bool),
+    /// What `on_change` was told: from, to, cause, the guard that refused.
+    Told(Option<Id>, Option<Id>, &'static str, Option<(Guard, Id)>),
+    /// What `change_state_now` returned.
+    Now(bool),
+    /// What the step's verb returned.
+    Returned(bool),
+    Panicked,
+    /// The machine between two steps.
+    At(Seen),
+}
+
+impl Program {
+    /// What a callback does. `counter` is the owner's.
+    pub(crate) fn verbs(&self, state: Id, callback: Callback, counter: u32) -> Vec<Verb> {
+        let is_now = |line: &&Line| {
+            line.state == state && line.callback == callback && line.phase.is_none_or(|phase| phase == counter % 3)
+        };
+        self.lines.iter().filter(is_now).flat_map(|line| line.verbs.iter().copied()).collect()
+    }
+
+    pub(crate) fn allows(&self, state: Id, guard: Guard, counter: u32) -> bool {
+        let row = &self.states[usize::from(state)];
+        let refuses = match guard {
+            Guard::CanEnter => row.refuses_enter,
+            Guard::CanExit => row.refuses_exit,
+        };
+        refuses >> (counter % 8) & 1 == 0
+    }
+
+    pub(crate) fn handles(&self, state: Id, counter: u32) -> bool {
+        self.states[usize::from(state)].handles >> (counter % 8) & 1 == 1
+    }
+}
+
+fn id() -> impl Strategy<Value = Id> {
+    0..STATES
+}
+
+/// A guard's refusals: mostly none.
+fn refusals() -> impl Strategy<Value = u8> {
+    prop_oneof![6 => Just(0), 1 => any::<u8>(), 1 => (0..8_u8).prop_map(|bit| 1 << bit)]
+}
+
+fn verb() -> impl Strategy<Value = Verb> {
+    prop_oneof![
+        12 => id().prop_map(Verb::Change),
+        8 => id().prop_map(Verb::ChangeNow),
+        6 => Just(Verb::Revert),
+        6 => id().prop_map(Verb::Push),
+        6 => Just(Verb::Pop),
+        6 => id().prop_map(Verb::Resume),
+        1 => Just(Verb::Panic),
+    ]
+}
+
+fn callback() -> impl Strategy<Value = Callback> {
+    prop_oneof![
+        4 => Just(Callback::Enter),
+        4 => Just(Callback::Update),
+        1 => Just(Callback::Exit),
+        3 => Just(Callback::Message),
+        1 => Just(Callback::Suspend),
+        2 => Just(Callback::Resume),
+    ]
+}
+
+fn line() -> impl Strategy<Value = Line> {
+    (id(), callback(), option::of(0..3_u32), vec(verb(), 1..4)).prop_map(|(state, callback, phase, verbs)| Line {
+        state,
+        callback,
+        phase,
+        verbs,
+    })
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        1 => Just(Step::Start),
+        1 => Just(Step::Stop),
+        6 => Just(Step::Update),
+        4 => Just(Step::Send),
+        6 => verb().prop_map(Step::Outside),
+        2 => vec(verb(), 0..6).prop_map(Step::With),
+        1 => id().prop_map(Step::SetCurrent),
+        1 => id().prop_map(Step::SetPrevious),
+        1 => id().prop_map(Step::SetGlobal),
+        1 => Just(Step::Clone),
+    ]
+}
+
+/// A row that is not yet fitted into the tree: its parent and initial state are drawn from numbers.
+fn loose_row() -> impl Strategy<Value = (u8, u8, StateRow)> {
+    let made = prop_oneof![4 => Just(Made::Static), 1 => Just(Made::Shared), 1 => Just(Made::Owned)];
+    (0..STATES * 2, 0..STATES, any::<bool>(), any::<bool>(), made, refusals(), refusals(), refusals()).prop_map(
+        |(parent, initial, keeps_history, knows_stacks, made, refuses_enter, refuses_exit, handles)| {
+            let row = StateRow {
+                parent: None,
+                initial: None,
+                keeps_history,
+                knows_stacks,
+                made,
+                refuses_enter,
+                refuses_exit,
+                handles,
+            };
+            (parent, initial, row)
+        },
+    )
+}
+
+/// States in a forest of at most four levels: a parent comes before its children, an initial state is one of them.
+fn states() -> impl Strategy<Value = Vec<StateRow>> {
+    vec(loose_row(), usize::from(STATES)).prop_map(|loose| {
+        let mut depths = Vec::new();
+        let mut parents = Vec::new();
+        for (i, (parent, ..)) in (0..).zip(&loose) {
+            let parent = (*parent < i && depths[usize::from(*parent)] < 4).then_some(*parent);
+            depths.push(parent.map_or(1, |parent| depths[usize::from(parent)] + 1));
+            parents.push(parent);
+        }
+        let rows = (0..).zip(loose).map(|(i, (_, initial, row)): (u8, _)| {
+            let children: Vec<_> = (0..STATES).filter(|child| parents[usize::from(*child)] == Some(i)).collect();
+            StateRow {
+                parent: parents[usize::from(i)],
+                initial: children.get(usize::from(initial) % (children.len() + 1)).copied(),
+                ..row
+            }
+        });
+        rows.collect()
+    })
+}
+
+pub(crate) fn program() -> impl Strategy<Value = Program> {
+    (states(), vec(line(), 0..24), option::weighted(0.9, id()), option::of(id()), vec(step(), 1..16), 0..160_u32)
+        .prop_map(|(states, lines, current, global, steps, fuel)| Program {
+            states,
+            lines,
+            current,
+            global,
+            steps,
+            fuel,
+        })
+}

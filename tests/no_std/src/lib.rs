@@ -1,0 +1,44 @@
+//! A character in a program without `std`, such as a console's or a microcontroller's.
+//!
+//! It has a panic handler of its own. If the crate or one of its dependencies used `std`, that would be the second one, and
+//! the compiler would refuse with error E0152.
+#![no_std]
+
+use demeanor::{Fsm, Owner, State, StateMachine};
+
+struct Lamp {
+    brightness: u8,
+}
+
+impl Owner for Lamp {
+    type Context<'a> = ();
+    type Message = ();
+}
+
+struct Off;
+struct On;
+
+impl State<Lamp> for Off {
+    fn update(&self, _: &mut Lamp, fsm: &mut Fsm<'_, Lamp>, _: &mut ()) {
+        fsm.change_state(&On);
+    }
+}
+
+impl State<Lamp> for On {
+    fn enter(&self, lamp: &mut Lamp, _: &mut Fsm<'_, Lamp>, _: &mut ()) {
+        lamp.brightness = 255;
+    }
+}
+
+/// Turns a lamp on; returns how bright it is.
+#[must_use]
+pub fn turn_on() -> u8 {
+    let mut lamp = Lamp { brightness: 0 };
+    StateMachine::new(&Off).update(&mut lamp, &mut ());
+    lamp.brightness
+}
+
+#[panic_handler]
+fn halt(_: &core::panic::PanicInfo<'_>) -> ! {
+    loop {}
+}

@@ -1,0 +1,332 @@
+//! An actor that records every callback, places (states) that do what the actor's script says, and a stage that runs them.
+//!
+//! Each verb of a [`Stage`] returns all that happened during it, so that a test compares whole traces. A trace reads
+//! `A.update`, `A.exit`, `A -> B (change)` (what `Owner::on_change` was told), `B.enter`. A verb that returns whether it was
+//! done ends its trace with `done` or `not done`.
+#![allow(dead_code, reason = "each test file takes the part it needs")]
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::time::Duration;
+
+use demeanor::{Change, Fsm, GameTime, Owner, State, StateMachine, StateRef};
+
+/// What a callback does besides being recorded.
+pub(crate) type Act = fn(&mut Actor, &mut Fsm<'_, Actor>, &mut GameTime);
+
+/// The owner: its trace, and what the states do to it.
+#[derive(Default)]
+pub(crate) struct Actor {
+    trace: RefCell<Vec<String>>,
+    script: Vec<(&'static str, Act)>,
+    handles: Vec<&'static str>,
+    refuses: Vec<&'static str>,
+    panics: Option<&'static str>,
+    records_guards: bool,
+    records_view: bool,
+    /// For scripts that do something a number of times.
+    pub(crate) count: u32,
+}
+
+impl Actor {
+    pub(crate) fn note(&self, line: impl Into<String>) {
+        self.trace.borrow_mut().push(line.into());
+    }
+
+    pub(crate) fn take_trace(&mut self) -> Vec<String> {
+        self.trace.take()
+    }
+
+    fn call(&mut self, state: &str, callback: &str, fsm: &mut Fsm<'_, Self>, time: &mut GameTime) {
+        let key = format!("{state}.{callback}");
+        if self.records_view {
+            let line = format!("{key} ({})", view(fsm.current(), fsm.previous(), fsm.path()));
+            self.note(line);
+        } else {
+            self.note(&*key);
+        }
+        for act in self.script.iter().filter(|(when, _)| *when == key).map(|(_, act)| *act).collect::<Vec<_>>() {
+            act(self, fsm, time);
+        }
+        self.panic_if_told(&key);
+    }
+
+    fn guard(&self, state: &str, guard: &str) -> bool {
+        let key = format!("{state}.{guard}");
+        if self.records_guards {
+            self.note(format!("{key}?"));
+        }
+        self.panic_if_told(&key);
+        !self.refuses.contains(&&*key)
+    }
+
+    /// Panics without calling the panic hook: the tests expect it.
+    fn panic_if_told(&self, key: &str) {
+        if self.panics == Some(key) {
+            resume_unwind(Box::new(key.to_owned()));
+        }
+    }
+}
+
+impl Owner for Actor {
+    type Context<'a> = GameTime;
+    type Message = &'static str;
+
+    fn now(time: &GameTime) -> f64 {
+        time.total().as_secs_f64()
+    }
+
+    fn label(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Elsa")
+    }
+
+    fn on_change(&mut self, change: &Change<'_, Self>, _: &mut GameTime) {
+        self.note(change.to_string());
+        self.panic_if_told("on_change");
+    }
+}
+
+/// `A, was B` or, with ancestors, `P/A, was P/B`.
+fn view<'a>(
+    current: Option<&StateRef<Actor>>,
+    previous: Option<&StateRef<Actor>>,
+    path: impl Iterator<Item = &'a StateRef<Actor>>,
+) -> String {
+    let path: Vec<_> = path.map(ToString::to_string).collect();
+    assert_eq!(path.last().cloned(), current.map(ToString::to_string), "the path ends at current");
+    let current = if path.is_empty() { "nowhere".to_owned() } else { path.join("/") };
+    match previous {
+        Some(previous) => format!("{current}, was {previous}"),
+        None => current,
+    }
+}
+
+/// A state that records its callbacks. Each `static` is one state.
+#[derive(Clone)]
+pub(crate) struct Place {
+    name: &'static str,
+    parent: Option<&'static Place>,
+    initial: Option<&'static Place>,
+    keeps_history: bool,
+}
+
+impl Place {
+    pub(crate) const fn new(name: &'static str) -> Self {
+        Self { name, parent: None, initial: None, keeps_history: false }
+    }
+
+    pub(crate) const fn inside(mut self, parent: &'static Self) -> Self {
+        self.parent = Some(parent);
+        self
+    }
+
+    pub(crate) const fn opening_on(mut self, initial: &'static Self) -> Self {
+        self.initial = Some(initial);
+        self
+    }
+
+    pub(crate) const fn keeping_history(mut self) -> Self {
+        self.keeps_history = true;
+        self
+    }
+}
+
+impl State<Actor> for Place {
+    fn enter(&self, actor: &mut Actor, fsm: &mut Fsm<'_, Actor>, time: &mut GameTime) {
+        actor.call(self.name, "enter", fsm, time);
+    }
+
+    fn update(&self, actor: &mut Actor, fsm: &mut Fsm<'_, Actor>, time: &mut GameTime) {
+        actor.call(self.name, "update", fsm, time);
+    }
+
+    fn exit(&self, actor: &mut Actor, fsm: &mut Fsm<'_, Actor>, time: &mut GameTime) {
+        actor.call(self.name, "exit", fsm, time);
+    }
+
+    fn on_message(
+        &self,
+        actor: &mut Actor,
+        word: &&'static str,
+        fsm: &mut Fsm<'_, Actor>,
+        time: &mut GameTime,
+    ) -> bool {
+        actor.call(self.name, word, fsm, time);
+        actor.handles.contains(&self.name)
+    }
+
+    fn suspend(&self, actor: &mut Actor, fsm: &mut Fsm<'_, Actor>, time: &mut GameTime) {
+        actor.call(self.name, "suspend", fsm, time);
+    }
+
+    fn resume(&self, actor: &mut Actor, fsm: &mut Fsm<'_, Actor>, time: &mut GameTime) {
+        actor.call(self.name, "resume", fsm, time);
+    }
+
+    fn can_enter(&self, actor: &Actor, _: &GameTime) -> bool {
+        actor.guard(self.name, "can_enter")
+    }
+
+    fn can_exit(&self, actor: &Actor, _: &GameTime) -> bool {
+        actor.guard(self.name, "can_exit")
+    }
+
+    fn parent(&self) -> Option<StateRef<Actor>> {
+        self.parent.map(Into::into)
+    }
+
+    fn initial(&self) -> Option<StateRef<Actor>> {
+        self.initial.map(Into::into)
+    }
+
+    fn keeps_history(&self) -> bool {
+        self.keeps_history
+    }
+
+    fn name(&self) -> Cow<'_, str> {
+        self.name.into()
+    }
+}
+
+/// An actor, its machine, and the time.
+pub(crate) struct Stage {
+    pub(crate) actor: Actor,
+    pub(crate) machine: StateMachine<Actor>,
+    pub(crate) time: GameTime,
+}
+
+impl Stage {
+    pub(crate) fn new(initial: impl Into<StateRef<Actor>>) -> Self {
+        Self::with_machine(StateMachine::new(initial))
+    }
+
+    pub(crate) fn idle() -> Self {
+        Self::with_machine(StateMachine::idle())
+    }
+
+    pub(crate) fn with_machine(machine: StateMachine<Actor>) -> Self {
+        Self { actor: Actor::default(), machine, time: GameTime::new() }
+    }
+
+    pub(crate) fn global(mut self, global: impl Into<StateRef<Actor>>) -> Self {
+        self.machine.set_global(global);
+        self
+    }
+
+    /// Has a callback, such as `A.update`, or `A.hit` for the message `hit`, do something each time.
+    pub(crate) fn when(mut self, callback: &'static str, act: Act) -> Self {
+        self.actor.script.push((callback, act));
+        self
+    }
+
+    /// Has a state handle every message.
+    pub(crate) fn handling(mut self, state: &'static str) -> Self {
+        self.actor.handles.push(state);
+        self
+    }
+
+    /// Has a guard, such as `A.can_exit`, refuse.
+    pub(crate) fn refusing(mut self, guard: &'static str) -> Self {
+        self.actor.refuses.push(guard);
+        self
+    }
+
+    /// Records the guards, too, as `A.can_exit?`.
+    pub(crate) fn recording_guards(mut self) -> Self {
+        self.actor.records_guards = true;
+        self
+    }
+
+    /// Records with each callback what the machine's path and previous state were: `B.enter (P/B, was A)`.
+    pub(crate) fn recording_view(mut self) -> Self {
+        self.actor.records_view = true;
+        self
+    }
+
+    /// Has a callback, a guard or `on_change` panic each time.
+    pub(crate) fn panicking_in(mut self, callback: &'static str) -> Self {
+        self.actor.panics = Some(callback);
+        self
+    }
+
+    pub(crate) fn start(&mut self) -> Vec<String> {
+        self.machine.start(&mut self.actor, &mut self.time);
+        self.take_trace()
+    }
+
+    pub(crate) fn stop(&mut self) -> Vec<String> {
+        self.machine.stop(&mut self.actor, &mut self.time);
+        self.take_trace()
+    }
+
+    pub(crate) fn update(&mut self) -> Vec<String> {
+        self.machine.update(&mut self.actor, &mut self.time);
+        self.take_trace()
+    }
+
+    pub(crate) fn send(&mut self, word: &'static str) -> Vec<String> {
+        let handled = self.machine.send(&mut self.actor, &word, &mut self.time);
+        self.actor.note(if handled { "handled" } else { "not handled" });
+        self.take_trace()
+    }
+
+    pub(crate) fn change_state(&mut self, to: impl Into<StateRef<Actor>>) -> Vec<String> {
+        let done = self.machine.change_state(&mut self.actor, to, &mut self.time);
+        self.end(done)
+    }
+
+    pub(crate) fn revert_state(&mut self) -> Vec<String> {
+        let done = self.machine.revert_state(&mut self.actor, &mut self.time);
+        self.end(done)
+    }
+
+    pub(crate) fn push_state(&mut self, over: impl Into<StateRef<Actor>>) -> Vec<String> {
+        let done = self.machine.push_state(&mut self.actor, over, &mut self.time);
+        self.end(done)
+    }
+
+    pub(crate) fn pop_state(&mut self) -> Vec<String> {
+        let done = self.machine.pop_state(&mut self.actor, &mut self.time);
+        self.end(done)
+    }
+
+    pub(crate) fn resume_state(&mut self, composite: impl Into<StateRef<Actor>>) -> Vec<String> {
+        let done = self.machine.resume_state(&mut self.actor, composite, &mut self.time);
+        self.end(done)
+    }
+
+    /// Runs `act` as if a callback did.
+    pub(crate) fn with(&mut self, act: Act) -> Vec<String> {
+        self.machine.with(&mut self.actor, &mut self.time, act);
+        self.take_trace()
+    }
+
+    /// Runs what is expected to panic in the callback given to [`panicking_in`](Self::panicking_in), which does so only
+    /// this once. The trace ends there.
+    pub(crate) fn catch<R>(&mut self, act: impl FnOnce(&mut Self) -> R) -> Vec<String> {
+        let payload = catch_unwind(AssertUnwindSafe(|| act(self))).err().expect("it should panic");
+        let told = self.actor.panics.take().expect("only a callback that was told to panics");
+        assert_eq!(payload.downcast_ref::<String>().map(String::as_str), Some(told), "the panic reaches the caller");
+        self.take_trace()
+    }
+
+    /// What the machine's path and previous state are: `P/B, was A`, or `nowhere`.
+    pub(crate) fn view(&self) -> String {
+        view(self.machine.current(), self.machine.previous(), self.machine.path())
+    }
+
+    pub(crate) fn advance(&mut self, seconds: u64) {
+        self.time.advance(Duration::from_secs(seconds));
+    }
+
+    fn end(&mut self, done: bool) -> Vec<String> {
+        self.actor.note(if done { "done" } else { "not done" });
+        self.take_trace()
+    }
+
+    fn take_trace(&mut self) -> Vec<String> {
+        self.actor.take_trace()
+    }
+}
