@@ -69,6 +69,7 @@ pub(crate) enum Hook {
 
 impl<T: Owner> Content<T> {
     #[inline]
+    #[cfg_attr(not(feature = "script"), expect(clippy::unused_self, reason = "only with scripts there is one"))]
     pub(crate) fn has_script(&self) -> bool {
         #[cfg(feature = "script")]
         return self.script.is_some();

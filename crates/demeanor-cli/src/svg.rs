@@ -41,7 +41,9 @@ pub(crate) fn svg(outline: &Outline) -> String {
     for arrow in &picture.arrows {
         let Some(from) = arrow.from else { continue };
         let (begin, end) = (picture.states[from], picture.states[arrow.to]);
-        path(&mut text, begin, arrow.label, end);
+        // Without a label the two halves meet.
+        let height = if arrow.lines.is_empty() { 0.0 } else { arrow.label.height };
+        path(&mut text, begin, Rect { height, ..arrow.label }, end);
     }
     // The labels lie on the arrows of others.
     for arrow in picture.arrows.iter().filter(|arrow| !arrow.lines.is_empty()) {
