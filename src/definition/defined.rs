@@ -319,6 +319,13 @@ impl<T: Owner> State<T> for DefinedState<T> {
         });
     }
 
+    fn can_exit_each(&self, owners: &[T], movers: &[Mover], next: &mut usize, cx: &T::Context<'_>) {
+        self.with(|_, node| match &node.content.behaviour {
+            Some(behaviour) => behaviour.can_exit_each(owners, movers, next, cx),
+            None => *next = movers.len(),
+        });
+    }
+
     fn can_enter_each(&self, owners: &[T], movers: &[Mover], next: &mut usize, cx: &T::Context<'_>) {
         self.with(|_, node| {
             let Content { enter_when, behaviour, .. } = &*node.content;

@@ -66,8 +66,10 @@ struct Wrong {
 impl<'i> ParserError<Input<'i>> for Wrong {
     type Inner = Self;
 
+    /// Of what does not match here but may match otherwise: most of these are forgotten at once.
     fn from_input(input: &Input<'i>) -> Self {
-        Self { at: next_word(input), fault: None }
+        let at = input.current_token_start();
+        Self { at: at..at, fault: None }
     }
 
     fn into_inner(self) -> Result<Self, Self> {
