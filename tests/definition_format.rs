@@ -60,14 +60,14 @@ fn a_vocabulary_comes_back_from_json_as_it_was() {
     assert_eq!(Words::from_json(&words.to_json()).unwrap(), words);
 }
 
-/// The corpus of the fuzzer, as a test.
+/// What the fuzzer begins with, as a test.
 #[test]
-fn no_file_of_the_corpus_panics() {
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus/definition");
+fn no_seed_of_the_fuzzer_panics() {
+    let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds/definition");
     let mut read = 0;
-    for entry in fs::read_dir(corpus).unwrap() {
+    for entry in fs::read_dir(seeds).unwrap() {
         let bytes = fs::read(entry.unwrap().path()).unwrap();
-        let _ = Outline::from_bytes("corpus", &bytes, Some(&vocabulary().export()));
+        let _ = Outline::from_bytes("seed", &bytes, Some(&vocabulary().export()));
         read += 1;
     }
     assert!(read >= 5);

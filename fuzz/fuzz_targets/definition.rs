@@ -1,4 +1,4 @@
-//! Any bytes for a definition: `cargo +nightly fuzz run definition -- -max_total_time=60`.
+//! Any bytes for a definition: `cargo +nightly fuzz run definition corpus/definition seeds/definition -- -max_total_time=60`.
 #![no_main]
 
 use std::sync::LazyLock;

@@ -63,11 +63,35 @@ where
     }
 }
 
+/// One byte for each owner first, which has no order to keep; then eight of them at a time into bits.
 #[inline]
 fn lanes<T>(owners: &[T], holds: impl Fn(&T) -> bool) -> Lanes {
-    let mut lanes = 0;
-    for (i, owner) in owners.iter().enumerate().take(LANES) {
-        lanes |= Lanes::from(holds(owner)) << i;
+    let mut answers = [0_u8; LANES];
+    for (answer, owner) in answers.iter_mut().zip(owners) {
+        *answer = u8::from(holds(owner));
     }
-    lanes
+    let eights = answers.chunks_exact(8).rev();
+    eights.fold(0, |lanes, eight| (lanes << 8) | packed(eight.try_into().unwrap_or_default()))
+}
+
+/// Eight answers as eight bits, the first as the lowest: each byte is moved to its own bit of the highest byte.
+#[inline]
+fn packed(answers: [u8; 8]) -> Lanes {
+    u64::from_le_bytes(answers).wrapping_mul(0x0102_0408_1020_4080) >> 56
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LANES, lanes};
+
+    #[test]
+    fn each_owner_has_its_own_lane() {
+        for count in [1, 7, 8, 9, 63, LANES] {
+            let owners: Vec<usize> = (0..count).collect();
+            for i in 0..count {
+                assert_eq!(lanes(&owners, |owner| *owner == i), 1 << i);
+            }
+            assert_eq!(lanes(&owners, |_| true), u64::MAX >> (LANES - count));
+        }
+    }
 }
