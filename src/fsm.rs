@@ -220,6 +220,15 @@ impl<'a, T: Owner> Fsm<'a, T> {
         T::now(cx) - self.own_entered_at()
     }
 
+    /// Whether the callback that is running has asked for anything, or changed at once.
+    #[cfg(feature = "definition")]
+    pub(crate) fn has_requests(&self) -> bool {
+        match &self.row {
+            Some(row) => row.slot(self.nth).is_some_and(|slot| row.book.has_entry(slot)),
+            None => !self.requests.is_empty(),
+        }
+    }
+
     /// A request for a change to a singleton: nearly all there are. Kept out of line, with two words to pass, so that what
     /// is left in an `update` is a call.
     #[inline(never)]

@@ -324,6 +324,8 @@ mod agent;
 #[cfg(feature = "std")]
 mod batch;
 mod cast;
+#[cfg(feature = "definition")]
+pub mod definition;
 mod fsm;
 mod machine;
 mod message;

@@ -305,6 +305,15 @@ impl<T: Owner> Book<T> {
         self.movers.is_empty() && self.odd.is_empty() && self.seated.is_empty()
     }
 
+    /// Whether anything is written down of the owner at `slot`.
+    #[cfg(feature = "definition")]
+    pub(crate) fn has_entry(&self, slot: u32) -> bool {
+        slot < self.open_from
+            && (self.movers.binary_search_by_key(&slot, |mover| mover.slot()).is_ok()
+                || self.odd.iter().any(|(of, _)| *of == slot)
+                || self.seat(slot).is_some())
+    }
+
     /// Writes down that the owner at `slot` asks for a change to a singleton.
     pub(crate) fn change(&mut self, slot: u32, state: &'static dyn State<T>, rows: &dyn Rows<T>) {
         if slot >= self.open_from {
