@@ -82,7 +82,7 @@ impl<const PAD: usize> Owner<PAD> {
         if u64::from(self.next_random()) >= cx.threshold {
             return None;
         }
-        let onward = 1 + (u64::from(self.next_random()) * 5 >> 32) as usize;
+        let onward = 1 + ((u64::from(self.next_random()) * 5) >> 32) as usize;
         Some(Name::ALL[(B::NAME as usize + onward) % 6])
     }
 

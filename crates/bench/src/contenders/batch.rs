@@ -14,6 +14,35 @@ impl<const PAD: usize> OneThread<PAD> {
     }
 }
 
+impl<const PAD: usize> Contender for OneThread<PAD> {
+    fn tick(&mut self, cx: &Context) {
+        self.0.update(&mut { *cx });
+    }
+
+    fn checksum(&self) -> u64 {
+        sum(&self.0)
+    }
+}
+
+/// A batch on as many threads as there are cores.
+pub(crate) struct AllThreads<const PAD: usize>(Batch<Owner<PAD>>);
+
+impl<const PAD: usize> AllThreads<PAD> {
+    pub(crate) fn boxed(owners: usize) -> Box<dyn Contender> {
+        Box::new(Self(filled(owners)))
+    }
+}
+
+impl<const PAD: usize> Contender for AllThreads<PAD> {
+    fn tick(&mut self, cx: &Context) {
+        self.0.par_update(|_chunk| *cx);
+    }
+
+    fn checksum(&self) -> u64 {
+        sum(&self.0)
+    }
+}
+
 fn filled<const PAD: usize>(owners: usize) -> Batch<Owner<PAD>> {
     let mut batch = Batch::new();
     for n in 0..owners {
@@ -32,14 +61,4 @@ fn sum<const PAD: usize>(batch: &Batch<Owner<PAD>>) -> u64 {
         batch.owners_in(&Rest),
     ];
     checksum(states.into_iter().flatten())
-}
-
-impl<const PAD: usize> Contender for OneThread<PAD> {
-    fn tick(&mut self, cx: &Context) {
-        self.0.update(&mut { *cx });
-    }
-
-    fn checksum(&self) -> u64 {
-        sum(&self.0)
-    }
 }

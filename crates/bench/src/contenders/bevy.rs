@@ -1,4 +1,6 @@
-//! bevy_ecs on one thread: states as tag components, and as a component that is an enum.
+//! `bevy_ecs` on one thread: states as tag components, and as a component that is an enum.
+
+#![expect(clippy::needless_pass_by_value, reason = "that is how a system is given what it asks for")]
 
 use bevy_ecs::prelude::*;
 use bevy_ecs::schedule::SingleThreadedExecutor;

@@ -10,7 +10,7 @@ mod matching;
 mod rust_fsm;
 mod statig;
 
-use self::batch::OneThread;
+use self::batch::{AllThreads, OneThread};
 use self::bevy::Bevy;
 use self::by_hand::{Bare, Keyed};
 use self::classic::Classic;
@@ -41,6 +41,7 @@ pub(crate) const fn batch<const PAD: usize>() -> &'static [Entry] {
             Entry::new("loop by hand, keys and previous", Keyed::<PAD>::boxed),
             Entry::new("loop by hand, neither", Bare::<PAD>::boxed),
             Entry::new("demeanor Batch, 1 thread", OneThread::<PAD>::boxed),
+            Entry::new("demeanor Batch, all threads", AllThreads::<PAD>::boxed),
             Entry::new("demeanor StateMachine", Machines::<PAD>::boxed),
             Entry::new("objects and states on the heap", Classic::boxed::<PAD>),
             Entry::new("enum + match", Matching::<PAD>::boxed),

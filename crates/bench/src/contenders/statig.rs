@@ -157,6 +157,6 @@ impl<const PAD: usize> Contender for Statig<PAD> {
     }
 
     fn checksum(&self) -> u64 {
-        checksum(self.0.iter().map(|machine| machine.inner()))
+        checksum(self.0.iter().map(StateMachine::inner))
     }
 }
