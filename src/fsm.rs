@@ -1,12 +1,13 @@
 //! The handle that a callback is given: what a state may ask of the machine, and ask it for.
 
-use smallvec::SmallVec;
+use alloc::vec::Vec;
 
 use crate::owner::Owner;
+use crate::request::{Request, Requests};
 use crate::seat::Seat;
 use crate::slice::Row;
 use crate::state::{State, StateRef};
-use crate::transition::Request;
+use crate::watched::Step;
 
 /// A callback's handle on its owner's machine.
 ///
@@ -58,13 +59,17 @@ pub struct Fsm<'a, T: Owner> {
     pub(crate) seat: &'a mut Seat<T>,
     /// `StateRef::NONE` when there is none.
     pub(crate) global: &'a StateRef<T>,
-    pub(crate) requests: SmallVec<[Request<T>; 2]>,
+    pub(crate) requests: Requests<T>,
     /// Whether an `exit` or `suspend` is running.
     pub(crate) exiting: bool,
     /// How many changes the outermost callback has led to.
     pub(crate) changes: u32,
     /// How many of the active states, from the outermost, no change has left since the last message was offered.
     pub(crate) kept: usize,
+    /// Whether a change was made since the handle was.
+    pub(crate) has_changed: bool,
+    /// Where a [`Watched`](crate::Watched) machine's steps are written down.
+    pub(crate) steps: Option<&'a mut Vec<Step<T>>>,
     /// When the owner is one of many: what tells it from the others. Then `seat` is what they share.
     pub(crate) row: Option<Row<'a, T>>,
     /// Which of the slice's owners it is.
@@ -74,7 +79,18 @@ pub struct Fsm<'a, T: Owner> {
 impl<'a, T: Owner> Fsm<'a, T> {
     #[inline]
     pub(crate) fn new(seat: &'a mut Seat<T>, global: &'a StateRef<T>) -> Self {
-        Self { seat, global, requests: SmallVec::new(), exiting: false, changes: 0, kept: 0, row: None, nth: 0 }
+        Self {
+            seat,
+            global,
+            requests: Requests::new(),
+            exiting: false,
+            changes: 0,
+            kept: 0,
+            has_changed: false,
+            steps: None,
+            row: None,
+            nth: 0,
+        }
     }
 
     /// Asks for a change to `to`: its `enter`, after the `exit` of current.
@@ -202,6 +218,15 @@ impl<'a, T: Owner> Fsm<'a, T> {
     #[must_use]
     pub fn time_in_state(&self, cx: &T::Context<'_>) -> f64 {
         T::now(cx) - self.own_entered_at()
+    }
+
+    /// Whether the callback that is running has asked for anything, or changed at once.
+    #[cfg(feature = "definition")]
+    pub(crate) fn has_requests(&self) -> bool {
+        match &self.row {
+            Some(row) => row.slot(self.nth).is_some_and(|slot| row.book.has_entry(slot)),
+            None => !self.requests.is_empty(),
+        }
     }
 
     /// A request for a change to a singleton: nearly all there are. Kept out of line, with two words to pass, so that what

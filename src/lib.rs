@@ -324,18 +324,22 @@ mod agent;
 #[cfg(feature = "std")]
 mod batch;
 mod cast;
+#[cfg(feature = "definition")]
+pub mod definition;
 mod fsm;
 mod machine;
 mod message;
 #[cfg(feature = "mock")]
 pub mod mock;
 mod owner;
+mod request;
 mod seat;
 #[cfg_attr(not(feature = "std"), expect(dead_code, reason = "only a batch, which needs std, makes slices"))]
 mod slice;
 mod state;
 mod time;
 mod transition;
+mod watched;
 
 pub use agent::Agent;
 #[cfg(feature = "std")]
@@ -348,6 +352,7 @@ pub use owner::{Cause, Change, Outcome, Owner, Refusal};
 pub use slice::FsmSlice;
 pub use state::{State, StateRef};
 pub use time::GameTime;
+pub use watched::{Step, Watched};
 
 /// Runs the code in the pages that are no Rust files.
 #[cfg(doctest)]

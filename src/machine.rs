@@ -1,12 +1,14 @@
 //! One owner's machine.
 
+use alloc::vec::Vec;
 use core::fmt;
 
 use crate::fsm::Fsm;
 use crate::owner::{NameOf, Owner};
+use crate::request::Request;
 use crate::seat::Seat;
 use crate::state::{State, StateRef};
-use crate::transition::Request;
+use crate::watched::{Step, Watched};
 
 /// The state machine of one owner: its current, previous and global state.
 ///
@@ -94,9 +96,13 @@ impl<T: Owner> StateMachine<T> {
 
     /// Runs one tick: `update` of the global, then of the active path from the outermost state to the innermost; after each,
     /// what it asked for (rule 4).
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a call would be a tenth of what a tick takes")]
     pub fn update(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
-        self.fsm().tick(owner, cx);
+        match self.seat.lone() {
+            Some(state) if self.global.is_none() => self.fsm().tick_lone(state, owner, cx),
+            _ => self.update_all(owner, cx),
+        }
     }
 
     /// Offers a message to current, then to its ancestors outward, then to the global, until one handles it. Returns whether
@@ -130,6 +136,12 @@ impl<T: Owner> StateMachine<T> {
     /// (rule 16).
     pub fn resume_state(&mut self, owner: &mut T, composite: impl Into<StateRef<T>>, cx: &mut T::Context<'_>) -> bool {
         self.fsm().execute_now(&Request::Resume(composite.into()), owner, cx)
+    }
+
+    /// Lends the machine to verbs whose steps are written down in `steps`, for whoever keeps something else in step with it.
+    #[inline]
+    pub fn watched<'a>(&'a mut self, steps: Option<&'a mut Vec<Step<T>>>) -> Watched<'a, T> {
+        Watched::new(self.fsm(), steps)
     }
 
     /// Lends the machine to `act` as a callback has it, carries out what it asks for, and returns what it returns.
@@ -219,6 +231,12 @@ impl<T: Owner> StateMachine<T> {
     #[cfg(feature = "std")]
     pub(crate) fn into_seat(self) -> Seat<T> {
         self.seat
+    }
+
+    /// Kept out of line, so that little is inlined with [`update`](Self::update).
+    #[inline(never)]
+    fn update_all(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
+        self.fsm().tick(owner, cx);
     }
 
     #[inline]

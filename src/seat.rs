@@ -94,6 +94,12 @@ impl<T: Owner> Seat<T> {
         self.rare.as_ref().map_or(&[], |rare| &rare.ancestors)
     }
 
+    /// Current, if it is a singleton and there is nothing rare about it.
+    #[inline]
+    pub(crate) fn lone(&self) -> Option<&'static dyn State<T>> {
+        if self.rare.is_none() { self.current.as_singleton() } else { None }
+    }
+
     /// How many states are active.
     #[inline]
     pub(crate) fn depth(&self) -> usize {

@@ -11,13 +11,12 @@ use core::mem;
 use core::ops::Range;
 use core::ptr;
 
-use smallvec::SmallVec;
-
 use crate::fsm::Fsm;
 use crate::owner::Owner;
+use crate::request::{Request, Requests};
 use crate::seat::{Rare, Seat};
 use crate::state::{State, StateRef};
-use crate::transition::{BEING_LEFT, Request};
+use crate::transition::BEING_LEFT;
 
 /// The handles of many owners of one state, for [`State::update_all`].
 pub struct FsmSlice<'a, T: Owner> {
@@ -306,6 +305,15 @@ impl<T: Owner> Book<T> {
         self.movers.is_empty() && self.odd.is_empty() && self.seated.is_empty()
     }
 
+    /// Whether anything is written down of the owner at `slot`.
+    #[cfg(feature = "definition")]
+    pub(crate) fn has_entry(&self, slot: u32) -> bool {
+        slot < self.open_from
+            && (self.movers.binary_search_by_key(&slot, |mover| mover.slot()).is_ok()
+                || self.odd.iter().any(|(of, _)| *of == slot)
+                || self.seat(slot).is_some())
+    }
+
     /// Writes down that the owner at `slot` asks for a change to a singleton.
     pub(crate) fn change(&mut self, slot: u32, state: &'static dyn State<T>, rows: &dyn Rows<T>) {
         if slot >= self.open_from {
@@ -398,8 +406,8 @@ impl<T: Owner> Book<T> {
     }
 
     /// Takes out what the owner at `slot` has asked for, in the order it did.
-    pub(crate) fn take_requests(&mut self, slot: u32, rows: &dyn Rows<T>) -> SmallVec<[Request<T>; 2]> {
-        let mut requests = SmallVec::new();
+    pub(crate) fn take_requests(&mut self, slot: u32, rows: &dyn Rows<T>) -> Requests<T> {
+        let mut requests = Requests::new();
         if let Some(at) = self.movers.iter().rposition(|mover| mover.slot() == slot) {
             requests.push(Request::Change(rows.state(self.movers.remove(at).target()).clone()));
         }

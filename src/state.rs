@@ -4,6 +4,8 @@ use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::sync::Arc;
+#[cfg(feature = "definition")]
+use alloc::sync::Weak;
 use core::any::{Any, TypeId, type_name};
 use core::fmt;
 use core::hash::{Hash, Hasher};
@@ -133,6 +135,12 @@ pub trait State<T: Owner>: DowncastSync {
     /// this state. Constant for a state (rule 6).
     fn initial(&self) -> Option<StateRef<T>> {
         None
+    }
+
+    /// Returns whether this state has neither a parent nor an initial child: one call, where asking would take two.
+    #[doc(hidden)]
+    fn is_flat(&self) -> bool {
+        self.parent().is_none() && self.initial().is_none()
     }
 
     /// Returns whether a machine remembers which descendant was active last, for
@@ -283,6 +291,19 @@ enum Held<T: Owner> {
     Owned(Box<dyn OwnedState<T>>),
 }
 
+/// A reference that does not keep its state: defined states lead to each other in circles.
+#[cfg(feature = "definition")]
+pub(crate) struct WeakStateRef<T: Owner>(Weak<Held<T>>);
+
+#[cfg(feature = "definition")]
+impl<T: Owner> WeakStateRef<T> {
+    /// The state, if anybody keeps it.
+    #[inline]
+    pub(crate) fn upgrade(&self) -> Option<StateRef<T>> {
+        self.0.upgrade().map(|held| StateRef(Repr::Held(Some(held))))
+    }
+}
+
 /// Stands where there is no state.
 struct Nowhere;
 impl<T: Owner> State<T> for Nowhere {}
@@ -339,6 +360,15 @@ impl<T: Owner> StateRef<T> {
                 Held::Owned(state) => state.as_state_mut().downcast_mut(),
                 Held::Shared(_) => None,
             },
+            _ => None,
+        }
+    }
+
+    /// A reference that does not keep the state. A singleton, which nobody keeps, has none.
+    #[cfg(feature = "definition")]
+    pub(crate) fn downgrade(&self) -> Option<WeakStateRef<T>> {
+        match &self.0 {
+            Repr::Held(Some(held)) => Some(WeakStateRef(Arc::downgrade(held))),
             _ => None,
         }
     }

@@ -3,16 +3,16 @@
 //! It works on a [`Seat`](crate::seat::Seat), whoever keeps it. The rule numbers are those of `docs/semantics.md`.
 
 use alloc::vec::Vec;
-use core::fmt;
-use core::mem;
+use core::{mem, slice};
 
 use log::{Level, debug, error, log};
-use smallvec::smallvec;
 
 use crate::fsm::Fsm;
 use crate::owner::{Cause, Change, Label, NameOf, Outcome, Owner, Refusal};
+use crate::request::{Request, Requests};
 use crate::seat::{Path, Suspended, path_to};
-use crate::state::StateRef;
+use crate::state::{State, StateRef};
+use crate::watched::Step;
 
 /// The most changes that one callback may lead to (rule 13).
 const MOST_CHANGES: u32 = 64;
@@ -22,36 +22,6 @@ const MOST_PUSHED: usize = 64;
 
 /// Why nothing can be asked for in `exit` (rule 12).
 pub(crate) const BEING_LEFT: &str = "the state is being left";
-
-/// A change that a callback has asked for.
-pub(crate) enum Request<T: Owner> {
-    Change(StateRef<T>),
-    Revert,
-    Push(StateRef<T>),
-    Pop,
-    Resume(StateRef<T>),
-}
-
-impl<T: Owner> Request<T> {
-    fn cause(&self) -> Cause {
-        match self {
-            Self::Change(_) => Cause::Change,
-            Self::Revert => Cause::Revert,
-            Self::Push(_) => Cause::Push,
-            Self::Pop => Cause::Pop,
-            Self::Resume(_) => Cause::Resume,
-        }
-    }
-}
-
-impl<T: Owner> fmt::Display for Request<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Change(to) | Self::Push(to) | Self::Resume(to) => write!(f, "{} to {to}", self.cause()),
-            Self::Revert | Self::Pop => write!(f, "{}", self.cause()),
-        }
-    }
-}
 
 /// The steps of a change: of one owner's here, of many owners' at once in a batch.
 pub(crate) trait Steps {
@@ -96,12 +66,12 @@ impl From<&'static str> for Fault {
 }
 
 /// What one change leaves and enters.
-struct Plan<T: Owner> {
+struct Plan<'p, T: Owner> {
     cause: Cause,
     /// How many of the active states stay, from the outermost.
     kept: usize,
     /// What is entered, outermost first; nothing when a pop leads back to no state.
-    entered: Path<T>,
+    entered: &'p [StateRef<T>],
 }
 
 impl<T: Owner> Fsm<'_, T> {
@@ -127,8 +97,7 @@ impl<T: Owner> Fsm<'_, T> {
 
     #[inline(never)]
     fn settle_all(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
-        while !self.requests.is_empty() {
-            let request = self.requests.remove(0);
+        while let Some(request) = self.requests.pop() {
             self.execute(&request, owner, cx);
         }
     }
@@ -139,33 +108,57 @@ impl<T: Owner> Fsm<'_, T> {
             self.break_cycle(request, owner);
             return false;
         }
-        let plan = match self.plan(request) {
-            Ok(plan) => plan,
-            Err(fault) => {
-                self.refused(request, owner, &fault);
-                return false;
-            }
-        };
-        carry_out(&mut OneChange { fsm: self, plan: &plan, owner, cx })
+        let cause = request.cause();
+        if let Some(to) = self.flat_target(request) {
+            return self.change(&Plan { cause, kept: 0, entered: slice::from_ref(&to) }, owner, cx);
+        }
+        self.execute_path(request, owner, cx)
     }
 
-    fn plan(&self, request: &Request<T>) -> Result<Plan<T>, Fault> {
-        let cause = request.cause();
-        let stack = self.seat.rare.as_ref().map_or(&[][..], |rare| &rare.stack);
-        let (kept, entered) = match request {
-            Request::Change(to) => self.route(to)?,
-            Request::Revert => self.route(self.previous().ok_or("there is no previous state")?)?,
-            Request::Resume(composite) => self.route(self.seat.remembered(composite).unwrap_or(composite))?,
-            Request::Push(_) if stack.len() == MOST_PUSHED => {
-                return Err("64 states are pushed over each other already".into());
+    /// As [`execute`](Self::execute), where there may be more than one state to enter.
+    #[inline(never)]
+    fn execute_path(&mut self, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        match self.find_path(request) {
+            Ok((kept, path)) => self.change(&Plan { cause: request.cause(), kept, entered: &path }, owner, cx),
+            Err(fault) => {
+                self.refused(request, owner, &fault);
+                false
             }
-            Request::Push(over) => (0, descent(over)?.1),
+        }
+    }
+
+    #[inline]
+    fn change(&mut self, plan: &Plan<'_, T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        carry_out(&mut OneChange { fsm: self, plan, owner, cx })
+    }
+
+    /// The target of a change to a state without relatives, as most are: all that is active is left for it alone.
+    #[inline]
+    fn flat_target(&self, request: &Request<T>) -> Option<StateRef<T>> {
+        let to = match request {
+            Request::Change(to) => to,
+            Request::Revert => self.previous()?,
+            Request::Push(_) | Request::Pop | Request::Resume(_) => return None,
+        };
+        to.is_flat().then(|| to.clone())
+    }
+
+    /// How many active states a request leaves alone, and what it enters.
+    fn find_path(&self, request: &Request<T>) -> Result<(usize, Path<T>), Fault> {
+        let stack = self.seat.rare.as_ref().map_or(&[][..], |rare| &rare.stack);
+        match request {
+            Request::Change(to) => self.route(to),
+            Request::Revert => self.route(self.previous().ok_or("there is no previous state")?),
+            Request::Resume(composite) => self.route(self.seat.remembered(composite).unwrap_or(composite)),
+            Request::Push(_) if stack.len() == MOST_PUSHED => {
+                Err("64 states are pushed over each other already".into())
+            }
+            Request::Push(over) => Ok((0, descent(over)?.1)),
             Request::Pop => {
                 let suspended = stack.last().ok_or("nothing has been pushed over")?;
-                (0, suspended.ancestors.iter().chain(suspended.current.as_option()).cloned().collect())
+                Ok((0, suspended.ancestors.iter().chain(suspended.current.as_option()).cloned().collect()))
             }
-        };
-        Ok(Plan { cause, kept, entered })
+        }
     }
 
     /// How many active states a change to `to` leaves alone, and what it enters (rule 6).
@@ -179,7 +172,8 @@ impl<T: Owner> Fsm<'_, T> {
     }
 
     /// Asks the guards, unless the verb does without (rules 8, 15).
-    fn is_admitted(&self, plan: &Plan<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+    #[inline]
+    fn is_admitted(&self, plan: &Plan<'_, T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         let mut exited = (plan.kept..self.seat.depth()).rev().filter_map(|depth| self.seat.at(depth));
         let mut refusal = None;
         if plan.cause != Cause::Push {
@@ -200,14 +194,16 @@ impl<T: Owner> Fsm<'_, T> {
     }
 
     /// Exits, innermost first. Current and previous are both the state being left (rule 5).
-    fn exit_all(&mut self, plan: &Plan<T>, owner: &mut T, cx: &mut T::Context<'_>) {
+    #[inline]
+    fn exit_all(&mut self, plan: &Plan<'_, T>, owner: &mut T, cx: &mut T::Context<'_>) {
         if !self.seat.current.is_none() {
             self.seat.previous = self.seat.current.clone();
         }
-        let asked_before = self.requests.len();
+        let asked_before = if self.requests.is_empty() { None } else { Some(mem::take(&mut self.requests)) };
         self.exiting = true;
         for depth in (plan.kept..self.seat.depth()).rev() {
             let Some(state) = self.seat.at(depth).cloned() else { break };
+            self.note(|| Step::Exited(state.clone()));
             if plan.cause == Cause::Push {
                 state.suspend(owner, self, cx);
             } else {
@@ -216,15 +212,19 @@ impl<T: Owner> Fsm<'_, T> {
             self.seat.remember(depth);
         }
         self.exiting = false;
-        while self.requests.len() > asked_before {
-            let request = self.requests.remove(asked_before);
+        while let Some(request) = self.requests.pop() {
             self.misused(&request, owner, BEING_LEFT);
+        }
+        if let Some(asked_before) = asked_before {
+            self.requests = asked_before;
         }
     }
 
     /// Makes the first of the states to be entered the current one, and tells of the change.
-    fn swap(&mut self, plan: &Plan<T>, owner: &mut T, cx: &mut T::Context<'_>) {
+    #[inline]
+    fn swap(&mut self, plan: &Plan<'_, T>, owner: &mut T, cx: &mut T::Context<'_>) {
         self.changes += 1;
+        self.has_changed = true;
         self.kept = self.kept.min(plan.kept);
         self.seat.entered_at = T::now(cx);
         let first = plan.entered.first().cloned().unwrap_or(StateRef::NONE);
@@ -250,18 +250,29 @@ impl<T: Owner> Fsm<'_, T> {
             }
             trail.extend(to.cloned());
         }
+        self.note(|| Step::Changed { from: from.as_option().cloned(), to: to.cloned(), cause: plan.cause });
         let change = Change::taken(from.as_option(), to, plan.cause);
         tell(owner, &change, cx);
     }
 
+    /// Writes a step down, for whoever watches.
+    #[inline]
+    fn note(&mut self, step: impl FnOnce() -> Step<T>) {
+        if let Some(steps) = &mut self.steps {
+            steps.push(step());
+        }
+    }
+
     /// Enters, outermost first, each being current while its `enter` runs; unless a change made in one of them has taken the
     /// machine elsewhere (rule 5).
-    fn enter_all(&mut self, path: &Path<T>, cause: Cause, owner: &mut T, cx: &mut T::Context<'_>) {
+    #[inline]
+    fn enter_all(&mut self, path: &[StateRef<T>], cause: Cause, owner: &mut T, cx: &mut T::Context<'_>) {
         let turn = self.changes;
         for (i, state) in path.iter().enumerate() {
             if i > 0 {
                 self.seat.descend(state.clone());
             }
+            self.note(|| Step::Entered(state.clone()));
             if cause == Cause::Pop {
                 state.resume(owner, self, cx);
             } else {
@@ -284,7 +295,7 @@ impl<T: Owner> Fsm<'_, T> {
 
     /// Rule 1: exits the active path, innermost first; the machine is then in no state.
     pub(crate) fn stop(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
-        self.exit_all(&Plan { cause: Cause::Change, kept: 0, entered: smallvec![] }, owner, cx);
+        self.exit_all(&Plan { cause: Cause::Change, kept: 0, entered: &[] }, owner, cx);
         self.seat.replace(0, StateRef::NONE);
         if let Some(rare) = &mut self.seat.rare {
             rare.stack.clear();
@@ -292,13 +303,23 @@ impl<T: Owner> Fsm<'_, T> {
     }
 
     /// Rule 4: one tick.
-    #[inline]
     pub(crate) fn tick(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
         if let Some(global) = self.global.as_option() {
             global.update(owner, self, cx);
             self.settle_callback(owner, cx);
         }
         self.tick_path(0, owner, cx);
+    }
+
+    /// The tick of a machine with nothing but this one state to call, as most are.
+    #[inline]
+    pub(crate) fn tick_lone(mut self, state: &dyn State<T>, owner: &mut T, cx: &mut T::Context<'_>) {
+        state.update(owner, &mut self, cx);
+        self.settle_callback(owner, cx);
+        if self.requests.is_empty() {
+            // Nothing is left to drop. The compiler cannot know, and would call a function to find out.
+            mem::forget(self);
+        }
     }
 
     /// A tick's rest: the active path from `depth` on.
@@ -361,7 +382,7 @@ impl<T: Owner> Fsm<'_, T> {
     /// Rule 13.
     #[cold]
     fn break_cycle(&mut self, request: &Request<T>, owner: &T) {
-        self.requests.clear();
+        self.requests = Requests::new();
         let mut cycle: Vec<&StateRef<T>> = Vec::new();
         for state in self.seat.rare.iter().flat_map(|rare| &rare.trail) {
             if !cycle.contains(&state) {
@@ -392,7 +413,7 @@ pub(crate) fn log_change<T: Owner>(owner: &T, change: &Change<'_, T>) {
 /// One owner's change.
 struct OneChange<'c, 'f, 'x, T: Owner> {
     fsm: &'c mut Fsm<'f, T>,
-    plan: &'c Plan<T>,
+    plan: &'c Plan<'c, T>,
     owner: &'c mut T,
     cx: &'c mut T::Context<'x>,
 }
@@ -411,7 +432,7 @@ impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
     }
 
     fn enter(&mut self) {
-        self.fsm.enter_all(&self.plan.entered, self.plan.cause, self.owner, self.cx);
+        self.fsm.enter_all(self.plan.entered, self.plan.cause, self.owner, self.cx);
     }
 }
 

@@ -5,8 +5,10 @@ mod columns;
 #[cfg(feature = "parallel")]
 mod parallel;
 mod pass;
+mod reading;
 mod states;
 mod store;
+mod verbs;
 
 use std::error::Error;
 use std::fmt;
@@ -16,14 +18,33 @@ use slotmap::DefaultKey;
 
 use self::pass::{CHUNK, Part, Pass};
 use self::store::Store;
-use crate::fsm::Fsm;
 use crate::machine::StateMachine;
 use crate::owner::{NameOf, Owner};
 use crate::seat::Seat;
-use crate::state::{State, StateRef};
-use crate::transition::Request;
+#[cfg(doc)]
+use crate::state::State;
+use crate::state::StateRef;
 
 /// The key of an owner in a [`Batch`]. It stays the same while the owner moves, and is never given to another.
+///
+/// # Examples
+///
+/// ```
+/// # use demeanor::{Batch, Owner, State};
+/// # struct Enemy;
+/// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+/// # struct Idle;
+/// # struct Chase;
+/// # impl State<Enemy> for Idle {}
+/// # impl State<Enemy> for Chase {}
+///
+/// let mut batch = Batch::new();
+/// let first = batch.insert(Enemy, &Idle);
+/// batch.remove(first);
+/// let second = batch.insert(Enemy, &Idle);
+/// assert!(!batch.contains(first));
+/// assert!(batch.contains(second));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Key(DefaultKey);
@@ -31,8 +52,112 @@ pub struct Key(DefaultKey);
 /// Many owners with their machines, kept sorted by state, so that one call updates all owners of a state where they lie side
 /// by side.
 ///
-/// The states are the same as on a [`StateMachine`], and so are the callbacks of each owner, in the same order (rule 19).
-/// Across owners, states come in the order in which the batch first saw them.
+/// The states are those of a [`StateMachine`], and each owner's callbacks are the same, in the same order (rule 19). So a
+/// game that has outgrown one machine per character changes the line that says where its characters are kept:
+///
+/// ```
+/// use demeanor::{Agent, Batch, Fsm, Owner, State, StateMachine};
+///
+/// struct Enemy {
+///     hunger: u32,
+/// }
+///
+/// impl Owner for Enemy {
+///     type Context<'a> = ();
+///     type Message = ();
+/// }
+///
+/// struct Graze;
+/// struct Roam;
+///
+/// impl State<Enemy> for Graze {
+///     fn update(&self, enemy: &mut Enemy, fsm: &mut Fsm<'_, Enemy>, _: &mut ()) {
+///         enemy.hunger = enemy.hunger.saturating_sub(3);
+///         if enemy.hunger == 0 {
+///             fsm.change_state(&Roam);
+///         }
+///     }
+/// }
+///
+/// impl State<Enemy> for Roam {
+///     fn update(&self, enemy: &mut Enemy, fsm: &mut Fsm<'_, Enemy>, _: &mut ()) {
+///         enemy.hunger += 1;
+///         if enemy.hunger > 20 {
+///             fsm.change_state(&Graze);
+///         }
+///     }
+/// }
+///
+/// // One machine each:
+/// let mut herd: Vec<_> = (0..1000).map(|i| Agent::new(Enemy { hunger: i % 20 }, StateMachine::new(&Roam))).collect();
+/// for _ in 0..60 {
+///     herd.iter_mut().for_each(|enemy| enemy.update(&mut ()));
+/// }
+///
+/// // A batch:
+/// let mut batch = Batch::new();
+/// let keys: Vec<_> = (0..1000).map(|i| batch.insert(Enemy { hunger: i % 20 }, &Roam)).collect();
+/// for _ in 0..60 {
+///     batch.update(&mut ());
+/// }
+///
+/// for (enemy, key) in herd.iter().zip(keys) {
+///     assert_eq!(enemy.hunger, batch.get(key).unwrap().hunger);
+///     assert_eq!(enemy.machine().current(), batch.state_of(key));
+/// }
+/// ```
+///
+/// # How owners are kept
+///
+/// Each state has a *bucket*: the owners that are in it, in one vector. Beside them, in vectors of its own, the bucket has
+/// what the batch notes of each: its key, its previous state and, once a clock is used, when it came. A tick in which nobody
+/// changes reads and writes the owners, and nothing else. A state becomes known when its first owner arrives; there is no
+/// list of states to keep.
+///
+/// A tick calls [`State::update_all`] once for a chunk of a couple of thousand owners: one virtual call, inside which the
+/// state's own `update` is inlined into a loop. What they ask for is noted down; then those that change are exited, entered
+/// and moved to their new bucket, where the last owner of the old one takes the free place. So an owner has no fixed address
+/// and no fixed index; it has a [`Key`]. A key costs two look-ups, never goes to another owner, and is noticed when its
+/// owner is gone.
+///
+/// # Batch or machines
+///
+/// | | a machine each | a batch |
+/// |---|---|---|
+/// | update | a virtual call for each owner | one for each chunk |
+/// | states that are [passive](State::is_passive) | a call for each owner | nothing |
+/// | a change | a few words are written | and the owner is copied to another bucket |
+/// | reaching an owner from outside | a reference | two look-ups |
+/// | bytes for each, beside the owner | 64 | 24, or 32 with a clock |
+///
+/// Machines are right for dozens of characters, for those that hold on to each other, and where each is updated in its own
+/// turn among other things. A batch is right for thousands, most of whom stay in a state for many ticks. The larger an owner,
+/// the more a change costs: what is seldom needed belongs in a `Box`.
+///
+/// Everything a machine can do, a batch can; not all of it in bulk. Changes between flat singletons or shared states, which
+/// nearly all are, are made together. An owner that reverts, pushes, changes at once, or goes to or from a state with a
+/// parent finishes its tick by itself, as on a machine. An owned state (a `Box`) lies in a bucket of its type with a reference
+/// for each owner, 16 bytes, and what the box holds elsewhere; its owners are updated one by one, and cost no less than with
+/// a machine each.
+///
+/// # Order
+///
+/// For one owner everything happens as on a machine. *Across* owners the order is: states as the batch first saw them;
+/// inside a state, chunk by chunk, the updates, then the exits, then the enters. It depends on nothing but the calls made, so
+/// that two runs are alike; but it is not the order of insertion, and it is another one after owners have moved. Let owners
+/// affect each other through the context only in ways that do not depend on who is first: count, add up, collect commands
+/// and sort them. [`update_in_key_order`](Self::update_in_key_order) is there to compare with.
+///
+/// # On all cores
+///
+/// `par_update`, with the feature `parallel`, gives each chunk a context of its own and hands all of them back in order. The
+/// result is the same to the bit on any number of threads.
+///
+/// # Memory
+///
+/// Beside the owners a batch keeps 24 bytes for each, 32 once a clock is used, and something more for those with a
+/// stack, a history, or an owned state as previous. The vectors keep their room: a bucket that once was full has the
+/// capacity still, so that a horde that moves to and fro soon allocates nothing.
 pub struct Batch<T: Owner> {
     store: Store<T>,
     pass: Pass<T>,
@@ -40,12 +165,46 @@ pub struct Batch<T: Owner> {
 
 impl<T: Owner> Batch<T> {
     /// Creates an empty batch.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Owner, State};
+    /// # struct Enemy;
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Idle;
+    /// # struct Chase;
+    /// # impl State<Enemy> for Idle {}
+    /// # impl State<Enemy> for Chase {}
+    ///
+    /// let batch = Batch::<Enemy>::new();
+    /// assert!(batch.is_empty());
+    /// ```
     #[must_use]
     pub fn new() -> Self {
         Self { store: Store::new(), pass: Pass::new() }
     }
 
     /// Gives all owners a state that runs beside every other. It is never entered or exited (rule 3).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Owner, State};
+    /// # struct Enemy;
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Idle;
+    /// # struct Chase;
+    /// # impl State<Enemy> for Idle {}
+    /// # impl State<Enemy> for Chase {}
+    ///
+    /// /// Every owner's, beside Idle or Chase.
+    /// struct Awareness;
+    /// impl State<Enemy> for Awareness {}
+    ///
+    /// let batch = Batch::<Enemy>::new().with_global(&Awareness);
+    /// assert_eq!(batch.global().unwrap().name(), "Awareness");
+    /// ```
     #[must_use]
     pub fn with_global(mut self, global: impl Into<StateRef<T>>) -> Self {
         self.set_global(global);
@@ -57,6 +216,30 @@ impl<T: Owner> Batch<T> {
     /// # Panics
     ///
     /// When the batch has 2^32 - 2 owners, or knows as many states.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Fsm, Owner, State};
+    /// # #[derive(Default)]
+    /// # struct Enemy { log: Vec<&'static str> }
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Idle;
+    /// # impl State<Enemy> for Idle {
+    /// #     fn enter(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) { enemy.log.push("enters Idle"); }
+    /// #     fn exit(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) { enemy.log.push("exits Idle"); }
+    /// # }
+    /// # struct Chase;
+    /// # impl State<Enemy> for Chase {
+    /// #     fn enter(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) { enemy.log.push("enters Chase"); }
+    /// #     fn exit(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) { enemy.log.push("exits Chase"); }
+    /// # }
+    ///
+    /// let mut batch = Batch::new();
+    /// let bob = batch.insert(Enemy { log: vec![] }, &Idle);
+    /// assert!(batch.get(bob).unwrap().log.is_empty());
+    /// assert!(batch.is_in_state(bob, &Idle));
+    /// ```
     pub fn insert(&mut self, owner: T, state: impl Into<StateRef<T>>) -> Key {
         Key(self.store.insert(owner, Seat::new(state.into())))
     }
@@ -66,6 +249,29 @@ impl<T: Owner> Batch<T> {
     /// # Panics
     ///
     /// As [`insert`](Self::insert).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Fsm, Owner, State};
+    /// # #[derive(Default)]
+    /// # struct Enemy { log: Vec<&'static str> }
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Idle;
+    /// # impl State<Enemy> for Idle {
+    /// #     fn enter(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) { enemy.log.push("enters Idle"); }
+    /// #     fn exit(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) { enemy.log.push("exits Idle"); }
+    /// # }
+    /// # struct Chase;
+    /// # impl State<Enemy> for Chase {
+    /// #     fn enter(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) { enemy.log.push("enters Chase"); }
+    /// #     fn exit(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) { enemy.log.push("exits Chase"); }
+    /// # }
+    ///
+    /// let mut batch = Batch::new();
+    /// let bob = batch.spawn(Enemy::default(), &Idle, &mut ());
+    /// assert_eq!(batch.get(bob).unwrap().log, ["enters Idle"]);
+    /// ```
     pub fn spawn(&mut self, owner: T, state: impl Into<StateRef<T>>, cx: &mut T::Context<'_>) -> Key {
         let key = self.insert(owner, state);
         self.start(key, cx);
@@ -81,6 +287,28 @@ impl<T: Owner> Batch<T> {
     /// # Panics
     ///
     /// As [`insert`](Self::insert).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Owner, State};
+    /// # struct Enemy;
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Idle;
+    /// # struct Chase;
+    /// # impl State<Enemy> for Idle {}
+    /// # impl State<Enemy> for Chase {}
+    ///
+    /// use demeanor::StateMachine;
+    ///
+    /// let mut batch = Batch::new();
+    /// let mut machine = StateMachine::new(&Chase);
+    /// machine.set_previous(&Idle);
+    /// let bob = batch.insert_machine(Enemy, machine)?;
+    /// assert!(batch.revert_state(bob, &mut ()));
+    /// assert!(batch.is_in_state(bob, &Idle));
+    /// # Ok::<(), demeanor::ForeignGlobal<Enemy>>(())
+    /// ```
     pub fn insert_machine(&mut self, owner: T, machine: StateMachine<T>) -> Result<Key, ForeignGlobal<T>> {
         if machine.global() != self.global() {
             return Err(ForeignGlobal { owner, machine, batch_global: self.store.global.clone() });
@@ -89,12 +317,51 @@ impl<T: Owner> Batch<T> {
     }
 
     /// Takes out an owner with its machine, whole and without any callback. `None` for a stale key.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Owner, State};
+    /// # #[derive(Debug, PartialEq)]
+    /// # struct Enemy(&'static str);
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Idle;
+    /// # struct Chase;
+    /// # impl State<Enemy> for Idle {}
+    /// # impl State<Enemy> for Chase {}
+    ///
+    /// let mut batch = Batch::new();
+    /// let bob = batch.insert(Enemy("Bob"), &Chase);
+    /// let (enemy, machine) = batch.remove(bob).unwrap();
+    /// assert_eq!(enemy, Enemy("Bob"));
+    /// assert!(machine.is_in_state(&Chase));
+    /// assert!(batch.remove(bob).is_none());
+    /// ```
     pub fn remove(&mut self, key: Key) -> Option<(T, StateMachine<T>)> {
         let (owner, seat) = self.store.remove(key.0)?;
         Some((owner, StateMachine::from_seat(seat, self.store.global.clone())))
     }
 
     /// Takes the batch apart, by the order of keys, into its owners and their machines.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Owner, State};
+    /// # #[derive(Debug, PartialEq)]
+    /// # struct Enemy(&'static str);
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Idle;
+    /// # struct Chase;
+    /// # impl State<Enemy> for Idle {}
+    /// # impl State<Enemy> for Chase {}
+    ///
+    /// let mut batch = Batch::new();
+    /// batch.insert(Enemy("Bob"), &Chase);
+    /// batch.insert(Enemy("Elsa"), &Idle);
+    /// let names: Vec<_> = batch.into_machines().map(|(_, enemy, machine)| (enemy.0, machine.is_in_state(&Idle))).collect();
+    /// assert_eq!(names, [("Bob", false), ("Elsa", true)]);
+    /// ```
     pub fn into_machines(mut self) -> impl Iterator<Item = (Key, T, StateMachine<T>)> {
         let keys: Vec<_> = self.keys().collect();
         keys.into_iter().filter_map(move |key| self.remove(key).map(|(owner, machine)| (key, owner, machine)))
@@ -110,6 +377,35 @@ impl<T: Owner> Batch<T> {
     /// When a callback panics, once the batch is in order: that owner keeps the state it was in, or had just come to; its
     /// own requests are dropped, those that were made before it are carried out, and the rest of the owners is left for the
     /// next tick (rule 22).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Fsm, Owner, State};
+    /// # #[derive(Default)]
+    /// # struct Enemy { patience: u32 }
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Chase;
+    /// # impl State<Enemy> for Chase {}
+    /// struct Idle;
+    /// impl State<Enemy> for Idle {
+    ///     fn update(&self, enemy: &mut Enemy, fsm: &mut Fsm<'_, Enemy>, _: &mut ()) {
+    ///         match enemy.patience.checked_sub(1) {
+    ///             Some(patience) => enemy.patience = patience,
+    ///             None => fsm.change_state(&Chase),
+    ///         }
+    ///     }
+    /// }
+    ///
+    /// let mut batch = Batch::new();
+    /// for patience in 0..4 {
+    ///     batch.insert(Enemy { patience }, &Idle);
+    /// }
+    /// batch.update(&mut ());
+    /// assert_eq!(batch.owners_in(&Chase).len(), 1);
+    /// batch.update(&mut ());
+    /// assert_eq!(batch.owners_in(&Chase).len(), 2);
+    /// ```
     pub fn update(&mut self, cx: &mut T::Context<'_>) {
         self.update_those(Part::ALL, cx);
     }
@@ -158,6 +454,39 @@ impl<T: Owner> Batch<T> {
     /// # Panics
     ///
     /// As [`update`](Self::update).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Fsm, Owner, State};
+    /// # #[derive(Clone)]
+    /// # struct Enemy { patience: u32 }
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Chase;
+    /// # impl State<Enemy> for Chase {}
+    /// struct Idle;
+    /// impl State<Enemy> for Idle {
+    ///     fn update(&self, enemy: &mut Enemy, fsm: &mut Fsm<'_, Enemy>, _: &mut ()) {
+    ///         match enemy.patience.checked_sub(1) {
+    ///             Some(patience) => enemy.patience = patience,
+    ///             None => fsm.change_state(&Chase),
+    ///         }
+    ///     }
+    /// }
+    ///
+    /// let mut batch = Batch::new();
+    /// for patience in 0..4 {
+    ///     batch.insert(Enemy { patience }, &Idle);
+    /// }
+    /// let mut reference = batch.clone();
+    /// for _ in 0..3 {
+    ///     batch.update(&mut ());
+    ///     reference.update_in_key_order(&mut ());
+    /// }
+    /// for key in batch.keys() {
+    ///     assert_eq!(batch.state_of(key), reference.state_of(key));
+    /// }
+    /// ```
     pub fn update_in_key_order(&mut self, cx: &mut T::Context<'_>) {
         for key in self.store.keys().collect::<Vec<_>>() {
             self.store.with_fsm(key, |owner, fsm| fsm.tick(owner, cx));
@@ -190,200 +519,26 @@ impl<T: Owner> Batch<T> {
     }
 }
 
-/// What a [`StateMachine`] does, by key. For a stale key nothing is done.
-impl<T: Owner> Batch<T> {
-    /// Sets the state that runs beside every other, without any callback (rule 3).
-    pub fn set_global(&mut self, global: impl Into<StateRef<T>>) {
-        self.store.global = global.into();
-    }
-
-    /// Runs `enter` along an owner's active path, outermost first. Returns whether there is such an owner. See
-    /// [`StateMachine::start`].
-    pub fn start(&mut self, key: Key, cx: &mut T::Context<'_>) -> bool {
-        self.with(key, cx, |owner, fsm, cx| fsm.start(owner, cx)).is_some()
-    }
-
-    /// Runs `exit` along an owner's active path, innermost first, and leaves it without a state. Returns whether there is
-    /// such an owner. See [`StateMachine::stop`].
-    pub fn stop(&mut self, key: Key, cx: &mut T::Context<'_>) -> bool {
-        self.with(key, cx, |owner, fsm, cx| fsm.stop(owner, cx)).is_some()
-    }
-
-    /// Offers a message to an owner's machine. Returns whether it was handled. See [`StateMachine::send`].
-    pub fn send(&mut self, key: Key, message: &T::Message, cx: &mut T::Context<'_>) -> bool {
-        self.with(key, cx, |owner, fsm, cx| fsm.send(owner, message, cx)).unwrap_or(false)
-    }
-
-    /// Offers a message to every owner's machine, in the order of their keys. Returns how many handled it.
-    pub fn broadcast(&mut self, message: &T::Message, cx: &mut T::Context<'_>) -> usize {
-        let keys: Vec<_> = self.keys().collect();
-        keys.into_iter().filter(|&key| self.send(key, message, cx)).count()
-    }
-
-    /// Changes an owner's state. Returns whether the change was made. See [`StateMachine::change_state`].
-    pub fn change_state(&mut self, key: Key, to: impl Into<StateRef<T>>, cx: &mut T::Context<'_>) -> bool {
-        self.execute(key, &Request::Change(to.into()), cx)
-    }
-
-    /// Changes an owner to its previous state. Returns whether the change was made. See [`StateMachine::revert_state`].
-    pub fn revert_state(&mut self, key: Key, cx: &mut T::Context<'_>) -> bool {
-        self.execute(key, &Request::Revert, cx)
-    }
-
-    /// Suspends an owner's state and enters `over`. Returns whether it was done. See [`StateMachine::push_state`].
-    pub fn push_state(&mut self, key: Key, over: impl Into<StateRef<T>>, cx: &mut T::Context<'_>) -> bool {
-        self.execute(key, &Request::Push(over.into()), cx)
-    }
-
-    /// Leaves an owner's state and resumes what it was pushed over. Returns whether it was done. See
-    /// [`StateMachine::pop_state`].
-    pub fn pop_state(&mut self, key: Key, cx: &mut T::Context<'_>) -> bool {
-        self.execute(key, &Request::Pop, cx)
-    }
-
-    /// Changes an owner to where it left `composite`. Returns whether the change was made. See
-    /// [`StateMachine::resume_state`].
-    pub fn resume_state(&mut self, key: Key, composite: impl Into<StateRef<T>>, cx: &mut T::Context<'_>) -> bool {
-        self.execute(key, &Request::Resume(composite.into()), cx)
-    }
-
-    /// Lends an owner and its machine to `act` as a callback has them, carries out what it asks for, and returns what it
-    /// returns. `None` for a stale key. See [`StateMachine::with`].
-    pub fn with<R>(
-        &mut self,
-        key: Key,
-        cx: &mut T::Context<'_>,
-        act: impl FnOnce(&mut T, &mut Fsm<'_, T>, &mut T::Context<'_>) -> R,
-    ) -> Option<R> {
-        self.store.with_fsm(key.0, |owner, fsm| {
-            let result = act(owner, fsm, cx);
-            fsm.settle(owner, cx);
-            result
-        })
-    }
-
-    /// Sets an owner's current state without any callback. Returns whether there is such an owner.
-    pub fn set_current(&mut self, key: Key, current: impl Into<StateRef<T>>) -> bool {
-        self.store.with_fsm(key.0, |_, fsm| fsm.seat.place(current.into())).is_some()
-    }
-
-    /// Sets an owner's previous state without any callback. Returns whether there is such an owner.
-    pub fn set_previous(&mut self, key: Key, previous: impl Into<StateRef<T>>) -> bool {
-        self.store.with_fsm(key.0, |_, fsm| fsm.seat.previous = previous.into()).is_some()
-    }
-
-    /// Returns an owner's current state for editing, if it is an owned one of type `S`. See
-    /// [`StateMachine::current_mut`].
-    pub fn current_mut<S: State<T>>(&mut self, key: Key) -> Option<&mut S> {
-        self.store.own_state_mut(key.0)?.owned_mut()
-    }
-
-    fn execute(&mut self, key: Key, request: &Request<T>, cx: &mut T::Context<'_>) -> bool {
-        self.with(key, cx, |owner, fsm, cx| fsm.execute_now(request, owner, cx)).unwrap_or(false)
-    }
-}
-
-/// Reading a batch.
-impl<T: Owner> Batch<T> {
-    /// Returns the number of owners.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.store.len()
-    }
-
-    /// Returns whether there are no owners.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Returns whether there is an owner of this key.
-    #[must_use]
-    pub fn contains(&self, key: Key) -> bool {
-        self.get(key).is_some()
-    }
-
-    /// Returns an owner. `None` for a stale key.
-    #[must_use]
-    pub fn get(&self, key: Key) -> Option<&T> {
-        self.store.owner(key.0)
-    }
-
-    /// Returns an owner. `None` for a stale key.
-    pub fn get_mut(&mut self, key: Key) -> Option<&mut T> {
-        self.store.owner_mut(key.0)
-    }
-
-    /// Returns the keys, in their own order.
-    pub fn keys(&self) -> impl Iterator<Item = Key> {
-        self.store.keys().map(Key)
-    }
-
-    /// Returns the owners with their keys, sorted by state as they are stored.
-    pub fn iter(&self) -> impl Iterator<Item = (Key, &T)> {
-        self.store.iter().map(|(key, owner)| (Key(key), owner))
-    }
-
-    /// Returns the owners with their keys, sorted by state as they are stored.
-    pub fn iter_mut(&mut self) -> impl Iterator<Item = (Key, &mut T)> {
-        self.store.iter_mut().map(|(key, owner)| (Key(key), owner))
-    }
-
-    /// Returns the state that runs beside every other.
-    #[must_use]
-    pub fn global(&self) -> Option<&StateRef<T>> {
-        self.store.global.as_option()
-    }
-
-    /// Returns an owner's current state. `None` for a stale key, or when it has none.
-    #[must_use]
-    pub fn state_of(&self, key: Key) -> Option<&StateRef<T>> {
-        self.store.row(key.0)?.current(0).as_option()
-    }
-
-    /// Returns the state that an owner's current was before the last change. `None` for a stale key, or when there was none.
-    #[must_use]
-    pub fn previous_of(&self, key: Key) -> Option<&StateRef<T>> {
-        self.store.row(key.0)?.previous(0).as_option()
-    }
-
-    /// Returns whether `state` is active for an owner: its current, or an ancestor of it. `false` for a stale key.
-    #[must_use]
-    pub fn is_in_state<S: State<T> + ?Sized>(&self, key: Key, state: &S) -> bool {
-        self.store.row(key.0).is_some_and(|row| row.seat(0).is_in_state(state))
-    }
-
-    /// Returns whether any state of type `S` is active for an owner. `false` for a stale key.
-    #[must_use]
-    pub fn is_in<S: State<T>>(&self, key: Key) -> bool {
-        self.store.row(key.0).is_some_and(|row| row.seat(0).is_in::<S>())
-    }
-
-    /// Returns how long ago an owner's last change was, in seconds by [`Owner::now`]; before the first change, the time by
-    /// that clock (rule 18). `None` for a stale key.
-    #[must_use]
-    pub fn time_in_state(&self, key: Key, cx: &T::Context<'_>) -> Option<f64> {
-        Some(T::now(cx) - self.store.row(key.0)?.seat(0).entered_at)
-    }
-
-    /// Returns the owners whose current state is `state`, side by side: for instanced drawing, for instance.
-    ///
-    /// An owned state has one owner.
-    #[must_use]
-    pub fn owners_in<S: State<T> + ?Sized>(&self, state: &S) -> &[T] {
-        self.store.owners_in(state)
-    }
-
-    /// Returns how many owners are in each state, in the order in which the batch first saw the states.
-    ///
-    /// Owned states of one type count as one, by the first of them; and are left out, like owners without a state, when there
-    /// is nobody.
-    pub fn census(&self) -> impl Iterator<Item = (&StateRef<T>, usize)> {
-        self.store.census()
-    }
-}
-
 /// Why a machine could not be put into a batch: its global is another. Gives owner and machine back.
+///
+/// # Examples
+///
+/// ```
+/// # use demeanor::{Batch, Owner, State};
+/// # struct Enemy;
+/// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+/// # struct Idle;
+/// # struct Chase;
+/// # impl State<Enemy> for Idle {}
+/// # impl State<Enemy> for Chase {}
+///
+/// use demeanor::StateMachine;
+///
+/// let mut batch = Batch::<Enemy>::new();
+/// let error = batch.insert_machine(Enemy, StateMachine::new(&Chase).with_global(&Idle)).unwrap_err();
+/// assert_eq!(error.to_string(), "the machine's global is Idle, the batch's is (no state)");
+/// assert!(error.machine.is_in_state(&Chase));
+/// ```
 pub struct ForeignGlobal<T: Owner> {
     /// The owner.
     pub owner: T,

@@ -1,0 +1,118 @@
+//! What a tick costs an entity in Bevy: this project beside what is written by hand and beside other crates.
+//!
+//! `cargo run --release --features peers -- [--entities N] [--rounds N] [--only ROW]`. All rows run in turns in one process, and the least
+//! of their times counts, so that the ratios hold on a machine that others use too.
+
+mod body;
+mod by_hand;
+#[cfg(feature = "peers")]
+mod moonshine;
+mod ours;
+#[cfg(feature = "peers")]
+mod seldom;
+
+use std::time::{Duration, Instant};
+
+use comfy_table::Table;
+
+/// The largest number of entities that seldom_state is given: it needs more than a second for each tick of 100 000.
+#[cfg(feature = "peers")]
+const SELDOM_BEARS: u32 = 5_000;
+
+struct Row {
+    name: &'static str,
+    entities: u32,
+    tick: Box<dyn FnMut()>,
+    checksum: Box<dyn FnMut() -> u64>,
+    best: Duration,
+}
+
+macro_rules! row {
+    ($name:literal, $entities:expr, $app:expr, $checksum:path) => {{
+        let app = std::rc::Rc::new(std::cell::RefCell::new($app));
+        let same = app.clone();
+        Row {
+            name: $name,
+            entities: $entities,
+            tick: Box::new(move || app.borrow_mut().update()),
+            checksum: Box::new(move || $checksum(&mut same.borrow_mut())),
+            best: Duration::MAX,
+        }
+    }};
+}
+
+fn rows(entities: u32, period: u32) -> Vec<Row> {
+    #[cfg_attr(not(any(feature = "peers", feature = "parallel")), expect(unused_mut, reason = "nothing is added"))]
+    let mut rows = vec![
+        row!("enum component by hand", entities, by_hand::with_enum(entities, period), by_hand::checksum),
+        row!("machines in a Vec", entities, ours::Machines::new(entities, period), ours::Machines::checksum),
+        row!("bevy_demeanor", entities, ours::plain(entities, period), ours::checksum),
+        row!("  with change messages", entities, ours::with_messages(entities, period), ours::checksum),
+        row!("  with six markers", entities, ours::with_markers(entities, period), ours::checksum),
+        row!("  with six sparse markers", entities, ours::with_sparse_markers(entities, period), ours::checksum),
+        row!("tag components by hand", entities, by_hand::with_tags(entities, period), by_hand::checksum),
+        row!("sparse tags by hand", entities, by_hand::with_sparse_tags(entities, period), by_hand::checksum),
+    ];
+    #[cfg(feature = "parallel")]
+    rows.push(row!("bevy_demeanor in parallel", entities, ours::parallel(entities, period), ours::checksum));
+    #[cfg(feature = "peers")]
+    {
+        rows.push(row!("moonshine-behavior 0.6", entities, moonshine::app(entities, period), moonshine::checksum));
+        let entities = entities.min(SELDOM_BEARS);
+        rows.push(row!("seldom_state 0.16", entities, seldom::app(entities, period), seldom::checksum));
+    }
+    rows
+}
+
+fn measure(entities: u32, period: u32, rounds: u32, only: &str) {
+    // A round in which everything changes is one period long, so that its ticks are alike.
+    let ticks = if period == 1 { 4 } else { period.min(20) };
+    let mut rows = rows(entities, period);
+    rows.retain(|row| row.name.contains(only));
+    for round in 0..=rounds {
+        for row in &mut rows {
+            let begin = Instant::now();
+            for _ in 0..ticks {
+                (row.tick)();
+            }
+            // The first round warms up.
+            if round > 0 {
+                row.best = row.best.min(begin.elapsed() / ticks);
+            }
+        }
+    }
+    let per_entity = |row: &Row| row.best.as_secs_f64() * 1e9 / f64::from(row.entities);
+    let baseline = per_entity(&rows[0]);
+    let mut table = Table::new();
+    table.set_header(["row", "entities", "ns per entity", "x enum", "checksum"]);
+    for row in &mut rows {
+        let time = per_entity(row);
+        let sum = (row.checksum)();
+        table.add_row([
+            row.name.to_owned(),
+            row.entities.to_string(),
+            format!("{time:.1}"),
+            format!("{:.2}", time / baseline),
+            format!("{sum:016x}"),
+        ]);
+    }
+    println!("{} % of the entities change state in a tick", 100 / period);
+    println!("{table}");
+}
+
+fn main() -> Result<(), lexopt::Error> {
+    use lexopt::prelude::*;
+    let (mut entities, mut rounds, mut only) = (100_000, 15, String::new());
+    let mut arguments = lexopt::Parser::from_env();
+    while let Some(argument) = arguments.next()? {
+        match argument {
+            Long("entities") => entities = arguments.value()?.parse()?,
+            Long("rounds") => rounds = arguments.value()?.parse()?,
+            Long("only") => only = arguments.value()?.string()?,
+            _ => return Err(argument.unexpected()),
+        }
+    }
+    measure(entities, 100, rounds, &only);
+    measure(entities, 1, rounds, &only);
+    Ok(())
+}

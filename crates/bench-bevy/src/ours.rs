@@ -1,0 +1,130 @@
+//! The rows of this project.
+
+use bevy_app::App;
+use bevy_demeanor::{EntityOwner, Machine, ParallelOwner, StateMachinePlugin};
+use bevy_ecs::component::Component;
+use bevy_ecs::system::Commands;
+use demeanor::{Fsm, Owner, State, StateRef};
+
+use crate::body::Body;
+
+#[derive(Component)]
+pub struct Character(Body);
+
+impl Owner for Character {
+    type Context<'a> = ();
+    type Message = ();
+}
+
+impl EntityOwner for Character {
+    type Param = ();
+
+    fn context<'a>((): (), _: Commands<'a, 'a>) {}
+}
+
+impl ParallelOwner for Character {
+    fn shared_context<'a>((): &(), _: Commands<'a, 'a>) {}
+}
+
+struct Mode<const N: u8>;
+
+macro_rules! states {
+    ($($n:literal -> $next:literal;)*) => {$(
+        impl State<Character> for Mode<$n> {
+            fn enter(&self, character: &mut Character, _: &mut Fsm<'_, Character>, (): &mut ()) {
+                character.0.enter::<$n>();
+            }
+
+            fn update(&self, character: &mut Character, fsm: &mut Fsm<'_, Character>, (): &mut ()) {
+                if character.0.update::<$n>() {
+                    fsm.change_state(&Mode::<$next>);
+                }
+            }
+
+            fn exit(&self, character: &mut Character, _: &mut Fsm<'_, Character>, (): &mut ()) {
+                character.0.exit::<$n>();
+            }
+        }
+    )*};
+}
+states! { 0 -> 1; 1 -> 2; 2 -> 3; 3 -> 4; 4 -> 5; 5 -> 0; }
+
+/// The same machines without Bevy: what the core costs.
+pub struct Machines(Vec<(Character, demeanor::StateMachine<Character>)>);
+
+impl Machines {
+    pub fn new(entities: u32, period: u32) -> Self {
+        let machine = |i| demeanor::StateMachine::new(first_state(i));
+        Self((0..entities).map(|i| (Character(Body::new(i, period)), machine(i))).collect())
+    }
+
+    pub fn update(&mut self) {
+        for (character, machine) in &mut self.0 {
+            machine.update(character, &mut ());
+        }
+    }
+
+    pub fn checksum(&mut self) -> u64 {
+        self.0.iter().map(|(character, _)| character.0.checksum()).fold(0, u64::wrapping_add)
+    }
+}
+
+pub fn checksum(app: &mut App) -> u64 {
+    app.world_mut().query::<&Character>().iter(app.world()).map(|it| it.0.checksum()).fold(0, u64::wrapping_add)
+}
+
+fn first_state(i: u32) -> StateRef<Character> {
+    match Body::first_state(i) {
+        0 => (&Mode::<0>).into(),
+        1 => (&Mode::<1>).into(),
+        2 => (&Mode::<2>).into(),
+        3 => (&Mode::<3>).into(),
+        4 => (&Mode::<4>).into(),
+        _ => (&Mode::<5>).into(),
+    }
+}
+
+fn app(plugin: StateMachinePlugin<Character>, entities: u32, period: u32) -> App {
+    let mut app = App::new();
+    app.add_plugins(plugin);
+    // Started already: the other rows do not enter their first state either.
+    let machine = |i| Machine::started(demeanor::StateMachine::new(first_state(i)));
+    app.world_mut().spawn_batch((0..entities).map(move |i| (Character(Body::new(i, period)), machine(i))));
+    app.world_mut().flush();
+    app
+}
+
+pub fn plain(entities: u32, period: u32) -> App {
+    app(StateMachinePlugin::new(), entities, period)
+}
+
+#[cfg(feature = "parallel")]
+pub fn parallel(entities: u32, period: u32) -> App {
+    app(StateMachinePlugin::new().in_parallel(), entities, period)
+}
+
+pub fn with_messages(entities: u32, period: u32) -> App {
+    app(StateMachinePlugin::new().with_change_messages(), entities, period)
+}
+
+pub fn with_markers(entities: u32, period: u32) -> App {
+    let plugin = StateMachinePlugin::new()
+        .with_marker::<Mode<0>>()
+        .with_marker::<Mode<1>>()
+        .with_marker::<Mode<2>>()
+        .with_marker::<Mode<3>>()
+        .with_marker::<Mode<4>>()
+        .with_marker::<Mode<5>>();
+    app(plugin, entities, period)
+}
+
+pub fn with_sparse_markers(entities: u32, period: u32) -> App {
+    let plugin = StateMachinePlugin::new()
+        .with_sparse_marker::<Mode<0>>()
+        .with_sparse_marker::<Mode<1>>()
+        .with_sparse_marker::<Mode<2>>()
+        .with_sparse_marker::<Mode<3>>()
+        .with_sparse_marker::<Mode<4>>()
+        .with_sparse_marker::<Mode<5>>();
+    app(plugin, entities, period)
+}

@@ -1,0 +1,45 @@
+//! This crate's batch, with the states of `machines.rs`.
+
+use demeanor::Batch;
+
+use crate::contender::Contender;
+use crate::workload::{Chase, Context, Flee, Idle, Owner, Rest, Think, Wander, checksum};
+
+/// A batch on one thread.
+pub(crate) struct OneThread<const PAD: usize>(Batch<Owner<PAD>>);
+
+impl<const PAD: usize> OneThread<PAD> {
+    pub(crate) fn boxed(owners: usize) -> Box<dyn Contender> {
+        Box::new(Self(filled(owners)))
+    }
+}
+
+fn filled<const PAD: usize>(owners: usize) -> Batch<Owner<PAD>> {
+    let mut batch = Batch::new();
+    for n in 0..owners {
+        batch.spawn(Owner::new(n), &Idle, &mut Context::with_churn(0.0));
+    }
+    batch
+}
+
+fn sum<const PAD: usize>(batch: &Batch<Owner<PAD>>) -> u64 {
+    let states = [
+        batch.owners_in(&Idle),
+        batch.owners_in(&Think),
+        batch.owners_in(&Wander),
+        batch.owners_in(&Chase),
+        batch.owners_in(&Flee),
+        batch.owners_in(&Rest),
+    ];
+    checksum(states.into_iter().flatten())
+}
+
+impl<const PAD: usize> Contender for OneThread<PAD> {
+    fn tick(&mut self, cx: &Context) {
+        self.0.update(&mut { *cx });
+    }
+
+    fn checksum(&self) -> u64 {
+        sum(&self.0)
+    }
+}

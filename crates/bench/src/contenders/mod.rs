@@ -1,0 +1,54 @@
+//! The contenders, and the tables they stand in. The first of a table is what the others are compared with.
+
+mod batch;
+mod bevy;
+mod by_hand;
+mod classic;
+mod hecs;
+mod machines;
+mod matching;
+mod rust_fsm;
+mod statig;
+
+use self::batch::OneThread;
+use self::bevy::Bevy;
+use self::by_hand::{Bare, Keyed};
+use self::classic::Classic;
+use self::hecs::Hecs;
+use self::machines::{Agents, Machines};
+use self::matching::Matching;
+use self::rust_fsm::RustFsm;
+use self::statig::Statig;
+use crate::contender::Entry;
+
+/// One machine per owner, beside statig.
+pub(crate) const fn machines<const PAD: usize>() -> &'static [Entry] {
+    const {
+        &[
+            Entry::new("statig", Statig::<PAD>::boxed),
+            Entry::new("demeanor StateMachine", Machines::<PAD>::boxed),
+            Entry::new("demeanor Agent", Agents::<PAD>::boxed),
+            Entry::new("demeanor StateMachine with a global", Machines::<PAD>::boxed_with_global),
+            Entry::new("enum + match", Matching::<PAD>::boxed),
+        ]
+    }
+}
+
+/// Many owners, beside the loops one would write by hand.
+pub(crate) const fn batch<const PAD: usize>() -> &'static [Entry] {
+    const {
+        &[
+            Entry::new("loop by hand, keys and previous", Keyed::<PAD>::boxed),
+            Entry::new("loop by hand, neither", Bare::<PAD>::boxed),
+            Entry::new("demeanor Batch, 1 thread", OneThread::<PAD>::boxed),
+            Entry::new("demeanor StateMachine", Machines::<PAD>::boxed),
+            Entry::new("objects and states on the heap", Classic::boxed::<PAD>),
+            Entry::new("enum + match", Matching::<PAD>::boxed),
+            Entry::new("statig", Statig::<PAD>::boxed),
+            Entry::new("rust-fsm", RustFsm::<PAD>::boxed),
+            Entry::new("bevy_ecs, tag components", Bevy::<PAD>::with_tags),
+            Entry::new("bevy_ecs, enum component", Bevy::<PAD>::with_enum),
+            Entry::new("hecs, tag components", Hecs::<PAD>::boxed),
+        ]
+    }
+}

@@ -1,0 +1,152 @@
+//! An enemy that is idle or on patrol, written both ways.
+//!
+//! As states: `Idle` and `Patrol` say for themselves when the enemy leaves them. As systems: what patrolling enemies do is
+//! written over `With<In<Patrol>>`, beside every other system of the game. Both work on the same enemies: the states decide,
+//! the systems do the bulk.
+//!
+//! `cargo run -p bevy_demeanor --example idle_patrol`
+
+#![expect(clippy::needless_pass_by_value, reason = "a system's parameters are by value")]
+
+use bevy_app::{App, Startup, Update};
+use bevy_demeanor::{
+    Entered, EntityContext, EntityOwner, In, Machine, MachineCommands, StateChanged, StateMachinePlugin, StateSet,
+};
+use bevy_ecs::prelude::{
+    Commands, Component, Entity, IntoScheduleConfigs, MessageReader, Name, On, Query, Res, ResMut, Resource, With,
+};
+use demeanor::{Fsm, Owner, State};
+
+/// The tick, which all that follows reads.
+#[derive(Resource, Default)]
+struct Tick(u32);
+
+// ---- As states ----------------------------------------------------------------------------------------------------
+
+#[derive(Component)]
+struct Enemy {
+    /// How many ticks it still rests or patrols.
+    remaining: u32,
+}
+
+/// The tick, the entity and commands.
+type Context<'a> = EntityContext<'a, Res<'static, Tick>>;
+
+impl Owner for Enemy {
+    type Context<'a> = Context<'a>;
+    type Message = Noise;
+}
+
+/// What an enemy can be told.
+struct Noise;
+
+impl EntityOwner for Enemy {
+    type Param = Res<'static, Tick>;
+
+    fn context<'a>(tick: Res<'a, Tick>, commands: Commands<'a, 'a>) -> Context<'a> {
+        EntityContext::new(tick, commands)
+    }
+
+    fn visit(cx: &mut Context<'_>, entity: Entity) {
+        cx.visit(entity);
+    }
+}
+
+struct Idle;
+struct Patrol;
+
+impl State<Enemy> for Idle {
+    fn enter(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut Context<'_>) {
+        enemy.remaining = 2;
+    }
+
+    fn update(&self, enemy: &mut Enemy, fsm: &mut Fsm<'_, Enemy>, _: &mut Context<'_>) {
+        enemy.remaining -= 1;
+        if enemy.remaining == 0 {
+            fsm.change_state(&Patrol);
+        }
+    }
+
+    fn on_message(&self, _: &mut Enemy, _: &Noise, fsm: &mut Fsm<'_, Enemy>, cx: &mut Context<'_>) -> bool {
+        println!("  tick {}: {} hears a noise", cx.0, cx.entity());
+        fsm.change_state(&Patrol);
+        true
+    }
+}
+
+impl State<Enemy> for Patrol {
+    fn enter(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut Context<'_>) {
+        enemy.remaining = 3;
+    }
+
+    fn update(&self, enemy: &mut Enemy, fsm: &mut Fsm<'_, Enemy>, _: &mut Context<'_>) {
+        enemy.remaining -= 1;
+        if enemy.remaining == 0 {
+            fsm.change_state(&Idle);
+        }
+    }
+}
+
+// ---- As systems ---------------------------------------------------------------------------------------------------
+
+#[derive(Component)]
+struct Place(i32);
+
+/// The work of each tick on patrol.
+fn walk(mut patrolling: Query<&mut Place, With<In<Patrol>>>) {
+    for mut place in &mut patrolling {
+        place.0 += 1;
+    }
+}
+
+/// The work of going on patrol.
+fn draw_weapon(entered: On<Entered<Patrol>>, names: Query<&Name>) {
+    if let Ok(name) = names.get(entered.entity) {
+        println!("  {name} draws a weapon");
+    }
+}
+
+/// What follows a tick's changes.
+fn report(tick: Res<Tick>, mut changes: MessageReader<StateChanged<Enemy>>, names: Query<&Name>) {
+    for change in changes.read() {
+        if let (Ok(name), Some(to)) = (names.get(change.entity), &change.to) {
+            println!("  tick {}: {name} is now in {to}", tick.0);
+        }
+    }
+}
+
+/// What the states are to find.
+fn advance(mut tick: ResMut<Tick>, enemies: Query<(Entity, &Name)>, mut commands: Commands) {
+    tick.0 += 1;
+    if tick.0 == 1 {
+        for (enemy, _) in enemies.iter().filter(|(_, name)| name.as_str() == "Bruno") {
+            commands.entity(enemy).send::<Enemy>(Noise);
+        }
+    }
+}
+
+fn spawn(mut commands: Commands) {
+    for name in ["Anna", "Bruno"] {
+        commands.spawn((Name::new(name), Enemy { remaining: 0 }, Place(0), Machine::<Enemy>::new(&Idle)));
+    }
+}
+
+fn main() {
+    let mut app = App::new();
+    app.init_resource::<Tick>();
+    app.add_plugins(
+        StateMachinePlugin::<Enemy>::new().with_marker::<Patrol>().with_triggers::<Patrol>().with_change_messages(),
+    );
+    app.add_systems(Startup, spawn);
+    app.add_systems(Update, advance.in_set(StateSet::Enter));
+    app.add_systems(Update, walk.in_set(StateSet::Update));
+    app.add_systems(Update, report.in_set(StateSet::Exit));
+    app.add_observer(draw_weapon);
+    for _ in 0..6 {
+        app.update();
+    }
+    let mut places = app.world_mut().query::<(&Name, &Place)>();
+    for (name, place) in places.iter(app.world()) {
+        println!("{name} has walked {} steps", place.0);
+    }
+}

@@ -1,0 +1,148 @@
+//! A hundred thousand insects, each with a machine of its own, without a window. Prints ticks per second.
+//!
+//! `cargo run --release -p bevy_demeanor --features multi_threaded --example swarm [INSECTS]`
+
+use std::time::Instant;
+
+use bevy_app::{App, TaskPoolPlugin, Update};
+use bevy_demeanor::{EntityOwner, Machine, ParallelOwner, StateMachinePlugin, StateSet};
+use bevy_ecs::prelude::{Commands, Component, IntoScheduleConfigs, Res, ResMut, Resource};
+use demeanor::{Fsm, Owner, State};
+
+/// Where the flowers are, and whether the sun is up: all that an insect knows of the world.
+#[derive(Resource, Clone, Copy)]
+struct Garden {
+    flowers: [f32; 2],
+    hour: f32,
+}
+
+#[derive(Component)]
+struct Insect {
+    place: [f32; 2],
+    velocity: [f32; 2],
+    nectar: f32,
+}
+
+impl Owner for Insect {
+    type Context<'a> = Garden;
+    type Message = ();
+}
+
+impl EntityOwner for Insect {
+    type Param = Res<'static, Garden>;
+
+    fn context<'a>(garden: Res<'a, Garden>, _: Commands<'a, 'a>) -> Garden {
+        *garden
+    }
+}
+
+impl ParallelOwner for Insect {
+    fn shared_context<'a>(garden: &Res<'a, Garden>, _: Commands<'a, 'a>) -> Garden {
+        **garden
+    }
+}
+
+impl Insect {
+    fn new(i: u16) -> Self {
+        let around = f32::from(i) * 0.7;
+        Self { place: [around.cos() * 40.0, around.sin() * 40.0], velocity: [0.0, 0.0], nectar: 0.0 }
+    }
+
+    /// Flies towards a place. Returns whether it is there.
+    fn fly_to(&mut self, there: [f32; 2]) -> bool {
+        let way = [there[0] - self.place[0], there[1] - self.place[1]];
+        let far = way[0].hypot(way[1]);
+        for ((velocity, place), way) in self.velocity.iter_mut().zip(&mut self.place).zip(way) {
+            *velocity = *velocity * 0.9 + way / (far + 0.1) * 0.05;
+            *place += *velocity;
+        }
+        far < 1.0
+    }
+}
+
+/// Runs beside every other state: at night all insects go home.
+struct Daylight;
+struct Forage;
+struct Drink;
+struct Return;
+struct Sleep;
+
+type In<'f> = Fsm<'f, Insect>;
+
+impl State<Insect> for Daylight {
+    fn update(&self, _: &mut Insect, fsm: &mut In<'_>, garden: &mut Garden) {
+        if garden.hour > 20.0 && !fsm.is_in_state(&Return) && !fsm.is_in_state(&Sleep) {
+            fsm.change_state(&Return);
+        }
+    }
+}
+
+impl State<Insect> for Forage {
+    fn update(&self, insect: &mut Insect, fsm: &mut In<'_>, garden: &mut Garden) {
+        if insect.fly_to(garden.flowers) {
+            fsm.change_state(&Drink);
+        }
+    }
+}
+
+impl State<Insect> for Drink {
+    fn update(&self, insect: &mut Insect, fsm: &mut In<'_>, _: &mut Garden) {
+        insect.nectar += 0.1;
+        if insect.nectar >= 1.0 {
+            fsm.change_state(&Return);
+        }
+    }
+}
+
+impl State<Insect> for Return {
+    fn update(&self, insect: &mut Insect, fsm: &mut In<'_>, _: &mut Garden) {
+        if insect.fly_to([0.0, 0.0]) {
+            fsm.change_state(&Sleep);
+        }
+    }
+
+    fn exit(&self, insect: &mut Insect, _: &mut In<'_>, _: &mut Garden) {
+        insect.nectar = 0.0;
+    }
+}
+
+impl State<Insect> for Sleep {
+    fn update(&self, _: &mut Insect, fsm: &mut In<'_>, garden: &mut Garden) {
+        if (6.0..20.0).contains(&garden.hour) {
+            fsm.change_state(&Forage);
+        }
+    }
+}
+
+fn pass_time(mut garden: ResMut<Garden>) {
+    garden.hour = (garden.hour + 0.02) % 24.0;
+}
+
+fn main() {
+    let insects = std::env::args().nth(1).map_or(100_000, |argument| argument.parse().expect("a number of insects"));
+    let mut app = App::new();
+    app.add_plugins((TaskPoolPlugin::default(), StateMachinePlugin::<Insect>::new().in_parallel()));
+    app.insert_resource(Garden { flowers: [30.0, 12.0], hour: 5.5 });
+    app.add_systems(Update, pass_time.in_set(StateSet::Enter));
+    let insect = |i: u32| {
+        let machine = Machine::<Insect>::new(&Sleep).with_global(&Daylight);
+        (Insect::new(u16::try_from(i % 50_000).unwrap_or_default()), machine)
+    };
+    app.world_mut().spawn_batch((0..insects).map(insect));
+
+    let ticks = 500;
+    app.update();
+    let begin = Instant::now();
+    for _ in 0..ticks {
+        app.update();
+    }
+    let seconds = begin.elapsed().as_secs_f64();
+    println!("{insects} insects, {:.0} ticks per second", f64::from(ticks) / seconds);
+
+    let mut machines = app.world_mut().query::<&Machine<Insect>>();
+    let mut census = std::collections::BTreeMap::new();
+    for machine in machines.iter(app.world()) {
+        *census.entry(machine.current().map_or("none".into(), |state| state.name().into_owned())).or_insert(0) += 1;
+    }
+    println!("{:.1} h: {census:?}", app.world().resource::<Garden>().hour);
+}

@@ -1,0 +1,98 @@
+//! What observers and message readers are told of changes.
+
+use core::any::type_name;
+use core::fmt;
+use core::marker::PhantomData;
+
+use bevy_ecs::entity::Entity;
+use bevy_ecs::event::EntityEvent;
+use bevy_ecs::message::Message;
+use demeanor::{Cause, Owner, StateRef};
+
+/// An entity's machine has made a change of state.
+///
+/// Triggered on the entity if the plugin was asked for it by
+/// [`with_change_events`](crate::StateMachinePlugin::with_change_events), and written as a message if it was by
+/// [`with_change_messages`](crate::StateMachinePlugin::with_change_messages): at the sync point after the pass, one for each
+/// change that a callback led to, in the order made.
+#[derive(EntityEvent, Message)]
+#[non_exhaustive]
+pub struct StateChanged<T: Owner> {
+    /// Whose machine it is.
+    pub entity: Entity,
+    /// The state that was left; `None` when there was none.
+    pub from: Option<StateRef<T>>,
+    /// The state that was entered; `None` when a pop has led back to having none.
+    pub to: Option<StateRef<T>>,
+    /// The verb that asked for it.
+    pub cause: Cause,
+}
+
+impl<T: Owner> StateChanged<T> {
+    pub(crate) fn new(entity: Entity, from: Option<StateRef<T>>, to: Option<StateRef<T>>, cause: Cause) -> Self {
+        Self { entity, from, to, cause }
+    }
+}
+
+impl<T: Owner> Clone for StateChanged<T> {
+    fn clone(&self) -> Self {
+        Self::new(self.entity, self.from.clone(), self.to.clone(), self.cause)
+    }
+}
+
+/// As in the core's log: `Idle -> Chase (change)`.
+impl<T: Owner> fmt::Debug for StateChanged<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = |state: &Option<StateRef<T>>| {
+            state.as_ref().map_or_else(|| "(no state)".to_owned(), |state| state.name().into_owned())
+        };
+        write!(f, "{}: {} -> {} ({})", self.entity, name(&self.from), name(&self.to), self.cause)
+    }
+}
+
+/// The entity has come to be in a state of type `S`: `enter` or `resume` has run.
+///
+/// Triggered on the entity, at the sync point after the pass, if the plugin was asked for it by
+/// [`with_triggers`](crate::StateMachinePlugin::with_triggers). Ancestors are entered and exited like other states.
+#[derive(EntityEvent)]
+#[non_exhaustive]
+pub struct Entered<S: 'static> {
+    /// Whose machine it is.
+    pub entity: Entity,
+    state: PhantomData<fn() -> S>,
+}
+
+/// The entity has left a state of type `S`: `exit` or `suspend` has run.
+///
+/// Triggered like [`Entered`].
+#[derive(EntityEvent)]
+#[non_exhaustive]
+pub struct Exited<S: 'static> {
+    /// Whose machine it is.
+    pub entity: Entity,
+    state: PhantomData<fn() -> S>,
+}
+
+impl<S: 'static> Entered<S> {
+    pub(crate) fn new(entity: Entity) -> Self {
+        Self { entity, state: PhantomData }
+    }
+}
+
+impl<S: 'static> Exited<S> {
+    pub(crate) fn new(entity: Entity) -> Self {
+        Self { entity, state: PhantomData }
+    }
+}
+
+impl<S: 'static> fmt::Debug for Entered<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} entered {}", self.entity, type_name::<S>())
+    }
+}
+
+impl<S: 'static> fmt::Debug for Exited<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} exited {}", self.entity, type_name::<S>())
+    }
+}

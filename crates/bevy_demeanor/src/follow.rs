@@ -1,0 +1,181 @@
+//! What follows the machines' steps: markers, triggers, events and messages, for those who have asked.
+
+use core::any::{Any, TypeId};
+use core::mem;
+
+use bevy_ecs::entity::Entity;
+use bevy_ecs::message::Messages;
+use bevy_ecs::resource::Resource;
+use bevy_ecs::world::{EntityWorldMut, World};
+use demeanor::{Owner, State, StateRef, Step};
+
+use crate::event::{Entered, Exited, StateChanged};
+use crate::marker::{Marker, mark};
+
+/// Who wants to know of the steps of machines of `T`.
+#[derive(Resource)]
+pub(crate) struct Followers<T: Owner> {
+    pub(crate) markers: Vec<Marker<T>>,
+    /// Writes the name of the current state on the entity.
+    pub(crate) name: Option<fn(&mut EntityWorldMut)>,
+    pub(crate) triggers: Vec<Trigger>,
+    pub(crate) wants_events: bool,
+    pub(crate) wants_messages: bool,
+}
+
+/// Who wants to know of states of one type.
+#[derive(Clone, Copy)]
+pub(crate) struct Trigger {
+    of: TypeId,
+    entered: fn(&mut World, Entity),
+    exited: fn(&mut World, Entity),
+}
+
+impl Trigger {
+    pub(crate) fn of<T: Owner, S: State<T>>() -> Self {
+        Self {
+            of: TypeId::of::<S>(),
+            entered: |world, entity| world.trigger(Entered::<S>::new(entity)),
+            exited: |world, entity| world.trigger(Exited::<S>::new(entity)),
+        }
+    }
+}
+
+impl<T: Owner> Followers<T> {
+    /// Whether anything has to be written down.
+    pub(crate) fn is_anybody(&self) -> bool {
+        self.wants_events || self.wants_messages || self.is_marked() || !self.triggers.is_empty()
+    }
+
+    /// Whether entities carry anything that tells of their state.
+    pub(crate) fn is_marked(&self) -> bool {
+        self.name.is_some() || !self.markers.is_empty()
+    }
+
+    /// Makes what an entity carries agree with its machine.
+    pub(crate) fn mark(&self, entity: &mut EntityWorldMut) {
+        mark(entity, &self.markers);
+        if let Some(name) = self.name {
+            name(entity);
+        }
+    }
+}
+
+impl<T: Owner> Default for Followers<T> {
+    fn default() -> Self {
+        Self { markers: Vec::new(), name: None, triggers: Vec::new(), wants_events: false, wants_messages: false }
+    }
+}
+
+impl<T: Owner> Clone for Followers<T> {
+    fn clone(&self) -> Self {
+        Self { markers: self.markers.clone(), triggers: self.triggers.clone(), ..*self }
+    }
+}
+
+/// The steps of many machines, as they ran.
+pub(crate) struct Log<T: Owner> {
+    /// For each entity that made any, where its steps end.
+    ends: Vec<(Entity, usize)>,
+    steps: Vec<Step<T>>,
+    /// Whose machine is running.
+    visited: Entity,
+}
+
+impl<T: Owner> Log<T> {
+    /// Opens the log at an entity, whose machine writes its steps into what is returned.
+    pub(crate) fn visit(&mut self, entity: Entity) -> &mut Vec<Step<T>> {
+        self.visited = entity;
+        &mut self.steps
+    }
+
+    /// Closes the log at the entity visited.
+    pub(crate) fn close(&mut self) {
+        let begin = self.ends.last().map_or(0, |(_, end)| *end);
+        if self.steps.len() > begin {
+            self.ends.push((self.visited, self.steps.len()));
+        }
+    }
+
+    /// Puts what another log holds behind what this one does, and empties that one.
+    pub(crate) fn append(&mut self, other: &mut Self) {
+        let begin = self.steps.len();
+        self.steps.append(&mut other.steps);
+        self.ends.extend(other.ends.drain(..).map(|(entity, end)| (entity, begin + end)));
+    }
+
+    /// Takes what the log holds; `None` when that is nothing.
+    pub(crate) fn take(&mut self) -> Option<Self> {
+        (!self.ends.is_empty()).then(|| mem::take(self))
+    }
+
+    /// Brings everything that follows the machines into step with them: first all markers, so that they are true for whoever
+    /// is told next; then the events and messages, in the order in which things happened. Nothing is triggered on an entity
+    /// that is no more.
+    pub(crate) fn follow(self, world: &mut World) {
+        let Some(followers) = world.get_resource::<Followers<T>>().cloned() else { return };
+        if followers.is_marked() {
+            for (entity, _) in &self.ends {
+                if let Ok(mut entity) = world.get_entity_mut(*entity) {
+                    followers.mark(&mut entity);
+                }
+            }
+        }
+        if !(followers.wants_events || followers.wants_messages) && followers.triggers.is_empty() {
+            return;
+        }
+        let mut steps = self.steps.into_iter();
+        let mut begin = 0;
+        for (entity, end) in self.ends {
+            for step in steps.by_ref().take(end - begin) {
+                followers.tell(step, entity, world);
+            }
+            begin = end;
+        }
+    }
+}
+
+impl<T: Owner> Default for Log<T> {
+    fn default() -> Self {
+        Self { ends: Vec::new(), steps: Vec::new(), visited: Entity::PLACEHOLDER }
+    }
+}
+
+impl<T: Owner> Followers<T> {
+    fn tell(&self, step: Step<T>, entity: Entity, world: &mut World) {
+        match step {
+            Step::Exited(state) => {
+                if let Some(trigger) = self.trigger_of(&state, entity, world) {
+                    (trigger.exited)(world, entity);
+                    world.flush();
+                }
+            }
+            Step::Entered(state) => {
+                if let Some(trigger) = self.trigger_of(&state, entity, world) {
+                    (trigger.entered)(world, entity);
+                    world.flush();
+                }
+            }
+            Step::Changed { from, to, cause, .. } => {
+                let change = StateChanged::new(entity, from, to, cause);
+                if self.wants_messages
+                    && let Some(mut messages) = world.get_resource_mut::<Messages<StateChanged<T>>>()
+                {
+                    messages.write(change.clone());
+                }
+                if self.wants_events && world.get_entity(entity).is_ok() {
+                    world.trigger(change);
+                    world.flush();
+                }
+            }
+            // The core may come to write down more.
+            _ => {}
+        }
+    }
+
+    fn trigger_of(&self, state: &StateRef<T>, entity: Entity, world: &World) -> Option<&Trigger> {
+        let id = Any::type_id(state.as_any());
+        let trigger = self.triggers.iter().find(|trigger| trigger.of == id)?;
+        world.get_entity(entity).is_ok().then_some(trigger)
+    }
+}

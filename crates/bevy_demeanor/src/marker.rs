@@ -1,0 +1,146 @@
+//! States as components: the marker that entities in a state carry.
+
+use core::any::type_name;
+use core::fmt;
+use core::marker::PhantomData;
+
+use bevy_ecs::component::{Component, Immutable, StorageType};
+use bevy_ecs::resource::Resource;
+use bevy_ecs::world::{EntityWorldMut, World};
+use demeanor::{Owner, State, StateMachine};
+
+use crate::machine::Machine;
+
+/// Carried by the entities that are in a state of type `S`, current or an ancestor of it, if the plugin was asked for it by
+/// [`with_marker`](crate::StateMachinePlugin::with_marker).
+///
+/// It is inserted and removed by commands, at the sync point after the pass in which the state changed. `K` is where
+/// Bevy keeps it, [`InTable`] or [`InSparseSet`].
+///
+/// # Examples
+///
+/// ```
+/// use bevy_demeanor::In;
+/// use bevy_ecs::prelude::{Commands, Entity, Query, With};
+/// # use bevy_ecs::prelude::Component;
+/// # struct Chase;
+/// # #[derive(Component)]
+/// # struct Stamina(f32);
+///
+/// fn tire(mut chasing: Query<&mut Stamina, With<In<Chase>>>) {
+///     for mut stamina in &mut chasing {
+///         stamina.0 -= 1.0;
+///     }
+/// }
+/// ```
+pub struct In<S: 'static, K: MarkerStorage = InTable>(PhantomData<fn() -> (S, K)>);
+
+impl<S: 'static, K: MarkerStorage> Component for In<S, K> {
+    const STORAGE_TYPE: StorageType = K::STORAGE_TYPE;
+    /// The plugin inserts and removes it; there is nothing in it to change.
+    type Mutability = Immutable;
+
+    /// A clone of the entity that has a machine gets its own marker from that.
+    fn clone_behavior() -> bevy_ecs::component::ComponentCloneBehavior {
+        bevy_ecs::component::ComponentCloneBehavior::Ignore
+    }
+}
+
+impl<S: 'static, K: MarkerStorage> fmt::Debug for In<S, K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "In<{}>", type_name::<S>())
+    }
+}
+
+/// Where Bevy keeps a marker: [`InTable`] or [`InSparseSet`].
+pub trait MarkerStorage: 'static {
+    /// Bevy's name for it.
+    const STORAGE_TYPE: StorageType;
+}
+
+/// Markers in the tables: systems that go through the entities in a state are fastest, and a change of state moves all
+/// components of its entity.
+#[derive(Clone, Copy, Debug)]
+pub struct InTable;
+
+/// Markers in a sparse set: a change of state moves nothing but the marker, and systems that go through the entities in a
+/// state look each up.
+#[derive(Clone, Copy, Debug)]
+pub struct InSparseSet;
+
+impl MarkerStorage for InTable {
+    const STORAGE_TYPE: StorageType = StorageType::Table;
+}
+
+impl MarkerStorage for InSparseSet {
+    const STORAGE_TYPE: StorageType = StorageType::SparseSet;
+}
+
+/// How to keep one marker true.
+pub(crate) struct Marker<T: Owner> {
+    is_in: fn(&StateMachine<T>) -> bool,
+    is_marked: fn(&EntityWorldMut) -> bool,
+    mark: fn(&mut EntityWorldMut),
+    unmark: fn(&mut EntityWorldMut),
+    /// Takes the marker for owners of type `T`, of which there can be one: an entity's other machine would contradict it.
+    pub(crate) claim: fn(&mut World),
+}
+
+impl<T: Owner> Marker<T> {
+    pub(crate) fn of<S: State<T>, K: MarkerStorage>() -> Self {
+        Self {
+            is_in: StateMachine::is_in::<S>,
+            is_marked: |entity| entity.contains::<In<S, K>>(),
+            mark: |entity| {
+                entity.insert(In::<S, K>(PhantomData));
+            },
+            unmark: |entity| {
+                entity.remove::<In<S, K>>();
+            },
+            claim: claim::<T, S, K>,
+        }
+    }
+}
+
+impl<T: Owner> Clone for Marker<T> {
+    fn clone(&self) -> Self {
+        Self { ..*self }
+    }
+}
+
+/// Whose machines keep the marker.
+#[derive(Resource)]
+struct KeptFor<S: 'static, K: MarkerStorage> {
+    owner: &'static str,
+    of: PhantomData<fn() -> (S, K)>,
+}
+
+fn claim<T: Owner, S: State<T>, K: MarkerStorage>(world: &mut World) {
+    if let Some(kept) = world.get_resource::<KeptFor<S, K>>() {
+        panic!(
+            "the marker In<{}> is kept for {} already; it cannot also tell of the machines of {}",
+            type_name::<S>(),
+            kept.owner,
+            type_name::<T>()
+        );
+    }
+    world.insert_resource(KeptFor::<S, K> { owner: type_name::<T>(), of: PhantomData });
+}
+
+/// Makes an entity's markers agree with its machine. What is no longer true goes first, so that no entity is ever seen in two
+/// states of which it is in one.
+pub(crate) fn mark<T: Owner>(entity: &mut EntityWorldMut, markers: &[Marker<T>]) {
+    let is_in = |entity: &EntityWorldMut, marker: &Marker<T>| {
+        entity.get::<Machine<T>>().is_some_and(|machine| machine.is_started && (marker.is_in)(&machine.machine))
+    };
+    for marker in markers {
+        if (marker.is_marked)(entity) && !is_in(entity, marker) {
+            (marker.unmark)(entity);
+        }
+    }
+    for marker in markers {
+        if is_in(entity, marker) && !(marker.is_marked)(entity) {
+            (marker.mark)(entity);
+        }
+    }
+}

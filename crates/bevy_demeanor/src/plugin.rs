@@ -1,0 +1,297 @@
+//! What is added to an app: the pass, the sets around it, and what follows the changes.
+
+use core::any::type_name;
+use core::fmt;
+use core::hash::{Hash, Hasher};
+use core::marker::PhantomData;
+
+use bevy_app::{App, Plugin, Update};
+use bevy_ecs::entity::Entity;
+use bevy_ecs::intern::Interned;
+use bevy_ecs::lifecycle::{Insert, Remove};
+use bevy_ecs::observer::On;
+use bevy_ecs::schedule::ScheduleConfigs;
+use bevy_ecs::schedule::{IntoScheduleConfigs, ScheduleLabel, SystemSet};
+use bevy_ecs::system::{Commands, ScheduleSystem};
+use bevy_ecs::world::World;
+#[cfg(feature = "reflect")]
+use bevy_reflect::TypePath;
+#[cfg(feature = "reflect")]
+use demeanor::StateRef;
+use demeanor::{Owner, State};
+
+#[cfg(feature = "reflect")]
+use crate::current_state;
+
+use crate::event::StateChanged;
+use crate::follow::{Followers, Trigger};
+use crate::machine::Machine;
+use crate::marker::{InSparseSet, InTable, Marker};
+use crate::owner::{EntityOwner, ParallelOwner};
+use crate::update::{update_machines, update_machines_in_parallel, warn_of_orphans};
+
+/// The parts of a tick, in this order. Commands given in one are applied before the next.
+///
+/// | set | what is there | hang here |
+/// |---|---|---|
+/// | `Enter` | nothing of the plugin's | what the states are to find: senses, timers, orders. A `change_state` or `send` given here is carried out before this tick's updates |
+/// | `Update` | the pass over the machines, [`Machines<T>`] | systems over `With<In<Patrol>>`, which run beside the pass where they touch other things |
+/// | `Exit` | nothing of the plugin's | what reacts to this tick's changes: markers are true, messages can be read, observers have run |
+///
+/// The sets are shared by all owners' plugins in a schedule. To pause machines, give a set a run condition: this one pauses
+/// the user's systems in it, too; [`Machines<T>`] only the pass.
+#[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum StateSet {
+    /// Before the machines are updated.
+    Enter,
+    /// In which the machines are updated.
+    Update,
+    /// After the machines were updated, and all that follows their changes.
+    Exit,
+}
+
+/// The pass over the machines of `T`, a set within [`StateSet::Update`]: to order it, or to give it a run condition.
+///
+/// # Examples
+///
+/// ```
+/// use bevy_app::{App, Update};
+/// use bevy_demeanor::Machines;
+/// use bevy_ecs::prelude::*;
+/// # use demeanor::Owner;
+/// # #[derive(Component)]
+/// # struct Legs;
+/// # #[derive(Component)]
+/// # struct Weapon;
+/// # impl Owner for Legs { type Context<'a> = (); type Message = (); }
+/// # impl Owner for Weapon { type Context<'a> = (); type Message = (); }
+/// #[derive(Resource)]
+/// struct IsPaused(bool);
+///
+/// let mut app = App::new();
+/// app.configure_sets(Update, Machines::<Legs>::SET.before(Machines::<Weapon>::SET));
+/// app.configure_sets(Update, Machines::<Weapon>::SET.run_if(|paused: Res<IsPaused>| !paused.0));
+/// ```
+pub struct Machines<T: Owner>(PhantomData<fn() -> T>);
+
+impl<T: Owner> Machines<T> {
+    /// The set.
+    pub const SET: Self = Self(PhantomData);
+}
+
+impl<T: Owner> SystemSet for Machines<T> {
+    fn dyn_clone(&self) -> Box<dyn SystemSet> {
+        Box::new(Self::SET)
+    }
+}
+
+impl<T: Owner> fmt::Debug for Machines<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Machines<{}>", type_name::<T>())
+    }
+}
+
+impl<T: Owner> PartialEq for Machines<T> {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl<T: Owner> Eq for Machines<T> {}
+
+impl<T: Owner> Hash for Machines<T> {
+    fn hash<H: Hasher>(&self, _: &mut H) {}
+}
+
+/// Updates the machines of the entities that have the component `T`.
+///
+/// By itself it updates them in `Update`, one after the other, and does nothing else. What is asked for here costs something
+/// at each change of state; what is not asked for costs nothing.
+///
+/// The pass takes no exclusive access to the world. It runs beside every system that leaves `T`, `Machine<T>` and what
+/// [`T::Param`](EntityOwner::Param) takes alone.
+///
+/// # Panics
+///
+/// [`App::add_plugins`] panics when a plugin for the same `T` was added already, and when two plugins are asked for the same
+/// marker.
+///
+/// # Examples
+///
+/// ```
+/// use bevy_app::{App, FixedUpdate};
+/// use bevy_demeanor::{EntityOwner, In, Machine, StateMachinePlugin};
+/// use bevy_ecs::prelude::{Commands, Component, With};
+/// use demeanor::{Fsm, Owner, State};
+///
+/// #[derive(Component)]
+/// struct Enemy {
+///     patience: u32,
+/// }
+///
+/// impl Owner for Enemy {
+///     type Context<'a> = ();
+///     type Message = ();
+/// }
+///
+/// impl EntityOwner for Enemy {
+///     type Param = ();
+///     fn context<'a>((): (), _: Commands<'a, 'a>) {}
+/// }
+///
+/// struct Idle;
+/// struct Patrol;
+///
+/// impl State<Enemy> for Idle {
+///     fn update(&self, enemy: &mut Enemy, fsm: &mut Fsm<'_, Enemy>, _: &mut ()) {
+///         enemy.patience -= 1;
+///         if enemy.patience == 0 {
+///             fsm.change_state(&Patrol);
+///         }
+///     }
+/// }
+/// impl State<Enemy> for Patrol {}
+///
+/// let mut app = App::new();
+/// app.add_plugins(StateMachinePlugin::<Enemy>::new().with_marker::<Patrol>());
+/// app.world_mut().spawn((Enemy { patience: 2 }, Machine::<Enemy>::new(&Idle)));
+///
+/// app.update();
+/// let mut patrolling = app.world_mut().query_filtered::<&Enemy, With<In<Patrol>>>();
+/// assert_eq!(patrolling.iter(app.world()).count(), 0);
+/// app.update();
+/// assert_eq!(patrolling.iter(app.world()).count(), 1);
+/// ```
+pub struct StateMachinePlugin<T: EntityOwner> {
+    schedule: Interned<dyn ScheduleLabel>,
+    pass: fn() -> ScheduleConfigs<ScheduleSystem>,
+    followers: Followers<T>,
+    /// What else is to be added to the app.
+    registrations: Vec<Box<dyn Fn(&mut App) + Send + Sync>>,
+}
+
+impl<T: EntityOwner> StateMachinePlugin<T> {
+    /// Creates a plugin that updates machines in `Update`, one after the other.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            schedule: Update.intern(),
+            pass: || update_machines::<T>.into_configs(),
+            followers: Followers::default(),
+            registrations: Vec::new(),
+        }
+    }
+
+    /// Updates machines in another schedule, such as `FixedUpdate`.
+    #[must_use]
+    pub fn in_schedule(mut self, schedule: impl ScheduleLabel) -> Self {
+        self.schedule = schedule.intern();
+        self
+    }
+
+    /// Updates machines on all of Bevy's compute threads. Worth it when a pass takes more than some tens of microseconds.
+    ///
+    /// What happens is the same on any number of threads. An owner that is kept in a sparse set is updated on one.
+    #[must_use]
+    pub fn in_parallel(mut self) -> Self
+    where
+        T: ParallelOwner,
+        for<'a> T::Context<'a>: Send,
+    {
+        self.pass = || update_machines_in_parallel::<T>.into_configs();
+        self
+    }
+
+    /// Gives the entities in a state of type `S` the component [`In<S>`](crate::In), kept in tables.
+    #[must_use]
+    pub fn with_marker<S: State<T>>(mut self) -> Self {
+        self.followers.markers.push(Marker::of::<S, InTable>());
+        self
+    }
+
+    /// Gives the entities in a state of type `S` the component [`In<S, InSparseSet>`](crate::In), kept in a sparse set: for
+    /// states that change often.
+    #[must_use]
+    pub fn with_sparse_marker<S: State<T>>(mut self) -> Self {
+        self.followers.markers.push(Marker::of::<S, InSparseSet>());
+        self
+    }
+
+    /// Gives the entities with a machine the component [`CurrentState<T>`](crate::CurrentState), which names their current
+    /// state, and restores machines from it: those in one of `states`, by the states' names.
+    #[cfg(feature = "reflect")]
+    #[must_use]
+    pub fn with_current_state(mut self, states: impl IntoIterator<Item = StateRef<T>>) -> Self
+    where
+        T: TypePath,
+    {
+        let states: Vec<StateRef<T>> = states.into_iter().collect();
+        self.followers.name = Some(current_state::name::<T>);
+        self.registrations.push(Box::new(move |app| current_state::register(app, states.clone())));
+        self
+    }
+
+    /// Triggers [`Entered<S>`](crate::Entered) and [`Exited<S>`](crate::Exited) on the entities that enter and exit states
+    /// of type `S`.
+    #[must_use]
+    pub fn with_triggers<S: State<T>>(mut self) -> Self {
+        self.followers.triggers.push(Trigger::of::<T, S>());
+        self
+    }
+
+    /// Triggers [`StateChanged<T>`] on the entities whose machine has changed state.
+    #[must_use]
+    pub fn with_change_events(mut self) -> Self {
+        self.followers.wants_events = true;
+        self
+    }
+
+    /// Writes a message, [`StateChanged<T>`], for each change of state.
+    #[must_use]
+    pub fn with_change_messages(mut self) -> Self {
+        self.followers.wants_messages = true;
+        self
+    }
+}
+
+impl<T: EntityOwner> Default for StateMachinePlugin<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T: EntityOwner> Plugin for StateMachinePlugin<T> {
+    fn build(&self, app: &mut App) {
+        app.configure_sets(self.schedule, (StateSet::Enter, StateSet::Update, StateSet::Exit).chain());
+        app.configure_sets(self.schedule, Machines::<T>::SET.in_set(StateSet::Update));
+        app.add_systems(self.schedule, ((self.pass)(), warn_of_orphans::<T>.into_configs()).in_set(Machines::<T>::SET));
+        for marker in &self.followers.markers {
+            (marker.claim)(app.world_mut());
+        }
+        if self.followers.is_marked() {
+            app.add_observer(|inserted: On<Insert<Machine<T>>>, mut commands: Commands| {
+                mark_later::<T>(inserted.entity, &mut commands);
+            });
+            app.add_observer(|removed: On<Remove<Machine<T>>>, mut commands: Commands| {
+                mark_later::<T>(removed.entity, &mut commands);
+            });
+        }
+        if self.followers.wants_messages {
+            app.add_message::<StateChanged<T>>();
+        }
+        app.insert_resource(self.followers.clone());
+        for register in &self.registrations {
+            register(app);
+        }
+    }
+}
+
+/// Makes the markers agree with a machine that was inserted, replaced or removed.
+fn mark_later<T: EntityOwner>(entity: Entity, commands: &mut Commands) {
+    commands.queue(move |world: &mut World| {
+        let Some(followers) = world.get_resource::<Followers<T>>().cloned() else { return };
+        if let Ok(mut entity) = world.get_entity_mut(entity) {
+            followers.mark(&mut entity);
+        }
+    });
+}

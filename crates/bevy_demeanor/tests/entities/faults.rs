@@ -1,0 +1,134 @@
+//! Bad input, and callbacks that panic.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, Once};
+
+use bevy_app::Update;
+use bevy_demeanor::{In, Machine, MachineCommands, StateMachinePlugin};
+use bevy_ecs::prelude::*;
+
+use crate::soldier::{Chase, Idle, Order, Patrol, Saluted, Soldier, StateName, app, soldier, take_trace};
+
+/// Log lines, of all tests: each looks for its own entity's.
+static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+struct Lines;
+
+impl log::Log for Lines {
+    fn enabled(&self, _: &log::Metadata<'_>) -> bool {
+        true
+    }
+
+    fn log(&self, record: &log::Record<'_>) {
+        if record.target().starts_with("bevy_demeanor") {
+            LINES.lock().unwrap().push(format!("{}: {}", record.level(), record.args()));
+        }
+    }
+
+    fn flush(&self) {}
+}
+
+fn listen() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        log::set_logger(&Lines).expect("there is no other logger");
+        log::set_max_level(log::LevelFilter::Debug);
+    });
+}
+
+fn lines_with(word: &str) -> Vec<String> {
+    LINES.lock().unwrap().iter().filter(|line| line.contains(word)).cloned().collect()
+}
+
+#[test]
+fn a_machine_without_its_owner_is_warned_of_once_by_name() {
+    listen();
+    let mut app = app(StateMachinePlugin::new());
+    let orphan = app.world_mut().spawn((Machine::<Soldier>::new(&Idle), Name::new("lost helmet"))).id();
+    for _ in 0..3 {
+        app.update();
+    }
+    let owner = std::any::type_name::<Soldier>();
+    assert_eq!(
+        lines_with("lost helmet"),
+        [format!(
+            "WARN: entity {orphan} (lost helmet) has a Machine<{owner}>, but no {owner}: its machine does nothing"
+        )]
+    );
+    app.world_mut().entity_mut(orphan).insert(Soldier::default());
+    app.update();
+    assert_eq!(take_trace(&mut app, orphan), ["enter Idle", "update Idle"]);
+}
+
+#[test]
+fn a_verb_for_the_dead_is_logged_at_debug() {
+    listen();
+    let mut app = app(StateMachinePlugin::new());
+    // An index that no other test's app reaches.
+    let dead = app.world_mut().spawn_batch((0..500).map(|_| soldier([]))).last().unwrap();
+    app.world_mut().despawn(dead);
+    app.world_mut().commands().entity(dead).change_state(&Chase);
+    app.world_mut().flush();
+    let owner = std::any::type_name::<Soldier>();
+    assert_eq!(
+        lines_with(&format!("entity {dead} ")),
+        [format!("DEBUG: change_state of entity {dead} ignored: there is no {owner} with a machine")]
+    );
+}
+
+#[test]
+#[should_panic(expected = "plugin was already added")]
+fn adding_a_plugin_twice_panics_as_bevy_does() {
+    let mut app = app(StateMachinePlugin::new());
+    app.add_plugins(StateMachinePlugin::<Soldier>::new());
+}
+
+#[test]
+fn after_a_panic_in_a_callback_every_machine_and_marker_is_right() {
+    let mut app = app(StateMachinePlugin::new().with_marker::<Patrol>());
+    let before = app.world_mut().spawn(soldier([Order::Nothing, Order::Change(StateName::Patrol)])).id();
+    let panics = app.world_mut().spawn(soldier([Order::Nothing, Order::Panic])).id();
+    let after = app.world_mut().spawn(soldier([Order::Nothing, Order::Salute])).id();
+    app.update();
+    for entity in [before, panics, after] {
+        take_trace(&mut app, entity);
+    }
+    // A panic takes an app's schedules with it, so this one is run by hand.
+    let mut schedule = app.world_mut().resource_mut::<Schedules>().remove(Update).unwrap();
+    assert!(catch_unwind(AssertUnwindSafe(|| schedule.run(app.world_mut()))).is_err());
+    assert_eq!(take_trace(&mut app, before), ["update Idle", "exit Idle", "Idle -> Patrol (change)", "enter Patrol"]);
+    assert_eq!(take_trace(&mut app, panics), ["update Idle"]);
+    assert_eq!(take_trace(&mut app, after), [] as [&str; 0]);
+    assert!(app.world().get::<Machine<Soldier>>(panics).unwrap().is_in_state(&Idle));
+
+    // One of Bevy's executors leaves out of the next run what ran in the one that panicked, the other does not.
+    let mut trace = Vec::new();
+    while trace.is_empty() {
+        schedule.run(app.world_mut());
+        trace = take_trace(&mut app, before);
+    }
+    assert_eq!(trace, ["update Patrol"]);
+    assert_eq!(take_trace(&mut app, panics), ["update Idle"]);
+    assert_eq!(take_trace(&mut app, after), ["update Idle", "salutes with rank 0 at alarm 0"]);
+    assert!(app.world().get::<In<Patrol>>(before).is_some(), "what the pass that panicked left is made up for");
+    assert!(app.world().get::<Saluted>(after).is_some());
+}
+
+#[test]
+fn after_a_panic_in_a_verb_the_next_verb_works() {
+    struct Trap;
+    impl demeanor::State<Soldier> for Trap {
+        fn can_enter(&self, _: &Soldier, _: &<Soldier as demeanor::Owner>::Context<'_>) -> bool {
+            panic!("a guard panics")
+        }
+    }
+
+    let mut app = app(StateMachinePlugin::new());
+    let entity = app.world_mut().spawn(soldier([])).id();
+    app.update();
+    app.world_mut().commands().entity(entity).change_state(&Trap);
+    assert!(catch_unwind(AssertUnwindSafe(|| app.world_mut().flush())).is_err());
+    app.world_mut().commands().entity(entity).change_state(&Chase);
+    app.world_mut().flush();
+    assert!(app.world().get::<Machine<Soldier>>(entity).unwrap().is_in_state(&Chase));
+}

@@ -1,0 +1,12 @@
+//! Machines on entities, driven through `App::update`, headless.
+
+mod equivalence;
+mod events;
+mod faults;
+mod markers;
+mod parallel;
+mod pass;
+#[cfg(feature = "reflect")]
+mod scenes;
+mod soldier;
+mod verbs;

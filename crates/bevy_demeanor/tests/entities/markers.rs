@@ -1,0 +1,142 @@
+//! States as components.
+
+use bevy_app::App;
+use bevy_demeanor::{In, InSparseSet, Machine, MachineCommands, StateMachinePlugin};
+use bevy_ecs::prelude::*;
+use demeanor::StateMachine;
+
+use crate::soldier::{Aim, Chase, Fight, Idle, Order, Patrol, Soldier, StateName, app, soldier};
+
+fn marked(app: &App, entity: Entity) -> String {
+    let entity = app.world().entity(entity);
+    let mut marked = Vec::new();
+    if entity.contains::<In<Idle>>() {
+        marked.push("Idle");
+    }
+    if entity.contains::<In<Patrol>>() {
+        marked.push("Patrol");
+    }
+    if entity.contains::<In<Chase, InSparseSet>>() {
+        marked.push("Chase");
+    }
+    if entity.contains::<In<Fight>>() {
+        marked.push("Fight");
+    }
+    if entity.contains::<In<Aim>>() {
+        marked.push("Aim");
+    }
+    marked.join(" ")
+}
+
+fn marking() -> StateMachinePlugin<Soldier> {
+    StateMachinePlugin::new()
+        .with_marker::<Idle>()
+        .with_marker::<Patrol>()
+        .with_sparse_marker::<Chase>()
+        .with_marker::<Fight>()
+        .with_marker::<Aim>()
+}
+
+#[test]
+fn markers_follow_every_change_and_ancestors_too() {
+    let mut app = app(marking());
+    let entity = app
+        .world_mut()
+        .spawn(soldier([
+            Order::Nothing,
+            Order::Change(StateName::Patrol),
+            Order::Change(StateName::Chase),
+            Order::Change(StateName::Fight),
+            // Fight and Aim are both updated: the first order is Fight's.
+            Order::Nothing,
+            Order::Push(StateName::Idle),
+            Order::Pop,
+        ]))
+        .id();
+    let mut seen = vec![marked(&app, entity)];
+    for _ in 0..6 {
+        app.update();
+        seen.push(marked(&app, entity));
+    }
+    assert_eq!(seen, ["", "Idle", "Patrol", "Chase", "Fight Aim", "Idle", "Fight Aim"]);
+}
+
+#[test]
+fn several_changes_in_one_tick_leave_the_marker_of_the_last() {
+    let mut app = app(marking());
+    let entity = app.world_mut().spawn(soldier([Order::ChangeTwice(StateName::Patrol, StateName::Chase)])).id();
+    app.update();
+    assert_eq!(marked(&app, entity), "Chase");
+}
+
+#[test]
+fn a_state_that_has_not_asked_has_no_marker() {
+    let mut app = app(StateMachinePlugin::new().with_marker::<Patrol>());
+    let entity = app.world_mut().spawn(soldier([])).id();
+    app.update();
+    assert_eq!(marked(&app, entity), "");
+}
+
+#[test]
+fn markers_agree_with_machines_that_come_are_replaced_and_go() {
+    let mut app = app(marking());
+    let entity = app.world_mut().spawn((Soldier::default(), Machine::<Soldier>::new(&Patrol))).id();
+    assert_eq!(marked(&app, entity), "", "it is not yet entered");
+    app.update();
+    assert_eq!(marked(&app, entity), "Patrol");
+    app.world_mut().entity_mut(entity).insert(Machine::<Soldier>::started(StateMachine::new(&Aim)));
+    assert_eq!(marked(&app, entity), "Fight Aim");
+    app.world_mut().entity_mut(entity).insert(Machine::<Soldier>::new(&Idle));
+    assert_eq!(marked(&app, entity), "");
+    app.update();
+    assert_eq!(marked(&app, entity), "Idle");
+    app.world_mut().entity_mut(entity).remove::<Machine<Soldier>>();
+    assert_eq!(marked(&app, entity), "");
+}
+
+#[test]
+fn a_command_moves_the_marker_at_once() {
+    let mut app = app(marking());
+    let entity = app.world_mut().spawn(soldier([])).id();
+    app.world_mut().commands().entity(entity).change_state(&Chase);
+    app.world_mut().flush();
+    assert_eq!(marked(&app, entity), "Chase");
+    app.world_mut().commands().entity(entity).stop_machine::<Soldier>();
+    app.world_mut().flush();
+    assert_eq!(marked(&app, entity), "");
+}
+
+#[test]
+fn a_clone_of_an_entity_is_marked_like_it() {
+    #[derive(Component, Clone)]
+    struct Helmet;
+
+    let mut app = app(marking());
+    let entity = app.world_mut().spawn((soldier([Order::Change(StateName::Patrol)]), Helmet)).id();
+    app.update();
+    let clone = app.world_mut().entity_mut(entity).clone_and_spawn();
+    app.world_mut().flush();
+    assert_eq!(marked(&app, clone), "Patrol");
+    assert!(app.world().get::<Machine<Soldier>>(clone).unwrap().is_started());
+}
+
+#[test]
+#[should_panic(expected = "is kept for")]
+fn one_marker_cannot_tell_of_two_owners() {
+    use bevy_demeanor::EntityOwner;
+    use demeanor::{Owner, State};
+    #[derive(Component)]
+    struct Officer;
+    impl Owner for Officer {
+        type Context<'a> = ();
+        type Message = ();
+    }
+    impl EntityOwner for Officer {
+        type Param = ();
+        fn context<'a>((): (), _: Commands<'a, 'a>) {}
+    }
+    impl State<Officer> for Idle {}
+
+    let mut app = app(StateMachinePlugin::new().with_marker::<Idle>());
+    app.add_plugins(StateMachinePlugin::<Officer>::new().with_marker::<Idle>());
+}

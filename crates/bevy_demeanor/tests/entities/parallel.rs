@@ -1,0 +1,52 @@
+//! The parallel pass does what the other does, in the same order.
+
+use bevy_app::{App, Update};
+use bevy_demeanor::{StateChanged, StateMachinePlugin, StateSet};
+use bevy_ecs::prelude::*;
+
+use crate::soldier::{Order, Patrol, Rank, Saluted, Soldier, StateName, app, soldier};
+
+#[derive(Resource, Default)]
+struct Seen(Vec<String>);
+
+/// More than two chunks, in two tables.
+fn run(plugin: StateMachinePlugin<Soldier>) -> (Vec<String>, Vec<Entity>, Vec<Vec<String>>) {
+    let mut app: App = app(plugin.with_change_messages().with_marker::<Patrol>());
+    app.init_resource::<Seen>();
+    app.add_systems(
+        Update,
+        (|mut changes: MessageReader<StateChanged<Soldier>>, mut seen: ResMut<Seen>| {
+            seen.0.extend(changes.read().map(|change| format!("{change:?}")));
+        })
+        .in_set(StateSet::Exit),
+    );
+    for i in 0..2500 {
+        let orders = match i % 7 {
+            0 => vec![Order::Change(StateName::Patrol), Order::Salute],
+            1 => vec![Order::Salute, Order::ChangeTwice(StateName::Chase, StateName::Patrol)],
+            2 => vec![Order::Nothing, Order::Despawn],
+            _ => vec![Order::Nothing, Order::Push(StateName::Fight), Order::Nothing, Order::Pop],
+        };
+        let mut entity = app.world_mut().spawn(soldier(orders));
+        if i % 3 == 0 {
+            entity.insert(Rank(i));
+        }
+    }
+    for _ in 0..5 {
+        app.update();
+    }
+    let seen = std::mem::take(&mut app.world_mut().resource_mut::<Seen>().0);
+    let mut saluted = app.world_mut().query_filtered::<Entity, With<Saluted>>();
+    let saluted = saluted.iter(app.world()).collect();
+    let mut soldiers = app.world_mut().query::<&Soldier>();
+    let traces = soldiers.iter(app.world()).map(|soldier| soldier.trace.clone()).collect();
+    (seen, saluted, traces)
+}
+
+#[test]
+fn a_parallel_pass_does_the_same_in_the_same_order() {
+    let in_order = run(StateMachinePlugin::new());
+    let in_parallel = run(StateMachinePlugin::new().in_parallel());
+    assert!(in_order.0.len() > 1000);
+    assert!(in_order == in_parallel, "messages, archetypes or traces differ");
+}

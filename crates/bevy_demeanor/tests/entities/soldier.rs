@@ -1,0 +1,187 @@
+//! The owner of these tests. It writes down what happens to it, and does in each callback what it has been told to.
+
+use bevy_app::App;
+use bevy_demeanor::{EntityContext, EntityOwner, Machine, ParallelOwner, StateMachinePlugin};
+use bevy_ecs::component::Component;
+use bevy_ecs::entity::Entity;
+use bevy_ecs::resource::Resource;
+use bevy_ecs::system::{Commands, Query, Res, SystemParam};
+use demeanor::{Fsm, Owner, State, StateRef};
+
+/// Something in the world that soldiers see.
+#[derive(Resource, Default)]
+pub(crate) struct Alarm(pub(crate) u32);
+
+/// What soldiers see of each other.
+#[derive(Component)]
+pub(crate) struct Rank(pub(crate) u32);
+
+#[derive(SystemParam)]
+pub(crate) struct Senses<'w, 's> {
+    pub(crate) alarm: Res<'w, Alarm>,
+    pub(crate) ranks: Query<'w, 's, &'static Rank>,
+}
+
+#[derive(Component, Default)]
+#[cfg_attr(feature = "reflect", derive(bevy_reflect::TypePath))]
+pub(crate) struct Soldier {
+    pub(crate) trace: Vec<String>,
+    /// What to do in the next updates.
+    pub(crate) orders: Vec<Order>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Order {
+    Nothing,
+    Change(StateName),
+    ChangeTwice(StateName, StateName),
+    Revert,
+    Push(StateName),
+    Pop,
+    Despawn,
+    Salute,
+    Panic,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum StateName {
+    Idle,
+    Patrol,
+    Chase,
+    Fight,
+    Aim,
+}
+
+impl StateName {
+    pub(crate) fn state(self) -> StateRef<Soldier> {
+        match self {
+            Self::Idle => (&Idle).into(),
+            Self::Patrol => (&Patrol).into(),
+            Self::Chase => (&Chase).into(),
+            Self::Fight => (&Fight).into(),
+            Self::Aim => (&Aim).into(),
+        }
+    }
+}
+
+/// Inserted by a salute.
+#[derive(Component)]
+pub(crate) struct Saluted;
+
+impl Owner for Soldier {
+    type Context<'a> = EntityContext<'a, Senses<'static, 'static>>;
+    type Message = StateName;
+
+    fn on_change(&mut self, change: &demeanor::Change<'_, Self>, _: &mut Self::Context<'_>) {
+        self.trace.push(change.to_string());
+    }
+}
+
+impl EntityOwner for Soldier {
+    type Param = Senses<'static, 'static>;
+
+    fn context<'a>(senses: Senses<'a, 'a>, commands: Commands<'a, 'a>) -> Self::Context<'a> {
+        EntityContext::new(senses, commands)
+    }
+
+    fn visit(cx: &mut Self::Context<'_>, entity: Entity) {
+        cx.visit(entity);
+    }
+}
+
+impl ParallelOwner for Soldier {
+    fn shared_context<'a>(senses: &Senses<'a, 'a>, commands: Commands<'a, 'a>) -> Self::Context<'a> {
+        EntityContext::new(Senses { alarm: Res::clone(&senses.alarm), ranks: senses.ranks }, commands)
+    }
+}
+
+type Context<'a> = EntityContext<'a, Senses<'static, 'static>>;
+
+pub(crate) fn obey(soldier: &mut Soldier, fsm: &mut Fsm<'_, Soldier>, cx: &mut Context<'_>) {
+    if soldier.orders.is_empty() {
+        return;
+    }
+    match soldier.orders.remove(0) {
+        Order::Nothing => {}
+        Order::Change(to) => fsm.change_state(to.state()),
+        Order::ChangeTwice(first, second) => {
+            fsm.change_state(first.state());
+            fsm.change_state(second.state());
+        }
+        Order::Revert => fsm.revert_state(),
+        Order::Push(over) => fsm.push_state(over.state()),
+        Order::Pop => fsm.pop_state(),
+        Order::Despawn => cx.this().despawn(),
+        Order::Salute => {
+            let rank = cx.ranks.get(cx.entity()).map_or(0, |rank| rank.0);
+            soldier.trace.push(format!("salutes with rank {rank} at alarm {}", cx.alarm.0));
+            cx.this().insert(Saluted);
+        }
+        Order::Panic => panic!("a soldier panics"),
+    }
+}
+
+macro_rules! states {
+    ($($name:ident $(in $parent:ident)? $(, starts with $initial:ident)?;)*) => {$(
+        pub(crate) struct $name;
+
+        impl State<Soldier> for $name {
+            fn enter(&self, soldier: &mut Soldier, _: &mut Fsm<'_, Soldier>, _: &mut Context<'_>) {
+                soldier.trace.push(concat!("enter ", stringify!($name)).to_owned());
+            }
+
+            fn update(&self, soldier: &mut Soldier, fsm: &mut Fsm<'_, Soldier>, cx: &mut Context<'_>) {
+                soldier.trace.push(concat!("update ", stringify!($name)).to_owned());
+                obey(soldier, fsm, cx);
+            }
+
+            fn exit(&self, soldier: &mut Soldier, _: &mut Fsm<'_, Soldier>, _: &mut Context<'_>) {
+                soldier.trace.push(concat!("exit ", stringify!($name)).to_owned());
+            }
+
+            fn on_message(
+                &self,
+                soldier: &mut Soldier,
+                to: &StateName,
+                fsm: &mut Fsm<'_, Soldier>,
+                _: &mut Context<'_>,
+            ) -> bool {
+                soldier.trace.push(format!(concat!(stringify!($name), " is told {:?}"), to));
+                fsm.change_state(to.state());
+                true
+            }
+
+            $(fn parent(&self) -> Option<StateRef<Soldier>> {
+                Some((&$parent).into())
+            })?
+
+            $(fn initial(&self) -> Option<StateRef<Soldier>> {
+                Some((&$initial).into())
+            })?
+        }
+    )*};
+}
+
+states! {
+    Idle;
+    Patrol;
+    Chase;
+    Fight, starts with Aim;
+    Aim in Fight;
+}
+
+/// A soldier in `Idle`, with orders.
+pub(crate) fn soldier(orders: impl IntoIterator<Item = Order>) -> (Soldier, Machine<Soldier>) {
+    (Soldier { trace: Vec::new(), orders: orders.into_iter().collect() }, Machine::new(&Idle))
+}
+
+pub(crate) fn app(plugin: StateMachinePlugin<Soldier>) -> App {
+    let mut app = App::new();
+    app.init_resource::<Alarm>();
+    app.add_plugins(plugin);
+    app
+}
+
+pub(crate) fn take_trace(app: &mut App, entity: Entity) -> Vec<String> {
+    std::mem::take(&mut app.world_mut().get_mut::<Soldier>(entity).expect("the soldier lives").trace)
+}

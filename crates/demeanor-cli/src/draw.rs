@@ -1,0 +1,135 @@
+//! A definition as text that other tools draw: Mermaid and Graphviz' DOT.
+
+use std::fmt::Write as _;
+
+use demeanor::definition::Outline;
+
+/// A Mermaid state diagram; nested states are nested.
+pub(crate) fn mermaid(outline: &Outline) -> String {
+    let mut text = String::from("stateDiagram-v2\n");
+    mermaid_children(&mut text, outline, None, 1);
+    for (from, state) in outline.states().iter().enumerate() {
+        for exit in state.exits() {
+            let _ = write!(text, "    s{from} --> s{}", exit.target());
+            let label = exit.label();
+            if !label.is_empty() {
+                let _ = write!(text, " : {}", mermaid_text(&label));
+            }
+            text.push('\n');
+        }
+        if state.is_final() {
+            let _ = writeln!(text, "    s{from} --> [*]");
+        }
+    }
+    if let Some(global) = outline.global() {
+        let _ = writeln!(text, "    note right of s{global} : beside every other state");
+    }
+    text
+}
+
+fn mermaid_children(text: &mut String, outline: &Outline, parent: Option<usize>, depth: usize) {
+    let indent = "    ".repeat(depth);
+    let initial = match parent {
+        Some(parent) => outline.state(parent).initial(),
+        None => Some(outline.initial()).filter(|&initial| outline.state(initial).parent().is_none()),
+    };
+    if let Some(initial) = initial {
+        let _ = writeln!(text, "{indent}[*] --> s{initial}");
+    }
+    for (place, state) in outline.states().iter().enumerate().filter(|(_, state)| state.parent() == parent) {
+        let _ = writeln!(text, "{indent}state \"{}\" as s{place}", state.name().replace('"', "#quot;"));
+        if outline.states().iter().any(|child| child.parent() == Some(place)) {
+            let _ = writeln!(text, "{indent}state s{place} {{");
+            mermaid_children(text, outline, Some(place), depth + 1);
+            let _ = writeln!(text, "{indent}}}");
+        }
+    }
+}
+
+/// What Mermaid would take for its own is written as an entity.
+fn mermaid_text(label: &str) -> String {
+    let mut text = String::new();
+    for c in label.chars() {
+        match c {
+            ';' => text.push_str("#59;"),
+            ':' => text.push_str("#58;"),
+            '#' => text.push_str("#35;"),
+            '<' => text.push_str("#lt;"),
+            '>' => text.push_str("#gt;"),
+            _ => text.push(c),
+        }
+    }
+    text
+}
+
+/// A DOT digraph; nested states are clusters.
+pub(crate) fn dot(outline: &Outline) -> String {
+    let mut text = String::from(
+        "digraph {\n    compound = true;\n    node [shape = box, style = rounded, fontname = \"sans-serif\"];\n    \
+         edge [fontname = \"sans-serif\", fontsize = 10];\n    start [shape = point];\n",
+    );
+    dot_children(&mut text, outline, None, 1);
+    edge(&mut text, outline, "start", None, outline.initial(), "");
+    for (from, state) in outline.states().iter().enumerate() {
+        for exit in state.exits() {
+            let begin = format!("s{}", within(outline, from));
+            edge(&mut text, outline, &begin, Some(from), exit.target(), &exit.label());
+        }
+    }
+    text.push_str("}\n");
+    text
+}
+
+fn dot_children(text: &mut String, outline: &Outline, parent: Option<usize>, depth: usize) {
+    let indent = "    ".repeat(depth);
+    for (place, state) in outline.states().iter().enumerate().filter(|(_, state)| state.parent() == parent) {
+        let name = dot_text(state.name());
+        if has_children(outline, place) {
+            let _ = writeln!(
+                text,
+                "{indent}subgraph cluster_{place} {{\n{indent}    label = {name};\n{indent}    style = rounded;"
+            );
+            dot_children(text, outline, Some(place), depth + 1);
+            let _ = writeln!(text, "{indent}}}");
+        } else {
+            let more = match (state.is_final(), Some(place) == outline.global()) {
+                (true, _) => ", peripheries = 2",
+                (_, true) => ", style = \"rounded,dashed\"",
+                _ => "",
+            };
+            let _ = writeln!(text, "{indent}s{place} [label = {name}{more}];");
+        }
+    }
+}
+
+/// An arrow. DOT's lead from leaf to leaf, and are cut off at the borders of clusters.
+fn edge(text: &mut String, outline: &Outline, begin: &str, from: Option<usize>, to: usize, label: &str) {
+    let _ = write!(text, "    {begin} -> s{} [label = {}", within(outline, to), dot_text(label));
+    if let Some(from) = from.filter(|&from| has_children(outline, from)) {
+        let _ = write!(text, ", ltail = cluster_{from}");
+    }
+    if has_children(outline, to) {
+        let _ = write!(text, ", lhead = cluster_{to}");
+    }
+    text.push_str("];\n");
+}
+
+/// The state itself, or a leaf within it.
+fn within(outline: &Outline, mut place: usize) -> usize {
+    loop {
+        let child = outline.state(place).initial();
+        let child = child.or_else(|| outline.states().iter().position(|state| state.parent() == Some(place)));
+        match child {
+            Some(child) => place = child,
+            None => return place,
+        }
+    }
+}
+
+fn has_children(outline: &Outline, place: usize) -> bool {
+    outline.states().iter().any(|state| state.parent() == Some(place))
+}
+
+fn dot_text(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}

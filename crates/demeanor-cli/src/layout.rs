@@ -1,0 +1,300 @@
+//! Where the boxes and labels of a diagram go.
+//!
+//! Each composite state's children are laid out in layers by themselves, then the composite is a box of that size in the
+//! layout around it. The label of an arrow is a vertex of its own, between the two states: so labels never lie on anything.
+
+use std::collections::HashMap;
+
+use demeanor::definition::Outline;
+use rust_sugiyama::configure::{Config, RankingType};
+use rust_sugiyama::from_vertices_and_edges;
+use unicode_width::UnicodeWidthStr;
+
+/// A rectangle, by its middle.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Rect {
+    pub(crate) x: f64,
+    pub(crate) y: f64,
+    pub(crate) width: f64,
+    pub(crate) height: f64,
+}
+
+/// An arrow from state to state by way of its label.
+pub(crate) struct Arrow {
+    /// `None` from the dot that stands for the beginning.
+    pub(crate) from: Option<usize>,
+    pub(crate) to: usize,
+    /// The label's lines.
+    pub(crate) lines: Vec<String>,
+    pub(crate) label: Rect,
+}
+
+pub(crate) struct Picture {
+    pub(crate) width: f64,
+    pub(crate) height: f64,
+    /// By place in the outline.
+    pub(crate) states: Vec<Rect>,
+    pub(crate) arrows: Vec<Arrow>,
+    /// The dots that stand for the beginning: of the machine, and of each composite state with an initial child.
+    pub(crate) dots: Vec<Dot>,
+}
+
+/// The dot that stands for the beginning of a machine, or of a composite state.
+pub(crate) struct Dot {
+    pub(crate) at: Rect,
+    /// The state that it leads to.
+    pub(crate) to: usize,
+    /// The composite state that it is in.
+    within: Option<usize>,
+}
+
+pub(crate) const LINE: f64 = 15.0;
+const MARGIN: f64 = 24.0;
+/// The room for a composite state's name.
+pub(crate) const HEADING: f64 = 26.0;
+const CHAR: f64 = 6.4;
+
+pub(crate) fn layout(outline: &Outline) -> Picture {
+    let mut arrows = Vec::new();
+    for (from, state) in outline.states().iter().enumerate() {
+        for exit in state.exits() {
+            let lines = wrapped(&exit.label());
+            let label = sized(&lines, CHAR, 4.0);
+            arrows.push(Arrow { from: Some(from), to: exit.target(), lines, label });
+        }
+    }
+    let mut picture = Picture {
+        width: 0.0,
+        height: 0.0,
+        states: vec![Rect::default(); outline.states().len()],
+        arrows,
+        dots: Vec::new(),
+    };
+    let (width, height) = level(outline, None, &mut picture);
+    (picture.width, picture.height) = (width + 2.0 * MARGIN, height + 2.0 * MARGIN);
+    shift(outline, None, MARGIN, MARGIN, &mut picture);
+    picture
+}
+
+/// Lays out the children of a state, with its corner at the origin, and returns their size.
+fn level(outline: &Outline, parent: Option<usize>, picture: &mut Picture) -> (f64, f64) {
+    let children: Vec<usize> =
+        (0..outline.states().len()).filter(|&place| outline.state(place).parent() == parent).collect();
+    for &child in &children {
+        let name = [outline.state(child).name().to_owned()];
+        let mut rect = sized(&name, CHAR + 1.2, 14.0);
+        if outline.states().iter().any(|state| state.parent() == Some(child)) {
+            let (width, height) = level(outline, Some(child), picture);
+            rect.width = rect.width.max(width + 2.0 * MARGIN);
+            rect.height = height + HEADING + MARGIN;
+        } else if let Some(behaviour) = outline.state(child).behaviour() {
+            rect.width = rect.width.max(sized(&[behaviour.to_owned()], CHAR, 14.0).width);
+            rect.height += LINE;
+        }
+        picture.states[child] = rect;
+    }
+    let mut vertices = Vec::new();
+    let mut edges = Vec::new();
+    let mut what = Vec::new();
+    let mut vertex_of = HashMap::new();
+    let mut add = |vertices: &mut Vec<(u32, (f64, f64))>, kind: What, rect: Rect| {
+        let id = u32::try_from(what.len()).unwrap_or(u32::MAX);
+        vertices.push((id, (rect.width, rect.height)));
+        what.push(kind);
+        id
+    };
+    for &child in &children {
+        vertex_of.insert(child, add(&mut vertices, What::State(child), picture.states[child]));
+    }
+    let initial = match parent {
+        Some(parent) => outline.state(parent).initial(),
+        None => lifted(outline, outline.initial(), None),
+    };
+    let dot = Rect { width: 14.0, height: 14.0, ..Rect::default() };
+    if let Some(initial) = initial.filter(|initial| vertex_of.contains_key(initial)) {
+        let id = add(&mut vertices, What::Dot(picture.dots.len()), dot);
+        let target = if parent.is_none() { outline.initial() } else { initial };
+        picture.dots.push(Dot { at: dot, to: target, within: parent });
+        edges.push((id, vertex_of[&initial]));
+    }
+    let backward = backward(outline, parent, initial, &children, &picture.arrows);
+    for (i, arrow) in picture.arrows.iter().enumerate() {
+        let Some(from) = arrow.from else { continue };
+        if common(outline, from, arrow.to) != parent {
+            continue;
+        }
+        let id = add(&mut vertices, What::Label(i), arrow.label);
+        let (from, to) = (lifted(outline, from, parent), lifted(outline, arrow.to, parent));
+        // What leads back is laid out as if it led on, so that the initial state is at the top.
+        let turned = |a, b| if backward[i] { (b, a) } else { (a, b) };
+        if let Some(from) = from {
+            edges.push(turned(vertex_of[&from], id));
+        }
+        // An arrow back to itself has its label below, tied by one edge.
+        if let Some(to) = to.filter(|_| from != to) {
+            edges.push(turned(id, vertex_of[&to]));
+        }
+    }
+    let config = Config {
+        vertex_spacing: 22.0,
+        ranking_type: RankingType::MinimizeEdgeLength,
+        transpose: vertices.len() < 200,
+        ..Config::default()
+    };
+    let (mut right, mut bottom) = (0.0_f64, 0.0_f64);
+    for (places, ..) in from_vertices_and_edges(&vertices, &edges, &config) {
+        let size = |id: usize| vertices[id].1;
+        let left = places.iter().map(|(id, at)| at.0 - size(*id).0 / 2.0).fold(f64::MAX, f64::min);
+        let top = places.iter().map(|(id, at)| at.1 - size(*id).1 / 2.0).fold(f64::MAX, f64::min);
+        let begin = if right > 0.0 { right + MARGIN } else { 0.0 };
+        for (id, at) in places {
+            let (x, y) = (at.0 - left + begin, at.1 - top);
+            let (width, height) = size(id);
+            let rect = Rect { x, y, width, height };
+            right = right.max(x + width / 2.0);
+            bottom = bottom.max(y + height / 2.0);
+            match what[id] {
+                What::State(place) => picture.states[place] = rect,
+                What::Label(arrow) => picture.arrows[arrow].label = rect,
+                What::Dot(dot) => picture.dots[dot].at = rect,
+            }
+        }
+    }
+    (right, bottom)
+}
+
+/// Which arrows among the children of a state lead back to where a walk from the initial one has come from.
+fn backward(
+    outline: &Outline,
+    parent: Option<usize>,
+    initial: Option<usize>,
+    children: &[usize],
+    arrows: &[Arrow],
+) -> Vec<bool> {
+    let mut leads = HashMap::<usize, Vec<(usize, usize)>>::new();
+    for (i, arrow) in arrows.iter().enumerate() {
+        let Some(from) = arrow.from.filter(|&from| common(outline, from, arrow.to) == parent) else { continue };
+        if let (Some(from), Some(to)) = (lifted(outline, from, parent), lifted(outline, arrow.to, parent)) {
+            leads.entry(from).or_default().push((i, to));
+        }
+    }
+    let mut backward = vec![false; arrows.len()];
+    let mut seen = HashMap::<usize, bool>::new();
+    for &start in initial.iter().chain(children) {
+        if seen.contains_key(&start) {
+            continue;
+        }
+        // The walk's way, each with how many of its arrows have been followed. `true` while on it.
+        let mut way = vec![(start, 0)];
+        seen.insert(start, true);
+        while let Some((at, followed)) = way.last_mut() {
+            let Some(&(arrow, to)) = leads.get(at).and_then(|leads| leads.get(*followed)) else {
+                seen.insert(*at, false);
+                way.pop();
+                continue;
+            };
+            *followed += 1;
+            if let Some(is_on_the_way) = seen.get(&to) {
+                backward[arrow] = *is_on_the_way && to != *at;
+            } else {
+                seen.insert(to, true);
+                way.push((to, 0));
+            }
+        }
+    }
+    backward
+}
+
+#[derive(Clone, Copy)]
+enum What {
+    State(usize),
+    Label(usize),
+    Dot(usize),
+}
+
+/// Moves the content of a state, which was laid out at the origin, to where it is.
+fn shift(outline: &Outline, parent: Option<usize>, x: f64, y: f64, picture: &mut Picture) {
+    for i in 0..picture.arrows.len() {
+        let arrow = &mut picture.arrows[i];
+        if arrow.from.is_some_and(|from| common(outline, from, arrow.to) == parent) {
+            arrow.label.x += x;
+            arrow.label.y += y;
+        }
+    }
+    for dot in picture.dots.iter_mut().filter(|dot| dot.within == parent) {
+        dot.at.x += x;
+        dot.at.y += y;
+    }
+    for place in 0..outline.states().len() {
+        if outline.state(place).parent() == parent {
+            let rect = &mut picture.states[place];
+            rect.x += x;
+            rect.y += y;
+            let rect = *rect;
+            let left = rect.x - rect.width / 2.0 + MARGIN;
+            shift(outline, Some(place), left, rect.y - rect.height / 2.0 + HEADING, picture);
+        }
+    }
+}
+
+/// The innermost state around both; for a state and one around it, what is around that.
+fn common(outline: &Outline, from: usize, to: usize) -> Option<usize> {
+    let mut at = outline.state(from).parent();
+    while let Some(parent) = at {
+        if to != parent && is_within(outline, to, parent) {
+            return at;
+        }
+        at = outline.state(parent).parent();
+    }
+    None
+}
+
+fn is_within(outline: &Outline, place: usize, around: usize) -> bool {
+    let mut at = Some(place);
+    while let Some(place) = at {
+        if place == around {
+            return true;
+        }
+        at = outline.state(place).parent();
+    }
+    false
+}
+
+/// The child of `parent` that is, or is around, a state.
+fn lifted(outline: &Outline, mut place: usize, parent: Option<usize>) -> Option<usize> {
+    loop {
+        let around = outline.state(place).parent();
+        if around == parent {
+            return Some(place);
+        }
+        place = around?;
+    }
+}
+
+fn sized(lines: &[String], per_char: f64, padding: f64) -> Rect {
+    #[expect(clippy::cast_precision_loss, reason = "a text is short")]
+    let widest = lines.iter().map(|line| line.width() as f64).fold(0.0, f64::max);
+    #[expect(clippy::cast_precision_loss, reason = "a text is short")]
+    let height = lines.len().max(1) as f64 * LINE;
+    Rect { x: 0.0, y: 0.0, width: (widest * per_char + 2.0 * padding).max(8.0), height: height + padding }
+}
+
+/// A label in lines, broken where a condition has its joints.
+fn wrapped(label: &str) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let words = || label.split(' ').filter(|word| !word.is_empty());
+    let begins = |word: &str| matches!(word, "and" | "or");
+    let mut line = String::new();
+    for word in words() {
+        // Broken before a joint only: a comparison stays in one piece.
+        if begins(word) && line.len() > 14 {
+            lines.push(std::mem::take(&mut line));
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    lines.extend(Some(line).filter(|line| !line.is_empty()));
+    lines
+}

@@ -1,0 +1,185 @@
+//! Checks, draws and runs the state machines of `demeanor` definition files.
+//!
+//! The tool `demeanor` is [`main`]. A game that wants the same subcommands in a binary of its own, with its own words known
+//! to them, calls [`run`] with its vocabulary.
+
+mod check;
+mod draw;
+mod layout;
+mod puppet;
+mod simulate;
+mod svg;
+mod table;
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use demeanor::Owner;
+use demeanor::definition::{Outline, Problem, Problems, Vocabulary, Words};
+use miette::{GraphicalReportHandler, GraphicalTheme};
+
+/// Checks, draws and runs state machines that are written in files.
+#[derive(Parser)]
+#[command(name = "demeanor", version)]
+struct Command {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Tell every mistake in definition files. Exits with 1 if there is one.
+    Check {
+        /// The files.
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+        #[command(flatten)]
+        words: WordsFile,
+    },
+    /// Draw the state diagram of a definition.
+    Graph {
+        /// The file.
+        file: PathBuf,
+        /// What to draw it as.
+        #[arg(long, short, value_enum, default_value_t = Format::Mermaid)]
+        format: Format,
+        /// Where to write it, instead of to the terminal.
+        #[arg(long, short)]
+        output: Option<PathBuf>,
+        #[command(flatten)]
+        words: WordsFile,
+    },
+    /// Step a machine, and tell why it changes state or stays.
+    Run(simulate::Run),
+    /// Write the JSON Schema of definition files, for editors.
+    Schema,
+    /// Write the words that the game offers, for `--vocabulary`.
+    Vocabulary {
+        #[command(flatten)]
+        words: WordsFile,
+    },
+}
+
+#[derive(Args)]
+pub(crate) struct WordsFile {
+    /// The words that the game offers, as it has written them.
+    #[arg(long, value_name = "FILE")]
+    vocabulary: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Format {
+    Mermaid,
+    Dot,
+    Svg,
+}
+
+/// What a subcommand comes to: whether all is well, or why it could not be done.
+pub(crate) type Outcome = Result<bool, String>;
+
+/// Runs the tool `demeanor` on the arguments of the process.
+#[must_use]
+pub fn main() -> ExitCode {
+    answer(std::env::args_os(), None)
+}
+
+/// Offers the tool's subcommands from a game's own binary, on the arguments of the process, with the game's own words.
+///
+/// # Examples
+///
+/// ```no_run
+/// use demeanor::definition::Vocabulary;
+/// # struct Guard { health: f64 }
+/// # impl demeanor::Owner for Guard { type Context<'a> = (); type Message = (); }
+///
+/// fn main() -> std::process::ExitCode {
+///     demeanor_cli::run(&Vocabulary::<Guard>::new().value("health", |guard: &Guard, ()| guard.health))
+/// }
+/// ```
+#[must_use]
+pub fn run<T: Owner>(vocabulary: &Vocabulary<T>) -> ExitCode {
+    answer(std::env::args_os(), Some(vocabulary.export()))
+}
+
+fn answer(arguments: impl IntoIterator<Item = OsString>, words: Option<Words>) -> ExitCode {
+    let command = Command::parse_from(arguments);
+    let outcome = match command.verb {
+        Verb::Check { files, words: file } => file.or(words).map(|words| check::check(&files, words.as_ref())),
+        Verb::Graph { file, format, output, words: of } => {
+            of.or(words).and_then(|words| graph(&file, format, output.as_deref(), words.as_ref()))
+        }
+        Verb::Run(run) => run.words.or(words).and_then(|words| simulate::run(&run, words)),
+        Verb::Schema => {
+            println!("{:#}", demeanor::definition::schema());
+            Ok(true)
+        }
+        Verb::Vocabulary { words: file } => file.or(words).and_then(|words| match words {
+            Some(words) => {
+                print!("{}", words.to_json());
+                Ok(true)
+            }
+            None => Err("no game is here to offer words: this subcommand is for a game's own binary".into()),
+        }),
+    };
+    match outcome {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(why) => {
+            eprintln!("error: {why}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+impl WordsFile {
+    /// The words of the file, if one is named.
+    fn or(&self, words: Option<Words>) -> Result<Option<Words>, String> {
+        let Some(path) = &self.vocabulary else { return Ok(words) };
+        let json = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        Words::from_json(&json).map(Some).map_err(|error| format!("{}: {error}", path.display()))
+    }
+}
+
+fn graph(file: &Path, format: Format, output: Option<&Path>, words: Option<&Words>) -> Outcome {
+    let outline = match outline(file, words)? {
+        Ok(outline) => outline,
+        Err(problems) => {
+            report(&problems);
+            return Ok(false);
+        }
+    };
+    let drawn = match format {
+        Format::Mermaid => draw::mermaid(&outline),
+        Format::Dot => draw::dot(&outline),
+        Format::Svg => svg::svg(&outline),
+    };
+    match output {
+        Some(path) => fs::write(path, drawn).map_err(|error| format!("{}: {error}", path.display()))?,
+        None => print!("{drawn}"),
+    }
+    Ok(true)
+}
+
+/// Reads a file.
+pub(crate) fn outline(file: &Path, words: Option<&Words>) -> Result<Result<Outline, Problems>, String> {
+    let bytes = fs::read(file).map_err(|error| format!("{}: {error}", file.display()))?;
+    Ok(Outline::from_bytes(&file.display().to_string(), &bytes, words))
+}
+
+/// Draws problems to the terminal.
+pub(crate) fn report<'a>(problems: impl IntoIterator<Item = &'a Problem>) {
+    use std::io::IsTerminal as _;
+    let is_plain = !std::io::stderr().is_terminal() || std::env::var_os("NO_COLOR").is_some();
+    let theme = if is_plain { GraphicalTheme::unicode_nocolor() } else { GraphicalTheme::unicode() };
+    let handler = GraphicalReportHandler::new_themed(theme).with_width(100).with_links(false);
+    for problem in problems {
+        let mut text = String::new();
+        if handler.render_report(&mut text, problem).is_err() {
+            text = problem.located();
+        }
+        eprintln!("{text}");
+    }
+}

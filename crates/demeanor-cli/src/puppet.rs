@@ -1,0 +1,90 @@
+//! An owner without a game: what the machine asks of it is what the command line says.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use demeanor::definition::{Outline, ValueKind, Vocabulary, Words};
+use demeanor::{Change, Owner, State};
+
+#[derive(Clone, Default)]
+pub(crate) struct Puppet {
+    /// By the places of their names in the vocabulary; a flag is 1 or 0.
+    pub(crate) values: Vec<f64>,
+    rng: Option<fastrand::Rng>,
+    /// The changes since they were last looked at: from, to, and who refused.
+    pub(crate) changes: Vec<(String, String, Option<String>)>,
+}
+
+impl Puppet {
+    pub(crate) fn new(values: Vec<f64>, seed: u64) -> Self {
+        Self { values, rng: Some(fastrand::Rng::with_seed(seed)), changes: Vec::new() }
+    }
+}
+
+/// The time, in seconds.
+pub(crate) struct Clock(pub(crate) f64);
+
+impl Owner for Puppet {
+    type Context<'a> = Clock;
+    /// A message's name.
+    type Message = String;
+
+    fn now(clock: &Clock) -> f64 {
+        clock.0
+    }
+
+    fn on_change(&mut self, change: &Change<'_, Self>, _: &mut Clock) {
+        let name = |state: Option<&demeanor::StateRef<Self>>| state.map(ToString::to_string).unwrap_or_default();
+        let refused = (!change.is_taken()).then(|| change.to_string());
+        self.changes.push((name(change.from), name(change.to), refused));
+    }
+}
+
+/// Stands in for every behaviour: the game's code is not here.
+struct Nothing;
+impl State<Puppet> for Nothing {}
+
+/// The names of the values, each with its place and whether it is a flag.
+pub(crate) type Names = BTreeMap<String, (usize, ValueKind)>;
+
+/// The words that a file uses, where the game's are not known.
+pub(crate) fn words_of(outline: &Outline) -> Words {
+    let mut words = Words::default();
+    let unchecked = outline.unchecked();
+    words.values.clone_from(&unchecked.values);
+    for name in &unchecked.behaviours {
+        let any = serde_json::json!({ "additionalProperties": true });
+        words.behaviours.insert(name.clone(), Some(any));
+    }
+    words.messages.clone_from(&unchecked.messages);
+    words.random = true;
+    words.scripts = true;
+    words
+}
+
+/// A vocabulary of words whose values are the puppet's.
+pub(crate) fn vocabulary(words: &Words) -> (Vocabulary<Puppet>, Names) {
+    let mut vocabulary =
+        Vocabulary::new().random(|puppet: &mut Puppet, _| puppet.rng.as_mut().map_or(f64::NAN, fastrand::Rng::f64));
+    let mut names = Names::new();
+    for (place, (name, kind)) in words.values.iter().enumerate() {
+        names.insert(name.clone(), (place, *kind));
+        let fields: &BTreeSet<String> = &words.fields;
+        vocabulary = match kind {
+            ValueKind::Flag => vocabulary.flag(name.clone(), move |puppet: &Puppet, _| puppet.values[place] != 0.0),
+            ValueKind::Number if fields.contains(name) => vocabulary.field(
+                name.clone(),
+                move |puppet: &Puppet, _| puppet.values[place],
+                move |puppet, number| puppet.values[place] = number,
+            ),
+            ValueKind::Number => vocabulary.value(name.clone(), move |puppet: &Puppet, _| puppet.values[place]),
+        };
+    }
+    for (name, schema) in &words.behaviours {
+        vocabulary = vocabulary.stand_in(name.clone(), schema.clone(), &Nothing);
+    }
+    for name in &words.messages {
+        let is = name.clone();
+        vocabulary = vocabulary.message(name.clone(), move |told| *told == is);
+    }
+    (vocabulary, names)
+}

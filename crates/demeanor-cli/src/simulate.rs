@@ -1,0 +1,283 @@
+//! `demeanor run`: steps a machine on given values, and tells why it changes state or stays.
+
+use std::collections::BTreeSet;
+use std::io::{BufWriter, IsTerminal as _, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+use demeanor::definition::{Definition, ExitReport, LoadError, Words};
+use demeanor::{StateMachine, StateRef};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::puppet::{Clock, Names, Puppet, vocabulary, words_of};
+use crate::table::{Moment, Setting, read};
+use crate::{Outcome, WordsFile, outline, report};
+
+#[derive(Args)]
+pub(crate) struct Run {
+    /// The definition.
+    file: PathBuf,
+    /// What a value is: `--set health=30 --set enemy_visible=true`.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = setting)]
+    set: Vec<(String, Setting)>,
+    /// A message to send, and at what time in seconds: `--send took_damage@1.5`.
+    #[arg(long, value_name = "MESSAGE@TIME", value_parser = sending)]
+    send: Vec<(String, f64)>,
+    /// A table of values over time: CSV with a column `time`, or TOML with `[[at]]`.
+    #[arg(long, value_name = "FILE")]
+    values: Option<PathBuf>,
+    /// How long to run, in seconds. By default as long as the table, or 10.
+    #[arg(long, value_name = "SECONDS")]
+    seconds: Option<f64>,
+    /// How long a tick is, in seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.1)]
+    tick: f64,
+    /// Where `chance` begins, so that a run can be repeated.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Tell why the state is stayed in after every tick, not only at the end.
+    #[arg(long)]
+    why: bool,
+    #[command(flatten)]
+    pub(crate) words: WordsFile,
+}
+
+fn setting(text: &str) -> Result<(String, Setting), String> {
+    let (name, value) = text.split_once('=').ok_or("it must be NAME=VALUE")?;
+    Ok((name.trim().into(), Setting::parse(value)?))
+}
+
+fn sending(text: &str) -> Result<(String, f64), String> {
+    let (name, time) = text.split_once('@').unwrap_or((text, "0"));
+    Ok((name.into(), time.parse().map_err(|_| format!("the time `{time}` is not a number"))?))
+}
+
+pub(crate) fn run(run: &Run, words: Option<Words>) -> Outcome {
+    let mut moments = match &run.values {
+        Some(path) => read(path)?,
+        None => Vec::new(),
+    };
+    let end = run.seconds.or(moments.last().map(|last| last.time)).unwrap_or(10.0);
+    if !(run.tick > 0.0 && end.is_finite() && end / run.tick < 1e9) {
+        return Err("a run has fewer than 1000 million ticks, each longer than nothing".into());
+    }
+    moments.push(Moment { time: f64::MIN, settings: run.set.clone(), message: None });
+    let sent =
+        run.send.iter().map(|(name, time)| Moment { time: *time, settings: Vec::new(), message: Some(name.clone()) });
+    moments.extend(sent);
+    moments.sort_by(|a, b| a.time.total_cmp(&b.time));
+
+    let words = match words {
+        Some(words) => words,
+        None => match outline(&run.file, None)? {
+            Ok(outline) => words_of(&outline),
+            Err(problems) => {
+                report(&problems);
+                return Ok(false);
+            }
+        },
+    };
+    let (vocabulary, names) = vocabulary(&words);
+    let definition = match Definition::load(&run.file, &vocabulary) {
+        Ok(definition) => definition,
+        Err(LoadError::Problems(problems)) => {
+            report(&problems);
+            return Ok(false);
+        }
+        Err(error) => return Err(error.to_string()),
+    };
+    report(&definition.warnings());
+    check_settings(&moments, &names, &words)?;
+    let given: BTreeSet<_> = moments.iter().flat_map(|moment| &moment.settings).map(|(name, _)| name).collect();
+    let unset: Vec<_> = names.keys().filter(|name| !given.contains(name)).map(String::as_str).collect();
+    if !unset.is_empty() {
+        eprintln!("not set, taken for 0 or false: {}", unset.join(", "));
+    }
+
+    let mut stage = Stage {
+        machine: definition.machine(),
+        puppet: Puppet::new(vec![0.0; names.len()], run.seed),
+        clock: Clock(0.0),
+        out: BufWriter::new(std::io::stdout().lock()),
+        definition,
+        names,
+    };
+    stage.play(run, &moments, end).map_err(|error| error.to_string())?;
+    Ok(true)
+}
+
+/// Every name that is set or sent must be one that the machine may ask for.
+fn check_settings(moments: &[Moment], names: &Names, words: &Words) -> Result<(), String> {
+    for moment in moments {
+        for (name, value) in &moment.settings {
+            match names.get(name) {
+                None => {
+                    let known: Vec<_> = names.keys().map(String::as_str).collect();
+                    return Err(format!("there is no value `{name}`; there are: {}", known.join(", ")));
+                }
+                Some((_, kind)) if *kind != value.kind() => {
+                    return Err(format!("`{name}` is set to {value:?}, but is a {kind:?}"));
+                }
+                Some(_) => {}
+            }
+        }
+        if let Some(message) = moment.message.as_ref().filter(|message| !words.messages.contains(*message)) {
+            return Err(format!("there is no message `{message}`"));
+        }
+    }
+    Ok(())
+}
+
+struct Stage<W> {
+    definition: Definition<Puppet>,
+    machine: StateMachine<Puppet>,
+    puppet: Puppet,
+    clock: Clock,
+    names: Names,
+    out: W,
+}
+
+impl<W: Write> Stage<W> {
+    fn play(&mut self, run: &Run, moments: &[Moment], end: f64) -> std::io::Result<()> {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "checked to be fewer than 1000 million"
+        )]
+        let ticks = (end / run.tick + 1e-9).floor().max(0.0) as u64;
+        let bar = progress(ticks);
+        let mut next = moments.iter().peekable();
+        writeln!(self.out, "{:>9}  begins in {}", "0.00 s", self.current())?;
+        self.machine.start(&mut self.puppet, &mut self.clock);
+        for tick in 0..=ticks {
+            #[expect(clippy::cast_precision_loss, reason = "fewer than 1000 million")]
+            let now = tick as f64 * run.tick;
+            self.clock.0 = now;
+            while let Some(moment) = next.next_if(|moment| moment.time <= now + 1e-9) {
+                for (name, value) in &moment.settings {
+                    if let Some((place, _)) = self.names.get(name) {
+                        self.puppet.values[*place] = value.number();
+                    }
+                }
+                if let Some(message) = &moment.message {
+                    self.send(message)?;
+                }
+            }
+            self.tick(run.why)?;
+            if tick % 4096 == 0 {
+                bar.set_position(tick);
+            }
+        }
+        bar.finish_and_clear();
+        let (state, time) = (self.current(), self.machine.time_in_state(&self.clock));
+        writeln!(self.out, "{:>7.2} s  ends in {state}, after {time:.2} s in it", self.clock.0)?;
+        let mut puppet = self.puppet.clone();
+        let reports = self.explain(&mut puppet);
+        self.list(&reports)?;
+        self.out.flush()
+    }
+
+    fn tick(&mut self, tells_why: bool) -> std::io::Result<()> {
+        // What an update will ask, and be told, is asked of a copy.
+        let mut copy = self.puppet.clone();
+        let reports = self.explain(&mut copy);
+        self.machine.update(&mut self.puppet, &mut self.clock);
+        let has_changed = !self.puppet.changes.is_empty();
+        self.tell_changes(&reports, None)?;
+        if tells_why && !has_changed {
+            writeln!(self.out, "{:>7.2} s  stays in {}", self.clock.0, self.current())?;
+            self.list(&reports)?;
+        }
+        Ok(())
+    }
+
+    fn send(&mut self, message: &str) -> std::io::Result<()> {
+        let mut copy = self.puppet.clone();
+        let reports = self.explain(&mut copy);
+        let is_handled = self.machine.send(&mut self.puppet, &message.to_owned(), &mut self.clock);
+        writeln!(
+            self.out,
+            "{:>7.2} s  message {message}{}",
+            self.clock.0,
+            if is_handled { "" } else { ": no exit is taken" }
+        )?;
+        self.tell_changes(&reports, Some(message))?;
+        if !is_handled {
+            let waiting: Vec<_> = reports.into_iter().filter(|report| report.on.as_deref() == Some(message)).collect();
+            self.list(&waiting)?;
+        }
+        Ok(())
+    }
+
+    fn explain(&mut self, puppet: &mut Puppet) -> Vec<ExitReport> {
+        let time = self.machine.time_in_state(&self.clock);
+        let Some(current) = self.machine.current() else { return Vec::new() };
+        self.definition.explain(current, puppet, time, &mut self.clock)
+    }
+
+    /// The changes that were made, each with the exit that it was made by.
+    fn tell_changes(&mut self, reports: &[ExitReport], message: Option<&str>) -> std::io::Result<()> {
+        let target_of = |to: &str| -> Vec<String> {
+            let state = self.definition.state(to);
+            std::iter::successors(state, |state| state.parent()).map(|state| state.name().into_owned()).collect()
+        };
+        let mut lines = Vec::new();
+        for (from, to, refused) in std::mem::take(&mut self.puppet.changes) {
+            // A change to a composite state ends in its initial child.
+            let reached = target_of(&to);
+            let taken = reports.iter().find(|report| {
+                report.on.as_deref() == message
+                    && report.holds != Some(false)
+                    && report.admits != Some(false)
+                    && reached.contains(&report.to)
+            });
+            match (refused, taken) {
+                (Some(refused), _) => lines.push(format!("refused: {refused}")),
+                (None, Some(report)) => {
+                    let questions: Vec<_> = report.questions.iter().map(ToString::to_string).collect();
+                    let mut why = if questions.is_empty() { "always".to_owned() } else { questions.join(", ") };
+                    if report.of != from {
+                        why = format!("by {}: {why}", report.of);
+                    }
+                    lines.push(format!("{from} -> {to}: {why}"));
+                }
+                (None, None) => lines.push(format!("{from} -> {to}: by a script")),
+            }
+        }
+        for line in lines {
+            writeln!(self.out, "{:>7.2} s  {line}", self.clock.0)?;
+        }
+        Ok(())
+    }
+
+    fn list(&mut self, reports: &[ExitReport]) -> std::io::Result<()> {
+        let current = self.current();
+        // An exit from around that leads to where it is already is not one.
+        let reports: Vec<_> = reports.iter().filter(|report| report.of == current || report.to != current).collect();
+        if reports.is_empty() {
+            return writeln!(self.out, "             no exits");
+        }
+        for report in reports {
+            let of = if report.of == current { String::new() } else { format!("{}, ", report.of) };
+            writeln!(self.out, "             {of}{report}")?;
+        }
+        Ok(())
+    }
+
+    fn current(&self) -> String {
+        self.machine.current().map(StateRef::to_string).unwrap_or_default()
+    }
+}
+
+/// A bar for long runs, where somebody is looking.
+fn progress(ticks: u64) -> ProgressBar {
+    if ticks < 100_000 || !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{bar:40} {percent}% of {len} ticks, {eta} to go");
+    let bar = ProgressBar::new(ticks);
+    match style {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}

@@ -1,0 +1,185 @@
+//! A definition as a picture.
+
+use std::fmt::Write as _;
+
+use demeanor::definition::Outline;
+
+use crate::layout::{Dot, HEADING, LINE, Rect, layout};
+
+/// How far below its middle a line of text stands.
+const BASELINE: f64 = 4.0;
+
+const STYLE: &str = "text { font: 12px sans-serif; fill: #1d2733; text-anchor: middle }
+.name { font-size: 13px; font-weight: 600 }
+.does { fill: #5b6b7c; font-size: 11px; font-style: italic }
+.label { font-size: 11px }
+.box { fill: #eef3f8; stroke: #4a6178; stroke-width: 1.3 }
+.composite { fill: #4a6178; fill-opacity: .06; stroke: #4a6178; stroke-width: 1.3 }
+.global { stroke-dasharray: 5 3 }
+.end { fill: none; stroke: #4a6178 }
+.arrow { fill: none; stroke: #7a8b9c; stroke-width: 1.2 }
+.paper { fill: #fff }
+.behind { fill: #fff; fill-opacity: .8 }
+.dot, .head { fill: #4a6178 }";
+
+pub(crate) fn svg(outline: &Outline) -> String {
+    let picture = layout(outline);
+    let (width, height) = (picture.width, picture.height);
+    let mut text = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" height=\"{height:.0}\">\n\
+         <style>{STYLE}</style>\n\
+         <defs><marker id=\"head\" viewBox=\"0 0 10 10\" refX=\"9\" refY=\"5\" markerWidth=\"8\" markerHeight=\"8\" orient=\"auto-start-reverse\">\
+         <path class=\"head\" d=\"M0 1 L10 5 L0 9 z\"/></marker></defs>\n\
+         <rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n"
+    );
+    // Those around come before those within.
+    let mut places: Vec<usize> = (0..outline.states().len()).collect();
+    places.sort_by_key(|&place| depth(outline, place));
+    for place in places {
+        state(&mut text, outline, place, picture.states[place]);
+    }
+    for arrow in &picture.arrows {
+        let Some(from) = arrow.from else { continue };
+        let (begin, end) = (picture.states[from], picture.states[arrow.to]);
+        // Without a label the two halves meet.
+        let height = if arrow.lines.is_empty() { 0.0 } else { arrow.label.height };
+        path(&mut text, begin, Rect { height, ..arrow.label }, end);
+    }
+    // The labels lie on the arrows of others.
+    for arrow in picture.arrows.iter().filter(|arrow| !arrow.lines.is_empty()) {
+        let Rect { x, y, width, height } = arrow.label;
+        let _ = writeln!(
+            text,
+            "<rect class=\"behind\" x=\"{:.1}\" y=\"{:.1}\" width=\"{width:.1}\" height=\"{height:.1}\"/>",
+            x - width / 2.0,
+            y - height / 2.0
+        );
+        let top = y - LINE * (lines(arrow.lines.len()) - 1.0) / 2.0 + BASELINE;
+        for (i, line) in arrow.lines.iter().enumerate() {
+            let y = top + LINE * lines(i);
+            let _ = writeln!(text, "<text class=\"label\" x=\"{:.1}\" y=\"{y:.1}\">{}</text>", x, escaped(line));
+        }
+    }
+    for Dot { at: dot, to, .. } in &picture.dots {
+        let _ = writeln!(text, "<circle class=\"dot\" cx=\"{:.1}\" cy=\"{:.1}\" r=\"5\"/>", dot.x, dot.y);
+        let end = border(picture.states[*to], (dot.x, dot.y));
+        let _ = writeln!(
+            text,
+            "<path class=\"arrow\" marker-end=\"url(#head)\" d=\"M{:.1} {:.1} L{:.1} {:.1}\"/>",
+            dot.x, dot.y, end.0, end.1
+        );
+    }
+    text.push_str("</svg>\n");
+    text
+}
+
+fn state(text: &mut String, outline: &Outline, place: usize, rect: Rect) {
+    let state = outline.state(place);
+    let (left, top) = (rect.x - rect.width / 2.0, rect.y - rect.height / 2.0);
+    let is_composite = outline.states().iter().any(|child| child.parent() == Some(place));
+    let class = match (is_composite, outline.global() == Some(place)) {
+        (true, _) => "composite",
+        (_, true) => "box global",
+        _ => "box",
+    };
+    let _ = writeln!(
+        text,
+        "<rect class=\"{class}\" x=\"{left:.1}\" y=\"{top:.1}\" width=\"{:.1}\" height=\"{:.1}\" rx=\"8\"/>",
+        rect.width, rect.height
+    );
+    if state.is_final() {
+        let _ = writeln!(
+            text,
+            "<rect class=\"end\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" rx=\"6\"/>",
+            left + 3.0,
+            top + 3.0,
+            rect.width - 6.0,
+            rect.height - 6.0
+        );
+    }
+    let does = state.behaviour().filter(|_| !is_composite);
+    let name_at = match (is_composite, does) {
+        (true, _) => top + HEADING / 2.0,
+        (_, Some(_)) => rect.y - LINE / 2.0,
+        _ => rect.y,
+    };
+    let name_at = name_at + BASELINE;
+    let _ =
+        writeln!(text, "<text class=\"name\" x=\"{:.1}\" y=\"{name_at:.1}\">{}</text>", rect.x, escaped(state.name()));
+    if let Some(does) = does {
+        let _ = writeln!(
+            text,
+            "<text class=\"does\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
+            rect.x,
+            rect.y + LINE / 2.0 + BASELINE,
+            escaped(does)
+        );
+    }
+}
+
+/// From one state to another by way of the label: two curves that meet behind it.
+fn path(text: &mut String, begin: Rect, label: Rect, end: Rect) {
+    let middle = (label.x, label.y);
+    if (begin.x, begin.y) == (end.x, end.y) {
+        // To itself: out and back on both sides of the label.
+        let edge = |side: f64| border(begin, (label.x + side * begin.width / 3.0, label.y));
+        let (out, back) = (edge(-1.0), edge(1.0));
+        let (left, right) = (label.x - label.width / 2.0, label.x + label.width / 2.0);
+        let _ = writeln!(
+            text,
+            "<path class=\"arrow\" marker-end=\"url(#head)\" d=\"M{:.1} {:.1} C{left:.1} {y:.1} {left:.1} {y:.1} {left:.1} {y:.1} \
+             M{right:.1} {y:.1} C{right:.1} {y:.1} {right:.1} {y:.1} {:.1} {:.1}\"/>",
+            out.0,
+            out.1,
+            back.0,
+            back.1,
+            y = middle.1,
+        );
+        return;
+    }
+    // The label is entered and left at the edges that face the two states.
+    let half = label.height / 2.0;
+    let into = if begin.y <= label.y { label.y - half } else { label.y + half };
+    let out = if end.y >= label.y { label.y + half } else { label.y - half };
+    let from = border(begin, (label.x, into));
+    let to = border(end, (label.x, out));
+    let curve = |from: (f64, f64), to: (f64, f64)| {
+        let bend = (to.1 - from.1) / 2.0;
+        format!("C{:.1} {:.1} {:.1} {:.1} {:.1} {:.1}", from.0, from.1 + bend, to.0, to.1 - bend, to.0, to.1)
+    };
+    let _ = writeln!(
+        text,
+        "<path class=\"arrow\" d=\"M{:.1} {:.1} {}\"/>\n<path class=\"arrow\" marker-end=\"url(#head)\" d=\"M{:.1} {out:.1} {}\"/>",
+        from.0,
+        from.1,
+        curve(from, (middle.0, into)),
+        middle.0,
+        curve((middle.0, out), to)
+    );
+}
+
+/// Where the line from the middle of a box towards a point leaves it, on its upper or lower edge where it can.
+fn border(rect: Rect, towards: (f64, f64)) -> (f64, f64) {
+    let (left, right) = (rect.x - rect.width / 2.0 + 10.0, rect.x + rect.width / 2.0 - 10.0);
+    let (top, bottom) = (rect.y - rect.height / 2.0, rect.y + rect.height / 2.0);
+    if towards.1 > top && towards.1 < bottom {
+        let is_left = towards.0 < rect.x;
+        return (if is_left { left - 10.0 } else { right + 10.0 }, towards.1);
+    }
+    let share = (rect.height / 2.0) / (towards.1 - rect.y).abs().max(1.0);
+    let x = rect.x + (towards.0 - rect.x) * share.clamp(0.25, 1.0);
+    (x.clamp(left.min(right), right.max(left)), if towards.1 > rect.y { bottom } else { top })
+}
+
+fn depth(outline: &Outline, place: usize) -> usize {
+    std::iter::successors(Some(place), |&place| outline.state(place).parent()).count()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a label has few lines")]
+fn lines(count: usize) -> f64 {
+    count as f64
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}

@@ -1,0 +1,137 @@
+//! What the command line sets: single values, and a table of values over time.
+
+use std::fs;
+use std::path::Path;
+
+use demeanor::definition::ValueKind;
+
+/// A value from the command line.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Setting {
+    Number(f64),
+    Flag(bool),
+}
+
+impl Setting {
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        match text.trim() {
+            "true" => Ok(Self::Flag(true)),
+            "false" => Ok(Self::Flag(false)),
+            number => {
+                number.parse().map(Self::Number).map_err(|_| format!("`{text}` is neither a number nor true or false"))
+            }
+        }
+    }
+
+    pub(crate) fn kind(self) -> ValueKind {
+        match self {
+            Self::Number(_) => ValueKind::Number,
+            Self::Flag(_) => ValueKind::Flag,
+        }
+    }
+
+    pub(crate) fn number(self) -> f64 {
+        match self {
+            Self::Number(number) => number,
+            Self::Flag(yes) => f64::from(u8::from(yes)),
+        }
+    }
+}
+
+/// One moment of a table: from then on, these values.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Moment {
+    pub(crate) time: f64,
+    pub(crate) settings: Vec<(String, Setting)>,
+    /// A message sent at that moment.
+    pub(crate) message: Option<String>,
+}
+
+/// Reads a table, in CSV with a column `time`, or in TOML with `[[at]]` and `time = ..`; a column `message` sends one.
+pub(crate) fn read(path: &Path) -> Result<Vec<Moment>, String> {
+    let named = |why: String| format!("{}: {why}", path.display());
+    let text = fs::read_to_string(path).map_err(|error| named(error.to_string()))?;
+    let is_toml = path.extension().is_some_and(|extension| extension == "toml");
+    let mut moments = if is_toml { from_toml(&text) } else { from_csv(&text) }.map_err(named)?;
+    moments.sort_by(|a, b| a.time.total_cmp(&b.time));
+    Ok(moments)
+}
+
+fn from_csv(text: &str) -> Result<Vec<Moment>, String> {
+    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).comment(Some(b'#')).from_reader(text.as_bytes());
+    let names = reader.headers().map_err(|error| error.to_string())?.clone();
+    let mut moments = Vec::new();
+    for row in reader.records() {
+        let row = row.map_err(|error| error.to_string())?;
+        let line = row.position().map_or(0, csv::Position::line);
+        let cells = names.iter().zip(&row).filter(|(_, cell)| !cell.is_empty());
+        moments.push(
+            moment(cells.map(|(name, cell)| (name, cell.to_owned()))).map_err(|why| format!("line {line}: {why}"))?,
+        );
+    }
+    Ok(moments)
+}
+
+fn from_toml(text: &str) -> Result<Vec<Moment>, String> {
+    let table: toml::Table = toml::from_str(text).map_err(|error| error.to_string())?;
+    let rows = table.get("at").and_then(toml::Value::as_array).ok_or("there is no `[[at]]` in it")?;
+    let row = |(i, row): (usize, &toml::Value)| {
+        let cells = row.as_table().ok_or_else(|| format!("`at` number {} is not a table", i + 1))?;
+        let text = |value: &toml::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        moment(cells.iter().map(|(name, value)| (name.as_str(), text(value))))
+            .map_err(|why| format!("`at` number {}: {why}", i + 1))
+    };
+    rows.iter().enumerate().map(row).collect()
+}
+
+fn moment<'a>(cells: impl Iterator<Item = (&'a str, String)>) -> Result<Moment, String> {
+    let mut moment = Moment { time: f64::NAN, settings: Vec::new(), message: None };
+    for (name, cell) in cells {
+        match name {
+            "time" => moment.time = cell.parse().map_err(|_| format!("the time `{cell}` is not a number"))?,
+            "message" => moment.message = Some(cell),
+            _ => moment.settings.push((name.into(), Setting::parse(&cell).map_err(|why| format!("{name}: {why}"))?)),
+        }
+    }
+    if moment.time.is_nan() { Err("there is no `time`".into()) } else { Ok(moment) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Moment, Setting, from_csv, from_toml};
+
+    #[test]
+    fn a_table_in_csv_is_the_same_as_in_toml() {
+        let csv = from_csv("time, health, alarm, message\n0, 50, false,\n1.5, , true, hit\n").unwrap();
+        let toml = from_toml(
+            "[[at]]\ntime = 0\nhealth = 50\nalarm = false\n[[at]]\ntime = 1.5\nalarm = true\nmessage = \"hit\"\n",
+        );
+        assert_eq!(
+            csv,
+            [
+                Moment {
+                    time: 0.0,
+                    settings: vec![("health".into(), Setting::Number(50.0)), ("alarm".into(), Setting::Flag(false))],
+                    message: None
+                },
+                Moment {
+                    time: 1.5,
+                    settings: vec![("alarm".into(), Setting::Flag(true))],
+                    message: Some("hit".into())
+                },
+            ]
+        );
+        let mut toml = toml.unwrap();
+        toml[0].settings.reverse();
+        assert_eq!(csv, toml);
+    }
+
+    #[test]
+    fn a_table_with_a_mistake_tells_its_line() {
+        assert_eq!(
+            from_csv("time,health\n0,many\n").unwrap_err(),
+            "line 2: health: `many` is neither a number nor true or false"
+        );
+        assert_eq!(from_csv("health\n1\n").unwrap_err(), "line 2: there is no `time`");
+    }
+}

@@ -1,0 +1,206 @@
+//! The tool, as a designer runs it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+
+/// Runs the tool beside its files. Returns its exit code, what it wrote, and what it complained of.
+fn demeanor(arguments: &[&str]) -> (i32, String, String) {
+    let files = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files");
+    let output = Command::cargo_bin("demeanor").unwrap().current_dir(files).args(arguments).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+fn scratch(name: &str, text: &str) -> PathBuf {
+    let path = std::env::temp_dir().join(format!("demeanor-{}-{name}", std::process::id()));
+    fs::write(&path, text).unwrap();
+    path
+}
+
+#[test]
+fn check_without_a_vocabulary_lists_what_it_could_not_check() {
+    let (code, told, complained) = demeanor(&["check", "guard.toml"]);
+    assert_eq!(complained, "");
+    assert_eq!(
+        told,
+        "guard.toml: 7 states, 0 warnings\n\
+         guard.toml: values not checked, for want of --vocabulary: distance, enemy_visible, health\n\
+         guard.toml: behaviours not checked, for want of --vocabulary: go_to\n\
+         guard.toml: messages not checked, for want of --vocabulary: took_damage\n"
+    );
+    assert_eq!(code, 0);
+}
+
+#[test]
+fn check_with_a_vocabulary_tells_every_mistake_and_exits_with_1() {
+    let words = scratch(
+        "words.json",
+        r#"{ "values": { "health": "number", "enemy_visible": "flag", "distance": "number" }, "random": true,
+             "behaviours": { "goto": { "type": "object", "properties": { "speed": { "type": "number" } } } } }"#,
+    );
+    let (code, told, complained) = demeanor(&["check", "guard.toml", "--vocabulary", words.to_str().unwrap()]);
+    assert_eq!(code, 1);
+    assert_eq!(told, "guard.toml: 2 errors, 0 warnings\n");
+    assert_eq!(
+        complained.lines().map(str::trim_end).collect::<Vec<_>>().join("\n").trim(),
+        "unknown-message
+
+  × unknown message `took_damage`
+    ╭─[guard.toml:10:25]
+  9 │     { to = \"chase\", when = \"enemy_visible and health > 20\" },
+ 10 │     { to = \"hide\", on = \"took_damage\" },
+    ·                         ──────┬──────
+    ·                               ╰── no message that the game offers
+ 11 │ ]
+    ╰────
+
+unknown-behaviour
+
+  × unknown behaviour `go_to`
+    ╭─[guard.toml:19:13]
+ 18 │ parent = \"chase\"
+ 19 │ behaviour = \"go_to\"
+    ·             ───┬───
+    ·                ╰── no behaviour that the game offers
+ 20 │ params = { speed = 2 }
+    ╰────
+  help: did you mean `goto`?"
+    );
+    fs::remove_file(words).unwrap();
+}
+
+#[test]
+fn check_goes_on_behind_a_file_that_is_not_there() {
+    let (code, told, complained) = demeanor(&["check", "no.toml", "guard.toml"]);
+    assert_eq!(code, 1);
+    assert!(complained.starts_with("error: no.toml: "), "{complained}");
+    assert!(told.starts_with("guard.toml: 7 states"), "{told}");
+}
+
+#[test]
+fn a_mermaid_diagram_has_nested_states_nested() {
+    let (code, told, _) = demeanor(&["graph", "guard.toml"]);
+    assert_eq!(code, 0);
+    assert_eq!(
+        told,
+        "stateDiagram-v2
+    [*] --> s1
+    state \"always\" as s0
+    state \"post\" as s1
+    state \"chase\" as s2
+    state s2 {
+        [*] --> s3
+        state \"run\" as s3
+        state \"hit\" as s4
+    }
+    state \"hide\" as s5
+    state \"dead\" as s6
+    s0 --> s6 : health #lt;= 0
+    s1 --> s2 : enemy_visible and health #gt; 20
+    s1 --> s5 : took_damage
+    s2 --> s1 : not enemy_visible
+    s3 --> s4 : distance #lt; 1
+    s4 --> s3 : distance #gt;= 1
+    s5 --> s1 : time_in_state #gt; 1 or chance(0.5)
+    s6 --> [*]
+    note right of s0 : beside every other state
+"
+    );
+}
+
+#[test]
+fn a_dot_diagram_has_nested_states_in_clusters() {
+    let (_, told, _) = demeanor(&["graph", "guard.toml", "--format", "dot"]);
+    for line in [
+        "    subgraph cluster_2 {",
+        "        s3 [label = \"run\"];",
+        "    start -> s1 [label = \"\"];",
+        "    s1 -> s3 [label = \"enemy_visible and health > 20\", lhead = cluster_2];",
+        "    s3 -> s1 [label = \"not enemy_visible\", ltail = cluster_2];",
+    ] {
+        assert!(told.lines().any(|told| told == line), "no line {line:?} in:\n{told}");
+    }
+}
+
+#[test]
+fn a_picture_has_every_state_and_condition_and_is_the_same_every_time() {
+    let path = scratch("guard.svg", "");
+    let draw = || {
+        let (code, told, _) = demeanor(&["graph", "guard.toml", "--format", "svg", "--output", path.to_str().unwrap()]);
+        assert_eq!((code, told.as_str()), (0, ""));
+        fs::read_to_string(&path).unwrap()
+    };
+    let drawn = draw();
+    for text in
+        ["always", "post", "chase", "run", "hit", "hide", "dead", "took_damage", "distance &lt; 1", "not enemy_visible"]
+    {
+        assert!(drawn.contains(&format!(">{text}</text>")), "{text}");
+    }
+    assert!(!drawn.contains("NaN"));
+    assert_eq!(drawn, draw());
+    fs::remove_file(path).unwrap();
+}
+
+#[test]
+fn a_run_tells_what_caused_each_change_and_why_the_last_state_is_stayed_in() {
+    let (code, told, complained) =
+        demeanor(&["run", "guard.toml", "--values", "values.csv", "--seed", "3", "--tick", "0.25"]);
+    assert_eq!((code, complained.as_str()), (0, ""));
+    assert_eq!(
+        told,
+        "   0.00 s  begins in post
+   0.50 s  post -> run: enemy_visible holds, health > 20 (health = 80) holds
+   1.00 s  run -> hit: distance < 1 (distance = 0.5) holds
+   1.50 s  message took_damage: no exit is taken
+             no exits
+   1.50 s  hit -> post: by chase: enemy_visible does not
+   2.25 s  message took_damage
+   2.25 s  post -> hide: health < 50 (health = 40) holds
+   2.50 s  hide -> post: time_in_state > 1 (time_in_state = 0.25) does not, chance(0.5) (drew 0.317) holds
+   5.00 s  post -> dead: by always: health <= 0 (health = 0) holds
+   5.50 s  ends in dead, after 0.50 s in it
+             no exits
+"
+    );
+}
+
+#[test]
+fn a_run_on_values_that_are_set_tells_why_not() {
+    let (_, told, _) = demeanor(&[
+        "run",
+        "guard.toml",
+        "--set",
+        "health=15",
+        "--set",
+        "enemy_visible=true",
+        "--set",
+        "distance=3",
+        "--seconds",
+        "1",
+    ]);
+    assert_eq!(
+        told,
+        "   0.00 s  begins in post
+   1.00 s  ends in post, after 1.00 s in it
+             always, to dead: no: health <= 0 (health = 15) does not
+             to chase: no: enemy_visible holds, health > 20 (health = 15) does not
+             to hide on took_damage: not told yet: health < 50 (health = 15) holds
+"
+    );
+}
+
+#[test]
+fn a_name_that_is_not_asked_for_cannot_be_set() {
+    let (code, _, complained) = demeanor(&["run", "guard.toml", "--set", "helth=15"]);
+    assert_eq!(code, 2);
+    assert_eq!(complained, "error: there is no value `helth`; there are: distance, enemy_visible, health\n");
+}
+
+#[test]
+fn the_schema_is_json() {
+    let (code, told, _) = demeanor(&["schema"]);
+    assert_eq!(code, 0);
+    assert!(told.starts_with('{') && told.contains("enter_when"));
+}

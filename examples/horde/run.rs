@@ -1,0 +1,86 @@
+//! The batch of them all, updated tick by tick on one thread or many.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use demeanor::Batch;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::enemy::{Enemy, Populations, Rest, View, populations};
+use super::options::Options;
+use super::world::{Phase, World};
+
+/// What has happened.
+pub(crate) struct Record {
+    pub(crate) owners: u32,
+    pub(crate) ticks: Vec<Tick>,
+}
+
+pub(crate) struct Tick {
+    pub(crate) phase: Phase,
+    pub(crate) took: Duration,
+    pub(crate) changes: u64,
+    /// After the tick.
+    pub(crate) populations: Populations,
+}
+
+/// # Errors
+///
+/// When the threads cannot be started.
+pub(crate) fn run(options: &Options) -> io::Result<Record> {
+    let mut horde = Batch::new();
+    for seed in 0..options.owners {
+        horde.insert(Enemy::new(seed.into()), &Rest);
+    }
+    let threads = Threads::new(options.threads)?;
+    // Hidden unless the standard error output is a terminal.
+    let progress = ProgressBar::new(options.ticks.into());
+    let template = "{bar:40} {pos} of {len} ticks, {eta} left";
+    progress.set_style(ProgressStyle::with_template(template).map_err(io::Error::other)?);
+
+    let mut ticks = Vec::new();
+    for tick in 0..options.ticks {
+        let world = World::at(tick, options.churn);
+        let start = Instant::now();
+        let changes = threads.update(&mut horde, &world);
+        let took = start.elapsed();
+        ticks.push(Tick { phase: Phase::at(tick), took, changes, populations: populations(&horde) });
+        progress.inc(1);
+    }
+    progress.finish_and_clear();
+    Ok(Record { owners: options.owners, ticks })
+}
+
+/// Who updates the batch: this thread, or a pool of several.
+struct Threads {
+    #[cfg(feature = "parallel")]
+    pool: Option<rayon::ThreadPool>,
+}
+
+impl Threads {
+    #[cfg(feature = "parallel")]
+    fn new(threads: usize) -> io::Result<Self> {
+        let pool = || rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(io::Error::other);
+        Ok(Self { pool: if threads > 1 { Some(pool()?) } else { None } })
+    }
+
+    #[cfg(not(feature = "parallel"))]
+    #[expect(clippy::unnecessary_wraps, reason = "as with the feature")]
+    fn new(_: usize) -> io::Result<Self> {
+        Ok(Self {})
+    }
+
+    /// Runs one tick, and returns how many changes there were.
+    #[cfg_attr(not(feature = "parallel"), expect(clippy::unused_self, reason = "there is no pool"))]
+    fn update(&self, horde: &mut Batch<Enemy>, world: &World) -> u64 {
+        #[cfg(feature = "parallel")]
+        if let Some(pool) = &self.pool {
+            // Each chunk of the horde counts in a view of its own.
+            let views = pool.install(|| horde.par_update(|_chunk| View { world, changes: 0 }));
+            return views.iter().map(|view| view.changes).sum();
+        }
+        let mut view = View { world, changes: 0 };
+        horde.update(&mut view);
+        view.changes
+    }
+}

@@ -1,0 +1,404 @@
+//! What a batch tells of its owners.
+
+use super::{Batch, Key};
+use crate::owner::Owner;
+use crate::state::{State, StateRef};
+
+/// Reading a batch.
+impl<T: Owner> Batch<T> {
+    /// Returns the number of owners.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Owner, State};
+    /// # struct Enemy;
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Idle;
+    /// # struct Chase;
+    /// # impl State<Enemy> for Idle {}
+    /// # impl State<Enemy> for Chase {}
+    ///
+    /// let mut batch = Batch::new();
+    /// batch.insert(Enemy, &Idle);
+    /// batch.insert(Enemy, &Chase);
+    /// assert_eq!(batch.len(), 2);
+    /// ```
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.store.len()
+    }
+
+    /// Returns whether there are no owners.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Owner, State};
+    /// # struct Enemy;
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Idle;
+    /// # struct Chase;
+    /// # impl State<Enemy> for Idle {}
+    /// # impl State<Enemy> for Chase {}
+    ///
+    /// let mut batch = Batch::new();
+    /// let bob = batch.insert(Enemy, &Idle);
+    /// assert!(!batch.is_empty());
+    /// batch.remove(bob);
+    /// assert!(batch.is_empty());
+    /// ```
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns whether there is an owner of this key.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Owner, State};
+    /// # struct Enemy;
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Idle;
+    /// # struct Chase;
+    /// # impl State<Enemy> for Idle {}
+    /// # impl State<Enemy> for Chase {}
+    ///
+    /// let mut batch = Batch::new();
+    /// let bob = batch.insert(Enemy, &Idle);
+    /// assert!(batch.contains(bob));
+    /// batch.remove(bob);
+    /// assert!(!batch.contains(bob));
+    /// ```
+    #[must_use]
+    pub fn contains(&self, key: Key) -> bool {
+        self.get(key).is_some()
+    }
+
+    /// Returns an owner. `None` for a stale key.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Owner, State};
+    /// # #[derive(Debug, PartialEq)]
+    /// # struct Enemy(&'static str);
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Idle;
+    /// # struct Chase;
+    /// # impl State<Enemy> for Idle {}
+    /// # impl State<Enemy> for Chase {}
+    ///
+    /// let mut batch = Batch::new();
+    /// let bob = batch.insert(Enemy("Bob"), &Idle);
+    /// batch.change_state(bob, &Chase, &mut ());
+    /// assert_eq!(batch.get(bob), Some(&Enemy("Bob")));
+    /// ```
+    #[must_use]
+    pub fn get(&self, key: Key) -> Option<&T> {
+        self.store.owner(key.0)
+    }
+
+    /// Returns an owner. `None` for a stale key.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Owner, State};
+    /// # #[derive(Debug, PartialEq)]
+    /// # struct Enemy(&'static str);
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Idle;
+    /// # struct Chase;
+    /// # impl State<Enemy> for Idle {}
+    /// # impl State<Enemy> for Chase {}
+    ///
+    /// let mut batch = Batch::new();
+    /// let bob = batch.insert(Enemy("Bob"), &Idle);
+    /// batch.get_mut(bob).unwrap().0 = "Miner Bob";
+    /// assert_eq!(batch.get(bob), Some(&Enemy("Miner Bob")));
+    /// ```
+    pub fn get_mut(&mut self, key: Key) -> Option<&mut T> {
+        self.store.owner_mut(key.0)
+    }
+
+    /// Returns the keys, in their own order.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Owner, State};
+    /// # struct Enemy;
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Idle;
+    /// # struct Chase;
+    /// # impl State<Enemy> for Idle {}
+    /// # impl State<Enemy> for Chase {}
+    ///
+    /// let mut batch = Batch::new();
+    /// let bob = batch.insert(Enemy, &Idle);
+    /// let elsa = batch.insert(Enemy, &Chase);
+    /// assert_eq!(batch.keys().collect::<Vec<_>>(), [bob, elsa]);
+    /// ```
+    pub fn keys(&self) -> impl Iterator<Item = Key> {
+        self.store.keys().map(Key)
+    }
+
+    /// Returns the owners with their keys, sorted by state as they are stored.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Owner, State};
+    /// # #[derive(Debug, PartialEq)]
+    /// # struct Enemy(&'static str);
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Idle;
+    /// # struct Chase;
+    /// # impl State<Enemy> for Idle {}
+    /// # impl State<Enemy> for Chase {}
+    ///
+    /// let mut batch = Batch::new();
+    /// batch.insert(Enemy("Bob"), &Idle);
+    /// batch.insert(Enemy("Elsa"), &Chase);
+    /// batch.insert(Enemy("Joe"), &Idle);
+    /// let names: Vec<_> = batch.iter().map(|(_, enemy)| enemy.0).collect();
+    /// assert_eq!(names, ["Bob", "Joe", "Elsa"]);
+    /// ```
+    pub fn iter(&self) -> impl Iterator<Item = (Key, &T)> {
+        self.store.iter().map(|(key, owner)| (Key(key), owner))
+    }
+
+    /// Returns the owners with their keys, sorted by state as they are stored.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Owner, State};
+    /// # #[derive(Debug, PartialEq)]
+    /// # struct Enemy(&'static str);
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Idle;
+    /// # struct Chase;
+    /// # impl State<Enemy> for Idle {}
+    /// # impl State<Enemy> for Chase {}
+    ///
+    /// let mut batch = Batch::new();
+    /// let bob = batch.insert(Enemy("Bob"), &Idle);
+    /// for (_, enemy) in batch.iter_mut() {
+    ///     enemy.0 = "nobody";
+    /// }
+    /// assert_eq!(batch.get(bob), Some(&Enemy("nobody")));
+    /// ```
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = (Key, &mut T)> {
+        self.store.iter_mut().map(|(key, owner)| (Key(key), owner))
+    }
+
+    /// Returns the state that runs beside every other.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Owner, State};
+    /// # struct Enemy;
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Idle;
+    /// # struct Chase;
+    /// # impl State<Enemy> for Idle {}
+    /// # impl State<Enemy> for Chase {}
+    ///
+    /// let batch = Batch::<Enemy>::new();
+    /// assert!(batch.global().is_none());
+    /// ```
+    #[must_use]
+    pub fn global(&self) -> Option<&StateRef<T>> {
+        self.store.global.as_option()
+    }
+
+    /// Returns an owner's current state. `None` for a stale key, or when it has none.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Owner, State};
+    /// # struct Enemy;
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Idle;
+    /// # struct Chase;
+    /// # impl State<Enemy> for Idle {}
+    /// # impl State<Enemy> for Chase {}
+    ///
+    /// let mut batch = Batch::new();
+    /// let bob = batch.insert(Enemy, &Idle);
+    /// assert_eq!(batch.state_of(bob).unwrap().name(), "Idle");
+    /// ```
+    #[must_use]
+    pub fn state_of(&self, key: Key) -> Option<&StateRef<T>> {
+        self.store.row(key.0)?.current(0).as_option()
+    }
+
+    /// Returns the state that an owner's current was before the last change. `None` for a stale key, or when there was none.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Owner, State};
+    /// # struct Enemy;
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Idle;
+    /// # struct Chase;
+    /// # impl State<Enemy> for Idle {}
+    /// # impl State<Enemy> for Chase {}
+    ///
+    /// let mut batch = Batch::new();
+    /// let bob = batch.insert(Enemy, &Idle);
+    /// assert!(batch.previous_of(bob).is_none());
+    /// batch.change_state(bob, &Chase, &mut ());
+    /// assert_eq!(batch.previous_of(bob).unwrap().name(), "Idle");
+    /// ```
+    #[must_use]
+    pub fn previous_of(&self, key: Key) -> Option<&StateRef<T>> {
+        self.store.row(key.0)?.previous(0).as_option()
+    }
+
+    /// Returns whether `state` is active for an owner: its current, or an ancestor of it. `false` for a stale key.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Owner, State};
+    /// # struct Enemy;
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Idle;
+    /// # struct Chase;
+    /// # impl State<Enemy> for Idle {}
+    /// # impl State<Enemy> for Chase {}
+    ///
+    /// let mut batch = Batch::new();
+    /// let bob = batch.insert(Enemy, &Idle);
+    /// assert!(batch.is_in_state(bob, &Idle));
+    /// assert!(!batch.is_in_state(bob, &Chase));
+    /// ```
+    #[must_use]
+    pub fn is_in_state<S: State<T> + ?Sized>(&self, key: Key, state: &S) -> bool {
+        self.store.row(key.0).is_some_and(|row| row.seat(0).is_in_state(state))
+    }
+
+    /// Returns whether any state of type `S` is active for an owner. `false` for a stale key.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Owner, State};
+    /// # struct Enemy;
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Idle;
+    /// # struct Chase;
+    /// # impl State<Enemy> for Idle {}
+    /// # impl State<Enemy> for Chase {}
+    ///
+    /// #[derive(Clone)]
+    /// struct Patrol { stops: Vec<u32> }
+    /// impl State<Enemy> for Patrol {}
+    ///
+    /// let mut batch = Batch::new();
+    /// let bob = batch.insert(Enemy, Box::new(Patrol { stops: vec![1, 2] }));
+    /// assert!(batch.is_in::<Patrol>(bob));
+    /// ```
+    #[must_use]
+    pub fn is_in<S: State<T>>(&self, key: Key) -> bool {
+        self.store.row(key.0).is_some_and(|row| row.seat(0).is_in::<S>())
+    }
+
+    /// Returns how long ago an owner's last change was, in seconds by [`Owner::now`]; before the first change, the time by
+    /// that clock (rule 18). `None` for a stale key.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::{Batch, GameTime, Owner, State};
+    /// use std::time::Duration;
+    ///
+    /// struct Enemy;
+    /// impl Owner for Enemy {
+    ///     type Context<'a> = GameTime;
+    ///     type Message = ();
+    ///
+    ///     fn now(time: &GameTime) -> f64 {
+    ///         time.total().as_secs_f64()
+    ///     }
+    /// }
+    /// # struct Idle;
+    /// # struct Chase;
+    /// # impl State<Enemy> for Idle {}
+    /// # impl State<Enemy> for Chase {}
+    ///
+    /// let mut time = GameTime::new();
+    /// let mut batch = Batch::new();
+    /// let bob = batch.insert(Enemy, &Idle);
+    /// time.advance(Duration::from_secs(2));
+    /// batch.change_state(bob, &Chase, &mut time);
+    /// time.advance(Duration::from_secs(3));
+    /// assert_eq!(batch.time_in_state(bob, &time), Some(3.0));
+    /// ```
+    #[must_use]
+    pub fn time_in_state(&self, key: Key, cx: &T::Context<'_>) -> Option<f64> {
+        Some(T::now(cx) - self.store.row(key.0)?.seat(0).entered_at)
+    }
+
+    /// Returns the owners whose current state is `state`, side by side: for instanced drawing, for instance.
+    ///
+    /// An owned state has one owner.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Owner, State};
+    /// # #[derive(Debug, PartialEq)]
+    /// # struct Enemy(&'static str);
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Idle;
+    /// # struct Chase;
+    /// # impl State<Enemy> for Idle {}
+    /// # impl State<Enemy> for Chase {}
+    ///
+    /// let mut batch = Batch::new();
+    /// batch.insert(Enemy("Bob"), &Idle);
+    /// batch.insert(Enemy("Elsa"), &Chase);
+    /// batch.insert(Enemy("Joe"), &Idle);
+    /// assert_eq!(batch.owners_in(&Idle), [Enemy("Bob"), Enemy("Joe")]);
+    /// ```
+    #[must_use]
+    pub fn owners_in<S: State<T> + ?Sized>(&self, state: &S) -> &[T] {
+        self.store.owners_in(state)
+    }
+
+    /// Returns how many owners are in each state, in the order in which the batch first saw the states.
+    ///
+    /// Owned states of one type count as one, by the first of them; and are left out, like owners without a state, when there
+    /// is nobody.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Owner, State};
+    /// # struct Enemy;
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Idle;
+    /// # struct Chase;
+    /// # impl State<Enemy> for Idle {}
+    /// # impl State<Enemy> for Chase {}
+    ///
+    /// let mut batch = Batch::new();
+    /// batch.insert(Enemy, &Idle);
+    /// batch.insert(Enemy, &Chase);
+    /// batch.insert(Enemy, &Idle);
+    /// let census: Vec<_> = batch.census().map(|(state, owners)| (state.name(), owners)).collect();
+    /// assert_eq!(census, [("Idle".into(), 2), ("Chase".into(), 1)]);
+    /// ```
+    pub fn census(&self) -> impl Iterator<Item = (&StateRef<T>, usize)> {
+        self.store.census()
+    }
+}

@@ -1,0 +1,424 @@
+//! What can be done to one owner of a batch, or to each: a machine's verbs, by key.
+
+use super::{Batch, Key};
+use crate::fsm::Fsm;
+#[cfg(doc)]
+use crate::machine::StateMachine;
+use crate::owner::Owner;
+use crate::request::Request;
+use crate::state::{State, StateRef};
+
+/// What a [`StateMachine`] does, by key. For a stale key nothing is done.
+impl<T: Owner> Batch<T> {
+    /// Sets the state that runs beside every other, without any callback (rule 3).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Owner, State};
+    /// # struct Enemy;
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Idle;
+    /// # struct Chase;
+    /// # impl State<Enemy> for Idle {}
+    /// # impl State<Enemy> for Chase {}
+    ///
+    /// let mut batch = Batch::new();
+    /// let bob = batch.insert(Enemy, &Chase);
+    /// batch.set_global(&Idle);
+    /// assert_eq!(batch.global().unwrap().name(), "Idle");
+    /// assert!(!batch.is_in_state(bob, &Idle));
+    /// ```
+    pub fn set_global(&mut self, global: impl Into<StateRef<T>>) {
+        self.store.global = global.into();
+    }
+
+    /// Runs `enter` along an owner's active path, outermost first. Returns whether there is such an owner. See
+    /// [`StateMachine::start`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Fsm, Owner, State};
+    /// # #[derive(Default)]
+    /// # struct Enemy { log: Vec<&'static str> }
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Idle;
+    /// # impl State<Enemy> for Idle {
+    /// #     fn enter(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) { enemy.log.push("enters Idle"); }
+    /// #     fn exit(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) { enemy.log.push("exits Idle"); }
+    /// # }
+    /// # struct Chase;
+    /// # impl State<Enemy> for Chase {
+    /// #     fn enter(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) { enemy.log.push("enters Chase"); }
+    /// #     fn exit(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) { enemy.log.push("exits Chase"); }
+    /// # }
+    ///
+    /// let mut batch = Batch::new();
+    /// let bob = batch.insert(Enemy::default(), &Idle);
+    /// assert!(batch.start(bob, &mut ()));
+    /// assert_eq!(batch.get(bob).unwrap().log, ["enters Idle"]);
+    /// ```
+    pub fn start(&mut self, key: Key, cx: &mut T::Context<'_>) -> bool {
+        self.with(key, cx, |owner, fsm, cx| fsm.start(owner, cx)).is_some()
+    }
+
+    /// Runs `exit` along an owner's active path, innermost first, and leaves it without a state. Returns whether there is
+    /// such an owner. See [`StateMachine::stop`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Fsm, Owner, State};
+    /// # #[derive(Default)]
+    /// # struct Enemy { log: Vec<&'static str> }
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Idle;
+    /// # impl State<Enemy> for Idle {
+    /// #     fn enter(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) { enemy.log.push("enters Idle"); }
+    /// #     fn exit(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) { enemy.log.push("exits Idle"); }
+    /// # }
+    /// # struct Chase;
+    /// # impl State<Enemy> for Chase {
+    /// #     fn enter(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) { enemy.log.push("enters Chase"); }
+    /// #     fn exit(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) { enemy.log.push("exits Chase"); }
+    /// # }
+    ///
+    /// let mut batch = Batch::new();
+    /// let bob = batch.insert(Enemy::default(), &Idle);
+    /// assert!(batch.stop(bob, &mut ()));
+    /// assert_eq!(batch.get(bob).unwrap().log, ["exits Idle"]);
+    /// assert!(batch.state_of(bob).is_none());
+    /// ```
+    pub fn stop(&mut self, key: Key, cx: &mut T::Context<'_>) -> bool {
+        self.with(key, cx, |owner, fsm, cx| fsm.stop(owner, cx)).is_some()
+    }
+
+    /// Offers a message to an owner's machine. Returns whether it was handled. See [`StateMachine::send`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Fsm, Owner, State};
+    /// # struct Enemy;
+    /// # enum Told { Noise }
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = Told; }
+    /// # struct Idle;
+    /// # struct Chase;
+    /// # impl State<Enemy> for Idle {
+    /// #     fn on_message(&self, _: &mut Enemy, _: &Told, fsm: &mut Fsm<'_, Enemy>, _: &mut ()) -> bool {
+    /// #         fsm.change_state(&Chase);
+    /// #         true
+    /// #     }
+    /// # }
+    /// # impl State<Enemy> for Chase {}
+    ///
+    /// let mut batch = Batch::new();
+    /// let bob = batch.insert(Enemy, &Idle);
+    /// assert!(batch.send(bob, &Told::Noise, &mut ()));
+    /// assert!(batch.is_in_state(bob, &Chase));
+    /// // In Chase nobody listens.
+    /// assert!(!batch.send(bob, &Told::Noise, &mut ()));
+    /// ```
+    pub fn send(&mut self, key: Key, message: &T::Message, cx: &mut T::Context<'_>) -> bool {
+        self.with(key, cx, |owner, fsm, cx| fsm.send(owner, message, cx)).unwrap_or(false)
+    }
+
+    /// Offers a message to every owner's machine, in the order of their keys. Returns how many handled it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Fsm, Owner, State};
+    /// # struct Enemy;
+    /// # enum Told { Noise }
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = Told; }
+    /// # struct Idle;
+    /// # struct Chase;
+    /// # impl State<Enemy> for Idle {
+    /// #     fn on_message(&self, _: &mut Enemy, _: &Told, fsm: &mut Fsm<'_, Enemy>, _: &mut ()) -> bool {
+    /// #         fsm.change_state(&Chase);
+    /// #         true
+    /// #     }
+    /// # }
+    /// # impl State<Enemy> for Chase {}
+    ///
+    /// let mut batch = Batch::new();
+    /// batch.insert(Enemy, &Chase);
+    /// batch.insert(Enemy, &Idle);
+    /// batch.insert(Enemy, &Idle);
+    /// assert_eq!(batch.broadcast(&Told::Noise, &mut ()), 2);
+    /// assert_eq!(batch.owners_in(&Chase).len(), 3);
+    /// ```
+    pub fn broadcast(&mut self, message: &T::Message, cx: &mut T::Context<'_>) -> usize {
+        let keys: Vec<_> = self.keys().collect();
+        keys.into_iter().filter(|&key| self.send(key, message, cx)).count()
+    }
+
+    /// Changes an owner's state. Returns whether the change was made. See [`StateMachine::change_state`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Fsm, Owner, State};
+    /// # #[derive(Default)]
+    /// # struct Enemy { log: Vec<&'static str> }
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Idle;
+    /// # impl State<Enemy> for Idle {
+    /// #     fn enter(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) { enemy.log.push("enters Idle"); }
+    /// #     fn exit(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) { enemy.log.push("exits Idle"); }
+    /// # }
+    /// # struct Chase;
+    /// # impl State<Enemy> for Chase {
+    /// #     fn enter(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) { enemy.log.push("enters Chase"); }
+    /// #     fn exit(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) { enemy.log.push("exits Chase"); }
+    /// # }
+    ///
+    /// let mut batch = Batch::new();
+    /// let bob = batch.insert(Enemy::default(), &Idle);
+    /// assert!(batch.change_state(bob, &Chase, &mut ()));
+    /// assert_eq!(batch.get(bob).unwrap().log, ["exits Idle", "enters Chase"]);
+    /// ```
+    pub fn change_state(&mut self, key: Key, to: impl Into<StateRef<T>>, cx: &mut T::Context<'_>) -> bool {
+        self.execute(key, &Request::Change(to.into()), cx)
+    }
+
+    /// Changes an owner to its previous state. Returns whether the change was made. See [`StateMachine::revert_state`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Owner, State};
+    /// # struct Enemy;
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Idle;
+    /// # struct Chase;
+    /// # impl State<Enemy> for Idle {}
+    /// # impl State<Enemy> for Chase {}
+    ///
+    /// let mut batch = Batch::new();
+    /// let bob = batch.insert(Enemy, &Idle);
+    /// assert!(!batch.revert_state(bob, &mut ()), "there is no previous state");
+    /// batch.change_state(bob, &Chase, &mut ());
+    /// assert!(batch.revert_state(bob, &mut ()));
+    /// assert!(batch.is_in_state(bob, &Idle));
+    /// ```
+    pub fn revert_state(&mut self, key: Key, cx: &mut T::Context<'_>) -> bool {
+        self.execute(key, &Request::Revert, cx)
+    }
+
+    /// Suspends an owner's state and enters `over`. Returns whether it was done. See [`StateMachine::push_state`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Owner, State};
+    /// # struct Enemy;
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Idle;
+    /// # struct Chase;
+    /// # impl State<Enemy> for Idle {}
+    /// # impl State<Enemy> for Chase {}
+    ///
+    /// let mut batch = Batch::new();
+    /// let bob = batch.insert(Enemy, &Idle);
+    /// assert!(batch.push_state(bob, &Chase, &mut ()));
+    /// assert!(batch.is_in_state(bob, &Chase));
+    /// ```
+    pub fn push_state(&mut self, key: Key, over: impl Into<StateRef<T>>, cx: &mut T::Context<'_>) -> bool {
+        self.execute(key, &Request::Push(over.into()), cx)
+    }
+
+    /// Leaves an owner's state and resumes what it was pushed over. Returns whether it was done. See
+    /// [`StateMachine::pop_state`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Owner, State};
+    /// # struct Enemy;
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Idle;
+    /// # struct Chase;
+    /// # impl State<Enemy> for Idle {}
+    /// # impl State<Enemy> for Chase {}
+    ///
+    /// let mut batch = Batch::new();
+    /// let bob = batch.insert(Enemy, &Idle);
+    /// batch.push_state(bob, &Chase, &mut ());
+    /// assert!(batch.pop_state(bob, &mut ()));
+    /// assert!(batch.is_in_state(bob, &Idle));
+    /// assert!(!batch.pop_state(bob, &mut ()), "nothing is suspended");
+    /// ```
+    pub fn pop_state(&mut self, key: Key, cx: &mut T::Context<'_>) -> bool {
+        self.execute(key, &Request::Pop, cx)
+    }
+
+    /// Changes an owner to where it left `composite`. Returns whether the change was made. See
+    /// [`StateMachine::resume_state`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Owner, State};
+    /// # struct Enemy;
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Idle;
+    /// # struct Chase;
+    /// # impl State<Enemy> for Idle {}
+    /// # impl State<Enemy> for Chase {}
+    ///
+    /// use demeanor::StateRef;
+    ///
+    /// struct Patrol;
+    /// struct North;
+    /// struct South;
+    /// impl State<Enemy> for Patrol {
+    ///     fn initial(&self) -> Option<StateRef<Enemy>> { Some((&North).into()) }
+    ///     fn keeps_history(&self) -> bool { true }
+    /// }
+    /// impl State<Enemy> for North {
+    ///     fn parent(&self) -> Option<StateRef<Enemy>> { Some((&Patrol).into()) }
+    /// }
+    /// impl State<Enemy> for South {
+    ///     fn parent(&self) -> Option<StateRef<Enemy>> { Some((&Patrol).into()) }
+    /// }
+    ///
+    /// let mut batch = Batch::new();
+    /// let bob = batch.insert(Enemy, &South);
+    /// batch.change_state(bob, &Chase, &mut ());
+    /// assert!(batch.resume_state(bob, &Patrol, &mut ()));
+    /// assert!(batch.is_in_state(bob, &South));
+    /// ```
+    pub fn resume_state(&mut self, key: Key, composite: impl Into<StateRef<T>>, cx: &mut T::Context<'_>) -> bool {
+        self.execute(key, &Request::Resume(composite.into()), cx)
+    }
+
+    /// Lends an owner and its machine to `act` as a callback has them, carries out what it asks for, and returns what it
+    /// returns. `None` for a stale key. See [`StateMachine::with`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Fsm, Owner, State};
+    /// # #[derive(Default)]
+    /// # struct Enemy { log: Vec<&'static str> }
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Idle;
+    /// # impl State<Enemy> for Idle {
+    /// #     fn enter(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) { enemy.log.push("enters Idle"); }
+    /// #     fn exit(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) { enemy.log.push("exits Idle"); }
+    /// # }
+    /// # struct Chase;
+    /// # impl State<Enemy> for Chase {
+    /// #     fn enter(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) { enemy.log.push("enters Chase"); }
+    /// #     fn exit(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) { enemy.log.push("exits Chase"); }
+    /// # }
+    ///
+    /// let mut batch = Batch::new();
+    /// let bob = batch.insert(Enemy::default(), &Idle);
+    /// let was_idle = batch.with(bob, &mut (), |_, fsm, ()| {
+    ///     fsm.change_state(&Chase);
+    ///     fsm.is_in_state(&Idle)
+    /// });
+    /// assert_eq!(was_idle, Some(true));
+    /// assert_eq!(batch.get(bob).unwrap().log, ["exits Idle", "enters Chase"]);
+    /// ```
+    pub fn with<R>(
+        &mut self,
+        key: Key,
+        cx: &mut T::Context<'_>,
+        act: impl FnOnce(&mut T, &mut Fsm<'_, T>, &mut T::Context<'_>) -> R,
+    ) -> Option<R> {
+        self.store.with_fsm(key.0, |owner, fsm| {
+            let result = act(owner, fsm, cx);
+            fsm.settle(owner, cx);
+            result
+        })
+    }
+
+    /// Sets an owner's current state without any callback. Returns whether there is such an owner.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Fsm, Owner, State};
+    /// # #[derive(Default)]
+    /// # struct Enemy { log: Vec<&'static str> }
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Idle;
+    /// # impl State<Enemy> for Idle {
+    /// #     fn enter(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) { enemy.log.push("enters Idle"); }
+    /// #     fn exit(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) { enemy.log.push("exits Idle"); }
+    /// # }
+    /// # struct Chase;
+    /// # impl State<Enemy> for Chase {
+    /// #     fn enter(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) { enemy.log.push("enters Chase"); }
+    /// #     fn exit(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) { enemy.log.push("exits Chase"); }
+    /// # }
+    ///
+    /// let mut batch = Batch::new();
+    /// let bob = batch.insert(Enemy::default(), &Idle);
+    /// assert!(batch.set_current(bob, &Chase));
+    /// assert!(batch.is_in_state(bob, &Chase));
+    /// assert!(batch.get(bob).unwrap().log.is_empty());
+    /// ```
+    pub fn set_current(&mut self, key: Key, current: impl Into<StateRef<T>>) -> bool {
+        self.store.with_fsm(key.0, |_, fsm| fsm.seat.place(current.into())).is_some()
+    }
+
+    /// Sets an owner's previous state without any callback. Returns whether there is such an owner.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Owner, State};
+    /// # struct Enemy;
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Idle;
+    /// # struct Chase;
+    /// # impl State<Enemy> for Idle {}
+    /// # impl State<Enemy> for Chase {}
+    ///
+    /// let mut batch = Batch::new();
+    /// let bob = batch.insert(Enemy, &Chase);
+    /// assert!(batch.set_previous(bob, &Idle));
+    /// assert_eq!(batch.previous_of(bob).unwrap().name(), "Idle");
+    /// ```
+    pub fn set_previous(&mut self, key: Key, previous: impl Into<StateRef<T>>) -> bool {
+        self.store.with_fsm(key.0, |_, fsm| fsm.seat.previous = previous.into()).is_some()
+    }
+
+    /// Returns an owner's current state for editing, if it is an owned one of type `S`. See
+    /// [`StateMachine::current_mut`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Owner, State};
+    /// # struct Enemy;
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Idle;
+    /// # struct Chase;
+    /// # impl State<Enemy> for Idle {}
+    /// # impl State<Enemy> for Chase {}
+    ///
+    /// #[derive(Clone)]
+    /// struct Patrol { stops: Vec<u32> }
+    /// impl State<Enemy> for Patrol {}
+    ///
+    /// let mut batch = Batch::new();
+    /// let bob = batch.insert(Enemy, Box::new(Patrol { stops: vec![1, 2] }));
+    /// batch.current_mut::<Patrol>(bob).unwrap().stops.push(3);
+    /// assert_eq!(batch.state_of(bob).unwrap().downcast_ref::<Patrol>().unwrap().stops, [1, 2, 3]);
+    /// assert!(batch.current_mut::<Idle>(bob).is_none());
+    /// ```
+    pub fn current_mut<S: State<T>>(&mut self, key: Key) -> Option<&mut S> {
+        self.store.own_state_mut(key.0)?.owned_mut()
+    }
+
+    fn execute(&mut self, key: Key, request: &Request<T>, cx: &mut T::Context<'_>) -> bool {
+        self.with(key, cx, |owner, fsm, cx| fsm.execute_now(request, owner, cx)).unwrap_or(false)
+    }
+}

@@ -1,0 +1,126 @@
+//! The format of a definition file: its keys, as the JSON Schema for editors has them.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+
+/// The keys of a machine.
+pub(crate) const MACHINE_KEYS: &[&str] = &["initial", "global", "states"];
+
+/// The keys of a state.
+pub(crate) const STATE_KEYS: &[&str] =
+    &["behaviour", "params", "script", "enter_when", "exits", "parent", "initial", "history", "final"];
+
+/// The keys of an exit.
+pub(crate) const EXIT_KEYS: &[&str] = &["to", "when", "on"];
+
+/// The keys of a condition that is a script.
+pub(crate) const SCRIPT_KEYS: &[&str] = &["script"];
+
+/// A state machine.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+#[expect(dead_code, reason = "describes the format; the reader, which knows where each word stands, reads it")]
+struct Machine {
+    /// The state that a machine begins in.
+    initial: String,
+    /// A state that runs beside every other.
+    global: Option<String>,
+    /// The states by name.
+    states: BTreeMap<String, DefinedState>,
+}
+
+/// One state.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+#[expect(dead_code, reason = "see `Machine`")]
+struct DefinedState {
+    /// What an owner in this state does: a word of the game's vocabulary. Without one it does nothing.
+    behaviour: Option<String>,
+    /// The behaviour's parameters.
+    params: Option<BTreeMap<String, serde_json::Value>>,
+    /// A Rhai script with the functions `enter`, `update` or `exit`, which run after the behaviour's.
+    script: Option<String>,
+    /// When this state can be entered. Without it, always.
+    enter_when: Option<Condition>,
+    /// The ways out, tried in order after each update: the first whose condition and whose target's `enter_when` hold is taken.
+    exits: Option<Vec<Exit>>,
+    /// The state around this one. Its behaviour and exits run too.
+    parent: Option<String>,
+    /// The child to go on to when this state is entered.
+    initial: Option<String>,
+    /// Whether the game can come back to the child that was left last.
+    history: Option<bool>,
+    /// Whether this state is meant to have no way out.
+    r#final: Option<bool>,
+}
+
+/// A way out of a state.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+#[expect(dead_code, reason = "see `Machine`")]
+struct Exit {
+    /// The state that it leads to.
+    to: String,
+    /// The condition, such as `health < 20 and not enemy_visible`. Without it, always.
+    when: Option<Condition>,
+    /// The message that is waited for. Without it, the exit is tried after each update.
+    on: Option<String>,
+}
+
+/// A condition, or a script that answers it.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+#[expect(dead_code, reason = "see `Machine`")]
+enum Condition {
+    /// Comparisons and flags, joined by `and`, `or`, `not` and parentheses.
+    Text(String),
+    /// A Rhai script.
+    Script(ConditionScript),
+}
+
+/// A condition that is answered by a script.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+#[expect(dead_code, reason = "see `Machine`")]
+struct ConditionScript {
+    /// The script's file, beside this one.
+    script: String,
+}
+
+/// Returns the JSON Schema of a definition file, for editors that check and complete it.
+///
+/// # Examples
+///
+/// ```
+/// let schema = demeanor::definition::schema();
+/// assert_eq!(schema["required"], serde_json::json!(["initial", "states"]));
+/// ```
+#[must_use]
+pub fn schema() -> serde_json::Value {
+    schemars::schema_for!(Machine).to_value()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{EXIT_KEYS, MACHINE_KEYS, SCRIPT_KEYS, STATE_KEYS, schema};
+
+    #[test]
+    fn the_schema_has_the_keys_that_the_reader_knows() {
+        let schema = schema();
+        let keys = |of: &serde_json::Value| {
+            let mut keys: Vec<_> = of["properties"].as_object().unwrap().keys().cloned().collect();
+            keys.sort();
+            keys
+        };
+        let sorted = |keys: &[&'static str]| {
+            let mut keys = keys.to_vec();
+            keys.sort_unstable();
+            keys
+        };
+        assert_eq!(keys(&schema), sorted(MACHINE_KEYS));
+        assert_eq!(keys(&schema["$defs"]["DefinedState"]), sorted(STATE_KEYS));
+        assert_eq!(keys(&schema["$defs"]["Exit"]), sorted(EXIT_KEYS));
+        assert_eq!(keys(&schema["$defs"]["ConditionScript"]), sorted(SCRIPT_KEYS));
+    }
+}

@@ -1,0 +1,281 @@
+//! The grammar of conditions.
+//!
+//! ```text
+//! condition  = all { "or" all }
+//! all        = one { "and" one }
+//! one        = "not" one | "(" condition ")" | "chance" "(" number ")" | operand [ comparison operand ]
+//! operand    = number | "true" | "false" | "time_in_state" | name
+//! comparison = "<" | "<=" | ">" | ">=" | "==" | "!="
+//! ```
+
+use std::ops::Range;
+
+use winnow::ascii::{digit1, multispace0};
+use winnow::combinator::{alt, opt, preceded};
+use winnow::error::{ErrMode, ParserError};
+use winnow::stream::{LocatingSlice, Location, Stateful, Stream};
+use winnow::token::{literal, take_while};
+use winnow::{ModalResult, Parser};
+
+use super::expression::{Comparison, Expr, Lie, Name, Operand};
+use super::fault::Fault;
+
+/// How deep parentheses and `not`s may be nested.
+pub(crate) const DEEPEST: usize = 64;
+
+/// The words that cannot be names of values.
+pub(crate) const RESERVED: [&str; 7] = ["and", "or", "not", "true", "false", "time_in_state", "chance"];
+
+/// Reads a condition. Where it is wrong, says so of the place in `text`.
+pub(crate) fn parse(text: &str, lie: &Lie) -> Result<Expr, (Range<usize>, Fault)> {
+    let mut input = Input { input: LocatingSlice::new(text), state: Reading { lie, depth: 0 } };
+    let read = (condition, end).map(|(expr, ())| expr).parse_next(&mut input);
+    read.map_err(|error| {
+        let wrong = error.into_inner().unwrap_or(Wrong { at: 0..0, fault: None });
+        let fault = wrong.fault.unwrap_or(Fault::Expected { expected: "a condition", hint: None });
+        (lie.place(wrong.at), fault)
+    })
+}
+
+/// Whether a name can be written in a condition.
+pub(crate) fn is_name(text: &str) -> bool {
+    text.starts_with(begins_name) && text.chars().all(continues_name) && !RESERVED.contains(&text)
+}
+
+type Input<'i> = Stateful<LocatingSlice<&'i str>, Reading<'i>>;
+
+#[derive(Clone, Copy)]
+struct Reading<'i> {
+    lie: &'i Lie,
+    depth: usize,
+}
+
+impl std::fmt::Debug for Reading<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} deep", self.depth)
+    }
+}
+
+/// What is wrong, where.
+#[derive(Debug)]
+struct Wrong {
+    at: Range<usize>,
+    fault: Option<Fault>,
+}
+
+impl<'i> ParserError<Input<'i>> for Wrong {
+    type Inner = Self;
+
+    /// Of what does not match here but may match otherwise: most of these are forgotten at once.
+    fn from_input(input: &Input<'i>) -> Self {
+        let at = input.current_token_start();
+        Self { at: at..at, fault: None }
+    }
+
+    fn into_inner(self) -> Result<Self, Self> {
+        Ok(self)
+    }
+}
+
+fn condition(input: &mut Input<'_>) -> ModalResult<Expr, Wrong> {
+    joined(input, "or", all, Expr::Or)
+}
+
+fn all(input: &mut Input<'_>) -> ModalResult<Expr, Wrong> {
+    joined(input, "and", one, Expr::And)
+}
+
+fn joined<'i>(
+    input: &mut Input<'i>,
+    by: &'static str,
+    part: fn(&mut Input<'i>) -> ModalResult<Expr, Wrong>,
+    join: fn(Vec<Expr>) -> Expr,
+) -> ModalResult<Expr, Wrong> {
+    let first = part(input)?;
+    let mut parts = vec![first];
+    while opt(word(by)).parse_next(input)?.is_some() {
+        parts.push(part(input)?);
+    }
+    Ok(if parts.len() == 1 { parts.remove(0) } else { join(parts) })
+}
+
+fn one(input: &mut Input<'_>) -> ModalResult<Expr, Wrong> {
+    multispace0.parse_next(input)?;
+    if input.state.depth == DEEPEST {
+        return wrong(next_word(input), Fault::TooDeep { most: DEEPEST });
+    }
+    input.state.depth += 1;
+    let read = if opt(word("not")).parse_next(input)?.is_some() {
+        one(input).map(|inner| Expr::Not(Box::new(inner)))
+    } else if opt(symbol("(")).parse_next(input)?.is_some() {
+        condition(input).and_then(|inner| {
+            expect(input, symbol(")"), "`and`, `or` or `)`")?;
+            Ok(inner)
+        })
+    } else if opt(word("chance")).parse_next(input)?.is_some() {
+        chance(input)
+    } else {
+        comparison(input)
+    };
+    input.state.depth -= 1;
+    read
+}
+
+fn chance(input: &mut Input<'_>) -> ModalResult<Expr, Wrong> {
+    let start = input.previous_token_end() - "chance".len();
+    expect(input, symbol("("), "`(` and a chance from 0 to 1")?;
+    multispace0.parse_next(input)?;
+    let at = next_word(input);
+    let Some(p) = opt(number).parse_next(input)? else { return expected(input, "a chance from 0 to 1") };
+    if !(0.0..=1.0).contains(&p) {
+        return wrong(at.start..input.previous_token_end(), Fault::OutOfChance);
+    }
+    expect(input, symbol(")"), "`)`")?;
+    Ok(Expr::Chance { p, span: input.state.lie.place(start..input.previous_token_end()) })
+}
+
+fn comparison(input: &mut Input<'_>) -> ModalResult<Expr, Wrong> {
+    let start = input.current_token_start();
+    let left = operand(input, "a value, a number, `not` or `(`")?;
+    let Some(op) = opt(operator).parse_next(input)? else {
+        return match left {
+            Operand::Bool(yes) => Ok(Expr::Bool(yes)),
+            Operand::Value(name) => Ok(Expr::Flag(name)),
+            Operand::Number(_) | Operand::TimeInState(_) => expected(input, "a comparison such as `<` or `==`"),
+        };
+    };
+    let right = operand(input, "a value or a number to compare with")?;
+    let end = input.previous_token_end();
+    let before = input.checkpoint();
+    multispace0.parse_next(input)?;
+    let second = input.current_token_start();
+    if opt(operator).parse_next(input)?.is_some() {
+        return wrong(second..input.previous_token_end(), Fault::Chained);
+    }
+    input.reset(&before);
+    if !matches!(
+        (&left, &right),
+        (Operand::Value(_) | Operand::TimeInState(_), _) | (_, Operand::Value(_) | Operand::TimeInState(_))
+    ) {
+        return wrong(start..end, Fault::NothingToCompare);
+    }
+    Ok(Expr::Compare { left, op, right })
+}
+
+fn operand(input: &mut Input<'_>, what: &'static str) -> ModalResult<Operand, Wrong> {
+    multispace0.parse_next(input)?;
+    if let Some(number) = opt(number).parse_next(input)? {
+        return Ok(Operand::Number(number));
+    }
+    let before = input.checkpoint();
+    let start = input.current_token_start();
+    if let Some(text) = opt(name).parse_next(input)? {
+        let span = input.state.lie.place(start..input.previous_token_end());
+        match text {
+            "true" => return Ok(Operand::Bool(true)),
+            "false" => return Ok(Operand::Bool(false)),
+            "time_in_state" => return Ok(Operand::TimeInState(span)),
+            "and" | "or" | "not" | "chance" => input.reset(&before),
+            _ => return Ok(Operand::Value(Name { text: text.into(), span })),
+        }
+    }
+    expected(input, what)
+}
+
+fn operator(input: &mut Input<'_>) -> ModalResult<Comparison, Wrong> {
+    preceded(
+        multispace0,
+        alt((
+            "<=".value(Comparison::LessOrEqual),
+            ">=".value(Comparison::GreaterOrEqual),
+            "==".value(Comparison::Equal),
+            "!=".value(Comparison::NotEqual),
+            "<".value(Comparison::Less),
+            ">".value(Comparison::Greater),
+        )),
+    )
+    .parse_next(input)
+}
+
+fn number(input: &mut Input<'_>) -> ModalResult<f64, Wrong> {
+    let exponent = (alt(("e", "E")), opt(alt(("+", "-"))), digit1);
+    let start = input.current_token_start();
+    let text = (opt("-"), digit1, opt((".", digit1)), opt(exponent)).take().parse_next(input)?;
+    match text.parse::<f64>() {
+        Ok(number) if number.is_finite() => Ok(number),
+        _ => wrong(start..input.previous_token_end(), Fault::NumberTooLarge),
+    }
+}
+
+fn name<'i>(input: &mut Input<'i>) -> ModalResult<&'i str, Wrong> {
+    (take_while(1, begins_name), take_while(0.., continues_name)).take().parse_next(input)
+}
+
+fn begins_name(c: char) -> bool {
+    c.is_alphabetic() || c == '_'
+}
+
+fn continues_name(c: char) -> bool {
+    c.is_alphanumeric() || c == '_' || c == '.'
+}
+
+/// A word of the grammar: what follows does not make another word of it.
+fn word<'i>(word: &'static str) -> impl Parser<Input<'i>, (), ErrMode<Wrong>> {
+    preceded(multispace0, name.verify(move |text: &str| text == word)).void()
+}
+
+fn symbol<'i>(symbol: &'static str) -> impl Parser<Input<'i>, (), ErrMode<Wrong>> {
+    preceded(multispace0, literal(symbol)).void()
+}
+
+fn end(input: &mut Input<'_>) -> ModalResult<(), Wrong> {
+    multispace0.parse_next(input)?;
+    if input.eof_offset() == 0 { Ok(()) } else { expected(input, "`and`, `or` or the end") }
+}
+
+fn expect<'i>(
+    input: &mut Input<'i>,
+    parser: impl Parser<Input<'i>, (), ErrMode<Wrong>>,
+    what: &'static str,
+) -> ModalResult<(), Wrong> {
+    if opt(parser).parse_next(input)?.is_some() { Ok(()) } else { expected(input, what) }
+}
+
+/// What other languages write, and what it is here. The longer before the shorter.
+const MEANT: [(&str, &str); 9] = [
+    ("&&", "write `and`"),
+    ("||", "write `or`"),
+    ("&", "write `and`"),
+    ("|", "write `or`"),
+    ("!", "write `not`"),
+    ("=<", "write `<=`"),
+    ("=>", "write `>=`"),
+    ("=", "write `==`"),
+    ("<>", "write `!=`"),
+];
+
+/// Fails at the next word, with what would have been right there.
+fn expected<O>(input: &mut Input<'_>, expected: &'static str) -> ModalResult<O, Wrong> {
+    multispace0.parse_next(input)?;
+    let rest: &str = input.input.as_ref();
+    let hint = MEANT.iter().find_map(|(written, hint)| rest.starts_with(written).then_some(*hint));
+    wrong(next_word(input), Fault::Expected { expected, hint })
+}
+
+fn wrong<O>(at: Range<usize>, fault: Fault) -> ModalResult<O, Wrong> {
+    Err(ErrMode::Cut(Wrong { at, fault: Some(fault) }))
+}
+
+/// The next word or symbol; at the end, the end.
+fn next_word(input: &Input<'_>) -> Range<usize> {
+    let start = input.current_token_start();
+    let rest: &str = input.input.as_ref();
+    let mut length = rest.find(|c| !continues_name(c)).unwrap_or(rest.len());
+    if length == 0 {
+        length = rest.find(|c| !"&|!=<>".contains(c)).unwrap_or(rest.len());
+    }
+    if length == 0 {
+        length = rest.chars().next().map_or(0, char::len_utf8);
+    }
+    start..start + length
+}

@@ -1,0 +1,337 @@
+//! Machines from files that a designer edits.
+//!
+//! A file says which states there are, what each does, and which conditions lead from one to another. The words in it, for
+//! values, behaviours and messages, are the game's: a [`Vocabulary`], registered in code. From both comes a
+//! [`Definition`], one for any number of owners. Its states are ordinary states, for a [`StateMachine`] as for a batch, and
+//! stand beside hand-written ones.
+//!
+//! ```toml
+//! initial = "wander"
+//!
+//! [states.wander]
+//! behaviour = "wander"
+//! exits = [{ to = "attack", when = "enemy_visible and health > 20" }]
+//!
+//! [states.attack]
+//! behaviour = "go_to"
+//! params = { target = "enemy", speed = 2.0 }
+//! enter_when = "ammo > 0"
+//! exits = [
+//!     { to = "run to cover", on = "took_damage", when = "health < 50" },
+//!     { to = "wander", when = "not enemy_visible and time_in_state > 2.5" },
+//! ]
+//!
+//! [states."run to cover"]
+//! behaviour = "go_to"
+//! params = { target = "cover", speed = 3.0 }
+//! exits = [{ to = "wander", when = "time_in_state > 10 or chance(0.01)" }]
+//! ```
+//!
+//! `docs/definitions.md` describes the format for designers; [`schema`] is its JSON Schema for editors.
+
+mod build;
+mod condition;
+mod defined;
+mod explain;
+mod expression;
+mod fault;
+mod format;
+mod grammar;
+mod graph;
+mod hierarchy;
+mod outline;
+mod params;
+mod problem;
+mod reach;
+mod read;
+#[cfg(feature = "script")]
+mod script;
+mod values;
+mod vocabulary;
+#[cfg(feature = "watch")]
+mod watch;
+mod words;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use arc_swap::ArcSwap;
+use log::{info, warn};
+
+pub use defined::DefinedState;
+pub use explain::{Answer, ExitReport, Question};
+pub use format::schema;
+pub use outline::{ExitOutline, Outline, StateOutline, Unchecked};
+pub use problem::{LoadError, Problem, Problems};
+pub use vocabulary::Vocabulary;
+#[cfg(feature = "watch")]
+pub use watch::Watch;
+pub use words::{ValueKind, Words};
+
+use crate::machine::StateMachine;
+use crate::owner::Owner;
+use crate::state::StateRef;
+use graph::{Place, Shared};
+
+/// A machine from a file: its states, what they do, and what leads from one to another.
+///
+/// One definition serves any number of owners. It is a handle: a clone is the same definition. Machines that run on it go on
+/// when it is dropped.
+///
+/// # Examples
+///
+/// ```
+/// use demeanor::definition::{Definition, Vocabulary};
+/// use demeanor::{Fsm, GameTime, Owner, State};
+/// use std::time::Duration;
+///
+/// struct Door;
+///
+/// impl Owner for Door {
+///     type Context<'a> = GameTime;
+///     type Message = &'static str;
+///
+///     fn now(time: &GameTime) -> f64 {
+///         time.total().as_secs_f64()
+///     }
+/// }
+///
+/// let vocabulary = Vocabulary::<Door>::new().message("push", |told| *told == "push");
+/// let definition = Definition::parse(
+///     r#"
+///         initial = "closed"
+///
+///         [states.closed]
+///         exits = [{ to = "open", on = "push" }]
+///
+///         [states.open]
+///         exits = [{ to = "closed", when = "time_in_state >= 3" }]
+///     "#,
+///     &vocabulary,
+/// )?;
+///
+/// let (mut door, mut time) = (Door, GameTime::new());
+/// let mut machine = definition.machine();
+/// machine.start(&mut door, &mut time);
+/// assert!(machine.send(&mut door, &"push", &mut time));
+/// assert_eq!(machine.current().unwrap().name(), "open");
+/// for _ in 0..3 {
+///     time.advance(Duration::from_secs(1));
+///     machine.update(&mut door, &mut time);
+/// }
+/// assert_eq!(machine.current(), definition.state("closed").as_ref());
+/// # Ok::<(), demeanor::definition::Problems>(())
+/// ```
+pub struct Definition<T: Owner> {
+    inner: Arc<Inner<T>>,
+}
+
+struct Inner<T: Owner> {
+    shared: Arc<Shared<T>>,
+    vocabulary: Vocabulary<T>,
+    /// The file's folder, in which scripts are looked for.
+    folder: Option<PathBuf>,
+    reading: Mutex<Reading<T>>,
+}
+
+/// What came of the last reading of the file that succeeded.
+struct Reading<T: Owner> {
+    outline: Outline,
+    /// In the order of the outline. Keeps the states, to which the graph refers weakly.
+    states: Vec<StateRef<T>>,
+    by_name: HashMap<String, usize>,
+}
+
+impl<T: Owner> Reading<T> {
+    fn new(outline: Outline, places: &[Arc<Place<T>>], shared: &Arc<Shared<T>>) -> Self {
+        let by_name = outline.states.iter().enumerate().map(|(i, state)| (state.name.clone(), i)).collect();
+        Self { outline, states: places.iter().map(|place| place.state(shared)).collect(), by_name }
+    }
+}
+
+/// The name of a definition that is not from a file.
+const NAMELESS: &str = "definition";
+
+impl<T: Owner> Definition<T> {
+    /// Makes a definition from the text of a file.
+    ///
+    /// Doubts that do not hinder it are logged, and listed by [`warnings`](Self::warnings).
+    ///
+    /// # Errors
+    ///
+    /// With all that is wrong with the text.
+    pub fn parse(text: &str, vocabulary: &Vocabulary<T>) -> Result<Self, Problems> {
+        Self::new(NAMELESS, None, text, vocabulary)
+    }
+
+    /// As [`parse`](Self::parse), with the name that the text has in reports and in the log.
+    ///
+    /// # Errors
+    ///
+    /// With all that is wrong with the text.
+    pub fn parse_named(file: &str, text: &str, vocabulary: &Vocabulary<T>) -> Result<Self, Problems> {
+        Self::new(file, None, text, vocabulary)
+    }
+
+    /// Makes a definition from a file. Its scripts are looked for beside it.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read, or with all that is wrong with it.
+    pub fn load(path: impl AsRef<Path>, vocabulary: &Vocabulary<T>) -> Result<Self, LoadError> {
+        let path = path.as_ref();
+        let bytes = fs::read(path).map_err(|error| LoadError::Io { path: path.into(), error })?;
+        let file = path.display().to_string();
+        let folder = path.parent().map(Path::to_path_buf);
+        Ok(Self::new(&file, folder, outline::text_of(&file, &bytes)?, vocabulary)?)
+    }
+
+    fn new(file: &str, folder: Option<PathBuf>, text: &str, vocabulary: &Vocabulary<T>) -> Result<Self, Problems> {
+        let outline = Outline::parse(file, text, Some(&vocabulary.export()))?;
+        let (graph, places) = build::graph(&outline, vocabulary, folder.as_deref(), &[])?;
+        let shared = Arc::new(Shared { graph: ArcSwap::from_pointee(graph) });
+        report(&outline);
+        let reading = Mutex::new(Reading::new(outline, &places, &shared));
+        Ok(Self { inner: Arc::new(Inner { shared, vocabulary: vocabulary.clone(), folder, reading }) })
+    }
+
+    /// Reads the definition anew, under the machines that run on it.
+    ///
+    /// Owners keep their state by name, and no callback is called: from then on they do and ask what the text says. An owner
+    /// whose state is gone changes to the initial one in its next update, by an ordinary change, which is logged. A state
+    /// that is nested otherwise than before is entered anew in the same way. A machine's global state stays the one it was
+    /// given.
+    ///
+    /// # Errors
+    ///
+    /// With all that is wrong with the text. Then nothing is changed.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::Owner;
+    /// use demeanor::definition::{Definition, Vocabulary};
+    /// # struct Guard { health: f64 }
+    /// # impl Owner for Guard { type Context<'a> = (); type Message = (); }
+    ///
+    /// let vocabulary = Vocabulary::<Guard>::new().value("health", |guard: &Guard, _| guard.health);
+    /// let file = |limit: u32| format!(r#"
+    ///     initial = "stand"
+    ///     states.stand.exits = [{{ to = "flee", when = "health < {limit}" }}]
+    ///     states.flee.final = true
+    /// "#);
+    /// let definition = Definition::parse(&file(20), &vocabulary)?;
+    /// let mut guard = Guard { health: 30.0 };
+    /// let mut machine = definition.machine();
+    /// machine.update(&mut guard, &mut ());
+    /// assert_eq!(machine.current().unwrap().name(), "stand");
+    ///
+    /// assert!(definition.reload("initial = 7").is_err());
+    /// definition.reload(&file(50))?;
+    /// machine.update(&mut guard, &mut ());
+    /// assert_eq!(machine.current().unwrap().name(), "flee");
+    /// # Ok::<(), demeanor::definition::Problems>(())
+    /// ```
+    pub fn reload(&self, text: &str) -> Result<(), Problems> {
+        let inner = &*self.inner;
+        let mut reading = self.reading();
+        let outline = Outline::parse(&reading.outline.source.name, text, Some(&inner.vocabulary.export()))?;
+        let before = inner.shared.graph.load_full();
+        let (graph, places) = build::graph(&outline, &inner.vocabulary, inner.folder.as_deref(), &before.nodes)?;
+        inner.shared.graph.store(Arc::new(graph));
+        report(&outline);
+        info!("{} is read anew", outline.source.name);
+        *reading = Reading::new(outline, &places, &inner.shared);
+        Ok(())
+    }
+
+    /// As [`reload`](Self::reload), from a file.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read, or with all that is wrong with it. Then nothing is changed.
+    pub fn reload_from(&self, path: impl AsRef<Path>) -> Result<(), LoadError> {
+        let path = path.as_ref();
+        let bytes = fs::read(path).map_err(|error| LoadError::Io { path: path.into(), error })?;
+        Ok(self.reload(outline::text_of(&path.display().to_string(), &bytes)?)?)
+    }
+
+    /// Creates a machine in the initial state, with the global state, if there is one. Calls nothing:
+    /// [`start`](StateMachine::start) enters it.
+    #[must_use]
+    pub fn machine(&self) -> StateMachine<T> {
+        let machine = StateMachine::new(self.initial());
+        match self.global() {
+            Some(global) => machine.with_global(global),
+            None => machine,
+        }
+    }
+
+    /// Returns the state that a machine begins in: the initial one, or where its own `initial` leads.
+    #[must_use]
+    pub fn initial(&self) -> StateRef<T> {
+        let graph = self.inner.shared.graph.load();
+        let mut initial = graph.initial;
+        while let Some(child) = graph.nodes[initial].place.initial {
+            initial = child;
+        }
+        graph.state(initial, &self.inner.shared)
+    }
+
+    /// Returns the state that runs beside every other.
+    #[must_use]
+    pub fn global(&self) -> Option<StateRef<T>> {
+        let graph = self.inner.shared.graph.load();
+        graph.global.map(|global| graph.state(global, &self.inner.shared))
+    }
+
+    /// Returns the state of a name, to change to it from code. `None` if the file has none.
+    #[must_use]
+    pub fn state(&self, name: &str) -> Option<StateRef<T>> {
+        let reading = self.reading();
+        reading.by_name.get(name).map(|&i| reading.states[i].clone())
+    }
+
+    /// Returns all states, in the order of the file.
+    #[must_use]
+    pub fn states(&self) -> Vec<StateRef<T>> {
+        self.reading().states.clone()
+    }
+
+    /// Returns what the file says, for tools.
+    #[must_use]
+    pub fn outline(&self) -> Outline {
+        self.reading().outline.clone()
+    }
+
+    /// Returns the doubts about the file, as of its last reading.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<Problem> {
+        self.reading().outline.warnings.clone()
+    }
+
+    fn reading(&self) -> MutexGuard<'_, Reading<T>> {
+        self.inner.reading.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn report(outline: &Outline) {
+    for warning in &outline.warnings {
+        warn!("{}", warning.located());
+    }
+}
+
+impl<T: Owner> Clone for Definition<T> {
+    fn clone(&self) -> Self {
+        Self { inner: Arc::clone(&self.inner) }
+    }
+}
+
+impl<T: Owner> fmt::Debug for Definition<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Definition").field(&self.reading().outline).finish()
+    }
+}

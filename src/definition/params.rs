@@ -1,0 +1,142 @@
+//! The parameters of a behaviour, against the JSON Schema of what it takes.
+//!
+//! This finds all the mistakes at once, with or without the behaviour's code: unknown and missing parameters, and those of a
+//! wrong type. What a schema says beyond that is left to the deserialiser of the behaviour's own type.
+
+use serde_json::Value as Schema;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::fault::Fault;
+use super::outline::Spot;
+use super::problem::Findings;
+use super::read::type_of;
+
+pub(crate) fn check(
+    findings: &mut Findings,
+    behaviour: &Spot,
+    schema: Option<&Schema>,
+    params: Option<&Spanned<DeValue<'_>>>,
+) {
+    let none = DeTable::new();
+    let given = params.and_then(|params| params.get_ref().as_table()).unwrap_or(&none);
+    let properties = schema.and_then(|schema| schema["properties"].as_object());
+    for (name, value) in given {
+        let name_text: &str = name.get_ref();
+        match properties.and_then(|properties| properties.get(name_text)) {
+            Some(property) => {
+                check_type(findings, behaviour, name_text, value, schema.unwrap_or(&Schema::Null), property);
+            }
+            None if takes_any(schema) => {}
+            None => {
+                let known = properties.into_iter().flatten().map(|(name, _)| name.as_str());
+                let nearest = findings.nearest(name_text, known);
+                findings.add(
+                    name.span(),
+                    Fault::UnknownParameter {
+                        behaviour: behaviour.text.clone(),
+                        name: name_text.into(),
+                        nearest,
+                        takes_none: properties.is_none_or(serde_json::Map::is_empty),
+                    },
+                );
+            }
+        }
+    }
+    let required = schema.and_then(|schema| schema["required"].as_array());
+    for name in required.into_iter().flatten().filter_map(Schema::as_str) {
+        if !given.contains_key(name) {
+            let span = params.map_or(behaviour.span.clone(), Spanned::span);
+            let fault = Fault::MissingParameter { behaviour: behaviour.text.clone(), name: name.into() };
+            findings.add(span, fault);
+        }
+    }
+}
+
+/// Whether names beyond the properties are for the behaviour to judge: those of a map, or of an enum's variants.
+fn takes_any(schema: Option<&Schema>) -> bool {
+    let Some(schema) = schema else { return false };
+    let more = &schema["additionalProperties"];
+    more.as_bool() == Some(true)
+        || more.is_object()
+        || ["oneOf", "anyOf", "allOf", "$ref"].iter().any(|key| schema.get(key).is_some())
+}
+
+fn check_type(
+    findings: &mut Findings,
+    behaviour: &Spot,
+    name: &str,
+    value: &Spanned<DeValue<'_>>,
+    root: &Schema,
+    property: &Schema,
+) {
+    let Some(allowed) = allowed(root, property) else { return };
+    let found = value.get_ref();
+    if allowed.types.is_empty() || allowed.types.iter().any(|of_type| is_of(found, of_type)) {
+        let Some(text) = found.as_str().filter(|_| !allowed.words.is_empty()) else { return };
+        if allowed.words.iter().any(|word| word == text) {
+            return;
+        }
+    }
+    let expected = if allowed.words.is_empty() {
+        allowed.types.iter().map(|of_type| describe(of_type)).collect::<Vec<_>>().join(" or ")
+    } else {
+        allowed.words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(" or ")
+    };
+    let found = match found.as_str() {
+        Some(text) if !allowed.words.is_empty() => format!("`{text}`"),
+        _ => type_of(found).into(),
+    };
+    let fault = Fault::ParameterType { behaviour: behaviour.text.clone(), name: name.into(), expected, found };
+    findings.add(value.span(), fault);
+}
+
+/// What a property may be, as far as it is simply said.
+struct Allowed {
+    types: Vec<String>,
+    /// The only strings there are.
+    words: Vec<String>,
+}
+
+/// `None` where the schema says it in a way that is left to the deserialiser.
+fn allowed(root: &Schema, property: &Schema) -> Option<Allowed> {
+    let mut property = property;
+    if let Some(name) = property["$ref"].as_str() {
+        property = &root["$defs"][name.strip_prefix("#/$defs/")?];
+    }
+    if ["oneOf", "anyOf", "allOf", "$ref", "const"].iter().any(|key| property.get(key).is_some()) {
+        return None;
+    }
+    let strings = |value: &Schema| match value {
+        Schema::String(one) => vec![one.clone()],
+        Schema::Array(many) => many.iter().filter_map(|one| one.as_str().map(str::to_owned)).collect(),
+        _ => Vec::new(),
+    };
+    let mut types = strings(&property["type"]);
+    types.retain(|of_type| of_type != "null");
+    Some(Allowed { types, words: strings(&property["enum"]) })
+}
+
+fn is_of(value: &DeValue<'_>, of_type: &str) -> bool {
+    match of_type {
+        "number" => value.is_integer() || value.is_float(),
+        "integer" => value.is_integer(),
+        "string" => value.is_str(),
+        "boolean" => value.is_bool(),
+        "array" => value.is_array(),
+        "object" => value.is_table(),
+        _ => true,
+    }
+}
+
+fn describe(of_type: &str) -> &str {
+    match of_type {
+        "number" => "a number",
+        "integer" => "a whole number",
+        "string" => "a string",
+        "boolean" => "true or false",
+        "array" => "a list",
+        "object" => "a table",
+        other => other,
+    }
+}

@@ -1,0 +1,378 @@
+//! From the text of a file to its outline. Every mistake is noted, and reading goes on behind it.
+
+use std::collections::HashMap;
+use std::mem;
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::condition::{MOST_TESTS, flag_compared};
+use super::expression::{Expr, Lie, Name, Operand};
+use super::fault::{Fault, Word};
+use super::format::{EXIT_KEYS, MACHINE_KEYS, SCRIPT_KEYS, STATE_KEYS};
+use super::outline::{ExitOutline, Outline, Spot, StateOutline, Unchecked, When};
+use super::problem::Findings;
+use super::words::{ValueKind, Words};
+use super::{grammar, params};
+
+type Value<'i> = Spanned<DeValue<'i>>;
+
+/// Reads the outline. `None` if there is not so much as a state to speak of.
+pub(crate) fn read(findings: &mut Findings, words: Option<&Words>) -> Option<Outline> {
+    let source = std::sync::Arc::clone(&findings.source);
+    let text = source.text.as_str();
+    if text.trim_start_matches('\u{feff}').trim().is_empty() {
+        findings.add(0..0, Fault::Empty);
+        return None;
+    }
+    let (table, errors) = DeTable::parse_recoverable(text);
+    for error in errors {
+        let fault = syntax(text, error.message(), error.span());
+        if matches!(fault, Fault::Syntax(_)) {
+            findings.trust_less();
+        }
+        findings.add(error.span().unwrap_or(0..0), fault);
+    }
+    let mut reader =
+        Reader { findings, words, text, names: Vec::new(), places: HashMap::new(), unchecked: Unchecked::default() };
+    reader.machine(table.get_ref())
+}
+
+/// What TOML's parser says, in the format's own words where it has some.
+fn syntax(text: &str, message: &str, span: Option<Range<usize>>) -> Fault {
+    let Some(span) = span.filter(|_| message == "duplicate key") else { return Fault::Syntax(message.into()) };
+    let key = text.get(span.clone()).unwrap_or_default().trim_matches(['"', '\'']).to_owned();
+    let before = text.get(..span.start).unwrap_or_default();
+    if before.ends_with("[states.") { Fault::DuplicateState(key) } else { Fault::DuplicateKey(key) }
+}
+
+struct Reader<'a, 'i> {
+    findings: &'a mut Findings,
+    words: Option<&'a Words>,
+    text: &'i str,
+    /// The states' names, in the order of the file.
+    names: Vec<&'i str>,
+    places: HashMap<&'i str, usize>,
+    unchecked: Unchecked,
+}
+
+impl<'i> Reader<'_, 'i> {
+    fn machine(&mut self, machine: &'i DeTable<'i>) -> Option<Outline> {
+        self.known_keys(machine, "a machine", MACHINE_KEYS);
+        let states = self.given(machine, "states", "the file", 0..0);
+        let states = states.and_then(|states| self.table(states, "`states`"));
+        let mut defined: Vec<_> = states.into_iter().flatten().collect();
+        defined.sort_by_key(|(name, _)| name.span().start);
+        for (place, (name, _)) in defined.iter().enumerate() {
+            let name: &str = name.get_ref();
+            self.names.push(name);
+            self.places.insert(name, place);
+        }
+        let initial = self.given(machine, "initial", "the file", 0..0);
+        let initial = initial.and_then(|initial| self.state_named(initial, "`initial`"));
+        let global = machine.get("global").and_then(|global| {
+            let place = self.state_named(global, "`global`")?;
+            if Some(place) == initial {
+                self.findings.add(global.span(), Fault::GlobalIsInitial(self.names[place].into()));
+            }
+            Some(place)
+        });
+        let states: Vec<_> = defined.into_iter().map(|(name, state)| self.state(name, state)).collect();
+        if states.is_empty() && self.findings.errors() == 0 {
+            self.missing("states", "the file", 0..0);
+        }
+        (!states.is_empty()).then(|| Outline {
+            source: std::sync::Arc::clone(&self.findings.source),
+            initial: initial.unwrap_or(0),
+            global,
+            states,
+            warnings: Vec::new(),
+            unchecked: mem::take(&mut self.unchecked),
+        })
+    }
+
+    fn state(&mut self, name: &'i Spanned<std::borrow::Cow<'i, str>>, state: &'i Value<'i>) -> StateOutline {
+        let place = self.places[&**name.get_ref()];
+        let mut outline = StateOutline {
+            name: name.get_ref().to_string(),
+            span: name.span(),
+            behaviour: None,
+            params: None,
+            script: None,
+            enter_when: None,
+            parent: None,
+            parent_span: state.get_ref().get("parent").map_or(name.span(), Spanned::span),
+            initial: None,
+            initial_span: state.get_ref().get("initial").map_or(name.span(), Spanned::span),
+            keeps_history: false,
+            is_final: false,
+            exits: Vec::new(),
+        };
+        if outline.name.trim() != outline.name || outline.name.is_empty() || outline.name.contains(char::is_control) {
+            self.findings.add(name.span(), Fault::BadStateName(outline.name.clone()));
+        }
+        let Some(state) = self.table(state, "a state") else { return outline };
+        self.known_keys(state, "a state", STATE_KEYS);
+        outline.behaviour = state.get("behaviour").and_then(|value| self.string(value, "`behaviour`"));
+        let params = state.get("params");
+        let params = params.filter(|params| self.table(params, "`params`").is_some());
+        self.behaviour(outline.behaviour.as_ref(), params);
+        outline.params = params.map(Spanned::span);
+        outline.script = state.get("script").and_then(|value| self.script(value));
+        outline.enter_when = state.get("enter_when").and_then(|value| self.condition(value, "`enter_when`", true));
+        outline.parent = state.get("parent").and_then(|value| self.state_named(value, "`parent`"));
+        outline.initial = state.get("initial").and_then(|value| self.state_named(value, "`initial`"));
+        outline.keeps_history =
+            state.get("history").and_then(|value| self.boolean(value, "`history`")).unwrap_or(false);
+        outline.is_final = state.get("final").and_then(|value| self.boolean(value, "`final`")).unwrap_or(false);
+        if let Some(exits) = state.get("exits") {
+            let exits = self.array(exits, "`exits`");
+            outline.exits = exits.iter().filter_map(|exit| self.exit(exit, place)).collect();
+        }
+        outline
+    }
+
+    fn behaviour(&mut self, behaviour: Option<&Spot>, params: Option<&Value<'i>>) {
+        let Some(behaviour) = behaviour else {
+            if let Some(params) = params {
+                let span = self.key_span("params", params.span());
+                self.findings.add(span, Fault::ParamsWithoutBehaviour);
+            }
+            return;
+        };
+        let Some(words) = self.words else {
+            self.unchecked.behaviours.insert(behaviour.text.clone());
+            return;
+        };
+        if let Some(schema) = words.behaviours.get(&behaviour.text) {
+            params::check(self.findings, behaviour, schema.as_ref(), params);
+            return;
+        }
+        let nearest = self.findings.nearest(&behaviour.text, words.behaviours.keys().map(String::as_str));
+        self.unknown(Word::Behaviour, behaviour.text.clone(), behaviour.span.clone(), nearest);
+    }
+
+    fn exit(&mut self, exit: &'i Value<'i>, from: usize) -> Option<ExitOutline> {
+        let span = exit.span();
+        let exit = self.table(exit, "an exit")?;
+        self.known_keys(exit, "an exit", EXIT_KEYS);
+        let to = self.given(exit, "to", "an exit", span.clone());
+        let to = to.and_then(|to| self.state_named(to, "`to`"));
+        let has_condition = exit.contains_key("when") || exit.contains_key("on");
+        let when = exit.get("when").and_then(|value| self.condition(value, "`when`", false));
+        let on = exit.get("on").and_then(|value| self.message(value));
+        let to = to?;
+        let always = matches!(&when, Some(When::Expr { expr: Expr::Bool(true), .. })) && on.is_none();
+        if to == from && (!has_condition || always) {
+            self.findings.add(span.clone(), Fault::SpinsOnItself(self.names[to].into()));
+        }
+        Some(ExitOutline { to, when, on, span })
+    }
+
+    fn message(&mut self, value: &'i Value<'i>) -> Option<Spot> {
+        let on = self.string(value, "`on`")?;
+        let Some(words) = self.words else {
+            self.unchecked.messages.insert(on.text.clone());
+            return Some(on);
+        };
+        if !words.messages.contains(&on.text) {
+            let nearest = self.findings.nearest(&on.text, words.messages.iter().map(String::as_str));
+            self.unknown(Word::Message, on.text.clone(), on.span.clone(), nearest);
+        }
+        Some(on)
+    }
+
+    fn condition(&mut self, value: &'i Value<'i>, what: &str, is_entry: bool) -> Option<When> {
+        if let DeValue::Table(table) = value.get_ref() {
+            self.known_keys(table, "a condition", SCRIPT_KEYS);
+            let Some(script) = table.get("script") else {
+                self.missing("script", "a condition", value.span());
+                return None;
+            };
+            return self.script(script).map(When::Script);
+        }
+        let spot = self.string(value, what)?;
+        let lie = Lie::of(&spot.text, self.text.get(spot.span.clone()).unwrap_or_default(), spot.span.clone());
+        match grammar::parse(&spot.text, &lie) {
+            Ok(expr) => {
+                let tests = self.check(&expr, is_entry);
+                if tests > MOST_TESTS {
+                    self.findings.add(spot.span, Fault::TooLong { most: MOST_TESTS });
+                }
+                Some(When::Expr { expr, text: spot.text })
+            }
+            Err((span, fault)) => {
+                self.findings.add(span, fault);
+                None
+            }
+        }
+    }
+
+    /// Checks the words of a condition, and counts what it asks.
+    fn check(&mut self, expr: &Expr, is_entry: bool) -> usize {
+        match expr {
+            Expr::Bool(_) => 0,
+            Expr::Not(inner) => self.check(inner, is_entry),
+            Expr::And(parts) | Expr::Or(parts) => parts.iter().map(|part| self.check(part, is_entry)).sum(),
+            Expr::Flag(name) => {
+                self.value(name, ValueKind::Flag);
+                1
+            }
+            Expr::Chance { span, .. } => {
+                if is_entry {
+                    self.findings.add(span.clone(), Fault::NotInEntry("chance"));
+                } else if self.words.is_some_and(|words| !words.random) {
+                    self.findings.add(span.clone(), Fault::NoRandomSource);
+                }
+                1
+            }
+            Expr::Compare { left, op, right } => {
+                if let Some((flag, _)) = flag_compared(left, *op, right) {
+                    self.value(flag, ValueKind::Flag);
+                    return 1;
+                }
+                for side in [left, right] {
+                    match side {
+                        Operand::Value(name) => self.value(name, ValueKind::Number),
+                        Operand::TimeInState(span) if is_entry => {
+                            self.findings.add(span.clone(), Fault::NotInEntry("time_in_state"));
+                        }
+                        Operand::Bool(_) => {
+                            if let (Operand::Value(name), _) | (_, Operand::Value(name)) = (left, right) {
+                                self.findings.add(name.span.clone(), Fault::FlagAsNumber(name.text.clone()));
+                            }
+                        }
+                        Operand::TimeInState(_) | Operand::Number(_) => {}
+                    }
+                }
+                1
+            }
+        }
+    }
+
+    fn value(&mut self, name: &Name, used_as: ValueKind) {
+        let Some(words) = self.words else {
+            self.unchecked.values.entry(name.text.clone()).or_insert(used_as);
+            return;
+        };
+        match (words.values.get(&name.text), used_as) {
+            (Some(kind), used_as) if *kind == used_as => {}
+            (Some(ValueKind::Number), _) => {
+                self.findings.add(name.span.clone(), Fault::NumberAsFlag(name.text.clone()));
+            }
+            (Some(ValueKind::Flag), _) => self.findings.add(name.span.clone(), Fault::FlagAsNumber(name.text.clone())),
+            (None, _) => {
+                let known = words.values.keys().map(String::as_str).chain(grammar::RESERVED);
+                let nearest = self.findings.nearest(&name.text, known);
+                self.unknown(Word::Value, name.text.clone(), name.span.clone(), nearest);
+            }
+        }
+    }
+
+    fn script(&mut self, value: &'i Value<'i>) -> Option<Spot> {
+        let script = self.string(value, "`script`")?;
+        if self.words.is_some_and(|words| !words.scripts) {
+            self.findings.add(script.span.clone(), Fault::ScriptsAreOff);
+        }
+        Some(script)
+    }
+
+    fn state_named(&mut self, value: &'i Value<'i>, what: &str) -> Option<usize> {
+        let name = self.string(value, what)?;
+        let place = self.places.get(name.text.as_str()).copied();
+        if place.is_none() {
+            let nearest = self.findings.nearest(&name.text, self.names.iter().copied());
+            self.unknown(Word::State, name.text, name.span, nearest);
+        }
+        place
+    }
+
+    fn unknown(&mut self, kind: Word, name: String, span: Range<usize>, nearest: Option<String>) {
+        self.findings.add(span, Fault::Unknown { kind, name, nearest });
+    }
+
+    fn missing(&mut self, key: &'static str, place: &str, span: Range<usize>) {
+        self.findings.add(span, Fault::MissingKey { key, place: place.into() });
+    }
+
+    /// The value of a key that there must be.
+    fn given(
+        &mut self,
+        table: &'i DeTable<'i>,
+        key: &'static str,
+        place: &str,
+        span: Range<usize>,
+    ) -> Option<&'i Value<'i>> {
+        let value = table.get(key);
+        if value.is_none() {
+            self.missing(key, place, span);
+        }
+        value
+    }
+
+    fn known_keys(&mut self, table: &DeTable<'_>, place: &'static str, known: &'static [&'static str]) {
+        for (key, _) in table {
+            let name: &str = key.get_ref();
+            if !known.contains(&name) {
+                let nearest = self.findings.nearest(name, known.iter().copied());
+                self.findings.add(key.span(), Fault::UnknownKey { key: name.into(), place, known, nearest });
+            }
+        }
+    }
+
+    /// Where the key stands whose value begins at `value`.
+    fn key_span(&self, key: &str, value: Range<usize>) -> Range<usize> {
+        let before = self.text.get(..value.start).unwrap_or_default();
+        match before.rfind(key) {
+            Some(start) => start..start + key.len(),
+            None => value,
+        }
+    }
+
+    fn string(&mut self, value: &Value<'_>, what: &str) -> Option<Spot> {
+        match value.get_ref() {
+            DeValue::String(text) => Some(Spot { text: text.to_string(), span: value.span() }),
+            other => self.mistyped(value, other, what, "a string"),
+        }
+    }
+
+    fn boolean(&mut self, value: &Value<'_>, what: &str) -> Option<bool> {
+        match value.get_ref() {
+            DeValue::Boolean(yes) => Some(*yes),
+            other => self.mistyped(value, other, what, "true or false"),
+        }
+    }
+
+    fn table(&mut self, value: &'i Value<'i>, what: &str) -> Option<&'i DeTable<'i>> {
+        match value.get_ref() {
+            DeValue::Table(table) => Some(table),
+            other => self.mistyped(value, other, what, "a table"),
+        }
+    }
+
+    fn array(&mut self, value: &'i Value<'i>, what: &str) -> &'i [Value<'i>] {
+        match value.get_ref() {
+            DeValue::Array(array) => array.as_ref(),
+            other => self.mistyped(value, other, what, "a list").unwrap_or_default(),
+        }
+    }
+
+    fn mistyped<O>(&mut self, value: &Value<'_>, found: &DeValue<'_>, what: &str, expected: &'static str) -> Option<O> {
+        self.findings.add(value.span(), Fault::WrongType { what: what.into(), expected, found: type_of(found) });
+        None
+    }
+}
+
+/// What a value is, with its article.
+pub(crate) fn type_of(value: &DeValue<'_>) -> &'static str {
+    match value {
+        DeValue::String(_) => "a string",
+        DeValue::Integer(_) => "a whole number",
+        DeValue::Float(_) => "a number",
+        DeValue::Boolean(_) => "true or false",
+        DeValue::Datetime(_) => "a date",
+        DeValue::Array(_) => "a list",
+        DeValue::Table(_) => "a table",
+    }
+}

@@ -1,0 +1,97 @@
+//! What conditions read, one owner at a time or many at once.
+//!
+//! A closure registered as a value implements [`Number`] or [`Flag`]. Each gets its own copy of the loop over many owners,
+//! with its reading inlined: one virtual call for up to 64 owners.
+
+use super::expression::Comparison;
+use crate::owner::Owner;
+
+/// Which of up to 64 owners: bit `i` is the `i`-th.
+pub(crate) type Lanes = u64;
+
+/// The most owners that are asked at once.
+pub(crate) const LANES: usize = 64;
+
+/// A number that an owner has.
+pub(crate) trait Number<T: Owner>: Send + Sync {
+    fn read(&self, owner: &T, cx: &T::Context<'_>) -> f64;
+
+    /// The owners whose number compares so with `with`.
+    fn compare(&self, owners: &[T], cx: &T::Context<'_>, op: Comparison, with: f64) -> Lanes;
+}
+
+impl<T: Owner, F> Number<T> for F
+where
+    F: Fn(&T, &T::Context<'_>) -> f64 + Send + Sync,
+{
+    #[inline]
+    fn read(&self, owner: &T, cx: &T::Context<'_>) -> f64 {
+        self(owner, cx)
+    }
+
+    fn compare(&self, owners: &[T], cx: &T::Context<'_>, op: Comparison, with: f64) -> Lanes {
+        // The comparison is chosen outside the loop.
+        match op {
+            Comparison::Less => lanes(owners, |owner| self(owner, cx) < with),
+            Comparison::LessOrEqual => lanes(owners, |owner| self(owner, cx) <= with),
+            Comparison::Greater => lanes(owners, |owner| self(owner, cx) > with),
+            Comparison::GreaterOrEqual => lanes(owners, |owner| self(owner, cx) >= with),
+            Comparison::Equal | Comparison::NotEqual => lanes(owners, |owner| op.holds(self(owner, cx), with)),
+        }
+    }
+}
+
+/// Something that is true or false of an owner.
+pub(crate) trait Flag<T: Owner>: Send + Sync {
+    fn read(&self, owner: &T, cx: &T::Context<'_>) -> bool;
+
+    /// The owners of which it is true.
+    fn ask(&self, owners: &[T], cx: &T::Context<'_>) -> Lanes;
+}
+
+impl<T: Owner, F> Flag<T> for F
+where
+    F: Fn(&T, &T::Context<'_>) -> bool + Send + Sync,
+{
+    #[inline]
+    fn read(&self, owner: &T, cx: &T::Context<'_>) -> bool {
+        self(owner, cx)
+    }
+
+    fn ask(&self, owners: &[T], cx: &T::Context<'_>) -> Lanes {
+        lanes(owners, |owner| self(owner, cx))
+    }
+}
+
+/// One byte for each owner first, which has no order to keep; then eight of them at a time into bits.
+#[inline]
+fn lanes<T>(owners: &[T], holds: impl Fn(&T) -> bool) -> Lanes {
+    let mut answers = [0_u8; LANES];
+    for (answer, owner) in answers.iter_mut().zip(owners) {
+        *answer = u8::from(holds(owner));
+    }
+    let eights = answers.chunks_exact(8).rev();
+    eights.fold(0, |lanes, eight| (lanes << 8) | packed(eight.try_into().unwrap_or_default()))
+}
+
+/// Eight answers as eight bits, the first as the lowest: each byte is moved to its own bit of the highest byte.
+#[inline]
+fn packed(answers: [u8; 8]) -> Lanes {
+    u64::from_le_bytes(answers).wrapping_mul(0x0102_0408_1020_4080) >> 56
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LANES, lanes};
+
+    #[test]
+    fn each_owner_has_its_own_lane() {
+        for count in [1, 7, 8, 9, 63, LANES] {
+            let owners: Vec<usize> = (0..count).collect();
+            for i in 0..count {
+                assert_eq!(lanes(&owners, |owner| *owner == i), 1 << i);
+            }
+            assert_eq!(lanes(&owners, |_| true), u64::MAX >> (LANES - count));
+        }
+    }
+}

@@ -1,0 +1,343 @@
+//! What a file may say: the game's values, behaviours and messages by name.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::de::{DeserializeOwned, IntoDeserializer};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::grammar::is_name;
+use super::values::{Flag, Number};
+use super::words::{ValueKind, Words};
+use crate::owner::Owner;
+use crate::state::{State, StateRef};
+
+/// What a definition may say about owners of type `T`: named values, behaviours and messages, registered in code.
+///
+/// The names of values are written in conditions, so they are words: letters, digits, `_` and `.`, not beginning with a
+/// digit, and none of `and`, `or`, `not`, `true`, `false`, `time_in_state`, `chance`.
+///
+/// # Examples
+///
+/// ```
+/// use demeanor::definition::{Definition, Vocabulary};
+/// use demeanor::{Fsm, Owner, State};
+/// use schemars::JsonSchema;
+/// use serde::Deserialize;
+///
+/// #[derive(Default)]
+/// struct Enemy {
+///     health: f32,
+///     x: f32,
+///     sees_player: bool,
+/// }
+///
+/// enum Told {
+///     Hit,
+/// }
+///
+/// impl Owner for Enemy {
+///     type Context<'a> = ();
+///     type Message = Told;
+/// }
+///
+/// struct Rest;
+/// impl State<Enemy> for Rest {}
+///
+/// /// A behaviour with parameters: one type, many states of the file.
+/// struct GoTo {
+///     x: f32,
+/// }
+///
+/// #[derive(Deserialize, JsonSchema)]
+/// struct GoToParams {
+///     x: f32,
+/// }
+///
+/// impl State<Enemy> for GoTo {
+///     fn update(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) {
+///         enemy.x += (self.x - enemy.x).clamp(-1.0, 1.0);
+///     }
+/// }
+///
+/// let vocabulary = Vocabulary::new()
+///     .value("health", |enemy: &Enemy, _| enemy.health.into())
+///     .flag("sees_player", |enemy: &Enemy, _| enemy.sees_player)
+///     .behaviour("rest", &Rest)
+///     .behaviour_with("go_to", |params: GoToParams| GoTo { x: params.x })
+///     .message("hit", |told| matches!(told, Told::Hit));
+///
+/// let file = r#"
+///     initial = "rest"
+///
+///     [states.rest]
+///     behaviour = "rest"
+///     exits = [
+///         { to = "run to cover", on = "hit" },
+///         { to = "find quad damage", when = "sees_player and health > 50" },
+///     ]
+///
+///     [states."find quad damage"]
+///     behaviour = "go_to"
+///     params = { x = 9.0 }
+///     exits = [{ to = "run to cover", when = "health < 20" }]
+///
+///     [states."run to cover"]
+///     behaviour = "go_to"
+///     params = { x = -9.0 }
+///     exits = [{ to = "rest", when = "not sees_player" }]
+/// "#;
+/// let definition = Definition::parse(file, &vocabulary)?;
+///
+/// let mut enemy = Enemy { health: 80.0, sees_player: true, ..Enemy::default() };
+/// let mut machine = definition.machine();
+/// machine.start(&mut enemy, &mut ());
+/// machine.update(&mut enemy, &mut ());
+/// machine.update(&mut enemy, &mut ());
+/// assert_eq!(machine.current().unwrap().name(), "find quad damage");
+/// assert_eq!(enemy.x, 1.0);
+///
+/// enemy.health = 10.0;
+/// machine.update(&mut enemy, &mut ());
+/// assert!(machine.is_in_state(&*definition.state("run to cover").unwrap()));
+/// # Ok::<(), demeanor::definition::Problems>(())
+/// ```
+pub struct Vocabulary<T: Owner> {
+    values: BTreeMap<String, Value<T>>,
+    behaviours: BTreeMap<String, Behaviour<T>>,
+    messages: BTreeMap<String, Told<T>>,
+    random: Option<Random<T>>,
+    #[cfg(feature = "script")]
+    pub(crate) scripts: super::script::Offered<T>,
+}
+
+/// What a condition reads.
+pub(crate) enum Value<T: Owner> {
+    Number(Arc<dyn Number<T>>),
+    Flag(Arc<dyn Flag<T>>),
+}
+
+impl<T: Owner> Clone for Value<T> {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Number(number) => Self::Number(Arc::clone(number)),
+            Self::Flag(flag) => Self::Flag(Arc::clone(flag)),
+        }
+    }
+}
+
+/// Draws a number from 0 to below 1.
+pub(crate) type Random<T> = Arc<dyn Fn(&mut T, &mut <T as Owner>::Context<'_>) -> f64 + Send + Sync>;
+
+/// The parameters of a behaviour, as the file has them.
+pub(crate) type Params<'i> = Option<Spanned<DeValue<'i>>>;
+
+/// Whether a message is of a kind.
+pub(crate) type Told<T> = Arc<dyn Fn(&<T as Owner>::Message) -> bool + Send + Sync>;
+
+/// Makes the state that does what a behaviour says.
+type Make<T> = Arc<dyn Fn(Params<'_>) -> Result<StateRef<T>, toml::de::Error> + Send + Sync>;
+
+struct Behaviour<T: Owner> {
+    /// `None` for a behaviour without parameters.
+    schema: Option<serde_json::Value>,
+    make: Make<T>,
+}
+
+impl<T: Owner> Vocabulary<T> {
+    /// Creates a vocabulary without words.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            values: BTreeMap::new(),
+            behaviours: BTreeMap::new(),
+            messages: BTreeMap::new(),
+            random: None,
+            #[cfg(feature = "script")]
+            scripts: super::script::Offered::default(),
+        }
+    }
+
+    /// Offers a number, such as `health`, for conditions to compare.
+    ///
+    /// A NaN compares false with everything.
+    ///
+    /// # Panics
+    ///
+    /// When `name` is not a word.
+    #[must_use]
+    pub fn value<F>(mut self, name: impl Into<String>, read: F) -> Self
+    where
+        F: Fn(&T, &T::Context<'_>) -> f64 + Send + Sync + 'static,
+    {
+        let name = word(name.into());
+        self.values.insert(name, Value::Number(Arc::new(read)));
+        self
+    }
+
+    /// Offers something that is true or false, such as `enemy_visible`, for conditions to ask.
+    ///
+    /// # Panics
+    ///
+    /// When `name` is not a word.
+    #[must_use]
+    pub fn flag<F>(mut self, name: impl Into<String>, read: F) -> Self
+    where
+        F: Fn(&T, &T::Context<'_>) -> bool + Send + Sync + 'static,
+    {
+        let name = word(name.into());
+        self.values.insert(name, Value::Flag(Arc::new(read)));
+        self
+    }
+
+    /// Offers a state as what a defined state does: its callbacks and guards are the defined state's.
+    ///
+    /// Its own parent and initial child are not used; the file says what is nested in what.
+    #[must_use]
+    pub fn behaviour(self, name: impl Into<String>, state: impl Into<StateRef<T>>) -> Self {
+        self.stand_in(name, None, state)
+    }
+
+    /// Offers states with parameters as what defined states do: `make` is called once for each defined state that names the
+    /// behaviour, with that state's `params`.
+    #[must_use]
+    pub fn behaviour_with<P, S, F>(mut self, name: impl Into<String>, make: F) -> Self
+    where
+        P: DeserializeOwned + JsonSchema,
+        S: State<T>,
+        F: Fn(P) -> S + Send + Sync + 'static,
+    {
+        let make = move |params: Params<'_>| {
+            let params = params.unwrap_or_else(|| Spanned::new(0..0, DeValue::Table(DeTable::new())));
+            P::deserialize(params.into_deserializer()).map(|params| StateRef::from(Arc::new(make(params))))
+        };
+        let schema = schemars::schema_for!(P).to_value();
+        self.behaviours.insert(name.into(), Behaviour { schema: Some(schema), make: Arc::new(make) });
+        self
+    }
+
+    /// Offers a state in the place of a behaviour whose code is not there: parameters are checked against a JSON Schema, and
+    /// then left alone. `None` takes none.
+    ///
+    /// For tools, which know a game's behaviours by [`Words`] only.
+    #[must_use]
+    pub fn stand_in(
+        mut self,
+        name: impl Into<String>,
+        schema: Option<serde_json::Value>,
+        state: impl Into<StateRef<T>>,
+    ) -> Self {
+        let state = state.into();
+        let make = move |_: Params<'_>| Ok(state.clone());
+        self.behaviours.insert(name.into(), Behaviour { schema, make: Arc::new(make) });
+        self
+    }
+
+    /// Offers a kind of message, for exits with `on = ".."`: `is` tells whether a message is of this kind.
+    #[must_use]
+    pub fn message<F>(mut self, name: impl Into<String>, is: F) -> Self
+    where
+        F: Fn(&T::Message) -> bool + Send + Sync + 'static,
+    {
+        self.messages.insert(name.into(), Arc::new(is));
+        self
+    }
+
+    /// Offers random numbers, from 0 to below 1, for conditions with `chance(0.1)`.
+    ///
+    /// They are the game's, so that a run can be repeated: keep the generator in the owner, and what one owner draws does
+    /// not depend on the others.
+    #[must_use]
+    pub fn random<F>(mut self, draw: F) -> Self
+    where
+        F: Fn(&mut T, &mut T::Context<'_>) -> f64 + Send + Sync + 'static,
+    {
+        self.random = Some(Arc::new(draw));
+        self
+    }
+
+    /// Returns the words without the code behind them, for tools.
+    #[must_use]
+    pub fn export(&self) -> Words {
+        let kind = |value: &Value<T>| match value {
+            Value::Number(_) => ValueKind::Number,
+            Value::Flag(_) => ValueKind::Flag,
+        };
+        #[cfg_attr(not(feature = "script"), expect(unused_mut, reason = "only scripts add to them"))]
+        let mut words = Words {
+            values: self.values.iter().map(|(name, value)| (name.clone(), kind(value))).collect(),
+            behaviours: self.behaviours.iter().map(|(name, made)| (name.clone(), made.schema.clone())).collect(),
+            messages: self.messages.keys().cloned().collect(),
+            random: self.random.is_some(),
+            ..Words::default()
+        };
+        #[cfg(feature = "script")]
+        {
+            words.scripts = true;
+            words.fields = self.scripts.fields.keys().cloned().collect();
+        }
+        words
+    }
+
+    pub(crate) fn value_of(&self, name: &str) -> Option<Value<T>> {
+        self.values.get(name).cloned()
+    }
+
+    #[cfg(feature = "script")]
+    pub(crate) fn values(&self) -> impl Iterator<Item = (&String, &Value<T>)> {
+        self.values.iter()
+    }
+
+    pub(crate) fn message_of(&self, name: &str) -> Option<Told<T>> {
+        self.messages.get(name).cloned()
+    }
+
+    pub(crate) fn random_source(&self) -> Option<Random<T>> {
+        self.random.clone()
+    }
+
+    /// The state that does what `behaviour` says. `None` if there is no such word.
+    pub(crate) fn make(&self, behaviour: &str, params: Params<'_>) -> Option<Result<StateRef<T>, toml::de::Error>> {
+        self.behaviours.get(behaviour).map(|behaviour| (behaviour.make)(params))
+    }
+}
+
+#[track_caller]
+pub(crate) fn word(name: String) -> String {
+    assert!(is_name(&name), "`{name}` cannot be written in a condition: a value's name is a word");
+    name
+}
+
+impl<T: Owner> Default for Vocabulary<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T: Owner> Clone for Behaviour<T> {
+    fn clone(&self) -> Self {
+        Self { schema: self.schema.clone(), make: Arc::clone(&self.make) }
+    }
+}
+
+impl<T: Owner> Clone for Vocabulary<T> {
+    fn clone(&self) -> Self {
+        Self {
+            values: self.values.clone(),
+            behaviours: self.behaviours.clone(),
+            messages: self.messages.clone(),
+            random: self.random.clone(),
+            #[cfg(feature = "script")]
+            scripts: self.scripts.clone(),
+        }
+    }
+}
+
+impl<T: Owner> fmt::Debug for Vocabulary<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Vocabulary").field(&self.export()).finish()
+    }
+}

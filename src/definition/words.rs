@@ -1,0 +1,68 @@
+//! The words that a game offers to its definitions, without the code behind them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+/// The names of a [`Vocabulary`](super::Vocabulary), without the code behind them: what a tool needs to check a file.
+///
+/// A game writes them to a file for its designers' tools; `demeanor check --vocabulary` reads it.
+///
+/// # Examples
+///
+/// ```
+/// use demeanor::definition::{Vocabulary, Words};
+/// # use demeanor::Owner;
+/// # struct Guard { health: f64 }
+/// # impl Owner for Guard { type Context<'a> = (); type Message = (); }
+///
+/// let vocabulary = Vocabulary::<Guard>::new().value("health", |guard: &Guard, _| guard.health);
+/// let json = vocabulary.export().to_json();
+/// assert!(Words::from_json(&json).unwrap().values.contains_key("health"));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Words {
+    /// What conditions can ask for, and whether it is a number.
+    pub values: BTreeMap<String, ValueKind>,
+    /// What states can do, with the JSON Schema of the parameters; `None` takes none.
+    pub behaviours: BTreeMap<String, Option<serde_json::Value>>,
+    /// What can be sent.
+    pub messages: BTreeSet<String>,
+    /// What scripts can write.
+    pub fields: BTreeSet<String>,
+    /// Whether conditions can ask for `chance(p)`.
+    pub random: bool,
+    /// Whether scripts run.
+    pub scripts: bool,
+}
+
+/// What a value of the vocabulary is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ValueKind {
+    /// A number, to be compared.
+    Number,
+    /// True or false.
+    Flag,
+}
+
+impl Words {
+    /// Writes them as JSON.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let mut json = serde_json::to_string_pretty(self).unwrap_or_default();
+        json.push('\n');
+        json
+    }
+
+    /// Reads them from JSON.
+    ///
+    /// # Errors
+    ///
+    /// When `json` is not what [`to_json`](Self::to_json) writes.
+    pub fn from_json(json: &str) -> Result<Self, serde_json::Error> {
+        serde_json::from_str(json)
+    }
+}

@@ -1,0 +1,107 @@
+//! What a callback asks for, and the queue in which that waits until the callback has returned.
+
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use core::fmt;
+
+use crate::owner::{Cause, Owner};
+use crate::state::StateRef;
+
+/// A change that a callback has asked for.
+pub(crate) enum Request<T: Owner> {
+    Change(StateRef<T>),
+    Revert,
+    Push(StateRef<T>),
+    Pop,
+    Resume(StateRef<T>),
+}
+
+impl<T: Owner> Request<T> {
+    pub(crate) fn cause(&self) -> Cause {
+        match self {
+            Self::Change(_) => Cause::Change,
+            Self::Revert => Cause::Revert,
+            Self::Push(_) => Cause::Push,
+            Self::Pop => Cause::Pop,
+            Self::Resume(_) => Cause::Resume,
+        }
+    }
+}
+
+impl<T: Owner> fmt::Display for Request<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Change(to) | Self::Push(to) | Self::Resume(to) => write!(f, "{} to {to}", self.cause()),
+            Self::Revert | Self::Pop => write!(f, "{}", self.cause()),
+        }
+    }
+}
+
+/// Requests, first in, first out (rule 10).
+///
+/// Two lie here, more behind a pointer: so two allocate nothing, and none cost a machine next to nothing to make room for and
+/// to drop, which it does in every tick.
+pub(crate) struct Requests<T: Owner> {
+    first: Option<Request<T>>,
+    /// `None` if `first` is.
+    second: Option<Request<T>>,
+    /// `None` rather than empty.
+    #[expect(clippy::box_collection, reason = "one word instead of four, and next to never made")]
+    more: Option<Box<VecDeque<Request<T>>>>,
+}
+
+impl<T: Owner> Requests<T> {
+    #[inline]
+    pub(crate) const fn new() -> Self {
+        Self { first: None, second: None, more: None }
+    }
+
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.first.is_none()
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, request: Request<T>) {
+        if self.first.is_none() {
+            self.first = Some(request);
+        } else {
+            self.push_behind(request);
+        }
+    }
+
+    #[cold]
+    fn push_behind(&mut self, request: Request<T>) {
+        if self.second.is_none() {
+            self.second = Some(request);
+        } else {
+            self.more.get_or_insert_default().push_back(request);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn pop(&mut self) -> Option<Request<T>> {
+        let request = self.first.take();
+        if self.second.is_some() {
+            self.move_up();
+        }
+        request
+    }
+
+    #[cold]
+    fn move_up(&mut self) {
+        self.first = self.second.take();
+        if let Some(more) = &mut self.more {
+            self.second = more.pop_front();
+            if more.is_empty() {
+                self.more = None;
+            }
+        }
+    }
+}
+
+impl<T: Owner> Default for Requests<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}

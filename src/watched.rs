@@ -1,0 +1,152 @@
+//! A machine whose steps are written down while it runs, for whoever keeps something else in step with it: an engine's
+//! components, a recording, a network.
+
+use alloc::vec::Vec;
+use core::fmt;
+
+use crate::fsm::Fsm;
+use crate::owner::{Cause, Owner};
+use crate::request::Request;
+use crate::state::StateRef;
+
+/// One step of a machine, as it happened.
+///
+/// A change writes down the exits, innermost first, then itself, then the enters, outermost first; those of a change
+/// abandoned half-way (rule 5) are not there. Starting writes enters alone, and stopping exits alone.
+#[non_exhaustive]
+pub enum Step<T: Owner> {
+    /// The state was exited or suspended: its callback is about to run.
+    Exited(StateRef<T>),
+    /// Current was changed, as [`Owner::on_change`] is told.
+    #[non_exhaustive]
+    Changed {
+        /// The state that was left; `None` when there was none.
+        from: Option<StateRef<T>>,
+        /// The state to be entered; `None` when a pop leads back to having none.
+        to: Option<StateRef<T>>,
+        /// The verb that asked for it.
+        cause: Cause,
+    },
+    /// The state was entered or resumed: its callback is about to run.
+    Entered(StateRef<T>),
+}
+
+impl<T: Owner> Clone for Step<T> {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Exited(state) => Self::Exited(state.clone()),
+            Self::Changed { from, to, cause } => Self::Changed { from: from.clone(), to: to.clone(), cause: *cause },
+            Self::Entered(state) => Self::Entered(state.clone()),
+        }
+    }
+}
+
+impl<T: Owner> fmt::Debug for Step<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exited(state) => f.debug_tuple("Exited").field(state).finish(),
+            Self::Changed { from, to, cause } => {
+                f.debug_struct("Changed").field("from", from).field("to", to).field("cause", cause).finish()
+            }
+            Self::Entered(state) => f.debug_tuple("Entered").field(state).finish(),
+        }
+    }
+}
+
+/// A machine lent by [`StateMachine::watched`](crate::StateMachine::watched).
+///
+/// The verbs are those of [`StateMachine`](crate::StateMachine).
+///
+/// # Examples
+///
+/// ```
+/// use demeanor::{Owner, State, StateMachine, Step};
+///
+/// struct Door;
+/// impl Owner for Door {
+///     type Context<'a> = ();
+///     type Message = ();
+/// }
+///
+/// struct Closed;
+/// struct Open;
+/// impl State<Door> for Closed {}
+/// impl State<Door> for Open {}
+///
+/// let mut machine = StateMachine::new(&Closed);
+/// let mut steps: Vec<Step<Door>> = Vec::new();
+/// let mut watched = machine.watched(Some(&mut steps));
+/// watched.change_state(&mut Door, &Open, &mut ());
+/// assert!(watched.has_changed());
+/// assert!(matches!(&steps[..], [Step::Exited(_), Step::Changed { .. }, Step::Entered(open)] if open.name() == "Open"));
+/// ```
+pub struct Watched<'a, T: Owner> {
+    fsm: Fsm<'a, T>,
+}
+
+impl<'a, T: Owner> Watched<'a, T> {
+    #[inline]
+    pub(crate) fn new(mut fsm: Fsm<'a, T>, steps: Option<&'a mut Vec<Step<T>>>) -> Self {
+        fsm.steps = steps;
+        Self { fsm }
+    }
+
+    /// Returns whether any change was made since the machine was lent.
+    #[inline]
+    #[must_use]
+    pub fn has_changed(&self) -> bool {
+        self.fsm.has_changed
+    }
+
+    /// Does what [`StateMachine::start`](crate::StateMachine::start) does.
+    pub fn start(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
+        self.verb().start(owner, cx);
+    }
+
+    /// Does what [`StateMachine::stop`](crate::StateMachine::stop) does.
+    pub fn stop(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
+        self.verb().stop(owner, cx);
+    }
+
+    /// Does what [`StateMachine::update`](crate::StateMachine::update) does.
+    #[inline]
+    pub fn update(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
+        self.fsm.tick(owner, cx);
+    }
+
+    /// Does what [`StateMachine::send`](crate::StateMachine::send) does. Returns whether the message was handled.
+    pub fn send(&mut self, owner: &mut T, message: &T::Message, cx: &mut T::Context<'_>) -> bool {
+        self.verb().send(owner, message, cx)
+    }
+
+    /// Does what [`StateMachine::change_state`](crate::StateMachine::change_state) does. Returns whether it was done.
+    pub fn change_state(&mut self, owner: &mut T, to: impl Into<StateRef<T>>, cx: &mut T::Context<'_>) -> bool {
+        self.verb().execute_now(&Request::Change(to.into()), owner, cx)
+    }
+
+    /// Does what [`StateMachine::revert_state`](crate::StateMachine::revert_state) does. Returns whether it was done.
+    pub fn revert_state(&mut self, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        self.verb().execute_now(&Request::Revert, owner, cx)
+    }
+
+    /// Does what [`StateMachine::push_state`](crate::StateMachine::push_state) does. Returns whether it was done.
+    pub fn push_state(&mut self, owner: &mut T, over: impl Into<StateRef<T>>, cx: &mut T::Context<'_>) -> bool {
+        self.verb().execute_now(&Request::Push(over.into()), owner, cx)
+    }
+
+    /// Does what [`StateMachine::pop_state`](crate::StateMachine::pop_state) does. Returns whether it was done.
+    pub fn pop_state(&mut self, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        self.verb().execute_now(&Request::Pop, owner, cx)
+    }
+
+    /// Does what [`StateMachine::resume_state`](crate::StateMachine::resume_state) does. Returns whether it was done.
+    pub fn resume_state(&mut self, owner: &mut T, composite: impl Into<StateRef<T>>, cx: &mut T::Context<'_>) -> bool {
+        self.verb().execute_now(&Request::Resume(composite.into()), owner, cx)
+    }
+
+    /// The handle, with a count of changes of its own for each verb (rule 13).
+    fn verb(&mut self) -> &mut Fsm<'a, T> {
+        self.fsm.changes = 0;
+        &mut self.fsm
+    }
+}

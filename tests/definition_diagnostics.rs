@@ -1,0 +1,1200 @@
+//! What a designer is shown of a mistake: the whole text, as the tool draws it.
+#![cfg(feature = "definition")]
+
+use std::fmt::Write as _;
+
+use demeanor::Owner;
+use demeanor::definition::{Definition, Outline, Problem, Problems, ValueKind, Vocabulary};
+use demeanor::{GameTime, State};
+use miette::{GraphicalReportHandler, GraphicalTheme};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+struct Grunt {
+    health: f64,
+    enemy_visible: bool,
+}
+
+impl Owner for Grunt {
+    type Context<'a> = GameTime;
+    type Message = &'static str;
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Target {
+    Cover,
+    Enemy,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct GoToParams {
+    target: Target,
+    #[serde(default)]
+    speed: f32,
+    #[serde(default)]
+    tries: u8,
+}
+
+struct GoTo;
+impl State<Grunt> for GoTo {}
+struct Rest;
+impl State<Grunt> for Rest {}
+
+fn vocabulary() -> Vocabulary<Grunt> {
+    Vocabulary::new()
+        .value("health", |grunt: &Grunt, _| grunt.health)
+        .flag("enemy_visible", |grunt: &Grunt, _| grunt.enemy_visible)
+        .behaviour("rest", &Rest)
+        .behaviour_with("go_to", |params: GoToParams| {
+            let _ = (params.target as u8, params.speed, params.tries);
+            GoTo
+        })
+        .message("took_damage", |told| *told == "damage")
+}
+
+fn drawn(problems: &Problems) -> String {
+    let handler =
+        GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor()).with_width(100).with_links(false);
+    let mut text = String::new();
+    for problem in problems {
+        handler.render_report(&mut text, problem).unwrap();
+        writeln!(text).unwrap();
+    }
+    text
+}
+
+#[track_caller]
+fn problems(file: &str) -> Problems {
+    Definition::parse_named("grunt.toml", file, &vocabulary()).expect_err("the file is wrong")
+}
+
+/// Compares what a file is told with what it should be, both without what is at the ends of lines.
+#[track_caller]
+fn assert_told(file: &str, expected: &str) {
+    assert_same(&drawn(&problems(file)), expected);
+}
+
+#[track_caller]
+fn assert_same(told: &str, expected: &str) {
+    let trimmed = |text: &str| text.trim().lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
+    let (told, expected) = (trimmed(told), trimmed(expected));
+    assert!(told == expected, "told:\n{told}\n\nexpected:\n{expected}");
+}
+
+/// What a file that works all the same is warned of, a line each.
+#[track_caller]
+fn warnings(file: &str) -> Vec<String> {
+    let definition = Definition::parse_named("grunt.toml", file, &vocabulary()).expect("only warnings");
+    definition.warnings().iter().map(Problem::located).collect()
+}
+
+/// What a file is told, a line each.
+#[track_caller]
+fn lines(file: &str) -> Vec<String> {
+    problems(file).iter().map(Problem::located).collect()
+}
+
+#[test]
+fn text_that_is_not_toml() {
+    assert_told(
+        r#"initial = "idle"
+
+[states.idle]
+behaviour = "rest"
+exits = [{ to = "attack", when = "enemy_visible" }]
+
+[states.attack
+exits = [{ to = "idle", when = "not enemy_visible" }]
+"#,
+        r#"syntax
+
+  × this is not TOML: unclosed table, expected `]`
+   ╭─[grunt.toml:7:15]
+ 6 │
+ 7 │ [states.attack
+   ·               ▲
+   ·               ╰── here
+ 8 │ exits = [{ to = "idle", when = "not enemy_visible" }]
+   ╰────
+"#,
+    );
+}
+
+#[test]
+fn a_string_without_an_end() {
+    assert_told(
+        r#"initial = "idle
+
+[states.idle]
+behaviour = "rest"
+exits = [{ to = "attack", when = "enemy_visible" }]
+
+[states.attack]
+exits = [{ to = "idle", when = "not enemy_visible" }]
+"#,
+        r#"syntax
+
+  × this is not TOML: invalid basic string, expected `"`
+   ╭─[grunt.toml:1:16]
+ 1 │ initial = "idle
+   ·                ▲
+   ·                ╰── here
+ 2 │
+   ╰────
+"#,
+    );
+}
+
+#[test]
+fn an_unknown_key() {
+    assert_told(
+        r#"initial = "idle"
+
+[states.idle]
+behavior = "rest"
+exits = [{ to = "attack", when = "enemy_visible" }]
+
+[states.attack]
+exits = [{ to = "idle", when = "not enemy_visible" }]
+"#,
+        r#"unknown-key
+
+  × unknown key `behavior` in a state
+   ╭─[grunt.toml:4:1]
+ 3 │ [states.idle]
+ 4 │ behavior = "rest"
+   · ────┬───
+   ·     ╰── not a key of the format
+ 5 │ exits = [{ to = "attack", when = "enemy_visible" }]
+   ╰────
+  help: did you mean `behaviour`?
+"#,
+    );
+}
+
+#[test]
+fn an_unknown_state() {
+    assert_told(
+        r#"initial = "idle"
+
+[states.idle]
+behaviour = "rest"
+exits = [{ to = "atack", when = "enemy_visible" }]
+
+[states.attack]
+exits = [{ to = "idle", when = "not enemy_visible" }]
+"#,
+        r#"unknown-state
+
+  × unknown state `atack`
+   ╭─[grunt.toml:5:17]
+ 4 │ behaviour = "rest"
+ 5 │ exits = [{ to = "atack", when = "enemy_visible" }]
+   ·                 ───┬───
+   ·                    ╰── no state of this file
+ 6 │
+   ╰────
+  help: did you mean `attack`?
+"#,
+    );
+}
+
+#[test]
+fn an_unknown_behaviour() {
+    assert_told(
+        r#"initial = "idle"
+
+[states.idle]
+behaviour = "rust"
+exits = [{ to = "attack", when = "enemy_visible" }]
+
+[states.attack]
+exits = [{ to = "idle", when = "not enemy_visible" }]
+"#,
+        r#"unknown-behaviour
+
+  × unknown behaviour `rust`
+   ╭─[grunt.toml:4:13]
+ 3 │ [states.idle]
+ 4 │ behaviour = "rust"
+   ·             ───┬──
+   ·                ╰── no behaviour that the game offers
+ 5 │ exits = [{ to = "attack", when = "enemy_visible" }]
+   ╰────
+  help: did you mean `rest`?
+"#,
+    );
+}
+
+#[test]
+fn an_unknown_value() {
+    assert_told(
+        r#"initial = "idle"
+
+[states.idle]
+behaviour = "rest"
+exits = [{ to = "attack", when = "enemy_visible and helth < 20" }]
+
+[states.attack]
+exits = [{ to = "idle", when = "not enemy_visible" }]
+"#,
+        r#"unknown-value
+
+  × unknown value `helth`
+   ╭─[grunt.toml:5:53]
+ 4 │ behaviour = "rest"
+ 5 │ exits = [{ to = "attack", when = "enemy_visible and helth < 20" }]
+   ·                                                     ──┬──
+   ·                                                       ╰── no value that the game offers
+ 6 │
+   ╰────
+  help: did you mean `health`?
+"#,
+    );
+}
+
+#[test]
+fn an_unknown_message() {
+    assert_told(
+        r#"initial = "idle"
+
+[states.idle]
+behaviour = "rest"
+exits = [{ to = "attack", on = "took_demage" }]
+
+[states.attack]
+exits = [{ to = "idle", when = "not enemy_visible" }]
+"#,
+        r#"unknown-message
+
+  × unknown message `took_demage`
+   ╭─[grunt.toml:5:32]
+ 4 │ behaviour = "rest"
+ 5 │ exits = [{ to = "attack", on = "took_demage" }]
+   ·                                ──────┬──────
+   ·                                      ╰── no message that the game offers
+ 6 │
+   ╰────
+  help: did you mean `took_damage`?
+"#,
+    );
+}
+
+#[test]
+fn an_unknown_parameter() {
+    assert_told(
+        r#"initial = "idle"
+
+[states.idle]
+behaviour = "go_to"
+params = { target = "cover", sped = 2.0 }
+exits = [{ to = "attack", when = "enemy_visible" }]
+
+[states.attack]
+exits = [{ to = "idle", when = "not enemy_visible" }]
+"#,
+        r#"unknown-parameter
+
+  × behaviour `go_to` has no parameter `sped`
+   ╭─[grunt.toml:5:30]
+ 4 │ behaviour = "go_to"
+ 5 │ params = { target = "cover", sped = 2.0 }
+   ·                              ──┬─
+   ·                                ╰── not a parameter
+ 6 │ exits = [{ to = "attack", when = "enemy_visible" }]
+   ╰────
+  help: did you mean `speed`?
+"#,
+    );
+}
+
+#[test]
+fn a_parameter_where_none_is_taken() {
+    assert_told(
+        r#"initial = "idle"
+
+[states.idle]
+behaviour = "rest"
+params = { hours = 2 }
+exits = [{ to = "attack", when = "enemy_visible" }]
+
+[states.attack]
+exits = [{ to = "idle", when = "not enemy_visible" }]
+"#,
+        r#"unknown-parameter
+
+  × behaviour `rest` has no parameter `hours`
+   ╭─[grunt.toml:5:12]
+ 4 │ behaviour = "rest"
+ 5 │ params = { hours = 2 }
+   ·            ──┬──
+   ·              ╰── not a parameter
+ 6 │ exits = [{ to = "attack", when = "enemy_visible" }]
+   ╰────
+  help: behaviour `rest` takes no parameters
+"#,
+    );
+}
+
+#[test]
+fn a_parameter_of_a_wrong_type() {
+    assert_told(
+        r#"initial = "idle"
+
+[states.idle]
+behaviour = "go_to"
+params = { target = "cover", speed = "fast" }
+exits = [{ to = "attack", when = "enemy_visible" }]
+
+[states.attack]
+exits = [{ to = "idle", when = "not enemy_visible" }]
+"#,
+        r#"parameter-type
+
+  × parameter `speed` of behaviour `go_to` must be a number, not a string
+   ╭─[grunt.toml:5:38]
+ 4 │ behaviour = "go_to"
+ 5 │ params = { target = "cover", speed = "fast" }
+   ·                                      ───┬──
+   ·                                         ╰── expected a number
+ 6 │ exits = [{ to = "attack", when = "enemy_visible" }]
+   ╰────
+"#,
+    );
+}
+
+#[test]
+fn a_parameter_that_is_none_of_the_words() {
+    assert_told(
+        r#"initial = "idle"
+
+[states.idle]
+behaviour = "go_to"
+params = { target = "home" }
+exits = [{ to = "attack", when = "enemy_visible" }]
+
+[states.attack]
+exits = [{ to = "idle", when = "not enemy_visible" }]
+"#,
+        r#"parameter-type
+
+  × parameter `target` of behaviour `go_to` must be `cover` or `enemy`, not `home`
+   ╭─[grunt.toml:5:21]
+ 4 │ behaviour = "go_to"
+ 5 │ params = { target = "home" }
+   ·                     ───┬──
+   ·                        ╰── expected `cover` or `enemy`
+ 6 │ exits = [{ to = "attack", when = "enemy_visible" }]
+   ╰────
+"#,
+    );
+}
+
+#[test]
+fn a_parameter_that_only_the_behaviour_refuses() {
+    assert_told(
+        r#"initial = "idle"
+
+[states.idle]
+behaviour = "go_to"
+params = { target = "cover", tries = 1000 }
+exits = [{ to = "attack", when = "enemy_visible" }]
+
+[states.attack]
+exits = [{ to = "idle", when = "not enemy_visible" }]
+"#,
+        r#"parameter-type
+
+  × behaviour `go_to` refuses its parameters: invalid value: integer `1000`, expected u8
+   ╭─[grunt.toml:5:38]
+ 4 │ behaviour = "go_to"
+ 5 │ params = { target = "cover", tries = 1000 }
+   ·                                      ──┬─
+   ·                                        ╰── refused
+ 6 │ exits = [{ to = "attack", when = "enemy_visible" }]
+   ╰────
+"#,
+    );
+}
+
+#[test]
+fn a_missing_parameter() {
+    assert_told(
+        r#"initial = "idle"
+
+[states.idle]
+behaviour = "go_to"
+params = { speed = 1 }
+exits = [{ to = "attack", when = "enemy_visible" }]
+
+[states.attack]
+exits = [{ to = "idle", when = "not enemy_visible" }]
+"#,
+        r#"missing-parameter
+
+  × behaviour `go_to` needs parameter `target`
+   ╭─[grunt.toml:5:10]
+ 4 │ behaviour = "go_to"
+ 5 │ params = { speed = 1 }
+   ·          ──────┬──────
+   ·                ╰── needs `target`
+ 6 │ exits = [{ to = "attack", when = "enemy_visible" }]
+   ╰────
+"#,
+    );
+}
+
+#[test]
+fn a_state_defined_twice() {
+    assert_told(
+        r#"initial = "idle"
+
+[states.idle]
+behaviour = "rest"
+exits = [{ to = "attack", when = "enemy_visible" }]
+
+[states.attack]
+exits = [{ to = "idle", when = "not enemy_visible" }]
+
+[states.idle]
+final = true
+"#,
+        r"duplicate-state
+
+  × state `idle` is defined twice
+    ╭─[grunt.toml:10:9]
+  9 │
+ 10 │ [states.idle]
+    ·         ──┬─
+    ·           ╰── given before
+ 11 │ final = true
+    ╰────
+  help: put both into one table, or rename one
+",
+    );
+}
+
+#[test]
+fn a_missing_initial_state() {
+    assert_told(
+        r#"
+[states.idle]
+behaviour = "rest"
+exits = [{ to = "attack", when = "enemy_visible" }]
+
+[states.attack]
+exits = [{ to = "idle", when = "not enemy_visible" }]
+"#,
+        r#"missing-key
+
+  × the file has no `initial`
+   ╭─[grunt.toml:1:1]
+ 1 │
+   · ▲
+   · ╰── needs `initial`
+ 2 │ [states.idle]
+ 3 │ behaviour = "rest"
+   ╰────
+  help: name the state that a machine begins in: `initial = ".."`
+"#,
+    );
+}
+
+#[test]
+fn an_unknown_initial_state() {
+    assert_told(
+        r#"initial = "idel"
+
+[states.idle]
+behaviour = "rest"
+exits = [{ to = "attack", when = "enemy_visible" }]
+
+[states.attack]
+exits = [{ to = "idle", when = "not enemy_visible" }]
+"#,
+        r#"unknown-state
+
+  × unknown state `idel`
+   ╭─[grunt.toml:1:11]
+ 1 │ initial = "idel"
+   ·           ───┬──
+   ·              ╰── no state of this file
+ 2 │
+   ╰────
+  help: did you mean `idle`?
+"#,
+    );
+}
+
+#[test]
+fn parents_in_a_circle() {
+    assert_told(
+        r#"initial = "idle"
+
+[states.idle]
+parent = "attack"
+behaviour = "rest"
+exits = [{ to = "attack", when = "enemy_visible" }]
+
+[states.attack]
+parent = "idle"
+exits = [{ to = "idle", when = "not enemy_visible" }]
+"#,
+        r#"parent-cycle
+
+  × `idle` and `attack` are each other's parents
+   ╭─[grunt.toml:4:10]
+ 3 │ [states.idle]
+ 4 │ parent = "attack"
+   ·          ────┬───
+   ·              ╰── closes the circle
+ 5 │ behaviour = "rest"
+   ╰────
+  help: one of them must have another parent, or none
+"#,
+    );
+}
+
+#[test]
+fn an_exit_to_its_own_state_without_a_condition() {
+    assert_told(
+        r#"initial = "idle"
+
+[states.idle]
+behaviour = "rest"
+exits = [{ to = "attack", when = "enemy_visible" }, { to = "idle" }]
+
+[states.attack]
+exits = [{ to = "idle", when = "not enemy_visible" }]
+"#,
+        r#"spins
+
+  × state `idle` would leave for itself in every tick
+   ╭─[grunt.toml:5:53]
+ 4 │ behaviour = "rest"
+ 5 │ exits = [{ to = "attack", when = "enemy_visible" }, { to = "idle" }]
+   ·                                                     ───────┬───────
+   ·                                                            ╰── to itself, with no condition
+ 6 │
+   ╰────
+  help: give the exit a `when`, or remove it
+"#,
+    );
+}
+
+#[test]
+fn a_condition_too_deep() {
+    assert_told(
+        r#"initial = "idle"
+
+[states.idle]
+behaviour = "rest"
+exits = [{ to = "attack", when = "(((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((enemy_visible)))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))" }]
+
+[states.attack]
+exits = [{ to = "idle", when = "not enemy_visible" }]
+"#,
+        r#"condition-too-deep
+
+  × the condition is nested deeper than 64 parentheses and `not`s
+   ╭─[grunt.toml:5:99]
+ 4 │ behaviour = "rest"
+ 5 │ exits = [{ to = "attack", when = "(((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((enemy_visible)))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))" }]
+   ·                                                                                                   ┬
+   ·                                                                                                   ╰── too deep from here
+ 6 │
+   ╰────
+  help: let the game offer the answer as one value, or split the state
+"#,
+    );
+}
+
+#[test]
+fn a_condition_that_breaks_off() {
+    assert_told(
+        r#"initial = "idle"
+
+[states.idle]
+behaviour = "rest"
+exits = [{ to = "attack", when = "enemy_visible and" }]
+
+[states.attack]
+exits = [{ to = "idle", when = "not enemy_visible" }]
+"#,
+        r#"condition
+
+  × expected a value, a number, `not` or `(`
+   ╭─[grunt.toml:5:52]
+ 4 │ behaviour = "rest"
+ 5 │ exits = [{ to = "attack", when = "enemy_visible and" }]
+   ·                                                    ▲
+   ·                                                    ╰── here
+ 6 │
+   ╰────
+"#,
+    );
+}
+
+#[test]
+fn a_condition_with_another_languages_operators() {
+    assert_told(
+        r#"initial = "idle"
+
+[states.idle]
+behaviour = "rest"
+exits = [{ to = "attack", when = "enemy_visible && health < 20" }]
+
+[states.attack]
+exits = [{ to = "idle", when = "not enemy_visible" }]
+"#,
+        r#"condition
+
+  × expected `and`, `or` or the end
+   ╭─[grunt.toml:5:49]
+ 4 │ behaviour = "rest"
+ 5 │ exits = [{ to = "attack", when = "enemy_visible && health < 20" }]
+   ·                                                 ─┬
+   ·                                                  ╰── here
+ 6 │
+   ╰────
+  help: write `and`
+"#,
+    );
+}
+
+#[test]
+fn an_assignment_for_a_comparison() {
+    assert_told(
+        r#"initial = "idle"
+
+[states.idle]
+behaviour = "rest"
+exits = [{ to = "attack", when = "health = 20" }]
+
+[states.attack]
+exits = [{ to = "idle", when = "not enemy_visible" }]
+"#,
+        r#"condition
+
+  × expected `and`, `or` or the end
+   ╭─[grunt.toml:5:42]
+ 4 │ behaviour = "rest"
+ 5 │ exits = [{ to = "attack", when = "health = 20" }]
+   ·                                          ┬
+   ·                                          ╰── here
+ 6 │
+   ╰────
+  help: write `==`
+"#,
+    );
+}
+
+#[test]
+fn a_chain_of_comparisons() {
+    assert_told(
+        r#"initial = "idle"
+
+[states.idle]
+behaviour = "rest"
+exits = [{ to = "attack", when = "0 < health < 20" }]
+
+[states.attack]
+exits = [{ to = "idle", when = "not enemy_visible" }]
+"#,
+        r#"condition
+
+  × comparisons cannot be chained
+   ╭─[grunt.toml:5:46]
+ 4 │ behaviour = "rest"
+ 5 │ exits = [{ to = "attack", when = "0 < health < 20" }]
+   ·                                              ┬
+   ·                                              ╰── a second comparison
+ 6 │
+   ╰────
+  help: join them by `and`, as in `1 < health and health < 5`
+"#,
+    );
+}
+
+#[test]
+fn a_number_where_a_flag_should_be() {
+    assert_told(
+        r#"initial = "idle"
+
+[states.idle]
+behaviour = "rest"
+exits = [{ to = "attack", when = "not health" }]
+
+[states.attack]
+exits = [{ to = "idle", when = "not enemy_visible" }]
+"#,
+        r#"comparison
+
+  × `health` is a number, which is neither true nor false
+   ╭─[grunt.toml:5:39]
+ 4 │ behaviour = "rest"
+ 5 │ exits = [{ to = "attack", when = "not health" }]
+   ·                                       ───┬──
+   ·                                          ╰── a number
+ 6 │
+   ╰────
+  help: compare it, as in `health > 0`
+"#,
+    );
+}
+
+#[test]
+fn a_flag_where_a_number_should_be() {
+    assert_told(
+        r#"initial = "idle"
+
+[states.idle]
+behaviour = "rest"
+exits = [{ to = "attack", when = "enemy_visible > 1" }]
+
+[states.attack]
+exits = [{ to = "idle", when = "not enemy_visible" }]
+"#,
+        r#"comparison
+
+  × `enemy_visible` is true or false, not a number
+   ╭─[grunt.toml:5:35]
+ 4 │ behaviour = "rest"
+ 5 │ exits = [{ to = "attack", when = "enemy_visible > 1" }]
+   ·                                   ──────┬──────
+   ·                                         ╰── true or false
+ 6 │
+   ╰────
+  help: write `enemy_visible` or `not enemy_visible`
+"#,
+    );
+}
+
+#[test]
+fn a_comparison_of_nothing() {
+    assert_told(
+        r#"initial = "idle"
+
+[states.idle]
+behaviour = "rest"
+exits = [{ to = "attack", when = "1 < 2" }]
+
+[states.attack]
+exits = [{ to = "idle", when = "not enemy_visible" }]
+"#,
+        r#"comparison
+
+  × the comparison is always the same
+   ╭─[grunt.toml:5:35]
+ 4 │ behaviour = "rest"
+ 5 │ exits = [{ to = "attack", when = "1 < 2" }]
+   ·                                   ──┬──
+   ·                                     ╰── neither side is a value
+ 6 │
+   ╰────
+  help: name a value of the game on one side
+"#,
+    );
+}
+
+#[test]
+fn a_chance_above_one() {
+    assert_told(
+        r#"initial = "idle"
+
+[states.idle]
+behaviour = "rest"
+exits = [{ to = "attack", when = "chance(10)" }]
+
+[states.attack]
+exits = [{ to = "idle", when = "not enemy_visible" }]
+"#,
+        r#"chance
+
+  × a chance is a number from 0 to 1
+   ╭─[grunt.toml:5:42]
+ 4 │ behaviour = "rest"
+ 5 │ exits = [{ to = "attack", when = "chance(10)" }]
+   ·                                          ─┬
+   ·                                           ╰── not from 0 to 1
+ 6 │
+   ╰────
+"#,
+    );
+}
+
+#[test]
+fn a_chance_without_random_numbers() {
+    assert_told(
+        r#"initial = "idle"
+
+[states.idle]
+behaviour = "rest"
+exits = [{ to = "attack", when = "chance(0.1)" }]
+
+[states.attack]
+exits = [{ to = "idle", when = "not enemy_visible" }]
+"#,
+        r#"chance
+
+  × the game offers no random numbers to definitions
+   ╭─[grunt.toml:5:35]
+ 4 │ behaviour = "rest"
+ 5 │ exits = [{ to = "attack", when = "chance(0.1)" }]
+   ·                                   ─────┬─────
+   ·                                        ╰── needs random numbers
+ 6 │
+   ╰────
+  help: a programmer can add them with `Vocabulary::random`
+"#,
+    );
+}
+
+#[test]
+fn time_in_an_entry_condition() {
+    assert_told(
+        r#"initial = "idle"
+
+[states.idle]
+behaviour = "rest"
+exits = [{ to = "attack", when = "enemy_visible" }]
+
+[states.attack]
+enter_when = "time_in_state > 2"
+exits = [{ to = "idle", when = "not enemy_visible" }]
+"#,
+        r#"entry-condition
+
+  × `time_in_state` cannot be asked in `enter_when`
+   ╭─[grunt.toml:8:15]
+ 7 │ [states.attack]
+ 8 │ enter_when = "time_in_state > 2"
+   ·               ──────┬──────
+   ·                     ╰── unknown before the state is entered
+ 9 │ exits = [{ to = "idle", when = "not enemy_visible" }]
+   ╰────
+  help: put it into the `when` of the exits that lead here
+"#,
+    );
+}
+
+#[test]
+fn an_initial_child_that_is_not_a_child() {
+    assert_told(
+        r#"initial = "idle"
+
+[states.idle]
+initial = "attack"
+behaviour = "rest"
+exits = [{ to = "attack", when = "enemy_visible" }]
+
+[states.attack]
+exits = [{ to = "idle", when = "not enemy_visible" }]
+"#,
+        r#"initial-not-a-child
+
+  × `attack` is the initial state of `idle`, but not a child of it
+   ╭─[grunt.toml:4:11]
+ 3 │ [states.idle]
+ 4 │ initial = "attack"
+   ·           ────┬───
+   ·               ╰── its parent is not `idle`
+ 5 │ behaviour = "rest"
+   ╰────
+  help: give `attack` the key `parent = "idle"`
+"#,
+    );
+}
+
+#[test]
+fn a_global_state_that_is_a_target() {
+    assert_told(
+        r#"global = "attack"
+initial = "idle"
+
+[states.idle]
+behaviour = "rest"
+exits = [{ to = "attack", when = "enemy_visible" }]
+
+[states.attack]
+exits = [{ to = "idle", when = "not enemy_visible" }]
+"#,
+        r#"global
+
+  × state `attack` is the global state: it cannot be changed to
+   ╭─[grunt.toml:6:10]
+ 5 │ behaviour = "rest"
+ 6 │ exits = [{ to = "attack", when = "enemy_visible" }]
+   ·          ────────────────────┬────────────────────
+   ·                              ╰── runs beside every other state already
+ 7 │
+   ╰────
+"#,
+    );
+}
+
+#[test]
+fn a_key_of_a_wrong_type() {
+    assert_told(
+        r#"initial = "idle"
+
+[states.idle]
+behaviour = "rest"
+exits = "attack"
+final = 1
+
+[states.attack]
+exits = [{ to = "idle", when = "not enemy_visible" }]
+"#,
+        r#"wrong-type
+
+  × `exits` must be a list, not a string
+   ╭─[grunt.toml:5:9]
+ 4 │ behaviour = "rest"
+ 5 │ exits = "attack"
+   ·         ────┬───
+   ·             ╰── expected a list
+ 6 │ final = 1
+   ╰────
+
+wrong-type
+
+  × `final` must be true or false, not a whole number
+   ╭─[grunt.toml:6:9]
+ 5 │ exits = "attack"
+ 6 │ final = 1
+   ·         ┬
+   ·         ╰── expected true or false
+ 7 │
+   ╰────
+"#,
+    );
+}
+
+#[test]
+fn a_condition_with_escapes() {
+    assert_told(
+        r#"initial = "idle"
+
+[states.idle]
+behaviour = "rest"
+exits = [{ to = "attack", when = "\u0065nemy_visible and helth < 1" }]
+
+[states.attack]
+exits = [{ to = "idle", when = "not enemy_visible" }]
+"#,
+        r#"unknown-value
+
+  × unknown value `helth`
+   ╭─[grunt.toml:5:34]
+ 4 │ behaviour = "rest"
+ 5 │ exits = [{ to = "attack", when = "\u0065nemy_visible and helth < 1" }]
+   ·                                  ─────────────────┬────────────────
+   ·                                                   ╰── no value that the game offers
+ 6 │
+   ╰────
+  help: did you mean `health`?
+"#,
+    );
+}
+
+#[test]
+fn a_condition_over_several_lines() {
+    assert_told(
+        r#"initial = "idle"
+
+[states.idle]
+behaviour = "rest"
+exits = [{ to = "attack", when = """
+    enemy_visible
+    and helth < 20
+    """ }]
+
+[states.attack]
+exits = [{ to = "idle", when = "not enemy_visible" }]
+"#,
+        r#"unknown-value
+
+  × unknown value `helth`
+   ╭─[grunt.toml:7:9]
+ 6 │     enemy_visible
+ 7 │     and helth < 20
+   ·         ──┬──
+   ·           ╰── no value that the game offers
+ 8 │     """ }]
+   ╰────
+  help: did you mean `health`?
+"#,
+    );
+}
+
+#[test]
+fn an_empty_file() {
+    assert_eq!(
+        lines("  \n"),
+        ["grunt.toml:1:1: error: the file is empty: \
+          a definition needs `initial = \"..\"` and at least one `[states.name]`"]
+    );
+}
+
+#[test]
+fn a_file_without_states() {
+    assert_eq!(
+        lines("initial = \"idle\"\n"),
+        [
+            "grunt.toml:1:1: error: the file has no `states`: define a state: `[states.idle]`",
+            "grunt.toml:1:11: error: unknown state `idle`: define it: `[states.idle]`",
+        ]
+    );
+}
+
+#[test]
+fn bytes_that_are_not_utf8() {
+    let problems = Outline::from_bytes("grunt.toml", b"initial = \"idle\"\n# caf\xe9\n", None).unwrap_err();
+    assert_same(
+        &drawn(&problems),
+        r#"not-utf8
+
+  × the file is not UTF-8 text
+   ╭─[grunt.toml:2:6]
+ 1 │ initial = "idle"
+ 2 │ # caf�
+   ·      ┬
+   ·      ╰── the first byte that is not
+   ╰────
+  help: save the file as UTF-8
+"#,
+    );
+}
+
+#[test]
+fn all_mistakes_of_a_file_are_told_at_once_in_its_order() {
+    let file = r#"
+        initial = "idel"
+
+        [states.idle]
+        behaviour = "go_to"
+        params = { target = "home", sped = 2 }
+        exits = [
+            { to = "atack", when = "helth < 20 and enemy_visble" },
+            { to = "attack", when = "health <" },
+            { when = "health < 10", on = "damage" },
+        ]
+
+        [states.attack]
+        exit = []
+        enter_when = "chance(0.5)"
+    "#;
+    assert_eq!(
+        lines(file),
+        [
+            "grunt.toml:2:19: error: unknown state `idel`: did you mean `idle`?",
+            "grunt.toml:6:29: error: parameter `target` of behaviour `go_to` must be `cover` or `enemy`, not `home`",
+            "grunt.toml:6:37: error: behaviour `go_to` has no parameter `sped`: did you mean `speed`?",
+            "grunt.toml:8:20: error: unknown state `atack`: did you mean `attack`?",
+            "grunt.toml:8:37: error: unknown value `helth`: did you mean `health`?",
+            "grunt.toml:8:52: error: unknown value `enemy_visble`: did you mean `enemy_visible`?",
+            "grunt.toml:9:46: error: expected a value or a number to compare with",
+            "grunt.toml:10:13: error: an exit has no `to`: name the state that the exit leads to: `to = \"..\"`",
+            "grunt.toml:10:42: error: unknown message `damage`",
+            "grunt.toml:14:9: error: unknown key `exit` in a state: did you mean `exits`?",
+            "grunt.toml:15:23: error: `chance` cannot be asked in `enter_when`: \
+             put it into the `when` of the exits that lead here",
+        ]
+    );
+}
+
+#[test]
+fn a_state_that_nothing_leads_to_is_warned_of() {
+    let file = "initial = \"idle\"\n[states.idle]\nfinal = true\n[states.lost]\nexits = [{ to = \"idle\" }]\n";
+    assert_eq!(
+        warnings(file),
+        ["grunt.toml:4:9: warning: state `lost` can never be reached: let an exit lead to it, or remove it"]
+    );
+}
+
+#[test]
+fn a_state_that_nothing_leads_out_of_is_warned_of_unless_it_is_final() {
+    let file = |more: &str| format!("initial = \"idle\"\n[states.idle]\n{more}");
+    assert_eq!(
+        warnings(&file("")),
+        ["grunt.toml:2:9: warning: state `idle` has no way out: \
+          give it an exit, or write `final = true` if it is meant to be the end"]
+    );
+    assert_eq!(warnings(&file("final = true\n")), [""; 0]);
+}
+
+#[test]
+fn the_exits_of_a_parent_and_of_the_global_state_are_ways_out() {
+    let file = r#"
+        initial = "fight"
+        global = "always"
+        [states.always]
+        exits = [{ to = "dead", when = "health <= 0" }]
+        [states.fight]
+        initial = "aim"
+        exits = [{ to = "rest", when = "not enemy_visible" }]
+        [states.aim]
+        parent = "fight"
+        [states.rest]
+        [states.dead]
+        final = true
+    "#;
+    assert_eq!(warnings(file), [""; 0]);
+}
+
+#[test]
+fn an_exit_behind_one_that_is_always_taken_is_warned_of() {
+    let file = "initial = \"a\"\n[states.a]\nexits = [{ to = \"b\" }, { to = \"b\", when = \"enemy_visible\" }]\n\
+                [states.b]\nexits = [{ to = \"a\" }]\n";
+    assert_eq!(
+        warnings(file),
+        ["grunt.toml:3:24: warning: this exit is never taken: the one to `b` before it always is: \
+          put it before, or give the other a `when`"]
+    );
+}
+
+#[test]
+fn without_a_vocabulary_what_could_not_be_checked_is_listed() {
+    let file = r#"
+        initial = "idle"
+        [states.idle]
+        behaviour = "sleep"
+        exits = [{ to = "attack", when = "stamina > 3 and near", on = "alarm" }]
+        [states.attack]
+        exits = [{ to = "idel" }]
+    "#;
+    let problems = Outline::parse("grunt.toml", file, None).unwrap_err();
+    assert_eq!(problems.to_string(), "grunt.toml:7:25: error: unknown state `idel`: did you mean `idle`?");
+    let outline = Outline::parse("grunt.toml", &file.replace("idel", "idle"), None).unwrap();
+    let unchecked = outline.unchecked();
+    assert_eq!(
+        Vec::from_iter(&unchecked.values),
+        [(&"near".to_owned(), &ValueKind::Flag), (&"stamina".to_owned(), &ValueKind::Number)]
+    );
+    assert_eq!(Vec::from_iter(&unchecked.behaviours), ["sleep"]);
+    assert_eq!(Vec::from_iter(&unchecked.messages), ["alarm"]);
+}
+
+#[test]
+fn a_file_of_ten_thousand_states_is_read_and_its_mistakes_are_counted() {
+    let file = |to: &dyn Fn(usize) -> usize| {
+        let mut file = String::from("initial = \"s0\"\n");
+        for i in 0..10_000 {
+            writeln!(file, "[states.s{i}]\nexits = [{{ to = \"s{}\", when = \"health < {i}\" }}]", to(i)).unwrap();
+        }
+        file
+    };
+    let definition = Definition::parse(&file(&|i| (i + 1) % 10_000), &vocabulary()).unwrap();
+    assert_eq!(definition.states().len(), 10_000);
+    assert_eq!(definition.warnings(), []);
+    let problems = problems(&file(&|i| i + 20_000));
+    assert_eq!((problems.iter().len(), problems.unlisted()), (200, 9800));
+}
+
+#[test]
+fn a_word_that_cannot_be_written_in_a_condition_is_no_value() {
+    let result = std::panic::catch_unwind(|| Vocabulary::<Grunt>::new().value("2 health", |_, _| 0.0));
+    assert!(result.is_err());
+}
