@@ -412,6 +412,28 @@ fn owned_states_that_nobody_is_in_any_more_leave_nothing_behind() {
     assert_eq!(census(&batch), [("Own".into(), 1), ("Count".into(), 0), ("Around".into(), 499)]);
 }
 
+/// Also when the change that it is previous no more after is made in bulk.
+#[test]
+fn a_previous_state_is_kept_no_longer_than_it_is_previous() {
+    struct Leave;
+    impl State<Enemy> for Leave {
+        fn update(&self, _: &mut Enemy, fsm: &mut Fsm<'_, Enemy>, _: &mut f64) {
+            fsm.change_state(&Count);
+        }
+    }
+
+    let mut batch = Batch::new();
+    batch.insert(Enemy::default(), &Count);
+    let state = Own(Arc::default());
+    let kept = Arc::downgrade(&state.0);
+    let key = batch.insert(Enemy::default(), Box::new(state));
+    batch.change_state(key, &Leave, &mut 0.0);
+    assert!(kept.upgrade().is_some(), "it can be reverted to");
+    batch.update(&mut 0.0);
+    assert!(batch.is_in_state(key, &Count));
+    assert!(kept.upgrade().is_none());
+}
+
 #[test]
 fn the_bucket_of_owned_states_gives_its_memory_back() {
     #[derive(Clone)]

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use demeanor::{Batch, Change, Fsm, FsmSlice, Key, Owner, State, StateRef};
+use demeanor::{Batch, Change, Fsm, FsmSlice, Key, Owner, State, StateMachine, StateRef};
 
 /// An owner that goes where it is told.
 #[derive(Clone, Default)]
@@ -12,6 +12,8 @@ struct Soldier {
     number: usize,
     /// Where it goes in its next `update`, or from a state whose name is given.
     orders: Vec<(&'static str, &'static Post)>,
+    /// What each `enter` asks for, but that of a state with a parent.
+    always_on_to: Option<&'static Post>,
     /// The callback, such as `A.exit`, in which it panics.
     panics_in: Option<&'static str>,
     updates: u32,
@@ -81,7 +83,10 @@ static TENT: Post = Post { parent: Some(&CAMP), ..Post::new("Tent") };
 static ALWAYS: Post = Post::new("Always");
 
 impl State<Soldier> for Post {
-    fn enter(&self, soldier: &mut Soldier, _: &mut Fsm<'_, Soldier>, log: &mut Log) {
+    fn enter(&self, soldier: &mut Soldier, fsm: &mut Fsm<'_, Soldier>, log: &mut Log) {
+        if let Some(post) = soldier.always_on_to.filter(|_| self.parent.is_none()) {
+            fsm.change_state(post);
+        }
         soldier.call(self.name, "enter", log);
     }
 
@@ -230,6 +235,22 @@ fn enters_come_by_target_however_many_states_there_are() {
             assert_eq!(here, expected);
         }
     }
+}
+
+/// Rules 13 and 19.
+#[test]
+fn changes_without_an_end_are_cut_off_at_64_as_on_a_machine() {
+    let restless = Soldier { always_on_to: Some(&B), ..Soldier::ordered(0, "A", &B) };
+    let (mut alone, mut log) = (restless.clone(), Log::new());
+    StateMachine::new(&A).update(&mut alone, &mut log);
+    assert_eq!(log.iter().filter(|line| line.starts_with("B.enter")).count(), 64);
+
+    let mut batch = Batch::new();
+    let key = batch.insert(restless, &A);
+    batch.insert(Soldier::new(1), &B);
+    log.push("B.update 1".to_owned());
+    assert_eq!(update(&mut batch), log);
+    assert_eq!(name_of(&batch, key), "B");
 }
 
 /// Rule 20.
@@ -561,6 +582,18 @@ fn an_owner_whose_enter_panics_is_in_the_state_entered() {
     assert_eq!(places(&batch, &keys), ["B", "B", "B", "C", "B"]);
     assert_eq!(batch.owners_in(&B).len(), 4);
     assert_eq!(batch.previous_of(keys[1]).map(ToString::to_string).as_deref(), Some("A"));
+}
+
+/// Rule 22.
+#[test]
+fn what_was_asked_for_in_an_enter_that_panicked_is_dropped() {
+    let (mut batch, keys) = squad("B.enter");
+    for key in &keys[..3] {
+        batch.get_mut(*key).expect("it is there").always_on_to = Some(&TENT);
+    }
+    let log = panicking_update(&mut batch);
+    assert_eq!(log[8..12], ["B.enter 0", "B.enter 1", "B.enter 2", "C.enter 3"]);
+    assert_eq!(places(&batch, &keys), ["Tent", "B", "Tent", "C", "B"]);
 }
 
 /// Rule 22.

@@ -102,12 +102,14 @@ pub(crate) struct Table<'p> {
     program: &'p Program,
     now: f64,
     last: Cell<Option<(usize, Kind)>>,
+    /// Whether the callback that runs is among many.
+    is_among_many: Cell<bool>,
     corners: RefCell<BTreeSet<Corner>>,
 }
 
 impl<'p> Table<'p> {
     pub(crate) fn new(program: &'p Program, now: f64) -> Self {
-        Self { program, now, last: Cell::new(None), corners: RefCell::default() }
+        Self { program, now, last: Cell::new(None), is_among_many: Cell::new(false), corners: RefCell::default() }
     }
 
     pub(crate) fn into_corners(self) -> BTreeSet<Corner> {
@@ -118,10 +120,19 @@ impl<'p> Table<'p> {
         self.corners.borrow_mut().insert(corner);
     }
 
-    /// Notes whose callback this is. Returns whether the one before was the same of another owner.
-    fn is_among_many(&self, owner: usize, kind: Kind) -> bool {
-        let last = self.last.replace(Some((owner, kind)));
-        last.is_some_and(|(other, of)| of == kind && other != owner)
+    /// Notes whose event this is. Returns whether it is among many: the end of a callback, as its beginning was.
+    fn is_among_many(&self, owner: usize, event: Event) -> bool {
+        let kind = event.kind();
+        match event {
+            Event::Now(_) => return false,
+            Event::Done(..) => {}
+            Event::Called(..) | Event::Asked(..) | Event::Told(..) => {
+                let last = self.last.get();
+                self.is_among_many.set(last.is_some_and(|(other, of)| of == kind && other != owner));
+            }
+        }
+        self.last.set(Some((owner, kind)));
+        self.is_among_many.get()
     }
 }
 
@@ -174,7 +185,7 @@ impl Puppet {
     fn record(&self, event: Event, table: &Table<'_>) {
         self.events.borrow_mut().push(event);
         let kind = event.kind();
-        let among_many = !matches!(event, Event::Done(..) | Event::Now(_)) && table.is_among_many(self.number, kind);
+        let among_many = table.is_among_many(self.number, event);
         if among_many {
             table.reached(Corner::AmongMany(kind));
         }
@@ -325,9 +336,8 @@ impl<const KIND: u8> Node<KIND> {
         let entered_at = table.now - fsm.time_in_state(table);
         assert_eq!(fsm.current(), fsm.path().last(), "the path ends at current");
         let seen = seen(fsm.path(), fsm.previous(), entered_at);
-        let among_many = callback == Callback::Enter
-            && table.last.get().is_some_and(|(of, kind)| of != puppet.number && kind == Kind::Enter);
         puppet.record(Event::Called(self.id, callback, seen), table);
+        let among_many = callback == Callback::Enter && table.is_among_many.get();
         let counter = puppet.counter;
         puppet.counter += 1;
         for verb in table.program.verbs(self.id, callback, counter) {

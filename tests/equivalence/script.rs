@@ -129,12 +129,17 @@ fn flat() -> impl Strategy<Value = Program> {
         (id(), prop_oneof![3 => Just(None), 1 => (0..3_u32).prop_map(Some)], id()).prop_map(|(state, phase, to)| {
             Line { state, callback: crate::program::Callback::Update, phase, verbs: vec![Verb::Change(to)] }
         });
-    (flat_states, vec(change, 2..10), vec(line(), 0..8), option::weighted(0.2, id()), 0..40_u32).prop_map(
-        |(states, mut lines, more, global, fuel)| {
+    (
+        flat_states,
+        vec(change, 2..10),
+        vec(line(), 0..8),
+        option::weighted(0.2, id()),
+        prop_oneof![4 => 0..40_u32, 1 => 100..160_u32],
+    )
+        .prop_map(|(states, mut lines, more, global, fuel)| {
             lines.extend(more);
             Program { states, lines, current: None, global, steps: vec![], fuel }
-        },
-    )
+        })
 }
 
 /// A flat program and a few owners.
