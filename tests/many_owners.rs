@@ -14,6 +14,7 @@ struct Soldier {
     orders: Vec<(&'static str, &'static Post)>,
     /// What each `enter` asks for, but that of a state with a parent.
     always_on_to: Option<&'static Post>,
+    is_at_once: bool,
     /// The callback, such as `A.exit`, in which it panics.
     panics_in: Option<&'static str>,
     updates: u32,
@@ -85,7 +86,11 @@ static ALWAYS: Post = Post::new("Always");
 impl State<Soldier> for Post {
     fn enter(&self, soldier: &mut Soldier, fsm: &mut Fsm<'_, Soldier>, log: &mut Log) {
         if let Some(post) = soldier.always_on_to.filter(|_| self.parent.is_none()) {
-            fsm.change_state(post);
+            if soldier.is_at_once {
+                fsm.change_state_now(soldier, post, log);
+            } else {
+                fsm.change_state(post);
+            }
         }
         soldier.call(self.name, "enter", log);
     }
@@ -240,17 +245,19 @@ fn enters_come_by_target_however_many_states_there_are() {
 /// Rules 13 and 19.
 #[test]
 fn changes_without_an_end_are_cut_off_at_64_as_on_a_machine() {
-    let restless = Soldier { always_on_to: Some(&B), ..Soldier::ordered(0, "A", &B) };
-    let (mut alone, mut log) = (restless.clone(), Log::new());
-    StateMachine::new(&A).update(&mut alone, &mut log);
-    assert_eq!(log.iter().filter(|line| line.starts_with("B.enter")).count(), 64);
+    for is_at_once in [false, true] {
+        let restless = Soldier { always_on_to: Some(&B), is_at_once, ..Soldier::ordered(0, "A", &B) };
+        let (mut alone, mut log) = (restless.clone(), Log::new());
+        StateMachine::new(&A).update(&mut alone, &mut log);
+        assert_eq!(log.iter().filter(|line| line.starts_with("B.enter")).count(), 64);
 
-    let mut batch = Batch::new();
-    let key = batch.insert(restless, &A);
-    batch.insert(Soldier::new(1), &B);
-    log.push("B.update 1".to_owned());
-    assert_eq!(update(&mut batch), log);
-    assert_eq!(name_of(&batch, key), "B");
+        let mut batch = Batch::new();
+        let key = batch.insert(restless, &A);
+        batch.insert(Soldier::new(1), &B);
+        log.push("B.update 1".to_owned());
+        assert_eq!(update(&mut batch), log);
+        assert_eq!(name_of(&batch, key), "B");
+    }
 }
 
 /// Rule 20.
