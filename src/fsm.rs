@@ -1,13 +1,11 @@
 //! The handle that a callback is given: what a state may ask of the machine, and ask it for.
 
-use alloc::vec::Vec;
-
 use crate::owner::Owner;
 use crate::request::{Request, Requests};
 use crate::seat::Seat;
 use crate::slice::Row;
 use crate::state::{State, StateRef};
-use crate::watched::Step;
+use crate::watched::Watch;
 
 /// A callback's handle on its owner's machine.
 ///
@@ -66,10 +64,8 @@ pub struct Fsm<'a, T: Owner> {
     pub(crate) changes: u32,
     /// How many of the active states, from the outermost, no change has left since the last message was offered.
     pub(crate) kept: usize,
-    /// Whether a change was made since the handle was.
-    pub(crate) has_changed: bool,
-    /// Where a [`Watched`](crate::Watched) machine's steps are written down.
-    pub(crate) steps: Option<&'a mut Vec<Step<T>>>,
+    /// Who is to know of the machine's steps.
+    pub(crate) watch: Option<&'a mut (dyn Watch<T> + 'a)>,
     /// When the owner is one of many: what tells it from the others. Then `seat` is what they share.
     pub(crate) row: Option<Row<'a, T>>,
     /// Which of the slice's owners it is.
@@ -86,8 +82,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
             exiting: false,
             changes: 0,
             kept: 0,
-            has_changed: false,
-            steps: None,
+            watch: None,
             row: None,
             nth: 0,
         }

@@ -141,7 +141,7 @@ impl<T: Owner> StateMachine<T> {
     /// Lends the machine to verbs whose steps are written down in `steps`, for whoever keeps something else in step with it.
     #[inline]
     pub fn watched<'a>(&'a mut self, steps: Option<&'a mut Vec<Step<T>>>) -> Watched<'a, T> {
-        Watched::new(self.fsm(), steps)
+        Watched::new(&mut self.seat, &self.global, steps)
     }
 
     /// Lends the machine to `act` as a callback has it, carries out what it asks for, and returns what it returns.

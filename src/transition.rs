@@ -224,7 +224,6 @@ impl<T: Owner> Fsm<'_, T> {
     #[inline]
     fn swap(&mut self, plan: &Plan<'_, T>, owner: &mut T, cx: &mut T::Context<'_>) {
         self.changes += 1;
-        self.has_changed = true;
         self.kept = self.kept.min(plan.kept);
         self.seat.entered_at = T::now(cx);
         let first = plan.entered.first().cloned().unwrap_or(StateRef::NONE);
@@ -258,8 +257,8 @@ impl<T: Owner> Fsm<'_, T> {
     /// Writes a step down, for whoever watches.
     #[inline]
     fn note(&mut self, step: impl FnOnce() -> Step<T>) {
-        if let Some(steps) = &mut self.steps {
-            steps.push(step());
+        if let Some(watch) = &mut self.watch {
+            watch.note(step());
         }
     }
 

@@ -7,6 +7,7 @@ use core::fmt;
 use crate::fsm::Fsm;
 use crate::owner::{Cause, Owner};
 use crate::request::Request;
+use crate::seat::Seat;
 use crate::state::StateRef;
 
 /// One step of a machine, as it happened.
@@ -81,72 +82,93 @@ impl<T: Owner> fmt::Debug for Step<T> {
 /// assert!(matches!(&steps[..], [Step::Exited(_), Step::Changed { .. }, Step::Entered(open)] if open.name() == "Open"));
 /// ```
 pub struct Watched<'a, T: Owner> {
-    fsm: Fsm<'a, T>,
+    seat: &'a mut Seat<T>,
+    global: &'a StateRef<T>,
+    notes: Notes<'a, T>,
+}
+
+/// Who is told of a machine's steps.
+pub(crate) trait Watch<T: Owner> {
+    fn note(&mut self, step: Step<T>);
+}
+
+struct Notes<'a, T: Owner> {
+    has_changed: bool,
+    steps: Option<&'a mut Vec<Step<T>>>,
+}
+
+impl<T: Owner> Watch<T> for Notes<'_, T> {
+    fn note(&mut self, step: Step<T>) {
+        self.has_changed |= matches!(step, Step::Changed { .. });
+        if let Some(steps) = &mut self.steps {
+            steps.push(step);
+        }
+    }
 }
 
 impl<'a, T: Owner> Watched<'a, T> {
     #[inline]
-    pub(crate) fn new(mut fsm: Fsm<'a, T>, steps: Option<&'a mut Vec<Step<T>>>) -> Self {
-        fsm.steps = steps;
-        Self { fsm }
+    pub(crate) fn new(seat: &'a mut Seat<T>, global: &'a StateRef<T>, steps: Option<&'a mut Vec<Step<T>>>) -> Self {
+        Self { seat, global, notes: Notes { has_changed: false, steps } }
     }
 
     /// Returns whether any change was made since the machine was lent.
     #[inline]
     #[must_use]
     pub fn has_changed(&self) -> bool {
-        self.fsm.has_changed
+        self.notes.has_changed
     }
 
     /// Does what [`StateMachine::start`](crate::StateMachine::start) does.
     pub fn start(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
-        self.verb().start(owner, cx);
+        self.fsm().start(owner, cx);
     }
 
     /// Does what [`StateMachine::stop`](crate::StateMachine::stop) does.
     pub fn stop(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
-        self.verb().stop(owner, cx);
+        self.fsm().stop(owner, cx);
     }
 
     /// Does what [`StateMachine::update`](crate::StateMachine::update) does.
     #[inline]
     pub fn update(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
-        self.fsm.tick(owner, cx);
+        self.fsm().tick(owner, cx);
     }
 
     /// Does what [`StateMachine::send`](crate::StateMachine::send) does. Returns whether the message was handled.
     pub fn send(&mut self, owner: &mut T, message: &T::Message, cx: &mut T::Context<'_>) -> bool {
-        self.verb().send(owner, message, cx)
+        self.fsm().send(owner, message, cx)
     }
 
     /// Does what [`StateMachine::change_state`](crate::StateMachine::change_state) does. Returns whether it was done.
     pub fn change_state(&mut self, owner: &mut T, to: impl Into<StateRef<T>>, cx: &mut T::Context<'_>) -> bool {
-        self.verb().execute_now(&Request::Change(to.into()), owner, cx)
+        self.fsm().execute_now(&Request::Change(to.into()), owner, cx)
     }
 
     /// Does what [`StateMachine::revert_state`](crate::StateMachine::revert_state) does. Returns whether it was done.
     pub fn revert_state(&mut self, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        self.verb().execute_now(&Request::Revert, owner, cx)
+        self.fsm().execute_now(&Request::Revert, owner, cx)
     }
 
     /// Does what [`StateMachine::push_state`](crate::StateMachine::push_state) does. Returns whether it was done.
     pub fn push_state(&mut self, owner: &mut T, over: impl Into<StateRef<T>>, cx: &mut T::Context<'_>) -> bool {
-        self.verb().execute_now(&Request::Push(over.into()), owner, cx)
+        self.fsm().execute_now(&Request::Push(over.into()), owner, cx)
     }
 
     /// Does what [`StateMachine::pop_state`](crate::StateMachine::pop_state) does. Returns whether it was done.
     pub fn pop_state(&mut self, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        self.verb().execute_now(&Request::Pop, owner, cx)
+        self.fsm().execute_now(&Request::Pop, owner, cx)
     }
 
     /// Does what [`StateMachine::resume_state`](crate::StateMachine::resume_state) does. Returns whether it was done.
     pub fn resume_state(&mut self, owner: &mut T, composite: impl Into<StateRef<T>>, cx: &mut T::Context<'_>) -> bool {
-        self.verb().execute_now(&Request::Resume(composite.into()), owner, cx)
+        self.fsm().execute_now(&Request::Resume(composite.into()), owner, cx)
     }
 
-    /// The handle, with a count of changes of its own for each verb (rule 13).
-    fn verb(&mut self) -> &mut Fsm<'a, T> {
-        self.fsm.changes = 0;
-        &mut self.fsm
+    #[inline]
+    fn fsm(&mut self) -> Fsm<'_, T> {
+        let mut fsm = Fsm::new(self.seat, self.global);
+        fsm.watch = Some(&mut self.notes);
+        fsm
     }
 }
