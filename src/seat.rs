@@ -173,7 +173,7 @@ impl<T: Owner> Seat<T> {
     }
 }
 
-/// The most states that a path may have: a chain of parents that is longer has no end.
+/// The most parents that a state may have, one around the other: a chain that is longer is taken to have no end.
 const DEEPEST: usize = 64;
 
 /// The path from the outermost ancestor down to `state`, itself the last. Fails with why there is none.
