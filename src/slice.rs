@@ -207,14 +207,17 @@ impl<T: Owner> Row<'_, T> {
     /// The slot of the `nth` owner, if there is one.
     #[inline]
     pub(crate) fn slot(&self, nth: usize) -> Option<u32> {
-        let slot = u32::try_from(nth).ok().and_then(|nth| self.slots.start.checked_add(nth));
-        slot.filter(|slot| *slot < self.slots.end).or_else(|| self.no_such_owner(nth))
+        if nth < self.slots.len() {
+            #[expect(clippy::cast_possible_truncation, reason = "there are fewer slots than 2^32")]
+            return Some(self.slots.start + nth as u32);
+        }
+        self.no_such_owner(nth);
+        None
     }
 
     #[cold]
-    fn no_such_owner(&self, nth: usize) -> Option<u32> {
+    fn no_such_owner(&self, nth: usize) {
         log::error!(target: "demeanor", "a handle is used of owner {nth} of {}: there is none", self.slots.len());
-        None
     }
 }
 
@@ -315,18 +318,29 @@ impl<T: Owner> Book<T> {
     }
 
     /// Writes down that the owner at `slot` asks for a change to a singleton.
+    ///
+    /// As [`ask`](Self::ask), which is left to do all that needs a call.
+    #[inline]
     pub(crate) fn change(&mut self, slot: u32, state: &'static dyn State<T>, rows: &dyn Rows<T>) {
-        if slot >= self.open_from {
-            if let Some(target) = self.index_of(state, rows) {
-                self.movers.push(Mover::new(slot, target));
-                self.open_from = slot + 1;
-                return;
-            }
+        let known = &self.known[Entry::of(state)];
+        let has_room = self.movers.len() < self.movers.capacity();
+        if slot >= self.open_from && has_room && known.state.is_some_and(|seen| ptr::eq(seen, state)) {
+            self.movers.push(Mover::new(slot, known.index));
+            self.open_from = slot + 1;
+        } else {
+            self.change_to_new(slot, state, rows);
         }
-        self.ask_aside(slot, Request::Change(StateRef::from(state)));
     }
 
-    /// Writes down any other request.
+    #[cold]
+    fn change_to_new(&mut self, slot: u32, state: &'static dyn State<T>, rows: &dyn Rows<T>) {
+        if let Some(index) = rows.index_of(state) {
+            self.known[Entry::of(state)] = Known { state: Some(state), index };
+        }
+        self.ask(slot, Request::Change(StateRef::from(state)), rows);
+    }
+
+    /// Writes down any request.
     pub(crate) fn ask(&mut self, slot: u32, request: Request<T>, rows: &dyn Rows<T>) {
         if let (Request::Change(state), true) = (&request, slot >= self.open_from) {
             if let Some(target) = rows.index_of(&**state) {
@@ -342,19 +356,6 @@ impl<T: Owner> Book<T> {
     fn ask_aside(&mut self, slot: u32, request: Request<T>) {
         self.odd.push((slot, request));
         self.open_from = self.open_from.max(slot.saturating_add(1));
-    }
-
-    #[inline]
-    fn index_of(&mut self, state: &'static dyn State<T>, rows: &dyn Rows<T>) -> Option<u32> {
-        let mut entry = Entry(0);
-        ptr::from_ref(state).hash(&mut entry);
-        let known = &mut self.known[entry.0 as usize];
-        if known.state.is_some_and(|seen| ptr::eq(seen, state)) {
-            return Some(known.index);
-        }
-        let index = rows.index_of(state)?;
-        *known = Known { state: Some(state), index };
-        Some(index)
     }
 
     /// From here on everything is written aside, behind what is there.
@@ -446,6 +447,15 @@ impl<T: Owner> Book<T> {
 /// Finds the entry of a reference in the cache. Both words of it count, since all singletons without a size may share an
 /// address.
 struct Entry(u8);
+
+impl Entry {
+    #[inline]
+    fn of<T: Owner>(state: &'static dyn State<T>) -> usize {
+        let mut entry = Self(0);
+        ptr::from_ref(state).hash(&mut entry);
+        entry.0.into()
+    }
+}
 
 impl Hasher for Entry {
     fn write(&mut self, bytes: &[u8]) {

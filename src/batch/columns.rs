@@ -18,13 +18,19 @@ pub(super) struct Columns<T: Owner> {
 }
 
 pub(super) struct Notes<T: Owner> {
-    pub(super) keys: Vec<DefaultKey>,
-    /// The number of each owner's previous state, or `ASIDE`.
-    pub(super) previous: Vec<u32>,
+    pub(super) tags: Vec<Tag>,
     /// When each owner changed to its state, in seconds. Empty until the batch has seen a clock.
     pub(super) entered_at: Vec<f64>,
     /// In a bucket of owned states, each owner's; elsewhere empty.
     pub(super) own: Vec<StateRef<T>>,
+}
+
+/// What is noted of every owner. In one column, since whoever moves an owner needs both.
+#[derive(Clone, Copy)]
+pub(super) struct Tag {
+    pub(super) key: DefaultKey,
+    /// The number of the previous state, or `ASIDE`.
+    pub(super) previous: u32,
 }
 
 /// In a row, instead of the previous state's number: it has none, and is kept aside.
@@ -42,7 +48,7 @@ pub(super) struct Aside<T: Owner> {
 
 impl<T: Owner> Columns<T> {
     pub(super) const fn new() -> Self {
-        let notes = Notes { keys: Vec::new(), previous: Vec::new(), entered_at: Vec::new(), own: Vec::new() };
+        let notes = Notes { tags: Vec::new(), entered_at: Vec::new(), own: Vec::new() };
         Self { owners: Vec::new(), notes }
     }
 
@@ -63,14 +69,12 @@ impl<T: Owner> Columns<T> {
     pub(super) fn push(
         &mut self,
         owner: T,
-        key: DefaultKey,
-        previous: u32,
+        tag: Tag,
         entered_at: Option<f64>,
         own: Option<StateRef<T>>,
     ) {
         self.owners.push(owner);
-        self.notes.keys.push(key);
-        self.notes.previous.push(previous);
+        self.notes.tags.push(tag);
         self.notes.entered_at.extend(entered_at);
         self.notes.own.extend(own);
     }
@@ -78,8 +82,7 @@ impl<T: Owner> Columns<T> {
     /// Takes out the row at `slot`. The last row takes its place.
     pub(super) fn swap_remove(&mut self, slot: usize) -> T {
         let notes = &mut self.notes;
-        notes.keys.swap_remove(slot);
-        notes.previous.swap_remove(slot);
+        notes.tags.swap_remove(slot);
         if !notes.entered_at.is_empty() {
             notes.entered_at.swap_remove(slot);
         }
@@ -94,9 +97,7 @@ impl<T: Owner> Columns<T> {
     pub(super) fn move_row(&mut self, slot: usize, to: &mut Self, previous: u32, entered_at: Option<f64>) {
         to.owners.push(self.owners.swap_remove(slot));
         let (notes, to) = (&mut self.notes, &mut to.notes);
-        to.keys.push(notes.keys.swap_remove(slot));
-        notes.previous.swap_remove(slot);
-        to.previous.push(previous);
+        to.tags.push(Tag { previous, ..notes.tags.swap_remove(slot) });
         if let Some(entered_at) = entered_at {
             notes.entered_at.swap_remove(slot);
             to.entered_at.push(entered_at);
@@ -109,8 +110,7 @@ impl<T: Owner> Columns<T> {
             mem::swap(self, other);
         } else {
             self.owners.append(&mut other.owners);
-            self.notes.keys.append(&mut other.notes.keys);
-            self.notes.previous.append(&mut other.notes.previous);
+            self.notes.tags.append(&mut other.notes.tags);
             self.notes.entered_at.append(&mut other.notes.entered_at);
             self.notes.own.append(&mut other.notes.own);
         }
@@ -122,8 +122,7 @@ pub(super) struct RowSlice<'a, T: Owner> {
     pub(super) bucket: u32,
     pub(super) states: &'a States<T>,
     asides: &'a Asides<T>,
-    pub(super) keys: &'a [DefaultKey],
-    previous: &'a [u32],
+    tags: &'a [Tag],
     pub(super) entered_at: &'a [f64],
     own: &'a [StateRef<T>],
 }
@@ -140,11 +139,14 @@ impl<'a, T: Owner> RowSlice<'a, T> {
             bucket,
             states,
             asides,
-            keys: &notes.keys[range.clone()],
-            previous: &notes.previous[range.clone()],
+            tags: &notes.tags[range.clone()],
             entered_at: notes.entered_at.get(range.clone()).unwrap_or_default(),
             own: notes.own.get(range).unwrap_or_default(),
         }
+    }
+
+    pub(super) fn key(&self, slot: u32) -> DefaultKey {
+        self.tags[slot as usize].key
     }
 
     /// The current state of an owner, or `StateRef::NONE`.
@@ -155,8 +157,9 @@ impl<'a, T: Owner> RowSlice<'a, T> {
     /// The previous state of an owner, or `StateRef::NONE`.
     pub(super) fn previous(&self, slot: u32) -> &'a StateRef<T> {
         let nowhere = self.states.get(NOWHERE).state();
-        match self.previous[slot as usize] {
-            ASIDE => self.asides.get(self.keys[slot as usize]).map_or(nowhere, |aside| &aside.previous),
+        let Tag { key, previous } = self.tags[slot as usize];
+        match previous {
+            ASIDE => self.asides.get(key).map_or(nowhere, |aside| &aside.previous),
             index => self.states.get(index).state(),
         }
     }
@@ -201,15 +204,14 @@ impl<T: Owner> Rows<T> for RowSlice<'_, T> {
     }
 
     fn rare(&self, slot: u32) -> Option<&Rare<T>> {
-        self.asides.get(self.keys[slot as usize])?.rare.as_deref()
+        self.asides.get(self.key(slot))?.rare.as_deref()
     }
 }
 
 impl<T: Owner + Clone> Clone for Columns<T> {
     fn clone(&self) -> Self {
-        let Notes { keys, previous, entered_at, own } = &self.notes;
-        let notes =
-            Notes { keys: keys.clone(), previous: previous.clone(), entered_at: entered_at.clone(), own: own.clone() };
+        let Notes { tags, entered_at, own } = &self.notes;
+        let notes = Notes { tags: tags.clone(), entered_at: entered_at.clone(), own: own.clone() };
         Self { owners: self.owners.clone(), notes }
     }
 }

@@ -165,7 +165,7 @@ impl<T: Owner> Pass<T> {
             if self.upshot.fault.is_some() {
                 break;
             }
-            if !chunk.part.has(chunk.rows.keys[slot as usize]) {
+            if !chunk.part.has(chunk.rows.key(slot)) {
                 continue;
             }
             chunk.rows.load(slot, &mut self.single);
@@ -201,8 +201,8 @@ impl<T: Owner> Pass<T> {
     fn next_run(&self, chunk: &Chunk<'_, T>, at: usize) -> Range<usize> {
         let is_due = |&slot: &usize| {
             #[expect(clippy::cast_possible_truncation, reason = "a chunk is far smaller than 2^32")]
-            let is_finished = self.finished.binary_search(&(slot as u32)).is_ok();
-            !is_finished && chunk.part.has(chunk.rows.keys[slot])
+            let slot = slot as u32;
+            self.finished.binary_search(&slot).is_err() && chunk.part.has(chunk.rows.key(slot))
         };
         at..(at..chunk.owners.len()).find(|slot| !is_due(slot)).unwrap_or(chunk.owners.len())
     }

@@ -1,12 +1,11 @@
 //! Where a batch keeps its owners, each in the bucket of its state, and how they move.
 
-use std::mem;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use slotmap::{DefaultKey, SlotMap, SparseSecondaryMap};
 
-use super::columns::{ASIDE, Aside, Asides, Columns, RowSlice};
+use super::columns::{ASIDE, Aside, Asides, Columns, RowSlice, Tag};
 #[cfg(feature = "parallel")]
 use super::pass::CHUNK;
 use super::pass::{Chunk, Part, Upshot};
@@ -21,8 +20,10 @@ pub(super) struct Store<T: Owner> {
     /// Where each key's owner is.
     places: SlotMap<DefaultKey, Place>,
     states: States<T>,
-    /// One for each of the states, by its number.
-    buckets: Vec<Bucket<T>>,
+    /// The owners in each of the states, by its number; those in owned states of one type together.
+    buckets: Vec<Columns<T>>,
+    /// Likewise those that have come to each bucket in the tick under way.
+    arrivals: Vec<Columns<T>>,
     asides: Asides<T>,
     /// `StateRef::NONE` when there is none.
     pub(super) global: StateRef<T>,
@@ -36,25 +37,13 @@ struct Place {
     slot: u32,
 }
 
-/// The owners in one state, or in owned states of one type.
-struct Bucket<T: Owner> {
-    rows: Columns<T>,
-    /// Those that have come in the tick under way.
-    arrivals: Columns<T>,
-}
-
-impl<T: Owner> Bucket<T> {
-    const fn new() -> Self {
-        Self { rows: Columns::new(), arrivals: Columns::new() }
-    }
-}
-
 impl<T: Owner> Store<T> {
     pub(super) fn new() -> Self {
         Self {
             places: SlotMap::new(),
             states: States::new(),
-            buckets: vec![Bucket::new()],
+            buckets: vec![Columns::new()],
+            arrivals: vec![Columns::new()],
             asides: SparseSecondaryMap::new(),
             global: StateRef::NONE,
             has_clock: false,
@@ -63,10 +52,10 @@ impl<T: Owner> Store<T> {
 
     pub(super) fn insert(&mut self, owner: T, seat: Seat<T>) -> DefaultKey {
         // It comes as an owner without a state, and moves to the one it has.
-        let rows = &mut self.buckets[NOWHERE as usize].rows;
+        let rows = &mut self.buckets[NOWHERE as usize];
         let place = Place { bucket: NOWHERE, slot: slot_of(rows.len()) };
         let key = self.places.insert(place);
-        rows.push(owner, key, NOWHERE, self.has_clock.then_some(0.0), None);
+        rows.push(owner, Tag { key, previous: NOWHERE }, self.has_clock.then_some(0.0), None);
         self.store(place, seat);
         key
     }
@@ -89,49 +78,49 @@ impl<T: Owner> Store<T> {
 
     pub(super) fn owner(&self, key: DefaultKey) -> Option<&T> {
         let Place { bucket, slot } = *self.places.get(key)?;
-        self.buckets[bucket as usize].rows.owners.get(slot as usize)
+        self.buckets[bucket as usize].owners.get(slot as usize)
     }
 
     pub(super) fn owner_mut(&mut self, key: DefaultKey) -> Option<&mut T> {
         let Place { bucket, slot } = *self.places.get(key)?;
-        self.buckets[bucket as usize].rows.owners.get_mut(slot as usize)
+        self.buckets[bucket as usize].owners.get_mut(slot as usize)
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (DefaultKey, &T)> {
-        self.buckets.iter().flat_map(|Bucket { rows, .. }| rows.notes.keys.iter().copied().zip(&rows.owners))
+        self.buckets.iter().flat_map(|rows| rows.notes.tags.iter().map(|tag| tag.key).zip(&rows.owners))
     }
 
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (DefaultKey, &mut T)> {
-        self.buckets.iter_mut().flat_map(|Bucket { rows, .. }| rows.notes.keys.iter().copied().zip(&mut rows.owners))
+        self.buckets.iter_mut().flat_map(|rows| rows.notes.tags.iter().map(|tag| tag.key).zip(&mut rows.owners))
     }
 
     /// What is noted of an owner, in a slice of one row.
     pub(super) fn row(&self, key: DefaultKey) -> Option<RowSlice<'_, T>> {
         let Place { bucket, slot } = *self.places.get(key)?;
         let slot = slot as usize;
-        let notes = &self.buckets[bucket as usize].rows.notes;
+        let notes = &self.buckets[bucket as usize].notes;
         Some(RowSlice::new(notes, slot..slot + 1, bucket, &self.states, &self.asides))
     }
 
     /// The owned state that an owner is in, if it is in one.
     pub(super) fn own_state_mut(&mut self, key: DefaultKey) -> Option<&mut StateRef<T>> {
         let Place { bucket, slot } = *self.places.get(key)?;
-        self.buckets[bucket as usize].rows.notes.own.get_mut(slot as usize)
+        self.buckets[bucket as usize].notes.own.get_mut(slot as usize)
     }
 
     pub(super) fn owners_in<S: State<T> + ?Sized>(&self, state: &S) -> &[T] {
         if let Some(index) = self.states.index_of(state) {
-            return &self.buckets[index as usize].rows.owners;
+            return &self.buckets[index as usize].owners;
         }
         let identity = Identity::of(state);
         let Some(index) = self.states.index_of_owned(identity) else { return &[] };
-        let rows = &self.buckets[index as usize].rows;
+        let rows = &self.buckets[index as usize];
         let slot = rows.notes.own.iter().position(|own| Identity::of(&**own) == identity);
         slot.map_or(&[], |slot| std::slice::from_ref(&rows.owners[slot]))
     }
 
     pub(super) fn census(&self) -> impl Iterator<Item = (&StateRef<T>, usize)> {
-        self.buckets().zip(&self.buckets).filter_map(|(index, Bucket { rows, .. })| {
+        self.buckets().zip(&self.buckets).filter_map(|(index, rows)| {
             let known = self.states.get(index);
             let state = if known.is_owned { rows.notes.own.first() } else { known.state().as_option() };
             Some((state?, rows.len()))
@@ -144,12 +133,12 @@ impl<T: Owner> Store<T> {
     }
 
     pub(super) fn rows_in(&self, bucket: u32) -> usize {
-        self.buckets[bucket as usize].rows.len()
+        self.buckets[bucket as usize].len()
     }
 
     /// Up to `len` rows of a bucket, from `start` on, for a pass over them.
     pub(super) fn chunk(&mut self, bucket: u32, start: usize, len: usize, part: Part) -> Chunk<'_, T> {
-        let Columns { owners, notes } = &mut self.buckets[bucket as usize].rows;
+        let Columns { owners, notes } = &mut self.buckets[bucket as usize];
         let range = start..owners.len().min(start + len);
         let rows = RowSlice::new(notes, range.clone(), bucket, &self.states, &self.asides);
         Chunk { owners: &mut owners[range], rows, global: &self.global, part }
@@ -160,7 +149,7 @@ impl<T: Owner> Store<T> {
     pub(super) fn chunks(&mut self) -> Vec<(u32, usize, Chunk<'_, T>)> {
         let Self { states, asides, global, .. } = self;
         let mut chunks = Vec::new();
-        for (bucket, Bucket { rows: Columns { owners, notes }, .. }) in (NOWHERE..).zip(&mut self.buckets) {
+        for (bucket, Columns { owners, notes }) in (NOWHERE..).zip(&mut self.buckets) {
             let first = chunks.len();
             let mut start = 0;
             for owners in owners.chunks_mut(CHUNK) {
@@ -212,26 +201,26 @@ impl<T: Owner> Store<T> {
         if moved_at != 0.0 {
             self.start_clock();
         }
-        let mut rows = mem::replace(&mut self.buckets[bucket as usize].rows, Columns::new());
+        let Self { places, buckets, arrivals, asides, has_clock, .. } = self;
+        let rows = &mut buckets[bucket as usize];
         for mover in movers.iter().rev() {
             let slot = start + mover.slot() as usize;
-            if rows.notes.previous[slot] == ASIDE {
-                self.forget_previous(rows.notes.keys[slot]);
+            let tag = &mut rows.notes.tags[slot];
+            if tag.previous == ASIDE {
+                forget_previous(tag.key, asides);
             }
             if mover.target() == bucket {
-                rows.notes.previous[slot] = bucket;
-                if self.has_clock {
+                tag.previous = bucket;
+                if *has_clock {
                     rows.notes.entered_at[slot] = moved_at;
                 }
                 continue;
             }
-            let to = &mut self.buckets[mover.target() as usize].arrivals;
-            rows.move_row(slot, to, bucket, self.has_clock.then_some(moved_at));
-            if let Some(key) = rows.notes.keys.get(slot) {
-                self.places[*key].slot = slot_of(slot);
+            rows.move_row(slot, &mut arrivals[mover.target() as usize], bucket, has_clock.then_some(moved_at));
+            if let Some(filler) = rows.notes.tags.get(slot) {
+                places[filler.key].slot = slot_of(slot);
             }
         }
-        self.buckets[bucket as usize].rows = rows;
     }
 
     /// Takes all buckets' arrivals up into their rows.
@@ -242,14 +231,15 @@ impl<T: Owner> Store<T> {
     }
 
     fn settle(&mut self, bucket: u32) {
-        let Bucket { rows, arrivals } = &mut self.buckets[bucket as usize];
+        let arrivals = &mut self.arrivals[bucket as usize];
         if arrivals.is_empty() {
             return;
         }
+        let rows = &mut self.buckets[bucket as usize];
         let first = rows.len();
         rows.append(arrivals);
-        for (slot, key) in (slot_of(first)..).zip(&rows.notes.keys[first..]) {
-            self.places[*key] = Place { bucket, slot };
+        for (slot, tag) in (slot_of(first)..).zip(&rows.notes.tags[first..]) {
+            self.places[tag.key] = Place { bucket, slot };
         }
     }
 
@@ -265,12 +255,13 @@ impl<T: Owner> Store<T> {
         let slot = from.slot as usize;
         let bucket = self.states.bucket_for(&seat.current);
         if self.buckets.len() < self.states.len() {
-            self.buckets.push(Bucket::new());
+            self.buckets.push(Columns::new());
+            self.arrivals.push(Columns::new());
         }
         if seat.entered_at != 0.0 {
             self.start_clock();
         }
-        let key = self.buckets[from.bucket as usize].rows.notes.keys[slot];
+        let key = self.buckets[from.bucket as usize].notes.tags[slot].key;
         let previous = self.states.bucket_of(&seat.previous).filter(|&index| !self.states.get(index).is_owned);
         let rare = seat.rare.filter(|rare| rare.is_memorable());
         if previous.is_none() || rare.is_some() {
@@ -279,12 +270,12 @@ impl<T: Owner> Store<T> {
         } else if !self.asides.is_empty() {
             self.asides.remove(key);
         }
-        let previous = previous.unwrap_or(ASIDE);
+        let tag = Tag { key, previous: previous.unwrap_or(ASIDE) };
         let entered_at = self.has_clock.then_some(seat.entered_at);
         let own = self.states.get(bucket).is_owned.then_some(seat.current);
         if bucket == from.bucket {
-            let notes = &mut self.buckets[bucket as usize].rows.notes;
-            notes.previous[slot] = previous;
+            let notes = &mut self.buckets[bucket as usize].notes;
+            notes.tags[slot] = tag;
             if let Some(entered_at) = entered_at {
                 notes.entered_at[slot] = entered_at;
             }
@@ -293,7 +284,7 @@ impl<T: Owner> Store<T> {
             }
         } else {
             let owner = self.take_row(from);
-            self.buckets[bucket as usize].arrivals.push(owner, key, previous, entered_at, own);
+            self.arrivals[bucket as usize].push(owner, tag, entered_at, own);
         }
         bucket
     }
@@ -301,29 +292,19 @@ impl<T: Owner> Store<T> {
     /// Takes out the row at a place. The last of the bucket takes its place. Owned states that nobody is in any more leave
     /// nothing behind.
     fn take_row(&mut self, place: Place) -> T {
-        let Bucket { rows, arrivals } = &mut self.buckets[place.bucket as usize];
+        let rows = &mut self.buckets[place.bucket as usize];
         let owner = rows.swap_remove(place.slot as usize);
-        if let Some(key) = rows.notes.keys.get(place.slot as usize) {
-            self.places[*key].slot = place.slot;
+        if let Some(filler) = rows.notes.tags.get(place.slot as usize) {
+            self.places[filler.key].slot = place.slot;
         }
         if rows.is_empty() && self.states.get(place.bucket).is_owned {
             *rows = Columns::new();
+            let arrivals = &mut self.arrivals[place.bucket as usize];
             if arrivals.is_empty() {
                 *arrivals = Columns::new();
             }
         }
         owner
-    }
-
-    /// Forgets the previous state that is kept aside for an owner.
-    #[cold]
-    fn forget_previous(&mut self, key: DefaultKey) {
-        if let Some(aside) = self.asides.get_mut(key) {
-            aside.previous = StateRef::NONE;
-            if aside.rare.is_none() {
-                self.asides.remove(key);
-            }
-        }
     }
 
     /// Keeps times from now on. All before were 0.
@@ -332,9 +313,19 @@ impl<T: Owner> Store<T> {
             return;
         }
         self.has_clock = true;
-        for bucket in &mut self.buckets {
-            bucket.rows.start_clock();
-            bucket.arrivals.start_clock();
+        for rows in self.buckets.iter_mut().chain(&mut self.arrivals) {
+            rows.start_clock();
+        }
+    }
+}
+
+/// Forgets the previous state that is kept aside for an owner.
+#[cold]
+fn forget_previous<T: Owner>(key: DefaultKey, asides: &mut Asides<T>) {
+    if let Some(aside) = asides.get_mut(key) {
+        aside.previous = StateRef::NONE;
+        if aside.rare.is_none() {
+            asides.remove(key);
         }
     }
 }
@@ -344,6 +335,7 @@ impl<T: Owner> Store<T> {
 /// # Panics
 ///
 /// From 2^32 on; a batch has no room for so many keys.
+#[inline]
 fn slot_of(count: usize) -> u32 {
     u32::try_from(count).expect("a batch has fewer than 2^32 owners")
 }
@@ -354,6 +346,7 @@ impl<T: Owner + Clone> Clone for Store<T> {
             places: self.places.clone(),
             states: self.states.clone(),
             buckets: self.buckets.clone(),
+            arrivals: self.arrivals.clone(),
             asides: self.asides.clone(),
             global: self.global.clone(),
             has_clock: self.has_clock,
@@ -361,8 +354,3 @@ impl<T: Owner + Clone> Clone for Store<T> {
     }
 }
 
-impl<T: Owner + Clone> Clone for Bucket<T> {
-    fn clone(&self) -> Self {
-        Self { rows: self.rows.clone(), arrivals: self.arrivals.clone() }
-    }
-}
