@@ -196,6 +196,23 @@ impl<'p, 'a, 'x, T: Owner> ManyChanges<'p, 'a, 'x, T> {
         panics_kept(&mut self.upshot.fault, || tell(owner, &change, self.cx));
     }
 
+    /// Tells the owners of their changes, and `log` first.
+    ///
+    /// No index is ever out of bounds; but said so, all of this vanishes where there is nothing to tell.
+    #[inline]
+    fn tell_each(&mut self, log: impl Fn(&T, &Change<'_, T>)) {
+        let (from, states) = (self.from(), self.rows.states);
+        let movers = self.grouping.movers.get(self.next..).unwrap_or_default();
+        for mover in movers {
+            self.next += 1;
+            let Some(owner) = self.owners.get_mut(mover.slot() as usize) else { continue };
+            let Some(known) = states.find(mover.target()) else { continue };
+            let change = Change::taken(Some(from), Some(known.state()), Cause::Change);
+            log(owner, &change);
+            owner.on_change(&change, self.cx);
+        }
+    }
+
     /// Leaves an owner where it was though its `exit` has run.
     fn stay(&mut self, slot: u32) {
         let mut seat = self.rows.seat(slot);
@@ -271,22 +288,10 @@ impl<T: Owner> Steps for ManyChanges<'_, '_, '_, T> {
         if self.next == 0 {
             self.upshot.moved_at = T::now(self.cx);
         }
-        let is_logged = log_enabled!(target: "demeanor", Level::Debug);
-        let (from, states) = (self.from(), self.rows.states);
-        let Grouping { movers, groups, .. } = &*self.grouping;
-        for group in groups {
-            let change = Change::taken(Some(from), Some(states.get(group.target).state()), Cause::Change);
-            // Two loops, so that each vanishes where there is nothing to tell.
-            if is_logged {
-                let movers = movers[..group.end].iter().skip(self.next);
-                movers.for_each(|mover| log_change(&self.owners[mover.slot() as usize], &change));
-            }
-            while self.next < group.end {
-                self.next += 1;
-                if let Some(owner) = self.owners.get_mut(movers[self.next - 1].slot() as usize) {
-                    owner.on_change(&change, self.cx);
-                }
-            }
+        if log_enabled!(target: "demeanor", Level::Debug) {
+            self.tell_each(log_change);
+        } else {
+            self.tell_each(|_, _| {});
         }
         self.go_on_to(Step::Enter);
         self.fsm.begin_enters(self.upshot.moved_at);

@@ -56,6 +56,11 @@ impl<T: Owner> States<T> {
         &self.list[index as usize]
     }
 
+    /// As [`get`](Self::get), for a number of which that is not certain.
+    pub(super) fn find(&self, index: u32) -> Option<&Known<T>> {
+        self.list.get(index as usize)
+    }
+
     /// The number of a singleton or shared state.
     pub(super) fn index_of<S: State<T> + ?Sized>(&self, state: &S) -> Option<u32> {
         self.by_identity.get(&Identity::of(state)).copied()
