@@ -446,14 +446,16 @@ impl<T: Owner> Book<T> {
 
 /// Finds the entry of a reference in the cache. Both words of it count, since all singletons without a size may share an
 /// address.
-struct Entry(u8);
+struct Entry(u64);
 
 impl Entry {
     #[inline]
     fn of<T: Owner>(state: &'static dyn State<T>) -> usize {
         let mut entry = Self(0);
         ptr::from_ref(state).hash(&mut entry);
-        entry.0.into()
+        // Knuth's multiplicative hash: every bit of the words counts in the highest eight.
+        let [.., highest] = entry.finish().wrapping_mul(0x9E37_79B9_7F4A_7C15).to_le_bytes();
+        highest.into()
     }
 }
 
@@ -466,12 +468,10 @@ impl Hasher for Entry {
 
     #[inline]
     fn write_usize(&mut self, word: usize) {
-        // Tables and statics lie at multiples of eight; a few hundred bytes apart.
-        let mixed = (word >> 3) ^ (word >> 11);
-        self.0 = self.0.wrapping_mul(31).wrapping_add(mixed.to_le_bytes()[0]);
+        self.0 = self.0.rotate_left(32) ^ word as u64;
     }
 
     fn finish(&self) -> u64 {
-        u64::from(self.0)
+        self.0
     }
 }

@@ -96,10 +96,10 @@ impl Grouping {
     }
 }
 
-pub(super) struct ManyChanges<'p, 'a, 'x, T: Owner> {
+pub(super) struct ManyChanges<'p, 'f, 'a, 'x, T: Owner> {
     owners: &'p mut [T],
     rows: &'p RowSlice<'a, T>,
-    fsm: FsmSlice<'p, T>,
+    fsm: &'p mut FsmSlice<'f, T>,
     upshot: &'p mut Upshot<T>,
     grouping: &'p mut Grouping,
     cx: &'p mut T::Context<'x>,
@@ -118,12 +118,12 @@ enum Step {
     Enter,
 }
 
-impl<'p, 'a, 'x, T: Owner> ManyChanges<'p, 'a, 'x, T> {
+impl<'p, 'f, 'a, 'x, T: Owner> ManyChanges<'p, 'f, 'a, 'x, T> {
     /// The changes of the upshot's movers, with the handles for their callbacks.
     pub(super) fn new(
         owners: &'p mut [T],
         rows: &'p RowSlice<'a, T>,
-        fsm: FsmSlice<'p, T>,
+        fsm: &'p mut FsmSlice<'f, T>,
         upshot: &'p mut Upshot<T>,
         grouping: &'p mut Grouping,
         cx: &'p mut T::Context<'x>,
@@ -256,7 +256,7 @@ impl<'p, 'a, 'x, T: Owner> ManyChanges<'p, 'a, 'x, T> {
     }
 }
 
-impl<T: Owner> Steps for ManyChanges<'_, '_, '_, T> {
+impl<T: Owner> Steps for ManyChanges<'_, '_, '_, '_, T> {
     fn admit(&mut self) -> bool {
         if self.is_at(Step::CanExit) {
             self.ask_can_exit();
@@ -276,7 +276,7 @@ impl<T: Owner> Steps for ManyChanges<'_, '_, '_, T> {
         }
         let from = self.from();
         self.fsm.begin_exits(from);
-        from.exit_each(self.owners, &self.upshot.movers[self.next..], &mut self.fsm, self.cx);
+        from.exit_each(self.owners, &self.upshot.movers[self.next..], self.fsm, self.cx);
         self.fsm.end_exits(self.owners);
         self.go_on_to(Step::Swap);
     }
@@ -303,7 +303,7 @@ impl<T: Owner> Steps for ManyChanges<'_, '_, '_, T> {
             if self.next < group.end {
                 let target = self.rows.states.get(group.target).state();
                 self.fsm.set_current(target.clone());
-                target.enter_each(self.owners, &movers[self.next..group.end], &mut self.fsm, self.cx);
+                target.enter_each(self.owners, &movers[self.next..group.end], self.fsm, self.cx);
                 self.next = group.end;
             }
         }

@@ -155,8 +155,8 @@ impl<T: Owner> Pass<T> {
         let Chunk { owners, rows, global, .. } = chunk;
         let slots = slots_of(&(0..owners.len()));
         let row = Row { rows: &*rows, slots, book: &mut self.book, entered_at: rows.entered_at, has_previous: false };
-        let fsm = FsmSlice::new(&mut self.shared, global, row);
-        ManyChanges::new(owners, rows, fsm, &mut self.upshot, &mut self.grouping, cx).carry_out();
+        let mut fsm = FsmSlice::new(&mut self.shared, global, row);
+        ManyChanges::new(owners, rows, &mut fsm, &mut self.upshot, &mut self.grouping, cx).carry_out();
     }
 
     /// Ticks each owner alone: those of owned states, whose states differ.
