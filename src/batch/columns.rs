@@ -92,7 +92,8 @@ impl<T: Owner> Columns<T> {
         self.owners.swap_remove(slot)
     }
 
-    /// Moves the row at `slot` to the end of `to`. The last row takes its place. Neither bucket is of owned states.
+    /// Moves the row at `slot` to the end of `to`. The last row takes its place. Its time is given if times are kept. Neither
+    /// bucket is of owned states.
     #[inline]
     pub(super) fn move_row(&mut self, slot: usize, to: &mut Self, previous: u32, entered_at: Option<f64>) {
         to.owners.push(self.owners.swap_remove(slot));

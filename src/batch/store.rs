@@ -203,21 +203,28 @@ impl<T: Owner> Store<T> {
         }
         let Self { places, buckets, arrivals, asides, has_clock, .. } = self;
         let rows = &mut buckets[bucket as usize];
-        for mover in movers.iter().rev() {
-            let slot = start + mover.slot() as usize;
-            let tag = &mut rows.notes.tags[slot];
-            if tag.previous == ASIDE {
-                forget_previous(tag.key, asides);
-            }
-            if mover.target() == bucket {
-                tag.previous = bucket;
-                if *has_clock {
-                    rows.notes.entered_at[slot] = moved_at;
+        let moved_at = has_clock.then_some(moved_at);
+        // Two loops, of which the second is so short that the look-ups it waits for are under way together; over a few movers
+        // at a time, so that the rows are still in the cache.
+        for movers in movers.rchunks(64) {
+            for mover in movers.iter().rev() {
+                let slot = start + mover.slot() as usize;
+                let tag = &mut rows.notes.tags[slot];
+                if tag.previous == ASIDE {
+                    forget_previous(tag.key, asides);
                 }
-                continue;
+                if mover.target() != bucket {
+                    rows.move_row(slot, &mut arrivals[mover.target() as usize], bucket, moved_at);
+                } else {
+                    tag.previous = bucket;
+                    if let Some(moved_at) = moved_at {
+                        rows.notes.entered_at[slot] = moved_at;
+                    }
+                }
             }
-            rows.move_row(slot, &mut arrivals[mover.target() as usize], bucket, has_clock.then_some(moved_at));
-            if let Some(filler) = rows.notes.tags.get(slot) {
+            for mover in movers {
+                let slot = start + mover.slot() as usize;
+                let Some(filler) = rows.notes.tags.get(slot) else { break };
                 places[filler.key].slot = slot_of(slot);
             }
         }
