@@ -3,6 +3,7 @@
 //! ```text
 //! cargo run --release -p bench -- machines
 //! cargo run --release -p bench -- batch --owners 10000,1000000 --churn 1,100 --size 64
+//! cargo run --release -p bench -- threads --owners 100000
 //! ```
 //!
 //! Every contender does the same work (`workload.rs`), in interleaved rounds (`runner.rs`), and must come to the same
@@ -61,6 +62,8 @@ enum Tables {
     Machines,
     /// Many owners, sorted by state or not.
     Batch,
+    /// Many owners whose states compute, on one thread and on all.
+    Threads,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -92,6 +95,9 @@ impl Tables {
             (Self::Batch, Size::Small) => contenders::batch::<0>(),
             (Self::Batch, Size::Medium) => contenders::batch::<32>(),
             (Self::Batch, Size::Large) => contenders::batch::<224>(),
+            (Self::Threads, Size::Small) => contenders::threads::<0>(),
+            (Self::Threads, Size::Medium) => contenders::threads::<32>(),
+            (Self::Threads, Size::Large) => contenders::threads::<224>(),
         }
     }
 }

@@ -86,6 +86,15 @@ impl<const PAD: usize> Owner<PAD> {
         Some(Name::ALL[(B::NAME as usize + onward) % 6])
     }
 
+    /// A few hundred nanoseconds of arithmetic, each step of which waits for the one before.
+    pub(crate) fn ponder(&mut self, cx: &Context) {
+        for _ in 0..32 {
+            let [x, y] = self.position;
+            let distance = (x * x + y * y + 1.0).sqrt();
+            self.position = [x + (1.0 - x / distance) * cx.seconds, y + (1.0 - y / distance) * cx.seconds];
+        }
+    }
+
     #[inline(always)]
     pub(crate) fn enter<B: Behaviour>(&mut self) {
         self.entered = self.entered.wrapping_add(1 + B::NAME as u32);

@@ -9,6 +9,7 @@ mod machines;
 mod matching;
 mod rust_fsm;
 mod statig;
+mod thinkers;
 
 use self::batch::{AllThreads, OneThread};
 use self::bevy::Bevy;
@@ -19,6 +20,7 @@ use self::machines::{Agents, Machines};
 use self::matching::Matching;
 use self::rust_fsm::RustFsm;
 use self::statig::Statig;
+use self::thinkers::Thinkers;
 use crate::contender::Entry;
 
 /// One machine per owner, beside statig.
@@ -30,6 +32,16 @@ pub(crate) const fn machines<const PAD: usize>() -> &'static [Entry] {
             Entry::new("demeanor Agent", Agents::<PAD>::boxed),
             Entry::new("demeanor StateMachine with a global", Machines::<PAD>::boxed_with_global),
             Entry::new("enum + match", Matching::<PAD>::boxed),
+        ]
+    }
+}
+
+/// Many owners whose states compute, on one thread and on all.
+pub(crate) const fn threads<const PAD: usize>() -> &'static [Entry] {
+    const {
+        &[
+            Entry::new("demeanor Batch, 1 thread", Thinkers::<PAD>::on_one_thread),
+            Entry::new("demeanor Batch, all threads", Thinkers::<PAD>::on_all_threads),
         ]
     }
 }
