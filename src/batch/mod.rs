@@ -16,6 +16,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use slotmap::DefaultKey;
 
+#[cfg(feature = "parallel")]
+use self::parallel::Crew;
 use self::pass::{CHUNK, Part, Pass};
 use self::store::Store;
 use crate::machine::StateMachine;
@@ -161,6 +163,8 @@ pub struct Key(DefaultKey);
 pub struct Batch<T: Owner> {
     store: Store<T>,
     pass: Pass<T>,
+    #[cfg(feature = "parallel")]
+    crew: Crew<T>,
 }
 
 impl<T: Owner> Batch<T> {
@@ -182,7 +186,7 @@ impl<T: Owner> Batch<T> {
     /// ```
     #[must_use]
     pub fn new() -> Self {
-        Self { store: Store::new(), pass: Pass::new() }
+        Self::of(Store::new())
     }
 
     /// Gives all owners a state that runs beside every other. It is never entered or exited (rule 3).
@@ -493,6 +497,15 @@ impl<T: Owner> Batch<T> {
         }
     }
 
+    fn of(store: Store<T>) -> Self {
+        Self {
+            store,
+            pass: Pass::new(),
+            #[cfg(feature = "parallel")]
+            crew: Crew::new(),
+        }
+    }
+
     fn update_those(&mut self, part: Part, cx: &mut T::Context<'_>) {
         let tick = catch_unwind(AssertUnwindSafe(|| self.update_chunks(part, cx)));
         self.store.settle_all();
@@ -564,7 +577,7 @@ impl<T: Owner> Error for ForeignGlobal<T> {}
 
 impl<T: Owner + Clone> Clone for Batch<T> {
     fn clone(&self) -> Self {
-        Self { store: self.store.clone(), pass: Pass::new() }
+        Self::of(self.store.clone())
     }
 }
 

@@ -1,12 +1,37 @@
 //! A tick on all cores.
 
+use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, PoisonError};
 
 use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 
 use super::Batch;
-use super::pass::{Fault, Pass, panics_kept};
+use super::pass::{Fault, Pass, Upshot, panics_kept};
 use crate::owner::Owner;
+
+/// What a parallel tick keeps for the next, so that little is allocated.
+pub(super) struct Crew<T: Owner> {
+    /// The passes that no thread is using.
+    idle: Mutex<Vec<Pass<T>>>,
+    /// For each chunk what its tick has come to. Empty ones in between.
+    upshots: Vec<Upshot<T>>,
+}
+
+impl<T: Owner> Crew<T> {
+    pub(super) const fn new() -> Self {
+        Self { idle: Mutex::new(Vec::new()), upshots: Vec::new() }
+    }
+}
+
+/// Lends `act` a pass. Not one for each thread: a callback may itself wait for rayon, and another chunk run meanwhile.
+fn with_idle<T: Owner, R>(idle: &Mutex<Vec<Pass<T>>>, act: impl FnOnce(&mut Pass<T>) -> R) -> R {
+    let idle = || idle.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut pass = idle().pop().unwrap_or_else(Pass::new);
+    let result = act(&mut pass);
+    idle().push(pass);
+    result
+}
 
 impl<T: Owner> Batch<T> {
     /// Runs one tick for every owner, as [`update`](Self::update) does, on the threads of rayon's current pool.
@@ -55,35 +80,40 @@ impl<T: Owner> Batch<T> {
         T: Send,
         T::Context<'c>: Send,
     {
-        let chunks = self.store.chunks();
+        let Self { store, crew: Crew { idle, upshots: kept }, .. } = self;
+        // Taken out, so that nothing stays in them after a panic.
+        let mut upshots = mem::take(kept);
+        let chunks = store.chunks();
+        if upshots.len() < chunks.len() {
+            upshots.resize_with(chunks.len(), Upshot::new);
+        }
         let ticks: Vec<_> = chunks
             .into_par_iter()
+            .zip(&mut upshots)
             .enumerate()
-            .map_init(Pass::new, |pass, (number, (bucket, start, mut chunk))| {
-                let mut fault = None;
+            .map(|(number, ((bucket, start, mut chunk), upshot))| {
                 let mut cx = None;
-                panics_kept(&mut fault, || cx = Some(make(number)));
+                panics_kept(&mut upshot.fault, || cx = Some(make(number)));
                 if let Some(cx) = &mut cx {
-                    pass.run(&mut chunk, cx);
+                    with_idle(idle, |pass| pass.run_for(upshot, &mut chunk, cx));
                 }
-                let mut upshot = pass.take_upshot();
-                upshot.fault = upshot.fault.or(fault);
-                (bucket, start, upshot, cx)
+                (bucket, start, cx)
             })
             .collect();
         let mut contexts = Vec::with_capacity(ticks.len());
         let mut fault = None;
         let moves = catch_unwind(AssertUnwindSafe(|| {
-            for (bucket, start, mut upshot, cx) in ticks {
-                self.store.move_rows(bucket, start, &mut upshot);
-                fault = fault.take().or(upshot.fault);
+            for ((bucket, start, cx), upshot) in ticks.into_iter().zip(&mut upshots) {
+                fault = fault.take().or(upshot.fault.take());
+                store.move_rows(bucket, start, upshot);
                 contexts.extend(cx);
             }
         }));
-        self.store.settle_all();
+        store.settle_all();
         if let Some(fault) = fault.or(moves.err().map(Fault::new)) {
             fault.resume();
         }
+        *kept = upshots;
         contexts
     }
 }

@@ -81,7 +81,7 @@ impl<T: Owner> Upshot<T> {
         self.movers.is_empty() && self.seated.is_empty() && self.fault.is_none()
     }
 
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self { movers: Vec::new(), moved_at: 0.0, seated: Vec::new(), fault: None }
     }
 }
@@ -111,9 +111,12 @@ impl<T: Owner> Pass<T> {
         }
     }
 
+    /// As [`run`](Self::run), with an upshot that is kept elsewhere.
     #[cfg(feature = "parallel")]
-    pub(super) fn take_upshot(&mut self) -> Upshot<T> {
-        mem::replace(&mut self.upshot, Upshot::new())
+    pub(super) fn run_for(&mut self, upshot: &mut Upshot<T>, chunk: &mut Chunk<'_, T>, cx: &mut T::Context<'_>) {
+        mem::swap(&mut self.upshot, upshot);
+        self.run(chunk, cx);
+        mem::swap(&mut self.upshot, upshot);
     }
 
     /// Runs a chunk's part in a tick. What is left to do is to move the owners to their new buckets, as the upshot says.
