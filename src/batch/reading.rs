@@ -350,7 +350,7 @@ impl<T: Owner> Batch<T> {
 
     /// Returns the owners whose current state is `state`, side by side: for instanced drawing, for instance.
     ///
-    /// An owned state has one owner.
+    /// An owned state has one owner: of several who share it by clones of one reference, the first is returned.
     ///
     /// # Examples
     ///

@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use demeanor::{Batch, Fsm, FsmSlice, GameTime, Owner, State};
 
+use crate::captured_log::log_lines;
 use crate::trace::{Actor, Place, Stage};
 
 static A: Place = Place::new("A");
@@ -153,6 +154,20 @@ fn owners_are_where_their_states_say_whatever_panics() {
     assert!(batch.remove(key).is_some_and(|(walker, _)| walker.0 == 7));
     (0..3).for_each(|_| batch.update(&mut Clock::default()));
     assert_eq!(batch.owners_in(&Up).len(), 3);
+}
+
+/// Rule 23: when an `on_change` panicked, the changes of the owners after it were logged a second time.
+#[test]
+fn a_change_is_logged_once_though_the_on_change_of_another_panics() {
+    let mut batch = Batch::new();
+    // So that the batch knows the state, and the changes are made in bulk.
+    batch.insert(Actor::default(), &B);
+    for is_faulty in [false, true, false] {
+        let stage = Stage::new(&A).when("A.update", |_, fsm, _| fsm.change_state(&B));
+        batch.insert(if is_faulty { stage.panicking_in("on_change").actor } else { stage.actor }, &A);
+    }
+    let lines = log_lines(|| assert!(panics(|| batch.update(&mut GameTime::new()))));
+    assert_eq!(lines.iter().filter(|line| line.contains("A -> B")).count(), 3, "{lines:?}");
 }
 
 /// A handle beyond an override's owners was that of somebody else, or of nobody; its requests moved owners twice.

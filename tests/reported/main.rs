@@ -1,5 +1,8 @@
 //! Faults that were found, each with the test that would have found it first.
 
+#[cfg(feature = "std")]
+#[path = "../captured_log/mod.rs"]
+mod captured_log;
 #[path = "../trace/mod.rs"]
 mod trace;
 
