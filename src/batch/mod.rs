@@ -155,6 +155,11 @@ pub struct Key(DefaultKey);
 /// `par_update`, with the feature `parallel`, gives each chunk a context of its own and hands all of them back in order. The
 /// result is the same to the bit on any number of threads.
 ///
+/// It pays where states compute: for some hundred nanoseconds each, two cores are nearly twice as fast as one from ten
+/// thousand owners on. To wake the threads takes some ten microseconds, and it is one of them that moves the owners to their
+/// new buckets; so where states do next to nothing, `update` is faster up to a hundred thousand owners, and little slower
+/// beyond.
+///
 /// # Memory
 ///
 /// Beside the owners a batch keeps 24 bytes for each, 32 once a clock is used, and something more for those with a
