@@ -1,4 +1,5 @@
 //! What the examples of a batch, `horde` and `flock`, answer.
+#![cfg(feature = "std")]
 
 use std::ffi::OsString;
 use std::fs;

@@ -66,13 +66,7 @@ impl<T: Owner> Columns<T> {
     }
 
     /// Adds a row. Its time is given if times are kept, its own state in a bucket of owned states.
-    pub(super) fn push(
-        &mut self,
-        owner: T,
-        tag: Tag,
-        entered_at: Option<f64>,
-        own: Option<StateRef<T>>,
-    ) {
+    pub(super) fn push(&mut self, owner: T, tag: Tag, entered_at: Option<f64>, own: Option<StateRef<T>>) {
         self.owners.push(owner);
         self.notes.tags.push(tag);
         self.notes.entered_at.extend(entered_at);

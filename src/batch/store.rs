@@ -213,13 +213,13 @@ impl<T: Owner> Store<T> {
                 if tag.previous == ASIDE {
                     forget_previous(tag.key, asides);
                 }
-                if mover.target() != bucket {
-                    rows.move_row(slot, &mut arrivals[mover.target() as usize], bucket, moved_at);
-                } else {
+                if mover.target() == bucket {
                     tag.previous = bucket;
                     if let Some(moved_at) = moved_at {
                         rows.notes.entered_at[slot] = moved_at;
                     }
+                } else {
+                    rows.move_row(slot, &mut arrivals[mover.target() as usize], bucket, moved_at);
                 }
             }
             for mover in movers {
@@ -360,4 +360,3 @@ impl<T: Owner + Clone> Clone for Store<T> {
         }
     }
 }
-
