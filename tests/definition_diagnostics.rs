@@ -460,18 +460,103 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
 [states.idle]
 final = true
 "#,
-        r"duplicate-state
+        r#"duplicate-state
 
   × state `idle` is defined twice
+   ╭─[grunt.toml:3:9]
+ 2 │
+ 3 │ [states.idle]
+   ·         ──┬─
+   ·           ╰── first defined here
+ 4 │ behaviour = "rest"
+   ╰────
     ╭─[grunt.toml:10:9]
   9 │
  10 │ [states.idle]
     ·         ──┬─
-    ·           ╰── given before
+    ·           ╰── defined again here
  11 │ final = true
     ╰────
   help: put both into one table, or rename one
+"#,
+    );
+}
+
+#[test]
+fn a_state_defined_twice_far_apart() {
+    let between = "# nothing\n".repeat(20);
+    assert_told(
+        &format!(
+            "initial = 'run to cover'\n[states.'run to cover']\nfinal = true\n{between}[states.'run to cover']\nfinal = true\n"
+        ),
+        r"duplicate-state
+
+  × state `run to cover` is defined twice
+   ╭─[grunt.toml:2:9]
+ 1 │ initial = 'run to cover'
+ 2 │ [states.'run to cover']
+   ·         ───────┬──────
+   ·                ╰── first defined here
+ 3 │ final = true
+   ╰────
+    ╭─[grunt.toml:24:9]
+ 23 │ # nothing
+ 24 │ [states.'run to cover']
+    ·         ───────┬──────
+    ·                ╰── defined again here
+ 25 │ final = true
+    ╰────
+  help: put both into one table, or rename one
 ",
+    );
+}
+
+#[test]
+fn a_key_given_twice() {
+    assert_told(
+        r#"initial = "idle"
+
+[states.idle]
+behaviour = "rest"
+exits = [
+    { to = "idle", when = "enemy_visible" },
+    { to = "idle", when = "health < 20", to = "attack" },
+]
+behaviour = "rest"
+
+[states.attack]
+exits = [{ to = "idle", when = "not enemy_visible" }]
+"#,
+        r#"duplicate-key
+
+  × key `to` is given twice
+   ╭─[grunt.toml:7:7]
+ 6 │     { to = "idle", when = "enemy_visible" },
+ 7 │     { to = "idle", when = "health < 20", to = "attack" },
+   ·       ─┬                                 ─┬
+   ·        │                                  ╰── given again here
+   ·        ╰── first given here
+ 8 │ ]
+   ╰────
+
+duplicate-key
+
+  × key `behaviour` is given twice
+    ╭─[grunt.toml:4:1]
+  3 │ [states.idle]
+  4 │ behaviour = "rest"
+    · ────┬────
+    ·     ╰── first given here
+  5 │ exits = [
+  6 │     { to = "idle", when = "enemy_visible" },
+  7 │     { to = "idle", when = "health < 20", to = "attack" },
+  8 │ ]
+  9 │ behaviour = "rest"
+    · ────┬────
+    ·     ╰── given again here
+ 10 │
+    ╰────
+"#,
     );
 }
 
@@ -987,12 +1072,53 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
         r#"unknown-value
 
   × unknown value `helth`
-   ╭─[grunt.toml:5:34]
+   ╭─[grunt.toml:5:58]
  4 │ behaviour = "rest"
  5 │ exits = [{ to = "attack", when = "\u0065nemy_visible and helth < 1" }]
-   ·                                  ─────────────────┬────────────────
-   ·                                                   ╰── no value that the game offers
+   ·                                                          ──┬──
+   ·                                                            ╰── no value that the game offers
  6 │
+   ╰────
+  help: did you mean `health`?
+"#,
+    );
+}
+
+#[test]
+fn a_word_that_is_itself_written_with_escapes_in_a_line_that_goes_on() {
+    assert_told(
+        r#"initial = "idle"
+
+[states.idle]
+behaviour = "rest"
+exits = [{ to = "attack", when = """\
+    enemy_visible and \
+    h\u0065lth < 1 and (\thelth < 2)""" }]
+
+[states.attack]
+exits = [{ to = "idle", when = "not enemy_visible" }]
+"#,
+        r#"unknown-value
+
+  × unknown value `helth`
+   ╭─[grunt.toml:7:5]
+ 6 │     enemy_visible and \
+ 7 │     h\u0065lth < 1 and (\thelth < 2)""" }]
+   ·     ─────┬────
+   ·          ╰── no value that the game offers
+ 8 │
+   ╰────
+  help: did you mean `health`?
+
+unknown-value
+
+  × unknown value `helth`
+   ╭─[grunt.toml:7:27]
+ 6 │     enemy_visible and \
+ 7 │     h\u0065lth < 1 and (\thelth < 2)""" }]
+   ·                           ──┬──
+   ·                             ╰── no value that the game offers
+ 8 │
    ╰────
   help: did you mean `health`?
 "#,

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::ops::Range;
 
 /// One mistake, before it is known where in the file it is.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,8 +25,14 @@ pub(crate) enum Fault {
         key: &'static str,
         place: String,
     },
-    DuplicateState(String),
-    DuplicateKey(String),
+    DuplicateState {
+        name: String,
+        first: Option<Range<usize>>,
+    },
+    DuplicateKey {
+        key: String,
+        first: Option<Range<usize>>,
+    },
     BadStateName(String),
     Unknown {
         kind: Word,
@@ -129,7 +136,7 @@ impl Fault {
             self,
             Self::UnknownKey { .. }
                 | Self::MissingKey { .. }
-                | Self::DuplicateKey(_)
+                | Self::DuplicateKey { .. }
                 | Self::WrongType { .. }
                 | Self::Unknown { kind: Word::State, .. }
                 | Self::SpinsOnItself(_)
@@ -146,8 +153,8 @@ impl Fault {
             Self::UnknownKey { .. } => "unknown-key",
             Self::WrongType { .. } => "wrong-type",
             Self::MissingKey { .. } => "missing-key",
-            Self::DuplicateState(_) => "duplicate-state",
-            Self::DuplicateKey(_) => "duplicate-key",
+            Self::DuplicateState { .. } => "duplicate-state",
+            Self::DuplicateKey { .. } => "duplicate-key",
             Self::BadStateName(_) => "bad-name",
             Self::Unknown { kind, .. } => match kind {
                 Word::State => "unknown-state",
@@ -188,8 +195,8 @@ impl Fault {
             Self::UnknownKey { key, place, .. } => format!("unknown key `{key}` in {place}"),
             Self::WrongType { what, expected, found } => format!("{what} must be {expected}, not {found}"),
             Self::MissingKey { key, place } => format!("{place} has no `{key}`"),
-            Self::DuplicateState(name) => format!("state `{name}` is defined twice"),
-            Self::DuplicateKey(key) => format!("key `{key}` is given twice"),
+            Self::DuplicateState { name, .. } => format!("state `{name}` is defined twice"),
+            Self::DuplicateKey { key, .. } => format!("key `{key}` is given twice"),
             Self::BadStateName(name) => format!("`{name}` cannot be the name of a state"),
             Self::Unknown { kind, name, .. } => format!("unknown {} `{name}`", kind.name()),
             Self::UnknownParameter { behaviour, name, .. } => {
@@ -243,7 +250,8 @@ impl Fault {
             Self::UnknownKey { .. } => "not a key of the format".into(),
             Self::WrongType { expected, .. } => format!("expected {expected}").into(),
             Self::MissingKey { key, .. } => format!("needs `{key}`").into(),
-            Self::DuplicateState(_) | Self::DuplicateKey(_) => "given before".into(),
+            Self::DuplicateState { .. } => "defined again here".into(),
+            Self::DuplicateKey { .. } => "given again here".into(),
             Self::Unknown { kind: Word::State, .. } => "no state of this file".into(),
             Self::Unknown { kind, .. } => format!("no {} that the game offers", kind.name()).into(),
             Self::UnknownParameter { .. } => "not a parameter".into(),
@@ -274,6 +282,15 @@ impl Fault {
         }
     }
 
+    /// Another place that it has to do with, and what is said there.
+    pub(crate) fn elsewhere(&self) -> Option<(Range<usize>, &'static str)> {
+        match self {
+            Self::DuplicateState { first, .. } => Some((first.clone()?, "first defined here")),
+            Self::DuplicateKey { first, .. } => Some((first.clone()?, "first given here")),
+            _ => None,
+        }
+    }
+
     /// What to write instead, if that is known.
     pub(crate) fn help(&self) -> Option<String> {
         let help = match self {
@@ -291,7 +308,7 @@ impl Fault {
             }
             Self::MissingKey { key: "states", .. } => "define a state: `[states.idle]`".into(),
             Self::MissingKey { key: "to", .. } => "name the state that the exit leads to: `to = \"..\"`".into(),
-            Self::DuplicateState(_) => "put both into one table, or rename one".into(),
+            Self::DuplicateState { .. } => "put both into one table, or rename one".into(),
             Self::BadStateName(_) => "a name has no spaces at its ends, no control characters, and is not empty".into(),
             Self::Unknown { kind: Word::State, name, .. } => format!("define it: `[states.{name}]`"),
             Self::ParamsWithoutBehaviour => "add `behaviour = \"..\"`".into(),

@@ -17,8 +17,9 @@ use winnow::stream::{LocatingSlice, Location, Stateful, Stream};
 use winnow::token::{literal, take_while};
 use winnow::{ModalResult, Parser};
 
-use super::expression::{Comparison, Expr, Lie, Name, Operand};
+use super::expression::{Comparison, Expr, Name, Operand};
 use super::fault::Fault;
+use super::lie::Lie;
 
 /// How deep parentheses and `not`s may be nested.
 pub(crate) const DEEPEST: usize = 64;

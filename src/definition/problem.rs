@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::iter;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -148,8 +149,10 @@ impl Diagnostic for Problem {
     }
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        let label = LabeledSpan::new(Some(self.fault.label().into_owned()), self.span.start, self.span.len());
-        Some(Box::new(std::iter::once(label)))
+        let label = |text: &str, at: Range<usize>| LabeledSpan::new(Some(text.into()), at.start, at.len());
+        let here = label(&self.fault.label(), self.span.clone());
+        let elsewhere = self.fault.elsewhere().map(|(at, text)| label(text, at));
+        Some(Box::new(iter::once(here).chain(elsewhere)))
     }
 }
 
@@ -299,10 +302,10 @@ impl Findings {
         if !fault.is_warning() {
             self.errors += 1;
         }
-        if self.found.len() < MOST_REPORTED {
-            self.found.push(Problem { source: Arc::clone(&self.source), span, fault });
-        } else {
+        if self.is_full() {
             self.more += 1;
+        } else {
+            self.found.push(Problem { source: Arc::clone(&self.source), span, fault });
         }
     }
 
@@ -310,9 +313,14 @@ impl Findings {
         self.errors
     }
 
+    /// Whether enough has been found: what more there is, is only counted.
+    pub(crate) fn is_full(&self) -> bool {
+        self.found.len() >= MOST_REPORTED
+    }
+
     /// The name among `known` that `name` was meant to be. Not looked for once enough has been found.
     pub(crate) fn nearest<'a>(&self, name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
-        if self.found.len() >= MOST_REPORTED || name.len() > 64 {
+        if self.is_full() || name.len() > 64 {
             return None;
         }
         let folded = name.to_lowercase();

@@ -8,9 +8,10 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::condition::{MOST_TESTS, flag_compared};
-use super::expression::{Expr, Lie, Name, Operand};
+use super::expression::{Expr, Name, Operand};
 use super::fault::{Fault, Word};
 use super::format::{EXIT_KEYS, MACHINE_KEYS, SCRIPT_KEYS, STATE_KEYS};
+use super::lie::Lie;
 use super::outline::{ExitOutline, Outline, Spot, StateOutline, Unchecked, When};
 use super::problem::Findings;
 use super::words::{ValueKind, Words};
@@ -27,10 +28,20 @@ pub(crate) fn read(findings: &mut Findings, words: Option<&Words>) -> Option<Out
         return None;
     }
     let (table, errors) = DeTable::parse_recoverable(text);
+    let mut last_state = 0;
     for error in errors {
-        let fault = syntax(text, error.message(), error.span());
-        if matches!(fault, Fault::Syntax(_)) {
-            findings.trust_less();
+        // Beyond what is reported, nobody is told where the first of two was.
+        let fault = if findings.is_full() {
+            Fault::Syntax(error.message().into())
+        } else {
+            syntax(text, table.get_ref(), error.message(), error.span())
+        };
+        match &fault {
+            Fault::Syntax(_) => findings.trust_less(),
+            Fault::DuplicateState { .. } => last_state = error.span().map_or(0, |span| span.start),
+            // In the second of two tables of one state, which have been joined: that there are two has been said.
+            Fault::DuplicateKey { first: Some(first), .. } if first.start < last_state => continue,
+            _ => {}
         }
         findings.add(error.span().unwrap_or(0..0), fault);
     }
@@ -40,11 +51,46 @@ pub(crate) fn read(findings: &mut Findings, words: Option<&Words>) -> Option<Out
 }
 
 /// What TOML's parser says, in the format's own words where it has some.
-fn syntax(text: &str, message: &str, span: Option<Range<usize>>) -> Fault {
+fn syntax(text: &str, table: &DeTable<'_>, message: &str, span: Option<Range<usize>>) -> Fault {
     let Some(span) = span.filter(|_| message == "duplicate key") else { return Fault::Syntax(message.into()) };
     let key = text.get(span.clone()).unwrap_or_default().trim_matches(['"', '\'']).to_owned();
     let before = text.get(..span.start).unwrap_or_default();
-    if before.ends_with("[states.") { Fault::DuplicateState(key) } else { Fault::DuplicateKey(key) }
+    if before.ends_with("[states.") {
+        let first = header_of(&key, before).or_else(|| last_given(table, &key, span.start));
+        return Fault::DuplicateState { name: key, first };
+    }
+    // Of a dotted key, which may go on in another table, it is not so easily told.
+    let first = if before.ends_with('.') { None } else { last_given(table, &key, span.start) };
+    Fault::DuplicateKey { key, first }
+}
+
+/// Where the table of a state begins. The parser has joined the two into one, that of the second place.
+fn header_of(state: &str, text: &str) -> Option<Range<usize>> {
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let name =
+            line.trim_start().strip_prefix("[states.").and_then(|rest| rest.split_once(']')).map(|(name, _)| name);
+        if let Some(name) = name.filter(|name| name.trim_matches(['"', '\'']) == state) {
+            let start = at + line.find(name).unwrap_or_default();
+            return Some(start..start + name.len());
+        }
+        at += line.len();
+    }
+    None
+}
+
+/// Where a key is given for the last time before a place of the file, in any table.
+fn last_given(table: &DeTable<'_>, key: &str, before: usize) -> Option<Range<usize>> {
+    let here = table.get_key_value(key).map(|(key, _)| key.span());
+    let within = table.values().filter_map(|value| match value.get_ref() {
+        DeValue::Table(table) => last_given(table, key, before),
+        DeValue::Array(array) => array
+            .iter()
+            .filter_map(|item| last_given(item.get_ref().as_table()?, key, before))
+            .max_by_key(|at| at.start),
+        _ => None,
+    });
+    here.into_iter().chain(within).filter(|at| at.end <= before).max_by_key(|at| at.start)
 }
 
 struct Reader<'a, 'i> {
@@ -193,7 +239,7 @@ impl<'i> Reader<'_, 'i> {
             return self.script(script).map(When::Script);
         }
         let spot = self.string(value, what)?;
-        let lie = Lie::of(&spot.text, self.text.get(spot.span.clone()).unwrap_or_default(), spot.span.clone());
+        let lie = Lie::of(&spot.text, self.text.get(spot.span.clone()).unwrap_or_default(), spot.span.start);
         match grammar::parse(&spot.text, &lie) {
             Ok(expr) => {
                 let tests = self.check(&expr, is_entry);
