@@ -147,6 +147,31 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
 }
 
 #[test]
+fn a_condition_that_the_file_breaks_off_in() {
+    assert_told(
+        "initial = \"a\"\n[states.a]\nexits = [{ to = \"a\", when = \"health <",
+        r#"syntax
+
+  × this is not TOML: invalid basic string, expected `"`
+   ╭─[grunt.toml:3:38]
+ 2 │ [states.a]
+ 3 │ exits = [{ to = "a", when = "health <
+   ·                                      ▲
+   ·                                      ╰── here
+   ╰────
+"#,
+    );
+}
+
+/// A report handler would have to write more spaces than it can count.
+#[test]
+fn a_mistake_in_a_line_too_long_to_be_drawn_is_told_without_its_place_underlined() {
+    let file = format!("{}initial = 'idel'\n[states.idle]\nfinal = true\n", " ".repeat(70_000));
+    assert_told(&file, "unknown-state\n\n  × unknown state `idel`\n  help: did you mean `idle`?\n");
+    assert_eq!(lines(&file), ["grunt.toml:1:70011: error: unknown state `idel`: did you mean `idle`?"]);
+}
+
+#[test]
 fn an_unknown_key() {
     assert_told(
         r#"initial = "idle"

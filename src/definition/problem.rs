@@ -1,5 +1,6 @@
 //! What a designer is told of the mistakes in a file, and where they are.
 
+use std::collections::BTreeSet;
 use std::error::Error;
 use std::fmt;
 use std::iter;
@@ -16,24 +17,34 @@ const MOST_REPORTED: usize = 200;
 /// The names that are looked through for the one that was meant.
 const MOST_COMPARED: usize = 2000;
 
+/// The longest line that is drawn, in bytes. Report handlers pad with as much space as stands before what they underline,
+/// and panic where that is more than they can count.
+const LONGEST_DRAWN: usize = 10_000;
+
 /// A file's name and text.
 #[derive(Debug)]
 pub(crate) struct Source {
     pub(crate) name: String,
     pub(crate) text: String,
-    shown: NamedSource<String>,
+    /// `None` if it cannot be drawn.
+    shown: Option<NamedSource<String>>,
 }
 
 impl Source {
     pub(crate) fn new(name: &str, text: &str) -> Self {
-        Self { name: name.into(), text: text.into(), shown: NamedSource::new(name, text.to_owned()) }
+        let is_drawn = text.lines().all(|line| line.len() <= LONGEST_DRAWN);
+        // The end of the last line can be underlined only where there is one.
+        let ended = if text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") };
+        let shown = is_drawn.then(|| NamedSource::new(name, ended));
+        Self { name: name.into(), text: text.into(), shown }
     }
 }
 
 /// One mistake in a definition, or a doubt about it, with its place in the file.
 ///
-/// It is a [`miette::Diagnostic`]: any of miette's report handlers draws it with its place in the file underlined. Displayed
-/// on its own it is what is wrong; [`located`](Self::located) adds where, and what to write instead.
+/// It is a [`miette::Diagnostic`]: any of miette's report handlers draws it with its place in the file underlined, unless the
+/// file has a line of more than 10 000 bytes. Displayed on its own it is what is wrong; [`located`](Self::located) adds where,
+/// and what to write instead.
 ///
 /// # Examples
 ///
@@ -145,7 +156,7 @@ impl Diagnostic for Problem {
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {
-        Some(&self.source.shown)
+        self.source.shown.as_ref().map(|shown| shown as &dyn SourceCode)
     }
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
@@ -283,21 +294,25 @@ pub(crate) struct Findings {
     errors: usize,
     /// Whether part of the text could not be read, so that what seems to be missing may be there.
     is_partial: bool,
+    /// The places from which on it could not be. What else is said of these follows from that, too.
+    unread: BTreeSet<usize>,
 }
 
 impl Findings {
     pub(crate) fn new(source: Arc<Source>) -> Self {
-        Self { source, found: Vec::new(), more: 0, errors: 0, is_partial: false }
-    }
-
-    /// Tells that part of the text could not be read: what may only follow from that is not reported.
-    pub(crate) fn trust_less(&mut self) {
-        self.is_partial = true;
+        Self { source, found: Vec::new(), more: 0, errors: 0, is_partial: false, unread: BTreeSet::new() }
     }
 
     pub(crate) fn add(&mut self, span: Range<usize>, fault: Fault) {
-        if self.is_partial && fault.may_follow() {
+        // Of a string without an end, say, the place may be told as behind the end of the file.
+        let end = span.end.min(self.source.text.len());
+        let span = span.start.min(end)..end;
+        if self.is_partial && (fault.may_follow() || self.unread.contains(&span.start)) {
             return;
+        }
+        if matches!(fault, Fault::Syntax(_)) {
+            self.is_partial = true;
+            self.unread.insert(span.start);
         }
         if !fault.is_warning() {
             self.errors += 1;

@@ -27,7 +27,9 @@ pub(crate) fn read(findings: &mut Findings, words: Option<&Words>) -> Option<Out
         findings.add(0..0, Fault::Empty);
         return None;
     }
-    let (table, errors) = DeTable::parse_recoverable(text);
+    let (table, mut errors) = DeTable::parse_recoverable(text);
+    // Of two at one place the first is told: rather of a string without an end than of the list and the table around it.
+    errors.sort_by_key(|error| error.message().starts_with("unclosed"));
     let mut last_state = 0;
     for error in errors {
         // Beyond what is reported, nobody is told where the first of two was.
@@ -37,7 +39,6 @@ pub(crate) fn read(findings: &mut Findings, words: Option<&Words>) -> Option<Out
             syntax(text, table.get_ref(), error.message(), error.span())
         };
         match &fault {
-            Fault::Syntax(_) => findings.trust_less(),
             Fault::DuplicateState { .. } => last_state = error.span().map_or(0, |span| span.start),
             // In the second of two tables of one state, which have been joined: that there are two has been said.
             Fault::DuplicateKey { first: Some(first), .. } if first.start < last_state => continue,

@@ -19,7 +19,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use demeanor::Owner;
 use demeanor::definition::{Outline, Problem, Problems, Vocabulary, Words};
-use miette::{GraphicalReportHandler, GraphicalTheme};
+use miette::{Diagnostic as _, GraphicalReportHandler, GraphicalTheme};
 
 /// Checks, draws and runs state machines that are written in files.
 #[derive(Parser)]
@@ -177,7 +177,7 @@ pub(crate) fn report<'a>(problems: impl IntoIterator<Item = &'a Problem>) {
     let handler = GraphicalReportHandler::new_themed(theme).with_width(100).with_links(false);
     for problem in problems {
         let mut text = String::new();
-        if handler.render_report(&mut text, problem).is_err() {
+        if problem.source_code().is_none() || handler.render_report(&mut text, problem).is_err() {
             text = problem.located();
         }
         eprintln!("{text}");
