@@ -183,6 +183,14 @@ proptest! {
     }
 }
 
+/// What the fuzzer begins with, too.
+#[test]
+fn each_file_is_read_or_refused_as_it_is() {
+    for file in files() {
+        read(file.as_bytes());
+    }
+}
+
 /// What has taken long once, or might.
 #[test]
 fn files_that_are_much_of_one_thing_are_read_or_refused() {
