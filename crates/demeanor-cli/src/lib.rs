@@ -6,6 +6,7 @@
 mod check;
 mod draw;
 mod layout;
+mod progress;
 mod puppet;
 mod simulate;
 mod svg;

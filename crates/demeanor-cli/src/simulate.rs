@@ -1,14 +1,15 @@
 //! `demeanor run`: steps a machine on given values, and tells why it changes state or stays.
 
 use std::collections::BTreeSet;
-use std::io::{BufWriter, IsTerminal as _, Write};
+use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
 use clap::Args;
 use demeanor::definition::{Definition, ExitReport, LoadError, Words};
 use demeanor::{StateMachine, StateRef};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget};
 
+use crate::progress::{Above, bar};
 use crate::puppet::{Clock, Names, Puppet, vocabulary, words_of};
 use crate::table::{Moment, Setting, read};
 use crate::{Outcome, WordsFile, outline, report};
@@ -61,6 +62,12 @@ pub(crate) fn run(run: &Run, words: Option<Words>) -> Outcome {
     if !(run.tick > 0.0 && end.is_finite() && end / run.tick < 1e9) {
         return Err("a run has fewer than 1000 million ticks, each longer than nothing".into());
     }
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "checked to be fewer than 1000 million"
+    )]
+    let ticks = (end / run.tick + 1e-9).floor().max(0.0) as u64;
     moments.push(Moment { time: f64::MIN, settings: run.set.clone(), message: None });
     let sent =
         run.send.iter().map(|(name, time)| Moment { time: *time, settings: Vec::new(), message: Some(name.clone()) });
@@ -94,15 +101,16 @@ pub(crate) fn run(run: &Run, words: Option<Words>) -> Outcome {
         eprintln!("not set, taken for 0 or false: {}", unset.join(", "));
     }
 
+    let bar = bar(ticks, ProgressDrawTarget::stderr());
     let mut stage = Stage {
         machine: definition.machine(),
         puppet: Puppet::new(vec![0.0; names.len()], run.seed),
         clock: Clock(0.0),
-        out: BufWriter::new(std::io::stdout().lock()),
+        out: BufWriter::new(Above { bar: bar.clone(), out: std::io::stdout().lock() }),
         definition,
         names,
     };
-    stage.play(run, &moments, end).map_err(|error| error.to_string())?;
+    stage.play(run, &moments, ticks, &bar).map_err(|error| error.to_string())?;
     Ok(true)
 }
 
@@ -138,14 +146,7 @@ struct Stage<W> {
 }
 
 impl<W: Write> Stage<W> {
-    fn play(&mut self, run: &Run, moments: &[Moment], end: f64) -> std::io::Result<()> {
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "checked to be fewer than 1000 million"
-        )]
-        let ticks = (end / run.tick + 1e-9).floor().max(0.0) as u64;
-        let bar = progress(ticks);
+    fn play(&mut self, run: &Run, moments: &[Moment], ticks: u64, bar: &ProgressBar) -> std::io::Result<()> {
         let mut next = moments.iter().peekable();
         writeln!(self.out, "{:>9}  begins in {}", "0.00 s", self.current())?;
         self.machine.start(&mut self.puppet, &mut self.clock);
@@ -266,18 +267,5 @@ impl<W: Write> Stage<W> {
 
     fn current(&self) -> String {
         self.machine.current().map(StateRef::to_string).unwrap_or_default()
-    }
-}
-
-/// A bar for long runs, where somebody is looking.
-fn progress(ticks: u64) -> ProgressBar {
-    if ticks < 100_000 || !std::io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("{bar:40} {percent}% of {len} ticks, {eta} to go");
-    let bar = ProgressBar::new(ticks);
-    match style {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
     }
 }

@@ -14,7 +14,7 @@ fn demeanor(arguments: &[&str]) -> (i32, String, String) {
 }
 
 fn scratch(name: &str, text: &str) -> PathBuf {
-    let path = std::env::temp_dir().join(format!("demeanor-{}-{name}", std::process::id()));
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     fs::write(&path, text).unwrap();
     path
 }
@@ -189,6 +189,17 @@ fn a_run_on_values_that_are_set_tells_why_not() {
              to hide on took_damage: not told yet: health < 50 (health = 15) holds
 "
     );
+}
+
+/// A bar is for a terminal.
+#[test]
+fn a_long_run_into_a_pipe_tells_nothing_but_what_happens() {
+    let (code, told, complained) =
+        demeanor(&["run", "guard.toml", "--seconds", "12000", "--set", "health=50", "--set", "enemy_visible=false"]);
+    assert_eq!(code, 0, "{complained}");
+    assert_eq!(complained, "not set, taken for 0 or false: distance\n");
+    assert!(told.contains("12000.00 s  ends in post"), "{told}");
+    assert!(!told.contains('%'), "{told}");
 }
 
 #[test]
