@@ -6,6 +6,7 @@
 mod check;
 mod draw;
 mod layout;
+mod ports;
 mod progress;
 mod puppet;
 mod simulate;

@@ -106,6 +106,7 @@ fn a_mermaid_diagram_has_nested_states_nested() {
     s5 --> s1 : time_in_state #gt; 1 or chance(0.5)
     s6 --> [*]
     note right of s0 : beside every other state
+    note right of s5 : if health #lt; 50
 "
     );
 }
@@ -115,7 +116,8 @@ fn a_dot_diagram_has_nested_states_in_clusters() {
     let (_, told, _) = demeanor(&["graph", "guard.toml", "--format", "dot"]);
     for line in [
         "    subgraph cluster_2 {",
-        "        s3 [label = \"run\"];",
+        "        s3 [label = \"run\\ngo_to\"];",
+        "    s5 [label = \"hide\\nif health < 50\"];",
         "    start -> s1 [label = \"\"];",
         "    s1 -> s3 [label = \"enemy_visible and health > 20\", lhead = cluster_2];",
         "    s3 -> s1 [label = \"not enemy_visible\", ltail = cluster_2];",
@@ -133,9 +135,20 @@ fn a_picture_has_every_state_and_condition_and_is_the_same_every_time() {
         fs::read_to_string(&path).unwrap()
     };
     let drawn = draw();
-    for text in
-        ["always", "post", "chase", "run", "hit", "hide", "dead", "took_damage", "distance &lt; 1", "not enemy_visible"]
-    {
+    for text in [
+        "always",
+        "post",
+        "chase",
+        "run",
+        "go_to",
+        "hit",
+        "hide",
+        "if health &lt; 50",
+        "dead",
+        "took_damage",
+        "distance &lt; 1",
+        "not enemy_visible",
+    ] {
         assert!(drawn.contains(&format!(">{text}</text>")), "{text}");
     }
     assert!(!drawn.contains("NaN"));
