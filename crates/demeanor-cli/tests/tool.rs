@@ -204,6 +204,51 @@ fn a_run_on_values_that_are_set_tells_why_not() {
     );
 }
 
+/// The first exit's target lets nobody in; the second one is taken. And a state that the global state leads to is left again
+/// in the same tick.
+#[test]
+fn a_run_that_tells_why_tells_which_exits_were_passed_over() {
+    let file = scratch(
+        "passed_over.toml",
+        "initial = 'post'
+global = 'always'
+[states.always]
+exits = [{ to = 'hit', when = 'hurt' }]
+[states.post]
+exits = [{ to = 'attack', when = 'seen' }, { to = 'flee', when = 'seen' }]
+[states.attack]
+enter_when = 'ammo > 0'
+exits = [{ to = 'post' }]
+[states.flee]
+final = true
+[states.hit]
+exits = [{ to = 'flee' }]
+",
+    );
+    let file = file.to_str().unwrap();
+    let (_, told, _) = demeanor(&["run", file, "--set", "seen=true", "--seconds", "0", "--why"]);
+    assert_eq!(
+        told,
+        "   0.00 s  begins in post
+   0.00 s  post -> flee: seen holds
+             always, to hit: no: hurt does not
+             to attack: not admitted: seen holds, ammo > 0 (ammo = 0) does not
+   0.00 s  ends in flee, after 0.00 s in it
+             always, to hit: no: hurt does not
+"
+    );
+    let (_, told, _) = demeanor(&["run", file, "--set", "hurt=true", "--seconds", "0"]);
+    assert_eq!(
+        told,
+        "   0.00 s  begins in post
+   0.00 s  post -> hit: by always: hurt holds
+   0.00 s  hit -> flee: always
+   0.00 s  ends in flee, after 0.00 s in it
+             always, to hit: yes: hurt holds
+"
+    );
+}
+
 /// A bar is for a terminal.
 #[test]
 fn a_long_run_into_a_pipe_tells_nothing_but_what_happens() {
@@ -220,6 +265,50 @@ fn a_name_that_is_not_asked_for_cannot_be_set() {
     let (code, _, complained) = demeanor(&["run", "guard.toml", "--set", "helth=15"]);
     assert_eq!(code, 2);
     assert_eq!(complained, "error: there is no value `helth`; there are: distance, enemy_visible, health\n");
+}
+
+#[test]
+fn what_the_command_line_gets_wrong_is_told_in_a_line() {
+    for (arguments, expected) in [
+        (&["--set", "health=true"][..], "`health` is a number: it cannot be set to true"),
+        (&["--set", "enemy_visible=1"], "`enemy_visible` is true or false: it cannot be set to 1"),
+        (&["--send", "took_demage@1"], "there is no message `took_demage`; there are: took_damage"),
+        (&["--tick", "0"], "--tick must be a time in seconds, more than 0"),
+        (
+            &["--seconds", "1e12"],
+            "1000000000000 seconds, in ticks of 0.1, are too many ticks: the most are 1000 million",
+        ),
+        (
+            &["--vocabulary", "values.csv"],
+            "values.csv is not a vocabulary that a game has written: expected ident at line 1 column 2",
+        ),
+    ] {
+        let (code, told, complained) = demeanor(&[&["run", "guard.toml"], arguments].concat());
+        assert_eq!((code, told.as_str()), (2, ""));
+        assert_eq!(complained, format!("error: {expected}\n"));
+    }
+}
+
+/// As `head` does.
+#[test]
+fn a_reader_that_stops_reading_is_no_error() {
+    use std::io::{BufRead as _, BufReader};
+    use std::process::{Command, Stdio};
+
+    let files = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_demeanor"))
+        .current_dir(files)
+        .args(["run", "guard.toml", "--seconds", "1000", "--why", "--set", "health=50"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(line, "   0.00 s  begins in post\n");
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "not set, taken for 0 or false: distance, enemy_visible\n");
+    assert!(output.status.success());
 }
 
 #[test]
