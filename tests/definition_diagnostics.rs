@@ -1248,11 +1248,43 @@ fn all_mistakes_of_a_file_are_told_at_once_in_its_order() {
             "grunt.toml:8:52: error: unknown value `enemy_visble`: did you mean `enemy_visible`?",
             "grunt.toml:9:46: error: expected a value or a number to compare with",
             "grunt.toml:10:13: error: an exit has no `to`: name the state that the exit leads to: `to = \"..\"`",
-            "grunt.toml:10:42: error: unknown message `damage`",
+            "grunt.toml:10:42: error: unknown message `damage`: the game offers `took_damage`",
             "grunt.toml:14:9: error: unknown key `exit` in a state: did you mean `exits`?",
             "grunt.toml:15:23: error: `chance` cannot be asked in `enter_when`: \
              put it into the `when` of the exits that lead here",
         ]
+    );
+}
+
+#[test]
+fn what_was_meant_is_told_where_it_can_be_guessed_and_what_there_is_where_not() {
+    let told = |state: &str| {
+        let mut lines = lines(&format!("initial = 'idle'\n[states.idle]\nfinal = true\n{state}\n"));
+        assert_eq!(lines.len(), 1, "{lines:?}");
+        lines.remove(0).split_once("error: ").unwrap().1.to_owned()
+    };
+    for (state, expected) in [
+        ("behaviour = 'sleep'", "unknown behaviour `sleep`: the game offers `go_to`, `rest`"),
+        ("exits = [{ to = 'idle', on = 'noise' }]", "unknown message `noise`: the game offers `took_damage`"),
+        ("enter_when = 'x > 3'", "unknown value `x`: the game offers `enemy_visible`, `health`"),
+        ("enter_when = 'fals'", "unknown value `fals`: did you mean `false`?"),
+        (
+            "exits = [{ to = 'run away', when = 'health < 1' }]",
+            "unknown state `run away`: define it: `[states.\"run away\"]`",
+        ),
+        ("exits = [{ ot = 'idle', when = 'health < 1' }]", "unknown key `ot` in an exit: did you mean `to`?"),
+        (
+            "enter_when = 'enemy visible'",
+            "expected `and`, `or` or the end: write `and` or `or` between two conditions; a name has no spaces in it",
+        ),
+        ("enter_when = 'health < 20%'", "expected `and`, `or` or the end: write the number alone"),
+        ("enter_when = 'health =< 20'", "expected `and`, `or` or the end: write `<=`"),
+    ] {
+        assert_eq!(told(state), expected);
+    }
+    assert_eq!(
+        lines("inital = 'idle'\n[states.idle]\nfinal = true\n"),
+        ["grunt.toml:1:1: error: unknown key `inital` in a machine: did you mean `initial`?"]
     );
 }
 

@@ -34,10 +34,16 @@ pub(crate) enum Fault {
         first: Option<Range<usize>>,
     },
     BadStateName(String),
+    UnknownState {
+        name: String,
+        nearest: Option<String>,
+    },
     Unknown {
         kind: Word,
         name: String,
         nearest: Option<String>,
+        /// What there is. Empty where one of it is near.
+        offered: Vec<String>,
     },
     UnknownParameter {
         behaviour: String,
@@ -104,10 +110,9 @@ pub(crate) enum Fault {
     },
 }
 
-/// What a name stands for.
+/// What a word of the game stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Word {
-    State,
     Behaviour,
     Value,
     Message,
@@ -116,7 +121,6 @@ pub(crate) enum Word {
 impl Word {
     fn name(self) -> &'static str {
         match self {
-            Self::State => "state",
             Self::Behaviour => "behaviour",
             Self::Value => "value",
             Self::Message => "message",
@@ -138,7 +142,7 @@ impl Fault {
                 | Self::MissingKey { .. }
                 | Self::DuplicateKey { .. }
                 | Self::WrongType { .. }
-                | Self::Unknown { kind: Word::State, .. }
+                | Self::UnknownState { .. }
                 | Self::SpinsOnItself(_)
                 | Self::InitialIsNotAChild { .. }
         )
@@ -156,8 +160,8 @@ impl Fault {
             Self::DuplicateState { .. } => "duplicate-state",
             Self::DuplicateKey { .. } => "duplicate-key",
             Self::BadStateName(_) => "bad-name",
+            Self::UnknownState { .. } => "unknown-state",
             Self::Unknown { kind, .. } => match kind {
-                Word::State => "unknown-state",
                 Word::Behaviour => "unknown-behaviour",
                 Word::Value => "unknown-value",
                 Word::Message => "unknown-message",
@@ -198,6 +202,7 @@ impl Fault {
             Self::DuplicateState { name, .. } => format!("state `{name}` is defined twice"),
             Self::DuplicateKey { key, .. } => format!("key `{key}` is given twice"),
             Self::BadStateName(name) => format!("`{name}` cannot be the name of a state"),
+            Self::UnknownState { name, .. } => format!("unknown state `{name}`"),
             Self::Unknown { kind, name, .. } => format!("unknown {} `{name}`", kind.name()),
             Self::UnknownParameter { behaviour, name, .. } => {
                 format!("behaviour `{behaviour}` has no parameter `{name}`")
@@ -252,7 +257,7 @@ impl Fault {
             Self::MissingKey { key, .. } => format!("needs `{key}`").into(),
             Self::DuplicateState { .. } => "defined again here".into(),
             Self::DuplicateKey { .. } => "given again here".into(),
-            Self::Unknown { kind: Word::State, .. } => "no state of this file".into(),
+            Self::UnknownState { .. } => "no state of this file".into(),
             Self::Unknown { kind, .. } => format!("no {} that the game offers", kind.name()).into(),
             Self::UnknownParameter { .. } => "not a parameter".into(),
             Self::MissingParameter { name, .. } => format!("needs `{name}`").into(),
@@ -295,6 +300,7 @@ impl Fault {
     pub(crate) fn help(&self) -> Option<String> {
         let help = match self {
             Self::UnknownKey { nearest: Some(nearest), .. }
+            | Self::UnknownState { nearest: Some(nearest), .. }
             | Self::Unknown { nearest: Some(nearest), .. }
             | Self::UnknownParameter { nearest: Some(nearest), .. } => format!("did you mean `{nearest}`?"),
             Self::UnknownKey { known, .. } => format!("known keys: {}", known.join(", ")),
@@ -310,7 +316,9 @@ impl Fault {
             Self::MissingKey { key: "to", .. } => "name the state that the exit leads to: `to = \"..\"`".into(),
             Self::DuplicateState { .. } => "put both into one table, or rename one".into(),
             Self::BadStateName(_) => "a name has no spaces at its ends, no control characters, and is not empty".into(),
-            Self::Unknown { kind: Word::State, name, .. } => format!("define it: `[states.{name}]`"),
+            Self::UnknownState { name, .. } if is_bare_key(name) => format!("define it: `[states.{name}]`"),
+            Self::UnknownState { name, .. } => format!("define it: `[states.\"{name}\"]`"),
+            Self::Unknown { offered, .. } if !offered.is_empty() => format!("the game offers {}", some_of(offered)),
             Self::ParamsWithoutBehaviour => "add `behaviour = \"..\"`".into(),
             Self::ParentCycle(_) => "one of them must have another parent, or none".into(),
             Self::InitialIsNotAChild { composite, child } => {
@@ -337,6 +345,21 @@ impl Fault {
         };
         Some(help)
     }
+}
+
+/// Whether TOML takes a name without quotes.
+fn is_bare_key(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
+}
+
+/// The first few of what there is.
+fn some_of(names: &[String]) -> String {
+    const MOST: usize = 12;
+    let mut text = names.iter().take(MOST).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    if names.len() > MOST {
+        let _ = write!(text, " and {} more", names.len() - MOST);
+    }
+    text
 }
 
 /// "`a` and `b` are".

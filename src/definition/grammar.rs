@@ -231,7 +231,16 @@ fn symbol<'i>(symbol: &'static str) -> impl Parser<Input<'i>, (), ErrMode<Wrong>
 
 fn end(input: &mut Input<'_>) -> ModalResult<(), Wrong> {
     multispace0.parse_next(input)?;
-    if input.eof_offset() == 0 { Ok(()) } else { expected(input, "`and`, `or` or the end") }
+    if input.eof_offset() == 0 {
+        return Ok(());
+    }
+    let expected_here = "`and`, `or` or the end";
+    let rest: &str = input.input.as_ref();
+    if rest.starts_with(begins_name) {
+        let hint = Some("write `and` or `or` between two conditions; a name has no spaces in it");
+        return wrong(next_word(input), Fault::Expected { expected: expected_here, hint });
+    }
+    expected(input, expected_here)
 }
 
 fn expect<'i>(
@@ -243,7 +252,7 @@ fn expect<'i>(
 }
 
 /// What other languages write, and what it is here. The longer before the shorter.
-const MEANT: [(&str, &str); 9] = [
+const MEANT: [(&str, &str); 10] = [
     ("&&", "write `and`"),
     ("||", "write `or`"),
     ("&", "write `and`"),
@@ -253,6 +262,7 @@ const MEANT: [(&str, &str); 9] = [
     ("=>", "write `>=`"),
     ("=", "write `==`"),
     ("<>", "write `!=`"),
+    ("%", "write the number alone"),
 ];
 
 /// Fails at the next word, with what would have been right there.

@@ -196,8 +196,7 @@ impl<'i> Reader<'_, 'i> {
             params::check(self.findings, behaviour, schema.as_ref(), params);
             return;
         }
-        let nearest = self.findings.nearest(&behaviour.text, words.behaviours.keys().map(String::as_str));
-        self.unknown(Word::Behaviour, behaviour.text.clone(), behaviour.span.clone(), nearest);
+        self.unknown(Word::Behaviour, &behaviour.text, behaviour.span.clone(), words.behaviours.keys());
     }
 
     fn exit(&mut self, exit: &'i Value<'i>, from: usize) -> Option<ExitOutline> {
@@ -224,8 +223,7 @@ impl<'i> Reader<'_, 'i> {
             return Some(on);
         };
         if !words.messages.contains(&on.text) {
-            let nearest = self.findings.nearest(&on.text, words.messages.iter().map(String::as_str));
-            self.unknown(Word::Message, on.text.clone(), on.span.clone(), nearest);
+            self.unknown(Word::Message, &on.text, on.span.clone(), &words.messages);
         }
         Some(on)
     }
@@ -310,9 +308,7 @@ impl<'i> Reader<'_, 'i> {
             }
             (Some(ValueKind::Flag), _) => self.findings.add(name.span.clone(), Fault::FlagAsNumber(name.text.clone())),
             (None, _) => {
-                let known = words.values.keys().map(String::as_str).chain(grammar::RESERVED);
-                let nearest = self.findings.nearest(&name.text, known);
-                self.unknown(Word::Value, name.text.clone(), name.span.clone(), nearest);
+                self.unknown(Word::Value, &name.text, name.span.clone(), words.values.keys());
             }
         }
     }
@@ -330,13 +326,28 @@ impl<'i> Reader<'_, 'i> {
         let place = self.places.get(name.text.as_str()).copied();
         if place.is_none() {
             let nearest = self.findings.nearest(&name.text, self.names.iter().copied());
-            self.unknown(Word::State, name.text, name.span, nearest);
+            self.findings.add(name.span, Fault::UnknownState { name: name.text, nearest });
         }
         place
     }
 
-    fn unknown(&mut self, kind: Word, name: String, span: Range<usize>, nearest: Option<String>) {
-        self.findings.add(span, Fault::Unknown { kind, name, nearest });
+    /// Tells of a word that the game does not offer, and which one of those that it does was meant, or else which there are.
+    fn unknown<'k>(
+        &mut self,
+        kind: Word,
+        name: &str,
+        span: Range<usize>,
+        offered: impl IntoIterator<Item = &'k String> + Clone,
+    ) {
+        let names = || offered.clone().into_iter().map(String::as_str);
+        let grammar = grammar::RESERVED.into_iter().filter(|_| kind == Word::Value);
+        let nearest = self.findings.nearest(name, names().chain(grammar));
+        let offered = if nearest.is_some() || self.findings.is_full() {
+            Vec::new()
+        } else {
+            names().map(str::to_owned).collect()
+        };
+        self.findings.add(span, Fault::Unknown { kind, name: name.into(), nearest, offered });
     }
 
     fn missing(&mut self, key: &'static str, place: &str, span: Range<usize>) {
@@ -352,7 +363,8 @@ impl<'i> Reader<'_, 'i> {
         span: Range<usize>,
     ) -> Option<&'i Value<'i>> {
         let value = table.get(key);
-        if value.is_none() {
+        // Not of one that is there, but misspelt: that is told already.
+        if value.is_none() && !table.keys().any(|name| self.findings.nearest(name.get_ref(), [key]).is_some()) {
             self.missing(key, place, span);
         }
         value
