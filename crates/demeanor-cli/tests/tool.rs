@@ -156,6 +156,20 @@ fn a_picture_has_every_state_and_condition_and_is_the_same_every_time() {
     fs::remove_file(path).unwrap();
 }
 
+/// Set `UPDATE` to draw it anew.
+#[test]
+fn the_picture_in_the_designers_page_is_what_the_tool_draws() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let (code, drawn, _) =
+        demeanor(&["graph", root.join("examples/arena/grunt.toml").to_str().unwrap(), "--format", "svg"]);
+    assert_eq!(code, 0);
+    let published = root.join("docs/images/grunt.svg");
+    if std::env::var_os("UPDATE").is_some() {
+        fs::write(&published, &drawn).unwrap();
+    }
+    assert!(fs::read_to_string(published).unwrap() == drawn, "docs/images/grunt.svg is not what the tool draws");
+}
+
 #[test]
 fn a_run_tells_what_caused_each_change_and_why_the_last_state_is_stayed_in() {
     let (code, told, complained) =
