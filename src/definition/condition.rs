@@ -127,6 +127,15 @@ impl<T: Owner> Probe<T> {
             Self::Number(number, op, with) => {
                 row.ask_runs(asked, |run, lane| number.compare(&owners[run], cx, *op, *with, lane))
             }
+            Self::Time(op, with) => {
+                let now = T::now(cx);
+                match row.entered_at() {
+                    Some(entered_at) => row.ask_runs(asked, |run, lane| {
+                        op.compare(&entered_at[run], *with, lane, |entered_at| now - entered_at)
+                    }),
+                    None => row.ask_each(asked, |_, fsm| op.holds(now - fsm.own_entered_at(), *with)),
+                }
+            }
             Self::Chance(draw, p) => row.ask_each(asked, |lane, _| draw(&mut owners[lane], cx) < *p),
             probe => row.ask_each(asked, |lane, fsm| probe.reads(&owners[lane], cx, || fsm.own_entered_at())),
         }
@@ -166,6 +175,14 @@ impl<'s, 'a, T: Owner> AskedRow<'s, 'a, T> {
     pub(crate) fn at(&mut self, lane: usize) -> &mut Fsm<'a, T> {
         self.lane = lane;
         self.fsm.at(self.base + lane)
+    }
+
+    /// When they entered their state, side by side; `None` where that is not to be had so.
+    fn entered_at(&mut self) -> Option<&'a [f64]> {
+        let base = self.base;
+        let row = self.at(self.lane).row.as_ref()?;
+        let is_as_in_the_column = row.book.seated.is_empty();
+        row.entered_at.get(row.slots.start as usize + base..).filter(|column| is_as_in_the_column && !column.is_empty())
     }
 
     /// Puts a question to each of `asked`, in order.

@@ -30,13 +30,21 @@ where
     }
 
     fn compare(&self, owners: &[T], cx: &T::Context<'_>, op: Comparison, with: f64, lane: &mut usize) -> Lanes {
+        op.compare(owners, with, lane, |owner| self(owner, cx))
+    }
+}
+
+impl Comparison {
+    /// Those of up to 64 that compare so with `with`.
+    #[inline]
+    pub(crate) fn compare<I>(self, of: &[I], with: f64, lane: &mut usize, read: impl Fn(&I) -> f64) -> Lanes {
         // The comparison is chosen outside the loop.
-        match op {
-            Comparison::Less => lanes(owners, lane, |owner| self(owner, cx) < with),
-            Comparison::LessOrEqual => lanes(owners, lane, |owner| self(owner, cx) <= with),
-            Comparison::Greater => lanes(owners, lane, |owner| self(owner, cx) > with),
-            Comparison::GreaterOrEqual => lanes(owners, lane, |owner| self(owner, cx) >= with),
-            Comparison::Equal | Comparison::NotEqual => lanes(owners, lane, |owner| op.holds(self(owner, cx), with)),
+        match self {
+            Self::Less => lanes(of, lane, |of| read(of) < with),
+            Self::LessOrEqual => lanes(of, lane, |of| read(of) <= with),
+            Self::Greater => lanes(of, lane, |of| read(of) > with),
+            Self::GreaterOrEqual => lanes(of, lane, |of| read(of) >= with),
+            Self::Equal | Self::NotEqual => lanes(of, lane, |of| self.holds(read(of), with)),
         }
     }
 }
