@@ -178,7 +178,9 @@ proptest! {
         slips in prop::collection::vec(slip(), 1..6),
     ) {
         let mut bytes = file.into_bytes();
-        slips.iter().for_each(|slip| slip.befall(&mut bytes));
+        for slip in &slips {
+            slip.befall(&mut bytes);
+        }
         read(&bytes);
     }
 }

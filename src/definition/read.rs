@@ -337,16 +337,13 @@ impl<'i> Reader<'_, 'i> {
         kind: Word,
         name: &str,
         span: Range<usize>,
-        offered: impl IntoIterator<Item = &'k String> + Clone,
+        offered: impl IntoIterator<Item = &'k String>,
     ) {
-        let names = || offered.clone().into_iter().map(String::as_str);
+        let offered: Vec<&str> = offered.into_iter().map(String::as_str).collect();
         let grammar = grammar::RESERVED.into_iter().filter(|_| kind == Word::Value);
-        let nearest = self.findings.nearest(name, names().chain(grammar));
-        let offered = if nearest.is_some() || self.findings.is_full() {
-            Vec::new()
-        } else {
-            names().map(str::to_owned).collect()
-        };
+        let nearest = self.findings.nearest(name, offered.iter().copied().chain(grammar));
+        let is_told = nearest.is_none() && !self.findings.is_full();
+        let offered = offered.into_iter().filter(|_| is_told).map(str::to_owned).collect();
         self.findings.add(span, Fault::Unknown { kind, name: name.into(), nearest, offered });
     }
 

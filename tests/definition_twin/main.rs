@@ -114,7 +114,9 @@ impl Machine {
             match event {
                 Event::Tick(tenths) => {
                     clock += f64::from(*tenths) / 10.0;
-                    all.iter_mut().for_each(|(grunt, machine)| machine.update(grunt, &mut clock));
+                    for (grunt, machine) in &mut all {
+                        machine.update(grunt, &mut clock);
+                    }
                 }
                 Event::Health(who, health) => all[who % count].0.health = (*health).into(),
                 Event::Ammo(who, ammo) => all[who % count].0.ammo = (*ammo).into(),

@@ -12,6 +12,9 @@ const GAP: f64 = 14.0;
 /// How far from the corners of a box.
 const CORNER: f64 = 10.0;
 
+/// What touches one edge of a box: where it would like to, the place that puts it in order, and which end it is.
+type Touches = Vec<(Point, f64, End)>;
+
 /// One end of an arrow.
 #[derive(Clone, Copy)]
 enum End {
@@ -22,7 +25,7 @@ enum End {
 
 /// Sets where each arrow begins and ends.
 pub(crate) fn set(picture: &mut Picture) {
-    let mut edges: BTreeMap<(usize, bool), Vec<(Point, f64, End)>> = BTreeMap::new();
+    let mut edges: BTreeMap<(usize, bool), Touches> = BTreeMap::new();
     let mut add = |place: usize, rect: Rect, towards: Point, end: End| {
         let at = border(rect, towards);
         let is_below = at.1 > rect.y;
@@ -106,7 +109,6 @@ mod tests {
     use super::spread;
 
     #[test]
-    #[expect(clippy::float_cmp, reason = "whole numbers")]
     fn arrows_touch_a_box_side_by_side() {
         assert_eq!(spread(&[], 0.0, 100.0), Vec::<f64>::new());
         assert_eq!(spread(&[50.0], 0.0, 100.0), [50.0]);

@@ -63,7 +63,7 @@ pub(crate) fn run(run: &Run, words: Option<Words>) -> Outcome {
     if !(run.tick > 0.0 && run.tick.is_finite()) {
         return Err("--tick must be a time in seconds, more than 0".into());
     }
-    if !(end / run.tick < 1e9) {
+    if end.is_nan() || end / run.tick >= 1e9 {
         let tick = run.tick;
         return Err(format!("{end} seconds, in ticks of {tick}, are too many ticks: the most are 1000 million"));
     }
