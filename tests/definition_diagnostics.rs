@@ -122,6 +122,34 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
 }
 
 #[test]
+fn text_without_its_quotes() {
+    assert_told(
+        "initial = idle\n[states.idle]\nfinal = true\n",
+        r#"syntax
+
+  × this is not TOML: a text stands in quotes
+   ╭─[grunt.toml:1:11]
+ 1 │ initial = idle
+   ·           ──┬─
+   ·             ╰── here
+ 2 │ [states.idle]
+   ╰────
+  help: write `"idle"`
+"#,
+    );
+    assert_eq!(
+        lines("initial = 'a'\n[states.a]\nexits = [{ to = a, when = health < 3 }]\nfinal = yes\n[states.run away]\n"),
+        [
+            "grunt.toml:3:17: error: this is not TOML: a text stands in quotes: write `\"a\"`",
+            "grunt.toml:3:27: error: this is not TOML: a text stands in quotes: write `\"health < 3\"`",
+            "grunt.toml:4:9: error: this is not TOML: string values must be quoted, expected literal string: write `true`",
+            "grunt.toml:5:12: error: this is not TOML: unclosed table, expected `]`: write a name with spaces in quotes: \
+             `[states.\"run away\"]`",
+        ]
+    );
+}
+
+#[test]
 fn a_string_without_an_end() {
     assert_told(
         r#"initial = "idle

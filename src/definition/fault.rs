@@ -7,7 +7,10 @@ use std::ops::Range;
 /// One mistake, before it is known where in the file it is.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Fault {
-    Syntax(String),
+    Syntax {
+        why: String,
+        meant: Option<Meant>,
+    },
     NotUtf8,
     Empty,
     UnknownKey {
@@ -110,6 +113,17 @@ pub(crate) enum Fault {
     },
 }
 
+/// What was probably meant by text that is not TOML.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Meant {
+    /// A text, without its quotes.
+    Text(String),
+    /// `yes` and its like.
+    Flag(bool),
+    /// The name of a state, without its quotes.
+    Header(String),
+}
+
 /// What a word of the game stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Word {
@@ -151,7 +165,7 @@ impl Fault {
     /// A short name for the kind of mistake, to look it up by.
     pub(crate) fn code(&self) -> &'static str {
         match self {
-            Self::Syntax(_) => "syntax",
+            Self::Syntax { .. } => "syntax",
             Self::NotUtf8 => "not-utf8",
             Self::Empty => "empty",
             Self::UnknownKey { .. } => "unknown-key",
@@ -193,7 +207,8 @@ impl Fault {
     /// What is wrong.
     pub(crate) fn message(&self) -> String {
         match self {
-            Self::Syntax(why) => format!("this is not TOML: {why}"),
+            Self::Syntax { meant: Some(Meant::Text(_)), .. } => "this is not TOML: a text stands in quotes".into(),
+            Self::Syntax { why, .. } => format!("this is not TOML: {why}"),
             Self::NotUtf8 => "the file is not UTF-8 text".into(),
             Self::Empty => "the file is empty".into(),
             Self::UnknownKey { key, place, .. } => format!("unknown key `{key}` in {place}"),
@@ -247,7 +262,7 @@ impl Fault {
     /// What is said under the words that are underlined.
     pub(crate) fn label(&self) -> Cow<'static, str> {
         match self {
-            Self::Syntax(_) | Self::BadStateName(_) | Self::Expected { .. } => "here".into(),
+            Self::Syntax { .. } | Self::BadStateName(_) | Self::Expected { .. } => "here".into(),
             #[cfg(feature = "script")]
             Self::Script { .. } => "this script".into(),
             Self::NotUtf8 => "the first byte that is not".into(),
@@ -299,6 +314,11 @@ impl Fault {
     /// What to write instead, if that is known.
     pub(crate) fn help(&self) -> Option<String> {
         let help = match self {
+            Self::Syntax { meant: Some(Meant::Text(text)), .. } => format!("write `\"{text}\"`"),
+            Self::Syntax { meant: Some(Meant::Flag(yes)), .. } => format!("write `{yes}`"),
+            Self::Syntax { meant: Some(Meant::Header(name)), .. } => {
+                format!("write a name with spaces in quotes: `[states.\"{name}\"]`")
+            }
             Self::UnknownKey { nearest: Some(nearest), .. }
             | Self::UnknownState { nearest: Some(nearest), .. }
             | Self::Unknown { nearest: Some(nearest), .. }

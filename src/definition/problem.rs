@@ -310,7 +310,7 @@ impl Findings {
         if self.is_partial && (fault.may_follow() || self.unread.contains(&span.start)) {
             return;
         }
-        if matches!(fault, Fault::Syntax(_)) {
+        if matches!(fault, Fault::Syntax { .. }) {
             self.is_partial = true;
             self.unread.insert(span.start);
         }

@@ -9,7 +9,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::condition::{MOST_TESTS, flag_compared};
 use super::expression::{Expr, Name, Operand};
-use super::fault::{Fault, Word};
+use super::fault::{Fault, Meant, Word};
 use super::format::{EXIT_KEYS, MACHINE_KEYS, SCRIPT_KEYS, STATE_KEYS};
 use super::lie::Lie;
 use super::outline::{ExitOutline, Outline, Spot, StateOutline, Unchecked, When};
@@ -34,7 +34,7 @@ pub(crate) fn read(findings: &mut Findings, words: Option<&Words>) -> Option<Out
     for error in errors {
         // Beyond what is reported, nobody is told where the first of two was.
         let fault = if findings.is_full() {
-            Fault::Syntax(error.message().into())
+            Fault::Syntax { why: error.message().into(), meant: None }
         } else {
             syntax(text, table.get_ref(), error.message(), error.span())
         };
@@ -53,7 +53,10 @@ pub(crate) fn read(findings: &mut Findings, words: Option<&Words>) -> Option<Out
 
 /// What TOML's parser says, in the format's own words where it has some.
 fn syntax(text: &str, table: &DeTable<'_>, message: &str, span: Option<Range<usize>>) -> Fault {
-    let Some(span) = span.filter(|_| message == "duplicate key") else { return Fault::Syntax(message.into()) };
+    let span = span.unwrap_or(0..0);
+    if message != "duplicate key" {
+        return Fault::Syntax { why: message.into(), meant: meant(text, message, span) };
+    }
     let key = text.get(span.clone()).unwrap_or_default().trim_matches(['"', '\'']).to_owned();
     let before = text.get(..span.start).unwrap_or_default();
     if before.ends_with("[states.") {
@@ -63,6 +66,27 @@ fn syntax(text: &str, table: &DeTable<'_>, message: &str, span: Option<Range<usi
     // Of a dotted key, which may go on in another table, it is not so easily told.
     let first = if before.ends_with('.') { None } else { last_given(table, &key, span.start) };
     Fault::DuplicateKey { key, first }
+}
+
+/// What a beginner means who leaves quotes out.
+fn meant(text: &str, message: &str, at: Range<usize>) -> Option<Meant> {
+    let before = text.get(..at.start)?;
+    let line = text[before.rfind('\n').map_or(0, |end| end + 1)..].lines().next()?;
+    if message.starts_with("unclosed table") {
+        let name = line.trim_start().strip_prefix("[states.")?.split_once(']')?.0;
+        return Some(Meant::Header(name.into()));
+    }
+    let word = text.get(at)?;
+    let is_value = before.trim_end().ends_with(['=', '[', ',']);
+    let is_text = |c: char| c.is_alphanumeric() || " _-.<>=!()".contains(c);
+    if !is_value || !word.starts_with(char::is_alphabetic) || !word.chars().all(is_text) {
+        return None;
+    }
+    Some(match word.to_lowercase().as_str() {
+        "yes" | "true" => Meant::Flag(true),
+        "no" | "false" => Meant::Flag(false),
+        _ => Meant::Text(word.into()),
+    })
 }
 
 /// Where the table of a state begins. The parser has joined the two into one, that of the second place.
