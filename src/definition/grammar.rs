@@ -363,6 +363,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
         #[test]
         fn what_is_printed_reads_as_the_same_condition(expr in expr()) {
             prop_assert_eq!(parsed(&expr.to_string()), Ok(expr));
