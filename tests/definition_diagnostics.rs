@@ -122,6 +122,34 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
 }
 
 #[test]
+fn text_without_its_quotes() {
+    assert_told(
+        "initial = idle\n[states.idle]\nfinal = true\n",
+        r#"syntax
+
+  × this is not TOML: a text stands in quotes
+   ╭─[grunt.toml:1:11]
+ 1 │ initial = idle
+   ·           ──┬─
+   ·             ╰── here
+ 2 │ [states.idle]
+   ╰────
+  help: write `"idle"`
+"#,
+    );
+    assert_eq!(
+        lines("initial = 'a'\n[states.a]\nexits = [{ to = a, when = health < 3 }]\nfinal = yes\n[states.run away]\n"),
+        [
+            "grunt.toml:3:17: error: this is not TOML: a text stands in quotes: write `\"a\"`",
+            "grunt.toml:3:27: error: this is not TOML: a text stands in quotes: write `\"health < 3\"`",
+            "grunt.toml:4:9: error: this is not TOML: string values must be quoted, expected literal string: write `true`",
+            "grunt.toml:5:12: error: this is not TOML: unclosed table, expected `]`: write a name with spaces in quotes: \
+             `[states.\"run away\"]`",
+        ]
+    );
+}
+
+#[test]
 fn a_string_without_an_end() {
     assert_told(
         r#"initial = "idle
@@ -144,6 +172,31 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
    ╰────
 "#,
     );
+}
+
+#[test]
+fn a_condition_that_the_file_breaks_off_in() {
+    assert_told(
+        "initial = \"a\"\n[states.a]\nexits = [{ to = \"a\", when = \"health <",
+        r#"syntax
+
+  × this is not TOML: invalid basic string, expected `"`
+   ╭─[grunt.toml:3:38]
+ 2 │ [states.a]
+ 3 │ exits = [{ to = "a", when = "health <
+   ·                                      ▲
+   ·                                      ╰── here
+   ╰────
+"#,
+    );
+}
+
+/// A report handler would have to write more spaces than it can count.
+#[test]
+fn a_mistake_in_a_line_too_long_to_be_drawn_is_told_without_its_place_underlined() {
+    let file = format!("{}initial = 'idel'\n[states.idle]\nfinal = true\n", " ".repeat(70_000));
+    assert_told(&file, "unknown-state\n\n  × unknown state `idel`\n  help: did you mean `idle`?\n");
+    assert_eq!(lines(&file), ["grunt.toml:1:70011: error: unknown state `idel`: did you mean `idle`?"]);
 }
 
 #[test]
@@ -460,18 +513,103 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
 [states.idle]
 final = true
 "#,
-        r"duplicate-state
+        r#"duplicate-state
 
   × state `idle` is defined twice
+   ╭─[grunt.toml:3:9]
+ 2 │
+ 3 │ [states.idle]
+   ·         ──┬─
+   ·           ╰── first defined here
+ 4 │ behaviour = "rest"
+   ╰────
     ╭─[grunt.toml:10:9]
   9 │
  10 │ [states.idle]
     ·         ──┬─
-    ·           ╰── given before
+    ·           ╰── defined again here
  11 │ final = true
     ╰────
   help: put both into one table, or rename one
+"#,
+    );
+}
+
+#[test]
+fn a_state_defined_twice_far_apart() {
+    let between = "# nothing\n".repeat(20);
+    assert_told(
+        &format!(
+            "initial = 'run to cover'\n[states.'run to cover']\nfinal = true\n{between}[states.'run to cover']\nfinal = true\n"
+        ),
+        r"duplicate-state
+
+  × state `run to cover` is defined twice
+   ╭─[grunt.toml:2:9]
+ 1 │ initial = 'run to cover'
+ 2 │ [states.'run to cover']
+   ·         ───────┬──────
+   ·                ╰── first defined here
+ 3 │ final = true
+   ╰────
+    ╭─[grunt.toml:24:9]
+ 23 │ # nothing
+ 24 │ [states.'run to cover']
+    ·         ───────┬──────
+    ·                ╰── defined again here
+ 25 │ final = true
+    ╰────
+  help: put both into one table, or rename one
 ",
+    );
+}
+
+#[test]
+fn a_key_given_twice() {
+    assert_told(
+        r#"initial = "idle"
+
+[states.idle]
+behaviour = "rest"
+exits = [
+    { to = "idle", when = "enemy_visible" },
+    { to = "idle", when = "health < 20", to = "attack" },
+]
+behaviour = "rest"
+
+[states.attack]
+exits = [{ to = "idle", when = "not enemy_visible" }]
+"#,
+        r#"duplicate-key
+
+  × key `to` is given twice
+   ╭─[grunt.toml:7:7]
+ 6 │     { to = "idle", when = "enemy_visible" },
+ 7 │     { to = "idle", when = "health < 20", to = "attack" },
+   ·       ─┬                                 ─┬
+   ·        │                                  ╰── given again here
+   ·        ╰── first given here
+ 8 │ ]
+   ╰────
+
+duplicate-key
+
+  × key `behaviour` is given twice
+    ╭─[grunt.toml:4:1]
+  3 │ [states.idle]
+  4 │ behaviour = "rest"
+    · ────┬────
+    ·     ╰── first given here
+  5 │ exits = [
+  6 │     { to = "idle", when = "enemy_visible" },
+  7 │     { to = "idle", when = "health < 20", to = "attack" },
+  8 │ ]
+  9 │ behaviour = "rest"
+    · ────┬────
+    ·     ╰── given again here
+ 10 │
+    ╰────
+"#,
     );
 }
 
@@ -987,12 +1125,53 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
         r#"unknown-value
 
   × unknown value `helth`
-   ╭─[grunt.toml:5:34]
+   ╭─[grunt.toml:5:58]
  4 │ behaviour = "rest"
  5 │ exits = [{ to = "attack", when = "\u0065nemy_visible and helth < 1" }]
-   ·                                  ─────────────────┬────────────────
-   ·                                                   ╰── no value that the game offers
+   ·                                                          ──┬──
+   ·                                                            ╰── no value that the game offers
  6 │
+   ╰────
+  help: did you mean `health`?
+"#,
+    );
+}
+
+#[test]
+fn a_word_that_is_itself_written_with_escapes_in_a_line_that_goes_on() {
+    assert_told(
+        r#"initial = "idle"
+
+[states.idle]
+behaviour = "rest"
+exits = [{ to = "attack", when = """\
+    enemy_visible and \
+    h\u0065lth < 1 and (\thelth < 2)""" }]
+
+[states.attack]
+exits = [{ to = "idle", when = "not enemy_visible" }]
+"#,
+        r#"unknown-value
+
+  × unknown value `helth`
+   ╭─[grunt.toml:7:5]
+ 6 │     enemy_visible and \
+ 7 │     h\u0065lth < 1 and (\thelth < 2)""" }]
+   ·     ─────┬────
+   ·          ╰── no value that the game offers
+ 8 │
+   ╰────
+  help: did you mean `health`?
+
+unknown-value
+
+  × unknown value `helth`
+   ╭─[grunt.toml:7:27]
+ 6 │     enemy_visible and \
+ 7 │     h\u0065lth < 1 and (\thelth < 2)""" }]
+   ·                           ──┬──
+   ·                             ╰── no value that the game offers
+ 8 │
    ╰────
   help: did you mean `health`?
 "#,
@@ -1097,11 +1276,43 @@ fn all_mistakes_of_a_file_are_told_at_once_in_its_order() {
             "grunt.toml:8:52: error: unknown value `enemy_visble`: did you mean `enemy_visible`?",
             "grunt.toml:9:46: error: expected a value or a number to compare with",
             "grunt.toml:10:13: error: an exit has no `to`: name the state that the exit leads to: `to = \"..\"`",
-            "grunt.toml:10:42: error: unknown message `damage`",
+            "grunt.toml:10:42: error: unknown message `damage`: the game offers `took_damage`",
             "grunt.toml:14:9: error: unknown key `exit` in a state: did you mean `exits`?",
             "grunt.toml:15:23: error: `chance` cannot be asked in `enter_when`: \
              put it into the `when` of the exits that lead here",
         ]
+    );
+}
+
+#[test]
+fn what_was_meant_is_told_where_it_can_be_guessed_and_what_there_is_where_not() {
+    let told = |state: &str| {
+        let mut lines = lines(&format!("initial = 'idle'\n[states.idle]\nfinal = true\n{state}\n"));
+        assert_eq!(lines.len(), 1, "{lines:?}");
+        lines.remove(0).split_once("error: ").unwrap().1.to_owned()
+    };
+    for (state, expected) in [
+        ("behaviour = 'sleep'", "unknown behaviour `sleep`: the game offers `go_to`, `rest`"),
+        ("exits = [{ to = 'idle', on = 'noise' }]", "unknown message `noise`: the game offers `took_damage`"),
+        ("enter_when = 'x > 3'", "unknown value `x`: the game offers `enemy_visible`, `health`"),
+        ("enter_when = 'fals'", "unknown value `fals`: did you mean `false`?"),
+        (
+            "exits = [{ to = 'run away', when = 'health < 1' }]",
+            "unknown state `run away`: define it: `[states.\"run away\"]`",
+        ),
+        ("exits = [{ ot = 'idle', when = 'health < 1' }]", "unknown key `ot` in an exit: did you mean `to`?"),
+        (
+            "enter_when = 'enemy visible'",
+            "expected `and`, `or` or the end: write `and` or `or` between two conditions; a name has no spaces in it",
+        ),
+        ("enter_when = 'health < 20%'", "expected `and`, `or` or the end: write the number alone"),
+        ("enter_when = 'health =< 20'", "expected `and`, `or` or the end: write `<=`"),
+    ] {
+        assert_eq!(told(state), expected);
+    }
+    assert_eq!(
+        lines("inital = 'idle'\n[states.idle]\nfinal = true\n"),
+        ["grunt.toml:1:1: error: unknown key `inital` in a machine: did you mean `initial`?"]
     );
 }
 

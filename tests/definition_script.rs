@@ -167,6 +167,25 @@ fn a_script_that_fails_is_logged_with_file_line_and_state_and_the_owner_stays() 
 }
 
 #[test]
+fn a_condition_that_fails_is_logged_with_file_line_and_state_and_does_not_hold() {
+    let _ = logged("Ida");
+    let file = "initial = \"a\"\n[states.a]\nexits = [{ to = \"b\", when = { script = \"w.rhai\" } }]\n[states.b]\n";
+    for (script, why) in [
+        ("this.health < 20 &&\n  this.alrm", "line 2, column 8: Property not found: alrm"),
+        ("this.health", "the answer is neither true nor false, but of type f64"),
+    ] {
+        let definition = Definition::parse(file, &vocabulary().script("w.rhai", script)).unwrap();
+        let mut machine = definition.machine();
+        machine.update(&mut Guard { name: "Ida", ..Guard::default() }, &mut GameTime::new());
+        assert_eq!(current(&machine), "a");
+        assert_eq!(
+            logged("Ida").last().unwrap(),
+            &format!("ERROR: Ida: script w.rhai, function when, in state a: {why}")
+        );
+    }
+}
+
+#[test]
 fn an_unknown_state_is_an_error_of_the_script() {
     assert_eq!(
         failure("Ben", "fn update() { this.speed = 9.0; change_state(\"c\"); }"),

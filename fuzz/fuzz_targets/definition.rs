@@ -1,11 +1,14 @@
-//! Any bytes for a definition: `cargo +nightly fuzz run definition corpus/definition seeds/definition -- -max_total_time=60`.
+//! Any bytes for a definition: `cargo +nightly fuzz run definition fuzz/corpus/definition fuzz/seeds/definition`.
 #![no_main]
 
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use demeanor::Owner;
-use demeanor::definition::{Definition, Outline, Vocabulary, Words};
+use demeanor::definition::{Definition, Outline, Problems, Vocabulary, Words};
+use demeanor::{Batch, Fsm, Owner, State};
 use libfuzzer_sys::fuzz_target;
+use miette::{GraphicalReportHandler, GraphicalTheme};
+use serde_json::Value;
 
 #[derive(Default)]
 struct Guard {
@@ -17,22 +20,49 @@ impl Owner for Guard {
     type Message = ();
 }
 
+/// Takes any parameters, and leaves by itself when they are an odd number.
+struct Do {
+    odd: bool,
+}
+
+impl State<Guard> for Do {
+    fn update(&self, guard: &mut Guard, fsm: &mut Fsm<'_, Guard>, (): &mut ()) {
+        guard.health += 0.5;
+        if self.odd && guard.health > 9.0 {
+            fsm.revert_state();
+        }
+    }
+}
+
+/// The words of the seeds.
 static VOCABULARY: LazyLock<Vocabulary<Guard>> = LazyLock::new(|| {
-    Vocabulary::new()
+    let mut vocabulary = Vocabulary::new()
         .value("health", |guard: &Guard, ()| guard.health)
-        .flag("seen", |guard: &Guard, ()| guard.health > 5.0)
+        .value("ammo", |guard: &Guard, ()| 3.0 - guard.health)
+        .value("foe_distance", |guard: &Guard, ()| guard.health * 4.0)
+        .value("cover_distance", |guard: &Guard, ()| (guard.health - 5.0).sqrt())
+        .flag("enemy_visible", |guard: &Guard, ()| guard.health > 5.0)
         .message("hit", |()| true)
-        .random(|_, ()| 0.5)
+        .random(|_, ()| 0.5);
+    for name in ["wander", "go_to", "shoot", "rest"] {
+        vocabulary =
+            vocabulary.behaviour_with(name, |params: BTreeMap<String, Value>| Do { odd: params.len() % 2 == 1 });
+    }
+    vocabulary
 });
 static WORDS: LazyLock<Words> = LazyLock::new(|| VOCABULARY.export());
 
 fuzz_target!(|bytes: &[u8]| {
-    let _ = Outline::from_bytes("fuzz", bytes, None);
-    if Outline::from_bytes("fuzz", bytes, Some(&WORDS)).is_err() {
+    draw(Outline::from_bytes("fuzz", bytes, None));
+    if draw(Outline::from_bytes("fuzz", bytes, Some(&WORDS))).is_none() {
         return;
     }
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let Ok(definition) = Definition::parse(text, &VOCABULARY) else { return };
+    let mut batch = Batch::new();
+    for health in 0..10_u8 {
+        batch.insert(Guard { health: health.into() }, definition.initial());
+    }
     let mut machine = definition.machine();
     let mut guard = Guard::default();
     machine.start(&mut guard, &mut ());
@@ -40,5 +70,22 @@ fuzz_target!(|bytes: &[u8]| {
         guard.health += 1.0;
         machine.update(&mut guard, &mut ());
         machine.send(&mut guard, &(), &mut ());
+        batch.update(&mut ());
     }
+    definition.reload(text).expect("it has been read before");
+    machine.update(&mut guard, &mut ());
 });
+
+/// What is right; of what is wrong, a drawing.
+fn draw(read: Result<Outline, Problems>) -> Option<Outline> {
+    let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor()).with_links(false);
+    match read {
+        Ok(outline) => Some(outline),
+        Err(problems) => {
+            for problem in &problems {
+                handler.render_report(&mut String::new(), problem).expect("it is written to a string");
+            }
+            None
+        }
+    }
+}

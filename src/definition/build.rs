@@ -165,7 +165,7 @@ impl<T: Owner> Builder<'_, T> {
         });
         let (mut exits, mut message_exits) = (Vec::new(), Vec::new());
         for exit in &state.exits {
-            let built = self.exit(exit, places);
+            let built = self.exit(exit, &state.name, places);
             match &exit.on {
                 None => exits.push(built),
                 Some(on) => {
@@ -178,7 +178,7 @@ impl<T: Owner> Builder<'_, T> {
         Content {
             has_update: made.as_ref().is_some_and(|behaviour| !behaviour.is_passive()),
             behaviour: made,
-            enter_when: state.enter_when.as_ref().and_then(|when| self.condition(when)),
+            enter_when: state.enter_when.as_ref().and_then(|when| self.condition(when, &state.name)),
             exits,
             message_exits,
             #[cfg(feature = "script")]
@@ -186,33 +186,33 @@ impl<T: Owner> Builder<'_, T> {
         }
     }
 
-    fn exit(&mut self, exit: &ExitOutline, places: &[Arc<Place<T>>]) -> Exit<T> {
+    fn exit(&mut self, exit: &ExitOutline, of: &str, places: &[Arc<Place<T>>]) -> Exit<T> {
         let mut enters = self.outline.path(exit.to);
         enters.extend(self.outline.descent(exit.to).into_iter().skip(1));
         Exit {
             to: places[exit.to].index,
             enters: enters.into_iter().map(|place| places[place].index).collect(),
-            when: exit.when.as_ref().and_then(|when| self.condition(when)),
+            when: exit.when.as_ref().and_then(|when| self.condition(when, of)),
         }
     }
 
-    fn condition(&mut self, when: &When) -> Option<Condition<T>> {
+    fn condition(&mut self, when: &When, of: &str) -> Option<Condition<T>> {
         match when {
             When::Expr { expr, .. } => Some(Condition::compile(expr, self.vocabulary)),
-            When::Script(script) => self.question(script),
+            When::Script(script) => self.question(script, of),
         }
     }
 
     #[cfg(not(feature = "script"))]
-    fn question(&mut self, script: &Spot) -> Option<Condition<T>> {
+    fn question(&mut self, script: &Spot, _: &str) -> Option<Condition<T>> {
         let _ = self.folder;
         self.findings.add(script.span.clone(), Fault::ScriptsAreOff);
         None
     }
 
     #[cfg(feature = "script")]
-    fn question(&mut self, script: &Spot) -> Option<Condition<T>> {
-        match super::script::Question::new(&script.text, self.folder, self.vocabulary, &self.states) {
+    fn question(&mut self, script: &Spot, of: &str) -> Option<Condition<T>> {
+        match super::script::Question::new(&script.text, of, self.folder, self.vocabulary, &self.states) {
             Ok(question) => Some(Condition::script(Arc::new(question))),
             Err(why) => self.refuse(script, why),
         }

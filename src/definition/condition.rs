@@ -3,12 +3,15 @@
 //! `and`, `or` and `not` are in the jumps alone. The row is run for one owner, or for up to 64 at once, in which case each
 //! test is put to those of them that arrive at it: so each comes to what it would come to alone.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::expression::{Comparison, Expr, Operand};
 use super::values::{Flag, LANES, Lanes, Number};
 use super::vocabulary::{Random, Value, Vocabulary};
+use crate::fsm::Fsm;
 use crate::owner::Owner;
+use crate::slice::FsmSlice;
 
 /// The most tests of one condition.
 pub(crate) const MOST_TESTS: usize = 1000;
@@ -89,14 +92,11 @@ impl<T: Owner> Condition<T> {
         asked: Lanes,
         owners: &mut [T],
         cx: &mut T::Context<'_>,
-        mut entered_at: impl FnMut(usize) -> f64,
+        row: &mut AskedRow<'_, '_, T>,
     ) -> Lanes {
         debug_assert!(owners.len() <= LANES, "more owners than lanes");
         if self.tests.len() > MOST_IN_BULK || owners.len() == 1 {
-            return each(asked, |lane| {
-                let at = entered_at(lane);
-                self.holds(&mut owners[lane], cx, || at)
-            });
+            return row.ask_each(asked, |lane, fsm| self.holds(&mut owners[lane], cx, || fsm.own_entered_at()));
         }
         let mut arrived = [0; MOST_IN_BULK];
         let (mut holds, mut fails) = (0, 0);
@@ -111,15 +111,7 @@ impl<T: Owner> Condition<T> {
             if here == 0 {
                 continue;
             }
-            // Few are asked one by one: reading all would cost more.
-            let is_bulk = here.count_ones() >= 8;
-            let yes = here
-                & match &test.probe {
-                    Probe::Flag(flag) if is_bulk => flag.ask(owners, cx),
-                    Probe::Number(number, op, with) if is_bulk => number.compare(owners, cx, *op, *with),
-                    Probe::Chance(draw, p) => each(here, |lane| draw(&mut owners[lane], cx) < *p),
-                    probe => each(here, |lane| probe.reads(&owners[lane], cx, || entered_at(lane))),
-                };
+            let yes = test.probe.ask(here, owners, cx, row);
             lead(&mut arrived, test.yes, yes);
             lead(&mut arrived, test.no, here & !yes);
         }
@@ -128,6 +120,27 @@ impl<T: Owner> Condition<T> {
 }
 
 impl<T: Owner> Probe<T> {
+    /// Those of `asked` for whom it is so. Nobody else is asked: a value may be there only for those who come this far.
+    fn ask(&self, asked: Lanes, owners: &mut [T], cx: &mut T::Context<'_>, row: &mut AskedRow<'_, '_, T>) -> Lanes {
+        match self {
+            Self::Flag(flag) => row.ask_runs(asked, |run, lane| flag.ask(&owners[run], cx, lane)),
+            Self::Number(number, op, with) => {
+                row.ask_runs(asked, |run, lane| number.compare(&owners[run], cx, *op, *with, lane))
+            }
+            Self::Time(op, with) => {
+                let now = T::now(cx);
+                match row.entered_at() {
+                    Some(entered_at) => row.ask_runs(asked, |run, lane| {
+                        op.compare(&entered_at[run], *with, lane, |entered_at| now - entered_at)
+                    }),
+                    None => row.ask_each(asked, |_, fsm| op.holds(now - fsm.own_entered_at(), *with)),
+                }
+            }
+            Self::Chance(draw, p) => row.ask_each(asked, |lane, _| draw(&mut owners[lane], cx) < *p),
+            probe => row.ask_each(asked, |lane, fsm| probe.reads(&owners[lane], cx, || fsm.own_entered_at())),
+        }
+    }
+
     #[inline]
     fn reads(&self, owner: &T, cx: &T::Context<'_>, entered_at: impl FnOnce() -> f64) -> bool {
         match self {
@@ -144,17 +157,68 @@ impl<T: Owner> Probe<T> {
     }
 }
 
-/// Puts a question to each of `asked`, in order.
-#[inline]
-fn each(asked: Lanes, mut holds: impl FnMut(usize) -> bool) -> Lanes {
-    let mut left = asked;
-    let mut lanes = 0;
-    while left != 0 {
-        let lane = left.trailing_zeros();
-        left &= left - 1;
-        lanes |= Lanes::from(holds(lane as usize)) << lane;
+/// The handles of up to 64 owners that stand side by side in a slice.
+pub(crate) struct AskedRow<'s, 'a, T: Owner> {
+    fsm: &'s mut FsmSlice<'a, T>,
+    /// Where in the slice the first of them is.
+    base: usize,
+    /// The one that is being asked.
+    lane: usize,
+}
+
+impl<'s, 'a, T: Owner> AskedRow<'s, 'a, T> {
+    pub(crate) fn new(fsm: &'s mut FsmSlice<'a, T>, base: usize) -> Self {
+        Self { fsm, base, lane: 0 }
     }
-    lanes
+
+    /// The handle of one of them.
+    pub(crate) fn at(&mut self, lane: usize) -> &mut Fsm<'a, T> {
+        self.lane = lane;
+        self.fsm.at(self.base + lane)
+    }
+
+    /// When they entered their state, side by side; `None` where that is not to be had so.
+    fn entered_at(&mut self) -> Option<&'a [f64]> {
+        let base = self.base;
+        let row = self.at(self.lane).row.as_ref()?;
+        let is_as_in_the_column = row.book.seated.is_empty();
+        row.entered_at.get(row.slots.start as usize + base..).filter(|column| is_as_in_the_column && !column.is_empty())
+    }
+
+    /// Puts a question to each of `asked`, in order.
+    #[inline]
+    fn ask_each(&mut self, asked: Lanes, mut holds: impl FnMut(usize, &Fsm<'a, T>) -> bool) -> Lanes {
+        let mut left = asked;
+        let mut lanes = 0;
+        while left != 0 {
+            let lane = left.trailing_zeros() as usize;
+            left &= left - 1;
+            lanes |= Lanes::from(holds(lane, self.at(lane))) << lane;
+        }
+        lanes
+    }
+
+    /// Puts a question to each of `asked`, to all at once that stand side by side.
+    #[inline]
+    fn ask_runs(&mut self, asked: Lanes, mut ask: impl FnMut(Range<usize>, &mut usize) -> Lanes) -> Lanes {
+        let mut left = asked;
+        let mut lanes = 0;
+        while left != 0 {
+            let start = left.trailing_zeros() as usize;
+            let end = start + (left >> start).trailing_ones() as usize;
+            left &= !(Lanes::MAX >> (LANES - (end - start)) << start);
+            self.lane = start;
+            lanes |= ask(start..end, &mut self.lane) << start;
+        }
+        lanes
+    }
+}
+
+/// A question may panic: that is laid to the owner whose handle was taken last (rule 22), so to the one that was being asked.
+impl<T: Owner> Drop for AskedRow<'_, '_, T> {
+    fn drop(&mut self) {
+        self.fsm.at(self.base + self.lane);
+    }
 }
 
 /// Adds the tests of `expr`, those asked last first, and returns where it begins.

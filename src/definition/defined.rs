@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use log::{info, warn};
 
+use super::condition::AskedRow;
 use super::graph::{Content, Exit, Graph, Hook, MessageExit, Node, Place, Shared};
 use super::values::{LANES, Lanes};
 use crate::fsm::Fsm;
@@ -58,23 +59,32 @@ impl<T: Owner> DefinedState<T> {
         let _ = (self, hook, graph, content, owner, fsm, cx);
     }
 
-    #[expect(clippy::too_many_arguments, reason = "what a callback for many is given, and which")]
-    fn run_each(
+    fn enter_one(
         &self,
-        hook: Hook,
         graph: &Graph<T>,
         content: &Content<T>,
-        owners: &mut [T],
-        movers: &[Mover],
-        fsm: &mut FsmSlice<'_, T>,
+        owner: &mut T,
+        fsm: &mut Fsm<'_, T>,
         cx: &mut T::Context<'_>,
     ) {
-        if content.has_script() {
-            for mover in movers {
-                let slot = mover.slot() as usize;
-                self.run(hook, graph, content, &mut owners[slot], fsm.at(slot), cx);
-            }
+        if let Some(behaviour) = &content.behaviour {
+            behaviour.enter(owner, fsm, cx);
         }
+        self.run(Hook::Enter, graph, content, owner, fsm, cx);
+    }
+
+    fn exit_one(
+        &self,
+        graph: &Graph<T>,
+        content: &Content<T>,
+        owner: &mut T,
+        fsm: &mut Fsm<'_, T>,
+        cx: &mut T::Context<'_>,
+    ) {
+        if let Some(behaviour) = &content.behaviour {
+            behaviour.exit(owner, fsm, cx);
+        }
+        self.run(Hook::Exit, graph, content, owner, fsm, cx);
     }
 
     fn try_exits(
@@ -107,6 +117,7 @@ impl<T: Owner> DefinedState<T> {
         fsm: &mut FsmSlice<'_, T>,
         cx: &mut T::Context<'_>,
     ) {
+        let mut row = AskedRow::new(fsm, base);
         let mut staying: Lanes = Lanes::MAX >> (LANES - owners.len());
         let mut leaving: Lanes = 0;
         let mut taken = [0_u16; LANES];
@@ -115,13 +126,13 @@ impl<T: Owner> DefinedState<T> {
                 break;
             }
             let mut holding = match &exit.when {
-                Some(when) => when.holding(staying, owners, cx, |lane| fsm.at(base + lane).own_entered_at()),
+                Some(when) => when.holding(staying, owners, cx, &mut row),
                 None => staying,
             };
             while holding != 0 {
                 let lane = holding.trailing_zeros() as usize;
                 holding &= holding - 1;
-                if self.is_open(graph, exit, &owners[lane], fsm.at(base + lane), cx) {
+                if self.is_open(graph, exit, &owners[lane], row.at(lane), cx) {
                     staying &= !(1 << lane);
                     leaving |= 1 << lane;
                     taken[lane] = u16::try_from(i).unwrap_or(u16::MAX);
@@ -132,7 +143,7 @@ impl<T: Owner> DefinedState<T> {
         while leaving != 0 {
             let lane = leaving.trailing_zeros() as usize;
             leaving &= leaving - 1;
-            self.take(graph, &content.exits[usize::from(taken[lane])], fsm.at(base + lane));
+            self.take(graph, &content.exits[usize::from(taken[lane])], row.at(lane));
         }
     }
 
@@ -189,12 +200,7 @@ fn is_active<T: Owner>(graph: &Graph<T>, index: usize, fsm: &Fsm<'_, T>) -> bool
 
 impl<T: Owner> State<T> for DefinedState<T> {
     fn enter(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
-        self.with(|graph, node| {
-            if let Some(behaviour) = &node.content.behaviour {
-                behaviour.enter(owner, fsm, cx);
-            }
-            self.run(Hook::Enter, graph, &node.content, owner, fsm, cx);
-        });
+        self.with(|graph, node| self.enter_one(graph, &node.content, owner, fsm, cx));
     }
 
     fn update(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
@@ -212,12 +218,7 @@ impl<T: Owner> State<T> for DefinedState<T> {
     }
 
     fn exit(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
-        self.with(|graph, node| {
-            if let Some(behaviour) = &node.content.behaviour {
-                behaviour.exit(owner, fsm, cx);
-            }
-            self.run(Hook::Exit, graph, &node.content, owner, fsm, cx);
-        });
+        self.with(|graph, node| self.exit_one(graph, &node.content, owner, fsm, cx));
     }
 
     /// Offers the message to the behaviour; where that asks for no change, tries the exits that wait for such a message.
@@ -350,19 +351,27 @@ impl<T: Owner> State<T> for DefinedState<T> {
 
     fn exit_each(&self, owners: &mut [T], movers: &[Mover], fsm: &mut FsmSlice<'_, T>, cx: &mut T::Context<'_>) {
         self.with(|graph, node| {
-            if let Some(behaviour) = &node.content.behaviour {
+            let content = &*node.content;
+            if content.has_script() {
+                for slot in movers.iter().map(|mover| mover.slot() as usize) {
+                    self.exit_one(graph, content, &mut owners[slot], fsm.at(slot), cx);
+                }
+            } else if let Some(behaviour) = &content.behaviour {
                 behaviour.exit_each(owners, movers, fsm, cx);
             }
-            self.run_each(Hook::Exit, graph, &node.content, owners, movers, fsm, cx);
         });
     }
 
     fn enter_each(&self, owners: &mut [T], movers: &[Mover], fsm: &mut FsmSlice<'_, T>, cx: &mut T::Context<'_>) {
         self.with(|graph, node| {
-            if let Some(behaviour) = &node.content.behaviour {
+            let content = &*node.content;
+            if content.has_script() {
+                for slot in movers.iter().map(|mover| mover.slot() as usize) {
+                    self.enter_one(graph, content, &mut owners[slot], fsm.at(slot), cx);
+                }
+            } else if let Some(behaviour) = &content.behaviour {
                 behaviour.enter_each(owners, movers, fsm, cx);
             }
-            self.run_each(Hook::Enter, graph, &node.content, owners, movers, fsm, cx);
         });
     }
 }

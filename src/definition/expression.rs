@@ -141,29 +141,3 @@ fn joined(f: &mut fmt::Formatter<'_>, parts: &[Expr], by: &str, needs_parenthese
     }
     Ok(())
 }
-
-/// How a condition's text, as TOML understands it, lies in the file.
-///
-/// A text without escapes lies there as it is. Where escapes or line continuations make the two differ, whatever is wrong
-/// is said of the whole text.
-pub(crate) struct Lie {
-    start: usize,
-    whole: Option<Range<usize>>,
-}
-
-impl Lie {
-    /// `written` is the string in the file, with its quotes.
-    pub(crate) fn of(text: &str, written: &str, span: Range<usize>) -> Self {
-        match written.find(text) {
-            Some(at) if !text.is_empty() => Self { start: span.start + at, whole: None },
-            _ => Self { start: span.start, whole: Some(span) },
-        }
-    }
-
-    pub(crate) fn place(&self, span: Range<usize>) -> Range<usize> {
-        match &self.whole {
-            Some(whole) => whole.clone(),
-            None => self.start + span.start..self.start + span.end,
-        }
-    }
-}

@@ -2,11 +2,15 @@
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::ops::Range;
 
 /// One mistake, before it is known where in the file it is.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Fault {
-    Syntax(String),
+    Syntax {
+        why: String,
+        meant: Option<Meant>,
+    },
     NotUtf8,
     Empty,
     UnknownKey {
@@ -24,13 +28,25 @@ pub(crate) enum Fault {
         key: &'static str,
         place: String,
     },
-    DuplicateState(String),
-    DuplicateKey(String),
+    DuplicateState {
+        name: String,
+        first: Option<Range<usize>>,
+    },
+    DuplicateKey {
+        key: String,
+        first: Option<Range<usize>>,
+    },
     BadStateName(String),
+    UnknownState {
+        name: String,
+        nearest: Option<String>,
+    },
     Unknown {
         kind: Word,
         name: String,
         nearest: Option<String>,
+        /// What there is. Empty where one of it is near.
+        offered: Vec<String>,
     },
     UnknownParameter {
         behaviour: String,
@@ -97,10 +113,20 @@ pub(crate) enum Fault {
     },
 }
 
-/// What a name stands for.
+/// What was probably meant by text that is not TOML.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Meant {
+    /// A text, without its quotes.
+    Text(String),
+    /// `yes` and its like.
+    Flag(bool),
+    /// The name of a state, without its quotes.
+    Header(String),
+}
+
+/// What a word of the game stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Word {
-    State,
     Behaviour,
     Value,
     Message,
@@ -109,7 +135,6 @@ pub(crate) enum Word {
 impl Word {
     fn name(self) -> &'static str {
         match self {
-            Self::State => "state",
             Self::Behaviour => "behaviour",
             Self::Value => "value",
             Self::Message => "message",
@@ -129,9 +154,9 @@ impl Fault {
             self,
             Self::UnknownKey { .. }
                 | Self::MissingKey { .. }
-                | Self::DuplicateKey(_)
+                | Self::DuplicateKey { .. }
                 | Self::WrongType { .. }
-                | Self::Unknown { kind: Word::State, .. }
+                | Self::UnknownState { .. }
                 | Self::SpinsOnItself(_)
                 | Self::InitialIsNotAChild { .. }
         )
@@ -140,17 +165,17 @@ impl Fault {
     /// A short name for the kind of mistake, to look it up by.
     pub(crate) fn code(&self) -> &'static str {
         match self {
-            Self::Syntax(_) => "syntax",
+            Self::Syntax { .. } => "syntax",
             Self::NotUtf8 => "not-utf8",
             Self::Empty => "empty",
             Self::UnknownKey { .. } => "unknown-key",
             Self::WrongType { .. } => "wrong-type",
             Self::MissingKey { .. } => "missing-key",
-            Self::DuplicateState(_) => "duplicate-state",
-            Self::DuplicateKey(_) => "duplicate-key",
+            Self::DuplicateState { .. } => "duplicate-state",
+            Self::DuplicateKey { .. } => "duplicate-key",
             Self::BadStateName(_) => "bad-name",
+            Self::UnknownState { .. } => "unknown-state",
             Self::Unknown { kind, .. } => match kind {
-                Word::State => "unknown-state",
                 Word::Behaviour => "unknown-behaviour",
                 Word::Value => "unknown-value",
                 Word::Message => "unknown-message",
@@ -182,15 +207,17 @@ impl Fault {
     /// What is wrong.
     pub(crate) fn message(&self) -> String {
         match self {
-            Self::Syntax(why) => format!("this is not TOML: {why}"),
+            Self::Syntax { meant: Some(Meant::Text(_)), .. } => "this is not TOML: a text stands in quotes".into(),
+            Self::Syntax { why, .. } => format!("this is not TOML: {why}"),
             Self::NotUtf8 => "the file is not UTF-8 text".into(),
             Self::Empty => "the file is empty".into(),
             Self::UnknownKey { key, place, .. } => format!("unknown key `{key}` in {place}"),
             Self::WrongType { what, expected, found } => format!("{what} must be {expected}, not {found}"),
             Self::MissingKey { key, place } => format!("{place} has no `{key}`"),
-            Self::DuplicateState(name) => format!("state `{name}` is defined twice"),
-            Self::DuplicateKey(key) => format!("key `{key}` is given twice"),
+            Self::DuplicateState { name, .. } => format!("state `{name}` is defined twice"),
+            Self::DuplicateKey { key, .. } => format!("key `{key}` is given twice"),
             Self::BadStateName(name) => format!("`{name}` cannot be the name of a state"),
+            Self::UnknownState { name, .. } => format!("unknown state `{name}`"),
             Self::Unknown { kind, name, .. } => format!("unknown {} `{name}`", kind.name()),
             Self::UnknownParameter { behaviour, name, .. } => {
                 format!("behaviour `{behaviour}` has no parameter `{name}`")
@@ -235,7 +262,7 @@ impl Fault {
     /// What is said under the words that are underlined.
     pub(crate) fn label(&self) -> Cow<'static, str> {
         match self {
-            Self::Syntax(_) | Self::BadStateName(_) | Self::Expected { .. } => "here".into(),
+            Self::Syntax { .. } | Self::BadStateName(_) | Self::Expected { .. } => "here".into(),
             #[cfg(feature = "script")]
             Self::Script { .. } => "this script".into(),
             Self::NotUtf8 => "the first byte that is not".into(),
@@ -243,8 +270,9 @@ impl Fault {
             Self::UnknownKey { .. } => "not a key of the format".into(),
             Self::WrongType { expected, .. } => format!("expected {expected}").into(),
             Self::MissingKey { key, .. } => format!("needs `{key}`").into(),
-            Self::DuplicateState(_) | Self::DuplicateKey(_) => "given before".into(),
-            Self::Unknown { kind: Word::State, .. } => "no state of this file".into(),
+            Self::DuplicateState { .. } => "defined again here".into(),
+            Self::DuplicateKey { .. } => "given again here".into(),
+            Self::UnknownState { .. } => "no state of this file".into(),
             Self::Unknown { kind, .. } => format!("no {} that the game offers", kind.name()).into(),
             Self::UnknownParameter { .. } => "not a parameter".into(),
             Self::MissingParameter { name, .. } => format!("needs `{name}`").into(),
@@ -274,10 +302,25 @@ impl Fault {
         }
     }
 
+    /// Another place that it has to do with, and what is said there.
+    pub(crate) fn elsewhere(&self) -> Option<(Range<usize>, &'static str)> {
+        match self {
+            Self::DuplicateState { first, .. } => Some((first.clone()?, "first defined here")),
+            Self::DuplicateKey { first, .. } => Some((first.clone()?, "first given here")),
+            _ => None,
+        }
+    }
+
     /// What to write instead, if that is known.
     pub(crate) fn help(&self) -> Option<String> {
         let help = match self {
+            Self::Syntax { meant: Some(Meant::Text(text)), .. } => format!("write `\"{text}\"`"),
+            Self::Syntax { meant: Some(Meant::Flag(yes)), .. } => format!("write `{yes}`"),
+            Self::Syntax { meant: Some(Meant::Header(name)), .. } => {
+                format!("write a name with spaces in quotes: `[states.\"{name}\"]`")
+            }
             Self::UnknownKey { nearest: Some(nearest), .. }
+            | Self::UnknownState { nearest: Some(nearest), .. }
             | Self::Unknown { nearest: Some(nearest), .. }
             | Self::UnknownParameter { nearest: Some(nearest), .. } => format!("did you mean `{nearest}`?"),
             Self::UnknownKey { known, .. } => format!("known keys: {}", known.join(", ")),
@@ -291,9 +334,11 @@ impl Fault {
             }
             Self::MissingKey { key: "states", .. } => "define a state: `[states.idle]`".into(),
             Self::MissingKey { key: "to", .. } => "name the state that the exit leads to: `to = \"..\"`".into(),
-            Self::DuplicateState(_) => "put both into one table, or rename one".into(),
+            Self::DuplicateState { .. } => "put both into one table, or rename one".into(),
             Self::BadStateName(_) => "a name has no spaces at its ends, no control characters, and is not empty".into(),
-            Self::Unknown { kind: Word::State, name, .. } => format!("define it: `[states.{name}]`"),
+            Self::UnknownState { name, .. } if is_bare_key(name) => format!("define it: `[states.{name}]`"),
+            Self::UnknownState { name, .. } => format!("define it: `[states.\"{name}\"]`"),
+            Self::Unknown { offered, .. } if !offered.is_empty() => format!("the game offers {}", some_of(offered)),
             Self::ParamsWithoutBehaviour => "add `behaviour = \"..\"`".into(),
             Self::ParentCycle(_) => "one of them must have another parent, or none".into(),
             Self::InitialIsNotAChild { composite, child } => {
@@ -320,6 +365,21 @@ impl Fault {
         };
         Some(help)
     }
+}
+
+/// Whether TOML takes a name without quotes.
+fn is_bare_key(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
+}
+
+/// The first few of what there is.
+fn some_of(names: &[String]) -> String {
+    const MOST: usize = 12;
+    let mut text = names.iter().take(MOST).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    if names.len() > MOST {
+        let _ = write!(text, " and {} more", names.len() - MOST);
+    }
+    text
 }
 
 /// "`a` and `b` are".

@@ -17,8 +17,9 @@ use winnow::stream::{LocatingSlice, Location, Stateful, Stream};
 use winnow::token::{literal, take_while};
 use winnow::{ModalResult, Parser};
 
-use super::expression::{Comparison, Expr, Lie, Name, Operand};
+use super::expression::{Comparison, Expr, Name, Operand};
 use super::fault::Fault;
+use super::lie::Lie;
 
 /// How deep parentheses and `not`s may be nested.
 pub(crate) const DEEPEST: usize = 64;
@@ -230,7 +231,16 @@ fn symbol<'i>(symbol: &'static str) -> impl Parser<Input<'i>, (), ErrMode<Wrong>
 
 fn end(input: &mut Input<'_>) -> ModalResult<(), Wrong> {
     multispace0.parse_next(input)?;
-    if input.eof_offset() == 0 { Ok(()) } else { expected(input, "`and`, `or` or the end") }
+    if input.eof_offset() == 0 {
+        return Ok(());
+    }
+    let expected_here = "`and`, `or` or the end";
+    let rest: &str = input.input.as_ref();
+    if rest.starts_with(begins_name) {
+        let hint = Some("write `and` or `or` between two conditions; a name has no spaces in it");
+        return wrong(next_word(input), Fault::Expected { expected: expected_here, hint });
+    }
+    expected(input, expected_here)
 }
 
 fn expect<'i>(
@@ -242,7 +252,7 @@ fn expect<'i>(
 }
 
 /// What other languages write, and what it is here. The longer before the shorter.
-const MEANT: [(&str, &str); 9] = [
+const MEANT: [(&str, &str); 10] = [
     ("&&", "write `and`"),
     ("||", "write `or`"),
     ("&", "write `and`"),
@@ -252,6 +262,7 @@ const MEANT: [(&str, &str); 9] = [
     ("=>", "write `>=`"),
     ("=", "write `==`"),
     ("<>", "write `!=`"),
+    ("%", "write the number alone"),
 ];
 
 /// Fails at the next word, with what would have been right there.
@@ -278,4 +289,96 @@ fn next_word(input: &Input<'_>) -> Range<usize> {
         length = rest.chars().next().map_or(0, char::len_utf8);
     }
     start..start + length
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{is_name, parse};
+    use crate::definition::expression::{Comparison, Expr, Name, Operand};
+    use crate::definition::lie::Lie;
+
+    fn name() -> impl Strategy<Value = Name> {
+        "[a-zA-Z_äé][a-z0-9_.ö]{0,8}"
+            .prop_filter("a word of the grammar", |text| is_name(text))
+            .prop_map(|text| Name { text, span: 0..0 })
+    }
+
+    fn comparison() -> impl Strategy<Value = Expr> {
+        let number = prop_oneof![any::<i16>().prop_map(f64::from), prop::num::f64::NORMAL];
+        let asked = || prop_oneof![3 => name().prop_map(Operand::Value), 1 => Just(Operand::TimeInState(0..0))];
+        let other = prop_oneof![2 => number.prop_map(Operand::Number), 1 => any::<bool>().prop_map(Operand::Bool), 1 => asked()];
+        let op = prop::sample::select(vec![
+            Comparison::Less,
+            Comparison::LessOrEqual,
+            Comparison::Greater,
+            Comparison::GreaterOrEqual,
+            Comparison::Equal,
+            Comparison::NotEqual,
+        ]);
+        (asked(), op, other, any::<bool>()).prop_map(|(asked, op, other, is_first)| {
+            let (left, right) = if is_first { (asked, other) } else { (other, asked) };
+            Expr::Compare { left, op, right }
+        })
+    }
+
+    fn expr() -> impl Strategy<Value = Expr> {
+        let leaf = prop_oneof![
+            1 => any::<bool>().prop_map(Expr::Bool),
+            3 => name().prop_map(Expr::Flag),
+            3 => comparison(),
+            1 => (0.0..=1.0).prop_map(|p| Expr::Chance { p, span: 0..0 }),
+        ];
+        leaf.prop_recursive(5, 40, 4, |inner| {
+            let parts = || prop::collection::vec(inner.clone(), 2..4);
+            prop_oneof![
+                inner.clone().prop_map(|inner| Expr::Not(Box::new(inner))),
+                parts().prop_map(Expr::And),
+                parts().prop_map(Expr::Or),
+            ]
+        })
+    }
+
+    /// The same expression, wherever it is written.
+    fn bare(expr: Expr) -> Expr {
+        let all = |parts: Vec<Expr>| parts.into_iter().map(bare).collect();
+        let side = |side| match side {
+            Operand::TimeInState(_) => Operand::TimeInState(0..0),
+            other => other,
+        };
+        match expr {
+            Expr::Chance { p, .. } => Expr::Chance { p, span: 0..0 },
+            Expr::Compare { left, op, right } => Expr::Compare { left: side(left), op, right: side(right) },
+            Expr::Not(inner) => Expr::Not(Box::new(bare(*inner))),
+            Expr::And(parts) => Expr::And(all(parts)),
+            Expr::Or(parts) => Expr::Or(all(parts)),
+            other => other,
+        }
+    }
+
+    fn parsed(text: &str) -> Result<Expr, String> {
+        let lie = Lie::of(text, &format!("'{text}'"), 0);
+        parse(text, &lie).map(bare).map_err(|(span, fault)| format!("{text}: {span:?}: {}", fault.message()))
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn what_is_printed_reads_as_the_same_condition(expr in expr()) {
+            prop_assert_eq!(parsed(&expr.to_string()), Ok(expr));
+        }
+
+        #[test]
+        fn a_condition_of_any_characters_is_read_or_refused_at_a_place_within_it(
+            text in prop_oneof![".{0,60}", r"([()<>=!&|a-c0-9.\- ]|and|or|not|true|chance|time_in_state| ){0,40}"]
+        ) {
+            let lie = Lie::of(&text, &format!("'{text}'"), 0);
+            if let Err((span, _)) = parse(&text, &lie) {
+                prop_assert!(span.start <= span.end && span.end <= text.len() + 1, "{:?}", span);
+                prop_assert!(text.get(span.start - 1..span.end - 1).is_some(), "{:?}", span);
+            }
+        }
+    }
 }

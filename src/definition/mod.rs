@@ -39,6 +39,7 @@ mod format;
 mod grammar;
 mod graph;
 mod hierarchy;
+mod lie;
 mod outline;
 mod params;
 mod problem;

@@ -1,7 +1,9 @@
 //! What a designer is told of the mistakes in a file, and where they are.
 
+use std::collections::BTreeSet;
 use std::error::Error;
 use std::fmt;
+use std::iter;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -15,24 +17,34 @@ const MOST_REPORTED: usize = 200;
 /// The names that are looked through for the one that was meant.
 const MOST_COMPARED: usize = 2000;
 
+/// The longest line that is drawn, in bytes. Report handlers pad with as much space as stands before what they underline,
+/// and panic where that is more than they can count.
+const LONGEST_DRAWN: usize = 10_000;
+
 /// A file's name and text.
 #[derive(Debug)]
 pub(crate) struct Source {
     pub(crate) name: String,
     pub(crate) text: String,
-    shown: NamedSource<String>,
+    /// `None` if it cannot be drawn.
+    shown: Option<NamedSource<String>>,
 }
 
 impl Source {
     pub(crate) fn new(name: &str, text: &str) -> Self {
-        Self { name: name.into(), text: text.into(), shown: NamedSource::new(name, text.to_owned()) }
+        let is_drawn = text.lines().all(|line| line.len() <= LONGEST_DRAWN);
+        // The end of the last line can be underlined only where there is one.
+        let ended = if text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") };
+        let shown = is_drawn.then(|| NamedSource::new(name, ended));
+        Self { name: name.into(), text: text.into(), shown }
     }
 }
 
 /// One mistake in a definition, or a doubt about it, with its place in the file.
 ///
-/// It is a [`miette::Diagnostic`]: any of miette's report handlers draws it with its place in the file underlined. Displayed
-/// on its own it is what is wrong; [`located`](Self::located) adds where, and what to write instead.
+/// It is a [`miette::Diagnostic`]: any of miette's report handlers draws it with its place in the file underlined, unless the
+/// file has a line of more than 10 000 bytes. Displayed on its own it is what is wrong; [`located`](Self::located) adds where,
+/// and what to write instead.
 ///
 /// # Examples
 ///
@@ -144,12 +156,14 @@ impl Diagnostic for Problem {
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {
-        Some(&self.source.shown)
+        self.source.shown.as_ref().map(|shown| shown as &dyn SourceCode)
     }
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        let label = LabeledSpan::new(Some(self.fault.label().into_owned()), self.span.start, self.span.len());
-        Some(Box::new(std::iter::once(label)))
+        let label = |text: &str, at: Range<usize>| LabeledSpan::new(Some(text.into()), at.start, at.len());
+        let here = label(&self.fault.label(), self.span.clone());
+        let elsewhere = self.fault.elsewhere().map(|(at, text)| label(text, at));
+        Some(Box::new(iter::once(here).chain(elsewhere)))
     }
 }
 
@@ -280,29 +294,33 @@ pub(crate) struct Findings {
     errors: usize,
     /// Whether part of the text could not be read, so that what seems to be missing may be there.
     is_partial: bool,
+    /// The places from which on it could not be. What else is said of these follows from that, too.
+    unread: BTreeSet<usize>,
 }
 
 impl Findings {
     pub(crate) fn new(source: Arc<Source>) -> Self {
-        Self { source, found: Vec::new(), more: 0, errors: 0, is_partial: false }
-    }
-
-    /// Tells that part of the text could not be read: what may only follow from that is not reported.
-    pub(crate) fn trust_less(&mut self) {
-        self.is_partial = true;
+        Self { source, found: Vec::new(), more: 0, errors: 0, is_partial: false, unread: BTreeSet::new() }
     }
 
     pub(crate) fn add(&mut self, span: Range<usize>, fault: Fault) {
-        if self.is_partial && fault.may_follow() {
+        // Of a string without an end, say, the place may be told as behind the end of the file.
+        let end = span.end.min(self.source.text.len());
+        let span = span.start.min(end)..end;
+        if self.is_partial && (fault.may_follow() || self.unread.contains(&span.start)) {
             return;
+        }
+        if matches!(fault, Fault::Syntax { .. }) {
+            self.is_partial = true;
+            self.unread.insert(span.start);
         }
         if !fault.is_warning() {
             self.errors += 1;
         }
-        if self.found.len() < MOST_REPORTED {
-            self.found.push(Problem { source: Arc::clone(&self.source), span, fault });
-        } else {
+        if self.is_full() {
             self.more += 1;
+        } else {
+            self.found.push(Problem { source: Arc::clone(&self.source), span, fault });
         }
     }
 
@@ -310,9 +328,14 @@ impl Findings {
         self.errors
     }
 
+    /// Whether enough has been found: what more there is, is only counted.
+    pub(crate) fn is_full(&self) -> bool {
+        self.found.len() >= MOST_REPORTED
+    }
+
     /// The name among `known` that `name` was meant to be. Not looked for once enough has been found.
     pub(crate) fn nearest<'a>(&self, name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
-        if self.found.len() >= MOST_REPORTED || name.len() > 64 {
+        if self.is_full() || name.len() > 64 {
             return None;
         }
         let folded = name.to_lowercase();

@@ -8,9 +8,10 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::condition::{MOST_TESTS, flag_compared};
-use super::expression::{Expr, Lie, Name, Operand};
-use super::fault::{Fault, Word};
+use super::expression::{Expr, Name, Operand};
+use super::fault::{Fault, Meant, Word};
 use super::format::{EXIT_KEYS, MACHINE_KEYS, SCRIPT_KEYS, STATE_KEYS};
+use super::lie::Lie;
 use super::outline::{ExitOutline, Outline, Spot, StateOutline, Unchecked, When};
 use super::problem::Findings;
 use super::words::{ValueKind, Words};
@@ -26,11 +27,22 @@ pub(crate) fn read(findings: &mut Findings, words: Option<&Words>) -> Option<Out
         findings.add(0..0, Fault::Empty);
         return None;
     }
-    let (table, errors) = DeTable::parse_recoverable(text);
+    let (table, mut errors) = DeTable::parse_recoverable(text);
+    // Of two at one place the first is told: rather of a string without an end than of the list and the table around it.
+    errors.sort_by_key(|error| error.message().starts_with("unclosed"));
+    let mut last_state = 0;
     for error in errors {
-        let fault = syntax(text, error.message(), error.span());
-        if matches!(fault, Fault::Syntax(_)) {
-            findings.trust_less();
+        // Beyond what is reported, nobody is told where the first of two was.
+        let fault = if findings.is_full() {
+            Fault::Syntax { why: error.message().into(), meant: None }
+        } else {
+            syntax(text, table.get_ref(), error.message(), error.span())
+        };
+        match &fault {
+            Fault::DuplicateState { .. } => last_state = error.span().map_or(0, |span| span.start),
+            // In the second of two tables of one state, which have been joined: that there are two has been said.
+            Fault::DuplicateKey { first: Some(first), .. } if first.start < last_state => continue,
+            _ => {}
         }
         findings.add(error.span().unwrap_or(0..0), fault);
     }
@@ -40,11 +52,70 @@ pub(crate) fn read(findings: &mut Findings, words: Option<&Words>) -> Option<Out
 }
 
 /// What TOML's parser says, in the format's own words where it has some.
-fn syntax(text: &str, message: &str, span: Option<Range<usize>>) -> Fault {
-    let Some(span) = span.filter(|_| message == "duplicate key") else { return Fault::Syntax(message.into()) };
+fn syntax(text: &str, table: &DeTable<'_>, message: &str, span: Option<Range<usize>>) -> Fault {
+    let span = span.unwrap_or(0..0);
+    if message != "duplicate key" {
+        return Fault::Syntax { why: message.into(), meant: meant(text, message, span) };
+    }
     let key = text.get(span.clone()).unwrap_or_default().trim_matches(['"', '\'']).to_owned();
     let before = text.get(..span.start).unwrap_or_default();
-    if before.ends_with("[states.") { Fault::DuplicateState(key) } else { Fault::DuplicateKey(key) }
+    if before.ends_with("[states.") {
+        let first = header_of(&key, before).or_else(|| last_given(table, &key, span.start));
+        return Fault::DuplicateState { name: key, first };
+    }
+    // Of a dotted key, which may go on in another table, it is not so easily told.
+    let first = if before.ends_with('.') { None } else { last_given(table, &key, span.start) };
+    Fault::DuplicateKey { key, first }
+}
+
+/// What a beginner means who leaves quotes out.
+fn meant(text: &str, message: &str, at: Range<usize>) -> Option<Meant> {
+    let before = text.get(..at.start)?;
+    let line = text[before.rfind('\n').map_or(0, |end| end + 1)..].lines().next()?;
+    if message.starts_with("unclosed table") {
+        let name = line.trim_start().strip_prefix("[states.")?.split_once(']')?.0;
+        return Some(Meant::Header(name.into()));
+    }
+    let word = text.get(at)?;
+    let is_value = before.trim_end().ends_with(['=', '[', ',']);
+    let is_text = |c: char| c.is_alphanumeric() || " _-.<>=!()".contains(c);
+    if !is_value || !word.starts_with(char::is_alphabetic) || !word.chars().all(is_text) {
+        return None;
+    }
+    Some(match word.to_lowercase().as_str() {
+        "yes" | "true" => Meant::Flag(true),
+        "no" | "false" => Meant::Flag(false),
+        _ => Meant::Text(word.into()),
+    })
+}
+
+/// Where the table of a state begins. The parser has joined the two into one, that of the second place.
+fn header_of(state: &str, text: &str) -> Option<Range<usize>> {
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let name =
+            line.trim_start().strip_prefix("[states.").and_then(|rest| rest.split_once(']')).map(|(name, _)| name);
+        if let Some(name) = name.filter(|name| name.trim_matches(['"', '\'']) == state) {
+            let start = at + line.find(name).unwrap_or_default();
+            return Some(start..start + name.len());
+        }
+        at += line.len();
+    }
+    None
+}
+
+/// Where a key is given for the last time before a place of the file, in any table.
+fn last_given(table: &DeTable<'_>, key: &str, before: usize) -> Option<Range<usize>> {
+    let here = table.get_key_value(key).map(|(key, _)| key.span());
+    let within = table.values().filter_map(|value| match value.get_ref() {
+        DeValue::Table(table) => last_given(table, key, before),
+        DeValue::Array(array) => array
+            .iter()
+            .filter_map(|item| last_given(item.get_ref().as_table()?, key, before))
+            .max_by_key(|at| at.start),
+        _ => None,
+    });
+    here.into_iter().chain(within).filter(|at| at.end <= before).max_by_key(|at| at.start)
 }
 
 struct Reader<'a, 'i> {
@@ -149,8 +220,7 @@ impl<'i> Reader<'_, 'i> {
             params::check(self.findings, behaviour, schema.as_ref(), params);
             return;
         }
-        let nearest = self.findings.nearest(&behaviour.text, words.behaviours.keys().map(String::as_str));
-        self.unknown(Word::Behaviour, behaviour.text.clone(), behaviour.span.clone(), nearest);
+        self.unknown(Word::Behaviour, &behaviour.text, behaviour.span.clone(), words.behaviours.keys());
     }
 
     fn exit(&mut self, exit: &'i Value<'i>, from: usize) -> Option<ExitOutline> {
@@ -177,8 +247,7 @@ impl<'i> Reader<'_, 'i> {
             return Some(on);
         };
         if !words.messages.contains(&on.text) {
-            let nearest = self.findings.nearest(&on.text, words.messages.iter().map(String::as_str));
-            self.unknown(Word::Message, on.text.clone(), on.span.clone(), nearest);
+            self.unknown(Word::Message, &on.text, on.span.clone(), &words.messages);
         }
         Some(on)
     }
@@ -193,7 +262,7 @@ impl<'i> Reader<'_, 'i> {
             return self.script(script).map(When::Script);
         }
         let spot = self.string(value, what)?;
-        let lie = Lie::of(&spot.text, self.text.get(spot.span.clone()).unwrap_or_default(), spot.span.clone());
+        let lie = Lie::of(&spot.text, self.text.get(spot.span.clone()).unwrap_or_default(), spot.span.start);
         match grammar::parse(&spot.text, &lie) {
             Ok(expr) => {
                 let tests = self.check(&expr, is_entry);
@@ -263,9 +332,7 @@ impl<'i> Reader<'_, 'i> {
             }
             (Some(ValueKind::Flag), _) => self.findings.add(name.span.clone(), Fault::FlagAsNumber(name.text.clone())),
             (None, _) => {
-                let known = words.values.keys().map(String::as_str).chain(grammar::RESERVED);
-                let nearest = self.findings.nearest(&name.text, known);
-                self.unknown(Word::Value, name.text.clone(), name.span.clone(), nearest);
+                self.unknown(Word::Value, &name.text, name.span.clone(), words.values.keys());
             }
         }
     }
@@ -283,13 +350,25 @@ impl<'i> Reader<'_, 'i> {
         let place = self.places.get(name.text.as_str()).copied();
         if place.is_none() {
             let nearest = self.findings.nearest(&name.text, self.names.iter().copied());
-            self.unknown(Word::State, name.text, name.span, nearest);
+            self.findings.add(name.span, Fault::UnknownState { name: name.text, nearest });
         }
         place
     }
 
-    fn unknown(&mut self, kind: Word, name: String, span: Range<usize>, nearest: Option<String>) {
-        self.findings.add(span, Fault::Unknown { kind, name, nearest });
+    /// Tells of a word that the game does not offer, and which one of those that it does was meant, or else which there are.
+    fn unknown<'k>(
+        &mut self,
+        kind: Word,
+        name: &str,
+        span: Range<usize>,
+        offered: impl IntoIterator<Item = &'k String>,
+    ) {
+        let offered: Vec<&str> = offered.into_iter().map(String::as_str).collect();
+        let grammar = grammar::RESERVED.into_iter().filter(|_| kind == Word::Value);
+        let nearest = self.findings.nearest(name, offered.iter().copied().chain(grammar));
+        let is_told = nearest.is_none() && !self.findings.is_full();
+        let offered = offered.into_iter().filter(|_| is_told).map(str::to_owned).collect();
+        self.findings.add(span, Fault::Unknown { kind, name: name.into(), nearest, offered });
     }
 
     fn missing(&mut self, key: &'static str, place: &str, span: Range<usize>) {
@@ -305,7 +384,8 @@ impl<'i> Reader<'_, 'i> {
         span: Range<usize>,
     ) -> Option<&'i Value<'i>> {
         let value = table.get(key);
-        if value.is_none() {
+        // Not of one that is there, but misspelt: that is told already.
+        if value.is_none() && !table.keys().any(|name| self.findings.nearest(name.get_ref(), [key]).is_some()) {
             self.missing(key, place, span);
         }
         value

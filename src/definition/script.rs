@@ -106,7 +106,11 @@ impl<T: Owner> Offered<T> {
 }
 
 /// A script that answers a condition: an expression, or a function `when`.
-pub(crate) struct Question<T: Owner>(Script<T>);
+pub(crate) struct Question<T: Owner> {
+    script: Script<T>,
+    /// The state that it is a condition of.
+    state: String,
+}
 
 /// A script with some of the functions `enter`, `update` and `exit`.
 pub(crate) struct Hooks<T: Owner> {
@@ -136,6 +140,7 @@ struct Asked {
 impl<T: Owner> Question<T> {
     pub(crate) fn new(
         file: &str,
+        state: &str,
         folder: Option<&Path>,
         vocabulary: &Vocabulary<T>,
         states: &Arc<HashMap<String, usize>>,
@@ -151,17 +156,17 @@ impl<T: Owner> Question<T> {
                 engine().compile(format!("{before}{text}\n}}")).map_err(|error| located(&error, before.len()))?
             }
         };
-        Ok(Self(Script::new(file, &text, ast, vocabulary, states)))
+        Ok(Self { script: Script::new(file, &text, ast, vocabulary, states), state: state.into() })
     }
 
     pub(crate) fn holds(&self, owner: &T, cx: &T::Context<'_>, time_in_state: f64) -> bool {
-        let run = self.0.call("when", owner, cx, time_in_state);
+        let run = self.script.call("when", owner, cx, time_in_state);
         let answer = run.and_then(|run| {
             let of_type = run.result.type_name();
             run.result.as_bool().map_err(|_| format!("the answer is neither true nor false, but of type {of_type}"))
         });
         answer.unwrap_or_else(|why| {
-            self.0.fail(owner, "when", None, &why);
+            self.script.fail(owner, "when", &self.state, &why);
             false
         })
     }
@@ -206,7 +211,7 @@ impl<T: Owner> Hooks<T> {
             Ok(run.to)
         });
         done.unwrap_or_else(|why| {
-            self.script.fail(owner, name, Some(state), &why);
+            self.script.fail(owner, name, state, &why);
             None
         })
     }
@@ -287,15 +292,14 @@ impl<T: Owner> Script<T> {
 
     /// Logs a failure: the first, the second, the fourth and so on, since there may be one for every owner in every tick.
     #[cold]
-    fn fail(&self, owner: &T, function: &str, state: Option<&str>, why: &str) {
+    fn fail(&self, owner: &T, function: &str, state: &str, why: &str) {
         let times = self.failures.fetch_add(1, Ordering::Relaxed) + 1;
         if !times.is_power_of_two() {
             return;
         }
         let (owner, file) = (Label(owner), &self.file);
-        let state = state.map_or_else(String::new, |state| format!(", in state {state}"));
         let times = if times == 1 { String::new() } else { format!(" ({times} times)") };
-        error!("{owner}: script {file}, function {function}{state}: {why}{times}");
+        error!("{owner}: script {file}, function {function}, in state {state}: {why}{times}");
     }
 }
 

@@ -16,8 +16,8 @@ pub(crate) const LANES: usize = 64;
 pub(crate) trait Number<T: Owner>: Send + Sync {
     fn read(&self, owner: &T, cx: &T::Context<'_>) -> f64;
 
-    /// The owners whose number compares so with `with`.
-    fn compare(&self, owners: &[T], cx: &T::Context<'_>, op: Comparison, with: f64) -> Lanes;
+    /// The owners whose number compares so with `with`. `lane` is the first one's, and then that of the one being asked.
+    fn compare(&self, owners: &[T], cx: &T::Context<'_>, op: Comparison, with: f64, lane: &mut usize) -> Lanes;
 }
 
 impl<T: Owner, F> Number<T> for F
@@ -29,14 +29,22 @@ where
         self(owner, cx)
     }
 
-    fn compare(&self, owners: &[T], cx: &T::Context<'_>, op: Comparison, with: f64) -> Lanes {
+    fn compare(&self, owners: &[T], cx: &T::Context<'_>, op: Comparison, with: f64, lane: &mut usize) -> Lanes {
+        op.compare(owners, with, lane, |owner| self(owner, cx))
+    }
+}
+
+impl Comparison {
+    /// Those of up to 64 that compare so with `with`.
+    #[inline]
+    pub(crate) fn compare<I>(self, of: &[I], with: f64, lane: &mut usize, read: impl Fn(&I) -> f64) -> Lanes {
         // The comparison is chosen outside the loop.
-        match op {
-            Comparison::Less => lanes(owners, |owner| self(owner, cx) < with),
-            Comparison::LessOrEqual => lanes(owners, |owner| self(owner, cx) <= with),
-            Comparison::Greater => lanes(owners, |owner| self(owner, cx) > with),
-            Comparison::GreaterOrEqual => lanes(owners, |owner| self(owner, cx) >= with),
-            Comparison::Equal | Comparison::NotEqual => lanes(owners, |owner| op.holds(self(owner, cx), with)),
+        match self {
+            Self::Less => lanes(of, lane, |of| read(of) < with),
+            Self::LessOrEqual => lanes(of, lane, |of| read(of) <= with),
+            Self::Greater => lanes(of, lane, |of| read(of) > with),
+            Self::GreaterOrEqual => lanes(of, lane, |of| read(of) >= with),
+            Self::Equal | Self::NotEqual => lanes(of, lane, |of| self.holds(read(of), with)),
         }
     }
 }
@@ -45,8 +53,8 @@ where
 pub(crate) trait Flag<T: Owner>: Send + Sync {
     fn read(&self, owner: &T, cx: &T::Context<'_>) -> bool;
 
-    /// The owners of which it is true.
-    fn ask(&self, owners: &[T], cx: &T::Context<'_>) -> Lanes;
+    /// The owners of which it is true. `lane` is the first one's, and then that of the one being asked.
+    fn ask(&self, owners: &[T], cx: &T::Context<'_>, lane: &mut usize) -> Lanes;
 }
 
 impl<T: Owner, F> Flag<T> for F
@@ -58,16 +66,19 @@ where
         self(owner, cx)
     }
 
-    fn ask(&self, owners: &[T], cx: &T::Context<'_>) -> Lanes {
-        lanes(owners, |owner| self(owner, cx))
+    fn ask(&self, owners: &[T], cx: &T::Context<'_>, lane: &mut usize) -> Lanes {
+        lanes(owners, lane, |owner| self(owner, cx))
     }
 }
 
-/// One byte for each owner first, which has no order to keep; then eight of them at a time into bits.
+/// One byte for each owner first, which has no order to keep; then eight of them at a time into bits. Where `holds` cannot
+/// panic, nobody can look at `lane` meanwhile, and it costs nothing.
 #[inline]
-fn lanes<T>(owners: &[T], holds: impl Fn(&T) -> bool) -> Lanes {
+fn lanes<T>(owners: &[T], lane: &mut usize, holds: impl Fn(&T) -> bool) -> Lanes {
     let mut answers = [0_u8; LANES];
-    for (answer, owner) in answers.iter_mut().zip(owners) {
+    let first = *lane;
+    for (i, (answer, owner)) in answers.iter_mut().zip(owners).enumerate() {
+        *lane = first + i;
         *answer = u8::from(holds(owner));
     }
     let eights = answers.chunks_exact(8).rev();
@@ -89,9 +100,9 @@ mod tests {
         for count in [1, 7, 8, 9, 63, LANES] {
             let owners: Vec<usize> = (0..count).collect();
             for i in 0..count {
-                assert_eq!(lanes(&owners, |owner| *owner == i), 1 << i);
+                assert_eq!(lanes(&owners, &mut 0, |owner| *owner == i), 1 << i);
             }
-            assert_eq!(lanes(&owners, |_| true), u64::MAX >> (LANES - count));
+            assert_eq!(lanes(&owners, &mut 0, |_| true), u64::MAX >> (LANES - count));
         }
     }
 }

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, channel};
 
 use log::{info, warn};
-use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher};
+use notify::event::{ModifyKind, RenameMode};
+use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
 use super::{Definition, LoadError};
 use crate::owner::Owner;
@@ -38,7 +39,7 @@ pub struct Watch<T: Owner> {
     path: PathBuf,
     events: Receiver<notify::Result<Event>>,
     /// Watches for as long as it lives.
-    _watcher: RecommendedWatcher,
+    _watcher: Option<RecommendedWatcher>,
 }
 
 impl<T: Owner> Watch<T> {
@@ -54,7 +55,12 @@ impl<T: Owner> Watch<T> {
         // The folder, since many editors save by putting a new file in the place of the old one.
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         watcher.watch(folder, RecursiveMode::NonRecursive)?;
-        Ok(Self { definition: definition.clone(), path: path.into(), events, _watcher: watcher })
+        Ok(Self { _watcher: Some(watcher), ..Self::hearing(definition, path, events) })
+    }
+
+    /// A watch that hears of what is sent to it.
+    fn hearing(definition: &Definition<T>, path: &Path, events: Receiver<notify::Result<Event>>) -> Self {
+        Self { definition: definition.clone(), path: path.into(), events, _watcher: None }
     }
 
     /// Reads the file anew if it, or a script beside it, has been saved since the last call. Returns whether it was.
@@ -81,12 +87,161 @@ impl<T: Owner> Watch<T> {
         let is_ours = |path: &PathBuf| {
             path.file_name() == self.path.file_name() || path.extension().is_some_and(|extension| extension == "rhai")
         };
-        (event.kind.is_create() || event.kind.is_modify()) && event.paths.iter().any(is_ours)
+        let is_written = match event.kind {
+            // Moved away: the new one is still to come.
+            EventKind::Modify(ModifyKind::Name(RenameMode::From)) => false,
+            kind => kind.is_create() || kind.is_modify(),
+        };
+        is_written && event.paths.iter().any(is_ours)
     }
 }
 
 impl<T: Owner> fmt::Debug for Watch<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Watch").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::PathBuf;
+    use std::sync::mpsc::{Sender, channel};
+
+    use notify::event::{AccessKind, CreateKind, DataChange, ModifyKind, RemoveKind, RenameMode};
+    use notify::{Event, EventKind};
+
+    use super::Watch;
+    use crate::definition::{Definition, LoadError, Vocabulary};
+    use crate::owner::Owner;
+
+    struct Guard;
+    impl Owner for Guard {
+        type Context<'a> = ();
+        type Message = ();
+    }
+
+    /// A file, a definition from it, and what the operating system tells.
+    struct Stage {
+        path: PathBuf,
+        definition: Definition<Guard>,
+        tell: Sender<notify::Result<Event>>,
+        watch: Watch<Guard>,
+    }
+
+    const WRITTEN: EventKind = EventKind::Modify(ModifyKind::Data(DataChange::Any));
+
+    impl Stage {
+        fn new(test: &str) -> Self {
+            let path = std::env::temp_dir().join(format!("demeanor-watch-{}-{test}.toml", std::process::id()));
+            fs::write(&path, "initial = 'a'\nstates.a.final = true\n").unwrap();
+            let definition = Definition::load(&path, &Vocabulary::new()).unwrap();
+            let (tell, events) = channel();
+            let watch = Watch::hearing(&definition, &path, events);
+            Self { path, definition, tell, watch }
+        }
+
+        fn save(&self, text: &str) {
+            fs::write(&self.path, text).unwrap();
+        }
+
+        fn hear(&self, kind: EventKind, of: impl Into<PathBuf>) {
+            self.tell.send(Ok(Event::new(kind).add_path(of.into()))).unwrap();
+        }
+
+        fn initial(&self) -> String {
+            self.definition.initial().name().into_owned()
+        }
+    }
+
+    impl Drop for Stage {
+        fn drop(&mut self) {
+            // It may be gone already.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+
+    #[test]
+    fn a_file_that_was_saved_is_read_anew_once_for_all_that_is_told_of_it() {
+        let mut stage = Stage::new("saved");
+        assert!(!stage.watch.poll().unwrap());
+        stage.save("initial = 'b'\nstates.b.final = true\n");
+        assert_eq!(stage.initial(), "a");
+        let path = stage.path.clone();
+        for kind in [WRITTEN, WRITTEN, EventKind::Create(CreateKind::File)] {
+            stage.hear(kind, &path);
+        }
+        assert!(stage.watch.poll().unwrap());
+        assert_eq!(stage.initial(), "b");
+        assert!(!stage.watch.poll().unwrap());
+    }
+
+    #[test]
+    fn a_file_that_another_was_moved_to_is_read_anew() {
+        let mut stage = Stage::new("moved");
+        stage.save("initial = 'b'\nstates.b.final = true\n");
+        stage.hear(EventKind::Modify(ModifyKind::Name(RenameMode::To)), stage.path.clone());
+        assert!(stage.watch.poll().unwrap());
+        assert_eq!(stage.initial(), "b");
+    }
+
+    /// Some editors move the old file away first, and write the new one after that.
+    #[test]
+    fn a_file_that_is_gone_for_a_while_is_waited_for() {
+        let mut stage = Stage::new("gone");
+        fs::remove_file(&stage.path).unwrap();
+        stage.hear(EventKind::Modify(ModifyKind::Name(RenameMode::From)), stage.path.clone());
+        stage.hear(EventKind::Remove(RemoveKind::File), stage.path.clone());
+        assert!(!stage.watch.poll().unwrap());
+        assert_eq!(stage.initial(), "a");
+    }
+
+    #[test]
+    fn what_happens_to_other_files_or_without_a_change_is_of_no_concern() {
+        let mut stage = Stage::new("other");
+        stage.save("initial = 'b'\nstates.b.final = true\n");
+        stage.hear(WRITTEN, "other.toml");
+        stage.hear(EventKind::Access(AccessKind::Any), stage.path.clone());
+        assert!(!stage.watch.poll().unwrap());
+        assert_eq!(stage.initial(), "a");
+    }
+
+    #[test]
+    fn a_script_beside_it_has_the_file_read_anew() {
+        let mut stage = Stage::new("script");
+        stage.save("initial = 'b'\nstates.b.final = true\n");
+        stage.hear(WRITTEN, "guard.rhai");
+        assert!(stage.watch.poll().unwrap());
+        assert_eq!(stage.initial(), "b");
+    }
+
+    #[test]
+    fn a_file_with_a_mistake_changes_nothing_until_it_is_saved_without() {
+        let mut stage = Stage::new("mistake");
+        stage.save("initial = 'c'\nstates.b.final = true\n");
+        stage.hear(WRITTEN, stage.path.clone());
+        assert!(matches!(stage.watch.poll(), Err(LoadError::Problems(_))));
+        assert_eq!(stage.initial(), "a");
+        assert!(!stage.watch.poll().unwrap());
+        stage.save("initial = 'b'\nstates.b.final = true\n");
+        stage.hear(WRITTEN, stage.path.clone());
+        assert!(stage.watch.poll().unwrap());
+        assert_eq!(stage.initial(), "b");
+    }
+
+    #[test]
+    fn a_file_that_is_not_there_when_it_should_be_is_told() {
+        let mut stage = Stage::new("missing");
+        fs::remove_file(&stage.path).unwrap();
+        stage.hear(WRITTEN, stage.path.clone());
+        assert!(matches!(stage.watch.poll(), Err(LoadError::Io { .. })));
+        assert_eq!(stage.initial(), "a");
+    }
+
+    #[test]
+    fn a_watcher_that_fails_does_not_stop_the_game() {
+        let mut stage = Stage::new("failing");
+        stage.tell.send(Err(notify::Error::generic("too many files"))).unwrap();
+        assert!(!stage.watch.poll().unwrap());
     }
 }

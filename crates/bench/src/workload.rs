@@ -113,6 +113,20 @@ impl<const PAD: usize> Owner<PAD> {
         self.random
     }
 
+    /// As [`update`](Self::update), without asking for a change.
+    #[inline(always)]
+    pub(crate) fn act<B: Behaviour>(&mut self, cx: &Context) {
+        B::act(self, cx);
+        self.timer = self.timer.wrapping_sub(1);
+        self.next_random();
+    }
+
+    /// The random number of this tick.
+    #[inline(always)]
+    pub(crate) fn luck(&self) -> u32 {
+        self.random
+    }
+
     /// What this owner adds to the sum by which contenders are held to the same work.
     pub(crate) fn checksum(&self) -> u64 {
         let [x, y] = self.position.map(f32::to_bits);

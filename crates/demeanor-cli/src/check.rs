@@ -4,17 +4,17 @@ use std::path::PathBuf;
 
 use demeanor::definition::Words;
 
-use crate::{outline, report};
+use crate::{Outcome, complain, outline, report, tell};
 
 /// Returns whether no file has an error.
-pub(crate) fn check(files: &[PathBuf], words: Option<&Words>) -> bool {
+pub(crate) fn check(files: &[PathBuf], words: Option<&Words>) -> Outcome {
     let mut is_well = true;
     for file in files {
         let shown = file.display();
         let outline = match outline(file, words) {
             Ok(outline) => outline,
             Err(why) => {
-                eprintln!("error: {why}");
+                complain(&format!("error: {why}"));
                 is_well = false;
                 continue;
             }
@@ -23,7 +23,7 @@ pub(crate) fn check(files: &[PathBuf], words: Option<&Words>) -> bool {
             Ok(outline) => {
                 report(outline.warnings());
                 let (states, warnings) = (outline.states().len(), outline.warnings().len());
-                println!("{shown}: {}, {}", count(states, "state"), count(warnings, "warning"));
+                tell(&format!("{shown}: {}, {}\n", count(states, "state"), count(warnings, "warning")))?;
                 let unchecked = outline.unchecked();
                 for (kind, names) in [
                     ("values", unchecked.values.keys().map(String::as_str).collect::<Vec<_>>()),
@@ -31,7 +31,8 @@ pub(crate) fn check(files: &[PathBuf], words: Option<&Words>) -> bool {
                     ("messages", unchecked.messages.iter().map(String::as_str).collect()),
                 ] {
                     if !names.is_empty() {
-                        println!("{shown}: {kind} not checked, for want of --vocabulary: {}", names.join(", "));
+                        let names = names.join(", ");
+                        tell(&format!("{shown}: {kind} not checked, for want of --vocabulary: {names}\n"))?;
                     }
                 }
             }
@@ -40,11 +41,11 @@ pub(crate) fn check(files: &[PathBuf], words: Option<&Words>) -> bool {
                 report(&problems);
                 let warnings = problems.iter().filter(|problem| problem.is_warning()).count();
                 let errors = problems.iter().len() - warnings + problems.unlisted();
-                println!("{shown}: {}, {}", count(errors, "error"), count(warnings, "warning"));
+                tell(&format!("{shown}: {}, {}\n", count(errors, "error"), count(warnings, "warning")))?;
             }
         }
     }
-    is_well
+    Ok(is_well)
 }
 
 fn count(number: usize, of: &str) -> String {

@@ -24,6 +24,11 @@ pub(crate) fn mermaid(outline: &Outline) -> String {
     if let Some(global) = outline.global() {
         let _ = writeln!(text, "    note right of s{global} : beside every other state");
     }
+    for (place, state) in outline.states().iter().enumerate() {
+        if let Some(when) = state.enter_when() {
+            let _ = writeln!(text, "    note right of s{place} : if {}", mermaid_text(&when));
+        }
+    }
     text
 }
 
@@ -83,7 +88,10 @@ pub(crate) fn dot(outline: &Outline) -> String {
 fn dot_children(text: &mut String, outline: &Outline, parent: Option<usize>, depth: usize) {
     let indent = "    ".repeat(depth);
     for (place, state) in outline.states().iter().enumerate().filter(|(_, state)| state.parent() == parent) {
-        let name = dot_text(state.name());
+        let mut lines = vec![state.name().to_owned()];
+        lines.extend(state.behaviour().map(str::to_owned));
+        lines.extend(state.enter_when().map(|when| format!("if {when}")));
+        let name = dot_text(&lines.join("\n"));
         if has_children(outline, place) {
             let _ = writeln!(
                 text,
@@ -131,5 +139,5 @@ fn has_children(outline: &Outline, place: usize) -> bool {
 }
 
 fn dot_text(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
 }

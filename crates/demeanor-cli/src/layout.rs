@@ -4,11 +4,14 @@
 //! layout around it. The label of an arrow is a vertex of its own, between the two states: so labels never lie on anything.
 
 use std::collections::HashMap;
+use std::slice;
 
-use demeanor::definition::Outline;
+use demeanor::definition::{Outline, StateOutline};
 use rust_sugiyama::configure::{Config, RankingType};
 use rust_sugiyama::from_vertices_and_edges;
 use unicode_width::UnicodeWidthStr;
+
+use crate::ports::{self, Point};
 
 /// A rectangle, by its middle.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,12 +24,32 @@ pub(crate) struct Rect {
 
 /// An arrow from state to state by way of its label.
 pub(crate) struct Arrow {
-    /// `None` from the dot that stands for the beginning.
-    pub(crate) from: Option<usize>,
+    pub(crate) from: usize,
     pub(crate) to: usize,
     /// The label's lines.
     pub(crate) lines: Vec<String>,
     pub(crate) label: Rect,
+    /// Where it leaves the one state.
+    pub(crate) begin: Point,
+    /// Where it reaches the other.
+    pub(crate) end: Point,
+}
+
+/// A line of what is written in a state's box.
+pub(crate) enum Caption {
+    Name(String),
+    Behaviour(String),
+    /// A part of the condition to enter it.
+    Condition(String),
+}
+
+/// What is written in a state's box, or above the states in it.
+pub(crate) fn captions(state: &StateOutline) -> Vec<Caption> {
+    let mut captions = vec![Caption::Name(state.name().into())];
+    captions.extend(state.behaviour().map(|behaviour| Caption::Behaviour(behaviour.into())));
+    let when = state.enter_when().map(|when| format!("if {when}")).unwrap_or_default();
+    captions.extend(wrapped(&when).into_iter().map(Caption::Condition));
+    captions
 }
 
 pub(crate) struct Picture {
@@ -44,14 +67,14 @@ pub(crate) struct Dot {
     pub(crate) at: Rect,
     /// The state that it leads to.
     pub(crate) to: usize,
+    /// Where the arrow reaches that state.
+    pub(crate) end: Point,
     /// The composite state that it is in.
     within: Option<usize>,
 }
 
 pub(crate) const LINE: f64 = 15.0;
 const MARGIN: f64 = 24.0;
-/// The room for a composite state's name.
-pub(crate) const HEADING: f64 = 26.0;
 const CHAR: f64 = 6.4;
 
 pub(crate) fn layout(outline: &Outline) -> Picture {
@@ -60,7 +83,14 @@ pub(crate) fn layout(outline: &Outline) -> Picture {
         for exit in state.exits() {
             let lines = wrapped(&exit.label());
             let label = sized(&lines, CHAR, 4.0);
-            arrows.push(Arrow { from: Some(from), to: exit.target(), lines, label });
+            arrows.push(Arrow {
+                from,
+                to: exit.target(),
+                lines,
+                label,
+                begin: Point::default(),
+                end: Point::default(),
+            });
         }
     }
     let mut picture = Picture {
@@ -73,6 +103,7 @@ pub(crate) fn layout(outline: &Outline) -> Picture {
     let (width, height) = level(outline, None, &mut picture);
     (picture.width, picture.height) = (width + 2.0 * MARGIN, height + 2.0 * MARGIN);
     shift(outline, None, MARGIN, MARGIN, &mut picture);
+    ports::set(&mut picture);
     picture
 }
 
@@ -81,17 +112,19 @@ fn level(outline: &Outline, parent: Option<usize>, picture: &mut Picture) -> (f6
     let children: Vec<usize> =
         (0..outline.states().len()).filter(|&place| outline.state(place).parent() == parent).collect();
     for &child in &children {
-        let name = [outline.state(child).name().to_owned()];
-        let mut rect = sized(&name, CHAR + 1.2, 14.0);
+        let captions = captions(outline.state(child));
+        let widths = captions.iter().map(|caption| match caption {
+            Caption::Name(text) => sized(slice::from_ref(text), CHAR + 1.9, 14.0).width,
+            Caption::Behaviour(text) | Caption::Condition(text) => sized(slice::from_ref(text), CHAR, 14.0).width,
+        });
+        let mut width = widths.fold(0.0, f64::max);
+        let mut height = heading(captions.len());
         if outline.states().iter().any(|state| state.parent() == Some(child)) {
-            let (width, height) = level(outline, Some(child), picture);
-            rect.width = rect.width.max(width + 2.0 * MARGIN);
-            rect.height = height + HEADING + MARGIN;
-        } else if let Some(behaviour) = outline.state(child).behaviour() {
-            rect.width = rect.width.max(sized(&[behaviour.to_owned()], CHAR, 14.0).width);
-            rect.height += LINE;
+            let within = level(outline, Some(child), picture);
+            width = width.max(within.0 + 2.0 * MARGIN);
+            height += within.1 + MARGIN;
         }
-        picture.states[child] = rect;
+        picture.states[child] = Rect { width, height, ..Rect::default() };
     }
     let mut vertices = Vec::new();
     let mut edges = Vec::new();
@@ -114,17 +147,16 @@ fn level(outline: &Outline, parent: Option<usize>, picture: &mut Picture) -> (f6
     if let Some(initial) = initial.filter(|initial| vertex_of.contains_key(initial)) {
         let id = add(&mut vertices, What::Dot(picture.dots.len()), dot);
         let target = if parent.is_none() { outline.initial() } else { initial };
-        picture.dots.push(Dot { at: dot, to: target, within: parent });
+        picture.dots.push(Dot { at: dot, to: target, end: Point::default(), within: parent });
         edges.push((id, vertex_of[&initial]));
     }
     let backward = backward(outline, parent, initial, &children, &picture.arrows);
     for (i, arrow) in picture.arrows.iter().enumerate() {
-        let Some(from) = arrow.from else { continue };
-        if common(outline, from, arrow.to) != parent {
+        if common(outline, arrow.from, arrow.to) != parent {
             continue;
         }
         let id = add(&mut vertices, What::Label(i), arrow.label);
-        let (from, to) = (lifted(outline, from, parent), lifted(outline, arrow.to, parent));
+        let (from, to) = (lifted(outline, arrow.from, parent), lifted(outline, arrow.to, parent));
         // What leads back is laid out as if it led on, so that the initial state is at the top.
         let turned = |a, b| if backward[i] { (b, a) } else { (a, b) };
         if let Some(from) = from {
@@ -173,8 +205,10 @@ fn backward(
 ) -> Vec<bool> {
     let mut leads = HashMap::<usize, Vec<(usize, usize)>>::new();
     for (i, arrow) in arrows.iter().enumerate() {
-        let Some(from) = arrow.from.filter(|&from| common(outline, from, arrow.to) == parent) else { continue };
-        if let (Some(from), Some(to)) = (lifted(outline, from, parent), lifted(outline, arrow.to, parent)) {
+        if common(outline, arrow.from, arrow.to) != parent {
+            continue;
+        }
+        if let (Some(from), Some(to)) = (lifted(outline, arrow.from, parent), lifted(outline, arrow.to, parent)) {
             leads.entry(from).or_default().push((i, to));
         }
     }
@@ -216,7 +250,7 @@ enum What {
 fn shift(outline: &Outline, parent: Option<usize>, x: f64, y: f64, picture: &mut Picture) {
     for i in 0..picture.arrows.len() {
         let arrow = &mut picture.arrows[i];
-        if arrow.from.is_some_and(|from| common(outline, from, arrow.to) == parent) {
+        if common(outline, arrow.from, arrow.to) == parent {
             arrow.label.x += x;
             arrow.label.y += y;
         }
@@ -232,7 +266,8 @@ fn shift(outline: &Outline, parent: Option<usize>, x: f64, y: f64, picture: &mut
             rect.y += y;
             let rect = *rect;
             let left = rect.x - rect.width / 2.0 + MARGIN;
-            shift(outline, Some(place), left, rect.y - rect.height / 2.0 + HEADING, picture);
+            let top = rect.y - rect.height / 2.0 + heading(captions(outline.state(place)).len());
+            shift(outline, Some(place), left, top, picture);
         }
     }
 }
@@ -269,6 +304,13 @@ fn lifted(outline: &Outline, mut place: usize, parent: Option<usize>) -> Option<
         }
         place = around?;
     }
+}
+
+/// The room for so many lines above the states in a box, or in a box without any.
+fn heading(lines: usize) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "a few lines")]
+    let lines = lines as f64;
+    lines * LINE + 14.0
 }
 
 fn sized(lines: &[String], per_char: f64, padding: f64) -> Rect {

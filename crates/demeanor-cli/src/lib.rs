@@ -6,6 +6,8 @@
 mod check;
 mod draw;
 mod layout;
+mod ports;
+mod progress;
 mod puppet;
 mod simulate;
 mod svg;
@@ -13,13 +15,14 @@ mod table;
 
 use std::ffi::OsString;
 use std::fs;
+use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use demeanor::Owner;
 use demeanor::definition::{Outline, Problem, Problems, Vocabulary, Words};
-use miette::{GraphicalReportHandler, GraphicalTheme};
+use miette::{Diagnostic as _, GraphicalReportHandler, GraphicalTheme};
 
 /// Checks, draws and runs state machines that are written in files.
 #[derive(Parser)]
@@ -107,20 +110,14 @@ pub fn run<T: Owner>(vocabulary: &Vocabulary<T>) -> ExitCode {
 fn answer(arguments: impl IntoIterator<Item = OsString>, words: Option<Words>) -> ExitCode {
     let command = Command::parse_from(arguments);
     let outcome = match command.verb {
-        Verb::Check { files, words: file } => file.or(words).map(|words| check::check(&files, words.as_ref())),
+        Verb::Check { files, words: file } => file.or(words).and_then(|words| check::check(&files, words.as_ref())),
         Verb::Graph { file, format, output, words: of } => {
             of.or(words).and_then(|words| graph(&file, format, output.as_deref(), words.as_ref()))
         }
         Verb::Run(run) => run.words.or(words).and_then(|words| simulate::run(&run, words)),
-        Verb::Schema => {
-            println!("{:#}", demeanor::definition::schema());
-            Ok(true)
-        }
+        Verb::Schema => tell(&format!("{:#}\n", demeanor::definition::schema())).map(|()| true),
         Verb::Vocabulary { words: file } => file.or(words).and_then(|words| match words {
-            Some(words) => {
-                print!("{}", words.to_json());
-                Ok(true)
-            }
+            Some(words) => tell(&words.to_json()).map(|()| true),
             None => Err("no game is here to offer words: this subcommand is for a game's own binary".into()),
         }),
     };
@@ -128,7 +125,7 @@ fn answer(arguments: impl IntoIterator<Item = OsString>, words: Option<Words>) -
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(why) => {
-            eprintln!("error: {why}");
+            complain(&format!("error: {why}"));
             ExitCode::from(2)
         }
     }
@@ -139,7 +136,10 @@ impl WordsFile {
     fn or(&self, words: Option<Words>) -> Result<Option<Words>, String> {
         let Some(path) = &self.vocabulary else { return Ok(words) };
         let json = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
-        Words::from_json(&json).map(Some).map_err(|error| format!("{}: {error}", path.display()))
+        let words = Words::from_json(&json);
+        words
+            .map(Some)
+            .map_err(|error| format!("{} is not a vocabulary that a game has written: {error}", path.display()))
     }
 }
 
@@ -158,7 +158,7 @@ fn graph(file: &Path, format: Format, output: Option<&Path>, words: Option<&Word
     };
     match output {
         Some(path) => fs::write(path, drawn).map_err(|error| format!("{}: {error}", path.display()))?,
-        None => print!("{drawn}"),
+        None => tell(&drawn)?,
     }
     Ok(true)
 }
@@ -171,15 +171,32 @@ pub(crate) fn outline(file: &Path, words: Option<&Words>) -> Result<Result<Outli
 
 /// Draws problems to the terminal.
 pub(crate) fn report<'a>(problems: impl IntoIterator<Item = &'a Problem>) {
-    use std::io::IsTerminal as _;
-    let is_plain = !std::io::stderr().is_terminal() || std::env::var_os("NO_COLOR").is_some();
+    let is_plain = !io::stderr().is_terminal() || std::env::var_os("NO_COLOR").is_some();
     let theme = if is_plain { GraphicalTheme::unicode_nocolor() } else { GraphicalTheme::unicode() };
     let handler = GraphicalReportHandler::new_themed(theme).with_width(100).with_links(false);
     for problem in problems {
         let mut text = String::new();
-        if handler.render_report(&mut text, problem).is_err() {
+        if problem.source_code().is_none() || handler.render_report(&mut text, problem).is_err() {
             text = problem.located();
         }
-        eprintln!("{text}");
+        complain(&text);
+    }
+}
+
+/// Writes to standard output.
+pub(crate) fn tell(text: &str) -> Result<(), String> {
+    written(io::stdout().write_all(text.as_bytes()))
+}
+
+/// Writes a line to standard error. If nobody listens, so be it.
+pub(crate) fn complain(line: &str) {
+    let _ = writeln!(io::stderr(), "{line}");
+}
+
+/// Who reads through a pipe and stops, as `head` does, has read enough: that is no error.
+pub(crate) fn written(done: io::Result<()>) -> Result<(), String> {
+    match done {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.to_string()),
+        _ => Ok(()),
     }
 }

@@ -1,17 +1,19 @@
 //! `demeanor run`: steps a machine on given values, and tells why it changes state or stays.
 
 use std::collections::BTreeSet;
-use std::io::{BufWriter, IsTerminal as _, Write};
+use std::io::{BufWriter, Write};
+use std::iter;
 use std::path::PathBuf;
 
 use clap::Args;
-use demeanor::definition::{Definition, ExitReport, LoadError, Words};
+use demeanor::definition::{Definition, ExitReport, LoadError, ValueKind, Words};
 use demeanor::{StateMachine, StateRef};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget};
 
+use crate::progress::{Above, bar};
 use crate::puppet::{Clock, Names, Puppet, vocabulary, words_of};
 use crate::table::{Moment, Setting, read};
-use crate::{Outcome, WordsFile, outline, report};
+use crate::{Outcome, WordsFile, complain, outline, report, written};
 
 #[derive(Args)]
 pub(crate) struct Run {
@@ -35,7 +37,7 @@ pub(crate) struct Run {
     /// Where `chance` begins, so that a run can be repeated.
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Tell why the state is stayed in after every tick, not only at the end.
+    /// Tell after every tick why the state is stayed in, or why it is not left by an exit before. Else only at the end.
     #[arg(long)]
     why: bool,
     #[command(flatten)]
@@ -58,9 +60,19 @@ pub(crate) fn run(run: &Run, words: Option<Words>) -> Outcome {
         None => Vec::new(),
     };
     let end = run.seconds.or(moments.last().map(|last| last.time)).unwrap_or(10.0);
-    if !(run.tick > 0.0 && end.is_finite() && end / run.tick < 1e9) {
-        return Err("a run has fewer than 1000 million ticks, each longer than nothing".into());
+    if !(run.tick > 0.0 && run.tick.is_finite()) {
+        return Err("--tick must be a time in seconds, more than 0".into());
     }
+    if end.is_nan() || end / run.tick >= 1e9 {
+        let tick = run.tick;
+        return Err(format!("{end} seconds, in ticks of {tick}, are too many ticks: the most are 1000 million"));
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "checked to be fewer than 1000 million"
+    )]
+    let ticks = (end / run.tick + 1e-9).floor().max(0.0) as u64;
     moments.push(Moment { time: f64::MIN, settings: run.set.clone(), message: None });
     let sent =
         run.send.iter().map(|(name, time)| Moment { time: *time, settings: Vec::new(), message: Some(name.clone()) });
@@ -91,18 +103,19 @@ pub(crate) fn run(run: &Run, words: Option<Words>) -> Outcome {
     let given: BTreeSet<_> = moments.iter().flat_map(|moment| &moment.settings).map(|(name, _)| name).collect();
     let unset: Vec<_> = names.keys().filter(|name| !given.contains(name)).map(String::as_str).collect();
     if !unset.is_empty() {
-        eprintln!("not set, taken for 0 or false: {}", unset.join(", "));
+        complain(&format!("not set, taken for 0 or false: {}", unset.join(", ")));
     }
 
+    let bar = bar(ticks, ProgressDrawTarget::stderr());
     let mut stage = Stage {
         machine: definition.machine(),
         puppet: Puppet::new(vec![0.0; names.len()], run.seed),
         clock: Clock(0.0),
-        out: BufWriter::new(std::io::stdout().lock()),
+        out: BufWriter::new(Above { bar: bar.clone(), out: std::io::stdout().lock() }),
         definition,
         names,
     };
-    stage.play(run, &moments, end).map_err(|error| error.to_string())?;
+    written(stage.play(run, &moments, ticks, &bar))?;
     Ok(true)
 }
 
@@ -116,13 +129,18 @@ fn check_settings(moments: &[Moment], names: &Names, words: &Words) -> Result<()
                     return Err(format!("there is no value `{name}`; there are: {}", known.join(", ")));
                 }
                 Some((_, kind)) if *kind != value.kind() => {
-                    return Err(format!("`{name}` is set to {value:?}, but is a {kind:?}"));
+                    let is = match kind {
+                        ValueKind::Number => "a number",
+                        ValueKind::Flag => "true or false",
+                    };
+                    return Err(format!("`{name}` is {is}: it cannot be set to {value}"));
                 }
                 Some(_) => {}
             }
         }
         if let Some(message) = moment.message.as_ref().filter(|message| !words.messages.contains(*message)) {
-            return Err(format!("there is no message `{message}`"));
+            let known: Vec<_> = words.messages.iter().map(String::as_str).collect();
+            return Err(format!("there is no message `{message}`; there are: {}", known.join(", ")));
         }
     }
     Ok(())
@@ -138,14 +156,7 @@ struct Stage<W> {
 }
 
 impl<W: Write> Stage<W> {
-    fn play(&mut self, run: &Run, moments: &[Moment], end: f64) -> std::io::Result<()> {
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "checked to be fewer than 1000 million"
-        )]
-        let ticks = (end / run.tick + 1e-9).floor().max(0.0) as u64;
-        let bar = progress(ticks);
+    fn play(&mut self, run: &Run, moments: &[Moment], ticks: u64, bar: &ProgressBar) -> std::io::Result<()> {
         let mut next = moments.iter().peekable();
         writeln!(self.out, "{:>9}  begins in {}", "0.00 s", self.current())?;
         self.machine.start(&mut self.puppet, &mut self.clock);
@@ -173,7 +184,7 @@ impl<W: Write> Stage<W> {
         writeln!(self.out, "{:>7.2} s  ends in {state}, after {time:.2} s in it", self.clock.0)?;
         let mut puppet = self.puppet.clone();
         let reports = self.explain(&mut puppet);
-        self.list(&reports)?;
+        self.list(&state, &reports)?;
         self.out.flush()
     }
 
@@ -181,12 +192,15 @@ impl<W: Write> Stage<W> {
         // What an update will ask, and be told, is asked of a copy.
         let mut copy = self.puppet.clone();
         let reports = self.explain(&mut copy);
+        let state = self.current();
         self.machine.update(&mut self.puppet, &mut self.clock);
         let has_changed = !self.puppet.changes.is_empty();
-        self.tell_changes(&reports, None)?;
+        let passed_over = self.tell_changes(&state, &reports, None)?;
         if tells_why && !has_changed {
-            writeln!(self.out, "{:>7.2} s  stays in {}", self.clock.0, self.current())?;
-            self.list(&reports)?;
+            writeln!(self.out, "{:>7.2} s  stays in {state}", self.clock.0)?;
+            self.list(&state, &reports)?;
+        } else if tells_why && passed_over > 0 {
+            self.list(&state, &reports[..passed_over])?;
         }
         Ok(())
     }
@@ -194,6 +208,7 @@ impl<W: Write> Stage<W> {
     fn send(&mut self, message: &str) -> std::io::Result<()> {
         let mut copy = self.puppet.clone();
         let reports = self.explain(&mut copy);
+        let state = self.current();
         let is_handled = self.machine.send(&mut self.puppet, &message.to_owned(), &mut self.clock);
         writeln!(
             self.out,
@@ -201,12 +216,19 @@ impl<W: Write> Stage<W> {
             self.clock.0,
             if is_handled { "" } else { ": no exit is taken" }
         )?;
-        self.tell_changes(&reports, Some(message))?;
+        self.tell_changes(&state, &reports, Some(message))?;
         if !is_handled {
             let waiting: Vec<_> = reports.into_iter().filter(|report| report.on.as_deref() == Some(message)).collect();
-            self.list(&waiting)?;
+            self.list(&state, &waiting)?;
         }
         Ok(())
+    }
+
+    /// What the exits come to of a state that was entered just now.
+    fn explain_state(&mut self, name: &str) -> Vec<ExitReport> {
+        let mut copy = self.puppet.clone();
+        let state = self.definition.state(name);
+        state.map_or_else(Vec::new, |state| self.definition.explain(&state, &mut copy, 0.0, &mut self.clock))
     }
 
     fn explain(&mut self, puppet: &mut Puppet) -> Vec<ExitReport> {
@@ -215,50 +237,57 @@ impl<W: Write> Stage<W> {
         self.definition.explain(current, puppet, time, &mut self.clock)
     }
 
-    /// The changes that were made, each with the exit that it was made by.
-    fn tell_changes(&mut self, reports: &[ExitReport], message: Option<&str>) -> std::io::Result<()> {
-        let target_of = |to: &str| -> Vec<String> {
-            let state = self.definition.state(to);
-            std::iter::successors(state, |state| state.parent()).map(|state| state.name().into_owned()).collect()
-        };
-        let mut lines = Vec::new();
+    /// Tells the changes that were made, each with the exit that it was made by; `reports` are of the exits of `state`.
+    /// Returns how many of these come before the one that was taken first.
+    fn tell_changes(&mut self, state: &str, reports: &[ExitReport], message: Option<&str>) -> std::io::Result<usize> {
+        let mut passed_over = None;
         for (from, to, refused) in std::mem::take(&mut self.puppet.changes) {
-            // A change to a composite state ends in its initial child.
-            let reached = target_of(&to);
-            let taken = reports.iter().find(|report| {
-                report.on.as_deref() == message
-                    && report.holds != Some(false)
-                    && report.admits != Some(false)
-                    && reached.contains(&report.to)
-            });
-            match (refused, taken) {
-                (Some(refused), _) => lines.push(format!("refused: {refused}")),
-                (None, Some(report)) => {
-                    let questions: Vec<_> = report.questions.iter().map(ToString::to_string).collect();
-                    let mut why = if questions.is_empty() { "always".to_owned() } else { questions.join(", ") };
-                    if report.of != from {
-                        why = format!("by {}: {why}", report.of);
-                    }
-                    lines.push(format!("{from} -> {to}: {why}"));
-                }
-                (None, None) => lines.push(format!("{from} -> {to}: by a script")),
+            if let Some(refused) = refused {
+                writeln!(self.out, "{:>7.2} s  refused: {refused}", self.clock.0)?;
+                continue;
             }
+            // A state that the global state led to has its own turn in the same tick.
+            let own = if from == state { Vec::new() } else { self.explain_state(&from) };
+            let reports = if from == state { reports } else { &own };
+            let taken = self.taken(reports, &to, message);
+            passed_over = passed_over.or(taken);
+            let why = match taken.map(|taken| &reports[taken]) {
+                None => "by a script".to_owned(),
+                Some(report) => {
+                    let by = if report.of == from { String::new() } else { format!("by {}: ", report.of) };
+                    let questions: Vec<_> = report.questions.iter().map(ToString::to_string).collect();
+                    let why = if questions.is_empty() { "always".to_owned() } else { questions.join(", ") };
+                    format!("{by}{why}")
+                }
+            };
+            writeln!(self.out, "{:>7.2} s  {from} -> {to}: {why}", self.clock.0)?;
         }
-        for line in lines {
-            writeln!(self.out, "{:>7.2} s  {line}", self.clock.0)?;
-        }
-        Ok(())
+        Ok(passed_over.unwrap_or(0))
     }
 
-    fn list(&mut self, reports: &[ExitReport]) -> std::io::Result<()> {
-        let current = self.current();
+    /// Which exit was taken to a state.
+    fn taken(&self, reports: &[ExitReport], to: &str, message: Option<&str>) -> Option<usize> {
+        // A change to a composite state ends in its initial child.
+        let state = self.definition.state(to);
+        let reached: Vec<_> =
+            iter::successors(state, |state| state.parent()).map(|state| state.name().into_owned()).collect();
+        reports.iter().position(|report| {
+            report.on.as_deref() == message
+                && report.holds != Some(false)
+                && report.admits != Some(false)
+                && reached.contains(&report.to)
+        })
+    }
+
+    /// What is said of the exits of a state.
+    fn list(&mut self, state: &str, reports: &[ExitReport]) -> std::io::Result<()> {
         // An exit from around that leads to where it is already is not one.
-        let reports: Vec<_> = reports.iter().filter(|report| report.of == current || report.to != current).collect();
+        let reports: Vec<_> = reports.iter().filter(|report| report.of == state || report.to != state).collect();
         if reports.is_empty() {
             return writeln!(self.out, "             no exits");
         }
         for report in reports {
-            let of = if report.of == current { String::new() } else { format!("{}, ", report.of) };
+            let of = if report.of == state { String::new() } else { format!("{}, ", report.of) };
             writeln!(self.out, "             {of}{report}")?;
         }
         Ok(())
@@ -266,18 +295,5 @@ impl<W: Write> Stage<W> {
 
     fn current(&self) -> String {
         self.machine.current().map(StateRef::to_string).unwrap_or_default()
-    }
-}
-
-/// A bar for long runs, where somebody is looking.
-fn progress(ticks: u64) -> ProgressBar {
-    if ticks < 100_000 || !std::io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("{bar:40} {percent}% of {len} ticks, {eta} to go");
-    let bar = ProgressBar::new(ticks);
-    match style {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
     }
 }

@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use demeanor::definition::Outline;
 
-use crate::layout::{Dot, HEADING, LINE, Rect, layout};
+use crate::layout::{Arrow, Caption, Dot, LINE, Rect, captions, layout};
+use crate::ports::{Point, facing};
 
 /// How far below its middle a line of text stands.
 const BASELINE: f64 = 4.0;
@@ -39,11 +40,7 @@ pub(crate) fn svg(outline: &Outline) -> String {
         state(&mut text, outline, place, picture.states[place]);
     }
     for arrow in &picture.arrows {
-        let Some(from) = arrow.from else { continue };
-        let (begin, end) = (picture.states[from], picture.states[arrow.to]);
-        // Without a label the two halves meet.
-        let height = if arrow.lines.is_empty() { 0.0 } else { arrow.label.height };
-        path(&mut text, begin, Rect { height, ..arrow.label }, end);
+        path(&mut text, arrow, picture.states[arrow.from], picture.states[arrow.to]);
     }
     // The labels lie on the arrows of others.
     for arrow in picture.arrows.iter().filter(|arrow| !arrow.lines.is_empty()) {
@@ -60,9 +57,8 @@ pub(crate) fn svg(outline: &Outline) -> String {
             let _ = writeln!(text, "<text class=\"label\" x=\"{:.1}\" y=\"{y:.1}\">{}</text>", x, escaped(line));
         }
     }
-    for Dot { at: dot, to, .. } in &picture.dots {
+    for Dot { at: dot, end, .. } in &picture.dots {
         let _ = writeln!(text, "<circle class=\"dot\" cx=\"{:.1}\" cy=\"{:.1}\" r=\"5\"/>", dot.x, dot.y);
-        let end = border(picture.states[*to], (dot.x, dot.y));
         let _ = writeln!(
             text,
             "<path class=\"arrow\" marker-end=\"url(#head)\" d=\"M{:.1} {:.1} L{:.1} {:.1}\"/>",
@@ -97,78 +93,37 @@ fn state(text: &mut String, outline: &Outline, place: usize, rect: Rect) {
             rect.height - 6.0
         );
     }
-    let does = state.behaviour().filter(|_| !is_composite);
-    let name_at = match (is_composite, does) {
-        (true, _) => top + HEADING / 2.0,
-        (_, Some(_)) => rect.y - LINE / 2.0,
-        _ => rect.y,
-    };
-    let name_at = name_at + BASELINE;
-    let _ =
-        writeln!(text, "<text class=\"name\" x=\"{:.1}\" y=\"{name_at:.1}\">{}</text>", rect.x, escaped(state.name()));
-    if let Some(does) = does {
-        let _ = writeln!(
-            text,
-            "<text class=\"does\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
-            rect.x,
-            rect.y + LINE / 2.0 + BASELINE,
-            escaped(does)
-        );
+    let first = top + 7.0 + LINE / 2.0 + BASELINE;
+    for (i, caption) in captions(state).into_iter().enumerate() {
+        let (class, caption) = match caption {
+            Caption::Name(text) => ("name", text),
+            Caption::Behaviour(text) => ("does", text),
+            Caption::Condition(text) => ("label", text),
+        };
+        let (x, y) = (rect.x, first + LINE * lines(i));
+        let _ = writeln!(text, "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\">{}</text>", escaped(&caption));
     }
 }
 
 /// From one state to another by way of the label: two curves that meet behind it.
-fn path(text: &mut String, begin: Rect, label: Rect, end: Rect) {
-    let middle = (label.x, label.y);
-    if (begin.x, begin.y) == (end.x, end.y) {
-        // To itself: out and back on both sides of the label.
-        let edge = |side: f64| border(begin, (label.x + side * begin.width / 3.0, label.y));
-        let (out, back) = (edge(-1.0), edge(1.0));
-        let (left, right) = (label.x - label.width / 2.0, label.x + label.width / 2.0);
-        let _ = writeln!(
-            text,
-            "<path class=\"arrow\" marker-end=\"url(#head)\" d=\"M{:.1} {:.1} C{left:.1} {y:.1} {left:.1} {y:.1} {left:.1} {y:.1} \
-             M{right:.1} {y:.1} C{right:.1} {y:.1} {right:.1} {y:.1} {:.1} {:.1}\"/>",
-            out.0,
-            out.1,
-            back.0,
-            back.1,
-            y = middle.1,
-        );
-        return;
-    }
-    // The label is entered and left at the edges that face the two states.
-    let half = label.height / 2.0;
-    let into = if begin.y <= label.y { label.y - half } else { label.y + half };
-    let out = if end.y >= label.y { label.y + half } else { label.y - half };
-    let from = border(begin, (label.x, into));
-    let to = border(end, (label.x, out));
-    let curve = |from: (f64, f64), to: (f64, f64)| {
-        let bend = (to.1 - from.1) / 2.0;
-        format!("C{:.1} {:.1} {:.1} {:.1} {:.1} {:.1}", from.0, from.1 + bend, to.0, to.1 - bend, to.0, to.1)
-    };
+fn path(text: &mut String, arrow: &Arrow, begin: Rect, end: Rect) {
+    let (Arrow { begin: from, end: to, .. }, [into, out]) = (arrow, facing(arrow, begin, end));
     let _ = writeln!(
         text,
-        "<path class=\"arrow\" d=\"M{:.1} {:.1} {}\"/>\n<path class=\"arrow\" marker-end=\"url(#head)\" d=\"M{:.1} {out:.1} {}\"/>",
+        "<path class=\"arrow\" d=\"M{:.1} {:.1} {}\"/>\n<path class=\"arrow\" marker-end=\"url(#head)\" d=\"M{:.1} {:.1} {}\"/>",
         from.0,
         from.1,
-        curve(from, (middle.0, into)),
-        middle.0,
-        curve((middle.0, out), to)
+        curve(*from, into),
+        out.0,
+        out.1,
+        curve(out, *to)
     );
 }
 
-/// Where the line from the middle of a box towards a point leaves it, on its upper or lower edge where it can.
-fn border(rect: Rect, towards: (f64, f64)) -> (f64, f64) {
-    let (left, right) = (rect.x - rect.width / 2.0 + 10.0, rect.x + rect.width / 2.0 - 10.0);
-    let (top, bottom) = (rect.y - rect.height / 2.0, rect.y + rect.height / 2.0);
-    if towards.1 > top && towards.1 < bottom {
-        let is_left = towards.0 < rect.x;
-        return (if is_left { left - 10.0 } else { right + 10.0 }, towards.1);
-    }
-    let share = (rect.height / 2.0) / (towards.1 - rect.y).abs().max(1.0);
-    let x = rect.x + (towards.0 - rect.x) * share.clamp(0.25, 1.0);
-    (x.clamp(left.min(right), right.max(left)), if towards.1 > rect.y { bottom } else { top })
+/// A curve that is upright where it begins and where it ends.
+fn curve(from: Point, to: Point) -> String {
+    let bend = (to.1 - from.1) / 2.0;
+    format!("C{:.1} {:.1} {:.1} {:.1} {:.1} {:.1}", from.0, from.1 + bend, to.0, to.1 - bend, to.0, to.1)
 }
 
 fn depth(outline: &Outline, place: usize) -> usize {

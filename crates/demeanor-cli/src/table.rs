@@ -1,5 +1,6 @@
 //! What the command line sets: single values, and a table of values over time.
 
+use std::fmt;
 use std::fs;
 use std::path::Path;
 
@@ -38,6 +39,15 @@ impl Setting {
     }
 }
 
+impl fmt::Display for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => write!(f, "{number}"),
+            Self::Flag(yes) => write!(f, "{yes}"),
+        }
+    }
+}
+
 /// One moment of a table: from then on, these values.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Moment {
@@ -60,6 +70,9 @@ pub(crate) fn read(path: &Path) -> Result<Vec<Moment>, String> {
 fn from_csv(text: &str) -> Result<Vec<Moment>, String> {
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).comment(Some(b'#')).from_reader(text.as_bytes());
     let names = reader.headers().map_err(|error| error.to_string())?.clone();
+    if !names.iter().any(|name| name == "time") {
+        return Err("there is no column `time`; columns are separated by commas".into());
+    }
     let mut moments = Vec::new();
     for row in reader.records() {
         let row = row.map_err(|error| error.to_string())?;
@@ -132,6 +145,10 @@ mod tests {
             from_csv("time,health\n0,many\n").unwrap_err(),
             "line 2: health: `many` is neither a number nor true or false"
         );
-        assert_eq!(from_csv("health\n1\n").unwrap_err(), "line 2: there is no `time`");
+        assert_eq!(from_csv("time,health\n,1\n").unwrap_err(), "line 2: there is no `time`");
+        assert_eq!(
+            from_csv("time;health\n0;1\n").unwrap_err(),
+            "there is no column `time`; columns are separated by commas"
+        );
     }
 }

@@ -14,7 +14,7 @@ fn demeanor(arguments: &[&str]) -> (i32, String, String) {
 }
 
 fn scratch(name: &str, text: &str) -> PathBuf {
-    let path = std::env::temp_dir().join(format!("demeanor-{}-{name}", std::process::id()));
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     fs::write(&path, text).unwrap();
     path
 }
@@ -106,6 +106,7 @@ fn a_mermaid_diagram_has_nested_states_nested() {
     s5 --> s1 : time_in_state #gt; 1 or chance(0.5)
     s6 --> [*]
     note right of s0 : beside every other state
+    note right of s5 : if health #lt; 50
 "
     );
 }
@@ -115,7 +116,8 @@ fn a_dot_diagram_has_nested_states_in_clusters() {
     let (_, told, _) = demeanor(&["graph", "guard.toml", "--format", "dot"]);
     for line in [
         "    subgraph cluster_2 {",
-        "        s3 [label = \"run\"];",
+        "        s3 [label = \"run\\ngo_to\"];",
+        "    s5 [label = \"hide\\nif health < 50\"];",
         "    start -> s1 [label = \"\"];",
         "    s1 -> s3 [label = \"enemy_visible and health > 20\", lhead = cluster_2];",
         "    s3 -> s1 [label = \"not enemy_visible\", ltail = cluster_2];",
@@ -133,14 +135,39 @@ fn a_picture_has_every_state_and_condition_and_is_the_same_every_time() {
         fs::read_to_string(&path).unwrap()
     };
     let drawn = draw();
-    for text in
-        ["always", "post", "chase", "run", "hit", "hide", "dead", "took_damage", "distance &lt; 1", "not enemy_visible"]
-    {
+    for text in [
+        "always",
+        "post",
+        "chase",
+        "run",
+        "go_to",
+        "hit",
+        "hide",
+        "if health &lt; 50",
+        "dead",
+        "took_damage",
+        "distance &lt; 1",
+        "not enemy_visible",
+    ] {
         assert!(drawn.contains(&format!(">{text}</text>")), "{text}");
     }
     assert!(!drawn.contains("NaN"));
     assert_eq!(drawn, draw());
     fs::remove_file(path).unwrap();
+}
+
+/// Set `UPDATE` to draw it anew.
+#[test]
+fn the_picture_in_the_designers_page_is_what_the_tool_draws() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let (code, drawn, _) =
+        demeanor(&["graph", root.join("examples/arena/grunt.toml").to_str().unwrap(), "--format", "svg"]);
+    assert_eq!(code, 0);
+    let published = root.join("docs/images/grunt.svg");
+    if std::env::var_os("UPDATE").is_some() {
+        fs::write(&published, &drawn).unwrap();
+    }
+    assert!(fs::read_to_string(published).unwrap() == drawn, "docs/images/grunt.svg is not what the tool draws");
 }
 
 #[test]
@@ -191,11 +218,111 @@ fn a_run_on_values_that_are_set_tells_why_not() {
     );
 }
 
+/// The first exit's target lets nobody in; the second one is taken. And a state that the global state leads to is left again
+/// in the same tick.
+#[test]
+fn a_run_that_tells_why_tells_which_exits_were_passed_over() {
+    let file = scratch(
+        "passed_over.toml",
+        "initial = 'post'
+global = 'always'
+[states.always]
+exits = [{ to = 'hit', when = 'hurt' }]
+[states.post]
+exits = [{ to = 'attack', when = 'seen' }, { to = 'flee', when = 'seen' }]
+[states.attack]
+enter_when = 'ammo > 0'
+exits = [{ to = 'post' }]
+[states.flee]
+final = true
+[states.hit]
+exits = [{ to = 'flee' }]
+",
+    );
+    let file = file.to_str().unwrap();
+    let (_, told, _) = demeanor(&["run", file, "--set", "seen=true", "--seconds", "0", "--why"]);
+    assert_eq!(
+        told,
+        "   0.00 s  begins in post
+   0.00 s  post -> flee: seen holds
+             always, to hit: no: hurt does not
+             to attack: not admitted: seen holds, ammo > 0 (ammo = 0) does not
+   0.00 s  ends in flee, after 0.00 s in it
+             always, to hit: no: hurt does not
+"
+    );
+    let (_, told, _) = demeanor(&["run", file, "--set", "hurt=true", "--seconds", "0"]);
+    assert_eq!(
+        told,
+        "   0.00 s  begins in post
+   0.00 s  post -> hit: by always: hurt holds
+   0.00 s  hit -> flee: always
+   0.00 s  ends in flee, after 0.00 s in it
+             always, to hit: yes: hurt holds
+"
+    );
+}
+
+/// A bar is for a terminal.
+#[test]
+fn a_long_run_into_a_pipe_tells_nothing_but_what_happens() {
+    let (code, told, complained) =
+        demeanor(&["run", "guard.toml", "--seconds", "12000", "--set", "health=50", "--set", "enemy_visible=false"]);
+    assert_eq!(code, 0, "{complained}");
+    assert_eq!(complained, "not set, taken for 0 or false: distance\n");
+    assert!(told.contains("12000.00 s  ends in post"), "{told}");
+    assert!(!told.contains('%'), "{told}");
+}
+
 #[test]
 fn a_name_that_is_not_asked_for_cannot_be_set() {
     let (code, _, complained) = demeanor(&["run", "guard.toml", "--set", "helth=15"]);
     assert_eq!(code, 2);
     assert_eq!(complained, "error: there is no value `helth`; there are: distance, enemy_visible, health\n");
+}
+
+#[test]
+fn what_the_command_line_gets_wrong_is_told_in_a_line() {
+    for (arguments, expected) in [
+        (&["--set", "health=true"][..], "`health` is a number: it cannot be set to true"),
+        (&["--set", "enemy_visible=1"], "`enemy_visible` is true or false: it cannot be set to 1"),
+        (&["--send", "took_demage@1"], "there is no message `took_demage`; there are: took_damage"),
+        (&["--tick", "0"], "--tick must be a time in seconds, more than 0"),
+        (
+            &["--seconds", "1e12"],
+            "1000000000000 seconds, in ticks of 0.1, are too many ticks: the most are 1000 million",
+        ),
+        (
+            &["--vocabulary", "values.csv"],
+            "values.csv is not a vocabulary that a game has written: expected ident at line 1 column 2",
+        ),
+    ] {
+        let (code, told, complained) = demeanor(&[&["run", "guard.toml"], arguments].concat());
+        assert_eq!((code, told.as_str()), (2, ""));
+        assert_eq!(complained, format!("error: {expected}\n"));
+    }
+}
+
+/// As `head` does.
+#[test]
+fn a_reader_that_stops_reading_is_no_error() {
+    use std::io::{BufRead as _, BufReader};
+    use std::process::{Command, Stdio};
+
+    let files = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_demeanor"))
+        .current_dir(files)
+        .args(["run", "guard.toml", "--seconds", "1000", "--why", "--set", "health=50"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(line, "   0.00 s  begins in post\n");
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "not set, taken for 0 or false: distance, enemy_visible\n");
+    assert!(output.status.success());
 }
 
 #[test]

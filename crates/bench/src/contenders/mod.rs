@@ -4,6 +4,7 @@ mod batch;
 mod bevy;
 mod by_hand;
 mod classic;
+mod defined;
 mod hecs;
 mod machines;
 mod matching;
@@ -15,6 +16,8 @@ use self::batch::{AllThreads, OneThread};
 use self::bevy::Bevy;
 use self::by_hand::{Bare, Keyed};
 use self::classic::Classic;
+use self::defined::Conditions;
+pub(crate) use self::defined::loading;
 use self::hecs::Hecs;
 use self::machines::{Agents, Machines};
 use self::matching::Matching;
@@ -22,6 +25,18 @@ use self::rust_fsm::RustFsm;
 use self::statig::Statig;
 use self::thinkers::Thinkers;
 use crate::contender::Entry;
+
+/// A machine with conditions, written in Rust and read from a file.
+pub(crate) const fn definitions<const PAD: usize>() -> &'static [Entry] {
+    const {
+        &[
+            Entry::new("values, in Rust", Conditions::<PAD>::in_rust::<false>),
+            Entry::new("values, from a file", Conditions::<PAD>::from_a_file::<false>),
+            Entry::new("time in state, in Rust", Conditions::<PAD>::in_rust::<true>),
+            Entry::new("time in state, from a file", Conditions::<PAD>::from_a_file::<true>),
+        ]
+    }
+}
 
 /// One machine per owner, beside statig.
 pub(crate) const fn machines<const PAD: usize>() -> &'static [Entry] {

@@ -1,0 +1,142 @@
+//! How a text, as TOML understands it, lies in the file: with escapes, over several lines, or just as it is.
+
+use std::ops::Range;
+
+/// Where each part of a string's text is written in the file.
+pub(crate) struct Lie {
+    stretches: Vec<Stretch>,
+    /// Where the text begins.
+    start: usize,
+}
+
+/// A part of the text that is written as it reads, or a character that is written as an escape.
+struct Stretch {
+    text: Range<usize>,
+    file: Range<usize>,
+}
+
+impl Lie {
+    /// `written` is the string in the file, with its quotes, at `start`.
+    pub(crate) fn of(text: &str, written: &str, start: usize) -> Self {
+        let mut at = if written.starts_with("\"\"\"") || written.starts_with("'''") { 3 } else { 1 };
+        if at == 3 {
+            at += newline(&written[at..]);
+        }
+        let mut lie = Self { stretches: Vec::new(), start: start + at };
+        if written.starts_with('\'') || !written.contains('\\') {
+            lie.add(0..text.len(), start + at..start + at + text.len());
+            return lie;
+        }
+        for (i, c) in text.char_indices() {
+            let rest = written.get(at..).unwrap_or_default();
+            let skipped = continuation(rest);
+            let length = if rest[skipped..].starts_with('\\') { escape(&rest[skipped..]) } else { c.len_utf8() };
+            at += skipped;
+            lie.add(i..i + c.len_utf8(), start + at..start + at + length);
+            at += length;
+        }
+        lie
+    }
+
+    fn add(&mut self, text: Range<usize>, file: Range<usize>) {
+        let is_verbatim = |stretch: &Stretch| stretch.text.len() == stretch.file.len();
+        let next = Stretch { text, file };
+        match self.stretches.last_mut() {
+            Some(last) if last.file.end == next.file.start && is_verbatim(last) && is_verbatim(&next) => {
+                last.text.end = next.text.end;
+                last.file.end = next.file.end;
+            }
+            _ => self.stretches.push(next),
+        }
+    }
+
+    /// Where a part of the text is written.
+    pub(crate) fn place(&self, span: Range<usize>) -> Range<usize> {
+        let end = match self.stretches.iter().rev().find(|stretch| stretch.text.start < span.end) {
+            Some(last) if last.text.len() == last.file.len() => last.file.start + (span.end - last.text.start),
+            Some(last) => last.file.end,
+            None => self.start,
+        };
+        let start = match self.stretches.iter().find(|stretch| stretch.text.end > span.start) {
+            Some(first) if first.text.len() == first.file.len() => first.file.start + (span.start - first.text.start),
+            Some(first) => first.file.start,
+            None => end,
+        };
+        // Nothing, behind a line that goes on in the next.
+        if span.is_empty() { start..start } else { start..end }
+    }
+}
+
+/// How long a newline at the beginning is.
+fn newline(written: &str) -> usize {
+    ["\r\n", "\n"].into_iter().find(|newline| written.starts_with(newline)).map_or(0, str::len)
+}
+
+/// How long is what joins a line to the next: a backslash at the end of the line, and whitespace.
+fn continuation(written: &str) -> usize {
+    let mut rest = written;
+    while let Some(behind) = rest.strip_prefix('\\') {
+        if newline(behind.trim_start_matches([' ', '\t'])) == 0 {
+            break;
+        }
+        rest = behind.trim_start();
+    }
+    written.len() - rest.len()
+}
+
+/// How long the escape at the beginning is.
+fn escape(written: &str) -> usize {
+    match written.as_bytes().get(1) {
+        Some(b'x') => 4,
+        Some(b'u') => 6,
+        Some(b'U') => 10,
+        _ => 2,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Lie;
+
+    /// Finds a word of the text by its place in the file.
+    #[track_caller]
+    fn assert_found(written: &str, word: &str, expected: &str) {
+        let file = format!("when = {written}\n");
+        let table: toml::Table = toml::from_str(&file).unwrap();
+        let text = table["when"].as_str().unwrap();
+        let at = text.find(word).unwrap();
+        let place = Lie::of(text, written, "when = ".len()).place(at..at + word.len());
+        assert_eq!(&file[place], expected, "{written}");
+    }
+
+    #[test]
+    fn a_word_is_found_in_every_kind_of_string() {
+        assert_found(r#""a < b""#, "b", "b");
+        assert_found("'a < b'", "b", "b");
+        assert_found("'a\\n < b'", "b", "b");
+        assert_found("\"\"\"\n  a <\n  b\"\"\"", "b", "b");
+        assert_found("\"\"\"\r\n  a <\r\n  bcd\"\"\"", "bcd", "bcd");
+        assert_found("'''\n  a <\n  b'''", "b", "b");
+        assert_found("\"\"\"a < \"b\" \"\"\"", "b", "b");
+    }
+
+    #[test]
+    fn a_word_is_found_behind_escapes_and_within_them() {
+        assert_found(r#""\u0061 < b""#, "b", "b");
+        assert_found(r#""\u0061bc < b""#, "abc", r"\u0061bc");
+        assert_found(r#""ab\u0063 < b""#, "abc", r"ab\u0063");
+        assert_found(r#""\U00000061 <\t\"b""#, "b", "b");
+        assert_found(r#""ä\u00e4 < b""#, "ää", r"ä\u00e4");
+        assert_found(r#""\x61\x62 < b""#, "b", r"\x62");
+        assert_found("\"\"\"a \\\n    < \\  \r\n  \\\n bcd \\\n  \"\"\"", "bcd", "bcd");
+        assert_found("\"\"\"a \\\n    < \\  \r\n  \\\n bcd \\\n  \"\"\"", "a <", "a \\\n    <");
+        assert_found("\"\"\"a < bcd\\\n  \"\"\"", "bcd", "bcd");
+    }
+
+    #[test]
+    fn nothing_is_found_at_the_end() {
+        assert_found(r#""""#, "", "");
+        assert_eq!(Lie::of("a <", "\"\\u0061 <\"", 0).place(3..3), 9..9);
+        assert_eq!(Lie::of("", "\"\"\"\n\"\"\"", 0).place(0..0), 4..4);
+    }
+}

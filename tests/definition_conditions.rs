@@ -1,0 +1,177 @@
+//! Random conditions: an owner leaves when its condition says so, alone as among many.
+#![cfg(feature = "definition")]
+
+use std::fmt;
+
+use demeanor::definition::{Definition, Vocabulary};
+use demeanor::{Batch, Owner};
+use proptest::prelude::*;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Owl {
+    numbers: [f64; 2],
+    flags: [bool; 2],
+    /// What it draws next; each draw is the half of the one before.
+    luck: f64,
+}
+
+impl Owner for Owl {
+    /// The time in seconds.
+    type Context<'a> = f64;
+    type Message = ();
+
+    fn now(clock: &f64) -> f64 {
+        *clock
+    }
+}
+
+impl Owl {
+    fn draw(&mut self) -> f64 {
+        let drawn = self.luck;
+        self.luck /= 2.0;
+        drawn
+    }
+}
+
+/// A condition, to be written and to be answered.
+#[derive(Clone, Debug)]
+enum Condition {
+    Flag(usize, Option<bool>),
+    /// A number, a comparison and what it is compared with.
+    Number(usize, Op, f64),
+    Numbers(Op),
+    Time(Op, f64),
+    Chance(f64),
+    Not(Box<Condition>),
+    And(Vec<Condition>),
+    Or(Vec<Condition>),
+}
+
+type Op = (&'static str, fn(f64, f64) -> bool);
+
+#[expect(clippy::float_cmp, reason = "`==` is what the condition says")]
+const OPS: [Op; 6] = [
+    ("<", |a, b| a < b),
+    ("<=", |a, b| a <= b),
+    (">", |a, b| a > b),
+    (">=", |a, b| a >= b),
+    ("==", |a, b| a == b),
+    ("!=", |a, b| a != b && !a.is_nan() && !b.is_nan()),
+];
+
+impl Condition {
+    fn holds(&self, owl: &mut Owl, time_in_state: f64) -> bool {
+        match self {
+            Self::Flag(i, None) => owl.flags[*i],
+            Self::Flag(i, Some(is)) => owl.flags[*i] == *is,
+            Self::Number(i, (_, op), with) => op(owl.numbers[*i], *with),
+            Self::Numbers((_, op)) => op(owl.numbers[0], owl.numbers[1]),
+            Self::Time((_, op), with) => op(time_in_state, *with),
+            Self::Chance(p) => owl.draw() < *p,
+            Self::Not(inner) => !inner.holds(owl, time_in_state),
+            Self::And(parts) => parts.iter().all(|part| part.holds(owl, time_in_state)),
+            Self::Or(parts) => parts.iter().any(|part| part.holds(owl, time_in_state)),
+        }
+    }
+}
+
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let joined = |f: &mut fmt::Formatter<'_>, parts: &[Self], by| {
+            let parts: Vec<_> = parts.iter().map(|part| format!("({part})")).collect();
+            f.write_str(&parts.join(by))
+        };
+        match self {
+            Self::Flag(i, None) => write!(f, "flag{i}"),
+            Self::Flag(i, Some(is)) => write!(f, "{is}==flag{i}"),
+            Self::Number(i, (op, _), with) => write!(f, "number{i} {op} {with}"),
+            Self::Numbers((op, _)) => write!(f, "number0{op}number1"),
+            Self::Time((op, _), with) => write!(f, "time_in_state {op} {with}"),
+            Self::Chance(p) => write!(f, "chance({p})"),
+            Self::Not(inner) => write!(f, "not ({inner})"),
+            Self::And(parts) => joined(f, parts, " and "),
+            Self::Or(parts) => joined(f, parts, " or "),
+        }
+    }
+}
+
+/// A few numbers only, so that they are often equal.
+fn number() -> impl Strategy<Value = f64> {
+    prop::sample::select(vec![-1.5, 0.0, 1.0, 2.0, 3e9])
+}
+
+fn condition() -> impl Strategy<Value = Condition> {
+    let op = prop::sample::select(OPS.to_vec());
+    let leaf = prop_oneof![
+        (0..2_usize, any::<Option<bool>>()).prop_map(|(i, is)| Condition::Flag(i, is)),
+        (0..2_usize, op.clone(), number()).prop_map(|(i, op, with)| Condition::Number(i, op, with)),
+        op.clone().prop_map(Condition::Numbers),
+        (op, number()).prop_map(|(op, with)| Condition::Time(op, with)),
+        prop::sample::select(vec![0.0, 0.2, 0.6, 1.0]).prop_map(Condition::Chance),
+    ];
+    leaf.prop_recursive(4, 24, 4, |inner| {
+        let parts = || prop::collection::vec(inner.clone(), 2..4);
+        prop_oneof![
+            inner.clone().prop_map(|inner| Condition::Not(Box::new(inner))),
+            parts().prop_map(Condition::And),
+            parts().prop_map(Condition::Or),
+        ]
+    })
+}
+
+fn owls() -> impl Strategy<Value = Vec<Owl>> {
+    let number = || prop_oneof![8 => number(), 1 => Just(f64::NAN), 1 => Just(f64::INFINITY)];
+    let owl = ([number(), number()], any::<[bool; 2]>(), 0.0..1.0);
+    prop::collection::vec(owl.prop_map(|(numbers, flags, luck)| Owl { numbers, flags, luck }), 1..150)
+}
+
+fn vocabulary() -> Vocabulary<Owl> {
+    Vocabulary::new()
+        .value("number0", |owl: &Owl, _| owl.numbers[0])
+        .value("number1", |owl: &Owl, _| owl.numbers[1])
+        .flag("flag0", |owl: &Owl, _| owl.flags[0])
+        .flag("flag1", |owl: &Owl, _| owl.flags[1])
+        .random(|owl: &mut Owl, _| owl.draw())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn an_owner_leaves_by_the_first_exit_whose_condition_holds(
+        first in condition(),
+        second in condition(),
+        owls in owls(),
+        clock in number(),
+    ) {
+        let file = format!(
+            "initial = 'a'\n[states.a]\nexits = [{{ to = 'b', when = '{first}' }}, {{ to = 'c', when = '{second}' }}]\n\
+             [states.b]\n[states.c]\n"
+        );
+        let definition = Definition::parse(&file, &vocabulary()).unwrap();
+        let mut batch = Batch::new();
+        let keys: Vec<_> = owls.iter().map(|owl| batch.insert(*owl, definition.initial())).collect();
+        batch.update(&mut clock.clone());
+        for (owl, key) in owls.into_iter().zip(keys) {
+            let mut asked = owl;
+            let reached = if first.holds(&mut asked, clock) {
+                "b"
+            } else if second.holds(&mut asked, clock) {
+                "c"
+            } else {
+                "a"
+            };
+            let (mut alone, mut machine) = (owl, definition.machine());
+            machine.update(&mut alone, &mut clock.clone());
+            prop_assert_eq!(machine.current().unwrap().name(), reached);
+            prop_assert_eq!(batch.state_of(key).unwrap().name(), reached);
+            prop_assert_eq!(alone.luck.to_bits(), asked.luck.to_bits());
+            prop_assert_eq!(batch.get(key).unwrap().luck.to_bits(), asked.luck.to_bits());
+
+            let mut explained = owl;
+            let reports = definition.explain(&definition.initial(), &mut explained, clock, &mut clock.clone());
+            let holds = first.holds(&mut owl.clone(), clock);
+            prop_assert_eq!(reports[0].holds, Some(holds), "{}", reports[0]);
+        }
+    }
+}

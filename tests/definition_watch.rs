@@ -1,0 +1,54 @@
+//! A file that is read anew because the operating system tells that it was saved.
+#![cfg(feature = "watch")]
+
+use std::fs;
+use std::path::PathBuf;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use demeanor::Owner;
+use demeanor::definition::{Definition, Vocabulary, Watch};
+
+struct Guard;
+
+impl Owner for Guard {
+    type Context<'a> = ();
+    type Message = ();
+}
+
+/// Only guards against a test without an end: what is waited for comes at once, or never.
+const DEADLINE: Duration = Duration::from_secs(120);
+
+fn poll_until(watch: &mut Watch<Guard>, is_done: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !is_done() {
+        assert!(begun.elapsed() < DEADLINE, "nothing was heard of the file");
+        // Between two writes the file may be empty for a moment: then it is told, and read again.
+        let _ = watch.poll();
+        thread::yield_now();
+    }
+}
+
+#[test]
+fn a_saved_file_is_read_anew_however_it_is_saved() {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("watch");
+    fs::create_dir_all(&folder).unwrap();
+    let file = |name: &str| folder.join(name);
+    let text = |initial: &str| format!("initial = '{initial}'\nstates.{initial}.final = true\n");
+    fs::write(file("guard.toml"), text("first")).unwrap();
+    let definition = Definition::load(file("guard.toml"), &Vocabulary::new()).unwrap();
+    let mut watch = Watch::new(&definition, file("guard.toml")).unwrap();
+
+    fs::write(file("guard.toml"), text("second")).unwrap();
+    poll_until(&mut watch, || definition.state("second").is_some());
+
+    fs::write(file("guard.toml.new"), text("third")).unwrap();
+    fs::rename(file("guard.toml.new"), file("guard.toml")).unwrap();
+    poll_until(&mut watch, || definition.state("third").is_some());
+}
+
+#[test]
+fn a_folder_that_is_not_there_cannot_be_watched() {
+    let definition = Definition::parse("initial = 'a'\nstates.a.final = true\n", &Vocabulary::<Guard>::new()).unwrap();
+    assert!(Watch::new(&definition, "nowhere/at/all/guard.toml").is_err());
+}
