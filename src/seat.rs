@@ -46,9 +46,28 @@ pub(crate) struct Suspended<T: Owner> {
 
 impl<T: Owner> Seat<T> {
     pub(crate) fn new(current: StateRef<T>) -> Self {
-        let mut seat = Self { current: StateRef::NONE, previous: StateRef::NONE, entered_at: 0.0, rare: None };
+        let mut seat = Self::empty();
         seat.place(current);
         seat
+    }
+
+    /// The seat of an owner without a state.
+    pub(crate) const fn empty() -> Self {
+        Self { current: StateRef::NONE, previous: StateRef::NONE, entered_at: 0.0, rare: None }
+    }
+
+    /// Empties the seat, all but its room.
+    #[cfg(feature = "std")]
+    pub(crate) fn clear(&mut self) {
+        let mut rare = self.rare.take();
+        if let Some(rare) = &mut rare {
+            let Rare { ancestors, stack, history, trail } = &mut **rare;
+            ancestors.clear();
+            stack.clear();
+            history.clear();
+            trail.clear();
+        }
+        *self = Self { rare, ..Self::empty() };
     }
 
     /// Sets current, and with it the ancestors, without any callback. A parents' chain without an end is cut off.

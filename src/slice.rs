@@ -5,8 +5,9 @@
 //! bytes for what nearly all of them ask, one change to a singleton; and an entry aside for anything else.
 
 use alloc::boxed::Box;
-use alloc::vec::Vec;
+use alloc::vec::{Drain, Vec};
 use core::hash::{Hash, Hasher};
+use core::iter::Peekable;
 use core::mem;
 use core::ops::Range;
 use core::ptr;
@@ -388,16 +389,17 @@ impl<T: Owner> Book<T> {
     }
 
     /// Takes out everything, each owner's by ascending slot.
-    pub(crate) fn take(&mut self, rows: &dyn Rows<T>) -> (Vec<Asked<T>>, Vec<Seated<T>>) {
-        let in_short = self.movers.drain(..).map(|mover| {
-            // A mover comes before what else its owner asked for.
-            (mover.slot(), Request::Change(rows.state(mover.target()).clone()))
-        });
-        let mut requests: Vec<_> = in_short.chain(self.odd.drain(..)).collect();
-        requests.sort_by_key(|(slot, _)| *slot);
-        let mut seated = mem::take(&mut self.seated);
-        seated.sort_by_key(|seated| seated.slot);
-        (requests, seated)
+    pub(crate) fn drain(&mut self) -> Entries<'_, T> {
+        // An override may have asked in another order.
+        if !self.odd.is_sorted_by_key(|(slot, _)| *slot) {
+            self.odd.sort_by_key(|(slot, _)| *slot);
+        }
+        self.seated.sort_unstable_by_key(|seated| seated.slot);
+        Entries {
+            movers: self.movers.drain(..).peekable(),
+            odd: self.odd.drain(..).peekable(),
+            seated: self.seated.drain(..).peekable(),
+        }
     }
 
     /// Drops what the owner at `slot` has asked for.
@@ -441,6 +443,31 @@ impl<T: Owner> Book<T> {
             self.seated.len() - 1
         });
         &mut self.seated[at]
+    }
+}
+
+/// All that was in a book.
+pub(crate) struct Entries<'b, T: Owner> {
+    movers: Peekable<Drain<'b, Mover>>,
+    odd: Peekable<Drain<'b, Asked<T>>>,
+    pub(crate) seated: Peekable<Drain<'b, Seated<T>>>,
+}
+
+impl<T: Owner> Entries<'_, T> {
+    /// The lowest slot that anything is left of.
+    pub(crate) fn first(&mut self) -> Option<u32> {
+        let mover = self.movers.peek().map(|mover| mover.slot());
+        let odd = self.odd.peek().map(|(slot, _)| *slot);
+        let seated = self.seated.peek().map(|seated| seated.slot);
+        [mover, odd, seated].into_iter().flatten().min()
+    }
+
+    /// The next request of the owner at `slot`, which must be the lowest: its mover comes before what else it asked for.
+    pub(crate) fn next_of(&mut self, slot: u32, rows: &dyn Rows<T>) -> Option<Request<T>> {
+        if let Some(mover) = self.movers.next_if(|mover| mover.slot() == slot) {
+            return Some(Request::Change(rows.state(mover.target()).clone()));
+        }
+        self.odd.next_if(|(of, _)| *of == slot).map(|(_, request)| request)
     }
 }
 

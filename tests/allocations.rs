@@ -216,6 +216,28 @@ fn nested_static_states_allocate_nothing_once_each_has_been_entered() {
     assert_eq!(sentry.changes - before, 1004);
 }
 
+#[cfg(feature = "std")]
+#[test]
+fn owners_of_a_batch_in_nested_static_states_allocate_nothing_once_there_is_room_for_all() {
+    let mut batch = demeanor::Batch::new().with_global(&Always);
+    let keys: Vec<_> = (0..50).map(|ticks| batch.insert(Sentry { ticks, ..Sentry::default() }, &House)).collect();
+    let mut rounds = |count: usize| {
+        for round in 0..count {
+            batch.update(&mut 0.0);
+            let key = keys[round % keys.len()];
+            batch.send(key, &Told::Noise, &mut 0.0);
+            batch.change_state(key, &Hall, &mut 0.0);
+            batch.change_state(key, &Idle, &mut 0.0);
+            batch.change_state(key, &House, &mut 0.0);
+        }
+        batch.iter().map(|(_, sentry)| sentry.changes).sum::<u32>()
+    };
+    let before = rounds(1000);
+    let mut after = 0;
+    assert_eq!(allocations(|| after = rounds(1000)), 0);
+    assert!(after - before > 20_000, "{before} {after}");
+}
+
 #[test]
 fn shared_and_owned_states_are_allocated_when_made_and_never_again() {
     #[derive(Clone)]

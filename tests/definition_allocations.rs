@@ -179,7 +179,7 @@ fn a_machine_from_a_file_is_made_and_begun_without_allocating() {
 fn a_batch_on_a_machine_from_a_file_allocates_nothing_once_its_buckets_have_grown() {
     let with_a_global =
         format!("global = \"always\"\n{FLAT}\n[states.always]\nbehaviour = \"pass\"\nparams = {{ by = 2 }}\n");
-    for file in [FLAT, &with_a_global] {
+    for file in [FLAT, &with_a_global, NESTED] {
         let definition = Definition::parse(file, &vocabulary()).unwrap();
         let mut batch = Batch::new();
         if let Some(global) = definition.global() {

@@ -161,20 +161,19 @@ impl<'a, T: Owner> RowSlice<'a, T> {
 
     /// The seat of an owner, with all that is its own.
     pub(super) fn seat(&self, slot: u32) -> Seat<T> {
-        let known = self.states.get(self.bucket);
-        let mut seat = if known.is_owned { Seat::new(self.current(slot).clone()) } else { known.seat.clone() };
-        self.fill(slot, &mut seat);
+        let mut seat = Seat::empty();
+        self.load(slot, &mut seat);
         seat
     }
 
-    /// As [`seat`](Self::seat), in one that was another's: in a bucket of owned states, this allocates nothing.
+    /// As [`seat`](Self::seat), in one that was another's, whose room is used.
     pub(super) fn load(&self, slot: u32, seat: &mut Seat<T>) {
-        seat.place(self.current(slot).clone());
-        self.fill(slot, seat);
-    }
-
-    /// Gives a seat, which is in the owner's current state, the rest of what is the owner's.
-    fn fill(&self, slot: u32, seat: &mut Seat<T>) {
+        let known = self.states.get(self.bucket);
+        if known.is_owned {
+            seat.place(self.current(slot).clone());
+        } else {
+            seat.copy_path(&known.seat);
+        }
         seat.previous = self.previous(slot).clone();
         seat.entered_at = self.entered_at.get(slot as usize).copied().unwrap_or_default();
         match (self.rare(slot), &mut seat.rare) {

@@ -106,6 +106,8 @@ impl<T: Owner> Batch<T> {
             for ((bucket, start, cx), upshot) in ticks.into_iter().zip(&mut upshots) {
                 fault = fault.take().or(upshot.fault.take());
                 store.move_rows(bucket, start, upshot);
+                // As many as there are owners, they would be too much to keep.
+                upshot.spare.clear();
                 contexts.extend(cx);
             }
         }));

@@ -60,6 +60,8 @@ pub(super) struct Upshot<T: Owner> {
     pub(super) seated: Vec<Seated<T>>,
     /// The first panic.
     pub(super) fault: Option<Fault>,
+    /// Seats that nobody is on, for the next.
+    pub(super) spare: Vec<Seat<T>>,
 }
 
 /// What a callback has panicked with. Behind a lock, though never shared, so that threads may share a batch.
@@ -82,7 +84,7 @@ impl<T: Owner> Upshot<T> {
     }
 
     pub(super) fn new() -> Self {
-        Self { movers: Vec::new(), moved_at: 0.0, seated: Vec::new(), fault: None }
+        Self { movers: Vec::new(), moved_at: 0.0, seated: Vec::new(), fault: None, spare: Vec::new() }
     }
 }
 
@@ -103,8 +105,8 @@ impl<T: Owner> Pass<T> {
     pub(super) fn new() -> Self {
         Self {
             book: Book::new(),
-            shared: Seat::new(StateRef::NONE),
-            single: Seat::new(StateRef::NONE),
+            shared: Seat::empty(),
+            single: Seat::empty(),
             grouping: Grouping::new(),
             finished: Vec::new(),
             upshot: Upshot::new(),
@@ -177,7 +179,7 @@ impl<T: Owner> Pass<T> {
             let is_whole = panics_kept(&mut self.upshot.fault, || fsm.tick(owner, cx));
             // A change leaves fewer.
             if fsm.kept != usize::MAX || !is_whole {
-                let seat = mem::replace(&mut self.single, Seat::new(StateRef::NONE));
+                let seat = mem::replace(&mut self.single, Seat::empty());
                 self.upshot.seated.push(Seated { slot, seat, changes: 0 });
             }
         }
@@ -236,17 +238,14 @@ impl<T: Owner> Pass<T> {
             return;
         }
         let rows = &chunk.rows;
-        let (mut requests, mut seated) = self.book.take(rows);
         let upshot = &mut self.upshot;
-        let mut requests = requests.drain(..).peekable();
-        let mut seated = seated.drain(..).peekable();
-        loop {
-            let slots = [requests.peek().map(|(slot, _)| *slot), seated.peek().map(|seated| seated.slot)];
-            let Some(slot) = slots.into_iter().flatten().min() else { break };
+        let mut book = self.book.drain();
+        while let Some(slot) = book.first() {
             let moved =
                 upshot.movers.binary_search_by_key(&slot, |mover| mover.slot()).ok().map(|at| upshot.movers[at]);
-            let mut seated = seated.next_if(|seated| seated.slot == slot).unwrap_or_else(|| {
-                let mut seat = rows.seat(slot);
+            let mut seated = book.seated.next_if(|seated| seated.slot == slot).unwrap_or_else(|| {
+                let mut seat = upshot.spare.pop().unwrap_or_else(Seat::empty);
+                rows.load(slot, &mut seat);
                 if let Some(mover) = moved {
                     seat.previous = mem::replace(&mut seat.current, rows.state(mover.target()).clone());
                     seat.entered_at = upshot.moved_at;
@@ -255,7 +254,7 @@ impl<T: Owner> Pass<T> {
             });
             let mut fsm = Fsm::new(&mut seated.seat, chunk.global);
             fsm.changes = seated.changes;
-            while let Some((_, request)) = requests.next_if(|(of, _)| *of == slot) {
+            while let Some(request) = book.next_of(slot, rows) {
                 fsm.requests.push(request);
             }
             let owner = &mut chunk.owners[slot as usize];

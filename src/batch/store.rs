@@ -1,5 +1,6 @@
 //! Where a batch keeps its owners, each in the bucket of its state, and how they move.
 
+use std::mem;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -29,6 +30,8 @@ pub(super) struct Store<T: Owner> {
     pub(super) global: StateRef<T>,
     /// Whether times are kept: since a change was made at another time than 0.
     has_clock: bool,
+    /// An empty seat, for whom a verb reaches by key.
+    spare: Seat<T>,
 }
 
 #[derive(Clone, Copy)]
@@ -47,16 +50,17 @@ impl<T: Owner> Store<T> {
             asides: SparseSecondaryMap::new(),
             global: StateRef::NONE,
             has_clock: false,
+            spare: Seat::empty(),
         }
     }
 
-    pub(super) fn insert(&mut self, owner: T, seat: Seat<T>) -> DefaultKey {
+    pub(super) fn insert(&mut self, owner: T, mut seat: Seat<T>) -> DefaultKey {
         // It comes as an owner without a state, and moves to the one it has.
         let rows = &mut self.buckets[NOWHERE as usize];
         let place = Place { bucket: NOWHERE, slot: slot_of(rows.len()) };
         let key = self.places.insert(place);
         rows.push(owner, Tag { key, previous: NOWHERE }, self.has_clock.then_some(0.0), None);
-        self.store(place, seat);
+        self.store(place, &mut seat);
         key
     }
 
@@ -166,11 +170,13 @@ impl<T: Owner> Store<T> {
     /// Lends an owner with its machine's handle, and moves it to where it then belongs, even if `act` panics (rule 22).
     pub(super) fn with_fsm<R>(&mut self, key: DefaultKey, act: impl FnOnce(&mut T, &mut Fsm<'_, T>) -> R) -> Option<R> {
         let place = *self.places.get(key)?;
+        let mut seat = mem::replace(&mut self.spare, Seat::empty());
         let chunk = self.chunk(place.bucket, place.slot as usize, 1, Part::ALL);
-        let mut seat = chunk.rows.seat(0);
+        chunk.rows.load(0, &mut seat);
         let mut fsm = Fsm::new(&mut seat, chunk.global);
         let result = catch_unwind(AssertUnwindSafe(|| act(&mut chunk.owners[0], &mut fsm)));
-        self.store(place, seat);
+        self.store(place, &mut seat);
+        self.spare = seat;
         Some(result.unwrap_or_else(|panic| resume_unwind(panic)))
     }
 }
@@ -183,11 +189,12 @@ impl<T: Owner> Store<T> {
     pub(super) fn move_rows(&mut self, bucket: u32, start: usize, upshot: &mut Upshot<T>) {
         if !upshot.seated.is_empty() {
             upshot.seated.sort_by_key(|seated| seated.slot);
-            while let Some(Seated { slot, seat, .. }) = upshot.seated.pop() {
+            while let Some(Seated { slot, mut seat, .. }) = upshot.seated.pop() {
                 let behind = upshot.movers.partition_point(|mover| mover.slot() < slot);
                 self.move_in_bulk(bucket, start, &upshot.movers[behind..], upshot.moved_at);
                 upshot.movers.truncate(behind);
-                self.place(Place { bucket, slot: slot_of(start) + slot }, seat);
+                self.place(Place { bucket, slot: slot_of(start) + slot }, &mut seat);
+                upshot.spare.push(seat);
             }
         }
         self.move_in_bulk(bucket, start, &upshot.movers, upshot.moved_at);
@@ -251,14 +258,14 @@ impl<T: Owner> Store<T> {
     }
 
     /// Stores what a row's seat has come to, and moves the row at once if that is in another bucket.
-    fn store(&mut self, place: Place, seat: Seat<T>) {
+    fn store(&mut self, place: Place, seat: &mut Seat<T>) {
         let bucket = self.place(place, seat);
         self.settle(bucket);
     }
 
-    /// Stores what a row's seat has come to. If that is in another bucket, the row is moved among its arrivals. Returns the
-    /// bucket.
-    fn place(&mut self, from: Place, seat: Seat<T>) -> u32 {
+    /// Stores what a row's seat has come to, and empties the seat. If that is in another bucket, the row is moved among its
+    /// arrivals. Returns the bucket.
+    fn place(&mut self, from: Place, seat: &mut Seat<T>) -> u32 {
         let slot = from.slot as usize;
         let bucket = self.states.bucket_for(&seat.current);
         if self.buckets.len() < self.states.len() {
@@ -270,16 +277,19 @@ impl<T: Owner> Store<T> {
         }
         let key = self.buckets[from.bucket as usize].notes.tags[slot].key;
         let previous = self.states.bucket_of(&seat.previous).filter(|&index| !self.states.get(index).is_owned);
-        let rare = seat.rare.filter(|rare| rare.is_memorable());
-        if previous.is_none() || rare.is_some() {
-            let previous = if previous.is_none() { seat.previous } else { StateRef::NONE };
+        let kept = if self.asides.is_empty() { None } else { self.asides.remove(key) };
+        let is_memorable = seat.rare.as_ref().is_some_and(|rare| rare.is_memorable());
+        if previous.is_none() || is_memorable {
+            let previous = if previous.is_none() { seat.previous.clone() } else { StateRef::NONE };
+            // The seat gets the room of what was kept before.
+            let rare =
+                if is_memorable { mem::replace(&mut seat.rare, kept.and_then(|aside| aside.rare)) } else { None };
             self.asides.insert(key, Aside { previous, rare });
-        } else if !self.asides.is_empty() {
-            self.asides.remove(key);
         }
         let tag = Tag { key, previous: previous.unwrap_or(ASIDE) };
         let entered_at = self.has_clock.then_some(seat.entered_at);
-        let own = self.states.get(bucket).is_owned.then_some(seat.current);
+        let own = self.states.get(bucket).is_owned.then(|| seat.current.clone());
+        seat.clear();
         if bucket == from.bucket {
             let notes = &mut self.buckets[bucket as usize].notes;
             notes.tags[slot] = tag;
@@ -357,6 +367,7 @@ impl<T: Owner + Clone> Clone for Store<T> {
             asides: self.asides.clone(),
             global: self.global.clone(),
             has_clock: self.has_clock,
+            spare: Seat::empty(),
         }
     }
 }
