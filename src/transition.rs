@@ -224,6 +224,7 @@ impl<T: Owner> Fsm<'_, T> {
     #[inline]
     fn swap(&mut self, plan: &Plan<'_, T>, owner: &mut T, cx: &mut T::Context<'_>) {
         self.changes += 1;
+        self.has_changed = true;
         self.kept = self.kept.min(plan.kept);
         self.seat.entered_at = T::now(cx);
         let first = plan.entered.first().cloned().unwrap_or(StateRef::NONE);
@@ -257,8 +258,8 @@ impl<T: Owner> Fsm<'_, T> {
     /// Writes a step down, for whoever watches.
     #[inline]
     fn note(&mut self, step: impl FnOnce() -> Step<T>) {
-        if let Some(watch) = &mut self.watch {
-            watch.note(step());
+        if let Some(steps) = &mut self.steps {
+            steps.push(step());
         }
     }
 
@@ -310,15 +311,17 @@ impl<T: Owner> Fsm<'_, T> {
         self.tick_path(0, owner, cx);
     }
 
-    /// The tick of a machine with nothing but this one state to call, as most are.
+    /// The tick of a machine with nothing but this one state to call, as most are. Returns whether it has changed state.
     #[inline]
-    pub(crate) fn tick_lone(mut self, state: &dyn State<T>, owner: &mut T, cx: &mut T::Context<'_>) {
+    pub(crate) fn tick_lone(mut self, state: &dyn State<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         state.update(owner, &mut self, cx);
         self.settle_callback(owner, cx);
+        let has_changed = self.has_changed;
         if self.requests.is_empty() {
             // Nothing is left to drop. The compiler cannot know, and would call a function to find out.
             mem::forget(self);
         }
+        has_changed
     }
 
     /// A tick's rest: the active path from `depth` on.
