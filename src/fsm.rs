@@ -62,10 +62,11 @@ pub struct Fsm<'a, T: Owner> {
     pub(crate) requests: Requests<T>,
     /// Whether an `exit` or `suspend` is running.
     pub(crate) exiting: bool,
-    /// Whether a change was made since the handle was.
-    pub(crate) has_changed: bool,
     /// How many changes the outermost callback has led to.
     pub(crate) changes: u32,
+    /// How many changes have been made since the handle was. A number rather than a flag, so that it is set to 0 in one store
+    /// with the one before it.
+    pub(crate) made: u32,
     /// How many of the active states, from the outermost, no change has left since the last message was offered.
     pub(crate) kept: usize,
     /// Where the machine's steps are written down, if anybody is to know of them.
@@ -84,8 +85,8 @@ impl<'a, T: Owner> Fsm<'a, T> {
             global,
             requests: Requests::new(),
             exiting: false,
-            has_changed: false,
             changes: 0,
+            made: 0,
             kept: 0,
             steps: None,
             row: None,

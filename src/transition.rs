@@ -242,7 +242,7 @@ impl<T: Owner> Fsm<'_, T> {
     #[inline(always)]
     fn swap(&mut self, plan: &Plan<'_, T>, owner: &mut T, cx: &mut T::Context<'_>) {
         self.changes += 1;
-        self.has_changed = true;
+        self.made += 1;
         self.kept = self.kept.min(plan.kept);
         self.seat.entered_at = T::now(cx);
         let first = plan.entered.first().cloned().unwrap_or(StateRef::NONE);
@@ -334,7 +334,7 @@ impl<T: Owner> Fsm<'_, T> {
     pub(crate) fn tick_lone(mut self, state: &dyn State<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         state.update(owner, &mut self, cx);
         self.settle_callback(owner, cx);
-        let has_changed = self.has_changed;
+        let has_changed = self.made > 0;
         if self.requests.is_empty() {
             // Nothing is left to drop. The compiler cannot know, and would call a function to find out.
             mem::forget(self);

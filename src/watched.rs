@@ -154,7 +154,7 @@ impl<'a, T: Owner> Watched<'a, T> {
     fn run<R>(&mut self, verb: impl FnOnce(&mut Fsm<'_, T>) -> R) -> R {
         let mut fsm = self.fsm();
         let result = verb(&mut fsm);
-        let has_changed = fsm.has_changed;
+        let has_changed = fsm.made > 0;
         self.has_changed |= has_changed;
         result
     }
@@ -177,7 +177,7 @@ fn tick_all<T: Owner>(
 ) -> bool {
     let mut fsm = handle(seat, global, steps);
     fsm.tick(owner, cx);
-    fsm.has_changed
+    fsm.made > 0
 }
 
 #[inline]
