@@ -333,12 +333,13 @@ impl<T: Owner> Fsm<'_, T> {
     #[inline]
     pub(crate) fn tick_lone(mut self, state: &dyn State<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         state.update(owner, &mut self, cx);
-        self.settle_callback(owner, cx);
-        let has_changed = self.made > 0;
-        if self.requests.is_empty() {
-            // Nothing is left to drop. The compiler cannot know, and would call a function to find out.
-            mem::forget(self);
+        let mut has_changed = false;
+        if !self.is_settled() {
+            self.settle_callback(owner, cx);
+            has_changed = self.made > 0;
         }
+        // All requests are carried out, so nothing is left to drop. The compiler cannot know, and would look.
+        mem::forget(self);
         has_changed
     }
 
@@ -382,10 +383,16 @@ impl<T: Owner> Fsm<'_, T> {
     /// Carries out what the callback that has just returned asked for. The next one has its own count of changes.
     #[inline]
     pub(crate) fn settle_callback(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
-        if !self.requests.is_empty() || self.changes > 0 {
+        if !self.is_settled() {
             self.settle_all(owner, cx);
             self.changes = 0;
         }
+    }
+
+    /// Whether the callback that has just returned has asked for nothing, and changed nothing at once.
+    #[inline]
+    fn is_settled(&self) -> bool {
+        self.requests.is_empty() && self.changes == 0
     }
 
     #[cold]
