@@ -46,7 +46,9 @@ pub(crate) fn update_machines_in_parallel<T: ParallelOwner + Send>(
 ) where
     for<'a> T::Context<'a>: Send,
 {
+    // What a pass that panicked has left.
     log.close();
+    outcomes.iter_mut().for_each(|outcome| outcome.log.close());
     let is_followed = followers.is_anybody();
     if let Ok(iter) = machines.contiguous_iter_mut() {
         let mut tables: Vec<Table<T>> = iter.map(Table::new).collect();
@@ -69,7 +71,6 @@ pub(crate) fn update_machines_in_parallel<T: ParallelOwner + Send>(
     }
     for outcome in &mut *outcomes {
         commands.append(&mut outcome.commands);
-        outcome.log.close();
         log.append(&mut outcome.log);
     }
     queue_following(&mut log, &mut commands);
