@@ -169,24 +169,25 @@ fn what_an_observer_commands_is_done_before_the_next_is_told() {
         }
     }
 
-    let observers: [fn(&mut App); 3] = [
-        |app| {
+    type Watcher = (StateMachinePlugin<Soldier>, fn(&mut App));
+    let watchers: [Watcher; 3] = [
+        (StateMachinePlugin::new().with_change_events(), |app| {
             app.add_observer(|it: On<StateChanged<Soldier>>, duel: Duel| duel.win(it.entity));
-        },
-        |app| {
+        }),
+        (StateMachinePlugin::new().with_triggers::<Idle>(), |app| {
             app.add_observer(|it: On<Exited<Idle>>, duel: Duel| duel.win(it.entity));
-        },
-        |app| {
+        }),
+        (StateMachinePlugin::new().with_triggers::<Patrol>(), |app| {
             app.add_observer(|it: On<Entered<Patrol>>, duel: Duel| duel.win(it.entity));
-        },
+        }),
     ];
-    for observe in observers {
-        let plugin = StateMachinePlugin::new().with_change_events().with_triggers::<Idle>().with_triggers::<Patrol>();
+    for (plugin, observe) in watchers {
         let mut app = app(plugin);
         app.init_resource::<Seen>();
         observe(&mut app);
-        let first = app.world_mut().spawn(soldier([Order::Change(StateName::Patrol)])).id();
-        app.world_mut().spawn(soldier([Order::Change(StateName::Patrol)]));
+        let mut spawn = || app.world_mut().spawn(soldier([Order::Nothing, Order::Change(StateName::Patrol)])).id();
+        let (first, _) = (spawn(), spawn());
+        app.update();
         app.update();
         assert_eq!(take(&mut app), [first.to_string()]);
     }

@@ -118,10 +118,11 @@ fn the_old_marker_goes_before_the_new_one_comes_and_one_that_stays_is_left_alone
             inserted.0.push(if idle.contains(patrol.entity) { "both" } else { "Patrol" });
         },
     );
-    let orders = [Order::Change(StateName::Patrol), Order::Change(StateName::Patrol)];
+    let orders = [Order::Nothing, Order::Change(StateName::Patrol), Order::Change(StateName::Patrol)];
     app.world_mut().spawn(soldier(orders));
-    app.update();
-    app.update();
+    for _ in 0..3 {
+        app.update();
+    }
     assert_eq!(app.world().resource::<Inserted>().0, ["Patrol"]);
 }
 
