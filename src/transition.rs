@@ -2,6 +2,11 @@
 //!
 //! It works on a [`Seat`](crate::seat::Seat), whoever keeps it. The rule numbers are those of `docs/semantics.md`.
 
+#![expect(
+    clippy::inline_always,
+    reason = "so that a change to a singleton is compiled for itself: 25 ns rather than 31"
+)]
+
 use alloc::vec::Vec;
 use core::{mem, slice};
 
