@@ -1,7 +1,7 @@
 //! Who is updated, when, and with what.
 
 use bevy_app::{App, PostUpdate, Update};
-use bevy_demeanor::{EntityOwner, Machine, Machines, StateMachinePlugin, StateSet};
+use bevy_demeanor::{EntityOwner, Machine, MachineCommands, Machines, StateMachinePlugin, StateSet};
 use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
 use demeanor::{Fsm, GameTime, Owner, State, StateMachine};
@@ -214,9 +214,13 @@ fn a_run_condition_pauses_the_machines() {
     let entity = app.world_mut().spawn(soldier([])).id();
     app.update();
     assert_eq!(take_trace(&mut app, entity), [] as [&str; 0]);
+    // A verb reaches it all the same.
+    app.world_mut().commands().entity(entity).change_state(&Patrol);
+    app.update();
+    assert_eq!(take_trace(&mut app, entity), ["enter Idle", "exit Idle", "Idle -> Patrol (change)", "enter Patrol"]);
     app.world_mut().resource_mut::<IsPaused>().0 = false;
     app.update();
-    assert_eq!(take_trace(&mut app, entity), ["enter Idle", "update Idle"]);
+    assert_eq!(take_trace(&mut app, entity), ["update Patrol"]);
 }
 
 #[test]
