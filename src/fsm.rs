@@ -1,11 +1,13 @@
 //! The handle that a callback is given: what a state may ask of the machine, and ask it for.
 
+use alloc::vec::Vec;
+
 use crate::owner::Owner;
 use crate::request::{Request, Requests};
 use crate::seat::Seat;
 use crate::slice::Row;
 use crate::state::{State, StateRef};
-use crate::watched::Watch;
+use crate::watched::Step;
 
 /// A callback's handle on its owner's machine.
 ///
@@ -62,10 +64,13 @@ pub struct Fsm<'a, T: Owner> {
     pub(crate) exiting: bool,
     /// How many changes the outermost callback has led to.
     pub(crate) changes: u32,
+    /// How many changes have been made since the handle was. A number rather than a flag, so that it is set to 0 in one store
+    /// with the one before it.
+    pub(crate) made: u32,
     /// How many of the active states, from the outermost, no change has left since the last message was offered.
     pub(crate) kept: usize,
-    /// Who is to know of the machine's steps.
-    pub(crate) watch: Option<&'a mut (dyn Watch<T> + 'a)>,
+    /// Where the machine's steps are written down, if anybody is to know of them.
+    pub(crate) steps: Option<&'a mut Vec<Step<T>>>,
     /// When the owner is one of many: what tells it from the others. Then `seat` is what they share.
     pub(crate) row: Option<Row<'a, T>>,
     /// Which of the slice's owners it is.
@@ -81,8 +86,9 @@ impl<'a, T: Owner> Fsm<'a, T> {
             requests: Requests::new(),
             exiting: false,
             changes: 0,
+            made: 0,
             kept: 0,
-            watch: None,
+            steps: None,
             row: None,
             nth: 0,
         }

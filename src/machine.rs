@@ -99,10 +99,7 @@ impl<T: Owner> StateMachine<T> {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a call would be a tenth of what a tick takes")]
     pub fn update(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
-        match self.seat.lone() {
-            Some(state) if self.global.is_none() => self.fsm().tick_lone(state, owner, cx),
-            _ => self.update_all(owner, cx),
-        }
+        self.watched(None).update(owner, cx);
     }
 
     /// Offers a message to current, then to its ancestors outward, then to the global, until one handles it. Returns whether
@@ -231,12 +228,6 @@ impl<T: Owner> StateMachine<T> {
     #[cfg(feature = "std")]
     pub(crate) fn into_seat(self) -> Seat<T> {
         self.seat
-    }
-
-    /// Kept out of line, so that little is inlined with [`update`](Self::update).
-    #[inline(never)]
-    fn update_all(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
-        self.fsm().tick(owner, cx);
     }
 
     #[inline]

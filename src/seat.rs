@@ -157,22 +157,35 @@ impl<T: Owner> Seat<T> {
     }
 
     /// Takes the outermost `kept` active states for the ancestors of `current`, and returns what was current.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "what is passed in registers need not be written and waited for")]
     pub(crate) fn replace(&mut self, kept: usize, current: StateRef<T>) -> StateRef<T> {
         let from = core::mem::replace(&mut self.current, current);
-        if let Some(rare) = &mut self.rare {
-            if kept > rare.ancestors.len() {
-                rare.ancestors.push(from.clone());
-            } else {
-                rare.ancestors.truncate(kept);
-            }
-        } else if kept > 0 {
-            self.rare_mut().ancestors.push(from.clone());
+        if kept > 0 || self.rare.is_some() {
+            self.keep(kept, &from);
         }
         from
     }
 
+    /// Takes the outermost `kept` states of a path that ended in `from` for the ancestors.
+    fn keep(&mut self, kept: usize, from: &StateRef<T>) {
+        let ancestors = &mut self.rare_mut().ancestors;
+        if kept > ancestors.len() {
+            ancestors.push(from.clone());
+        } else {
+            ancestors.truncate(kept);
+        }
+    }
+
     /// Remembers current as the descendant last active in the active state at `depth`, if that keeps history.
+    #[inline]
     pub(crate) fn remember(&mut self, depth: usize) {
+        if self.rare.is_some() {
+            self.remember_in(depth);
+        }
+    }
+
+    fn remember_in(&mut self, depth: usize) {
         let Some(composite) = self.ancestors().get(depth).cloned() else { return };
         if !composite.keeps_history() {
             return;

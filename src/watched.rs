@@ -84,91 +84,109 @@ impl<T: Owner> fmt::Debug for Step<T> {
 pub struct Watched<'a, T: Owner> {
     seat: &'a mut Seat<T>,
     global: &'a StateRef<T>,
-    notes: Notes<'a, T>,
-}
-
-/// Who is told of a machine's steps.
-pub(crate) trait Watch<T: Owner> {
-    fn note(&mut self, step: Step<T>);
-}
-
-struct Notes<'a, T: Owner> {
-    has_changed: bool,
     steps: Option<&'a mut Vec<Step<T>>>,
-}
-
-impl<T: Owner> Watch<T> for Notes<'_, T> {
-    fn note(&mut self, step: Step<T>) {
-        self.has_changed |= matches!(step, Step::Changed { .. });
-        if let Some(steps) = &mut self.steps {
-            steps.push(step);
-        }
-    }
+    has_changed: bool,
 }
 
 impl<'a, T: Owner> Watched<'a, T> {
     #[inline]
     pub(crate) fn new(seat: &'a mut Seat<T>, global: &'a StateRef<T>, steps: Option<&'a mut Vec<Step<T>>>) -> Self {
-        Self { seat, global, notes: Notes { has_changed: false, steps } }
+        Self { seat, global, steps, has_changed: false }
     }
 
     /// Returns whether any change was made since the machine was lent.
     #[inline]
     #[must_use]
     pub fn has_changed(&self) -> bool {
-        self.notes.has_changed
+        self.has_changed
     }
 
     /// Does what [`StateMachine::start`](crate::StateMachine::start) does.
     pub fn start(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
-        self.fsm().start(owner, cx);
+        self.run(|fsm| fsm.start(owner, cx));
     }
 
     /// Does what [`StateMachine::stop`](crate::StateMachine::stop) does.
     pub fn stop(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
-        self.fsm().stop(owner, cx);
+        self.run(|fsm| fsm.stop(owner, cx));
     }
 
     /// Does what [`StateMachine::update`](crate::StateMachine::update) does.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a call would be a tenth of what a tick takes")]
     pub fn update(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
-        self.fsm().tick(owner, cx);
+        self.has_changed |= match self.seat.lone() {
+            Some(state) if self.global.is_none() => self.fsm().tick_lone(state, owner, cx),
+            _ => tick_all(self.seat, self.global, self.steps.as_deref_mut(), owner, cx),
+        }
     }
 
     /// Does what [`StateMachine::send`](crate::StateMachine::send) does. Returns whether the message was handled.
     pub fn send(&mut self, owner: &mut T, message: &T::Message, cx: &mut T::Context<'_>) -> bool {
-        self.fsm().send(owner, message, cx)
+        self.run(|fsm| fsm.send(owner, message, cx))
     }
 
     /// Does what [`StateMachine::change_state`](crate::StateMachine::change_state) does. Returns whether it was done.
     pub fn change_state(&mut self, owner: &mut T, to: impl Into<StateRef<T>>, cx: &mut T::Context<'_>) -> bool {
-        self.fsm().execute_now(&Request::Change(to.into()), owner, cx)
+        self.run(|fsm| fsm.execute_now(&Request::Change(to.into()), owner, cx))
     }
 
     /// Does what [`StateMachine::revert_state`](crate::StateMachine::revert_state) does. Returns whether it was done.
     pub fn revert_state(&mut self, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        self.fsm().execute_now(&Request::Revert, owner, cx)
+        self.run(|fsm| fsm.execute_now(&Request::Revert, owner, cx))
     }
 
     /// Does what [`StateMachine::push_state`](crate::StateMachine::push_state) does. Returns whether it was done.
     pub fn push_state(&mut self, owner: &mut T, over: impl Into<StateRef<T>>, cx: &mut T::Context<'_>) -> bool {
-        self.fsm().execute_now(&Request::Push(over.into()), owner, cx)
+        self.run(|fsm| fsm.execute_now(&Request::Push(over.into()), owner, cx))
     }
 
     /// Does what [`StateMachine::pop_state`](crate::StateMachine::pop_state) does. Returns whether it was done.
     pub fn pop_state(&mut self, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        self.fsm().execute_now(&Request::Pop, owner, cx)
+        self.run(|fsm| fsm.execute_now(&Request::Pop, owner, cx))
     }
 
     /// Does what [`StateMachine::resume_state`](crate::StateMachine::resume_state) does. Returns whether it was done.
     pub fn resume_state(&mut self, owner: &mut T, composite: impl Into<StateRef<T>>, cx: &mut T::Context<'_>) -> bool {
-        self.fsm().execute_now(&Request::Resume(composite.into()), owner, cx)
+        self.run(|fsm| fsm.execute_now(&Request::Resume(composite.into()), owner, cx))
+    }
+
+    fn run<R>(&mut self, verb: impl FnOnce(&mut Fsm<'_, T>) -> R) -> R {
+        let mut fsm = self.fsm();
+        let result = verb(&mut fsm);
+        let has_changed = fsm.made > 0;
+        self.has_changed |= has_changed;
+        result
     }
 
     #[inline]
     fn fsm(&mut self) -> Fsm<'_, T> {
-        let mut fsm = Fsm::new(self.seat, self.global);
-        fsm.watch = Some(&mut self.notes);
-        fsm
+        handle(self.seat, self.global, self.steps.as_deref_mut())
     }
+}
+
+/// Kept out of line, so that little is inlined with [`Watched::update`], and by parts, which a processor passes in registers.
+/// Returns whether the machine has changed state.
+#[inline(never)]
+fn tick_all<T: Owner>(
+    seat: &mut Seat<T>,
+    global: &StateRef<T>,
+    steps: Option<&mut Vec<Step<T>>>,
+    owner: &mut T,
+    cx: &mut T::Context<'_>,
+) -> bool {
+    let mut fsm = handle(seat, global, steps);
+    fsm.tick(owner, cx);
+    fsm.made > 0
+}
+
+#[inline]
+fn handle<'a, T: Owner>(
+    seat: &'a mut Seat<T>,
+    global: &'a StateRef<T>,
+    steps: Option<&'a mut Vec<Step<T>>>,
+) -> Fsm<'a, T> {
+    let mut fsm = Fsm::new(seat, global);
+    fsm.steps = steps;
+    fsm
 }

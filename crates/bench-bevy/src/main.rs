@@ -1,7 +1,8 @@
 //! What a tick costs an entity in Bevy: this project beside what is written by hand and beside other crates.
 //!
-//! `cargo run --release --features peers -- [--entities N] [--rounds N] [--only ROW]`. All rows run in turns in one process, and the least
-//! of their times counts, so that the ratios hold on a machine that others use too.
+//! `cargo run --release --features peers -- [--entities N] [--period TICKS].. [--rounds N] [--only ROW]..`. All rows run in turns
+//! in one process, and the median of their rounds counts, so that the ratios hold on a machine that others use too. A row is
+//! named by a part of its name; the first row is always there.
 
 mod body;
 mod by_hand;
@@ -11,11 +12,13 @@ mod ours;
 #[cfg(feature = "peers")]
 mod seldom;
 
-use std::time::{Duration, Instant};
+use std::num::NonZeroU32;
+use std::time::Instant;
 
 use comfy_table::Table;
 
-/// The largest number of entities that seldom_state is given: it needs more than a second for each tick of 100 000.
+/// The largest number of entities that seldom_state is given: it needs more than a second for each tick of 100 000 that all
+/// change.
 #[cfg(feature = "peers")]
 const SELDOM_BEARS: u32 = 5_000;
 
@@ -24,7 +27,8 @@ struct Row {
     entities: u32,
     tick: Box<dyn FnMut()>,
     checksum: Box<dyn FnMut() -> u64>,
-    best: Duration,
+    /// Seconds per tick, in each round.
+    times: Vec<f64>,
 }
 
 macro_rules! row {
@@ -36,7 +40,7 @@ macro_rules! row {
             entities: $entities,
             tick: Box::new(move || app.borrow_mut().update()),
             checksum: Box::new(move || $checksum(&mut same.borrow_mut())),
-            best: Duration::MAX,
+            times: Vec::new(),
         }
     }};
 }
@@ -58,17 +62,24 @@ fn rows(entities: u32, period: u32) -> Vec<Row> {
     #[cfg(feature = "peers")]
     {
         rows.push(row!("moonshine-behavior 0.6", entities, moonshine::app(entities, period), moonshine::checksum));
-        let entities = entities.min(SELDOM_BEARS);
-        rows.push(row!("seldom_state 0.16", entities, seldom::app(entities, period), seldom::checksum));
+        rows.push(row!("  spared its observers", entities, moonshine::inline(entities, period), moonshine::checksum));
+        let few = entities.min(SELDOM_BEARS);
+        rows.push(row!("enum component, as few", few, by_hand::with_enum(few, period), by_hand::checksum));
+        rows.push(row!("bevy_demeanor, as few", few, ours::plain(few, period), ours::checksum));
+        rows.push(row!("seldom_state 0.16", few, seldom::app(few, period), seldom::checksum));
+        rows.push(row!("  spared its commands", few, seldom::inline(few, period), seldom::checksum));
     }
     rows
 }
 
-fn measure(entities: u32, period: u32, rounds: u32, only: &str) {
-    // A round in which everything changes is one period long, so that its ticks are alike.
-    let ticks = if period == 1 { 4 } else { period.min(20) };
+fn measure(entities: u32, period: u32, rounds: usize, only: &[String]) {
+    // In each round, the same share of the entities changes state.
+    let ticks = if period == 1 { 4 } else { 20 };
     let mut rows = rows(entities, period);
-    rows.retain(|row| row.name.contains(only));
+    let mut is_first = true;
+    rows.retain(|row| {
+        std::mem::take(&mut is_first) || only.is_empty() || only.iter().any(|part| row.name.contains(part))
+    });
     for round in 0..=rounds {
         for row in &mut rows {
             let begin = Instant::now();
@@ -77,16 +88,17 @@ fn measure(entities: u32, period: u32, rounds: u32, only: &str) {
             }
             // The first round warms up.
             if round > 0 {
-                row.best = row.best.min(begin.elapsed() / ticks);
+                row.times.push(begin.elapsed().as_secs_f64() / f64::from(ticks));
             }
         }
     }
-    let per_entity = |row: &Row| row.best.as_secs_f64() * 1e9 / f64::from(row.entities);
-    let baseline = per_entity(&rows[0]);
+    let mut baseline = None;
     let mut table = Table::new();
     table.set_header(["row", "entities", "ns per entity", "x enum", "checksum"]);
     for row in &mut rows {
-        let time = per_entity(row);
+        row.times.sort_by(f64::total_cmp);
+        let time = row.times[rounds / 2] * 1e9 / f64::from(row.entities);
+        let baseline = *baseline.get_or_insert(time);
         let sum = (row.checksum)();
         table.add_row([
             row.name.to_owned(),
@@ -96,23 +108,28 @@ fn measure(entities: u32, period: u32, rounds: u32, only: &str) {
             format!("{sum:016x}"),
         ]);
     }
-    println!("{} % of the entities change state in a tick", 100 / period);
+    println!("{:.0} % of the entities change state in a tick", 100.0 / f64::from(period));
     println!("{table}");
 }
 
 fn main() -> Result<(), lexopt::Error> {
     use lexopt::prelude::*;
-    let (mut entities, mut rounds, mut only) = (100_000, 15, String::new());
+    let (mut entities, mut rounds, mut periods, mut only) = (100_000, 15, Vec::new(), Vec::new());
     let mut arguments = lexopt::Parser::from_env();
     while let Some(argument) = arguments.next()? {
         match argument {
             Long("entities") => entities = arguments.value()?.parse()?,
-            Long("rounds") => rounds = arguments.value()?.parse()?,
-            Long("only") => only = arguments.value()?.string()?,
+            Long("rounds") => rounds = arguments.value()?.parse::<usize>()?.max(1),
+            Long("period") => periods.push(arguments.value()?.parse::<NonZeroU32>()?.get()),
+            Long("only") => only.push(arguments.value()?.string()?),
             _ => return Err(argument.unexpected()),
         }
     }
-    measure(entities, 100, rounds, &only);
-    measure(entities, 1, rounds, &only);
+    if periods.is_empty() {
+        periods = vec![100, 1];
+    }
+    for period in periods {
+        measure(entities, period, rounds, &only);
+    }
     Ok(())
 }

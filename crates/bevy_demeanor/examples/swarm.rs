@@ -119,7 +119,14 @@ fn pass_time(mut garden: ResMut<Garden>) {
 }
 
 fn main() {
-    let insects = std::env::args().nth(1).map_or(100_000, |argument| argument.parse().expect("a number of insects"));
+    let insects = match std::env::args().nth(1).map(|argument| argument.parse()) {
+        None => 100_000,
+        Some(Ok(insects)) => insects,
+        Some(Err(_)) => {
+            eprintln!("usage: swarm [INSECTS]");
+            std::process::exit(2);
+        }
+    };
     let mut app = App::new();
     app.add_plugins((TaskPoolPlugin::default(), StateMachinePlugin::<Insect>::new().in_parallel()));
     app.insert_resource(Garden { flowers: [30.0, 12.0], hour: 5.5 });

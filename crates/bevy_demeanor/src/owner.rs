@@ -12,9 +12,89 @@ use demeanor::Owner;
 /// Bevy run as they are: their context is made here. [`EntityContext`](crate::EntityContext) is a context that needs no
 /// making.
 ///
+/// # What owners see of each other
+///
 /// The pass holds `Query<(&mut Self, &mut Machine<Self>)>`. A parameter that reads or writes these two components conflicts
-/// with it, which Bevy reports when the schedule is built: keep what other owners must see of an owner, such as its place,
-/// in a component of its own.
+/// with it, which Bevy reports when the schedule is built. So what other owners must see of an owner lies in a component of
+/// its own, such as its place; or is copied into one before the pass, and is then the same for all whom the pass updates.
+///
+/// ```
+/// use bevy_app::{App, Update};
+/// use bevy_demeanor::{EntityContext, EntityOwner, Machine, StateMachinePlugin, StateSet};
+/// use bevy_ecs::prelude::*;
+/// use bevy_ecs::system::SystemParam;
+/// use demeanor::{Fsm, Owner, State};
+///
+/// #[derive(Component)]
+/// struct Wolf {
+///     hunger: u32,
+///     rival: Option<Entity>,
+/// }
+///
+/// /// Where it is: written by its own states, read by the others'.
+/// #[derive(Component)]
+/// struct Place(i32);
+///
+/// /// A wolf's hunger, as the others see it.
+/// #[derive(Component, Default)]
+/// struct Growl(u32);
+///
+/// fn growl(mut wolves: Query<(&Wolf, &mut Growl)>) {
+///     for (wolf, mut growl) in &mut wolves {
+///         growl.0 = wolf.hunger;
+///     }
+/// }
+///
+/// #[derive(SystemParam)]
+/// struct Senses<'w, 's> {
+///     places: Query<'w, 's, &'static mut Place>,
+///     growls: Query<'w, 's, &'static Growl>,
+/// }
+///
+/// impl Owner for Wolf {
+///     type Context<'a> = EntityContext<'a, Senses<'static, 'static>>;
+///     type Message = ();
+/// }
+///
+/// impl EntityOwner for Wolf {
+///     type Param = Senses<'static, 'static>;
+///
+///     fn context<'a>(senses: Senses<'a, 'a>, commands: Commands<'a, 'a>) -> Self::Context<'a> {
+///         EntityContext::new(senses, commands)
+///     }
+///
+///     fn visit(cx: &mut Self::Context<'_>, entity: Entity) {
+///         cx.visit(entity);
+///     }
+/// }
+///
+/// struct Prowl;
+/// impl State<Wolf> for Prowl {
+///     fn update(&self, wolf: &mut Wolf, _: &mut Fsm<'_, Wolf>, cx: &mut <Wolf as Owner>::Context<'_>) {
+///         let (this, Some(rival)) = (cx.entity(), wolf.rival) else { return };
+///         let Ok(theirs) = cx.places.get(rival).map(|place| place.0) else { return };
+///         let is_hungrier = cx.growls.get(rival).is_ok_and(|growl| wolf.hunger > growl.0);
+///         if let Ok(mut place) = cx.places.get_mut(this) {
+///             let towards = (theirs - place.0).signum();
+///             place.0 += if is_hungrier { towards } else { -towards };
+///         }
+///     }
+/// }
+///
+/// let mut app = App::new();
+/// app.add_plugins(StateMachinePlugin::<Wolf>::new());
+/// app.add_systems(Update, growl.in_set(StateSet::Enter));
+/// let mut wolf = |hunger, place| {
+///     let wolf = Wolf { hunger, rival: None };
+///     app.world_mut().spawn((wolf, Place(place), Growl::default(), Machine::<Wolf>::new(&Prowl))).id()
+/// };
+/// let (lean, fat) = (wolf(9, 0), wolf(1, 5));
+/// app.world_mut().get_mut::<Wolf>(lean).unwrap().rival = Some(fat);
+/// app.world_mut().get_mut::<Wolf>(fat).unwrap().rival = Some(lean);
+/// app.update();
+/// assert_eq!(app.world().get::<Place>(lean).unwrap().0, 1);
+/// assert_eq!(app.world().get::<Place>(fat).unwrap().0, 6);
+/// ```
 ///
 /// # Examples
 ///

@@ -4,6 +4,7 @@ use bevy_app::{App, Update};
 use bevy_demeanor::{Entered, Exited, In, MachineCommands, StateChanged, StateMachinePlugin, StateSet};
 use bevy_ecs::prelude::{Commands, Entity, MessageReader, On, Query, ResMut, Resource, With};
 use bevy_ecs::schedule::IntoScheduleConfigs;
+use bevy_ecs::system::SystemParam;
 
 use crate::soldier::{Aim, Chase, Fight, Idle, Order, Patrol, Soldier, StateName, app, soldier};
 
@@ -52,8 +53,12 @@ fn each_change_is_a_message_for_the_exit_set() {
     );
     let first = app.world_mut().spawn(soldier([Order::Change(StateName::Patrol)])).id();
     let second = app.world_mut().spawn(soldier([Order::Change(StateName::Chase)])).id();
+    let third = app.world_mut().spawn(soldier([Order::Change(StateName::Fight)])).id();
     app.update();
-    assert_eq!(take(&mut app), [format!("{first} Idle to Patrol"), format!("{second} Idle to Chase")]);
+    assert_eq!(
+        take(&mut app),
+        [format!("{first} Idle to Patrol"), format!("{second} Idle to Chase"), format!("{third} Idle to Aim")]
+    );
     app.update();
     assert_eq!(take(&mut app), [] as [&str; 0]);
 }
@@ -126,14 +131,66 @@ fn an_observer_may_change_the_state_again() {
 }
 
 #[test]
-fn nothing_is_triggered_on_an_entity_that_is_no_more() {
-    let mut app = app(StateMachinePlugin::new().with_change_events().with_change_messages().with_triggers::<Idle>());
+fn nothing_is_triggered_on_an_entity_that_is_no_more_but_the_message_is_written() {
+    let mut app = app(StateMachinePlugin::new().with_change_events().with_change_messages().with_triggers::<Aim>());
     app.init_resource::<Seen>();
     app.add_observer(|change: On<StateChanged<Soldier>>, mut seen: ResMut<Seen>| seen.0.push(names(&change)));
-    app.add_observer(|_: On<Entered<Idle>>, mut seen: ResMut<Seen>| seen.0.push("entered Idle".into()));
-    app.world_mut().spawn(soldier([Order::Despawn]));
+    app.add_observer(|_: On<Exited<Aim>>, mut seen: ResMut<Seen>| seen.0.push("exited Aim".into()));
+    app.add_systems(
+        Update,
+        (|mut changes: MessageReader<StateChanged<Soldier>>, mut seen: ResMut<Seen>| {
+            seen.0.extend(changes.read().map(|change| format!("message: {}", names(change))));
+        })
+        .in_set(StateSet::Exit),
+    );
+    // In the second tick Fight obeys the first of two orders, and Aim the other.
+    app.world_mut().spawn(soldier([Order::Change(StateName::Fight), Order::Despawn, Order::Change(StateName::Patrol)]));
     app.update();
-    assert_eq!(take(&mut app), [] as [&str; 0]);
+    take(&mut app);
+    app.update();
+    assert_eq!(take(&mut app), ["message: Aim to Patrol"]);
+}
+
+#[test]
+fn what_an_observer_commands_is_done_before_the_next_is_told() {
+    /// Whoever is told first makes the others vanish.
+    #[derive(SystemParam)]
+    struct Duel<'w, 's> {
+        soldiers: Query<'w, 's, Entity, With<Soldier>>,
+        commands: Commands<'w, 's>,
+        seen: ResMut<'w, Seen>,
+    }
+    impl Duel<'_, '_> {
+        fn win(mut self, winner: Entity) {
+            self.seen.0.push(winner.to_string());
+            for loser in self.soldiers.iter().filter(|soldier| *soldier != winner) {
+                self.commands.entity(loser).despawn();
+            }
+        }
+    }
+
+    type Watcher = (StateMachinePlugin<Soldier>, fn(&mut App));
+    let watchers: [Watcher; 3] = [
+        (StateMachinePlugin::new().with_change_events(), |app| {
+            app.add_observer(|it: On<StateChanged<Soldier>>, duel: Duel| duel.win(it.entity));
+        }),
+        (StateMachinePlugin::new().with_triggers::<Idle>(), |app| {
+            app.add_observer(|it: On<Exited<Idle>>, duel: Duel| duel.win(it.entity));
+        }),
+        (StateMachinePlugin::new().with_triggers::<Patrol>(), |app| {
+            app.add_observer(|it: On<Entered<Patrol>>, duel: Duel| duel.win(it.entity));
+        }),
+    ];
+    for (plugin, observe) in watchers {
+        let mut app = app(plugin);
+        app.init_resource::<Seen>();
+        observe(&mut app);
+        let mut spawn = || app.world_mut().spawn(soldier([Order::Nothing, Order::Change(StateName::Patrol)])).id();
+        let (first, _) = (spawn(), spawn());
+        app.update();
+        app.update();
+        assert_eq!(take(&mut app), [first.to_string()]);
+    }
 }
 
 #[test]

@@ -4,8 +4,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, Once};
 
 use bevy_app::Update;
-use bevy_demeanor::{In, Machine, MachineCommands, StateMachinePlugin};
+use bevy_demeanor::{In, Machine, MachineCommands, StateChanged, StateMachinePlugin};
 use bevy_ecs::prelude::*;
+use demeanor::{Fsm, Owner, State};
 
 use crate::soldier::{Chase, Idle, Order, Patrol, Saluted, Soldier, StateName, app, soldier, take_trace};
 
@@ -28,7 +29,7 @@ impl log::Log for Lines {
     fn flush(&self) {}
 }
 
-fn listen() {
+pub(crate) fn listen() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         log::set_logger(&Lines).expect("there is no other logger");
@@ -36,7 +37,7 @@ fn listen() {
     });
 }
 
-fn lines_with(word: &str) -> Vec<String> {
+pub(crate) fn lines_with(word: &str) -> Vec<String> {
     LINES.lock().unwrap().iter().filter(|line| line.contains(word)).cloned().collect()
 }
 
@@ -45,19 +46,23 @@ fn a_machine_without_its_owner_is_warned_of_once_by_name() {
     listen();
     let mut app = app(StateMachinePlugin::new());
     let orphan = app.world_mut().spawn((Machine::<Soldier>::new(&Idle), Name::new("lost helmet"))).id();
+    app.world_mut().spawn((soldier([]), Name::new("worn helmet")));
     for _ in 0..3 {
         app.update();
     }
     let owner = std::any::type_name::<Soldier>();
-    assert_eq!(
-        lines_with("lost helmet"),
-        [format!(
-            "WARN: entity {orphan} (lost helmet) has a Machine<{owner}>, but no {owner}: its machine does nothing"
-        )]
-    );
+    let warning =
+        format!("WARN: entity {orphan} (lost helmet) has a Machine<{owner}>, but no {owner}: its machine does nothing");
+    assert_eq!(lines_with("lost helmet"), [&*warning]);
+    assert_eq!(lines_with("worn helmet"), [] as [&str; 0]);
     app.world_mut().entity_mut(orphan).insert(Soldier::default());
     app.update();
     assert_eq!(take_trace(&mut app, orphan), ["enter Idle", "update Idle"]);
+    // Lost once more, it is warned of once more.
+    app.world_mut().entity_mut(orphan).remove::<Soldier>();
+    app.update();
+    app.update();
+    assert_eq!(lines_with("lost helmet"), [&*warning, &*warning]);
 }
 
 #[test]
@@ -114,15 +119,44 @@ fn after_a_panic_in_a_callback_every_machine_and_marker_is_right() {
     assert!(app.world().get::<Saluted>(after).is_some());
 }
 
+/// Panics when it is entered.
+struct Trap;
+impl State<Soldier> for Trap {
+    fn enter(&self, _: &mut Soldier, _: &mut Fsm<'_, Soldier>, _: &mut <Soldier as Owner>::Context<'_>) {
+        panic!("the trap snaps")
+    }
+}
+
+/// Leads into the trap.
+struct Bait;
+impl State<Soldier> for Bait {
+    fn update(&self, _: &mut Soldier, fsm: &mut Fsm<'_, Soldier>, _: &mut <Soldier as Owner>::Context<'_>) {
+        fsm.change_state(&Trap);
+    }
+}
+
+#[test]
+fn a_change_that_a_panic_has_cut_off_is_told_of_by_the_next_pass_with_its_own_entity() {
+    for plugin in [StateMachinePlugin::new(), StateMachinePlugin::new().in_parallel()] {
+        let mut app = app(plugin.with_change_messages());
+        app.world_mut().spawn(soldier([]));
+        let lured = app.world_mut().spawn((Soldier::default(), Machine::<Soldier>::new(&Bait))).id();
+        app.world_mut().spawn(soldier([]));
+        let mut schedule = app.world_mut().resource_mut::<Schedules>().remove(Update).unwrap();
+        assert!(catch_unwind(AssertUnwindSafe(|| schedule.run(app.world_mut()))).is_err());
+        assert!(app.world().get::<Machine<Soldier>>(lured).unwrap().is_in_state(&Trap));
+        let mut told = Vec::new();
+        while told.is_empty() {
+            schedule.run(app.world_mut());
+            let mut messages = app.world_mut().resource_mut::<Messages<StateChanged<Soldier>>>();
+            told.extend(messages.drain().map(|change| format!("{change:?}")));
+        }
+        assert_eq!(told, [format!("{lured}: Bait -> Trap (change)")]);
+    }
+}
+
 #[test]
 fn after_a_panic_in_a_verb_the_next_verb_works() {
-    struct Trap;
-    impl demeanor::State<Soldier> for Trap {
-        fn can_enter(&self, _: &Soldier, _: &<Soldier as demeanor::Owner>::Context<'_>) -> bool {
-            panic!("a guard panics")
-        }
-    }
-
     let mut app = app(StateMachinePlugin::new());
     let entity = app.world_mut().spawn(soldier([])).id();
     app.update();

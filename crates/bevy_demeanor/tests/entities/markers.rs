@@ -107,6 +107,38 @@ fn a_command_moves_the_marker_at_once() {
 }
 
 #[test]
+fn the_old_marker_goes_before_the_new_one_comes_and_one_that_stays_is_left_alone() {
+    #[derive(Resource, Default)]
+    struct Inserted(Vec<&'static str>);
+
+    let mut app = app(marking());
+    app.init_resource::<Inserted>();
+    app.add_observer(
+        |patrol: On<Insert<In<Patrol>>>, idle: Query<(), With<In<Idle>>>, mut inserted: ResMut<Inserted>| {
+            inserted.0.push(if idle.contains(patrol.entity) { "both" } else { "Patrol" });
+        },
+    );
+    let orders = [Order::Nothing, Order::Change(StateName::Patrol), Order::Change(StateName::Patrol)];
+    app.world_mut().spawn(soldier(orders));
+    for _ in 0..3 {
+        app.update();
+    }
+    assert_eq!(app.world().resource::<Inserted>().0, ["Patrol"]);
+}
+
+#[test]
+fn a_sparse_marker_lies_in_a_sparse_set() {
+    use bevy_ecs::component::StorageType;
+
+    let mut world = World::new();
+    let storage = |world: &World, id| world.components().get_info(id).expect("it is registered").storage_type();
+    let table = world.register_component::<In<Patrol>>();
+    let sparse = world.register_component::<In<Patrol, InSparseSet>>();
+    assert_eq!(storage(&world, table), StorageType::Table);
+    assert_eq!(storage(&world, sparse), StorageType::SparseSet);
+}
+
+#[test]
 fn a_clone_of_an_entity_is_marked_like_it() {
     #[derive(Component, Clone)]
     struct Helmet;

@@ -1,8 +1,12 @@
 //! The parallel pass does what the other does, in the same order.
 
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
+
 use bevy_app::{App, Update};
-use bevy_demeanor::{StateChanged, StateMachinePlugin, StateSet};
+use bevy_demeanor::{EntityOwner, Machine, ParallelOwner, StateChanged, StateMachinePlugin, StateSet};
 use bevy_ecs::prelude::*;
+use demeanor::{Owner, State};
 
 use crate::soldier::{Order, Patrol, Rank, Saluted, Soldier, StateName, app, soldier};
 
@@ -49,4 +53,36 @@ fn a_parallel_pass_does_the_same_in_the_same_order() {
     let in_parallel = run(StateMachinePlugin::new().in_parallel());
     assert!(in_order.0.len() > 1000);
     assert!(in_order == in_parallel, "messages, archetypes or traces differ");
+}
+
+#[test]
+fn each_chunk_of_1024_entities_of_a_table_has_a_context_of_its_own() {
+    static CONTEXTS: AtomicUsize = AtomicUsize::new(0);
+
+    #[derive(Component)]
+    struct Bird;
+    #[derive(Component)]
+    struct Nest;
+    impl Owner for Bird {
+        type Context<'a> = ();
+        type Message = ();
+    }
+    impl EntityOwner for Bird {
+        type Param = ();
+        fn context<'a>((): (), _: Commands<'a, 'a>) {}
+    }
+    impl ParallelOwner for Bird {
+        fn shared_context<'a>((): &(), _: Commands<'a, 'a>) {
+            CONTEXTS.fetch_add(1, Relaxed);
+        }
+    }
+    struct Fly;
+    impl State<Bird> for Fly {}
+
+    let mut app = App::new();
+    app.add_plugins(StateMachinePlugin::<Bird>::new().in_parallel());
+    app.world_mut().spawn_batch((0..2049).map(|_| (Bird, Machine::<Bird>::new(&Fly))));
+    app.world_mut().spawn_batch((0..1024).map(|_| (Bird, Machine::<Bird>::new(&Fly), Nest)));
+    app.update();
+    assert_eq!(CONTEXTS.load(Relaxed), 4);
 }

@@ -1,7 +1,7 @@
 //! Who is updated, when, and with what.
 
 use bevy_app::{App, PostUpdate, Update};
-use bevy_demeanor::{EntityOwner, Machine, Machines, StateMachinePlugin, StateSet};
+use bevy_demeanor::{EntityOwner, Machine, MachineCommands, Machines, StateMachinePlugin, StateSet};
 use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
 use demeanor::{Fsm, GameTime, Owner, State, StateMachine};
@@ -214,9 +214,13 @@ fn a_run_condition_pauses_the_machines() {
     let entity = app.world_mut().spawn(soldier([])).id();
     app.update();
     assert_eq!(take_trace(&mut app, entity), [] as [&str; 0]);
+    // A verb reaches it all the same.
+    app.world_mut().commands().entity(entity).change_state(&Patrol);
+    app.update();
+    assert_eq!(take_trace(&mut app, entity), ["enter Idle", "exit Idle", "Idle -> Patrol (change)", "enter Patrol"]);
     app.world_mut().resource_mut::<IsPaused>().0 = false;
     app.update();
-    assert_eq!(take_trace(&mut app, entity), ["enter Idle", "update Idle"]);
+    assert_eq!(take_trace(&mut app, entity), ["update Patrol"]);
 }
 
 #[test]
@@ -236,7 +240,16 @@ fn an_owner_in_a_sparse_set_is_updated_too() {
         fn shared_context<'a>((): &(), _: Commands<'a, 'a>) {}
     }
     struct Haunt;
+    struct Cellar;
     impl State<Ghost> for Haunt {
+        fn update(&self, ghost: &mut Ghost, fsm: &mut Fsm<'_, Ghost>, (): &mut ()) {
+            ghost.0 += 1;
+            if ghost.0 == 2 {
+                fsm.change_state(&Cellar);
+            }
+        }
+    }
+    impl State<Ghost> for Cellar {
         fn update(&self, ghost: &mut Ghost, _: &mut Fsm<'_, Ghost>, (): &mut ()) {
             ghost.0 += 1;
         }
@@ -246,8 +259,15 @@ fn an_owner_in_a_sparse_set_is_updated_too() {
         let mut app = App::new();
         app.add_plugins(plugin);
         let entity = app.world_mut().spawn((Ghost::default(), Machine::<Ghost>::new(&Haunt))).id();
-        app.update();
-        assert_eq!(app.world().get::<Ghost>(entity).unwrap().0, 1);
+        let mut changed = Vec::new();
+        for tick in 1..=3 {
+            app.update();
+            assert_eq!(app.world().get::<Ghost>(entity).unwrap().0, tick);
+            changed.push(app.world().entity(entity).get_change_ticks::<Machine<Ghost>>().unwrap().changed);
+        }
+        // In the second tick it begins to haunt the cellar.
+        assert_ne!(changed[0], changed[1]);
+        assert_eq!(changed[1], changed[2]);
     }
 }
 
@@ -272,6 +292,24 @@ fn a_machine_is_changed_only_when_its_state_is() {
     }
     // Two new ones, then none, then the one that goes on patrol.
     assert_eq!(app.world().resource::<Changes>().0, [2, 1, 0, 0]);
+}
+
+#[test]
+fn a_machine_that_changes_when_it_is_started_is_changed() {
+    struct Rush;
+    impl State<Soldier> for Rush {
+        fn enter(&self, _: &mut Soldier, fsm: &mut Fsm<'_, Soldier>, _: &mut <Soldier as Owner>::Context<'_>) {
+            fsm.change_state(&Chase);
+        }
+    }
+
+    let mut app = app(StateMachinePlugin::new());
+    let entity = app.world_mut().spawn((Soldier::default(), Machine::<Soldier>::new(&Rush))).id();
+    let changed = |app: &App| app.world().entity(entity).get_change_ticks::<Machine<Soldier>>().unwrap().changed;
+    let before = changed(&app);
+    app.update();
+    assert_eq!(take_trace(&mut app, entity), ["Rush -> Chase (change)", "enter Chase", "update Chase"]);
+    assert_ne!(changed(&app), before);
 }
 
 #[test]

@@ -4,8 +4,9 @@ use bevy_app::App;
 use bevy_demeanor::{Machine, MachineCommands, StateMachinePlugin};
 use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
+use demeanor::{Fsm, Owner, State};
 
-use crate::soldier::{Chase, Fight, Patrol, Soldier, StateName, app, soldier, take_trace};
+use crate::soldier::{Chase, Fight, Patrol, Saluted, Soldier, StateName, app, soldier, take_trace};
 
 fn command(app: &mut App, entity: Entity, verbs: impl FnOnce(&mut EntityCommands<'_>)) -> Vec<String> {
     verbs(&mut app.world_mut().commands().entity(entity));
@@ -67,6 +68,23 @@ fn every_verb_does_what_the_machines_does() {
     app.update();
     assert_eq!(take_trace(&mut app, entity), [] as [&str; 0]);
     assert!(app.world().get::<Machine<Soldier>>(entity).unwrap().current().is_none());
+}
+
+#[test]
+fn a_verbs_callbacks_know_their_entity_and_record_commands() {
+    struct Salute;
+    impl State<Soldier> for Salute {
+        fn enter(&self, _: &mut Soldier, _: &mut Fsm<'_, Soldier>, cx: &mut <Soldier as Owner>::Context<'_>) {
+            cx.this().insert(Saluted);
+        }
+    }
+
+    let mut app = app(StateMachinePlugin::new());
+    let entity = app.world_mut().spawn(soldier([])).id();
+    command(&mut app, entity, |soldier| {
+        soldier.change_state(&Salute);
+    });
+    assert!(app.world().get::<Saluted>(entity).is_some());
 }
 
 #[test]
