@@ -19,7 +19,7 @@ use winnow::{ModalResult, Parser};
 
 use super::expression::{Comparison, Expr, Name, Operand};
 use super::fault::Fault;
-use super::lie::Lie;
+use super::source_map::SourceMap;
 
 /// How deep parentheses and `not`s may be nested.
 pub(crate) const DEEPEST: usize = 64;
@@ -28,13 +28,13 @@ pub(crate) const DEEPEST: usize = 64;
 pub(crate) const RESERVED: [&str; 7] = ["and", "or", "not", "true", "false", "time_in_state", "chance"];
 
 /// Reads a condition. Where it is wrong, says so of the place in `text`.
-pub(crate) fn parse(text: &str, lie: &Lie) -> Result<Expr, (Range<usize>, Fault)> {
-    let mut input = Input { input: LocatingSlice::new(text), state: Reading { lie, depth: 0 } };
+pub(crate) fn parse(text: &str, map: &SourceMap) -> Result<Expr, (Range<usize>, Fault)> {
+    let mut input = Input { input: LocatingSlice::new(text), state: Reading { map, depth: 0 } };
     let read = (condition, end).map(|(expr, ())| expr).parse_next(&mut input);
     read.map_err(|error| {
         let wrong = error.into_inner().unwrap_or(Wrong { at: 0..0, fault: None });
         let fault = wrong.fault.unwrap_or(Fault::Expected { expected: "a condition", hint: None });
-        (lie.place(wrong.at), fault)
+        (map.place(wrong.at), fault)
     })
 }
 
@@ -47,7 +47,7 @@ type Input<'i> = Stateful<LocatingSlice<&'i str>, Reading<'i>>;
 
 #[derive(Clone, Copy)]
 struct Reading<'i> {
-    lie: &'i Lie,
+    map: &'i SourceMap,
     depth: usize,
 }
 
@@ -132,7 +132,7 @@ fn chance(input: &mut Input<'_>) -> ModalResult<Expr, Wrong> {
         return wrong(at.start..input.previous_token_end(), Fault::OutOfChance);
     }
     expect(input, symbol(")"), "`)`")?;
-    Ok(Expr::Chance { p, span: input.state.lie.place(start..input.previous_token_end()) })
+    Ok(Expr::Chance { p, span: input.state.map.place(start..input.previous_token_end()) })
 }
 
 fn comparison(input: &mut Input<'_>) -> ModalResult<Expr, Wrong> {
@@ -171,7 +171,7 @@ fn operand(input: &mut Input<'_>, what: &'static str) -> ModalResult<Operand, Wr
     let before = input.checkpoint();
     let start = input.current_token_start();
     if let Some(text) = opt(name).parse_next(input)? {
-        let span = input.state.lie.place(start..input.previous_token_end());
+        let span = input.state.map.place(start..input.previous_token_end());
         match text {
             "true" => return Ok(Operand::Bool(true)),
             "false" => return Ok(Operand::Bool(false)),
@@ -297,7 +297,7 @@ mod tests {
 
     use super::{is_name, parse};
     use crate::definition::expression::{Comparison, Expr, Name, Operand};
-    use crate::definition::lie::Lie;
+    use crate::definition::source_map::SourceMap;
 
     fn name() -> impl Strategy<Value = Name> {
         "[a-zA-Z_äé][a-z0-9_.ö]{0,8}"
@@ -358,8 +358,8 @@ mod tests {
     }
 
     fn parsed(text: &str) -> Result<Expr, String> {
-        let lie = Lie::of(text, &format!("'{text}'"), 0);
-        parse(text, &lie).map(bare).map_err(|(span, fault)| format!("{text}: {span:?}: {}", fault.message()))
+        let map = SourceMap::of(text, &format!("'{text}'"), 0);
+        parse(text, &map).map(bare).map_err(|(span, fault)| format!("{text}: {span:?}: {}", fault.message()))
     }
 
     proptest! {
@@ -374,8 +374,8 @@ mod tests {
         fn a_condition_of_any_characters_is_read_or_refused_at_a_place_within_it(
             text in prop_oneof![".{0,60}", r"([()<>=!&|a-c0-9.\- ]|and|or|not|true|chance|time_in_state| ){0,40}"]
         ) {
-            let lie = Lie::of(&text, &format!("'{text}'"), 0);
-            if let Err((span, _)) = parse(&text, &lie) {
+            let map = SourceMap::of(&text, &format!("'{text}'"), 0);
+            if let Err((span, _)) = parse(&text, &map) {
                 prop_assert!(span.start <= span.end && span.end <= text.len() + 1, "{:?}", span);
                 prop_assert!(text.get(span.start - 1..span.end - 1).is_some(), "{:?}", span);
             }

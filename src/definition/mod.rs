@@ -39,7 +39,6 @@ mod format;
 mod grammar;
 mod graph;
 mod hierarchy;
-mod lie;
 mod outline;
 mod params;
 mod problem;
@@ -47,6 +46,7 @@ mod reach;
 mod read;
 #[cfg(feature = "script")]
 mod script;
+mod source_map;
 mod values;
 mod vocabulary;
 #[cfg(feature = "watch")]

@@ -11,9 +11,9 @@ use super::condition::{MOST_TESTS, flag_compared};
 use super::expression::{Expr, Name, Operand};
 use super::fault::{Fault, Meant, Word};
 use super::format::{EXIT_KEYS, MACHINE_KEYS, SCRIPT_KEYS, STATE_KEYS};
-use super::lie::Lie;
 use super::outline::{ExitOutline, Outline, Spot, StateOutline, Unchecked, When};
 use super::problem::Findings;
+use super::source_map::SourceMap;
 use super::words::{ValueKind, Words};
 use super::{grammar, params};
 
@@ -262,8 +262,8 @@ impl<'i> Reader<'_, 'i> {
             return self.script(script).map(When::Script);
         }
         let spot = self.string(value, what)?;
-        let lie = Lie::of(&spot.text, self.text.get(spot.span.clone()).unwrap_or_default(), spot.span.start);
-        match grammar::parse(&spot.text, &lie) {
+        let map = SourceMap::of(&spot.text, self.text.get(spot.span.clone()).unwrap_or_default(), spot.span.start);
+        match grammar::parse(&spot.text, &map) {
             Ok(expr) => {
                 let tests = self.check(&expr, is_entry);
                 if tests > MOST_TESTS {

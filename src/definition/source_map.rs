@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 /// Where each part of a string's text is written in the file.
-pub(crate) struct Lie {
+pub(crate) struct SourceMap {
     stretches: Vec<Stretch>,
     /// Where the text begins.
     start: usize,
@@ -15,27 +15,27 @@ struct Stretch {
     file: Range<usize>,
 }
 
-impl Lie {
+impl SourceMap {
     /// `written` is the string in the file, with its quotes, at `start`.
     pub(crate) fn of(text: &str, written: &str, start: usize) -> Self {
         let mut at = if written.starts_with("\"\"\"") || written.starts_with("'''") { 3 } else { 1 };
         if at == 3 {
             at += newline(&written[at..]);
         }
-        let mut lie = Self { stretches: Vec::new(), start: start + at };
+        let mut map = Self { stretches: Vec::new(), start: start + at };
         if written.starts_with('\'') || !written.contains('\\') {
-            lie.add(0..text.len(), start + at..start + at + text.len());
-            return lie;
+            map.add(0..text.len(), start + at..start + at + text.len());
+            return map;
         }
         for (i, c) in text.char_indices() {
             let rest = written.get(at..).unwrap_or_default();
             let skipped = continuation(rest);
             let length = if rest[skipped..].starts_with('\\') { escape(&rest[skipped..]) } else { c.len_utf8() };
             at += skipped;
-            lie.add(i..i + c.len_utf8(), start + at..start + at + length);
+            map.add(i..i + c.len_utf8(), start + at..start + at + length);
             at += length;
         }
-        lie
+        map
     }
 
     fn add(&mut self, text: Range<usize>, file: Range<usize>) {
@@ -96,7 +96,7 @@ fn escape(written: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::Lie;
+    use super::SourceMap;
 
     /// Finds a word of the text by its place in the file.
     #[track_caller]
@@ -105,7 +105,7 @@ mod tests {
         let table: toml::Table = toml::from_str(&file).unwrap();
         let text = table["when"].as_str().unwrap();
         let at = text.find(word).unwrap();
-        let place = Lie::of(text, written, "when = ".len()).place(at..at + word.len());
+        let place = SourceMap::of(text, written, "when = ".len()).place(at..at + word.len());
         assert_eq!(&file[place], expected, "{written}");
     }
 
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn nothing_is_found_at_the_end() {
         assert_found(r#""""#, "", "");
-        assert_eq!(Lie::of("a <", "\"\\u0061 <\"", 0).place(3..3), 9..9);
-        assert_eq!(Lie::of("", "\"\"\"\n\"\"\"", 0).place(0..0), 4..4);
+        assert_eq!(SourceMap::of("a <", "\"\\u0061 <\"", 0).place(3..3), 9..9);
+        assert_eq!(SourceMap::of("", "\"\"\"\n\"\"\"", 0).place(0..0), 4..4);
     }
 }
