@@ -1,6 +1,7 @@
 //! The pass: one update of each entity's machine.
 
 use core::any::type_name;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use bevy_ecs::change_detection::{ContiguousComponentTicksMut, ContiguousMut, DetectChangesMut, Tick};
 use bevy_ecs::entity::{Entities, Entity, EntityAllocator, EntityHashSet};
@@ -57,14 +58,18 @@ pub(crate) fn update_machines_in_parallel<T: ParallelOwner + Send>(
             outcomes.resize_with(chunks.len(), Outcome::default);
         }
         let param = param.p0();
-        ComputeTaskPool::get_or_init(TaskPool::default).scope(|scope| {
+        // A pool without threads would wait for ever for a task that panicked.
+        let panics = ComputeTaskPool::get_or_init(TaskPool::default).scope(|scope| {
             for (rows, outcome) in chunks.into_iter().zip(outcomes.iter_mut()) {
                 let commands = Commands::new_from_entities(&mut outcome.commands, allocator, entities);
                 let mut cx = T::shared_context(&param, commands);
                 let log = is_followed.then_some(&mut outcome.log);
-                scope.spawn(async move { rows.update(&mut cx, log) });
+                scope.spawn(async move { catch_unwind(AssertUnwindSafe(|| rows.update(&mut cx, log))).err() });
             }
         });
+        if let Some(panic) = panics.into_iter().flatten().next() {
+            resume_unwind(panic);
+        }
     } else {
         // The owner lies in a sparse set, where there are no chunks to take.
         update_in_order(&mut machines, &mut param, commands.reborrow(), is_followed.then_some(&mut *log));

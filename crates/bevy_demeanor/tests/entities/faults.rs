@@ -107,11 +107,11 @@ fn after_a_panic_in_a_callback_every_machine_and_marker_is_right() {
     assert!(app.world().get::<Machine<Soldier>>(panics).unwrap().is_in_state(&Idle));
 
     // One of Bevy's executors leaves out of the next run what ran in the one that panicked, the other does not.
-    let mut trace = Vec::new();
-    while trace.is_empty() {
+    let mut runs = (0..2).map(|_| {
         schedule.run(app.world_mut());
-        trace = take_trace(&mut app, before);
-    }
+        take_trace(&mut app, before)
+    });
+    let trace = runs.find(|trace| !trace.is_empty()).unwrap_or_default();
     assert_eq!(trace, ["update Patrol"]);
     assert_eq!(take_trace(&mut app, panics), ["update Idle"]);
     assert_eq!(take_trace(&mut app, after), ["update Idle", "salutes with rank 0 at alarm 0"]);
@@ -146,7 +146,8 @@ fn a_change_that_a_panic_has_cut_off_is_told_of_by_the_next_pass_with_its_own_en
         assert!(catch_unwind(AssertUnwindSafe(|| schedule.run(app.world_mut()))).is_err());
         assert!(app.world().get::<Machine<Soldier>>(lured).unwrap().is_in_state(&Trap));
         let mut told = Vec::new();
-        while told.is_empty() {
+        // After a panic, a schedule on one thread takes a run to begin anew.
+        for _ in 0..3 {
             schedule.run(app.world_mut());
             let mut messages = app.world_mut().resource_mut::<Messages<StateChanged<Soldier>>>();
             told.extend(messages.drain().map(|change| format!("{change:?}")));
