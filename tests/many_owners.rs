@@ -515,6 +515,21 @@ mod on_all_cores {
 
     /// Rule 22.
     #[test]
+    fn of_several_panics_that_of_the_first_chunk_goes_on() {
+        let mut batch = crowd();
+        let make = |chunk: usize| -> Log {
+            if chunk > 0 {
+                resume_unwind(Box::new(chunk));
+            }
+            Log::new()
+        };
+        let panic = catch_unwind(AssertUnwindSafe(|| pool(2).install(|| batch.par_update(make))));
+        assert_eq!(panic.expect_err("all but one panic").downcast_ref(), Some(&1_usize));
+        assert!(batch.iter().any(|(_, soldier)| soldier.updates == 1));
+    }
+
+    /// Rule 22.
+    #[test]
     fn a_context_that_cannot_be_made_leaves_its_chunk_out() {
         let mut batch = crowd();
         let make = |chunk: usize| {
