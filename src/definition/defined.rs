@@ -59,8 +59,11 @@ impl<T: Owner> DefinedState<T> {
         let _ = (self, hook, graph, content, owner, fsm, cx);
     }
 
-    fn enter_one(
+    /// Does what the state's behaviour does, then what its script does.
+    #[inline]
+    fn call(
         &self,
+        hook: Hook,
         graph: &Graph<T>,
         content: &Content<T>,
         owner: &mut T,
@@ -68,23 +71,14 @@ impl<T: Owner> DefinedState<T> {
         cx: &mut T::Context<'_>,
     ) {
         if let Some(behaviour) = &content.behaviour {
-            behaviour.enter(owner, fsm, cx);
+            match hook {
+                Hook::Enter => behaviour.enter(owner, fsm, cx),
+                Hook::Update if !content.has_update => {}
+                Hook::Update => behaviour.update(owner, fsm, cx),
+                Hook::Exit => behaviour.exit(owner, fsm, cx),
+            }
         }
-        self.run(Hook::Enter, graph, content, owner, fsm, cx);
-    }
-
-    fn exit_one(
-        &self,
-        graph: &Graph<T>,
-        content: &Content<T>,
-        owner: &mut T,
-        fsm: &mut Fsm<'_, T>,
-        cx: &mut T::Context<'_>,
-    ) {
-        if let Some(behaviour) = &content.behaviour {
-            behaviour.exit(owner, fsm, cx);
-        }
-        self.run(Hook::Exit, graph, content, owner, fsm, cx);
+        self.run(hook, graph, content, owner, fsm, cx);
     }
 
     fn try_exits(
@@ -200,7 +194,7 @@ fn is_active<T: Owner>(graph: &Graph<T>, index: usize, fsm: &Fsm<'_, T>) -> bool
 
 impl<T: Owner> State<T> for DefinedState<T> {
     fn enter(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
-        self.with(|graph, node| self.enter_one(graph, &node.content, owner, fsm, cx));
+        self.with(|graph, node| self.call(Hook::Enter, graph, &node.content, owner, fsm, cx));
     }
 
     fn update(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
@@ -209,16 +203,13 @@ impl<T: Owner> State<T> for DefinedState<T> {
                 return self.leave(graph, to, owner, fsm);
             }
             let content = &*node.content;
-            if let Some(behaviour) = content.behaviour.as_ref().filter(|_| content.has_update) {
-                behaviour.update(owner, fsm, cx);
-            }
-            self.run(Hook::Update, graph, content, owner, fsm, cx);
+            self.call(Hook::Update, graph, content, owner, fsm, cx);
             self.try_exits(graph, content, owner, fsm, cx);
         });
     }
 
     fn exit(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
-        self.with(|graph, node| self.exit_one(graph, &node.content, owner, fsm, cx));
+        self.with(|graph, node| self.call(Hook::Exit, graph, &node.content, owner, fsm, cx));
     }
 
     /// Offers the message to the behaviour; where that asks for no change, tries the exits that wait for such a message.
@@ -354,7 +345,7 @@ impl<T: Owner> State<T> for DefinedState<T> {
             let content = &*node.content;
             if content.has_script() {
                 for slot in movers.iter().map(|mover| mover.slot() as usize) {
-                    self.exit_one(graph, content, &mut owners[slot], fsm.at(slot), cx);
+                    self.call(Hook::Exit, graph, content, &mut owners[slot], fsm.at(slot), cx);
                 }
             } else if let Some(behaviour) = &content.behaviour {
                 behaviour.exit_each(owners, movers, fsm, cx);
@@ -367,7 +358,7 @@ impl<T: Owner> State<T> for DefinedState<T> {
             let content = &*node.content;
             if content.has_script() {
                 for slot in movers.iter().map(|mover| mover.slot() as usize) {
-                    self.enter_one(graph, content, &mut owners[slot], fsm.at(slot), cx);
+                    self.call(Hook::Enter, graph, content, &mut owners[slot], fsm.at(slot), cx);
                 }
             } else if let Some(behaviour) = &content.behaviour {
                 behaviour.enter_each(owners, movers, fsm, cx);
