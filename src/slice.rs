@@ -335,22 +335,31 @@ impl<T: Owner> Book<T> {
 
     #[cold]
     fn change_to_new(&mut self, slot: u32, state: &'static dyn State<T>, rows: &dyn Rows<T>) {
-        if let Some(index) = rows.index_of(state) {
+        let index = rows.index_of(state);
+        if let Some(index) = index {
             self.known[Entry::of(state)] = Known { state: Some(state), index };
         }
-        self.ask(slot, Request::Change(StateRef::from(state)), rows);
+        self.write(slot, Request::Change(StateRef::from(state)), index);
     }
 
     /// Writes down any request.
     pub(crate) fn ask(&mut self, slot: u32, request: Request<T>, rows: &dyn Rows<T>) {
-        if let (Request::Change(state), true) = (&request, slot >= self.open_from) {
-            if let Some(target) = rows.index_of(&**state) {
+        let index = match &request {
+            Request::Change(state) => rows.index_of(&**state),
+            _ => None,
+        };
+        self.write(slot, request, index);
+    }
+
+    /// Writes a request down: in short, if it is a change to the state known by `index` and nothing of its owner stands there.
+    fn write(&mut self, slot: u32, request: Request<T>, index: Option<u32>) {
+        match index {
+            Some(target) if slot >= self.open_from => {
                 self.movers.push(Mover::new(slot, target));
                 self.open_from = slot + 1;
-                return;
             }
+            _ => self.ask_aside(slot, request),
         }
-        self.ask_aside(slot, request);
     }
 
     #[cold]

@@ -83,6 +83,10 @@ impl<T: Owner> Upshot<T> {
         self.movers.is_empty() && self.seated.is_empty() && self.fault.is_none()
     }
 
+    fn spare_seat(&mut self) -> Seat<T> {
+        self.spare.pop().unwrap_or_else(Seat::empty)
+    }
+
     pub(super) fn new() -> Self {
         Self { movers: Vec::new(), moved_at: 0.0, seated: Vec::new(), fault: None, spare: Vec::new() }
     }
@@ -179,7 +183,7 @@ impl<T: Owner> Pass<T> {
             let is_whole = panics_kept(&mut self.upshot.fault, || fsm.tick(owner, cx));
             // A change leaves fewer.
             if fsm.kept != usize::MAX || !is_whole {
-                let seat = mem::replace(&mut self.single, Seat::empty());
+                let seat = mem::replace(&mut self.single, self.upshot.spare_seat());
                 self.upshot.seated.push(Seated { slot, seat, changes: 0 });
             }
         }
@@ -244,7 +248,7 @@ impl<T: Owner> Pass<T> {
             let moved =
                 upshot.movers.binary_search_by_key(&slot, |mover| mover.slot()).ok().map(|at| upshot.movers[at]);
             let mut seated = book.seated.next_if(|seated| seated.slot == slot).unwrap_or_else(|| {
-                let mut seat = upshot.spare.pop().unwrap_or_else(Seat::empty);
+                let mut seat = upshot.spare_seat();
                 rows.load(slot, &mut seat);
                 if let Some(mover) = moved {
                     seat.previous = mem::replace(&mut seat.current, rows.state(mover.target()).clone());
