@@ -177,10 +177,30 @@ impl<T: Owner> Definition<T> {
         cx: &mut T::Context<'_>,
     ) -> Vec<ExitReport> {
         let global = self.global().unwrap_or(StateRef::NONE);
-        look(state, &global, time_in_state, cx, |fsm, cx| self.explain_handle(owner, fsm, cx))
+        look(state, &global, time_in_state, cx, |fsm, cx| self.explain_with(owner, fsm, cx))
     }
 
-    fn explain_handle(&self, owner: &mut T, fsm: &Fsm<'_, T>, cx: &mut T::Context<'_>) -> Vec<ExitReport> {
+    /// As [`explain`](Self::explain), for an owner whose machine is where `fsm` says, with the time in each of its states.
+    ///
+    /// From outside a callback, [`StateMachine::with`](crate::StateMachine::with) lends the handle. To keep the owner as it is
+    /// where there is a `chance`, pass a clone of it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::Owner;
+    /// use demeanor::definition::{Definition, Vocabulary};
+    /// # struct Guard;
+    /// # impl Owner for Guard { type Context<'a> = (); type Message = (); }
+    ///
+    /// let file = "initial = 'stand'\nstates.stand.exits = [{ to = 'rest' }]\nstates.rest.final = true\n";
+    /// let definition = Definition::parse(file, &Vocabulary::<Guard>::new())?;
+    /// let mut machine = definition.machine();
+    /// let reports = machine.with(&mut Guard, &mut (), |guard, fsm, cx| definition.explain_with(guard, fsm, cx));
+    /// assert_eq!(reports[0].to_string(), "to rest: yes");
+    /// # Ok::<(), demeanor::definition::Problems>(())
+    /// ```
+    pub fn explain_with(&self, owner: &mut T, fsm: &Fsm<'_, T>, cx: &mut T::Context<'_>) -> Vec<ExitReport> {
         let graph = self.inner.shared.graph.load_full();
         let is_current = fsm.current().and_then(|current| graph.index_of(current));
         if is_current.is_none_or(|index| graph.nodes[index].gone_to.is_some()) {
