@@ -154,12 +154,7 @@ fn level(outline: &Outline, parent: Option<StateId>, picture: &mut Picture) -> (
 }
 
 /// Which arrows among the children of a state lead back to where a walk from the initial one has come from.
-fn backward(
-    outline: &Outline,
-    parent: Option<StateId>,
-    initial: Option<StateId>,
-    arrows: &[Arrow],
-) -> Vec<bool> {
+fn backward(outline: &Outline, parent: Option<StateId>, initial: Option<StateId>, arrows: &[Arrow]) -> Vec<bool> {
     let mut leads = HashMap::<StateId, Vec<(usize, StateId)>>::new();
     for (i, arrow) in arrows.iter().enumerate() {
         if common(outline, arrow.from, arrow.to) != parent {
