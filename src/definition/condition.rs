@@ -64,7 +64,7 @@ impl<T: Owner> Condition<T> {
         Self { tests: Box::new([Test { probe, yes: HOLDS, no: FAILS }]), first: 0, written: Box::new([written]) }
     }
 
-    /// Whether it holds for one owner; `time` tells how long that has been in the state whose condition it is.
+    /// Whether it holds for one owner; `time` is how long that has been in the state whose condition it is.
     #[inline]
     pub(crate) fn holds(
         &self,

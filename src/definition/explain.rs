@@ -13,7 +13,7 @@ use crate::fsm::Fsm;
 use crate::owner::Owner;
 use crate::state::StateRef;
 
-/// What comes of one exit for an owner, as [`Definition::explain`] tells it.
+/// What comes of one exit for an owner, as [`Definition::explain`] reports it.
 ///
 /// Displayed as `to flee: no: health < 20 (health = 35) does not`.
 #[derive(Clone, Debug)]
@@ -131,7 +131,7 @@ impl fmt::Display for Question {
 }
 
 impl<T: Owner> Definition<T> {
-    /// Decides for an owner that has been in a state, and in those around it, for `time_in_state` seconds, and tells how: of
+    /// Decides for an owner that has been in a state, and in those around it, for `time_in_state` seconds, and reports how: of
     /// each exit, what was asked, what was read, and what came of it. It is the decision of a tick or a message, with nothing
     /// done about it.
     ///

@@ -19,8 +19,8 @@ pub(crate) struct Findings {
     found: Vec<Problem>,
     more: usize,
     errors: usize,
-    /// The places from which on the text could not be read. What seems to be missing may be there, and what else is said of
-    /// these places follows from that.
+    /// Where text begins that could not be read. What seems to be missing may be there, and what else is found there
+    /// follows from that.
     unread: BTreeSet<usize>,
 }
 
@@ -30,7 +30,7 @@ impl Findings {
     }
 
     pub(crate) fn add(&mut self, mistake: Mistake) {
-        // The parser may place the end of an unclosed string behind the end of the file.
+        // The parser may say that an unclosed string ends behind the end of the file.
         let end = self.source.text.len();
         let mistake = mistake.moved(|at| at.start.min(end)..at.end.min(end).max(at.start.min(end)));
         let start = mistake.label.at.start;

@@ -2,7 +2,7 @@
 //!
 //! States lead to each other in circles, so a state keeps the graph, and the graph keeps no state: it refers to states
 //! weakly. The [`Definition`](super::Definition) keeps its states, and so does every machine that is in one. A state that
-//! nobody keeps is made again when something leads to it; since nobody had it, nobody can tell.
+//! nobody keeps is made again when something leads to it; since nobody had it, nobody sees a difference.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 

@@ -11,7 +11,7 @@ use super::problem::Problems;
 /// Why a definition could not be loaded from a file.
 ///
 /// It is a [`miette::Diagnostic`], as [`Problems`] is: in a `main` that returns `miette::Result<()>`, `?` is enough for
-/// miette's report handler to draw each problem with its place in the file.
+/// miette's report handler to draw each problem where it is in the file.
 ///
 /// # Examples
 ///
@@ -54,7 +54,7 @@ impl Error for LoadError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             Self::Io { error, .. } => Some(error),
-            // It stands for the problems themselves: as their cause, they would be told twice.
+            // It stands for the problems themselves: as their cause, they would be reported twice.
             Self::Problems(problems) => problems.source(),
         }
     }

@@ -17,7 +17,7 @@ pub(crate) struct Mistake {
     pub(crate) message: String,
     /// Where, and what is said there.
     pub(crate) label: Label,
-    /// Another place that it has to do with.
+    /// Another part of the text that it has to do with.
     pub(crate) second: Option<Label>,
     /// What to write instead, if that is known.
     pub(crate) help: Option<String>,
@@ -89,7 +89,7 @@ impl Mistake {
         self
     }
 
-    /// The same mistake at another place.
+    /// The same mistake elsewhere.
     pub(crate) fn moved(mut self, to: impl FnOnce(Range<usize>) -> Range<usize>) -> Self {
         self.label.at = to(self.label.at);
         self

@@ -1,4 +1,4 @@
-//! What a designer is told of the mistakes in a file, and where they are.
+//! The mistakes in a file, as a designer sees them.
 
 use std::error::Error;
 use std::fmt;
@@ -11,9 +11,9 @@ use miette::{Diagnostic, LabeledSpan, Severity, SourceCode};
 use super::mistake::{Label, Mistake};
 use super::source::Source;
 
-/// One mistake in a definition, or a warning about it, with its place in the file.
+/// One mistake in a definition, or a warning about it, and where it is in the file.
 ///
-/// It is a [`miette::Diagnostic`]: any of miette's report handlers draws it with its place in the file underlined, unless the
+/// It is a [`miette::Diagnostic`]: any of miette's report handlers draws it with the words underlined, unless the
 /// file has a line of more than 10 000 bytes. Displayed on its own it is what is wrong; [`located`](Self::located) adds where,
 /// and what to write instead.
 ///

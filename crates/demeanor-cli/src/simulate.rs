@@ -1,4 +1,4 @@
-//! `demeanor run`: steps a machine on given values, and tells why it changes state or stays.
+//! `demeanor run`: steps a machine on given values, and says why it changes state or stays.
 
 use std::collections::BTreeSet;
 use std::io::{BufWriter, Write};
@@ -166,8 +166,8 @@ impl<W: Write> Stage<W> {
             self.clock.0 = now;
             while let Some(moment) = next.next_if(|moment| moment.time <= now + 1e-9) {
                 for (name, value) in &moment.settings {
-                    if let Some((place, _)) = self.names.get(name) {
-                        self.puppet.values[*place] = value.number();
+                    if let Some((index, _)) = self.names.get(name) {
+                        self.puppet.values[*index] = value.number();
                     }
                 }
                 if let Some(message) = &moment.message {

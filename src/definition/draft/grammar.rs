@@ -25,13 +25,13 @@ use super::source_map::SourceMap;
 const DEEPEST: usize = 64;
 
 /// Reads a condition. A mistake in it is at its place in the file.
-pub(crate) fn parse(text: &str, map: &SourceMap) -> Result<Expr, Mistake> {
+pub(crate) fn parse(text: &str, map: &SourceMap) -> Result<Expr, Box<Mistake>> {
     let mut input = Input { input: LocatingSlice::new(text), state: Nesting { map, depth: 0 } };
     let read = (condition, end).map(|(expr, ())| expr).parse_next(&mut input);
     read.map_err(|error| {
         let mistake = error.into_inner().ok().and_then(|wrong| wrong.0).map(|mistake| *mistake);
         let mistake = mistake.unwrap_or_else(|| Mistake::error("condition", 0..0, "expected a condition"));
-        mistake.moved(|at| map.span(at))
+        Box::new(mistake.moved(|at| map.span(at)))
     })
 }
 

@@ -1,7 +1,7 @@
 //! The second stage of reading a definition: what a file says, as it is written.
 //!
 //! Keys and types are those of the format. Names are names still: whether there are such states, and whether the game offers
-//! such words, is for the next stage to check. What is missing or mistaken is `None`, and has been told.
+//! such words, is for the next stage to check. What is missing or mistaken is `None`, and has been reported.
 
 use std::ops::Range;
 

@@ -117,7 +117,7 @@ impl<'i> Reader<'_, 'i> {
         match grammar::parse(&text, &SourceMap::of(&text, written, span.start)) {
             Ok(expr) => Some(When::Expr { expr, text, span }),
             Err(mistake) => {
-                self.findings.add(mistake);
+                self.findings.add(*mistake);
                 None
             }
         }
@@ -136,7 +136,7 @@ impl<'i> Reader<'_, 'i> {
         span: Range<usize>,
     ) -> Option<&'t Value<'v>> {
         let value = table.get(key);
-        // Not of one that is there, but misspelled: that is told already.
+        // One that is misspelled has been reported as an unknown key.
         if value.is_none() && !table.keys().any(|name| self.findings.nearest(name.get_ref(), [key]).is_some()) {
             self.missing(key, of, span);
         }

@@ -9,13 +9,13 @@ use super::super::mistake::{Mistake, Origin};
 
 /// Adds what the parser has found.
 pub(crate) fn add(findings: &mut Findings, text: &str, table: &DeTable<'_>, mut errors: Vec<toml::de::Error>) {
-    // Of two at one place the first is told: rather an unclosed string than the list and the table around it.
+    // Of two errors at one point only the first is reported: an unclosed string, not the list and the table around it.
     errors.sort_by_key(|error| error.message().starts_with("unclosed"));
     let mut last_state = 0;
     for error in errors {
         let at = error.span().unwrap_or(0..0);
         if error.message() != "duplicate key" {
-            // Beyond what is reported, nobody is told what was meant.
+            // Errors beyond those that are reported are only counted.
             let meant = if findings.is_full() { None } else { meant(text, error.message(), at.clone()) };
             findings.add(not_toml(error.message(), at, meant));
             continue;
@@ -38,7 +38,7 @@ pub(crate) fn add(findings: &mut Findings, text: &str, table: &DeTable<'_>, mut 
         let is_looked_for = !before.ends_with('.') && !findings.is_full();
         let first = if is_looked_for { last_given(table, &key, at.start) } else { None };
         if first.as_ref().is_some_and(|first| first.start < last_state) {
-            // In the second of two tables of one state, which the parser has joined: that there are two has been told.
+            // It is in the second of two tables of one state, which the parser has joined and which have been reported.
             continue;
         }
         findings.add(
@@ -92,7 +92,7 @@ fn meant(text: &str, message: &str, at: Range<usize>) -> Option<Meant> {
     })
 }
 
-/// Where the table of a state begins. The parser has joined the two into one, that of the second place.
+/// Where the table of a state begins. The parser has joined the two into one, with the span of the second.
 fn header_of(state: &str, text: &str) -> Option<Range<usize>> {
     let mut at = 0;
     for line in text.split_inclusive('\n') {
@@ -107,7 +107,7 @@ fn header_of(state: &str, text: &str) -> Option<Range<usize>> {
     None
 }
 
-/// Where a key is given for the last time before a place of the file, in any table.
+/// Where a key is last given before byte `before` of the file, in any table.
 fn last_given(table: &DeTable<'_>, key: &str, before: usize) -> Option<Range<usize>> {
     let here = table.get_key_value(key).map(|(key, _)| key.span());
     let within = table.values().filter_map(|value| match value.get_ref() {

@@ -21,7 +21,7 @@ pub(crate) mod resolve;
 
 /// What a definition file says, checked, without the code that its words stand for: for tools, which draw and check it.
 ///
-/// The states are a tree: [`children`](Self::children) leads down in it, [`path`](Self::path) tells how to get to a state.
+/// The states are a tree: [`children`](Self::children) leads down in it, [`path`](Self::path) to a state.
 ///
 /// # Examples
 ///
@@ -120,7 +120,7 @@ impl StateId {
         Self(i)
     }
 
-    /// Returns the state's place among [`Outline::states`], counted from 0.
+    /// Returns the state's index among [`Outline::states`], counted from 0.
     #[must_use]
     pub fn index(self) -> usize {
         self.0
@@ -319,7 +319,7 @@ impl ExitOutline {
         }
     }
 
-    /// Whether it holds, whoever is asked and whatever is told.
+    /// Whether it is taken in any tick in which its target can be entered.
     pub(crate) fn is_always(&self) -> bool {
         self.on.is_none() && self.when.as_ref().is_none_or(When::is_always)
     }

@@ -161,19 +161,18 @@ impl Resolver<'_> {
     }
 
     fn condition(&mut self, when: Option<&When>, is_entry: bool) {
-        match when {
-            None => {}
-            Some(When::Script(script)) => self.script(Some(script)),
-            Some(When::Expr { expr, span, .. }) => {
-                if self.expression(expr, is_entry) > MOST_TESTS {
-                    let message = format!("the condition asks more than {MOST_TESTS} questions");
-                    self.findings.add(
-                        Mistake::error("condition-too-long", span.clone(), message)
-                            .label("too long")
-                            .help("let the game offer the answer as one value, or split the state"),
-                    );
-                }
-            }
+        let (expr, span) = match when {
+            None => return,
+            Some(When::Script(script)) => return self.script(Some(script)),
+            Some(When::Expr { expr, span, .. }) => (expr, span),
+        };
+        if self.expression(expr, is_entry) > MOST_TESTS {
+            let message = format!("the condition asks more than {MOST_TESTS} questions");
+            self.findings.add(
+                Mistake::error("condition-too-long", span.clone(), message)
+                    .label("too long")
+                    .help("let the game offer the answer as one value, or split the state"),
+            );
         }
     }
 

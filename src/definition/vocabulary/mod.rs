@@ -249,7 +249,7 @@ impl<T: Owner> Vocabulary<T> {
         self.with_behaviour(name.into(), Behaviour { schema, make: Arc::new(make) })
     }
 
-    /// Offers a kind of message, for exits with `on = ".."`: `is` tells whether a message is of this kind.
+    /// Offers a kind of message, for exits with `on = ".."`: `is` says whether a message is of this kind.
     #[must_use]
     pub fn message<F>(mut self, name: impl Into<String>, is: F) -> Self
     where
