@@ -187,6 +187,13 @@ proptest! {
             let mut taken = reports.iter().filter(|report| report.verdict == Verdict::Taken && report.on.is_none());
             let first = taken.next();
             prop_assert!(taken.next().is_none(), "{:?}", reports);
+            // A change that a guard keeps from an exit is one that the machine refuses.
+            for report in &reports {
+                if matches!(report.verdict, Verdict::CannotExit(_) | Verdict::CannotEnter(_)) {
+                    let to = definition.state(&report.to).unwrap();
+                    prop_assert!(!machine.clone().change_state(&mut done.clone(), to, &mut clock), "{}", report);
+                }
+            }
             machine.update(&mut done, &mut clock);
             match (first, done.changes.first()) {
                 (None, None) => {}
