@@ -6,11 +6,11 @@ use core::ops::{Deref, DerefMut};
 use crate::fsm::Fsm;
 use crate::machine::StateMachine;
 use crate::owner::Owner;
-use crate::state::StateRef;
+use crate::state::IntoState;
 
 /// An owner with its machine: a character that updates itself.
 ///
-/// It dereferences to the owner. The verbs are those of [`StateMachine`], without the owner.
+/// It dereferences to the owner. Its methods are those of [`StateMachine`], without the owner.
 ///
 /// # Examples
 ///
@@ -83,8 +83,18 @@ impl<T: Owner> Agent<T> {
     }
 
     /// Changes state; returns whether it was done. See [`StateMachine::change_state`].
-    pub fn change_state(&mut self, to: impl Into<StateRef<T>>, cx: &mut T::Context<'_>) -> bool {
+    pub fn change_state(&mut self, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
         self.machine.change_state(&mut self.owner, to, cx)
+    }
+
+    /// Changes state unless it is active already; returns whether it is then. See [`StateMachine::ensure_state`].
+    pub fn ensure_state(&mut self, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
+        self.machine.ensure_state(&mut self.owner, to, cx)
+    }
+
+    /// Changes state without asking `can_exit`; returns whether it was done. See [`StateMachine::force_state`].
+    pub fn force_state(&mut self, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
+        self.machine.force_state(&mut self.owner, to, cx)
     }
 
     /// Changes to the previous state; returns whether it was done. See [`StateMachine::revert_state`].
@@ -93,7 +103,7 @@ impl<T: Owner> Agent<T> {
     }
 
     /// Pushes a state over current; returns whether it was done. See [`StateMachine::push_state`].
-    pub fn push_state(&mut self, over: impl Into<StateRef<T>>, cx: &mut T::Context<'_>) -> bool {
+    pub fn push_state(&mut self, over: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
         self.machine.push_state(&mut self.owner, over, cx)
     }
 
@@ -103,7 +113,7 @@ impl<T: Owner> Agent<T> {
     }
 
     /// Changes to where a composite state was left; returns whether it was done. See [`StateMachine::resume_state`].
-    pub fn resume_state(&mut self, composite: impl Into<StateRef<T>>, cx: &mut T::Context<'_>) -> bool {
+    pub fn resume_state(&mut self, composite: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
         self.machine.resume_state(&mut self.owner, composite, cx)
     }
 

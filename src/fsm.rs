@@ -1,17 +1,15 @@
 //! The handle that a callback is given: what a state may ask of the machine, and ask it for.
 
-use alloc::vec::Vec;
+use alloc::boxed::Box;
+use core::fmt;
 
+use crate::change::Cause;
 use crate::owner::Owner;
-use crate::request::{Request, Requests};
-use crate::seat::Seat;
-use crate::slice::Row;
-use crate::state::{State, StateRef};
-use crate::watched::Step;
+use crate::state::{IntoState, State, StateRef, same};
 
 /// A callback's handle on its owner's machine.
 ///
-/// The verbs queue a *request*: it is carried out once the callback has returned, in the order made. So the code behind
+/// A method that changes something queues a *request*: it is carried out once the callback has returned, in the order made. So the code behind
 /// `fsm.change_state(&Think)` still runs in the old state. [`change_state_now`](Self::change_state_now) is for ports that
 /// count on the opposite. The queries tell where the machine is.
 ///
@@ -56,53 +54,87 @@ use crate::watched::Step;
 /// assert_eq!(machine.previous().unwrap().name(), "Bathroom");
 /// ```
 pub struct Fsm<'a, T: Owner> {
-    pub(crate) seat: &'a mut Seat<T>,
-    /// `StateRef::NONE` when there is none.
-    pub(crate) global: &'a StateRef<T>,
-    pub(crate) requests: Requests<T>,
-    /// Whether an `exit` or `suspend` is running.
-    pub(crate) exiting: bool,
-    /// How many changes the outermost callback has led to.
-    pub(crate) changes: u32,
-    /// How many changes have been made since the handle was. A number rather than a flag, so that it is set to 0 in one store
-    /// with the one before it.
-    pub(crate) made: u32,
-    /// How many of the active states, from the outermost, no change has left since the last message was offered.
-    pub(crate) kept: usize,
-    /// Where the machine's steps are written down, if anybody is to know of them.
-    pub(crate) steps: Option<&'a mut Vec<Step<T>>>,
-    /// When the owner is one of many: what tells it from the others. Then `seat` is what they share.
-    pub(crate) row: Option<Row<'a, T>>,
-    /// Which of the slice's owners it is.
-    pub(crate) nth: usize,
+    machines: &'a mut (dyn Machines<T> + 'a),
+    /// Which of these machines it is.
+    nth: usize,
 }
 
 impl<'a, T: Owner> Fsm<'a, T> {
     #[inline]
-    pub(crate) fn new(seat: &'a mut Seat<T>, global: &'a StateRef<T>) -> Self {
-        Self {
-            seat,
-            global,
-            requests: Requests::new(),
-            exiting: false,
-            changes: 0,
-            made: 0,
-            kept: 0,
-            steps: None,
-            row: None,
-            nth: 0,
-        }
+    pub(crate) fn new(machines: &'a mut (dyn Machines<T> + 'a), nth: usize) -> Self {
+        Self { machines, nth }
+    }
+
+    /// Makes it the handle of the `nth` of the same machines.
+    #[inline]
+    pub(crate) fn point_to(&mut self, nth: usize) {
+        self.nth = nth;
+    }
+
+    /// Which of the machines it is.
+    #[cfg(feature = "std")]
+    pub(crate) fn nth(&self) -> usize {
+        self.nth
     }
 
     /// Asks for a change to `to`: its `enter`, after the `exit` of current.
     ///
     /// A change to the current state runs its `exit` and `enter` (rule 7). Refused with a warning in `exit`.
     #[inline]
-    pub fn change_state(&mut self, to: impl Into<StateRef<T>>) {
-        match to.into().into_singleton() {
-            Ok(state) => self.ask_for(state),
-            Err(held) => self.ask(Request::Change(held)),
+    pub fn change_state(&mut self, to: impl IntoState<T>) {
+        let to = to.into_state();
+        match to.as_singleton() {
+            // Asked here, where the compiler knows the state and so the answer.
+            Some(state) if state.is_flat() => self.machines.ask_flat(self.nth, state),
+            _ => self.ask(Request::Change(to)),
         }
+    }
+
+    /// Asks for a change to `to`, unless that is active when the request's turn comes: then nothing happens, and nothing is
+    /// refused (rule 24). This is what a global asks for in every tick.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::{Fsm, Owner, State, StateMachine};
+    ///
+    /// struct Enemy { health: u32, deaths: u32 }
+    /// impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    ///
+    /// struct Mortal;
+    /// struct Fight;
+    /// struct Dead;
+    /// impl State<Enemy> for Fight {}
+    /// impl State<Enemy> for Dead {
+    ///     fn enter(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) {
+    ///         enemy.deaths += 1;
+    ///     }
+    /// }
+    /// impl State<Enemy> for Mortal {
+    ///     fn update(&self, enemy: &mut Enemy, fsm: &mut Fsm<'_, Enemy>, _: &mut ()) {
+    ///         if enemy.health == 0 {
+    ///             fsm.ensure_state(&Dead);
+    ///         }
+    ///     }
+    /// }
+    ///
+    /// let mut enemy = Enemy { health: 0, deaths: 0 };
+    /// let mut machine = StateMachine::new(&Fight).with_global(&Mortal);
+    /// for _ in 0..3 {
+    ///     machine.update(&mut enemy, &mut ());
+    /// }
+    /// assert_eq!(enemy.deaths, 1);
+    /// ```
+    #[inline]
+    pub fn ensure_state(&mut self, to: impl IntoState<T>) {
+        self.ask(Request::Ensure(to.into_state()));
+    }
+
+    /// Asks for a change to `to` that no [`can_exit`](State::can_exit) can refuse: death during a stagger. `can_enter` is
+    /// still asked (rule 24).
+    #[inline]
+    pub fn force_state(&mut self, to: impl IntoState<T>) {
+        self.ask(Request::Force(to.into_state()));
     }
 
     /// Asks for a change to the previous state (Buckland's `RevertToPreviousState`).
@@ -115,8 +147,8 @@ impl<'a, T: Owner> Fsm<'a, T> {
 
     /// Asks for `over` to be entered while current is suspended, to be resumed by [`pop_state`](Self::pop_state) (rule 15).
     #[inline]
-    pub fn push_state(&mut self, over: impl Into<StateRef<T>>) {
-        self.ask(Request::Push(over.into()));
+    pub fn push_state(&mut self, over: impl IntoState<T>) {
+        self.ask(Request::Push(over.into_state()));
     }
 
     /// Asks for current to be left and what it was pushed over to be resumed. Refused with a warning when there is nothing
@@ -128,8 +160,43 @@ impl<'a, T: Owner> Fsm<'a, T> {
 
     /// Asks for a change to the descendant that was last active in `composite`, or to its initial one (rule 16).
     #[inline]
-    pub fn resume_state(&mut self, composite: impl Into<StateRef<T>>) {
-        self.ask(Request::Resume(composite.into()));
+    pub fn resume_state(&mut self, composite: impl IntoState<T>) {
+        self.ask(Request::Resume(composite.into_state()));
+    }
+
+    /// Sends a message to oneself: it is offered to the active states when its turn among the requests comes (rule 24).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::{Fsm, Owner, State, StateMachine};
+    ///
+    /// #[derive(Default)]
+    /// struct Miner { heard: Vec<&'static str> }
+    /// impl Owner for Miner { type Context<'a> = (); type Message = &'static str; }
+    ///
+    /// struct Dig;
+    /// struct Rest;
+    /// impl State<Miner> for Dig {
+    ///     fn update(&self, _: &mut Miner, fsm: &mut Fsm<'_, Miner>, _: &mut ()) {
+    ///         fsm.change_state(&Rest);
+    ///         fsm.send("supper");
+    ///     }
+    /// }
+    /// impl State<Miner> for Rest {
+    ///     fn on_message(&self, miner: &mut Miner, word: &&'static str, _: &mut Fsm<'_, Miner>, _: &mut ()) -> bool {
+    ///         miner.heard.push(word);
+    ///         true
+    ///     }
+    /// }
+    ///
+    /// let mut miner = Miner::default();
+    /// StateMachine::new(&Dig).update(&mut miner, &mut ());
+    /// assert_eq!(miner.heard, ["supper"]);
+    /// ```
+    #[inline]
+    pub fn send(&mut self, message: T::Message) {
+        self.ask(Request::Send(Box::new(message)));
     }
 
     /// Changes state within the call: first the requests made before, then this change, with all that their callbacks ask
@@ -166,93 +233,212 @@ impl<'a, T: Owner> Fsm<'a, T> {
     /// StateMachine::new(&Home).update(&mut bob, &mut ());
     /// assert_eq!(bob.0, ["in the mine", "still in Home's update"]);
     /// ```
-    pub fn change_state_now(&mut self, owner: &mut T, to: impl Into<StateRef<T>>, cx: &mut T::Context<'_>) -> bool {
-        let request = Request::Change(to.into());
-        if self.row.is_some() && !self.exiting {
-            self.execute_seated(&request, owner, cx)
-        } else {
-            self.execute_now(&request, owner, cx)
-        }
+    pub fn change_state_now(&mut self, owner: &mut T, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
+        self.machines.execute_now(self.nth, Request::Change(to.into_state()), owner, cx)
+    }
+
+    /// Offers a message to oneself within the call: first the requests made before are carried out, then the active states
+    /// are offered the message, with all that they ask for. The rest of the callback runs afterwards (rule 24). Returns
+    /// whether it was handled.
+    ///
+    /// This is how a telegram to oneself is handled in Buckland's C++. Refused with a warning in `exit`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::{Fsm, Owner, State, StateMachine};
+    ///
+    /// #[derive(Default)]
+    /// struct Miner { log: Vec<&'static str> }
+    /// impl Owner for Miner { type Context<'a> = (); type Message = &'static str; }
+    ///
+    /// struct Dig;
+    /// impl State<Miner> for Dig {
+    ///     fn update(&self, miner: &mut Miner, fsm: &mut Fsm<'_, Miner>, cx: &mut ()) {
+    ///         assert!(fsm.send_now(miner, &"thirsty", cx));
+    ///         miner.log.push("still digging");
+    ///     }
+    ///
+    ///     fn on_message(&self, miner: &mut Miner, word: &&'static str, _: &mut Fsm<'_, Miner>, _: &mut ()) -> bool {
+    ///         miner.log.push(word);
+    ///         true
+    ///     }
+    /// }
+    ///
+    /// let mut miner = Miner::default();
+    /// StateMachine::new(&Dig).update(&mut miner, &mut ());
+    /// assert_eq!(miner.log, ["thirsty", "still digging"]);
+    /// ```
+    pub fn send_now(&mut self, owner: &mut T, message: &T::Message, cx: &mut T::Context<'_>) -> bool {
+        self.machines.send_now(self.nth, owner, message, cx)
     }
 
     /// Returns the innermost active state. `None` when the machine has none.
-    #[inline]
     #[must_use]
     pub fn current(&self) -> Option<&StateRef<T>> {
         self.view().current.as_option()
     }
 
     /// Returns the state that current was before the last change.
-    #[inline]
     #[must_use]
     pub fn previous(&self) -> Option<&StateRef<T>> {
-        self.own_previous().as_option()
+        self.view().previous.as_option()
     }
 
     /// Returns the state that runs beside every other.
-    #[inline]
     #[must_use]
     pub fn global(&self) -> Option<&StateRef<T>> {
-        self.global.as_option()
+        self.machines.global().as_option()
+    }
+
+    /// Returns the innermost state that the change under way leads to: in its guards, in `exit`, `suspend`, `enter` and
+    /// `resume`. `None` in all other callbacks (rule 8), and where a pop leads back to having no state.
+    #[must_use]
+    pub fn target(&self) -> Option<&StateRef<T>> {
+        self.view().target.as_option()
     }
 
     /// Returns the active states, from the outermost ancestor down to current.
     #[must_use]
     pub fn path(&self) -> impl DoubleEndedIterator<Item = &StateRef<T>> + Clone {
-        self.view().path()
+        let View { ancestors, current, .. } = self.view();
+        ancestors.iter().chain(current.as_option())
     }
 
     /// Returns whether `state` is active: current, or an ancestor of it.
     #[must_use]
     pub fn is_in_state<S: State<T> + ?Sized>(&self, state: &S) -> bool {
-        self.view().is_in_state(state)
+        self.view().depth_of(state).is_some()
     }
 
     /// Returns whether any state of type `S` is active.
     #[must_use]
     pub fn is_in<S: State<T>>(&self) -> bool {
-        self.view().is_in::<S>()
+        self.path().any(|active| active.is::<S>())
     }
 
-    /// Returns how long ago the last change was, in seconds by [`Owner::now`]; before the first change, the time by that
+    /// Returns how long current has been active, in seconds by [`Owner::now`]. Before anything was entered, the time by that
     /// clock (rule 18).
     #[must_use]
     pub fn time_in_state(&self, cx: &T::Context<'_>) -> f64 {
-        T::now(cx) - self.own_entered_at()
+        time_since(self.view().entered_at, T::now(cx))
     }
 
-    /// Whether the callback that is running has asked for anything, or changed at once.
-    #[cfg(feature = "definition")]
-    pub(crate) fn has_requests(&self) -> bool {
-        match &self.row {
-            Some(row) => row.slot(self.nth).is_some_and(|slot| row.book.has_entry(slot)),
-            None => !self.requests.is_empty(),
-        }
+    /// Returns how long `state` has been active, in seconds by [`Owner::now`]; `None` if it is not. The time of an ancestor
+    /// goes on while its children change (rule 18).
+    #[must_use]
+    pub fn time_in<S: State<T> + ?Sized>(&self, state: &S, cx: &T::Context<'_>) -> Option<f64> {
+        self.view().time_in(state, T::now(cx))
     }
 
-    /// A request for a change to a singleton: nearly all there are. Kept out of line, with two words to pass, so that what
-    /// is left in an `update` is a call.
-    #[inline(never)]
-    fn ask_for(&mut self, state: &'static dyn State<T>) {
-        match &mut self.row {
-            Some(row) => {
-                if let Some(slot) = row.slot(self.nth) {
-                    row.book.change(slot, state, row.rows);
-                }
-            }
-            None => self.requests.push(Request::Change(StateRef::from(state))),
-        }
+    /// Returns whether any request waits: one that this callback has made, or one that is still to be carried out after it.
+    #[must_use]
+    pub fn has_requests(&self) -> bool {
+        self.machines.has_requests(self.nth)
+    }
+
+    fn view(&self) -> View<'_, T> {
+        self.machines.view(self.nth)
     }
 
     #[inline(never)]
     fn ask(&mut self, request: Request<T>) {
-        match &mut self.row {
-            Some(row) => {
-                if let Some(slot) = row.slot(self.nth) {
-                    row.book.ask(slot, request, row.rows);
-                }
-            }
-            None => self.requests.push(request),
+        self.machines.ask(self.nth, request);
+    }
+}
+
+/// What a handle points into: one machine, or the machines of many owners that lie side by side. Each method is told of which
+/// of them.
+pub(crate) trait Machines<T: Owner> {
+    /// Queues a request for a change to a flat singleton: nearly all requests that there are.
+    fn ask_flat(&mut self, nth: usize, to: &'static dyn State<T>);
+    /// Queues any other request.
+    fn ask(&mut self, nth: usize, request: Request<T>);
+    /// Rule 11.
+    fn execute_now(&mut self, nth: usize, request: Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool;
+    /// Rule 24.
+    fn send_now(&mut self, nth: usize, owner: &mut T, message: &T::Message, cx: &mut T::Context<'_>) -> bool;
+    fn view(&self, nth: usize) -> View<'_, T>;
+    fn global(&self) -> &StateRef<T>;
+    fn has_requests(&self, nth: usize) -> bool;
+}
+
+/// What can be asked of a machine. Where there is no such state, it is `StateRef::NONE`.
+pub(crate) struct View<'v, T: Owner> {
+    pub(crate) current: &'v StateRef<T>,
+    pub(crate) previous: &'v StateRef<T>,
+    pub(crate) target: &'v StateRef<T>,
+    /// The states around current, outermost first.
+    pub(crate) ancestors: &'v [StateRef<T>],
+    /// When current was entered, in seconds.
+    pub(crate) entered_at: f64,
+    /// When each ancestor was. None where no times are kept.
+    pub(crate) ancestors_entered_at: &'v [f64],
+}
+
+impl<T: Owner> View<'_, T> {
+    /// The depth of an active state, 0 being the outermost.
+    pub(crate) fn depth_of<S: State<T> + ?Sized>(&self, state: &S) -> Option<usize> {
+        if same(&**self.current, state) && !self.current.is_none() {
+            return Some(self.ancestors.len());
+        }
+        self.ancestors.iter().rposition(|active| same(&**active, state))
+    }
+
+    pub(crate) fn time_in<S: State<T> + ?Sized>(&self, state: &S, now: f64) -> Option<f64> {
+        let depth = self.depth_of(state)?;
+        let entered_at = match self.ancestors.get(depth) {
+            Some(_) => self.ancestors_entered_at.get(depth).copied().unwrap_or(NEVER),
+            None => self.entered_at,
+        };
+        Some(time_since(entered_at, now))
+    }
+}
+
+/// When a state was entered that has not been: a machine was made with it, and has not been started.
+pub(crate) const NEVER: f64 = f64::NAN;
+
+/// How long ago a state was entered; one that never was counts from 0 (rule 18).
+pub(crate) fn time_since(entered_at: f64, now: f64) -> f64 {
+    if entered_at.is_nan() { now } else { now - entered_at }
+}
+
+/// What a callback asks for.
+pub(crate) enum Request<T: Owner> {
+    Change(StateRef<T>),
+    /// A change to a singleton that has neither a parent nor an initial child.
+    ChangeFlat(&'static dyn State<T>),
+    Ensure(StateRef<T>),
+    Force(StateRef<T>),
+    Revert,
+    Push(StateRef<T>),
+    Pop,
+    Resume(StateRef<T>),
+    Send(Box<T::Message>),
+}
+
+impl<T: Owner> Request<T> {
+    pub(crate) fn cause(&self) -> Cause {
+        match self {
+            Self::Change(_) | Self::ChangeFlat(_) | Self::Ensure(_) | Self::Send(_) => Cause::Change,
+            Self::Force(_) => Cause::Force,
+            Self::Revert => Cause::Revert,
+            Self::Push(_) => Cause::Push,
+            Self::Pop => Cause::Pop,
+            Self::Resume(_) => Cause::Resume,
+        }
+    }
+}
+
+impl<T: Owner> fmt::Display for Request<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let cause = self.cause();
+        match self {
+            Self::Change(to) | Self::Force(to) | Self::Push(to) | Self::Resume(to) => write!(f, "{cause} to {to}"),
+            Self::ChangeFlat(to) => write!(f, "{cause} to {}", to.name()),
+            Self::Ensure(to) => write!(f, "ensure of {to}"),
+            Self::Revert | Self::Pop => write!(f, "{cause}"),
+            Self::Send(_) => f.write_str("message to oneself"),
         }
     }
 }

@@ -324,35 +324,39 @@ mod agent;
 #[cfg(feature = "std")]
 mod batch;
 mod cast;
+mod change;
 #[cfg(feature = "definition")]
 pub mod definition;
 mod fsm;
 mod machine;
+mod machine_mut;
 mod message;
 #[cfg(feature = "mock")]
 pub mod mock;
 mod owner;
-mod request;
+mod requests;
 mod seat;
-#[cfg_attr(not(feature = "std"), expect(dead_code, reason = "only a batch, which needs std, makes slices"))]
+mod single;
 mod slice;
 mod state;
+mod step;
 mod time;
 mod transition;
-mod watched;
 
 pub use agent::Agent;
 #[cfg(feature = "std")]
 pub use batch::{Batch, ForeignGlobal, Key};
 pub use cast::{Cast, Delivery, KeyTaken, UnknownReceiver};
+pub use change::{Cause, Change, Outcome, Refusal};
 pub use fsm::Fsm;
 pub use machine::StateMachine;
+pub use machine_mut::MachineMut;
 pub use message::{Dispatcher, Telegram};
-pub use owner::{Cause, Change, Outcome, Owner, Refusal};
+pub use owner::Owner;
 pub use slice::FsmSlice;
-pub use state::{State, StateRef};
+pub use state::{IntoState, State, StateRef};
+pub use step::Step;
 pub use time::GameTime;
-pub use watched::{Step, Watched};
 
 /// Runs the code in the pages that are no Rust files.
 #[cfg(doctest)]

@@ -3,19 +3,21 @@
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::fsm::Fsm;
-use crate::owner::{NameOf, Owner};
-use crate::request::Request;
+use crate::change::NameOf;
+use crate::fsm::{Fsm, time_since};
+use crate::machine_mut::MachineMut;
+use crate::owner::Owner;
 use crate::seat::Seat;
-use crate::state::{State, StateRef};
-use crate::watched::{Step, Watched};
+use crate::state::{IntoState, State, StateRef};
+use crate::step::Step;
 
 /// The state machine of one owner: its current, previous and global state.
 ///
-/// The machine does not hold the owner; each verb is given it, so that a state may borrow both. Keep them side by side, in an
-/// [`Agent`](crate::Agent), or apart.
+/// The machine does not hold the owner; each method is given it, so that a state may borrow both. Keep them side by side, in an
+/// [`Agent`](crate::Agent), or apart. It cannot be a field of its owner: `self.machine.update(self, cx)` would borrow the owner
+/// twice, which the compiler refuses (E0499).
 ///
-/// The verbs here act at once and return whether it was done; [`Fsm`]'s, in a callback, are requests.
+/// The methods here act at once and return whether it was done; [`Fsm`]'s, in a callback, are requests.
 /// A clone is a second machine in the same state, with no callback: a prefab, or a snapshot to go back to.
 ///
 /// # Examples
@@ -64,10 +66,8 @@ pub struct StateMachine<T: Owner> {
 
 impl<T: Owner> StateMachine<T> {
     /// Creates a machine whose current state is `initial`. Calls nothing: [`start`](Self::start) enters it (rule 1).
-    ///
-    /// The state is taken as it is given, without going down to its `initial` child.
-    pub fn new(initial: impl Into<StateRef<T>>) -> Self {
-        Self { seat: Seat::new(initial.into()), global: StateRef::NONE }
+    pub fn new(initial: impl IntoState<T>) -> Self {
+        Self { seat: Seat::new(initial.into_state()), global: StateRef::NONE }
     }
 
     /// Creates a machine without a current state. A change to one just enters it (rule 2).
@@ -78,20 +78,22 @@ impl<T: Owner> StateMachine<T> {
 
     /// Gives the machine a state that runs beside every other. It is never entered or exited (rule 3).
     #[must_use]
-    pub fn with_global(mut self, global: impl Into<StateRef<T>>) -> Self {
+    pub fn with_global(mut self, global: impl IntoState<T>) -> Self {
         self.set_global(global);
         self
     }
 
-    /// Runs `enter` along the active path, outermost first (rule 1).
+    /// Runs `enter` along the active path, outermost first, and goes on down through the `initial` children (rule 1).
+    ///
+    /// A machine whose current state has been entered already, by a start or by a change, refuses with a warning.
     pub fn start(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
-        self.fsm().start(owner, cx);
+        self.recording(None).start(owner, cx);
     }
 
     /// Runs `exit` along the active path, innermost first. The machine then has no current state, its previous is the state
     /// left, and its stack is empty (rule 1).
     pub fn stop(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
-        self.fsm().stop(owner, cx);
+        self.recording(None).stop(owner, cx);
     }
 
     /// Runs one tick: `update` of the global, then of the active path from the outermost state to the innermost; after each,
@@ -99,46 +101,87 @@ impl<T: Owner> StateMachine<T> {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a call would be a tenth of what a tick takes")]
     pub fn update(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
-        self.watched(None).update(owner, cx);
+        self.recording(None).update(owner, cx);
     }
 
     /// Offers a message to current, then to its ancestors outward, then to the global, until one handles it. Returns whether
     /// one did (rule 14).
     pub fn send(&mut self, owner: &mut T, message: &T::Message, cx: &mut T::Context<'_>) -> bool {
-        self.fsm().send(owner, message, cx)
+        self.recording(None).send(owner, message, cx)
     }
 
     /// Changes to `to`, and carries out what its callbacks ask for. Returns whether the change was made; a guard can refuse
     /// it.
-    pub fn change_state(&mut self, owner: &mut T, to: impl Into<StateRef<T>>, cx: &mut T::Context<'_>) -> bool {
-        self.fsm().execute_now(&Request::Change(to.into()), owner, cx)
+    pub fn change_state(&mut self, owner: &mut T, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
+        self.recording(None).change_state(owner, to, cx)
+    }
+
+    /// Changes to `to`, unless it is active already. Returns whether it was active, or the change was made (rule 24).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Owner, State, StateMachine};
+    /// # struct Enemy;
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// struct Idle;
+    /// struct Dead;
+    /// impl State<Enemy> for Idle {}
+    /// impl State<Enemy> for Dead {}
+    ///
+    /// let mut machine = StateMachine::new(&Idle);
+    /// assert!(machine.ensure_state(&mut Enemy, &Dead, &mut ()));
+    /// assert!(machine.ensure_state(&mut Enemy, &Dead, &mut ()));
+    /// assert_eq!(machine.previous().unwrap().name(), "Idle");
+    /// ```
+    pub fn ensure_state(&mut self, owner: &mut T, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
+        self.recording(None).ensure_state(owner, to, cx)
+    }
+
+    /// Changes to `to` without asking any `can_exit`; `can_enter` is asked. Returns whether the change was made (rule 24).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Fsm, Owner, State, StateMachine};
+    /// # struct Enemy;
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// struct Stagger;
+    /// struct Dead;
+    /// impl State<Enemy> for Dead {}
+    /// impl State<Enemy> for Stagger {
+    ///     fn can_exit(&self, _: &Enemy, _: &Fsm<'_, Enemy>, _: &()) -> bool {
+    ///         false
+    ///     }
+    /// }
+    ///
+    /// let mut machine = StateMachine::new(&Stagger);
+    /// assert!(!machine.change_state(&mut Enemy, &Dead, &mut ()));
+    /// assert!(machine.force_state(&mut Enemy, &Dead, &mut ()));
+    /// ```
+    pub fn force_state(&mut self, owner: &mut T, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
+        self.recording(None).force_state(owner, to, cx)
     }
 
     /// Changes to the previous state. Returns whether the change was made; there may be none (rule 9).
     pub fn revert_state(&mut self, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        self.fsm().execute_now(&Request::Revert, owner, cx)
+        self.recording(None).revert_state(owner, cx)
     }
 
     /// Suspends current and enters `over`. Returns whether it was done (rule 15).
-    pub fn push_state(&mut self, owner: &mut T, over: impl Into<StateRef<T>>, cx: &mut T::Context<'_>) -> bool {
-        self.fsm().execute_now(&Request::Push(over.into()), owner, cx)
+    pub fn push_state(&mut self, owner: &mut T, over: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
+        self.recording(None).push_state(owner, over, cx)
     }
 
     /// Leaves current and resumes what it was pushed over. Returns whether it was done (rule 15).
     pub fn pop_state(&mut self, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        self.fsm().execute_now(&Request::Pop, owner, cx)
+        self.recording(None).pop_state(owner, cx)
     }
 
     /// Changes to the descendant last active in `composite`, or to its initial one. Returns whether the change was made
     /// (rule 16).
-    pub fn resume_state(&mut self, owner: &mut T, composite: impl Into<StateRef<T>>, cx: &mut T::Context<'_>) -> bool {
-        self.fsm().execute_now(&Request::Resume(composite.into()), owner, cx)
-    }
-
-    /// Lends the machine to verbs whose steps are written down in `steps`, for whoever keeps something else in step with it.
-    #[inline]
-    pub fn watched<'a>(&'a mut self, steps: Option<&'a mut Vec<Step<T>>>) -> Watched<'a, T> {
-        Watched::new(&mut self.seat, &self.global, steps)
+    pub fn resume_state(&mut self, owner: &mut T, composite: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
+        self.recording(None).resume_state(owner, composite, cx)
     }
 
     /// Lends the machine to `act` as a callback has it, carries out what it asks for, and returns what it returns.
@@ -148,25 +191,29 @@ impl<T: Owner> StateMachine<T> {
         cx: &mut T::Context<'_>,
         act: impl FnOnce(&mut T, &mut Fsm<'_, T>, &mut T::Context<'_>) -> R,
     ) -> R {
-        let mut fsm = self.fsm();
-        let result = act(owner, &mut fsm, cx);
-        fsm.settle(owner, cx);
-        result
+        self.recording(None).with(owner, cx, act)
+    }
+
+    /// Borrows the machine for methods that say whether it has changed state, and whose steps are pushed to `steps`, if there is
+    /// such a list.
+    #[inline]
+    pub fn recording<'a>(&'a mut self, steps: Option<&'a mut Vec<Step<T>>>) -> MachineMut<'a, T> {
+        MachineMut::new(&mut self.seat, &self.global, steps)
     }
 
     /// Sets the current state without any callback.
-    pub fn set_current(&mut self, current: impl Into<StateRef<T>>) {
-        self.seat.place(current.into());
+    pub fn set_current(&mut self, current: impl IntoState<T>) {
+        self.seat.place(current.into_state());
     }
 
     /// Sets the previous state without any callback.
-    pub fn set_previous(&mut self, previous: impl Into<StateRef<T>>) {
-        self.seat.previous = previous.into();
+    pub fn set_previous(&mut self, previous: impl IntoState<T>) {
+        self.seat.previous = previous.into_state();
     }
 
     /// Sets the state that runs beside every other, without any callback (rule 3).
-    pub fn set_global(&mut self, global: impl Into<StateRef<T>>) {
-        self.global = global.into();
+    pub fn set_global(&mut self, global: impl IntoState<T>) {
+        self.global = global.into_state();
     }
 
     /// Returns the current state for editing, if it is an owned one of type `S`.
@@ -210,14 +257,59 @@ impl<T: Owner> StateMachine<T> {
     /// Returns whether any state of type `S` is active.
     #[must_use]
     pub fn is_in<S: State<T>>(&self) -> bool {
-        self.seat.is_in::<S>()
+        self.path().any(|active| active.is::<S>())
     }
 
-    /// Returns how long ago the last change was, in seconds by [`Owner::now`]; before the first change, the time by that
+    /// Returns how long current has been active, in seconds by [`Owner::now`]. Before anything was entered, the time by that
     /// clock (rule 18).
     #[must_use]
     pub fn time_in_state(&self, cx: &T::Context<'_>) -> f64 {
-        T::now(cx) - self.seat.entered_at
+        time_since(self.seat.entered_at, T::now(cx))
+    }
+
+    /// Returns how long `state` has been active, in seconds by [`Owner::now`]; `None` if it is not. The time of an ancestor
+    /// goes on while its children change (rule 18).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::{GameTime, Owner, State, StateMachine, StateRef};
+    /// use std::time::Duration;
+    ///
+    /// struct Enemy;
+    /// impl Owner for Enemy {
+    ///     type Context<'a> = GameTime;
+    ///     type Message = ();
+    ///
+    ///     fn now(time: &GameTime) -> f64 {
+    ///         time.total().as_secs_f64()
+    ///     }
+    /// }
+    ///
+    /// struct Combat;
+    /// struct Aim;
+    /// struct Shoot;
+    /// impl State<Enemy> for Combat {}
+    /// impl State<Enemy> for Aim {
+    ///     fn parent(&self) -> Option<StateRef<Enemy>> { Some((&Combat).into()) }
+    /// }
+    /// impl State<Enemy> for Shoot {
+    ///     fn parent(&self) -> Option<StateRef<Enemy>> { Some((&Combat).into()) }
+    /// }
+    ///
+    /// let (mut enemy, mut time) = (Enemy, GameTime::new());
+    /// let mut machine = StateMachine::new(&Aim);
+    /// machine.start(&mut enemy, &mut time);
+    /// time.advance(Duration::from_secs(2));
+    /// machine.change_state(&mut enemy, &Shoot, &mut time);
+    /// time.advance(Duration::from_secs(1));
+    /// assert_eq!(machine.time_in(&Shoot, &time), Some(1.0));
+    /// assert_eq!(machine.time_in(&Combat, &time), Some(3.0));
+    /// assert_eq!(machine.time_in(&Aim, &time), None);
+    /// ```
+    #[must_use]
+    pub fn time_in<S: State<T> + ?Sized>(&self, state: &S, cx: &T::Context<'_>) -> Option<f64> {
+        self.seat.view(&StateRef::NONE).time_in(state, T::now(cx))
     }
 
     #[cfg(feature = "std")]
@@ -228,11 +320,6 @@ impl<T: Owner> StateMachine<T> {
     #[cfg(feature = "std")]
     pub(crate) fn into_seat(self) -> Seat<T> {
         self.seat
-    }
-
-    #[inline]
-    fn fsm(&mut self) -> Fsm<'_, T> {
-        Fsm::new(&mut self.seat, &self.global)
     }
 }
 

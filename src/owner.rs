@@ -3,7 +3,8 @@
 use core::any::type_name;
 use core::fmt;
 
-use crate::state::{StateRef, short_name};
+use crate::change::Change;
+use crate::state::short_name;
 
 /// A character, door, menu: whatever a state machine belongs to.
 ///
@@ -35,6 +36,11 @@ use crate::state::{StateRef, short_name};
 ///     }
 /// }
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an owner of states",
+    label = "needs `impl Owner for {Self}`",
+    note = "write `impl Owner for {Self} {{ type Context<'a> = (); type Message = (); }}`, with the types that its states share"
+)]
 pub trait Owner: Sized + 'static {
     /// What the callbacks need besides the owner: a clock, the world, a command buffer.
     ///
@@ -97,103 +103,46 @@ pub trait Owner: Sized + 'static {
     fn on_change(&mut self, change: &Change<'_, Self>, cx: &mut Self::Context<'_>) {
         let _ = (change, cx);
     }
-}
 
-/// One change of an owner's state, as [`Owner::on_change`] is told of it.
-///
-/// Displayed as `Idle -> Chase (change)`.
-#[non_exhaustive]
-pub struct Change<'a, T: Owner> {
-    /// The state that is left; `None` when there was none.
-    pub from: Option<&'a StateRef<T>>,
-    /// The state that is entered; `None` when a pop leads back to having none.
-    pub to: Option<&'a StateRef<T>>,
-    /// The verb that asked for it.
-    pub cause: Cause,
-    /// Whether it was made.
-    pub outcome: Outcome<'a, T>,
-}
-
-impl<'a, T: Owner> Change<'a, T> {
-    pub(crate) fn taken(from: Option<&'a StateRef<T>>, to: Option<&'a StateRef<T>>, cause: Cause) -> Self {
-        Self { from, to, cause, outcome: Outcome::Taken }
-    }
-
-    /// Returns whether the change was made.
-    #[must_use]
-    pub fn is_taken(&self) -> bool {
-        matches!(self.outcome, Outcome::Taken)
-    }
-}
-
-impl<T: Owner> fmt::Display for Change<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} -> {} ({})", NameOf(self.from), NameOf(self.to), self.cause)?;
-        match &self.outcome {
-            Outcome::Taken => Ok(()),
-            Outcome::Refused(refusal) => write!(f, ", refused by {refusal}"),
-        }
-    }
-}
-
-impl<T: Owner> fmt::Debug for Change<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
-/// The verb that asked for a [`Change`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Cause {
-    /// `change_state` or `change_state_now`.
-    Change,
-    /// `revert_state`.
-    Revert,
-    /// `push_state`.
-    Push,
-    /// `pop_state`.
-    Pop,
-    /// `resume_state`.
-    Resume,
-}
-
-impl fmt::Display for Cause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Change => "change",
-            Self::Revert => "revert",
-            Self::Push => "push",
-            Self::Pop => "pop",
-            Self::Resume => "resume",
-        })
-    }
-}
-
-/// Whether a [`Change`] was made.
-#[non_exhaustive]
-pub enum Outcome<'a, T: Owner> {
-    /// It was made; the states' `exit` have run, their `enter` are about to.
-    Taken,
-    /// A guard refused it; no callback has run.
-    Refused(Refusal<'a, T>),
-}
-
-/// The guard that refused a [`Change`].
-#[non_exhaustive]
-pub enum Refusal<'a, T: Owner> {
-    /// `can_exit` of this state.
-    Exit(&'a StateRef<T>),
-    /// `can_enter` of this state.
-    Enter(&'a StateRef<T>),
-}
-
-impl<T: Owner> fmt::Display for Refusal<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Exit(state) => write!(f, "{state}.can_exit"),
-            Self::Enter(state) => write!(f, "{state}.can_enter"),
-        }
+    /// Is told of each change once it is complete: after its last `enter`, before what the enters asked for is carried out.
+    /// Not of a refused one, nor of one that a [`change_state_now`](crate::Fsm::change_state_now) in an `enter` has cut short
+    /// (rule 5).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::{Change, Fsm, Owner, State, StateMachine};
+    ///
+    /// #[derive(Default)]
+    /// struct Door {
+    ///     is_locked: bool,
+    ///     log: Vec<String>,
+    /// }
+    ///
+    /// impl Owner for Door {
+    ///     type Context<'a> = ();
+    ///     type Message = ();
+    ///
+    ///     fn after_change(&mut self, change: &Change<'_, Self>, _: &mut ()) {
+    ///         self.log.push(format!("{change}, locked: {}", self.is_locked));
+    ///     }
+    /// }
+    ///
+    /// struct Open;
+    /// struct Locked;
+    /// impl State<Door> for Open {}
+    /// impl State<Door> for Locked {
+    ///     fn enter(&self, door: &mut Door, _: &mut Fsm<'_, Door>, _: &mut ()) {
+    ///         door.is_locked = true;
+    ///     }
+    /// }
+    ///
+    /// let mut door = Door::default();
+    /// StateMachine::new(&Open).change_state(&mut door, &Locked, &mut ());
+    /// assert_eq!(door.log, ["Open -> Locked (change), locked: true"]);
+    /// ```
+    fn after_change(&mut self, change: &Change<'_, Self>, cx: &mut Self::Context<'_>) {
+        let _ = (change, cx);
     }
 }
 
@@ -203,17 +152,5 @@ pub(crate) struct Label<'a, T>(pub(crate) &'a T);
 impl<T: Owner> fmt::Display for Label<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.label(f)
-    }
-}
-
-/// A state's name where there may be none, for log lines.
-pub(crate) struct NameOf<'a, T: Owner>(pub(crate) Option<&'a StateRef<T>>);
-
-impl<T: Owner> fmt::Display for NameOf<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Some(state) => fmt::Display::fmt(state, f),
-            None => f.write_str("(no state)"),
-        }
     }
 }

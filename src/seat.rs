@@ -5,12 +5,13 @@
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use core::iter;
+use core::{iter, mem};
 
 use smallvec::SmallVec;
 
+use crate::fsm::{NEVER, View};
 use crate::owner::Owner;
-use crate::state::{Identity, State, StateRef};
+use crate::state::{State, StateRef};
 
 /// States from the outermost to the innermost. More than four deep, it allocates.
 pub(crate) type Path<T> = SmallVec<[StateRef<T>; 4]>;
@@ -21,7 +22,7 @@ pub(crate) struct Seat<T: Owner> {
     pub(crate) current: StateRef<T>,
     /// `StateRef::NONE` when there is none.
     pub(crate) previous: StateRef<T>,
-    /// When current was changed to, in seconds.
+    /// When current was entered, in seconds; `NEVER` when it has not been.
     pub(crate) entered_at: f64,
     pub(crate) rare: Option<Box<Rare<T>>>,
 }
@@ -30,18 +31,24 @@ pub(crate) struct Seat<T: Owner> {
 pub(crate) struct Rare<T: Owner> {
     /// The states around current, outermost first.
     pub(crate) ancestors: Vec<StateRef<T>>,
+    /// When each of them was entered.
+    pub(crate) ancestors_entered_at: Vec<f64>,
     /// What has been pushed over, the oldest first.
     pub(crate) stack: Vec<Suspended<T>>,
     /// For each composite state that keeps history, its descendant that was active last.
-    history: Vec<(StateRef<T>, StateRef<T>)>,
+    pub(crate) history: Vec<(StateRef<T>, StateRef<T>)>,
     /// The states last changed to, once one callback has led to suspiciously many changes.
     pub(crate) trail: Vec<StateRef<T>>,
 }
 
-/// A path that another state was pushed over.
+/// A path that another state was pushed over. Time stands still in it (rule 18).
 pub(crate) struct Suspended<T: Owner> {
     pub(crate) current: StateRef<T>,
+    /// How long current had been active, in seconds.
+    pub(crate) time: f64,
     pub(crate) ancestors: Vec<StateRef<T>>,
+    /// How long each of them had been.
+    pub(crate) ancestors_time: Vec<f64>,
 }
 
 impl<T: Owner> Seat<T> {
@@ -53,55 +60,32 @@ impl<T: Owner> Seat<T> {
 
     /// The seat of an owner without a state.
     pub(crate) const fn empty() -> Self {
-        Self { current: StateRef::NONE, previous: StateRef::NONE, entered_at: 0.0, rare: None }
+        Self { current: StateRef::NONE, previous: StateRef::NONE, entered_at: NEVER, rare: None }
     }
 
-    /// Empties the seat, all but its room.
-    #[cfg(feature = "std")]
-    pub(crate) fn clear(&mut self) {
-        let mut rare = self.rare.take();
-        if let Some(rare) = &mut rare {
-            let Rare { ancestors, stack, history, trail } = &mut **rare;
-            ancestors.clear();
-            stack.clear();
-            history.clear();
-            trail.clear();
-        }
-        *self = Self { rare, ..Self::empty() };
-    }
-
-    /// Sets current, and with it the ancestors, without any callback. A parents' chain without an end is cut off.
+    /// Sets current, and with it the ancestors, without any callback. A parents' chain without an end is cut off. States that
+    /// stay active keep their time, and those that come have that of current.
     pub(crate) fn place(&mut self, current: StateRef<T>) {
-        if current.is_none() {
-            self.set_ancestors(&[]);
-        } else {
+        let mut path = Path::new();
+        if !current.is_none() {
             match path_to(&current) {
-                Ok(path) => self.set_ancestors(&path[..path.len() - 1]),
-                Err(endless) => {
-                    log::error!(
-                        target: "demeanor",
-                        "a machine is set to {current}: {endless}, so that it is taken for a state without a parent"
-                    );
-                    self.set_ancestors(&[]);
-                }
+                Ok(found) => path = found,
+                Err(endless) => log::error!(
+                    target: "demeanor",
+                    "a machine is set to {current}: {endless}, so that it is treated as a state without a parent"
+                ),
             }
+            path.pop();
+        }
+        if !path.is_empty() || self.rare.is_some() {
+            let entered_at = self.entered_at;
+            let rare = self.rare_mut();
+            let kept = rare.ancestors.iter().zip(&path).take_while(|(active, placed)| active == placed).count();
+            rare.ancestors_entered_at.truncate(kept);
+            rare.ancestors_entered_at.resize(path.len(), entered_at);
+            rare.ancestors = path.into_vec();
         }
         self.current = current;
-    }
-
-    /// Takes over another's current state and its ancestors.
-    #[cfg(feature = "std")]
-    pub(crate) fn copy_path(&mut self, other: &Self) {
-        self.set_ancestors(other.ancestors());
-        self.current = other.current.clone();
-    }
-
-    fn set_ancestors(&mut self, ancestors: &[StateRef<T>]) {
-        if !ancestors.is_empty() || self.rare.is_some() {
-            let kept = &mut self.rare_mut().ancestors;
-            kept.clear();
-            kept.extend_from_slice(ancestors);
-        }
     }
 
     pub(crate) fn rare_mut(&mut self) -> &mut Rare<T> {
@@ -111,6 +95,11 @@ impl<T: Owner> Seat<T> {
     #[inline]
     pub(crate) fn ancestors(&self) -> &[StateRef<T>] {
         self.rare.as_ref().map_or(&[], |rare| &rare.ancestors)
+    }
+
+    /// Whether current has been entered: by a start, or by a change.
+    pub(crate) fn is_entered(&self) -> bool {
+        !self.entered_at.is_nan()
     }
 
     /// Current, if it is a singleton and there is nothing rare about it.
@@ -142,39 +131,77 @@ impl<T: Owner> Seat<T> {
     }
 
     pub(crate) fn is_in_state<S: State<T> + ?Sized>(&self, state: &S) -> bool {
-        let identity = Identity::of(state);
-        self.path().any(|active| Identity::of(&**active) == identity)
+        self.view(&StateRef::NONE).depth_of(state).is_some()
     }
 
-    pub(crate) fn is_in<S: State<T>>(&self) -> bool {
-        self.path().any(|active| active.is::<S>())
+    /// What can be asked of the machine while a change to `target` is under way, if it is not `StateRef::NONE`.
+    pub(crate) fn view<'v>(&'v self, target: &'v StateRef<T>) -> View<'v, T> {
+        View {
+            current: &self.current,
+            previous: &self.previous,
+            target,
+            ancestors: self.ancestors(),
+            entered_at: self.entered_at,
+            ancestors_entered_at: self.rare.as_ref().map_or(&[], |rare| &rare.ancestors_entered_at),
+        }
     }
 
     /// Makes `state`, a child of current, the current one.
-    pub(crate) fn descend(&mut self, state: StateRef<T>) {
-        let parent = core::mem::replace(&mut self.current, state);
-        self.rare_mut().ancestors.push(parent);
+    pub(crate) fn descend(&mut self, state: StateRef<T>, entered_at: f64) {
+        let parent = mem::replace(&mut self.current, state);
+        let parent_entered_at = mem::replace(&mut self.entered_at, entered_at);
+        let rare = self.rare_mut();
+        rare.ancestors.push(parent);
+        rare.ancestors_entered_at.push(parent_entered_at);
     }
 
-    /// Takes the outermost `kept` active states for the ancestors of `current`, and returns what was current.
+    /// Makes `current` the current state, entered at a time, below the outermost `kept` active states. Returns what was current.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "what is passed in registers need not be written and waited for")]
-    pub(crate) fn replace(&mut self, kept: usize, current: StateRef<T>) -> StateRef<T> {
-        let from = core::mem::replace(&mut self.current, current);
+    pub(crate) fn replace(&mut self, kept: usize, current: StateRef<T>, at: f64) -> StateRef<T> {
+        let from = mem::replace(&mut self.current, current);
+        let entered_at = mem::replace(&mut self.entered_at, at);
         if kept > 0 || self.rare.is_some() {
-            self.keep(kept, &from);
+            self.keep(kept, &from, entered_at);
         }
         from
     }
 
     /// Takes the outermost `kept` states of a path that ended in `from` for the ancestors.
-    fn keep(&mut self, kept: usize, from: &StateRef<T>) {
-        let ancestors = &mut self.rare_mut().ancestors;
-        if kept > ancestors.len() {
-            ancestors.push(from.clone());
+    fn keep(&mut self, kept: usize, from: &StateRef<T>, entered_at: f64) {
+        let rare = self.rare_mut();
+        if kept > rare.ancestors.len() {
+            rare.ancestors.push(from.clone());
+            rare.ancestors_entered_at.push(entered_at);
         } else {
-            ancestors.truncate(kept);
+            rare.ancestors_entered_at.truncate(kept);
+            rare.ancestors.truncate(kept);
         }
+    }
+
+    /// Puts the active path on the stack, and makes `first` the current state. Returns what was current.
+    pub(crate) fn push(&mut self, first: StateRef<T>, now: f64) -> StateRef<T> {
+        let from = mem::replace(&mut self.current, first);
+        let entered_at = mem::replace(&mut self.entered_at, now);
+        let rare = self.rare_mut();
+        let mut ancestors_time = mem::take(&mut rare.ancestors_entered_at);
+        ancestors_time.iter_mut().for_each(|at| *at = now - time_or_zero(*at));
+        rare.stack.push(Suspended {
+            current: from.clone(),
+            time: now - time_or_zero(entered_at),
+            ancestors: mem::take(&mut rare.ancestors),
+            ancestors_time,
+        });
+        from
+    }
+
+    /// Takes the path last pushed over off the stack. Returns when each of its states counts as entered, outermost first.
+    pub(crate) fn pop(&mut self, now: f64) -> Vec<f64> {
+        let Some(suspended) = self.rare.as_mut().and_then(|rare| rare.stack.pop()) else { return Vec::new() };
+        let mut entered_at = suspended.ancestors_time;
+        entered_at.extend((!suspended.current.is_none()).then_some(suspended.time));
+        entered_at.iter_mut().for_each(|time| *time = now - *time);
+        entered_at
     }
 
     /// Remembers current as the descendant last active in the active state at `depth`, if that keeps history.
@@ -190,11 +217,21 @@ impl<T: Owner> Seat<T> {
         if !composite.keeps_history() {
             return;
         }
-        let current = self.current.clone();
+        let last = self.current.clone();
         let history = &mut self.rare_mut().history;
-        match history.iter_mut().find(|(of, _)| *of == composite) {
-            Some((_, last)) => *last = current,
-            None => history.push((composite, current)),
+        match history.iter().position(|(of, _)| *of == composite) {
+            // To the end: the first is the one that was left the longest ago.
+            Some(at) => history[at..].rotate_left(1),
+            None => {
+                history.retain(|(of, _)| !of.is_unreachable());
+                if history.len() == MOST_REMEMBERED {
+                    history.remove(0);
+                }
+                history.push((composite, StateRef::NONE));
+            }
+        }
+        if let Some((_, remembered)) = history.last_mut() {
+            *remembered = last;
         }
     }
 
@@ -203,6 +240,13 @@ impl<T: Owner> Seat<T> {
         let rare = self.rare.as_ref()?;
         rare.history.iter().find_map(|(of, last)| (of == composite).then_some(last))
     }
+}
+
+/// The most composites that a machine remembers (rule 16).
+const MOST_REMEMBERED: usize = 64;
+
+fn time_or_zero(at: f64) -> f64 {
+    if at.is_nan() { 0.0 } else { at }
 }
 
 /// The most parents that a state may have, one around the other: a chain that is longer is taken to have no end.
@@ -217,20 +261,6 @@ pub(crate) fn path_to<T: Owner>(state: &StateRef<T>) -> Result<Path<T>, &'static
     }
     path.reverse();
     Ok(path)
-}
-
-impl<T: Owner> Rare<T> {
-    /// Takes over another's stack and history.
-    pub(crate) fn recall(&mut self, other: &Self) {
-        self.stack.clone_from(&other.stack);
-        self.history.clone_from(&other.history);
-    }
-
-    /// Whether there is anything in it that does not follow from the current state.
-    #[cfg(feature = "std")]
-    pub(crate) fn is_memorable(&self) -> bool {
-        !self.stack.is_empty() || !self.history.is_empty()
-    }
 }
 
 impl<T: Owner> Clone for Seat<T> {
@@ -248,6 +278,7 @@ impl<T: Owner> Clone for Rare<T> {
     fn clone(&self) -> Self {
         Self {
             ancestors: self.ancestors.clone(),
+            ancestors_entered_at: self.ancestors_entered_at.clone(),
             stack: self.stack.clone(),
             history: self.history.clone(),
             trail: self.trail.clone(),
@@ -257,12 +288,23 @@ impl<T: Owner> Clone for Rare<T> {
 
 impl<T: Owner> Default for Rare<T> {
     fn default() -> Self {
-        Self { ancestors: Vec::new(), stack: Vec::new(), history: Vec::new(), trail: Vec::new() }
+        Self {
+            ancestors: Vec::new(),
+            ancestors_entered_at: Vec::new(),
+            stack: Vec::new(),
+            history: Vec::new(),
+            trail: Vec::new(),
+        }
     }
 }
 
 impl<T: Owner> Clone for Suspended<T> {
     fn clone(&self) -> Self {
-        Self { current: self.current.clone(), ancestors: self.ancestors.clone() }
+        Self {
+            current: self.current.clone(),
+            time: self.time,
+            ancestors: self.ancestors.clone(),
+            ancestors_time: self.ancestors_time.clone(),
+        }
     }
 }

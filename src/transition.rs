@@ -8,16 +8,18 @@
 )]
 
 use alloc::vec::Vec;
-use core::{mem, slice};
+use core::{fmt, mem, slice};
 
 use log::{Level, debug, error, log};
 
-use crate::fsm::Fsm;
-use crate::owner::{Cause, Change, Label, NameOf, Outcome, Owner, Refusal};
-use crate::request::{Request, Requests};
-use crate::seat::{Path, Suspended, path_to};
+use crate::change::{Cause, Change, NameOf, Outcome, Refusal};
+use crate::fsm::{NEVER, Request};
+use crate::owner::{Label, Owner};
+use crate::requests::Requests;
+use crate::seat::{Path, path_to};
+use crate::single::Single;
 use crate::state::{State, StateRef};
-use crate::watched::Step;
+use crate::step::Step;
 
 /// The most changes that one callback may lead to (rule 13).
 const MOST_CHANGES: u32 = 64;
@@ -35,6 +37,7 @@ pub(crate) trait Steps {
     fn exit(&mut self);
     /// Makes the new state the current one, and tells of it.
     fn swap(&mut self);
+    /// Enters, and tells that the change is complete.
     fn enter(&mut self);
 }
 
@@ -51,20 +54,20 @@ pub(crate) fn carry_out(change: &mut impl Steps) -> bool {
 }
 
 /// Why a request is not carried out, and how bad that is.
-struct Fault {
+struct Misuse {
     level: Level,
     why: &'static str,
 }
 
-impl Fault {
+impl Misuse {
     /// A path of states without an end (rule 6).
     fn endless(why: &'static str) -> Self {
         Self { level: Level::Error, why }
     }
 }
 
-/// A misuse (rule 23).
-impl From<&'static str> for Fault {
+/// Rule 23.
+impl From<&'static str> for Misuse {
     fn from(why: &'static str) -> Self {
         Self { level: Level::Warn, why }
     }
@@ -79,17 +82,30 @@ struct Plan<'p, T: Owner> {
     entered: &'p [StateRef<T>],
 }
 
-impl<T: Owner> Fsm<'_, T> {
+/// The requests of a machine, one after the other.
+impl<T: Owner> Single<'_, T> {
     /// Rule 11.
-    pub(crate) fn execute_now(&mut self, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+    pub(crate) fn execute_now(&mut self, request: Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         if self.exiting {
-            self.misused(request, owner, BEING_LEFT);
+            self.misused(&request, owner, BEING_LEFT);
             return false;
         }
         self.settle(owner, cx);
-        let done = self.execute(request, owner, cx);
+        let is_done = self.execute(request, owner, cx);
         self.settle(owner, cx);
-        done
+        is_done
+    }
+
+    /// Rule 24.
+    pub(crate) fn send_now(&mut self, owner: &mut T, message: &T::Message, cx: &mut T::Context<'_>) -> bool {
+        if self.exiting {
+            self.refused(&"message to oneself", owner, &BEING_LEFT.into());
+            return false;
+        }
+        self.settle(owner, cx);
+        let is_handled = self.offer_to_oneself(message, owner, cx);
+        self.settle(owner, cx);
+        is_handled
     }
 
     /// Carries out the requests, first in, first out, until there are none (rule 10).
@@ -103,39 +119,64 @@ impl<T: Owner> Fsm<'_, T> {
     #[inline(never)]
     fn settle_all(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
         loop {
-            if let Some(state) = self.requests.pop_singleton() {
-                self.execute_lone(state, owner, cx);
+            if let Some(state) = self.requests.pop_flat() {
+                self.execute_flat(state, Cause::Change, owner, cx);
             } else if let Some(request) = self.requests.pop() {
-                self.execute(&request, owner, cx);
+                self.execute(request, owner, cx);
             } else {
-                break;
+                return;
             }
         }
     }
 
-    /// Carries out one request: guards, exits, swap, enters. Returns whether the change was made.
-    pub(crate) fn execute(&mut self, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        if self.changes == MOST_CHANGES {
-            self.break_cycle(request, owner);
+    /// Carries out what the callback that has just returned asked for. The next one has its own count of changes.
+    #[inline]
+    pub(crate) fn settle_callback(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
+        if !self.is_settled() {
+            self.settle_all(owner, cx);
+            self.count = 0;
+        }
+    }
+
+    /// Whether the callback that has just returned has asked for nothing, and changed nothing at once.
+    #[inline]
+    fn is_settled(&self) -> bool {
+        self.requests.is_empty() && self.count == 0
+    }
+
+    /// Carries out one request. Returns whether it was done.
+    pub(crate) fn execute(&mut self, request: Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        let request = match request {
+            Request::Ensure(to) if self.seat.is_in_state(&*to) => return true,
+            Request::Send(message) => return self.offer_to_oneself(&message, owner, cx),
+            Request::ChangeFlat(to) => return self.execute_flat(to, Cause::Change, owner, cx),
+            request => request,
+        };
+        if self.is_cycle(&request, owner) {
             return false;
         }
         let cause = request.cause();
-        if let Some(to) = self.flat_target(request) {
+        if let Some(to) = self.flat_target(&request) {
             return self.change(&Plan { cause, kept: 0, entered: slice::from_ref(&to) }, owner, cx);
         }
-        self.execute_path(request, owner, cx)
+        self.execute_path(&request, owner, cx)
     }
 
-    /// As [`execute`](Self::execute), of a change to a singleton: nearly all there are. The very same steps, compiled for
+    /// As [`execute`](Self::execute), of a change to a flat singleton: nearly all there are. The very same steps, compiled for
     /// themselves, take half as long.
-    fn execute_lone(&mut self, state: &'static dyn State<T>, owner: &mut T, cx: &mut T::Context<'_>) {
-        if self.changes == MOST_CHANGES || !state.is_flat() {
-            self.execute(&Request::Change(state.into()), owner, cx);
-            return;
-        }
+    fn execute_flat(
+        &mut self,
+        state: &'static dyn State<T>,
+        cause: Cause,
+        owner: &mut T,
+        cx: &mut T::Context<'_>,
+    ) -> bool {
         let to = StateRef::from(state);
-        let plan = Plan { cause: Cause::Change, kept: 0, entered: slice::from_ref(&to) };
-        carry_out(&mut OneChange { fsm: self, plan: &plan, owner, cx });
+        if self.count == MOST_CHANGES && self.is_cycle(&Request::Change(to.clone()), owner) {
+            return false;
+        }
+        let plan = Plan { cause, kept: 0, entered: slice::from_ref(&to) };
+        carry_out(&mut OneChange::new(self, &plan, owner, cx))
     }
 
     /// As [`execute`](Self::execute), where there may be more than one state to enter.
@@ -143,8 +184,8 @@ impl<T: Owner> Fsm<'_, T> {
     fn execute_path(&mut self, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         match self.find_path(request) {
             Ok((kept, path)) => self.change(&Plan { cause: request.cause(), kept, entered: &path }, owner, cx),
-            Err(fault) => {
-                self.refused(request, owner, &fault);
+            Err(misuse) => {
+                self.refused(request, owner, &misuse);
                 false
             }
         }
@@ -152,183 +193,139 @@ impl<T: Owner> Fsm<'_, T> {
 
     #[inline(never)]
     fn change(&mut self, plan: &Plan<'_, T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        carry_out(&mut OneChange { fsm: self, plan, owner, cx })
+        carry_out(&mut OneChange::new(self, plan, owner, cx))
     }
 
     /// The target of a change to a state without relatives, as most are: all that is active is left for it alone.
     #[inline]
     fn flat_target(&self, request: &Request<T>) -> Option<StateRef<T>> {
         let to = match request {
-            Request::Change(to) => to,
-            Request::Revert => self.previous()?,
-            Request::Push(_) | Request::Pop | Request::Resume(_) => return None,
+            Request::Change(to) | Request::Ensure(to) | Request::Force(to) => to,
+            Request::Revert => self.seat.previous.as_option()?,
+            _ => return None,
         };
         to.is_flat().then(|| to.clone())
     }
 
     /// How many active states a request leaves alone, and what it enters.
-    fn find_path(&self, request: &Request<T>) -> Result<(usize, Path<T>), Fault> {
+    fn find_path(&self, request: &Request<T>) -> Result<(usize, Path<T>), Misuse> {
         let stack = self.seat.rare.as_ref().map_or(&[][..], |rare| &rare.stack);
         match request {
-            Request::Change(to) => self.route(to),
-            Request::Revert => self.route(self.previous().ok_or("there is no previous state")?),
-            Request::Resume(composite) => self.route(self.seat.remembered(composite).unwrap_or(composite)),
+            Request::Change(to) | Request::Ensure(to) | Request::Force(to) => self.route(to, to),
+            Request::Revert => {
+                let previous = self.seat.previous.as_option().ok_or("there is no previous state")?;
+                self.route(previous, previous)
+            }
+            Request::Resume(composite) => self.route(self.last_active_in(composite), composite),
             Request::Push(_) if stack.len() == MOST_PUSHED => {
                 Err("64 states are pushed over each other already".into())
             }
-            Request::Push(over) => Ok((0, descent(over)?.1)),
+            Request::Push(over) => Ok((0, descent(over)?)),
             Request::Pop => {
-                let suspended = stack.last().ok_or("nothing has been pushed over")?;
+                let suspended = stack.last().ok_or("the stack is empty")?;
                 Ok((0, suspended.ancestors.iter().chain(suspended.current.as_option()).cloned().collect()))
             }
+            Request::ChangeFlat(_) | Request::Send(_) => Ok((0, Path::new())),
         }
     }
 
-    /// How many active states a change to `to` leaves alone, and what it enters (rule 6).
-    fn route(&self, to: &StateRef<T>) -> Result<(usize, Path<T>), Fault> {
-        let (above, mut path) = descent(to)?;
-        // Up to the deepest common ancestor; but a target on the active path is itself left.
+    /// The innermost descendant that is active in `composite`, or was last; itself, if none is remembered (rule 16).
+    fn last_active_in<'r>(&'r self, composite: &'r StateRef<T>) -> &'r StateRef<T> {
+        if !composite.keeps_history() {
+            return composite;
+        }
+        if self.seat.is_in_state(&**composite) {
+            return &self.seat.current;
+        }
+        self.seat.remembered(composite).unwrap_or(composite)
+    }
+
+    /// How many active states a change to `to` leaves alone, and what it enters. `left` is left if it is active, and all that
+    /// is active below the deepest common ancestor (rules 6, 16).
+    fn route(&self, to: &StateRef<T>, left: &StateRef<T>) -> Result<(usize, Path<T>), Misuse> {
+        let mut path = descent(to)?;
+        let above = path.iter().position(|state| state == left).unwrap_or(path.len());
         let shared = self.seat.path().zip(&path).take_while(|(active, entered)| active == entered).count();
         let kept = shared.min(above);
         path.drain(..kept);
         Ok((kept, path))
     }
 
-    /// Asks the guards, unless the verb does without (rules 8, 15).
-    #[inline(always)]
-    fn is_admitted(&self, plan: &Plan<'_, T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        let mut exited = (plan.kept..self.seat.depth()).rev().filter_map(|depth| self.seat.at(depth));
-        let mut refusal = None;
-        if plan.cause != Cause::Push {
-            refusal = exited.find(|state| !state.can_exit(owner, cx)).map(Refusal::Exit);
-        }
-        if plan.cause != Cause::Pop && refusal.is_none() {
-            refusal = plan.entered.iter().find(|state| !state.can_enter(owner, cx)).map(Refusal::Enter);
-        }
-        let Some(refusal) = refusal else { return true };
-        let change = Change {
-            from: self.current(),
-            to: plan.entered.last(),
-            cause: plan.cause,
-            outcome: Outcome::Refused(refusal),
-        };
-        tell(owner, &change, cx);
-        false
-    }
-
-    /// Exits, innermost first. Current and previous are both the state being left (rule 5).
-    #[inline(always)]
-    fn exit_all(&mut self, plan: &Plan<'_, T>, owner: &mut T, cx: &mut T::Context<'_>) {
-        if !self.seat.current.is_none() {
-            self.seat.previous = self.seat.current.clone();
-        }
-        let asked_before = if self.requests.is_empty() { None } else { Some(mem::take(&mut self.requests)) };
-        self.exiting = true;
-        for depth in (plan.kept..self.seat.depth()).rev() {
-            let Some(state) = self.seat.at(depth).cloned() else { break };
-            self.note(|| Step::Exited(state.clone()));
-            if plan.cause == Cause::Push {
-                state.suspend(owner, self, cx);
-            } else {
-                state.exit(owner, self, cx);
-            }
-            self.seat.remember(depth);
-        }
-        self.exiting = false;
-        while let Some(request) = self.requests.pop() {
-            self.misused(&request, owner, BEING_LEFT);
-        }
-        if let Some(asked_before) = asked_before {
-            self.requests = asked_before;
-        }
-    }
-
-    /// Makes the first of the states to be entered the current one, and tells of the change.
-    #[inline(always)]
-    fn swap(&mut self, plan: &Plan<'_, T>, owner: &mut T, cx: &mut T::Context<'_>) {
-        self.changes += 1;
-        self.made += 1;
-        self.kept = self.kept.min(plan.kept);
-        self.seat.entered_at = T::now(cx);
-        let first = plan.entered.first().cloned().unwrap_or(StateRef::NONE);
-        let from = match plan.cause {
-            Cause::Push => {
-                let rare = self.seat.rare_mut();
-                let ancestors = mem::take(&mut rare.ancestors);
-                let from = mem::replace(&mut self.seat.current, first);
-                self.seat.rare_mut().stack.push(Suspended { current: from.clone(), ancestors });
-                from
-            }
-            Cause::Pop => {
-                self.seat.rare_mut().stack.pop();
-                self.seat.replace(0, first)
-            }
-            Cause::Change | Cause::Revert | Cause::Resume => self.seat.replace(plan.kept, first),
-        };
-        let to = plan.entered.last();
-        if self.changes > MOST_CHANGES / 2 {
-            let trail = &mut self.seat.rare_mut().trail;
-            if self.changes == MOST_CHANGES / 2 + 1 {
-                trail.clear();
-            }
-            trail.extend(to.cloned());
-        }
-        self.note(|| Step::Changed { from: from.as_option().cloned(), to: to.cloned(), cause: plan.cause });
-        let change = Change::taken(from.as_option(), to, plan.cause);
-        tell(owner, &change, cx);
-    }
-
-    /// Writes a step down, for whoever watches.
+    /// Rule 13. Whether one callback has led to as many changes as it may.
     #[inline]
-    fn note(&mut self, step: impl FnOnce() -> Step<T>) {
-        if let Some(steps) = &mut self.steps {
-            steps.push(step());
+    fn is_cycle(&mut self, request: &dyn fmt::Display, owner: &T) -> bool {
+        let is_cycle = self.count == MOST_CHANGES;
+        if is_cycle {
+            self.break_cycle(request, owner);
         }
+        is_cycle
     }
 
-    /// Enters, outermost first, each being current while its `enter` runs; unless a change made in one of them has taken the
-    /// machine elsewhere (rule 5).
-    #[inline(always)]
-    fn enter_all(&mut self, path: &[StateRef<T>], cause: Cause, owner: &mut T, cx: &mut T::Context<'_>) {
-        let turn = self.changes;
-        for (i, state) in path.iter().enumerate() {
-            if i > 0 {
-                self.seat.descend(state.clone());
-            }
-            self.note(|| Step::Entered(state.clone()));
-            if cause == Cause::Pop {
-                state.resume(owner, self, cx);
-            } else {
-                state.enter(owner, self, cx);
-            }
-            if self.changes != turn {
-                return;
+    #[cold]
+    fn break_cycle(&mut self, request: &dyn fmt::Display, owner: &T) {
+        self.requests = Requests::new();
+        let mut cycle: Vec<&StateRef<T>> = Vec::new();
+        for state in self.seat.rare.iter().flat_map(|rare| &rare.trail) {
+            if !cycle.contains(&state) {
+                cycle.push(state);
             }
         }
+        error!(
+            target: "demeanor",
+            "{}: {request} dropped in state {}: one callback has led to {MOST_CHANGES} changes, lately to {cycle:?}",
+            Label(owner),
+            NameOf(self.seat.current.as_option()),
+        );
     }
 
-    /// Rule 1: enters the active path, outermost first.
+    #[cold]
+    pub(crate) fn misused(&self, request: &Request<T>, owner: &T, why: &'static str) {
+        self.refused(request, owner, &why.into());
+    }
+
+    #[cold]
+    fn refused(&self, request: &dyn fmt::Display, owner: &T, misuse: &Misuse) {
+        let current = NameOf(self.seat.current.as_option());
+        log!(target: "demeanor", misuse.level, "{}: {request} refused in state {current}: {}", Label(owner), misuse.why);
+    }
+}
+
+/// A machine's life, ticks and messages.
+impl<T: Owner> Single<'_, T> {
+    /// Rule 1: enters the active path, outermost first, and goes on down to the innermost initial child.
     pub(crate) fn start(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
-        let path: Path<T> = self.seat.path().cloned().collect();
-        let Some(outermost) = path.first() else { return };
-        self.seat.replace(0, outermost.clone());
-        self.enter_all(&path, Cause::Change, owner, cx);
-        self.settle(owner, cx);
+        let current = self.seat.current.clone();
+        if current.is_none() {
+            return;
+        }
+        if self.seat.is_entered() {
+            self.refused(&"start", owner, &"it has been entered already".into());
+            return;
+        }
+        match descent(&current) {
+            Ok(path) => {
+                self.seat.replace(0, path[0].clone(), now::<T>(cx));
+                self.enter_all(&path, &[], Cause::Change, owner, cx);
+                self.settle(owner, cx);
+            }
+            Err(misuse) => self.refused(&"start", owner, &misuse),
+        }
     }
 
     /// Rule 1: exits the active path, innermost first; the machine is then in no state.
     pub(crate) fn stop(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
-        self.exit_all(&Plan { cause: Cause::Change, kept: 0, entered: &[] }, owner, cx);
-        self.seat.replace(0, StateRef::NONE);
+        let plan = Plan { cause: Cause::Change, kept: 0, entered: &[] };
+        OneChange::new(self, &plan, owner, cx).exit();
+        self.seat.replace(0, StateRef::NONE, NEVER);
         if let Some(rare) = &mut self.seat.rare {
-            rare.stack.clear();
+            drop(mem::take(&mut rare.stack));
         }
     }
 
     /// Rule 4: one tick.
     pub(crate) fn tick(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
         if let Some(global) = self.global.as_option() {
-            global.update(owner, self, cx);
+            global.tick(owner, &mut self.fsm(), cx);
             self.settle_callback(owner, cx);
         }
         self.tick_path(0, owner, cx);
@@ -337,7 +334,7 @@ impl<T: Owner> Fsm<'_, T> {
     /// The tick of a machine with nothing but this one state to call, as most are. Returns whether it has changed state.
     #[inline]
     pub(crate) fn tick_lone(mut self, state: &dyn State<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        state.update(owner, &mut self, cx);
+        state.tick(owner, &mut self.fsm(), cx);
         let mut has_changed = false;
         if !self.is_settled() {
             self.settle_callback(owner, cx);
@@ -354,8 +351,8 @@ impl<T: Owner> Fsm<'_, T> {
         while let Some(state) = self.seat.at(depth) {
             let was_innermost = depth + 1 == self.seat.depth();
             match state.as_singleton() {
-                Some(state) => state.update(owner, self, cx),
-                None => state.clone().update(owner, self, cx),
+                Some(state) => state.tick(owner, &mut self.fsm(), cx),
+                None => state.clone().tick(owner, &mut self.fsm(), cx),
             }
             self.settle_callback(owner, cx);
             if was_innermost {
@@ -365,69 +362,238 @@ impl<T: Owner> Fsm<'_, T> {
         }
     }
 
-    /// Rule 14: offers a message outward. Returns whether it was handled.
+    /// Rule 14: offers a message from outside. Returns whether it was handled.
     pub(crate) fn send(&mut self, owner: &mut T, message: &T::Message, cx: &mut T::Context<'_>) -> bool {
+        self.offer(message, owner, cx, Self::settle_callback)
+    }
+
+    /// Rule 24: offers a message to oneself, which counts as a change does.
+    fn offer_to_oneself(&mut self, message: &T::Message, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        if self.is_cycle(&"message to oneself", owner) {
+            return false;
+        }
+        self.count += 1;
+        self.offer(message, owner, cx, Self::settle)
+    }
+
+    /// Offers a message to the active states outward, then to the global; after each, `settle` carries out what it asked for.
+    fn offer(
+        &mut self,
+        message: &T::Message,
+        owner: &mut T,
+        cx: &mut T::Context<'_>,
+        settle: fn(&mut Self, &mut T, &mut T::Context<'_>),
+    ) -> bool {
         let path: Path<T> = self.seat.path().cloned().collect();
-        self.kept = path.len();
+        let kept_outside = mem::replace(&mut self.kept, path.len());
+        let mut is_handled = false;
         for (depth, state) in path.iter().enumerate().rev() {
-            if depth >= self.kept {
-                continue;
-            }
-            let is_handled = state.on_message(owner, message, self, cx);
-            self.settle_callback(owner, cx);
-            if is_handled {
-                return true;
+            if depth < self.kept && !is_handled {
+                is_handled = state.on_message(owner, message, &mut self.fsm(), cx);
+                settle(self, owner, cx);
             }
         }
-        let Some(global) = self.global.as_option() else { return false };
-        let is_handled = global.on_message(owner, message, self, cx);
-        self.settle_callback(owner, cx);
+        self.kept = self.kept.min(kept_outside);
+        if let (false, Some(global)) = (is_handled, self.global.as_option()) {
+            is_handled = global.on_message(owner, message, &mut self.fsm(), cx);
+            settle(self, owner, cx);
+        }
         is_handled
     }
+}
 
-    /// Carries out what the callback that has just returned asked for. The next one has its own count of changes.
-    #[inline]
-    pub(crate) fn settle_callback(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
-        if !self.is_settled() {
-            self.settle_all(owner, cx);
-            self.changes = 0;
+/// One owner's change, until it is over, however it ends.
+struct OneChange<'c, 'f, 'x, T: Owner> {
+    single: &'c mut Single<'f, T>,
+    plan: &'c Plan<'c, T>,
+    owner: &'c mut T,
+    cx: &'c mut T::Context<'x>,
+    /// The state that was left; kept until the end, so that nothing is dropped in between.
+    from: StateRef<T>,
+    /// Where a change leads to in one of whose enters this one is made.
+    outer_target: StateRef<T>,
+    made_before: u32,
+    /// Of a pop, when each of the states that are resumed counts as entered.
+    resumed_at: Vec<f64>,
+}
+
+impl<'c, 'f, 'x, T: Owner> OneChange<'c, 'f, 'x, T> {
+    #[inline(always)]
+    fn new(single: &'c mut Single<'f, T>, plan: &'c Plan<'c, T>, owner: &'c mut T, cx: &'c mut T::Context<'x>) -> Self {
+        let target = plan.entered.last().cloned().unwrap_or(StateRef::NONE);
+        let outer_target = mem::replace(&mut single.target, target);
+        let made_before = single.made;
+        Self { single, plan, owner, cx, from: StateRef::NONE, outer_target, made_before, resumed_at: Vec::new() }
+    }
+}
+
+impl<T: Owner> Drop for OneChange<'_, '_, '_, T> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        let single = &mut *self.single;
+        // After a panic in an exit, which a callback may catch that has changed at once.
+        if single.exiting {
+            single.exiting = false;
+            single.requests = Requests::new();
         }
+        // An outer change goes on if this one was not made.
+        let outer_target = mem::replace(&mut self.outer_target, StateRef::NONE);
+        single.target = if single.made == self.made_before { outer_target } else { StateRef::NONE };
     }
+}
 
-    /// Whether the callback that has just returned has asked for nothing, and changed nothing at once.
-    #[inline]
-    fn is_settled(&self) -> bool {
-        self.requests.is_empty() && self.changes == 0
-    }
-
-    #[cold]
-    pub(crate) fn misused(&self, request: &Request<T>, owner: &T, why: &'static str) {
-        self.refused(request, owner, &why.into());
-    }
-
-    #[cold]
-    fn refused(&self, request: &Request<T>, owner: &T, fault: &Fault) {
-        let current = NameOf(self.current());
-        log!(target: "demeanor", fault.level, "{}: {request} refused in state {current}: {}", Label(owner), fault.why);
-    }
-
-    /// Rule 13.
-    #[cold]
-    fn break_cycle(&mut self, request: &Request<T>, owner: &T) {
-        self.requests = Requests::new();
-        let mut cycle: Vec<&StateRef<T>> = Vec::new();
-        for state in self.seat.rare.iter().flat_map(|rare| &rare.trail) {
-            if !cycle.contains(&state) {
-                cycle.push(state);
+impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
+    /// Asks the guards, unless the request does without (rules 8, 15, 24).
+    #[inline(always)]
+    fn admit(&mut self) -> bool {
+        let Self { single, plan, owner, cx, .. } = self;
+        if !matches!(plan.cause, Cause::Push | Cause::Force) {
+            for depth in (plan.kept..single.seat.depth()).rev() {
+                let Some(state) = single.seat.at(depth).cloned() else { break };
+                if !state.can_exit(owner, &single.fsm(), cx) {
+                    single.tell_refused(plan, Refusal::Exit(&state), owner, cx);
+                    return false;
+                }
             }
         }
-        error!(
-            target: "demeanor",
-            "{}: {request} dropped in state {}: one callback has led to {MOST_CHANGES} changes, lately to {cycle:?}",
-            Label(owner),
-            NameOf(self.current()),
-        );
+        if plan.cause != Cause::Pop {
+            for state in plan.entered {
+                if !state.can_enter(owner, &single.fsm(), cx) {
+                    single.tell_refused(plan, Refusal::Enter(state), owner, cx);
+                    return false;
+                }
+            }
+        }
+        true
     }
+
+    /// Exits, innermost first. Current and previous are both the state being left (rule 5).
+    #[inline(always)]
+    fn exit(&mut self) {
+        let Self { single, plan, owner, cx, .. } = self;
+        if !single.seat.current.is_none() {
+            single.seat.previous = single.seat.current.clone();
+        }
+        let asked_before = if single.requests.is_empty() { None } else { Some(mem::take(&mut single.requests)) };
+        single.exiting = true;
+        for depth in (plan.kept..single.seat.depth()).rev() {
+            let Some(state) = single.seat.at(depth).cloned() else { break };
+            single.record(|| Step::Exited(state.clone()));
+            if plan.cause == Cause::Push {
+                state.suspend(owner, &mut single.fsm(), cx);
+            } else {
+                state.exit(owner, &mut single.fsm(), cx);
+            }
+            single.seat.remember(depth);
+        }
+        single.exiting = false;
+        while let Some(request) = single.requests.pop() {
+            single.misused(&request, owner, BEING_LEFT);
+        }
+        if let Some(asked_before) = asked_before {
+            single.requests = asked_before;
+        }
+    }
+
+    /// Makes the first of the states to be entered the current one, and tells of the change.
+    #[inline(always)]
+    fn swap(&mut self) {
+        let Self { single, plan, owner, cx, .. } = self;
+        let now = now::<T>(cx);
+        single.count += 1;
+        single.made += 1;
+        single.kept = single.kept.min(plan.kept);
+        let first = plan.entered.first().cloned().unwrap_or(StateRef::NONE);
+        self.from = match plan.cause {
+            Cause::Push => single.seat.push(first, now),
+            Cause::Pop => {
+                self.resumed_at = single.seat.pop(now);
+                let resumed_at = self.resumed_at.first().copied();
+                single.seat.replace(0, first, resumed_at.unwrap_or(NEVER))
+            }
+            _ => single.seat.replace(plan.kept, first, now),
+        };
+        let (from, to) = (&self.from, plan.entered.last());
+        if single.count > MOST_CHANGES / 2 {
+            single.leave_trail(to);
+        }
+        single.record(|| Step::Changed { from: from.as_option().cloned(), to: to.cloned(), cause: plan.cause });
+        tell(*owner, &Change::taken(from.as_option(), to, plan.cause), cx);
+    }
+
+    /// Enters, and tells the owner, unless a change made in an `enter` has taken the machine elsewhere.
+    #[inline(always)]
+    fn enter(&mut self) {
+        let Self { single, plan, owner, cx, from, resumed_at, .. } = self;
+        if single.enter_all(plan.entered, resumed_at, plan.cause, owner, cx) {
+            owner.after_change(&Change::taken(from.as_option(), plan.entered.last(), plan.cause), cx);
+        }
+    }
+}
+
+/// What the steps of a change have in common with a start, or do seldom.
+impl<T: Owner> Single<'_, T> {
+    /// Enters, outermost first, each being current while its `enter` runs; unless a change made in one of them has taken the
+    /// machine elsewhere (rule 5). Returns whether all have been entered. Where `entered_at` says nothing, they are entered when
+    /// the first of them was.
+    #[inline(always)]
+    fn enter_all(
+        &mut self,
+        path: &[StateRef<T>],
+        entered_at: &[f64],
+        cause: Cause,
+        owner: &mut T,
+        cx: &mut T::Context<'_>,
+    ) -> bool {
+        let made = self.made;
+        for (i, state) in path.iter().enumerate() {
+            if i > 0 {
+                let entered_at = entered_at.get(i).copied().unwrap_or(self.seat.entered_at);
+                self.seat.descend(state.clone(), entered_at);
+            }
+            self.record(|| Step::Entered(state.clone()));
+            if cause == Cause::Pop {
+                state.resume(owner, &mut self.fsm(), cx);
+            } else {
+                state.enter(owner, &mut self.fsm(), cx);
+            }
+            if self.made != made {
+                return false;
+            }
+        }
+        true
+    }
+
+    #[cold]
+    fn tell_refused(&self, plan: &Plan<'_, T>, refusal: Refusal<'_, T>, owner: &mut T, cx: &mut T::Context<'_>) {
+        let (from, to) = (self.seat.current.as_option(), plan.entered.last());
+        tell(owner, &Change { from, to, cause: plan.cause, outcome: Outcome::Refused(refusal) }, cx);
+    }
+
+    /// Writes a step down, for whoever has them recorded.
+    #[inline]
+    fn record(&mut self, step: impl FnOnce() -> Step<T>) {
+        if let Some(steps) = &mut self.steps {
+            steps.push(step());
+        }
+    }
+
+    #[cold]
+    fn leave_trail(&mut self, to: Option<&StateRef<T>>) {
+        let is_first = self.count == MOST_CHANGES / 2 + 1;
+        let trail = &mut self.seat.rare_mut().trail;
+        if is_first {
+            trail.clear();
+        }
+        trail.extend(to.cloned());
+    }
+}
+
+/// The time by the owner's clock. A clock that shows no number stands at 0.
+#[inline]
+pub(crate) fn now<T: Owner>(cx: &T::Context<'_>) -> f64 {
+    let now = T::now(cx);
+    if now.is_nan() { 0.0 } else { now }
 }
 
 /// Tells the log and the owner of a change, made or refused (rules 8, 23).
@@ -442,51 +608,19 @@ pub(crate) fn log_change<T: Owner>(owner: &T, change: &Change<'_, T>) {
     debug!(target: "demeanor", "{}: {change}", Label(owner));
 }
 
-/// One owner's change.
-struct OneChange<'c, 'f, 'x, T: Owner> {
-    fsm: &'c mut Fsm<'f, T>,
-    plan: &'c Plan<'c, T>,
-    owner: &'c mut T,
-    cx: &'c mut T::Context<'x>,
-}
-
-impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
-    #[inline(always)]
-    fn admit(&mut self) -> bool {
-        self.fsm.is_admitted(self.plan, self.owner, self.cx)
-    }
-
-    #[inline(always)]
-    fn exit(&mut self) {
-        self.fsm.exit_all(self.plan, self.owner, self.cx);
-    }
-
-    #[inline(always)]
-    fn swap(&mut self) {
-        self.fsm.swap(self.plan, self.owner, self.cx);
-    }
-
-    #[inline(always)]
-    fn enter(&mut self) {
-        self.fsm.enter_all(self.plan.entered, self.plan.cause, self.owner, self.cx);
-    }
-}
-
-/// The path from the outermost ancestor of `to` down through the `initial()` children, and how many states of it are above
-/// `to`.
-fn descent<T: Owner>(to: &StateRef<T>) -> Result<(usize, Path<T>), Fault> {
-    let mut path = path_to(to).map_err(Fault::endless)?;
-    let above = path.len() - 1;
+/// The path from the outermost ancestor of `to` down through the `initial()` children.
+fn descent<T: Owner>(to: &StateRef<T>) -> Result<Path<T>, Misuse> {
+    let mut path = path_to(to).map_err(Misuse::endless)?;
     let mut innermost = to.clone();
     while let Some(child) = innermost.initial() {
         if child.parent().as_ref() != Some(&innermost) {
             return Err("its initial() has another parent()".into());
         }
         if path.len() > 64 {
-            return Err(Fault::endless("its initial() states have no end"));
+            return Err(Misuse::endless("its initial() states have no end"));
         }
         path.push(child.clone());
         innermost = child;
     }
-    Ok((above, path))
+    Ok(path)
 }

@@ -1,41 +1,12 @@
-//! What a callback asks for, and the queue in which that waits until the callback has returned.
+//! The queue in which what a callback asks for waits until the callback has returned.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
-use core::{fmt, mem};
+use core::mem;
 
-use crate::owner::{Cause, Owner};
-use crate::state::{State, StateRef};
-
-/// A change that a callback has asked for.
-pub(crate) enum Request<T: Owner> {
-    Change(StateRef<T>),
-    Revert,
-    Push(StateRef<T>),
-    Pop,
-    Resume(StateRef<T>),
-}
-
-impl<T: Owner> Request<T> {
-    pub(crate) fn cause(&self) -> Cause {
-        match self {
-            Self::Change(_) => Cause::Change,
-            Self::Revert => Cause::Revert,
-            Self::Push(_) => Cause::Push,
-            Self::Pop => Cause::Pop,
-            Self::Resume(_) => Cause::Resume,
-        }
-    }
-}
-
-impl<T: Owner> fmt::Display for Request<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Change(to) | Self::Push(to) | Self::Resume(to) => write!(f, "{} to {to}", self.cause()),
-            Self::Revert | Self::Pop => write!(f, "{}", self.cause()),
-        }
-    }
-}
+use crate::fsm::Request;
+use crate::owner::Owner;
+use crate::state::State;
 
 /// Requests, first in, first out (rule 10).
 ///
@@ -79,12 +50,11 @@ impl<T: Owner> Requests<T> {
         }
     }
 
-    /// Takes the first request out if it is for a change to a singleton, as nearly all are. It then stays in registers: to copy
-    /// an entry, in other pieces than it has just been written in, is what a processor waits for longest in a change.
+    /// Takes the first request out if it is for a change to a flat singleton, as nearly all are. It then stays in registers: to
+    /// copy an entry, in other pieces than it has just been written in, is what a processor waits for longest in a change.
     #[inline]
-    pub(crate) fn pop_singleton(&mut self) -> Option<&'static dyn State<T>> {
-        let Some(Request::Change(to)) = &self.first else { return None };
-        let state = to.as_singleton()?;
+    pub(crate) fn pop_flat(&mut self) -> Option<&'static dyn State<T>> {
+        let Some(Request::ChangeFlat(state)) = self.first else { return None };
         // Nothing is dropped with it. The compiler would look.
         mem::forget(self.first.take());
         self.move_up();

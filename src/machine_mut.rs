@@ -1,0 +1,177 @@
+//! A machine borrowed for its methods: the one place where they are, whoever keeps the machine.
+
+use alloc::vec::Vec;
+
+use crate::fsm::{Fsm, Request};
+use crate::owner::Owner;
+use crate::seat::Seat;
+use crate::single::Single;
+use crate::state::{IntoState, StateRef};
+use crate::step::Step;
+
+/// A machine borrowed by [`StateMachine::recording`](crate::StateMachine::recording), for whoever keeps something else in step
+/// with it.
+///
+/// Its methods are those of [`StateMachine`](crate::StateMachine), and say whether the machine has changed state and, if that
+/// is asked for, in which steps.
+///
+/// # Examples
+///
+/// ```
+/// use demeanor::{Owner, State, StateMachine, Step};
+///
+/// struct Door;
+/// impl Owner for Door {
+///     type Context<'a> = ();
+///     type Message = ();
+/// }
+///
+/// struct Closed;
+/// struct Open;
+/// impl State<Door> for Closed {}
+/// impl State<Door> for Open {}
+///
+/// let mut machine = StateMachine::new(&Closed);
+/// let mut steps: Vec<Step<Door>> = Vec::new();
+/// let mut recorded = machine.recording(Some(&mut steps));
+/// recorded.change_state(&mut Door, &Open, &mut ());
+/// assert!(recorded.has_changed());
+/// assert!(matches!(&steps[..], [Step::Exited(_), Step::Changed { .. }, Step::Entered(open)] if open.name() == "Open"));
+/// ```
+pub struct MachineMut<'a, T: Owner> {
+    seat: &'a mut Seat<T>,
+    global: &'a StateRef<T>,
+    steps: Option<&'a mut Vec<Step<T>>>,
+    has_changed: bool,
+}
+
+impl<'a, T: Owner> MachineMut<'a, T> {
+    #[inline]
+    pub(crate) fn new(seat: &'a mut Seat<T>, global: &'a StateRef<T>, steps: Option<&'a mut Vec<Step<T>>>) -> Self {
+        Self { seat, global, steps, has_changed: false }
+    }
+
+    /// Returns whether any change was made since the machine was borrowed.
+    #[inline]
+    #[must_use]
+    pub fn has_changed(&self) -> bool {
+        self.has_changed
+    }
+
+    /// Does what [`StateMachine::start`](crate::StateMachine::start) does.
+    pub fn start(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
+        self.run(|single| single.start(owner, cx));
+    }
+
+    /// Does what [`StateMachine::stop`](crate::StateMachine::stop) does.
+    pub fn stop(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
+        self.run(|single| single.stop(owner, cx));
+    }
+
+    /// Does what [`StateMachine::update`](crate::StateMachine::update) does.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a call would be a tenth of what a tick takes")]
+    pub fn update(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
+        self.has_changed |= match self.seat.lone() {
+            Some(state) if self.global.is_none() => self.single().tick_lone(state, owner, cx),
+            _ => tick_all(self.seat, self.global, self.steps.as_deref_mut(), owner, cx),
+        }
+    }
+
+    /// Does what [`StateMachine::send`](crate::StateMachine::send) does. Returns whether the message was handled.
+    pub fn send(&mut self, owner: &mut T, message: &T::Message, cx: &mut T::Context<'_>) -> bool {
+        self.run(|single| single.send(owner, message, cx))
+    }
+
+    /// Does what [`StateMachine::change_state`](crate::StateMachine::change_state) does. Returns whether it was done.
+    pub fn change_state(&mut self, owner: &mut T, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
+        self.execute(Request::Change(to.into_state()), owner, cx)
+    }
+
+    /// Does what [`StateMachine::ensure_state`](crate::StateMachine::ensure_state) does. Returns whether it was done.
+    pub fn ensure_state(&mut self, owner: &mut T, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
+        self.execute(Request::Ensure(to.into_state()), owner, cx)
+    }
+
+    /// Does what [`StateMachine::force_state`](crate::StateMachine::force_state) does. Returns whether it was done.
+    pub fn force_state(&mut self, owner: &mut T, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
+        self.execute(Request::Force(to.into_state()), owner, cx)
+    }
+
+    /// Does what [`StateMachine::revert_state`](crate::StateMachine::revert_state) does. Returns whether it was done.
+    pub fn revert_state(&mut self, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        self.execute(Request::Revert, owner, cx)
+    }
+
+    /// Does what [`StateMachine::push_state`](crate::StateMachine::push_state) does. Returns whether it was done.
+    pub fn push_state(&mut self, owner: &mut T, over: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
+        self.execute(Request::Push(over.into_state()), owner, cx)
+    }
+
+    /// Does what [`StateMachine::pop_state`](crate::StateMachine::pop_state) does. Returns whether it was done.
+    pub fn pop_state(&mut self, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        self.execute(Request::Pop, owner, cx)
+    }
+
+    /// Does what [`StateMachine::resume_state`](crate::StateMachine::resume_state) does. Returns whether it was done.
+    pub fn resume_state(&mut self, owner: &mut T, composite: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
+        self.execute(Request::Resume(composite.into_state()), owner, cx)
+    }
+
+    /// Does what [`StateMachine::with`](crate::StateMachine::with) does. Returns what `act` returns.
+    pub fn with<R>(
+        &mut self,
+        owner: &mut T,
+        cx: &mut T::Context<'_>,
+        act: impl FnOnce(&mut T, &mut Fsm<'_, T>, &mut T::Context<'_>) -> R,
+    ) -> R {
+        self.run(|single| {
+            let result = act(owner, &mut single.fsm(), cx);
+            single.settle(owner, cx);
+            result
+        })
+    }
+
+    fn execute(&mut self, request: Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        self.run(|single| single.execute_now(request, owner, cx))
+    }
+
+    fn run<R>(&mut self, act: impl FnOnce(&mut Single<'_, T>) -> R) -> R {
+        let mut single = self.single();
+        let result = act(&mut single);
+        let has_changed = single.made > 0;
+        self.has_changed |= has_changed;
+        result
+    }
+
+    #[inline]
+    fn single(&mut self) -> Single<'_, T> {
+        single(self.seat, self.global, self.steps.as_deref_mut())
+    }
+}
+
+/// Kept out of line, so that little is inlined with [`MachineMut::update`], and by parts, which a processor passes in
+/// registers. Returns whether the machine has changed state.
+#[inline(never)]
+fn tick_all<T: Owner>(
+    seat: &mut Seat<T>,
+    global: &StateRef<T>,
+    steps: Option<&mut Vec<Step<T>>>,
+    owner: &mut T,
+    cx: &mut T::Context<'_>,
+) -> bool {
+    let mut single = single(seat, global, steps);
+    single.tick(owner, cx);
+    single.made > 0
+}
+
+#[inline]
+fn single<'a, T: Owner>(
+    seat: &'a mut Seat<T>,
+    global: &'a StateRef<T>,
+    steps: Option<&'a mut Vec<Step<T>>>,
+) -> Single<'a, T> {
+    let mut single = Single::new(seat, global);
+    single.steps = steps;
+    single
+}

@@ -1,0 +1,83 @@
+//! One owner's machine while it runs: its seat, and what its callbacks have asked for.
+
+use alloc::vec::Vec;
+
+use crate::fsm::{Fsm, Machines, Request, View};
+use crate::owner::Owner;
+use crate::requests::Requests;
+use crate::seat::Seat;
+use crate::state::{State, StateRef};
+use crate::step::Step;
+
+pub(crate) struct Single<'a, T: Owner> {
+    pub(crate) seat: &'a mut Seat<T>,
+    /// `StateRef::NONE` when there is none.
+    pub(crate) global: &'a StateRef<T>,
+    pub(crate) requests: Requests<T>,
+    /// Where the change under way leads to; `StateRef::NONE` when none is.
+    pub(crate) target: StateRef<T>,
+    /// Whether an `exit` or `suspend` is running.
+    pub(crate) exiting: bool,
+    /// How many changes and messages to oneself the outermost callback has led to.
+    pub(crate) count: u32,
+    /// How many changes have been made since the machine began to run. A number rather than a flag, so that it is set to 0 in
+    /// one store with the one before it.
+    pub(crate) made: u32,
+    /// How many of the active states, from the outermost, no change has left since the last message was offered.
+    pub(crate) kept: usize,
+    /// Where the machine's steps are recorded, if anybody wants to know of them.
+    pub(crate) steps: Option<&'a mut Vec<Step<T>>>,
+}
+
+impl<'a, T: Owner> Single<'a, T> {
+    #[inline]
+    pub(crate) fn new(seat: &'a mut Seat<T>, global: &'a StateRef<T>) -> Self {
+        Self {
+            seat,
+            global,
+            requests: Requests::new(),
+            target: StateRef::NONE,
+            exiting: false,
+            count: 0,
+            made: 0,
+            kept: 0,
+            steps: None,
+        }
+    }
+
+    /// The handle for a callback.
+    #[inline]
+    pub(crate) fn fsm(&mut self) -> Fsm<'_, T> {
+        Fsm::new(self, 0)
+    }
+}
+
+impl<T: Owner> Machines<T> for Single<'_, T> {
+    fn ask_flat(&mut self, _: usize, to: &'static dyn State<T>) {
+        self.requests.push(Request::ChangeFlat(to));
+    }
+
+    fn ask(&mut self, _: usize, request: Request<T>) {
+        self.requests.push(request);
+    }
+
+    fn execute_now(&mut self, _: usize, request: Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        self.execute_now(request, owner, cx)
+    }
+
+    fn send_now(&mut self, _: usize, owner: &mut T, message: &T::Message, cx: &mut T::Context<'_>) -> bool {
+        self.send_now(owner, message, cx)
+    }
+
+    fn view(&self, _: usize) -> View<'_, T> {
+        self.seat.view(&self.target)
+    }
+
+    fn global(&self) -> &StateRef<T> {
+        self.global
+    }
+
+    fn has_requests(&self, _: usize) -> bool {
+        !self.requests.is_empty()
+    }
+}

@@ -1,0 +1,122 @@
+//! What the library asks of a state besides what a game implements: for one owner several answers in one virtual call, for
+//! many owners one virtual call inside which the state's own method is inlined.
+
+use alloc::vec::Vec;
+
+use super::State;
+use crate::fsm::Fsm;
+use crate::owner::Owner;
+use crate::slice::FsmSlice;
+
+/// An owner of a chunk that asks for one change between flat states: its slot, and what else the batch notes of it.
+///
+/// One word, so that it is copied as one.
+#[derive(Clone, Copy, Debug)]
+pub struct Mover(pub(crate) u64);
+
+impl Mover {
+    /// How many of the lowest bits hold the slot.
+    pub(crate) const SLOT_BITS: u32 = 16;
+
+    /// The owner's place in the chunk.
+    #[inline]
+    pub(crate) fn slot(self) -> usize {
+        (self.0 & ((1 << Self::SLOT_BITS) - 1)) as usize
+    }
+}
+
+/// The sealed part of [`State`], the same for every state.
+pub trait Bulk<T: Owner> {
+    /// Calls [`update`](State::update), unless there is nothing to do in it (rule 4).
+    fn tick(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>);
+
+    /// Returns whether this state has neither a parent nor an initial child.
+    fn is_flat(&self) -> bool;
+
+    /// Asks [`can_exit`](State::can_exit) for each mover, and marks those that are refused by their place among the movers.
+    /// If one panics, the slice's last handle is its owner's.
+    fn can_exit_each(
+        &self,
+        owners: &[T],
+        movers: &[Mover],
+        fsm: &mut FsmSlice<'_, T>,
+        cx: &T::Context<'_>,
+        refused: &mut Vec<usize>,
+    );
+
+    /// As [`can_exit_each`](Self::can_exit_each), of [`can_enter`](State::can_enter).
+    fn can_enter_each(
+        &self,
+        owners: &[T],
+        movers: &[Mover],
+        fsm: &mut FsmSlice<'_, T>,
+        cx: &T::Context<'_>,
+        refused: &mut Vec<usize>,
+    );
+
+    /// Calls [`exit`](State::exit) on each.
+    fn exit_each(&self, owners: &mut [T], movers: &[Mover], fsm: &mut FsmSlice<'_, T>, cx: &mut T::Context<'_>);
+
+    /// Calls [`enter`](State::enter) on each.
+    fn enter_each(&self, owners: &mut [T], movers: &[Mover], fsm: &mut FsmSlice<'_, T>, cx: &mut T::Context<'_>);
+}
+
+impl<T: Owner, S: State<T>> Bulk<T> for S {
+    fn tick(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
+        if !self.is_passive() {
+            self.update(owner, fsm, cx);
+        }
+    }
+
+    fn is_flat(&self) -> bool {
+        self.parent().is_none() && self.initial().is_none()
+    }
+
+    fn can_exit_each(
+        &self,
+        owners: &[T],
+        movers: &[Mover],
+        fsm: &mut FsmSlice<'_, T>,
+        cx: &T::Context<'_>,
+        refused: &mut Vec<usize>,
+    ) {
+        for (at, mover) in movers.iter().enumerate() {
+            // Never out of bounds; but said so, little is left of this loop where the guard is the provided one.
+            let slot = mover.slot();
+            if owners.get(slot).is_some_and(|owner| !self.can_exit(owner, fsm.at(slot), cx)) {
+                refused.push(at);
+            }
+        }
+    }
+
+    fn can_enter_each(
+        &self,
+        owners: &[T],
+        movers: &[Mover],
+        fsm: &mut FsmSlice<'_, T>,
+        cx: &T::Context<'_>,
+        refused: &mut Vec<usize>,
+    ) {
+        for (at, mover) in movers.iter().enumerate() {
+            // As above.
+            let slot = mover.slot();
+            if owners.get(slot).is_some_and(|owner| !self.can_enter(owner, fsm.at(slot), cx)) {
+                refused.push(at);
+            }
+        }
+    }
+
+    fn exit_each(&self, owners: &mut [T], movers: &[Mover], fsm: &mut FsmSlice<'_, T>, cx: &mut T::Context<'_>) {
+        for mover in movers {
+            let slot = mover.slot();
+            self.exit(&mut owners[slot], fsm.at(slot), cx);
+        }
+    }
+
+    fn enter_each(&self, owners: &mut [T], movers: &[Mover], fsm: &mut FsmSlice<'_, T>, cx: &mut T::Context<'_>) {
+        for mover in movers {
+            let slot = mover.slot();
+            self.enter(&mut owners[slot], fsm.at(slot), cx);
+        }
+    }
+}

@@ -1,0 +1,392 @@
+//! How a machine refers to a state, what can be written where one is named, and when two references are the same state.
+
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+#[cfg(feature = "definition")]
+use alloc::sync::Weak;
+use core::any::{Any, TypeId};
+use core::fmt;
+use core::hash::{Hash, Hasher};
+use core::ops::Deref;
+
+use dyn_clone::DynClone;
+
+use super::State;
+use crate::owner::Owner;
+
+/// An owned state: a [`State`] that can be cloned behind its trait object.
+trait OwnedState<T: Owner>: State<T> + DynClone {
+    fn as_state(&self) -> &dyn State<T>;
+    fn as_state_mut(&mut self) -> &mut dyn State<T>;
+}
+
+impl<T: Owner, S: State<T> + Clone> OwnedState<T> for S {
+    fn as_state(&self) -> &dyn State<T> {
+        self
+    }
+
+    fn as_state_mut(&mut self) -> &mut dyn State<T> {
+        self
+    }
+}
+
+dyn_clone::clone_trait_object!(<T> OwnedState<T> where T: Owner);
+
+/// A reference to a state: a singleton, one that many owners share, or an owner's own.
+///
+/// | made from | the state is | to change to it again |
+/// |---|---|---|
+/// | `&Idle`, a `static`, `&'static dyn State<T>` | a singleton | write it again |
+/// | `Arc<S>` | one object shared by many owners, such as a state read from a file | clone the `StateRef` |
+/// | `Box<S>` where `S: Clone` | an owner's own, with data of its own | clone the `StateRef` |
+///
+/// Making one from a singleton costs nothing, and so does cloning it. Making one from an `Arc` or a `Box` allocates;
+/// cloning counts a reference. Keep the `StateRef`, rather than the `Arc`, where changes are frequent.
+///
+/// # Identity
+///
+/// Two references are equal when they are the same state (rule 17): the concrete type is the same and, for a type that has a
+/// size, so is the object.
+///
+/// # Examples
+///
+/// ```
+/// use demeanor::{Owner, State, StateRef};
+/// # struct Guard;
+/// # impl Owner for Guard { type Context<'a> = (); type Message = (); }
+///
+/// struct Idle;
+/// impl State<Guard> for Idle {}
+///
+/// #[derive(Clone)]
+/// struct Patrol { route: Vec<(i32, i32)> }
+/// impl State<Guard> for Patrol {}
+///
+/// let idle: StateRef<Guard> = (&Idle).into();
+/// assert_eq!(idle, StateRef::from(&Idle));
+/// assert_eq!(idle.name(), "Idle");
+///
+/// let north = StateRef::<Guard>::from(Box::new(Patrol { route: vec![(0, 9)] }));
+/// let south = StateRef::<Guard>::from(Box::new(Patrol { route: vec![(0, -9)] }));
+/// assert_eq!(north, north.clone());
+/// assert_ne!(north, south);
+/// assert_eq!(south.downcast_ref::<Patrol>().unwrap().route, [(0, -9)]);
+/// ```
+pub struct StateRef<T: Owner>(Repr<T>);
+
+/// Two words: the vtable's pointer tells the variants apart. A machine holds three of these, so it matters.
+enum Repr<T: Owner> {
+    Singleton(&'static dyn State<T>),
+    Held(Option<Arc<Held<T>>>),
+}
+
+enum Held<T: Owner> {
+    Shared(Arc<dyn State<T>>),
+    Owned(Box<dyn OwnedState<T>>),
+}
+
+/// A reference that does not keep its state: defined states lead to each other in circles.
+#[cfg(feature = "definition")]
+pub(crate) struct WeakStateRef<T: Owner>(Weak<Held<T>>);
+
+#[cfg(feature = "definition")]
+impl<T: Owner> WeakStateRef<T> {
+    /// The state, if anybody keeps it.
+    #[inline]
+    pub(crate) fn upgrade(&self) -> Option<StateRef<T>> {
+        self.0.upgrade().map(|held| StateRef(Repr::Held(Some(held))))
+    }
+}
+
+/// Stands where there is no state.
+struct Nowhere;
+impl<T: Owner> State<T> for Nowhere {}
+
+impl<T: Owner> StateRef<T> {
+    /// No state. Never leaves the crate: what is handed out is `Option<&StateRef<T>>`.
+    pub(crate) const NONE: Self = Self(Repr::Held(None));
+
+    pub(crate) fn as_option(&self) -> Option<&Self> {
+        (!self.is_none()).then_some(self)
+    }
+
+    #[inline]
+    pub(crate) fn is_none(&self) -> bool {
+        matches!(self.0, Repr::Held(None))
+    }
+
+    /// The singleton, if it is one: then the reference is free to copy.
+    #[inline]
+    pub(crate) fn as_singleton(&self) -> Option<&'static dyn State<T>> {
+        match self.0 {
+            Repr::Singleton(state) => Some(state),
+            Repr::Held(_) => None,
+        }
+    }
+
+    /// Whether dropping it can run code of the game: the `Drop` of a state that is held.
+    #[inline]
+    pub(crate) fn is_held(&self) -> bool {
+        matches!(self.0, Repr::Held(Some(_)))
+    }
+
+    /// Whether nobody else can name the state any more.
+    pub(crate) fn is_unreachable(&self) -> bool {
+        match &self.0 {
+            Repr::Held(Some(held)) => {
+                Arc::strong_count(held) == 1
+                    && match &**held {
+                        Held::Shared(state) => Arc::strong_count(state) == 1,
+                        Held::Owned(_) => true,
+                    }
+            }
+            Repr::Singleton(_) | Repr::Held(None) => false,
+        }
+    }
+
+    /// Whether many owners share it, as long as anybody refers to it.
+    #[cfg(feature = "std")]
+    pub(crate) fn is_shared(&self) -> bool {
+        self.is_held() && !self.is_owned()
+    }
+
+    fn state(&self) -> &dyn State<T> {
+        match &self.0 {
+            Repr::Singleton(state) => *state,
+            Repr::Held(Some(held)) => match &**held {
+                Held::Shared(state) => &**state,
+                Held::Owned(state) => state.as_state(),
+            },
+            Repr::Held(None) => &Nowhere,
+        }
+    }
+
+    /// The owned state of type `S`, cloned first if anybody else refers to it.
+    pub(crate) fn owned_mut<S: State<T>>(&mut self) -> Option<&mut S> {
+        if !self.is::<S>() {
+            return None;
+        }
+        if !self.is_owned() {
+            return None;
+        }
+        let Repr::Held(Some(held)) = &mut self.0 else { return None };
+        match Arc::make_mut(held) {
+            Held::Owned(state) => state.as_state_mut().downcast_mut(),
+            Held::Shared(_) => None,
+        }
+    }
+
+    /// A reference that does not keep the state. A singleton, which nobody keeps, has none.
+    #[cfg(feature = "definition")]
+    pub(crate) fn downgrade(&self) -> Option<WeakStateRef<T>> {
+        match &self.0 {
+            Repr::Held(Some(held)) => Some(WeakStateRef(Arc::downgrade(held))),
+            _ => None,
+        }
+    }
+
+    /// Returns whether this is an owner's own state, made from a `Box`. A boxed state without any data is the singleton of its
+    /// type (rule 17), and nobody's own.
+    #[must_use]
+    pub fn is_owned(&self) -> bool {
+        match &self.0 {
+            Repr::Held(Some(held)) => match &**held {
+                Held::Owned(state) => size_of_val(state.as_state()) > 0,
+                Held::Shared(_) => false,
+            },
+            _ => false,
+        }
+    }
+}
+
+/// What decides whether two states are the same one (rule 17).
+///
+/// The type, and the address unless the type has no size. A vtable's address is no part of it: one type has several, in
+/// several modules.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Identity {
+    pub(crate) type_id: TypeId,
+    address: usize,
+}
+
+impl Identity {
+    #[inline]
+    pub(crate) fn of<T: Owner, S: State<T> + ?Sized>(state: &S) -> Self {
+        let address = if size_of_val(state) == 0 { 0 } else { core::ptr::from_ref(state).addr() };
+        Self { type_id: Any::type_id(state.as_any()), address }
+    }
+}
+
+/// Whether two references are the same state (rule 17). Different addresses say no without asking for the types.
+pub(crate) fn same<T: Owner, A: State<T> + ?Sized, B: State<T> + ?Sized>(a: &A, b: &B) -> bool {
+    let is_sized = size_of_val(a) != 0;
+    let has_same_address = core::ptr::from_ref(a).addr() == core::ptr::from_ref(b).addr();
+    (!is_sized || has_same_address) && Identity::of(a) == Identity::of(b)
+}
+
+impl<T: Owner> Clone for StateRef<T> {
+    #[inline]
+    fn clone(&self) -> Self {
+        Self(match &self.0 {
+            Repr::Singleton(state) => Repr::Singleton(*state),
+            Repr::Held(held) => Repr::Held(held.clone()),
+        })
+    }
+}
+
+impl<T: Owner> Clone for Held<T> {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Shared(state) => Self::Shared(Arc::clone(state)),
+            Self::Owned(state) => Self::Owned(state.clone()),
+        }
+    }
+}
+
+impl<T: Owner> Deref for StateRef<T> {
+    type Target = dyn State<T>;
+
+    #[inline]
+    fn deref(&self) -> &Self::Target {
+        self.state()
+    }
+}
+
+impl<T: Owner> PartialEq for StateRef<T> {
+    fn eq(&self, other: &Self) -> bool {
+        same(self.state(), other.state())
+    }
+}
+
+impl<T: Owner> Eq for StateRef<T> {}
+
+impl<T: Owner> Hash for StateRef<T> {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        Identity::of(self.state()).hash(hasher);
+    }
+}
+
+impl<T: Owner> fmt::Debug for StateRef<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name())
+    }
+}
+
+impl<T: Owner> fmt::Display for StateRef<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.name())
+    }
+}
+
+/// What names a state wherever one is asked for: `fsm.change_state(&Chase)`.
+///
+/// | written | the state is |
+/// |---|---|
+/// | `&Chase`, a `static` | a singleton |
+/// | an `Arc<S>` | shared by many owners |
+/// | a `Box<S>` where `S: Clone` | the owner's own |
+/// | a [`StateRef`] | the one it refers to: `previous.clone()` |
+///
+/// # Examples
+///
+/// ```
+/// use demeanor::{Fsm, IntoState, Owner, State, StateMachine};
+/// # struct Enemy;
+/// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+///
+/// struct Idle;
+/// struct Chase;
+/// impl State<Enemy> for Idle {}
+/// impl State<Enemy> for Chase {}
+///
+/// fn unless_there(fsm: &mut Fsm<'_, Enemy>, to: impl IntoState<Enemy>) {
+///     let to = to.into_state();
+///     if fsm.current() != Some(&to) {
+///         fsm.change_state(to);
+///     }
+/// }
+///
+/// let mut machine = StateMachine::new(&Idle);
+/// machine.with(&mut Enemy, &mut (), |_, fsm, _| unless_there(fsm, &Chase));
+/// assert!(machine.is_in_state(&Chase));
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not name a state of `{T}`",
+    label = "expected a state of `{T}`, such as `&Idle`",
+    note = "a type `S` with `impl State<{T}> for S` is named as a singleton, by `&S` or a `static`",
+    note = "a value with data of its own is named as `Box::new(value)`, if its type is `Clone`, or as a shared `Arc::new(value)`",
+    note = "a `&StateRef` is cloned, as in `previous.clone()`; a `Box<dyn State<_>>` is made from a concrete type instead"
+)]
+pub trait IntoState<T: Owner> {
+    /// Returns the reference to the state.
+    fn into_state(self) -> StateRef<T>;
+}
+
+impl<T: Owner> IntoState<T> for StateRef<T> {
+    #[inline]
+    fn into_state(self) -> Self {
+        self
+    }
+}
+
+impl<T: Owner, S: State<T>> IntoState<T> for &'static S {
+    #[inline]
+    fn into_state(self) -> StateRef<T> {
+        StateRef(Repr::Singleton(self))
+    }
+}
+
+impl<T: Owner> IntoState<T> for &'static dyn State<T> {
+    #[inline]
+    fn into_state(self) -> StateRef<T> {
+        StateRef(Repr::Singleton(self))
+    }
+}
+
+impl<T: Owner, S: State<T>> IntoState<T> for Arc<S> {
+    fn into_state(self) -> StateRef<T> {
+        (self as Arc<dyn State<T>>).into_state()
+    }
+}
+
+impl<T: Owner> IntoState<T> for Arc<dyn State<T>> {
+    fn into_state(self) -> StateRef<T> {
+        StateRef(Repr::Held(Some(Arc::new(Held::Shared(self)))))
+    }
+}
+
+impl<T: Owner, S: State<T> + Clone> IntoState<T> for Box<S> {
+    fn into_state(self) -> StateRef<T> {
+        StateRef(Repr::Held(Some(Arc::new(Held::Owned(self)))))
+    }
+}
+
+impl<T: Owner, S: State<T>> From<&'static S> for StateRef<T> {
+    fn from(state: &'static S) -> Self {
+        state.into_state()
+    }
+}
+
+impl<T: Owner> From<&'static dyn State<T>> for StateRef<T> {
+    fn from(state: &'static dyn State<T>) -> Self {
+        state.into_state()
+    }
+}
+
+impl<T: Owner, S: State<T>> From<Arc<S>> for StateRef<T> {
+    fn from(state: Arc<S>) -> Self {
+        state.into_state()
+    }
+}
+
+impl<T: Owner> From<Arc<dyn State<T>>> for StateRef<T> {
+    fn from(state: Arc<dyn State<T>>) -> Self {
+        state.into_state()
+    }
+}
+
+impl<T: Owner, S: State<T> + Clone> From<Box<S>> for StateRef<T> {
+    fn from(state: Box<S>) -> Self {
+        state.into_state()
+    }
+}
