@@ -43,11 +43,11 @@ impl State<Rook> for Act {
         }
     }
 
-    fn can_enter(&self, rook: &Rook, _: &f64) -> bool {
+    fn can_enter(&self, rook: &Rook, _: &Fsm<'_, Rook>, _: &f64) -> bool {
         !matches!(self, Self::Enters(flag) if rook.flags[*flag])
     }
 
-    fn can_exit(&self, rook: &Rook, _: &f64) -> bool {
+    fn can_exit(&self, rook: &Rook, _: &Fsm<'_, Rook>, _: &f64) -> bool {
         !matches!(self, Self::Exits(flag) if rook.flags[*flag])
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::expression::Comparison;
-use super::handle::{entered_at, time_in};
+use super::handle::time_in;
 use super::values::{LANES, Lanes};
 use crate::fsm::Fsm;
 use crate::owner::Owner;
@@ -63,15 +63,7 @@ impl<'s, 'a, T: Owner> Block<'s, 'a, T> {
     /// Those of `asked` whose time in the state compares so with `with`.
     pub(crate) fn compare_times(&mut self, asked: Lanes, op: Comparison, with: f64, cx: &T::Context<'_>) -> Lanes {
         let state = self.state;
-        match entered_at(state, self.fsm, self.base + self.lane, self.base) {
-            Some(entered_at) => {
-                let now = T::now(cx);
-                self.ask_runs(asked, |run, lane| {
-                    op.compare(&entered_at[run], with, lane, |entered_at| now - entered_at)
-                })
-            }
-            None => self.ask_each(asked, |_, fsm| op.holds(time_in(state, fsm, cx), with)),
-        }
+        self.ask_each(asked, |_, fsm| op.holds(time_in(state, fsm, cx), with))
     }
 }
 

@@ -6,8 +6,7 @@ use std::fmt;
 use log::{info, warn};
 
 use super::decide::Decider;
-use super::graph::{Content, DefinedState, Exit, Graph, Node};
-use super::handle::blind;
+use super::graph::{Content, DefinedState, Graph, Node};
 #[cfg(feature = "script")]
 use super::handle::time_in;
 use super::hook::Hook;
@@ -48,10 +47,6 @@ impl<T: Owner> DefinedState<T> {
         let _ = (self, hook, graph, content, owner, fsm, cx);
     }
 
-    fn take(&self, graph: &Graph<T>, exit: &Exit<T>, fsm: &mut Fsm<'_, T>) {
-        fsm.change_state(graph.state(exit.to, &self.shared));
-    }
-
     /// Asks for the change that an owner makes whose state is no longer in the file.
     #[cold]
     fn leave(&self, graph: &Graph<T>, to: usize, owner: &T, fsm: &mut Fsm<'_, T>) {
@@ -90,8 +85,8 @@ impl<T: Owner> State<T> for DefinedState<T> {
             }
             self.run(Hook::Update, graph, content, owner, fsm, cx);
             let decider = Decider { state: self, graph };
-            if let Some(exit) = decider.decide(&content.exits, owner, fsm, cx, &mut Unrecorded) {
-                self.take(graph, exit, fsm);
+            if let Some(to) = decider.decide(&content.exits, owner, fsm, cx, &mut Unrecorded) {
+                fsm.change_state(to);
             }
         });
     }
@@ -115,11 +110,13 @@ impl<T: Owner> State<T> for DefinedState<T> {
             }
             let waiting = content.message_exits.iter().filter(|waiting| (waiting.is)(message));
             let decider = Decider { state: self, graph };
-            let taken = decider.decide(waiting.map(|waiting| &waiting.exit), owner, fsm, cx, &mut Unrecorded);
-            if let Some(exit) = taken {
-                self.take(graph, exit, fsm);
+            match decider.decide(waiting.map(|waiting| &waiting.exit), owner, fsm, cx, &mut Unrecorded) {
+                Some(to) => {
+                    fsm.change_state(to);
+                    true
+                }
+                None => is_handled,
             }
-            is_handled || taken.is_some()
         })
     }
 
@@ -141,12 +138,12 @@ impl<T: Owner> State<T> for DefinedState<T> {
         });
     }
 
-    fn can_enter(&self, owner: &T, cx: &T::Context<'_>) -> bool {
-        self.with(|_, node| blind(|fsm| node.content.can_enter(owner, fsm, cx, &mut Unrecorded)))
+    fn can_enter(&self, owner: &T, fsm: &Fsm<'_, T>, cx: &T::Context<'_>) -> bool {
+        self.with(|_, node| node.content.can_enter(owner, fsm, cx, &mut Unrecorded))
     }
 
-    fn can_exit(&self, owner: &T, cx: &T::Context<'_>) -> bool {
-        self.with(|_, node| blind(|fsm| node.content.can_exit(owner, fsm, cx)))
+    fn can_exit(&self, owner: &T, fsm: &Fsm<'_, T>, cx: &T::Context<'_>) -> bool {
+        self.with(|_, node| node.content.can_exit(owner, fsm, cx))
     }
 
     fn parent(&self) -> Option<StateRef<T>> {
@@ -189,8 +186,7 @@ impl<T: Owner> State<T> for DefinedState<T> {
             }
             let decider = Decider { state: self, graph };
             for (block, owners) in owners.chunks_mut(LANES).enumerate() {
-                let take = |exit, fsm: &mut Fsm<'_, T>| self.take(graph, exit, fsm);
-                decider.decide_in_bulk(&content.exits, owners, block * LANES, fsm, cx, take);
+                decider.decide_in_bulk(&content.exits, owners, block * LANES, fsm, cx, |to, fsm| fsm.change_state(to));
             }
         });
     }

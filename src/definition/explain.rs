@@ -7,7 +7,7 @@ use std::mem;
 use super::Definition;
 use super::decide::Decider;
 use super::graph::{DefinedState, Exit, Graph};
-use super::handle::look;
+use super::handle::machine_in;
 use super::record::{Answered, Record, Trial, Written};
 use crate::fsm::Fsm;
 use crate::owner::Owner;
@@ -176,8 +176,8 @@ impl<T: Owner> Definition<T> {
         time_in_state: f64,
         cx: &mut T::Context<'_>,
     ) -> Vec<ExitReport> {
-        let global = self.global().unwrap_or(StateRef::NONE);
-        look(state, &global, time_in_state, cx, |fsm, cx| self.explain_with(owner, fsm, cx))
+        let mut machine = machine_in(state, self.global(), time_in_state, cx);
+        machine.with(owner, cx, |owner, fsm, cx| self.explain_with(owner, fsm, cx))
     }
 
     /// As [`explain`](Self::explain), for an owner whose machine is where `fsm` says, with the time in each of its states.

@@ -9,7 +9,6 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use arc_swap::ArcSwap;
 
 use super::condition::Condition;
-use super::handle;
 use super::record::Record;
 #[cfg(feature = "script")]
 use super::script::Hooks;
@@ -108,13 +107,13 @@ impl<T: Owner> Content<T> {
     #[inline]
     pub(crate) fn can_enter(&self, owner: &T, fsm: &Fsm<'_, T>, cx: &T::Context<'_>, record: &mut impl Record) -> bool {
         self.enter_when.as_ref().is_none_or(|when| when.admits(owner, cx, record))
-            && self.behaviour.as_ref().is_none_or(|behaviour| handle::can_enter(&**behaviour, owner, fsm, cx))
+            && self.behaviour.as_ref().is_none_or(|behaviour| behaviour.can_enter(owner, fsm, cx))
     }
 
     /// Whether the owner may leave the state.
     #[inline]
     pub(crate) fn can_exit(&self, owner: &T, fsm: &Fsm<'_, T>, cx: &T::Context<'_>) -> bool {
-        self.behaviour.as_ref().is_none_or(|behaviour| handle::can_exit(&**behaviour, owner, fsm, cx))
+        self.behaviour.as_ref().is_none_or(|behaviour| behaviour.can_exit(owner, fsm, cx))
     }
 }
 

@@ -1,56 +1,65 @@
-//! What definitions ask of the machine's handle.
+//! What definitions ask of the machine's handle, beyond what a state may ask of it.
 
-use crate::fsm::Fsm;
+use crate::fsm::{Fsm, Machines, Request, View};
+use crate::machine::StateMachine;
 use crate::owner::Owner;
 use crate::seat::Seat;
-use crate::slice::FsmSlice;
 use crate::state::{State, StateRef};
 
 /// How long the owner has been in `state`; where that is the global state, which is never entered, in the innermost one.
 #[inline]
 pub(crate) fn time_in<T: Owner>(state: &dyn State<T>, fsm: &Fsm<'_, T>, cx: &T::Context<'_>) -> f64 {
-    let _ = state;
-    fsm.time_in_state(cx)
+    fsm.time_in(state, cx).unwrap_or_else(|| fsm.time_in_state(cx))
 }
 
-/// When the owners from the `i`-th on entered `state`, side by side; `None` where each has to be asked.
+/// Lends a handle that answers as it will in the guards of a change to `target` (rule 8).
 #[inline]
-pub(crate) fn entered_at<'a, T: Owner>(
-    state: &dyn State<T>,
-    fsm: &mut FsmSlice<'a, T>,
-    i: usize,
-    base: usize,
-) -> Option<&'a [f64]> {
-    let _ = state;
-    let row = fsm.at(i).row.as_ref()?;
-    let is_as_in_the_column = row.book.seated.is_empty();
-    row.entered_at.get(row.slots.start as usize + base..).filter(|column| is_as_in_the_column && !column.is_empty())
+pub(crate) fn toward<T: Owner, R>(target: &StateRef<T>, fsm: &Fsm<'_, T>, act: impl FnOnce(&Fsm<'_, T>) -> R) -> R {
+    act(&Fsm::new(&mut Toward { target, fsm, none: StateRef::NONE }, 0))
 }
 
-#[inline]
-pub(crate) fn can_enter<T: Owner>(state: &dyn State<T>, owner: &T, _: &Fsm<'_, T>, cx: &T::Context<'_>) -> bool {
-    state.can_enter(owner, cx)
+struct Toward<'m, 'a, T: Owner> {
+    target: &'m StateRef<T>,
+    fsm: &'m Fsm<'a, T>,
+    none: StateRef<T>,
 }
 
-#[inline]
-pub(crate) fn can_exit<T: Owner>(state: &dyn State<T>, owner: &T, _: &Fsm<'_, T>, cx: &T::Context<'_>) -> bool {
-    state.can_exit(owner, cx)
+/// Who is lent the handle only reads: there is nothing to be asked for.
+impl<T: Owner> Machines<T> for Toward<'_, '_, T> {
+    fn ask_flat(&mut self, _: usize, _: &'static dyn State<T>) {}
+
+    fn ask(&mut self, _: usize, _: Request<T>) {}
+
+    fn execute_now(&mut self, _: usize, _: Request<T>, _: &mut T, _: &mut T::Context<'_>) -> bool {
+        false
+    }
+
+    fn send_now(&mut self, _: usize, _: &mut T, _: &T::Message, _: &mut T::Context<'_>) -> bool {
+        false
+    }
+
+    fn view(&self, _: usize) -> View<'_, T> {
+        View { target: self.target, ..self.fsm.view() }
+    }
+
+    fn global(&self) -> &StateRef<T> {
+        self.fsm.global().unwrap_or(&self.none)
+    }
+
+    fn has_requests(&self, _: usize) -> bool {
+        self.fsm.has_requests()
+    }
 }
 
-/// Lends the handle of a machine that is in `state`, and has been there and around it for so many seconds.
-pub(crate) fn look<T: Owner, R>(
+/// A machine that is in `state`, and has been there and around it for so many seconds.
+pub(crate) fn machine_in<T: Owner>(
     state: &StateRef<T>,
-    global: &StateRef<T>,
+    global: Option<StateRef<T>>,
     seconds: f64,
-    cx: &mut T::Context<'_>,
-    act: impl FnOnce(&Fsm<'_, T>, &mut T::Context<'_>) -> R,
-) -> R {
-    let mut seat = Seat::new(state.clone());
+    cx: &T::Context<'_>,
+) -> StateMachine<T> {
+    let mut seat = Seat::empty();
     seat.entered_at = T::now(cx) - seconds;
-    act(&Fsm::new(&mut seat, global), cx)
-}
-
-/// Lends a handle that sees nothing.
-pub(crate) fn blind<T: Owner, R>(act: impl FnOnce(&Fsm<'_, T>) -> R) -> R {
-    act(&Fsm::new(&mut Seat::empty(), &StateRef::NONE))
+    seat.place(state.clone());
+    StateMachine::from_seat(seat, global.unwrap_or(StateRef::NONE))
 }

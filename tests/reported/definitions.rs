@@ -1,7 +1,7 @@
 //! Faults of machines from files.
 
 use demeanor::definition::{Definition, ExitReport, LoadError, Verdict, Vocabulary};
-use demeanor::{Owner, State};
+use demeanor::{Fsm, Owner, State};
 use miette::{GraphicalReportHandler, GraphicalTheme};
 
 #[derive(Clone, Default)]
@@ -19,7 +19,7 @@ impl Owner for Guard {
 /// A behaviour that nobody can begin.
 struct Shut;
 impl State<Guard> for Shut {
-    fn can_enter(&self, _: &Guard, (): &()) -> bool {
+    fn can_enter(&self, _: &Guard, _: &Fsm<'_, Guard>, (): &()) -> bool {
         false
     }
 }
@@ -27,7 +27,7 @@ impl State<Guard> for Shut {
 /// A behaviour that nobody can end who is bound.
 struct Held;
 impl State<Guard> for Held {
-    fn can_exit(&self, guard: &Guard, (): &()) -> bool {
+    fn can_exit(&self, guard: &Guard, _: &Fsm<'_, Guard>, (): &()) -> bool {
         !guard.is_bound
     }
 }

@@ -14,7 +14,7 @@ use super::expression::is_name;
 use super::values::{Flag, Number};
 use super::words::{ValueKind, WordKind, Words};
 use crate::owner::Owner;
-use crate::state::{State, StateRef};
+use crate::state::{IntoState, State, StateRef};
 
 #[cfg(feature = "script")]
 mod scripting;
@@ -212,7 +212,7 @@ impl<T: Owner> Vocabulary<T> {
     ///
     /// Its own parent and initial child are not used; the file says what is nested in what.
     #[must_use]
-    pub fn behaviour(self, name: impl Into<String>, state: impl Into<StateRef<T>>) -> Self {
+    pub fn behaviour(self, name: impl Into<String>, state: impl IntoState<T>) -> Self {
         self.stand_in(name, None, state)
     }
 
@@ -242,9 +242,9 @@ impl<T: Owner> Vocabulary<T> {
         self,
         name: impl Into<String>,
         schema: Option<serde_json::Value>,
-        state: impl Into<StateRef<T>>,
+        state: impl IntoState<T>,
     ) -> Self {
-        let state = state.into();
+        let state = state.into_state();
         let make = move |_: Option<Params<'_>>| Ok(state.clone());
         self.with_behaviour(name.into(), Behaviour { schema, make: Arc::new(make) })
     }
