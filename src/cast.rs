@@ -68,6 +68,11 @@ const MOST_ROUNDS: u32 = 1000;
 /// The panic reaches the caller. All members are in their places, and the cast goes on working. Telegrams that were put off
 /// for a member are delivered after its next turn.
 ///
+/// # On another thread
+///
+/// A cast is `Send` and `Sync` when `K`, `M` and `W` are, so it can be moved to a thread or be a resource of an engine. Its
+/// owners have to be `Send` and `Sync` to join.
+///
 /// # Examples
 ///
 /// Bob tells his wife that he is home; she answers that the stew will be ready.
@@ -210,6 +215,7 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, W: 'static> Cast<K, M, W
     pub fn add<T>(&mut self, key: K, agent: Agent<T>) -> Result<(), KeyTaken<K, T>>
     where
         T: for<'a> Owner<Context<'a> = Self, Message = Telegram<K, M>>,
+        Agent<T>: Send + Sync,
     {
         if self.places.contains_key(&key) {
             return Err(KeyTaken { key, agent });
@@ -258,6 +264,7 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, W: 'static> Cast<K, M, W
     pub fn spawn<T>(&mut self, key: K, agent: Agent<T>) -> Result<(), KeyTaken<K, T>>
     where
         T: for<'a> Owner<Context<'a> = Self, Message = Telegram<K, M>>,
+        Agent<T>: Send + Sync,
     {
         let place = self.next_place;
         self.add(key, agent)?;

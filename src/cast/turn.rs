@@ -10,7 +10,10 @@ use crate::message::Telegram;
 use crate::owner::Owner;
 
 /// What a cast does with each member, whatever the owner's type.
-pub(super) trait Member<K, M, W>: Downcast {
+///
+/// `Send` and `Sync`, so that a cast is both when its keys, messages and world are: behind a trait object the compiler no
+/// longer sees the owner.
+pub(super) trait Member<K, M, W>: Downcast + Send + Sync {
     fn start(&mut self, cast: &mut Cast<K, M, W>);
     fn stop(&mut self, cast: &mut Cast<K, M, W>);
     fn update(&mut self, cast: &mut Cast<K, M, W>);
@@ -24,6 +27,7 @@ pub(super) type AnyMember<K, M, W> = dyn Member<K, M, W>;
 impl<K, M, W, T> Member<K, M, W> for Agent<T>
 where
     T: for<'a> Owner<Context<'a> = Cast<K, M, W>, Message = Telegram<K, M>>,
+    Self: Send + Sync,
 {
     fn start(&mut self, cast: &mut Cast<K, M, W>) {
         Agent::start(self, cast);
