@@ -32,6 +32,9 @@
 //!     the door grinds upward
 //! ```
 
+#[path = "command_line/mod.rs"]
+mod command_line;
+
 use std::env;
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -46,24 +49,17 @@ fn main() -> ExitCode {
 
 /// Does what the command line asks for. Returns the exit code.
 pub(crate) fn answer(arguments: impl IntoIterator<Item = OsString>, out: &mut dyn Write, err: &mut dyn Write) -> u8 {
-    let text = match lexopt::Parser::from_args(arguments).next() {
-        Ok(None) => format!("{}\n{}", door::play(), menu::play()),
-        Ok(Some(lexopt::Arg::Long("help") | lexopt::Arg::Short('h'))) => format!("{USAGE}\n"),
-        Ok(Some(unexpected)) => {
-            let _ = writeln!(err, "door_and_menu: {}\n{USAGE}", unexpected.unexpected());
-            return 2;
-        }
-        Err(error) => {
-            let _ = writeln!(err, "door_and_menu: {error}\n{USAGE}");
-            return 2;
-        }
-    };
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            let _ = writeln!(err, "door_and_menu: {error}");
-            1
-        }
-        _ => 0,
+    command_line::answer("door_and_menu", USAGE, parse(arguments), out, err, |(), out, _| {
+        write!(out, "{}\n{}", door::play(), menu::play())
+    })
+}
+
+/// Reads the arguments, without the program's name. `None` when all that is asked for is help.
+fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Option<()>, lexopt::Error> {
+    match lexopt::Parser::from_args(arguments).next()? {
+        None => Ok(Some(())),
+        Some(lexopt::Arg::Long("help") | lexopt::Arg::Short('h')) => Ok(None),
+        Some(unexpected) => Err(unexpected.unexpected()),
     }
 }
 

@@ -25,6 +25,9 @@
 //!
 //! The changes are the crate's own log; without `RUST_LOG` this example shows them, on the standard error output.
 
+#[path = "command_line/mod.rs"]
+mod command_line;
+
 use std::env;
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -181,21 +184,7 @@ fn main() -> ExitCode {
 
 /// Does what the command line asks for. Returns the exit code.
 pub(crate) fn answer(arguments: impl IntoIterator<Item = OsString>, out: &mut dyn Write, err: &mut dyn Write) -> u8 {
-    let written = match parse(arguments) {
-        Ok(Some(options)) => play(&options, out),
-        Ok(None) => writeln!(out, "{USAGE}"),
-        Err(error) => {
-            let _ = writeln!(err, "enemy: {error}\n{USAGE}");
-            return 2;
-        }
-    };
-    match written {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            let _ = writeln!(err, "enemy: {error}");
-            1
-        }
-        _ => 0,
-    }
+    command_line::answer("enemy", USAGE, parse(arguments), out, err, |options, out, _| play(options, out))
 }
 
 struct Options {

@@ -25,6 +25,9 @@
 //! way: the less there is to do for a bird, the more of it is putting birds side by side, and then an override is not worth
 //! its lines.
 
+#[path = "command_line/mod.rs"]
+mod command_line;
+
 use std::env;
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -167,21 +170,7 @@ fn main() -> ExitCode {
 
 /// Does what the command line asks for. Returns the exit code.
 pub(crate) fn answer(arguments: impl IntoIterator<Item = OsString>, out: &mut dyn Write, err: &mut dyn Write) -> u8 {
-    let written = match parse(arguments) {
-        Ok(Some(options)) => compare(&options, out),
-        Ok(None) => writeln!(out, "{USAGE}"),
-        Err(error) => {
-            let _ = writeln!(err, "flock: {error}\n{USAGE}");
-            return 2;
-        }
-    };
-    match written {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            let _ = writeln!(err, "flock: {error}");
-            1
-        }
-        _ => 0,
-    }
+    command_line::answer("flock", USAGE, parse(arguments), out, err, |options, out, _| compare(options, out))
 }
 
 struct Options {

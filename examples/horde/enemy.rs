@@ -30,8 +30,8 @@ impl Owner for Enemy {
     type Context<'a> = View<'a>;
     type Message = ();
 
-    fn on_change(&mut self, _: &Change<'_, Self>, view: &mut View<'_>) {
-        view.changes += 1;
+    fn on_change(&mut self, change: &Change<'_, Self>, view: &mut View<'_>) {
+        view.changes += u64::from(change.is_taken());
     }
 }
 

@@ -21,6 +21,8 @@
 //! feature `parallel` there is one thread. At the end a table says what a tick has cost, and a picture of how many were in
 //! which state at what time is written; neither the numbers of the changes nor the picture depend on the threads.
 
+#[path = "../command_line/mod.rs"]
+mod command_line;
 mod enemy;
 mod options;
 mod plot;
@@ -30,10 +32,9 @@ mod world;
 
 use std::env;
 use std::ffi::OsString;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, Write};
 use std::process::ExitCode;
 
-use options::Command;
 pub(crate) use options::USAGE;
 
 fn main() -> ExitCode {
@@ -42,25 +43,14 @@ fn main() -> ExitCode {
 
 /// Does what the command line asks for. Returns the exit code.
 pub(crate) fn answer(arguments: impl IntoIterator<Item = OsString>, out: &mut dyn Write, err: &mut dyn Write) -> u8 {
-    let written = match options::parse(arguments) {
-        Ok(Command::Run(options)) => run::run(&options).and_then(|record| {
-            report::write(&record, &options, out)?;
-            plot::draw(&record, &options.output)?;
-            writeln!(out, "\nPopulation per state over time: {}", options.output.display())
-        }),
-        Ok(Command::Help) => writeln!(out, "{USAGE}"),
-        Err(error) => {
-            let _ = writeln!(err, "horde: {error}\n{USAGE}");
-            return 2;
+    command_line::answer("horde", USAGE, options::parse(arguments), out, err, |options, out, err| {
+        let threads = run::useful_threads(options.threads);
+        if threads < options.threads {
+            let _ = writeln!(err, "horde: {threads} threads, not {}: more only look for work to do", options.threads);
         }
-    };
-    match written {
-        Ok(()) => 0,
-        // Whoever reads has had enough, as `head` has.
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => 0,
-        Err(error) => {
-            let _ = writeln!(err, "horde: {error}");
-            1
-        }
-    }
+        let record = run::run(options, threads)?;
+        report::write(&record, options, out)?;
+        plot::draw(&record, &options.output)?;
+        writeln!(out, "\nPopulation per state over time: {}", options.output.display())
+    })
 }

@@ -8,9 +8,9 @@ use super::run::{Record, Tick};
 use super::world::Phase;
 
 pub(crate) fn write(record: &Record, options: &Options, out: &mut dyn Write) -> io::Result<()> {
-    let Options { threads, churn, .. } = options;
+    let (threads, churn) = (record.threads, options.churn);
     let (owners, ticks) = (grouped(record.owners as usize), grouped(record.ticks.len()));
-    let plural = if *threads == 1 { "" } else { "s" };
+    let plural = if threads == 1 { "" } else { "s" };
     writeln!(out, "{owners} enemies, {ticks} ticks, {threads} thread{plural}, churn {churn} %\n")?;
 
     writeln!(out, "{:<10}{:>8}{:>24}{:>22}", "", "ticks", "ns per owner and tick", "changes per tick")?;

@@ -32,6 +32,8 @@
 //! ```
 
 mod bob;
+#[path = "../command_line/mod.rs"]
+mod command_line;
 mod elsa;
 mod options;
 mod page;
@@ -41,10 +43,9 @@ mod town;
 
 use std::env;
 use std::ffi::OsString;
-use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::process::ExitCode;
 
-use options::Command;
 pub(crate) use options::USAGE;
 
 fn main() -> ExitCode {
@@ -62,21 +63,7 @@ pub(crate) fn answer(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> u8 {
-    let written = match options::parse(arguments) {
-        Ok(Command::Run(options)) => town::run(&options, is_coloured, out),
-        Ok(Command::Help) => writeln!(out, "{USAGE}").and_then(|()| out.flush()),
-        Err(error) => {
-            let _ = writeln!(err, "west_world: {error}\n{USAGE}");
-            return 2;
-        }
-    };
-    match written {
-        Ok(()) => 0,
-        // Whoever reads has had enough, as `head` has.
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => 0,
-        Err(error) => {
-            let _ = writeln!(err, "west_world: {error}");
-            1
-        }
-    }
+    command_line::answer("west_world", USAGE, options::parse(arguments), out, err, |options, out, _| {
+        town::run(options, is_coloured, out)
+    })
 }
