@@ -172,12 +172,32 @@ fn a_horde_of_nobody_and_one_of_no_time_are_drawn_too() {
 }
 
 #[test]
-fn a_picture_that_cannot_be_written_is_an_error() {
-    let directory = picture("taken.svg");
-    fs::create_dir_all(&directory).unwrap();
-    let (code, _, complaints) = run!(horde, format!("--owners 1 --ticks 1 --output {}", directory.display()));
-    assert_eq!(code, 1);
-    assert!(complaints.starts_with(&format!("horde: {}: ", directory.display())), "{complaints}");
+fn a_picture_that_cannot_be_written_is_an_error_and_leaves_nothing_behind() {
+    for name in ["taken.svg", "taken.png"] {
+        let directory = picture("taken").join(name);
+        fs::create_dir_all(&directory).unwrap();
+        let (code, _, complaints) = run!(horde, format!("--owners 1 --ticks 1 --output {}", directory.display()));
+        assert_eq!(code, 1);
+        assert!(complaints.starts_with(&format!("horde: {}: ", directory.display())), "{complaints}");
+    }
+    let mut left: Vec<_> = fs::read_dir(picture("taken")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    left.sort();
+    assert_eq!(left, ["taken.png", "taken.svg"]);
+}
+
+/// Written in place, it would change under its other name, too.
+#[test]
+fn a_picture_takes_the_place_of_the_old_one_only_once_it_is_complete() {
+    for name in ["again.svg", "again.png"] {
+        let (file, other_name) = (picture(name), picture(&format!("old-{name}")));
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, "the old one").unwrap();
+        let _ = fs::remove_file(&other_name);
+        fs::hard_link(&file, &other_name).unwrap();
+        let (_, new) = play("--owners 1 --ticks 1 --threads 1", name);
+        assert!(new.len() > 1000, "{name}");
+        assert_eq!(fs::read(&other_name).unwrap(), b"the old one", "{name}");
+    }
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! The picture: how many enemies are in each state, over time.
 
 use std::error::Error;
-use std::io;
+use std::fs::{self, File};
 use std::path::Path;
-use std::{fs, iter};
+use std::{io, iter};
 
 use plotters::coord::Shift;
 use plotters::prelude::*;
@@ -53,19 +53,25 @@ pub(crate) fn draw(record: &Record, file: &Path) -> io::Result<()> {
     for (style, font) in fonts {
         register_font("sans-serif", style, font).map_err(|_| io::Error::other("the font cannot be read"))?;
     }
-    if let Some(directory) = file.parent() {
-        fs::create_dir_all(directory)?;
-    }
+    let directory = file.parent().filter(|directory| *directory != Path::new("")).unwrap_or(Path::new("."));
+    fs::create_dir_all(directory)?;
     let failed = |error: &dyn Error| io::Error::other(format!("{}: {error}", file.display()));
+    let suffix = if is_png(file) { ".png" } else { ".svg" };
+    // Drawn beside, and deleted again on the way out unless all went well: no failure leaves half a picture.
+    let beside = tempfile::Builder::new().suffix(suffix).make_in(directory, |path| File::create_new(path));
+    let beside = beside.map_err(|error| failed(&error))?;
     if is_png(file) {
-        draw_on(&BitMapBackend::new(file, SIZE).into_drawing_area(), record).map_err(|error| failed(&error))
+        draw_on(&BitMapBackend::new(beside.path(), SIZE).into_drawing_area(), record)
+            .map_err(|error| failed(&error))?;
     } else {
         let mut svg = String::new();
         let page = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
         draw_on(&page, record).map_err(|error| failed(&error))?;
         drop(page);
-        fs::write(file, svg).map_err(|error| failed(&error))
+        fs::write(beside.path(), svg).map_err(|error| failed(&error))?;
     }
+    beside.persist(file).map_err(|error| failed(&error.error))?;
+    Ok(())
 }
 
 /// Where on the page the parts are, in pixels from the left and the top.
