@@ -1,6 +1,6 @@
 //! What the examples of a batch, `horde` and `flock`, answer.
 #![cfg(feature = "std")]
-#![expect(clippy::duplicate_mod, reason = "each example is a program of its own: what they share is in each")]
+#![expect(clippy::duplicate_mod, reason = "each example is a program of its own and includes what they share")]
 
 use std::ffi::OsString;
 use std::fs;
@@ -112,7 +112,7 @@ fn the_horde_starts_no_more_threads_than_are_of_use() {
     let arguments = |threads| format!("--owners 10 --ticks 2 --threads {threads} --output {}", file.display());
 
     let (code, printed, complaints) = run!(horde, arguments(most + 1));
-    let told = format!("horde: {most} threads, not {}: more only look for work to do\n", most + 1);
+    let told = format!("horde: {most} threads, not {}: more would only wait for work\n", most + 1);
     assert_eq!((code, complaints), (0, told));
     assert!(printed.starts_with(&format!("10 enemies, 2 ticks, {most} threads, ")), "{printed}");
 

@@ -1,5 +1,5 @@
-//! What the examples print, as a whole.
-#![expect(clippy::duplicate_mod, reason = "each example is a program of its own: what they share is in each")]
+//! What the examples print, compared as a whole.
+#![expect(clippy::duplicate_mod, reason = "each example is a program of its own and includes what they share")]
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -53,7 +53,7 @@ fn the_door_and_the_menu_print_what_comes_of_each_thing_that_happens() {
     assert_eq!(run!(door_and_menu, ""), (0, include_str!("golden/door_and_menu.txt").to_owned(), String::new()));
 }
 
-/// What it prints in full depends on the system's sines.
+/// Not all that it prints is compared: that depends on the system's sines.
 #[cfg(feature = "definition")]
 #[test]
 fn the_arena_counts_as_many_deaths_as_there_are_dead() {

@@ -1,4 +1,4 @@
-//! Grunts and snipers, from two files that share behaviours, in one batch.
+//! Grunts and snipers, each kind from a file that a designer edits. Both files use the same behaviors.
 //!
 //! ```text
 //! grunt.toml                          sniper.toml
@@ -17,7 +17,7 @@
 //! cargo run --example arena --features watch -- --watch
 //! ```
 //!
-//! The first runs 60 seconds of it. After 30 seconds it reloads the grunts' file with a lower limit for running away. The
+//! The first simulates 60 seconds. After 30 seconds it reloads the grunts' file, changed so that they run away later. The
 //! second runs in real time until you stop it, and reloads the files whenever you save them.
 
 #![expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "an arena is small")]
@@ -43,14 +43,14 @@ const USAGE: &str = "usage: arena [--watch]";
 const TICK: f32 = 0.1;
 const COVERS: [[f32; 2]; 3] = [[-20.0, 0.0], [20.0, 10.0], [0.0, -25.0]];
 
-/// What everybody can see: the hero, who walks in circles, and the time. And what is counted.
+/// What everybody can see: the hero, who walks in circles, and the time. Also counts what happens.
 pub(crate) struct Arena {
     hero: [f32; 2],
     seconds: f64,
     shots: usize,
     pain: f32,
     pub(crate) deaths: usize,
-    /// The states of those who have died: one of each file.
+    /// The state `dead` of each file.
     dead: Vec<StateRef<Enemy>>,
 }
 
@@ -93,7 +93,7 @@ impl Owner for Enemy {
     }
 
     fn on_change(&mut self, change: &Change<'_, Self>, arena: &mut Arena) {
-        // A guard may have refused the change; then nobody has died.
+        // A guard may have refused the change: then nobody has died.
         let has_died = change.is_taken() && arena.is_dead(change.to) && !arena.is_dead(change.from);
         arena.deaths += usize::from(has_died);
     }
@@ -118,14 +118,14 @@ impl Enemy {
         self.at = [self.at[0] + (to[0] - self.at[0]) * step, self.at[1] + (to[1] - self.at[1]) * step];
     }
 
-    /// The hero hits who comes near.
+    /// Is hit by the hero when close to him.
     fn face(&mut self, arena: &Arena) {
         if self.distance(arena.hero) < 7.0 {
             self.health -= 25.0 * TICK;
         }
     }
 
-    /// From 0 to below 1. Each enemy has its own, so that a run repeats.
+    /// Returns a number of at least 0 and less than 1. Each enemy has its own generator, so that a run can be repeated.
     fn random(&mut self) -> f32 {
         self.rng = self.rng.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         (self.rng >> 8) as f32 / 16_777_216.0

@@ -1,25 +1,25 @@
-//! A million enemies on a plain, for three days: a batch at work, measured and drawn.
+//! A million enemies on a plain, for three days: a batch, what a tick costs, and a chart of who was in which state.
 //!
 //! ```text
 //! Enemy
-//! ├─ Rest      (initial)  rested, and it is light: Think; the hero comes close: Flee
+//! ├─ Rest      (initial)  rested, and it is day: Think; the hero comes close: Flee
 //! ├─ Idle                 after a while: Think
-//! ├─ Think                one glance: Chase, Rest, Wander or Idle
+//! ├─ Think                looks around: Chase, Rest, Wander or Idle
 //! ├─ Wander               sees the hero: Chase; after a while: Think
-//! ├─ Chase                is struck, or out of breath: Flee; loses sight of him: Wander
+//! ├─ Chase                is hit, or exhausted: Flee; loses sight of the hero: Wander
 //! └─ Flee                 far enough: Rest
 //! ```
 //!
-//! The hero comes each morning, stays about the middle of the plain, and leaves in the afternoon. An hour is ten ticks.
+//! The hero comes each morning, stays near the middle of the plain, and leaves in the afternoon. An hour has ten ticks.
 //!
 //! ```text
 //! cargo run --release --example horde --features parallel
 //! cargo run --release --example horde -- --owners 100000 --ticks 2400 --churn 300 --output horde.png
 //! ```
 //!
-//! `--churn` is how often they change, in percent of the usual: 0 is never, 10000 is at nearly every tick. Without the
-//! feature `parallel` there is one thread. At the end a table says what a tick has cost, and a picture of how many were in
-//! which state at what time is written; neither the numbers of the changes nor the picture depend on the threads.
+//! `--churn` says how often the enemies change, in percent of the usual: 0 is never, 10000 is in nearly every tick. Without
+//! the feature `parallel` there is one thread. At the end it prints a table of what a tick has cost, and draws how many
+//! enemies were in each state over time. Changes and picture do not depend on the number of threads.
 
 #[path = "../command_line/mod.rs"]
 mod command_line;
@@ -46,7 +46,7 @@ pub(crate) fn answer(arguments: impl IntoIterator<Item = OsString>, out: &mut dy
     command_line::answer("horde", USAGE, options::parse(arguments), out, err, |options, out, err| {
         let threads = run::useful_threads(options.threads);
         if threads < options.threads {
-            let _ = writeln!(err, "horde: {threads} threads, not {}: more only look for work to do", options.threads);
+            let _ = writeln!(err, "horde: {threads} threads, not {}: more would only wait for work", options.threads);
         }
         let record = run::run(options, threads)?;
         report::write(&record, options, out)?;

@@ -13,7 +13,7 @@ pub(crate) struct Options {
     pub(crate) owners: u32,
     pub(crate) ticks: u32,
     pub(crate) threads: usize,
-    /// How often the enemies change, in percent of the usual.
+    /// How often the enemies change state, in percent of the usual.
     pub(crate) churn: u32,
     /// Where the picture is written to.
     pub(crate) output: PathBuf,
@@ -56,7 +56,7 @@ fn threads(value: &str) -> Result<usize, String> {
     }
 }
 
-/// A file that a picture can be written to: an SVG or a PNG, by its extension.
+/// Checks that the file's extension is one of a picture: SVG or PNG.
 fn picture(file: OsString) -> Result<PathBuf, Error> {
     let file = PathBuf::from(file);
     if is_png(&file) || file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("svg")) {

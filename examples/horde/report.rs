@@ -1,4 +1,4 @@
-//! The table at the end: what a tick has cost.
+//! The table at the end: what a tick costs.
 
 use std::io::{self, Write};
 
@@ -27,15 +27,15 @@ pub(crate) fn write(record: &Record, options: &Options, out: &mut dyn Write) -> 
     Ok(())
 }
 
-/// Writes what the ticks that are `among` them have cost, if there are any.
+/// Writes what those ticks cost that `is_counted` picks, if there are any.
 #[expect(clippy::cast_precision_loss, reason = "nobody reads that many digits")]
 fn write_costs(
     name: &str,
     record: &Record,
-    mut among: impl FnMut(&Tick) -> bool,
+    mut is_counted: impl FnMut(&Tick) -> bool,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let ticks: Vec<_> = record.ticks.iter().filter(|tick| among(tick)).collect();
+    let ticks: Vec<_> = record.ticks.iter().filter(|tick| is_counted(tick)).collect();
     if ticks.is_empty() || record.owners == 0 {
         return Ok(());
     }
@@ -48,7 +48,7 @@ fn write_costs(
     writeln!(out, "{name:<10}{:>8}{nanoseconds:>24.2}{changes:>22}", ticks.len())
 }
 
-/// A number with its digits in groups of three.
+/// Formats a number with its digits in groups of three.
 pub(crate) fn grouped(number: usize) -> String {
     let digits = number.to_string();
     let mut grouped = String::new();

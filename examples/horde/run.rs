@@ -1,4 +1,4 @@
-//! The batch of them all, updated tick by tick on one thread or many.
+//! The batch of all enemies, updated tick by tick on one thread or many.
 
 use std::io;
 use std::thread;
@@ -26,19 +26,19 @@ pub(crate) struct Tick {
     pub(crate) populations: Populations,
 }
 
-/// The most threads for each core. More than one can show that the result does not depend on their number.
+/// The most threads for each core. More than one, to show that the result does not depend on their number.
 const MOST_PER_CORE: usize = 4;
 
-/// Returns how many of the threads that are asked for are worth starting.
+/// Returns how many of the requested threads are worth starting.
 ///
-/// A thread of rayon's that finds no work looks for it at every other one. So threads without work cost by the square of
-/// their number: on two cores, 2000 of them took 7 seconds for no tick at all, and then 50 milliseconds for each.
+/// A thread of rayon that has no work asks every other thread for some. So idle threads cost time by the square of their
+/// number: on two cores, 2000 of them took 7 seconds to start and stop, and 50 milliseconds for each tick.
 pub(crate) fn useful_threads(asked: usize) -> usize {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     asked.min(MOST_PER_CORE * cores)
 }
 
-/// Lets the horde live for the ticks that are asked for.
+/// Runs the horde for the given number of ticks.
 ///
 /// # Errors
 ///
@@ -67,7 +67,7 @@ pub(crate) fn run(options: &Options, threads: usize) -> io::Result<Record> {
     Ok(Record { owners: options.owners, threads, ticks })
 }
 
-/// Who updates the batch: this thread, or a pool of several.
+/// What updates the batch: this thread, or a pool of several.
 struct Threads {
     #[cfg(feature = "parallel")]
     pool: Option<rayon::ThreadPool>,

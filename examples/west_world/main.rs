@@ -1,5 +1,5 @@
-//! West World, the three programs of chapter 2 of Mat Buckland's *Programming Game AI by Example*: what it takes to port a
-//! set of characters who live by state machines and send each other telegrams.
+//! West World, the three programs of chapter 2 of Mat Buckland's *Programming Game AI by Example*: a port of characters
+//! that have state machines and send each other telegrams.
 //!
 //! ```text
 //! Miner Bob (bob.rs)                         Elsa (elsa.rs)
@@ -23,7 +23,7 @@
 //! RUST_LOG=debug cargo run --release --example west_world -- west-world-1
 //! ```
 //!
-//! It prints what the book's programs print, to the byte. The first tick:
+//! It prints exactly what the book's programs print. The first tick:
 //!
 //! ```text
 //! Miner Bob: All mah fatigue has drained away. Time to find more gold!
@@ -51,19 +51,19 @@ pub(crate) use options::USAGE;
 fn main() -> ExitCode {
     env_logger::init();
     let stdout = io::stdout();
-    let is_coloured = stdout.is_terminal() && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let is_colored = stdout.is_terminal() && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let mut out = BufWriter::new(stdout.lock());
-    ExitCode::from(answer(env::args_os().skip(1), is_coloured, &mut out, &mut io::stderr()))
+    ExitCode::from(answer(env::args_os().skip(1), is_colored, &mut out, &mut io::stderr()))
 }
 
 /// Does what the command line asks for. Returns the exit code.
 pub(crate) fn answer(
     arguments: impl IntoIterator<Item = OsString>,
-    is_coloured: bool,
+    is_colored: bool,
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> u8 {
     command_line::answer("west_world", USAGE, options::parse(arguments), out, err, |options, out, _| {
-        town::run(options, is_coloured, out)
+        town::run(options, is_colored, out)
     })
 }

@@ -16,7 +16,7 @@ pub(crate) struct Options {
     pub(crate) ticks: u64,
     pub(crate) seed: u64,
     pub(crate) habits: Habits,
-    /// Takes its time over each tick, for somebody who looks on.
+    /// Runs in real time, for somebody who watches.
     pub(crate) watch: bool,
 }
 
