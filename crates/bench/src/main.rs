@@ -129,7 +129,9 @@ fn threads(options: &Options) -> Result<(), String> {
             let (owners, rounds) = (owners as usize, options.rounds_for(owners as usize));
             let is_wanted = |name: &str| options.is_wanted(name);
             println!("\n{owners} {}-byte owners, {rounds} rounds.", size.bytes());
-            println!("The serial share of a tick, at most and as estimated, and the speed-up that this one allows.");
+            println!(
+                "The serial share of a tick as estimated, and at most; the speed-up by Amdahl that the estimate allows."
+            );
             let table = match size {
                 Size::Small => threads::table::<0>(owners, options.churn(), rounds, is_wanted),
                 Size::Medium => threads::table::<32>(owners, options.churn(), rounds, is_wanted),

@@ -73,9 +73,14 @@ impl Race {
 
 /// The one in the middle.
 pub(crate) fn median(of: impl IntoIterator<Item = f64>) -> f64 {
+    quantile(0.5, of)
+}
+
+/// The one that so large a share of the others is below: 0.9 for nine in ten.
+pub(crate) fn quantile(share: f64, of: impl IntoIterator<Item = f64>) -> f64 {
     let mut sorted: Vec<f64> = of.into_iter().collect();
     sorted.sort_unstable_by(f64::total_cmp);
-    sorted[sorted.len() / 2]
+    sorted[((sorted.len() as f64 * share) as usize).min(sorted.len() - 1)]
 }
 
 fn agreed(contenders: &[Entrant]) -> Result<u64, String> {

@@ -8,11 +8,12 @@ use super::character::{Alarm, Character, Scene};
 use super::contenders::Corner;
 use crate::workload::{Behaviour, Chase, Flee, Idle, Name, Rest, Think, Wander};
 
-pub(crate) const CORNERS: [Corner; 11] = [
+pub(crate) const CORNERS: [Corner; 12] = [
     Corner::new("all change, once", scattered::<Change>),
-    Corner::new("can_enter refuses, one target", idle::<RefusedEntry>),
-    Corner::new("can_enter refuses, five targets", idle::<RefusedEntries>),
-    Corner::new("can_exit refuses", idle::<RefusedExit>),
+    Corner::new("can_enter refuses, one target", known::<RefusedEntry>),
+    Corner::new("can_enter refuses, five targets", known::<RefusedEntries>),
+    Corner::new("can_enter refuses, a new target", idle::<RefusedEntry>),
+    Corner::new("can_exit refuses", known::<RefusedExit>),
     Corner::new("half change, half revert", scattered::<HalfRevert>).with_share(0.5),
     Corner::new("change_state_now", scattered::<ChangeNow>),
     Corner::new("three requests each", scattered::<ThreeRequests>),
@@ -101,6 +102,12 @@ fn other<D: Deed>(from: Name, owner: &Character) -> &'static dyn State<Character
 /// Everybody begins in the same state.
 fn idle<D: Deed>(_: usize) -> StateRef<Character> {
     state::<D>(Name::Idle).into()
+}
+
+/// Nearly everybody begins in the same state, but the batch has met all six: to a state that it has not met it changes an
+/// owner in another way.
+fn known<D: Deed>(number: usize) -> StateRef<Character> {
+    if number < 6 { scattered::<D>(number) } else { idle::<D>(number) }
 }
 
 /// The owners begin in all six.

@@ -12,32 +12,33 @@
 //!    chunks take. The tick is one without stamps, for these cost time themselves. If those two parts were serial, their share
 //!    of the tick would be the serial share: the upper bound, *at most*.
 //! 2. On a pool of *two* threads: how long each thread works after its last chunk, until the tick returns. Serial work is done
-//!    by the thread that made the call, and the other idles; parallel work is done by both, half each. So what the other one
-//!    does, less what an idle thread takes anyway, is half of the parallel work, and what the caller does beyond that is
-//!    serial. A thread that works more than its half, because the machine was busy elsewhere, makes the share too high,
-//!    never too low.
-//! 3. What an idle thread takes is measured on the same pool: a parallel loop, then serial work.
+//!    by the thread that made the call, and the other idles; parallel work is done by both, about half each. So what the other
+//!    one does, less what an idle thread takes anyway, is half of the parallel work, and what the caller does beyond that is
+//!    serial. The medians of many ticks count, for in one tick either thread may do more than its half.
+//! 3. What an idle thread takes is measured on the same pool, in turns with the ticks: a parallel loop, then serial work. What
+//!    nine in ten stay below counts. So where the part after the chunks is as short as that, some ten microseconds, all of it
+//!    counts as serial.
 //!
 //! The serial share is the part before the chunks, plus the serial part of what comes after: time of (1), split by (2). What
 //! is before the chunks is taken to be serial. By Amdahl's law the share limits the speed-up on any number of cores.
+//!
+//! A made-up tick, of whose parts the lengths are known, stands in the table to show what the estimate is worth.
 
-use std::hint::black_box;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
+use super::made_up;
 use super::stamps::{Stamps, now};
-use super::troop::Troop;
-use crate::runner::median;
-use crate::workload::Context;
+use crate::runner::{median, quantile};
 
-/// Pools of one thread and of two, and what the idle one of two takes.
+/// How long ticks are measured at least, however few rounds are asked for: one tick says little.
+const LEAST_TIME: Duration = Duration::from_millis(500);
+
+/// Pools of one thread and of two.
 pub(super) struct Pools {
     one: Pool,
     two: Pool,
-    /// The processor time of a thread that looks for work and then sleeps, in nanoseconds.
-    idle: f64,
 }
 
 struct Pool {
@@ -63,26 +64,28 @@ impl Pools {
     ///
     /// When the threads cannot be started.
     pub(super) fn new() -> Result<Self, String> {
-        let (one, two) = (Pool::new(1)?, Pool::new(2)?);
-        let idle = median((0..51).map(|_| two.idling()));
-        Ok(Self { one, two, idle })
+        Ok(Self { one: Pool::new(1)?, two: Pool::new(2)? })
     }
 
-    /// Measures so many ticks of each kind, in turns.
-    pub(super) fn share<const PAD: usize>(&self, troop: &mut Troop<PAD>, cx: &Context, rounds: usize) -> Share {
+    /// Measures so many ticks of each kind or more, in turns. A tick runs on the current pool, and its chunks note what takes
+    /// how long if there is anywhere to note it.
+    pub(super) fn share(&self, mut tick: impl FnMut(Option<&Stamps>) + Send, rounds: usize) -> Share {
         let (mut whole, mut before, mut after) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut caller, mut other) = (Vec::new(), Vec::new());
-        for _ in 0..rounds {
-            whole.push(self.one.whole_tick(troop, cx));
-            let (listing, moving) = self.one.tick_around_chunks(troop, cx);
+        let (mut caller, mut other, mut idle) = (Vec::new(), Vec::new(), Vec::new());
+        let start = Instant::now();
+        while whole.len() < rounds || start.elapsed() < LEAST_TIME {
+            whole.push(self.one.whole(&mut tick));
+            let (listing, moving) = self.one.around_chunks(&mut tick);
             before.push(listing);
             after.push(moving);
-            let on_two = self.two.tick_after_chunks(troop, cx);
+            let on_two = self.two.after_chunks(&mut tick);
             caller.push(on_two.caller);
-            other.push((on_two.other - self.idle).max(0.0));
+            other.push(on_two.other);
+            idle.push(self.two.after_chunks(made_up::idling).other);
         }
         let [whole, before, after] = [whole, before, after].map(median);
         let [caller, other] = [caller, other].map(median);
+        let other = (other - quantile(0.9, idle)).max(0.0);
         let serial_part = ((caller - other) / (caller + other).max(1.0)).clamp(0.0, 1.0);
         Share { serial: (before + after * serial_part) / whole, at_most: (before + after) / whole }
     }
@@ -102,52 +105,33 @@ impl Pool {
         Ok(Self { threads: pool, stamps: Stamps::new(threads) })
     }
 
-    /// The processor time of a tick.
-    fn whole_tick<const PAD: usize>(&self, troop: &mut Troop<PAD>, cx: &Context) -> f64 {
+    /// The processor time of a tick without stamps.
+    fn whole(&self, tick: &mut (impl FnMut(Option<&Stamps>) + Send)) -> f64 {
         self.threads.install(|| {
             let start = now();
-            troop.par_tick(cx, None);
+            tick(None);
             nanoseconds(now().saturating_sub(start))
         })
     }
 
     /// The processor time of a tick before its chunks and after them, on the thread that calls.
-    fn tick_around_chunks<const PAD: usize>(&self, troop: &mut Troop<PAD>, cx: &Context) -> (f64, f64) {
+    fn around_chunks(&self, tick: &mut (impl FnMut(Option<&Stamps>) + Send)) -> (f64, f64) {
         self.stamps.clear();
         self.threads.install(|| {
             let start = now();
-            troop.par_tick(cx, Some(&self.stamps));
+            tick(Some(&self.stamps));
             let end = now();
             let stamp = self.stamps.of(rayon::current_thread_index().unwrap_or_default());
             (nanoseconds(stamp.before_chunks(start)), nanoseconds(stamp.after_chunks(start, end)))
         })
     }
 
-    fn tick_after_chunks<const PAD: usize>(&self, troop: &mut Troop<PAD>, cx: &Context) -> After {
-        self.after_chunks(|| troop.par_tick(cx, Some(&self.stamps)))
-    }
-
-    /// What a thread takes that has nothing to do while another works.
-    fn idling(&self) -> f64 {
-        let work = |steps: u64| black_box((0..steps).fold(1_u64, |sum, step| black_box(sum.wrapping_mul(step | 1))));
-        let idling = self.after_chunks(|| {
-            (0..64).into_par_iter().for_each(|_| {
-                self.stamps.chunk_begins();
-                work(10_000);
-                self.stamps.chunk_is_updated();
-            });
-            work(2_000_000);
-        });
-        idling.other
-    }
-
-    /// Runs `act` on one of the two threads, and returns how long each worked after its last chunk.
-    fn after_chunks(&self, act: impl FnOnce() + Send) -> After {
+    /// Runs a tick on one of the two threads, and returns how long each worked after its last chunk.
+    fn after_chunks(&self, mut tick: impl FnMut(Option<&Stamps>) + Send) -> After {
         self.stamps.clear();
         self.threads.install(|| {
-            // Where the other thread gets no chunk at all, all that it takes counts.
             let start: Vec<Duration> = rayon::broadcast(|_| now());
-            act();
+            tick(Some(&self.stamps));
             // The caller's is read before it waits for the other.
             let caller_end = now();
             let mut end: Vec<Duration> = rayon::broadcast(|_| now());
