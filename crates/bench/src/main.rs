@@ -117,7 +117,7 @@ fn corners(options: &Options) -> Result<(), String> {
     println!("The ratio is the median of the ratios of the batch to the machines.");
     println!("{}", corners::table(options.owners(), |owners| options.rounds_for(owners), is_wanted)?);
     if let Some(table) = corners::fresh_states(options.owners(), is_wanted)? {
-        println!("\nIn each tick 10 % go to one of 16 new shared states: the first tenth of the run, and the last.");
+        println!("\nIn each tick 10 % go to one of 16 new shared states: the second tenth of the run, and the last.");
         println!("{table}");
     }
     Ok(())

@@ -61,13 +61,13 @@ pub(crate) fn fresh_states(owners: &[u32], is_wanted: impl Fn(&str) -> bool) -> 
     if !is_wanted(fresh::CORNER.name) {
         return Ok(None);
     }
-    let header = [fresh::CORNER.name, "ticks", "machines, first", "last", "batch, first", "last", "last / first"];
+    let header = [fresh::CORNER.name, "ticks", "machines, early", "last", "batch, early", "last", "last / early"];
     let mut rows = Vec::new();
     for &owners in owners {
         let fresh::Run { ticks, machines, batch } = fresh::run(owners as usize)?;
         let mut row = vec![owners.to_string(), ticks.to_string()];
-        row.extend([machines.first, machines.last, batch.first, batch.last].map(|time| format!("{time:.1}")));
-        row.push(format!("{:.2}", batch.last / batch.first));
+        row.extend([machines.early, machines.last, batch.early, batch.last].map(|time| format!("{time:.1}")));
+        row.push(format!("{:.2}", batch.last / batch.early));
         rows.push(row);
     }
     Ok(Some(table::of(header.map(String::from).to_vec(), rows)))
