@@ -113,9 +113,12 @@ fn contest(options: &Options, entries: &[&Entry], churn: f64) -> Result<Table, S
 
 fn corners(options: &Options) -> Result<(), String> {
     let is_wanted = |name: &str| options.is_wanted(name);
-    println!("\n64-byte owners, of which all take part unless the row says otherwise.");
-    println!("The ratio is the median of the ratios of the batch to the machines.");
-    println!("{}", corners::table(options.owners(), |owners| options.rounds_for(owners), is_wanted)?);
+    let table = corners::table(options.owners(), |owners| options.rounds_for(owners), is_wanted)?;
+    if !table.is_empty() {
+        println!("\n64-byte owners, of which all take part unless the row says otherwise.");
+        println!("The ratio is the median of the ratios of the batch to the machines.");
+        println!("{table}");
+    }
     if let Some(table) = corners::fresh_states(options.owners(), is_wanted)? {
         println!("\nIn each tick 10 % go to one of 16 new shared states: the second tenth of the run, and the last.");
         println!("{table}");
