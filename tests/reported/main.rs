@@ -8,6 +8,7 @@ mod trace;
 
 #[cfg(feature = "std")]
 mod batches;
+mod edges;
 
 use trace::{Place, Stage};
 
