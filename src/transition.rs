@@ -475,6 +475,7 @@ impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
             single.seat.previous = single.seat.current.clone();
         }
         let asked_before = if single.requests.is_empty() { None } else { Some(mem::take(&mut single.requests)) };
+        single.has_waiting = asked_before.is_some();
         single.exiting = true;
         for depth in (plan.kept..single.seat.depth()).rev() {
             let Some(state) = single.seat.at(depth).cloned() else { break };
