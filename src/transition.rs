@@ -373,7 +373,13 @@ impl<T: Owner> Single<'_, T> {
             return false;
         }
         self.count += 1;
-        self.offer(message, owner, cx, Self::settle)
+        // A handler is no part of the change in one of whose enters it may be called (rule 8).
+        let (made, target) = (self.made, mem::replace(&mut self.target, StateRef::NONE));
+        let is_handled = self.offer(message, owner, cx, Self::settle);
+        if self.made == made {
+            self.target = target;
+        }
+        is_handled
     }
 
     /// Offers a message to the active states outward, then to the global; after each, `settle` carries out what it asked for.
