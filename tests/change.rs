@@ -203,7 +203,7 @@ fn the_owner_is_told_from_where_to_where_and_why() {
     struct Stuck;
     impl State<Bob> for Home {}
     impl State<Bob> for Stuck {
-        fn can_exit(&self, _: &Bob, (): &()) -> bool {
+        fn can_exit(&self, _: &Bob, _: &Fsm<'_, Bob>, (): &()) -> bool {
             false
         }
     }
@@ -570,7 +570,7 @@ fn guards_see_the_owner_as_the_change_finds_it() {
     struct Closed;
     struct Open;
     impl State<Door> for Closed {
-        fn can_exit(&self, door: &Door, keys: &u8) -> bool {
+        fn can_exit(&self, door: &Door, _: &Fsm<'_, Door>, keys: &u8) -> bool {
             !door.locked || *keys > 0
         }
     }
