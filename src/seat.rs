@@ -77,15 +77,18 @@ impl<T: Owner> Seat<T> {
             }
             path.pop();
         }
+        // Dropped last: a state's `Drop` may panic (rule 22).
+        let mut replaced = Vec::new();
         if !path.is_empty() || self.rare.is_some() {
             let entered_at = self.entered_at;
             let rare = self.rare_mut();
             let kept = rare.ancestors.iter().zip(&path).take_while(|(active, placed)| active == placed).count();
             rare.ancestors_entered_at.truncate(kept);
             rare.ancestors_entered_at.resize(path.len(), entered_at);
-            rare.ancestors = path.into_vec();
+            replaced = mem::replace(&mut rare.ancestors, path.into_vec());
         }
-        self.current = current;
+        let was_current = mem::replace(&mut self.current, current);
+        drop((was_current, replaced));
     }
 
     pub(crate) fn rare_mut(&mut self) -> &mut Rare<T> {
