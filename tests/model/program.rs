@@ -42,7 +42,7 @@ pub(crate) struct StateRow {
 }
 
 /// What a guard reads (rule 8).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Read {
     /// The owner's counter.
     Counter,

@@ -60,12 +60,14 @@ impl State<Actor> for Bomb {
     }
 }
 
+/// A way for the machine to let go of its state.
+type LetGo = fn(&mut Stage);
+
 /// Rule 22: wherever the machine lets go of an owned state whose `Drop` panics.
 #[test]
 fn a_machine_goes_on_after_the_drop_of_an_owned_state_has_panicked() {
     let bomb = || StateRef::<Actor>::from(Box::new(Bomb(Arc::new(Fuse))));
-    type Let = fn(&mut Stage);
-    let ways: [(Let, &str); 4] = [
+    let ways: [(LetGo, &str); 4] = [
         // Previous becomes another state.
         (
             |stage| {

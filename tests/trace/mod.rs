@@ -21,6 +21,7 @@ pub(crate) type Question = fn(&Actor, &Fsm<'_, Actor>, &GameTime) -> bool;
 
 /// The owner: its trace, and what the states do to it.
 #[derive(Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is one thing that is recorded or not")]
 pub(crate) struct Actor {
     trace: RefCell<Vec<String>>,
     script: Vec<(&'static str, Act)>,
@@ -66,14 +67,14 @@ impl Actor {
 
     /// What is recorded of a callback or a guard, with what it sees of the machine.
     fn line(&self, key: &str, fsm: &Fsm<'_, Self>) -> String {
-        let mut line = key.to_owned();
+        let mut words = vec![key.to_owned()];
         if self.records_view {
-            line += &format!(" ({})", view(fsm.current(), fsm.previous(), fsm.path()));
+            words.push(format!("({})", view(fsm.current(), fsm.previous(), fsm.path())));
         }
-        if let (true, Some(target)) = (self.records_target, fsm.target()) {
-            line += &format!(" [to {target}]");
+        if self.records_target {
+            words.extend(fsm.target().map(|target| format!("[to {target}]")));
         }
-        line
+        words.join(" ")
     }
 
     /// Panics without calling the panic hook: the tests expect it.
