@@ -88,7 +88,7 @@ impl<T: Owner> Seat<T> {
             }
             path.pop();
         }
-        // What is replaced is dropped last: a state's `Drop` may panic, and must find the machine whole.
+        // Dropped last: a state's `Drop` may panic (rule 22).
         let mut replaced = Vec::new();
         if !path.is_empty() || self.rare.is_some() {
             let entered_at = self.entered_at;
@@ -98,8 +98,8 @@ impl<T: Owner> Seat<T> {
             rare.ancestors_entered_at.resize(path.len(), entered_at);
             replaced = mem::replace(&mut rare.ancestors, path.into_vec());
         }
-        let current = mem::replace(&mut self.current, current);
-        drop((replaced, current));
+        let was_current = mem::replace(&mut self.current, current);
+        drop((was_current, replaced));
     }
 
     pub(crate) fn rare_mut(&mut self) -> &mut Rare<T> {

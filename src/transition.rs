@@ -368,7 +368,13 @@ impl<T: Owner> Single<'_, T> {
             return false;
         }
         self.count += 1;
-        self.offer(message, owner, cx, Self::settle)
+        // A handler is no part of the change in one of whose enters it may be called (rule 8).
+        let (made, target) = (self.made, mem::replace(&mut self.target, StateRef::NONE));
+        let is_handled = self.offer(message, owner, cx, Self::settle);
+        if self.made == made {
+            self.target = target;
+        }
+        is_handled
     }
 
     /// Offers a message to the active states outward, then to the global; after each, `settle` carries out what it asked for.
@@ -470,6 +476,7 @@ impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
             single.seat.previous = single.seat.current.clone();
         }
         let asked_before = if single.requests.is_empty() { None } else { Some(mem::take(&mut single.requests)) };
+        single.has_waiting = asked_before.is_some();
         single.exiting = true;
         for depth in (plan.kept..single.seat.depth()).rev() {
             let Some(state) = single.seat.at(depth).cloned() else { break };

@@ -208,7 +208,8 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
 
     fn has_requests(&self, nth: usize) -> bool {
         self.slot(nth).is_some_and(|slot| match self.phase {
-            Phase::Exit(_) => self.asked.misused.last().is_some_and(|(of, _)| *of == slot),
+            // What an exit asks for is refused, and a mover has asked for nothing else.
+            Phase::Exit(_) => false,
             _ => self.asked.has_requests(slot),
         })
     }
