@@ -183,7 +183,7 @@ mod door {
             Some((&Moving).into())
         }
 
-        fn can_enter(&self, door: &Door, _: &Level) -> bool {
+        fn can_enter(&self, door: &Door, _: &Fsm<'_, Door>, _: &Level) -> bool {
             !door.is_occupied
         }
 

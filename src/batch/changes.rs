@@ -249,7 +249,8 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
         }
         let mut refused = mem::take(&mut self.workspace.refused);
         let states = self.rows.states;
-        let mut change = Change { from: Some(self.from()), to: None, cause: Cause::Change, outcome: Told::Refused(refusal) };
+        let mut change =
+            Change { from: Some(self.from()), to: None, cause: Cause::Change, outcome: Told::Refused(refusal) };
         let Outcome { movers, panic, .. } = &mut *self.outcome;
         for slot in refused.drain(..) {
             self.workspace.dropped.insert(slot);

@@ -170,12 +170,7 @@ impl<T: Owner> Columns<T> {
 
 impl<T: Owner + Clone> Clone for Columns<T> {
     fn clone(&self) -> Self {
-        Self {
-            owners: self.owners.clone(),
-            tags: self.tags.clone(),
-            times: self.times.clone(),
-            own: self.own.clone(),
-        }
+        Self { owners: self.owners.clone(), tags: self.tags.clone(), times: self.times.clone(), own: self.own.clone() }
     }
 
     fn clone_from(&mut self, source: &Self) {

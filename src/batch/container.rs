@@ -4,11 +4,11 @@ use std::fmt;
 use std::iter::FusedIterator;
 use std::ops::{Index, IndexMut};
 
+use super::Batch;
 use super::columns::{Columns, Tag};
 use super::key::Key;
 use super::panics::FirstPanic;
 use super::store::Store;
-use super::Batch;
 use crate::machine::StateMachine;
 use crate::owner::Owner;
 use crate::state::IntoState;

@@ -190,9 +190,7 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
             },
             Phase::CanExit(movers) => self.rows.view(slot, from, self.target(movers, slot)),
             Phase::CanEnter(target) => self.rows.view(slot, from, target),
-            Phase::Exit(movers) => {
-                View { previous: from, ..self.rows.view(slot, from, self.target(movers, slot)) }
-            }
+            Phase::Exit(movers) => View { previous: from, ..self.rows.view(slot, from, self.target(movers, slot)) },
             Phase::Enter(target, at) => match self.asked.individual(slot) {
                 // A change made at once has cut the one under way short.
                 Some(individual) if individual.has_changed => individual.seat.view(nowhere),

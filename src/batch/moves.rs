@@ -229,8 +229,7 @@ impl<T: Owner> Store<T> {
         if let Some(rare) = &mut rare {
             rare.empty_into(|state| self.discarded.add(state));
         }
-        let previous =
-            if keeps_previous { mem::replace(&mut seat.previous, StateRef::NONE) } else { StateRef::NONE };
+        let previous = if keeps_previous { mem::replace(&mut seat.previous, StateRef::NONE) } else { StateRef::NONE };
         if keeps_rare {
             mem::swap(&mut rare, &mut seat.rare);
         } else if seat.rare.is_none() {

@@ -60,9 +60,9 @@ impl<T: Owner> Known<T> {
     /// Asks the states of a path for all that is constant. One that panics is treated as one that updates.
     fn new(current: &StateRef<T>, ancestors: &[StateRef<T>], panic: &mut FirstPanic) -> Self {
         let path = ancestors.iter().chain([current]);
-        let is_updating = |state: &StateRef<T>, panic: &mut FirstPanic| !panic.catch(|| state.is_passive()).unwrap_or(false);
-        let updating =
-            (0..).zip(path).filter(|(_, state)| is_updating(state, panic)).map(|(depth, _)| depth).collect();
+        let is_updating =
+            |state: &StateRef<T>, panic: &mut FirstPanic| !panic.catch(|| state.is_passive()).unwrap_or(false);
+        let updating = (0..).zip(path).filter(|(_, state)| is_updating(state, panic)).map(|(depth, _)| depth).collect();
         Self {
             is_flat: ancestors.is_empty() && panic.catch(|| current.initial().is_none()).unwrap_or(false),
             current: current.clone(),
@@ -147,12 +147,7 @@ impl<T: Owner> States<T> {
     /// # Panics
     ///
     /// When there are as many states as there are numbers.
-    pub(super) fn bucket_for(
-        &mut self,
-        state: &StateRef<T>,
-        ancestors: &[StateRef<T>],
-        panic: &mut FirstPanic,
-    ) -> u32 {
+    pub(super) fn bucket_for(&mut self, state: &StateRef<T>, ancestors: &[StateRef<T>], panic: &mut FirstPanic) -> u32 {
         if let Some(index) = self.bucket_of(state) {
             return index;
         }

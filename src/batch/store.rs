@@ -7,9 +7,9 @@ use slotmap::SlotMap;
 use super::columns::Columns;
 use super::key::Key;
 use super::panics::{Discarded, FirstPanic};
-use super::pass::{Chunk, Global, Part};
 #[cfg(feature = "parallel")]
 use super::pass::CHUNK;
+use super::pass::{Chunk, Global, Part};
 use super::rows::{Extras, Rows};
 use super::states::{NOWHERE, States};
 use super::unused::Unused;
@@ -141,11 +141,7 @@ impl<T: Owner> Store<T> {
     }
 
     /// Lends an owner with its machine, and moves it to where it then belongs, even if `act` panics (rule 22).
-    pub(super) fn with_single<R>(
-        &mut self,
-        key: Key,
-        act: impl FnOnce(&mut T, &mut Single<'_, T>) -> R,
-    ) -> Option<R> {
+    pub(super) fn with_single<R>(&mut self, key: Key, act: impl FnOnce(&mut T, &mut Single<'_, T>) -> R) -> Option<R> {
         let place = *self.places.get(key)?;
         let mut panic = FirstPanic::new();
         let mut seat = mem::replace(&mut self.spare, Seat::empty());
