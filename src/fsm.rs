@@ -332,6 +332,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
     }
 
     /// Returns whether any request waits: one that this callback has made, or one that is still to be carried out after it.
+    /// Requests made in `exit` are refused, and so never wait.
     #[must_use]
     pub fn has_requests(&self) -> bool {
         self.machines.has_requests(self.nth)

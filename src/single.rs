@@ -18,6 +18,8 @@ pub(crate) struct Single<'a, T: Owner> {
     pub(crate) target: StateRef<T>,
     /// Whether an `exit` or `suspend` is running.
     pub(crate) exiting: bool,
+    /// Whether requests wait until that is over.
+    pub(crate) has_waiting: bool,
     /// How many changes and messages to oneself the outermost callback has led to.
     pub(crate) count: u32,
     /// How many changes have been made since the machine began to run. A number rather than a flag, so that it is set to 0 in
@@ -38,6 +40,7 @@ impl<'a, T: Owner> Single<'a, T> {
             requests: Requests::new(),
             target: StateRef::NONE,
             exiting: false,
+            has_waiting: false,
             count: 0,
             made: 0,
             kept: 0,
@@ -78,6 +81,7 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
     }
 
     fn has_requests(&self, _: usize) -> bool {
-        !self.requests.is_empty()
+        // What an exit asks for is refused.
+        if self.exiting { self.has_waiting } else { !self.requests.is_empty() }
     }
 }

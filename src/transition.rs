@@ -87,7 +87,7 @@ impl<T: Owner> Single<'_, T> {
     /// Rule 11.
     pub(crate) fn execute_now(&mut self, request: Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         if self.exiting {
-            self.misused(&request, owner, BEING_LEFT);
+            self.refused(&request, owner, &BEING_LEFT.into());
             return false;
         }
         self.settle(owner, cx);
@@ -279,11 +279,6 @@ impl<T: Owner> Single<'_, T> {
     }
 
     #[cold]
-    pub(crate) fn misused(&self, request: &Request<T>, owner: &T, why: &'static str) {
-        self.refused(request, owner, &why.into());
-    }
-
-    #[cold]
     fn refused(&self, request: &dyn fmt::Display, owner: &T, misuse: &Misuse) {
         let current = NameOf(self.seat.current.as_option());
         log!(target: "demeanor", misuse.level, "{}: {request} refused in state {current}: {}", Label(owner), misuse.why);
@@ -373,7 +368,13 @@ impl<T: Owner> Single<'_, T> {
             return false;
         }
         self.count += 1;
-        self.offer(message, owner, cx, Self::settle)
+        // A handler is no part of the change in one of whose enters it may be called (rule 8).
+        let (made, target) = (self.made, mem::replace(&mut self.target, StateRef::NONE));
+        let is_handled = self.offer(message, owner, cx, Self::settle);
+        if self.made == made {
+            self.target = target;
+        }
+        is_handled
     }
 
     /// Offers a message to the active states outward, then to the global; after each, `settle` carries out what it asked for.
@@ -475,6 +476,7 @@ impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
             single.seat.previous = single.seat.current.clone();
         }
         let asked_before = if single.requests.is_empty() { None } else { Some(mem::take(&mut single.requests)) };
+        single.has_waiting = asked_before.is_some();
         single.exiting = true;
         for depth in (plan.kept..single.seat.depth()).rev() {
             let Some(state) = single.seat.at(depth).cloned() else { break };
@@ -488,7 +490,7 @@ impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
         }
         single.exiting = false;
         while let Some(request) = single.requests.pop() {
-            single.misused(&request, owner, BEING_LEFT);
+            single.refused(&request, owner, &BEING_LEFT.into());
         }
         if let Some(asked_before) = asked_before {
             single.requests = asked_before;
@@ -594,6 +596,18 @@ impl<T: Owner> Single<'_, T> {
 pub(crate) fn now<T: Owner>(cx: &T::Context<'_>) -> f64 {
     let now = T::now(cx);
     if now.is_nan() { 0.0 } else { now }
+}
+
+/// Says in the log why a request is not carried out (rule 23).
+#[cfg(feature = "std")]
+#[cold]
+pub(crate) fn log_misuse<T: Owner>(
+    owner: &T,
+    request: &dyn fmt::Display,
+    current: Option<&StateRef<T>>,
+    why: &'static str,
+) {
+    log::warn!(target: "demeanor", "{}: {request} refused in state {}: {why}", Label(owner), NameOf(current));
 }
 
 /// Tells the log and the owner of a change, made or refused (rules 8, 23).

@@ -3,8 +3,11 @@
 mod captured_log;
 mod trace;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use captured_log::log_lines;
-use trace::{Place, Stage};
+use demeanor::{Fsm, GameTime};
+use trace::{Actor, Place, Stage};
 
 static A: Place = Place::new("A");
 static B: Place = Place::new("B");
@@ -213,6 +216,94 @@ fn a_panic_in_on_change_leaves_the_machine_fit_for_use() {
     assert_eq!(stage.catch(|stage| stage.change_state(&B)), ["A.exit", "A -> B (change)"]);
     assert_eq!(stage.view(), "B, was A");
     assert_eq!(stage.change_state(&C), ["B.exit", "B -> C (change)", "C.enter", "done"]);
+}
+
+/// Rules 5 and 22.
+#[test]
+fn a_panic_in_after_change_leaves_the_new_state_and_drops_the_requests() {
+    let mut stage = Stage::new(&A).panicking_in("after_change").when("B.enter", |_, fsm, _| fsm.change_state(&C));
+    assert_eq!(stage.catch(|stage| stage.change_state(&B)), ["A.exit", "A -> B (change)", "B.enter"]);
+    assert_eq!(stage.view(), "B, was A");
+    assert_eq!(stage.update(), ["B.update"]);
+}
+
+/// Rules 22 and 24.
+#[test]
+fn a_panic_in_who_hears_a_message_to_oneself_drops_the_requests() {
+    let mut stage = Stage::new(&A).panicking_in("A.hit").when("A.update", |actor, fsm, _| {
+        if actor.count == 0 {
+            fsm.send("hit");
+            fsm.change_state(&B);
+        }
+        actor.count += 1;
+    });
+    assert_eq!(stage.catch(Stage::update), ["A.update", "A.hit"]);
+    assert_eq!(stage.update(), ["A.update"]);
+}
+
+/// Changes to B and catches what panics meanwhile.
+fn change_and_catch(actor: &mut Actor, fsm: &mut Fsm<'_, Actor>, time: &mut GameTime) {
+    let caught = catch_unwind(AssertUnwindSafe(|| fsm.change_state_now(actor, &B, time)));
+    actor.note(if caught.is_err() { "caught" } else { "nothing to catch" });
+}
+
+/// Rules 11 and 22.
+#[test]
+fn a_callback_that_catches_the_panic_of_its_change_now_goes_on_where_that_left_it() {
+    for (callback, expected, view) in [
+        ("A.can_exit", &[][..], "A"),
+        ("B.can_enter", &[], "A"),
+        ("A.exit", &["A.exit"], "A, was A"),
+        ("on_change", &["A.exit", "A -> B (change)"], "B, was A"),
+        ("B.enter", &["A.exit", "A -> B (change)", "B.enter"], "B, was A"),
+        ("after_change", &["A.exit", "A -> B (change)", "B.enter"], "B, was A"),
+    ] {
+        let mut stage = Stage::new(&A).panicking_in(callback).when("A.update", change_and_catch);
+        let mut trace = stage.update();
+        assert_eq!(trace.pop().as_deref(), Some("caught"), "{callback}");
+        assert_eq!(trace[1..], *expected, "{callback}");
+        assert_eq!(stage.view(), view, "{callback}");
+    }
+}
+
+/// Rules 12 and 22.
+#[test]
+fn what_a_callback_asks_for_after_it_has_caught_a_panic_is_carried_out() {
+    for callback in ["A.can_exit", "B.can_enter"] {
+        let mut stage = Stage::new(&A).panicking_in(callback).when("A.update", |actor, fsm, time| {
+            change_and_catch(actor, fsm, time);
+            fsm.push_state(&C);
+        });
+        assert_eq!(stage.update(), ["A.update", "caught", "A.suspend", "A -> C (push)", "C.enter"], "{callback}");
+    }
+    let mut stage = Stage::new(&A).panicking_in("A.exit").when("A.update", |actor, fsm, time| {
+        change_and_catch(actor, fsm, time);
+        fsm.push_state(&C);
+        fsm.push_state(&D);
+    });
+    let expected = [
+        "A.update",
+        "A.exit",
+        "caught",
+        "A.suspend",
+        "A -> C (push)",
+        "C.enter",
+        "C.suspend",
+        "C -> D (push)",
+        "D.enter",
+    ];
+    assert_eq!(stage.update(), expected);
+}
+
+/// Rules 12 and 22.
+#[test]
+fn what_was_asked_for_in_an_exit_whose_panic_was_caught_is_dropped() {
+    let mut stage = Stage::new(&A)
+        .panicking_in("A.exit")
+        .when("A.update", change_and_catch)
+        .when("A.exit", |_, fsm, _| fsm.change_state(&C));
+    assert_eq!(stage.update(), ["A.update", "A.exit", "caught"]);
+    assert_eq!(stage.view(), "A, was A");
 }
 
 /// Rule 22.

@@ -245,6 +245,22 @@ fn what_is_shared_or_of_another_type_is_not_lent_for_editing() {
     assert!(StateMachine::<Guard>::idle().current_mut::<Patrol>().is_none());
 }
 
+/// Rule 17.
+#[test]
+fn a_boxed_state_without_data_is_the_singleton_of_its_type_and_nobodys_own() {
+    #[derive(Clone)]
+    struct Rest;
+    impl State<Guard> for Rest {}
+
+    let boxed = StateRef::<Guard>::from(Box::new(Rest));
+    assert_eq!(boxed, StateRef::from(&Rest));
+    assert_eq!(boxed, StateRef::from(Box::new(Rest)));
+    assert!(!boxed.is_owned());
+    let mut machine = StateMachine::new(boxed);
+    assert!(machine.is_in_state(&Rest));
+    assert!(machine.current_mut::<Rest>().is_none());
+}
+
 /// Rule 17: names are never for identity.
 #[test]
 fn states_of_one_name_are_still_two() {

@@ -1,7 +1,9 @@
 //! The chapter "Life of a machine": rules 1 to 3.
 
+mod captured_log;
 mod trace;
 
+use captured_log::log_lines;
 use demeanor::StateMachine;
 use trace::{Place, Stage};
 
@@ -38,10 +40,85 @@ fn starting_enters_the_path_from_the_outermost() {
 
 /// Rule 1.
 #[test]
-fn starting_enters_the_state_it_was_given_and_not_its_initial_child() {
-    let mut stage = Stage::new(&HOUSE);
-    assert_eq!(stage.start(), ["House.enter"]);
+fn starting_goes_on_down_to_the_innermost_initial_child() {
+    let mut stage = Stage::new(&HOUSE).recording_view();
     assert_eq!(stage.view(), "House");
+    assert_eq!(
+        stage.start(),
+        ["House.enter (House)", "Kitchen.enter (House/Kitchen)", "Stove.enter (House/Kitchen/Stove)"]
+    );
+    assert_eq!(stage.view(), "House/Kitchen/Stove");
+    let mut stage = Stage::new(&KITCHEN);
+    assert_eq!(stage.start(), ["House.enter", "Kitchen.enter", "Stove.enter"]);
+}
+
+/// Rules 1 and 6.
+#[test]
+fn a_machine_whose_initial_child_belongs_elsewhere_is_not_started() {
+    static LOST: Place = Place::new("Lost").opening_on(&STOVE);
+    let mut stage = Stage::new(&LOST);
+    let mut trace = Vec::new();
+    let lines = log_lines(|| trace = stage.start());
+    assert_eq!(trace, NOTHING);
+    assert_eq!(lines, ["WARN demeanor: Elsa: start refused in state Lost: its initial() has another parent()"]);
+    assert_eq!(stage.view(), "Lost");
+}
+
+/// Rules 1 and 23.
+#[test]
+fn a_second_start_is_refused_with_a_warning() {
+    let mut stage = Stage::new(&HOUSE);
+    stage.start();
+    let mut trace = Vec::new();
+    let lines = log_lines(|| trace = stage.start());
+    assert_eq!(trace, NOTHING);
+    assert_eq!(lines, ["WARN demeanor: Elsa: start refused in state Stove: it has been entered already"]);
+    assert_eq!(stage.view(), "House/Kitchen/Stove");
+}
+
+/// Rule 1.
+#[test]
+fn a_machine_that_has_entered_its_state_by_a_change_refuses_to_start() {
+    let mut stage = Stage::new(&A);
+    stage.change_state(&B);
+    assert_eq!(stage.start(), NOTHING);
+    stage.stop();
+    assert_eq!(stage.start(), NOTHING, "there is no state to enter");
+    stage.machine.set_current(&A);
+    assert_eq!(stage.start(), ["A.enter"], "it has been stopped");
+    assert_eq!(stage.start(), NOTHING);
+}
+
+/// Rules 1 and 18.
+#[test]
+fn a_started_machine_that_is_set_to_another_state_counts_as_started() {
+    let mut stage = Stage::new(&A);
+    stage.start();
+    stage.machine.set_current(&B);
+    assert_eq!(stage.start(), NOTHING);
+    assert_eq!(stage.view(), "B");
+}
+
+/// Rules 1 and 22: so its callbacks run once.
+#[test]
+fn a_start_that_panicked_is_not_made_again() {
+    let mut stage = Stage::new(&STOVE).panicking_in("Kitchen.enter");
+    stage.catch(Stage::start);
+    assert_eq!(stage.start(), NOTHING);
+    assert_eq!(stage.view(), "House/Kitchen");
+}
+
+/// Rules 1 and 5.
+#[test]
+fn the_owner_is_told_of_no_change_by_start_and_stop() {
+    let mut stage = Stage::new(&HOUSE).recording_completion();
+    let mut trace = Vec::new();
+    let lines = log_lines(|| {
+        trace = stage.start();
+        trace.extend(stage.stop());
+    });
+    assert_eq!(trace, ["House.enter", "Kitchen.enter", "Stove.enter", "Stove.exit", "Kitchen.exit", "House.exit"]);
+    assert_eq!(lines, NOTHING);
 }
 
 /// Rules 1 and 12.

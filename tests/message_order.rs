@@ -192,6 +192,36 @@ fn a_suspended_path_is_not_offered_the_rest_of_a_message() {
     assert_eq!(stage.view(), "House/Kitchen/Table, was A");
 }
 
+/// Rules 14 and 24.
+#[test]
+fn a_forced_change_and_an_ensured_one_take_the_states_left_their_turn() {
+    let mut stage = Stage::new(&STOVE).when("Stove.stew", |_, fsm, _| fsm.force_state(&HALL));
+    assert_eq!(
+        stage.send("stew"),
+        [
+            "Stove.stew",
+            "Stove.exit",
+            "Kitchen.exit",
+            "Stove -> Hall (force)",
+            "Hall.enter",
+            "House.stew",
+            "not handled"
+        ]
+    );
+    let mut stage = Stage::new(&STOVE).when("Stove.stew", |_, fsm, _| fsm.ensure_state(&KITCHEN));
+    assert_eq!(stage.send("stew"), ["Stove.stew", "Kitchen.stew", "House.stew", "not handled"]);
+}
+
+/// Rules 14 and 24.
+#[test]
+fn a_message_to_oneself_in_a_handler_comes_before_the_next_is_offered_the_first() {
+    let mut stage = Stage::new(&TABLE).when("Table.stew", |_, fsm, _| fsm.send("salt"));
+    assert_eq!(
+        stage.send("stew"),
+        ["Table.stew", "Table.salt", "Kitchen.salt", "House.salt", "Kitchen.stew", "House.stew", "not handled"]
+    );
+}
+
 /// Rules 8 and 14.
 #[test]
 fn a_refused_change_takes_no_state_its_turn() {

@@ -3,8 +3,10 @@
 mod captured_log;
 mod trace;
 
+use std::sync::Arc;
+
 use captured_log::log_lines;
-use demeanor::{Fsm, GameTime, Owner, State, StateMachine};
+use demeanor::{Fsm, GameTime, Owner, State, StateMachine, StateRef};
 use trace::{Actor, Place, Stage};
 
 static A: Place = Place::new("A");
@@ -441,4 +443,136 @@ fn each_machine_has_its_own_history() {
     assert_eq!(clone.view(), "Dungeon/Cells/Cell, was A");
     first.resume_state(&DUNGEON);
     assert_eq!(first.view(), "Dungeon/Gate, was A");
+}
+
+/// Rule 16.
+#[test]
+fn a_composite_resumed_from_within_is_left_and_entered_down_to_where_it_was() {
+    let mut stage = Stage::new(&CELL).recording_view();
+    assert_eq!(
+        stage.resume_state(&DUNGEON),
+        [
+            "Cell.exit (Dungeon/Cells/Cell, was Cell)",
+            "Cells.exit (Dungeon/Cells/Cell, was Cell)",
+            "Dungeon.exit (Dungeon/Cells/Cell, was Cell)",
+            "Cell -> Cell (resume)",
+            "Dungeon.enter (Dungeon, was Cell)",
+            "Cells.enter (Dungeon/Cells, was Cell)",
+            "Cell.enter (Dungeon/Cells/Cell, was Cell)",
+            "done"
+        ]
+    );
+    let mut stage = Stage::new(&CELL);
+    assert_eq!(
+        stage.resume_state(&CELLS),
+        ["Cell.exit", "Cells.exit", "Cell -> Cell (resume)", "Cells.enter", "Cell.enter", "done"]
+    );
+    assert_eq!(stage.view(), "Dungeon/Cells/Cell, was Cell");
+}
+
+/// Rule 16.
+#[test]
+fn a_composite_resumed_from_within_goes_to_no_older_memory() {
+    let mut stage = Stage::new(&CELL);
+    stage.change_state(&A);
+    stage.change_state(&GATE);
+    assert_eq!(
+        stage.resume_state(&DUNGEON),
+        ["Gate.exit", "Dungeon.exit", "Gate -> Gate (resume)", "Dungeon.enter", "Gate.enter", "done"]
+    );
+}
+
+/// Rule 16.
+#[test]
+fn a_composite_without_history_resumed_from_within_opens_on_its_initial_state() {
+    let mut stage = Stage::new(&TABLE);
+    assert_eq!(
+        stage.resume_state(&KITCHEN),
+        ["Table.exit", "Kitchen.exit", "Table -> Stove (resume)", "Kitchen.enter", "Stove.enter", "done"]
+    );
+}
+
+/// Rules 7 and 16.
+#[test]
+fn a_resume_of_the_current_state_leaves_and_enters_it() {
+    static LONE: Place = Place::new("Lone").keeping_history();
+    let mut stage = Stage::new(&LONE);
+    assert_eq!(stage.resume_state(&LONE), ["Lone.exit", "Lone -> Lone (resume)", "Lone.enter", "done"]);
+}
+
+/// Rules 8 and 16.
+#[test]
+fn a_resume_from_within_asks_the_guards_of_all_it_leaves_and_enters() {
+    let mut stage = Stage::new(&CELL).recording_guards().refusing("Dungeon.can_exit");
+    assert_eq!(
+        stage.resume_state(&DUNGEON),
+        [
+            "Cell.can_exit?",
+            "Cells.can_exit?",
+            "Dungeon.can_exit?",
+            "Cell -> Cell (resume), refused by Dungeon.can_exit",
+            "not done"
+        ]
+    );
+}
+
+/// A composite made at run time, with one child.
+struct Ward;
+struct Bed(StateRef<Actor>);
+
+impl State<Actor> for Ward {
+    fn keeps_history(&self) -> bool {
+        true
+    }
+}
+
+// It has a size, so that each is a state of its own.
+struct SizedWard(#[expect(dead_code, reason = "gives it a size")] u8);
+
+impl State<Actor> for SizedWard {
+    fn keeps_history(&self) -> bool {
+        true
+    }
+}
+
+impl State<Actor> for Bed {
+    fn parent(&self) -> Option<StateRef<Actor>> {
+        Some(self.0.clone())
+    }
+}
+
+/// Rule 16.
+#[test]
+fn a_machine_remembers_the_sixty_four_composites_that_it_left_last() {
+    let wards: Vec<StateRef<Actor>> = (0..66).map(|_| Arc::new(SizedWard(0)).into()).collect();
+    let beds: Vec<StateRef<Actor>> = wards.iter().map(|ward| Arc::new(Bed(ward.clone())).into()).collect();
+    let mut stage = Stage::new(&A);
+    for bed in &beds[..64] {
+        stage.change_state(bed.clone());
+        stage.change_state(&A);
+    }
+    // The first is left again, so the second is now the one that was left the longest ago.
+    stage.change_state(beds[0].clone());
+    stage.change_state(&A);
+    for bed in &beds[64..] {
+        stage.change_state(bed.clone());
+        stage.change_state(&A);
+    }
+    let remembered = |nth: usize| {
+        let mut machine = stage.machine.clone();
+        assert!(machine.resume_state(&mut Actor::default(), wards[nth].clone(), &mut GameTime::new()));
+        machine.current() == Some(&beds[nth])
+    };
+    let forgotten: Vec<_> = (0..66).filter(|nth| !remembered(*nth)).collect();
+    assert_eq!(forgotten, [1, 2]);
+}
+
+/// Rules 16 and 17.
+#[test]
+fn a_shared_composite_without_data_is_the_singleton_of_its_type() {
+    let bed: StateRef<Actor> = Arc::new(Bed(Arc::new(Ward).into())).into();
+    let mut stage = Stage::new(bed.clone());
+    stage.change_state(&A);
+    stage.resume_state(&Ward);
+    assert_eq!(stage.machine.current(), Some(&bed));
 }

@@ -18,6 +18,14 @@ fn time_in_state(stage: &Stage) -> Duration {
     Duration::from_secs_f64(stage.machine.time_in_state(&stage.time))
 }
 
+/// How long the machine has been in the house, its kitchen and its hall, in seconds.
+fn times(stage: &Stage) -> [Option<u64>; 3] {
+    [&HOUSE, &KITCHEN, &HALL].map(|place| {
+        let time = stage.machine.time_in(place, &stage.time)?;
+        Some(Duration::from_secs_f64(time).as_secs())
+    })
+}
+
 const fn seconds(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
@@ -32,7 +40,21 @@ fn before_the_first_change_time_in_state_counts_from_zero() {
 
 /// Rule 18.
 #[test]
-fn each_change_begins_the_count_anew() {
+fn start_begins_the_count() {
+    let mut stage = Stage::new(&KITCHEN).when("House.enter", |actor, fsm, time| {
+        actor.note(format!("{:?}", (fsm.time_in(&HOUSE, time), fsm.time_in(&KITCHEN, time))));
+    });
+    stage.advance(7);
+    assert_eq!(stage.start(), ["House.enter", "(Some(0.0), None)", "Kitchen.enter"]);
+    stage.advance(2);
+    assert_eq!(times(&stage), [Some(2), Some(2), None]);
+    stage.start();
+    assert_eq!(times(&stage), [Some(2), Some(2), None], "a refused start does not touch it");
+}
+
+/// Rule 18.
+#[test]
+fn each_change_begins_the_count_again() {
     let mut stage = Stage::new(&A);
     stage.advance(7);
     stage.change_state(&B);
@@ -46,16 +68,209 @@ fn each_change_begins_the_count_anew() {
     stage.push_state(&B);
     assert_eq!(time_in_state(&stage), seconds(0));
     stage.advance(1);
-    stage.pop_state();
+    stage.resume_state(&A);
     assert_eq!(time_in_state(&stage), seconds(0));
     stage.advance(1);
-    stage.resume_state(&B);
+    stage.force_state(&B);
     assert_eq!(time_in_state(&stage), seconds(0));
+    stage.advance(1);
+    stage.ensure_state(&A);
+    assert_eq!(time_in_state(&stage), seconds(0));
+    stage.advance(1);
+    stage.ensure_state(&A);
+    assert_eq!(time_in_state(&stage), seconds(1), "nothing was changed");
+}
+
+/// Rule 18.
+#[test]
+fn the_time_of_a_parent_goes_on_while_its_children_change() {
+    let mut stage = Stage::new(&KITCHEN);
+    stage.start();
+    stage.advance(2);
+    stage.change_state(&HALL);
+    stage.advance(3);
+    assert_eq!(times(&stage), [Some(5), None, Some(3)]);
+    assert_eq!(time_in_state(&stage), seconds(3), "that of current");
+    stage.change_state(&HOUSE);
+    stage.advance(1);
+    assert_eq!(times(&stage), [Some(1), None, None], "it was left and entered again");
+}
+
+/// Rule 18.
+#[test]
+fn a_parent_that_is_entered_first_has_the_time_of_its_child() {
+    let mut stage = Stage::new(&A);
+    stage.advance(2);
+    stage.change_state(&KITCHEN);
+    stage.advance(3);
+    assert_eq!(times(&stage), [Some(3), Some(3), None]);
+}
+
+/// Rule 18.
+#[test]
+fn a_child_entered_below_current_leaves_current_its_time() {
+    let mut stage = Stage::new(&HOUSE);
+    stage.start();
+    stage.advance(2);
+    stage.change_state(&KITCHEN);
+    stage.advance(3);
+    assert_eq!(times(&stage), [Some(5), Some(3), None]);
+}
+
+/// Rules 5 and 18.
+#[test]
+fn exits_and_guards_see_each_states_own_time() {
+    let mut stage = Stage::new(&KITCHEN)
+        .recording_guards()
+        .asking("House.can_exit", |actor, fsm, time| {
+            actor.note(format!("{:?}", (fsm.time_in(&HOUSE, time), fsm.time_in(&HALL, time))));
+            true
+        })
+        .when("House.exit", |actor, fsm, time| {
+            actor.note(format!("{:?}", (fsm.time_in(&HOUSE, time), fsm.time_in(&HALL, time))));
+        });
+    stage.start();
+    stage.advance(2);
+    stage.change_state(&HALL);
+    stage.advance(3);
+    assert_eq!(
+        stage.change_state(&A),
+        [
+            "Hall.can_exit?",
+            "House.can_exit?",
+            "(Some(5.0), Some(3.0))",
+            "A.can_enter?",
+            "Hall.exit",
+            "House.exit",
+            "(Some(5.0), Some(3.0))",
+            "Hall -> A (change)",
+            "A.enter",
+            "done"
+        ]
+    );
+}
+
+/// Rules 15 and 18.
+#[test]
+fn time_stands_still_in_a_suspended_path() {
+    let mut stage = Stage::new(&KITCHEN)
+        .when("House.resume", |actor, fsm, time| actor.note(format!("{:?}", fsm.time_in(&HOUSE, time))))
+        .when("Hall.resume", |actor, fsm, time| actor.note(format!("{:?}", fsm.time_in(&HALL, time))));
+    stage.start();
+    stage.advance(2);
+    stage.change_state(&HALL);
+    stage.advance(3);
+    stage.push_state(&A);
+    stage.advance(100);
+    assert_eq!(times(&stage), [None; 3]);
+    assert_eq!(
+        stage.pop_state(),
+        ["A.exit", "A -> Hall (pop)", "House.resume", "Some(5.0)", "Hall.resume", "Some(3.0)", "done"]
+    );
+    stage.advance(1);
+    assert_eq!(times(&stage), [Some(6), None, Some(4)]);
+}
+
+/// Rules 15 and 18.
+#[test]
+fn each_of_several_suspended_paths_keeps_its_own_time() {
+    let mut stage = Stage::new(&A);
+    stage.start();
+    stage.advance(1);
+    stage.push_state(&B);
+    stage.advance(2);
+    stage.push_state(&A);
+    stage.advance(4);
+    stage.pop_state();
+    stage.advance(8);
+    assert_eq!(time_in_state(&stage), seconds(10));
+    stage.pop_state();
+    stage.advance(16);
+    assert_eq!(time_in_state(&stage), seconds(17));
+}
+
+/// Rules 15 and 18: it counts from 0, up to the push.
+#[test]
+fn a_state_that_is_suspended_without_having_been_entered_has_a_time_as_well() {
+    let mut stage = Stage::new(&A);
+    stage.advance(3);
+    stage.push_state(&B);
+    stage.advance(4);
+    stage.pop_state();
+    stage.advance(1);
+    assert_eq!(time_in_state(&stage), seconds(4));
+}
+
+/// Rule 18.
+#[test]
+fn setting_current_leaves_the_times_as_they_are() {
+    let mut stage = Stage::new(&KITCHEN);
+    stage.start();
+    stage.advance(2);
+    stage.change_state(&HALL);
+    stage.advance(3);
+    stage.machine.set_current(&KITCHEN);
+    assert_eq!(times(&stage), [Some(5), Some(3), None]);
+    stage.machine.set_current(&A);
+    assert_eq!(time_in_state(&stage), seconds(3));
+}
+
+/// Rules 1 and 18.
+#[test]
+fn a_stopped_machine_counts_from_zero_again() {
+    let mut stage = Stage::new(&KITCHEN);
+    stage.start();
+    stage.advance(7);
+    stage.stop();
+    assert_eq!(times(&stage), [None; 3]);
+    assert_eq!(time_in_state(&stage), seconds(7));
+}
+
+/// Rule 18.
+#[test]
+fn a_clone_has_the_times_of_its_original() {
+    let mut stage = Stage::new(&KITCHEN);
+    stage.start();
+    stage.advance(2);
+    stage.push_state(&A);
+    stage.advance(3);
+    stage.machine = stage.machine.clone();
+    assert_eq!(time_in_state(&stage), seconds(3));
+    stage.pop_state();
+    assert_eq!(times(&stage), [Some(2), Some(2), None]);
+}
+
+/// Rule 18.
+#[test]
+fn a_clock_that_shows_no_number_stands_at_zero() {
+    struct Door;
+    impl Owner for Door {
+        type Context<'a> = f64;
+        type Message = ();
+
+        fn now(clock: &f64) -> f64 {
+            *clock
+        }
+    }
+    struct Open;
+    struct Closed;
+    impl State<Door> for Open {}
+    impl State<Door> for Closed {}
+
+    let mut broken = f64::NAN;
+    let mut machine = StateMachine::new(&Open);
+    machine.start(&mut Door, &mut broken);
+    assert_eq!(machine.time_in(&Open, &2.0), Some(2.0));
+    machine.start(&mut Door, &mut 3.0);
+    assert_eq!(machine.time_in(&Open, &3.0), Some(3.0), "it has been entered");
+    machine.push_state(&mut Door, &Closed, &mut broken);
+    machine.pop_state(&mut Door, &mut 4.0);
+    assert_eq!(machine.time_in(&Open, &5.0), Some(1.0));
 }
 
 /// Rules 7 and 18.
 #[test]
-fn a_change_to_the_current_state_begins_the_count_anew() {
+fn a_change_to_the_current_state_begins_the_count_again() {
     let mut stage = Stage::new(&A);
     stage.advance(7);
     stage.change_state(&A);
@@ -76,7 +291,7 @@ fn a_refused_change_does_not_touch_the_count() {
 
 /// Rule 18.
 #[test]
-fn a_change_below_a_common_ancestor_begins_the_count_anew() {
+fn a_change_below_a_common_ancestor_begins_the_count_again() {
     let mut stage = Stage::new(&KITCHEN);
     stage.advance(7);
     stage.change_state(&HALL);

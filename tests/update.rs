@@ -2,7 +2,8 @@
 
 mod trace;
 
-use trace::{Place, Stage};
+use demeanor::{Fsm, GameTime, State};
+use trace::{Actor, Place, Stage};
 
 static A: Place = Place::new("A");
 static B: Place = Place::new("B");
@@ -197,6 +198,68 @@ fn requests_are_carried_out_before_the_next_callback() {
             "C.enter"
         ]
     );
+}
+
+/// Rule 4.
+#[test]
+fn a_passive_state_is_not_updated() {
+    static STATUE: Place = Place::new("Statue").passive();
+    let mut stage = Stage::new(&STATUE).when("Statue.update", |_, fsm, _| fsm.change_state(&A));
+    assert_eq!(stage.start(), ["Statue.enter"]);
+    assert_eq!(stage.update(), [] as [&str; 0]);
+    assert_eq!(stage.send("hit"), ["Statue.hit", "not handled"]);
+    assert_eq!(stage.change_state(&A), ["Statue.exit", "Statue -> A (change)", "A.enter", "done"]);
+    assert_eq!(stage.update(), ["A.update"]);
+}
+
+/// Rule 4.
+#[test]
+fn a_passive_global_is_not_updated_and_hears_messages() {
+    static EARS: Place = Place::new("Ears").passive();
+    let mut stage = Stage::new(&STOVE).global(&EARS);
+    assert_eq!(stage.update(), ["House.update", "Kitchen.update", "Stove.update"]);
+    assert_eq!(stage.send("hit"), ["Stove.hit", "Kitchen.hit", "House.hit", "Ears.hit", "not handled"]);
+}
+
+/// Rule 4: the depth of a passive state counts, so that the tick ends where it would.
+#[test]
+fn passive_states_on_a_path_are_passed_over() {
+    static YARD: Place = Place::new("Yard").passive();
+    static SHED: Place = Place::new("Shed").inside(&YARD);
+    static BENCH: Place = Place::new("Bench").inside(&SHED).passive();
+    let mut stage = Stage::new(&BENCH).when("Shed.update", |_, fsm, _| fsm.change_state(&TABLE));
+    assert_eq!(
+        stage.update(),
+        [
+            "Shed.update",
+            "Bench.exit",
+            "Shed.exit",
+            "Yard.exit",
+            "Bench -> Table (change)",
+            "House.enter",
+            "Kitchen.enter",
+            "Table.enter",
+            "Table.update"
+        ]
+    );
+}
+
+/// Rule 4.
+#[test]
+fn a_passive_state_that_is_owned_or_shared_is_not_updated_either() {
+    #[derive(Clone)]
+    struct Frozen(&'static str);
+    impl State<Actor> for Frozen {
+        fn update(&self, actor: &mut Actor, _: &mut Fsm<'_, Actor>, _: &mut GameTime) {
+            actor.note(self.0);
+        }
+
+        fn is_passive(&self) -> bool {
+            true
+        }
+    }
+    assert_eq!(Stage::new(Box::new(Frozen("owned"))).update(), [] as [&str; 0]);
+    assert_eq!(Stage::new(std::sync::Arc::new(Frozen("shared"))).update(), [] as [&str; 0]);
 }
 
 /// Rules 4 and 15.

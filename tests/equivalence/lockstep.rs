@@ -359,14 +359,12 @@ impl Stage<'_> {
         for (place, twin) in self.places.iter().zip(&self.twins) {
             let machine = &twin.machine;
             let number = twin.puppet.number;
-            let expected = seen(machine.path(), machine.previous(), self.now - machine.time_in_state(&table));
+            let expected = seen_of(machine, &table);
             let (puppet, is) = match place {
                 Place::In(key) => {
                     (self.batch.get(*key).expect("no owner is lost"), self.seen_of(*key, machine, &table))
                 }
-                Place::Alone(Twin { puppet, machine }) => {
-                    (puppet, seen(machine.path(), machine.previous(), self.now - machine.time_in_state(&table)))
-                }
+                Place::Alone(Twin { puppet, machine }) => (puppet, seen_of(machine, &table)),
             };
             assert_eq!(puppet.number, number, "{way:?}, {deed:?}: every owner has its key");
             if puppet.has_events() || twin.puppet.has_events() {
@@ -394,10 +392,12 @@ impl Stage<'_> {
         for id in ids() {
             let state = self.forms.reference(id);
             assert_eq!(batch.is_in_state(key, &*state), twin.is_in_state(&*state), "whether it is in a state");
+            assert_eq!(batch.time_in(key, &*state, table), twin.time_in(&*state, table), "for how long");
         }
         assert_eq!(batch.is_in::<Node<2>>(key), twin.is_in::<Node<2>>(), "whether it is in a state of a type");
-        let since = batch.time_in_state(key, table).expect("the key is not stale");
-        seen(twin.path(), batch.previous_of(key), self.now - since)
+        let time = batch.time_in_state(key, table).expect("the key is not stale");
+        assert!(time.total_cmp(&twin.time_in_state(table)).is_eq(), "the time in the current state");
+        seen(twin.path(), batch.previous_of(key), |state| batch.time_in(key, state, table))
     }
 
     /// Everybody is there once, in the place of its state (rule 22).
@@ -450,6 +450,11 @@ impl Stage<'_> {
     }
 }
 
+/// What a machine shows.
+fn seen_of(machine: &StateMachine<Puppet>, table: &Table<'_>) -> Seen {
+    seen(machine.path(), machine.previous(), |state| machine.time_in(state, table))
+}
+
 /// What a census counts together.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Group {
@@ -494,11 +499,13 @@ fn act_on_machine(act: &Act, twin: &mut Twin, forms: &'static Forms, table: &mut
         Act::Verb(verb) => {
             return match *verb {
                 Verb::Change(to) => Some(machine.change_state(puppet, forms.reference(to), table)),
+                Verb::Ensure(to) => Some(machine.ensure_state(puppet, forms.reference(to), table)),
+                Verb::Force(to) => Some(machine.force_state(puppet, forms.reference(to), table)),
                 Verb::Revert => Some(machine.revert_state(puppet, table)),
                 Verb::Push(over) => Some(machine.push_state(puppet, forms.reference(over), table)),
                 Verb::Pop => Some(machine.pop_state(puppet, table)),
                 Verb::Resume(composite) => Some(machine.resume_state(puppet, forms.reference(composite), table)),
-                Verb::ChangeNow(_) | Verb::Panic => None,
+                Verb::ChangeNow(_) | Verb::Send | Verb::SendNow | Verb::Panic => None,
             };
         }
         Act::With(verbs) => machine.with(puppet, table, |puppet, fsm, table| {
@@ -530,11 +537,13 @@ fn act_on_batch(
         Act::Verb(verb) => {
             return match *verb {
                 Verb::Change(to) => Some(batch.change_state(key, forms.reference(to), table)),
+                Verb::Ensure(to) => Some(batch.ensure_state(key, forms.reference(to), table)),
+                Verb::Force(to) => Some(batch.force_state(key, forms.reference(to), table)),
                 Verb::Revert => Some(batch.revert_state(key, table)),
                 Verb::Push(over) => Some(batch.push_state(key, forms.reference(over), table)),
                 Verb::Pop => Some(batch.pop_state(key, table)),
                 Verb::Resume(composite) => Some(batch.resume_state(key, forms.reference(composite), table)),
-                Verb::ChangeNow(_) | Verb::Panic => None,
+                Verb::ChangeNow(_) | Verb::Send | Verb::SendNow | Verb::Panic => None,
             };
         }
         Act::With(verbs) => {

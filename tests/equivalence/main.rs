@@ -26,6 +26,7 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 
 use lockstep::{Way, run};
+use program::Read;
 use puppet::{Corner, Kind};
 use script::{Script, crowded, intricate, plain};
 
@@ -113,13 +114,16 @@ fn a_long_run_of_many_chunks() {
 #[test]
 fn the_scripts_reach_every_corner_of_a_batch() {
     let missing = {
-        use Kind::{Enter, Exit, Guard, Message, Now, Resume, Suspend, Told, Update};
-        let panicked = [Enter, Update, Exit, Message, Suspend, Resume, Guard, Told, Now].map(Corner::Panicked);
-        let among_many = [Enter, Exit, Guard, Told].map(Corner::AmongMany);
-        let panicked_among_many = [Enter, Exit, Guard, Told].map(Corner::PanickedAmongMany);
+        use Kind::{Completed, Enter, Exit, Guard, Message, Now, Resume, Suspend, Told, Update};
+        let panicked =
+            [Enter, Update, Exit, Message, Suspend, Resume, Guard, Told, Completed, Now].map(Corner::Panicked);
+        let among_many = [Enter, Exit, Guard, Told, Completed].map(Corner::AmongMany);
+        let panicked_among_many = [Enter, Exit, Guard, Told, Completed].map(Corner::PanickedAmongMany);
+        let refused_by =
+            [Read::Counter, Read::Time, Read::Target, Read::Previous, Read::Requests].map(Corner::RefusedBy);
         let others =
             [Corner::RefusedAmongMany, Corner::AskedInEnterAmongMany, Corner::NowInEnterAmongMany, Corner::Edited];
-        [&panicked[..], &among_many, &panicked_among_many, &others].concat().into_iter()
+        [&panicked[..], &among_many, &panicked_among_many, &refused_by, &others].concat().into_iter()
     };
     let mut missing: BTreeSet<_> = missing.collect();
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]);

@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 
 use demeanor::{Change, Fsm, FsmSlice, Outcome, Owner, Refusal, State, StateRef};
 
-use crate::program::{Callback, Guard, Id, Made, Program, STATES, Verb};
+use crate::program::{Callback, Guard, Id, Made, Program, Read, STATES, Verb};
 
 /// An owner.
 #[derive(Clone)]
@@ -33,12 +33,15 @@ pub(crate) struct Mark {
     edits: u8,
 }
 
-/// What a callback sees of the machine.
+/// What a callback or a guard sees of the machine.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Seen {
     path: [Option<Mark>; 4],
     previous: Option<Mark>,
-    entered_at: f64,
+    /// How long each state of the path has been active, in seconds.
+    times: [Option<f64>; 4],
+    target: Option<Mark>,
+    has_requests: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -46,11 +49,13 @@ pub(crate) enum Event {
     Called(Id, Callback, Seen),
     /// The callback is about to return.
     Done(Id, Callback),
-    Asked(Id, Guard, bool),
+    Asked(Id, Guard, Seen, bool),
     /// What `on_change` was told: from, to, cause, the guard that refused.
     Told(Option<Mark>, Option<Mark>, &'static str, Option<(Guard, Id)>),
-    /// What `change_state_now` returned.
-    Now(bool),
+    /// What `after_change` was told: from, to, cause.
+    Completed(Option<Mark>, Option<Mark>, &'static str),
+    /// What `change_state_now` or `send_now` returned, and the target that the rest of the callback sees.
+    Now(bool, Option<Mark>),
 }
 
 impl Event {
@@ -66,7 +71,8 @@ impl Event {
             },
             Self::Asked(..) => Kind::Guard,
             Self::Told(..) => Kind::Told,
-            Self::Now(_) => Kind::Now,
+            Self::Completed(..) => Kind::Completed,
+            Self::Now(..) => Kind::Now,
         }
     }
 }
@@ -81,6 +87,7 @@ pub(crate) enum Kind {
     Resume,
     Guard,
     Told,
+    Completed,
     Now,
 }
 
@@ -90,6 +97,7 @@ pub(crate) enum Kind {
 pub(crate) enum Corner {
     AmongMany(Kind),
     RefusedAmongMany,
+    RefusedBy(Read),
     AskedInEnterAmongMany,
     NowInEnterAmongMany,
     Panicked(Kind),
@@ -124,9 +132,9 @@ impl<'p> Table<'p> {
     fn is_among_many(&self, owner: usize, event: Event) -> bool {
         let kind = event.kind();
         match event {
-            Event::Now(_) => return false,
+            Event::Now(..) => return false,
             Event::Done(..) => {}
-            Event::Called(..) | Event::Asked(..) | Event::Told(..) => {
+            Event::Called(..) | Event::Asked(..) | Event::Told(..) | Event::Completed(..) => {
                 let last = self.last.get();
                 self.is_among_many.set(last.is_some_and(|(other, of)| of == kind && other != owner));
             }
@@ -151,10 +159,18 @@ impl Owner for Puppet {
             Outcome::Refused(Refusal::Exit(state)) => Some((Guard::CanExit, mark(state).id)),
             other => unreachable!("an outcome that is new here: {}", std::any::type_name_of_val(other)),
         };
-        let causes = ["change", "revert", "push", "pop", "resume"];
-        let cause = causes.into_iter().find(|cause| change.cause.to_string() == *cause).expect("a cause known here");
-        self.record(Event::Told(change.from.map(mark), change.to.map(mark), cause, refused_by), table);
+        self.record(Event::Told(change.from.map(mark), change.to.map(mark), cause(change), refused_by), table);
     }
+
+    fn after_change(&mut self, change: &Change<'_, Self>, table: &mut Table<'_>) {
+        assert!(change.is_taken(), "nobody is told that a refused change is complete");
+        self.record(Event::Completed(change.from.map(mark), change.to.map(mark), cause(change)), table);
+    }
+}
+
+fn cause(change: &Change<'_, Puppet>) -> &'static str {
+    let causes = ["change", "force", "revert", "push", "pop", "resume"];
+    causes.into_iter().find(|cause| change.cause.to_string() == *cause).expect("a cause known here")
 }
 
 impl Puppet {
@@ -189,7 +205,7 @@ impl Puppet {
         if among_many {
             table.reached(Corner::AmongMany(kind));
         }
-        if among_many && matches!(event, Event::Asked(_, _, false)) {
+        if among_many && matches!(event, Event::Asked(_, _, _, false)) {
             table.reached(Corner::RefusedAmongMany);
         }
         match self.fuse.get() {
@@ -219,12 +235,19 @@ impl Puppet {
             Verb::Change(to) => fsm.change_state(forms.reference(to)),
             Verb::ChangeNow(to) => {
                 let done = fsm.change_state_now(self, forms.reference(to), table);
-                self.record(Event::Now(done), table);
+                self.record(Event::Now(done, fsm.target().map(mark)), table);
             }
+            Verb::Ensure(to) => fsm.ensure_state(forms.reference(to)),
+            Verb::Force(to) => fsm.force_state(forms.reference(to)),
             Verb::Revert => fsm.revert_state(),
             Verb::Push(over) => fsm.push_state(forms.reference(over)),
             Verb::Pop => fsm.pop_state(),
             Verb::Resume(composite) => fsm.resume_state(forms.reference(composite)),
+            Verb::Send => fsm.send(()),
+            Verb::SendNow => {
+                let handled = fsm.send_now(self, &(), table);
+                self.record(Event::Now(handled, fsm.target().map(mark)), table);
+            }
             // Panics come from fuses here: one owner's, at one event.
             Verb::Panic => {}
         }
@@ -319,30 +342,48 @@ pub(crate) fn mark(state: &StateRef<Puppet>) -> Mark {
     of::<0>(state).or_else(|| of::<1>(state)).or_else(|| of::<2>(state)).or_else(|| of::<3>(state)).expect("a node")
 }
 
+/// What a machine, a batch or a handle shows.
 pub(crate) fn seen<'a>(
     path: impl Iterator<Item = &'a StateRef<Puppet>>,
     previous: Option<&StateRef<Puppet>>,
-    entered_at: f64,
+    time_in: impl Fn(&dyn State<Puppet>) -> Option<f64>,
 ) -> Seen {
-    let mut levels = [None; 4];
+    let (mut levels, mut times) = ([None; 4], [None; 4]);
     for (level, state) in path.enumerate() {
         levels[level] = Some(mark(state));
+        times[level] = time_in(&**state);
+        assert!(times[level].is_some(), "a state of the path is active");
     }
-    Seen { path: levels, previous: previous.map(mark), entered_at }
+    Seen { path: levels, previous: previous.map(mark), times, target: None, has_requests: false }
+}
+
+/// What a handle shows.
+fn seen_by(fsm: &Fsm<'_, Puppet>, table: &Table<'_>) -> Seen {
+    assert_eq!(fsm.current(), fsm.path().last(), "the path ends at current");
+    let seen = seen(fsm.path(), fsm.previous(), |state| fsm.time_in(state, table));
+    let time = seen.times.iter().flatten().last();
+    assert!(time.is_none_or(|time| time.total_cmp(&fsm.time_in_state(table)).is_eq()), "it is the time of current");
+    Seen { target: fsm.target().map(mark), has_requests: fsm.has_requests(), ..seen }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the clock goes on by quarters of a second"
+)]
+fn quarters(time: f64) -> u32 {
+    (time * 4.0) as u32
 }
 
 impl<const KIND: u8> Node<KIND> {
     fn call(&self, callback: Callback, puppet: &mut Puppet, fsm: &mut Fsm<'_, Puppet>, table: &mut Table<'_>) -> bool {
-        let entered_at = table.now - fsm.time_in_state(table);
-        assert_eq!(fsm.current(), fsm.path().last(), "the path ends at current");
-        let seen = seen(fsm.path(), fsm.previous(), entered_at);
-        puppet.record(Event::Called(self.id, callback, seen), table);
+        puppet.record(Event::Called(self.id, callback, seen_by(fsm, table)), table);
         let among_many = callback == Callback::Enter && table.is_among_many.get();
         let counter = puppet.counter;
         puppet.counter += 1;
         for verb in table.program.verbs(self.id, callback, counter) {
             if among_many && puppet.fuel > 0 {
-                let is_now = matches!(verb, Verb::ChangeNow(_));
+                let is_now = matches!(verb, Verb::ChangeNow(_) | Verb::SendNow);
                 table.reached(if is_now { Corner::NowInEnterAmongMany } else { Corner::AskedInEnterAmongMany });
             }
             puppet.use_verb(verb, self.forms, fsm, table);
@@ -351,9 +392,21 @@ impl<const KIND: u8> Node<KIND> {
         table.program.handles(self.id, counter)
     }
 
-    fn ask(&self, guard: Guard, puppet: &Puppet, table: &Table<'_>) -> bool {
-        let allowed = table.program.allows(self.id, guard, puppet.counter);
-        puppet.record(Event::Asked(self.id, guard, allowed), table);
+    fn ask(&self, guard: Guard, puppet: &Puppet, fsm: &Fsm<'_, Puppet>, table: &Table<'_>) -> bool {
+        let id = |state: Option<&StateRef<Puppet>>| state.map_or(0, |state| u32::from(mark(state).id) + 1);
+        let reads = table.program.states[usize::from(self.id)].reads;
+        let number = match reads {
+            Read::Counter => puppet.counter,
+            Read::Time => quarters(fsm.time_in_state(table)),
+            Read::Target => id(fsm.target()),
+            Read::Previous => id(fsm.previous()),
+            Read::Requests => u32::from(fsm.has_requests()),
+        };
+        let allowed = table.program.allows(self.id, guard, number);
+        if !allowed {
+            table.reached(Corner::RefusedBy(reads));
+        }
+        puppet.record(Event::Asked(self.id, guard, seen_by(fsm, table), allowed), table);
         allowed
     }
 }
@@ -364,7 +417,7 @@ impl<const KIND: u8> State<Puppet> for Node<KIND> {
     }
 
     fn update(&self, puppet: &mut Puppet, fsm: &mut Fsm<'_, Puppet>, table: &mut Table<'_>) {
-        if self.is_passive() || puppet.updates_left == 0 {
+        if puppet.updates_left == 0 {
             return;
         }
         puppet.updates_left -= 1;
@@ -389,12 +442,12 @@ impl<const KIND: u8> State<Puppet> for Node<KIND> {
         self.call(if knows_stacks { Callback::Resume } else { Callback::Enter }, puppet, fsm, table);
     }
 
-    fn can_enter(&self, puppet: &Puppet, table: &Table<'_>) -> bool {
-        self.ask(Guard::CanEnter, puppet, table)
+    fn can_enter(&self, puppet: &Puppet, fsm: &Fsm<'_, Puppet>, table: &Table<'_>) -> bool {
+        self.ask(Guard::CanEnter, puppet, fsm, table)
     }
 
-    fn can_exit(&self, puppet: &Puppet, table: &Table<'_>) -> bool {
-        self.ask(Guard::CanExit, puppet, table)
+    fn can_exit(&self, puppet: &Puppet, fsm: &Fsm<'_, Puppet>, table: &Table<'_>) -> bool {
+        self.ask(Guard::CanExit, puppet, fsm, table)
     }
 
     fn parent(&self) -> Option<StateRef<Puppet>> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use demeanor::{Change, Fsm, Outcome, Owner, Refusal, State, StateMachine, StateRef};
 
-use crate::program::{Callback, Event, Guard, Id, Made, Program, STATES, Seen, Step, Verb};
+use crate::program::{Callback, Event, Guard, Id, Made, Program, Read, STATES, Seen, Step, Verb};
 
 /// The puppet that the states move.
 #[derive(Default)]
@@ -36,15 +36,13 @@ impl Owner for Puppet {
             Outcome::Refused(Refusal::Exit(state)) => Some((Guard::CanExit, id_of(state))),
             other => unreachable!("an outcome that is new here: {}", std::any::type_name_of_val(other)),
         };
-        let cause = match change.cause.to_string().as_str() {
-            "change" => "change",
-            "revert" => "revert",
-            "push" => "push",
-            "pop" => "pop",
-            "resume" => "resume",
-            other => unreachable!("a cause that is new here: {other}"),
-        };
+        let cause = change.cause.to_string();
         self.record(Event::Told(change.from.map(id_of), change.to.map(id_of), cause, refused_by));
+    }
+
+    fn after_change(&mut self, change: &Change<'_, Self>, _: &mut Table<'_>) {
+        assert!(change.is_taken(), "nobody is told that a refused change is complete");
+        self.record(Event::Completed(change.from.map(id_of), change.to.map(id_of), change.cause.to_string()));
     }
 }
 
@@ -62,12 +60,19 @@ impl Puppet {
             Verb::Change(to) => fsm.change_state(reference(to)),
             Verb::ChangeNow(to) => {
                 let done = fsm.change_state_now(self, reference(to), table);
-                self.record(Event::Now(done));
+                self.record(Event::Now(done, fsm.target().map(id_of)));
             }
+            Verb::Ensure(to) => fsm.ensure_state(reference(to)),
+            Verb::Force(to) => fsm.force_state(reference(to)),
             Verb::Revert => fsm.revert_state(),
             Verb::Push(over) => fsm.push_state(reference(over)),
             Verb::Pop => fsm.pop_state(),
             Verb::Resume(composite) => fsm.resume_state(reference(composite)),
+            Verb::Send => fsm.send(()),
+            Verb::SendNow => {
+                let handled = fsm.send_now(self, &(), table);
+                self.record(Event::Now(handled, fsm.target().map(id_of)));
+            }
             // Without the panic hook's message: it is expected.
             Verb::Panic => resume_unwind(Box::new("told to panic")),
         }
@@ -85,6 +90,7 @@ struct Form {
     parent: Option<Id>,
     initial: Option<Id>,
     keeps_history: bool,
+    is_passive: bool,
 }
 
 thread_local! {
@@ -101,26 +107,42 @@ fn id_of(state: &StateRef<Puppet>) -> Id {
     id
 }
 
+/// What a handle or a machine shows.
 fn seen<'a>(
     current: Option<&StateRef<Puppet>>,
     previous: Option<&StateRef<Puppet>>,
     path: impl Iterator<Item = &'a StateRef<Puppet>>,
     is_in: impl Fn(&dyn State<Puppet>) -> bool,
-    entered_at: f64,
+    time_in: impl Fn(&dyn State<Puppet>) -> Option<f64>,
 ) -> Seen {
     let path: Vec<_> = path.map(id_of).collect();
+    assert_eq!(current.map(id_of), path.last().copied(), "the path ends at current");
     for state in 0..STATES {
-        assert_eq!(is_in(&*reference(state)), path.contains(&state), "is_in_state agrees with the path");
+        let is_active = path.contains(&state);
+        assert_eq!(is_in(&*reference(state)), is_active, "is_in_state agrees with the path");
+        assert_eq!(time_in(&*reference(state)).is_some(), is_active, "time_in agrees with the path");
     }
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it counts callbacks")]
-    Seen { current: current.map(id_of), previous: previous.map(id_of), path, entered_at: entered_at as u32 }
+    let times = path.iter().map(|state| whole(time_in(&*reference(*state)).expect("it is active"))).collect();
+    Seen { previous: previous.map(id_of), path, times, target: None, has_requests: false }
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the clock counts callbacks")]
+fn whole(time: f64) -> u32 {
+    time as u32
+}
+
+fn seen_by(fsm: &Fsm<'_, Puppet>, table: &Table<'_>) -> Seen {
+    let is_in = |state: &dyn State<Puppet>| fsm.is_in_state(state);
+    let time_in = |state: &dyn State<Puppet>| fsm.time_in(state, table);
+    let seen = seen(fsm.current(), fsm.previous(), fsm.path(), is_in, time_in);
+    let time = seen.times.last().copied().unwrap_or(table.counter);
+    assert_eq!(whole(fsm.time_in_state(table)), time, "time_in_state is the time of current");
+    Seen { target: fsm.target().map(id_of), has_requests: fsm.has_requests(), ..seen }
 }
 
 impl Node {
     fn call(&self, callback: Callback, puppet: &mut Puppet, fsm: &mut Fsm<'_, Puppet>, table: &mut Table<'_>) -> bool {
-        let entered_at = f64::from(table.counter) - fsm.time_in_state(table);
-        let seen = seen(fsm.current(), fsm.previous(), fsm.path(), |state| fsm.is_in_state(state), entered_at);
-        puppet.record(Event::Called(self.0, callback, seen));
+        puppet.record(Event::Called(self.0, callback, seen_by(fsm, table)));
         let counter = table.counter;
         table.counter += 1;
         for verb in table.program.verbs(self.0, callback, counter) {
@@ -129,9 +151,16 @@ impl Node {
         table.program.handles(self.0, counter)
     }
 
-    fn ask(&self, guard: Guard, puppet: &Puppet, table: &Table<'_>) -> bool {
-        let allowed = table.program.allows(self.0, guard, table.counter);
-        puppet.record(Event::Asked(self.0, guard, allowed));
+    fn ask(&self, guard: Guard, puppet: &Puppet, fsm: &Fsm<'_, Puppet>, table: &Table<'_>) -> bool {
+        let number = match table.program.states[usize::from(self.0)].reads {
+            Read::Counter => table.counter,
+            Read::Time => whole(fsm.time_in_state(table)),
+            Read::Target => fsm.target().map_or(0, |state| u32::from(id_of(state)) + 1),
+            Read::Previous => fsm.previous().map_or(0, |state| u32::from(id_of(state)) + 1),
+            Read::Requests => u32::from(fsm.has_requests()),
+        };
+        let allowed = table.program.allows(self.0, guard, number);
+        puppet.record(Event::Asked(self.0, guard, seen_by(fsm, table), allowed));
         allowed
     }
 }
@@ -163,12 +192,12 @@ impl State<Puppet> for Node {
         self.call(if knows_stacks { Callback::Resume } else { Callback::Enter }, puppet, fsm, table);
     }
 
-    fn can_enter(&self, puppet: &Puppet, table: &Table<'_>) -> bool {
-        self.ask(Guard::CanEnter, puppet, table)
+    fn can_enter(&self, puppet: &Puppet, fsm: &Fsm<'_, Puppet>, table: &Table<'_>) -> bool {
+        self.ask(Guard::CanEnter, puppet, fsm, table)
     }
 
-    fn can_exit(&self, puppet: &Puppet, table: &Table<'_>) -> bool {
-        self.ask(Guard::CanExit, puppet, table)
+    fn can_exit(&self, puppet: &Puppet, fsm: &Fsm<'_, Puppet>, table: &Table<'_>) -> bool {
+        self.ask(Guard::CanExit, puppet, fsm, table)
     }
 
     fn parent(&self) -> Option<StateRef<Puppet>> {
@@ -181,6 +210,10 @@ impl State<Puppet> for Node {
 
     fn keeps_history(&self) -> bool {
         FORMS.with_borrow(|forms| forms[usize::from(self.0)].keeps_history)
+    }
+
+    fn is_passive(&self) -> bool {
+        FORMS.with_borrow(|forms| forms[usize::from(self.0)].is_passive)
     }
 }
 
@@ -195,6 +228,7 @@ pub(crate) fn run(program: &Program) -> Vec<Event> {
         parent: row.parent,
         initial: row.initial,
         keeps_history: row.keeps_history,
+        is_passive: row.is_passive,
     });
     FORMS.set(forms.collect());
 
@@ -215,9 +249,11 @@ pub(crate) fn run(program: &Program) -> Vec<Event> {
             }
             Err(payload) => resume_unwind(payload),
         }
-        let entered_at = f64::from(table.counter) - machine.time_in_state(&table);
         let is_in = |state: &dyn State<Puppet>| machine.is_in_state(state);
-        let seen = seen(machine.current(), machine.previous(), machine.path(), is_in, entered_at);
+        let time_in = |state: &dyn State<Puppet>| machine.time_in(state, &table);
+        let seen = seen(machine.current(), machine.previous(), machine.path(), is_in, time_in);
+        let time = seen.times.last().copied().unwrap_or(table.counter);
+        assert_eq!(whole(machine.time_in_state(&table)), time, "time_in_state is the time of current");
         puppet.record(Event::At(seen));
     }
     puppet.events.take()
@@ -232,11 +268,13 @@ fn take(step: &Step, machine: &mut StateMachine<Puppet>, puppet: &mut Puppet, ta
         Step::Outside(verb) => {
             return match *verb {
                 Verb::Change(to) => Some(machine.change_state(puppet, reference(to), table)),
+                Verb::Ensure(to) => Some(machine.ensure_state(puppet, reference(to), table)),
+                Verb::Force(to) => Some(machine.force_state(puppet, reference(to), table)),
                 Verb::Revert => Some(machine.revert_state(puppet, table)),
                 Verb::Push(over) => Some(machine.push_state(puppet, reference(over), table)),
                 Verb::Pop => Some(machine.pop_state(puppet, table)),
                 Verb::Resume(composite) => Some(machine.resume_state(puppet, reference(composite), table)),
-                Verb::ChangeNow(_) | Verb::Panic => None,
+                Verb::ChangeNow(_) | Verb::Send | Verb::SendNow | Verb::Panic => None,
             };
         }
         Step::With(verbs) => machine.with(puppet, table, |puppet, fsm, table| {

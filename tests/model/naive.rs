@@ -2,17 +2,30 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use crate::program::{Callback, Event, Guard, Id, Program, Seen, Step, Verb};
+use crate::program::{Callback, Event, Guard, Id, Program, Read, Seen, Step, Verb};
 
 /// Something that a generator of programs should lead to now and then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Corner {
+    /// Rule 1.
+    WentDownInStart,
+    StartRefused,
+    /// Rule 4.
+    NotUpdated,
     /// Rule 5: a change made in an `enter` has abandoned the rest of the one under way, in a change, push, pop, start.
     Abandoned,
     AbandonedResume,
+    /// Rule 5: a change was never complete, though all of it was entered.
+    NeverComplete,
     /// Rule 8.
     RefusedExit,
     RefusedEnter,
+    RefusedByTime,
+    RefusedByTarget,
+    RefusedByPrevious,
+    RefusedByRequests,
+    /// Rule 8: a handler of a message was called while a change was under way.
+    HeardInEnter,
     /// Rule 9.
     NothingToRevertTo,
     /// Rule 11: a change within the call had earlier requests to carry out.
@@ -20,9 +33,11 @@ pub(crate) enum Corner {
     /// Rule 12.
     AskedInExit,
     NowInExit,
+    SentNowInExit,
     /// Rule 13.
     Cycle,
     CycleOfNow,
+    CycleOfMessages,
     /// Rule 14: a state was not offered a message that it would have been.
     LeftBeforeItsTurn,
     /// Rule 15.
@@ -31,30 +46,59 @@ pub(crate) enum Corner {
     StackFull,
     /// Rule 16.
     HistoryUsed,
-    HistoryUsedFromInside,
+    HistoryNotUsedFromInside,
+    ResumedFromInside,
+    /// Rule 18: a parent was active for longer than its child; a time went on after a pop.
+    OlderParent,
+    TimeWentOn,
     /// Rule 22.
     Panicked,
+    /// Rule 24.
+    EnsuredAlready,
+    ForcedPastAGuard,
+    SentToOneself,
+    SentNow,
+    SentWithinMessage,
 }
 
 impl Corner {
-    pub(crate) const ALL: [Self; 17] = [
+    pub(crate) const ALL: [Self; 36] = [
+        Self::WentDownInStart,
+        Self::StartRefused,
+        Self::NotUpdated,
         Self::Abandoned,
         Self::AbandonedResume,
+        Self::NeverComplete,
         Self::RefusedExit,
         Self::RefusedEnter,
+        Self::RefusedByTime,
+        Self::RefusedByTarget,
+        Self::RefusedByPrevious,
+        Self::RefusedByRequests,
+        Self::HeardInEnter,
         Self::NothingToRevertTo,
         Self::NowAfterRequests,
         Self::AskedInExit,
         Self::NowInExit,
+        Self::SentNowInExit,
         Self::Cycle,
         Self::CycleOfNow,
+        Self::CycleOfMessages,
         Self::LeftBeforeItsTurn,
         Self::PopOfNothing,
         Self::PopToNoState,
         Self::StackFull,
         Self::HistoryUsed,
-        Self::HistoryUsedFromInside,
+        Self::HistoryNotUsedFromInside,
+        Self::ResumedFromInside,
+        Self::OlderParent,
+        Self::TimeWentOn,
         Self::Panicked,
+        Self::EnsuredAlready,
+        Self::ForcedPastAGuard,
+        Self::SentToOneself,
+        Self::SentNow,
+        Self::SentWithinMessage,
     ];
 }
 
@@ -68,23 +112,41 @@ struct Model<'p> {
     current: Option<Id>,
     previous: Option<Id>,
     global: Option<Id>,
-    stack: Vec<Option<Id>>,
+    /// Rule 18: when each active state was entered. Those that have not been are not here.
+    entered_at: BTreeMap<Id, u32>,
+    stack: Vec<Suspended>,
     history: BTreeMap<Id, Id>,
-    entered_at: u32,
     /// Rule 10: one line of requests for the whole callback.
     requests: VecDeque<Verb>,
-    /// Rule 13: the changes carried out for this callback.
+    /// Rule 13: the changes and messages to oneself carried out for this callback.
     carried_out: u32,
     /// Rule 12: whether an `exit` or `suspend` is running.
     leaving: bool,
+    /// How many `enter` and `resume` are running, one within the other.
+    entering: u32,
     /// Rule 14: the states left since the message was offered.
     left: BTreeSet<Id>,
+    /// How many messages are being offered, one within the other.
+    offering: u32,
     /// All changes ever, to see whether one has happened meanwhile.
     changes: u32,
     counter: u32,
     fuel: u32,
     events: Vec<Event>,
     corners: BTreeSet<Corner>,
+}
+
+/// What was pushed over, and how long each of its states had been active by then.
+struct Suspended {
+    current: Option<Id>,
+    times: BTreeMap<Id, u32>,
+}
+
+/// One change: from where to where, and why.
+struct Change {
+    from: Option<Id>,
+    to: Option<Id>,
+    cause: &'static str,
 }
 
 /// Runs the program and returns what happens, and which corners it has led to.
@@ -94,13 +156,15 @@ pub(crate) fn run(program: &Program) -> (Vec<Event>, BTreeSet<Corner>) {
         current: program.current,
         previous: None,
         global: program.global,
+        entered_at: BTreeMap::new(),
         stack: Vec::new(),
         history: BTreeMap::new(),
-        entered_at: 0,
         requests: VecDeque::new(),
         carried_out: 0,
         leaving: false,
+        entering: 0,
         left: BTreeSet::new(),
+        offering: 0,
         changes: 0,
         counter: 0,
         fuel: 0,
@@ -118,7 +182,8 @@ pub(crate) fn run(program: &Program) -> (Vec<Event>, BTreeSet<Corner>) {
                 model.events.push(Event::Panicked);
             }
         }
-        let seen = model.seen();
+        model.begin();
+        let seen = model.seen(None);
         model.events.push(Event::At(seen));
     }
     (model.events, model.corners)
@@ -131,20 +196,21 @@ impl Model<'_> {
             Step::Start => self.start()?,
             Step::Stop => self.stop()?,
             Step::Update => self.update()?,
-            Step::Send => return self.send().map(Some),
-            Step::Outside(Verb::ChangeNow(_) | Verb::Panic) | Step::Clone => {}
+            Step::Send => {
+                // Rule 13: each callback has a count of its own.
+                return self.offer(Self::begin).map(Some);
+            }
+            Step::Outside(Verb::ChangeNow(_) | Verb::Send | Verb::SendNow | Verb::Panic) | Step::Clone => {}
             Step::Outside(verb) => {
                 let done = self.carry_out(*verb)?;
                 self.carry_out_all()?;
                 return Ok(Some(done));
             }
             Step::With(verbs) => {
-                for verb in verbs {
-                    self.use_verb(*verb)?;
-                }
+                self.use_verbs(verbs, None)?;
                 self.carry_out_all()?;
             }
-            Step::SetCurrent(state) => self.current = Some(*state),
+            Step::SetCurrent(state) => self.set_current(*state),
             Step::SetPrevious(state) => self.previous = Some(*state),
             Step::SetGlobal(state) => self.global = Some(*state),
         }
@@ -156,20 +222,50 @@ impl Model<'_> {
         self.requests.clear();
         self.carried_out = 0;
         self.leaving = false;
+        self.entering = 0;
+        self.offering = 0;
+    }
+
+    /// Rule 18: states that stay active keep their time, and those that come have that of current.
+    fn set_current(&mut self, state: Id) {
+        let old = self.path(self.current);
+        let new = self.path(Some(state));
+        let old_parents = &old[..old.len().saturating_sub(1)];
+        let new_parents = &new[..new.len() - 1];
+        let kept = old_parents.iter().zip(new_parents).take_while(|(a, b)| a == b).count();
+        let since = self.current.and_then(|current| self.entered_at.get(&current).copied());
+        self.entered_at.retain(|state, _| old_parents[..kept].contains(state));
+        for state in &new[kept..] {
+            self.entered_at.extend(since.map(|since| (*state, since)));
+        }
+        self.current = Some(state);
     }
 
     /// Rule 1.
     fn start(&mut self) -> Outcome<()> {
-        let path = self.path(self.current);
-        self.enter_all(&path, Callback::Enter)?;
+        let Some(current) = self.current else { return Ok(()) };
+        if self.entered_at.contains_key(&current) {
+            self.corners.insert(Corner::StartRefused);
+            return Ok(());
+        }
+        let innermost = self.descend(current);
+        if innermost != current {
+            self.corners.insert(Corner::WentDownInStart);
+        }
+        let path = self.path(Some(innermost));
+        let now = self.counter;
+        let times = path.iter().map(|state| (*state, now)).collect();
+        self.entered_at.clear();
+        self.enter_all(&path, &times, Callback::Enter, None)?;
         self.carry_out_all()
     }
 
     /// Rule 1.
     fn stop(&mut self) -> Outcome<()> {
         let path = self.path(self.current);
-        self.leave_all(&path, Callback::Exit)?;
+        self.leave_all(&path, Callback::Exit, None)?;
         self.current = None;
+        self.entered_at.clear();
         self.stack.clear();
         Ok(())
     }
@@ -178,8 +274,7 @@ impl Model<'_> {
     fn update(&mut self) -> Outcome<()> {
         if let Some(global) = self.global {
             self.begin();
-            self.call(global, Callback::Update)?;
-            self.carry_out_all()?;
+            self.update_state(global)?;
         }
         let mut depth = 0;
         loop {
@@ -189,8 +284,7 @@ impl Model<'_> {
             }
             let was_innermost = depth == path.len() - 1;
             self.begin();
-            self.call(path[depth], Callback::Update)?;
-            self.carry_out_all()?;
+            self.update_state(path[depth])?;
             if was_innermost {
                 return Ok(());
             }
@@ -198,31 +292,56 @@ impl Model<'_> {
         }
     }
 
-    /// Rule 14.
-    fn send(&mut self) -> Outcome<bool> {
+    /// Rule 4: a passive state is not updated.
+    fn update_state(&mut self, state: Id) -> Outcome<()> {
+        if self.program.states[usize::from(state)].is_passive {
+            self.corners.insert(Corner::NotUpdated);
+            return Ok(());
+        }
+        self.call(state, Callback::Update, None)?;
+        self.carry_out_all()
+    }
+
+    /// Rule 14. Before each handler, `begin` is called.
+    fn offer(&mut self, begin: fn(&mut Self)) -> Outcome<bool> {
         let path = self.path(self.current);
-        self.left.clear();
+        let left_before = std::mem::take(&mut self.left);
         for state in path.into_iter().rev() {
             if self.left.contains(&state) {
                 if Some(state) != self.current {
                     self.corners.insert(Corner::LeftBeforeItsTurn);
                 }
-                continue;
-            }
-            self.begin();
-            let handled = self.call(state, Callback::Message)?;
-            self.carry_out_all()?;
-            if handled {
+            } else if self.hear(state, begin)? {
+                self.left.extend(left_before);
                 return Ok(true);
             }
         }
-        if let Some(global) = self.global {
-            self.begin();
-            let handled = self.call(global, Callback::Message)?;
-            self.carry_out_all()?;
-            return Ok(handled);
+        self.left.extend(left_before);
+        match self.global {
+            Some(global) => self.hear(global, begin),
+            None => Ok(false),
         }
-        Ok(false)
+    }
+
+    fn hear(&mut self, state: Id, begin: fn(&mut Self)) -> Outcome<bool> {
+        begin(self);
+        if self.entering > 0 {
+            self.corners.insert(Corner::HeardInEnter);
+        }
+        if self.offering > 0 {
+            self.corners.insert(Corner::SentWithinMessage);
+        }
+        self.offering += 1;
+        let handled = self.call(state, Callback::Message, None)?;
+        self.carry_out_all()?;
+        self.offering -= 1;
+        Ok(handled)
+    }
+
+    /// Rule 24.
+    fn offer_to_oneself(&mut self) -> Outcome<bool> {
+        self.carried_out += 1;
+        self.offer(|_| {})
     }
 
     /// Rules 10 and 12.
@@ -234,57 +353,101 @@ impl Model<'_> {
     }
 
     fn carry_out(&mut self, request: Verb) -> Outcome<bool> {
+        // Rule 24.
+        if let Verb::Ensure(target) = request
+            && self.path(self.current).contains(&target)
+        {
+            self.corners.insert(Corner::EnsuredAlready);
+            return Ok(true);
+        }
         // Rule 13.
         if self.carried_out == 64 {
-            self.corners.insert(Corner::Cycle);
+            let is_message = matches!(request, Verb::Send | Verb::SendNow);
+            self.corners.insert(if is_message { Corner::CycleOfMessages } else { Corner::Cycle });
             self.requests.clear();
             return Ok(false);
         }
         match request {
-            Verb::Change(target) | Verb::ChangeNow(target) => self.change(target, "change"),
+            Verb::Change(target) | Verb::ChangeNow(target) | Verb::Ensure(target) => {
+                self.change(target, target, "change")
+            }
+            Verb::Force(target) => self.change(target, target, "force"),
             // Rule 9.
             Verb::Revert => {
                 let Some(previous) = self.previous else {
                     self.corners.insert(Corner::NothingToRevertTo);
                     return Ok(false);
                 };
-                self.change(previous, "revert")
+                self.change(previous, previous, "revert")
             }
-            // Rule 16.
-            Verb::Resume(composite) => match self.history.get(&composite) {
-                Some(descendant) => {
-                    self.corners.insert(Corner::HistoryUsed);
-                    if self.path(self.current).contains(&composite) {
-                        self.corners.insert(Corner::HistoryUsedFromInside);
-                    }
-                    self.change(*descendant, "resume")
-                }
-                None => self.change(composite, "resume"),
-            },
+            Verb::Resume(composite) => {
+                let target = self.last_active_in(composite);
+                self.change(target, composite, "resume")
+            }
             Verb::Push(target) => self.push(target),
             Verb::Pop => self.pop(),
+            Verb::Send => {
+                self.corners.insert(Corner::SentToOneself);
+                self.offer_to_oneself()
+            }
+            Verb::SendNow => {
+                self.corners.insert(Corner::SentNow);
+                self.offer_to_oneself()
+            }
             Verb::Panic => unreachable!("a panic is no request"),
         }
     }
 
-    /// Rules 5 to 8.
-    fn change(&mut self, target: Id, cause: &'static str) -> Outcome<bool> {
+    /// Rule 16.
+    fn last_active_in(&mut self, composite: Id) -> Id {
+        if !self.program.states[usize::from(composite)].keeps_history {
+            return composite;
+        }
+        let remembered = self.history.get(&composite).copied();
+        match self.current {
+            Some(current) if self.path(self.current).contains(&composite) => {
+                if current != composite {
+                    self.corners.insert(Corner::ResumedFromInside);
+                }
+                if remembered.is_some_and(|remembered| remembered != current) {
+                    self.corners.insert(Corner::HistoryNotUsedFromInside);
+                }
+                current
+            }
+            _ => {
+                self.corners.extend(remembered.map(|_| Corner::HistoryUsed));
+                remembered.unwrap_or(composite)
+            }
+        }
+    }
+
+    /// Rules 5 to 8. `left` is left even if it is active around the target.
+    fn change(&mut self, target: Id, left: Id, cause: &'static str) -> Outcome<bool> {
         let old = self.path(self.current);
         let to = self.descend(target);
         let new = self.path(Some(to));
         let mut common = 0;
-        while common < old.len() && common < new.len() && old[common] == new[common] && old[common] != target {
+        while common < old.len() && common < new.len() && old[common] == new[common] && old[common] != left {
             common += 1;
         }
         let (leave, enter) = (&old[common..], &new[common..]);
-        if !self.may(Some(to), cause, leave, enter) {
+        let change = Change { from: self.current, to: Some(to), cause };
+        // Rule 24.
+        let asked = if cause == "force" { &[] } else { leave };
+        if asked.is_empty()
+            && leave.iter().any(|state| self.program.states[usize::from(*state)].refuses_exit == u8::MAX)
+        {
+            self.corners.insert(Corner::ForcedPastAGuard);
+        }
+        if !self.may(&change, asked, enter) {
             return Ok(false);
         }
-        let from = self.current;
-        self.leave_all(leave, Callback::Exit)?;
-        self.arrive(from, Some(to), cause);
-        self.enter_all(enter, Callback::Enter)?;
-        Ok(true)
+        self.leave_all(leave, Callback::Exit, change.to)?;
+        self.entered_at.retain(|state, _| old[..common].contains(state));
+        self.arrive(&change);
+        let now = self.counter;
+        let times = enter.iter().map(|state| (*state, now)).collect();
+        self.complete(&change, enter, &times, Callback::Enter)
     }
 
     /// Rule 15.
@@ -296,20 +459,24 @@ impl Model<'_> {
         let old = self.path(self.current);
         let to = self.descend(target);
         let new = self.path(Some(to));
-        if !self.may(Some(to), "push", &[], &new) {
+        let change = Change { from: self.current, to: Some(to), cause: "push" };
+        if !self.may(&change, &[], &new) {
             return Ok(false);
         }
-        let from = self.current;
-        self.leave_all(&old, Callback::Suspend)?;
-        self.stack.push(from);
-        self.arrive(from, Some(to), "push");
-        self.enter_all(&new, Callback::Enter)?;
-        Ok(true)
+        self.leave_all(&old, Callback::Suspend, change.to)?;
+        // Rule 18: from here on, time stands still in it.
+        let now = self.counter;
+        let times = old.iter().map(|state| (*state, self.time_in(*state))).collect();
+        self.stack.push(Suspended { current: self.current, times });
+        self.entered_at.clear();
+        self.arrive(&change);
+        let times = new.iter().map(|state| (*state, now)).collect();
+        self.complete(&change, &new, &times, Callback::Enter)
     }
 
     /// Rule 15.
     fn pop(&mut self) -> Outcome<bool> {
-        let Some(to) = self.stack.last().copied() else {
+        let Some(to) = self.stack.last().map(|suspended| suspended.current) else {
             self.corners.insert(Corner::PopOfNothing);
             return Ok(false);
         };
@@ -318,30 +485,43 @@ impl Model<'_> {
         }
         let old = self.path(self.current);
         let new = self.path(to);
-        if !self.may(to, "pop", &old, &[]) {
+        let change = Change { from: self.current, to, cause: "pop" };
+        if !self.may(&change, &old, &[]) {
             return Ok(false);
         }
-        let from = self.current;
-        self.leave_all(&old, Callback::Exit)?;
-        self.stack.pop();
-        self.arrive(from, to, "pop");
-        self.enter_all(&new, Callback::Resume)?;
-        Ok(true)
+        self.leave_all(&old, Callback::Exit, change.to)?;
+        let times = self.stack.pop().expect("it was there").times;
+        if times.values().any(|time| *time > 0) {
+            self.corners.insert(Corner::TimeWentOn);
+        }
+        self.entered_at.clear();
+        self.arrive(&change);
+        // Rule 18: as if it had been entered later.
+        let now = self.counter;
+        let times = times.into_iter().map(|(state, time)| (state, now - time)).collect();
+        self.complete(&change, &new, &times, Callback::Resume)
     }
 
     /// Rule 8. The states come from the outermost to the innermost.
-    fn may(&mut self, to: Option<Id>, cause: &'static str, leave: &[Id], enter: &[Id]) -> bool {
+    fn may(&mut self, change: &Change, leave: &[Id], enter: &[Id]) -> bool {
         let exits = leave.iter().rev().map(|state| (Guard::CanExit, *state));
         let enters = enter.iter().map(|state| (Guard::CanEnter, *state));
         for (guard, state) in exits.chain(enters) {
-            let allowed = self.program.allows(state, guard, self.counter);
-            self.events.push(Event::Asked(state, guard, allowed));
+            let seen = self.seen(change.to);
+            let id = |state: Option<Id>| state.map_or(0, |state| u32::from(state) + 1);
+            let (number, corner) = match self.program.states[usize::from(state)].reads {
+                Read::Counter if guard == Guard::CanEnter => (self.counter, Corner::RefusedEnter),
+                Read::Counter => (self.counter, Corner::RefusedExit),
+                Read::Time => (seen.times.last().copied().unwrap_or(self.counter), Corner::RefusedByTime),
+                Read::Target => (id(change.to), Corner::RefusedByTarget),
+                Read::Previous => (id(self.previous), Corner::RefusedByPrevious),
+                Read::Requests => (u32::from(seen.has_requests), Corner::RefusedByRequests),
+            };
+            let allowed = self.program.allows(state, guard, number);
+            self.events.push(Event::Asked(state, guard, seen, allowed));
             if !allowed {
-                self.corners.insert(match guard {
-                    Guard::CanEnter => Corner::RefusedEnter,
-                    Guard::CanExit => Corner::RefusedExit,
-                });
-                self.events.push(Event::Told(self.current, to, cause, Some((guard, state))));
+                self.corners.insert(corner);
+                self.told(change, Some((guard, state)));
                 return false;
             }
         }
@@ -349,14 +529,14 @@ impl Model<'_> {
     }
 
     /// Rule 5: previous := current, then the exits, innermost first. Rule 16: who is left remembers who was in it.
-    fn leave_all(&mut self, states: &[Id], callback: Callback) -> Outcome<()> {
+    fn leave_all(&mut self, states: &[Id], callback: Callback, target: Option<Id>) -> Outcome<()> {
         if self.current.is_some() {
             self.previous = self.current;
         }
         for state in states.iter().rev() {
             self.leaving = true;
             self.left.insert(*state);
-            self.call(*state, callback)?;
+            self.call(*state, callback, target)?;
             self.leaving = false;
             if self.program.states[usize::from(*state)].keeps_history && Some(*state) != self.current {
                 self.history.extend(self.current.map(|current| (*state, current)));
@@ -365,75 +545,115 @@ impl Model<'_> {
         Ok(())
     }
 
-    /// Rule 5: current := target, and the owner is told. Rule 18: the time is recorded.
-    fn arrive(&mut self, from: Option<Id>, to: Option<Id>, cause: &'static str) {
+    /// Rule 5: current := target, and the owner is told.
+    fn arrive(&mut self, change: &Change) {
         self.carried_out += 1;
         self.changes += 1;
-        self.current = to;
-        self.entered_at = self.counter;
-        self.events.push(Event::Told(from, to, cause, None));
+        self.current = change.to;
+        self.told(change, None);
     }
 
-    /// Rule 5: each is current while it is entered; a change made meanwhile abandons the rest.
-    fn enter_all(&mut self, states: &[Id], callback: Callback) -> Outcome<()> {
+    fn told(&mut self, change: &Change, refused_by: Option<(Guard, Id)>) {
+        self.events.push(Event::Told(change.from, change.to, change.cause.to_owned(), refused_by));
+    }
+
+    /// Rule 5: the owner is told that the change is complete, unless another was made meanwhile.
+    fn complete(
+        &mut self,
+        change: &Change,
+        states: &[Id],
+        times: &BTreeMap<Id, u32>,
+        callback: Callback,
+    ) -> Outcome<bool> {
+        if self.enter_all(states, times, callback, change.to)? {
+            self.events.push(Event::Completed(change.from, change.to, change.cause.to_owned()));
+        }
+        Ok(true)
+    }
+
+    /// Rule 5: each is current while it is entered; a change made meanwhile abandons the rest. Returns whether none was.
+    fn enter_all(
+        &mut self,
+        states: &[Id],
+        times: &BTreeMap<Id, u32>,
+        callback: Callback,
+        target: Option<Id>,
+    ) -> Outcome<bool> {
         let changes = self.changes;
         for (i, state) in states.iter().enumerate() {
             self.current = Some(*state);
-            self.call(*state, callback)?;
+            self.entered_at.insert(*state, times[state]);
+            self.entering += 1;
+            self.call(*state, callback, target)?;
+            self.entering -= 1;
             if self.changes != changes {
-                if i + 1 < states.len() {
-                    let is_resume = callback == Callback::Resume;
-                    self.corners.insert(if is_resume { Corner::AbandonedResume } else { Corner::Abandoned });
-                }
-                return Ok(());
+                let is_last = i + 1 == states.len();
+                self.corners.insert(match callback {
+                    _ if is_last => Corner::NeverComplete,
+                    Callback::Resume => Corner::AbandonedResume,
+                    _ => Corner::Abandoned,
+                });
+                return Ok(false);
             }
         }
-        Ok(())
+        Ok(true)
     }
 
-    /// Calls a callback. Returns whether it handles the message, if it is one.
-    fn call(&mut self, state: Id, callback: Callback) -> Outcome<bool> {
+    /// Calls a callback of a change to `target`, or one of no change. Returns whether it handles the message, if it is one.
+    fn call(&mut self, state: Id, callback: Callback, target: Option<Id>) -> Outcome<bool> {
         // Rule 15: by default `suspend` calls `exit` and `resume` calls `enter`.
         let callback = match callback {
             Callback::Suspend if !self.program.states[usize::from(state)].knows_stacks => Callback::Exit,
             Callback::Resume if !self.program.states[usize::from(state)].knows_stacks => Callback::Enter,
             other => other,
         };
-        let seen = self.seen();
+        let seen = self.seen(target);
+        if seen.times.first() > seen.times.last() {
+            self.corners.insert(Corner::OlderParent);
+        }
         self.events.push(Event::Called(state, callback, seen));
         let counter = self.counter;
         self.counter += 1;
-        for verb in self.program.verbs(state, callback, counter) {
-            self.use_verb(verb)?;
-        }
+        self.use_verbs(&self.program.verbs(state, callback, counter), target)?;
         Ok(self.program.handles(state, counter))
     }
 
-    /// Uses a verb of the handle.
-    fn use_verb(&mut self, verb: Verb) -> Outcome<()> {
+    /// Uses verbs of the handle, in a callback of a change to `target`.
+    fn use_verbs(&mut self, verbs: &[Verb], target: Option<Id>) -> Outcome<()> {
+        let changes = self.changes;
+        for verb in verbs {
+            if let Some(done) = self.use_verb(*verb)? {
+                // Rule 8: a change made meanwhile has taken the place of the one under way.
+                let target = if self.changes == changes { target } else { None };
+                self.events.push(Event::Now(done, target));
+            }
+        }
+        Ok(())
+    }
+
+    /// Uses a verb of the handle. Returns what it returns, if anything.
+    fn use_verb(&mut self, verb: Verb) -> Outcome<Option<bool>> {
         if self.fuel == 0 {
-            return Ok(());
+            return Ok(None);
         }
         self.fuel -= 1;
         match verb {
             Verb::Panic => return Err(Panicked),
-            Verb::ChangeNow(target) => {
-                let done = self.change_now(target)?;
-                self.events.push(Event::Now(done));
-            }
+            Verb::ChangeNow(_) | Verb::SendNow => return self.carry_out_now(verb).map(Some),
             // Rule 12.
             _ if self.leaving => {
                 self.corners.insert(Corner::AskedInExit);
             }
             request => self.requests.push_back(request),
         }
-        Ok(())
+        Ok(None)
     }
 
-    /// Rules 11 and 12.
-    fn change_now(&mut self, target: Id) -> Outcome<bool> {
+    /// Rules 11, 12 and 24.
+    fn carry_out_now(&mut self, request: Verb) -> Outcome<bool> {
         if self.leaving {
-            self.corners.insert(Corner::NowInExit);
+            let is_message = request == Verb::SendNow;
+            self.corners.insert(if is_message { Corner::SentNowInExit } else { Corner::NowInExit });
             return Ok(false);
         }
         if !self.requests.is_empty() {
@@ -443,7 +663,7 @@ impl Model<'_> {
         if self.carried_out == 64 {
             self.corners.insert(Corner::CycleOfNow);
         }
-        let done = self.carry_out(Verb::ChangeNow(target))?;
+        let done = self.carry_out(request)?;
         self.carry_out_all()?;
         Ok(done)
     }
@@ -464,12 +684,14 @@ impl Model<'_> {
         state
     }
 
-    fn seen(&self) -> Seen {
-        Seen {
-            current: self.current,
-            previous: self.previous,
-            path: self.path(self.current),
-            entered_at: self.entered_at,
-        }
+    /// Rule 18: one that has not been entered counts from 0.
+    fn time_in(&self, state: Id) -> u32 {
+        self.counter - self.entered_at.get(&state).copied().unwrap_or(0)
+    }
+
+    fn seen(&self, target: Option<Id>) -> Seen {
+        let path = self.path(self.current);
+        let times = path.iter().map(|state| self.time_in(*state)).collect();
+        Seen { previous: self.previous, path, times, target, has_requests: !self.requests.is_empty() }
     }
 }

@@ -30,12 +30,28 @@ pub(crate) struct StateRow {
     pub(crate) keeps_history: bool,
     /// Whether it has a `suspend` and a `resume` of its own.
     pub(crate) knows_stacks: bool,
+    pub(crate) is_passive: bool,
     pub(crate) made: Made,
-    /// Guards: the bits of the owner's counter modulo 8 for which they refuse.
+    /// What its guards answer by: a number of which they take the remainder by 8.
+    pub(crate) reads: Read,
+    /// Guards: the bits for which they refuse.
     pub(crate) refuses_enter: u8,
     pub(crate) refuses_exit: u8,
-    /// The same for the messages that it handles.
+    /// The same for the messages that it handles, by the owner's counter.
     pub(crate) handles: u8,
+}
+
+/// What a guard reads (rule 8).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Read {
+    /// The owner's counter.
+    Counter,
+    /// How long current has been active.
+    Time,
+    Target,
+    Previous,
+    /// Whether requests wait.
+    Requests,
 }
 
 /// What the reference to a state is made of.
@@ -75,10 +91,14 @@ pub(crate) enum Guard {
 pub(crate) enum Verb {
     Change(Id),
     ChangeNow(Id),
+    Ensure(Id),
+    Force(Id),
     Revert,
     Push(Id),
     Pop,
     Resume(Id),
+    Send,
+    SendNow,
     Panic,
 }
 
@@ -89,7 +109,7 @@ pub(crate) enum Step {
     Stop,
     Update,
     Send,
-    /// The machine's own verb; `ChangeNow` and `Panic` do nothing here.
+    /// The machine's own verb. Those that only a handle has do nothing here.
     Outside(Verb),
     /// Several verbs through a lent handle.
     With(Vec<Verb>),
@@ -100,25 +120,28 @@ pub(crate) enum Step {
     Clone,
 }
 
-/// What a callback sees of the machine.
+/// What a callback or a guard sees of the machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Seen {
-    pub(crate) current: Option<Id>,
     pub(crate) previous: Option<Id>,
     pub(crate) path: Vec<Id>,
-    /// The time of the last change. The clock counts callbacks.
-    pub(crate) entered_at: u32,
+    /// How long each state of the path has been active. The clock counts callbacks.
+    pub(crate) times: Vec<u32>,
+    pub(crate) target: Option<Id>,
+    pub(crate) has_requests: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
     Step(Step),
     Called(Id, Callback, Seen),
-    Asked(Id, Guard, bool),
+    Asked(Id, Guard, Seen, bool),
     /// What `on_change` was told: from, to, cause, the guard that refused.
-    Told(Option<Id>, Option<Id>, &'static str, Option<(Guard, Id)>),
-    /// What `change_state_now` returned.
-    Now(bool),
+    Told(Option<Id>, Option<Id>, String, Option<(Guard, Id)>),
+    /// What `after_change` was told: from, to, cause.
+    Completed(Option<Id>, Option<Id>, String),
+    /// What `change_state_now` or `send_now` returned, and the target that the rest of the callback sees.
+    Now(bool, Option<Id>),
     /// What the step's verb returned.
     Returned(bool),
     Panicked,
@@ -135,13 +158,14 @@ impl Program {
         self.lines.iter().filter(is_now).flat_map(|line| line.verbs.iter().copied()).collect()
     }
 
-    pub(crate) fn allows(&self, state: Id, guard: Guard, counter: u32) -> bool {
+    /// What a guard answers, if `number` is what it [reads](Read).
+    pub(crate) fn allows(&self, state: Id, guard: Guard, number: u32) -> bool {
         let row = &self.states[usize::from(state)];
         let refuses = match guard {
             Guard::CanEnter => row.refuses_enter,
             Guard::CanExit => row.refuses_exit,
         };
-        refuses >> (counter % 8) & 1 == 0
+        refuses >> (number % 8) & 1 == 0
     }
 
     pub(crate) fn handles(&self, state: Id, counter: u32) -> bool {
@@ -162,10 +186,14 @@ pub(crate) fn verb() -> impl Strategy<Value = Verb> {
     prop_oneof![
         12 => id().prop_map(Verb::Change),
         8 => id().prop_map(Verb::ChangeNow),
+        6 => id().prop_map(Verb::Ensure),
+        4 => id().prop_map(Verb::Force),
         6 => Just(Verb::Revert),
         6 => id().prop_map(Verb::Push),
         6 => Just(Verb::Pop),
         6 => id().prop_map(Verb::Resume),
+        4 => Just(Verb::Send),
+        3 => Just(Verb::SendNow),
         1 => Just(Verb::Panic),
     ]
 }
@@ -208,14 +236,26 @@ fn step() -> impl Strategy<Value = Step> {
 /// A row that is not yet fitted into the tree: its parent and initial state are drawn from numbers.
 fn loose_row() -> impl Strategy<Value = (u8, u8, StateRow)> {
     let made = prop_oneof![4 => Just(Made::Static), 1 => Just(Made::Shared), 1 => Just(Made::Owned)];
-    (0..STATES * 2, 0..STATES, any::<bool>(), any::<bool>(), made, refusals(), refusals(), refusals()).prop_map(
-        |(parent, initial, keeps_history, knows_stacks, made, refuses_enter, refuses_exit, handles)| {
+    let reads = prop_oneof![
+        3 => Just(Read::Counter),
+        1 => Just(Read::Time),
+        1 => Just(Read::Target),
+        1 => Just(Read::Previous),
+        1 => Just(Read::Requests),
+    ];
+    let flags = (any::<bool>(), any::<bool>(), prop::bool::weighted(0.1));
+    let bits = (refusals(), refusals(), refusals());
+    (0..STATES * 2, 0..STATES, flags, made, reads, bits).prop_map(
+        |(parent, initial, (keeps_history, knows_stacks, is_passive), made, reads, bits)| {
+            let (refuses_enter, refuses_exit, handles) = bits;
             let row = StateRow {
                 parent: None,
                 initial: None,
                 keeps_history,
                 knows_stacks,
+                is_passive,
                 made,
+                reads,
                 refuses_enter,
                 refuses_exit,
                 handles,

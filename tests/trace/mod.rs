@@ -11,21 +11,28 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Duration;
 
-use demeanor::{Change, Fsm, GameTime, Owner, State, StateMachine, StateRef};
+use demeanor::{Change, Fsm, GameTime, IntoState, Owner, State, StateMachine, StateRef};
 
 /// What a callback does besides being recorded.
 pub(crate) type Act = fn(&mut Actor, &mut Fsm<'_, Actor>, &mut GameTime);
 
+/// What a guard answers, from what it can read.
+pub(crate) type Question = fn(&Actor, &Fsm<'_, Actor>, &GameTime) -> bool;
+
 /// The owner: its trace, and what the states do to it.
 #[derive(Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is one thing that is recorded or not")]
 pub(crate) struct Actor {
     trace: RefCell<Vec<String>>,
     script: Vec<(&'static str, Act)>,
+    questions: Vec<(&'static str, Question)>,
     handles: Vec<&'static str>,
     refuses: Vec<&'static str>,
     panics: Option<&'static str>,
     records_guards: bool,
     records_view: bool,
+    records_target: bool,
+    records_completion: bool,
     /// For scripts that do something a number of times.
     pub(crate) count: u32,
 }
@@ -41,25 +48,33 @@ impl Actor {
 
     fn call(&mut self, state: &str, callback: &str, fsm: &mut Fsm<'_, Self>, time: &mut GameTime) {
         let key = format!("{state}.{callback}");
-        if self.records_view {
-            let line = format!("{key} ({})", view(fsm.current(), fsm.previous(), fsm.path()));
-            self.note(line);
-        } else {
-            self.note(&*key);
-        }
+        self.note(self.line(&key, fsm));
         for act in self.script.iter().filter(|(when, _)| *when == key).map(|(_, act)| *act).collect::<Vec<_>>() {
             act(self, fsm, time);
         }
         self.panic_if_told(&key);
     }
 
-    fn guard(&self, state: &str, guard: &str) -> bool {
+    fn guard(&self, state: &str, guard: &str, fsm: &Fsm<'_, Self>, time: &GameTime) -> bool {
         let key = format!("{state}.{guard}");
         if self.records_guards {
-            self.note(format!("{key}?"));
+            self.note(self.line(&format!("{key}?"), fsm));
         }
         self.panic_if_told(&key);
-        !self.refuses.contains(&&*key)
+        let mut questions = self.questions.iter().filter(|(when, _)| *when == key);
+        questions.all(|(_, question)| question(self, fsm, time)) && !self.refuses.contains(&&*key)
+    }
+
+    /// What is recorded of a callback or a guard, with what it sees of the machine.
+    fn line(&self, key: &str, fsm: &Fsm<'_, Self>) -> String {
+        let mut words = vec![key.to_owned()];
+        if self.records_view {
+            words.push(format!("({})", view(fsm.current(), fsm.previous(), fsm.path())));
+        }
+        if self.records_target {
+            words.extend(fsm.target().map(|target| format!("[to {target}]")));
+        }
+        words.join(" ")
     }
 
     /// Panics without calling the panic hook: the tests expect it.
@@ -86,6 +101,13 @@ impl Owner for Actor {
         self.note(change.to_string());
         self.panic_if_told("on_change");
     }
+
+    fn after_change(&mut self, change: &Change<'_, Self>, _: &mut GameTime) {
+        if self.records_completion {
+            self.note(format!("complete: {change}"));
+        }
+        self.panic_if_told("after_change");
+    }
 }
 
 /// `A, was B` or, with ancestors, `P/A, was P/B`.
@@ -110,11 +132,12 @@ pub(crate) struct Place {
     parent: Option<&'static Place>,
     initial: Option<&'static Place>,
     keeps_history: bool,
+    is_passive: bool,
 }
 
 impl Place {
     pub(crate) const fn new(name: &'static str) -> Self {
-        Self { name, parent: None, initial: None, keeps_history: false }
+        Self { name, parent: None, initial: None, keeps_history: false, is_passive: false }
     }
 
     pub(crate) const fn inside(mut self, parent: &'static Self) -> Self {
@@ -129,6 +152,11 @@ impl Place {
 
     pub(crate) const fn keeping_history(mut self) -> Self {
         self.keeps_history = true;
+        self
+    }
+
+    pub(crate) const fn passive(mut self) -> Self {
+        self.is_passive = true;
         self
     }
 }
@@ -165,12 +193,12 @@ impl State<Actor> for Place {
         actor.call(self.name, "resume", fsm, time);
     }
 
-    fn can_enter(&self, actor: &Actor, _: &GameTime) -> bool {
-        actor.guard(self.name, "can_enter")
+    fn can_enter(&self, actor: &Actor, fsm: &Fsm<'_, Actor>, time: &GameTime) -> bool {
+        actor.guard(self.name, "can_enter", fsm, time)
     }
 
-    fn can_exit(&self, actor: &Actor, _: &GameTime) -> bool {
-        actor.guard(self.name, "can_exit")
+    fn can_exit(&self, actor: &Actor, fsm: &Fsm<'_, Actor>, time: &GameTime) -> bool {
+        actor.guard(self.name, "can_exit", fsm, time)
     }
 
     fn parent(&self) -> Option<StateRef<Actor>> {
@@ -183,6 +211,10 @@ impl State<Actor> for Place {
 
     fn keeps_history(&self) -> bool {
         self.keeps_history
+    }
+
+    fn is_passive(&self) -> bool {
+        self.is_passive
     }
 
     fn name(&self) -> Cow<'_, str> {
@@ -198,7 +230,7 @@ pub(crate) struct Stage {
 }
 
 impl Stage {
-    pub(crate) fn new(initial: impl Into<StateRef<Actor>>) -> Self {
+    pub(crate) fn new(initial: impl IntoState<Actor>) -> Self {
         Self::with_machine(StateMachine::new(initial))
     }
 
@@ -210,7 +242,7 @@ impl Stage {
         Self { actor: Actor::default(), machine, time: GameTime::new() }
     }
 
-    pub(crate) fn global(mut self, global: impl Into<StateRef<Actor>>) -> Self {
+    pub(crate) fn global(mut self, global: impl IntoState<Actor>) -> Self {
         self.machine.set_global(global);
         self
     }
@@ -233,6 +265,12 @@ impl Stage {
         self
     }
 
+    /// Has a guard, such as `A.can_exit`, answer by what it reads. It refuses also if [`refusing`](Self::refusing) says so.
+    pub(crate) fn asking(mut self, guard: &'static str, question: Question) -> Self {
+        self.actor.questions.push((guard, question));
+        self
+    }
+
     /// Records the guards, too, as `A.can_exit?`.
     pub(crate) fn recording_guards(mut self) -> Self {
         self.actor.records_guards = true;
@@ -245,7 +283,19 @@ impl Stage {
         self
     }
 
-    /// Has a callback, a guard or `on_change` panic each time.
+    /// Records with each callback and guard where the change under way leads to: `A.exit [to B]`.
+    pub(crate) fn recording_target(mut self) -> Self {
+        self.actor.records_target = true;
+        self
+    }
+
+    /// Records what `Owner::after_change` is told: `complete: A -> B (change)`.
+    pub(crate) fn recording_completion(mut self) -> Self {
+        self.actor.records_completion = true;
+        self
+    }
+
+    /// Has a callback, a guard, `on_change` or `after_change` panic each time.
     pub(crate) fn panicking_in(mut self, callback: &'static str) -> Self {
         self.actor.panics = Some(callback);
         self
@@ -272,8 +322,18 @@ impl Stage {
         self.take_trace()
     }
 
-    pub(crate) fn change_state(&mut self, to: impl Into<StateRef<Actor>>) -> Vec<String> {
+    pub(crate) fn change_state(&mut self, to: impl IntoState<Actor>) -> Vec<String> {
         let done = self.machine.change_state(&mut self.actor, to, &mut self.time);
+        self.end(done)
+    }
+
+    pub(crate) fn ensure_state(&mut self, to: impl IntoState<Actor>) -> Vec<String> {
+        let done = self.machine.ensure_state(&mut self.actor, to, &mut self.time);
+        self.end(done)
+    }
+
+    pub(crate) fn force_state(&mut self, to: impl IntoState<Actor>) -> Vec<String> {
+        let done = self.machine.force_state(&mut self.actor, to, &mut self.time);
         self.end(done)
     }
 
@@ -282,7 +342,7 @@ impl Stage {
         self.end(done)
     }
 
-    pub(crate) fn push_state(&mut self, over: impl Into<StateRef<Actor>>) -> Vec<String> {
+    pub(crate) fn push_state(&mut self, over: impl IntoState<Actor>) -> Vec<String> {
         let done = self.machine.push_state(&mut self.actor, over, &mut self.time);
         self.end(done)
     }
@@ -292,7 +352,7 @@ impl Stage {
         self.end(done)
     }
 
-    pub(crate) fn resume_state(&mut self, composite: impl Into<StateRef<Actor>>) -> Vec<String> {
+    pub(crate) fn resume_state(&mut self, composite: impl IntoState<Actor>) -> Vec<String> {
         let done = self.machine.resume_state(&mut self.actor, composite, &mut self.time);
         self.end(done)
     }
