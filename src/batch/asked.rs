@@ -142,6 +142,11 @@ impl<T: Owner> Asked<T> {
         self.movers.is_empty() && self.individuals.is_empty()
     }
 
+    #[cfg(feature = "definition")]
+    pub(super) fn has_individuals(&self) -> bool {
+        !self.individuals.is_empty()
+    }
+
     pub(super) fn has_movers(&self) -> bool {
         !self.movers.is_empty()
     }

@@ -211,4 +211,11 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
             _ => self.asked.has_requests(slot),
         })
     }
+
+    #[cfg(feature = "definition")]
+    fn entered_at_each(&self, nth: usize, state: &dyn State<T>, entered_at: &mut [f64]) -> bool {
+        // An individual may be elsewhere already.
+        let is_in_rows = matches!(self.phase, Phase::Update) && !self.asked.has_individuals();
+        is_in_rows && self.rows.entered_at_each(self.slots.start + nth, state, entered_at)
+    }
 }
