@@ -232,4 +232,11 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
             },
         })
     }
+
+    #[cfg(feature = "definition")]
+    fn entered_at_each(&self, nth: usize, state: &dyn State<T>, entered_at: &mut [f64]) -> bool {
+        // An individual may be elsewhere already.
+        let is_in_rows = matches!(self.phase, Phase::Update) && !self.individuals.has_unfinished();
+        is_in_rows && self.rows.entered_at_each(self.slots.start + nth, state, entered_at)
+    }
 }

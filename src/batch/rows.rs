@@ -12,6 +12,8 @@ use crate::fsm::{NEVER, View};
 use crate::owner::Owner;
 use crate::seat::{Rare, Seat};
 use crate::state::StateRef;
+#[cfg(feature = "definition")]
+use crate::state::{State, same};
 
 /// What few owners have besides their row, by key.
 pub(super) type Extras<T> = SparseSecondaryMap<Key, Extra<T>, FxBuildHasher>;
@@ -84,6 +86,26 @@ impl<'a, T: Owner> Rows<'a, T> {
 
     pub(super) fn ancestors_entered_at(&self, slot: usize) -> &'a [f64] {
         self.ancestors_entered_at.get(slot * self.depth..(slot + 1) * self.depth).unwrap_or_default()
+    }
+
+    /// Writes down when each owner from a slot on entered a state. Returns whether the times lie in a column.
+    #[cfg(feature = "definition")]
+    pub(super) fn entered_at_each(&self, slot: usize, state: &dyn State<T>, entered_at: &mut [f64]) -> bool {
+        let known = self.known();
+        let slots = slot..slot + entered_at.len();
+        if same(&**known.state(), state) {
+            let Some(column) = self.entered_at.get(slots) else { return false };
+            entered_at.copy_from_slice(column);
+            return true;
+        }
+        let Some(depth) = known.ancestors.iter().rposition(|ancestor| same(&**ancestor, state)) else { return false };
+        let Some(rows) = self.ancestors_entered_at.get(slots.start * self.depth..slots.end * self.depth) else {
+            return false;
+        };
+        for (at, row) in entered_at.iter_mut().zip(rows.chunks_exact(self.depth)) {
+            *at = row[depth];
+        }
+        true
     }
 
     fn rare(&self, slot: usize) -> Option<&'a Rare<T>> {
