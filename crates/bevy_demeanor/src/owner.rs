@@ -129,7 +129,7 @@ pub trait EntityOwner: Owner + Component<Mutability = Mutable> {
     /// written `'static` here.
     type Param: SystemParam + 'static;
 
-    /// Makes the context, once for each pass over the entities and once for each verb of
+    /// Makes the context, once for each pass over the entities and once for each command of
     /// [`MachineCommands`](crate::MachineCommands).
     ///
     /// The commands are applied at the next sync point; the pass's in the order recorded.
