@@ -119,7 +119,7 @@ fn after_a_panic_in_a_callback_every_machine_and_marker_is_right() {
     assert_eq!(trace, ["update Patrol"]);
     assert_eq!(take_trace(&mut app, panics), ["update Idle"]);
     assert_eq!(take_trace(&mut app, after), ["update Idle", "salutes with rank 0 at alarm 0"]);
-    assert!(app.world().get::<In<Patrol>>(before).is_some(), "what the pass that panicked left is made up for");
+    assert!(app.world().get::<In<Patrol>>(before).is_some(), "the next pass corrects the markers");
     assert!(app.world().get::<Saluted>(after).is_some());
 }
 
