@@ -11,7 +11,7 @@ use super::states::States;
 use crate::change::Cause;
 use crate::fsm::Request;
 use crate::owner::Owner;
-use crate::state::{Mover, State};
+use crate::state::{Mover, State, StateRef};
 
 /// What a mover asks for, in few bits.
 #[derive(Clone, Copy, PartialEq)]
@@ -23,6 +23,11 @@ pub(super) enum Kind {
     /// A state is to be ensured that is active: nothing is done.
     Nothing,
 }
+
+/// Between kind and target lies the number of the previous state.
+const PREVIOUS_SHIFT: u32 = Mover::SLOT_BITS + 2;
+
+const PREVIOUS_MASK: u32 = (1 << (32 - PREVIOUS_SHIFT)) - 1;
 
 impl Mover {
     #[inline]
@@ -53,6 +58,22 @@ impl Mover {
             Kind::Change | Kind::Nothing => Cause::Change,
             Kind::Force => Cause::Force,
             Kind::Revert => Cause::Revert,
+        }
+    }
+
+    /// A change that has been made, by an owner that was in the state of number `previous` before; if that fits.
+    pub(super) fn made(slot: usize, target: u32, previous: u32) -> Option<Self> {
+        let mover = Self::new(slot, Kind::Change, target);
+        (previous < PREVIOUS_MASK).then(|| Self(mover.0 | u64::from(previous + 1) << PREVIOUS_SHIFT))
+    }
+
+    /// The number of the state that the owner was in before it came to where it goes: that of its bucket, if nothing else is said.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "few bits are left")]
+    pub(super) fn previous_or(self, bucket: u32) -> u32 {
+        match (self.0 >> PREVIOUS_SHIFT) as u32 & PREVIOUS_MASK {
+            0 => bucket,
+            previous => previous - 1,
         }
     }
 
@@ -120,6 +141,19 @@ impl<T: Owner> Asked<T> {
         self.movers.push(Mover::new(slot, Kind::Change, target));
         self.open_from = slot + 1;
         true
+    }
+
+    /// The number of a flat state that the batch knows.
+    pub(super) fn flat_number(&mut self, state: &StateRef<T>, states: &States<T>) -> Option<u32> {
+        let singleton = state.as_singleton();
+        if let Some(index) = singleton.and_then(|state| self.numbers.get(state)) {
+            return Some(index);
+        }
+        let index = states.bucket_of(state).filter(|&index| states.get(index).is_flat)?;
+        if let Some(state) = singleton {
+            self.numbers.set(state, index);
+        }
+        Some(index)
     }
 
     /// Remembers the number of a flat singleton.

@@ -280,9 +280,10 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
     /// Leaves an owner where it was though its `exit` has run.
     fn stay(rows: &Rows<'_, T>, individuals: &mut Individuals<T>, slot: usize) {
         let from = rows.known().state();
-        let seat = &mut individuals.add(slot).seat;
-        rows.load(slot, from, seat);
-        seat.previous = from.clone();
+        let individual = individuals.add(slot);
+        rows.load(slot, from, &mut individual.seat);
+        individual.seat.previous = from.clone();
+        individual.is_touched = true;
     }
 
     /// Tells the owners of their changes, and `log` first.

@@ -18,6 +18,10 @@ pub(super) struct Individual<T: Owner> {
     pub(super) count: u32,
     /// Whether a callback has changed it at once.
     pub(super) has_changed: bool,
+    /// Whether its seat is not as it was loaded.
+    pub(super) is_touched: bool,
+    /// Whether it is moved in bulk after all.
+    pub(super) is_mover: bool,
 }
 
 impl<T: Owner> Individual<T> {
@@ -28,6 +32,7 @@ impl<T: Owner> Individual<T> {
         single.count = self.count;
         let result = act(&mut single);
         self.has_changed |= single.made > 0;
+        self.is_touched |= single.is_touched;
         self.count = single.count;
         self.requests = mem::take(&mut single.requests);
         result
@@ -80,8 +85,15 @@ impl<T: Owner> Individuals<T> {
     pub(super) fn add(&mut self, slot: usize) -> &mut Individual<T> {
         let place = self.in_use;
         if place == self.list.len() {
-            let requests = Requests::new();
-            self.list.push(Individual { slot, seat: Seat::empty(), requests, count: 0, has_changed: false });
+            self.list.push(Individual {
+                slot,
+                seat: Seat::empty(),
+                requests: Requests::new(),
+                count: 0,
+                has_changed: false,
+                is_touched: false,
+                is_mover: false,
+            });
         }
         if self.places.len() <= slot {
             self.places.resize(CHUNK.max(slot + 1), 0);
@@ -92,6 +104,8 @@ impl<T: Owner> Individuals<T> {
         individual.slot = slot;
         individual.count = 0;
         individual.has_changed = false;
+        individual.is_touched = false;
+        individual.is_mover = false;
         individual
     }
 

@@ -3,6 +3,7 @@
 use std::mem;
 
 use super::columns::{Columns, Tag};
+use super::individuals::Individual;
 use super::key::Key;
 use super::outcome::Outcome;
 use super::panics::{Discarded, FirstPanic};
@@ -78,12 +79,24 @@ impl<T: Owner> Store<T> {
     /// The last row of the bucket takes the place of one that leaves; so they leave from the last to the first.
     pub(super) fn move_rows(&mut self, bucket: u32, start: usize, outcome: &mut Outcome<T>) {
         let Outcome { movers, moved_at, individuals, changed, unmet, panic } = outcome;
+        for Individual { slot, seat, is_mover, is_touched, .. } in individuals.by_slot() {
+            if *is_mover {
+                seat.previous = StateRef::NONE;
+                self.keep_extra(self.buckets[bucket as usize].tags[start + *slot].key, seat);
+            }
+            if *is_mover || !*is_touched {
+                seat.empty_into(|state| self.discarded.add(state));
+            }
+        }
         for individual in individuals.by_slot().iter_mut().rev() {
+            if individual.is_mover || !individual.is_touched {
+                continue;
+            }
             let slot = individual.slot;
             let behind = movers.partition_point(|mover| mover.slot() < slot);
             self.move_in_bulk(bucket, start, &movers[behind..], *moved_at);
             movers.truncate(behind);
-            self.place(Place::new(bucket, start + slot), &mut individual.seat, panic);
+            self.place(Place::new(bucket, start + slot), &mut individual.seat, true, panic);
         }
         individuals.clear();
         self.move_in_bulk(bucket, start, movers, *moved_at);
@@ -93,12 +106,14 @@ impl<T: Owner> Store<T> {
             for slot in changed.drain(..).rev() {
                 let place = Place::new(bucket, start + slot);
                 self.take_seat(place, &mut seat);
-                self.place(place, &mut seat, panic);
+                self.place(place, &mut seat, true, panic);
             }
             self.spare = seat;
         }
         for state in unmet.drain(..) {
-            self.bucket_for(&Seat::new(StateRef::from(state)), panic);
+            if let Some(seat) = panic.catch(|| Seat::new(StateRef::from(state))) {
+                self.bucket_for(&seat, panic);
+            }
         }
     }
 
@@ -121,7 +136,7 @@ impl<T: Owner> Store<T> {
                 if tag.previous().is_none() {
                     forget_previous(tag.key, extras, discarded);
                 }
-                let moved = Tag::new(tag.key, Some(bucket), true);
+                let moved = Tag::new(tag.key, Some(mover.previous_or(bucket)), true);
                 if mover.target() == bucket {
                     *tag = moved;
                     if let Some(moved_at) = moved_at {
@@ -168,13 +183,16 @@ impl<T: Owner> Store<T> {
     }
 
     /// Stores what the seat of an owner has come to, and empties it. If that is in another bucket, the row is moved among its
-    /// arrivals. Returns the bucket.
-    pub(super) fn place(&mut self, from: Place, seat: &mut Seat<T>, panic: &mut FirstPanic) -> u32 {
+    /// arrivals; or at once, if no tick is under way.
+    pub(super) fn place(&mut self, from: Place, seat: &mut Seat<T>, is_in_tick: bool, panic: &mut FirstPanic) {
         let key = self.buckets[from.bucket as usize].tags[from.slot()].key;
         let bucket = self.bucket_for(seat, panic);
         if bucket != from.bucket {
             let owner = self.take_row(from);
-            self.push_row(true, owner, key, bucket, seat);
+            if !is_in_tick {
+                self.places[key] = Place::new(bucket, self.buckets[bucket as usize].len());
+            }
+            self.push_row(is_in_tick, owner, key, bucket, seat);
         } else if self.states.get(bucket).is_owned {
             mem::swap(&mut self.buckets[bucket as usize].seats[from.slot()], seat);
         } else {
@@ -188,7 +206,6 @@ impl<T: Owner> Store<T> {
             self.keep_extra(key, seat);
         }
         seat.empty_into(|state| self.discarded.add(state));
-        bucket
     }
 
     /// The bucket of a seat's current state, which there is from now on.
@@ -226,14 +243,17 @@ impl<T: Owner> Store<T> {
             return self.forget_extra(key);
         }
         let Self { extras, discarded, .. } = self;
-        if !extras.contains_key(key) {
-            extras.insert(key, Extra { previous: StateRef::NONE, rare: None });
-        }
-        let Some(extra) = extras.get_mut(key) else { return };
+        let Some(entry) = extras.entry(key) else { return };
+        let extra = entry.or_insert_with(|| Extra { previous: StateRef::NONE, rare: None });
         // The seat gets the room of what was kept before.
         mem::swap(&mut extra.previous, &mut seat.previous);
         if keeps_rare {
             mem::swap(&mut extra.rare, &mut seat.rare);
+            // The states around current follow from it.
+            if let Some(rare) = &mut extra.rare {
+                rare.ancestors_entered_at.clear();
+                discarded.extend(rare.ancestors.drain(..));
+            }
         } else if let Some(mut rare) = extra.rare.take() {
             rare.empty_into(|state| discarded.add(state));
         }

@@ -10,11 +10,13 @@ use slotmap::Key as _;
 
 use super::asked::Asked;
 use super::changes::{ManyChanges, Workspace};
+use super::individuals::Individual;
 use super::key::Key;
 use super::machines::{ChunkMachines, Phase};
 use super::outcome::Outcome;
 use super::rows::Rows;
 use super::slots::Slots;
+use super::states::NOWHERE;
 use crate::owner::Owner;
 use crate::seat::Seat;
 use crate::single::Single;
@@ -71,7 +73,7 @@ impl Part {
 pub(super) struct Pass<T: Owner> {
     asked: Asked<T>,
     workspace: Workspace,
-    /// Movers that are to become individuals.
+    /// Movers that become individuals, and individuals that become movers.
     movers: Vec<Mover>,
     /// The slots of those who have finished their tick.
     finished: Slots,
@@ -212,24 +214,48 @@ impl<T: Owner> Pass<T> {
             return;
         }
         self.make_individuals(&chunk.rows);
-        let Self { outcome, finished, .. } = self;
-        let Outcome { movers, individuals, panic, .. } = outcome;
+        let Self { asked, outcome, finished, movers: made, .. } = self;
+        let Outcome { movers, moved_at, individuals, panic, .. } = outcome;
+        let mut replaced = Slots::new();
         individuals.finish_each(|individual| {
-            let owner = &mut chunk.owners[individual.slot];
+            let slot = individual.slot;
+            let owner = &mut chunk.owners[slot];
             // After a panic, what was asked for before is carried out, but nobody is updated any more.
             let rest_of_path = rest_of_path.filter(|_| panic.is_none());
-            finished.insert(individual.slot);
-            panic.catch(|| {
+            finished.insert(slot);
+            let act = || {
                 individual.run(&chunk.global.state, |single| {
                     single.settle_callback(owner, cx);
                     if let Some(depth) = rest_of_path {
                         single.tick_path(depth, owner, cx);
                     }
                 });
-            });
+            };
+            if panic.catch(act).is_none() {
+                individual.is_touched = true;
+            }
+            if individual.is_touched {
+                replaced.insert(slot);
+                if let Some(mover) = made_change(individual, asked, &chunk.rows) {
+                    // All movers of a chunk have changed at one time.
+                    if movers.is_empty() && made.is_empty() {
+                        *moved_at = individual.seat.entered_at;
+                    }
+                    if individual.seat.entered_at.total_cmp(moved_at).is_eq() {
+                        individual.is_mover = true;
+                        made.push(mover);
+                    }
+                }
+            }
         });
-        if !finished.is_empty() {
-            movers.retain(|mover| !finished.contains(mover.slot()));
+        if !replaced.is_empty() {
+            movers.retain(|mover| !replaced.contains(mover.slot()));
+        }
+        if !made.is_empty() {
+            movers.append(made);
+            if !movers.is_sorted_by_key(|mover| mover.slot()) {
+                movers.sort_unstable_by_key(|mover| mover.slot());
+            }
         }
     }
 
@@ -251,4 +277,16 @@ impl<T: Owner> Pass<T> {
             }
         }
     }
+}
+
+/// What an individual has come to as a mover, if it is in a flat state that the batch knows.
+fn made_change<T: Owner>(individual: &Individual<T>, asked: &mut Asked<T>, rows: &Rows<'_, T>) -> Option<Mover> {
+    let Seat { current, previous, rare, .. } = &individual.seat;
+    let is_nested = rare.as_ref().is_some_and(|rare| !rare.ancestors.is_empty());
+    if is_nested || !individual.seat.is_entered() {
+        return None;
+    }
+    let target = asked.flat_number(current, rows.states)?;
+    let previous = if previous.is_none() { NOWHERE } else { asked.flat_number(previous, rows.states)? };
+    Mover::made(individual.slot, target, previous)
 }

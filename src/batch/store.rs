@@ -172,11 +172,13 @@ impl<T: Owner> Store<T> {
         let mut single = Single::new(seat, &global.state);
         let result = panic.catch(|| act(&mut owners[0], &mut single));
         let is_touched = single.is_touched;
-        panic.catch(|| drop(single));
+        if result.is_none() {
+            // What it has asked for is dropped with it.
+            panic.catch(|| drop(single));
+        }
         if is_touched {
             self.take_seat(place, &mut spare);
-            let bucket = self.place(place, &mut spare, &mut panic);
-            self.settle(bucket);
+            self.place(place, &mut spare, false, &mut panic);
         } else {
             spare.empty_into(|state| self.discarded.add(state));
         }
