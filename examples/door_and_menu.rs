@@ -1,17 +1,17 @@
 //! State machines that are not characters: a door of a level with its lever, and the flow of a game's screens.
 //!
-//! The door shows messages, a guard, ancestors, and time in a state:
+//! The door shows messages, a guard, nested states, and time in a state:
 //!
 //! ```text
 //! Door
 //! ├─ Shut        (initial)       lever: Opening
-//! ├─ Moving                      lever: snaps back, whichever way it moves
+//! ├─ Moving                      lever: snaps back, whether it opens or closes
 //! │  ├─ Opening                  after 2 seconds: Open
 //! │  └─ Closing                  after 2 seconds: Shut
 //! └─ Open                        lever: Closing, unless somebody stands in it
 //! ```
 //!
-//! The menu shows the stack: what is pushed over waits, and goes on when that is popped.
+//! The menu shows the stack: a screen waits while others are pushed on top of it, and goes on when they are popped.
 //!
 //! ```text
 //! Screens
@@ -25,12 +25,15 @@
 //! cargo run --example door_and_menu
 //! ```
 //!
-//! It prints what is done, and below it what comes of that:
+//! It prints each event, and below it what the event causes:
 //!
 //! ```text
 //! the lever is pulled
 //!     the door grinds upward
 //! ```
+
+#[path = "command_line/mod.rs"]
+mod command_line;
 
 use std::env;
 use std::ffi::OsString;
@@ -46,34 +49,27 @@ fn main() -> ExitCode {
 
 /// Does what the command line asks for. Returns the exit code.
 pub(crate) fn answer(arguments: impl IntoIterator<Item = OsString>, out: &mut dyn Write, err: &mut dyn Write) -> u8 {
-    let text = match lexopt::Parser::from_args(arguments).next() {
-        Ok(None) => format!("{}\n{}", door::play(), menu::play()),
-        Ok(Some(lexopt::Arg::Long("help") | lexopt::Arg::Short('h'))) => format!("{USAGE}\n"),
-        Ok(Some(unexpected)) => {
-            let _ = writeln!(err, "door_and_menu: {}\n{USAGE}", unexpected.unexpected());
-            return 2;
-        }
-        Err(error) => {
-            let _ = writeln!(err, "door_and_menu: {error}\n{USAGE}");
-            return 2;
-        }
-    };
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            let _ = writeln!(err, "door_and_menu: {error}");
-            1
-        }
-        _ => 0,
+    command_line::answer("door_and_menu", USAGE, parse(arguments), out, err, |(), out, _| {
+        write!(out, "{}\n{}", door::play(), menu::play())
+    })
+}
+
+/// Reads the arguments, without the program's name. `None` when all that is asked for is help.
+fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Option<()>, lexopt::Error> {
+    match lexopt::Parser::from_args(arguments).next()? {
+        None => Ok(Some(())),
+        Some(lexopt::Arg::Long("help") | lexopt::Arg::Short('h')) => Ok(None),
+        Some(unexpected) => Err(unexpected.unexpected()),
     }
 }
 
-/// Prints what is done.
+/// Prints an event.
 fn happens(page: &mut String, what: &str) {
     page.push_str(what);
     page.push('\n');
 }
 
-/// Prints what comes of it.
+/// Prints what the event causes.
 fn note(page: &mut String, what: &str) {
     page.push_str("    ");
     happens(page, what);
@@ -100,7 +96,7 @@ mod door {
         page: String,
     }
 
-    /// The message: somebody has pulled the lever.
+    /// The message that somebody has pulled the lever.
     struct Lever;
 
     impl Owner for Door {
@@ -144,7 +140,7 @@ mod door {
         }
     }
 
-    /// What a door that opens and one that closes have in common.
+    /// The parent of `Opening` and `Closing`: what both have in common.
     struct Moving;
 
     impl State<Door> for Moving {
@@ -187,7 +183,7 @@ mod door {
             Some((&Moving).into())
         }
 
-        fn can_enter(&self, door: &Door, _: &Level) -> bool {
+        fn can_enter(&self, door: &Door, _: &Fsm<'_, Door>, _: &Level) -> bool {
             !door.is_occupied
         }
 
@@ -241,7 +237,7 @@ mod menu {
 
     use super::{happens, note};
 
-    /// The game as far as its screens are concerned.
+    /// What the screens share.
     #[derive(Default)]
     struct Screens {
         score: u32,
@@ -292,7 +288,7 @@ mod menu {
             note(page, &format!("score {}", screens.score));
         }
 
-        // Without these two, a pause would end the game and begin another.
+        // By default these call `exit` and `enter`: a pause would end the game and begin another.
         fn suspend(&self, _: &mut Screens, _: &mut Fsm<'_, Screens>, page: &mut String) {
             note(page, "the game stands still");
         }
@@ -330,7 +326,7 @@ mod menu {
                 Key::Pause | Key::Back => fsm.pop_state(),
                 Key::Options => fsm.push_state(&Options),
                 Key::Quit => {
-                    // Two requests, carried out in this order: the game is resumed, so that it can end.
+                    // Two requests, carried out in this order: the game is resumed, then it ends.
                     fsm.pop_state();
                     fsm.change_state(&Title);
                 }
@@ -340,7 +336,7 @@ mod menu {
         }
     }
 
-    /// It does not know what it was pushed over.
+    /// Works on top of any screen: it does not know which one it was pushed on.
     struct Options;
 
     impl State<Screens> for Options {

@@ -1,12 +1,12 @@
-//! One enemy who idles, thinks, wanders, and gives chase: the example of the XNA article on state machines.
+//! One enemy that idles, thinks, wanders and chases: the example of the XNA article on state machines.
 //!
 //! ```text
 //! Enemy
 //! ├─ Awareness   (global)   sees the player: Chase
 //! ├─ Idle        (initial)  after a while: Think
-//! ├─ Think                  tosses a coin: Idle or Wander
+//! ├─ Think                  flips a coin: Idle or Wander
 //! ├─ Wander                 after a while: Think
-//! └─ Chase                  out of sight: back to what it did before
+//! └─ Chase                  loses sight of the player: back to the previous state
 //! ```
 //!
 //! The game runs ten ticks a second. Twice a second it prints the corridor, with the enemy (`E`) and the player (`@`):
@@ -23,7 +23,11 @@
 //! 12.0 s  Chase  |               E    @                   |
 //! ```
 //!
-//! The changes are the crate's own log; without `RUST_LOG` this example shows them, on the standard error output.
+//! The changes are logged by the crate itself. This example shows the log on standard error, unless `RUST_LOG` says
+//! otherwise.
+
+#[path = "command_line/mod.rs"]
+mod command_line;
 
 use std::env;
 use std::ffi::OsString;
@@ -50,7 +54,7 @@ struct Enemy {
     rethink: Duration,
 }
 
-/// What the callbacks need: the clock, a coin to toss, and where the player is.
+/// What the callbacks need: the clock, a coin to flip, and where the player is.
 struct Level {
     time: GameTime,
     coin: oorandom::Rand32,
@@ -66,12 +70,13 @@ impl Owner for Enemy {
 }
 
 impl Level {
-    /// The player comes from the right, lingers at the other end, and runs back; every 25 seconds.
+    /// Returns where the player is. Every 25 seconds it comes from the right, waits at the other end, and runs back.
     fn player(&self) -> f64 {
         let seconds = self.time.total().as_secs_f64() % 25.0;
         if seconds < 17.0 { (68.0 - 4.0 * seconds).clamp(8.0, 60.0) } else { (8.0 + 7.0 * (seconds - 17.0)).min(60.0) }
     }
 
+    /// Flips the coin.
     fn heads(&mut self) -> bool {
         self.coin.rand_u32() % 2 == 0
     }
@@ -89,7 +94,7 @@ impl Enemy {
         (level.player() - self.position).abs()
     }
 
-    /// Moves at `speed`, in steps per second; to the right if it is positive. Returns whether there was no wall in the way.
+    /// Moves for one tick at `speed`, in steps per second, to the right if it is positive. Returns `false` at a wall.
     fn step(&mut self, speed: f64, time: &GameTime) -> bool {
         let target = self.position + speed * time.elapsed().as_secs_f64();
         let (left_wall, right_wall) = (0.0, f64::from(CORRIDOR - 1));
@@ -104,7 +109,7 @@ impl Enemy {
     }
 }
 
-/// Runs beside all other states.
+/// The global state: runs beside all others.
 struct Awareness;
 
 impl State<Enemy> for Awareness {
@@ -173,7 +178,7 @@ impl State<Enemy> for Chase {
 }
 
 fn main() -> ExitCode {
-    // Only what the library logs: an example should not show its helpers' logs.
+    // Only what the library logs, not what other crates do.
     let filter = env_logger::Env::default().default_filter_or("demeanor=debug");
     env_logger::Builder::from_env(filter).format_timestamp(None).init();
     ExitCode::from(answer(env::args_os().skip(1), &mut io::stdout(), &mut io::stderr()))
@@ -181,21 +186,7 @@ fn main() -> ExitCode {
 
 /// Does what the command line asks for. Returns the exit code.
 pub(crate) fn answer(arguments: impl IntoIterator<Item = OsString>, out: &mut dyn Write, err: &mut dyn Write) -> u8 {
-    let written = match parse(arguments) {
-        Ok(Some(options)) => play(&options, out),
-        Ok(None) => writeln!(out, "{USAGE}"),
-        Err(error) => {
-            let _ = writeln!(err, "enemy: {error}\n{USAGE}");
-            return 2;
-        }
-    };
-    match written {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            let _ = writeln!(err, "enemy: {error}");
-            1
-        }
-        _ => 0,
-    }
+    command_line::answer("enemy", USAGE, parse(arguments), out, err, |options, out, _| play(options, out))
 }
 
 struct Options {

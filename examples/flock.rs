@@ -1,29 +1,32 @@
-//! A bulk update beside the same state without one: when overriding `State::update_all` pays.
+//! The same state with and without a bulk update: when overriding `State::update_all` pays off.
 //!
 //! ```text
 //! Bird
-//! ├─ OneByOne   (initial of one flock)   at the heart of a thermal: Roost
-//! ├─ Together   (initial of the other)   the same, with an `update_all` of its own
-//! └─ Roost      passive: a batch does not even look at these
+//! ├─ OneByOne   (initial in one flock)    reaches the center of a thermal: Roost
+//! ├─ Together   (initial in the other)    the same, with its own `update_all`
+//! └─ Roost      (passive)                 skipped by the batch
 //! ```
 //!
-//! Every bird is drawn to each of some thermals, by the inverse square of the distance. For one bird that is a chain: each
-//! step adds to the sum of the step before, in an order that a compiler must keep, and behind the sum there may be a
-//! request. So the loop that a batch runs by default, with `update` inlined, stays one bird at a time. `Together` puts the
-//! coordinates of 64 birds side by side in arrays and does each step for all of them, without branches: that is what a
-//! compiler makes SIMD instructions of, without any unsafe code. Each bird's own sum is added up in the same order as
-//! before, so that both flocks end in the same places to the bit; which is asserted.
+//! Thermals attract every bird, each by the inverse square of its distance. For one bird that is a chain of additions,
+//! whose order the compiler must keep, and after it the bird may ask for a change. So the loop that a batch runs by
+//! default, with `update` inlined, handles one bird at a time. `Together` copies the coordinates of 64 birds into arrays
+//! and does each step for all of them, without branches. The compiler turns that into SIMD instructions, without any unsafe
+//! code. The sum of each bird is still added up in the same order. So both flocks end in exactly the same places, which the
+//! example asserts.
 //!
 //! ```text
 //! cargo run --release --example flock
 //! cargo run --release --example flock -- --birds 1000000 --ticks 20
 //! ```
 //!
-//! The two flocks take turns, tick by tick, and the table shows the medians. With the four-wide registers that any x86-64
-//! has, the bulk update was 2.8 times as fast with 16 thermals and 3.2 times with 64; with eight-wide ones (`cargo rustc
-//! --release --example flock -- -C target-cpu=native`) more than 4 and 5 times. With one thermal it was 1.2 times either
-//! way: the less there is to do for a bird, the more of it is putting birds side by side, and then an override is not worth
-//! its lines.
+//! The two flocks take turns, tick by tick, and the table shows the medians. With the four-wide registers that every x86-64
+//! processor has, the bulk update was 2.8 times as fast with 16 thermals and 3.2 times with 64. With eight-wide registers
+//! (`cargo rustc --release --example flock -- -C target-cpu=native`) it was more than 4 and 5 times as fast. With one
+//! thermal it was 1.2 times as fast on both: if there is little to do for each bird, copying the coordinates takes most of
+//! the time, and an override is not worth its lines.
+
+#[path = "command_line/mod.rs"]
+mod command_line;
 
 use std::env;
 use std::ffi::OsString;
@@ -39,7 +42,7 @@ const USAGE: &str = "usage: flock [--birds N] [--ticks N]";
 pub(crate) struct Bird {
     position: [f32; 3],
     velocity: [f32; 3],
-    /// Whether it has come to the heart of a thermal.
+    /// Whether it has reached the center of a thermal.
     has_arrived: bool,
 }
 
@@ -55,26 +58,26 @@ impl Owner for Bird {
 
 impl Bird {
     #[inline]
-    fn move_on(&mut self, pull: [f32; 3], nearest: f32) {
+    fn glide(&mut self, pull: [f32; 3], nearest: f32) {
         for ((place, speed), pull) in self.position.iter_mut().zip(&mut self.velocity).zip(pull) {
             *speed = (*speed + pull) * DRAG;
             *place += *speed;
         }
-        self.has_arrived = nearest < HEART;
+        self.has_arrived = nearest < CENTER;
     }
 }
 
-/// How strong a thermal draws.
+/// How strongly a thermal attracts.
 const PULL: f32 = 0.000_02;
 /// How much of its speed a bird keeps from one tick to the next.
 const DRAG: f32 = 0.98;
-/// The square of how far the heart of a thermal reaches.
-const HEART: f32 = 0.000_4;
+/// The square of the radius of a thermal's center.
+const CENTER: f32 = 0.000_4;
 
-/// How many birds are put side by side: a few registers full, so that the sums stay in the nearest cache.
+/// How many birds `Together` handles at once: a few registers full, so that the sums stay in the fastest cache.
 const LANES: usize = 64;
 
-/// A bird at a time: the update as one writes it.
+/// One bird at a time: the update as you would write it first.
 pub(crate) struct OneByOne;
 
 impl State<Bird> for OneByOne {
@@ -124,20 +127,20 @@ fn soar(bird: &mut Bird, sky: &Sky) {
     let mut pull = [0.0; 3];
     let mut nearest = f32::INFINITY;
     for thermal in &sky.thermals {
-        let way = [thermal[0] - x, thermal[1] - y, thermal[2] - z];
-        let square = way[0] * way[0] + way[1] * way[1] + way[2] * way[2];
-        let strength = PULL / (square + HEART);
+        let offset = [thermal[0] - x, thermal[1] - y, thermal[2] - z];
+        let square = offset[0] * offset[0] + offset[1] * offset[1] + offset[2] * offset[2];
+        let strength = PULL / (square + CENTER);
         for axis in 0..3 {
-            pull[axis] += way[axis] * strength;
+            pull[axis] += offset[axis] * strength;
         }
         nearest = if square < nearest { square } else { nearest };
     }
-    bird.move_on(pull, nearest);
+    bird.glide(pull, nearest);
 }
 
 /// What [`soar`] does, for a block of birds: the same steps in the same order.
 fn soar_together(birds: &mut [Bird], sky: &Sky) {
-    // The coordinates side by side, as the registers want them.
+    // One array for each axis, so that a register holds the same coordinate of several birds.
     let [mut xs, mut ys, mut zs] = [[0.0; LANES]; 3];
     for (lane, bird) in birds.iter().enumerate() {
         [xs[lane], ys[lane], zs[lane]] = bird.position;
@@ -146,18 +149,18 @@ fn soar_together(birds: &mut [Bird], sky: &Sky) {
     let mut nearest = [f32::INFINITY; LANES];
     for thermal in &sky.thermals {
         for lane in 0..LANES {
-            let way = [thermal[0] - xs[lane], thermal[1] - ys[lane], thermal[2] - zs[lane]];
-            let square = way[0] * way[0] + way[1] * way[1] + way[2] * way[2];
-            let strength = PULL / (square + HEART);
-            pull_x[lane] += way[0] * strength;
-            pull_y[lane] += way[1] * strength;
-            pull_z[lane] += way[2] * strength;
+            let offset = [thermal[0] - xs[lane], thermal[1] - ys[lane], thermal[2] - zs[lane]];
+            let square = offset[0] * offset[0] + offset[1] * offset[1] + offset[2] * offset[2];
+            let strength = PULL / (square + CENTER);
+            pull_x[lane] += offset[0] * strength;
+            pull_y[lane] += offset[1] * strength;
+            pull_z[lane] += offset[2] * strength;
             nearest[lane] = if square < nearest[lane] { square } else { nearest[lane] };
         }
     }
     for (lane, bird) in birds.iter_mut().enumerate() {
         let pull = [pull_x[lane], pull_y[lane], pull_z[lane]];
-        bird.move_on(pull, nearest[lane]);
+        bird.glide(pull, nearest[lane]);
     }
 }
 
@@ -167,21 +170,7 @@ fn main() -> ExitCode {
 
 /// Does what the command line asks for. Returns the exit code.
 pub(crate) fn answer(arguments: impl IntoIterator<Item = OsString>, out: &mut dyn Write, err: &mut dyn Write) -> u8 {
-    let written = match parse(arguments) {
-        Ok(Some(options)) => compare(&options, out),
-        Ok(None) => writeln!(out, "{USAGE}"),
-        Err(error) => {
-            let _ = writeln!(err, "flock: {error}\n{USAGE}");
-            return 2;
-        }
-    };
-    match written {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            let _ = writeln!(err, "flock: {error}");
-            1
-        }
-        _ => 0,
-    }
+    command_line::answer("flock", USAGE, parse(arguments), out, err, |options, out, _| compare(options, out))
 }
 
 struct Options {
@@ -206,7 +195,7 @@ fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Option<Options
     Ok(Some(options))
 }
 
-/// Flies two flocks that differ in nothing but `update_all`, under more and more thermals.
+/// Flies two flocks that differ only in `update_all`, with more and more thermals.
 fn compare(options: &Options, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{} birds, {} ticks; ns per bird and tick\n", options.birds, options.ticks)?;
     writeln!(out, "{:>8}{:>14}{:>14}{:>10}{:>10}", "thermals", "one by one", "together", "ratio", "roosting")?;
@@ -217,7 +206,7 @@ fn compare(options: &Options, out: &mut dyn Write) -> io::Result<()> {
         let mut together = flock(options.birds, &Together);
         let (mut times_apart, mut times_together) = (vec![], vec![]);
         for tick in 0..options.ticks {
-            // Who is first changes each time, so that neither always finds the warmer caches.
+            // They take turns at going first, so that neither always has the warmer caches.
             if tick % 2 == 0 {
                 times_apart.push(time_update(&mut apart, &mut sky));
             }
@@ -226,7 +215,7 @@ fn compare(options: &Options, out: &mut dyn Write) -> io::Result<()> {
                 times_apart.push(time_update(&mut apart, &mut sky));
             }
         }
-        assert!(apart.iter().eq(together.iter()), "a bulk update does what single ones do, to the bit");
+        assert!(apart.iter().eq(together.iter()), "a bulk update does exactly what single ones do");
         let roosting = together.owners_in(&Roost).len();
         assert_eq!(roosting, apart.owners_in(&Roost).len());
 
@@ -247,7 +236,7 @@ fn flock(birds: u32, state: &'static impl State<Bird>) -> Batch<Bird> {
     flock
 }
 
-/// Anywhere in a cube with sides of 1.
+/// A random place in a cube with sides of 1.
 fn place(dice: &mut oorandom::Rand32) -> [f32; 3] {
     [(); 3].map(|()| dice.rand_float())
 }

@@ -1,6 +1,6 @@
 //! Characters of different types that send each other telegrams, from within their callbacks too.
 //!
-//! What can become of a telegram is in [`delivery`], how a member is lent to a callback in [`turn`].
+//! What can happen to a telegram is in [`delivery`], how a member is lent to a callback in [`turn`].
 
 mod delivery;
 mod turn;
@@ -23,11 +23,11 @@ use crate::time::GameTime;
 /// How deep a telegram may be delivered within the handling of another; deeper ones are put off.
 const MOST_NESTED: u32 = 64;
 
-/// How many times in a row a telegram may be put off by the handling of one that was itself put off; more is taken for a loop.
+/// How many times in a row a telegram may be put off by the handling of one that was itself put off; more is treated as a loop.
 const MOST_ROUNDS: u32 = 1000;
 
-/// A cast of characters of different types, who send each other telegrams: the members, the post, the clock, and the world
-/// they share.
+/// Characters of different types that send each other telegrams: the members, the queue of delayed telegrams, the clock, and
+/// the world that they share.
 ///
 /// The cast is the context of its members' callbacks, so that a state can send from within one:
 ///
@@ -41,32 +41,37 @@ const MOST_ROUNDS: u32 = 1000;
 /// }
 /// ```
 ///
-/// `K` is what members are called by, `M` what all of them can be told, and `W` whatever else the callbacks need, in
-/// [`world`](Self::world). After the entity manager and the message dispatcher of Buckland's *Programming Game AI by
-/// Example*.
+/// `K` is the type of the members' keys, `M` that of their messages, and `W` that of whatever else the callbacks need, in
+/// [`world`](Self::world). It does the work of the entity manager and the message dispatcher in Buckland's *Programming Game
+/// AI by Example*.
 ///
 /// # Who is acting
 ///
 /// A member is *acting* while a callback of it runs: in its turn of [`update`](Self::update), in handling a telegram, or in
-/// [`with`](Self::with). It is then lent to the callback, so [`get`](Self::get) does not find it, although it is still a
+/// [`with`](Self::with). Meanwhile it is lent to the callback, so [`get`](Self::get) does not find it, although it is still a
 /// member.
 ///
 /// # When a telegram arrives
 ///
-/// - A telegram sent to a member who is not acting is delivered within the call of [`send`](Self::send), before the sender
-///   goes on; and so are those that its receiver sends in turn, depth first.
-/// - One sent to a member who is acting, the sender itself among them, is *put off*: it is delivered when that member's turn
+/// - A telegram to a member that is not acting is delivered within the call of [`send`](Self::send), before the sender goes
+///   on. So are those that its receiver sends in turn, depth first.
+/// - A telegram to a member that is acting, such as the sender itself, is *put off*: it is delivered when that member's turn
 ///   is over, in the order of sending.
 /// - So that long chains do not overflow the stack, a telegram within 64 others is put off until the outermost turn is over.
-///   A chain of put-off telegrams that does not end after 1000 is taken for a loop: what would come next is dropped, with an
-///   error in the log.
+///   A chain of put-off telegrams that does not end after 1000 is treated as a loop: the next one is dropped, with an error
+///   in the log.
 /// - One sent with [`send_after`](Self::send_after) waits in the queue, and is delivered when the caller asks for what is
 ///   due, with [`deliver_due`](Self::deliver_due) or one by one with [`pop_due`](Self::pop_due).
 ///
 /// # When a callback panics
 ///
-/// The panic reaches the caller. All members are in their places, and the cast goes on working. Telegrams that were put off
-/// for a member are delivered after its next turn.
+/// The panic reaches the caller. No member is lost, and the cast goes on working. Telegrams that were put off for a member
+/// are delivered after its next turn.
+///
+/// # On another thread
+///
+/// A cast is `Send` and `Sync` when `K`, `M` and `W` are, so it can be moved to a thread or be a resource of an engine. Its
+/// owners have to be `Send` and `Sync` to join.
 ///
 /// # Examples
 ///
@@ -149,16 +154,16 @@ pub struct Cast<K, M, W> {
     pub world: W,
     time: GameTime,
     dispatcher: Dispatcher<K, M>,
-    /// By place: who joined earlier has a lower one. Places are not used again.
+    /// By place: a member that joined earlier has a lower one. Places are not used again.
     members: BTreeMap<u64, Slot<K, M, W>>,
     places: BTreeMap<K, u64>,
-    /// The place of who joins next.
+    /// The place of the next member that joins.
     next_place: u64,
     /// Telegrams that were nested too deep.
     too_deep: VecDeque<PutOff<K, M>>,
-    /// How many turns are within each other just now.
+    /// How many turns are nested just now.
     depth: u32,
-    /// The round of the telegram being handled; 0 when nothing was put off.
+    /// The round of the telegram being handled; 0 if it was not put off.
     round: u32,
 }
 
@@ -193,23 +198,25 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, W: 'static> Cast<K, M, W
         }
     }
 
-    /// Gives the cast a dispatcher of its own: one that [merges](Dispatcher::merging_within), or one from a saved game.
+    /// Replaces the queue of delayed telegrams: by one that [merges](Dispatcher::merging_within), or one from a saved game.
     #[must_use]
     pub fn with_dispatcher(mut self, dispatcher: Dispatcher<K, M>) -> Self {
         self.dispatcher = dispatcher;
         self
     }
 
-    /// Adds a member, calling nothing: a machine made by `new` is in its state without having entered it (rule 1).
+    /// Adds a member without calling a callback: a machine made by `new` is in its state without having entered it (rule 1).
     ///
-    /// Who is added from within a callback can be sent to at once, and is first updated in the next [`update`](Self::update).
+    /// A member that is added from within a callback can receive telegrams at once, and is first updated in the next
+    /// [`update`](Self::update).
     ///
     /// # Errors
     ///
-    /// When there is a member of that key already. The agent is in the error.
+    /// When there is a member with that key already. The agent is in the error.
     pub fn add<T>(&mut self, key: K, agent: Agent<T>) -> Result<(), KeyTaken<K, T>>
     where
         T: for<'a> Owner<Context<'a> = Self, Message = Telegram<K, M>>,
+        Agent<T>: Send + Sync,
     {
         if self.places.contains_key(&key) {
             return Err(KeyTaken { key, agent });
@@ -225,7 +232,7 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, W: 'static> Cast<K, M, W
     ///
     /// # Errors
     ///
-    /// When there is a member of that key already. The agent is in the error; nothing has been called.
+    /// When there is a member with that key already. The agent is in the error; no callback has run.
     ///
     /// # Examples
     ///
@@ -258,6 +265,7 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, W: 'static> Cast<K, M, W
     pub fn spawn<T>(&mut self, key: K, agent: Agent<T>) -> Result<(), KeyTaken<K, T>>
     where
         T: for<'a> Owner<Context<'a> = Self, Message = Telegram<K, M>>,
+        Agent<T>: Send + Sync,
     {
         let place = self.next_place;
         self.add(key, agent)?;
@@ -265,11 +273,11 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, W: 'static> Cast<K, M, W
         Ok(())
     }
 
-    /// Takes a member out and gives it back, calling nothing.
+    /// Removes a member and returns it, without calling a callback.
     ///
-    /// `None` if there is none of that key, if it is no `Agent<T>`, or while it is acting; it then stays. Telegrams queued
-    /// for it stay, too: when they are due, their receiver is unknown, unless somebody else has that key by then.
-    /// [`Dispatcher::retain`] recalls them.
+    /// Returns `None` if there is no member with that key, if it is not an `Agent<T>`, or while it is acting; then it stays.
+    /// Telegrams queued for it stay, too: when they are due, their receiver is unknown, unless another member has that key by
+    /// then. [`Dispatcher::retain`] removes them.
     ///
     /// # Examples
     ///
@@ -294,9 +302,9 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, W: 'static> Cast<K, M, W
         member.into_any().downcast().ok().map(|agent| *agent)
     }
 
-    /// Drops a member of whatever type, calling nothing. Returns whether there was one.
+    /// Drops a member of any type, without calling a callback. Returns whether there was one.
     ///
-    /// It works from within the member's own callback, too: it is no longer a member at once, and is dropped when its turn is
+    /// This works from within the member's own callback, too: it stops being a member at once, and is dropped when its turn is
     /// over. Telegrams that were put off for it are dropped, with a warning in the log. For those queued for it, see
     /// [`remove`](Self::remove).
     pub fn dismiss(&mut self, key: &K) -> bool {
@@ -315,13 +323,13 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, W: 'static> Cast<K, M, W
 
     /// Updates all members, in the order in which they joined. See [`Agent::update`].
     ///
-    /// Who joins meanwhile is first updated in the next tick. It neither moves the clock nor delivers what is due: a game
-    /// decides itself on the order of [`advance`](Self::advance), `update` and [`deliver_due`](Self::deliver_due).
+    /// A member that joins meanwhile is first updated in the next tick. `update` neither moves the clock nor delivers what is
+    /// due: the game decides on the order of [`advance`](Self::advance), `update` and [`deliver_due`](Self::deliver_due).
     pub fn update(&mut self) {
         self.act_each(Member::update);
     }
 
-    /// Sends a telegram: to a member who is not acting, at once and within the call; to one who is, when its turn is over.
+    /// Sends a telegram. A member that is not acting receives it within the call; one that is, when its turn is over.
     ///
     /// # Errors
     ///
@@ -341,10 +349,10 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, W: 'static> Cast<K, M, W
         self.deliver(Telegram::new(sender, receiver, message))
     }
 
-    /// Sends a telegram that is to arrive after `delay`, in seconds. It is queued, and delivered once it is due and the caller
-    /// asks for what is. The receiver has to be known only by then.
+    /// Sends a telegram that is due after `delay`, in seconds. It is queued until then, and delivered by
+    /// [`deliver_due`](Self::deliver_due). The receiver need not be a member before that.
     ///
-    /// Without a delay (zero, negative, or not a number) it is [sent](Self::send) at once, as by Buckland's
+    /// If `delay` is zero, negative or not a number, the telegram is [sent](Self::send) at once, as in Buckland's
     /// `DispatchMessage`.
     ///
     /// # Errors
@@ -395,8 +403,8 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, W: 'static> Cast<K, M, W
         }
     }
 
-    /// Takes out the telegram that has been due the longest, if any is due by the cast's clock. For a caller who has to do
-    /// something around the delivery; others use [`deliver_due`](Self::deliver_due).
+    /// Takes out the telegram that has been due the longest, if any is due by the cast's clock. For a caller that has to do
+    /// something before or after each delivery; others use [`deliver_due`](Self::deliver_due).
     ///
     /// # Examples
     ///
@@ -436,7 +444,7 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, W: 'static> Cast<K, M, W
         &self.dispatcher
     }
 
-    /// Returns the queue of delayed telegrams, to recall some or to queue others.
+    /// Returns the queue of delayed telegrams, to remove some or to queue others.
     pub fn dispatcher_mut(&mut self) -> &mut Dispatcher<K, M> {
         &mut self.dispatcher
     }
@@ -459,7 +467,7 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, W: 'static> Cast<K, M, W
         self.time.total().as_secs_f64()
     }
 
-    /// Returns a member. `None` if there is none of that key, if it is no `Agent<T>`, or while it is
+    /// Returns a member. `None` if there is none with that key, if it is not an `Agent<T>`, or while it is
     /// [acting](Self#who-is-acting).
     #[must_use]
     pub fn get<T: Owner>(&self, key: &K) -> Option<&Agent<T>> {
@@ -467,15 +475,16 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, W: 'static> Cast<K, M, W
         self.members.get(place)?.member.as_deref()?.as_any().downcast_ref()
     }
 
-    /// Returns a member for changing it. `None` as for [`get`](Self::get). To call its machine's verbs, which need the cast
-    /// as their context, see [`with`](Self::with).
+    /// Returns a member mutably. `None` as for [`get`](Self::get). To call methods of its machine that take the cast as their
+    /// context, see [`with`](Self::with).
     pub fn get_mut<T: Owner>(&mut self, key: &K) -> Option<&mut Agent<T>> {
         let place = self.places.get(key)?;
         self.members.get_mut(place)?.member.as_deref_mut()?.as_any_mut().downcast_mut()
     }
 
-    /// Lends a member and the cast to `act`: a turn of that member, in which the verbs of its machine can be called. Returns
-    /// what it returns; `None` as for [`get`](Self::get).
+    /// Lends a member and the cast to `act`: a turn of that member, in which the methods of its machine can be called.
+    ///
+    /// Returns what `act` returns; `None` as for [`get`](Self::get).
     ///
     /// # Examples
     ///
@@ -509,13 +518,13 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, W: 'static> Cast<K, M, W
         self.act(place, |member, cast| member.as_any_mut().downcast_mut().map(|agent| act(agent, cast))).flatten()
     }
 
-    /// Returns whether there is a member of that key, acting or not.
+    /// Returns whether there is a member with that key, acting or not.
     #[must_use]
     pub fn contains(&self, key: &K) -> bool {
         self.places.contains_key(key)
     }
 
-    /// Returns whether a callback of that member is running, so that what is sent to it is put off.
+    /// Returns whether a callback of that member is running, so that telegrams to it are put off.
     #[must_use]
     pub fn is_acting(&self, key: &K) -> bool {
         let place = self.places.get(key);
@@ -539,7 +548,7 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, W: 'static> Cast<K, M, W
         self.members.is_empty()
     }
 
-    /// Gives a turn to each member that there is now.
+    /// Gives a turn to each current member.
     fn act_each(&mut self, act: fn(&mut AnyMember<K, M, W>, &mut Self)) {
         let end = self.next_place;
         let mut rest = 0;
@@ -569,7 +578,7 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, W: 'static> Cast<K, M, W
         }
     }
 
-    /// Delivers what was nested too deep, now that nobody is acting.
+    /// Delivers what was nested too deep, now that no member is acting.
     fn deliver_too_deep(&mut self) {
         while let Some(next) = self.too_deep.pop_front() {
             if let Some(&place) = self.places.get(&next.telegram.receiver) {
@@ -593,7 +602,7 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, W: 'static> Cast<K, M, W
         }
     }
 
-    /// Takes a member out of the cast. What was put off for it is not delivered any more.
+    /// Takes a member out of the cast. Telegrams that were put off for it are dropped.
     fn take(&mut self, key: &K) -> Option<Slot<K, M, W>> {
         let place = self.places.remove(key)?;
         let mut slot = self.members.remove(&place)?;

@@ -322,7 +322,7 @@ extern crate alloc;
 
 mod agent;
 #[cfg(feature = "std")]
-mod batch;
+pub mod batch;
 mod cast;
 mod change;
 #[cfg(feature = "definition")]

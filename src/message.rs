@@ -1,17 +1,17 @@
 //! Telegrams, and the queue that holds those that are to arrive later.
 //!
-//! Neither knows who receives them: a [`Cast`](crate::Cast) delivers to its members, other users of the queue to whomever
-//! their keys stand for.
+//! The queue does not know the receivers: a [`Cast`](crate::Cast) delivers to its members, other users to whatever their keys
+//! stand for.
 
 use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 use core::fmt;
 
-/// A message with who sends it and who is to receive it. After Buckland's `Telegram`.
+/// A message with its sender and its receiver. After Buckland's `Telegram`.
 ///
-/// `K` is what the characters are called by: an enum of names, a number, a batch's key. A character that telegrams are sent
-/// to has `type Message = Telegram<K, M>`, so that its states see the sender too.
+/// `K` is the type of the characters' keys: an enum of names, a number, the key of a batch. A character that receives
+/// telegrams has `type Message = Telegram<K, M>`, so that its states see the sender too.
 ///
 /// # Examples
 ///
@@ -26,16 +26,16 @@ use core::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Telegram<K, M> {
-    /// Who sends it.
+    /// The sender.
     pub sender: K,
-    /// Who is to receive it.
+    /// The receiver.
     pub receiver: K,
-    /// What it says.
+    /// The message.
     pub message: M,
 }
 
 impl<K, M> Telegram<K, M> {
-    /// Writes a telegram. It is not sent yet.
+    /// Creates a telegram. It is not sent yet.
     pub const fn new(sender: K, receiver: K, message: M) -> Self {
         Self { sender, receiver, message }
     }
@@ -43,12 +43,11 @@ impl<K, M> Telegram<K, M> {
 
 /// A queue of telegrams that are to arrive later, in the order of their due times and then of sending.
 ///
-/// It has no clock: each verb is told the time, in seconds by any clock that does not run backwards. What is due is taken out
-/// by [`pop_due`](Self::pop_due), one at a time, so that whoever receives it may send again meanwhile.
+/// It has no clock: methods take the time, in seconds, of any clock that does not run backwards. [`pop_due`](Self::pop_due)
+/// takes out the telegrams that are due, one at a time, so that a receiver can send others meanwhile.
 ///
-/// Every telegram that is sent arrives, whatever its due time, and as often as it is sent. Buckland's dispatcher takes
-/// telegrams that resemble each other for one; a port that counts on this asks for it with
-/// [`merging_within`](Self::merging_within).
+/// Every telegram arrives as often as it is sent, also if several have the same due time. Buckland's dispatcher drops a
+/// telegram if a similar one is queued. A port that relies on this uses [`merging_within`](Self::merging_within).
 ///
 /// # Examples
 ///
@@ -75,12 +74,12 @@ pub struct Dispatcher<K, M> {
     merging: Option<Merging<K, M>>,
 }
 
-/// When two telegrams are one.
+/// When one of two telegrams is dropped.
 #[derive(Clone)]
 struct Merging<K, M> {
     /// In seconds.
     window: f64,
-    /// Kept as a function, so that only a dispatcher that merges needs messages that can be compared.
+    /// A function, so that only a dispatcher that merges needs messages that can be compared.
     is_same: fn(&Telegram<K, M>, &Telegram<K, M>) -> bool,
 }
 
@@ -93,7 +92,7 @@ struct Queued<K, M> {
 }
 
 impl<K, M> Dispatcher<K, M> {
-    /// Creates an empty queue, which keeps every telegram.
+    /// Creates an empty queue that keeps every telegram.
     #[must_use]
     pub const fn new() -> Self {
         Self { queue: BinaryHeap::new(), sent: 0, merging: None }
@@ -123,8 +122,7 @@ impl<K, M> Dispatcher<K, M> {
         Self { queue: BinaryHeap::new(), sent: 0, merging: Some(Merging { window, is_same: PartialEq::eq }) }
     }
 
-    /// Queues a telegram to arrive `delay` seconds after `now`. A delay that is negative or not a number is none: the
-    /// telegram is due at once.
+    /// Queues a telegram to arrive `delay` seconds after `now`. If `delay` is negative or not a number, it is due at once.
     ///
     /// Returns whether it was queued: always, unless telegrams are [merged](Self::merging_within).
     pub fn send_after(&mut self, delay: f64, telegram: Telegram<K, M>, now: f64) -> bool {
@@ -132,7 +130,7 @@ impl<K, M> Dispatcher<K, M> {
         self.send_at(now + delay, telegram)
     }
 
-    /// Queues a telegram to arrive at `due`, in seconds. One whose time has passed, or is not a number, is due at once.
+    /// Queues a telegram to arrive at `due`, in seconds. If that time has passed or is not a number, it is due at once.
     ///
     /// Returns whether it was queued: always, unless telegrams are [merged](Self::merging_within).
     ///
@@ -158,7 +156,7 @@ impl<K, M> Dispatcher<K, M> {
 
     /// Takes out the telegram that has been due the longest, if any is due at `now`.
     ///
-    /// Call it until it returns `None`. A telegram that is sent meanwhile, and due by then, comes in its turn.
+    /// Call it until it returns `None`. It also returns telegrams that are sent meanwhile, if they are due.
     pub fn pop_due(&mut self, now: f64) -> Option<Telegram<K, M>> {
         if self.next_due()? <= now { self.queue.pop().map(|queued| queued.telegram) } else { None }
     }
@@ -169,7 +167,7 @@ impl<K, M> Dispatcher<K, M> {
         self.queue.peek().map(|queued| queued.due)
     }
 
-    /// Keeps the telegrams for which `keep` returns `true`, given the due time in seconds too: recalls the others.
+    /// Keeps the telegrams for which `keep` returns `true`, and removes the others. `keep` also gets the due time, in seconds.
     ///
     /// # Examples
     ///
@@ -186,9 +184,10 @@ impl<K, M> Dispatcher<K, M> {
         self.queue.retain(|queued| keep(queued.due, &queued.telegram));
     }
 
-    /// Visits the queued telegrams with their due times in seconds, in the order in which they will arrive. Sending them to
-    /// another dispatcher in this order, by [`send_at`](Self::send_at), copies the queue: a saved game.
-    #[must_use = "visits nothing by itself"]
+    /// Returns the queued telegrams with their due times in seconds, in the order in which they will arrive.
+    ///
+    /// Sending them to another dispatcher in this order, by [`send_at`](Self::send_at), copies the queue, as for a saved game.
+    #[must_use = "iterators are lazy"]
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (f64, &Telegram<K, M>)> + ExactSizeIterator {
         let mut queue: Vec<_> = self.queue.iter().collect();
         // The heap's greatest is the first to arrive.
@@ -208,7 +207,7 @@ impl<K, M> Dispatcher<K, M> {
         self.queue.is_empty()
     }
 
-    /// Forgets all telegrams.
+    /// Removes all telegrams.
     pub fn clear(&mut self) {
         self.queue.clear();
     }

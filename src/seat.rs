@@ -63,6 +63,17 @@ impl<T: Owner> Seat<T> {
         Self { current: StateRef::NONE, previous: StateRef::NONE, entered_at: NEVER, rare: None }
     }
 
+    /// Empties the seat, all but its room. Returns the states that it held.
+    #[cfg(feature = "std")]
+    pub(crate) fn empty_into(&mut self, mut take: impl FnMut(StateRef<T>)) {
+        take(mem::replace(&mut self.current, StateRef::NONE));
+        take(mem::replace(&mut self.previous, StateRef::NONE));
+        self.entered_at = NEVER;
+        if let Some(rare) = &mut self.rare {
+            rare.empty_into(take);
+        }
+    }
+
     /// Sets current, and with it the ancestors, without any callback. A parents' chain without an end is cut off. States that
     /// stay active keep their time, and those that come have that of current.
     pub(crate) fn place(&mut self, current: StateRef<T>) {
@@ -264,6 +275,30 @@ pub(crate) fn path_to<T: Owner>(state: &StateRef<T>) -> Result<Path<T>, &'static
     }
     path.reverse();
     Ok(path)
+}
+
+#[cfg(feature = "std")]
+impl<T: Owner> Rare<T> {
+    /// Empties it, all but its room. Returns the states that it held.
+    pub(crate) fn empty_into(&mut self, mut take: impl FnMut(StateRef<T>)) {
+        let Self { ancestors, ancestors_entered_at, stack, history, trail } = self;
+        ancestors_entered_at.clear();
+        ancestors.drain(..).for_each(&mut take);
+        trail.drain(..).for_each(&mut take);
+        for Suspended { current, ancestors, .. } in stack.drain(..) {
+            take(current);
+            ancestors.into_iter().for_each(&mut take);
+        }
+        for (of, last) in history.drain(..) {
+            take(of);
+            take(last);
+        }
+    }
+
+    /// Whether there is anything in it that does not follow from the current state.
+    pub(crate) fn is_memorable(&self) -> bool {
+        !self.stack.is_empty() || !self.history.is_empty()
+    }
 }
 
 impl<T: Owner> Clone for Seat<T> {

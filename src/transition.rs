@@ -87,7 +87,7 @@ impl<T: Owner> Single<'_, T> {
     /// Rule 11.
     pub(crate) fn execute_now(&mut self, request: Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         if self.exiting {
-            self.misused(&request, owner, BEING_LEFT);
+            self.refused(&request, owner, &BEING_LEFT.into());
             return false;
         }
         self.settle(owner, cx);
@@ -276,11 +276,6 @@ impl<T: Owner> Single<'_, T> {
             Label(owner),
             NameOf(self.seat.current.as_option()),
         );
-    }
-
-    #[cold]
-    pub(crate) fn misused(&self, request: &Request<T>, owner: &T, why: &'static str) {
-        self.refused(request, owner, &why.into());
     }
 
     #[cold]
@@ -495,7 +490,7 @@ impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
         }
         single.exiting = false;
         while let Some(request) = single.requests.pop() {
-            single.misused(&request, owner, BEING_LEFT);
+            single.refused(&request, owner, &BEING_LEFT.into());
         }
         if let Some(asked_before) = asked_before {
             single.requests = asked_before;
@@ -601,6 +596,18 @@ impl<T: Owner> Single<'_, T> {
 pub(crate) fn now<T: Owner>(cx: &T::Context<'_>) -> f64 {
     let now = T::now(cx);
     if now.is_nan() { 0.0 } else { now }
+}
+
+/// Says in the log why a request is not carried out (rule 23).
+#[cfg(feature = "std")]
+#[cold]
+pub(crate) fn log_misuse<T: Owner>(
+    owner: &T,
+    request: &dyn fmt::Display,
+    current: Option<&StateRef<T>>,
+    why: &'static str,
+) {
+    log::warn!(target: "demeanor", "{}: {request} refused in state {}: {why}", Label(owner), NameOf(current));
 }
 
 /// Tells the log and the owner of a change, made or refused (rules 8, 23).

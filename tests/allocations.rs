@@ -80,7 +80,7 @@ impl State<Sentry> for Chase {
 }
 
 impl State<Sentry> for Locked {
-    fn can_enter(&self, sentry: &Sentry, _: &f64) -> bool {
+    fn can_enter(&self, sentry: &Sentry, _: &Fsm<'_, Sentry>, _: &f64) -> bool {
         sentry.ticks % 2 == 0
     }
 }

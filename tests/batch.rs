@@ -100,7 +100,7 @@ fn a_stale_key_is_nobodys_though_its_place_is_taken_again() {
     assert_ne!(stale, heir);
 
     let now = &mut time();
-    assert!(!batch.contains(stale) && batch.get(stale).is_none() && batch.get_mut(stale).is_none());
+    assert!(!batch.contains_key(stale) && batch.get(stale).is_none() && batch.get_mut(stale).is_none());
     assert!(batch.remove(stale).is_none());
     assert!(!batch.start(stale, now) && !batch.stop(stale, now) && !batch.send(stale, &"hit", now));
     assert!(!batch.change_state(stale, &B, now) && !batch.revert_state(stale, now));

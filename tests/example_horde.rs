@@ -1,8 +1,10 @@
 //! What the examples of a batch, `horde` and `flock`, answer.
 #![cfg(feature = "std")]
+#![expect(clippy::duplicate_mod, reason = "each example is a program of its own and includes what they share")]
 
 use std::ffi::OsString;
 use std::fs;
+use std::io;
 use std::path::PathBuf;
 
 #[expect(dead_code, reason = "`main` is called by the example only")]
@@ -93,13 +95,30 @@ fn the_horde_rests_by_night_and_chases_the_hero_by_day() {
 #[test]
 fn the_horde_does_the_same_on_any_number_of_threads() {
     let (mut table, picture) = play(THREE_DAYS, "threads-1.svg");
-    for threads in [2, 5] {
+    for threads in [2, 4] {
         let arguments = THREE_DAYS.replace("--threads 1", &format!("--threads {threads}"));
         let (other_table, other_picture) = play(&arguments, &format!("threads-{threads}.svg"));
         table[0] = format!("20 000 enemies, 720 ticks, {threads} threads, churn 100 %");
         assert_eq!(other_table, table);
         assert!(other_picture == picture, "{threads} threads: another picture");
     }
+}
+
+#[cfg(feature = "parallel")]
+#[test]
+fn the_horde_starts_no_more_threads_than_are_of_use() {
+    let most = 4 * std::thread::available_parallelism().unwrap().get();
+    let file = picture("crowded.svg");
+    let arguments = |threads| format!("--owners 10 --ticks 2 --threads {threads} --output {}", file.display());
+
+    let (code, printed, complaints) = run!(horde, arguments(most + 1));
+    let told = format!("horde: {most} threads, not {}: more would only wait for work\n", most + 1);
+    assert_eq!((code, complaints), (0, told));
+    assert!(printed.starts_with(&format!("10 enemies, 2 ticks, {most} threads, ")), "{printed}");
+
+    let (_, printed, complaints) = run!(horde, arguments(most));
+    assert_eq!(complaints, "");
+    assert!(printed.starts_with(&format!("10 enemies, 2 ticks, {most} threads, ")), "{printed}");
 }
 
 #[cfg(not(feature = "parallel"))]
@@ -153,12 +172,32 @@ fn a_horde_of_nobody_and_one_of_no_time_are_drawn_too() {
 }
 
 #[test]
-fn a_picture_that_cannot_be_written_is_an_error() {
-    let directory = picture("taken.svg");
-    fs::create_dir_all(&directory).unwrap();
-    let (code, _, complaints) = run!(horde, format!("--owners 1 --ticks 1 --output {}", directory.display()));
-    assert_eq!(code, 1);
-    assert!(complaints.starts_with(&format!("horde: {}: ", directory.display())), "{complaints}");
+fn a_picture_that_cannot_be_written_is_an_error_and_leaves_nothing_behind() {
+    for name in ["taken.svg", "taken.png"] {
+        let directory = picture("taken").join(name);
+        fs::create_dir_all(&directory).unwrap();
+        let (code, _, complaints) = run!(horde, format!("--owners 1 --ticks 1 --output {}", directory.display()));
+        assert_eq!(code, 1);
+        assert!(complaints.starts_with(&format!("horde: {}: ", directory.display())), "{complaints}");
+    }
+    let mut left: Vec<_> = fs::read_dir(picture("taken")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    left.sort();
+    assert_eq!(left, ["taken.png", "taken.svg"]);
+}
+
+/// Written in place, it would change under its other name, too.
+#[test]
+fn a_picture_takes_the_place_of_the_old_one_only_once_it_is_complete() {
+    for name in ["again.svg", "again.png"] {
+        let (file, other_name) = (picture(name), picture(&format!("old-{name}")));
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, "the old one").unwrap();
+        let _ = fs::remove_file(&other_name);
+        fs::hard_link(&file, &other_name).unwrap();
+        let (_, new) = play("--owners 1 --ticks 1 --threads 1", name);
+        assert!(new.len() > 1000, "{name}");
+        assert_eq!(fs::read(&other_name).unwrap(), b"the old one", "{name}");
+    }
 }
 
 #[test]
@@ -204,4 +243,24 @@ fn a_wrong_option_is_answered_with_the_usage_and_exit_code_2() {
 fn help_is_the_usage() {
     assert_eq!(run!(horde, "--help"), (0, format!("{}\n", horde::USAGE), String::new()));
     assert_eq!(run!(flock, "-h"), (0, "usage: flock [--birds N] [--ticks N]\n".to_owned(), String::new()));
+}
+
+#[test]
+fn a_reader_who_stops_early_is_no_error() {
+    /// A pipe that its reader has closed.
+    struct Closed;
+    impl io::Write for Closed {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(io::ErrorKind::BrokenPipe.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let arguments = |line: &str| line.split_whitespace().map(OsString::from).collect::<Vec<_>>();
+    let mut err = vec![];
+    assert_eq!(flock::answer(arguments("--birds 1 --ticks 1"), &mut Closed, &mut err), 0);
+    assert_eq!(horde::answer(arguments("--owners 1 --ticks 1 --threads 1"), &mut Closed, &mut err), 0);
+    assert_eq!(err, b"");
 }

@@ -107,12 +107,12 @@ impl State<Soldier> for Post {
         soldier.call(self.name, "exit", log);
     }
 
-    fn can_enter(&self, soldier: &Soldier, _: &Log) -> bool {
+    fn can_enter(&self, soldier: &Soldier, _: &Fsm<'_, Soldier>, _: &Log) -> bool {
         soldier.panic_if_told(&format!("{}.can_enter", self.name));
         true
     }
 
-    fn can_exit(&self, soldier: &Soldier, _: &Log) -> bool {
+    fn can_exit(&self, soldier: &Soldier, _: &Fsm<'_, Soldier>, _: &Log) -> bool {
         soldier.panic_if_told(&format!("{}.can_exit", self.name));
         true
     }

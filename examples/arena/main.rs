@@ -1,4 +1,4 @@
-//! Grunts and snipers, from two files that share behaviours, in one batch.
+//! Grunts and snipers, each kind from a file that a designer edits. Both files use the same behaviors.
 //!
 //! ```text
 //! grunt.toml                          sniper.toml
@@ -12,35 +12,56 @@
 //!   dead
 //! ```
 //!
-//! `cargo run --example arena --features definition` runs 60 seconds of it, and reads the grunts' file anew after 30, braver
-//! than before. With `--features watch` and the argument `--watch` it goes on, in real time, and you edit the files.
+//! ```text
+//! cargo run --example arena --features definition
+//! cargo run --example arena --features watch -- --watch
+//! ```
+//!
+//! The first simulates 60 seconds. After 30 seconds it reloads the grunts' file, changed so that they run away later. The
+//! second runs in real time until you stop it, and reloads the files whenever you save them.
 
 #![expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "an arena is small")]
 
+#[path = "../command_line/mod.rs"]
+mod command_line;
+
 use std::collections::BTreeMap;
-use std::error::Error;
+use std::env;
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, Write};
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 use demeanor::definition::{Definition, Vocabulary};
-use demeanor::{Batch, Change, Fsm, Owner, State};
+use demeanor::{Batch, Change, Fsm, Owner, State, StateRef};
 use schemars::JsonSchema;
 use serde::Deserialize;
+
+const USAGE: &str = "usage: arena [--watch]";
 
 const TICK: f32 = 0.1;
 const COVERS: [[f32; 2]; 3] = [[-20.0, 0.0], [20.0, 10.0], [0.0, -25.0]];
 
-/// What everybody can see: the hero, who walks in circles, and the time.
-struct Arena {
+/// What everybody can see: the hero, who walks in circles, and the time. Also counts what happens.
+pub(crate) struct Arena {
     hero: [f32; 2],
     seconds: f64,
     shots: usize,
     pain: f32,
-    deaths: usize,
+    pub(crate) deaths: usize,
+    /// The state `dead` of each file.
+    dead: Vec<StateRef<Enemy>>,
 }
 
 impl Arena {
-    fn new() -> Self {
-        Self { hero: [15.0, 0.0], seconds: 0.0, shots: 0, pain: 0.0, deaths: 0 }
+    pub(crate) fn new(dead: impl IntoIterator<Item = StateRef<Enemy>>) -> Self {
+        let dead = dead.into_iter().collect();
+        Self { hero: [15.0, 0.0], seconds: 0.0, shots: 0, pain: 0.0, deaths: 0, dead }
+    }
+
+    fn is_dead(&self, state: Option<&StateRef<Enemy>>) -> bool {
+        state.is_some_and(|state| self.dead.contains(state))
     }
 
     fn advance(&mut self) {
@@ -51,7 +72,7 @@ impl Arena {
 }
 
 #[derive(Clone)]
-struct Enemy {
+pub(crate) struct Enemy {
     at: [f32; 2],
     health: f32,
     ammo: u32,
@@ -59,7 +80,7 @@ struct Enemy {
 }
 
 #[derive(Clone, Copy)]
-enum Told {
+pub(crate) enum Told {
     Hit(f32),
 }
 
@@ -72,11 +93,17 @@ impl Owner for Enemy {
     }
 
     fn on_change(&mut self, change: &Change<'_, Self>, arena: &mut Arena) {
-        arena.deaths += usize::from(change.to.is_some_and(|to| to.name() == "dead"));
+        // A guard may have refused the change: then nobody has died.
+        let has_died = change.is_taken() && arena.is_dead(change.to) && !arena.is_dead(change.from);
+        arena.deaths += usize::from(has_died);
     }
 }
 
 impl Enemy {
+    pub(crate) fn new(at: [f32; 2], seed: u32) -> Self {
+        Self { at, health: 100.0, ammo: 20, rng: seed }
+    }
+
     fn distance(&self, to: [f32; 2]) -> f32 {
         (to[0] - self.at[0]).hypot(to[1] - self.at[1])
     }
@@ -91,14 +118,14 @@ impl Enemy {
         self.at = [self.at[0] + (to[0] - self.at[0]) * step, self.at[1] + (to[1] - self.at[1]) * step];
     }
 
-    /// The hero hits who comes near.
+    /// Is hit by the hero when close to him.
     fn face(&mut self, arena: &Arena) {
         if self.distance(arena.hero) < 7.0 {
             self.health -= 25.0 * TICK;
         }
     }
 
-    /// From 0 to below 1. Each enemy has its own, so that a run repeats.
+    /// Returns a number of at least 0 and less than 1. Each enemy has its own generator, so that a run can be repeated.
     fn random(&mut self) -> f32 {
         self.rng = self.rng.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         (self.rng >> 8) as f32 / 16_777_216.0
@@ -177,7 +204,7 @@ impl State<Enemy> for Rest {
     }
 }
 
-fn vocabulary() -> Vocabulary<Enemy> {
+pub(crate) fn vocabulary() -> Vocabulary<Enemy> {
     Vocabulary::new()
         .value("health", |enemy: &Enemy, _| enemy.health.into())
         .value("ammo", |enemy: &Enemy, _| enemy.ammo.into())
@@ -191,91 +218,134 @@ fn vocabulary() -> Vocabulary<Enemy> {
         .random(|enemy: &mut Enemy, _| enemy.random().into())
 }
 
-fn census(batch: &Batch<Enemy>, definition: &Definition<Enemy>) -> String {
-    let counts: BTreeMap<String, usize> = definition
-        .states()
-        .iter()
-        .map(|state| (state.name().into_owned(), batch.owners_in(&**state).len()))
-        .filter(|(_, count)| *count > 0)
-        .collect();
-    counts.iter().map(|(state, count)| format!("{state} {count}")).collect::<Vec<_>>().join(", ")
+/// All enemies of one kind, and the file that says how they behave.
+///
+/// A batch for each kind, because each file has a global state of its own.
+struct Side {
+    file: PathBuf,
+    definition: Definition<Enemy>,
+    batch: Batch<Enemy>,
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
-    env_logger::init();
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("examples/arena");
-    let grunts = Definition::load(folder.join("grunt.toml"), &vocabulary())?;
-    let snipers = Definition::load(folder.join("sniper.toml"), &vocabulary())?;
-
-    // Both files have a global state of their own, so each kind has a batch of its own.
-    let mut arena = Arena::new();
-    let mut batches = [&grunts, &snipers].map(|definition| {
+impl Side {
+    fn load(file: &str) -> io::Result<Self> {
+        let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("examples/arena").join(file);
+        let definition = Definition::load(&file, &vocabulary()).map_err(io::Error::other)?;
         let mut batch = Batch::new();
         if let Some(global) = definition.global() {
             batch = batch.with_global(global);
         }
-        for i in 0..500_u32 {
+        Ok(Self { file, definition, batch })
+    }
+
+    fn spawn(&mut self, enemies: u32, arena: &mut Arena) {
+        for i in 0..enemies {
             let (sin, cos) = (i as f32).sin_cos();
             let far = 10.0 + (i % 40) as f32;
-            let enemy = Enemy { at: [far * cos, far * sin], health: 100.0, ammo: 20, rng: i };
-            batch.spawn(enemy, definition.initial(), &mut arena);
+            self.batch.spawn(Enemy::new([far * cos, far * sin], i), self.definition.initial(), arena);
         }
-        batch
-    });
+    }
 
-    #[cfg(feature = "watch")]
-    if std::env::args().any(|argument| argument == "--watch") {
-        return watched(&folder, &mut batches, [&grunts, &snipers], &mut arena);
+    /// Returns how many enemies are in each state, by name.
+    fn census(&self) -> String {
+        let states = self.definition.states();
+        let count = |state: &StateRef<Enemy>| (state.name().into_owned(), self.batch.owners_in(&**state).len());
+        let counts: BTreeMap<_, _> = states.iter().map(count).filter(|(_, count)| *count > 0).collect();
+        counts.iter().map(|(state, count)| format!("{state} {count}")).collect::<Vec<_>>().join(", ")
     }
-    for tick in 0..=600 {
-        if tick == 300 {
-            let file = std::fs::read_to_string(folder.join("grunt.toml"))?;
-            grunts.reload(&file.replace("health < 60", "health < 10"))?;
-            println!("       the grunts are braver now");
-        }
-        if tick % 100 == 0 {
-            println!("{:>4.0} s  grunts: {}", arena.seconds, census(&batches[0], &grunts));
-            println!("       snipers: {}", census(&batches[1], &snipers));
-        }
-        arena.advance();
-        for batch in &mut batches {
-            if tick % 50 == 49 {
-                batch.broadcast(&Told::Hit(5.0), &mut arena);
-            }
-            batch.update(&mut arena);
-        }
-    }
-    println!("{} shots for {} of damage, {} deaths", arena.shots, arena.pain, arena.deaths);
-    Ok(())
 }
 
-/// Runs for good, in real time, and reads the files anew whenever they are saved.
+fn main() -> ExitCode {
+    env_logger::init();
+    ExitCode::from(answer(env::args_os().skip(1), &mut io::stdout(), &mut io::stderr()))
+}
+
+/// Does what the command line asks for. Returns the exit code.
+pub(crate) fn answer(arguments: impl IntoIterator<Item = OsString>, out: &mut dyn Write, err: &mut dyn Write) -> u8 {
+    command_line::answer("arena", USAGE, parse(arguments), out, err, play)
+}
+
+struct Options {
+    /// Goes on until it is stopped, and reloads the files when they are saved.
+    watch: bool,
+}
+
+/// Reads the arguments, without the program's name. `None` when all that is asked for is help.
+fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Option<Options>, lexopt::Error> {
+    use lexopt::{Arg, Parser};
+
+    let mut parser = Parser::from_args(arguments);
+    let mut options = Options { watch: false };
+    while let Some(argument) = parser.next()? {
+        match argument {
+            Arg::Long("watch") if cfg!(feature = "watch") => options.watch = true,
+            Arg::Long("watch") => return Err("--watch needs `--features watch`".into()),
+            Arg::Long("help") | Arg::Short('h') => return Ok(None),
+            unexpected => return Err(unexpected.unexpected()),
+        }
+    }
+    Ok(Some(options))
+}
+
+fn play(options: &Options, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<()> {
+    let mut sides = [Side::load("grunt.toml")?, Side::load("sniper.toml")?];
+    let mut arena = Arena::new(sides.iter().filter_map(|side| side.definition.state("dead")));
+    for side in &mut sides {
+        side.spawn(500, &mut arena);
+    }
+    if options.watch { watch(&mut sides, &mut arena, out, err) } else { run(&mut sides, &mut arena, out) }
+}
+
+/// Runs 60 seconds, as fast as it can.
+fn run(sides: &mut [Side; 2], arena: &mut Arena, out: &mut dyn Write) -> io::Result<()> {
+    for tick in 0..=600 {
+        let [grunts, snipers] = &*sides;
+        if tick == 300 {
+            let text = fs::read_to_string(&grunts.file)?;
+            grunts.definition.reload(&text.replace("health < 60", "health < 10")).map_err(io::Error::other)?;
+            writeln!(out, "       the grunts are braver now")?;
+        }
+        if tick % 100 == 0 {
+            writeln!(out, "{:>4.0} s  grunts: {}", arena.seconds, grunts.census())?;
+            writeln!(out, "       snipers: {}", snipers.census())?;
+        }
+        arena.advance();
+        for side in &mut *sides {
+            if tick % 50 == 49 {
+                side.batch.broadcast(&Told::Hit(5.0), arena);
+            }
+            side.batch.update(arena);
+        }
+    }
+    writeln!(out, "{} shots for {} of damage, {} deaths", arena.shots, arena.pain, arena.deaths)
+}
+
+/// Runs in real time until it is stopped, and reloads the files whenever they are saved.
 #[cfg(feature = "watch")]
-fn watched(
-    folder: &std::path::Path,
-    batches: &mut [Batch<Enemy>; 2],
-    definitions: [&Definition<Enemy>; 2],
-    arena: &mut Arena,
-) -> Result<(), Box<dyn Error>> {
+fn watch(sides: &mut [Side; 2], arena: &mut Arena, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<()> {
     use demeanor::definition::Watch;
-    let mut watches = [
-        Watch::new(definitions[0], folder.join("grunt.toml"))?,
-        Watch::new(definitions[1], folder.join("sniper.toml"))?,
-    ];
+
+    let watch = |side: &Side| Watch::new(&side.definition, &side.file).map_err(io::Error::other);
+    let mut watches = [watch(&sides[0])?, watch(&sides[1])?];
     for tick in 0_u64.. {
         for watch in &mut watches {
             if let Err(problems) = watch.poll() {
-                eprintln!("{problems}");
+                let _ = writeln!(err, "{problems}");
             }
         }
         arena.advance();
-        for (batch, definition) in batches.iter_mut().zip(definitions) {
-            batch.update(arena);
+        for side in &mut *sides {
+            side.batch.update(arena);
             if tick % 20 == 0 {
-                println!("{:>4.0} s  {}", arena.seconds, census(batch, definition));
+                writeln!(out, "{:>4.0} s  {}", arena.seconds, side.census())?;
             }
         }
         std::thread::sleep(std::time::Duration::from_secs_f32(TICK));
     }
     Ok(())
+}
+
+#[cfg(not(feature = "watch"))]
+fn watch(_: &mut [Side; 2], _: &mut Arena, _: &mut dyn Write, _: &mut dyn Write) -> io::Result<()> {
+    unreachable!("the command line refuses `--watch`")
 }

@@ -1,7 +1,7 @@
 //! The enemy, and the six states it is in.
 //!
-//! Between two looks around, an enemy only walks, tires and loses patience: that is what a tick costs. When its patience is
-//! at an end it looks around, and may change.
+//! In most ticks an enemy only walks, tires and loses patience. When its patience runs out, it looks around and may change
+//! state.
 
 use demeanor::{Batch, Change, Fsm, Owner, State};
 use oorandom::Rand32;
@@ -14,13 +14,13 @@ pub(crate) struct Enemy {
     step: [f32; 2],
     /// From 0, exhausted, to 1, rested.
     strength: f32,
-    /// How many ticks until it looks around.
+    /// How many ticks until it looks around, at a pace of 1.
     patience: f32,
-    /// Its own, so that what it does depends on nobody else, nor on who is updated first.
+    /// Each enemy has its own, so that it does the same in whatever order they are updated.
     dice: Rand32,
 }
 
-/// What the callbacks need: the world, which is the same for all, and where changes are counted, which is not.
+/// What the callbacks need: the world, which all share, and a count of changes, which each chunk has for itself.
 pub(crate) struct View<'a> {
     pub(crate) world: &'a World,
     pub(crate) changes: u64,
@@ -30,8 +30,8 @@ impl Owner for Enemy {
     type Context<'a> = View<'a>;
     type Message = ();
 
-    fn on_change(&mut self, _: &Change<'_, Self>, view: &mut View<'_>) {
-        view.changes += 1;
+    fn on_change(&mut self, change: &Change<'_, Self>, view: &mut View<'_>) {
+        view.changes += u64::from(change.is_taken());
     }
 }
 
@@ -46,7 +46,7 @@ const RUN: f32 = 0.022;
 impl Enemy {
     pub(crate) fn new(seed: u64) -> Self {
         let mut dice = Rand32::new(seed);
-        // Crowded in the middle of the plain, sparse at its edges.
+        // The sum of three: many in the middle of the plain, few at its edges.
         let mut place = || REACH * (dice.rand_float() + dice.rand_float() + dice.rand_float() - 1.5) / 1.5;
         let position = [place(), place()];
         let strength = 0.5 + 0.5 * dice.rand_float();
@@ -71,7 +71,7 @@ impl Enemy {
         self.patience <= 0.0
     }
 
-    /// Looks around again after about so many ticks.
+    /// Looks around again after about this many ticks.
     fn wait(&mut self, ticks: f32) {
         self.patience = ticks * (0.5 + self.dice.rand_float());
     }
@@ -80,7 +80,7 @@ impl Enemy {
         self.dice.rand_float() < of
     }
 
-    /// From the enemy to the hero, and how far that is; if he is near enough to be seen.
+    /// Returns the way to the hero and its length, if he is closer than `sight`.
     fn sees(&self, world: &World, sight: f32) -> Option<([f32; 2], f32)> {
         let hero = world.hero?;
         let way = [hero[0] - self.position[0], hero[1] - self.position[1]];

@@ -1,26 +1,28 @@
-//! A million enemies on a plain, for three days: a batch at work, measured and drawn.
+//! A million enemies on a plain, for three days: a batch, what a tick costs, and a chart of who was in which state.
 //!
 //! ```text
 //! Enemy
-//! ├─ Rest      (initial)  rested, and it is light: Think; the hero comes close: Flee
+//! ├─ Rest      (initial)  rested, and it is day: Think; the hero comes close: Flee
 //! ├─ Idle                 after a while: Think
-//! ├─ Think                one glance: Chase, Rest, Wander or Idle
+//! ├─ Think                looks around: Chase, Rest, Wander or Idle
 //! ├─ Wander               sees the hero: Chase; after a while: Think
-//! ├─ Chase                is struck, or out of breath: Flee; loses sight of him: Wander
+//! ├─ Chase                is hit, or exhausted: Flee; loses sight of the hero: Wander
 //! └─ Flee                 far enough: Rest
 //! ```
 //!
-//! The hero comes each morning, stays about the middle of the plain, and leaves in the afternoon. An hour is ten ticks.
+//! The hero comes each morning, stays near the middle of the plain, and leaves in the afternoon. An hour has ten ticks.
 //!
 //! ```text
 //! cargo run --release --example horde --features parallel
 //! cargo run --release --example horde -- --owners 100000 --ticks 2400 --churn 300 --output horde.png
 //! ```
 //!
-//! `--churn` is how often they change, in percent of the usual: 0 is never, 10000 is at nearly every tick. Without the
-//! feature `parallel` there is one thread. At the end a table says what a tick has cost, and a picture of how many were in
-//! which state at what time is written; neither the numbers of the changes nor the picture depend on the threads.
+//! `--churn` says how often the enemies change, in percent of the usual: 0 is never, 10000 is in nearly every tick. Without
+//! the feature `parallel` there is one thread. At the end it prints a table of what a tick has cost, and draws how many
+//! enemies were in each state over time. Changes and picture do not depend on the number of threads.
 
+#[path = "../command_line/mod.rs"]
+mod command_line;
 mod enemy;
 mod options;
 mod plot;
@@ -30,10 +32,9 @@ mod world;
 
 use std::env;
 use std::ffi::OsString;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, Write};
 use std::process::ExitCode;
 
-use options::Command;
 pub(crate) use options::USAGE;
 
 fn main() -> ExitCode {
@@ -42,25 +43,14 @@ fn main() -> ExitCode {
 
 /// Does what the command line asks for. Returns the exit code.
 pub(crate) fn answer(arguments: impl IntoIterator<Item = OsString>, out: &mut dyn Write, err: &mut dyn Write) -> u8 {
-    let written = match options::parse(arguments) {
-        Ok(Command::Run(options)) => run::run(&options).and_then(|record| {
-            report::write(&record, &options, out)?;
-            plot::draw(&record, &options.output)?;
-            writeln!(out, "\nPopulation per state over time: {}", options.output.display())
-        }),
-        Ok(Command::Help) => writeln!(out, "{USAGE}"),
-        Err(error) => {
-            let _ = writeln!(err, "horde: {error}\n{USAGE}");
-            return 2;
+    command_line::answer("horde", USAGE, options::parse(arguments), out, err, |options, out, err| {
+        let threads = run::useful_threads(options.threads);
+        if threads < options.threads {
+            let _ = writeln!(err, "horde: {threads} threads, not {}: more would only wait for work", options.threads);
         }
-    };
-    match written {
-        Ok(()) => 0,
-        // Whoever reads has had enough, as `head` has.
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => 0,
-        Err(error) => {
-            let _ = writeln!(err, "horde: {error}");
-            1
-        }
-    }
+        let record = run::run(options, threads)?;
+        report::write(&record, options, out)?;
+        plot::draw(&record, &options.output)?;
+        writeln!(out, "\nPopulation per state over time: {}", options.output.display())
+    })
 }

@@ -9,16 +9,11 @@ use lexopt::{Arg, Error, Parser, ValueExt};
 pub(crate) const USAGE: &str =
     "usage: horde [--owners N] [--ticks N] [--threads N] [--churn PERCENT] [--output FILE.svg|FILE.png]";
 
-pub(crate) enum Command {
-    Run(Options),
-    Help,
-}
-
 pub(crate) struct Options {
     pub(crate) owners: u32,
     pub(crate) ticks: u32,
     pub(crate) threads: usize,
-    /// How often the enemies change, in percent of the usual.
+    /// How often the enemies change state, in percent of the usual.
     pub(crate) churn: u32,
     /// Where the picture is written to.
     pub(crate) output: PathBuf,
@@ -32,8 +27,8 @@ impl Default for Options {
     }
 }
 
-/// Reads the arguments, without the program's name.
-pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, Error> {
+/// Reads the arguments, without the program's name. `None` when all that is asked for is help.
+pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Option<Options>, Error> {
     let mut parser = Parser::from_args(arguments);
     let mut options = Options::default();
     while let Some(argument) = parser.next()? {
@@ -43,11 +38,11 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Com
             Arg::Long("threads") => options.threads = parser.value()?.parse_with(threads)?,
             Arg::Long("churn") => options.churn = parser.value()?.parse()?,
             Arg::Long("output") => options.output = picture(parser.value()?)?,
-            Arg::Long("help") | Arg::Short('h') => return Ok(Command::Help),
+            Arg::Long("help") | Arg::Short('h') => return Ok(None),
             unexpected => return Err(unexpected.unexpected()),
         }
     }
-    Ok(Command::Run(options))
+    Ok(Some(options))
 }
 
 fn threads(value: &str) -> Result<usize, String> {
@@ -61,7 +56,7 @@ fn threads(value: &str) -> Result<usize, String> {
     }
 }
 
-/// A file that a picture can be written to: an SVG or a PNG, by its extension.
+/// Checks that the file's extension is one of a picture: SVG or PNG.
 fn picture(file: OsString) -> Result<PathBuf, Error> {
     let file = PathBuf::from(file);
     if is_png(&file) || file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("svg")) {

@@ -1,9 +1,9 @@
 //! The picture: how many enemies are in each state, over time.
 
 use std::error::Error;
-use std::io;
+use std::fs::{self, File};
 use std::path::Path;
-use std::{fs, iter};
+use std::{io, iter};
 
 use plotters::coord::Shift;
 use plotters::prelude::*;
@@ -16,11 +16,11 @@ use super::report::grouped;
 use super::run::Record;
 use super::world::{FIRST_HOUR, Phase, TICKS_PER_DAY, TICKS_PER_HOUR};
 
-/// In pixels. Twice what a page shows, as the backends draw whole pixels only.
+/// In pixels: twice the size on a page, because the backends draw whole pixels only.
 const SIZE: (u32, u32) = (2000, 1060);
 
-/// The colours of the states, in the order of their names.
-const COLOURS: [RGBColor; 6] = [
+/// The colors of the states, in the order of their names.
+const COLORS: [RGBColor; 6] = [
     RGBColor(0x3b, 0x4a, 0x6b),
     RGBColor(0x8f, 0xa3, 0xbf),
     RGBColor(0xf2, 0xd0, 0x6b),
@@ -33,13 +33,13 @@ const INK: RGBColor = RGBColor(0x2b, 0x2f, 0x36);
 const FAINT: RGBColor = RGBColor(0x6b, 0x72, 0x80);
 const NIGHT: RGBColor = RGBColor(0x1d, 0x25, 0x3d);
 const DAY: RGBColor = RGBColor(0xf6, 0xe7, 0xb4);
-const RAID: RGBColor = COLOURS[4];
+const RAID: RGBColor = COLORS[4];
 
-/// The most points of time that are drawn.
+/// The most points in time that are drawn.
 const MOST_COLUMNS: usize = 720;
-/// The most hours that are written below.
+/// The most hours that are written below the chart.
 const MOST_HOURS: usize = 16;
-/// How far apart the names of the states are, in pixels.
+/// How far apart the names of the states are written, in pixels.
 const ROW: i32 = 48;
 
 /// Draws the record as an SVG or a PNG, by the file's extension. Makes the file's directory, if there is none.
@@ -48,27 +48,33 @@ const ROW: i32 = 48;
 ///
 /// When the file cannot be written.
 pub(crate) fn draw(record: &Record, file: &Path) -> io::Result<()> {
-    // Letters are measured, and in a PNG drawn, by this font; an SVG is shown with whatever sans-serif there is.
+    // Used to measure letters, and to draw them in a PNG. An SVG is shown with whatever sans-serif font the viewer has.
     let fonts = [(FontStyle::Normal, dejavu::sans::regular()), (FontStyle::Bold, dejavu::sans::bold())];
     for (style, font) in fonts {
         register_font("sans-serif", style, font).map_err(|_| io::Error::other("the font cannot be read"))?;
     }
-    if let Some(directory) = file.parent() {
-        fs::create_dir_all(directory)?;
-    }
+    let directory = file.parent().filter(|directory| *directory != Path::new("")).unwrap_or(Path::new("."));
+    fs::create_dir_all(directory)?;
     let failed = |error: &dyn Error| io::Error::other(format!("{}: {error}", file.display()));
+    let suffix = if is_png(file) { ".png" } else { ".svg" };
+    // Drawn to a file beside it, which is deleted unless it is renamed: a failure leaves no half of a picture.
+    let beside = tempfile::Builder::new().suffix(suffix).make_in(directory, |path| File::create_new(path));
+    let beside = beside.map_err(|error| failed(&error))?;
     if is_png(file) {
-        draw_on(&BitMapBackend::new(file, SIZE).into_drawing_area(), record).map_err(|error| failed(&error))
+        draw_on(&BitMapBackend::new(beside.path(), SIZE).into_drawing_area(), record)
+            .map_err(|error| failed(&error))?;
     } else {
         let mut svg = String::new();
         let page = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
         draw_on(&page, record).map_err(|error| failed(&error))?;
         drop(page);
-        fs::write(file, svg).map_err(|error| failed(&error))
+        fs::write(beside.path(), svg).map_err(|error| failed(&error))?;
     }
+    beside.persist(file).map_err(|error| failed(&error.error))?;
+    Ok(())
 }
 
-/// Where on the page the parts are, in pixels from the left and the top.
+/// Where the chart is on the page, in pixels from the left and the top, and what it shows.
 struct Layout {
     left: i32,
     right: i32,
@@ -88,7 +94,7 @@ impl Layout {
     }
 }
 
-/// `part` of `whole`, in pixels.
+/// Returns how many of `pixels` are `part` of `whole`.
 #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "pixels are few")]
 fn scale(part: usize, whole: usize, pixels: i32) -> i32 {
     (part as f64 / whole.max(1) as f64 * f64::from(pixels)).round() as i32
@@ -109,12 +115,7 @@ fn draw_on<DB: DrawingBackend>(page: &Page<DB>, record: &Record) -> Drawn<DB> {
     page.fill(&WHITE)?;
     let days = record.ticks.len().div_ceil(TICKS_PER_DAY as usize);
     let title = format!("{} enemies, {days} day{}", grouped(layout.owners), if days == 1 { "" } else { "s" });
-    write(
-        page,
-        &title,
-        (layout.left, 46),
-        Letters { size: 46, colour: INK, style: FontStyle::Bold, side: HPos::Left },
-    )?;
+    write(page, &title, (layout.left, 46), Letters { size: 46, color: INK, style: FontStyle::Bold, side: HPos::Left })?;
     write(page, "how many are in which state", (layout.left, 98), Letters { size: 30, ..Letters::FAINT })?;
     draw_states(page, record, &layout)?;
     draw_times(page, record, &layout)?;
@@ -123,34 +124,34 @@ fn draw_on<DB: DrawingBackend>(page: &Page<DB>, record: &Record) -> Drawn<DB> {
     page.present()
 }
 
-/// The areas, one upon the other.
+/// Draws an area for each state, stacked.
 fn draw_states<DB: DrawingBackend>(page: &Page<DB>, record: &Record, layout: &Layout) -> Drawn<DB> {
     let stride = layout.ticks.div_ceil(MOST_COLUMNS).max(1);
     let ticks: Vec<_> = record.ticks.iter().enumerate().step_by(stride).collect();
     let (Some((first, _)), Some((last, _))) = (ticks.first(), ticks.last()) else { return Ok(()) };
     let corners = [(layout.x(*last), layout.bottom), (layout.x(*first), layout.bottom)];
-    // From the uppermost, each of which reaches down behind those below it.
-    for (state, colour) in COLOURS.iter().enumerate().rev() {
+    // From the top: each area reaches down to the bottom, and the next one covers its lower part.
+    for (state, color) in COLORS.iter().enumerate().rev() {
         let edge = ticks.iter().map(|(at, tick)| (layout.x(*at), layout.y(tick.populations[..=state].iter().sum())));
-        page.draw(&Polygon::new(edge.chain(corners).collect::<Vec<_>>(), colour))?;
+        page.draw(&Polygon::new(edge.chain(corners).collect::<Vec<_>>(), color))?;
     }
     Ok(())
 }
 
-/// The hours below, and above which of them are night, and when the hero is about.
+/// Draws the hours below the chart, and above it the phases of the day.
 fn draw_times<DB: DrawingBackend>(page: &Page<DB>, record: &Record, layout: &Layout) -> Drawn<DB> {
     let (top, bottom) = (layout.top - 44, layout.top - 12);
     let mut start = 0;
     for ticks in record.ticks.chunk_by(|one, next| one.phase == next.phase) {
         let end = (start + ticks.len()).min(layout.ticks - 1);
         let (phase, ends) = (ticks[0].phase, (layout.x(start), layout.x(end)));
-        let (colour, ink, name) = match phase {
+        let (color, ink, name) = match phase {
             Phase::Night => (NIGHT, WHITE, "night"),
             Phase::Raid => (RAID, WHITE, "the hero is about"),
             Phase::Morning | Phase::Evening => (DAY, FAINT, phase.name()),
         };
-        page.draw(&Rectangle::new([(ends.0, top), (ends.1, bottom)], colour.filled()))?;
-        let letters = Letters { size: 20, colour: ink, side: HPos::Center, ..Letters::FAINT };
+        page.draw(&Rectangle::new([(ends.0, top), (ends.1, bottom)], color.filled()))?;
+        let letters = Letters { size: 20, color: ink, side: HPos::Center, ..Letters::FAINT };
         if letters.width(name) + 8 < ends.1 - ends.0 {
             write(page, name, ((ends.0 + ends.1) / 2, (top + bottom) / 2), letters)?;
         }
@@ -169,7 +170,7 @@ fn draw_times<DB: DrawingBackend>(page: &Page<DB>, record: &Record, layout: &Lay
     Ok(())
 }
 
-/// The numbers of owners at the left, with lines across.
+/// Draws the numbers of owners at the left, with lines across.
 fn draw_owners<DB: DrawingBackend>(page: &Page<DB>, layout: &Layout) -> Drawn<DB> {
     for quarter in 0..=4 {
         let owners = layout.owners * quarter / 4;
@@ -181,41 +182,41 @@ fn draw_owners<DB: DrawingBackend>(page: &Page<DB>, layout: &Layout) -> Drawn<DB
     Ok(())
 }
 
-/// The names at the right, in the order in which the areas lie upon each other.
+/// Writes the names at the right, in the order of the areas.
 fn draw_names<DB: DrawingBackend>(page: &Page<DB>, layout: &Layout) -> Drawn<DB> {
     let (x, mut y) = (layout.right + 30, layout.top + 18);
-    for (name, colour) in iter::zip(NAMES, COLOURS).rev() {
-        page.draw(&Rectangle::new([(x, y - 12), (x + 24, y + 12)], colour.filled()))?;
-        write(page, name, (x + 40, y), Letters { size: 28, colour: INK, ..Letters::FAINT })?;
+    for (name, color) in iter::zip(NAMES, COLORS).rev() {
+        page.draw(&Rectangle::new([(x, y - 12), (x + 24, y + 12)], color.filled()))?;
+        write(page, name, (x + 40, y), Letters { size: 28, color: INK, ..Letters::FAINT })?;
         y += ROW;
     }
     Ok(())
 }
 
-/// How something is written.
+/// How a text is written.
 #[derive(Clone, Copy)]
 struct Letters {
     size: i32,
-    colour: RGBColor,
+    color: RGBColor,
     style: FontStyle,
-    /// Which end of the text, or its middle, is where it is said to be.
+    /// Which part of the text is at its position: the left end, the right end or the middle.
     side: HPos,
 }
 
 impl Letters {
-    const FAINT: Self = Self { size: 24, colour: FAINT, style: FontStyle::Normal, side: HPos::Left };
+    const FAINT: Self = Self { size: 24, color: FAINT, style: FontStyle::Normal, side: HPos::Left };
 
     fn font(&self) -> FontDesc<'static> {
         FontDesc::new(FontFamily::SansSerif, self.size.into(), self.style)
     }
 
-    /// In pixels. As many as there are, when the font does not say.
+    /// Returns how wide a text is, in pixels. Wider than any page if the font cannot tell.
     fn width(&self, text: &str) -> i32 {
         self.font().box_size(text).map_or(i32::MAX / 2, |(width, _)| i32::try_from(width).unwrap_or(i32::MAX / 2))
     }
 }
 
 fn write<DB: DrawingBackend>(page: &Page<DB>, text: &str, at: (i32, i32), letters: Letters) -> Drawn<DB> {
-    let style = TextStyle::from(letters.font()).color(&letters.colour).pos(Pos::new(letters.side, VPos::Center));
+    let style = TextStyle::from(letters.font()).color(&letters.color).pos(Pos::new(letters.side, VPos::Center));
     page.draw_text(text, &style, at)
 }

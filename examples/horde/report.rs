@@ -1,4 +1,4 @@
-//! The table at the end: what a tick has cost.
+//! The table at the end: what a tick costs.
 
 use std::io::{self, Write};
 
@@ -8,9 +8,9 @@ use super::run::{Record, Tick};
 use super::world::Phase;
 
 pub(crate) fn write(record: &Record, options: &Options, out: &mut dyn Write) -> io::Result<()> {
-    let Options { threads, churn, .. } = options;
+    let (threads, churn) = (record.threads, options.churn);
     let (owners, ticks) = (grouped(record.owners as usize), grouped(record.ticks.len()));
-    let plural = if *threads == 1 { "" } else { "s" };
+    let plural = if threads == 1 { "" } else { "s" };
     writeln!(out, "{owners} enemies, {ticks} ticks, {threads} thread{plural}, churn {churn} %\n")?;
 
     writeln!(out, "{:<10}{:>8}{:>24}{:>22}", "", "ticks", "ns per owner and tick", "changes per tick")?;
@@ -27,15 +27,15 @@ pub(crate) fn write(record: &Record, options: &Options, out: &mut dyn Write) -> 
     Ok(())
 }
 
-/// Writes what the ticks that are `among` them have cost, if there are any.
+/// Writes what those ticks cost that `is_counted` picks, if there are any.
 #[expect(clippy::cast_precision_loss, reason = "nobody reads that many digits")]
 fn write_costs(
     name: &str,
     record: &Record,
-    mut among: impl FnMut(&Tick) -> bool,
+    mut is_counted: impl FnMut(&Tick) -> bool,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let ticks: Vec<_> = record.ticks.iter().filter(|tick| among(tick)).collect();
+    let ticks: Vec<_> = record.ticks.iter().filter(|tick| is_counted(tick)).collect();
     if ticks.is_empty() || record.owners == 0 {
         return Ok(());
     }
@@ -48,7 +48,7 @@ fn write_costs(
     writeln!(out, "{name:<10}{:>8}{nanoseconds:>24.2}{changes:>22}", ticks.len())
 }
 
-/// A number with its digits in groups of three.
+/// Formats a number with its digits in groups of three.
 pub(crate) fn grouped(number: usize) -> String {
     let digits = number.to_string();
     let mut grouped = String::new();

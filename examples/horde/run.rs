@@ -1,6 +1,7 @@
-//! The batch of them all, updated tick by tick on one thread or many.
+//! The batch of all enemies, updated tick by tick on one thread or many.
 
 use std::io;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use demeanor::Batch;
@@ -13,6 +14,7 @@ use super::world::{Phase, World};
 /// What has happened.
 pub(crate) struct Record {
     pub(crate) owners: u32,
+    pub(crate) threads: usize,
     pub(crate) ticks: Vec<Tick>,
 }
 
@@ -24,15 +26,29 @@ pub(crate) struct Tick {
     pub(crate) populations: Populations,
 }
 
+/// The most threads for each core. More than one, to show that the result does not depend on their number.
+const MOST_PER_CORE: usize = 4;
+
+/// Returns how many of the requested threads are worth starting.
+///
+/// A thread of rayon that has no work asks every other thread for some. So idle threads cost time by the square of their
+/// number: on two cores, 2000 of them took 7 seconds to start and stop, and 50 milliseconds for each tick.
+pub(crate) fn useful_threads(asked: usize) -> usize {
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    asked.min(MOST_PER_CORE * cores)
+}
+
+/// Runs the horde for the given number of ticks.
+///
 /// # Errors
 ///
 /// When the threads cannot be started.
-pub(crate) fn run(options: &Options) -> io::Result<Record> {
+pub(crate) fn run(options: &Options, threads: usize) -> io::Result<Record> {
     let mut horde = Batch::new();
     for seed in 0..options.owners {
         horde.insert(Enemy::new(seed.into()), &Rest);
     }
-    let threads = Threads::new(options.threads)?;
+    let pool = Threads::new(threads)?;
     // Hidden unless the standard error output is a terminal.
     let progress = ProgressBar::new(options.ticks.into());
     let template = "{bar:40} {pos} of {len} ticks, {eta} left";
@@ -42,16 +58,16 @@ pub(crate) fn run(options: &Options) -> io::Result<Record> {
     for tick in 0..options.ticks {
         let world = World::at(tick, options.churn);
         let start = Instant::now();
-        let changes = threads.update(&mut horde, &world);
+        let changes = pool.update(&mut horde, &world);
         let took = start.elapsed();
         ticks.push(Tick { phase: Phase::at(tick), took, changes, populations: populations(&horde) });
         progress.inc(1);
     }
     progress.finish_and_clear();
-    Ok(Record { owners: options.owners, ticks })
+    Ok(Record { owners: options.owners, threads, ticks })
 }
 
-/// Who updates the batch: this thread, or a pool of several.
+/// What updates the batch: this thread, or a pool of several.
 struct Threads {
     #[cfg(feature = "parallel")]
     pool: Option<rayon::ThreadPool>,

@@ -1,6 +1,6 @@
 //! The plain: what time it is, and where the hero is.
 //!
-//! It is reckoned without sines and the like, which differ from one system to the next; so a run is the same everywhere.
+//! It is computed without sines and the like, which differ between systems, so that a run is the same everywhere.
 
 pub(crate) const TICKS_PER_DAY: u32 = 240;
 pub(crate) const TICKS_PER_HOUR: u32 = TICKS_PER_DAY / 24;
@@ -14,9 +14,9 @@ pub(crate) const REACH: f32 = 1.2;
 pub(crate) struct World {
     /// 0 in the dark, 1 in full light.
     pub(crate) light: f32,
-    /// Where the hero is, if he is about.
+    /// Where the hero is, if he is on the plain.
     pub(crate) hero: Option<[f32; 2]>,
-    /// How much of their patience passes in a tick: 1 unless they are to change more often, or less.
+    /// How much patience the enemies lose in a tick: 1, unless `--churn` says otherwise.
     pub(crate) pace: f32,
 }
 
@@ -54,7 +54,7 @@ impl Phase {
 const HERO_COMES: f32 = WAY[0].0;
 const HERO_IS_GONE: f32 = WAY[WAY.len() - 1].0;
 
-/// Where the hero is at what hour: in from the west, once around the middle, and out to the east.
+/// Where the hero is at which hour: he comes from the west, goes once around the middle, and leaves to the east.
 const WAY: [(f32, [f32; 2]); 7] = [
     (9.0, [-1.4, 0.0]),
     (11.0, [-0.4, 0.0]),
@@ -70,7 +70,7 @@ impl World {
         let hour = hour_at(tick);
         // Dawn begins at 5, dusk at 19; both take two hours.
         let light = ((hour - 5.0) / 2.0).min((21.0 - hour) / 2.0).clamp(0.0, 1.0);
-        #[expect(clippy::cast_precision_loss, reason = "a percentage that large is not asked for")]
+        #[expect(clippy::cast_precision_loss, reason = "nobody asks for a percentage that large")]
         let pace = churn as f32 / 100.0;
         Self { light, hero: hero_at(hour), pace }
     }

@@ -17,16 +17,17 @@ pub(crate) struct Miner {
     fatigue: i64,
 }
 
-/// The book's constants. Others take Bob where the book's never do: from the mine to the bank and the saloon in one go.
+/// The book's constants, as options. With other values Bob does what he never does in the book: he leaves the mine for the
+/// bank and then the saloon in one tick.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Habits {
     /// With this much money in the bank he goes home.
     pub(crate) comfort: i64,
     /// How many nuggets fill his pockets.
     pub(crate) pockets: i64,
-    /// From this thirst on he is thirsty.
+    /// At this thirst he goes to the saloon.
     pub(crate) thirst: i64,
-    /// Above this fatigue he stays in bed.
+    /// Above this fatigue he goes on sleeping.
     pub(crate) tired: i64,
 }
 
@@ -74,7 +75,7 @@ impl Miner {
         self.fatigue > self.habits.tired
     }
 
-    /// Returns whether he was elsewhere.
+    /// Moves him. Returns whether he was somewhere else before.
     fn go_to(&mut self, location: Location) -> bool {
         let was_elsewhere = self.location != location;
         self.location = location;
@@ -90,7 +91,7 @@ fn say(town: &mut Town, what: &str) {
     town.world.say(Name::Bob, what);
 }
 
-/// Runs beside all other states. In the book, `Miner::Update` does it before it updates the machine.
+/// The global state. In the book, `Miner::Update` does this before it updates the machine.
 struct GettingThirsty;
 
 impl State<Miner> for GettingThirsty {
@@ -115,7 +116,7 @@ impl State<Miner> for EnterMineAndDigForNugget {
         if bob.has_full_pockets() {
             fsm.change_state(&VisitBankAndDepositGold);
         }
-        // Not "else": with full pockets and a dry throat he goes to the bank, and out of it again without having deposited.
+        // Not `else if`: when both hold, both changes are made, and he leaves the bank without having deposited anything.
         if bob.is_thirsty() {
             fsm.change_state(&QuenchThirst);
         }

@@ -1,4 +1,4 @@
-//! Elsa, who keeps house, and cooks when Bob comes home.
+//! Elsa, who does the housework, and cooks when Bob comes home.
 
 use std::fmt;
 
@@ -36,12 +36,12 @@ fn say(town: &mut Town, what: &str) {
     town.world.say(Name::Elsa, what);
 }
 
-/// Runs beside all other states.
+/// The global state.
 struct WifesGlobalState;
 
 impl State<Wife> for WifesGlobalState {
     fn update(&self, _: &mut Wife, fsm: &mut Fsm<'_, Wife>, town: &mut Town) {
-        // The number is drawn first, wherever she is: others depend on how many have been drawn.
+        // Draws a number even if she is in the bathroom: the numbers drawn later depend on it.
         if town.world.random.float() < 0.1 && !fsm.is_in_state(&VisitBathroom) {
             fsm.change_state(&VisitBathroom);
         }

@@ -1,5 +1,5 @@
-//! West World, the three programs of chapter 2 of Mat Buckland's *Programming Game AI by Example*: what it takes to port a
-//! set of characters who live by state machines and send each other telegrams.
+//! West World, the three programs of chapter 2 of Mat Buckland's *Programming Game AI by Example*: a port of characters
+//! that have state machines and send each other telegrams.
 //!
 //! ```text
 //! Miner Bob (bob.rs)                         Elsa (elsa.rs)
@@ -23,7 +23,7 @@
 //! RUST_LOG=debug cargo run --release --example west_world -- west-world-1
 //! ```
 //!
-//! It prints what the book's programs print, to the byte. The first tick:
+//! It prints exactly what the book's programs print. The first tick:
 //!
 //! ```text
 //! Miner Bob: All mah fatigue has drained away. Time to find more gold!
@@ -32,6 +32,8 @@
 //! ```
 
 mod bob;
+#[path = "../command_line/mod.rs"]
+mod command_line;
 mod elsa;
 mod options;
 mod page;
@@ -41,42 +43,27 @@ mod town;
 
 use std::env;
 use std::ffi::OsString;
-use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::process::ExitCode;
 
-use options::Command;
 pub(crate) use options::USAGE;
 
 fn main() -> ExitCode {
     env_logger::init();
     let stdout = io::stdout();
-    let is_coloured = stdout.is_terminal() && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let is_colored = stdout.is_terminal() && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let mut out = BufWriter::new(stdout.lock());
-    ExitCode::from(answer(env::args_os().skip(1), is_coloured, &mut out, &mut io::stderr()))
+    ExitCode::from(answer(env::args_os().skip(1), is_colored, &mut out, &mut io::stderr()))
 }
 
 /// Does what the command line asks for. Returns the exit code.
 pub(crate) fn answer(
     arguments: impl IntoIterator<Item = OsString>,
-    is_coloured: bool,
+    is_colored: bool,
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> u8 {
-    let written = match options::parse(arguments) {
-        Ok(Command::Run(options)) => town::run(&options, is_coloured, out),
-        Ok(Command::Help) => writeln!(out, "{USAGE}").and_then(|()| out.flush()),
-        Err(error) => {
-            let _ = writeln!(err, "west_world: {error}\n{USAGE}");
-            return 2;
-        }
-    };
-    match written {
-        Ok(()) => 0,
-        // Whoever reads has had enough, as `head` has.
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => 0,
-        Err(error) => {
-            let _ = writeln!(err, "west_world: {error}");
-            1
-        }
-    }
+    command_line::answer("west_world", USAGE, options::parse(arguments), out, err, |options, out, _| {
+        town::run(options, is_colored, out)
+    })
 }

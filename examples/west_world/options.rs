@@ -10,18 +10,13 @@ use super::town::Program;
 pub(crate) const USAGE: &str = "usage: west_world [west-world-1|with-woman|with-messaging] [--ticks N] [--seed N] \
                          [--comfort N] [--pockets N] [--thirst N] [--tired N] [--watch]";
 
-pub(crate) enum Command {
-    Run(Options),
-    Help,
-}
-
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
     pub(crate) program: Program,
     pub(crate) ticks: u64,
     pub(crate) seed: u64,
     pub(crate) habits: Habits,
-    /// Takes its time over each tick, for somebody who looks on.
+    /// Runs in real time, for somebody who watches.
     pub(crate) watch: bool,
 }
 
@@ -31,8 +26,8 @@ impl Default for Options {
     }
 }
 
-/// Reads the arguments, without the program's name.
-pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, Error> {
+/// Reads the arguments, without the program's name. `None` when all that is asked for is help.
+pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Option<Options>, Error> {
     let mut parser = Parser::from_args(arguments);
     let mut options = Options::default();
     let mut program = None;
@@ -45,13 +40,13 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Com
             Arg::Long("thirst") => options.habits.thirst = parser.value()?.parse::<i32>()?.into(),
             Arg::Long("tired") => options.habits.tired = parser.value()?.parse::<i32>()?.into(),
             Arg::Long("watch") => options.watch = true,
-            Arg::Long("help") | Arg::Short('h') => return Ok(Command::Help),
+            Arg::Long("help") | Arg::Short('h') => return Ok(None),
             Arg::Value(name) if program.is_none() => program = Some(name.parse_with(program_named)?),
             unexpected => return Err(unexpected.unexpected()),
         }
     }
     options.program = program.unwrap_or(options.program);
-    Ok(Command::Run(options))
+    Ok(Some(options))
 }
 
 fn program_named(name: &str) -> Result<Program, &'static str> {

@@ -1,4 +1,4 @@
-//! What is printed, line by line.
+//! The text that is printed, line by line.
 
 use std::fmt::{Arguments, Write as _};
 use std::mem;
@@ -14,31 +14,31 @@ pub(crate) const PLAIN: Style = Style::new();
 /// A text whose last line stays open, so that more can be appended to it.
 #[derive(Default)]
 pub(crate) struct Page {
-    is_coloured: bool,
+    is_colored: bool,
     text: String,
     /// How the open line is printed, if there is one.
     open_line: Option<Style>,
 }
 
 impl Page {
-    pub(crate) fn new(is_coloured: bool) -> Self {
-        Self { is_coloured, ..Self::default() }
+    pub(crate) fn new(is_colored: bool) -> Self {
+        Self { is_colored, ..Self::default() }
     }
 
     /// Begins a line.
     pub(crate) fn line(&mut self, style: Style, line: Arguments<'_>) {
         self.close_line();
-        let style = if self.is_coloured { style } else { PLAIN };
+        let style = if self.is_colored { style } else { PLAIN };
         self.open_line = Some(style);
         write!(self.text, "{style}{line}").expect("a string takes any text");
     }
 
-    /// Goes on with the line that was begun last.
+    /// Appends to the line that was begun last.
     pub(crate) fn append(&mut self, more: &str) {
         self.text.push_str(more);
     }
 
-    /// Closes the last line and hands out what has been printed since the last time.
+    /// Closes the last line, and takes out the text since the last call.
     pub(crate) fn take(&mut self) -> String {
         self.close_line();
         mem::take(&mut self.text)

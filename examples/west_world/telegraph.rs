@@ -7,10 +7,10 @@ use demeanor::{Delivery, Telegram};
 use super::page::TELEGRAM;
 use super::town::{Name, News, Town};
 
-/// Two telegrams that are due within this time, in seconds, and are otherwise the same, are one.
+/// Of two telegrams with the same content that are due less than this apart, in seconds, only the first is kept.
 pub(crate) const WINDOW: f64 = 0.25;
 
-/// Sends a telegram that arrives within the call.
+/// Sends a telegram that is delivered within the call.
 pub(crate) fn send(town: &mut Town, sender: Name, receiver: Name, news: News) {
     let (now, news_name) = (Seconds(town.now()), printed_name(news));
     town.world.page.line(
@@ -31,7 +31,7 @@ pub(crate) fn send_after(town: &mut Town, delay: f64, sender: Name, receiver: Na
     }
 }
 
-/// Delivers the telegrams whose time has come.
+/// Delivers the telegrams that are due.
 pub(crate) fn deliver_due(town: &mut Town) {
     while let Some(telegram) = town.pop_due() {
         let (receiver, news_name) = (telegram.receiver, printed_name(telegram.message));
@@ -50,14 +50,14 @@ pub(crate) fn acknowledge(town: &mut Town, verb: &str, by: Name) {
 
 fn deliver(town: &mut Town, telegram: Telegram<Name, News>) {
     match town.deliver(telegram) {
-        // The book forgets to begin a line.
+        // The book's program does not begin a new line here.
         Ok(Delivery::Declined) => town.world.page.append("Message not handled"),
         Ok(_) => {}
         Err(unknown) => town.world.page.line(TELEGRAM, format_args!("{unknown}")),
     }
 }
 
-/// The book's names of its messages are off by one.
+/// Returns the name that the book's program prints for a message: its names are off by one.
 fn printed_name(news: News) -> &'static str {
     match news {
         News::HiHoneyImHome => "Not recognized!",

@@ -1,4 +1,4 @@
-//! The town: who lives there, what they share, and how its days go by.
+//! The town: who lives there, what they share, and what happens in each tick.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -35,14 +35,14 @@ impl fmt::Display for Name {
     }
 }
 
-/// What they have to tell each other.
+/// What they can tell each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum News {
     HiHoneyImHome,
     StewReady,
 }
 
-/// Which of the book's programs it is.
+/// One of the book's programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Program {
     WestWorld1,
@@ -71,9 +71,9 @@ impl World {
     }
 }
 
-/// Lets the town live for the ticks that are asked for, and prints what happens.
-pub(crate) fn run(options: &Options, is_coloured: bool, out: &mut dyn Write) -> io::Result<()> {
-    let mut town = settle(options, is_coloured);
+/// Runs the town for the given number of ticks, and prints what happens.
+pub(crate) fn run(options: &Options, is_colored: bool, out: &mut dyn Write) -> io::Result<()> {
+    let mut town = settle(options, is_colored);
     for _ in 0..options.ticks {
         town.update();
         telegraph::deliver_due(&mut town);
@@ -87,9 +87,9 @@ pub(crate) fn run(options: &Options, is_coloured: bool, out: &mut dyn Write) -> 
     out.flush()
 }
 
-/// Nobody is started: the book's machines are in their first states without having entered them.
-fn settle(options: &Options, is_coloured: bool) -> Town {
-    let world = World { program: options.program, random: Random::new(options.seed), page: Page::new(is_coloured) };
+/// Makes the town. No machine is started, because the book's machines do not enter their first states.
+fn settle(options: &Options, is_colored: bool) -> Town {
+    let world = World { program: options.program, random: Random::new(options.seed), page: Page::new(is_colored) };
     let mut town = Town::new(world).with_dispatcher(Dispatcher::merging_within(telegraph::WINDOW));
     town.add(Name::Bob, bob::agent(Miner::new(options.habits))).expect("there is one Bob");
     if options.program != Program::WestWorld1 {

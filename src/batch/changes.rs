@@ -1,19 +1,26 @@
-//! The changes that the owners of a chunk have asked for in short, made together: each step for all of them (rule 19).
+//! The changes that the owners of a chunk have asked for as movers, made together: each step for all of them (rule 19).
 //!
 //! They all leave one flat state, and enter flat ones. The steps and their order are those of any change; each calls a state
-//! once for all the owners that it concerns.
+//! once for all the owners that it concerns. After a panic a step goes on with the owner behind the one that panicked (rule
+//! 22).
 
 use std::mem;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ops::Range;
 
 use log::{Level, log_enabled};
 
-use super::columns::RowSlice;
-use super::pass::{Fault, Upshot, panics_kept};
-use crate::owner::{Cause, Change, Outcome, Owner, Refusal};
-use crate::slice::{FsmSlice, Mover, Seated};
-use crate::state::StateRef;
-use crate::transition::{Steps, carry_out, log_change, tell};
+use super::asked::{Asked, Kind};
+use super::machines::{ChunkMachines, Phase};
+use super::outcome::Outcome;
+use super::panics::FirstPanic;
+use super::rows::Rows;
+use super::slots::Slots;
+use crate::change::{Cause, Change, Outcome as Told, Refusal};
+use crate::owner::Owner;
+use crate::seat::Seat;
+use crate::slice::FsmSlice;
+use crate::state::{Mover, StateRef};
+use crate::transition::{BEING_LEFT, Steps, carry_out, log_change, log_misuse, now, tell};
 
 /// Up to how many movers sorting is quicker than counting by target.
 const FEW: usize = 6;
@@ -41,10 +48,14 @@ impl Grouping {
         Self { movers: Vec::new(), groups: Vec::new(), places: Vec::new() }
     }
 
+    fn clear(&mut self) {
+        self.movers.clear();
+        self.groups.clear();
+    }
+
     /// Sorts movers by target: always in the same order, so that the calls that follow are the same each time.
     fn group(&mut self, movers: &[Mover], states: usize) {
-        self.groups.clear();
-        self.movers.clear();
+        self.clear();
         self.movers.extend_from_slice(movers);
         if movers.len() <= FEW || states > MOST_COUNTED {
             self.sort();
@@ -88,112 +99,187 @@ impl Grouping {
         places.fill(0);
     }
 
-    fn remove(&mut self, at: usize) -> Mover {
-        for group in &mut self.groups {
-            group.end -= usize::from(at < group.end);
+    /// Leaves movers out.
+    fn remove(&mut self, slots: &Slots) {
+        let Self { movers, groups, .. } = self;
+        let (mut kept, mut start) = (0, 0);
+        for group in groups {
+            for at in mem::replace(&mut start, group.end)..group.end {
+                if !slots.contains(movers[at].slot()) {
+                    movers[kept] = movers[at];
+                    kept += 1;
+                }
+            }
+            group.end = kept;
         }
-        self.movers.remove(at)
+        movers.truncate(kept);
     }
 }
 
-pub(super) struct ManyChanges<'p, 'f, 'a, 'x, T: Owner> {
-    owners: &'p mut [T],
-    rows: &'p RowSlice<'a, T>,
-    fsm: &'p mut FsmSlice<'f, T>,
-    upshot: &'p mut Upshot<T>,
-    grouping: &'p mut Grouping,
-    cx: &'p mut T::Context<'x>,
-    step: Step,
-    /// The mover that the step has come to: by slot until they are grouped and in `Exit`, else by target.
-    next: usize,
+/// What making many changes needs, kept from one chunk to the next so that nothing is allocated.
+pub(super) struct Workspace {
+    grouping: Grouping,
+    /// The movers that are gone through, where that is not all.
+    some: Vec<Mover>,
+    /// The slots of the movers that a guard has refused.
+    refused: Vec<usize>,
+    /// The slots of the movers that are left out of what follows.
+    dropped: Slots,
 }
 
-/// How far the changes have come.
-#[derive(Clone, Copy, PartialEq)]
-enum Step {
-    CanExit,
-    CanEnter,
-    Exit,
-    Swap,
-    Enter,
-}
-
-impl<'p, 'f, 'a, 'x, T: Owner> ManyChanges<'p, 'f, 'a, 'x, T> {
-    /// The changes of the upshot's movers, with the handles for their callbacks.
-    pub(super) fn new(
-        owners: &'p mut [T],
-        rows: &'p RowSlice<'a, T>,
-        fsm: &'p mut FsmSlice<'f, T>,
-        upshot: &'p mut Upshot<T>,
-        grouping: &'p mut Grouping,
-        cx: &'p mut T::Context<'x>,
-    ) -> Self {
-        Self { owners, rows, fsm, upshot, grouping, cx, step: Step::CanExit, next: 0 }
+impl Workspace {
+    pub(super) const fn new() -> Self {
+        Self { grouping: Grouping::new(), some: Vec::new(), refused: Vec::new(), dropped: Slots::new() }
     }
+}
 
-    /// Makes the changes. After a panic it goes on where that was, without the owner that it befell (rule 22).
+/// The changes of the movers in the outcome, which are there by slot.
+pub(super) struct ManyChanges<'p, 'a, 'x, T: Owner> {
+    pub(super) owners: &'p mut [T],
+    pub(super) rows: &'p Rows<'a, T>,
+    pub(super) global: &'p StateRef<T>,
+    pub(super) asked: &'p mut Asked<T>,
+    pub(super) outcome: &'p mut Outcome<T>,
+    pub(super) workspace: &'p mut Workspace,
+    pub(super) cx: &'p mut T::Context<'x>,
+}
+
+/// The handles for some movers' callbacks.
+struct Handles<'h, 'a, T: Owner> {
+    rows: &'h Rows<'a, T>,
+    global: &'h StateRef<T>,
+    asked: &'h mut Asked<T>,
+    spare: &'h mut Vec<Seat<T>>,
+    panic: &'h mut FirstPanic,
+}
+
+impl<T: Owner> Handles<'_, '_, T> {
+    /// Calls `act` with what is left of some movers until it has gone through all. Where it panics, that mover's requests are
+    /// dropped, its slot is told to `panicked`, and `act` goes on behind it.
+    fn go_through(
+        &mut self,
+        owners: &mut [T],
+        movers: &[Mover],
+        phase: Phase<'_, T>,
+        mut act: impl FnMut(&mut [T], &[Mover], &mut FsmSlice<'_, T>),
+        mut panicked: impl FnMut(usize),
+    ) {
+        let mut at = 0;
+        while at < movers.len() {
+            let rest = &movers[at..];
+            let mut machines = ChunkMachines {
+                rows: self.rows,
+                global: self.global,
+                asked: &mut *self.asked,
+                spare: &mut *self.spare,
+                slots: 0..owners.len(),
+                phase,
+            };
+            let mut fsm = FsmSlice::new(&mut machines);
+            if self.panic.catch(|| act(owners, rest, &mut fsm)).is_some() {
+                return;
+            }
+            let slot = fsm.last();
+            // The movers of one list are by slot.
+            at += rest.partition_point(|mover| mover.slot() <= slot).max(1);
+            self.asked.forget(slot, self.panic);
+            panicked(slot);
+        }
+    }
+}
+
+impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
+    /// Makes the changes.
     pub(super) fn carry_out(mut self) {
-        while let Err(panic) = catch_unwind(AssertUnwindSafe(|| carry_out(&mut self))) {
-            self.upshot.fault.get_or_insert(Fault::new(panic));
-            self.pass_over();
-        }
+        self.asked.close();
+        carry_out(&mut self);
     }
 
     /// The state that all of them leave.
     fn from(&self) -> &'a StateRef<T> {
-        self.rows.states.get(self.rows.bucket).state()
-    }
-
-    fn is_at(&self, step: Step) -> bool {
-        self.step == step
-    }
-
-    fn go_on_to(&mut self, step: Step) {
-        self.step = step;
-        self.next = 0;
+        self.rows.known().state()
     }
 
     fn ask_can_exit(&mut self) {
         let from = self.from();
-        loop {
-            from.can_exit_each(self.owners, &self.upshot.movers, &mut self.next, self.cx);
-            if self.next == self.upshot.movers.len() {
-                return;
-            }
-            let mover = self.upshot.movers.remove(self.next);
-            self.refuse(mover, Refusal::Exit(from));
+        let Self { owners, rows, global, asked, outcome, workspace, cx } = self;
+        let Outcome { movers, spare, panic, .. } = &mut **outcome;
+        let Workspace { some, refused, dropped, .. } = &mut **workspace;
+        let is_asked = |mover: &&Mover| mover.kind() != Kind::Force;
+        let mut to_ask = &**movers;
+        if !movers.iter().all(|mover| is_asked(&mover)) {
+            some.clear();
+            some.extend(movers.iter().filter(is_asked));
+            to_ask = some;
         }
+        Handles { rows, global, asked, spare, panic }.go_through(
+            owners,
+            to_ask,
+            Phase::CanExit(to_ask),
+            |owners, rest, fsm| from.can_exit_each(owners, rest, fsm, cx, refused),
+            |slot| dropped.insert(slot),
+        );
+        self.refuse_all(Refusal::Exit(from));
     }
 
     fn ask_can_enter(&mut self) {
         let states = self.rows.states;
-        for group in 0..self.grouping.groups.len() {
-            let target = states.get(self.grouping.groups[group].target).state();
-            loop {
-                let movers = &self.grouping.movers[..self.grouping.groups[group].end];
-                target.can_enter_each(self.owners, movers, &mut self.next, self.cx);
-                if self.next >= movers.len() {
-                    break;
-                }
-                let mover = self.drop_grouped(self.next);
-                self.refuse(mover, Refusal::Enter(target));
-            }
+        let mut start = 0;
+        for group in 0..self.workspace.grouping.groups.len() {
+            let Group { target, end } = self.workspace.grouping.groups[group];
+            let to = states.get(target).state();
+            let Self { owners, rows, global, asked, outcome, workspace, cx } = self;
+            let Outcome { spare, panic, .. } = &mut **outcome;
+            let Workspace { grouping, refused, dropped, .. } = &mut **workspace;
+            Handles { rows, global, asked, spare, panic }.go_through(
+                owners,
+                &grouping.movers[mem::replace(&mut start, end)..end],
+                Phase::CanEnter(to),
+                |owners, rest, fsm| to.can_enter_each(owners, rest, fsm, cx, refused),
+                |slot| dropped.insert(slot),
+            );
+            self.refuse_all(Refusal::Enter(to));
         }
     }
 
-    /// Takes a mover out for good.
-    fn drop_grouped(&mut self, at: usize) -> Mover {
-        let dropped = self.grouping.remove(at);
-        self.upshot.movers.retain(|mover| mover.slot() != dropped.slot());
-        dropped
+    /// Tells owners that a guard has refused their changes, which are dropped.
+    fn refuse_all(&mut self, refusal: Refusal<'_, T>) {
+        if self.workspace.refused.is_empty() {
+            return;
+        }
+        let mut refused = mem::take(&mut self.workspace.refused);
+        let states = self.rows.states;
+        let mut change =
+            Change { from: Some(self.from()), to: None, cause: Cause::Change, outcome: Told::Refused(refusal) };
+        let Outcome { movers, panic, .. } = &mut *self.outcome;
+        for slot in refused.drain(..) {
+            self.workspace.dropped.insert(slot);
+            let at = movers.partition_point(|mover| mover.slot() < slot);
+            let Some(mover) = movers.get(at) else { continue };
+            change.to = Some(states.get(mover.target()).state());
+            change.cause = mover.cause();
+            panic.catch(|| tell(&mut self.owners[slot], &change, self.cx));
+        }
+        self.workspace.refused = refused;
     }
 
-    fn refuse(&mut self, mover: Mover, refusal: Refusal<'_, T>) {
-        let to = self.rows.states.get(mover.target()).state();
-        let outcome = Outcome::Refused(refusal);
-        let change = Change { from: Some(self.from()), to: Some(to), cause: Cause::Change, outcome };
-        let owner = &mut self.owners[mover.slot() as usize];
-        panics_kept(&mut self.upshot.fault, || tell(owner, &change, self.cx));
+    /// One pass that drops all who have been left out since the last.
+    fn leave_out_dropped(&mut self) {
+        let Workspace { grouping, dropped, .. } = &mut *self.workspace;
+        if !dropped.is_empty() {
+            self.outcome.movers.retain(|mover| !dropped.contains(mover.slot()));
+            grouping.remove(dropped);
+            dropped.clear();
+        }
+    }
+
+    /// Leaves an owner where it was though its `exit` has run.
+    fn stay(rows: &Rows<'_, T>, spare: &mut Vec<Seat<T>>, slot: usize) -> (usize, Seat<T>) {
+        let mut seat = spare.pop().unwrap_or_else(Seat::empty);
+        let from = rows.known().state();
+        rows.load(slot, from.clone(), &mut seat);
+        seat.previous = from.clone();
+        (slot, seat)
     }
 
     /// Tells the owners of their changes, and `log` first.
@@ -202,110 +288,140 @@ impl<'p, 'f, 'a, 'x, T: Owner> ManyChanges<'p, 'f, 'a, 'x, T> {
     #[inline]
     fn tell_each(&mut self, log: impl Fn(&T, &Change<'_, T>)) {
         let (from, states) = (self.from(), self.rows.states);
-        let movers = self.grouping.movers.get(self.next..).unwrap_or_default();
-        for mover in movers {
-            self.next += 1;
-            let Some(owner) = self.owners.get_mut(mover.slot() as usize) else { continue };
-            let Some(known) = states.find(mover.target()) else { continue };
-            let change = Change::taken(Some(from), Some(known.state()), Cause::Change);
-            log(owner, &change);
-            owner.on_change(&change, self.cx);
+        let Self { owners, outcome, workspace, cx, .. } = self;
+        let Workspace { grouping, dropped, .. } = &mut **workspace;
+        let mut told = 0;
+        loop {
+            let told_all = outcome.panic.catch(|| {
+                for mover in grouping.movers.get(told..).unwrap_or_default() {
+                    told += 1;
+                    let Some(owner) = owners.get_mut(mover.slot()) else { continue };
+                    let Some(known) = states.find(mover.target()) else { continue };
+                    let change = Change::taken(Some(from), Some(known.state()), mover.cause());
+                    log(owner, &change);
+                    owner.on_change(&change, cx);
+                }
+            });
+            if told_all.is_some() {
+                return;
+            }
+            // That one has changed, and does not enter.
+            dropped.insert(grouping.movers[told - 1].slot());
         }
     }
 
-    /// Leaves an owner where it was though its `exit` has run.
-    fn stay(&mut self, slot: u32) {
-        let mut seat = self.rows.seat(slot);
-        seat.previous = self.from().clone();
-        self.upshot.seated.push(Seated { slot, seat, changes: 0 });
-    }
-
-    /// After a panic: leaves the owner that it befell in the state that it has come to.
-    fn pass_over(&mut self) {
-        match self.step {
-            Step::CanExit => {
-                self.upshot.movers.remove(self.next);
-            }
-            Step::CanEnter => {
-                self.drop_grouped(self.next);
-            }
-            Step::Exit => {
-                self.fsm.forget_last();
-                let slot = self.fsm.last();
-                self.next = self.upshot.movers.partition_point(|mover| mover.slot() < slot);
-                if let Some(at) = self.grouping.movers.iter().position(|mover| mover.slot() == slot) {
-                    self.drop_grouped(at);
+    /// Tells the owners of a group that their changes are complete: those that have entered, and are where they went.
+    #[inline]
+    fn tell_complete(&mut self, movers: Range<usize>, to: &StateRef<T>) {
+        let from = self.from();
+        let Self { owners, outcome, workspace, asked, cx, .. } = self;
+        let Workspace { grouping, dropped, .. } = &mut **workspace;
+        let mut told = movers.start;
+        loop {
+            let told_all = outcome.panic.catch(|| {
+                for mover in grouping.movers.get(told..movers.end).unwrap_or_default() {
+                    told += 1;
+                    let slot = mover.slot();
+                    let is_cut_short = asked.individual(slot).is_some_and(|individual| individual.has_changed);
+                    if is_cut_short || dropped.contains(slot) {
+                        continue;
+                    }
+                    let Some(owner) = owners.get_mut(slot) else { continue };
+                    owner.after_change(&Change::taken(Some(from), Some(to), mover.cause()), cx);
                 }
-                self.stay(slot);
+            });
+            if told_all.is_some() {
+                return;
             }
-            Step::Swap => match self.next.checked_sub(1) {
-                Some(told) => {
-                    self.next = told;
-                    self.grouping.remove(told);
-                }
-                // It is the clock that has panicked: they have all left, and come to nothing.
-                None => mem::take(&mut self.upshot.movers).into_iter().for_each(|mover| self.stay(mover.slot())),
-            },
-            Step::Enter => {
-                self.fsm.forget_last();
-                let slot = self.fsm.last();
-                let rest = &self.grouping.movers[self.next..];
-                self.next += 1 + rest.iter().position(|mover| mover.slot() == slot).unwrap_or(0);
-            }
+            asked.forget(grouping.movers[told - 1].slot(), &mut outcome.panic);
         }
     }
 }
 
-impl<T: Owner> Steps for ManyChanges<'_, '_, '_, '_, T> {
+impl<T: Owner> Steps for ManyChanges<'_, '_, '_, T> {
     fn admit(&mut self) -> bool {
-        if self.is_at(Step::CanExit) {
-            self.ask_can_exit();
-            self.grouping.group(&self.upshot.movers, self.rows.states.len());
-            self.go_on_to(Step::CanEnter);
-        }
-        if self.is_at(Step::CanEnter) {
-            self.ask_can_enter();
-            self.go_on_to(Step::Exit);
-        }
-        !self.upshot.movers.is_empty()
+        self.workspace.grouping.clear();
+        self.ask_can_exit();
+        self.leave_out_dropped();
+        self.workspace.grouping.group(&self.outcome.movers, self.rows.states.len());
+        self.ask_can_enter();
+        self.leave_out_dropped();
+        !self.outcome.movers.is_empty()
     }
 
     fn exit(&mut self) {
-        if !self.is_at(Step::Exit) {
-            return;
-        }
         let from = self.from();
-        self.fsm.begin_exits(from);
-        from.exit_each(self.owners, &self.upshot.movers[self.next..], self.fsm, self.cx);
-        self.fsm.end_exits(self.owners);
-        self.go_on_to(Step::Swap);
+        let Self { owners, rows, global, asked, outcome, workspace, cx } = self;
+        let Outcome { movers, spare, panic, seated, .. } = &mut **outcome;
+        let dropped = &mut workspace.dropped;
+        let movers = &**movers;
+        Handles { rows, global, asked, spare, panic }.go_through(
+            owners,
+            movers,
+            Phase::Exit(movers),
+            |owners, rest, fsm| from.exit_each(owners, rest, fsm, cx),
+            |slot| dropped.insert(slot),
+        );
+        for (slot, request) in mem::take(&mut asked.misused) {
+            // Not of one that has panicked: its requests are dropped.
+            if !dropped.contains(slot) {
+                panic.catch(|| log_misuse(&owners[slot], &request, from.as_option(), BEING_LEFT));
+            }
+            panic.catch(|| drop(request));
+        }
+        if !dropped.is_empty() {
+            for mover in movers.iter().filter(|mover| dropped.contains(mover.slot())) {
+                seated.push(Self::stay(rows, spare, mover.slot()));
+            }
+        }
+        self.leave_out_dropped();
     }
 
     fn swap(&mut self) {
-        if !self.is_at(Step::Swap) {
-            return;
-        }
-        if self.next == 0 {
-            self.upshot.moved_at = T::now(self.cx);
+        let Self { rows, outcome, workspace, cx, .. } = self;
+        let Outcome { movers, moved_at, spare, panic, seated, .. } = &mut **outcome;
+        match panic.catch(|| now::<T>(cx)) {
+            Some(now) => *moved_at = now,
+            None => {
+                // They have all left, and come to nothing.
+                seated.extend(movers.drain(..).map(|mover| Self::stay(rows, spare, mover.slot())));
+                workspace.grouping.clear();
+            }
         }
         if log_enabled!(target: "demeanor", Level::Debug) {
             self.tell_each(log_change);
         } else {
             self.tell_each(|_, _| {});
         }
-        self.go_on_to(Step::Enter);
-        self.fsm.begin_enters(self.upshot.moved_at);
     }
 
     fn enter(&mut self) {
-        let Grouping { movers, groups, .. } = &*self.grouping;
-        for group in groups {
-            if self.next < group.end {
-                let target = self.rows.states.get(group.target).state();
-                self.fsm.set_current(target.clone());
-                target.enter_each(self.owners, &movers[self.next..group.end], self.fsm, self.cx);
-                self.next = group.end;
+        let at = self.outcome.moved_at;
+        let states = self.rows.states;
+        let mut start = 0;
+        for group in 0..self.workspace.grouping.groups.len() {
+            let Group { target, end } = self.workspace.grouping.groups[group];
+            let to = states.get(target).state();
+            let range = mem::replace(&mut start, end)..end;
+            let Self { owners, rows, global, asked, outcome, workspace, cx } = self;
+            let Outcome { spare, panic, .. } = &mut **outcome;
+            let Workspace { grouping, dropped, some, .. } = &mut **workspace;
+            let mut movers = &grouping.movers[range.clone()];
+            if !dropped.is_empty() {
+                // Without those whose `on_change` has panicked.
+                some.clear();
+                some.extend(movers.iter().filter(|mover| !dropped.contains(mover.slot())));
+                movers = some;
             }
+            Handles { rows, global, asked, spare, panic }.go_through(
+                owners,
+                movers,
+                Phase::Enter(to, at),
+                |owners, rest, fsm| to.enter_each(owners, rest, fsm, cx),
+                |slot| dropped.insert(slot),
+            );
+            self.tell_complete(range, to);
         }
+        self.workspace.dropped.clear();
     }
 }

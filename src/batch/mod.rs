@@ -1,55 +1,42 @@
 //! Many owners, sorted by state.
 
+mod asked;
+mod by_key;
 mod changes;
 mod columns;
+mod container;
+mod key;
+mod machines;
+mod moves;
+mod outcome;
+mod panics;
 #[cfg(feature = "parallel")]
 mod parallel;
 mod pass;
-mod reading;
+mod queries;
+mod rows;
+mod slots;
 mod states;
 mod store;
-mod verbs;
+mod unused;
 
 use std::error::Error;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use slotmap::DefaultKey;
-
+pub use self::container::{Drain, Iter, IterMut, Keys};
+pub use self::key::Key;
+use self::panics::FirstPanic;
 #[cfg(feature = "parallel")]
-use self::parallel::Crew;
+use self::parallel::Workers;
 use self::pass::{CHUNK, Part, Pass};
 use self::store::Store;
+use crate::change::NameOf;
 use crate::machine::StateMachine;
-use crate::owner::{NameOf, Owner};
+use crate::owner::Owner;
 use crate::seat::Seat;
 #[cfg(doc)]
 use crate::state::State;
-use crate::state::StateRef;
-
-/// The key of an owner in a [`Batch`]. It stays the same while the owner moves, and is never given to another.
-///
-/// # Examples
-///
-/// ```
-/// # use demeanor::{Batch, Owner, State};
-/// # struct Enemy;
-/// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-/// # struct Idle;
-/// # struct Chase;
-/// # impl State<Enemy> for Idle {}
-/// # impl State<Enemy> for Chase {}
-///
-/// let mut batch = Batch::new();
-/// let first = batch.insert(Enemy, &Idle);
-/// batch.remove(first);
-/// let second = batch.insert(Enemy, &Idle);
-/// assert!(!batch.contains(first));
-/// assert!(batch.contains(second));
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Key(DefaultKey);
+use crate::state::{IntoState, StateRef};
 
 /// Many owners with their machines, kept sorted by state, so that one call updates all owners of a state where they lie side
 /// by side.
@@ -169,7 +156,7 @@ pub struct Batch<T: Owner> {
     store: Store<T>,
     pass: Pass<T>,
     #[cfg(feature = "parallel")]
-    crew: Crew<T>,
+    workers: Workers<T>,
 }
 
 impl<T: Owner> Batch<T> {
@@ -191,7 +178,7 @@ impl<T: Owner> Batch<T> {
     /// ```
     #[must_use]
     pub fn new() -> Self {
-        Self::of(Store::new())
+        Self::of(Store::with_capacity(0))
     }
 
     /// Gives all owners a state that runs beside every other. It is never entered or exited (rule 3).
@@ -215,7 +202,7 @@ impl<T: Owner> Batch<T> {
     /// assert_eq!(batch.global().unwrap().name(), "Awareness");
     /// ```
     #[must_use]
-    pub fn with_global(mut self, global: impl Into<StateRef<T>>) -> Self {
+    pub fn with_global(mut self, global: impl IntoState<T>) -> Self {
         self.set_global(global);
         self
     }
@@ -249,8 +236,8 @@ impl<T: Owner> Batch<T> {
     /// assert!(batch.get(bob).unwrap().log.is_empty());
     /// assert!(batch.is_in_state(bob, &Idle));
     /// ```
-    pub fn insert(&mut self, owner: T, state: impl Into<StateRef<T>>) -> Key {
-        Key(self.store.insert(owner, Seat::new(state.into())))
+    pub fn insert(&mut self, owner: T, state: impl IntoState<T>) -> Key {
+        self.store.insert(owner, Seat::new(state.into_state()))
     }
 
     /// Adds an owner in `state` and runs `enter` along its path, as [`StateMachine::start`] does.
@@ -281,7 +268,7 @@ impl<T: Owner> Batch<T> {
     /// let bob = batch.spawn(Enemy::default(), &Idle, &mut ());
     /// assert_eq!(batch.get(bob).unwrap().log, ["enters Idle"]);
     /// ```
-    pub fn spawn(&mut self, owner: T, state: impl Into<StateRef<T>>, cx: &mut T::Context<'_>) -> Key {
+    pub fn spawn(&mut self, owner: T, state: impl IntoState<T>, cx: &mut T::Context<'_>) -> Key {
         let key = self.insert(owner, state);
         self.start(key, cx);
         key
@@ -320,9 +307,9 @@ impl<T: Owner> Batch<T> {
     /// ```
     pub fn insert_machine(&mut self, owner: T, machine: StateMachine<T>) -> Result<Key, ForeignGlobal<T>> {
         if machine.global() != self.global() {
-            return Err(ForeignGlobal { owner, machine, batch_global: self.store.global.clone() });
+            return Err(ForeignGlobal { owner, machine, batch_global: self.store.global.state.clone() });
         }
-        Ok(Key(self.store.insert(owner, machine.into_seat())))
+        Ok(self.store.insert(owner, machine.into_seat()))
     }
 
     /// Takes out an owner with its machine, whole and without any callback. `None` for a stale key.
@@ -347,8 +334,8 @@ impl<T: Owner> Batch<T> {
     /// assert!(batch.remove(bob).is_none());
     /// ```
     pub fn remove(&mut self, key: Key) -> Option<(T, StateMachine<T>)> {
-        let (owner, seat) = self.store.remove(key.0)?;
-        Some((owner, StateMachine::from_seat(seat, self.store.global.clone())))
+        let (owner, seat) = self.store.remove(key)?;
+        Some((owner, StateMachine::from_seat(seat, self.store.global.state.clone())))
     }
 
     /// Takes the batch apart, by the order of keys, into its owners and their machines.
@@ -497,8 +484,8 @@ impl<T: Owner> Batch<T> {
     /// }
     /// ```
     pub fn update_in_key_order(&mut self, cx: &mut T::Context<'_>) {
-        for key in self.store.keys().collect::<Vec<_>>() {
-            self.store.with_fsm(key, |owner, fsm| fsm.tick(owner, cx));
+        for key in self.keys().collect::<Vec<_>>() {
+            self.store.with_single(key, |owner, single| single.tick(owner, cx));
         }
     }
 
@@ -507,31 +494,37 @@ impl<T: Owner> Batch<T> {
             store,
             pass: Pass::new(),
             #[cfg(feature = "parallel")]
-            crew: Crew::new(),
+            workers: Workers::new(),
         }
     }
 
     fn update_those(&mut self, part: Part, cx: &mut T::Context<'_>) {
-        let tick = catch_unwind(AssertUnwindSafe(|| self.update_chunks(part, cx)));
-        self.store.settle_all();
-        if let Err(panic) = tick {
-            self.pass = Pass::new();
-            resume_unwind(panic);
+        let mut panic = FirstPanic::new();
+        for nth in 0..self.store.states.order().len() {
+            let Some(&bucket) = self.store.states.order().get(nth) else { break };
+            self.update_bucket(bucket, part, &mut panic, cx);
+            if !panic.is_none() {
+                break;
+            }
         }
+        self.store.settle_all();
+        self.store.unused.pay(self.len());
+        self.store.tidy(&mut panic);
+        panic.resume();
     }
 
-    fn update_chunks(&mut self, part: Part, cx: &mut T::Context<'_>) {
-        for bucket in self.store.buckets() {
-            // From the last chunk to the first: the row that takes a mover's place has had its turn.
-            for start in (0..self.store.rows_in(bucket)).step_by(CHUNK).rev() {
-                self.pass.run(&mut self.store.chunk(bucket, start, CHUNK, part), cx);
-                if self.pass.upshot.is_empty() {
-                    continue;
-                }
-                self.store.move_rows(bucket, start, &mut self.pass.upshot);
-                if let Some(fault) = self.pass.upshot.fault.take() {
-                    fault.resume();
-                }
+    fn update_bucket(&mut self, bucket: u32, part: Part, panic: &mut FirstPanic, cx: &mut T::Context<'_>) {
+        // From the last chunk to the first: the row that takes a mover's place has had its turn.
+        for start in (0..self.store.buckets[bucket as usize].len()).step_by(CHUNK).rev() {
+            self.pass.run(&mut self.store.chunk(bucket, start, CHUNK, part), cx);
+            let outcome = &mut self.pass.outcome;
+            if !outcome.is_empty() {
+                self.store.move_rows(bucket, start, outcome);
+            }
+            outcome.discarded.drop_all(&mut outcome.panic);
+            if !outcome.panic.is_none() {
+                panic.keep_other(&mut outcome.panic);
+                return;
             }
         }
     }
@@ -580,9 +573,15 @@ impl<T: Owner> fmt::Debug for ForeignGlobal<T> {
 
 impl<T: Owner> Error for ForeignGlobal<T> {}
 
+/// A clone has the same owners, states, keys and order, so that what follows is the same. `clone_from` keeps the room that
+/// there is.
 impl<T: Owner + Clone> Clone for Batch<T> {
     fn clone(&self) -> Self {
         Self::of(self.store.clone())
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        self.store.clone_from(&source.store);
     }
 }
 

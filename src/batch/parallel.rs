@@ -1,26 +1,27 @@
 //! A tick on all cores.
 
 use std::mem;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
 use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 
 use super::Batch;
-use super::pass::{Fault, Pass, Upshot, panics_kept};
+use super::outcome::Outcome;
+use super::panics::FirstPanic;
+use super::pass::Pass;
 use crate::owner::Owner;
 
 /// What a parallel tick keeps for the next, so that little is allocated.
-pub(super) struct Crew<T: Owner> {
+pub(super) struct Workers<T: Owner> {
     /// The passes that no thread is using.
     idle: Mutex<Vec<Pass<T>>>,
-    /// For each chunk what its tick has come to. Empty ones in between.
-    upshots: Vec<Upshot<T>>,
+    /// For each chunk what its tick comes to. Empty ones in between.
+    outcomes: Vec<Outcome<T>>,
 }
 
-impl<T: Owner> Crew<T> {
+impl<T: Owner> Workers<T> {
     pub(super) const fn new() -> Self {
-        Self { idle: Mutex::new(Vec::new()), upshots: Vec::new() }
+        Self { idle: Mutex::new(Vec::new()), outcomes: Vec::new() }
     }
 }
 
@@ -78,44 +79,44 @@ impl<T: Owner> Batch<T> {
     pub fn par_update<'c>(&mut self, make: impl Fn(usize) -> T::Context<'c> + Sync) -> Vec<T::Context<'c>>
     where
         T: Send,
+        T::Message: Send,
         T::Context<'c>: Send,
     {
-        let Self { store, crew: Crew { idle, upshots: kept }, .. } = self;
+        let Self { store, workers: Workers { idle, outcomes: kept }, .. } = self;
         // Taken out, so that nothing stays in them after a panic.
-        let mut upshots = mem::take(kept);
+        let mut outcomes = mem::take(kept);
         let chunks = store.chunks();
-        if upshots.len() < chunks.len() {
-            upshots.resize_with(chunks.len(), Upshot::new);
+        if outcomes.len() < chunks.len() {
+            outcomes.resize_with(chunks.len(), Outcome::new);
         }
         let ticks: Vec<_> = chunks
             .into_par_iter()
-            .zip(&mut upshots)
+            .zip(&mut outcomes)
             .enumerate()
-            .map(|(number, ((bucket, start, mut chunk), upshot))| {
-                let mut cx = None;
-                panics_kept(&mut upshot.fault, || cx = Some(make(number)));
-                if let Some(cx) = &mut cx {
-                    with_idle(idle, |pass| pass.run_for(upshot, &mut chunk, cx));
-                }
-                (bucket, start, cx)
+            .map(|(number, ((start, mut chunk), outcome))| {
+                let cx = outcome.panic.catch(|| make(number));
+                let cx = cx.map(|mut cx| {
+                    with_idle(idle, |pass| pass.run_for(outcome, &mut chunk, &mut cx));
+                    cx
+                });
+                (chunk.rows.bucket, start, cx)
             })
             .collect();
         let mut contexts = Vec::with_capacity(ticks.len());
-        let mut fault = None;
-        let moves = catch_unwind(AssertUnwindSafe(|| {
-            for ((bucket, start, cx), upshot) in ticks.into_iter().zip(&mut upshots) {
-                fault = fault.take().or(upshot.fault.take());
-                store.move_rows(bucket, start, upshot);
-                // As many as there are owners, they would be too much to keep.
-                upshot.spare.clear();
-                contexts.extend(cx);
-            }
-        }));
-        store.settle_all();
-        if let Some(fault) = fault.or(moves.err().map(Fault::new)) {
-            fault.resume();
+        let mut panic = FirstPanic::new();
+        for ((bucket, start, cx), outcome) in ticks.into_iter().zip(&mut outcomes) {
+            store.move_rows(bucket, start, outcome);
+            outcome.discarded.drop_all(&mut outcome.panic);
+            panic.keep_other(&mut outcome.panic);
+            // As many as there are owners, they would be too much to keep.
+            outcome.give_back();
+            contexts.extend(cx);
         }
-        *kept = upshots;
+        store.settle_all();
+        store.unused.pay(store.places.len());
+        store.tidy(&mut panic);
+        *kept = outcomes;
+        panic.resume();
         contexts
     }
 }

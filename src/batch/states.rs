@@ -1,27 +1,40 @@
-//! The states that a batch has seen, each known by a number: that of its bucket.
+//! The states that a batch knows, each by a number: that of its bucket.
 
 use std::any::TypeId;
 use std::collections::HashMap;
 
+use rustc_hash::FxBuildHasher;
+
+use super::panics::FirstPanic;
 use crate::owner::Owner;
-use crate::seat::Seat;
+use crate::seat::Path;
 use crate::state::{Identity, State, StateRef};
 
 /// The number of "no state".
 pub(super) const NOWHERE: u32 = 0;
 
+/// Numbers are smaller than this.
+pub(super) const MOST_STATES: u32 = (1 << 31) - 1;
+
 pub(super) struct States<T: Owner> {
     list: Vec<Known<T>>,
-    by_identity: HashMap<Identity, u32>,
-    by_owned_type: HashMap<TypeId, u32>,
+    by_identity: HashMap<Identity, u32, FxBuildHasher>,
+    by_owned_type: HashMap<TypeId, u32, FxBuildHasher>,
+    /// The numbers in the order in which the batch first saw their states.
+    order: Vec<u32>,
+    /// The numbers of states that are no longer known.
+    free: Vec<u32>,
 }
 
 /// A state, or a type of owned states, that owners have been in.
 pub(super) struct Known<T: Owner> {
-    /// A seat in this state: current and its ancestors. Without current for "no state", and for a type of owned states,
-    /// whose owners have a state each.
-    pub(super) seat: Seat<T>,
+    /// Not for "no state", nor for a type of owned states, whose owners have a state each.
+    current: StateRef<T>,
+    /// The states around it, outermost first.
+    pub(super) ancestors: Vec<StateRef<T>>,
     pub(super) is_owned: bool,
+    /// Whether it is forgotten when nobody is in it, or comes from it: a shared state, which may be one of many.
+    pub(super) is_transient: bool,
     /// Whether it has neither a parent nor an initial child, so that its owners can change in bulk.
     pub(super) is_flat: bool,
     /// The depths of its path at which a state updates the owners, outermost first: none where all are passive.
@@ -29,34 +42,81 @@ pub(super) struct Known<T: Owner> {
 }
 
 impl<T: Owner> Known<T> {
-    fn new(seat: Seat<T>, is_owned: bool) -> Self {
-        let current = &seat.current;
-        let is_flat = !is_owned && current.parent().is_none() && current.initial().is_none();
-        let updating =
-            (0..).zip(seat.path()).filter(|(_, state)| !state.is_passive()).map(|(depth, _)| depth).collect();
-        Self { seat, is_owned, is_flat, updating }
+    fn nowhere() -> Self {
+        Self {
+            current: StateRef::NONE,
+            ancestors: Vec::new(),
+            is_owned: false,
+            is_transient: false,
+            is_flat: false,
+            updating: Vec::new(),
+        }
+    }
+
+    fn of_owned_type() -> Self {
+        Self { is_owned: true, ..Self::nowhere() }
+    }
+
+    /// Asks the states of a path for all that is constant. One that panics is treated as one that updates.
+    fn new(current: &StateRef<T>, ancestors: &[StateRef<T>], panic: &mut FirstPanic) -> Self {
+        let path = ancestors.iter().chain([current]);
+        let is_updating =
+            |state: &StateRef<T>, panic: &mut FirstPanic| !panic.catch(|| state.is_passive()).unwrap_or(false);
+        let updating = (0..).zip(path).filter(|(_, state)| is_updating(state, panic)).map(|(depth, _)| depth).collect();
+        Self {
+            is_flat: ancestors.is_empty() && panic.catch(|| current.initial().is_none()).unwrap_or(false),
+            current: current.clone(),
+            ancestors: ancestors.to_vec(),
+            is_owned: false,
+            // One without a size is the same as the singleton of its type.
+            is_transient: current.is_shared() && size_of_val(&**current) > 0,
+            updating,
+        }
     }
 
     pub(super) fn state(&self) -> &StateRef<T> {
-        &self.seat.current
+        &self.current
+    }
+
+    /// The active states of its owners, outermost first.
+    pub(super) fn path(&self) -> impl DoubleEndedIterator<Item = &StateRef<T>> + Clone {
+        self.ancestors.iter().chain(self.current.as_option())
+    }
+
+    /// The active state at a depth.
+    pub(super) fn at(&self, depth: usize) -> &StateRef<T> {
+        self.ancestors.get(depth).unwrap_or(&self.current)
     }
 }
 
 impl<T: Owner> States<T> {
     pub(super) fn new() -> Self {
-        let nowhere = Known::new(Seat::new(StateRef::NONE), false);
-        Self { list: vec![nowhere], by_identity: HashMap::new(), by_owned_type: HashMap::new() }
+        Self {
+            list: vec![Known::nowhere()],
+            by_identity: HashMap::default(),
+            by_owned_type: HashMap::default(),
+            order: vec![NOWHERE],
+            free: Vec::new(),
+        }
     }
 
+    /// One more than the highest number.
     pub(super) fn len(&self) -> usize {
         self.list.len()
     }
 
+    /// The numbers, in the order in which the batch first saw the states.
+    pub(super) fn order(&self) -> &[u32] {
+        &self.order
+    }
+
+    #[inline]
     pub(super) fn get(&self, index: u32) -> &Known<T> {
         &self.list[index as usize]
     }
 
     /// As [`get`](Self::get), for a number of which that is not certain.
+    #[inline]
     pub(super) fn find(&self, index: u32) -> Option<&Known<T>> {
         self.list.get(index as usize)
     }
@@ -82,26 +142,60 @@ impl<T: Owner> States<T> {
         }
     }
 
-    /// The number of a state's bucket, which becomes known if it was not.
+    /// The number of a state's bucket, which becomes known if it was not, with the states around it.
     ///
     /// # Panics
     ///
-    /// When 2^32 - 2 states are known already.
-    pub(super) fn bucket_for(&mut self, state: &StateRef<T>) -> u32 {
+    /// When there are as many states as there are numbers.
+    pub(super) fn bucket_for(&mut self, state: &StateRef<T>, ancestors: &[StateRef<T>], panic: &mut FirstPanic) -> u32 {
         if let Some(index) = self.bucket_of(state) {
             return index;
         }
-        let index = u32::try_from(self.list.len()).ok().filter(|&index| index < u32::MAX);
-        let index = index.expect("a batch knows fewer than 2^32 - 1 states");
         let identity = Identity::of(&**state);
         if state.is_owned() {
-            self.list.push(Known::new(Seat::new(StateRef::NONE), true));
+            let index = self.add(Known::of_owned_type());
             self.by_owned_type.insert(identity.type_id, index);
+            index
         } else {
-            self.list.push(Known::new(Seat::new(state.clone()), false));
+            let index = self.add(Known::new(state, ancestors, panic));
             self.by_identity.insert(identity, index);
+            index
         }
+    }
+
+    fn add(&mut self, known: Known<T>) -> u32 {
+        let index = match self.free.pop() {
+            Some(index) => {
+                self.list[index as usize] = known;
+                index
+            }
+            None => {
+                let index = u32::try_from(self.list.len()).ok().filter(|&index| index < MOST_STATES);
+                let index = index.expect("a batch knows fewer than 2^31 - 1 states");
+                self.list.push(known);
+                index
+            }
+        };
+        self.order.push(index);
         index
+    }
+
+    /// Forgets states. Returns what referred to them.
+    pub(super) fn forget(&mut self, is_forgotten: impl Fn(u32) -> bool) -> Path<T> {
+        let Self { list, by_identity, order, free, .. } = self;
+        let mut dropped = Path::new();
+        order.retain(|&index| {
+            if !is_forgotten(index) {
+                return true;
+            }
+            let known = std::mem::replace(&mut list[index as usize], Known::nowhere());
+            by_identity.remove(&Identity::of(&*known.current));
+            dropped.extend(known.ancestors);
+            dropped.push(known.current);
+            free.push(index);
+            false
+        });
+        dropped
     }
 }
 
@@ -111,6 +205,8 @@ impl<T: Owner> Clone for States<T> {
             list: self.list.clone(),
             by_identity: self.by_identity.clone(),
             by_owned_type: self.by_owned_type.clone(),
+            order: self.order.clone(),
+            free: self.free.clone(),
         }
     }
 }
@@ -118,8 +214,10 @@ impl<T: Owner> Clone for States<T> {
 impl<T: Owner> Clone for Known<T> {
     fn clone(&self) -> Self {
         Self {
-            seat: self.seat.clone(),
+            current: self.current.clone(),
+            ancestors: self.ancestors.clone(),
             is_owned: self.is_owned,
+            is_transient: self.is_transient,
             is_flat: self.is_flat,
             updating: self.updating.clone(),
         }

@@ -1,4 +1,4 @@
-//! What can become of a telegram, and of an agent that is to join.
+//! What can happen to a telegram, and to an agent that is to join.
 
 use core::error::Error;
 use core::fmt;
@@ -7,7 +7,7 @@ use crate::agent::Agent;
 use crate::message::Telegram;
 use crate::owner::Owner;
 
-/// What became of a telegram whose receiver is a member of the [`Cast`](crate::Cast).
+/// What happened to a telegram whose receiver is a member of the [`Cast`](crate::Cast).
 ///
 /// # Examples
 ///
@@ -20,18 +20,18 @@ use crate::owner::Owner;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Delivery {
-    /// A state of the receiver has handled it.
+    /// A state of the receiver handled it.
     Handled,
-    /// No state of the receiver would handle it.
+    /// No state of the receiver handled it.
     Declined,
     /// The receiver is acting: it is delivered when the receiver's turn is over.
     PutOff,
-    /// It is queued until it is due. So is the one that it was [merged](crate::Dispatcher::merging_within) with, if it was.
+    /// It is queued until it is due, or [merged](crate::Dispatcher::merging_within) with one that is.
     Delayed,
 }
 
 impl Delivery {
-    /// Returns whether the telegram was handled by now.
+    /// Returns whether the telegram has been handled.
     #[must_use]
     pub const fn is_handled(self) -> bool {
         matches!(self, Self::Handled)
@@ -52,7 +52,7 @@ impl Delivery {
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct UnknownReceiver<K, M> {
-    /// What could not be delivered.
+    /// The telegram that could not be delivered.
     pub telegram: Telegram<K, M>,
 }
 
@@ -63,7 +63,7 @@ impl<K: fmt::Debug, M> fmt::Display for UnknownReceiver<K, M> {
     }
 }
 
-/// Without the message, so that any can be sent.
+/// Without the message, which need not be `Debug`.
 impl<K: fmt::Debug, M> fmt::Debug for UnknownReceiver<K, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("UnknownReceiver")
@@ -75,12 +75,12 @@ impl<K: fmt::Debug, M> fmt::Debug for UnknownReceiver<K, M> {
 
 impl<K: fmt::Debug, M> Error for UnknownReceiver<K, M> {}
 
-/// An agent could not join the [`Cast`](crate::Cast): there is a member of that key already.
+/// An agent could not join the [`Cast`](crate::Cast): there is a member with that key already.
 #[non_exhaustive]
 pub struct KeyTaken<K, T: Owner> {
-    /// What the agent was to be called by.
+    /// The key that the agent was to have.
     pub key: K,
-    /// Who could not join.
+    /// The agent that could not join.
     pub agent: Agent<T>,
 }
 
@@ -90,7 +90,7 @@ impl<K: fmt::Debug, T: Owner> fmt::Display for KeyTaken<K, T> {
     }
 }
 
-/// Without the agent, so that any can join.
+/// Without the agent, which need not be `Debug`.
 impl<K: fmt::Debug, T: Owner> fmt::Debug for KeyTaken<K, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("KeyTaken").field("key", &self.key).finish_non_exhaustive()

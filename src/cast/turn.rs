@@ -9,8 +9,11 @@ use crate::agent::Agent;
 use crate::message::Telegram;
 use crate::owner::Owner;
 
-/// What a cast does with each member, whatever the owner's type.
-pub(super) trait Member<K, M, W>: Downcast {
+/// What a cast does with each member, regardless of the owner's type.
+///
+/// `Send` and `Sync`, so that a cast is both when its keys, messages and world are: behind a trait object the compiler no
+/// longer sees the owner.
+pub(super) trait Member<K, M, W>: Downcast + Send + Sync {
     fn start(&mut self, cast: &mut Cast<K, M, W>);
     fn stop(&mut self, cast: &mut Cast<K, M, W>);
     fn update(&mut self, cast: &mut Cast<K, M, W>);
@@ -18,12 +21,13 @@ pub(super) trait Member<K, M, W>: Downcast {
     fn receive(&mut self, telegram: &Telegram<K, M>, cast: &mut Cast<K, M, W>) -> bool;
 }
 
-/// A member, of whatever type.
+/// A member with an owner of any type.
 pub(super) type AnyMember<K, M, W> = dyn Member<K, M, W>;
 
 impl<K, M, W, T> Member<K, M, W> for Agent<T>
 where
     T: for<'a> Owner<Context<'a> = Cast<K, M, W>, Message = Telegram<K, M>>,
+    Self: Send + Sync,
 {
     fn start(&mut self, cast: &mut Cast<K, M, W>) {
         Agent::start(self, cast);
@@ -44,7 +48,7 @@ where
 
 /// A member taken out of its slot, so that its callbacks can be given the whole cast.
 ///
-/// Its drop puts the member back, so that a callback's panic does not lose it.
+/// Dropping it puts the member back, so that a panic in a callback does not lose it.
 pub(super) struct Turn<'a, K, M, W> {
     cast: &'a mut Cast<K, M, W>,
     place: u64,

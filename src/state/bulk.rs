@@ -33,7 +33,7 @@ pub trait Bulk<T: Owner> {
     /// Returns whether this state has neither a parent nor an initial child.
     fn is_flat(&self) -> bool;
 
-    /// Asks [`can_exit`](State::can_exit) for each mover, and marks those that are refused by their place among the movers.
+    /// Asks [`can_exit`](State::can_exit) for each mover, and marks those that are refused by their slots.
     /// If one panics, the slice's last handle is its owner's.
     fn can_exit_each(
         &self,
@@ -80,11 +80,11 @@ impl<T: Owner, S: State<T>> Bulk<T> for S {
         cx: &T::Context<'_>,
         refused: &mut Vec<usize>,
     ) {
-        for (at, mover) in movers.iter().enumerate() {
+        for mover in movers {
             // Never out of bounds; but said so, little is left of this loop where the guard is the provided one.
             let slot = mover.slot();
             if owners.get(slot).is_some_and(|owner| !self.can_exit(owner, fsm.at(slot), cx)) {
-                refused.push(at);
+                refused.push(slot);
             }
         }
     }
@@ -97,11 +97,11 @@ impl<T: Owner, S: State<T>> Bulk<T> for S {
         cx: &T::Context<'_>,
         refused: &mut Vec<usize>,
     ) {
-        for (at, mover) in movers.iter().enumerate() {
+        for mover in movers {
             // As above.
             let slot = mover.slot();
             if owners.get(slot).is_some_and(|owner| !self.can_enter(owner, fsm.at(slot), cx)) {
-                refused.push(at);
+                refused.push(slot);
             }
         }
     }

@@ -8,6 +8,7 @@ mod trace;
 
 #[cfg(feature = "std")]
 mod batches;
+mod edges;
 mod machines;
 
 use trace::{Place, Stage};

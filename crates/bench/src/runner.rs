@@ -2,20 +2,19 @@
 
 use std::time::Instant;
 
-use crate::contender::{Contender, Entry};
+use crate::contender::{Contender, Entrant};
 use crate::workload::Context;
 
-/// Ticks in which every owner changes, before anything is measured: they spread the owners over the states at random.
-const SCATTERING_TICKS: usize = 4;
-
-/// About how many updates of an owner one round times.
-const UPDATES_PER_ROUND: usize = 2_000_000;
+/// About how many updates of an owner one round times, unless a table says otherwise.
+pub(crate) const UPDATES_PER_ROUND: usize = 2_000_000;
 
 /// How contenders are measured.
 pub(crate) struct Race {
     pub(crate) owners: usize,
     pub(crate) churn: f64,
     pub(crate) rounds: usize,
+    /// About how many updates of an owner one round times.
+    pub(crate) updates: usize,
 }
 
 /// What a contender took, in nanoseconds per owner and tick.
@@ -32,24 +31,20 @@ impl Race {
     /// # Errors
     ///
     /// When they do not agree: then they have not done the same work, and their times mean nothing.
-    pub(crate) fn run(&self, entries: &[&Entry]) -> Result<(Vec<Time>, u64), String> {
-        let mut contenders: Vec<_> = entries.iter().map(|entry| (entry.make)(self.owners)).collect();
-        let everybody_changes = Context::with_churn(1.0);
-        for contender in &mut contenders {
-            for _ in 0..SCATTERING_TICKS {
-                contender.tick(&everybody_changes);
-            }
+    pub(crate) fn run(&self, mut contenders: Vec<Entrant>) -> Result<(Vec<Time>, u64), String> {
+        for entrant in &mut contenders {
+            entrant.contender.scatter();
         }
-        agreed(entries, &contenders)?;
+        agreed(&contenders)?;
 
         let mut taken = vec![Vec::with_capacity(self.rounds); contenders.len()];
         for round in 0..self.rounds {
             for turn in 0..contenders.len() {
                 let i = (round + turn) % contenders.len();
-                taken[i].push(self.time(contenders[i].as_mut()));
+                taken[i].push(self.time(contenders[i].contender.as_mut()));
             }
         }
-        let sum = agreed(entries, &contenders)?;
+        let sum = agreed(&contenders)?;
         let updates = (self.ticks() * self.owners) as f64;
         let times = taken.iter().map(|rounds| Time {
             median: median(rounds.iter().copied()) / updates,
@@ -60,7 +55,7 @@ impl Race {
     }
 
     fn ticks(&self) -> usize {
-        (UPDATES_PER_ROUND / self.owners.max(1)).clamp(2, 2_000)
+        (self.updates / self.owners.max(1)).clamp(2, 2_000)
     }
 
     /// Times one contender in one round, in nanoseconds.
@@ -76,17 +71,23 @@ impl Race {
     }
 }
 
-fn median(of: impl Iterator<Item = f64>) -> f64 {
-    let mut sorted: Vec<f64> = of.collect();
-    sorted.sort_unstable_by(f64::total_cmp);
-    sorted[sorted.len() / 2]
+/// The one in the middle.
+pub(crate) fn median(of: impl IntoIterator<Item = f64>) -> f64 {
+    quantile(0.5, of)
 }
 
-fn agreed(entries: &[&Entry], contenders: &[Box<dyn Contender>]) -> Result<u64, String> {
-    let sums: Vec<u64> = contenders.iter().map(|contender| contender.checksum()).collect();
+/// The one that so large a share of the others is below: 0.9 for nine in ten.
+pub(crate) fn quantile(share: f64, of: impl IntoIterator<Item = f64>) -> f64 {
+    let mut sorted: Vec<f64> = of.into_iter().collect();
+    sorted.sort_unstable_by(f64::total_cmp);
+    sorted[((sorted.len() as f64 * share) as usize).min(sorted.len() - 1)]
+}
+
+fn agreed(contenders: &[Entrant]) -> Result<u64, String> {
+    let sums: Vec<u64> = contenders.iter().map(|entrant| entrant.contender.checksum()).collect();
     if sums.iter().all(|sum| *sum == sums[0]) {
         return Ok(sums[0]);
     }
-    let lines = entries.iter().zip(&sums).map(|(entry, sum)| format!("\n  {sum:016x} {}", entry.name));
+    let lines = contenders.iter().zip(&sums).map(|(entrant, sum)| format!("\n  {sum:016x} {}", entrant.name));
     Err(format!("the contenders' checksums differ:{}", lines.collect::<String>()))
 }

@@ -1,12 +1,17 @@
 //! An enemy that is idle or on patrol, written both ways.
 //!
-//! As states: `Idle` and `Patrol` say for themselves when the enemy leaves them. As systems: what patrolling enemies do is
-//! written over `With<In<Patrol>>`, beside every other system of the game. Both work on the same enemies: the states decide,
-//! the systems do the bulk.
+//! As states: `Idle` and `Patrol` decide themselves when the enemy leaves them. As systems: what patrolling enemies do is a
+//! query over `With<In<Patrol>>`, like every other system of the game. Both work on the same enemies: the states decide, the
+//! systems do most of the work.
 //!
 //! `cargo run -p bevy_demeanor --example idle_patrol`
 
 #![expect(clippy::needless_pass_by_value, reason = "a system's parameters are by value")]
+
+use std::env;
+use std::fmt::Arguments;
+use std::io::{self, Write};
+use std::process::ExitCode;
 
 use bevy_app::{App, Startup, Update};
 use bevy_demeanor::{
@@ -15,11 +20,17 @@ use bevy_demeanor::{
 use bevy_ecs::prelude::{
     Commands, Component, Entity, IntoScheduleConfigs, MessageReader, Name, On, Query, Res, ResMut, Resource, With,
 };
+use bevy_ecs::system::SystemParam;
 use demeanor::{Fsm, Owner, State};
 
 /// The tick, which all that follows reads.
 #[derive(Resource, Default)]
 struct Tick(u32);
+
+/// Prints a line. Not `println!`, which panics when the reader closes the pipe early, as `head` does.
+fn print(line: Arguments<'_>) {
+    let _ = writeln!(io::stdout(), "{line}");
+}
 
 // ---- As states ----------------------------------------------------------------------------------------------------
 
@@ -29,8 +40,15 @@ struct Enemy {
     remaining: u32,
 }
 
-/// The tick, the entity and commands.
-type Context<'a> = EntityContext<'a, Res<'static, Tick>>;
+/// What the states can read: the tick, and what each enemy is called.
+#[derive(SystemParam)]
+struct Senses<'w, 's> {
+    tick: Res<'w, Tick>,
+    names: Query<'w, 's, &'static Name>,
+}
+
+/// The senses, the entity and commands.
+type Context<'a> = EntityContext<'a, Senses<'static, 'static>>;
 
 impl Owner for Enemy {
     type Context<'a> = Context<'a>;
@@ -41,10 +59,10 @@ impl Owner for Enemy {
 struct Noise;
 
 impl EntityOwner for Enemy {
-    type Param = Res<'static, Tick>;
+    type Param = Senses<'static, 'static>;
 
-    fn context<'a>(tick: Res<'a, Tick>, commands: Commands<'a, 'a>) -> Context<'a> {
-        EntityContext::new(tick, commands)
+    fn context<'a>(senses: Senses<'a, 'a>, commands: Commands<'a, 'a>) -> Context<'a> {
+        EntityContext::new(senses, commands)
     }
 
     fn visit(cx: &mut Context<'_>, entity: Entity) {
@@ -68,7 +86,9 @@ impl State<Enemy> for Idle {
     }
 
     fn on_message(&self, _: &mut Enemy, _: &Noise, fsm: &mut Fsm<'_, Enemy>, cx: &mut Context<'_>) -> bool {
-        println!("  tick {}: {} hears a noise", cx.0, cx.entity());
+        if let Ok(name) = cx.names.get(cx.entity()) {
+            print(format_args!("  tick {}: {name} hears a noise", cx.tick.0));
+        }
         fsm.change_state(&Patrol);
         true
     }
@@ -102,20 +122,20 @@ fn walk(mut patrolling: Query<&mut Place, With<In<Patrol>>>) {
 /// The work of going on patrol.
 fn draw_weapon(entered: On<Entered<Patrol>>, names: Query<&Name>) {
     if let Ok(name) = names.get(entered.entity) {
-        println!("  {name} draws a weapon");
+        print(format_args!("  {name} draws a weapon"));
     }
 }
 
-/// What follows a tick's changes.
+/// Reports the changes of a tick.
 fn report(tick: Res<Tick>, mut changes: MessageReader<StateChanged<Enemy>>, names: Query<&Name>) {
     for change in changes.read() {
         if let (Ok(name), Some(to)) = (names.get(change.entity), &change.to) {
-            println!("  tick {}: {name} is now in {to}", tick.0);
+            print(format_args!("  tick {}: {name} is now in {to}", tick.0));
         }
     }
 }
 
-/// What the states are to find.
+/// Prepares the tick before the states run.
 fn advance(mut tick: ResMut<Tick>, enemies: Query<(Entity, &Name)>, mut commands: Commands) {
     tick.0 += 1;
     if tick.0 == 1 {
@@ -131,7 +151,11 @@ fn spawn(mut commands: Commands) {
     }
 }
 
-fn main() {
+fn main() -> ExitCode {
+    if env::args_os().len() > 1 {
+        let _ = writeln!(io::stderr(), "usage: idle_patrol");
+        return ExitCode::from(2);
+    }
     let mut app = App::new();
     app.init_resource::<Tick>();
     app.add_plugins(
@@ -147,6 +171,7 @@ fn main() {
     }
     let mut places = app.world_mut().query::<(&Name, &Place)>();
     for (name, place) in places.iter(app.world()) {
-        println!("{name} has walked {} steps", place.0);
+        print(format_args!("{name} has walked {} steps", place.0));
     }
+    ExitCode::SUCCESS
 }

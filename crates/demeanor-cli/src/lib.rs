@@ -12,6 +12,7 @@ mod puppet;
 mod simulate;
 mod svg;
 mod table;
+mod whole_file;
 
 use std::ffi::OsString;
 use std::fs;
@@ -157,7 +158,7 @@ fn graph(file: &Path, format: Format, output: Option<&Path>, words: Option<&Word
         Format::Svg => svg::svg(&outline),
     };
     match output {
-        Some(path) => fs::write(path, drawn).map_err(|error| format!("{}: {error}", path.display()))?,
+        Some(path) => whole_file::write(path, &drawn).map_err(|error| format!("{}: {error}", path.display()))?,
         None => tell(&drawn)?,
     }
     Ok(true)

@@ -10,7 +10,6 @@ mod machines;
 mod matching;
 mod rust_fsm;
 mod statig;
-mod thinkers;
 
 use self::batch::{AllThreads, OneThread};
 use self::bevy::Bevy;
@@ -23,7 +22,6 @@ use self::machines::{Agents, Machines};
 use self::matching::Matching;
 use self::rust_fsm::RustFsm;
 use self::statig::Statig;
-use self::thinkers::Thinkers;
 use crate::contender::Entry;
 
 /// A machine with conditions, written in Rust and read from a file.
@@ -47,16 +45,6 @@ pub(crate) const fn machines<const PAD: usize>() -> &'static [Entry] {
             Entry::new("demeanor Agent", Agents::<PAD>::boxed),
             Entry::new("demeanor StateMachine with a global", Machines::<PAD>::boxed_with_global),
             Entry::new("enum + match", Matching::<PAD>::boxed),
-        ]
-    }
-}
-
-/// Many owners whose states compute, on one thread and on all.
-pub(crate) const fn threads<const PAD: usize>() -> &'static [Entry] {
-    const {
-        &[
-            Entry::new("demeanor Batch, 1 thread", Thinkers::<PAD>::on_one_thread),
-            Entry::new("demeanor Batch, all threads", Thinkers::<PAD>::on_all_threads),
         ]
     }
 }

@@ -1,6 +1,7 @@
 //! What a batch tells of its owners.
 
 use super::{Batch, Key};
+use crate::fsm::{View, time_since};
 use crate::owner::Owner;
 use crate::state::{State, StateRef};
 
@@ -68,12 +69,12 @@ impl<T: Owner> Batch<T> {
     ///
     /// let mut batch = Batch::new();
     /// let bob = batch.insert(Enemy, &Idle);
-    /// assert!(batch.contains(bob));
+    /// assert!(batch.contains_key(bob));
     /// batch.remove(bob);
-    /// assert!(!batch.contains(bob));
+    /// assert!(!batch.contains_key(bob));
     /// ```
     #[must_use]
-    pub fn contains(&self, key: Key) -> bool {
+    pub fn contains_key(&self, key: Key) -> bool {
         self.get(key).is_some()
     }
 
@@ -98,7 +99,7 @@ impl<T: Owner> Batch<T> {
     /// ```
     #[must_use]
     pub fn get(&self, key: Key) -> Option<&T> {
-        self.store.owner(key.0)
+        self.store.owner(key)
     }
 
     /// Returns an owner. `None` for a stale key.
@@ -121,79 +122,7 @@ impl<T: Owner> Batch<T> {
     /// assert_eq!(batch.get(bob), Some(&Enemy("Miner Bob")));
     /// ```
     pub fn get_mut(&mut self, key: Key) -> Option<&mut T> {
-        self.store.owner_mut(key.0)
-    }
-
-    /// Returns the keys, in their own order.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use demeanor::{Batch, Owner, State};
-    /// # struct Enemy;
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # struct Chase;
-    /// # impl State<Enemy> for Idle {}
-    /// # impl State<Enemy> for Chase {}
-    ///
-    /// let mut batch = Batch::new();
-    /// let bob = batch.insert(Enemy, &Idle);
-    /// let elsa = batch.insert(Enemy, &Chase);
-    /// assert_eq!(batch.keys().collect::<Vec<_>>(), [bob, elsa]);
-    /// ```
-    pub fn keys(&self) -> impl Iterator<Item = Key> {
-        self.store.keys().map(Key)
-    }
-
-    /// Returns the owners with their keys, sorted by state as they are stored.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use demeanor::{Batch, Owner, State};
-    /// # #[derive(Debug, PartialEq)]
-    /// # struct Enemy(&'static str);
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # struct Chase;
-    /// # impl State<Enemy> for Idle {}
-    /// # impl State<Enemy> for Chase {}
-    ///
-    /// let mut batch = Batch::new();
-    /// batch.insert(Enemy("Bob"), &Idle);
-    /// batch.insert(Enemy("Elsa"), &Chase);
-    /// batch.insert(Enemy("Joe"), &Idle);
-    /// let names: Vec<_> = batch.iter().map(|(_, enemy)| enemy.0).collect();
-    /// assert_eq!(names, ["Bob", "Joe", "Elsa"]);
-    /// ```
-    pub fn iter(&self) -> impl Iterator<Item = (Key, &T)> {
-        self.store.iter().map(|(key, owner)| (Key(key), owner))
-    }
-
-    /// Returns the owners with their keys, sorted by state as they are stored.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use demeanor::{Batch, Owner, State};
-    /// # #[derive(Debug, PartialEq)]
-    /// # struct Enemy(&'static str);
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # struct Chase;
-    /// # impl State<Enemy> for Idle {}
-    /// # impl State<Enemy> for Chase {}
-    ///
-    /// let mut batch = Batch::new();
-    /// let bob = batch.insert(Enemy("Bob"), &Idle);
-    /// for (_, enemy) in batch.iter_mut() {
-    ///     enemy.0 = "nobody";
-    /// }
-    /// assert_eq!(batch.get(bob), Some(&Enemy("nobody")));
-    /// ```
-    pub fn iter_mut(&mut self) -> impl Iterator<Item = (Key, &mut T)> {
-        self.store.iter_mut().map(|(key, owner)| (Key(key), owner))
+        self.store.owner_mut(key)
     }
 
     /// Returns the state that runs beside every other.
@@ -214,7 +143,7 @@ impl<T: Owner> Batch<T> {
     /// ```
     #[must_use]
     pub fn global(&self) -> Option<&StateRef<T>> {
-        self.store.global.as_option()
+        self.store.global.state.as_option()
     }
 
     /// Returns an owner's current state. `None` for a stale key, or when it has none.
@@ -236,7 +165,7 @@ impl<T: Owner> Batch<T> {
     /// ```
     #[must_use]
     pub fn state_of(&self, key: Key) -> Option<&StateRef<T>> {
-        self.store.row(key.0)?.current(0).as_option()
+        self.store.row(key)?.0.as_option()
     }
 
     /// Returns the state that an owner's current was before the last change. `None` for a stale key, or when there was none.
@@ -260,7 +189,7 @@ impl<T: Owner> Batch<T> {
     /// ```
     #[must_use]
     pub fn previous_of(&self, key: Key) -> Option<&StateRef<T>> {
-        self.store.row(key.0)?.previous(0).as_option()
+        self.store.row(key)?.1.previous(0).as_option()
     }
 
     /// Returns whether `state` is active for an owner: its current, or an ancestor of it. `false` for a stale key.
@@ -283,7 +212,7 @@ impl<T: Owner> Batch<T> {
     /// ```
     #[must_use]
     pub fn is_in_state<S: State<T> + ?Sized>(&self, key: Key, state: &S) -> bool {
-        self.store.row(key.0).is_some_and(|row| row.seat(0).is_in_state(state))
+        self.view(key, |view| view.depth_of(state).is_some()).unwrap_or(false)
     }
 
     /// Returns whether any state of type `S` is active for an owner. `false` for a stale key.
@@ -309,11 +238,11 @@ impl<T: Owner> Batch<T> {
     /// ```
     #[must_use]
     pub fn is_in<S: State<T>>(&self, key: Key) -> bool {
-        self.store.row(key.0).is_some_and(|row| row.seat(0).is_in::<S>())
+        self.path(key).is_some_and(|mut path| path.any(|active| active.is::<S>()))
     }
 
-    /// Returns how long ago an owner's last change was, in seconds by [`Owner::now`]; before the first change, the time by
-    /// that clock (rule 18). `None` for a stale key.
+    /// Returns how long an owner's current state has been active, in seconds by [`Owner::now`]. Before anything was entered, the
+    /// time by that clock (rule 18). `None` for a stale key.
     ///
     /// # Examples
     ///
@@ -345,7 +274,74 @@ impl<T: Owner> Batch<T> {
     /// ```
     #[must_use]
     pub fn time_in_state(&self, key: Key, cx: &T::Context<'_>) -> Option<f64> {
-        Some(T::now(cx) - self.store.row(key.0)?.seat(0).entered_at)
+        Some(time_since(self.store.row(key)?.1.entered_at(0), T::now(cx)))
+    }
+
+    /// Returns how long a state has been active for an owner, in seconds by [`Owner::now`]. `None` if it is not, or for a stale
+    /// key. The time of an ancestor goes on while its children change (rule 18).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::{Batch, GameTime, Owner, State};
+    /// use std::time::Duration;
+    ///
+    /// struct Enemy;
+    /// impl Owner for Enemy {
+    ///     type Context<'a> = GameTime;
+    ///     type Message = ();
+    ///
+    ///     fn now(time: &GameTime) -> f64 {
+    ///         time.total().as_secs_f64()
+    ///     }
+    /// }
+    /// # struct Idle;
+    /// # struct Chase;
+    /// # impl State<Enemy> for Idle {}
+    /// # impl State<Enemy> for Chase {}
+    ///
+    /// let mut time = GameTime::new();
+    /// let mut batch = Batch::new();
+    /// let bob = batch.spawn(Enemy, &Idle, &mut time);
+    /// time.advance(Duration::from_secs(2));
+    /// assert_eq!(batch.time_in(bob, &Idle, &time), Some(2.0));
+    /// assert_eq!(batch.time_in(bob, &Chase, &time), None);
+    /// ```
+    #[must_use]
+    pub fn time_in<S: State<T> + ?Sized>(&self, key: Key, state: &S, cx: &T::Context<'_>) -> Option<f64> {
+        self.view(key, |view| view.time_in(state, T::now(cx)))?
+    }
+
+    /// Returns an owner's active states, from the outermost ancestor down to current. `None` for a stale key.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Owner, State, StateRef};
+    /// # struct Enemy;
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// struct Combat;
+    /// struct Aim;
+    /// impl State<Enemy> for Combat {}
+    /// impl State<Enemy> for Aim {
+    ///     fn parent(&self) -> Option<StateRef<Enemy>> {
+    ///         Some((&Combat).into())
+    ///     }
+    /// }
+    ///
+    /// let mut batch = Batch::new();
+    /// let bob = batch.insert(Enemy, &Aim);
+    /// let names: Vec<_> = batch.path(bob).unwrap().map(|state| state.name()).collect();
+    /// assert_eq!(names, ["Combat", "Aim"]);
+    /// ```
+    pub fn path(&self, key: Key) -> Option<impl DoubleEndedIterator<Item = &StateRef<T>> + Clone> {
+        let (current, rows) = self.store.row(key)?;
+        Some(rows.ancestors(0).iter().chain(current.as_option()))
+    }
+
+    fn view<R>(&self, key: Key, ask: impl FnOnce(View<'_, T>) -> R) -> Option<R> {
+        let (current, rows) = self.store.row(key)?;
+        Some(ask(rows.view(0, current, &StateRef::NONE)))
     }
 
     /// Returns the owners whose current state is `state`, side by side: for instanced drawing, for instance.

@@ -1,12 +1,11 @@
-//! What can be done to one owner of a batch, or to each: a machine's verbs, by key.
+//! What can be done to one owner of a batch, or to each: a machine's methods, by key.
 
 use super::{Batch, Key};
-use crate::fsm::Fsm;
+use crate::fsm::{Fsm, Request};
 #[cfg(doc)]
 use crate::machine::StateMachine;
 use crate::owner::Owner;
-use crate::request::Request;
-use crate::state::{State, StateRef};
+use crate::state::{IntoState, State};
 
 /// What a [`StateMachine`] does, by key. For a stale key nothing is done.
 impl<T: Owner> Batch<T> {
@@ -29,8 +28,8 @@ impl<T: Owner> Batch<T> {
     /// assert_eq!(batch.global().unwrap().name(), "Idle");
     /// assert!(!batch.is_in_state(bob, &Idle));
     /// ```
-    pub fn set_global(&mut self, global: impl Into<StateRef<T>>) {
-        self.store.global = global.into();
+    pub fn set_global(&mut self, global: impl IntoState<T>) {
+        self.store.set_global(global.into_state());
     }
 
     /// Runs `enter` along an owner's active path, outermost first. Returns whether there is such an owner. See
@@ -60,7 +59,7 @@ impl<T: Owner> Batch<T> {
     /// assert_eq!(batch.get(bob).unwrap().log, ["enters Idle"]);
     /// ```
     pub fn start(&mut self, key: Key, cx: &mut T::Context<'_>) -> bool {
-        self.with(key, cx, |owner, fsm, cx| fsm.start(owner, cx)).is_some()
+        self.store.with_single(key, |owner, single| single.start(owner, cx)).is_some()
     }
 
     /// Runs `exit` along an owner's active path, innermost first, and leaves it without a state. Returns whether there is
@@ -91,7 +90,7 @@ impl<T: Owner> Batch<T> {
     /// assert!(batch.state_of(bob).is_none());
     /// ```
     pub fn stop(&mut self, key: Key, cx: &mut T::Context<'_>) -> bool {
-        self.with(key, cx, |owner, fsm, cx| fsm.stop(owner, cx)).is_some()
+        self.store.with_single(key, |owner, single| single.stop(owner, cx)).is_some()
     }
 
     /// Offers a message to an owner's machine. Returns whether it was handled. See [`StateMachine::send`].
@@ -121,7 +120,7 @@ impl<T: Owner> Batch<T> {
     /// assert!(!batch.send(bob, &Told::Noise, &mut ()));
     /// ```
     pub fn send(&mut self, key: Key, message: &T::Message, cx: &mut T::Context<'_>) -> bool {
-        self.with(key, cx, |owner, fsm, cx| fsm.send(owner, message, cx)).unwrap_or(false)
+        self.store.with_single(key, |owner, single| single.send(owner, message, cx)).unwrap_or(false)
     }
 
     /// Offers a message to every owner's machine, in the order of their keys. Returns how many handled it.
@@ -180,8 +179,59 @@ impl<T: Owner> Batch<T> {
     /// assert!(batch.change_state(bob, &Chase, &mut ()));
     /// assert_eq!(batch.get(bob).unwrap().log, ["exits Idle", "enters Chase"]);
     /// ```
-    pub fn change_state(&mut self, key: Key, to: impl Into<StateRef<T>>, cx: &mut T::Context<'_>) -> bool {
-        self.execute(key, &Request::Change(to.into()), cx)
+    pub fn change_state(&mut self, key: Key, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
+        self.execute(key, Request::Change(to.into_state()), cx)
+    }
+
+    /// Changes an owner's state, unless it is active already. Returns whether it was active, or the change was made. See
+    /// [`StateMachine::ensure_state`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Owner, State};
+    /// # struct Enemy;
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Idle;
+    /// # struct Chase;
+    /// # impl State<Enemy> for Idle {}
+    /// # impl State<Enemy> for Chase {}
+    ///
+    /// let mut batch = Batch::new();
+    /// let bob = batch.insert(Enemy, &Idle);
+    /// assert!(batch.ensure_state(bob, &Chase, &mut ()));
+    /// assert!(batch.ensure_state(bob, &Chase, &mut ()));
+    /// assert_eq!(batch.previous_of(bob).unwrap().name(), "Idle");
+    /// ```
+    pub fn ensure_state(&mut self, key: Key, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
+        self.execute(key, Request::Ensure(to.into_state()), cx)
+    }
+
+    /// Changes an owner's state without asking any `can_exit`. Returns whether the change was made. See
+    /// [`StateMachine::force_state`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Fsm, Owner, State};
+    /// # struct Enemy;
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Chase;
+    /// # impl State<Enemy> for Chase {}
+    /// struct Stagger;
+    /// impl State<Enemy> for Stagger {
+    ///     fn can_exit(&self, _: &Enemy, _: &Fsm<'_, Enemy>, _: &()) -> bool {
+    ///         false
+    ///     }
+    /// }
+    ///
+    /// let mut batch = Batch::new();
+    /// let bob = batch.insert(Enemy, &Stagger);
+    /// assert!(!batch.change_state(bob, &Chase, &mut ()));
+    /// assert!(batch.force_state(bob, &Chase, &mut ()));
+    /// ```
+    pub fn force_state(&mut self, key: Key, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
+        self.execute(key, Request::Force(to.into_state()), cx)
     }
 
     /// Changes an owner to its previous state. Returns whether the change was made. See [`StateMachine::revert_state`].
@@ -205,7 +255,7 @@ impl<T: Owner> Batch<T> {
     /// assert!(batch.is_in_state(bob, &Idle));
     /// ```
     pub fn revert_state(&mut self, key: Key, cx: &mut T::Context<'_>) -> bool {
-        self.execute(key, &Request::Revert, cx)
+        self.execute(key, Request::Revert, cx)
     }
 
     /// Suspends an owner's state and enters `over`. Returns whether it was done. See [`StateMachine::push_state`].
@@ -226,8 +276,8 @@ impl<T: Owner> Batch<T> {
     /// assert!(batch.push_state(bob, &Chase, &mut ()));
     /// assert!(batch.is_in_state(bob, &Chase));
     /// ```
-    pub fn push_state(&mut self, key: Key, over: impl Into<StateRef<T>>, cx: &mut T::Context<'_>) -> bool {
-        self.execute(key, &Request::Push(over.into()), cx)
+    pub fn push_state(&mut self, key: Key, over: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
+        self.execute(key, Request::Push(over.into_state()), cx)
     }
 
     /// Leaves an owner's state and resumes what it was pushed over. Returns whether it was done. See
@@ -252,7 +302,7 @@ impl<T: Owner> Batch<T> {
     /// assert!(!batch.pop_state(bob, &mut ()), "nothing is suspended");
     /// ```
     pub fn pop_state(&mut self, key: Key, cx: &mut T::Context<'_>) -> bool {
-        self.execute(key, &Request::Pop, cx)
+        self.execute(key, Request::Pop, cx)
     }
 
     /// Changes an owner to where it left `composite`. Returns whether the change was made. See
@@ -291,8 +341,8 @@ impl<T: Owner> Batch<T> {
     /// assert!(batch.resume_state(bob, &Patrol, &mut ()));
     /// assert!(batch.is_in_state(bob, &South));
     /// ```
-    pub fn resume_state(&mut self, key: Key, composite: impl Into<StateRef<T>>, cx: &mut T::Context<'_>) -> bool {
-        self.execute(key, &Request::Resume(composite.into()), cx)
+    pub fn resume_state(&mut self, key: Key, composite: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
+        self.execute(key, Request::Resume(composite.into_state()), cx)
     }
 
     /// Lends an owner and its machine to `act` as a callback has them, carries out what it asks for, and returns what it
@@ -331,9 +381,9 @@ impl<T: Owner> Batch<T> {
         cx: &mut T::Context<'_>,
         act: impl FnOnce(&mut T, &mut Fsm<'_, T>, &mut T::Context<'_>) -> R,
     ) -> Option<R> {
-        self.store.with_fsm(key.0, |owner, fsm| {
-            let result = act(owner, fsm, cx);
-            fsm.settle(owner, cx);
+        self.store.with_single(key, |owner, single| {
+            let result = act(owner, &mut single.fsm(), cx);
+            single.settle(owner, cx);
             result
         })
     }
@@ -364,8 +414,9 @@ impl<T: Owner> Batch<T> {
     /// assert!(batch.is_in_state(bob, &Chase));
     /// assert!(batch.get(bob).unwrap().log.is_empty());
     /// ```
-    pub fn set_current(&mut self, key: Key, current: impl Into<StateRef<T>>) -> bool {
-        self.store.with_fsm(key.0, |_, fsm| fsm.seat.place(current.into())).is_some()
+    pub fn set_current(&mut self, key: Key, current: impl IntoState<T>) -> bool {
+        let current = current.into_state();
+        self.store.with_single(key, |_, single| single.seat.place(current)).is_some()
     }
 
     /// Sets an owner's previous state without any callback. Returns whether there is such an owner.
@@ -386,8 +437,9 @@ impl<T: Owner> Batch<T> {
     /// assert!(batch.set_previous(bob, &Idle));
     /// assert_eq!(batch.previous_of(bob).unwrap().name(), "Idle");
     /// ```
-    pub fn set_previous(&mut self, key: Key, previous: impl Into<StateRef<T>>) -> bool {
-        self.store.with_fsm(key.0, |_, fsm| fsm.seat.previous = previous.into()).is_some()
+    pub fn set_previous(&mut self, key: Key, previous: impl IntoState<T>) -> bool {
+        let previous = previous.into_state();
+        self.store.with_single(key, |_, single| single.seat.previous = previous).is_some()
     }
 
     /// Returns an owner's current state for editing, if it is an owned one of type `S`. See
@@ -415,10 +467,10 @@ impl<T: Owner> Batch<T> {
     /// assert!(batch.current_mut::<Idle>(bob).is_none());
     /// ```
     pub fn current_mut<S: State<T>>(&mut self, key: Key) -> Option<&mut S> {
-        self.store.own_state_mut(key.0)?.owned_mut()
+        self.store.own_state_mut(key)?.owned_mut()
     }
 
-    fn execute(&mut self, key: Key, request: &Request<T>, cx: &mut T::Context<'_>) -> bool {
-        self.with(key, cx, |owner, fsm, cx| fsm.execute_now(request, owner, cx)).unwrap_or(false)
+    fn execute(&mut self, key: Key, request: Request<T>, cx: &mut T::Context<'_>) -> bool {
+        self.store.with_single(key, |owner, single| single.execute_now(request, owner, cx)).unwrap_or(false)
     }
 }

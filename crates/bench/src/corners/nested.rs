@@ -1,0 +1,94 @@
+//! States inside states, two levels deep and six.
+
+use demeanor::{Fsm, State, StateRef};
+
+use super::character::{Character, Scene};
+use super::contenders::Corner;
+use crate::workload::{Idle, Wander};
+
+pub(crate) const CORNERS: [Corner; 3] = [
+    Corner::new("nested 2 deep, to a sibling", |n| Level::leaf(0, n % 2)),
+    Corner::new("nested 6 deep, to a sibling", |n| Level::leaf(1, n % 2)),
+    Corner::new("nested 6 deep, to the other branch", |n| Level::leaf(2, n % 2)),
+];
+
+/// The deepest nest.
+const DEEPEST: usize = 6;
+
+/// Two branches of states, the outermost of which they have in common.
+struct Nest {
+    depth: usize,
+    common: usize,
+    branches: [[Level; DEEPEST]; 2],
+}
+
+/// A state of a nest.
+pub(crate) struct Level {
+    nest: usize,
+    branch: usize,
+    depth: usize,
+}
+
+static NESTS: [Nest; 3] = [Nest::new(0, 2, 1), Nest::new(1, 6, 5), Nest::new(2, 6, 1)];
+
+impl Nest {
+    const fn new(number: usize, depth: usize, common: usize) -> Self {
+        Self { depth, common, branches: [Self::branch(number, 0), Self::branch(number, 1)] }
+    }
+
+    const fn branch(nest: usize, branch: usize) -> [Level; DEEPEST] {
+        let mut levels = [const { Level { nest: 0, branch: 0, depth: 0 } }; DEEPEST];
+        let mut depth = 0;
+        while depth < DEEPEST {
+            levels[depth] = Level { nest, branch, depth };
+            depth += 1;
+        }
+        levels
+    }
+
+    fn level(&'static self, branch: usize, depth: usize) -> &'static Level {
+        let branch = if depth < self.common { 0 } else { branch };
+        &self.branches[branch][depth]
+    }
+}
+
+impl Level {
+    fn leaf(nest: usize, branch: usize) -> StateRef<Character> {
+        Self::leaf_of(nest, branch).into()
+    }
+
+    fn leaf_of(nest: usize, branch: usize) -> &'static Self {
+        let nest = &NESTS[nest];
+        nest.level(branch, nest.depth - 1)
+    }
+
+    /// A state five levels deep.
+    pub(crate) fn fifth() -> StateRef<Character> {
+        NESTS[1].level(0, 4).into()
+    }
+}
+
+impl State<Character> for Level {
+    fn enter(&self, owner: &mut Character, _: &mut Fsm<'_, Character>, _: &mut Scene<'_>) {
+        owner.body.enter::<Idle>();
+    }
+
+    fn update(&self, owner: &mut Character, fsm: &mut Fsm<'_, Character>, cx: &mut Scene<'_>) {
+        let nest = &NESTS[self.nest];
+        if self.depth + 1 == nest.depth {
+            owner.act::<Wander>(cx);
+            fsm.change_state(Self::leaf_of(self.nest, 1 - self.branch));
+        } else {
+            owner.body.act::<Idle>(&cx.base);
+        }
+    }
+
+    fn exit(&self, owner: &mut Character, _: &mut Fsm<'_, Character>, _: &mut Scene<'_>) {
+        owner.body.exit::<Idle>();
+    }
+
+    fn parent(&self) -> Option<StateRef<Character>> {
+        let outer = self.depth.checked_sub(1)?;
+        Some(NESTS[self.nest].level(self.branch, outer).into())
+    }
+}

@@ -1,0 +1,123 @@
+//! The command line.
+
+use clap::{Parser, ValueEnum};
+
+use crate::contender::Entry;
+use crate::contenders;
+
+/// Measures state machines side by side.
+#[derive(Parser)]
+pub(crate) struct Options {
+    /// Which table.
+    #[arg(value_enum, default_value_t = Tables::Machines)]
+    pub(crate) table: Tables,
+    /// How many owners. By default 10000,1000000; corners 2000,20000,1000000; threads 100000,1000000.
+    #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
+    owners: Vec<u32>,
+    /// How many of them change state in a tick, in percent. By default 1; threads 1,10,100. Corners have shares of their own.
+    #[arg(long, value_delimiter = ',')]
+    churn: Vec<f64>,
+    /// How large an owner is, in bytes. Those of corners always have 64.
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "64")]
+    pub(crate) size: Vec<Size>,
+    /// How often each contender is timed. Corners and threads do a third of that for 500 000 owners and more.
+    #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) rounds: u16,
+    /// Only contenders or rows whose names contain one of these.
+    #[arg(long, value_delimiter = ',')]
+    only: Vec<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+pub(crate) enum Tables {
+    /// A machine with conditions, in Rust and from a file (`--only values` or `--only time` for their ratio), and a large file.
+    Definitions,
+    /// One machine per owner.
+    Machines,
+    /// Many owners, sorted by state or not.
+    Batch,
+    /// What a batch cannot do in its usual way, beside one machine per owner: refused changes, several requests, stacks,
+    /// nested and owned states, messages to all, and shared states that come and go.
+    Corners,
+    /// A batch on one thread and on all, by the shape of its buckets; how much of a tick runs on one thread only, and how much
+    /// faster that lets 8, 16 and 64 cores be.
+    Threads,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum Size {
+    #[value(name = "32")]
+    Small,
+    #[value(name = "64")]
+    Medium,
+    #[value(name = "256")]
+    Large,
+}
+
+impl Options {
+    pub(crate) fn owners(&self) -> &[u32] {
+        if self.owners.is_empty() { self.table.owners() } else { &self.owners }
+    }
+
+    pub(crate) fn churn(&self) -> &[f64] {
+        if self.churn.is_empty() { self.table.churn() } else { &self.churn }
+    }
+
+    pub(crate) fn is_wanted(&self, name: &str) -> bool {
+        self.only.is_empty() || self.only.iter().any(|part| name.contains(part))
+    }
+
+    /// The rounds of the tables that take long.
+    pub(crate) fn rounds_for(&self, owners: usize) -> usize {
+        let rounds = usize::from(self.rounds);
+        if owners < 500_000 { rounds } else { rounds.div_ceil(3) }
+    }
+}
+
+impl Tables {
+    fn owners(self) -> &'static [u32] {
+        match self {
+            Self::Definitions | Self::Machines | Self::Batch => &[10_000, 1_000_000],
+            Self::Corners => &[2_000, 20_000, 1_000_000],
+            Self::Threads => &[100_000, 1_000_000],
+        }
+    }
+
+    fn churn(self) -> &'static [f64] {
+        if self == Self::Threads { &[1.0, 10.0, 100.0] } else { &[1.0] }
+    }
+}
+
+impl Size {
+    pub(crate) fn bytes(self) -> usize {
+        match self {
+            Self::Small => 32,
+            Self::Medium => 64,
+            Self::Large => 256,
+        }
+    }
+
+    pub(crate) fn definitions(self) -> &'static [Entry] {
+        match self {
+            Self::Small => contenders::definitions::<0>(),
+            Self::Medium => contenders::definitions::<32>(),
+            Self::Large => contenders::definitions::<224>(),
+        }
+    }
+
+    pub(crate) fn machines(self) -> &'static [Entry] {
+        match self {
+            Self::Small => contenders::machines::<0>(),
+            Self::Medium => contenders::machines::<32>(),
+            Self::Large => contenders::machines::<224>(),
+        }
+    }
+
+    pub(crate) fn batch(self) -> &'static [Entry] {
+        match self {
+            Self::Small => contenders::batch::<0>(),
+            Self::Medium => contenders::batch::<32>(),
+            Self::Large => contenders::batch::<224>(),
+        }
+    }
+}

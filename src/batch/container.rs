@@ -1,0 +1,450 @@
+//! A batch as a container: std's vocabulary, for owners and their keys.
+
+use std::fmt;
+use std::iter::FusedIterator;
+use std::ops::{Index, IndexMut};
+
+use super::Batch;
+use super::columns::{Columns, Tag};
+use super::key::Key;
+use super::panics::FirstPanic;
+use super::store::Store;
+use crate::machine::StateMachine;
+use crate::owner::Owner;
+use crate::state::IntoState;
+
+impl<T: Owner> Batch<T> {
+    /// Creates an empty batch with room for the keys of `capacity` owners. Where the owners themselves will lie depends on
+    /// their states: [`reserve`](Self::reserve) makes room in one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Owner, State};
+    /// # struct Enemy(u32);
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Idle;
+    /// # struct Chase;
+    /// # impl State<Enemy> for Idle {}
+    /// # impl State<Enemy> for Chase {}
+    /// let batch = Batch::<Enemy>::with_capacity(1000);
+    /// assert!(batch.is_empty());
+    /// ```
+    #[must_use]
+    pub fn with_capacity(capacity: usize) -> Self {
+        Self::of(Store::with_capacity(capacity))
+    }
+
+    /// Makes room for `additional` more owners in `state`, beside those that are in it.
+    ///
+    /// # Panics
+    ///
+    /// When the room would be larger than `isize::MAX` bytes.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Owner, State};
+    /// # struct Enemy(u32);
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Idle;
+    /// # struct Chase;
+    /// # impl State<Enemy> for Idle {}
+    /// # impl State<Enemy> for Chase {}
+    /// let mut batch = Batch::new();
+    /// batch.reserve(1000, &Idle);
+    /// batch.extend((0..1000).map(|n| (Enemy(n), &Idle)));
+    /// assert_eq!(batch.len(), 1000);
+    /// ```
+    pub fn reserve(&mut self, additional: usize, state: impl IntoState<T>) {
+        self.store.reserve(additional, state.into_state());
+    }
+
+    /// Gives back the room that no owner uses.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Owner, State};
+    /// # struct Enemy(u32);
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Idle;
+    /// # struct Chase;
+    /// # impl State<Enemy> for Idle {}
+    /// # impl State<Enemy> for Chase {}
+    /// let mut batch = Batch::with_capacity(1000);
+    /// batch.insert(Enemy(1), &Idle);
+    /// batch.shrink_to_fit();
+    /// assert_eq!(batch.len(), 1);
+    /// ```
+    pub fn shrink_to_fit(&mut self) {
+        self.store.buckets.iter_mut().chain(&mut self.store.arrivals).for_each(Columns::shrink_to_fit);
+    }
+
+    /// Drops all owners, without any callback. The room stays.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Owner, State};
+    /// # struct Enemy(u32);
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Idle;
+    /// # struct Chase;
+    /// # impl State<Enemy> for Idle {}
+    /// # impl State<Enemy> for Chase {}
+    /// let mut batch = Batch::new();
+    /// let bob = batch.insert(Enemy(1), &Idle);
+    /// batch.clear();
+    /// assert!(batch.is_empty());
+    /// assert!(!batch.contains_key(bob));
+    /// ```
+    pub fn clear(&mut self) {
+        drop(self.drain());
+    }
+
+    /// Keeps only the owners for which `keep` returns `true`, and drops the others without any callback. They are visited as
+    /// they are stored, by state.
+    ///
+    /// # Panics
+    ///
+    /// When `keep` or the `Drop` of an owner panics. The owners behind that one stay.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Owner, State};
+    /// # struct Enemy(u32);
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Idle;
+    /// # struct Chase;
+    /// # impl State<Enemy> for Idle {}
+    /// # impl State<Enemy> for Chase {}
+    /// let mut batch = Batch::new();
+    /// let keys: Vec<_> = (0..4).map(|n| batch.insert(Enemy(n), &Idle)).collect();
+    /// batch.retain(|_, enemy| enemy.0 % 2 == 0);
+    /// assert_eq!(batch.len(), 2);
+    /// assert!(batch.contains_key(keys[2]));
+    /// assert!(!batch.contains_key(keys[3]));
+    /// ```
+    pub fn retain(&mut self, mut keep: impl FnMut(Key, &mut T) -> bool) {
+        for bucket in self.store.numbers() {
+            // From the last to the first: the last takes the place of one that goes.
+            for slot in (0..self.store.buckets[bucket as usize].len()).rev() {
+                let columns = &mut self.store.buckets[bucket as usize];
+                let key = columns.tags[slot].key;
+                if !keep(key, &mut columns.owners[slot]) {
+                    self.store.remove(key);
+                }
+            }
+        }
+    }
+
+    /// Takes out all owners with their machines, without any callback, in the order of their keys. Those that are not asked for
+    /// are dropped with the iterator.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Owner, State};
+    /// # struct Enemy(u32);
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Idle;
+    /// # struct Chase;
+    /// # impl State<Enemy> for Idle {}
+    /// # impl State<Enemy> for Chase {}
+    /// let mut batch = Batch::new();
+    /// let bob = batch.insert(Enemy(1), &Idle);
+    /// let taken: Vec<_> = batch.drain().map(|(key, enemy, machine)| (key, enemy.0, machine.is_in_state(&Idle))).collect();
+    /// assert_eq!(taken, [(bob, 1, true)]);
+    /// assert!(batch.is_empty());
+    /// ```
+    pub fn drain(&mut self) -> Drain<'_, T> {
+        Drain { keys: self.keys().collect::<Vec<_>>().into_iter(), batch: self }
+    }
+
+    /// Returns the keys, in their own order.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Owner, State};
+    /// # struct Enemy(u32);
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Idle;
+    /// # struct Chase;
+    /// # impl State<Enemy> for Idle {}
+    /// # impl State<Enemy> for Chase {}
+    /// let mut batch = Batch::new();
+    /// let bob = batch.insert(Enemy(1), &Idle);
+    /// let elsa = batch.insert(Enemy(2), &Chase);
+    /// assert_eq!(batch.keys().collect::<Vec<_>>(), [bob, elsa]);
+    /// assert_eq!(batch.keys().len(), 2);
+    /// ```
+    pub fn keys(&self) -> Keys<'_> {
+        Keys(self.store.places.keys())
+    }
+
+    /// Returns the owners with their keys, by state, as they are stored.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Owner, State};
+    /// # struct Enemy(u32);
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Idle;
+    /// # struct Chase;
+    /// # impl State<Enemy> for Idle {}
+    /// # impl State<Enemy> for Chase {}
+    /// let mut batch = Batch::new();
+    /// batch.insert(Enemy(1), &Idle);
+    /// batch.insert(Enemy(2), &Chase);
+    /// batch.insert(Enemy(3), &Idle);
+    /// let numbers: Vec<_> = batch.iter().map(|(_, enemy)| enemy.0).collect();
+    /// assert_eq!(numbers, [1, 3, 2]);
+    /// assert_eq!(batch.iter().len(), 3);
+    /// ```
+    pub fn iter(&self) -> Iter<'_, T> {
+        self.into_iter()
+    }
+
+    /// Returns the owners with their keys, by state, as they are stored.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Owner, State};
+    /// # struct Enemy(u32);
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Idle;
+    /// # struct Chase;
+    /// # impl State<Enemy> for Idle {}
+    /// # impl State<Enemy> for Chase {}
+    /// let mut batch = Batch::new();
+    /// let bob = batch.insert(Enemy(1), &Idle);
+    /// for (_, enemy) in batch.iter_mut() {
+    ///     enemy.0 = 0;
+    /// }
+    /// assert_eq!(batch[bob].0, 0);
+    /// ```
+    pub fn iter_mut(&mut self) -> IterMut<'_, T> {
+        self.into_iter()
+    }
+}
+
+/// # Panics
+///
+/// For a stale key, as a map does.
+impl<T: Owner> Index<Key> for Batch<T> {
+    type Output = T;
+
+    #[track_caller]
+    fn index(&self, key: Key) -> &T {
+        self.get(key).expect("there is no owner of this key")
+    }
+}
+
+/// # Panics
+///
+/// For a stale key, as a map does.
+impl<T: Owner> IndexMut<Key> for Batch<T> {
+    #[track_caller]
+    fn index_mut(&mut self, key: Key) -> &mut T {
+        self.get_mut(key).expect("there is no owner of this key")
+    }
+}
+
+/// Adds owners, each in a state, without any callback.
+impl<T: Owner, S: IntoState<T>> Extend<(T, S)> for Batch<T> {
+    fn extend<I: IntoIterator<Item = (T, S)>>(&mut self, owners: I) {
+        for (owner, state) in owners {
+            self.insert(owner, state);
+        }
+    }
+}
+
+impl<T: Owner, S: IntoState<T>> FromIterator<(T, S)> for Batch<T> {
+    fn from_iter<I: IntoIterator<Item = (T, S)>>(owners: I) -> Self {
+        let mut batch = Self::new();
+        batch.extend(owners);
+        batch
+    }
+}
+
+impl<'a, T: Owner> IntoIterator for &'a Batch<T> {
+    type Item = (Key, &'a T);
+    type IntoIter = Iter<'a, T>;
+
+    fn into_iter(self) -> Iter<'a, T> {
+        let store = &self.store;
+        Iter { len: store.len(), order: store.states.order().iter(), buckets: &store.buckets, rows: None }
+    }
+}
+
+impl<'a, T: Owner> IntoIterator for &'a mut Batch<T> {
+    type Item = (Key, &'a mut T);
+    type IntoIter = IterMut<'a, T>;
+
+    fn into_iter(self) -> IterMut<'a, T> {
+        let store = &mut self.store;
+        let len = store.len();
+        let mut columns: Vec<Option<&mut Columns<T>>> = store.buckets.iter_mut().map(Some).collect();
+        let order = store.states.order();
+        let by_state: Vec<_> = order.iter().filter_map(|&index| columns[index as usize].take()).collect();
+        IterMut { len, buckets: by_state.into_iter(), rows: None }
+    }
+}
+
+/// The keys of a batch, by [`Batch::keys`].
+pub struct Keys<'a>(slotmap::basic::Keys<'a, Key, super::store::Place>);
+
+impl Iterator for Keys<'_> {
+    type Item = Key;
+
+    fn next(&mut self) -> Option<Key> {
+        self.0.next()
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.0.size_hint()
+    }
+}
+
+impl ExactSizeIterator for Keys<'_> {}
+impl FusedIterator for Keys<'_> {}
+
+impl Clone for Keys<'_> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl fmt::Debug for Keys<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.clone()).finish()
+    }
+}
+
+/// The owners of a batch with their keys, by [`Batch::iter`].
+pub struct Iter<'a, T: Owner> {
+    len: usize,
+    order: std::slice::Iter<'a, u32>,
+    buckets: &'a [Columns<T>],
+    rows: Option<Rows<'a, T>>,
+}
+
+type Rows<'a, T> = std::iter::Zip<std::slice::Iter<'a, Tag>, std::slice::Iter<'a, T>>;
+
+impl<'a, T: Owner> Iterator for Iter<'a, T> {
+    type Item = (Key, &'a T);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some((tag, owner)) = self.rows.as_mut().and_then(Iterator::next) {
+                self.len -= 1;
+                return Some((tag.key, owner));
+            }
+            let columns = &self.buckets[*self.order.next()? as usize];
+            self.rows = Some(columns.tags.iter().zip(&columns.owners));
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.len, Some(self.len))
+    }
+}
+
+impl<T: Owner> ExactSizeIterator for Iter<'_, T> {}
+impl<T: Owner> FusedIterator for Iter<'_, T> {}
+
+impl<T: Owner> Clone for Iter<'_, T> {
+    fn clone(&self) -> Self {
+        Self { len: self.len, order: self.order.clone(), buckets: self.buckets, rows: self.rows.clone() }
+    }
+}
+
+impl<T: Owner + fmt::Debug> fmt::Debug for Iter<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.clone()).finish()
+    }
+}
+
+/// The owners of a batch with their keys, by [`Batch::iter_mut`].
+pub struct IterMut<'a, T: Owner> {
+    len: usize,
+    buckets: std::vec::IntoIter<&'a mut Columns<T>>,
+    rows: Option<RowsMut<'a, T>>,
+}
+
+type RowsMut<'a, T> = std::iter::Zip<std::slice::Iter<'a, Tag>, std::slice::IterMut<'a, T>>;
+
+impl<'a, T: Owner> Iterator for IterMut<'a, T> {
+    type Item = (Key, &'a mut T);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some((tag, owner)) = self.rows.as_mut().and_then(Iterator::next) {
+                self.len -= 1;
+                return Some((tag.key, owner));
+            }
+            let Columns { owners, tags, .. } = self.buckets.next()?;
+            self.rows = Some(tags.iter().zip(owners));
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.len, Some(self.len))
+    }
+}
+
+impl<T: Owner> ExactSizeIterator for IterMut<'_, T> {}
+impl<T: Owner> FusedIterator for IterMut<'_, T> {}
+
+impl<T: Owner> fmt::Debug for IterMut<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("IterMut").field("len", &self.len).finish_non_exhaustive()
+    }
+}
+
+/// The owners of a batch that are taken out of it, by [`Batch::drain`].
+pub struct Drain<'a, T: Owner> {
+    keys: std::vec::IntoIter<Key>,
+    batch: &'a mut Batch<T>,
+}
+
+impl<T: Owner> Iterator for Drain<'_, T> {
+    type Item = (Key, T, StateMachine<T>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let key = self.keys.next()?;
+        let (owner, machine) = self.batch.remove(key)?;
+        Some((key, owner, machine))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.keys.size_hint()
+    }
+}
+
+impl<T: Owner> ExactSizeIterator for Drain<'_, T> {}
+impl<T: Owner> FusedIterator for Drain<'_, T> {}
+
+/// Drops the owners that have not been asked for, each by itself.
+impl<T: Owner> Drop for Drain<'_, T> {
+    fn drop(&mut self) {
+        let mut panic = FirstPanic::new();
+        while self.keys.len() > 0 {
+            panic.catch(|| drop(self.next()));
+        }
+        if !std::thread::panicking() {
+            panic.resume();
+        }
+    }
+}
+
+impl<T: Owner> fmt::Debug for Drain<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Drain").field("keys", &self.keys.as_slice()).finish_non_exhaustive()
+    }
+}

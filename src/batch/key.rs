@@ -1,0 +1,32 @@
+//! The keys of a batch.
+
+slotmap::new_key_type! {
+    /// The key of an owner in a [`Batch`](crate::Batch). It stays the same while the owner moves.
+    ///
+    /// It is a [slotmap](https://docs.rs/slotmap/1) key: what a game keeps beside its owners can lie in slotmap's
+    /// `SecondaryMap<Key, _>`. As there, a key goes to another owner only after its place has been used 2^31 times, and a key of
+    /// another batch reaches nobody or, if that has the same, its namesake.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Owner, State};
+    /// # struct Enemy;
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Idle;
+    /// # impl State<Enemy> for Idle {}
+    /// use slotmap::SecondaryMap;
+    ///
+    /// let mut batch = Batch::new();
+    /// let first = batch.insert(Enemy, &Idle);
+    /// let mut names = SecondaryMap::new();
+    /// names.insert(first, "Bob");
+    /// assert_eq!(names[first], "Bob");
+    ///
+    /// batch.remove(first);
+    /// let second = batch.insert(Enemy, &Idle);
+    /// assert!(!batch.contains_key(first));
+    /// assert!(batch.contains_key(second));
+    /// ```
+    pub struct Key;
+}

@@ -1,0 +1,214 @@
+//! The machines of a chunk's owners, as the callbacks' handles point into them.
+
+use std::ops::Range;
+
+use log::error;
+
+use super::asked::{Asked, Individual, Kind};
+use super::rows::Rows;
+use super::states::NOWHERE;
+use crate::fsm::{Machines, Request, View};
+use crate::owner::Owner;
+use crate::seat::Seat;
+use crate::state::{Mover, State, StateRef};
+use crate::transition::{BEING_LEFT, log_misuse};
+
+/// What the callbacks are part of.
+pub(super) enum Phase<'a, T: Owner> {
+    /// Updates.
+    Update,
+    /// Asking whether the movers, by slot, may leave.
+    CanExit(&'a [Mover]),
+    /// Asking whether owners may enter a state.
+    CanEnter(&'a StateRef<T>),
+    /// The exits of the movers, by slot.
+    Exit(&'a [Mover]),
+    /// Entering a state, of changes made at a time.
+    Enter(&'a StateRef<T>, f64),
+}
+
+impl<T: Owner> Clone for Phase<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: Owner> Copy for Phase<'_, T> {}
+
+/// Some consecutive owners of one bucket.
+pub(super) struct ChunkMachines<'a, T: Owner> {
+    pub(super) rows: &'a Rows<'a, T>,
+    /// `StateRef::NONE` when there is none.
+    pub(super) global: &'a StateRef<T>,
+    pub(super) asked: &'a mut Asked<T>,
+    /// Seats that nobody is on, empty but for their room.
+    pub(super) spare: &'a mut Vec<Seat<T>>,
+    /// The slots of those whom the handles are for.
+    pub(super) slots: Range<usize>,
+    pub(super) phase: Phase<'a, T>,
+}
+
+impl<'a, T: Owner> ChunkMachines<'a, T> {
+    /// The slot of the `nth` owner, if there is one.
+    #[inline]
+    fn slot(&self, nth: usize) -> Option<usize> {
+        if nth < self.slots.len() {
+            return Some(self.slots.start + nth);
+        }
+        self.no_such_owner(nth);
+        None
+    }
+
+    #[cold]
+    fn no_such_owner(&self, nth: usize) {
+        error!(target: "demeanor", "a handle is used of owner {nth} of {}: there is none", self.slots.len());
+    }
+
+    /// The state that the owners are in.
+    fn from(&self) -> &'a StateRef<T> {
+        self.rows.known().state()
+    }
+}
+
+/// How requests are written down.
+impl<T: Owner> ChunkMachines<'_, T> {
+    /// The request of an owner that has asked for nothing else, if it can be done for many at once.
+    fn mover(&self, slot: usize, request: &Request<T>) -> Option<Mover> {
+        let known = self.rows.known();
+        let (kind, target) = match request {
+            Request::Ensure(to) if known.path().any(|active| active == to) => (Kind::Nothing, self.rows.bucket),
+            _ if !known.is_flat => return None,
+            Request::Change(to) | Request::Ensure(to) => (Kind::Change, self.rows.states.bucket_of(to)?),
+            Request::ChangeFlat(to) => (Kind::Change, self.rows.states.index_of(*to)?),
+            Request::Force(to) => (Kind::Force, self.rows.states.bucket_of(to)?),
+            Request::Revert => (Kind::Revert, self.rows.previous_index(slot)?),
+            Request::Push(_) | Request::Pop | Request::Resume(_) | Request::Send(_) => return None,
+        };
+        (kind == Kind::Nothing || self.rows.states.get(target).is_flat).then(|| Mover::new(slot, kind, target))
+    }
+
+    #[cold]
+    fn write(&mut self, slot: usize, request: Request<T>) {
+        match self.phase {
+            Phase::Exit(_) => return self.asked.misused.push((slot, request)),
+            Phase::Update if self.asked.individual(slot).is_none() => {
+                if let Some(mover) = self.mover(slot, &request)
+                    && self.asked.add(mover)
+                {
+                    if let Request::ChangeFlat(to) = request {
+                        self.asked.remember(to, mover.target());
+                    }
+                    return;
+                }
+            }
+            _ => {}
+        }
+        self.individual(slot).requests.push(request);
+    }
+
+    /// The owner at a slot as an individual.
+    fn individual(&mut self, slot: usize) -> &mut Individual<T> {
+        if self.asked.individual(slot).is_none() {
+            let mut seat = self.spare.pop().unwrap_or_else(Seat::empty);
+            self.rows.load(slot, self.from().clone(), &mut seat);
+            let mut count = 0;
+            if let Phase::Enter(target, at) = self.phase {
+                seat.previous = std::mem::replace(&mut seat.current, target.clone());
+                seat.entered_at = at;
+                count = 1;
+            }
+            self.asked.add_individual(Individual::new(slot, seat, count), self.rows.states);
+        }
+        self.asked.individual_mut(slot).expect("it is one now")
+    }
+
+    /// The state that a mover of a list asks for.
+    fn target(&self, movers: &[Mover], slot: usize) -> &StateRef<T> {
+        let at = movers.binary_search_by_key(&slot, |mover| mover.slot());
+        self.rows.states.get(at.map_or(NOWHERE, |at| movers[at].target())).state()
+    }
+
+    /// Refuses what is asked for within a call in `exit`.
+    fn is_misused(&self, request: &dyn std::fmt::Display, owner: &T) -> bool {
+        let is_misused = matches!(self.phase, Phase::Exit(_));
+        if is_misused {
+            log_misuse(owner, request, self.from().as_option(), BEING_LEFT);
+        }
+        is_misused
+    }
+}
+
+impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
+    fn ask_flat(&mut self, nth: usize, to: &'static dyn State<T>) {
+        let Some(slot) = self.slot(nth) else { return };
+        if !self.asked.change(slot, to) {
+            self.write(slot, Request::ChangeFlat(to));
+        }
+    }
+
+    fn ask(&mut self, nth: usize, request: Request<T>) {
+        if let Some(slot) = self.slot(nth) {
+            self.write(slot, request);
+        }
+    }
+
+    fn execute_now(&mut self, nth: usize, request: Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        let Some(slot) = self.slot(nth) else { return false };
+        if self.is_misused(&request, owner) {
+            return false;
+        }
+        let global = self.global;
+        self.individual(slot).run(global, |single| single.execute_now(request, owner, cx))
+    }
+
+    fn send_now(&mut self, nth: usize, owner: &mut T, message: &T::Message, cx: &mut T::Context<'_>) -> bool {
+        let Some(slot) = self.slot(nth) else { return false };
+        if self.is_misused(&"message to oneself", owner) {
+            return false;
+        }
+        let global = self.global;
+        self.individual(slot).run(global, |single| single.send_now(owner, message, cx))
+    }
+
+    fn view(&self, nth: usize) -> View<'_, T> {
+        let nowhere = self.rows.states.get(NOWHERE).state();
+        let from = self.from();
+        let Some(slot) = self.slot(nth) else {
+            return View {
+                current: from,
+                previous: nowhere,
+                target: nowhere,
+                ancestors: &self.rows.known().ancestors,
+                entered_at: 0.0,
+                ancestors_entered_at: &[],
+            };
+        };
+        match self.phase {
+            Phase::Update => match self.asked.individual(slot) {
+                Some(individual) => individual.seat.view(nowhere),
+                None => self.rows.view(slot, from, nowhere),
+            },
+            Phase::CanExit(movers) => self.rows.view(slot, from, self.target(movers, slot)),
+            Phase::CanEnter(target) => self.rows.view(slot, from, target),
+            Phase::Exit(movers) => View { previous: from, ..self.rows.view(slot, from, self.target(movers, slot)) },
+            Phase::Enter(target, at) => match self.asked.individual(slot) {
+                // A change made at once has cut the one under way short.
+                Some(individual) if individual.has_changed => individual.seat.view(nowhere),
+                Some(individual) => individual.seat.view(target),
+                None => View { previous: from, entered_at: at, ..self.rows.view(slot, target, target) },
+            },
+        }
+    }
+
+    fn global(&self) -> &StateRef<T> {
+        self.global
+    }
+
+    fn has_requests(&self, nth: usize) -> bool {
+        self.slot(nth).is_some_and(|slot| match self.phase {
+            // What an exit asks for is refused, and a mover has asked for nothing else.
+            Phase::Exit(_) => false,
+            _ => self.asked.has_requests(slot),
+        })
+    }
+}

@@ -1,0 +1,96 @@
+//! Panics of a game's code, kept until the batch is in order again (rule 22).
+
+use std::any::Any;
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Mutex, PoisonError};
+
+use crate::owner::Owner;
+use crate::state::StateRef;
+
+/// The first panic of an operation. Behind a lock, though never shared, so that threads may share a batch.
+#[derive(Default)]
+pub(super) struct FirstPanic(Option<Mutex<Box<dyn Any + Send>>>);
+
+impl FirstPanic {
+    pub(super) const fn new() -> Self {
+        Self(None)
+    }
+
+    pub(super) fn is_none(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Runs code of the game, and returns its result unless it panics.
+    pub(super) fn catch<R>(&mut self, act: impl FnOnce() -> R) -> Option<R> {
+        match catch_unwind(AssertUnwindSafe(act)) {
+            Ok(result) => Some(result),
+            Err(panic) => {
+                self.keep(panic);
+                None
+            }
+        }
+    }
+
+    fn keep(&mut self, panic: Box<dyn Any + Send>) {
+        if self.0.is_none() {
+            self.0 = Some(Mutex::new(panic));
+        } else {
+            discard(panic);
+        }
+    }
+
+    /// Keeps another operation's panic, if this one has none yet.
+    pub(super) fn keep_other(&mut self, other: &mut Self) {
+        if let Some(panic) = other.0.take() {
+            self.keep(panic.into_inner().unwrap_or_else(PoisonError::into_inner));
+        }
+    }
+
+    /// Lets the panic go on, if there is one.
+    pub(super) fn resume(&mut self) {
+        if let Some(panic) = self.0.take() {
+            resume_unwind(panic.into_inner().unwrap_or_else(PoisonError::into_inner));
+        }
+    }
+}
+
+/// Drops what somebody has panicked with, which may itself panic.
+fn discard(panic: Box<dyn Any + Send>) {
+    if let Err(another) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
+        // To drop that one, too, could go on without an end.
+        mem::forget(another);
+    }
+}
+
+/// States that are to be dropped once nothing is in the middle of a move: a state's `Drop` is code of the game.
+pub(super) struct Discarded<T: Owner>(Vec<StateRef<T>>);
+
+impl<T: Owner> Discarded<T> {
+    pub(super) const fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    /// Takes a state that is no longer needed. Dropping a singleton does nothing, so it is dropped here.
+    #[inline]
+    pub(super) fn add(&mut self, state: StateRef<T>) {
+        if state.is_held() {
+            self.0.push(state);
+        }
+    }
+
+    pub(super) fn extend(&mut self, states: impl IntoIterator<Item = StateRef<T>>) {
+        states.into_iter().for_each(|state| self.add(state));
+    }
+
+    /// Drops the states, each by itself.
+    pub(super) fn drop_all(&mut self, panic: &mut FirstPanic) {
+        if self.0.is_empty() {
+            return;
+        }
+        for state in self.0.drain(..) {
+            panic.catch(|| drop(state));
+        }
+        self.0.shrink_to(64);
+    }
+}

@@ -1,0 +1,35 @@
+//! A set of a chunk's slots.
+
+use super::pass::CHUNK;
+
+#[derive(Clone)]
+pub(super) struct Slots {
+    words: [u64; CHUNK / 64],
+    is_empty: bool,
+}
+
+impl Slots {
+    pub(super) const fn new() -> Self {
+        Self { words: [0; CHUNK / 64], is_empty: true }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.is_empty
+    }
+
+    pub(super) fn clear(&mut self) {
+        if !self.is_empty {
+            *self = Self::new();
+        }
+    }
+
+    pub(super) fn insert(&mut self, slot: usize) {
+        self.words[slot / 64] |= 1 << (slot % 64);
+        self.is_empty = false;
+    }
+
+    #[inline]
+    pub(super) fn contains(&self, slot: usize) -> bool {
+        self.words.get(slot / 64).is_some_and(|word| word >> (slot % 64) & 1 != 0)
+    }
+}
