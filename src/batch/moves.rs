@@ -32,6 +32,7 @@ impl<T: Owner> Store<T> {
         let key = self.places.insert(Place::new(bucket, slot));
         let note = self.note(key, bucket, &mut seat);
         self.push_row(false, owner, note, &seat);
+        self.keep_extra(key, bucket, &mut seat);
         seat.empty_into(|state| self.discarded.add(state));
         self.discarded.drop_all(&mut panic);
         if !panic.is_none() {
@@ -175,6 +176,7 @@ impl<T: Owner> Store<T> {
             let owner = self.take_row(from);
             self.push_row(true, owner, note, seat);
         }
+        self.keep_extra(key, bucket, seat);
         seat.empty_into(|state| self.discarded.add(state));
         bucket
     }
@@ -194,7 +196,7 @@ impl<T: Owner> Store<T> {
         bucket
     }
 
-    /// What is to be noted of an owner. Its owned state is taken off the seat, and what few owners have is kept.
+    /// What is to be noted of an owner. Its owned state is taken off the seat.
     fn note(&mut self, key: Key, bucket: u32, seat: &mut Seat<T>) -> Note<T> {
         let has_times = seat.entered_at != 0.0 && seat.is_entered();
         if has_times || ancestors_entered_at(seat).iter().any(|&at| at != 0.0 && !at.is_nan()) {
@@ -202,7 +204,9 @@ impl<T: Owner> Store<T> {
         }
         let is_owned = self.states.get(bucket).is_owned;
         let previous = self.states.bucket_of(&seat.previous).filter(|&index| !self.states.get(index).is_owned);
-        self.keep_extra(key, previous.is_none(), is_owned, seat);
+        if previous.is_some() {
+            self.discarded.add(mem::replace(&mut seat.previous, StateRef::NONE));
+        }
         Note {
             bucket,
             tag: Tag::new(key, previous, seat.is_entered()),
@@ -211,9 +215,11 @@ impl<T: Owner> Store<T> {
         }
     }
 
-    /// Keeps of a seat what has no column. The seat gets the room of what was kept before.
-    fn keep_extra(&mut self, key: Key, keeps_previous: bool, is_owned: bool, seat: &mut Seat<T>) {
-        let keeps_rare = seat.rare.as_mut().is_some_and(|rare| {
+    /// Keeps what is left of a seat and has no column. The seat gets the room of what was kept before.
+    fn keep_extra(&mut self, key: Key, bucket: u32, seat: &mut Seat<T>) {
+        let keeps_previous = !seat.previous.is_none();
+        let is_owned = self.states.get(bucket).is_owned;
+        let keeps_rare = seat.rare.as_ref().is_some_and(|rare| {
             // Of an owned state, the states around it are its own, too.
             rare.is_memorable() || is_owned && !rare.ancestors.is_empty()
         });
