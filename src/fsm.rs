@@ -342,7 +342,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.machines.has_requests(self.nth)
     }
 
-    fn view(&self) -> View<'_, T> {
+    pub(crate) fn view(&self) -> View<'_, T> {
         self.machines.view(self.nth)
     }
 

@@ -1,4 +1,4 @@
-//! A file read anew under the machines that run on it.
+//! A file reloaded under the machines that run on it.
 #![cfg(feature = "definition")]
 
 use std::sync::Mutex;
@@ -115,7 +115,7 @@ fn a_state_that_comes_back_is_a_state_of_the_file_again() {
 }
 
 #[test]
-fn a_state_that_is_nested_otherwise_is_entered_anew() {
+fn a_state_that_is_nested_differently_is_entered_again() {
     let definition = Definition::parse(BEFORE, &vocabulary()).unwrap();
     let (mut guard, mut machine) = in_search(&definition);
     let after = r#"
@@ -184,7 +184,7 @@ fn what_a_reload_does_is_logged() {
         [
             "WARN: watch.toml:2:9: warning: state `rest` has no way out: \
              give it an exit, or write `final = true` if it is meant to be the end",
-            "INFO: watch.toml is read anew",
+            "INFO: watch.toml was reloaded",
             "WARN: Guard: state search is no longer in watch.toml: changes to rest",
         ]
     );

@@ -80,7 +80,7 @@ impl State<Enemy> for Elsewhere {}
 
 struct Locked;
 impl State<Enemy> for Locked {
-    fn can_enter(&self, enemy: &Enemy, _: &GameTime) -> bool {
+    fn can_enter(&self, enemy: &Enemy, _: &Fsm<'_, Enemy>, _: &GameTime) -> bool {
         enemy.ammo > 100.0
     }
 }

@@ -1,107 +1,112 @@
-//! From an outline and a vocabulary to a graph that runs.
+//! The last stage of reading a definition: from an outline and a vocabulary to a graph that runs.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use toml::de::DeTable;
-
 use super::condition::Condition;
-use super::fault::Fault;
-use super::graph::{Content, Exit, Graph, MessageExit, Node, Place};
-use super::outline::{ExitOutline, Outline, Spot, StateOutline, When};
-use super::problem::{Findings, Problems};
-use super::vocabulary::{Params, Vocabulary};
+use super::draft::{Params, When};
+use super::expression::Name;
+use super::findings::Findings;
+use super::graph::{Content, Exit, Fixed, Graph, MessageExit, Node};
+use super::mistake::Mistake;
+use super::outline::{Checked, ExitOutline, Outline, StateId, StateOutline};
+use super::problem::Problems;
+#[cfg(feature = "script")]
+use super::script::{Hooks, ScriptCondition};
+use super::vocabulary::{Repeated, Vocabulary};
+use super::words::WordKind;
 use crate::owner::Owner;
 
-/// A graph, and the places in it of the outline's states.
-type Built<T> = (Graph<T>, Vec<Arc<Place<T>>>);
+/// A graph, and what is constant for each state of the outline, by id.
+type Built<T> = (Graph<T>, Vec<Arc<Fixed<T>>>);
 
-/// Builds the graph. States that `before` has, nested as they are now, keep their places; those that are gone keep theirs,
-/// with where their owners go.
-pub(crate) fn graph<T: Owner>(
-    outline: &Outline,
+/// Builds the graph. States that `before` has, nested as they are now, stay the same; those that are gone stay, too, with
+/// where their owners go.
+pub(crate) fn build<T: Owner>(
+    checked: Checked<'_>,
     vocabulary: &Vocabulary<T>,
     folder: Option<&Path>,
     before: &[Node<T>],
-) -> Result<Built<T>, Problems> {
-    let source = Arc::clone(&outline.source);
-    let has_params = outline.states.iter().any(|state| state.params.is_some());
-    let table = has_params.then(|| DeTable::parse_recoverable(&source.text).0);
-    let states = table.as_ref().and_then(|table| table.get_ref().get("states")?.get_ref().as_table());
-    let params_of =
-        |state: &StateOutline| states?.get(state.name.as_str())?.get_ref().as_table()?.get("params").cloned();
-    let places = places(outline, before);
-    let findings = Findings::new(Arc::clone(&outline.source));
-    #[cfg(feature = "script")]
-    let states = Arc::new(places.iter().map(|place| (place.name.clone(), place.index)).collect());
+) -> Result<(Outline, Built<T>), Problems> {
+    let Checked { outline, params } = checked;
+    let states = fixed(&outline, before);
     let mut builder = Builder {
-        outline,
+        outline: &outline,
+        states: &states,
         vocabulary,
         folder,
-        findings,
+        findings: Findings::new(Arc::clone(&outline.source)),
         #[cfg(feature = "script")]
-        states,
+        index_of: Arc::new(states.iter().map(|fixed| (fixed.name.clone(), fixed.index)).collect()),
     };
+    builder.repeated_words();
     let contents: Vec<_> =
-        outline.states.iter().map(|state| builder.content(state, params_of(state), &places)).collect();
+        outline.states.iter().zip(params).map(|(state, params)| builder.content(state, params)).collect();
     builder.findings.finish()?;
 
-    let index_of: HashMap<&str, usize> = places.iter().map(|place| (place.name.as_str(), place.index)).collect();
-    let initial = places[outline.initial].index;
-    let mut nodes: Vec<Option<Node<T>>> = Vec::new();
-    nodes.resize_with(before.len().max(places.iter().map(|place| place.index + 1).max().unwrap_or(0)), || None);
-    for (place, content) in places.iter().zip(contents) {
-        nodes[place.index] = Some(Node { place: Arc::clone(place), content: Arc::new(content), gone_to: None });
-    }
-    let nodes = nodes.into_iter().enumerate().filter_map(|(index, node)| {
-        node.or_else(|| {
-            let gone = before.get(index)?;
-            Some(Node {
-                place: Arc::clone(&gone.place),
-                content: Arc::clone(&gone.content),
-                gone_to: Some(index_of.get(gone.place.name.as_str()).copied().unwrap_or(initial)),
-            })
-        })
-    });
+    let initial = states[outline.initial.index()].index;
     let graph = Graph {
         file: outline.source.name.clone(),
         initial,
-        global: outline.global.map(|global| places[global].index),
-        nodes: nodes.collect(),
+        global: outline.global.map(|global| states[global.index()].index),
+        nodes: nodes(&states, contents, before, initial),
     };
-    Ok((graph, places))
+    Ok((outline, (graph, states)))
 }
 
-/// The place of each state of the outline.
-fn places<T: Owner>(outline: &Outline, before: &[Node<T>]) -> Vec<Arc<Place<T>>> {
-    // The latest place of a name is the one in use.
-    let known: HashMap<&str, &Arc<Place<T>>> = before
+/// The nodes of the states that there are, and of those that are gone.
+fn nodes<T: Owner>(
+    states: &[Arc<Fixed<T>>],
+    contents: Vec<Content<T>>,
+    before: &[Node<T>],
+    initial: usize,
+) -> Vec<Node<T>> {
+    let index_of: HashMap<&str, usize> = states.iter().map(|fixed| (fixed.name.as_str(), fixed.index)).collect();
+    let gone = before.iter().map(|node| Node {
+        fixed: Arc::clone(&node.fixed),
+        content: Arc::clone(&node.content),
+        gone_to: Some(index_of.get(node.fixed.name.as_str()).copied().unwrap_or(initial)),
+    });
+    let mut nodes: Vec<_> = gone.map(Some).collect();
+    let length = states.iter().map(|fixed| fixed.index + 1).fold(nodes.len(), usize::max);
+    nodes.resize_with(length, || None);
+    for (fixed, content) in states.iter().zip(contents) {
+        nodes[fixed.index] = Some(Node { fixed: Arc::clone(fixed), content: Arc::new(content), gone_to: None });
+    }
+    // There is one at each index: the new ones follow the old ones without a gap.
+    nodes.into_iter().flatten().collect()
+}
+
+/// What is constant for each state of the outline: as it was before, where nothing of that is another now.
+fn fixed<T: Owner>(outline: &Outline, before: &[Node<T>]) -> Vec<Arc<Fixed<T>>> {
+    // The latest state of a name is the one in use.
+    let known: HashMap<&str, &Arc<Fixed<T>>> = before
         .iter()
         .filter(|node| node.gone_to.is_none())
-        .map(|node| (node.place.name.as_str(), &node.place))
+        .map(|node| (node.fixed.name.as_str(), &node.fixed))
         .collect();
-    let name = |place: &usize| outline.states[*place].name.as_str();
-    let name_before = |index: &usize| before[*index].place.name.as_str();
-    let mut kept: Vec<Option<&Arc<Place<T>>>> = outline
+    let name = |id: StateId| outline.state(id).name();
+    let name_before = |index: usize| before[index].fixed.name.as_str();
+    let mut kept: Vec<Option<&Arc<Fixed<T>>>> = outline
         .states
         .iter()
         .map(|state| {
-            let place = *known.get(state.name.as_str())?;
-            let is_as_before = place.parent.as_ref().map(name_before) == state.parent.as_ref().map(name)
-                && place.initial.as_ref().map(name_before) == state.initial.as_ref().map(name)
-                && place.keeps_history == state.keeps_history;
-            is_as_before.then_some(place)
+            let fixed = *known.get(state.name())?;
+            let is_as_before = fixed.parent.map(name_before) == state.parent.map(name)
+                && fixed.initial.map(name_before) == state.initial.map(name)
+                && fixed.keeps_history == state.keeps_history;
+            is_as_before.then_some(fixed)
         })
         .collect();
-    // A state whose parent or initial child has a new place has one itself.
+    // A state whose parent or initial child is a new one is new itself.
     loop {
-        let moved: Vec<usize> = (0..kept.len())
-            .filter(|&i| {
-                let state = &outline.states[i];
-                kept[i].is_some() && state.parent.into_iter().chain(state.initial).any(|near| kept[near].is_none())
-            })
-            .collect();
+        let is_new = |id: StateId| kept[id.index()].is_none();
+        let is_moved = |state: &&StateOutline| {
+            !is_new(state.id) && (state.parent.is_some_and(is_new) || state.initial.is_some_and(is_new))
+        };
+        let moved: Vec<_> = outline.states.iter().filter(is_moved).map(|state| state.id.index()).collect();
         if moved.is_empty() {
             break;
         }
@@ -112,27 +117,27 @@ fn places<T: Owner>(outline: &Outline, before: &[Node<T>]) -> Vec<Arc<Place<T>>>
     let mut next = before.len();
     let indices: Vec<usize> = kept
         .iter()
-        .map(|place| {
-            place.map_or_else(
+        .map(|fixed| {
+            fixed.map_or_else(
                 || {
                     next += 1;
                     next - 1
                 },
-                |place| place.index,
+                |fixed| fixed.index,
             )
         })
         .collect();
-    let state = |i: usize| &outline.states[i];
+    let index = |id: StateId| indices[id.index()];
     kept.into_iter()
-        .enumerate()
-        .map(|(i, place)| match place {
-            Some(place) => Arc::clone(place),
-            None => Arc::new(Place::new(
-                indices[i],
-                &state(i).name,
-                state(i).parent.map(|parent| indices[parent]),
-                state(i).initial.map(|initial| indices[initial]),
-                state(i).keeps_history,
+        .zip(&outline.states)
+        .map(|(fixed, state)| match fixed {
+            Some(fixed) => Arc::clone(fixed),
+            None => Arc::new(Fixed::new(
+                index(state.id),
+                state.name(),
+                state.parent.map(index),
+                state.initial.map(index),
+                state.keeps_history,
             )),
         })
         .collect()
@@ -140,37 +145,48 @@ fn places<T: Owner>(outline: &Outline, before: &[Node<T>]) -> Vec<Arc<Place<T>>>
 
 struct Builder<'a, T: Owner> {
     outline: &'a Outline,
+    /// By id.
+    states: &'a [Arc<Fixed<T>>],
     vocabulary: &'a Vocabulary<T>,
     folder: Option<&'a Path>,
     findings: Findings,
-    /// The places of the states, for scripts to change to.
+    /// The states by name, for scripts to change to.
     #[cfg(feature = "script")]
-    states: Arc<HashMap<String, usize>>,
+    index_of: Arc<HashMap<String, usize>>,
 }
 
 impl<T: Owner> Builder<'_, T> {
-    fn content(&mut self, state: &StateOutline, params: Params<'_>, places: &[Arc<Place<T>>]) -> Content<T> {
-        let made = state.behaviour.as_ref().and_then(|word| {
-            let made = self.vocabulary.make(&word.text, params)?;
-            match made {
-                Ok(behaviour) => Some(behaviour),
-                Err(error) => {
-                    let params = state.params.clone().unwrap_or_else(|| word.span.clone());
-                    let span = error.span().filter(|span| !span.is_empty()).unwrap_or(params);
-                    let fault = Fault::BadParameter { behaviour: word.text.clone(), why: error.message().into() };
-                    self.findings.add(span, fault);
-                    None
-                }
+    /// Which of two words of one name the file means cannot be known.
+    fn repeated_words(&mut self) {
+        for repeated in self.vocabulary.repeated() {
+            let at = first_use(self.outline, repeated).unwrap_or(0..0);
+            self.findings.add(
+                Mistake::error("duplicate-word", at, format!("the game offers {repeated} twice"))
+                    .label("which of the two?")
+                    .help("a programmer must remove or rename one of them in the vocabulary"),
+            );
+        }
+    }
+
+    fn content(&mut self, state: &StateOutline, params: Option<Params<'_>>) -> Content<T> {
+        let made = state.behaviour.as_ref().and_then(|name| match self.vocabulary.make(&name.text, params)? {
+            Ok(behaviour) => Some(behaviour),
+            Err(error) => {
+                let of_params = state.params.clone().unwrap_or_else(|| name.span.clone());
+                let at = error.span().filter(|span| !span.is_empty()).unwrap_or(of_params);
+                let message = format!("behaviour `{name}` refuses its parameters: {}", error.message());
+                self.findings.add(Mistake::error("parameter-type", at, message).label("refused"));
+                None
             }
         });
         let (mut exits, mut message_exits) = (Vec::new(), Vec::new());
         for exit in &state.exits {
-            let built = self.exit(exit, &state.name, places);
+            let built = self.exit(exit, state.name());
             match &exit.on {
                 None => exits.push(built),
                 Some(on) => {
                     if let Some(is) = self.vocabulary.message_of(&on.text) {
-                        message_exits.push(MessageExit { is, exit: built });
+                        message_exits.push(MessageExit { on: on.text.clone(), is, exit: built });
                     }
                 }
             }
@@ -178,7 +194,7 @@ impl<T: Owner> Builder<'_, T> {
         Content {
             has_update: made.as_ref().is_some_and(|behaviour| !behaviour.is_passive()),
             behaviour: made,
-            enter_when: state.enter_when.as_ref().and_then(|when| self.condition(when, &state.name)),
+            enter_when: state.enter_when.as_ref().and_then(|when| self.condition(when, state.name())),
             exits,
             message_exits,
             #[cfg(feature = "script")]
@@ -186,12 +202,15 @@ impl<T: Owner> Builder<'_, T> {
         }
     }
 
-    fn exit(&mut self, exit: &ExitOutline, of: &str, places: &[Arc<Place<T>>]) -> Exit<T> {
-        let mut enters = self.outline.path(exit.to);
-        enters.extend(self.outline.descent(exit.to).into_iter().skip(1));
+    fn exit(&mut self, exit: &ExitOutline, of: &str) -> Exit<T> {
+        let path = self.outline.path(exit.to);
+        let above = path.len() - 1;
+        let descent = self.outline.descent(exit.to).into_iter().skip(1);
+        let index = |id: StateId| self.states[id.index()].index;
         Exit {
-            to: places[exit.to].index,
-            enters: enters.into_iter().map(|place| places[place].index).collect(),
+            to: index(exit.to),
+            route: path.into_iter().chain(descent).map(index).collect(),
+            above,
             when: exit.when.as_ref().and_then(|when| self.condition(when, of)),
         }
     }
@@ -199,37 +218,62 @@ impl<T: Owner> Builder<'_, T> {
     fn condition(&mut self, when: &When, of: &str) -> Option<Condition<T>> {
         match when {
             When::Expr { expr, .. } => Some(Condition::compile(expr, self.vocabulary)),
-            When::Script(script) => self.question(script, of),
+            When::Script(script) => self.script_condition(script, of),
         }
     }
 
     #[cfg(not(feature = "script"))]
-    fn question(&mut self, script: &Spot, _: &str) -> Option<Condition<T>> {
+    fn script_condition(&mut self, script: &Name, _: &str) -> Option<Condition<T>> {
         let _ = self.folder;
-        self.findings.add(script.span.clone(), Fault::ScriptsAreOff);
+        self.findings.add(super::outline::resolve::scripts_are_off(script));
         None
     }
 
     #[cfg(feature = "script")]
-    fn question(&mut self, script: &Spot, of: &str) -> Option<Condition<T>> {
-        match super::script::Question::new(&script.text, of, self.folder, self.vocabulary, &self.states) {
-            Ok(question) => Some(Condition::script(Arc::new(question))),
-            Err(why) => self.refuse(script, why),
+    fn script_condition(&mut self, script: &Name, of: &str) -> Option<Condition<T>> {
+        match ScriptCondition::new(&script.text, of, self.folder, self.vocabulary, &self.index_of) {
+            Ok(condition) => Some(Condition::script(condition)),
+            Err(why) => self.refuse(script, &why),
         }
     }
 
     #[cfg(feature = "script")]
-    fn hooks(&mut self, state: &StateOutline) -> Option<super::script::Hooks<T>> {
+    fn hooks(&mut self, state: &StateOutline) -> Option<Hooks<T>> {
         let script = state.script.as_ref()?;
-        match super::script::Hooks::new(&script.text, self.folder, self.vocabulary, &self.states) {
+        match Hooks::new(&script.text, self.folder, self.vocabulary, &self.index_of) {
             Ok(hooks) => Some(hooks),
-            Err(why) => self.refuse(script, why),
+            Err(why) => self.refuse(script, &why),
         }
     }
 
     #[cfg(feature = "script")]
-    fn refuse<O>(&mut self, script: &Spot, why: String) -> Option<O> {
-        self.findings.add(script.span.clone(), Fault::Script { file: script.text.clone(), why });
+    fn refuse<O>(&mut self, script: &Name, why: &str) -> Option<O> {
+        let message = format!("script `{script}`: {why}");
+        self.findings.add(Mistake::error("script", script.span.clone(), message).label("this script"));
         None
     }
+}
+
+/// Where the file first uses what the game offers twice.
+fn first_use(outline: &Outline, repeated: &Repeated) -> Option<Range<usize>> {
+    let uses = outline.states.iter().flat_map(|state| {
+        let whens = state.enter_when.iter().chain(state.exits.iter().filter_map(|exit| exit.when.as_ref()));
+        let named = |name: &str, of: Option<&Name>| of.filter(|of| of.text == name).map(|of| of.span.clone());
+        let mut uses: Vec<Option<Range<usize>>> = Vec::new();
+        match repeated {
+            Repeated::Word(WordKind::Behaviour, name) => uses.push(named(name, state.behaviour.as_ref())),
+            Repeated::Word(WordKind::Message, name) => {
+                uses.extend(state.exits.iter().map(|exit| named(name, exit.on.as_ref())));
+            }
+            Repeated::Word(WordKind::Value, name) => uses.extend(whens.map(|when| when.first_value(name))),
+            Repeated::Random => uses.extend(whens.map(When::first_chance)),
+            #[cfg(feature = "script")]
+            Repeated::Script(file) => {
+                uses.push(named(file, state.script.as_ref()));
+                uses.extend(whens.map(|when| named(file, when.script())));
+            }
+        }
+        uses.into_iter().flatten()
+    });
+    uses.min_by_key(|at| at.start)
 }

@@ -1,18 +1,21 @@
-//! Why an owner leaves its state, or why it stays: each exit's condition, with what it asked and what it was told.
+//! Why an owner leaves its state, or why it stays: the decision itself, made for the record.
 
+use std::collections::HashSet;
 use std::fmt;
+use std::mem;
 
 use super::Definition;
-use super::condition::flag_compared;
-use super::expression::{Expr, Operand};
-use super::outline::When;
-use super::vocabulary::Value;
+use super::decide::Decider;
+use super::graph::{DefinedState, Exit, Graph};
+use super::handle::machine_in;
+use super::record::{Answered, Record, Trial, Written};
+use crate::fsm::Fsm;
 use crate::owner::Owner;
 use crate::state::StateRef;
 
-/// What one exit's condition comes to for an owner, as [`Definition::explain`] tells it.
+/// What comes of one exit for an owner, as [`Definition::explain`] reports it.
 ///
-/// Displayed as `to flee: no: health < 20 (health = 35)`.
+/// Displayed as `to flee: no: health < 20 (health = 35) does not`.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ExitReport {
@@ -22,12 +25,38 @@ pub struct ExitReport {
     pub to: String,
     /// The message that it waits for.
     pub on: Option<String>,
-    /// Whether its condition holds. `None` where a script answers.
+    /// What comes of it.
+    pub verdict: Verdict,
+    /// Whether its condition holds. `None` where it was not asked.
     pub holds: Option<bool>,
-    /// Whether what it leads to lets the owner in. `None` where a script answers.
+    /// Whether every state that the change leaves and enters lets the owner through. `None` where none was asked.
     pub admits: Option<bool>,
-    /// What it asked, as far as it had to, and what it was told.
+    /// What it asked, as far as it had to, and what the answers were.
     pub questions: Vec<Question>,
+}
+
+/// What comes of an exit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Verdict {
+    /// It is taken; where it waits for a message, it is if that is sent now.
+    Taken,
+    /// Its condition does not hold.
+    ConditionFails,
+    /// The owner is already in the state that it leads to.
+    AlreadyThere,
+    /// A state that would be left does not let the owner go.
+    CannotExit(
+        /// The state's name.
+        String,
+    ),
+    /// A state that would be entered does not let the owner in: by its `enter_when`, or by its behaviour.
+    CannotEnter(
+        /// The state's name.
+        String,
+    ),
+    /// It is not tried, since one before it is taken.
+    NotTried,
 }
 
 /// A part of a condition, and the answer to it.
@@ -49,8 +78,6 @@ pub enum Answer {
     Yes,
     /// It is not so.
     No,
-    /// Only a script can tell.
-    Unknown,
 }
 
 impl From<bool> for Answer {
@@ -65,18 +92,28 @@ impl fmt::Display for ExitReport {
         if let Some(on) = &self.on {
             write!(f, " on {on}")?;
         }
-        match (self.holds, self.admits) {
-            (Some(false), _) => f.write_str(": no")?,
-            (_, Some(false)) => f.write_str(": not admitted")?,
-            (None, _) | (_, None) => f.write_str(": a script decides")?,
-            (Some(true), Some(true)) if self.on.is_some() => f.write_str(": not told yet")?,
-            (Some(true), Some(true)) => f.write_str(": yes")?,
+        match &self.verdict {
+            Verdict::Taken if self.on.is_some() => f.write_str(": waits for the message")?,
+            verdict => write!(f, ": {verdict}")?,
         }
         for (i, question) in self.questions.iter().enumerate() {
             f.write_str(if i == 0 { ": " } else { ", " })?;
             fmt::Display::fmt(question, f)?;
         }
         Ok(())
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Taken => f.write_str("yes"),
+            Self::ConditionFails => f.write_str("no"),
+            Self::AlreadyThere => f.write_str("already there"),
+            Self::CannotExit(state) => write!(f, "{state} cannot be left"),
+            Self::CannotEnter(state) => write!(f, "{state} cannot be entered"),
+            Self::NotTried => f.write_str("not tried"),
+        }
     }
 }
 
@@ -89,17 +126,49 @@ impl fmt::Display for Question {
         f.write_str(match self.answer {
             Answer::Yes => " holds",
             Answer::No => " does not",
-            Answer::Unknown => " is for a script to say",
         })
     }
 }
 
 impl<T: Owner> Definition<T> {
-    /// Tells what each exit of a state comes to for an owner that has been in it for `time_in_state` seconds: what was
-    /// asked, what was read, what that makes of it. First the exits that are tried in each update, in that order: the global
-    /// state's, then from the outermost state's to its own. Then those that wait for a message.
+    /// Decides for an owner that has been in a state, and in those around it, for `time_in_state` seconds, and reports how: of
+    /// each exit, what was asked, what was read, and what came of it. It is the decision of a tick or a message, with nothing
+    /// done about it.
     ///
-    /// For tools and for the log; it allocates. A `chance` is drawn, as an update would draw it.
+    /// First come the exits that are tried in each update, in that order: the global state's, then from the outermost state's
+    /// to its own. Those after the one that is taken are not tried. Then come those that wait for a message, in the order in
+    /// which one is offered: from its own outward, then the global state's.
+    ///
+    /// What the behaviours and the states' scripts would do before the exits are tried is left out. A state that is not one of
+    /// this definition, or no longer in its file, has no reports.
+    ///
+    /// This is for tools and for the log; it allocates. A `chance` is drawn, as an update would draw it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::Owner;
+    /// use demeanor::definition::{Definition, Verdict, Vocabulary};
+    /// # struct Guard { health: f64 }
+    /// # impl Owner for Guard { type Context<'a> = (); type Message = (); }
+    ///
+    /// let vocabulary = Vocabulary::<Guard>::new().value("health", |guard: &Guard, _| guard.health);
+    /// let file = "
+    ///     initial = 'stand'
+    ///     states.stand.exits = [{ to = 'rest', when = 'health < 50' }, { to = 'flee', when = 'health < 20' }]
+    ///     states.rest.enter_when = 'health > 30'
+    ///     states.flee.final = true
+    /// ";
+    /// let definition = Definition::parse(file, &vocabulary)?;
+    /// let reports = definition.explain(&definition.initial(), &mut Guard { health: 10.0 }, 0.0, &mut ());
+    /// assert_eq!(reports[0].verdict, Verdict::CannotEnter("rest".into()));
+    /// assert_eq!(
+    ///     reports[0].to_string(),
+    ///     "to rest: rest cannot be entered: health < 50 (health = 10) holds, health > 30 (health = 10) does not"
+    /// );
+    /// assert_eq!(reports[1].verdict, Verdict::Taken);
+    /// # Ok::<(), demeanor::definition::Problems>(())
+    /// ```
     pub fn explain(
         &self,
         state: &StateRef<T>,
@@ -107,111 +176,161 @@ impl<T: Owner> Definition<T> {
         time_in_state: f64,
         cx: &mut T::Context<'_>,
     ) -> Vec<ExitReport> {
-        let reading = self.reading();
-        let outline = &reading.outline;
-        let Some(&place) = reading.by_name.get(&*state.name()) else { return Vec::new() };
-        let mut reports = Vec::new();
-        let asked = || outline.global.into_iter().chain(outline.path(place));
-        for (of, waits) in asked().map(|of| (of, false)).chain(asked().map(|of| (of, true))) {
-            for exit in outline.states[of].exits.iter().filter(|exit| exit.on.is_some() == waits) {
-                let mut questions = Vec::new();
-                let mut ask = |when: Option<&When>, owner: &mut T, cx: &mut T::Context<'_>| match when {
-                    None => Answer::Yes,
-                    Some(When::Script(script)) => {
-                        let text = format!("script {}", script.text);
-                        questions.push(Question { text, read: String::new(), answer: Answer::Unknown });
-                        Answer::Unknown
-                    }
-                    Some(When::Expr { expr, .. }) => {
-                        let mut asking = Asking { definition: self, time_in_state, questions: &mut questions };
-                        asking.ask(expr, owner, cx).into()
-                    }
-                };
-                let holds = ask(exit.when.as_ref(), owner, cx);
-                let mut admits = Answer::Yes;
-                if holds != Answer::No {
-                    let target = &outline.states[exit.to];
-                    admits = ask(target.enter_when.as_ref(), owner, cx);
-                }
-                let known = |answer| match answer {
-                    Answer::Yes => Some(true),
-                    Answer::No => Some(false),
-                    Answer::Unknown => None,
-                };
-                reports.push(ExitReport {
-                    of: outline.states[of].name.clone(),
-                    to: outline.states[exit.to].name.clone(),
-                    on: exit.on.as_ref().map(|on| on.text.clone()),
-                    holds: known(holds),
-                    admits: known(admits),
-                    questions,
-                });
-            }
+        let mut machine = machine_in(state, self.global(), time_in_state, cx);
+        machine.with(owner, cx, |owner, fsm, cx| self.explain_with(owner, fsm, cx))
+    }
+
+    /// As [`explain`](Self::explain), for an owner whose machine is where `fsm` says, with the time in each of its states.
+    ///
+    /// From outside a callback, [`StateMachine::with`](crate::StateMachine::with) lends the handle. To keep the owner as it is
+    /// where there is a `chance`, pass a clone of it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::Owner;
+    /// use demeanor::definition::{Definition, Vocabulary};
+    /// # struct Guard;
+    /// # impl Owner for Guard { type Context<'a> = (); type Message = (); }
+    ///
+    /// let file = "initial = 'stand'\nstates.stand.exits = [{ to = 'rest' }]\nstates.rest.final = true\n";
+    /// let definition = Definition::parse(file, &Vocabulary::<Guard>::new())?;
+    /// let mut machine = definition.machine();
+    /// let reports = machine.with(&mut Guard, &mut (), |guard, fsm, cx| definition.explain_with(guard, fsm, cx));
+    /// assert_eq!(reports[0].to_string(), "to rest: yes");
+    /// # Ok::<(), demeanor::definition::Problems>(())
+    /// ```
+    pub fn explain_with(&self, owner: &mut T, fsm: &Fsm<'_, T>, cx: &mut T::Context<'_>) -> Vec<ExitReport> {
+        let graph = self.inner.shared.graph.load_full();
+        let is_current = fsm.current().and_then(|current| graph.index_of(current));
+        if is_current.is_none_or(|index| graph.nodes[index].gone_to.is_some()) {
+            return Vec::new();
         }
-        reports
+        let mut explainer = Explainer { graph: &graph, reports: Vec::new() };
+        let mut is_taken = false;
+        for state in fsm.global().into_iter().chain(fsm.path()) {
+            is_taken = explainer.update(state, is_taken, owner, fsm, cx);
+        }
+        let mut taken = HashSet::new();
+        for state in fsm.path().rev().chain(fsm.global()) {
+            explainer.messages(state, &mut taken, owner, fsm, cx);
+        }
+        explainer.reports
     }
 }
 
-struct Asking<'a, T: Owner> {
-    definition: &'a Definition<T>,
-    time_in_state: f64,
-    questions: &'a mut Vec<Question>,
+/// Makes the decisions of a graph's states, and reports them.
+struct Explainer<'g, T: Owner> {
+    graph: &'g Graph<T>,
+    reports: Vec<ExitReport>,
 }
 
-impl<T: Owner> Asking<'_, T> {
-    fn ask(&mut self, expr: &Expr, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        let vocabulary = &self.definition.inner.vocabulary;
-        let (read, yes) = match expr {
-            Expr::Bool(yes) => return *yes,
-            Expr::Not(inner) => return !self.ask(inner, owner, cx),
-            Expr::And(parts) => return parts.iter().all(|part| self.ask(part, owner, cx)),
-            Expr::Or(parts) => return parts.iter().any(|part| self.ask(part, owner, cx)),
-            Expr::Flag(name) => (String::new(), self.flag(&name.text, owner, cx)),
-            Expr::Chance { p, .. } => {
-                let drawn = vocabulary.random_source().map_or(f64::NAN, |draw| draw(owner, cx));
-                (format!("drew {drawn:.3}"), drawn < *p)
+impl<'g, T: Owner> Explainer<'g, T> {
+    /// The exits that are tried in each update. Returns whether one is taken.
+    fn update(
+        &mut self,
+        state: &StateRef<T>,
+        is_taken: bool,
+        owner: &mut T,
+        fsm: &Fsm<'_, T>,
+        cx: &mut T::Context<'_>,
+    ) -> bool {
+        let Some((decider, index)) = self.decider(state) else { return is_taken };
+        let exits = &self.graph.nodes[index].content.exits;
+        let mut minutes = Minutes::default();
+        let taken = if is_taken { None } else { decider.decide(exits, owner, fsm, cx, &mut minutes) };
+        let mut trials = minutes.trials.into_iter();
+        for exit in exits {
+            self.report(index, exit, None, trials.next(), fsm);
+        }
+        is_taken || taken.is_some()
+    }
+
+    /// The exits that wait for a message. `taken` are the messages that an exit is taken for.
+    fn messages(
+        &mut self,
+        state: &StateRef<T>,
+        taken: &mut HashSet<&'g str>,
+        owner: &mut T,
+        fsm: &Fsm<'_, T>,
+        cx: &mut T::Context<'_>,
+    ) {
+        let Some((decider, index)) = self.decider(state) else { return };
+        for waiting in &self.graph.nodes[index].content.message_exits {
+            let mut minutes = Minutes::default();
+            if !taken.contains(waiting.on.as_str())
+                && decider.decide([&waiting.exit], owner, fsm, cx, &mut minutes).is_some()
+            {
+                taken.insert(&waiting.on);
             }
-            Expr::Compare { left, op, right } => {
-                if let Some((flag, is)) = flag_compared(left, *op, right) {
-                    let value = self.flag(&flag.text, owner, cx);
-                    (format!("{} = {value}", flag.text), value == is)
-                } else {
-                    let (left_is, right_is) = (self.number(left, owner, cx), self.number(right, owner, cx));
-                    let read: Vec<_> = [(left, left_is), (right, right_is)]
-                        .into_iter()
-                        .filter(|(side, _)| !matches!(side, Operand::Number(_)))
-                        .map(|(side, is)| format!("{side} = {}", rounded(is)))
-                        .collect();
-                    (read.join(", "), op.holds(left_is, right_is))
-                }
+            self.report(index, &waiting.exit, Some(&waiting.on), minutes.trials.pop(), fsm);
+        }
+    }
+
+    fn decider<'s>(&self, state: &'s StateRef<T>) -> Option<(Decider<'s, T>, usize)>
+    where
+        'g: 's,
+    {
+        let index = self.graph.index_of(state)?;
+        Some((Decider { state: state.downcast_ref::<DefinedState<T>>()?, graph: self.graph }, index))
+    }
+
+    fn report(
+        &mut self,
+        of: usize,
+        exit: &Exit<T>,
+        on: Option<&str>,
+        tried: Option<(Trial, Vec<Question>)>,
+        fsm: &Fsm<'_, T>,
+    ) {
+        let name = |index: usize| self.graph.nodes[index].fixed.name.clone();
+        let (verdict, questions) = match tried {
+            None => (Verdict::NotTried, Vec::new()),
+            Some((trial, questions)) => {
+                let verdict = match trial {
+                    // Nothing has been asked for here.
+                    Trial::Taken | Trial::Superseded => Verdict::Taken,
+                    Trial::NoCondition => Verdict::ConditionFails,
+                    Trial::AlreadyThere => Verdict::AlreadyThere,
+                    Trial::CannotExit { depth } => {
+                        Verdict::CannotExit(fsm.path().nth(depth).map(ToString::to_string).unwrap_or_default())
+                    }
+                    Trial::CannotEnter { index } => Verdict::CannotEnter(name(index)),
+                };
+                (verdict, questions)
             }
         };
-        self.questions.push(Question { text: expr.to_string(), read, answer: yes.into() });
-        yes
-    }
-
-    fn flag(&self, name: &str, owner: &T, cx: &T::Context<'_>) -> bool {
-        match self.definition.inner.vocabulary.value_of(name) {
-            Some(Value::Flag(flag)) => flag.read(owner, cx),
-            _ => false,
-        }
-    }
-
-    fn number(&self, operand: &Operand, owner: &T, cx: &T::Context<'_>) -> f64 {
-        match operand {
-            Operand::Number(number) => *number,
-            Operand::TimeInState(_) => self.time_in_state,
-            Operand::Bool(_) => f64::NAN,
-            Operand::Value(name) => match self.definition.inner.vocabulary.value_of(&name.text) {
-                Some(Value::Number(number)) => number.read(owner, cx),
-                _ => f64::NAN,
-            },
-        }
+        let (holds, admits) = match &verdict {
+            Verdict::Taken => (Some(true), Some(true)),
+            Verdict::ConditionFails => (Some(false), None),
+            Verdict::AlreadyThere => (Some(true), None),
+            Verdict::CannotExit(_) | Verdict::CannotEnter(_) => (Some(true), Some(false)),
+            Verdict::NotTried => (None, None),
+        };
+        let (of, to, on) = (name(of), name(exit.to), on.map(str::to_owned));
+        self.reports.push(ExitReport { of, to, on, verdict, holds, admits, questions });
     }
 }
 
-/// To six places, without the zeros at the end.
-fn rounded(number: f64) -> f64 {
-    let rounded = (number * 1e6).round() / 1e6;
-    if rounded.is_finite() { rounded } else { number }
+/// A record of what is asked, exit by exit.
+#[derive(Default)]
+struct Minutes {
+    /// Of the exit that is being tried.
+    questions: Vec<Question>,
+    trials: Vec<(Trial, Vec<Question>)>,
+}
+
+impl Record for Minutes {
+    fn answered(&mut self, tests: &[Written], at: usize, answered: Answered, holds: bool) {
+        let written = &tests[at];
+        self.questions.push(Question {
+            text: written.text.clone(),
+            read: written.read(answered),
+            answer: written.holds(holds).into(),
+        });
+    }
+
+    fn tried(&mut self, trial: Trial) {
+        self.trials.push((trial, mem::take(&mut self.questions)));
+    }
 }

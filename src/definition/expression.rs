@@ -1,7 +1,26 @@
-//! A condition as it is written: what it asks, joined by `and`, `or` and `not`.
+//! A condition as it is written: comparisons and flags, joined by `and`, `or` and `not`.
 
 use std::fmt;
 use std::ops::Range;
+
+/// The most comparisons, flags and chances that one condition may have.
+pub(crate) const MOST_TESTS: usize = 1000;
+
+/// The words that cannot be names of values.
+pub(crate) const RESERVED: [&str; 7] = ["and", "or", "not", "true", "false", "time_in_state", "chance"];
+
+/// Whether a name can be written in a condition.
+pub(crate) fn is_name(text: &str) -> bool {
+    text.starts_with(begins_name) && text.chars().all(continues_name) && !RESERVED.contains(&text)
+}
+
+pub(crate) fn begins_name(c: char) -> bool {
+    c.is_alphabetic() || c == '_'
+}
+
+pub(crate) fn continues_name(c: char) -> bool {
+    c.is_alphanumeric() || c == '_' || c == '.'
+}
 
 /// A condition, or a part of one.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +44,32 @@ pub(crate) enum Expr {
     Or(Vec<Expr>),
 }
 
+impl Expr {
+    /// The first use of a value.
+    pub(crate) fn first_value(&self, name: &str) -> Option<&Name> {
+        match self {
+            Self::Flag(flag) => (flag.text == name).then_some(flag),
+            Self::Compare { left, right, .. } => [left, right].into_iter().find_map(|side| match side {
+                Operand::Value(value) if value.text == name => Some(value),
+                _ => None,
+            }),
+            Self::Bool(_) | Self::Chance { .. } => None,
+            Self::Not(inner) => inner.first_value(name),
+            Self::And(parts) | Self::Or(parts) => parts.iter().find_map(|part| part.first_value(name)),
+        }
+    }
+
+    /// Where a random number is first asked for.
+    pub(crate) fn first_chance(&self) -> Option<&Range<usize>> {
+        match self {
+            Self::Chance { span, .. } => Some(span),
+            Self::Bool(_) | Self::Flag(_) | Self::Compare { .. } => None,
+            Self::Not(inner) => inner.first_chance(),
+            Self::And(parts) | Self::Or(parts) => parts.iter().find_map(Self::first_chance),
+        }
+    }
+}
+
 /// One side of a comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Operand {
@@ -34,7 +79,7 @@ pub(crate) enum Operand {
     TimeInState(Range<usize>),
 }
 
-/// A word of the vocabulary, and where it is written.
+/// A name in a file (of a value, a state, a behaviour, a message or a script), and where it is written.
 #[derive(Clone, Debug)]
 pub(crate) struct Name {
     pub(crate) text: String,
@@ -48,6 +93,12 @@ impl PartialEq for Name {
     }
 }
 
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Comparison {
     Less,
@@ -56,6 +107,18 @@ pub(crate) enum Comparison {
     GreaterOrEqual,
     Equal,
     NotEqual,
+}
+
+/// `flag == true` and its like: the flag, and what it must be.
+pub(crate) fn flag_compared<'a>(left: &'a Operand, op: Comparison, right: &'a Operand) -> Option<(&'a Name, bool)> {
+    match (left, right) {
+        (Operand::Value(flag), Operand::Bool(is)) | (Operand::Bool(is), Operand::Value(flag)) => match op {
+            Comparison::Equal => Some((flag, *is)),
+            Comparison::NotEqual => Some((flag, !*is)),
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 impl Comparison {

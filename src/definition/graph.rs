@@ -1,20 +1,36 @@
-//! A definition as it runs: its states by place, exchanged as a whole when the file is read again.
+//! A definition as it runs: its states by index, exchanged as a whole when the file is reloaded.
 //!
 //! States lead to each other in circles, so a state keeps the graph, and the graph keeps no state: it refers to states
 //! weakly. The [`Definition`](super::Definition) keeps its states, and so does every machine that is in one. A state that
-//! nobody keeps is made again when something leads to it; since nobody had it, nobody can tell.
+//! nobody keeps is made again when something leads to it; since nobody had it, nobody sees a difference.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use arc_swap::ArcSwap;
 
 use super::condition::Condition;
-use super::defined::DefinedState;
-use super::vocabulary::Told;
+use super::record::Record;
+#[cfg(feature = "script")]
+use super::script::Hooks;
+use super::vocabulary::MessageKind;
+use crate::fsm::Fsm;
 use crate::owner::Owner;
 use crate::state::{StateRef, WeakStateRef};
 
-/// What the states of one definition share: the graph of the day.
+/// A state of a [`Definition`](super::Definition).
+///
+/// In each tick it runs its behaviour's `update` and then tries its exits in order. The first one is taken whose condition
+/// holds and whose change every guard allows: all that is left can be left, and all that is entered can be entered. Where the
+/// behaviour has itself asked for a change, no exit is taken.
+///
+/// An exit of an ancestor or of the global state is not taken while its target is active already: it would be left and
+/// entered again in every tick.
+pub struct DefinedState<T: Owner> {
+    pub(crate) fixed: Arc<Fixed<T>>,
+    pub(crate) shared: Arc<Shared<T>>,
+}
+
+/// What the states of one definition share: the graph as it is now.
 pub(crate) struct Shared<T: Owner> {
     pub(crate) graph: ArcSwap<Graph<T>>,
 }
@@ -24,19 +40,20 @@ pub(crate) struct Graph<T: Owner> {
     pub(crate) file: String,
     pub(crate) initial: usize,
     pub(crate) global: Option<usize>,
+    /// A state has the same index from one reload to the next.
     pub(crate) nodes: Vec<Node<T>>,
 }
 
-/// One state's place in the graph, the same from one reading of the file to the next.
+/// One state in the graph.
 pub(crate) struct Node<T: Owner> {
-    pub(crate) place: Arc<Place<T>>,
+    pub(crate) fixed: Arc<Fixed<T>>,
     pub(crate) content: Arc<Content<T>>,
     /// Where owners go whose state is no longer in the file.
     pub(crate) gone_to: Option<usize>,
 }
 
 /// What is constant for a state.
-pub(crate) struct Place<T: Owner> {
+pub(crate) struct Fixed<T: Owner> {
     pub(crate) index: usize,
     pub(crate) name: String,
     pub(crate) parent: Option<usize>,
@@ -46,7 +63,7 @@ pub(crate) struct Place<T: Owner> {
     again: Mutex<Option<WeakStateRef<T>>>,
 }
 
-/// What a reading of the file can change.
+/// What a reload can change.
 pub(crate) struct Content<T: Owner> {
     pub(crate) behaviour: Option<StateRef<T>>,
     /// Whether the behaviour's update is worth calling.
@@ -56,15 +73,24 @@ pub(crate) struct Content<T: Owner> {
     pub(crate) exits: Vec<Exit<T>>,
     pub(crate) message_exits: Vec<MessageExit<T>>,
     #[cfg(feature = "script")]
-    pub(crate) script: Option<super::script::Hooks<T>>,
+    pub(crate) script: Option<Hooks<T>>,
 }
 
-/// A function of a state's script.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Hook {
-    Enter,
-    Update,
-    Exit,
+pub(crate) struct Exit<T: Owner> {
+    pub(crate) to: usize,
+    /// The path to the target, itself included, and then its initial descendants.
+    pub(crate) route: Box<[usize]>,
+    /// How many of these are around the target.
+    pub(crate) above: usize,
+    pub(crate) when: Option<Condition<T>>,
+}
+
+/// An exit that waits for a message.
+pub(crate) struct MessageExit<T: Owner> {
+    /// The message's name in the file.
+    pub(crate) on: String,
+    pub(crate) is: MessageKind<T>,
+    pub(crate) exit: Exit<T>,
 }
 
 impl<T: Owner> Content<T> {
@@ -76,21 +102,22 @@ impl<T: Owner> Content<T> {
         #[cfg(not(feature = "script"))]
         false
     }
+
+    /// Whether the owner may come to be in the state.
+    #[inline]
+    pub(crate) fn can_enter(&self, owner: &T, fsm: &Fsm<'_, T>, cx: &T::Context<'_>, record: &mut impl Record) -> bool {
+        self.enter_when.as_ref().is_none_or(|when| when.admits(owner, cx, record))
+            && self.behaviour.as_ref().is_none_or(|behaviour| behaviour.can_enter(owner, fsm, cx))
+    }
+
+    /// Whether the owner may leave the state.
+    #[inline]
+    pub(crate) fn can_exit(&self, owner: &T, fsm: &Fsm<'_, T>, cx: &T::Context<'_>) -> bool {
+        self.behaviour.as_ref().is_none_or(|behaviour| behaviour.can_exit(owner, fsm, cx))
+    }
 }
 
-pub(crate) struct Exit<T: Owner> {
-    pub(crate) to: usize,
-    /// What is entered with the target: its path and its initial descendants.
-    pub(crate) enters: Box<[usize]>,
-    pub(crate) when: Option<Condition<T>>,
-}
-
-pub(crate) struct MessageExit<T: Owner> {
-    pub(crate) is: Told<T>,
-    pub(crate) exit: Exit<T>,
-}
-
-impl<T: Owner> Place<T> {
+impl<T: Owner> Fixed<T> {
     pub(crate) fn new(
         index: usize,
         name: &str,
@@ -109,14 +136,14 @@ impl<T: Owner> Place<T> {
         }
     }
 
-    /// The state of this place: the same one for as long as anybody has it.
+    /// The state: the same one for as long as anybody has it.
     pub(crate) fn state(self: &Arc<Self>, shared: &Arc<Shared<T>>) -> StateRef<T> {
         let first = self.first.get().and_then(WeakStateRef::upgrade);
-        first.unwrap_or_else(|| self.made(shared))
+        first.unwrap_or_else(|| self.make(shared))
     }
 
     #[cold]
-    fn made(self: &Arc<Self>, shared: &Arc<Shared<T>>) -> StateRef<T> {
+    fn make(self: &Arc<Self>, shared: &Arc<Shared<T>>) -> StateRef<T> {
         let mut again = self.again.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(state) = again.as_ref().and_then(WeakStateRef::upgrade) {
             return state;
@@ -125,7 +152,8 @@ impl<T: Owner> Place<T> {
         if let Some(state) = self.first.get().and_then(WeakStateRef::upgrade) {
             return state;
         }
-        let state = StateRef::from(Arc::new(DefinedState::new(Arc::clone(self), Arc::clone(shared))));
+        let state = DefinedState { fixed: Arc::clone(self), shared: Arc::clone(shared) };
+        let state = StateRef::from(Arc::new(state));
         if let Some(weak) = state.downgrade() {
             if let Err(weak) = self.first.set(weak) {
                 *again = Some(weak);
@@ -137,6 +165,13 @@ impl<T: Owner> Place<T> {
 
 impl<T: Owner> Graph<T> {
     pub(crate) fn state(&self, index: usize, shared: &Arc<Shared<T>>) -> StateRef<T> {
-        self.nodes[index].place.state(shared)
+        self.nodes[index].fixed.state(shared)
+    }
+
+    /// The index of a state. `None` if it is no state of this definition.
+    pub(crate) fn index_of(&self, state: &StateRef<T>) -> Option<usize> {
+        let state = state.downcast_ref::<DefinedState<T>>()?;
+        let node = self.nodes.get(state.fixed.index)?;
+        Arc::ptr_eq(&node.fixed, &state.fixed).then_some(state.fixed.index)
     }
 }

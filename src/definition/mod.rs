@@ -29,24 +29,27 @@
 //!
 //! `docs/definitions.md` describes the format for designers; [`schema`] is its JSON Schema for editors.
 
+mod block;
 mod build;
 mod condition;
+mod decide;
 mod defined;
+mod draft;
 mod explain;
 mod expression;
-mod fault;
-mod format;
-mod grammar;
+mod findings;
 mod graph;
-mod hierarchy;
+mod handle;
+mod hook;
+mod load_error;
+mod mistake;
 mod outline;
-mod params;
 mod problem;
-mod reach;
-mod read;
+mod record;
 #[cfg(feature = "script")]
 mod script;
-mod source_map;
+mod source;
+mod text;
 mod values;
 mod vocabulary;
 #[cfg(feature = "watch")]
@@ -62,11 +65,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use arc_swap::ArcSwap;
 use log::{info, warn};
 
-pub use defined::DefinedState;
-pub use explain::{Answer, ExitReport, Question};
-pub use format::schema;
-pub use outline::{ExitOutline, Outline, StateOutline, Unchecked};
-pub use problem::{LoadError, Problem, Problems};
+pub use draft::schema;
+pub use explain::{Answer, ExitReport, Question, Verdict};
+pub use graph::DefinedState;
+pub use load_error::LoadError;
+pub use outline::{ExitOutline, Outline, StateId, StateOutline, Unchecked};
+pub use problem::{Problem, Problems};
 pub use vocabulary::Vocabulary;
 #[cfg(feature = "watch")]
 pub use watch::Watch;
@@ -75,7 +79,9 @@ pub use words::{ValueKind, Words};
 use crate::machine::StateMachine;
 use crate::owner::Owner;
 use crate::state::StateRef;
-use graph::{Place, Shared};
+use graph::{Fixed, Shared};
+use outline::check::check;
+use text::text_of;
 
 /// A machine from a file: its states, what they do, and what leads from one to another.
 ///
@@ -135,21 +141,21 @@ struct Inner<T: Owner> {
     vocabulary: Vocabulary<T>,
     /// The file's folder, in which scripts are looked for.
     folder: Option<PathBuf>,
-    reading: Mutex<Reading<T>>,
+    loaded: Mutex<Loaded<T>>,
 }
 
-/// What came of the last reading of the file that succeeded.
-struct Reading<T: Owner> {
+/// The file as it was last loaded without an error.
+struct Loaded<T: Owner> {
     outline: Outline,
-    /// In the order of the outline. Keeps the states, to which the graph refers weakly.
+    /// By id. Keeps the states, to which the graph refers weakly.
     states: Vec<StateRef<T>>,
-    by_name: HashMap<String, usize>,
+    by_name: HashMap<String, StateId>,
 }
 
-impl<T: Owner> Reading<T> {
-    fn new(outline: Outline, places: &[Arc<Place<T>>], shared: &Arc<Shared<T>>) -> Self {
-        let by_name = outline.states.iter().enumerate().map(|(i, state)| (state.name.clone(), i)).collect();
-        Self { outline, states: places.iter().map(|place| place.state(shared)).collect(), by_name }
+impl<T: Owner> Loaded<T> {
+    fn new(outline: Outline, states: &[Arc<Fixed<T>>], shared: &Arc<Shared<T>>) -> Self {
+        let by_name = outline.states().iter().map(|state| (state.name().to_owned(), state.id())).collect();
+        Self { outline, states: states.iter().map(|fixed| fixed.state(shared)).collect(), by_name }
     }
 }
 
@@ -159,7 +165,7 @@ const NAMELESS: &str = "definition";
 impl<T: Owner> Definition<T> {
     /// Makes a definition from the text of a file.
     ///
-    /// Doubts that do not hinder it are logged, and listed by [`warnings`](Self::warnings).
+    /// Warnings, with which it works all the same, are logged, and listed by [`warnings`](Self::warnings).
     ///
     /// # Errors
     ///
@@ -187,23 +193,23 @@ impl<T: Owner> Definition<T> {
         let bytes = fs::read(path).map_err(|error| LoadError::Io { path: path.into(), error })?;
         let file = path.display().to_string();
         let folder = path.parent().map(Path::to_path_buf);
-        Ok(Self::new(&file, folder, outline::text_of(&file, &bytes)?, vocabulary)?)
+        Ok(Self::new(&file, folder, text_of(&file, &bytes)?, vocabulary)?)
     }
 
     fn new(file: &str, folder: Option<PathBuf>, text: &str, vocabulary: &Vocabulary<T>) -> Result<Self, Problems> {
-        let outline = Outline::parse(file, text, Some(&vocabulary.export()))?;
-        let (graph, places) = build::graph(&outline, vocabulary, folder.as_deref(), &[])?;
+        let checked = check(file, text, Some(&vocabulary.export()))?;
+        let (outline, (graph, states)) = build::build(checked, vocabulary, folder.as_deref(), &[])?;
         let shared = Arc::new(Shared { graph: ArcSwap::from_pointee(graph) });
-        report(&outline);
-        let reading = Mutex::new(Reading::new(outline, &places, &shared));
-        Ok(Self { inner: Arc::new(Inner { shared, vocabulary: vocabulary.clone(), folder, reading }) })
+        warn_of(&outline);
+        let loaded = Mutex::new(Loaded::new(outline, &states, &shared));
+        Ok(Self { inner: Arc::new(Inner { shared, vocabulary: vocabulary.clone(), folder, loaded }) })
     }
 
-    /// Reads the definition anew, under the machines that run on it.
+    /// Reloads the definition, under the machines that run on it.
     ///
     /// Owners keep their state by name, and no callback is called: from then on they do and ask what the text says. An owner
     /// whose state is gone changes to the initial one in its next update, by an ordinary change, which is logged. A state
-    /// that is nested otherwise than before is entered anew in the same way. A machine's global state stays the one it was
+    /// that is nested differently than before is entered again in the same way. A machine's global state stays the one it was
     /// given.
     ///
     /// # Errors
@@ -238,14 +244,15 @@ impl<T: Owner> Definition<T> {
     /// ```
     pub fn reload(&self, text: &str) -> Result<(), Problems> {
         let inner = &*self.inner;
-        let mut reading = self.reading();
-        let outline = Outline::parse(&reading.outline.source.name, text, Some(&inner.vocabulary.export()))?;
+        let mut loaded = self.loaded();
+        let checked = check(loaded.outline.file(), text, Some(&inner.vocabulary.export()))?;
         let before = inner.shared.graph.load_full();
-        let (graph, places) = build::graph(&outline, &inner.vocabulary, inner.folder.as_deref(), &before.nodes)?;
+        let (outline, (graph, states)) =
+            build::build(checked, &inner.vocabulary, inner.folder.as_deref(), &before.nodes)?;
         inner.shared.graph.store(Arc::new(graph));
-        report(&outline);
-        info!("{} is read anew", outline.source.name);
-        *reading = Reading::new(outline, &places, &inner.shared);
+        warn_of(&outline);
+        info!("{} was reloaded", outline.file());
+        *loaded = Loaded::new(outline, &states, &inner.shared);
         Ok(())
     }
 
@@ -257,7 +264,7 @@ impl<T: Owner> Definition<T> {
     pub fn reload_from(&self, path: impl AsRef<Path>) -> Result<(), LoadError> {
         let path = path.as_ref();
         let bytes = fs::read(path).map_err(|error| LoadError::Io { path: path.into(), error })?;
-        Ok(self.reload(outline::text_of(&path.display().to_string(), &bytes)?)?)
+        Ok(self.reload(text_of(&path.display().to_string(), &bytes)?)?)
     }
 
     /// Creates a machine in the initial state, with the global state, if there is one. Calls nothing:
@@ -276,7 +283,7 @@ impl<T: Owner> Definition<T> {
     pub fn initial(&self) -> StateRef<T> {
         let graph = self.inner.shared.graph.load();
         let mut initial = graph.initial;
-        while let Some(child) = graph.nodes[initial].place.initial {
+        while let Some(child) = graph.nodes[initial].fixed.initial {
             initial = child;
         }
         graph.state(initial, &self.inner.shared)
@@ -292,35 +299,35 @@ impl<T: Owner> Definition<T> {
     /// Returns the state of a name, to change to it from code. `None` if the file has none.
     #[must_use]
     pub fn state(&self, name: &str) -> Option<StateRef<T>> {
-        let reading = self.reading();
-        reading.by_name.get(name).map(|&i| reading.states[i].clone())
+        let loaded = self.loaded();
+        loaded.by_name.get(name).map(|id| loaded.states[id.index()].clone())
     }
 
     /// Returns all states, in the order of the file.
     #[must_use]
     pub fn states(&self) -> Vec<StateRef<T>> {
-        self.reading().states.clone()
+        self.loaded().states.clone()
     }
 
     /// Returns what the file says, for tools.
     #[must_use]
     pub fn outline(&self) -> Outline {
-        self.reading().outline.clone()
+        self.loaded().outline.clone()
     }
 
-    /// Returns the doubts about the file, as of its last reading.
+    /// Returns the warnings about the file, as it was last loaded.
     #[must_use]
     pub fn warnings(&self) -> Vec<Problem> {
-        self.reading().outline.warnings.clone()
+        self.loaded().outline.warnings.clone()
     }
 
-    fn reading(&self) -> MutexGuard<'_, Reading<T>> {
-        self.inner.reading.lock().unwrap_or_else(PoisonError::into_inner)
+    fn loaded(&self) -> MutexGuard<'_, Loaded<T>> {
+        self.inner.loaded.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn report(outline: &Outline) {
-    for warning in &outline.warnings {
+fn warn_of(outline: &Outline) {
+    for warning in outline.warnings() {
         warn!("{}", warning.located());
     }
 }
@@ -333,6 +340,6 @@ impl<T: Owner> Clone for Definition<T> {
 
 impl<T: Owner> fmt::Debug for Definition<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Definition").field(&self.reading().outline).finish()
+        f.debug_tuple("Definition").field(&self.loaded().outline).finish()
     }
 }

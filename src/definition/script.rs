@@ -1,11 +1,10 @@
 //! Conditions and behaviours written in Rhai.
 //!
 //! A script reads the vocabulary's values as `this.health`, writes the fields that the vocabulary exposes in the same way,
-//! and asks for `change_state("flee")`. It works on a copy, which is written back when the script has come to its end: a
-//! script that fails changes nothing.
+//! and asks for `change_state("flee")`. It works on a copy, which is written back when the script has returned: a script that
+//! fails changes nothing.
 
-use std::collections::{BTreeMap, HashMap};
-use std::fs;
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -14,99 +13,16 @@ use log::{error, info};
 use rhai::module_resolvers::DummyModuleResolver;
 use rhai::{AST, CallFnOptions, Dynamic, Engine, EvalAltResult, Map, NativeCallContext, Position, Scope};
 
-use super::graph::Hook;
+use super::hook::Hook;
+use super::vocabulary::scripts::Setter;
 use super::vocabulary::{Value, Vocabulary};
-use crate::fsm::Fsm;
 use crate::owner::{Label, Owner};
 
 /// The most steps of one run. A hundred thousand take some milliseconds.
 const MOST_OPERATIONS: u64 = 100_000;
 
-/// What a vocabulary offers to scripts alone.
-pub(crate) struct Offered<T: Owner> {
-    pub(crate) fields: BTreeMap<String, Setter<T>>,
-    texts: BTreeMap<String, String>,
-}
-
-type Setter<T> = Arc<dyn Fn(&mut T, f64) + Send + Sync>;
-
-impl<T: Owner> Vocabulary<T> {
-    /// Offers a field of the owner: a number as of [`value`](Self::value), which scripts may also write.
-    ///
-    /// # Panics
-    ///
-    /// When `name` is not a word.
-    #[must_use]
-    pub fn field<G, S>(mut self, name: impl Into<String>, get: G, set: S) -> Self
-    where
-        G: Fn(&T, &T::Context<'_>) -> f64 + Send + Sync + 'static,
-        S: Fn(&mut T, f64) + Send + Sync + 'static,
-    {
-        let name = name.into();
-        self.scripts.fields.insert(name.clone(), Arc::new(set));
-        self.value(name, get)
-    }
-
-    /// Offers the text of a script under the name of a file. It goes before a file of that name beside the definition.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use demeanor::Owner;
-    /// use demeanor::definition::{Definition, Vocabulary};
-    ///
-    /// struct Guard {
-    ///     health: f64,
-    ///     speed: f64,
-    /// }
-    ///
-    /// impl Owner for Guard {
-    ///     type Context<'a> = ();
-    ///     type Message = ();
-    /// }
-    ///
-    /// let vocabulary = Vocabulary::new()
-    ///     .value("health", |guard: &Guard, ()| guard.health)
-    ///     .field("speed", |guard: &Guard, ()| guard.speed, |guard, speed| guard.speed = speed)
-    ///     .script(
-    ///         "limp.rhai",
-    ///         r#"
-    ///             fn update() {
-    ///                 this.speed = this.health / 20.0;
-    ///                 if this.health < 10 { change_state("lie"); }
-    ///             }
-    ///         "#,
-    ///     );
-    /// let file = "initial = \"limp\"\n[states.limp]\nscript = \"limp.rhai\"\n[states.lie]\nfinal = true\n";
-    /// let mut machine = Definition::parse(file, &vocabulary)?.machine();
-    ///
-    /// let mut guard = Guard { health: 50.0, speed: 0.0 };
-    /// machine.update(&mut guard, &mut ());
-    /// assert_eq!(guard.speed, 2.5);
-    /// guard.health = 5.0;
-    /// machine.update(&mut guard, &mut ());
-    /// assert_eq!(machine.current().unwrap().name(), "lie");
-    /// # Ok::<(), demeanor::definition::Problems>(())
-    /// ```
-    #[must_use]
-    pub fn script(mut self, file: impl Into<String>, text: impl Into<String>) -> Self {
-        self.scripts.texts.insert(file.into(), text.into());
-        self
-    }
-}
-
-impl<T: Owner> Offered<T> {
-    fn text_of(&self, file: &str, folder: Option<&Path>) -> Result<String, String> {
-        if let Some(text) = self.texts.get(file) {
-            return Ok(text.clone());
-        }
-        let folder = folder.ok_or("it is not offered by the game, and there is no file to look beside")?;
-        fs::read_to_string(folder.join(file)).map_err(|error| error.to_string())
-    }
-}
-
 /// A script that answers a condition: an expression, or a function `when`.
-pub(crate) struct Question<T: Owner> {
+pub(crate) struct ScriptCondition<T: Owner> {
     script: Script<T>,
     /// The state that it is a condition of.
     state: String,
@@ -130,14 +46,14 @@ struct Script<T: Owner> {
     failures: AtomicU64,
 }
 
-/// What a run asks for.
+/// The change that a run asks for.
 #[derive(Clone)]
-struct Asked {
+struct AskedChange {
     states: Arc<HashMap<String, usize>>,
     to: Arc<Mutex<Option<usize>>>,
 }
 
-impl<T: Owner> Question<T> {
+impl<T: Owner> ScriptCondition<T> {
     pub(crate) fn new(
         file: &str,
         state: &str,
@@ -157,6 +73,10 @@ impl<T: Owner> Question<T> {
             }
         };
         Ok(Self { script: Script::new(file, &text, ast, vocabulary, states), state: state.into() })
+    }
+
+    pub(crate) fn file(&self) -> &str {
+        &self.script.file
     }
 
     pub(crate) fn holds(&self, owner: &T, cx: &T::Context<'_>, time_in_state: f64) -> bool {
@@ -195,14 +115,14 @@ impl<T: Owner> Hooks<T> {
         hook: Hook,
         state: &str,
         owner: &mut T,
-        fsm: &Fsm<'_, T>,
-        cx: &mut T::Context<'_>,
+        time_in_state: impl FnOnce(&T::Context<'_>) -> f64,
+        cx: &T::Context<'_>,
     ) -> Option<usize> {
         if !self.has[hook as usize] {
             return None;
         }
         let name = name_of(hook);
-        let ran = self.script.call(name, owner, cx, fsm.time_in_state(cx));
+        let ran = self.script.call(name, owner, cx, time_in_state(cx));
         let done = ran.and_then(|run| {
             let written = self.script.written(&run)?;
             for (set, number) in written {
@@ -217,7 +137,7 @@ impl<T: Owner> Hooks<T> {
     }
 }
 
-/// A run that has come to its end.
+/// What came of a run.
 struct Run {
     result: Dynamic,
     before: Map,
@@ -253,7 +173,7 @@ impl<T: Owner> Script<T> {
         if self.mentions_time {
             before.insert("time_in_state".into(), Dynamic::from_float(time_in_state));
         }
-        let asked = Asked { states: Arc::clone(&self.states), to: Arc::default() };
+        let asked = AskedChange { states: Arc::clone(&self.states), to: Arc::default() };
         let mut this = Dynamic::from_map(before.clone());
         let options =
             CallFnOptions::new().eval_ast(false).bind_this_ptr(&mut this).with_tag(Dynamic::from(asked.clone()));
@@ -329,10 +249,10 @@ fn engine() -> &'static Engine {
 
 #[expect(clippy::needless_pass_by_value, reason = "the engine passes it so")]
 fn change_state(context: NativeCallContext<'_>, name: &str) -> Result<(), Box<EvalAltResult>> {
-    let asked = context.tag().and_then(|tag| tag.clone().try_cast::<Asked>());
+    let asked = context.tag().and_then(|tag| tag.clone().try_cast::<AskedChange>());
     let asked = asked.ok_or("there is no state to change here")?;
-    let place = asked.states.get(name).copied().ok_or_else(|| format!("unknown state `{name}`"))?;
-    *asked.to.lock().unwrap_or_else(PoisonError::into_inner) = Some(place);
+    let index = asked.states.get(name).copied().ok_or_else(|| format!("unknown state `{name}`"))?;
+    *asked.to.lock().unwrap_or_else(PoisonError::into_inner) = Some(index);
     Ok(())
 }
 
@@ -346,7 +266,7 @@ fn name_of(hook: Hook) -> &'static str {
 
 /// Where a text cannot be read, and why; `shift` characters stand before its first line.
 fn located(error: &rhai::ParseError, shift: usize) -> String {
-    format!("{}{}", place(error.position(), shift), error.err_type())
+    format!("{}{}", position(error.position(), shift), error.err_type())
 }
 
 /// Where a run failed, and why.
@@ -362,26 +282,14 @@ fn failure(error: &EvalAltResult) -> String {
             bare.truncate(end);
         }
     }
-    format!("{}{bare}", place(at, 0))
+    format!("{}{bare}", position(at, 0))
 }
 
-fn place(at: Position, shift: usize) -> String {
+fn position(at: Position, shift: usize) -> String {
     match (at.line(), at.position()) {
         (Some(1), Some(column)) => format!("line 1, column {}: ", column.saturating_sub(shift).max(1)),
         (Some(line), Some(column)) => format!("line {line}, column {column}: "),
         (Some(line), None) => format!("line {line}: "),
         _ => String::new(),
-    }
-}
-
-impl<T: Owner> Default for Offered<T> {
-    fn default() -> Self {
-        Self { fields: BTreeMap::new(), texts: BTreeMap::new() }
-    }
-}
-
-impl<T: Owner> Clone for Offered<T> {
-    fn clone(&self) -> Self {
-        Self { fields: self.fields.clone(), texts: self.texts.clone() }
     }
 }

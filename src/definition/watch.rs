@@ -1,4 +1,4 @@
-//! Reading a definition anew when its file is saved, while a game is in development.
+//! Reloading a definition when its file is saved, while a game is in development.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -11,9 +11,9 @@ use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use super::{Definition, LoadError};
 use crate::owner::Owner;
 
-/// Watches a definition's file, and reads it anew when it has been saved.
+/// Watches a definition's file, and reloads the definition when it has been saved.
 ///
-/// The reading happens in [`poll`](Self::poll), between two ticks of the game's own choice, never by itself.
+/// The reload happens in [`poll`](Self::poll), between two ticks of the game's own choice, never by itself.
 ///
 /// # Examples
 ///
@@ -58,12 +58,12 @@ impl<T: Owner> Watch<T> {
         Ok(Self { _watcher: Some(watcher), ..Self::hearing(definition, path, events) })
     }
 
-    /// A watch that hears of what is sent to it.
+    /// A watch whose events are sent by somebody else.
     fn hearing(definition: &Definition<T>, path: &Path, events: Receiver<notify::Result<Event>>) -> Self {
         Self { definition: definition.clone(), path: path.into(), events, _watcher: None }
     }
 
-    /// Reads the file anew if it, or a script beside it, has been saved since the last call. Returns whether it was.
+    /// Reloads the definition if its file, or a script beside it, has been saved since the last call. Returns whether it was.
     ///
     /// # Errors
     ///
@@ -121,11 +121,11 @@ mod tests {
         type Message = ();
     }
 
-    /// A file, a definition from it, and what the operating system tells.
+    /// A file, a definition from it, and the events of the operating system.
     struct Stage {
         path: PathBuf,
         definition: Definition<Guard>,
-        tell: Sender<notify::Result<Event>>,
+        send: Sender<notify::Result<Event>>,
         watch: Watch<Guard>,
     }
 
@@ -136,9 +136,9 @@ mod tests {
             let path = std::env::temp_dir().join(format!("demeanor-watch-{}-{test}.toml", std::process::id()));
             fs::write(&path, "initial = 'a'\nstates.a.final = true\n").unwrap();
             let definition = Definition::load(&path, &Vocabulary::new()).unwrap();
-            let (tell, events) = channel();
+            let (send, events) = channel();
             let watch = Watch::hearing(&definition, &path, events);
-            Self { path, definition, tell, watch }
+            Self { path, definition, send, watch }
         }
 
         fn save(&self, text: &str) {
@@ -146,7 +146,7 @@ mod tests {
         }
 
         fn hear(&self, kind: EventKind, of: impl Into<PathBuf>) {
-            self.tell.send(Ok(Event::new(kind).add_path(of.into()))).unwrap();
+            self.send.send(Ok(Event::new(kind).add_path(of.into()))).unwrap();
         }
 
         fn initial(&self) -> String {
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_was_saved_is_read_anew_once_for_all_that_is_told_of_it() {
+    fn a_file_that_was_saved_is_reloaded_once_however_many_events_there_are() {
         let mut stage = Stage::new("saved");
         assert!(!stage.watch.poll().unwrap());
         stage.save("initial = 'b'\nstates.b.final = true\n");
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_another_was_moved_to_is_read_anew() {
+    fn a_file_that_another_was_moved_to_is_reloaded() {
         let mut stage = Stage::new("moved");
         stage.save("initial = 'b'\nstates.b.final = true\n");
         stage.hear(EventKind::Modify(ModifyKind::Name(RenameMode::To)), stage.path.clone());
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_script_beside_it_has_the_file_read_anew() {
+    fn a_script_that_was_saved_beside_it_has_the_file_reloaded() {
         let mut stage = Stage::new("script");
         stage.save("initial = 'b'\nstates.b.final = true\n");
         stage.hear(WRITTEN, "guard.rhai");
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_not_there_when_it_should_be_is_told() {
+    fn a_file_that_is_not_there_when_it_should_be_is_an_error() {
         let mut stage = Stage::new("missing");
         fs::remove_file(&stage.path).unwrap();
         stage.hear(WRITTEN, stage.path.clone());
@@ -241,7 +241,7 @@ mod tests {
     #[test]
     fn a_watcher_that_fails_does_not_stop_the_game() {
         let mut stage = Stage::new("failing");
-        stage.tell.send(Err(notify::Error::generic("too many files"))).unwrap();
+        stage.send.send(Err(notify::Error::generic("too many files"))).unwrap();
         assert!(!stage.watch.poll().unwrap());
     }
 }

@@ -1,6 +1,7 @@
 //! The words that a game offers to its definitions, without the code behind them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +47,35 @@ pub enum ValueKind {
     Number,
     /// True or false.
     Flag,
+}
+
+/// What a word of the game stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum WordKind {
+    Behaviour,
+    Value,
+    Message,
+}
+
+impl WordKind {
+    /// The code of the mistake of using one that is not offered.
+    pub(crate) fn unknown(self) -> &'static str {
+        match self {
+            Self::Behaviour => "unknown-behaviour",
+            Self::Value => "unknown-value",
+            Self::Message => "unknown-message",
+        }
+    }
+}
+
+impl fmt::Display for WordKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Behaviour => "behaviour",
+            Self::Value => "value",
+            Self::Message => "message",
+        })
+    }
 }
 
 impl Words {

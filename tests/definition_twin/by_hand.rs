@@ -68,7 +68,7 @@ impl State<Grunt> for Wander {
 
     fn update(&self, grunt: &mut Grunt, fsm: &mut Fsm<'_, Grunt>, clock: &mut f64) {
         STROLL.update(grunt, fsm, clock);
-        if grunt.enemy_visible && grunt.health > 20.0 && Fight.can_enter(grunt, clock) {
+        if grunt.enemy_visible && grunt.health > 20.0 && Fight.can_enter(grunt, fsm, clock) {
             fsm.change_state(&Fight);
         } else if fsm.time_in_state(clock) >= 1.0 && !grunt.enemy_visible && grunt.chance(0.4) {
             fsm.change_state(&Rest);
@@ -77,7 +77,7 @@ impl State<Grunt> for Wander {
 
     fn on_message(&self, grunt: &mut Grunt, told: &Told, fsm: &mut Fsm<'_, Grunt>, clock: &mut f64) -> bool {
         let is_handled = STROLL.on_message(grunt, told, fsm, clock);
-        if matches!(told, Told::Damage(_)) && grunt.enemy_visible && Fight.can_enter(grunt, clock) {
+        if matches!(told, Told::Damage(_)) && grunt.enemy_visible && Fight.can_enter(grunt, fsm, clock) {
             fsm.change_state(&Shoot);
             return true;
         }
@@ -96,7 +96,7 @@ impl State<Grunt> for Fight {
         true
     }
 
-    fn can_enter(&self, grunt: &Grunt, _: &f64) -> bool {
+    fn can_enter(&self, grunt: &Grunt, _: &Fsm<'_, Grunt>, _: &f64) -> bool {
         grunt.ammo != 0.0 || grunt.health > 80.0
     }
 
@@ -145,7 +145,7 @@ impl State<Grunt> for Shoot {
     fn update(&self, grunt: &mut Grunt, fsm: &mut Fsm<'_, Grunt>, clock: &mut f64) {
         let reverts = grunt.health < 5.0 && fsm.previous().is_some();
         Fire.update(grunt, fsm, clock);
-        if grunt.ammo == 0.0 && Reload.can_enter(grunt, clock) {
+        if grunt.ammo == 0.0 && Reload.can_enter(grunt, fsm, clock) {
             if !reverts {
                 fsm.change_state(&Reload);
             }
@@ -155,7 +155,7 @@ impl State<Grunt> for Shoot {
             }
         } else if grunt.health > grunt.ammo
             && fsm.time_in_state(clock) > 2.0
-            && Fight.can_enter(grunt, clock)
+            && Fight.can_enter(grunt, fsm, clock)
             && !reverts
         {
             fsm.change_state(&Fight);
@@ -174,7 +174,7 @@ impl State<Grunt> for Reload {
         Some((&Fight).into())
     }
 
-    fn can_enter(&self, grunt: &Grunt, _: &f64) -> bool {
+    fn can_enter(&self, grunt: &Grunt, _: &Fsm<'_, Grunt>, _: &f64) -> bool {
         grunt.health > 10.0
     }
 
@@ -193,7 +193,7 @@ impl State<Grunt> for RunToCover {
         let time = fsm.time_in_state(clock);
         if grunt.health < 30.0 && !grunt.enemy_visible {
             fsm.change_state(&Rest);
-        } else if time >= 1.0 && Fight.can_enter(grunt, clock) {
+        } else if time >= 1.0 && Fight.can_enter(grunt, fsm, clock) {
             fsm.change_state(&Fight);
         } else if time > 1.5 {
             fsm.change_state(&Wander);

@@ -32,7 +32,7 @@ pub(crate) fn check(files: &[PathBuf], words: Option<&Words>) -> Outcome {
                 ] {
                     if !names.is_empty() {
                         let names = names.join(", ");
-                        tell(&format!("{shown}: {kind} not checked, for want of --vocabulary: {names}\n"))?;
+                        tell(&format!("{shown}: {kind} not checked without --vocabulary: {names}\n"))?;
                     }
                 }
             }

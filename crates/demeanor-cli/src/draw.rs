@@ -2,13 +2,14 @@
 
 use std::fmt::Write as _;
 
-use demeanor::definition::Outline;
+use demeanor::definition::{Outline, StateId};
 
 /// A Mermaid state diagram; nested states are nested.
 pub(crate) fn mermaid(outline: &Outline) -> String {
     let mut text = String::from("stateDiagram-v2\n");
     mermaid_children(&mut text, outline, None, 1);
-    for (from, state) in outline.states().iter().enumerate() {
+    for state in outline.states() {
+        let from = state.id();
         for exit in state.exits() {
             let _ = write!(text, "    s{from} --> s{}", exit.target());
             let label = exit.label();
@@ -24,15 +25,15 @@ pub(crate) fn mermaid(outline: &Outline) -> String {
     if let Some(global) = outline.global() {
         let _ = writeln!(text, "    note right of s{global} : beside every other state");
     }
-    for (place, state) in outline.states().iter().enumerate() {
+    for state in outline.states() {
         if let Some(when) = state.enter_when() {
-            let _ = writeln!(text, "    note right of s{place} : if {}", mermaid_text(&when));
+            let _ = writeln!(text, "    note right of s{} : if {}", state.id(), mermaid_text(&when));
         }
     }
     text
 }
 
-fn mermaid_children(text: &mut String, outline: &Outline, parent: Option<usize>, depth: usize) {
+fn mermaid_children(text: &mut String, outline: &Outline, parent: Option<StateId>, depth: usize) {
     let indent = "    ".repeat(depth);
     let initial = match parent {
         Some(parent) => outline.state(parent).initial(),
@@ -41,11 +42,12 @@ fn mermaid_children(text: &mut String, outline: &Outline, parent: Option<usize>,
     if let Some(initial) = initial {
         let _ = writeln!(text, "{indent}[*] --> s{initial}");
     }
-    for (place, state) in outline.states().iter().enumerate().filter(|(_, state)| state.parent() == parent) {
-        let _ = writeln!(text, "{indent}state \"{}\" as s{place}", state.name().replace('"', "#quot;"));
-        if outline.states().iter().any(|child| child.parent() == Some(place)) {
-            let _ = writeln!(text, "{indent}state s{place} {{");
-            mermaid_children(text, outline, Some(place), depth + 1);
+    for &id in outline.children(parent) {
+        let state = outline.state(id);
+        let _ = writeln!(text, "{indent}state \"{}\" as s{id}", state.name().replace('"', "#quot;"));
+        if state.is_composite() {
+            let _ = writeln!(text, "{indent}state s{id} {{");
+            mermaid_children(text, outline, Some(id), depth + 1);
             let _ = writeln!(text, "{indent}}}");
         }
     }
@@ -75,67 +77,60 @@ pub(crate) fn dot(outline: &Outline) -> String {
     );
     dot_children(&mut text, outline, None, 1);
     edge(&mut text, outline, "start", None, outline.initial(), "");
-    for (from, state) in outline.states().iter().enumerate() {
+    for state in outline.states() {
         for exit in state.exits() {
-            let begin = format!("s{}", within(outline, from));
-            edge(&mut text, outline, &begin, Some(from), exit.target(), &exit.label());
+            let begin = format!("s{}", within(outline, state.id()));
+            edge(&mut text, outline, &begin, Some(state.id()), exit.target(), &exit.label());
         }
     }
     text.push_str("}\n");
     text
 }
 
-fn dot_children(text: &mut String, outline: &Outline, parent: Option<usize>, depth: usize) {
+fn dot_children(text: &mut String, outline: &Outline, parent: Option<StateId>, depth: usize) {
     let indent = "    ".repeat(depth);
-    for (place, state) in outline.states().iter().enumerate().filter(|(_, state)| state.parent() == parent) {
+    for &id in outline.children(parent) {
+        let state = outline.state(id);
         let mut lines = vec![state.name().to_owned()];
         lines.extend(state.behaviour().map(str::to_owned));
         lines.extend(state.enter_when().map(|when| format!("if {when}")));
         let name = dot_text(&lines.join("\n"));
-        if has_children(outline, place) {
+        if state.is_composite() {
             let _ = writeln!(
                 text,
-                "{indent}subgraph cluster_{place} {{\n{indent}    label = {name};\n{indent}    style = rounded;"
+                "{indent}subgraph cluster_{id} {{\n{indent}    label = {name};\n{indent}    style = rounded;"
             );
-            dot_children(text, outline, Some(place), depth + 1);
+            dot_children(text, outline, Some(id), depth + 1);
             let _ = writeln!(text, "{indent}}}");
         } else {
-            let more = match (state.is_final(), Some(place) == outline.global()) {
+            let more = match (state.is_final(), Some(id) == outline.global()) {
                 (true, _) => ", peripheries = 2",
                 (_, true) => ", style = \"rounded,dashed\"",
                 _ => "",
             };
-            let _ = writeln!(text, "{indent}s{place} [label = {name}{more}];");
+            let _ = writeln!(text, "{indent}s{id} [label = {name}{more}];");
         }
     }
 }
 
 /// An arrow. DOT's lead from leaf to leaf, and are cut off at the borders of clusters.
-fn edge(text: &mut String, outline: &Outline, begin: &str, from: Option<usize>, to: usize, label: &str) {
+fn edge(text: &mut String, outline: &Outline, begin: &str, from: Option<StateId>, to: StateId, label: &str) {
     let _ = write!(text, "    {begin} -> s{} [label = {}", within(outline, to), dot_text(label));
-    if let Some(from) = from.filter(|&from| has_children(outline, from)) {
+    if let Some(from) = from.filter(|from| outline.state(*from).is_composite()) {
         let _ = write!(text, ", ltail = cluster_{from}");
     }
-    if has_children(outline, to) {
+    if outline.state(to).is_composite() {
         let _ = write!(text, ", lhead = cluster_{to}");
     }
     text.push_str("];\n");
 }
 
-/// The state itself, or a leaf within it.
-fn within(outline: &Outline, mut place: usize) -> usize {
-    loop {
-        let child = outline.state(place).initial();
-        let child = child.or_else(|| outline.states().iter().position(|state| state.parent() == Some(place)));
-        match child {
-            Some(child) => place = child,
-            None => return place,
-        }
+/// The state itself, or a leaf within it: the initial one where there is one.
+fn within(outline: &Outline, mut id: StateId) -> StateId {
+    while let Some(child) = outline.state(id).initial().or_else(|| outline.children(id).first().copied()) {
+        id = child;
     }
-}
-
-fn has_children(outline: &Outline, place: usize) -> bool {
-    outline.states().iter().any(|state| state.parent() == Some(place))
+    id
 }
 
 fn dot_text(text: &str) -> String {

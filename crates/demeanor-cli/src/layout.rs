@@ -6,34 +6,13 @@
 use std::collections::HashMap;
 use std::slice;
 
-use demeanor::definition::{Outline, StateOutline};
+use demeanor::definition::{Outline, StateId, StateOutline};
 use rust_sugiyama::configure::{Config, RankingType};
 use rust_sugiyama::from_vertices_and_edges;
 use unicode_width::UnicodeWidthStr;
 
-use crate::ports::{self, Point};
-
-/// A rectangle, by its middle.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Rect {
-    pub(crate) x: f64,
-    pub(crate) y: f64,
-    pub(crate) width: f64,
-    pub(crate) height: f64,
-}
-
-/// An arrow from state to state by way of its label.
-pub(crate) struct Arrow {
-    pub(crate) from: usize,
-    pub(crate) to: usize,
-    /// The label's lines.
-    pub(crate) lines: Vec<String>,
-    pub(crate) label: Rect,
-    /// Where it leaves the one state.
-    pub(crate) begin: Point,
-    /// Where it reaches the other.
-    pub(crate) end: Point,
-}
+use crate::picture::{Arrow, Dot, Picture, Point, Rect};
+use crate::ports;
 
 /// A line of what is written in a state's box.
 pub(crate) enum Caption {
@@ -52,39 +31,18 @@ pub(crate) fn captions(state: &StateOutline) -> Vec<Caption> {
     captions
 }
 
-pub(crate) struct Picture {
-    pub(crate) width: f64,
-    pub(crate) height: f64,
-    /// By place in the outline.
-    pub(crate) states: Vec<Rect>,
-    pub(crate) arrows: Vec<Arrow>,
-    /// The dots that stand for the beginning: of the machine, and of each composite state with an initial child.
-    pub(crate) dots: Vec<Dot>,
-}
-
-/// The dot that stands for the beginning of a machine, or of a composite state.
-pub(crate) struct Dot {
-    pub(crate) at: Rect,
-    /// The state that it leads to.
-    pub(crate) to: usize,
-    /// Where the arrow reaches that state.
-    pub(crate) end: Point,
-    /// The composite state that it is in.
-    within: Option<usize>,
-}
-
 pub(crate) const LINE: f64 = 15.0;
 const MARGIN: f64 = 24.0;
 const CHAR: f64 = 6.4;
 
 pub(crate) fn layout(outline: &Outline) -> Picture {
     let mut arrows = Vec::new();
-    for (from, state) in outline.states().iter().enumerate() {
+    for state in outline.states() {
         for exit in state.exits() {
             let lines = wrapped(&exit.label());
             let label = sized(&lines, CHAR, 4.0);
             arrows.push(Arrow {
-                from,
+                from: state.id(),
                 to: exit.target(),
                 lines,
                 label,
@@ -108,23 +66,23 @@ pub(crate) fn layout(outline: &Outline) -> Picture {
 }
 
 /// Lays out the children of a state, with its corner at the origin, and returns their size.
-fn level(outline: &Outline, parent: Option<usize>, picture: &mut Picture) -> (f64, f64) {
-    let children: Vec<usize> =
-        (0..outline.states().len()).filter(|&place| outline.state(place).parent() == parent).collect();
-    for &child in &children {
-        let captions = captions(outline.state(child));
+fn level(outline: &Outline, parent: Option<StateId>, picture: &mut Picture) -> (f64, f64) {
+    let children = outline.children(parent);
+    for &child in children {
+        let state = outline.state(child);
+        let captions = captions(state);
         let widths = captions.iter().map(|caption| match caption {
             Caption::Name(text) => sized(slice::from_ref(text), CHAR + 1.9, 14.0).width,
             Caption::Behaviour(text) | Caption::Condition(text) => sized(slice::from_ref(text), CHAR, 14.0).width,
         });
         let mut width = widths.fold(0.0, f64::max);
         let mut height = heading(captions.len());
-        if outline.states().iter().any(|state| state.parent() == Some(child)) {
+        if state.is_composite() {
             let within = level(outline, Some(child), picture);
             width = width.max(within.0 + 2.0 * MARGIN);
             height += within.1 + MARGIN;
         }
-        picture.states[child] = Rect { width, height, ..Rect::default() };
+        picture.states[child.index()] = Rect { width, height, ..Rect::default() };
     }
     let mut vertices = Vec::new();
     let mut edges = Vec::new();
@@ -136,8 +94,8 @@ fn level(outline: &Outline, parent: Option<usize>, picture: &mut Picture) -> (f6
         what.push(kind);
         id
     };
-    for &child in &children {
-        vertex_of.insert(child, add(&mut vertices, What::State(child), picture.states[child]));
+    for &child in children {
+        vertex_of.insert(child, add(&mut vertices, What::State(child), picture.state(child)));
     }
     let initial = match parent {
         Some(parent) => outline.state(parent).initial(),
@@ -150,7 +108,7 @@ fn level(outline: &Outline, parent: Option<usize>, picture: &mut Picture) -> (f6
         picture.dots.push(Dot { at: dot, to: target, end: Point::default(), within: parent });
         edges.push((id, vertex_of[&initial]));
     }
-    let backward = backward(outline, parent, initial, &children, &picture.arrows);
+    let backward = backward(outline, parent, initial, &picture.arrows);
     for (i, arrow) in picture.arrows.iter().enumerate() {
         if common(outline, arrow.from, arrow.to) != parent {
             continue;
@@ -186,7 +144,7 @@ fn level(outline: &Outline, parent: Option<usize>, picture: &mut Picture) -> (f6
             right = right.max(x + width / 2.0);
             bottom = bottom.max(y + height / 2.0);
             match what[id] {
-                What::State(place) => picture.states[place] = rect,
+                What::State(state) => picture.states[state.index()] = rect,
                 What::Label(arrow) => picture.arrows[arrow].label = rect,
                 What::Dot(dot) => picture.dots[dot].at = rect,
             }
@@ -196,14 +154,8 @@ fn level(outline: &Outline, parent: Option<usize>, picture: &mut Picture) -> (f6
 }
 
 /// Which arrows among the children of a state lead back to where a walk from the initial one has come from.
-fn backward(
-    outline: &Outline,
-    parent: Option<usize>,
-    initial: Option<usize>,
-    children: &[usize],
-    arrows: &[Arrow],
-) -> Vec<bool> {
-    let mut leads = HashMap::<usize, Vec<(usize, usize)>>::new();
+fn backward(outline: &Outline, parent: Option<StateId>, initial: Option<StateId>, arrows: &[Arrow]) -> Vec<bool> {
+    let mut leads = HashMap::<StateId, Vec<(usize, StateId)>>::new();
     for (i, arrow) in arrows.iter().enumerate() {
         if common(outline, arrow.from, arrow.to) != parent {
             continue;
@@ -213,8 +165,8 @@ fn backward(
         }
     }
     let mut backward = vec![false; arrows.len()];
-    let mut seen = HashMap::<usize, bool>::new();
-    for &start in initial.iter().chain(children) {
+    let mut seen = HashMap::<StateId, bool>::new();
+    for &start in initial.iter().chain(outline.children(parent)) {
         if seen.contains_key(&start) {
             continue;
         }
@@ -241,13 +193,13 @@ fn backward(
 
 #[derive(Clone, Copy)]
 enum What {
-    State(usize),
+    State(StateId),
     Label(usize),
     Dot(usize),
 }
 
 /// Moves the content of a state, which was laid out at the origin, to where it is.
-fn shift(outline: &Outline, parent: Option<usize>, x: f64, y: f64, picture: &mut Picture) {
+fn shift(outline: &Outline, parent: Option<StateId>, x: f64, y: f64, picture: &mut Picture) {
     for i in 0..picture.arrows.len() {
         let arrow = &mut picture.arrows[i];
         if common(outline, arrow.from, arrow.to) == parent {
@@ -259,51 +211,31 @@ fn shift(outline: &Outline, parent: Option<usize>, x: f64, y: f64, picture: &mut
         dot.at.x += x;
         dot.at.y += y;
     }
-    for place in 0..outline.states().len() {
-        if outline.state(place).parent() == parent {
-            let rect = &mut picture.states[place];
-            rect.x += x;
-            rect.y += y;
-            let rect = *rect;
-            let left = rect.x - rect.width / 2.0 + MARGIN;
-            let top = rect.y - rect.height / 2.0 + heading(captions(outline.state(place)).len());
-            shift(outline, Some(place), left, top, picture);
-        }
+    for &child in outline.children(parent) {
+        let rect = &mut picture.states[child.index()];
+        rect.x += x;
+        rect.y += y;
+        let rect = *rect;
+        let left = rect.x - rect.width / 2.0 + MARGIN;
+        let top = rect.y - rect.height / 2.0 + heading(captions(outline.state(child)).len());
+        shift(outline, Some(child), left, top, picture);
     }
 }
 
 /// The innermost state around both; for a state and one around it, what is around that.
-fn common(outline: &Outline, from: usize, to: usize) -> Option<usize> {
-    let mut at = outline.state(from).parent();
-    while let Some(parent) = at {
-        if to != parent && is_within(outline, to, parent) {
-            return at;
-        }
-        at = outline.state(parent).parent();
-    }
-    None
-}
-
-fn is_within(outline: &Outline, place: usize, around: usize) -> bool {
-    let mut at = Some(place);
-    while let Some(place) = at {
-        if place == around {
-            return true;
-        }
-        at = outline.state(place).parent();
-    }
-    false
+fn common(outline: &Outline, from: StateId, to: StateId) -> Option<StateId> {
+    let around = |id| {
+        let mut path = outline.path(id);
+        path.pop();
+        path
+    };
+    let shared = around(from).into_iter().zip(around(to)).take_while(|(a, b)| a == b);
+    shared.last().map(|(shared, _)| shared)
 }
 
 /// The child of `parent` that is, or is around, a state.
-fn lifted(outline: &Outline, mut place: usize, parent: Option<usize>) -> Option<usize> {
-    loop {
-        let around = outline.state(place).parent();
-        if around == parent {
-            return Some(place);
-        }
-        place = around?;
-    }
+fn lifted(outline: &Outline, id: StateId, parent: Option<StateId>) -> Option<StateId> {
+    outline.path(id).into_iter().find(|id| outline.state(*id).parent() == parent)
 }
 
 /// The room for so many lines above the states in a box, or in a box without any.

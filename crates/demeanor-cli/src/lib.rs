@@ -6,6 +6,7 @@
 mod check;
 mod draw;
 mod layout;
+mod picture;
 mod ports;
 mod progress;
 mod puppet;
@@ -35,7 +36,7 @@ struct Command {
 
 #[derive(Subcommand)]
 enum Verb {
-    /// Tell every mistake in definition files. Exits with 1 if there is one.
+    /// Report every mistake in definition files. Exits with 1 if there is one.
     Check {
         /// The files.
         #[arg(required = true)]
@@ -56,7 +57,7 @@ enum Verb {
         #[command(flatten)]
         words: WordsFile,
     },
-    /// Step a machine, and tell why it changes state or stays.
+    /// Step a machine, and say why it changes state or stays.
     Run(simulate::Run),
     /// Write the JSON Schema of definition files, for editors.
     Schema,

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::layout::{Arrow, Picture, Rect};
+use demeanor::definition::StateId;
 
-pub(crate) type Point = (f64, f64);
+use crate::picture::{Arrow, Picture, Point, Rect};
 
 /// How far apart arrows touch the same edge, if there is room.
 const GAP: f64 = 14.0;
@@ -12,7 +12,8 @@ const GAP: f64 = 14.0;
 /// How far from the corners of a box.
 const CORNER: f64 = 10.0;
 
-/// What touches one edge of a box: where it would like to, the place that puts it in order, and which end it is.
+/// What touches one edge of a box: where it would like to, how far to the right it is tied, which puts it in order, and which
+/// end it is.
 type Touches = Vec<(Point, f64, End)>;
 
 /// One end of an arrow.
@@ -25,28 +26,28 @@ enum End {
 
 /// Sets where each arrow begins and ends.
 pub(crate) fn set(picture: &mut Picture) {
-    let mut edges: BTreeMap<(usize, bool), Touches> = BTreeMap::new();
-    let mut add = |place: usize, rect: Rect, towards: Point, end: End| {
+    let mut edges: BTreeMap<(StateId, bool), Touches> = BTreeMap::new();
+    let mut add = |state: StateId, rect: Rect, towards: Point, end: End| {
         let at = border(rect, towards);
         let is_below = at.1 > rect.y;
         // Only those on the upper and the lower edge lie in a row.
         if (at.1 - rect.y).abs() > rect.height / 2.0 - 0.1 {
-            edges.entry((place, is_below)).or_default().push((at, towards.0, end));
+            edges.entry((state, is_below)).or_default().push((at, towards.0, end));
         }
         at
     };
     for (i, dot) in picture.dots.iter_mut().enumerate() {
-        dot.end = add(dot.to, picture.states[dot.to], (dot.at.x, dot.at.y), End::Dot(i));
+        dot.end = add(dot.to, picture.states[dot.to.index()], (dot.at.x, dot.at.y), End::Dot(i));
     }
     for (i, arrow) in picture.arrows.iter_mut().enumerate() {
-        let (begin, end) = (picture.states[arrow.from], picture.states[arrow.to]);
+        let (begin, end) = (picture.states[arrow.from.index()], picture.states[arrow.to.index()]);
         let [into, out] = facing(arrow, begin, end);
         arrow.begin = add(arrow.from, begin, into, End::Begin(i));
         arrow.end = add(arrow.to, end, out, End::To(i));
     }
-    for ((place, _), mut ends) in edges {
+    for ((state, _), mut ends) in edges {
         ends.sort_by(|a, b| a.1.total_cmp(&b.1));
-        let rect = picture.states[place];
+        let rect = picture.state(state);
         let wanted: Vec<f64> = ends.iter().map(|(at, ..)| at.0).collect();
         let spread = spread(&wanted, rect.x - rect.width / 2.0 + CORNER, rect.x + rect.width / 2.0 - CORNER);
         for ((_, _, end), x) in ends.iter().zip(spread) {

@@ -7,7 +7,7 @@ use demeanor::{Change, Owner, State};
 
 #[derive(Clone, Default)]
 pub(crate) struct Puppet {
-    /// By the places of their names in the vocabulary; a flag is 1 or 0.
+    /// By the index of their names in the vocabulary; a flag is 1 or 0.
     pub(crate) values: Vec<f64>,
     rng: Option<fastrand::Rng>,
     /// The changes since they were last looked at: from, to, and who refused.
@@ -43,7 +43,7 @@ impl Owner for Puppet {
 struct Nothing;
 impl State<Puppet> for Nothing {}
 
-/// The names of the values, each with its place and whether it is a flag.
+/// The names of the values, each with its index and whether it is a flag.
 pub(crate) type Names = BTreeMap<String, (usize, ValueKind)>;
 
 /// The words that a file uses, where the game's are not known.
@@ -66,17 +66,17 @@ pub(crate) fn vocabulary(words: &Words) -> (Vocabulary<Puppet>, Names) {
     let mut vocabulary =
         Vocabulary::new().random(|puppet: &mut Puppet, _| puppet.rng.as_mut().map_or(f64::NAN, fastrand::Rng::f64));
     let mut names = Names::new();
-    for (place, (name, kind)) in words.values.iter().enumerate() {
-        names.insert(name.clone(), (place, *kind));
+    for (index, (name, kind)) in words.values.iter().enumerate() {
+        names.insert(name.clone(), (index, *kind));
         let fields: &BTreeSet<String> = &words.fields;
         vocabulary = match kind {
-            ValueKind::Flag => vocabulary.flag(name.clone(), move |puppet: &Puppet, _| puppet.values[place] != 0.0),
+            ValueKind::Flag => vocabulary.flag(name.clone(), move |puppet: &Puppet, _| puppet.values[index] != 0.0),
             ValueKind::Number if fields.contains(name) => vocabulary.field(
                 name.clone(),
-                move |puppet: &Puppet, _| puppet.values[place],
-                move |puppet, number| puppet.values[place] = number,
+                move |puppet: &Puppet, _| puppet.values[index],
+                move |puppet, number| puppet.values[index] = number,
             ),
-            ValueKind::Number => vocabulary.value(name.clone(), move |puppet: &Puppet, _| puppet.values[place]),
+            ValueKind::Number => vocabulary.value(name.clone(), move |puppet: &Puppet, _| puppet.values[index]),
         };
     }
     for (name, schema) in &words.behaviours {

@@ -1,4 +1,4 @@
-//! `demeanor run`: steps a machine on given values, and tells why it changes state or stays.
+//! `demeanor run`: steps a machine on given values, and says why it changes state or stays.
 
 use std::collections::BTreeSet;
 use std::io::{BufWriter, Write};
@@ -6,7 +6,7 @@ use std::iter;
 use std::path::PathBuf;
 
 use clap::Args;
-use demeanor::definition::{Definition, ExitReport, LoadError, ValueKind, Words};
+use demeanor::definition::{Definition, ExitReport, LoadError, ValueKind, Verdict, Words};
 use demeanor::{StateMachine, StateRef};
 use indicatif::{ProgressBar, ProgressDrawTarget};
 
@@ -37,7 +37,7 @@ pub(crate) struct Run {
     /// Where `chance` begins, so that a run can be repeated.
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Tell after every tick why the state is stayed in, or why it is not left by an exit before. Else only at the end.
+    /// After every tick, tell why the machine stays in its state, or why no earlier exit was taken. Without it, only at the end.
     #[arg(long)]
     why: bool,
     #[command(flatten)]
@@ -103,7 +103,7 @@ pub(crate) fn run(run: &Run, words: Option<Words>) -> Outcome {
     let given: BTreeSet<_> = moments.iter().flat_map(|moment| &moment.settings).map(|(name, _)| name).collect();
     let unset: Vec<_> = names.keys().filter(|name| !given.contains(name)).map(String::as_str).collect();
     if !unset.is_empty() {
-        complain(&format!("not set, taken for 0 or false: {}", unset.join(", ")));
+        complain(&format!("not set, treated as 0 or false: {}", unset.join(", ")));
     }
 
     let bar = bar(ticks, ProgressDrawTarget::stderr());
@@ -166,8 +166,8 @@ impl<W: Write> Stage<W> {
             self.clock.0 = now;
             while let Some(moment) = next.next_if(|moment| moment.time <= now + 1e-9) {
                 for (name, value) in &moment.settings {
-                    if let Some((place, _)) = self.names.get(name) {
-                        self.puppet.values[*place] = value.number();
+                    if let Some((index, _)) = self.names.get(name) {
+                        self.puppet.values[*index] = value.number();
                     }
                 }
                 if let Some(message) = &moment.message {
@@ -182,16 +182,13 @@ impl<W: Write> Stage<W> {
         bar.finish_and_clear();
         let (state, time) = (self.current(), self.machine.time_in_state(&self.clock));
         writeln!(self.out, "{:>7.2} s  ends in {state}, after {time:.2} s in it", self.clock.0)?;
-        let mut puppet = self.puppet.clone();
-        let reports = self.explain(&mut puppet);
+        let reports = self.explain();
         self.list(&state, &reports)?;
         self.out.flush()
     }
 
     fn tick(&mut self, tells_why: bool) -> std::io::Result<()> {
-        // What an update will ask, and be told, is asked of a copy.
-        let mut copy = self.puppet.clone();
-        let reports = self.explain(&mut copy);
+        let reports = self.explain();
         let state = self.current();
         self.machine.update(&mut self.puppet, &mut self.clock);
         let has_changed = !self.puppet.changes.is_empty();
@@ -206,8 +203,7 @@ impl<W: Write> Stage<W> {
     }
 
     fn send(&mut self, message: &str) -> std::io::Result<()> {
-        let mut copy = self.puppet.clone();
-        let reports = self.explain(&mut copy);
+        let reports = self.explain();
         let state = self.current();
         let is_handled = self.machine.send(&mut self.puppet, &message.to_owned(), &mut self.clock);
         writeln!(
@@ -224,17 +220,19 @@ impl<W: Write> Stage<W> {
         Ok(())
     }
 
-    /// What the exits come to of a state that was entered just now.
+    /// What comes of the exits of a state that was entered just now.
     fn explain_state(&mut self, name: &str) -> Vec<ExitReport> {
         let mut copy = self.puppet.clone();
         let state = self.definition.state(name);
         state.map_or_else(Vec::new, |state| self.definition.explain(&state, &mut copy, 0.0, &mut self.clock))
     }
 
-    fn explain(&mut self, puppet: &mut Puppet) -> Vec<ExitReport> {
-        let time = self.machine.time_in_state(&self.clock);
-        let Some(current) = self.machine.current() else { return Vec::new() };
-        self.definition.explain(current, puppet, time, &mut self.clock)
+    /// What will come of the exits. A copy of the puppet is asked, so that it draws the same random numbers again.
+    fn explain(&mut self) -> Vec<ExitReport> {
+        let definition = &self.definition;
+        self.machine.with(&mut self.puppet.clone(), &mut self.clock, |puppet, fsm, clock| {
+            definition.explain_with(puppet, fsm, clock)
+        })
     }
 
     /// Tells the changes that were made, each with the exit that it was made by; `reports` are of the exits of `state`.
@@ -272,17 +270,14 @@ impl<W: Write> Stage<W> {
         let reached: Vec<_> =
             iter::successors(state, |state| state.parent()).map(|state| state.name().into_owned()).collect();
         reports.iter().position(|report| {
-            report.on.as_deref() == message
-                && report.holds != Some(false)
-                && report.admits != Some(false)
-                && reached.contains(&report.to)
+            report.on.as_deref() == message && report.verdict == Verdict::Taken && reached.contains(&report.to)
         })
     }
 
     /// What is said of the exits of a state.
     fn list(&mut self, state: &str, reports: &[ExitReport]) -> std::io::Result<()> {
         // An exit from around that leads to where it is already is not one.
-        let reports: Vec<_> = reports.iter().filter(|report| report.of == state || report.to != state).collect();
+        let reports: Vec<_> = reports.iter().filter(|report| report.verdict != Verdict::AlreadyThere).collect();
         if reports.is_empty() {
             return writeln!(self.out, "             no exits");
         }

@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 
-use demeanor::definition::Outline;
+use demeanor::definition::{Outline, StateId};
 
-use crate::layout::{Arrow, Caption, Dot, LINE, Rect, captions, layout};
-use crate::ports::{Point, facing};
+use crate::layout::{Caption, LINE, captions, layout};
+use crate::picture::{Arrow, Dot, Point, Rect};
+use crate::ports::facing;
 
 /// How far below its middle a line of text stands.
 const BASELINE: f64 = 4.0;
@@ -34,13 +35,13 @@ pub(crate) fn svg(outline: &Outline) -> String {
          <rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n"
     );
     // Those around come before those within.
-    let mut places: Vec<usize> = (0..outline.states().len()).collect();
-    places.sort_by_key(|&place| depth(outline, place));
-    for place in places {
-        state(&mut text, outline, place, picture.states[place]);
+    let mut states: Vec<_> = outline.states().iter().collect();
+    states.sort_by_key(|state| outline.path(state.id()).len());
+    for state in states {
+        draw_state(&mut text, outline, state.id(), picture.state(state.id()));
     }
     for arrow in &picture.arrows {
-        path(&mut text, arrow, picture.states[arrow.from], picture.states[arrow.to]);
+        path(&mut text, arrow, picture.state(arrow.from), picture.state(arrow.to));
     }
     // The labels lie on the arrows of others.
     for arrow in picture.arrows.iter().filter(|arrow| !arrow.lines.is_empty()) {
@@ -69,11 +70,10 @@ pub(crate) fn svg(outline: &Outline) -> String {
     text
 }
 
-fn state(text: &mut String, outline: &Outline, place: usize, rect: Rect) {
-    let state = outline.state(place);
+fn draw_state(text: &mut String, outline: &Outline, id: StateId, rect: Rect) {
+    let state = outline.state(id);
     let (left, top) = (rect.x - rect.width / 2.0, rect.y - rect.height / 2.0);
-    let is_composite = outline.states().iter().any(|child| child.parent() == Some(place));
-    let class = match (is_composite, outline.global() == Some(place)) {
+    let class = match (state.is_composite(), outline.global() == Some(id)) {
         (true, _) => "composite",
         (_, true) => "box global",
         _ => "box",
@@ -124,10 +124,6 @@ fn path(text: &mut String, arrow: &Arrow, begin: Rect, end: Rect) {
 fn curve(from: Point, to: Point) -> String {
     let bend = (to.1 - from.1) / 2.0;
     format!("C{:.1} {:.1} {:.1} {:.1} {:.1} {:.1}", from.0, from.1 + bend, to.0, to.1 - bend, to.0, to.1)
-}
-
-fn depth(outline: &Outline, place: usize) -> usize {
-    std::iter::successors(Some(place), |&place| outline.state(place).parent()).count()
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a label has few lines")]

@@ -26,9 +26,9 @@ fn check_without_a_vocabulary_lists_what_it_could_not_check() {
     assert_eq!(
         told,
         "guard.toml: 7 states, 0 warnings\n\
-         guard.toml: values not checked, for want of --vocabulary: distance, enemy_visible, health\n\
-         guard.toml: behaviours not checked, for want of --vocabulary: go_to\n\
-         guard.toml: messages not checked, for want of --vocabulary: took_damage\n"
+         guard.toml: values not checked without --vocabulary: distance, enemy_visible, health\n\
+         guard.toml: behaviours not checked without --vocabulary: go_to\n\
+         guard.toml: messages not checked without --vocabulary: took_damage\n"
     );
     assert_eq!(code, 0);
 }
@@ -213,7 +213,7 @@ fn a_run_on_values_that_are_set_tells_why_not() {
    1.00 s  ends in post, after 1.00 s in it
              always, to dead: no: health <= 0 (health = 15) does not
              to chase: no: enemy_visible holds, health > 20 (health = 15) does not
-             to hide on took_damage: not told yet: health < 50 (health = 15) holds
+             to hide on took_damage: waits for the message: health < 50 (health = 15) holds
 "
     );
 }
@@ -246,7 +246,7 @@ exits = [{ to = 'flee' }]
         "   0.00 s  begins in post
    0.00 s  post -> flee: seen holds
              always, to hit: no: hurt does not
-             to attack: not admitted: seen holds, ammo > 0 (ammo = 0) does not
+             to attack: attack cannot be entered: seen holds, ammo > 0 (ammo = 0) does not
    0.00 s  ends in flee, after 0.00 s in it
              always, to hit: no: hurt does not
 "
@@ -269,7 +269,7 @@ fn a_long_run_into_a_pipe_tells_nothing_but_what_happens() {
     let (code, told, complained) =
         demeanor(&["run", "guard.toml", "--seconds", "12000", "--set", "health=50", "--set", "enemy_visible=false"]);
     assert_eq!(code, 0, "{complained}");
-    assert_eq!(complained, "not set, taken for 0 or false: distance\n");
+    assert_eq!(complained, "not set, treated as 0 or false: distance\n");
     assert!(told.contains("12000.00 s  ends in post"), "{told}");
     assert!(!told.contains('%'), "{told}");
 }
@@ -321,7 +321,7 @@ fn a_reader_that_stops_reading_is_no_error() {
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
     assert_eq!(line, "   0.00 s  begins in post\n");
     let output = child.wait_with_output().unwrap();
-    assert_eq!(String::from_utf8(output.stderr).unwrap(), "not set, taken for 0 or false: distance, enemy_visible\n");
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "not set, treated as 0 or false: distance, enemy_visible\n");
     assert!(output.status.success());
 }
 

@@ -69,11 +69,11 @@ impl<D: Deed, B: Behaviour> State<Character> for Busy<D, B> {
         true
     }
 
-    fn can_enter(&self, owner: &Character, _: &Scene<'_>) -> bool {
+    fn can_enter(&self, owner: &Character, _: &Fsm<'_, Character>, _: &Scene<'_>) -> bool {
         D::may_enter(owner)
     }
 
-    fn can_exit(&self, owner: &Character, _: &Scene<'_>) -> bool {
+    fn can_exit(&self, owner: &Character, _: &Fsm<'_, Character>, _: &Scene<'_>) -> bool {
         D::may_exit(owner)
     }
 }

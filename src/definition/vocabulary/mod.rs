@@ -1,6 +1,6 @@
 //! What a file may say: the game's values, behaviours and messages by name.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -9,16 +9,25 @@ use serde::de::{DeserializeOwned, IntoDeserializer};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::grammar::is_name;
+use super::draft::Params;
+use super::expression::is_name;
 use super::values::{Flag, Number};
-use super::words::{ValueKind, Words};
+use super::words::{ValueKind, WordKind, Words};
 use crate::owner::Owner;
-use crate::state::{State, StateRef};
+use crate::state::{IntoState, State, StateRef};
+
+#[cfg(feature = "script")]
+mod scripting;
+#[cfg(feature = "script")]
+pub(crate) mod scripts;
 
 /// What a definition may say about owners of type `T`: named values, behaviours and messages, registered in code.
 ///
 /// The names of values are written in conditions, so they are words: letters, digits, `_` and `.`, not beginning with a
 /// digit, and none of `and`, `or`, `not`, `true`, `false`, `time_in_state`, `chance`.
+///
+/// Each word is registered once. A definition cannot be loaded with a vocabulary that has a word twice: which of the two its
+/// file means cannot be known. The error names the word (code `duplicate-word`). A value and a behaviour may share a name.
 ///
 /// # Examples
 ///
@@ -108,10 +117,22 @@ use crate::state::{State, StateRef};
 pub struct Vocabulary<T: Owner> {
     values: BTreeMap<String, Value<T>>,
     behaviours: BTreeMap<String, Behaviour<T>>,
-    messages: BTreeMap<String, Told<T>>,
+    messages: BTreeMap<String, MessageKind<T>>,
     random: Option<Random<T>>,
+    /// What has been registered more than once. The last one counts, but no definition is loaded with it.
+    repeated: BTreeSet<Repeated>,
     #[cfg(feature = "script")]
-    pub(crate) scripts: super::script::Offered<T>,
+    pub(crate) scripts: scripts::Scripts<T>,
+}
+
+/// What has been registered more than once.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Repeated {
+    Word(WordKind, String),
+    /// The text of a script, by the name of its file.
+    #[cfg(feature = "script")]
+    Script(String),
+    Random,
 }
 
 /// What a condition reads.
@@ -132,14 +153,11 @@ impl<T: Owner> Clone for Value<T> {
 /// Draws a number from 0 to below 1.
 pub(crate) type Random<T> = Arc<dyn Fn(&mut T, &mut <T as Owner>::Context<'_>) -> f64 + Send + Sync>;
 
-/// The parameters of a behaviour, as the file has them.
-pub(crate) type Params<'i> = Option<Spanned<DeValue<'i>>>;
-
 /// Whether a message is of a kind.
-pub(crate) type Told<T> = Arc<dyn Fn(&<T as Owner>::Message) -> bool + Send + Sync>;
+pub(crate) type MessageKind<T> = Arc<dyn Fn(&<T as Owner>::Message) -> bool + Send + Sync>;
 
 /// Makes the state that does what a behaviour says.
-type Make<T> = Arc<dyn Fn(Params<'_>) -> Result<StateRef<T>, toml::de::Error> + Send + Sync>;
+type Make<T> = Arc<dyn Fn(Option<Params<'_>>) -> Result<StateRef<T>, toml::de::Error> + Send + Sync>;
 
 struct Behaviour<T: Owner> {
     /// `None` for a behaviour without parameters.
@@ -156,8 +174,9 @@ impl<T: Owner> Vocabulary<T> {
             behaviours: BTreeMap::new(),
             messages: BTreeMap::new(),
             random: None,
+            repeated: BTreeSet::new(),
             #[cfg(feature = "script")]
-            scripts: super::script::Offered::default(),
+            scripts: scripts::Scripts::default(),
         }
     }
 
@@ -169,13 +188,11 @@ impl<T: Owner> Vocabulary<T> {
     ///
     /// When `name` is not a word.
     #[must_use]
-    pub fn value<F>(mut self, name: impl Into<String>, read: F) -> Self
+    pub fn value<F>(self, name: impl Into<String>, read: F) -> Self
     where
         F: Fn(&T, &T::Context<'_>) -> f64 + Send + Sync + 'static,
     {
-        let name = word(name.into());
-        self.values.insert(name, Value::Number(Arc::new(read)));
-        self
+        self.with_value(word(name.into()), Value::Number(Arc::new(read)))
     }
 
     /// Offers something that is true or false, such as `enemy_visible`, for conditions to ask.
@@ -184,65 +201,64 @@ impl<T: Owner> Vocabulary<T> {
     ///
     /// When `name` is not a word.
     #[must_use]
-    pub fn flag<F>(mut self, name: impl Into<String>, read: F) -> Self
+    pub fn flag<F>(self, name: impl Into<String>, read: F) -> Self
     where
         F: Fn(&T, &T::Context<'_>) -> bool + Send + Sync + 'static,
     {
-        let name = word(name.into());
-        self.values.insert(name, Value::Flag(Arc::new(read)));
-        self
+        self.with_value(word(name.into()), Value::Flag(Arc::new(read)))
     }
 
     /// Offers a state as what a defined state does: its callbacks and guards are the defined state's.
     ///
     /// Its own parent and initial child are not used; the file says what is nested in what.
     #[must_use]
-    pub fn behaviour(self, name: impl Into<String>, state: impl Into<StateRef<T>>) -> Self {
+    pub fn behaviour(self, name: impl Into<String>, state: impl IntoState<T>) -> Self {
         self.stand_in(name, None, state)
     }
 
     /// Offers states with parameters as what defined states do: `make` is called once for each defined state that names the
     /// behaviour, with that state's `params`.
     #[must_use]
-    pub fn behaviour_with<P, S, F>(mut self, name: impl Into<String>, make: F) -> Self
+    pub fn behaviour_with<P, S, F>(self, name: impl Into<String>, make: F) -> Self
     where
         P: DeserializeOwned + JsonSchema,
         S: State<T>,
         F: Fn(P) -> S + Send + Sync + 'static,
     {
-        let make = move |params: Params<'_>| {
+        let make = move |params: Option<Params<'_>>| {
             let params = params.unwrap_or_else(|| Spanned::new(0..0, DeValue::Table(DeTable::new())));
             P::deserialize(params.into_deserializer()).map(|params| StateRef::from(Arc::new(make(params))))
         };
         let schema = schemars::schema_for!(P).to_value();
-        self.behaviours.insert(name.into(), Behaviour { schema: Some(schema), make: Arc::new(make) });
-        self
+        self.with_behaviour(name.into(), Behaviour { schema: Some(schema), make: Arc::new(make) })
     }
 
     /// Offers a state in the place of a behaviour whose code is not there: parameters are checked against a JSON Schema, and
     /// then left alone. `None` takes none.
     ///
-    /// For tools, which know a game's behaviours by [`Words`] only.
+    /// This is for tools, which know a game's behaviours by [`Words`] only.
     #[must_use]
     pub fn stand_in(
-        mut self,
+        self,
         name: impl Into<String>,
         schema: Option<serde_json::Value>,
-        state: impl Into<StateRef<T>>,
+        state: impl IntoState<T>,
     ) -> Self {
-        let state = state.into();
-        let make = move |_: Params<'_>| Ok(state.clone());
-        self.behaviours.insert(name.into(), Behaviour { schema, make: Arc::new(make) });
-        self
+        let state = state.into_state();
+        let make = move |_: Option<Params<'_>>| Ok(state.clone());
+        self.with_behaviour(name.into(), Behaviour { schema, make: Arc::new(make) })
     }
 
-    /// Offers a kind of message, for exits with `on = ".."`: `is` tells whether a message is of this kind.
+    /// Offers a kind of message, for exits with `on = ".."`: `is` says whether a message is of this kind.
     #[must_use]
     pub fn message<F>(mut self, name: impl Into<String>, is: F) -> Self
     where
         F: Fn(&T::Message) -> bool + Send + Sync + 'static,
     {
-        self.messages.insert(name.into(), Arc::new(is));
+        let name = name.into();
+        if self.messages.insert(name.clone(), Arc::new(is)).is_some() {
+            self.repeated.insert(Repeated::Word(WordKind::Message, name));
+        }
         self
     }
 
@@ -255,7 +271,9 @@ impl<T: Owner> Vocabulary<T> {
     where
         F: Fn(&mut T, &mut T::Context<'_>) -> f64 + Send + Sync + 'static,
     {
-        self.random = Some(Arc::new(draw));
+        if self.random.replace(Arc::new(draw)).is_some() {
+            self.repeated.insert(Repeated::Random);
+        }
         self
     }
 
@@ -282,6 +300,25 @@ impl<T: Owner> Vocabulary<T> {
         words
     }
 
+    /// What has been registered more than once.
+    pub(crate) fn repeated(&self) -> &BTreeSet<Repeated> {
+        &self.repeated
+    }
+
+    fn with_value(mut self, name: String, value: Value<T>) -> Self {
+        if self.values.insert(name.clone(), value).is_some() {
+            self.repeated.insert(Repeated::Word(WordKind::Value, name));
+        }
+        self
+    }
+
+    fn with_behaviour(mut self, name: String, behaviour: Behaviour<T>) -> Self {
+        if self.behaviours.insert(name.clone(), behaviour).is_some() {
+            self.repeated.insert(Repeated::Word(WordKind::Behaviour, name));
+        }
+        self
+    }
+
     pub(crate) fn value_of(&self, name: &str) -> Option<Value<T>> {
         self.values.get(name).cloned()
     }
@@ -291,7 +328,7 @@ impl<T: Owner> Vocabulary<T> {
         self.values.iter()
     }
 
-    pub(crate) fn message_of(&self, name: &str) -> Option<Told<T>> {
+    pub(crate) fn message_of(&self, name: &str) -> Option<MessageKind<T>> {
         self.messages.get(name).cloned()
     }
 
@@ -300,7 +337,11 @@ impl<T: Owner> Vocabulary<T> {
     }
 
     /// The state that does what `behaviour` says. `None` if there is no such word.
-    pub(crate) fn make(&self, behaviour: &str, params: Params<'_>) -> Option<Result<StateRef<T>, toml::de::Error>> {
+    pub(crate) fn make(
+        &self,
+        behaviour: &str,
+        params: Option<Params<'_>>,
+    ) -> Option<Result<StateRef<T>, toml::de::Error>> {
         self.behaviours.get(behaviour).map(|behaviour| (behaviour.make)(params))
     }
 }
@@ -309,6 +350,17 @@ impl<T: Owner> Vocabulary<T> {
 pub(crate) fn word(name: String) -> String {
     assert!(is_name(&name), "`{name}` cannot be written in a condition: a value's name is a word");
     name
+}
+
+impl fmt::Display for Repeated {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Word(kind, name) => write!(f, "the {kind} `{name}`"),
+            #[cfg(feature = "script")]
+            Self::Script(file) => write!(f, "the script `{file}`"),
+            Self::Random => f.write_str("random numbers"),
+        }
+    }
 }
 
 impl<T: Owner> Default for Vocabulary<T> {
@@ -330,6 +382,7 @@ impl<T: Owner> Clone for Vocabulary<T> {
             behaviours: self.behaviours.clone(),
             messages: self.messages.clone(),
             random: self.random.clone(),
+            repeated: self.repeated.clone(),
             #[cfg(feature = "script")]
             scripts: self.scripts.clone(),
         }

@@ -17,60 +17,48 @@ use winnow::stream::{LocatingSlice, Location, Stateful, Stream};
 use winnow::token::{literal, take_while};
 use winnow::{ModalResult, Parser};
 
-use super::expression::{Comparison, Expr, Name, Operand};
-use super::fault::Fault;
+use super::super::expression::{Comparison, Expr, Name, Operand, begins_name, continues_name};
+use super::super::mistake::Mistake;
 use super::source_map::SourceMap;
 
 /// How deep parentheses and `not`s may be nested.
-pub(crate) const DEEPEST: usize = 64;
+const DEEPEST: usize = 64;
 
-/// The words that cannot be names of values.
-pub(crate) const RESERVED: [&str; 7] = ["and", "or", "not", "true", "false", "time_in_state", "chance"];
-
-/// Reads a condition. Where it is wrong, says so of the place in `text`.
-pub(crate) fn parse(text: &str, map: &SourceMap) -> Result<Expr, (Range<usize>, Fault)> {
-    let mut input = Input { input: LocatingSlice::new(text), state: Reading { map, depth: 0 } };
+/// Reads a condition. A mistake in it is at its place in the file.
+pub(crate) fn parse(text: &str, map: &SourceMap) -> Result<Expr, Box<Mistake>> {
+    let mut input = Input { input: LocatingSlice::new(text), state: Nesting { map, depth: 0 } };
     let read = (condition, end).map(|(expr, ())| expr).parse_next(&mut input);
     read.map_err(|error| {
-        let wrong = error.into_inner().unwrap_or(Wrong { at: 0..0, fault: None });
-        let fault = wrong.fault.unwrap_or(Fault::Expected { expected: "a condition", hint: None });
-        (map.place(wrong.at), fault)
+        let mistake = error.into_inner().ok().and_then(|wrong| wrong.0).map(|mistake| *mistake);
+        let mistake = mistake.unwrap_or_else(|| Mistake::error("condition", 0..0, "expected a condition"));
+        Box::new(mistake.moved(|at| map.span(at)))
     })
 }
 
-/// Whether a name can be written in a condition.
-pub(crate) fn is_name(text: &str) -> bool {
-    text.starts_with(begins_name) && text.chars().all(continues_name) && !RESERVED.contains(&text)
-}
+type Input<'i> = Stateful<LocatingSlice<&'i str>, Nesting<'i>>;
 
-type Input<'i> = Stateful<LocatingSlice<&'i str>, Reading<'i>>;
-
+/// How deep the parser is.
 #[derive(Clone, Copy)]
-struct Reading<'i> {
+struct Nesting<'i> {
     map: &'i SourceMap,
     depth: usize,
 }
 
-impl std::fmt::Debug for Reading<'_> {
+impl std::fmt::Debug for Nesting<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} deep", self.depth)
     }
 }
 
-/// What is wrong, where.
+/// Why a parser did not match. `None` where something else may match: most of these are forgotten at once.
 #[derive(Debug)]
-struct Wrong {
-    at: Range<usize>,
-    fault: Option<Fault>,
-}
+struct Wrong(Option<Box<Mistake>>);
 
 impl<'i> ParserError<Input<'i>> for Wrong {
     type Inner = Self;
 
-    /// Of what does not match here but may match otherwise: most of these are forgotten at once.
-    fn from_input(input: &Input<'i>) -> Self {
-        let at = input.current_token_start();
-        Self { at: at..at, fault: None }
+    fn from_input(_: &Input<'i>) -> Self {
+        Self(None)
     }
 
     fn into_inner(self) -> Result<Self, Self> {
@@ -103,7 +91,12 @@ fn joined<'i>(
 fn one(input: &mut Input<'_>) -> ModalResult<Expr, Wrong> {
     multispace0.parse_next(input)?;
     if input.state.depth == DEEPEST {
-        return wrong(next_word(input), Fault::TooDeep { most: DEEPEST });
+        let message = format!("the condition is nested deeper than {DEEPEST} parentheses and `not`s");
+        return wrong(
+            Mistake::error("condition-too-deep", next_word(input), message)
+                .label("too deep from here")
+                .help("let the game offer the answer as one value, or split the state"),
+        );
     }
     input.state.depth += 1;
     let read = if opt(word("not")).parse_next(input)?.is_some() {
@@ -129,10 +122,11 @@ fn chance(input: &mut Input<'_>) -> ModalResult<Expr, Wrong> {
     let at = next_word(input);
     let Some(p) = opt(number).parse_next(input)? else { return expected(input, "a chance from 0 to 1") };
     if !(0.0..=1.0).contains(&p) {
-        return wrong(at.start..input.previous_token_end(), Fault::OutOfChance);
+        let at = at.start..input.previous_token_end();
+        return wrong(Mistake::error("chance", at, "a chance is a number from 0 to 1").label("not from 0 to 1"));
     }
     expect(input, symbol(")"), "`)`")?;
-    Ok(Expr::Chance { p, span: input.state.map.place(start..input.previous_token_end()) })
+    Ok(Expr::Chance { p, span: input.state.map.span(start..input.previous_token_end()) })
 }
 
 fn comparison(input: &mut Input<'_>) -> ModalResult<Expr, Wrong> {
@@ -151,14 +145,22 @@ fn comparison(input: &mut Input<'_>) -> ModalResult<Expr, Wrong> {
     multispace0.parse_next(input)?;
     let second = input.current_token_start();
     if opt(operator).parse_next(input)?.is_some() {
-        return wrong(second..input.previous_token_end(), Fault::Chained);
+        return wrong(
+            Mistake::error("condition", second..input.previous_token_end(), "comparisons cannot be chained")
+                .label("a second comparison")
+                .help("join them by `and`, as in `1 < health and health < 5`"),
+        );
     }
     input.reset(&before);
     if !matches!(
         (&left, &right),
         (Operand::Value(_) | Operand::TimeInState(_), _) | (_, Operand::Value(_) | Operand::TimeInState(_))
     ) {
-        return wrong(start..end, Fault::NothingToCompare);
+        return wrong(
+            Mistake::error("comparison", start..end, "the comparison is always the same")
+                .label("neither side is a value")
+                .help("name a value of the game on one side"),
+        );
     }
     Ok(Expr::Compare { left, op, right })
 }
@@ -171,7 +173,7 @@ fn operand(input: &mut Input<'_>, what: &'static str) -> ModalResult<Operand, Wr
     let before = input.checkpoint();
     let start = input.current_token_start();
     if let Some(text) = opt(name).parse_next(input)? {
-        let span = input.state.map.place(start..input.previous_token_end());
+        let span = input.state.map.span(start..input.previous_token_end());
         match text {
             "true" => return Ok(Operand::Bool(true)),
             "false" => return Ok(Operand::Bool(false)),
@@ -204,20 +206,15 @@ fn number(input: &mut Input<'_>) -> ModalResult<f64, Wrong> {
     let text = (opt("-"), digit1, opt((".", digit1)), opt(exponent)).take().parse_next(input)?;
     match text.parse::<f64>() {
         Ok(number) if number.is_finite() => Ok(number),
-        _ => wrong(start..input.previous_token_end(), Fault::NumberTooLarge),
+        _ => {
+            let at = start..input.previous_token_end();
+            wrong(Mistake::error("condition", at, "the number is too large").label("too large"))
+        }
     }
 }
 
 fn name<'i>(input: &mut Input<'i>) -> ModalResult<&'i str, Wrong> {
     (take_while(1, begins_name), take_while(0.., continues_name)).take().parse_next(input)
-}
-
-fn begins_name(c: char) -> bool {
-    c.is_alphabetic() || c == '_'
-}
-
-fn continues_name(c: char) -> bool {
-    c.is_alphanumeric() || c == '_' || c == '.'
 }
 
 /// A word of the grammar: what follows does not make another word of it.
@@ -237,8 +234,8 @@ fn end(input: &mut Input<'_>) -> ModalResult<(), Wrong> {
     let expected_here = "`and`, `or` or the end";
     let rest: &str = input.input.as_ref();
     if rest.starts_with(begins_name) {
-        let hint = Some("write `and` or `or` between two conditions; a name has no spaces in it");
-        return wrong(next_word(input), Fault::Expected { expected: expected_here, hint });
+        let help = "write `and` or `or` between two conditions; a name has no spaces in it";
+        return wrong(not_expected(input, expected_here).help(help));
     }
     expected(input, expected_here)
 }
@@ -269,12 +266,21 @@ const MEANT: [(&str, &str); 10] = [
 fn expected<O>(input: &mut Input<'_>, expected: &'static str) -> ModalResult<O, Wrong> {
     multispace0.parse_next(input)?;
     let rest: &str = input.input.as_ref();
-    let hint = MEANT.iter().find_map(|(written, hint)| rest.starts_with(written).then_some(*hint));
-    wrong(next_word(input), Fault::Expected { expected, hint })
+    let help = MEANT.iter().find_map(|(written, help)| rest.starts_with(written).then_some(*help));
+    let mistake = not_expected(input, expected);
+    wrong(match help {
+        Some(help) => mistake.help(help),
+        None => mistake,
+    })
 }
 
-fn wrong<O>(at: Range<usize>, fault: Fault) -> ModalResult<O, Wrong> {
-    Err(ErrMode::Cut(Wrong { at, fault: Some(fault) }))
+/// What stands next is not what would have been right.
+fn not_expected(input: &Input<'_>, expected: &'static str) -> Mistake {
+    Mistake::error("condition", next_word(input), format!("expected {expected}"))
+}
+
+fn wrong<O>(mistake: Mistake) -> ModalResult<O, Wrong> {
+    Err(ErrMode::Cut(Wrong(Some(Box::new(mistake)))))
 }
 
 /// The next word or symbol; at the end, the end.
@@ -295,9 +301,8 @@ fn next_word(input: &Input<'_>) -> Range<usize> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{is_name, parse};
-    use crate::definition::expression::{Comparison, Expr, Name, Operand};
-    use crate::definition::source_map::SourceMap;
+    use super::{SourceMap, parse};
+    use crate::definition::expression::{Comparison, Expr, Name, Operand, is_name};
 
     fn name() -> impl Strategy<Value = Name> {
         "[a-zA-Z_äé][a-z0-9_.ö]{0,8}"
@@ -359,7 +364,7 @@ mod tests {
 
     fn parsed(text: &str) -> Result<Expr, String> {
         let map = SourceMap::of(text, &format!("'{text}'"), 0);
-        parse(text, &map).map(bare).map_err(|(span, fault)| format!("{text}: {span:?}: {}", fault.message()))
+        parse(text, &map).map(bare).map_err(|mistake| format!("{text}: {mistake:?}"))
     }
 
     proptest! {
@@ -376,7 +381,8 @@ mod tests {
             text in prop_oneof!["[^'\n]{0,60}", r"([()<>=!&|a-c0-9.\- ]|and|or|not|true|chance|time_in_state| ){0,40}"]
         ) {
             let map = SourceMap::of(&text, &format!("'{text}'"), 0);
-            if let Err((span, _)) = parse(&text, &map) {
+            if let Err(mistake) = parse(&text, &map) {
+                let span = mistake.label.at;
                 prop_assert!(span.start <= span.end && span.end <= text.len() + 1, "{:?}", span);
                 prop_assert!(text.get(span.start - 1..span.end - 1).is_some(), "{:?}", span);
             }

@@ -1,23 +1,18 @@
 //! The parameters of a behaviour, against the JSON Schema of what it takes.
 //!
 //! This finds all the mistakes at once, with or without the behaviour's code: unknown and missing parameters, and those of a
-//! wrong type. What a schema says beyond that is left to the deserialiser of the behaviour's own type.
+//! wrong type. What a schema says beyond that is left to the deserializer of the behaviour's own type.
 
 use serde_json::Value as Schema;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::fault::Fault;
-use super::outline::Spot;
-use super::problem::Findings;
-use super::read::type_of;
+use super::super::draft::{Params, type_of};
+use super::super::expression::Name;
+use super::super::findings::Findings;
+use super::super::mistake::Mistake;
 
-pub(crate) fn check(
-    findings: &mut Findings,
-    behaviour: &Spot,
-    schema: Option<&Schema>,
-    params: Option<&Spanned<DeValue<'_>>>,
-) {
+pub(crate) fn check(findings: &mut Findings, behaviour: &Name, schema: Option<&Schema>, params: Option<&Params<'_>>) {
     let none = DeTable::new();
     let given = params.and_then(|params| params.get_ref().as_table()).unwrap_or(&none);
     let properties = schema.and_then(|schema| schema["properties"].as_object());
@@ -31,15 +26,13 @@ pub(crate) fn check(
             None => {
                 let known = properties.into_iter().flatten().map(|(name, _)| name.as_str());
                 let nearest = findings.nearest(name_text, known);
-                findings.add(
-                    name.span(),
-                    Fault::UnknownParameter {
-                        behaviour: behaviour.text.clone(),
-                        name: name_text.into(),
-                        nearest,
-                        takes_none: properties.is_none_or(serde_json::Map::is_empty),
-                    },
-                );
+                let message = format!("behaviour `{behaviour}` has no parameter `{name_text}`");
+                let mistake = Mistake::error("unknown-parameter", name.span(), message).label("not a parameter");
+                findings.add(if properties.is_none_or(serde_json::Map::is_empty) {
+                    mistake.help(format!("behaviour `{behaviour}` takes no parameters"))
+                } else {
+                    mistake.meant(nearest)
+                });
             }
         }
     }
@@ -47,8 +40,8 @@ pub(crate) fn check(
     for name in required.into_iter().flatten().filter_map(Schema::as_str) {
         if !given.contains_key(name) {
             let span = params.map_or(behaviour.span.clone(), Spanned::span);
-            let fault = Fault::MissingParameter { behaviour: behaviour.text.clone(), name: name.into() };
-            findings.add(span, fault);
+            let message = format!("behaviour `{behaviour}` needs parameter `{name}`");
+            findings.add(Mistake::error("missing-parameter", span, message).label(format!("needs `{name}`")));
         }
     }
 }
@@ -64,7 +57,7 @@ fn takes_any(schema: Option<&Schema>) -> bool {
 
 fn check_type(
     findings: &mut Findings,
-    behaviour: &Spot,
+    behaviour: &Name,
     name: &str,
     value: &Spanned<DeValue<'_>>,
     root: &Schema,
@@ -87,8 +80,9 @@ fn check_type(
         Some(text) if !allowed.words.is_empty() => format!("`{text}`"),
         _ => type_of(found).into(),
     };
-    let fault = Fault::ParameterType { behaviour: behaviour.text.clone(), name: name.into(), expected, found };
-    findings.add(value.span(), fault);
+    let message = format!("parameter `{name}` of behaviour `{behaviour}` must be {expected}, not {found}");
+    let mistake = Mistake::error("parameter-type", value.span(), message);
+    findings.add(mistake.label(format!("expected {expected}")));
 }
 
 /// What a property may be, as far as it is simply said.
@@ -98,7 +92,7 @@ struct Allowed {
     words: Vec<String>,
 }
 
-/// `None` where the schema says it in a way that is left to the deserialiser.
+/// `None` where the schema says it in a way that is left to the deserializer.
 fn allowed(root: &Schema, property: &Schema) -> Option<Allowed> {
     let mut property = property;
     if let Some(name) = property["$ref"].as_str() {

@@ -51,19 +51,19 @@ impl SourceMap {
     }
 
     /// Where a part of the text is written.
-    pub(crate) fn place(&self, span: Range<usize>) -> Range<usize> {
-        let end = match self.stretches.iter().rev().find(|stretch| stretch.text.start < span.end) {
-            Some(last) if last.text.len() == last.file.len() => last.file.start + (span.end - last.text.start),
+    pub(crate) fn span(&self, part: Range<usize>) -> Range<usize> {
+        let end = match self.stretches.iter().rev().find(|stretch| stretch.text.start < part.end) {
+            Some(last) if last.text.len() == last.file.len() => last.file.start + (part.end - last.text.start),
             Some(last) => last.file.end,
             None => self.start,
         };
-        let start = match self.stretches.iter().find(|stretch| stretch.text.end > span.start) {
-            Some(first) if first.text.len() == first.file.len() => first.file.start + (span.start - first.text.start),
+        let start = match self.stretches.iter().find(|stretch| stretch.text.end > part.start) {
+            Some(first) if first.text.len() == first.file.len() => first.file.start + (part.start - first.text.start),
             Some(first) => first.file.start,
             None => end,
         };
         // Nothing, behind a line that goes on in the next.
-        if span.is_empty() { start..start } else { start..end }
+        if part.is_empty() { start..start } else { start..end }
     }
 }
 
@@ -98,15 +98,15 @@ fn escape(written: &str) -> usize {
 mod tests {
     use super::SourceMap;
 
-    /// Finds a word of the text by its place in the file.
+    /// Finds a word of the text by where it stands in the file.
     #[track_caller]
     fn assert_found(written: &str, word: &str, expected: &str) {
         let file = format!("when = {written}\n");
         let table: toml::Table = toml::from_str(&file).unwrap();
         let text = table["when"].as_str().unwrap();
         let at = text.find(word).unwrap();
-        let place = SourceMap::of(text, written, "when = ".len()).place(at..at + word.len());
-        assert_eq!(&file[place], expected, "{written}");
+        let span = SourceMap::of(text, written, "when = ".len()).span(at..at + word.len());
+        assert_eq!(&file[span], expected, "{written}");
     }
 
     #[test]
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn nothing_is_found_at_the_end() {
         assert_found(r#""""#, "", "");
-        assert_eq!(SourceMap::of("a <", "\"\\u0061 <\"", 0).place(3..3), 9..9);
-        assert_eq!(SourceMap::of("", "\"\"\"\n\"\"\"", 0).place(0..0), 4..4);
+        assert_eq!(SourceMap::of("a <", "\"\\u0061 <\"", 0).span(3..3), 9..9);
+        assert_eq!(SourceMap::of("", "\"\"\"\n\"\"\"", 0).span(0..0), 4..4);
     }
 }

@@ -1,0 +1,119 @@
+//! The second stage of reading a definition: what a file says, as it is written.
+//!
+//! Keys and types are those of the format. Names are names still: whether there are such states, and whether the game offers
+//! such words, is for the next stage to check. What is missing or mistaken is `None`, and has been reported.
+
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::DeValue;
+
+use super::expression::{Expr, Name};
+
+mod format;
+mod grammar;
+pub(crate) mod read;
+mod source_map;
+mod syntax;
+
+pub use format::schema;
+
+/// What a file says.
+pub(crate) struct Draft<'i> {
+    pub(crate) initial: Option<Name>,
+    pub(crate) global: Option<Name>,
+    /// In the order of the file.
+    pub(crate) states: Vec<DraftState<'i>>,
+}
+
+/// What a file says of one state.
+pub(crate) struct DraftState<'i> {
+    pub(crate) name: Name,
+    pub(crate) behaviour: Option<Name>,
+    pub(crate) params: Option<Params<'i>>,
+    pub(crate) script: Option<Name>,
+    pub(crate) enter_when: Option<When>,
+    pub(crate) parent: Option<Name>,
+    pub(crate) initial: Option<Name>,
+    pub(crate) keeps_history: bool,
+    pub(crate) is_final: bool,
+    pub(crate) exits: Vec<DraftExit>,
+}
+
+/// What a file says of one exit.
+pub(crate) struct DraftExit {
+    pub(crate) to: Option<Name>,
+    pub(crate) when: Option<When>,
+    pub(crate) on: Option<Name>,
+    /// Whether it has a `when` or an `on`, be it a mistaken one.
+    pub(crate) has_condition: bool,
+    pub(crate) span: Range<usize>,
+}
+
+/// The parameters of a behaviour: a table.
+pub(crate) type Params<'i> = Spanned<DeValue<'i>>;
+
+/// A condition, or the script that answers it.
+#[derive(Clone)]
+pub(crate) enum When {
+    Expr {
+        expr: Expr,
+        /// As it is written.
+        text: String,
+        span: Range<usize>,
+    },
+    Script(Name),
+}
+
+impl When {
+    /// As it is written, in one line.
+    pub(crate) fn text(&self) -> String {
+        match self {
+            Self::Expr { text, .. } => text.split_whitespace().collect::<Vec<_>>().join(" "),
+            Self::Script(script) => format!("script {}", script.text),
+        }
+    }
+
+    /// The script that answers it.
+    #[cfg(feature = "script")]
+    pub(crate) fn script(&self) -> Option<&Name> {
+        match self {
+            Self::Script(script) => Some(script),
+            Self::Expr { .. } => None,
+        }
+    }
+
+    /// Where it first asks for a value.
+    pub(crate) fn first_value(&self, name: &str) -> Option<Range<usize>> {
+        match self {
+            Self::Expr { expr, .. } => expr.first_value(name).map(|value| value.span.clone()),
+            Self::Script(_) => None,
+        }
+    }
+
+    /// Where it first asks for a random number.
+    pub(crate) fn first_chance(&self) -> Option<Range<usize>> {
+        match self {
+            Self::Expr { expr, .. } => expr.first_chance().cloned(),
+            Self::Script(_) => None,
+        }
+    }
+
+    /// Whether it holds, whoever is asked.
+    pub(crate) fn is_always(&self) -> bool {
+        matches!(self, Self::Expr { expr: Expr::Bool(true), .. })
+    }
+}
+
+/// What a value is, with its article.
+pub(crate) fn type_of(value: &DeValue<'_>) -> &'static str {
+    match value {
+        DeValue::String(_) => "a string",
+        DeValue::Integer(_) => "a whole number",
+        DeValue::Float(_) => "a number",
+        DeValue::Boolean(_) => "true or false",
+        DeValue::Datetime(_) => "a date",
+        DeValue::Array(_) => "a list",
+        DeValue::Table(_) => "a table",
+    }
+}

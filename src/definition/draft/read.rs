@@ -1,0 +1,221 @@
+//! From the text of a file to its draft. Every mistake is noted, and reading goes on behind it.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::super::expression::Name;
+use super::super::findings::Findings;
+use super::super::mistake::{Mistake, Origin};
+use super::format::{EXIT_KEYS, MACHINE_KEYS, SCRIPT_KEYS, STATE_KEYS};
+use super::source_map::SourceMap;
+use super::{Draft, DraftExit, DraftState, When, grammar, syntax, type_of};
+
+type Value<'i> = Spanned<DeValue<'i>>;
+
+/// Reads a file's text. `None` if there is none.
+pub(crate) fn read<'i>(text: &'i str, findings: &mut Findings) -> Option<Draft<'i>> {
+    if text.trim_start_matches('\u{feff}').trim().is_empty() {
+        findings.add(
+            Mistake::error("empty", 0..0, "the file is empty")
+                .label("nothing here")
+                .help("a definition needs `initial = \"..\"` and at least one `[states.name]`"),
+        );
+        return None;
+    }
+    let (table, errors) = DeTable::parse_recoverable(text);
+    syntax::add(findings, text, table.get_ref(), errors);
+    Some(Reader { findings, text }.machine(table.get_ref()))
+}
+
+struct Reader<'a, 'i> {
+    findings: &'a mut Findings,
+    text: &'i str,
+}
+
+impl<'i> Reader<'_, 'i> {
+    fn machine(&mut self, machine: &DeTable<'i>) -> Draft<'i> {
+        self.known_keys(machine, "a machine", MACHINE_KEYS);
+        let states = self.given(machine, "states", "the file", 0..0);
+        let states = states.and_then(|states| self.table(states, "`states`"));
+        let mut defined: Vec<_> = states.into_iter().flatten().collect();
+        defined.sort_by_key(|(name, _)| name.span().start);
+        let initial = self.given(machine, "initial", "the file", 0..0);
+        Draft {
+            initial: initial.and_then(|initial| self.string(initial, "`initial`")),
+            global: machine.get("global").and_then(|global| self.string(global, "`global`")),
+            states: defined.into_iter().map(|(name, state)| self.state(name, state)).collect(),
+        }
+    }
+
+    fn state(&mut self, name: &Spanned<Cow<'i, str>>, state: &Value<'i>) -> DraftState<'i> {
+        let name = Name { text: name.get_ref().to_string(), span: name.span() };
+        if name.text.trim() != name.text || name.text.is_empty() || name.text.contains(char::is_control) {
+            let message = format!("`{}` cannot be the name of a state", name.text);
+            self.findings.add(
+                Mistake::error("bad-name", name.span.clone(), message)
+                    .help("a name has no spaces at its ends, no control characters, and is not empty"),
+            );
+        }
+        let none = DeTable::new();
+        let state = self.table(state, "a state").unwrap_or(&none);
+        self.known_keys(state, "a state", STATE_KEYS);
+        let behaviour = state.get("behaviour").and_then(|value| self.string(value, "`behaviour`"));
+        let params = state.get("params").filter(|params| self.table(params, "`params`").is_some());
+        if let (None, Some(params)) = (&behaviour, params) {
+            let at = self.key_span("params", params.span());
+            self.findings.add(
+                Mistake::error("params-without-behaviour", at, "`params` are given, but no behaviour to take them")
+                    .label("taken by nothing")
+                    .help("add `behaviour = \"..\"`"),
+            );
+        }
+        DraftState {
+            behaviour,
+            params: params.cloned(),
+            script: state.get("script").and_then(|value| self.string(value, "`script`")),
+            enter_when: state.get("enter_when").and_then(|value| self.condition(value, "`enter_when`")),
+            parent: state.get("parent").and_then(|value| self.string(value, "`parent`")),
+            initial: state.get("initial").and_then(|value| self.string(value, "`initial`")),
+            keeps_history: state.get("history").and_then(|value| self.boolean(value, "`history`")).unwrap_or(false),
+            is_final: state.get("final").and_then(|value| self.boolean(value, "`final`")).unwrap_or(false),
+            exits: match state.get("exits") {
+                Some(exits) => self.array(exits, "`exits`").iter().filter_map(|exit| self.exit(exit)).collect(),
+                None => Vec::new(),
+            },
+            name,
+        }
+    }
+
+    fn exit(&mut self, exit: &Value<'_>) -> Option<DraftExit> {
+        let span = exit.span();
+        let exit = self.table(exit, "an exit")?;
+        self.known_keys(exit, "an exit", EXIT_KEYS);
+        let to = self.given(exit, "to", "an exit", span.clone());
+        Some(DraftExit {
+            to: to.and_then(|to| self.string(to, "`to`")),
+            when: exit.get("when").and_then(|value| self.condition(value, "`when`")),
+            on: exit.get("on").and_then(|value| self.string(value, "`on`")),
+            has_condition: exit.contains_key("when") || exit.contains_key("on"),
+            span,
+        })
+    }
+
+    fn condition(&mut self, value: &Value<'_>, what: &str) -> Option<When> {
+        if let DeValue::Table(table) = value.get_ref() {
+            self.known_keys(table, "a condition", SCRIPT_KEYS);
+            let Some(script) = table.get("script") else {
+                self.missing("script", "a condition", value.span());
+                return None;
+            };
+            return self.string(script, "`script`").map(When::Script);
+        }
+        let Name { text, span } = self.string(value, what)?;
+        let written = self.text.get(span.clone()).unwrap_or_default();
+        match grammar::parse(&text, &SourceMap::of(&text, written, span.start)) {
+            Ok(expr) => Some(When::Expr { expr, text, span }),
+            Err(mistake) => {
+                self.findings.add(*mistake);
+                None
+            }
+        }
+    }
+
+    fn missing(&mut self, key: &str, of: &str, at: Range<usize>) {
+        self.findings.add(missing_key(key, of, at));
+    }
+
+    /// The value of a key that there must be.
+    fn given<'t, 'v>(
+        &mut self,
+        table: &'t DeTable<'v>,
+        key: &'static str,
+        of: &str,
+        span: Range<usize>,
+    ) -> Option<&'t Value<'v>> {
+        let value = table.get(key);
+        // One that is misspelled has been reported as an unknown key.
+        if value.is_none() && !table.keys().any(|name| self.findings.nearest(name.get_ref(), [key]).is_some()) {
+            self.missing(key, of, span);
+        }
+        value
+    }
+
+    fn known_keys(&mut self, table: &DeTable<'_>, of: &str, known: &[&str]) {
+        for (key, _) in table {
+            let name: &str = key.get_ref();
+            if !known.contains(&name) {
+                let nearest = self.findings.nearest(name, known.iter().copied());
+                self.findings.add(
+                    Mistake::error("unknown-key", key.span(), format!("unknown key `{name}` in {of}"))
+                        .label("not a key of the format")
+                        .help(format!("known keys: {}", known.join(", ")))
+                        .meant(nearest)
+                        .origin(Origin::MayFollow),
+                );
+            }
+        }
+    }
+
+    /// Where the key stands whose value begins at `value`.
+    fn key_span(&self, key: &str, value: Range<usize>) -> Range<usize> {
+        let before = self.text.get(..value.start).unwrap_or_default();
+        match before.rfind(key) {
+            Some(start) => start..start + key.len(),
+            None => value,
+        }
+    }
+
+    fn string(&mut self, value: &Value<'_>, what: &str) -> Option<Name> {
+        match value.get_ref() {
+            DeValue::String(text) => Some(Name { text: text.to_string(), span: value.span() }),
+            _ => self.mistyped(value, what, "a string"),
+        }
+    }
+
+    fn boolean(&mut self, value: &Value<'_>, what: &str) -> Option<bool> {
+        match value.get_ref() {
+            DeValue::Boolean(yes) => Some(*yes),
+            _ => self.mistyped(value, what, "true or false"),
+        }
+    }
+
+    fn table<'t, 'v>(&mut self, value: &'t Value<'v>, what: &str) -> Option<&'t DeTable<'v>> {
+        match value.get_ref() {
+            DeValue::Table(table) => Some(table),
+            _ => self.mistyped(value, what, "a table"),
+        }
+    }
+
+    fn array<'t, 'v>(&mut self, value: &'t Value<'v>, what: &str) -> &'t [Value<'v>] {
+        match value.get_ref() {
+            DeValue::Array(array) => array.as_ref(),
+            _ => self.mistyped(value, what, "a list").unwrap_or_default(),
+        }
+    }
+
+    fn mistyped<O>(&mut self, value: &Value<'_>, what: &str, expected: &'static str) -> Option<O> {
+        let message = format!("{what} must be {expected}, not {}", type_of(value.get_ref()));
+        self.findings.add(
+            Mistake::error("wrong-type", value.span(), message)
+                .label(format!("expected {expected}"))
+                .origin(Origin::MayFollow),
+        );
+        None
+    }
+}
+
+/// A key that there must be.
+pub(crate) fn missing_key(key: &str, of: &str, at: Range<usize>) -> Mistake {
+    let mistake = Mistake::error("missing-key", at, format!("{of} has no `{key}`"))
+        .label(format!("needs `{key}`"))
+        .origin(Origin::MayFollow);
+    match key {
+        "initial" => mistake.help("name the state that a machine begins in: `initial = \"..\"`"),
+        "states" => mistake.help("define a state: `[states.idle]`"),
+        "to" => mistake.help("name the state that the exit leads to: `to = \"..\"`"),
+        _ => mistake,
+    }
+}

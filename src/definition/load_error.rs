@@ -1,0 +1,83 @@
+//! Why a definition could not be loaded from a file.
+
+use std::error::Error;
+use std::path::PathBuf;
+use std::{fmt, io};
+
+use miette::Diagnostic;
+
+use super::problem::Problems;
+
+/// Why a definition could not be loaded from a file.
+///
+/// It is a [`miette::Diagnostic`], as [`Problems`] is: in a `main` that returns `miette::Result<()>`, `?` is enough for
+/// miette's report handler to draw each problem where it is in the file.
+///
+/// # Examples
+///
+/// ```
+/// use demeanor::definition::{Definition, Vocabulary};
+/// # struct Guard;
+/// # impl demeanor::Owner for Guard { type Context<'a> = (); type Message = (); }
+///
+/// fn run() -> miette::Result<()> {
+///     Definition::load("no/such/guard.toml", &Vocabulary::<Guard>::new())?;
+///     Ok(())
+/// }
+///
+/// assert!(run().unwrap_err().to_string().starts_with("no/such/guard.toml: "));
+/// ```
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// The file could not be read.
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// What is in the file is wrong.
+    Problems(Problems),
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io { path, error } => write!(f, "{}: {error}", path.display()),
+            Self::Problems(problems) => fmt::Display::fmt(problems, f),
+        }
+    }
+}
+
+impl Error for LoadError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Io { error, .. } => Some(error),
+            // It stands for the problems themselves: as their cause, they would be reported twice.
+            Self::Problems(problems) => problems.source(),
+        }
+    }
+}
+
+impl Diagnostic for LoadError {
+    fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        match self {
+            Self::Io { .. } => Some(Box::new("io")),
+            Self::Problems(problems) => problems.code(),
+        }
+    }
+
+    fn related<'a>(&'a self) -> Option<Box<dyn Iterator<Item = &'a dyn Diagnostic> + 'a>> {
+        match self {
+            Self::Io { .. } => None,
+            Self::Problems(problems) => problems.related(),
+        }
+    }
+}
+
+impl From<Problems> for LoadError {
+    fn from(problems: Problems) -> Self {
+        Self::Problems(problems)
+    }
+}

@@ -1,0 +1,101 @@
+//! A mistake as data: its code, how bad it is, what it says, where, and what to write instead.
+//!
+//! A mistake is built where it is found. What is done with it later (sorted, counted, drawn) does not depend on its kind.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use miette::Severity;
+
+/// One mistake, before it is known in which file it is.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Mistake {
+    /// A short name for the kind of mistake, to look it up by.
+    pub(crate) code: &'static str,
+    pub(crate) severity: Severity,
+    /// What is wrong.
+    pub(crate) message: String,
+    /// Where, and what is said there.
+    pub(crate) label: Label,
+    /// Another part of the text that it has to do with.
+    pub(crate) second: Option<Label>,
+    /// What to write instead, if that is known.
+    pub(crate) help: Option<String>,
+    pub(crate) origin: Origin,
+}
+
+/// A part of the text, and what is said of it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Label {
+    pub(crate) at: Range<usize>,
+    pub(crate) text: Cow<'static, str>,
+}
+
+/// How a mistake is related to text that could not be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// It is one by itself.
+    Own,
+    /// It may only follow from text around it that could not be read.
+    MayFollow,
+    /// It is text that could not be read.
+    Unread,
+}
+
+impl Mistake {
+    pub(crate) fn error(code: &'static str, at: Range<usize>, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            severity: Severity::Error,
+            message: message.into(),
+            label: Label { at, text: Cow::Borrowed("here") },
+            second: None,
+            help: None,
+            origin: Origin::Own,
+        }
+    }
+
+    /// The definition works all the same.
+    pub(crate) fn warning(code: &'static str, at: Range<usize>, message: impl Into<String>) -> Self {
+        Self { severity: Severity::Warning, ..Self::error(code, at, message) }
+    }
+
+    /// Says something else than "here" where it is.
+    pub(crate) fn label(mut self, text: impl Into<Cow<'static, str>>) -> Self {
+        self.label.text = text.into();
+        self
+    }
+
+    pub(crate) fn second(mut self, at: Option<Range<usize>>, text: &'static str) -> Self {
+        self.second = at.map(|at| Label { at, text: text.into() });
+        self
+    }
+
+    pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// Names what was probably meant, if that is known.
+    pub(crate) fn meant(mut self, nearest: Option<String>) -> Self {
+        if let Some(nearest) = nearest {
+            self.help = Some(format!("did you mean `{nearest}`?"));
+        }
+        self
+    }
+
+    pub(crate) fn origin(mut self, origin: Origin) -> Self {
+        self.origin = origin;
+        self
+    }
+
+    /// The same mistake elsewhere.
+    pub(crate) fn moved(mut self, to: impl FnOnce(Range<usize>) -> Range<usize>) -> Self {
+        self.label.at = to(self.label.at);
+        self
+    }
+
+    pub(crate) fn is_warning(&self) -> bool {
+        self.severity == Severity::Warning
+    }
+}

@@ -1,0 +1,112 @@
+//! How states are nested: parents without circles, initial children that are children, a global that stands apart.
+
+use super::super::findings::Findings;
+use super::super::mistake::{Mistake, Origin};
+use super::{Outline, StateId};
+
+/// The deepest that states may be nested.
+const DEEPEST: usize = 64;
+
+/// Checks the hierarchy. Without an error, every path has an end.
+pub(crate) fn check(outline: &Outline, findings: &mut Findings) {
+    parents(outline, findings);
+    initial_children(outline, findings);
+    if let Some(global) = outline.global {
+        apart(outline, global, findings);
+    }
+}
+
+/// How deep a state is, as far as that has been found.
+#[derive(Clone, Copy, PartialEq)]
+enum Depth {
+    Unknown,
+    /// On the trail that is being followed.
+    Open,
+    Found(usize),
+}
+
+fn parents(outline: &Outline, findings: &mut Findings) {
+    let mut depths = vec![Depth::Unknown; outline.states.len()];
+    for start in &outline.states {
+        let mut trail = Vec::new();
+        let mut at = Some(start.id);
+        let mut depth = 0;
+        while let Some(id) = at {
+            match depths[id.index()] {
+                Depth::Found(found) => {
+                    depth = found + 1;
+                    break;
+                }
+                Depth::Open => {
+                    let begin = trail.iter().position(|on| *on == id).unwrap_or(0);
+                    findings.add(circle(outline, id, &trail[begin..]));
+                    break;
+                }
+                Depth::Unknown => {
+                    depths[id.index()] = Depth::Open;
+                    trail.push(id);
+                    at = outline.state(id).parent;
+                }
+            }
+        }
+        for id in trail.into_iter().rev() {
+            depths[id.index()] = Depth::Found(depth);
+            if depth == DEEPEST {
+                let state = outline.state(id);
+                let message = format!("state `{}` is nested deeper than {DEEPEST} states", state.name);
+                let mistake = Mistake::error("nested-too-deep", state.parent_span.clone(), message);
+                findings.add(mistake.label("its parent"));
+            }
+            depth += 1;
+        }
+    }
+}
+
+fn circle(outline: &Outline, closing: StateId, states: &[StateId]) -> Mistake {
+    let mut names: Vec<_> = states.iter().map(|id| format!("`{}`", outline.state(*id).name)).collect();
+    let last = names.pop().unwrap_or_default();
+    let message = if names.is_empty() {
+        format!("{last} is its own parent")
+    } else {
+        format!("{} and {last} are each other's parents", names.join(", "))
+    };
+    let at = outline.state(closing).parent_span.clone();
+    Mistake::error("parent-cycle", at, message).label("closes the circle").help(if states.len() == 1 {
+        "it must have another parent, or none"
+    } else {
+        "one of them must have another parent, or none"
+    })
+}
+
+fn initial_children(outline: &Outline, findings: &mut Findings) {
+    for state in &outline.states {
+        let Some(child) = state.initial.map(|child| outline.state(child)) else { continue };
+        if child.parent != Some(state.id) {
+            let (composite, child) = (&state.name, &child.name);
+            let message = format!("`{child}` is the initial state of `{composite}`, but not a child of it");
+            findings.add(
+                Mistake::error("initial-not-a-child", state.initial_span.clone(), message)
+                    .label(format!("its parent is not `{composite}`"))
+                    .help(format!("give `{child}` the key `parent = \"{composite}\"`"))
+                    .origin(Origin::MayFollow),
+            );
+        }
+    }
+}
+
+fn apart(outline: &Outline, global: StateId, findings: &mut Findings) {
+    let state = outline.state(global);
+    if state.parent.is_some() || state.initial.is_some() || state.is_composite() {
+        let message = format!("the global state `{}` is nested", state.name);
+        findings.add(
+            Mistake::error("global", state.name.span.clone(), message)
+                .label("runs beside every other state")
+                .help("remove its `parent` and `initial`, and take it as nobody's parent"),
+        );
+    }
+    for exit in outline.states.iter().flat_map(|state| &state.exits).filter(|exit| exit.to == global) {
+        let message = format!("state `{}` is the global state: it cannot be changed to", state.name);
+        findings
+            .add(Mistake::error("global", exit.span.clone(), message).label("runs beside every other state already"));
+    }
+}

@@ -1,0 +1,326 @@
+//! The third stage of reading a definition: what a file says, checked. Its states, how they are nested, and what leads from
+//! one to another.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::iter;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::draft::{Params, When};
+use super::expression::Name;
+use super::problem::Problem;
+use super::source::Source;
+use super::words::ValueKind;
+
+pub(crate) mod check;
+mod hierarchy;
+mod params;
+mod reach;
+pub(crate) mod resolve;
+
+/// What a definition file says, checked, without the code that its words stand for: for tools, which draw and check it.
+///
+/// The states are a tree: [`children`](Self::children) leads down in it, [`path`](Self::path) to a state.
+///
+/// # Examples
+///
+/// ```
+/// use demeanor::definition::Outline;
+///
+/// let outline = Outline::parse(
+///     "door.toml",
+///     r#"
+///         initial = "closed"
+///         [states.closed]
+///         exits = [{ to = "open", when = "pushed" }]
+///         [states.open]
+///         exits = [{ to = "closed", when = "time_in_state > 3" }]
+///     "#,
+///     None,
+/// )?;
+/// let closed = outline.state(outline.initial());
+/// assert_eq!(closed.name(), "closed");
+/// assert_eq!(closed.exits()[0].label(), "pushed");
+/// assert_eq!(outline.state(closed.exits()[0].target()).name(), "open");
+/// # Ok::<(), demeanor::definition::Problems>(())
+/// ```
+#[derive(Clone)]
+pub struct Outline {
+    pub(crate) source: Arc<Source>,
+    pub(crate) initial: StateId,
+    pub(crate) global: Option<StateId>,
+    /// By id.
+    pub(crate) states: Vec<StateOutline>,
+    /// Those without a parent.
+    pub(crate) outermost: Vec<StateId>,
+    pub(crate) warnings: Vec<Problem>,
+    pub(crate) unchecked: Unchecked,
+}
+
+/// A file that has been read and checked.
+pub(crate) struct Checked<'i> {
+    pub(crate) outline: Outline,
+    /// The parameters of each state's behaviour, by id. They borrow the text, and are for the next stage only.
+    pub(crate) params: Vec<Option<Params<'i>>>,
+}
+
+/// Which state of an [`Outline`], and of no other outline.
+///
+/// Ids are in the order of the file, and count from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StateId(usize);
+
+/// One state of an [`Outline`].
+#[derive(Clone)]
+pub struct StateOutline {
+    pub(crate) id: StateId,
+    pub(crate) name: Name,
+    pub(crate) behaviour: Option<Name>,
+    /// Where its parameters stand.
+    pub(crate) params: Option<Range<usize>>,
+    pub(crate) script: Option<Name>,
+    pub(crate) enter_when: Option<When>,
+    pub(crate) parent: Option<StateId>,
+    /// Where the parent is named.
+    pub(crate) parent_span: Range<usize>,
+    pub(crate) initial: Option<StateId>,
+    /// Where the initial child is named.
+    pub(crate) initial_span: Range<usize>,
+    pub(crate) children: Vec<StateId>,
+    pub(crate) keeps_history: bool,
+    pub(crate) is_final: bool,
+    pub(crate) exits: Vec<ExitOutline>,
+}
+
+/// One exit of a [`StateOutline`].
+#[derive(Clone)]
+pub struct ExitOutline {
+    pub(crate) to: StateId,
+    pub(crate) when: Option<When>,
+    pub(crate) on: Option<Name>,
+    pub(crate) span: Range<usize>,
+}
+
+/// The words that could not be checked without a vocabulary.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Unchecked {
+    /// What conditions ask for, and as what they first use it.
+    pub values: BTreeMap<String, ValueKind>,
+    /// Of behaviours.
+    pub behaviours: BTreeSet<String>,
+    /// Of messages.
+    pub messages: BTreeSet<String>,
+}
+
+impl StateId {
+    /// The id of the `i`-th state of the file.
+    pub(crate) fn new(i: usize) -> Self {
+        Self(i)
+    }
+
+    /// Returns the state's index among [`Outline::states`], counted from 0.
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.0
+    }
+}
+
+/// The number of [`StateId::index`].
+impl fmt::Display for StateId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+impl Outline {
+    /// Returns the name of the file.
+    #[must_use]
+    pub fn file(&self) -> &str {
+        &self.source.name
+    }
+
+    /// Returns the state that a machine begins in.
+    #[must_use]
+    pub fn initial(&self) -> StateId {
+        self.initial
+    }
+
+    /// Returns the state that runs beside every other.
+    #[must_use]
+    pub fn global(&self) -> Option<StateId> {
+        self.global
+    }
+
+    /// Returns the states, in the order of the file.
+    #[must_use]
+    pub fn states(&self) -> &[StateOutline] {
+        &self.states
+    }
+
+    /// Returns a state.
+    ///
+    /// # Panics
+    ///
+    /// When the id is another outline's, and this one has fewer states.
+    #[must_use]
+    pub fn state(&self, id: StateId) -> &StateOutline {
+        &self.states[id.0]
+    }
+
+    /// Returns the states nested directly in `parent`; for `None`, those that are nested in none. In the order of the file.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::definition::Outline;
+    ///
+    /// let file = "initial = 'fight'\n[states.fight]\ninitial = 'aim'\n[states.aim]\nparent = 'fight'\n";
+    /// let outline = Outline::parse("guard.toml", file, None)?;
+    /// let [fight] = outline.children(None) else { panic!("one state is nested in none") };
+    /// let [aim] = outline.children(*fight) else { panic!("one state is nested in `fight`") };
+    /// assert_eq!(outline.state(*aim).name(), "aim");
+    /// assert_eq!(outline.path(*aim), [*fight, *aim]);
+    /// # Ok::<(), demeanor::definition::Problems>(())
+    /// ```
+    #[must_use]
+    pub fn children(&self, parent: impl Into<Option<StateId>>) -> &[StateId] {
+        match parent.into() {
+            Some(parent) => &self.state(parent).children,
+            None => &self.outermost,
+        }
+    }
+
+    /// Returns the states from the outermost one around a state down to itself.
+    #[must_use]
+    pub fn path(&self, id: StateId) -> Vec<StateId> {
+        let mut path: Vec<_> = iter::successors(Some(id), |id| self.state(*id).parent).collect();
+        path.reverse();
+        path
+    }
+
+    /// Returns the states from one down through the initial children: what a change to it enters, with the states around it
+    /// that are not active yet.
+    #[must_use]
+    pub fn descent(&self, id: StateId) -> Vec<StateId> {
+        iter::successors(Some(id), |id| self.state(*id).initial).collect()
+    }
+
+    /// Returns the warnings about the file, which works all the same.
+    #[must_use]
+    pub fn warnings(&self) -> &[Problem] {
+        &self.warnings
+    }
+
+    /// Returns the words that could not be checked.
+    #[must_use]
+    pub fn unchecked(&self) -> &Unchecked {
+        &self.unchecked
+    }
+}
+
+impl fmt::Debug for Outline {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.states.iter().map(StateOutline::name).collect();
+        f.debug_struct("Outline").field("file", &self.source.name).field("states", &names).finish_non_exhaustive()
+    }
+}
+
+impl StateOutline {
+    /// Returns which state of the outline it is.
+    #[must_use]
+    pub fn id(&self) -> StateId {
+        self.id
+    }
+
+    /// Returns the state's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name.text
+    }
+
+    /// Returns the name of what it does.
+    #[must_use]
+    pub fn behaviour(&self) -> Option<&str> {
+        self.behaviour.as_ref().map(|name| name.text.as_str())
+    }
+
+    /// Returns the state around it.
+    #[must_use]
+    pub fn parent(&self) -> Option<StateId> {
+        self.parent
+    }
+
+    /// Returns the child to go on to when it is entered.
+    #[must_use]
+    pub fn initial(&self) -> Option<StateId> {
+        self.initial
+    }
+
+    /// Returns whether there are states nested in it.
+    #[must_use]
+    pub fn is_composite(&self) -> bool {
+        !self.children.is_empty()
+    }
+
+    /// Returns the ways out, in the order in which they are tried.
+    #[must_use]
+    pub fn exits(&self) -> &[ExitOutline] {
+        &self.exits
+    }
+
+    /// Returns its entry condition, as it is written.
+    #[must_use]
+    pub fn enter_when(&self) -> Option<String> {
+        self.enter_when.as_ref().map(When::text)
+    }
+
+    /// Returns whether it is meant to have no way out.
+    #[must_use]
+    pub fn is_final(&self) -> bool {
+        self.is_final
+    }
+
+    /// Returns whether a machine remembers which descendant was active last.
+    #[must_use]
+    pub fn keeps_history(&self) -> bool {
+        self.keeps_history
+    }
+}
+
+impl ExitOutline {
+    /// Returns the state that it leads to.
+    #[must_use]
+    pub fn target(&self) -> StateId {
+        self.to
+    }
+
+    /// Returns its condition, as it is written.
+    #[must_use]
+    pub fn when(&self) -> Option<String> {
+        self.when.as_ref().map(When::text)
+    }
+
+    /// Returns the message that it waits for.
+    #[must_use]
+    pub fn on(&self) -> Option<&str> {
+        self.on.as_ref().map(|name| name.text.as_str())
+    }
+
+    /// Returns message and condition as the label of an arrow: `took_damage [health < 20]`.
+    #[must_use]
+    pub fn label(&self) -> String {
+        match (self.on(), self.when()) {
+            (Some(on), Some(when)) => format!("{on} [{when}]"),
+            (Some(on), None) => on.into(),
+            (None, Some(when)) => when,
+            (None, None) => String::new(),
+        }
+    }
+
+    /// Whether it is taken in any tick in which its target can be entered.
+    pub(crate) fn is_always(&self) -> bool {
+        self.on.is_none() && self.when.as_ref().is_none_or(When::is_always)
+    }
+}

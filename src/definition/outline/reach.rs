@@ -1,0 +1,80 @@
+//! Warnings about a machine that works all the same: states that nothing leads to, states that nothing leads out of, exits
+//! behind one that is always taken.
+
+use std::mem;
+
+use super::super::findings::Findings;
+use super::super::mistake::Mistake;
+use super::{ExitOutline, Outline, StateOutline};
+
+pub(crate) fn check(outline: &Outline, findings: &mut Findings) {
+    for state in &outline.states {
+        never_taken(outline, &state.exits, findings);
+    }
+    // A script may change to any state.
+    if outline.states.iter().any(|state| state.script.is_some()) {
+        return;
+    }
+    let reached = reached(outline);
+    for state in outline.states.iter().filter(|state| Some(state.id) != outline.global) {
+        if !reached[state.id.index()] {
+            let message = format!("state `{}` can never be reached", state.name);
+            findings.add(
+                Mistake::warning("unreachable", state.name.span.clone(), message)
+                    .label("nothing leads here")
+                    .help("let an exit lead to it, or remove it"),
+            );
+        }
+        if !is_left(outline, state) && !state.is_final && !state.is_composite() {
+            let message = format!("state `{}` has no way out", state.name);
+            findings.add(
+                Mistake::warning("no-way-out", state.name.span.clone(), message)
+                    .label("nothing leads out")
+                    .help("give it an exit, or write `final = true` if it is meant to be the end"),
+            );
+        }
+    }
+}
+
+/// Whether it has an exit, or what is around it, or the global state.
+fn is_left(outline: &Outline, state: &StateOutline) -> bool {
+    outline.path(state.id).into_iter().chain(outline.global).any(|id| !outline.state(id).exits.is_empty())
+}
+
+/// Which states can be active.
+fn reached(outline: &Outline) -> Vec<bool> {
+    let mut reached = vec![false; outline.states.len()];
+    let mut waiting = vec![outline.initial];
+    if let Some(global) = outline.global {
+        waiting.extend(outline.state(global).exits.iter().map(|exit| exit.to));
+    }
+    while let Some(to) = waiting.pop() {
+        let entered = outline.path(to).into_iter().chain(outline.descent(to));
+        for id in entered {
+            if !mem::replace(&mut reached[id.index()], true) {
+                waiting.extend(outline.state(id).exits.iter().map(|exit| exit.to));
+            }
+        }
+    }
+    reached
+}
+
+/// Exits tried after each update that are behind one without a condition, whose target can always be entered.
+fn never_taken(outline: &Outline, exits: &[ExitOutline], findings: &mut Findings) {
+    let mut taken = None;
+    for exit in exits.iter().filter(|exit| exit.on.is_none()) {
+        let target = outline.state(exit.to);
+        match taken {
+            None if exit.is_always() && target.enter_when.is_none() => taken = Some(target),
+            None => {}
+            Some(target) => {
+                let message = format!("this exit is never taken: the one to `{}` before it always is", target.name);
+                findings.add(
+                    Mistake::warning("never-taken", exit.span.clone(), message)
+                        .label("never taken")
+                        .help("put it before, or give the other a `when`"),
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,310 @@
+//! From what is written to what is meant: names of states become states, and the other words are compared with those that the
+//! game offers. Every mistake is noted, and resolving goes on behind it.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::super::draft::{Draft, DraftExit, DraftState, Params, When, read::missing_key};
+use super::super::expression::{Expr, MOST_TESTS, Name, Operand, RESERVED, flag_compared};
+use super::super::findings::Findings;
+use super::super::mistake::{Mistake, Origin};
+use super::super::words::{ValueKind, WordKind, Words};
+use super::{Checked, ExitOutline, Outline, StateId, StateOutline, Unchecked, params};
+
+/// How many of the words that a game offers are listed.
+const MOST_LISTED: usize = 12;
+
+/// Resolves a draft. `None` if it has not so much as a state.
+pub(crate) fn resolve<'i>(draft: Draft<'i>, words: Option<&Words>, findings: &mut Findings) -> Option<Checked<'i>> {
+    let names: Vec<String> = draft.states.iter().map(|state| state.name.text.clone()).collect();
+    let ids = names.iter().enumerate().map(|(i, name)| (name.as_str(), StateId::new(i))).collect();
+    let mut resolver = Resolver { findings, words, names: &names, ids, unchecked: Unchecked::default() };
+    let initial = draft.initial.and_then(|initial| resolver.state_named(initial));
+    let global = draft.global.and_then(|global| resolver.global(global, initial));
+    let mut params = Vec::with_capacity(names.len());
+    let mut states = Vec::with_capacity(names.len());
+    for (i, state) in draft.states.into_iter().enumerate() {
+        let (state, of_behaviour) = resolver.state(StateId::new(i), state);
+        states.push(state);
+        params.push(of_behaviour);
+    }
+    let unchecked = resolver.unchecked;
+    if states.is_empty() {
+        if findings.errors() == 0 {
+            findings.add(missing_key("states", "the file", 0..0));
+        }
+        return None;
+    }
+    let outermost = link(&mut states);
+    let outline = Outline {
+        source: Arc::clone(&findings.source),
+        // Where none is named, or an unknown one, that is an error, and the outline goes nowhere.
+        initial: initial.unwrap_or(StateId::new(0)),
+        global,
+        states,
+        outermost,
+        warnings: Vec::new(),
+        unchecked,
+    };
+    Some(Checked { outline, params })
+}
+
+/// Tells each state its children. Returns the states that are nobody's.
+fn link(states: &mut [StateOutline]) -> Vec<StateId> {
+    let mut outermost = Vec::new();
+    for i in 0..states.len() {
+        match states[i].parent {
+            Some(parent) => states[parent.index()].children.push(StateId::new(i)),
+            None => outermost.push(StateId::new(i)),
+        }
+    }
+    outermost
+}
+
+struct Resolver<'a> {
+    findings: &'a mut Findings,
+    words: Option<&'a Words>,
+    /// The states' names, in the order of the file.
+    names: &'a [String],
+    ids: HashMap<&'a str, StateId>,
+    unchecked: Unchecked,
+}
+
+impl Resolver<'_> {
+    fn global(&mut self, name: Name, initial: Option<StateId>) -> Option<StateId> {
+        let at = name.span.clone();
+        let global = self.state_named(name)?;
+        if Some(global) == initial {
+            let message = format!("state `{}` is both the initial and the global state", self.name_of(global));
+            self.findings.add(
+                Mistake::error("global", at, message)
+                    .label("runs beside every other state")
+                    .help("the global state is never entered: name another initial state"),
+            );
+        }
+        Some(global)
+    }
+
+    fn state<'i>(&mut self, id: StateId, state: DraftState<'i>) -> (StateOutline, Option<Params<'i>>) {
+        let DraftState { name, behaviour, params, script, enter_when, parent, initial, .. } = state;
+        self.behaviour(behaviour.as_ref(), params.as_ref());
+        self.script(script.as_ref());
+        self.condition(enter_when.as_ref(), true);
+        let span = |named: &Option<Name>| named.as_ref().map_or(name.span.clone(), |named| named.span.clone());
+        let (parent_span, initial_span) = (span(&parent), span(&initial));
+        let outline = StateOutline {
+            id,
+            behaviour,
+            params: params.as_ref().map(toml::Spanned::span),
+            script,
+            enter_when,
+            parent: parent.and_then(|parent| self.state_named(parent)),
+            parent_span,
+            initial: initial.and_then(|initial| self.state_named(initial)),
+            initial_span,
+            children: Vec::new(),
+            keeps_history: state.keeps_history,
+            is_final: state.is_final,
+            exits: state.exits.into_iter().filter_map(|exit| self.exit(exit, id)).collect(),
+            name,
+        };
+        (outline, params)
+    }
+
+    fn behaviour(&mut self, behaviour: Option<&Name>, params: Option<&Params<'_>>) {
+        let Some(behaviour) = behaviour else { return };
+        let Some(words) = self.words else {
+            self.unchecked.behaviours.insert(behaviour.text.clone());
+            return;
+        };
+        match words.behaviours.get(&behaviour.text) {
+            Some(schema) => params::check(self.findings, behaviour, schema.as_ref(), params),
+            None => self.unknown(WordKind::Behaviour, behaviour, words.behaviours.keys()),
+        }
+    }
+
+    fn exit(&mut self, exit: DraftExit, from: StateId) -> Option<ExitOutline> {
+        let DraftExit { to, when, on, has_condition, span } = exit;
+        let to = to.and_then(|to| self.state_named(to));
+        self.condition(when.as_ref(), false);
+        if let Some(on) = &on {
+            self.message(on);
+        }
+        let to = to?;
+        let is_always = on.is_none() && when.as_ref().is_some_and(When::is_always);
+        if to == from && (!has_condition || is_always) {
+            let message = format!("state `{}` would leave for itself in every tick", self.name_of(to));
+            self.findings.add(
+                Mistake::error("spins", span.clone(), message)
+                    .label("to itself, with no condition")
+                    .help("give the exit a `when`, or remove it")
+                    .origin(Origin::MayFollow),
+            );
+        }
+        Some(ExitOutline { to, when, on, span })
+    }
+
+    fn message(&mut self, on: &Name) {
+        match self.words {
+            None => drop(self.unchecked.messages.insert(on.text.clone())),
+            Some(words) if words.messages.contains(&on.text) => {}
+            Some(words) => self.unknown(WordKind::Message, on, &words.messages),
+        }
+    }
+
+    fn script(&mut self, script: Option<&Name>) {
+        if let (Some(script), Some(Words { scripts: false, .. })) = (script, self.words) {
+            self.findings.add(scripts_are_off(script));
+        }
+    }
+
+    fn condition(&mut self, when: Option<&When>, is_entry: bool) {
+        let (expr, span) = match when {
+            None => return,
+            Some(When::Script(script)) => return self.script(Some(script)),
+            Some(When::Expr { expr, span, .. }) => (expr, span),
+        };
+        if self.expression(expr, is_entry) > MOST_TESTS {
+            let message = format!("the condition asks more than {MOST_TESTS} questions");
+            self.findings.add(
+                Mistake::error("condition-too-long", span.clone(), message)
+                    .label("too long")
+                    .help("let the game offer the answer as one value, or split the state"),
+            );
+        }
+    }
+
+    /// Checks the words of a condition, and counts what it asks.
+    fn expression(&mut self, expr: &Expr, is_entry: bool) -> usize {
+        match expr {
+            Expr::Bool(_) => return 0,
+            Expr::Not(inner) => return self.expression(inner, is_entry),
+            Expr::And(parts) | Expr::Or(parts) => {
+                return parts.iter().map(|part| self.expression(part, is_entry)).sum();
+            }
+            Expr::Flag(name) => self.value(name, ValueKind::Flag),
+            Expr::Chance { span, .. } if is_entry => self.findings.add(not_in_entry("chance", span.clone())),
+            Expr::Chance { span, .. } => self.chance(span.clone()),
+            Expr::Compare { left, op, right } => match flag_compared(left, *op, right) {
+                Some((flag, _)) => self.value(flag, ValueKind::Flag),
+                None => self.comparison([left, right], is_entry),
+            },
+        }
+        1
+    }
+
+    fn chance(&mut self, at: Range<usize>) {
+        if self.words.is_some_and(|words| !words.random) {
+            self.findings.add(
+                Mistake::error("chance", at, "the game offers no random numbers to definitions")
+                    .label("needs random numbers")
+                    .help("a programmer can add them with `Vocabulary::random`"),
+            );
+        }
+    }
+
+    fn comparison(&mut self, sides: [&Operand; 2], is_entry: bool) {
+        for side in sides {
+            match side {
+                Operand::Value(name) => self.value(name, ValueKind::Number),
+                Operand::TimeInState(span) if is_entry => {
+                    self.findings.add(not_in_entry("time_in_state", span.clone()));
+                }
+                Operand::Bool(_) => {
+                    if let [Operand::Value(name), _] | [_, Operand::Value(name)] = sides {
+                        self.findings.add(flag_as_number(name));
+                    }
+                }
+                Operand::TimeInState(_) | Operand::Number(_) => {}
+            }
+        }
+    }
+
+    fn value(&mut self, name: &Name, used_as: ValueKind) {
+        let Some(words) = self.words else {
+            self.unchecked.values.entry(name.text.clone()).or_insert(used_as);
+            return;
+        };
+        match words.values.get(&name.text) {
+            Some(kind) if *kind == used_as => {}
+            Some(ValueKind::Number) => {
+                let message = format!("`{name}` is a number, which is neither true nor false");
+                self.findings.add(
+                    Mistake::error("comparison", name.span.clone(), message)
+                        .label("a number")
+                        .help(format!("compare it, as in `{name} > 0`")),
+                );
+            }
+            Some(ValueKind::Flag) => self.findings.add(flag_as_number(name)),
+            None => self.unknown(WordKind::Value, name, words.values.keys()),
+        }
+    }
+
+    fn state_named(&mut self, name: Name) -> Option<StateId> {
+        let id = self.ids.get(name.text.as_str()).copied();
+        if id.is_none() {
+            let nearest = self.findings.nearest(&name.text, self.names.iter().map(String::as_str));
+            let quote = if is_bare_key(&name.text) { "" } else { "\"" };
+            self.findings.add(
+                Mistake::error("unknown-state", name.span, format!("unknown state `{}`", name.text))
+                    .label("no state of this file")
+                    .help(format!("define it: `[states.{quote}{}{quote}]`", name.text))
+                    .meant(nearest)
+                    .origin(Origin::MayFollow),
+            );
+        }
+        id
+    }
+
+    /// Tells of a word that the game does not offer: which of those that it does was meant, or else which there are.
+    fn unknown<'k>(&mut self, kind: WordKind, name: &Name, offered: impl IntoIterator<Item = &'k String>) {
+        let offered: Vec<&str> = offered.into_iter().map(String::as_str).collect();
+        let grammar = RESERVED.into_iter().filter(|_| kind == WordKind::Value);
+        let nearest = self.findings.nearest(&name.text, offered.iter().copied().chain(grammar));
+        let mistake = Mistake::error(kind.unknown(), name.span.clone(), format!("unknown {kind} `{name}`"))
+            .label(format!("no {kind} that the game offers"));
+        self.findings.add(match nearest {
+            None if !offered.is_empty() => mistake.help(format!("the game offers {}", listed(&offered))),
+            nearest => mistake.meant(nearest),
+        });
+    }
+
+    fn name_of(&self, id: StateId) -> &str {
+        &self.names[id.index()]
+    }
+}
+
+/// A script where the game runs none.
+pub(crate) fn scripts_are_off(script: &Name) -> Mistake {
+    Mistake::error("script", script.span.clone(), "this game is built without scripts")
+        .label("a script")
+        .help("a programmer can turn them on: the feature `script`")
+}
+
+fn flag_as_number(name: &Name) -> Mistake {
+    Mistake::error("comparison", name.span.clone(), format!("`{name}` is true or false, not a number"))
+        .label("true or false")
+        .help(format!("write `{name}` or `not {name}`"))
+}
+
+fn not_in_entry(word: &str, at: Range<usize>) -> Mistake {
+    Mistake::error("entry-condition", at, format!("`{word}` cannot be asked in `enter_when`"))
+        .label("unknown before the state is entered")
+        .help("put it into the `when` of the exits that lead here")
+}
+
+/// Whether TOML takes a name without quotes.
+fn is_bare_key(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
+}
+
+/// The first few of what there is.
+fn listed(names: &[&str]) -> String {
+    let mut text = names.iter().take(MOST_LISTED).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    if names.len() > MOST_LISTED {
+        let _ = write!(text, " and {} more", names.len() - MOST_LISTED);
+    }
+    text
+}

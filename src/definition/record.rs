@@ -1,0 +1,120 @@
+//! What is written down of a decision: each test and its answer, each exit and what came of it.
+//!
+//! A decision is made in the same way whether it is recorded or not. In a tick it is not, and costs nothing for it.
+
+use super::expression::Operand;
+
+/// Takes down what a decision asks, while it is made.
+pub(crate) trait Record {
+    /// The test at `at` has been answered.
+    fn answered(&mut self, tests: &[Written], at: usize, answered: Answered, holds: bool);
+
+    /// An exit has been tried.
+    fn tried(&mut self, trial: Trial);
+}
+
+/// Records nothing.
+pub(crate) struct Unrecorded;
+
+impl Record for Unrecorded {
+    #[inline]
+    fn answered(&mut self, _: &[Written], _: usize, _: Answered, _: bool) {}
+
+    #[inline]
+    fn tried(&mut self, _: Trial) {}
+}
+
+/// What came of trying one exit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Trial {
+    Taken,
+    /// Its condition does not hold.
+    NoCondition,
+    /// It leads to a state, not the deciding one, that is active already.
+    AlreadyThere,
+    /// The active state at this depth cannot be left.
+    CannotExit {
+        depth: usize,
+    },
+    /// The state at this index of the graph cannot be entered.
+    CannotEnter {
+        index: usize,
+    },
+    /// The owner is on its way already: something else has asked for a change, or made one.
+    Superseded,
+}
+
+/// What a test has read.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Answered {
+    Flag(bool),
+    /// The left and the right side of a comparison.
+    Numbers(f64, f64),
+    Drawn(f64),
+    /// A script has been asked. What it has read is its own affair.
+    Script,
+}
+
+/// How a test is written.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Written {
+    /// As in the file: `health < 20`.
+    pub(crate) text: String,
+    /// What the sides that are read are called. Empty where the text says it all.
+    reads: [String; 2],
+    /// Whether what is written holds when the test does not.
+    is_inverted: bool,
+}
+
+impl Written {
+    pub(crate) fn new(text: String) -> Self {
+        Self { text, reads: [String::new(), String::new()], is_inverted: false }
+    }
+
+    /// One value is read.
+    pub(crate) fn reading(mut self, name: &str) -> Self {
+        self.reads[0] = name.into();
+        self
+    }
+
+    /// Two sides are compared, of which numbers are not read.
+    pub(crate) fn comparing(mut self, left: &Operand, right: &Operand) -> Self {
+        self.reads = [left, right].map(|side| match side {
+            Operand::Number(_) => String::new(),
+            side => side.to_string(),
+        });
+        self
+    }
+
+    pub(crate) fn inverted(mut self) -> Self {
+        self.is_inverted = true;
+        self
+    }
+
+    /// Whether what is written holds.
+    pub(crate) fn holds(&self, test_holds: bool) -> bool {
+        test_holds != self.is_inverted
+    }
+
+    /// What has been read: `health = 35`.
+    pub(crate) fn read(&self, answered: Answered) -> String {
+        let named = |name: &str, value: String| (!name.is_empty()).then(|| format!("{name} = {value}"));
+        match answered {
+            Answered::Flag(is) => named(&self.reads[0], is.to_string()).unwrap_or_default(),
+            Answered::Numbers(left, right) => {
+                let sides = [(&self.reads[0], left), (&self.reads[1], right)];
+                let read: Vec<_> =
+                    sides.into_iter().filter_map(|(name, value)| named(name, rounded(value).to_string())).collect();
+                read.join(", ")
+            }
+            Answered::Drawn(drawn) => format!("drew {drawn:.3}"),
+            Answered::Script => String::new(),
+        }
+    }
+}
+
+/// To six places, without the zeros at the end.
+fn rounded(number: f64) -> f64 {
+    let rounded = (number * 1e6).round() / 1e6;
+    if rounded.is_finite() { rounded } else { number }
+}

@@ -1,0 +1,74 @@
+//! A vocabulary for scripts: the fields that they may write, and texts that stand for files.
+
+use std::sync::Arc;
+
+use super::{Repeated, Vocabulary};
+use crate::owner::Owner;
+
+impl<T: Owner> Vocabulary<T> {
+    /// Offers a field of the owner: a number as of [`value`](Self::value), which scripts may also write.
+    ///
+    /// # Panics
+    ///
+    /// When `name` is not a word.
+    #[must_use]
+    pub fn field<G, S>(mut self, name: impl Into<String>, get: G, set: S) -> Self
+    where
+        G: Fn(&T, &T::Context<'_>) -> f64 + Send + Sync + 'static,
+        S: Fn(&mut T, f64) + Send + Sync + 'static,
+    {
+        let name = name.into();
+        self.scripts.fields.insert(name.clone(), Arc::new(set));
+        self.value(name, get)
+    }
+
+    /// Offers the text of a script under the name of a file. It goes before a file of that name beside the definition.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::Owner;
+    /// use demeanor::definition::{Definition, Vocabulary};
+    ///
+    /// struct Guard {
+    ///     health: f64,
+    ///     speed: f64,
+    /// }
+    ///
+    /// impl Owner for Guard {
+    ///     type Context<'a> = ();
+    ///     type Message = ();
+    /// }
+    ///
+    /// let vocabulary = Vocabulary::new()
+    ///     .value("health", |guard: &Guard, ()| guard.health)
+    ///     .field("speed", |guard: &Guard, ()| guard.speed, |guard, speed| guard.speed = speed)
+    ///     .script(
+    ///         "limp.rhai",
+    ///         r#"
+    ///             fn update() {
+    ///                 this.speed = this.health / 20.0;
+    ///                 if this.health < 10 { change_state("lie"); }
+    ///             }
+    ///         "#,
+    ///     );
+    /// let file = "initial = \"limp\"\n[states.limp]\nscript = \"limp.rhai\"\n[states.lie]\nfinal = true\n";
+    /// let mut machine = Definition::parse(file, &vocabulary)?.machine();
+    ///
+    /// let mut guard = Guard { health: 50.0, speed: 0.0 };
+    /// machine.update(&mut guard, &mut ());
+    /// assert_eq!(guard.speed, 2.5);
+    /// guard.health = 5.0;
+    /// machine.update(&mut guard, &mut ());
+    /// assert_eq!(machine.current().unwrap().name(), "lie");
+    /// # Ok::<(), demeanor::definition::Problems>(())
+    /// ```
+    #[must_use]
+    pub fn script(mut self, file: impl Into<String>, text: impl Into<String>) -> Self {
+        let file = file.into();
+        if self.scripts.texts.insert(file.clone(), text.into()).is_some() {
+            self.repeated.insert(Repeated::Script(file));
+        }
+        self
+    }
+}

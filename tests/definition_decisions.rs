@@ -1,0 +1,228 @@
+//! Which exit is taken: alone, in a batch, and as it is explained, the decision is the same. And so is what was drawn for it.
+#![cfg(feature = "definition")]
+
+use std::fmt::Write as _;
+
+use demeanor::definition::{Definition, Verdict, Vocabulary};
+use demeanor::{Batch, Change, Fsm, Owner, State};
+use proptest::prelude::*;
+
+#[derive(Clone, Debug, PartialEq)]
+struct Rook {
+    flags: [bool; 3],
+    /// What it draws next; each draw is half of the one before.
+    luck: f64,
+    changes: Vec<String>,
+}
+
+impl Owner for Rook {
+    /// The time in seconds.
+    type Context<'a> = f64;
+    type Message = usize;
+
+    fn now(clock: &f64) -> f64 {
+        *clock
+    }
+
+    fn on_change(&mut self, change: &Change<'_, Self>, _: &mut f64) {
+        self.changes.push(change.to_string());
+    }
+}
+
+/// A behaviour that cannot be begun, or not ended, with a flag; or that asks for a change itself.
+enum Act {
+    Enters(usize),
+    Exits(usize),
+    Bolts(usize),
+}
+
+impl State<Rook> for Act {
+    fn update(&self, rook: &mut Rook, fsm: &mut Fsm<'_, Rook>, _: &mut f64) {
+        if matches!(self, Self::Bolts(flag) if rook.flags[*flag]) {
+            fsm.change_state(&Roost);
+        }
+    }
+
+    fn can_enter(&self, rook: &Rook, _: &Fsm<'_, Rook>, _: &f64) -> bool {
+        !matches!(self, Self::Enters(flag) if rook.flags[*flag])
+    }
+
+    fn can_exit(&self, rook: &Rook, _: &Fsm<'_, Rook>, _: &f64) -> bool {
+        !matches!(self, Self::Exits(flag) if rook.flags[*flag])
+    }
+}
+
+struct Roost;
+impl State<Rook> for Roost {}
+
+static ACTS: [Act; 7] =
+    [Act::Enters(0), Act::Enters(1), Act::Enters(2), Act::Exits(0), Act::Exits(1), Act::Exits(2), Act::Bolts(0)];
+
+fn vocabulary() -> Vocabulary<Rook> {
+    let mut vocabulary = Vocabulary::new().random(|rook: &mut Rook, _| {
+        rook.luck /= 2.0;
+        rook.luck
+    });
+    for i in 0..3 {
+        vocabulary = vocabulary
+            .flag(format!("flag{i}"), move |rook: &Rook, _| rook.flags[i])
+            .message(format!("message{i}"), move |told| *told == i);
+    }
+    for (i, act) in ACTS.iter().enumerate() {
+        vocabulary = vocabulary.behaviour(format!("act{i}"), act);
+    }
+    vocabulary
+}
+
+/// Seven states: the first two have two children each, which begin in the first.
+const NAMES: [&str; 7] = ["a", "b", "a1", "a2", "b1", "b2", "c"];
+
+#[derive(Clone, Debug)]
+struct Exit {
+    to: usize,
+    when: Option<&'static str>,
+    on: Option<usize>,
+}
+
+#[derive(Clone, Debug)]
+struct Written {
+    act: Option<usize>,
+    enter_when: Option<&'static str>,
+    exits: Vec<Exit>,
+}
+
+fn written() -> impl Strategy<Value = Vec<Written>> {
+    let when = prop::sample::select(vec![
+        "flag0",
+        "not flag1",
+        "flag2 or chance(0.3)",
+        "chance(0.2) and flag0",
+        "time_in_state > 1",
+        "true",
+    ]);
+    let enter = prop::sample::select(vec!["flag0", "not flag0", "flag1 or flag2", "true"]);
+    let exit = (0..NAMES.len(), prop::option::of(when), prop::option::weighted(0.3, 0..3_usize));
+    let exit = exit.prop_map(|(to, when, on)| Exit { to, when, on });
+    let state =
+        (prop::option::of(0..ACTS.len()), prop::option::weighted(0.3, enter), prop::collection::vec(exit, 0..4));
+    let state = state.prop_map(|(act, enter_when, exits)| Written { act, enter_when, exits });
+    // The last one is the global state.
+    prop::collection::vec(state, NAMES.len() + 1)
+}
+
+/// The file of a machine. An exit to its own state that would be taken in every tick is left out.
+fn file(states: &[Written]) -> String {
+    let mut file = String::from("initial = 'a'\nglobal = 'always'\n");
+    for (i, state) in states.iter().enumerate() {
+        let name = NAMES.get(i).copied().unwrap_or("always");
+        writeln!(file, "[states.{name}]").unwrap();
+        match name {
+            "a" | "b" => writeln!(file, "initial = '{name}1'").unwrap(),
+            "a1" | "a2" | "b1" | "b2" => writeln!(file, "parent = '{}'", &name[..1]).unwrap(),
+            _ => {}
+        }
+        if let Some(act) = state.act {
+            writeln!(file, "behaviour = 'act{act}'").unwrap();
+        }
+        if let (Some(when), Some(_)) = (state.enter_when, NAMES.get(i)) {
+            writeln!(file, "enter_when = '{when}'").unwrap();
+        }
+        let exits = state.exits.iter().filter(|exit| exit.to != i || !matches!(exit.when, None | Some("true")));
+        let exits: Vec<_> = exits
+            .map(|exit| {
+                let when = exit.when.map(|when| format!(", when = '{when}'")).unwrap_or_default();
+                let on = exit.on.map(|on| format!(", on = 'message{on}'")).unwrap_or_default();
+                format!("{{ to = '{}'{when}{on} }}", NAMES[exit.to])
+            })
+            .collect();
+        writeln!(file, "exits = [{}]", exits.join(", ")).unwrap();
+    }
+    file
+}
+
+fn rooks() -> impl Strategy<Value = Vec<Rook>> {
+    let rook = (any::<[bool; 3]>(), 0.0..2.0);
+    prop::collection::vec(rook.prop_map(|(flags, luck)| Rook { flags, luck, changes: Vec::new() }), 1..150)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_batch_decides_for_each_owner_as_its_machine_would(states in written(), rooks in rooks(), begin in 0..NAMES.len()) {
+        let definition = Definition::parse(&file(&states), &vocabulary()).unwrap();
+        let begin = definition.state(NAMES[begin]).unwrap();
+        let mut batch = Batch::new().with_global(definition.global().unwrap());
+        let keys: Vec<_> = rooks.iter().map(|rook| batch.insert(rook.clone(), begin.clone())).collect();
+        let mut alone: Vec<_> = rooks.into_iter().map(|rook| (rook, definition.machine())).collect();
+        for (_, machine) in &mut alone {
+            machine.set_current(begin.clone());
+        }
+        for tick in 1..4_u8 {
+            batch.update(&mut f64::from(tick));
+            for (rook, machine) in &mut alone {
+                machine.update(rook, &mut f64::from(tick));
+            }
+            for (key, (rook, machine)) in keys.iter().zip(&alone) {
+                prop_assert_eq!(batch.state_of(*key), machine.current());
+                prop_assert_eq!(batch.get(*key).unwrap(), rook);
+            }
+        }
+    }
+
+    /// What is explained as taken is what a tick takes; if nothing is, the owner stays. Neither leads to a refused change.
+    #[test]
+    fn what_is_explained_is_what_is_done(states in written(), rooks in rooks(), begin in 0..NAMES.len()) {
+        // A behaviour's own requests are not explained.
+        let states: Vec<_> = states
+            .into_iter()
+            .map(|state| Written { act: state.act.filter(|act| !matches!(ACTS[*act], Act::Bolts(_))), ..state })
+            .collect();
+        let definition = Definition::parse(&file(&states), &vocabulary()).unwrap();
+        for rook in rooks.into_iter().take(20) {
+            let mut machine = definition.machine();
+            machine.set_current(definition.state(NAMES[begin]).unwrap());
+            let (mut done, mut told, mut clock) = (rook.clone(), rook, 1.5);
+            let reports = machine.with(&mut told, &mut clock, |rook, fsm, cx| definition.explain_with(rook, fsm, cx));
+            let mut taken = reports.iter().filter(|report| report.verdict == Verdict::Taken && report.on.is_none());
+            let first = taken.next();
+            prop_assert!(taken.next().is_none(), "{:?}", reports);
+            // A change that a guard keeps from an exit is one that the machine refuses.
+            for report in &reports {
+                if matches!(report.verdict, Verdict::CannotExit(_) | Verdict::CannotEnter(_)) {
+                    let to = definition.state(&report.to).unwrap();
+                    prop_assert!(!machine.clone().change_state(&mut done.clone(), to, &mut clock), "{}", report);
+                }
+            }
+            machine.update(&mut done, &mut clock);
+            match (first, done.changes.first()) {
+                (None, None) => {}
+                (Some(report), Some(change)) => {
+                    let to = definition.state(&report.to).unwrap();
+                    let to = to.initial().unwrap_or(to);
+                    prop_assert!(change.ends_with(&format!("-> {to} (change)")), "{} but {}", report, change);
+                }
+                (report, change) => prop_assert!(false, "{:?} but {:?}", report, change),
+            }
+            prop_assert!(done.changes.iter().all(|change| !change.contains("refused")), "{:?}", done.changes);
+
+            // What each message would do.
+            for message in 0..3 {
+                let name = format!("message{message}");
+                let mut machine = definition.machine();
+                machine.set_current(definition.state(NAMES[begin]).unwrap());
+                let reports =
+                    machine.with(&mut done.clone(), &mut clock, |rook, fsm, cx| definition.explain_with(rook, fsm, cx));
+                let waits = |report: &&demeanor::definition::ExitReport| {
+                    report.on.as_deref() == Some(&*name) && report.verdict == Verdict::Taken
+                };
+                // What is drawn for it depends on what was drawn before: only those without chance can be compared.
+                if reports.iter().any(|report| report.questions.iter().any(|question| question.text.contains("chance"))) {
+                    continue;
+                }
+                let taken = reports.iter().find(waits).is_some();
+                prop_assert_eq!(machine.send(&mut done.clone(), &message, &mut clock), taken, "{:?}", reports);
+            }
+        }
+    }
+}
