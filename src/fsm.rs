@@ -342,6 +342,12 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.machines.has_requests(self.nth)
     }
 
+    /// As [`Machines::entered_at_each`].
+    #[cfg(feature = "definition")]
+    pub(crate) fn entered_at_each(&self, nth: usize, state: &dyn State<T>, entered_at: &mut [f64]) -> bool {
+        self.machines.entered_at_each(nth, state, entered_at)
+    }
+
     pub(crate) fn view(&self) -> View<'_, T> {
         self.machines.view(self.nth)
     }
@@ -366,6 +372,12 @@ pub(crate) trait Machines<T: Owner> {
     fn view(&self, nth: usize) -> View<'_, T>;
     fn global(&self) -> &StateRef<T>;
     fn has_requests(&self, nth: usize) -> bool;
+    /// Writes down when each of some machines, from the `nth` on, entered a state. Returns whether that was less work than to
+    /// ask for each; if not, nothing is written that counts.
+    #[cfg(feature = "definition")]
+    fn entered_at_each(&self, _nth: usize, _state: &dyn State<T>, _entered_at: &mut [f64]) -> bool {
+        false
+    }
 }
 
 /// What can be asked of a machine. Where there is no such state, it is `StateRef::NONE`.

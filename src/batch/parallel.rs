@@ -106,7 +106,6 @@ impl<T: Owner> Batch<T> {
         let mut panic = FirstPanic::new();
         for ((bucket, start, cx), outcome) in ticks.into_iter().zip(&mut outcomes) {
             store.move_rows(bucket, start, outcome);
-            outcome.discarded.drop_all(&mut outcome.panic);
             panic.keep_other(&mut outcome.panic);
             // As many as there are owners, they would be too much to keep.
             outcome.give_back();
