@@ -140,12 +140,11 @@ fn the_owners_of_a_group_are_told_that_they_have_changed_after_its_enters() {
 /// Rules 8 and 18: the handle is that of the owner who is asked about, also where many are asked in a row.
 #[test]
 fn a_guard_reads_the_machine_of_the_owner_it_is_asked_about() {
-    let mut batch = goblins(2, |goblin, fsm| match goblin.number {
-        0 => fsm.change_state(&Left),
-        _ => {
+    let mut batch = goblins(2, |goblin, fsm| {
+        if goblin.number == 1 {
             fsm.change_state(&Right);
-            fsm.change_state(&Left);
         }
+        fsm.change_state(&Left);
     });
     let mut log = Log { now: 2.0, ..Log::default() };
     // It comes back from elsewhere, later than the other has come.
