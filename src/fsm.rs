@@ -80,6 +80,10 @@ impl<'a, T: Owner> Fsm<'a, T> {
     /// Asks for a change to `to`: its `enter`, after the `exit` of current.
     ///
     /// A change to the current state runs its `exit` and `enter` (rule 7). Refused with a warning in `exit`.
+    ///
+    /// A state with data that is made here is handed over, as `Box::new(Patrol { route })`: a reference to it, as in
+    /// `&Patrol { route }`, would have to live forever, and the compiler says that it does not (E0716).
+    /// [`IntoState`] lists what can be written.
     #[inline]
     pub fn change_state(&mut self, to: impl IntoState<T>) {
         let to = to.into_state();

@@ -112,6 +112,9 @@ impl<T: Owner> StateMachine<T> {
 
     /// Changes to `to`, and carries out what its callbacks ask for. Returns whether the change was made; a guard can refuse
     /// it.
+    ///
+    /// A state with data that is made here is handed over, as `Box::new(Patrol { route })`: a reference to it would have to
+    /// live forever. [`IntoState`] lists what can be written.
     pub fn change_state(&mut self, owner: &mut T, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
         self.recording(None).change_state(owner, to, cx)
     }
