@@ -125,6 +125,13 @@ impl<T: Owner> Columns<T> {
         self.seats.shrink_to_fit();
     }
 
+    /// Gives back the room of a bucket that nobody is in and perhaps nobody will be, unless it is little.
+    pub(super) fn give_back(&mut self) {
+        if self.owners.capacity() > 64 {
+            *self = Self::new(self.times.depth);
+        }
+    }
+
     /// Gives every row the time 0, from when on times are kept.
     pub(super) fn start_clock(&mut self) {
         if !self.seats.is_empty() {

@@ -522,6 +522,7 @@ impl<T: Owner> Batch<T> {
             let outcome = &mut self.pass.outcome;
             if !outcome.is_empty() {
                 self.store.move_rows(bucket, start, outcome);
+                self.store.discarded.drop_many(&mut outcome.panic);
             }
             if !outcome.panic.is_none() {
                 panic.keep_other(&mut outcome.panic);

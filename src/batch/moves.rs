@@ -288,10 +288,10 @@ impl<T: Owner> Store<T> {
         }
         if columns.is_empty() && states.get(place.bucket).is_owned {
             // A type's owned states come and go: the room would be kept for each type that there ever was.
-            *columns = Columns::new(0);
+            columns.give_back();
             let arrivals = &mut arrivals[place.bucket as usize];
             if arrivals.is_empty() {
-                *arrivals = Columns::new(0);
+                arrivals.give_back();
             }
         }
         self.note_if_unused(place.bucket);
@@ -339,10 +339,10 @@ impl<T: Owner> Store<T> {
                 candidates.push(previous);
             }
         }
-        discarded.extend(states.forget(|index| marks[index as usize]));
+        states.forget(|index| marks[index as usize], discarded);
         for (index, _) in marks.iter().enumerate().filter(|(_, is_unused)| **is_unused) {
-            buckets[index] = Columns::new(0);
-            arrivals[index] = Columns::new(0);
+            buckets[index].give_back();
+            arrivals[index].give_back();
         }
     }
 }

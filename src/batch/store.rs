@@ -162,12 +162,11 @@ impl<T: Owner> Store<T> {
         let mut panic = FirstPanic::new();
         let mut spare = mem::replace(&mut self.spare, Seat::empty());
         let Chunk { owners, seats, rows, global, .. } = self.chunk(place.bucket, place.slot(), 1, Part::ALL);
-        let seat = match seats {
-            [seat] => seat,
-            _ => {
-                rows.load(0, rows.known().state(), &mut spare);
-                &mut spare
-            }
+        let seat = if let [seat] = seats {
+            seat
+        } else {
+            rows.load(0, rows.known().state(), &mut spare);
+            &mut spare
         };
         let mut single = Single::new(seat, &global.state);
         let result = panic.catch(|| act(&mut owners[0], &mut single));
