@@ -160,11 +160,25 @@ impl<T: Owner> Columns<T> {
         if self.is_empty() {
             mem::swap(self, other);
         } else {
-            self.owners.append(&mut other.owners);
-            self.tags.append(&mut other.tags);
-            self.times.append(&mut other.times);
-            self.own.append(&mut other.own);
+            self.append_kept(other);
         }
+    }
+
+    /// Likewise, and each keeps the room that it has.
+    pub(super) fn append_kept(&mut self, other: &mut Self) {
+        self.owners.append(&mut other.owners);
+        self.tags.append(&mut other.tags);
+        self.times.append(&mut other.times);
+        self.own.append(&mut other.own);
+    }
+
+    /// Adds a row of a bucket of flat states. Its time is given if times are kept.
+    #[cfg(feature = "parallel")]
+    #[inline]
+    pub(super) fn push(&mut self, owner: T, tag: Tag, entered_at: Option<f64>) {
+        self.owners.push(owner);
+        self.tags.push(tag);
+        self.times.current.extend(entered_at);
     }
 }
 

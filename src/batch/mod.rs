@@ -13,6 +13,7 @@ mod panics;
 #[cfg(feature = "parallel")]
 mod parallel;
 mod pass;
+mod place;
 mod queries;
 mod rows;
 mod slots;

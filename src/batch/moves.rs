@@ -2,12 +2,15 @@
 
 use std::mem;
 
+use slotmap::SlotMap;
+
 use super::columns::{Columns, Tag};
 use super::key::Key;
 use super::outcome::Outcome;
 use super::panics::{Discarded, FirstPanic};
+use super::place::{Place, SharedPlace};
 use super::rows::{Extra, Extras};
-use super::store::{Place, Store};
+use super::store::Store;
 use crate::owner::Owner;
 use crate::seat::Seat;
 use crate::state::{Mover, StateRef};
@@ -29,7 +32,7 @@ impl<T: Owner> Store<T> {
         let bucket = self.bucket_for(&seat, &mut panic);
         panic.resume();
         let slot = self.buckets[bucket as usize].len();
-        let key = self.places.insert(Place::new(bucket, slot));
+        let key = self.places.insert(SharedPlace::new(Place::new(bucket, slot)));
         let note = self.note(key, bucket, &mut seat);
         self.push_row(false, owner, note, &seat);
         self.keep_extra(key, bucket, &mut seat);
@@ -58,7 +61,7 @@ impl<T: Owner> Store<T> {
         let (current, rows) = self.row(key)?;
         let mut seat = Seat::empty();
         rows.load(0, current.clone(), &mut seat);
-        let place = self.places.remove(key)?;
+        let place = self.places.remove(key)?.get();
         let owner = self.take_row(place);
         self.forget_extra(key);
         let mut panic = FirstPanic::new();
@@ -107,31 +110,8 @@ impl<T: Owner> Store<T> {
         let Self { places, buckets, arrivals, extras, has_clock, discarded, .. } = self;
         let columns = &mut buckets[bucket as usize];
         let moved_at = has_clock.then_some(moved_at);
-        // Two loops, of which the second is so short that the look-ups it waits for are under way together; over a few movers
-        // at a time, so that the rows are still in the cache.
-        for movers in movers.rchunks(64) {
-            for mover in movers.iter().rev() {
-                let slot = start + mover.slot();
-                let tag = &mut columns.tags[slot];
-                if tag.previous().is_none() {
-                    forget_previous(tag.key, extras, discarded);
-                }
-                let moved = Tag::new(tag.key, Some(bucket), true);
-                if mover.target() == bucket {
-                    *tag = moved;
-                    if let Some(moved_at) = moved_at {
-                        columns.times.current[slot] = moved_at;
-                    }
-                } else {
-                    columns.move_row(slot, &mut arrivals[mover.target() as usize], moved, moved_at);
-                }
-            }
-            for mover in movers {
-                let slot = start + mover.slot();
-                let Some(filler) = columns.tags.get(slot) else { break };
-                places[filler.key] = Place::new(bucket, slot);
-            }
-        }
+        let forget = |key| forget_previous(key, extras, discarded);
+        move_each((bucket, columns), (start, movers), moved_at, places, arrivals, forget);
         self.note_if_unused(bucket);
     }
 
@@ -151,7 +131,7 @@ impl<T: Owner> Store<T> {
         let first = columns.len();
         columns.append(arrivals);
         for (slot, tag) in (first..).zip(&columns.tags[first..]) {
-            self.places[tag.key] = Place::new(bucket, slot);
+            self.places[tag.key].set(Place::new(bucket, slot));
         }
     }
 
@@ -264,7 +244,7 @@ impl<T: Owner> Store<T> {
         let columns = &mut buckets[place.bucket as usize];
         let owner = columns.swap_remove(place.slot(), discarded);
         if let Some(filler) = columns.tags.get(place.slot()) {
-            places[filler.key].slot = place.slot;
+            places[filler.key].set(place);
         }
         if columns.is_empty() && states.get(place.bucket).is_owned {
             // A type's owned states come and go: the room would be kept for each type that there ever was.
@@ -279,7 +259,7 @@ impl<T: Owner> Store<T> {
     }
 
     /// Keeps times from now on. All before were 0.
-    fn start_clock(&mut self) {
+    pub(super) fn start_clock(&mut self) {
         if self.has_clock {
             return;
         }
@@ -293,7 +273,7 @@ impl<T: Owner> Store<T> {
 /// States that nobody is in.
 impl<T: Owner> Store<T> {
     #[inline]
-    fn note_if_unused(&mut self, bucket: u32) {
+    pub(super) fn note_if_unused(&mut self, bucket: u32) {
         if self.buckets[bucket as usize].is_empty() && self.states.get(bucket).is_transient {
             self.unused.add(bucket);
         }
@@ -324,6 +304,56 @@ impl<T: Owner> Store<T> {
         for (index, _) in is_unused.iter().enumerate().filter(|(_, is_unused)| **is_unused) {
             buckets[index] = Columns::new(0);
             arrivals[index] = Columns::new(0);
+        }
+    }
+}
+
+/// The rows that have come to each bucket, by its number.
+pub(super) trait Arrivals<T: Owner> {
+    fn of(&mut self, bucket: u32) -> &mut Columns<T>;
+}
+
+impl<T: Owner> Arrivals<T> for Vec<Columns<T>> {
+    #[inline]
+    fn of(&mut self, bucket: u32) -> &mut Columns<T> {
+        &mut self[bucket as usize]
+    }
+}
+
+/// Moves the rows of movers, of a chunk that begins at `start`, among the arrivals. `forget` is called for those whose
+/// previous state is kept beside their row.
+#[inline]
+pub(super) fn move_each<T: Owner>(
+    (bucket, columns): (u32, &mut Columns<T>),
+    (start, movers): (usize, &[Mover]),
+    moved_at: Option<f64>,
+    places: &SlotMap<Key, SharedPlace>,
+    arrivals: &mut impl Arrivals<T>,
+    mut forget: impl FnMut(Key),
+) {
+    // Two loops, of which the second is so short that the look-ups it waits for are under way together; over a few movers
+    // at a time, so that the rows are still in the cache.
+    for movers in movers.rchunks(64) {
+        for mover in movers.iter().rev() {
+            let slot = start + mover.slot();
+            let tag = &mut columns.tags[slot];
+            if tag.previous().is_none() {
+                forget(tag.key);
+            }
+            let moved = Tag::new(tag.key, Some(bucket), true);
+            if mover.target() == bucket {
+                *tag = moved;
+                if let Some(moved_at) = moved_at {
+                    columns.times.current[slot] = moved_at;
+                }
+            } else {
+                columns.move_row(slot, arrivals.of(mover.target()), moved, moved_at);
+            }
+        }
+        for mover in movers {
+            let slot = start + mover.slot();
+            let Some(filler) = columns.tags.get(slot) else { break };
+            places[filler.key].set(Place::new(bucket, slot));
         }
     }
 }
