@@ -172,6 +172,16 @@ impl<T: Owner> Columns<T> {
         self.own.append(&mut other.own);
     }
 
+    /// Exchanges all rows, with the room that they are in.
+    #[cfg(feature = "parallel")]
+    pub(super) fn swap_rows(&mut self, other: &mut Self) {
+        mem::swap(&mut self.owners, &mut other.owners);
+        mem::swap(&mut self.tags, &mut other.tags);
+        mem::swap(&mut self.times.current, &mut other.times.current);
+        mem::swap(&mut self.times.ancestors, &mut other.times.ancestors);
+        mem::swap(&mut self.own, &mut other.own);
+    }
+
     /// Adds a row of a bucket of flat states. Its time is given if times are kept.
     #[cfg(feature = "parallel")]
     #[inline]

@@ -174,6 +174,9 @@ fn take_up<T: Owner + Send>(
         // What was moved before the clock was seen.
         groups.iter().filter_map(|group| group.part(bucket)).for_each(|mut part| part.start_clock());
     }
+    if columns.is_empty() && swap_only_part(columns, bucket, groups) {
+        return;
+    }
     if are_many {
         columns.owners.par_extend(Parts { groups, bucket, column: Columns::owners_mut });
         columns.tags.par_extend(Parts { groups, bucket, column: Columns::tags_mut });
@@ -183,6 +186,18 @@ fn take_up<T: Owner + Send>(
     }
     // The rest, which for flat states is nothing.
     groups.iter().filter_map(|group| group.part(bucket)).for_each(|mut part| columns.append_kept(&mut part));
+}
+
+/// Takes the rows of the only part that goes to an empty bucket as they are, unless the bucket would lose room.
+fn swap_only_part<T: Owner>(columns: &mut Columns<T>, bucket: usize, groups: &[Group<T>]) -> bool {
+    let mut parts = groups.iter().filter_map(|group| group.part(bucket)).filter(|part| !part.is_empty());
+    match (parts.next(), parts.next()) {
+        (Some(mut part), None) if part.owners.capacity() >= columns.owners.capacity() => {
+            columns.swap_rows(&mut part);
+            true
+        }
+        _ => false,
+    }
 }
 
 /// The columns of a part.

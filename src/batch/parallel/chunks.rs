@@ -20,13 +20,15 @@ pub(super) struct Ticked<T: Owner> {
     pub(super) leavers: usize,
     /// Whether some movers come back to the bucket that they are in.
     pub(super) has_returning: bool,
+    /// Where they go, if all owners of the chunk leave together.
+    pub(super) target_of_all: Option<u32>,
     /// Whether more is to be moved than rows.
     pub(super) is_intricate: bool,
 }
 
 impl<T: Owner> Ticked<T> {
     pub(super) const fn new() -> Self {
-        Self { outcome: Outcome::new(), leavers: 0, has_returning: false, is_intricate: false }
+        Self { outcome: Outcome::new(), leavers: 0, has_returning: false, target_of_all: None, is_intricate: false }
     }
 
     pub(super) fn movers(&self) -> &[Mover] {
@@ -37,6 +39,8 @@ impl<T: Owner> Ticked<T> {
         let movers = &self.outcome.movers;
         self.leavers = movers.iter().filter(|mover| mover.target() != bucket).count();
         self.has_returning = self.leavers < movers.len();
+        let first = movers.first().map(|mover| mover.target()).filter(|_| self.leavers == tags.len());
+        self.target_of_all = first.filter(|first| movers.iter().all(|mover| mover.target() == *first));
         let has_extra = |mover: &Mover| tags[mover.slot()].previous().is_none();
         self.is_intricate = !self.outcome.seated.is_empty() || has_extras && movers.iter().any(has_extra);
     }

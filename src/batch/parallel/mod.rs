@@ -3,6 +3,7 @@
 //! - `chunks`: the chunks' part, each by some thread.
 //! - `plan`: which moves are made by one thread, and which together.
 //! - `leavers`: how those that leave a long bucket are brought to its end.
+//! - `together`: how all of a long bucket go to the same other one.
 //! - `arrivals`: how they come to their new buckets.
 //!
 //! The rows then lie as if `Store::move_rows` had moved them, chunk by chunk.
@@ -11,6 +12,7 @@ mod arrivals;
 mod chunks;
 mod leavers;
 mod plan;
+mod together;
 
 use std::mem;
 use std::ops::Range;
@@ -24,10 +26,11 @@ use self::arrivals::{Group, HandOut, share_out, take_up_all};
 use self::chunks::{Extent, Ticked, Ticks};
 use self::leavers::Leavers;
 use self::plan::{Job, Jobs, Kind};
+use self::together::{move_together, target_of_all};
 use super::Batch;
 use super::columns::{Columns, Tag};
 use super::key::Key;
-use super::moves::move_each;
+use super::moves::{Arrivals, move_each};
 use super::panics::FirstPanic;
 use super::pass::{CHUNK, Pass};
 use super::place::SharedPlace;
@@ -315,6 +318,10 @@ impl Moves<'_> {
         ticked: &mut [Ticked<T>],
         groups: &mut [Group<T>],
     ) {
+        if let Some(target) = target_of_all(ticked) {
+            move_together((bucket, columns), ticked, self.has_clock, groups[0].of(target));
+            return;
+        }
         if ticked.iter().any(|ticked| ticked.has_returning) {
             self.note_returning(bucket, columns, ticked);
         }
