@@ -45,6 +45,10 @@ impl Nomad {
         self.seed = self.seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         self.seed >> 33
     }
+
+    fn choose(&mut self, count: usize) -> usize {
+        usize::try_from(self.next() % count as u64).expect("it is less than the count")
+    }
 }
 
 /// One state for each place in the list.
@@ -69,7 +73,7 @@ impl State<Nomad> for Camp {
         if nomad.next() % 1000 >= season.moving || season.from.is_some_and(|from| from != self.0) {
             return;
         }
-        let mut to = season.target.unwrap_or(nomad.next() as usize % season.camps);
+        let mut to = season.target.unwrap_or(nomad.choose(season.camps));
         if nomad.next() % 1000 < season.returning {
             to = self.0;
         }
@@ -166,8 +170,8 @@ fn case() -> impl Strategy<Value = (Vec<usize>, Vec<Season>)> {
         let camps = owners.len() + 1;
         let seasons = prop::collection::vec(season(camps), 1..6);
         (Just(owners), seasons, 0..4_usize).prop_map(|(owners, mut seasons, timeless)| {
-            for (tick, season) in seasons.iter_mut().enumerate().skip(timeless) {
-                season.now = tick as f64;
+            for (tick, season) in (0..).zip(&mut seasons).skip(timeless) {
+                season.now = f64::from(tick);
             }
             (owners, seasons)
         })
