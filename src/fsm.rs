@@ -80,6 +80,10 @@ impl<'a, T: Owner> Fsm<'a, T> {
     /// Asks for a change to `to`: its `enter`, after the `exit` of current.
     ///
     /// A change to the current state runs its `exit` and `enter` (rule 7). Refused with a warning in `exit`.
+    ///
+    /// A state with data that is made here is handed over, as `Box::new(Patrol { route })`: a reference to it, as in
+    /// `&Patrol { route }`, would have to live forever, and the compiler says that it does not (E0716).
+    /// [`IntoState`] lists what can be written.
     #[inline]
     pub fn change_state(&mut self, to: impl IntoState<T>) {
         let to = to.into_state();
@@ -338,6 +342,12 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.machines.has_requests(self.nth)
     }
 
+    /// As [`Machines::entered_at_each`].
+    #[cfg(feature = "definition")]
+    pub(crate) fn entered_at_each(&self, nth: usize, state: &dyn State<T>, entered_at: &mut [f64]) -> bool {
+        self.machines.entered_at_each(nth, state, entered_at)
+    }
+
     pub(crate) fn view(&self) -> View<'_, T> {
         self.machines.view(self.nth)
     }
@@ -362,6 +372,12 @@ pub(crate) trait Machines<T: Owner> {
     fn view(&self, nth: usize) -> View<'_, T>;
     fn global(&self) -> &StateRef<T>;
     fn has_requests(&self, nth: usize) -> bool;
+    /// Writes down when each of some machines, from the `nth` on, entered a state. Returns whether that was less work than to
+    /// ask for each; if not, nothing is written that counts.
+    #[cfg(feature = "definition")]
+    fn entered_at_each(&self, _nth: usize, _state: &dyn State<T>, _entered_at: &mut [f64]) -> bool {
+        false
+    }
 }
 
 /// What can be asked of a machine. Where there is no such state, it is `StateRef::NONE`.

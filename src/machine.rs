@@ -112,6 +112,9 @@ impl<T: Owner> StateMachine<T> {
 
     /// Changes to `to`, and carries out what its callbacks ask for. Returns whether the change was made; a guard can refuse
     /// it.
+    ///
+    /// A state with data that is made here is handed over, as `Box::new(Patrol { route })`: a reference to it would have to
+    /// live forever. [`IntoState`] lists what can be written.
     pub fn change_state(&mut self, owner: &mut T, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
         self.recording(None).change_state(owner, to, cx)
     }
@@ -216,12 +219,68 @@ impl<T: Owner> StateMachine<T> {
         self.global = global.into_state();
     }
 
+    /// Counts the active states as entered, at `at` seconds by [`Owner::now`], without any callback: for a machine put together
+    /// from a saved game. [`start`](Self::start) then refuses. Does nothing where there is no current state.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Fsm, Owner, State, StateMachine};
+    /// # struct Enemy;
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// struct Chase;
+    /// impl State<Enemy> for Chase {
+    ///     fn enter(&self, _: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) {
+    ///         unreachable!("it was entered before the game was saved");
+    ///     }
+    /// }
+    ///
+    /// let mut machine = StateMachine::new(&Chase);
+    /// machine.set_entered(0.0);
+    /// assert!(machine.is_started());
+    /// machine.start(&mut Enemy, &mut ());
+    /// ```
+    pub fn set_entered(&mut self, at: f64) {
+        if self.seat.current.is_none() {
+            return;
+        }
+        let at = if at.is_nan() { 0.0 } else { at };
+        self.seat.entered_at = at;
+        if let Some(rare) = &mut self.seat.rare {
+            rare.ancestors_entered_at.fill(at);
+        }
+    }
+
     /// Returns the current state for editing, if it is an owned one of type `S`.
     ///
     /// If another machine, or this one's previous state or history, refers to the same object, current is cloned first, so
     /// that the edit is this machine's alone (rule 17).
     pub fn current_mut<S: State<T>>(&mut self) -> Option<&mut S> {
         self.seat.current.owned_mut()
+    }
+
+    /// Returns whether the current state has been entered: by [`start`](Self::start), which then refuses, or by a change
+    /// (rule 1). A machine without a current state is not started.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Owner, State, StateMachine};
+    /// # struct Enemy;
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// struct Idle;
+    /// impl State<Enemy> for Idle {}
+    ///
+    /// let mut machine = StateMachine::new(&Idle);
+    /// assert!(!machine.is_started());
+    /// machine.start(&mut Enemy, &mut ());
+    /// assert!(machine.is_started());
+    /// machine.stop(&mut Enemy, &mut ());
+    /// assert!(!machine.is_started());
+    /// ```
+    #[must_use]
+    pub fn is_started(&self) -> bool {
+        self.seat.is_entered()
     }
 
     /// Returns the innermost active state. `None` when the machine has none.

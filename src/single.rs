@@ -27,6 +27,8 @@ pub(crate) struct Single<'a, T: Owner> {
     pub(crate) made: u32,
     /// How many of the active states, from the outermost, no change has left since the last message was offered.
     pub(crate) kept: usize,
+    /// Whether the seat may have changed: since an exit has begun, or a start.
+    pub(crate) is_touched: bool,
     /// Where the machine's steps are recorded, if anybody wants to know of them.
     pub(crate) steps: Option<&'a mut Vec<Step<T>>>,
 }
@@ -44,6 +46,7 @@ impl<'a, T: Owner> Single<'a, T> {
             count: 0,
             made: 0,
             kept: 0,
+            is_touched: false,
             steps: None,
         }
     }

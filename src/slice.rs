@@ -4,7 +4,7 @@ use crate::fsm::Fsm;
 #[cfg(feature = "std")]
 use crate::fsm::Machines;
 use crate::owner::Owner;
-#[cfg(doc)]
+#[cfg(any(doc, feature = "definition"))]
 use crate::state::State;
 
 /// The handles of many owners of one state, for [`State::update_all`].
@@ -22,6 +22,12 @@ impl<'a, T: Owner> FsmSlice<'a, T> {
     #[cfg(feature = "std")]
     pub(crate) fn last(&self) -> usize {
         self.fsm.nth()
+    }
+
+    /// As [`Machines::entered_at_each`].
+    #[cfg(feature = "definition")]
+    pub(crate) fn entered_at_each(&self, i: usize, state: &dyn State<T>, entered_at: &mut [f64]) -> bool {
+        self.fsm.entered_at_each(i, state, entered_at)
     }
 
     /// Returns the handle of the `i`-th owner.

@@ -299,6 +299,7 @@ impl<T: Owner> Single<'_, T> {
         }
         match descent(&current) {
             Ok(path) => {
+                self.is_touched = true;
                 self.seat.replace(0, path[0].clone(), now::<T>(cx));
                 self.enter_all(&path, &[], Cause::Change, owner, cx);
                 self.settle(owner, cx);
@@ -472,6 +473,7 @@ impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
     #[inline(always)]
     fn exit(&mut self) {
         let Self { single, plan, owner, cx, .. } = self;
+        single.is_touched = true;
         if !single.seat.current.is_none() {
             single.seat.previous = single.seat.current.clone();
         }

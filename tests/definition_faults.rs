@@ -89,7 +89,7 @@ fn after_a_panic(when: &str, afraid_of: &'static str) -> (Vec<String>, String, V
     assert_eq!(batch.len(), keys.len());
 
     // It goes on working.
-    for (_, guard) in batch.iter_mut() {
+    for (_, guard) in &mut batch {
         guard.afraid_of = "";
     }
     batch.update(&mut ());

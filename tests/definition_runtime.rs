@@ -219,6 +219,47 @@ fn an_entry_condition_guards_against_changes_from_code_too() {
     assert!(machine.change_state(&mut enemy, attack, &mut time));
 }
 
+/// Rule 8: a guard that lets only some changes through is asked with the change that the exit would make.
+#[test]
+fn a_guard_sees_where_an_exit_leads() {
+    struct Stagger;
+    impl State<Enemy> for Stagger {
+        fn can_exit(&self, _: &Enemy, fsm: &Fsm<'_, Enemy>, time: &GameTime) -> bool {
+            fsm.time_in_state(time) >= 0.5 || fsm.target().is_some_and(|to| to.name() == "dead")
+        }
+    }
+    let file = r#"
+        initial = "stagger"
+        [states.stagger]
+        behaviour = "stagger"
+        exits = [{ to = "stand" }, { to = "grave", when = "health <= 0" }]
+        [states.stand]
+        final = true
+        [states.grave]
+        initial = "dead"
+        [states.dead]
+        parent = "grave"
+        final = true
+    "#;
+    let definition = Definition::parse(file, &vocabulary().behaviour("stagger", &Stagger)).unwrap();
+    let reached = |health, millis| {
+        let mut time = GameTime::new();
+        let mut batch = Batch::new();
+        let enemy = Enemy { health, ..Enemy::default() };
+        let key = batch.spawn(enemy.clone(), definition.initial(), &mut time);
+        let (mut alone, mut machine) = (enemy, definition.machine());
+        machine.start(&mut alone, &mut time);
+        time.advance(Duration::from_millis(millis));
+        batch.update(&mut time);
+        machine.update(&mut alone, &mut time);
+        assert_eq!(batch.state_of(key), machine.current());
+        current(&machine)
+    };
+    assert_eq!(reached(1.0, 400), "stagger");
+    assert_eq!(reached(0.0, 400), "dead");
+    assert_eq!(reached(0.0, 600), "stand");
+}
+
 #[test]
 fn conditions_compare_and_join_as_written() {
     let holds = |when: &str, enemy: &Enemy| {

@@ -99,6 +99,47 @@ fn a_started_machine_that_is_set_to_another_state_counts_as_started() {
     assert_eq!(stage.view(), "B");
 }
 
+/// Rule 1.
+#[test]
+fn a_machine_knows_whether_its_current_state_has_been_entered() {
+    let mut stage = Stage::new(&HOUSE);
+    let mut was_started = vec![stage.machine.is_started()];
+    stage.start();
+    was_started.push(stage.machine.is_started());
+    stage.stop();
+    was_started.push(stage.machine.is_started());
+    stage.machine.set_current(&A);
+    was_started.push(stage.machine.is_started());
+    stage.change_state(&B);
+    was_started.push(stage.machine.is_started());
+    assert_eq!(was_started, [false, true, false, false, true]);
+}
+
+/// Rules 1 and 18.
+#[test]
+fn a_machine_whose_states_count_as_entered_is_not_started_again() {
+    let mut stage = Stage::new(&STOVE);
+    stage.advance(5);
+    stage.machine.set_entered(2.0);
+    assert!(stage.machine.is_started());
+    assert_eq!(stage.start(), NOTHING);
+    let times = stage.with(|actor, fsm, time| {
+        let times = [fsm.time_in(&HOUSE, time), fsm.time_in(&KITCHEN, time), fsm.time_in(&STOVE, time)];
+        actor.note(format!("{times:?}"));
+    });
+    assert_eq!(times, ["[Some(3.0), Some(3.0), Some(3.0)]"]);
+}
+
+/// Rules 1 and 2.
+#[test]
+fn a_machine_without_a_state_has_none_that_counts_as_entered() {
+    let mut stage = Stage::idle();
+    stage.machine.set_entered(2.0);
+    assert!(!stage.machine.is_started());
+    stage.machine.set_current(&A);
+    assert_eq!(stage.start(), ["A.enter"]);
+}
+
 /// Rules 1 and 22: so its callbacks run once.
 #[test]
 fn a_start_that_panicked_is_not_made_again() {

@@ -416,7 +416,12 @@ impl<T: Owner> Batch<T> {
     /// ```
     pub fn set_current(&mut self, key: Key, current: impl IntoState<T>) -> bool {
         let current = current.into_state();
-        self.store.with_single(key, |_, single| single.seat.place(current)).is_some()
+        self.store
+            .with_single(key, |_, single| {
+                single.is_touched = true;
+                single.seat.place(current);
+            })
+            .is_some()
     }
 
     /// Sets an owner's previous state without any callback. Returns whether there is such an owner.
@@ -439,7 +444,12 @@ impl<T: Owner> Batch<T> {
     /// ```
     pub fn set_previous(&mut self, key: Key, previous: impl IntoState<T>) -> bool {
         let previous = previous.into_state();
-        self.store.with_single(key, |_, single| single.seat.previous = previous).is_some()
+        self.store
+            .with_single(key, |_, single| {
+                single.is_touched = true;
+                single.seat.previous = previous;
+            })
+            .is_some()
     }
 
     /// Returns an owner's current state for editing, if it is an owned one of type `S`. See

@@ -10,6 +10,7 @@ use std::ops::Range;
 use log::{Level, log_enabled};
 
 use super::asked::{Asked, Kind};
+use super::individuals::Individuals;
 use super::machines::{ChunkMachines, Phase};
 use super::outcome::Outcome;
 use super::panics::FirstPanic;
@@ -17,9 +18,8 @@ use super::rows::Rows;
 use super::slots::Slots;
 use crate::change::{Cause, Change, Outcome as Told, Refusal};
 use crate::owner::Owner;
-use crate::seat::Seat;
 use crate::slice::FsmSlice;
-use crate::state::{Mover, StateRef};
+use crate::state::{Mover, State, StateRef};
 use crate::transition::{BEING_LEFT, Steps, carry_out, log_change, log_misuse, now, tell};
 
 /// Up to how many movers sorting is quicker than counting by target.
@@ -149,7 +149,8 @@ struct Handles<'h, 'a, T: Owner> {
     rows: &'h Rows<'a, T>,
     global: &'h StateRef<T>,
     asked: &'h mut Asked<T>,
-    spare: &'h mut Vec<Seat<T>>,
+    individuals: &'h mut Individuals<T>,
+    unmet: &'h mut Vec<&'static dyn State<T>>,
     panic: &'h mut FirstPanic,
 }
 
@@ -171,7 +172,8 @@ impl<T: Owner> Handles<'_, '_, T> {
                 rows: self.rows,
                 global: self.global,
                 asked: &mut *self.asked,
-                spare: &mut *self.spare,
+                individuals: &mut *self.individuals,
+                unmet: &mut *self.unmet,
                 slots: 0..owners.len(),
                 phase,
             };
@@ -182,7 +184,9 @@ impl<T: Owner> Handles<'_, '_, T> {
             let slot = fsm.last();
             // The movers of one list are by slot.
             at += rest.partition_point(|mover| mover.slot() <= slot).max(1);
-            self.asked.forget(slot, self.panic);
+            if !self.individuals.forget(slot, self.panic) {
+                self.asked.forget(slot);
+            }
             panicked(slot);
         }
     }
@@ -203,7 +207,7 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
     fn ask_can_exit(&mut self) {
         let from = self.from();
         let Self { owners, rows, global, asked, outcome, workspace, cx } = self;
-        let Outcome { movers, spare, panic, .. } = &mut **outcome;
+        let Outcome { movers, individuals, unmet, panic, .. } = &mut **outcome;
         let Workspace { some, refused, dropped, .. } = &mut **workspace;
         let is_asked = |mover: &&Mover| mover.kind() != Kind::Force;
         let mut to_ask = &**movers;
@@ -212,7 +216,7 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
             some.extend(movers.iter().filter(is_asked));
             to_ask = some;
         }
-        Handles { rows, global, asked, spare, panic }.go_through(
+        Handles { rows, global, asked, individuals, unmet, panic }.go_through(
             owners,
             to_ask,
             Phase::CanExit(to_ask),
@@ -229,9 +233,9 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
             let Group { target, end } = self.workspace.grouping.groups[group];
             let to = states.get(target).state();
             let Self { owners, rows, global, asked, outcome, workspace, cx } = self;
-            let Outcome { spare, panic, .. } = &mut **outcome;
+            let Outcome { individuals, unmet, panic, .. } = &mut **outcome;
             let Workspace { grouping, refused, dropped, .. } = &mut **workspace;
-            Handles { rows, global, asked, spare, panic }.go_through(
+            Handles { rows, global, asked, individuals, unmet, panic }.go_through(
                 owners,
                 &grouping.movers[mem::replace(&mut start, end)..end],
                 Phase::CanEnter(to),
@@ -274,12 +278,12 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
     }
 
     /// Leaves an owner where it was though its `exit` has run.
-    fn stay(rows: &Rows<'_, T>, spare: &mut Vec<Seat<T>>, slot: usize) -> (usize, Seat<T>) {
-        let mut seat = spare.pop().unwrap_or_else(Seat::empty);
+    fn stay(rows: &Rows<'_, T>, individuals: &mut Individuals<T>, slot: usize) {
         let from = rows.known().state();
-        rows.load(slot, from.clone(), &mut seat);
-        seat.previous = from.clone();
-        (slot, seat)
+        let individual = individuals.add(slot);
+        rows.load(slot, from, &mut individual.seat);
+        individual.seat.previous = from.clone();
+        individual.is_touched = true;
     }
 
     /// Tells the owners of their changes, and `log` first.
@@ -314,15 +318,16 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
     #[inline]
     fn tell_complete(&mut self, movers: Range<usize>, to: &StateRef<T>) {
         let from = self.from();
-        let Self { owners, outcome, workspace, asked, cx, .. } = self;
+        let Self { owners, outcome, workspace, cx, .. } = self;
+        let Outcome { individuals, panic, .. } = &mut **outcome;
         let Workspace { grouping, dropped, .. } = &mut **workspace;
         let mut told = movers.start;
         loop {
-            let told_all = outcome.panic.catch(|| {
+            let told_all = panic.catch(|| {
                 for mover in grouping.movers.get(told..movers.end).unwrap_or_default() {
                     told += 1;
                     let slot = mover.slot();
-                    let is_cut_short = asked.individual(slot).is_some_and(|individual| individual.has_changed);
+                    let is_cut_short = individuals.get(slot).is_some_and(|individual| individual.has_changed);
                     if is_cut_short || dropped.contains(slot) {
                         continue;
                     }
@@ -333,7 +338,7 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
             if told_all.is_some() {
                 return;
             }
-            asked.forget(grouping.movers[told - 1].slot(), &mut outcome.panic);
+            individuals.forget(grouping.movers[told - 1].slot(), panic);
         }
     }
 }
@@ -352,10 +357,10 @@ impl<T: Owner> Steps for ManyChanges<'_, '_, '_, T> {
     fn exit(&mut self) {
         let from = self.from();
         let Self { owners, rows, global, asked, outcome, workspace, cx } = self;
-        let Outcome { movers, spare, panic, seated, .. } = &mut **outcome;
+        let Outcome { movers, individuals, unmet, panic, .. } = &mut **outcome;
         let dropped = &mut workspace.dropped;
         let movers = &**movers;
-        Handles { rows, global, asked, spare, panic }.go_through(
+        Handles { rows, global, asked, individuals, unmet, panic }.go_through(
             owners,
             movers,
             Phase::Exit(movers),
@@ -371,7 +376,7 @@ impl<T: Owner> Steps for ManyChanges<'_, '_, '_, T> {
         }
         if !dropped.is_empty() {
             for mover in movers.iter().filter(|mover| dropped.contains(mover.slot())) {
-                seated.push(Self::stay(rows, spare, mover.slot()));
+                Self::stay(rows, individuals, mover.slot());
             }
         }
         self.leave_out_dropped();
@@ -379,12 +384,12 @@ impl<T: Owner> Steps for ManyChanges<'_, '_, '_, T> {
 
     fn swap(&mut self) {
         let Self { rows, outcome, workspace, cx, .. } = self;
-        let Outcome { movers, moved_at, spare, panic, seated, .. } = &mut **outcome;
+        let Outcome { movers, moved_at, individuals, panic, .. } = &mut **outcome;
         match panic.catch(|| now::<T>(cx)) {
             Some(now) => *moved_at = now,
             None => {
                 // They have all left, and come to nothing.
-                seated.extend(movers.drain(..).map(|mover| Self::stay(rows, spare, mover.slot())));
+                movers.drain(..).for_each(|mover| Self::stay(rows, individuals, mover.slot()));
                 workspace.grouping.clear();
             }
         }
@@ -404,7 +409,7 @@ impl<T: Owner> Steps for ManyChanges<'_, '_, '_, T> {
             let to = states.get(target).state();
             let range = mem::replace(&mut start, end)..end;
             let Self { owners, rows, global, asked, outcome, workspace, cx } = self;
-            let Outcome { spare, panic, .. } = &mut **outcome;
+            let Outcome { individuals, unmet, panic, .. } = &mut **outcome;
             let Workspace { grouping, dropped, some, .. } = &mut **workspace;
             let mut movers = &grouping.movers[range.clone()];
             if !dropped.is_empty() {
@@ -413,7 +418,7 @@ impl<T: Owner> Steps for ManyChanges<'_, '_, '_, T> {
                 some.extend(movers.iter().filter(|mover| !dropped.contains(mover.slot())));
                 movers = some;
             }
-            Handles { rows, global, asked, spare, panic }.go_through(
+            Handles { rows, global, asked, individuals, unmet, panic }.go_through(
                 owners,
                 movers,
                 Phase::Enter(to, at),

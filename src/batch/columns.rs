@@ -3,18 +3,18 @@
 use std::{iter, mem};
 
 use super::key::Key;
-use super::panics::Discarded;
 use super::states::MOST_STATES;
 use crate::owner::Owner;
-use crate::state::StateRef;
+use crate::seat::Seat;
+use crate::state::Mover;
 
 /// A tick in which nobody changes touches `owners` alone.
 pub(super) struct Columns<T: Owner> {
     pub(super) owners: Vec<T>,
     pub(super) tags: Vec<Tag>,
     pub(super) times: Times,
-    /// In a bucket of owned states, each owner's; elsewhere empty.
-    pub(super) own: Vec<StateRef<T>>,
+    /// In a bucket of owned states, where each owner has one of its own, and no times beside it; elsewhere empty.
+    pub(super) seats: Vec<Seat<T>>,
 }
 
 /// What is noted of every owner. In one column, since whoever moves an owner needs both.
@@ -45,6 +45,12 @@ impl Tag {
     pub(super) fn is_entered(self) -> bool {
         self.previous & ENTERED != 0
     }
+
+    /// What it is once a mover has left a bucket.
+    #[inline]
+    pub(super) fn moved(self, mover: Mover, bucket: u32) -> Self {
+        Self::new(self.key, Some(mover.previous_or(bucket)), true)
+    }
 }
 
 /// When each owner's states were entered, in seconds. Empty until the batch has seen a clock.
@@ -54,20 +60,20 @@ pub(super) struct Times {
     pub(super) current: Vec<f64>,
     /// Its ancestors, row by row.
     pub(super) ancestors: Vec<f64>,
-    /// How many ancestors there are. None in a bucket of owned states, where their number varies.
+    /// How many ancestors there are.
     pub(super) depth: usize,
 }
 
 impl Times {
-    /// Adds a row's times. `ancestors` may be those of another number of ancestors, of an owned state: they are not kept here.
+    /// Adds a row's times.
     pub(super) fn push(&mut self, current: f64, ancestors: &[f64]) {
-        self.current.push(current);
+        self.current.push(or_zero(current));
         self.ancestors.extend(ancestors.iter().chain(iter::repeat(&0.0)).take(self.depth).map(|at| or_zero(*at)));
     }
 
     /// Sets a row's times.
     pub(super) fn set(&mut self, slot: usize, current: f64, ancestors: &[f64]) {
-        self.current[slot] = current;
+        self.current[slot] = or_zero(current);
         let row = self.ancestors.iter_mut().skip(slot * self.depth).take(self.depth);
         row.zip(ancestors).for_each(|(at, entered_at)| *at = or_zero(*entered_at));
     }
@@ -97,7 +103,7 @@ impl<T: Owner> Columns<T> {
     /// Columns for owners whose states have `depth` ancestors.
     pub(super) const fn new(depth: usize) -> Self {
         let times = Times { current: Vec::new(), ancestors: Vec::new(), depth };
-        Self { owners: Vec::new(), tags: Vec::new(), times, own: Vec::new() }
+        Self { owners: Vec::new(), tags: Vec::new(), times, seats: Vec::new() }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -123,21 +129,24 @@ impl<T: Owner> Columns<T> {
         self.tags.shrink_to_fit();
         self.times.current.shrink_to_fit();
         self.times.ancestors.shrink_to_fit();
-        self.own.shrink_to_fit();
+        self.seats.shrink_to_fit();
     }
 
     /// Gives every row the time 0, from when on times are kept.
     pub(super) fn start_clock(&mut self) {
+        if !self.seats.is_empty() {
+            return;
+        }
         self.times.current.resize(self.owners.len(), 0.0);
         self.times.ancestors.resize(self.owners.len() * self.times.depth, 0.0);
     }
 
-    /// Takes out the row at `slot`. The last row takes its place.
-    pub(super) fn swap_remove(&mut self, slot: usize, discarded: &mut Discarded<T>) -> T {
+    /// Takes out the row at `slot`, whose seat, if it has one, has been emptied. The last row takes its place.
+    pub(super) fn swap_remove(&mut self, slot: usize) -> T {
         self.tags.swap_remove(slot);
         self.times.swap_remove(slot);
-        if !self.own.is_empty() {
-            discarded.add(self.own.swap_remove(slot));
+        if !self.seats.is_empty() {
+            self.seats.swap_remove(slot);
         }
         self.owners.swap_remove(slot)
     }
@@ -169,7 +178,7 @@ impl<T: Owner> Columns<T> {
         self.owners.append(&mut other.owners);
         self.tags.append(&mut other.tags);
         self.times.append(&mut other.times);
-        self.own.append(&mut other.own);
+        self.seats.append(&mut other.seats);
     }
 
     /// Exchanges all rows, with the room that they are in.
@@ -179,7 +188,7 @@ impl<T: Owner> Columns<T> {
         mem::swap(&mut self.tags, &mut other.tags);
         mem::swap(&mut self.times.current, &mut other.times.current);
         mem::swap(&mut self.times.ancestors, &mut other.times.ancestors);
-        mem::swap(&mut self.own, &mut other.own);
+        mem::swap(&mut self.seats, &mut other.seats);
     }
 
     /// Adds a row of a bucket of flat states. Its time is given if times are kept.
@@ -194,7 +203,12 @@ impl<T: Owner> Columns<T> {
 
 impl<T: Owner + Clone> Clone for Columns<T> {
     fn clone(&self) -> Self {
-        Self { owners: self.owners.clone(), tags: self.tags.clone(), times: self.times.clone(), own: self.own.clone() }
+        Self {
+            owners: self.owners.clone(),
+            tags: self.tags.clone(),
+            times: self.times.clone(),
+            seats: self.seats.clone(),
+        }
     }
 
     fn clone_from(&mut self, source: &Self) {
@@ -203,6 +217,6 @@ impl<T: Owner + Clone> Clone for Columns<T> {
         self.times.current.clone_from(&source.times.current);
         self.times.ancestors.clone_from(&source.times.ancestors);
         self.times.depth = source.times.depth;
-        self.own.clone_from(&source.own);
+        self.seats.clone_from(&source.seats);
     }
 }

@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use log::error;
 
-use super::asked::{Asked, Individual, Kind};
+use super::asked::{Asked, Kind};
+use super::individuals::{Individual, Individuals};
 use super::rows::Rows;
 use super::states::NOWHERE;
 use crate::fsm::{Machines, Request, View};
 use crate::owner::Owner;
-use crate::seat::Seat;
 use crate::state::{Mover, State, StateRef};
 use crate::transition::{BEING_LEFT, log_misuse};
 
@@ -41,8 +41,9 @@ pub(super) struct ChunkMachines<'a, T: Owner> {
     /// `StateRef::NONE` when there is none.
     pub(super) global: &'a StateRef<T>,
     pub(super) asked: &'a mut Asked<T>,
-    /// Seats that nobody is on, empty but for their room.
-    pub(super) spare: &'a mut Vec<Seat<T>>,
+    pub(super) individuals: &'a mut Individuals<T>,
+    /// Where the singletons go that the batch does not know.
+    pub(super) unmet: &'a mut Vec<&'static dyn State<T>>,
     /// The slots of those whom the handles are for.
     pub(super) slots: Range<usize>,
     pub(super) phase: Phase<'a, T>,
@@ -73,25 +74,37 @@ impl<'a, T: Owner> ChunkMachines<'a, T> {
 /// How requests are written down.
 impl<T: Owner> ChunkMachines<'_, T> {
     /// The request of an owner that has asked for nothing else, if it can be done for many at once.
-    fn mover(&self, slot: usize, request: &Request<T>) -> Option<Mover> {
+    fn mover(&mut self, slot: usize, request: &Request<T>) -> Option<Mover> {
         let known = self.rows.known();
         let (kind, target) = match request {
             Request::Ensure(to) if known.path().any(|active| active == to) => (Kind::Nothing, self.rows.bucket),
             _ if !known.is_flat => return None,
-            Request::Change(to) | Request::Ensure(to) => (Kind::Change, self.rows.states.bucket_of(to)?),
-            Request::ChangeFlat(to) => (Kind::Change, self.rows.states.index_of(*to)?),
-            Request::Force(to) => (Kind::Force, self.rows.states.bucket_of(to)?),
+            Request::Change(to) | Request::Ensure(to) => (Kind::Change, self.number_of(to)?),
+            Request::ChangeFlat(to) => (Kind::Change, self.number_of(&StateRef::from(*to))?),
+            Request::Force(to) => (Kind::Force, self.number_of(to)?),
             Request::Revert => (Kind::Revert, self.rows.previous_index(slot)?),
             Request::Push(_) | Request::Pop | Request::Resume(_) | Request::Send(_) => return None,
         };
         (kind == Kind::Nothing || self.rows.states.get(target).is_flat).then(|| Mover::new(slot, kind, target))
     }
 
+    /// The number of a state that is asked for. One that the batch does not know is remembered, to be known the next time.
+    fn number_of(&mut self, state: &StateRef<T>) -> Option<u32> {
+        let number = self.rows.states.bucket_of(state);
+        if let (None, Some(state)) = (number, state.as_singleton()) {
+            let is_last = self.unmet.last().is_some_and(|last| std::ptr::eq(*last, state));
+            if !is_last {
+                self.unmet.push(state);
+            }
+        }
+        number
+    }
+
     #[cold]
     fn write(&mut self, slot: usize, request: Request<T>) {
         match self.phase {
             Phase::Exit(_) => return self.asked.misused.push((slot, request)),
-            Phase::Update if self.asked.individual(slot).is_none() => {
+            Phase::Update if self.individuals.get(slot).is_none() => {
                 if let Some(mover) = self.mover(slot, &request)
                     && self.asked.add(mover)
                 {
@@ -108,18 +121,23 @@ impl<T: Owner> ChunkMachines<'_, T> {
 
     /// The owner at a slot as an individual.
     fn individual(&mut self, slot: usize) -> &mut Individual<T> {
-        if self.asked.individual(slot).is_none() {
-            let mut seat = self.spare.pop().unwrap_or_else(Seat::empty);
-            self.rows.load(slot, self.from().clone(), &mut seat);
-            let mut count = 0;
+        if self.individuals.get(slot).is_none() {
+            let from = self.from();
+            let individual = self.individuals.add(slot);
+            let seat = &mut individual.seat;
+            self.rows.load(slot, from, seat);
             if let Phase::Enter(target, at) = self.phase {
                 seat.previous = std::mem::replace(&mut seat.current, target.clone());
                 seat.entered_at = at;
-                count = 1;
+                individual.count = 1;
             }
-            self.asked.add_individual(Individual::new(slot, seat, count), self.rows.states);
+            if let Some(mover) = self.asked.supersede(slot)
+                && let Some(request) = mover.request(self.rows.states)
+            {
+                individual.requests.push(request);
+            }
         }
-        self.asked.individual_mut(slot).expect("it is one now")
+        self.individuals.get_mut(slot).expect("it is one now")
     }
 
     /// The state that a mover of a list asks for.
@@ -184,14 +202,14 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
             };
         };
         match self.phase {
-            Phase::Update => match self.asked.individual(slot) {
+            Phase::Update => match self.individuals.get(slot) {
                 Some(individual) => individual.seat.view(nowhere),
                 None => self.rows.view(slot, from, nowhere),
             },
             Phase::CanExit(movers) => self.rows.view(slot, from, self.target(movers, slot)),
             Phase::CanEnter(target) => self.rows.view(slot, from, target),
             Phase::Exit(movers) => View { previous: from, ..self.rows.view(slot, from, self.target(movers, slot)) },
-            Phase::Enter(target, at) => match self.asked.individual(slot) {
+            Phase::Enter(target, at) => match self.individuals.get(slot) {
                 // A change made at once has cut the one under way short.
                 Some(individual) if individual.has_changed => individual.seat.view(nowhere),
                 Some(individual) => individual.seat.view(target),
@@ -208,7 +226,17 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
         self.slot(nth).is_some_and(|slot| match self.phase {
             // What an exit asks for is refused, and a mover has asked for nothing else.
             Phase::Exit(_) => false,
-            _ => self.asked.has_requests(slot),
+            _ => match self.individuals.get(slot) {
+                Some(individual) => !individual.requests.is_empty(),
+                None => self.asked.mover_of(slot).is_some(),
+            },
         })
+    }
+
+    #[cfg(feature = "definition")]
+    fn entered_at_each(&self, nth: usize, state: &dyn State<T>, entered_at: &mut [f64]) -> bool {
+        // An individual may be elsewhere already.
+        let is_in_rows = matches!(self.phase, Phase::Update) && !self.individuals.has_unfinished();
+        is_in_rows && self.rows.entered_at_each(self.slots.start + nth, state, entered_at)
     }
 }

@@ -5,9 +5,11 @@ mod by_key;
 mod changes;
 mod columns;
 mod container;
+mod individuals;
 mod key;
 mod machines;
 mod moves;
+mod numbers;
 mod outcome;
 mod panics;
 #[cfg(feature = "parallel")]
@@ -522,7 +524,6 @@ impl<T: Owner> Batch<T> {
             if !outcome.is_empty() {
                 self.store.move_rows(bucket, start, outcome);
             }
-            outcome.discarded.drop_all(&mut outcome.panic);
             if !outcome.panic.is_none() {
                 panic.keep_other(&mut outcome.panic);
                 return;

@@ -5,24 +5,18 @@ use std::mem;
 use slotmap::SlotMap;
 
 use super::columns::{Columns, Tag};
+use super::individuals::{Individual, Individuals};
 use super::key::Key;
 use super::outcome::Outcome;
 use super::panics::{Discarded, FirstPanic};
+use super::pass::{Chunk, Part};
 use super::place::{Place, SharedPlace};
 use super::rows::{Extra, Extras};
 use super::store::Store;
+use super::unused::Unused;
 use crate::owner::Owner;
 use crate::seat::Seat;
-use crate::state::{Mover, StateRef};
-
-/// What is noted of an owner in the bucket of its state.
-struct Note<T: Owner> {
-    bucket: u32,
-    tag: Tag,
-    entered_at: f64,
-    /// In a bucket of owned states.
-    own: Option<StateRef<T>>,
-}
+use crate::state::{Mover, State, StateRef};
 
 /// Owners that come and go.
 impl<T: Owner> Store<T> {
@@ -33,9 +27,7 @@ impl<T: Owner> Store<T> {
         panic.resume();
         let slot = self.buckets[bucket as usize].len();
         let key = self.places.insert(SharedPlace::new(Place::new(bucket, slot)));
-        let note = self.note(key, bucket, &mut seat);
-        self.push_row(false, owner, note, &seat);
-        self.keep_extra(key, bucket, &mut seat);
+        self.push_row(false, owner, key, bucket, &mut seat);
         seat.empty_into(|state| self.discarded.add(state));
         self.discarded.drop_all(&mut panic);
         if !panic.is_none() {
@@ -58,10 +50,14 @@ impl<T: Owner> Store<T> {
     }
 
     pub(super) fn remove(&mut self, key: Key) -> Option<(T, Seat<T>)> {
-        let (current, rows) = self.row(key)?;
+        let place = self.places.get(key)?.get();
         let mut seat = Seat::empty();
-        rows.load(0, current.clone(), &mut seat);
-        let place = self.places.remove(key)?.get();
+        let Chunk { seats, rows, .. } = self.chunk(place.bucket, place.slot(), 1, Part::ALL);
+        if seats.is_empty() {
+            rows.load(0, rows.known().state(), &mut seat);
+        }
+        self.take_seat(place, &mut seat);
+        self.places.remove(key);
         let owner = self.take_row(place);
         self.forget_extra(key);
         let mut panic = FirstPanic::new();
@@ -85,19 +81,61 @@ impl<T: Owner> Store<T> {
     ///
     /// The last row of the bucket takes the place of one that leaves; so they leave from the last to the first.
     pub(super) fn move_rows(&mut self, bucket: u32, start: usize, outcome: &mut Outcome<T>) {
-        let Outcome { movers, moved_at, seated, panic, spare, .. } = outcome;
-        if !seated.is_sorted_by_key(|(slot, _)| *slot) {
-            seated.sort_by_key(|(slot, _)| *slot);
-        }
-        while let Some((slot, mut seat)) = seated.pop() {
+        let Outcome { movers, moved_at, individuals, changed, unmet, panic } = outcome;
+        self.empty_seats(bucket, start, individuals);
+        for individual in individuals.by_slot().iter_mut().rev() {
+            if individual.is_mover || !individual.is_touched {
+                continue;
+            }
+            let slot = individual.slot;
             let behind = movers.partition_point(|mover| mover.slot() < slot);
             self.move_in_bulk(bucket, start, &movers[behind..], *moved_at);
             movers.truncate(behind);
-            self.place(Place::new(bucket, start + slot), &mut seat, panic);
-            spare.push(seat);
+            self.place(Place::new(bucket, start + slot), &mut individual.seat, true, panic);
         }
+        individuals.clear();
         self.move_in_bulk(bucket, start, movers, *moved_at);
         movers.clear();
+        if !changed.is_empty() {
+            let mut seat = mem::replace(&mut self.spare, Seat::empty());
+            for slot in changed.drain(..).rev() {
+                let place = Place::new(bucket, start + slot);
+                self.take_seat(place, &mut seat);
+                self.place(place, &mut seat, true, panic);
+            }
+            self.spare = seat;
+        }
+        self.meet(unmet, panic);
+    }
+
+    /// Does all that moving the rows of a chunk comes to, but for the rows of its movers.
+    #[cfg(feature = "parallel")]
+    pub(super) fn move_no_rows(&mut self, bucket: u32, start: usize, outcome: &mut Outcome<T>) {
+        self.empty_seats(bucket, start, &mut outcome.individuals);
+        outcome.individuals.clear();
+        self.meet(&mut outcome.unmet, &mut outcome.panic);
+    }
+
+    /// Empties the seats of the individuals that have not changed, or are moved in bulk.
+    fn empty_seats(&mut self, bucket: u32, start: usize, individuals: &mut Individuals<T>) {
+        for Individual { slot, seat, is_mover, is_touched, .. } in individuals.by_slot() {
+            if *is_mover {
+                seat.previous = StateRef::NONE;
+                self.keep_extra(self.buckets[bucket as usize].tags[start + *slot].key, seat);
+            }
+            if *is_mover || !*is_touched {
+                seat.empty_into(|state| self.discarded.add(state));
+            }
+        }
+    }
+
+    /// Gets to know states that owners have asked for.
+    fn meet(&mut self, unmet: &mut Vec<&'static dyn State<T>>, panic: &mut FirstPanic) {
+        for state in unmet.drain(..) {
+            if let Some(seat) = panic.catch(|| Seat::new(StateRef::from(state))) {
+                self.bucket_for(&seat, panic);
+            }
+        }
     }
 
     fn move_in_bulk(&mut self, bucket: u32, start: usize, movers: &[Mover], moved_at: f64) {
@@ -135,30 +173,37 @@ impl<T: Owner> Store<T> {
         }
     }
 
-    /// Stores what a row's seat has come to, and empties the seat. If that is in another bucket, the row is moved among its
-    /// arrivals. Returns the bucket.
-    pub(super) fn place(&mut self, from: Place, seat: &mut Seat<T>, panic: &mut FirstPanic) -> u32 {
+    /// Takes an owner's seat out of its row, if it has one there.
+    pub(super) fn take_seat(&mut self, place: Place, seat: &mut Seat<T>) {
+        if let Some(own) = self.buckets[place.bucket as usize].seats.get_mut(place.slot()) {
+            mem::swap(own, seat);
+        }
+    }
+
+    /// Stores what the seat of an owner has come to, and empties it. If that is in another bucket, the row is moved among its
+    /// arrivals; or at once, if no tick is under way.
+    pub(super) fn place(&mut self, from: Place, seat: &mut Seat<T>, is_in_tick: bool, panic: &mut FirstPanic) {
         let key = self.buckets[from.bucket as usize].tags[from.slot()].key;
         let bucket = self.bucket_for(seat, panic);
-        let note = self.note(key, bucket, seat);
-        if bucket == from.bucket {
-            let Self { buckets, discarded, has_clock, .. } = self;
-            let columns = &mut buckets[bucket as usize];
-            let slot = from.slot();
-            columns.tags[slot] = note.tag;
-            if *has_clock {
-                columns.times.set(slot, note.entered_at, ancestors_entered_at(seat));
-            }
-            if let Some(own) = note.own {
-                discarded.add(mem::replace(&mut columns.own[slot], own));
-            }
-        } else {
+        if bucket != from.bucket {
             let owner = self.take_row(from);
-            self.push_row(true, owner, note, seat);
+            if !is_in_tick {
+                self.places[key].set(Place::new(bucket, self.buckets[bucket as usize].len()));
+            }
+            self.push_row(is_in_tick, owner, key, bucket, seat);
+        } else if self.states.get(bucket).is_owned {
+            mem::swap(&mut self.buckets[bucket as usize].seats[from.slot()], seat);
+        } else {
+            let tag = self.tag(key, seat);
+            let Self { buckets, has_clock, .. } = self;
+            let columns = &mut buckets[bucket as usize];
+            columns.tags[from.slot()] = tag;
+            if *has_clock {
+                columns.times.set(from.slot(), seat.entered_at, ancestors_entered_at(seat));
+            }
+            self.keep_extra(key, seat);
         }
-        self.keep_extra(key, bucket, seat);
         seat.empty_into(|state| self.discarded.add(state));
-        bucket
     }
 
     /// The bucket of a seat's current state, which there is from now on.
@@ -176,73 +221,66 @@ impl<T: Owner> Store<T> {
         bucket
     }
 
-    /// What is to be noted of an owner. Its owned state is taken off the seat.
-    fn note(&mut self, key: Key, bucket: u32, seat: &mut Seat<T>) -> Note<T> {
-        let has_times = seat.entered_at != 0.0 && seat.is_entered();
-        if has_times || ancestors_entered_at(seat).iter().any(|&at| at != 0.0 && !at.is_nan()) {
+    /// The tag of an owner in a bucket that is not of owned states. A previous state that has a number is taken off the seat.
+    fn tag(&mut self, key: Key, seat: &mut Seat<T>) -> Tag {
+        let is_timed = |at: f64| at != 0.0 && !at.is_nan();
+        if is_timed(seat.entered_at) || ancestors_entered_at(seat).iter().copied().any(is_timed) {
             self.start_clock();
         }
-        let is_owned = self.states.get(bucket).is_owned;
-        let previous = self.states.bucket_of(&seat.previous).filter(|&index| !self.states.get(index).is_owned);
+        let previous = self.states.index_of_previous(&seat.previous);
         if previous.is_some() {
             self.discarded.add(mem::replace(&mut seat.previous, StateRef::NONE));
         }
-        Note {
-            bucket,
-            tag: Tag::new(key, previous, seat.is_entered()),
-            entered_at: if seat.is_entered() { seat.entered_at } else { 0.0 },
-            own: is_owned.then(|| mem::replace(&mut seat.current, StateRef::NONE)),
-        }
+        Tag::new(key, previous, seat.is_entered())
     }
 
-    /// Keeps what is left of a seat and has no column. The seat gets the room of what was kept before.
-    fn keep_extra(&mut self, key: Key, bucket: u32, seat: &mut Seat<T>) {
-        let keeps_previous = !seat.previous.is_none();
-        let is_owned = self.states.get(bucket).is_owned;
-        let keeps_rare = seat.rare.as_ref().is_some_and(|rare| {
-            // Of an owned state, the states around it are its own, too.
-            rare.is_memorable() || is_owned && !rare.ancestors.is_empty()
-        });
-        let kept = if self.extras.is_empty() { None } else { self.extras.remove(key) };
-        if !keeps_previous && !keeps_rare {
-            if let Some(kept) = kept {
-                discard(kept, &mut self.discarded);
-            }
-            return;
+    /// Keeps what is left of a seat and has no column.
+    fn keep_extra(&mut self, key: Key, seat: &mut Seat<T>) {
+        let keeps_rare = seat.rare.as_ref().is_some_and(|rare| rare.is_memorable());
+        if seat.previous.is_none() && !keeps_rare {
+            return self.forget_extra(key);
         }
-        let Extra { previous, mut rare } = kept.unwrap_or(Extra { previous: StateRef::NONE, rare: None });
-        self.discarded.add(previous);
-        if let Some(rare) = &mut rare {
-            rare.empty_into(|state| self.discarded.add(state));
-        }
-        let previous = if keeps_previous { mem::replace(&mut seat.previous, StateRef::NONE) } else { StateRef::NONE };
+        let Self { extras, discarded, .. } = self;
+        let Some(entry) = extras.entry(key) else { return };
+        let extra = entry.or_insert_with(|| Extra { previous: StateRef::NONE, rare: None });
+        // The seat gets the room of what was kept before.
+        mem::swap(&mut extra.previous, &mut seat.previous);
         if keeps_rare {
-            mem::swap(&mut rare, &mut seat.rare);
-        } else if seat.rare.is_none() {
-            seat.rare = rare.take();
-        } else {
-            rare = None;
+            mem::swap(&mut extra.rare, &mut seat.rare);
+            // The states around current follow from it.
+            if let Some(rare) = &mut extra.rare {
+                rare.ancestors_entered_at.clear();
+                discarded.extend(rare.ancestors.drain(..));
+            }
+        } else if let Some(mut rare) = extra.rare.take() {
+            rare.empty_into(|state| discarded.add(state));
         }
-        self.extras.insert(key, Extra { previous, rare });
     }
 
-    /// Adds a row to a bucket, or to its arrivals. The seat still has the times of the ancestors.
-    fn push_row(&mut self, among_arrivals: bool, owner: T, note: Note<T>, seat: &Seat<T>) {
-        let bucket = note.bucket as usize;
-        let columns = if among_arrivals { &mut self.arrivals[bucket] } else { &mut self.buckets[bucket] };
+    /// Adds a row to a bucket, or to its arrivals, and takes all that it needs off the seat.
+    fn push_row(&mut self, among_arrivals: bool, owner: T, key: Key, bucket: u32, seat: &mut Seat<T>) {
+        let is_owned = self.states.get(bucket).is_owned;
+        let tag = if is_owned { Tag::new(key, None, false) } else { self.tag(key, seat) };
+        let columns = if among_arrivals { &mut self.arrivals } else { &mut self.buckets };
+        let columns = &mut columns[bucket as usize];
         columns.owners.push(owner);
-        columns.tags.push(note.tag);
-        if self.has_clock {
-            columns.times.push(note.entered_at, ancestors_entered_at(seat));
+        columns.tags.push(tag);
+        if is_owned {
+            columns.seats.push(mem::replace(seat, Seat::empty()));
+            self.forget_extra(key);
+        } else {
+            if self.has_clock {
+                columns.times.push(seat.entered_at, ancestors_entered_at(seat));
+            }
+            self.keep_extra(key, seat);
         }
-        columns.own.extend(note.own);
     }
 
     /// Takes out the row at a place. The last of the bucket takes its place.
     fn take_row(&mut self, place: Place) -> T {
-        let Self { buckets, arrivals, places, discarded, states, .. } = self;
+        let Self { buckets, arrivals, places, states, .. } = self;
         let columns = &mut buckets[place.bucket as usize];
-        let owner = columns.swap_remove(place.slot(), discarded);
+        let owner = columns.swap_remove(place.slot());
         if let Some(filler) = columns.tags.get(place.slot()) {
             places[filler.key].set(place);
         }
@@ -285,23 +323,22 @@ impl<T: Owner> Store<T> {
             return;
         }
         let Self { states, buckets, arrivals, unused, discarded, .. } = self;
-        let mut is_unused = vec![false; states.len()];
-        for &bucket in &unused.candidates {
+        let Unused { candidates, marks, .. } = unused;
+        marks.clear();
+        marks.resize(states.len(), false);
+        for &bucket in &*candidates {
             let index = bucket as usize;
-            is_unused[index] =
-                states.get(bucket).is_transient && buckets[index].is_empty() && arrivals[index].is_empty();
+            marks[index] = states.get(bucket).is_transient && buckets[index].is_empty() && arrivals[index].is_empty();
         }
-        let in_use = buckets.iter().flat_map(|columns| &columns.tags).filter_map(|tag| tag.previous());
-        let mut comes_from = Vec::new();
-        for previous in in_use {
-            if mem::replace(&mut is_unused[previous as usize], false) {
-                comes_from.push(previous);
+        candidates.clear();
+        for previous in buckets.iter().flat_map(|columns| &columns.tags).filter_map(|tag| tag.previous()) {
+            // It is still an owner's previous state.
+            if mem::replace(&mut marks[previous as usize], false) {
+                candidates.push(previous);
             }
         }
-        unused.candidates.clear();
-        unused.candidates.extend(comes_from);
-        discarded.extend(states.forget(|index| is_unused[index as usize]));
-        for (index, _) in is_unused.iter().enumerate().filter(|(_, is_unused)| **is_unused) {
+        discarded.extend(states.forget(|index| marks[index as usize]));
+        for (index, _) in marks.iter().enumerate().filter(|(_, is_unused)| **is_unused) {
             buckets[index] = Columns::new(0);
             arrivals[index] = Columns::new(0);
         }
@@ -340,7 +377,7 @@ pub(super) fn move_each<T: Owner>(
             if tag.previous().is_none() {
                 forget(tag.key);
             }
-            let moved = Tag::new(tag.key, Some(bucket), true);
+            let moved = tag.moved(*mover, bucket);
             if mover.target() == bucket {
                 *tag = moved;
                 if let Some(moved_at) = moved_at {

@@ -8,13 +8,15 @@ use std::ops::Range;
 
 use slotmap::Key as _;
 
-use super::asked::{Asked, Individual};
+use super::asked::Asked;
 use super::changes::{ManyChanges, Workspace};
+use super::individuals::Individual;
 use super::key::Key;
 use super::machines::{ChunkMachines, Phase};
 use super::outcome::Outcome;
 use super::rows::Rows;
 use super::slots::Slots;
+use super::states::NOWHERE;
 use crate::owner::Owner;
 use crate::seat::Seat;
 use crate::single::Single;
@@ -29,7 +31,7 @@ pub(super) const CHUNK: usize = 2048;
 pub(super) struct Chunk<'a, T: Owner> {
     pub(super) owners: &'a mut [T],
     /// In a bucket of owned states, each owner's; elsewhere empty.
-    pub(super) own: &'a mut [StateRef<T>],
+    pub(super) seats: &'a mut [Seat<T>],
     pub(super) rows: Rows<'a, T>,
     pub(super) global: &'a Global<T>,
     pub(super) part: Part,
@@ -71,9 +73,7 @@ impl Part {
 pub(super) struct Pass<T: Owner> {
     asked: Asked<T>,
     workspace: Workspace,
-    /// The seat that owners of owned states have one after the other.
-    single: Seat<T>,
-    /// Movers that are to become individuals.
+    /// Movers that become individuals, and individuals that become movers.
     movers: Vec<Mover>,
     /// The slots of those who have finished their tick.
     finished: Slots,
@@ -85,7 +85,6 @@ impl<T: Owner> Pass<T> {
         Self {
             asked: Asked::new(),
             workspace: Workspace::new(),
-            single: Seat::empty(),
             movers: Vec::new(),
             finished: Slots::new(),
             outcome: Outcome::new(),
@@ -117,7 +116,7 @@ impl<T: Owner> Pass<T> {
                 break;
             }
             self.update(chunk, known.at(depth), cx);
-            if self.asked.is_empty() {
+            if !self.has_asked() {
                 continue;
             }
             let is_innermost = depth == known.ancestors.len();
@@ -131,31 +130,24 @@ impl<T: Owner> Pass<T> {
     /// Makes the changes that owners have asked for as movers, all at once.
     fn change(&mut self, chunk: &mut Chunk<'_, T>, cx: &mut T::Context<'_>) {
         let Self { asked, workspace, outcome, .. } = self;
-        asked.take_movers(&mut outcome.movers);
+        asked.take_movers(&mut outcome.movers, &outcome.individuals);
         let Chunk { owners, rows, global, .. } = chunk;
         ManyChanges { owners, rows, global: &global.state, asked, outcome, workspace, cx }.carry_out();
     }
 
-    /// Ticks each owner alone: those of owned states, whose states differ.
+    /// Ticks each owner alone, on its seat: those of owned states, whose states differ.
     fn tick_each(&mut self, chunk: &mut Chunk<'_, T>, cx: &mut T::Context<'_>) {
-        let Outcome { seated, spare, discarded, panic, .. } = &mut self.outcome;
-        for (slot, (owner, own)) in chunk.owners.iter_mut().zip(&mut *chunk.own).enumerate() {
+        let Outcome { changed, panic, .. } = &mut self.outcome;
+        for (slot, (owner, seat)) in chunk.owners.iter_mut().zip(&mut *chunk.seats).enumerate() {
             if !chunk.part.has(chunk.rows.key(slot)) {
                 continue;
             }
-            // Taken out, so that nobody else refers to it while it runs.
-            let current = mem::replace(own, StateRef::NONE);
-            chunk.rows.load(slot, current, &mut self.single);
-            let mut single = Single::new(&mut self.single, &chunk.global.state);
-            single.kept = usize::MAX;
+            let mut single = Single::new(seat, &chunk.global.state);
             let is_whole = panic.catch(|| single.tick(owner, cx)).is_some();
-            // A change keeps fewer.
-            if single.kept == usize::MAX && is_whole {
-                *own = mem::replace(&mut self.single.current, StateRef::NONE);
-                self.single.empty_into(|state| discarded.add(state));
-            } else {
-                seated.push((slot, mem::replace(&mut self.single, spare.pop().unwrap_or_else(Seat::empty))));
+            if single.is_touched {
+                changed.push(slot);
             }
+            panic.catch(|| drop(single));
             if !is_whole {
                 break;
             }
@@ -193,64 +185,108 @@ impl<T: Owner> Pass<T> {
         cx: &mut T::Context<'_>,
     ) {
         let Self { asked, outcome, .. } = self;
-        let Outcome { spare, panic, .. } = outcome;
-        asked.open();
+        let Outcome { individuals, unmet, panic, .. } = outcome;
+        asked.open(chunk.rows.known().is_flat);
         let owners = &mut chunk.owners[run.clone()];
         let global = &chunk.global.state;
-        let mut machines =
-            ChunkMachines { rows: &chunk.rows, global, asked, spare, slots: run.clone(), phase: Phase::Update };
+        let mut machines = ChunkMachines {
+            rows: &chunk.rows,
+            global,
+            asked,
+            individuals,
+            unmet,
+            slots: run.clone(),
+            phase: Phase::Update,
+        };
         let mut fsm = FsmSlice::new(&mut machines);
         if panic.catch(|| state.update_all(owners, &mut fsm, cx)).is_none() {
             let slot = run.start + fsm.last();
-            asked.forget(slot, panic);
+            if !individuals.forget(slot, panic) {
+                asked.forget(slot);
+            }
         }
     }
 
     /// Lets the owners that anything is still written down of finish their tick, each on its seat: what they have asked for,
     /// then the updates of the active path from a depth on, if any.
     fn finish(&mut self, chunk: &mut Chunk<'_, T>, rest_of_path: Option<usize>, cx: &mut T::Context<'_>) {
-        if self.asked.is_empty() {
+        if !self.has_asked() {
             return;
         }
         self.make_individuals(&chunk.rows);
-        let Self { asked, outcome, finished, .. } = self;
-        let Outcome { movers, seated, panic, .. } = outcome;
-        let mut individuals = asked.take_individuals();
-        for mut individual in individuals.drain(..) {
+        let Self { asked, outcome, finished, movers: made, .. } = self;
+        let Outcome { movers, moved_at, individuals, panic, .. } = outcome;
+        let mut replaced = Slots::new();
+        individuals.finish_each(|individual| {
             let slot = individual.slot;
             let owner = &mut chunk.owners[slot];
             // After a panic, what was asked for before is carried out, but nobody is updated any more.
             let rest_of_path = rest_of_path.filter(|_| panic.is_none());
-            panic.catch(|| {
+            finished.insert(slot);
+            let act = || {
                 individual.run(&chunk.global.state, |single| {
                     single.settle_callback(owner, cx);
                     if let Some(depth) = rest_of_path {
                         single.tick_path(depth, owner, cx);
                     }
                 });
-            });
-            finished.insert(slot);
-            seated.push((slot, individual.seat));
+            };
+            if panic.catch(act).is_none() {
+                individual.is_touched = true;
+            }
+            if individual.is_touched {
+                replaced.insert(slot);
+                if let Some(mover) = made_change(individual, asked, &chunk.rows) {
+                    // All movers of a chunk have changed at one time.
+                    if movers.is_empty() && made.is_empty() {
+                        *moved_at = individual.seat.entered_at;
+                    }
+                    if individual.seat.entered_at.total_cmp(moved_at).is_eq() {
+                        individual.is_mover = true;
+                        made.push(mover);
+                    }
+                }
+            }
+        });
+        if !replaced.is_empty() {
+            movers.retain(|mover| !replaced.contains(mover.slot()));
         }
-        asked.reuse(individuals);
-        if !finished.is_empty() {
-            movers.retain(|mover| !finished.contains(mover.slot()));
+        if !made.is_empty() {
+            movers.append(made);
+            if !movers.is_sorted_by_key(|mover| mover.slot()) {
+                movers.sort_unstable_by_key(|mover| mover.slot());
+            }
         }
+    }
+
+    fn has_asked(&self) -> bool {
+        self.asked.has_movers() || self.outcome.individuals.has_unfinished()
     }
 
     /// Makes individuals of the movers that are left: those that a state around theirs, or the global, has moved, and those of
     /// nested states.
     fn make_individuals(&mut self, rows: &Rows<'_, T>) {
         let Self { asked, outcome, movers, .. } = self;
-        asked.take_movers(movers);
+        let individuals = &mut outcome.individuals;
+        asked.take_movers(movers, individuals);
         for mover in movers.drain(..) {
-            let mut seat = outcome.spare.pop().unwrap_or_else(Seat::empty);
-            rows.load(mover.slot(), rows.known().state().clone(), &mut seat);
-            let mut individual = Individual::new(mover.slot(), seat, 0);
+            let individual = individuals.add(mover.slot());
+            rows.load(mover.slot(), rows.known().state(), &mut individual.seat);
             if let Some(request) = mover.request(rows.states) {
                 individual.requests.push(request);
             }
-            asked.add_individual(individual, rows.states);
         }
     }
+}
+
+/// What an individual has come to as a mover, if it is in a flat state that the batch knows.
+fn made_change<T: Owner>(individual: &Individual<T>, asked: &mut Asked<T>, rows: &Rows<'_, T>) -> Option<Mover> {
+    let Seat { current, previous, rare, .. } = &individual.seat;
+    let is_nested = rare.as_ref().is_some_and(|rare| !rare.ancestors.is_empty());
+    if is_nested || !individual.seat.is_entered() {
+        return None;
+    }
+    let target = asked.flat_number(current, rows.states)?;
+    let previous = if previous.is_none() { NOWHERE } else { asked.flat_number(previous, rows.states)? };
+    Mover::made(individual.slot, target, previous)
 }

@@ -165,7 +165,7 @@ impl<T: Owner> Batch<T> {
     /// ```
     #[must_use]
     pub fn state_of(&self, key: Key) -> Option<&StateRef<T>> {
-        self.store.row(key)?.0.as_option()
+        self.store.view(key)?.current.as_option()
     }
 
     /// Returns the state that an owner's current was before the last change. `None` for a stale key, or when there was none.
@@ -189,7 +189,7 @@ impl<T: Owner> Batch<T> {
     /// ```
     #[must_use]
     pub fn previous_of(&self, key: Key) -> Option<&StateRef<T>> {
-        self.store.row(key)?.1.previous(0).as_option()
+        self.store.view(key)?.previous.as_option()
     }
 
     /// Returns whether `state` is active for an owner: its current, or an ancestor of it. `false` for a stale key.
@@ -212,7 +212,7 @@ impl<T: Owner> Batch<T> {
     /// ```
     #[must_use]
     pub fn is_in_state<S: State<T> + ?Sized>(&self, key: Key, state: &S) -> bool {
-        self.view(key, |view| view.depth_of(state).is_some()).unwrap_or(false)
+        self.store.view(key).is_some_and(|view| view.depth_of(state).is_some())
     }
 
     /// Returns whether any state of type `S` is active for an owner. `false` for a stale key.
@@ -274,7 +274,7 @@ impl<T: Owner> Batch<T> {
     /// ```
     #[must_use]
     pub fn time_in_state(&self, key: Key, cx: &T::Context<'_>) -> Option<f64> {
-        Some(time_since(self.store.row(key)?.1.entered_at(0), T::now(cx)))
+        Some(time_since(self.store.view(key)?.entered_at, T::now(cx)))
     }
 
     /// Returns how long a state has been active for an owner, in seconds by [`Owner::now`]. `None` if it is not, or for a stale
@@ -309,7 +309,7 @@ impl<T: Owner> Batch<T> {
     /// ```
     #[must_use]
     pub fn time_in<S: State<T> + ?Sized>(&self, key: Key, state: &S, cx: &T::Context<'_>) -> Option<f64> {
-        self.view(key, |view| view.time_in(state, T::now(cx)))?
+        self.store.view(key)?.time_in(state, T::now(cx))
     }
 
     /// Returns an owner's active states, from the outermost ancestor down to current. `None` for a stale key.
@@ -335,13 +335,8 @@ impl<T: Owner> Batch<T> {
     /// assert_eq!(names, ["Combat", "Aim"]);
     /// ```
     pub fn path(&self, key: Key) -> Option<impl DoubleEndedIterator<Item = &StateRef<T>> + Clone> {
-        let (current, rows) = self.store.row(key)?;
-        Some(rows.ancestors(0).iter().chain(current.as_option()))
-    }
-
-    fn view<R>(&self, key: Key, ask: impl FnOnce(View<'_, T>) -> R) -> Option<R> {
-        let (current, rows) = self.store.row(key)?;
-        Some(ask(rows.view(0, current, &StateRef::NONE)))
+        let View { ancestors, current, .. } = self.store.view(key)?;
+        Some(ancestors.iter().chain(current.as_option()))
     }
 
     /// Returns the owners whose current state is `state`, side by side: for instanced drawing, for instance.

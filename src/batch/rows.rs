@@ -1,4 +1,4 @@
-//! Some consecutive rows of a bucket, all but the owners: what is noted of each.
+//! Some consecutive rows of a bucket, all but the owners: what is noted of each. Owners in owned states have a seat instead.
 
 use std::ops::Range;
 
@@ -12,6 +12,8 @@ use crate::fsm::{NEVER, View};
 use crate::owner::Owner;
 use crate::seat::{Rare, Seat};
 use crate::state::StateRef;
+#[cfg(feature = "definition")]
+use crate::state::{State, same};
 
 /// What few owners have besides their row, by key.
 pub(super) type Extras<T> = SparseSecondaryMap<Key, Extra<T>, FxBuildHasher>;
@@ -19,7 +21,7 @@ pub(super) type Extras<T> = SparseSecondaryMap<Key, Extra<T>, FxBuildHasher>;
 pub(super) struct Extra<T: Owner> {
     /// The previous state, when the row has no number for it.
     pub(super) previous: StateRef<T>,
-    /// The stack and the history; and of an owned state, the states around it.
+    /// The stack and the history.
     pub(super) rare: Option<Box<Rare<T>>>,
 }
 
@@ -87,8 +89,28 @@ impl<'a, T: Owner> Rows<'a, T> {
         if self.tags[slot].is_entered() { self.entered_at.get(slot).copied().unwrap_or(0.0) } else { NEVER }
     }
 
-    fn ancestors_entered_at(&self, slot: usize) -> &'a [f64] {
+    pub(super) fn ancestors_entered_at(&self, slot: usize) -> &'a [f64] {
         self.ancestors_entered_at.get(slot * self.depth..(slot + 1) * self.depth).unwrap_or_default()
+    }
+
+    /// Writes down when each owner from a slot on entered a state. Returns whether the times lie in a column.
+    #[cfg(feature = "definition")]
+    pub(super) fn entered_at_each(&self, slot: usize, state: &dyn State<T>, entered_at: &mut [f64]) -> bool {
+        let known = self.known();
+        let slots = slot..slot + entered_at.len();
+        if same(&**known.state(), state) {
+            let Some(column) = self.entered_at.get(slots) else { return false };
+            entered_at.copy_from_slice(column);
+            return true;
+        }
+        let Some(depth) = known.ancestors.iter().rposition(|ancestor| same(&**ancestor, state)) else { return false };
+        let Some(rows) = self.ancestors_entered_at.get(slots.start * self.depth..slots.end * self.depth) else {
+            return false;
+        };
+        for (at, row) in entered_at.iter_mut().zip(rows.chunks_exact(self.depth)) {
+            *at = row[depth];
+        }
+        true
     }
 
     fn rare(&self, slot: usize) -> Option<&'a Rare<T>> {
@@ -98,47 +120,32 @@ impl<'a, T: Owner> Rows<'a, T> {
         self.extras.get(self.tags[slot].key)?.rare.as_deref()
     }
 
-    /// The states around the current one of an owner.
-    pub(super) fn ancestors(&self, slot: usize) -> &'a [StateRef<T>] {
-        let known = self.known();
-        if known.is_owned { self.rare(slot).map_or(&[], |rare| &rare.ancestors) } else { &known.ancestors }
-    }
-
     /// What can be asked of an owner whose current state is `current`.
     pub(super) fn view<'v>(&'v self, slot: usize, current: &'v StateRef<T>, target: &'v StateRef<T>) -> View<'v, T> {
-        let ancestors_entered_at = if self.known().is_owned {
-            self.rare(slot).map_or(&[][..], |rare| &rare.ancestors_entered_at)
-        } else {
-            self.ancestors_entered_at(slot)
-        };
         View {
             current,
             previous: self.previous(slot),
             target,
-            ancestors: self.ancestors(slot),
+            ancestors: &self.known().ancestors,
             entered_at: self.entered_at(slot),
-            ancestors_entered_at,
+            ancestors_entered_at: self.ancestors_entered_at(slot),
         }
     }
 
     /// Loads an owner whose current state is `current` into an empty seat, whose room is used.
-    pub(super) fn load(&self, slot: usize, current: StateRef<T>, seat: &mut Seat<T>) {
-        seat.current = current;
+    pub(super) fn load(&self, slot: usize, current: &StateRef<T>, seat: &mut Seat<T>) {
+        seat.current = current.clone();
         seat.previous = self.previous(slot).clone();
         seat.entered_at = self.entered_at(slot);
-        let known = self.known();
-        if !known.ancestors.is_empty() {
+        let ancestors = &self.known().ancestors;
+        if !ancestors.is_empty() {
             let rare = seat.rare_mut();
-            rare.ancestors.extend_from_slice(&known.ancestors);
+            rare.ancestors.extend_from_slice(ancestors);
             rare.ancestors_entered_at.extend_from_slice(self.ancestors_entered_at(slot));
-            rare.ancestors_entered_at.resize(known.ancestors.len(), 0.0);
+            rare.ancestors_entered_at.resize(ancestors.len(), 0.0);
         }
         if let Some(kept) = self.rare(slot) {
             let rare = seat.rare_mut();
-            if known.is_owned {
-                rare.ancestors.extend_from_slice(&kept.ancestors);
-                rare.ancestors_entered_at.extend_from_slice(&kept.ancestors_entered_at);
-            }
             rare.stack.clone_from(&kept.stack);
             rare.history.clone_from(&kept.history);
         }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use rustc_hash::FxBuildHasher;
 
+use super::numbers::Numbers;
 use super::panics::FirstPanic;
 use crate::owner::Owner;
 use crate::seat::Path;
@@ -19,6 +20,8 @@ pub(super) const MOST_STATES: u32 = (1 << 31) - 1;
 pub(super) struct States<T: Owner> {
     list: Vec<Known<T>>,
     by_identity: HashMap<Identity, u32, FxBuildHasher>,
+    /// Those of singletons that were looked up last.
+    singletons: Numbers<T>,
     by_owned_type: HashMap<TypeId, u32, FxBuildHasher>,
     /// The numbers in the order in which the batch first saw their states.
     order: Vec<u32>,
@@ -94,6 +97,7 @@ impl<T: Owner> States<T> {
         Self {
             list: vec![Known::nowhere()],
             by_identity: HashMap::default(),
+            singletons: Numbers::new(),
             by_owned_type: HashMap::default(),
             order: vec![NOWHERE],
             free: Vec::new(),
@@ -142,13 +146,33 @@ impl<T: Owner> States<T> {
         }
     }
 
+    /// The number of the bucket of a state that an owner was in before, unless it is an owned one.
+    pub(super) fn index_of_previous(&mut self, state: &StateRef<T>) -> Option<u32> {
+        let singleton = state.as_singleton();
+        let cached = singleton.and_then(|state| self.singletons.get(state));
+        cached.or_else(|| {
+            let index = self.bucket_of(state).filter(|&index| !self.get(index).is_owned)?;
+            if let Some(state) = singleton {
+                self.singletons.set(state, index);
+            }
+            Some(index)
+        })
+    }
+
     /// The number of a state's bucket, which becomes known if it was not, with the states around it.
     ///
     /// # Panics
     ///
     /// When there are as many states as there are numbers.
     pub(super) fn bucket_for(&mut self, state: &StateRef<T>, ancestors: &[StateRef<T>], panic: &mut FirstPanic) -> u32 {
+        let singleton = state.as_singleton();
+        if let Some(index) = singleton.and_then(|state| self.singletons.get(state)) {
+            return index;
+        }
         if let Some(index) = self.bucket_of(state) {
+            if let Some(state) = singleton {
+                self.singletons.set(state, index);
+            }
             return index;
         }
         let identity = Identity::of(&**state);
@@ -204,6 +228,7 @@ impl<T: Owner> Clone for States<T> {
         Self {
             list: self.list.clone(),
             by_identity: self.by_identity.clone(),
+            singletons: Numbers::new(),
             by_owned_type: self.by_owned_type.clone(),
             order: self.order.clone(),
             free: self.free.clone(),

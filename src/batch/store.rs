@@ -12,6 +12,7 @@ use super::place::{Place, SharedPlace};
 use super::rows::{Extras, Rows};
 use super::states::{NOWHERE, States};
 use super::unused::Unused;
+use crate::fsm::View;
 use crate::owner::Owner;
 use crate::seat::Seat;
 use crate::single::Single;
@@ -32,7 +33,7 @@ pub(super) struct Store<T: Owner> {
     pub(super) unused: Unused,
     pub(super) discarded: Discarded<T>,
     /// An empty seat, for an owner that is reached by key.
-    spare: Seat<T>,
+    pub(super) spare: Seat<T>,
 }
 
 impl<T: Owner> Store<T> {
@@ -65,19 +66,31 @@ impl<T: Owner> Store<T> {
         self.buckets[place.bucket as usize].owners.get_mut(place.slot())
     }
 
-    /// An owner's current state, or `StateRef::NONE`, and what else is noted of it, in rows of one.
-    pub(super) fn row(&self, key: Key) -> Option<(&StateRef<T>, Rows<'_, T>)> {
+    /// What can be asked of an owner.
+    pub(super) fn view(&self, key: Key) -> Option<View<'_, T>> {
         let place = self.places.get(key)?.get();
-        let columns = &self.buckets[place.bucket as usize];
-        let current = columns.own.get(place.slot()).unwrap_or(self.states.get(place.bucket).state());
+        let Columns { tags, times, seats, .. } = &self.buckets[place.bucket as usize];
+        let nowhere = self.states.get(NOWHERE).state();
+        if let Some(seat) = seats.get(place.slot()) {
+            return Some(seat.view(nowhere));
+        }
+        let known = self.states.get(place.bucket);
         let range = place.slot()..place.slot() + 1;
-        Some((current, Rows::new((&columns.tags, &columns.times), range, place.bucket, &self.states, &self.extras)))
+        let rows = Rows::new((tags, times), range, place.bucket, &self.states, &self.extras);
+        Some(View {
+            current: known.state(),
+            previous: rows.previous(0),
+            target: nowhere,
+            ancestors: &known.ancestors,
+            entered_at: rows.entered_at(0),
+            ancestors_entered_at: rows.ancestors_entered_at(0),
+        })
     }
 
     /// The owned state that an owner is in, if it is in one.
     pub(super) fn own_state_mut(&mut self, key: Key) -> Option<&mut StateRef<T>> {
         let place = self.places.get(key)?.get();
-        self.buckets[place.bucket as usize].own.get_mut(place.slot())
+        Some(&mut self.buckets[place.bucket as usize].seats.get_mut(place.slot())?.current)
     }
 
     pub(super) fn owners_in<S: State<T> + ?Sized>(&self, state: &S) -> &[T] {
@@ -87,14 +100,17 @@ impl<T: Owner> Store<T> {
         let identity = Identity::of(state);
         let Some(index) = self.states.index_of_owned(identity) else { return &[] };
         let columns = &self.buckets[index as usize];
-        let slot = columns.own.iter().position(|own| Identity::of(&**own) == identity);
+        let slot = columns.seats.iter().position(|seat| Identity::of(&*seat.current) == identity);
         slot.map_or(&[], |slot| std::slice::from_ref(&columns.owners[slot]))
     }
 
     pub(super) fn census(&self) -> impl Iterator<Item = (&StateRef<T>, usize)> {
         self.states.order().iter().filter_map(|&index| {
             let (known, columns) = (self.states.get(index), &self.buckets[index as usize]);
-            let state = if known.is_owned { columns.own.first() } else { known.state().as_option() };
+            let state = match columns.seats.first() {
+                Some(seat) => Some(&seat.current),
+                None => known.state().as_option(),
+            };
             Some((state?, columns.len()))
         })
     }
@@ -107,12 +123,12 @@ impl<T: Owner> Store<T> {
 
     /// Up to `len` rows of a bucket, from `start` on, for a pass over them.
     pub(super) fn chunk(&mut self, bucket: u32, start: usize, len: usize, part: Part) -> Chunk<'_, T> {
-        let Columns { owners, tags, times, own } = &mut self.buckets[bucket as usize];
+        let Columns { owners, tags, times, seats } = &mut self.buckets[bucket as usize];
         let range = start..owners.len().min(start + len);
         let rows = Rows::new((tags, times), range.clone(), bucket, &self.states, &self.extras);
         Chunk {
             owners: &mut owners[range.clone()],
-            own: own.get_mut(range).unwrap_or_default(),
+            seats: seats.get_mut(range).unwrap_or_default(),
             rows,
             global: &self.global,
             part,
@@ -123,18 +139,29 @@ impl<T: Owner> Store<T> {
     pub(super) fn with_single<R>(&mut self, key: Key, act: impl FnOnce(&mut T, &mut Single<'_, T>) -> R) -> Option<R> {
         let place = self.places.get(key)?.get();
         let mut panic = FirstPanic::new();
-        let mut seat = mem::replace(&mut self.spare, Seat::empty());
-        let current = self.states.get(place.bucket).state().clone();
-        let Chunk { owners, own, rows, global, .. } = self.chunk(place.bucket, place.slot(), 1, Part::ALL);
-        // An owned state is taken out, so that nobody else refers to it while it runs.
-        let current = own.first_mut().map_or(current, |own| mem::replace(own, StateRef::NONE));
-        rows.load(0, current, &mut seat);
-        let mut single = Single::new(&mut seat, &global.state);
+        let mut spare = mem::replace(&mut self.spare, Seat::empty());
+        let Chunk { owners, seats, rows, global, .. } = self.chunk(place.bucket, place.slot(), 1, Part::ALL);
+        let seat = match seats {
+            [seat] => seat,
+            _ => {
+                rows.load(0, rows.known().state(), &mut spare);
+                &mut spare
+            }
+        };
+        let mut single = Single::new(seat, &global.state);
         let result = panic.catch(|| act(&mut owners[0], &mut single));
-        panic.catch(|| drop(single));
-        let bucket = self.place(place, &mut seat, &mut panic);
-        self.settle(bucket);
-        self.spare = seat;
+        let is_touched = single.is_touched;
+        if result.is_none() {
+            // What it has asked for is dropped with it.
+            panic.catch(|| drop(single));
+        }
+        if is_touched {
+            self.take_seat(place, &mut spare);
+            self.place(place, &mut spare, false, &mut panic);
+        } else {
+            spare.empty_into(|state| self.discarded.add(state));
+        }
+        self.spare = spare;
         self.tidy(&mut panic);
         panic.resume();
         result

@@ -7,6 +7,8 @@
 pub(super) struct Unused {
     /// The numbers of states that may be unused, some of them more than once.
     pub(super) candidates: Vec<u32>,
+    /// By number, whether a state is unused; only while that is found out.
+    pub(super) marks: Vec<bool>,
     /// How many rows may be looked through for what has happened since the last time.
     credit: usize,
 }
@@ -16,7 +18,7 @@ const ROWS_PER_STATE: usize = 16;
 
 impl Unused {
     pub(super) const fn new() -> Self {
-        Self { candidates: Vec::new(), credit: 0 }
+        Self { candidates: Vec::new(), marks: Vec::new(), credit: 0 }
     }
 
     pub(super) fn add(&mut self, bucket: u32) {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::expression::Comparison;
 use super::handle::time_in;
 use super::values::{LANES, Lanes};
-use crate::fsm::Fsm;
+use crate::fsm::{Fsm, time_since};
 use crate::owner::Owner;
 use crate::slice::FsmSlice;
 use crate::state::State;
@@ -17,13 +17,15 @@ pub(crate) struct Block<'s, 'a, T: Owner> {
     fsm: &'s mut FsmSlice<'a, T>,
     /// Where in the slice the first of them is.
     base: usize,
+    /// How many they are.
+    length: usize,
     /// The one that is being asked.
     lane: usize,
 }
 
 impl<'s, 'a, T: Owner> Block<'s, 'a, T> {
-    pub(crate) fn new(state: &'s dyn State<T>, fsm: &'s mut FsmSlice<'a, T>, base: usize) -> Self {
-        Self { state, fsm, base, lane: 0 }
+    pub(crate) fn new(state: &'s dyn State<T>, fsm: &'s mut FsmSlice<'a, T>, base: usize, length: usize) -> Self {
+        Self { state, fsm, base, length, lane: 0 }
     }
 
     /// The handle of one of them.
@@ -63,6 +65,14 @@ impl<'s, 'a, T: Owner> Block<'s, 'a, T> {
     /// Those of `asked` whose time in the state compares so with `with`.
     pub(crate) fn compare_times(&mut self, asked: Lanes, op: Comparison, with: f64, cx: &T::Context<'_>) -> Lanes {
         let state = self.state;
+        let mut entered_at = [0.0; LANES];
+        let entered_at = &mut entered_at[..self.length];
+        // Side by side in a batch, which saves a call for each.
+        if self.fsm.entered_at_each(self.base, state, entered_at) {
+            let now = T::now(cx);
+            return self
+                .ask_runs(asked, |run, lane| op.compare(&entered_at[run], with, lane, |at| time_since(*at, now)));
+        }
         self.ask_each(asked, |_, fsm| op.holds(time_in(state, fsm, cx), with))
     }
 }

@@ -64,7 +64,7 @@ impl<T: Owner> Decider<'_, T> {
         cx: &mut T::Context<'_>,
         mut take: impl FnMut(StateRef<T>, &mut Fsm<'_, T>),
     ) {
-        let mut block = Block::new(self.state, fsm, base);
+        let mut block = Block::new(self.state, fsm, base, owners.len());
         let mut staying: Lanes = Lanes::MAX >> (LANES - owners.len());
         let mut leaving: Lanes = 0;
         let mut taken = [0_u16; LANES];

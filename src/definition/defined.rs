@@ -164,6 +164,9 @@ impl<T: Owner> State<T> for DefinedState<T> {
         Cow::Borrowed(&self.fixed.name)
     }
 
+    // `is_passive` stays false, whatever the file says now: it is constant for a state, and a reload may give this one
+    // something to do.
+
     /// Updates the behaviour's owners in bulk, and puts each condition to 64 owners at a time.
     fn update_all(&self, owners: &mut [T], fsm: &mut FsmSlice<'_, T>, cx: &mut T::Context<'_>) {
         self.with(|graph, Node { content, gone_to, .. }| {

@@ -77,7 +77,10 @@ use crate::slice::FsmSlice;
     message = "`{Self}` is not a state of `{T}`",
     label = "needs `impl State<{T}> for {Self}`"
 )]
-pub trait State<T: Owner>: Send + Sync + 'static + DowncastSync + Bulk<T> {
+pub trait State<T: Owner>:
+    // All owners share a state, on all threads: what changes, such as a `Cell`, belongs in the owner.
+    Send + Sync + 'static + DowncastSync + Bulk<T>
+{
     /// Called when the owner comes to be in this state: after the old state's [`exit`](Self::exit), or by
     /// [`StateMachine::start`](crate::StateMachine::start). A request made here is carried out after the whole change under
     /// way (rule 12).

@@ -312,10 +312,11 @@ impl<T: Owner> fmt::Display for StateRef<T> {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not name a state of `{T}`",
-    label = "expected a state of `{T}`, such as `&Idle`",
-    note = "a type `S` with `impl State<{T}> for S` is named as a singleton, by `&S` or a `static`",
-    note = "a value with data of its own is named as `Box::new(value)`, if its type is `Clone`, or as a shared `Arc::new(value)`",
-    note = "a `&StateRef` is cloned, as in `previous.clone()`; a `Box<dyn State<_>>` is made from a concrete type instead"
+    label = "this does not name a state of `{T}`",
+    note = "write `&Idle` for a state without data, where there is `impl State<{T}> for Idle`",
+    note = "write `Box::new(patrol)` for a state with data that is an owner's own; its type has to be `Clone`, and not `dyn State`",
+    note = "write `Arc::new(patrol)` for a state with data that owners share",
+    note = "write `previous.clone()` for a `StateRef` that is borrowed"
 )]
 pub trait IntoState<T: Owner> {
     /// Returns the reference to the state.
@@ -355,6 +356,8 @@ impl<T: Owner> IntoState<T> for Arc<dyn State<T>> {
     }
 }
 
+// Otherwise the compiler tells of a `Box<dyn State<T>>` only that it is not `Clone`.
+#[diagnostic::do_not_recommend]
 impl<T: Owner, S: State<T> + Clone> IntoState<T> for Box<S> {
     fn into_state(self) -> StateRef<T> {
         StateRef(Repr::Held(Some(Arc::new(Held::Owned(self)))))

@@ -369,7 +369,15 @@ impl Stage<'_> {
             assert_eq!(puppet.number, number, "{way:?}, {deed:?}: every owner has its key");
             if puppet.has_events() || twin.puppet.has_events() {
                 let (events, expected) = (puppet.events(), twin.puppet.events());
-                assert_eq!(events, expected, "{way:?}, {deed:?}: the trace of owner {number}");
+                let same = events.iter().zip(&expected).take_while(|(event, expected)| event == expected).count();
+                assert!(
+                    same == events.len() && same == expected.len(),
+                    "{way:?}, {deed:?}: the trace of owner {number} after {same} events, the last of them {:?}:\n\
+                     batch   {:?}\nmachine {:?}",
+                    events[..same].last(),
+                    events.get(same),
+                    expected.get(same)
+                );
             }
             assert_eq!(is, expected, "{way:?}, {deed:?}: where owner {number} is");
         }

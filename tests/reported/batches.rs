@@ -144,12 +144,13 @@ fn owners_are_where_their_states_say_whatever_panics() {
     for number in 6..9 {
         batch.insert(Walker(number), &Left);
     }
-    // The clock is read for the change of 5, which then waits to be taken up; then for those of 6 and 8.
+    // The clock is read for the change of 5, which then waits to be taken up; then for those of 6 and 8. What is asked of
+    // `Broken` is asked once.
     assert!(panics(|| batch.update(&mut Clock(Cell::new(Some(1))))));
     agrees(&batch);
-    assert!(panics(|| batch.update(&mut Clock::default())));
+    batch.update(&mut Clock::default());
     agrees(&batch);
-    assert!(batch.owners_in(&Broken).is_empty());
+    assert_eq!(batch.owners_in(&Broken).len(), 1);
     let key = batch.keys().nth(2).expect("there are four");
     assert!(batch.remove(key).is_some_and(|(walker, _)| walker.0 == 7));
     (0..3).for_each(|_| batch.update(&mut Clock::default()));

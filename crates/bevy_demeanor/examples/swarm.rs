@@ -2,6 +2,10 @@
 //!
 //! `cargo run --release -p bevy_demeanor --features multi_threaded --example swarm [INSECTS]`
 
+use std::collections::BTreeMap;
+use std::env;
+use std::io::{self, ErrorKind, Write};
+use std::process::ExitCode;
 use std::time::Instant;
 
 use bevy_app::{App, TaskPoolPlugin, Update};
@@ -9,7 +13,7 @@ use bevy_demeanor::{EntityOwner, Machine, ParallelOwner, StateMachinePlugin, Sta
 use bevy_ecs::prelude::{Commands, Component, IntoScheduleConfigs, Res, ResMut, Resource};
 use demeanor::{Fsm, Owner, State};
 
-/// Where the flowers are, and whether the sun is up: all that an insect knows of the world.
+/// Where the flowers are, and what time it is: all that an insect knows of the world.
 #[derive(Resource, Clone, Copy)]
 struct Garden {
     flowers: [f32; 2],
@@ -48,7 +52,7 @@ impl Insect {
         Self { place: [around.cos() * 40.0, around.sin() * 40.0], velocity: [0.0, 0.0], nectar: 0.0 }
     }
 
-    /// Flies towards a place. Returns whether it is there.
+    /// Flies toward a place. Returns whether it is there.
     fn fly_to(&mut self, there: [f32; 2]) -> bool {
         let way = [there[0] - self.place[0], there[1] - self.place[1]];
         let far = way[0].hypot(way[1]);
@@ -118,15 +122,13 @@ fn pass_time(mut garden: ResMut<Garden>) {
     garden.hour = (garden.hour + 0.02) % 24.0;
 }
 
-fn main() {
-    let insects = match std::env::args().nth(1).map(|argument| argument.parse()) {
-        None => 100_000,
-        Some(Ok(insects)) => insects,
-        Some(Err(_)) => {
-            eprintln!("usage: swarm [INSECTS]");
-            std::process::exit(2);
-        }
-    };
+/// Reads the command line. `None` if it is wrong.
+fn parse(mut arguments: impl Iterator<Item = String>) -> Option<u32> {
+    let insects = arguments.next().map_or(Some(100_000), |insects| insects.parse().ok());
+    if arguments.next().is_some() { None } else { insects }
+}
+
+fn fly(insects: u32, out: &mut impl Write) -> io::Result<()> {
     let mut app = App::new();
     app.add_plugins((TaskPoolPlugin::default(), StateMachinePlugin::<Insect>::new().in_parallel()));
     app.insert_resource(Garden { flowers: [30.0, 12.0], hour: 5.5 });
@@ -144,12 +146,28 @@ fn main() {
         app.update();
     }
     let seconds = begin.elapsed().as_secs_f64();
-    println!("{insects} insects, {:.0} ticks per second", f64::from(ticks) / seconds);
+    writeln!(out, "{insects} insects, {:.0} ticks per second", f64::from(ticks) / seconds)?;
 
     let mut machines = app.world_mut().query::<&Machine<Insect>>();
-    let mut census = std::collections::BTreeMap::new();
+    let mut census = BTreeMap::new();
     for machine in machines.iter(app.world()) {
         *census.entry(machine.current().map_or("none".into(), |state| state.name().into_owned())).or_insert(0) += 1;
     }
-    println!("{:.1} h: {census:?}", app.world().resource::<Garden>().hour);
+    writeln!(out, "{:.1} h: {census:?}", app.world().resource::<Garden>().hour)
+}
+
+fn main() -> ExitCode {
+    let Some(insects) = parse(env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned())) else {
+        let _ = writeln!(io::stderr(), "usage: swarm [INSECTS]");
+        return ExitCode::from(2);
+    };
+    match fly(insects, &mut io::stdout()) {
+        Ok(()) => ExitCode::SUCCESS,
+        // A reader who closes the pipe early, as `head` does, has seen enough.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "swarm: {error}");
+            ExitCode::FAILURE
+        }
+    }
 }

@@ -1,54 +1,63 @@
-//! Changes from outside: the verbs of a machine, as commands.
+//! Changes from outside: the methods of a machine, as commands.
 
 use core::any::type_name;
 
+use bevy_ecs::change_detection::DetectChangesMut;
 use bevy_ecs::entity::Entity;
 use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::query::Allow;
 use bevy_ecs::resource::Resource;
 use bevy_ecs::system::{Commands, EntityCommands, ParamSet, Query, SystemState};
 use bevy_ecs::world::World;
-use demeanor::{StateRef, Watched};
+use demeanor::{IntoState, MachineMut, Step};
 use log::debug;
 
 use crate::follow::{Followers, Log};
 use crate::machine::Machine;
 use crate::owner::EntityOwner;
 
-/// The verbs of a machine on `commands.entity(enemy)`.
+/// The methods of a machine on `commands.entity(enemy)`.
 ///
-/// They act when the commands are applied, in the order given, and with all that a callback asks for. A machine that has not
-/// been started yet is started first. A disabled entity is reached as well, since it is meant.
+/// They act when the commands are applied, in the order given, and with all that a callback asks for. A machine whose current
+/// state has not been entered yet is started first. A disabled entity is reached as well, since it is meant.
 ///
-/// An entity that is no more, or has no machine of `T` or no owner, is left alone; that is logged at debug.
+/// A command for an entity that is gone, or has no machine of `T` or no owner, does nothing; that is logged at debug.
 ///
 /// # Examples
 ///
 /// ```
-/// use bevy_demeanor::{Machine, MachineCommands};
+/// use bevy_demeanor::{EntityOwner, Machine, MachineCommands};
 /// use bevy_ecs::prelude::*;
-/// # use bevy_demeanor::EntityOwner;
-/// # use demeanor::{Fsm, Owner, State};
-/// #
-/// # #[derive(Component)]
-/// # struct Enemy;
-/// # enum Told { Noise }
-/// # impl Owner for Enemy { type Context<'a> = (); type Message = Told; }
-/// # impl EntityOwner for Enemy {
-/// #     type Param = ();
-/// #     fn context<'a>((): (), _: Commands<'a, 'a>) {}
-/// # }
-/// # struct Idle;
-/// # struct Alert;
-/// # struct Dead;
-/// # impl State<Enemy> for Idle {
-/// #     fn on_message(&self, _: &mut Enemy, _: &Told, fsm: &mut Fsm<'_, Enemy>, _: &mut ()) -> bool {
-/// #         fsm.change_state(&Alert);
-/// #         true
-/// #     }
-/// # }
-/// # impl State<Enemy> for Alert {}
-/// # impl State<Enemy> for Dead {}
+/// use demeanor::{Fsm, Owner, State};
+///
+/// #[derive(Component)]
+/// struct Enemy;
+/// enum Told { Noise }
+///
+/// impl Owner for Enemy { type Context<'a> = (); type Message = Told; }
+/// impl EntityOwner for Enemy {
+///     type Param = ();
+///     fn context<'a>((): (), _: Commands<'a, 'a>) {}
+/// }
+///
+/// struct Idle;
+/// struct Alert;
+/// struct Stagger;
+/// struct Dead;
+/// impl State<Enemy> for Idle {
+///     fn on_message(&self, _: &mut Enemy, _: &Told, fsm: &mut Fsm<'_, Enemy>, _: &mut ()) -> bool {
+///         fsm.change_state(&Alert);
+///         true
+///     }
+/// }
+/// impl State<Enemy> for Alert {}
+/// impl State<Enemy> for Stagger {
+///     fn can_exit(&self, _: &Enemy, _: &Fsm<'_, Enemy>, _: &()) -> bool {
+///         false
+///     }
+/// }
+/// impl State<Enemy> for Dead {}
+///
 /// let mut world = World::new();
 /// let enemy = world.spawn((Enemy, Machine::<Enemy>::new(&Idle))).id();
 ///
@@ -56,26 +65,42 @@ use crate::owner::EntityOwner;
 /// world.flush();
 /// assert!(world.get::<Machine<Enemy>>(enemy).unwrap().is_in_state(&Alert));
 ///
-/// // `Dead` is a state of nobody else, so whose machine is meant goes without saying.
-/// world.commands().entity(enemy).change_state(&Dead).revert_state::<Enemy>();
+/// // `Idle` is a state of nobody else, so whose machine is meant goes without saying.
+/// world.commands().entity(enemy).change_state(&Idle).revert_state::<Enemy>();
 /// world.flush();
 /// assert!(world.get::<Machine<Enemy>>(enemy).unwrap().is_in_state(&Alert));
+///
+/// // `Stagger` refuses to be left; `force_state` does not ask it, and `ensure_state` has nothing left to do.
+/// world.commands().entity(enemy).change_state(&Stagger).change_state(&Idle);
+/// world.flush();
+/// assert!(world.get::<Machine<Enemy>>(enemy).unwrap().is_in_state(&Stagger));
+/// world.commands().entity(enemy).force_state(&Dead).ensure_state(&Dead);
+/// world.flush();
+/// let machine = world.get::<Machine<Enemy>>(enemy).unwrap();
+/// assert!(machine.is_in_state(&Dead));
+/// assert_eq!(machine.previous().unwrap().name(), "Stagger");
 /// ```
 pub trait MachineCommands {
     /// Changes to `to`. For a state of several owners, say whose: `change_state::<Legs>(&Idle)`.
-    fn change_state<T: EntityOwner>(&mut self, to: impl Into<StateRef<T>>) -> &mut Self;
+    fn change_state<T: EntityOwner>(&mut self, to: impl IntoState<T>) -> &mut Self;
+
+    /// Changes to `to`, unless it is active already: then nothing happens, and no guard is asked.
+    fn ensure_state<T: EntityOwner>(&mut self, to: impl IntoState<T>) -> &mut Self;
+
+    /// Changes to `to` without asking any `can_exit`; `can_enter` is asked.
+    fn force_state<T: EntityOwner>(&mut self, to: impl IntoState<T>) -> &mut Self;
 
     /// Changes to the previous state.
     fn revert_state<T: EntityOwner>(&mut self) -> &mut Self;
 
     /// Suspends current and enters `over`.
-    fn push_state<T: EntityOwner>(&mut self, over: impl Into<StateRef<T>>) -> &mut Self;
+    fn push_state<T: EntityOwner>(&mut self, over: impl IntoState<T>) -> &mut Self;
 
     /// Leaves current and resumes what it was pushed over.
     fn pop_state<T: EntityOwner>(&mut self) -> &mut Self;
 
     /// Changes to the descendant last active in `composite`, or to its initial one.
-    fn resume_state<T: EntityOwner>(&mut self, composite: impl Into<StateRef<T>>) -> &mut Self;
+    fn resume_state<T: EntityOwner>(&mut self, composite: impl IntoState<T>) -> &mut Self;
 
     /// Offers a message to the machine's states.
     fn send<T: EntityOwner<Message: Send>>(&mut self, message: T::Message) -> &mut Self
@@ -87,10 +112,24 @@ pub trait MachineCommands {
 }
 
 impl MachineCommands for EntityCommands<'_> {
-    fn change_state<T: EntityOwner>(&mut self, to: impl Into<StateRef<T>>) -> &mut Self {
-        let to = to.into();
+    fn change_state<T: EntityOwner>(&mut self, to: impl IntoState<T>) -> &mut Self {
+        let to = to.into_state();
         queue(self, "change_state", move |machine, owner, cx| {
             machine.change_state(owner, to, cx);
+        })
+    }
+
+    fn ensure_state<T: EntityOwner>(&mut self, to: impl IntoState<T>) -> &mut Self {
+        let to = to.into_state();
+        queue(self, "ensure_state", move |machine, owner, cx| {
+            machine.ensure_state(owner, to, cx);
+        })
+    }
+
+    fn force_state<T: EntityOwner>(&mut self, to: impl IntoState<T>) -> &mut Self {
+        let to = to.into_state();
+        queue(self, "force_state", move |machine, owner, cx| {
+            machine.force_state(owner, to, cx);
         })
     }
 
@@ -100,8 +139,8 @@ impl MachineCommands for EntityCommands<'_> {
         })
     }
 
-    fn push_state<T: EntityOwner>(&mut self, over: impl Into<StateRef<T>>) -> &mut Self {
-        let over = over.into();
+    fn push_state<T: EntityOwner>(&mut self, over: impl IntoState<T>) -> &mut Self {
+        let over = over.into_state();
         queue(self, "push_state", move |machine, owner, cx| {
             machine.push_state(owner, over, cx);
         })
@@ -113,8 +152,8 @@ impl MachineCommands for EntityCommands<'_> {
         })
     }
 
-    fn resume_state<T: EntityOwner>(&mut self, composite: impl Into<StateRef<T>>) -> &mut Self {
-        let composite = composite.into();
+    fn resume_state<T: EntityOwner>(&mut self, composite: impl IntoState<T>) -> &mut Self {
+        let composite = composite.into_state();
         queue(self, "resume_state", move |machine, owner, cx| {
             machine.resume_state(owner, composite, cx);
         })
@@ -136,12 +175,12 @@ impl MachineCommands for EntityCommands<'_> {
 
 fn queue<'c, 'w, T: EntityOwner>(
     commands: &'c mut EntityCommands<'w>,
-    verb: &'static str,
-    act: impl FnOnce(&mut Watched<'_, T>, &mut T, &mut T::Context<'_>) + Send + 'static,
+    command: &'static str,
+    act: impl FnOnce(&mut MachineMut<'_, T>, &mut T, &mut T::Context<'_>) + Send + 'static,
 ) -> &'c mut EntityCommands<'w> {
     let entity = commands.id();
-    // Not queued on the entity: that there is none any more is for us to judge.
-    commands.commands_mut().queue(move |world: &mut World| reach(world, entity, verb, act));
+    // Not queued on the entity: what to do if it is gone is decided here.
+    commands.commands_mut().queue(move |world: &mut World| reach(world, entity, command, act));
     commands
 }
 
@@ -158,10 +197,10 @@ type Reached<T> = (
 fn reach<T: EntityOwner>(
     world: &mut World,
     entity: Entity,
-    verb: &str,
-    act: impl FnOnce(&mut Watched<'_, T>, &mut T, &mut T::Context<'_>),
+    command: &str,
+    act: impl FnOnce(&mut MachineMut<'_, T>, &mut T, &mut T::Context<'_>),
 ) -> bevy_ecs::error::Result {
-    // Taken out, and made anew if it does not come back: a callback may panic, and an observer may reach again.
+    // Taken out, and made again if it does not come back: a callback may panic, and an observer may reach again.
     let kept = world.get_resource_mut::<Reach<T>>().and_then(|mut reach| reach.0.take());
     let mut state = kept.unwrap_or_else(|| SystemState::new(world));
     let is_followed = world.get_resource::<Followers<T>>().is_some_and(Followers::is_anybody);
@@ -171,15 +210,12 @@ fn reach<T: EntityOwner>(
         if let Ok((mut owner, mut machine)) = machines.get_mut(entity) {
             let mut cx = T::context(param.p0(), commands.reborrow());
             T::visit(&mut cx, entity);
-            let machine = &mut *machine;
-            let mut watched = machine.machine.watched(is_followed.then(|| log.visit(entity)));
-            if !machine.is_started {
-                machine.is_started = true;
-                watched.start(&mut owner, &mut cx);
+            let steps = is_followed.then(|| log.visit(entity));
+            if reach_machine(machine.bypass_change_detection(), steps, &mut owner, &mut cx, act) {
+                machine.set_changed();
             }
-            act(&mut watched, &mut owner, &mut cx);
         } else {
-            debug!("{verb} of entity {entity} ignored: there is no {} with a machine", type_name::<T>());
+            debug!("{command} of entity {entity} ignored: there is no {} with a machine", type_name::<T>());
         }
     }
     state.apply(world);
@@ -189,4 +225,20 @@ fn reach<T: EntityOwner>(
         log.follow(world);
     }
     Ok(())
+}
+
+/// Starts the machine if its current state has not been entered, and acts on it. Returns whether it has changed state, or was
+/// stopped.
+fn reach_machine<T: EntityOwner>(
+    machine: &mut Machine<T>,
+    mut steps: Option<&mut Vec<Step<T>>>,
+    owner: &mut T,
+    cx: &mut T::Context<'_>,
+    act: impl FnOnce(&mut MachineMut<'_, T>, &mut T, &mut T::Context<'_>),
+) -> bool {
+    let has_changed = !machine.is_started() && machine.start(steps.as_deref_mut(), owner, cx);
+    let was_started = machine.is_started();
+    let mut recorded = machine.machine.recording(steps);
+    act(&mut recorded, owner, cx);
+    has_changed || recorded.has_changed() || machine.is_started() != was_started
 }

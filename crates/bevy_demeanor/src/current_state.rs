@@ -23,9 +23,9 @@ use crate::owner::EntityOwner;
 /// The name of the current state of an entity's machine, if the plugin was asked for it by
 /// [`with_current_state`](crate::StateMachinePlugin::with_current_state).
 ///
-/// It is kept true like a marker, and can be reflected. An entity that comes with it and without a machine, from a scene, is
-/// given one that is in the state of that name already: nothing is entered. An unknown name is warned of, and the entity
-/// gets no machine.
+/// It follows the machine as a marker does, and can be reflected. An entity that has it and no machine, from a scene, is given a
+/// machine that is in the state of that name already: nothing is entered. For an unknown name the entity gets no machine, and a
+/// warning is logged.
 ///
 /// # Examples
 ///

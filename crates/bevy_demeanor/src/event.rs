@@ -24,7 +24,7 @@ pub struct StateChanged<T: Owner> {
     pub from: Option<StateRef<T>>,
     /// The state that was entered; `None` when a pop has led back to having none.
     pub to: Option<StateRef<T>>,
-    /// The verb that asked for it.
+    /// What asked for it.
     pub cause: Cause,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A machine is a component, [`Machine<T>`], beside its owner, the component `T`. The [`StateMachinePlugin`] updates all
 //! machines of `T` in one system that runs beside others. `T` is an [`Owner`](demeanor::Owner) as everywhere, whose states
-//! are written as everywhere; as an [`EntityOwner`] it says besides how the callbacks' context is made from a system
+//! are written as everywhere; as an [`EntityOwner`] it also says how the callbacks' context is made from a system
 //! parameter.
 //!
 //! ```

@@ -4,15 +4,16 @@ use core::fmt;
 use core::ops::Deref;
 
 use bevy_ecs::component::Component;
-use demeanor::{Owner, StateMachine, StateRef};
+use demeanor::{IntoState, Owner, StateMachine, Step};
 
 /// The state machine of an entity that has the component `T`.
 ///
-/// It dereferences to [`StateMachine`], to be asked; what changes its state from outside are the verbs of
+/// It dereferences to [`StateMachine`], for queries; from outside, its state is changed by the methods of
 /// [`MachineCommands`](crate::MachineCommands). A machine may be inserted, replaced and removed at any time, which calls
-/// nothing: one that was made by [`new`](Self::new) is started by the next pass over its entity, before its first update.
+/// nothing. If its current state has not been entered yet, the next pass over its entity starts it before the first update.
 ///
-/// `Changed<Machine<T>>` holds for the entities whose machine has made a change of state, and those with a new one.
+/// `Changed<Machine<T>>` holds for the entities whose machine has made a change of state or was stopped, and for those with a
+/// new one.
 /// A clone of the entity is in the same state, with no callback.
 ///
 /// # Examples
@@ -39,46 +40,73 @@ use demeanor::{Owner, StateMachine, StateRef};
 #[component(clone_behavior = clone::<Self>())]
 pub struct Machine<T: Owner> {
     pub(crate) machine: StateMachine<T>,
-    /// Whether `start` has been called.
-    pub(crate) is_started: bool,
 }
 
 impl<T: Owner> Machine<T> {
     /// Creates a machine whose first state is `initial`. The next pass enters it.
-    pub fn new(initial: impl Into<StateRef<T>>) -> Self {
+    pub fn new(initial: impl IntoState<T>) -> Self {
         StateMachine::new(initial).into()
     }
 
-    /// Takes a machine that has been started: one from a saved game, or from another entity. Nothing is entered.
+    /// Takes a machine whose current state is not to be entered: one put together from a saved game. If it was never
+    /// entered, it counts as entered at 0 by the owner's clock; for another time, see [`StateMachine::set_entered`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use bevy_demeanor::Machine;
+    /// use demeanor::{Owner, State, StateMachine};
+    ///
+    /// struct Enemy;
+    /// impl Owner for Enemy {
+    ///     type Context<'a> = ();
+    ///     type Message = ();
+    /// }
+    /// struct Chase;
+    /// impl State<Enemy> for Chase {}
+    ///
+    /// assert!(!Machine::<Enemy>::new(&Chase).is_started());
+    /// assert!(Machine::<Enemy>::started(StateMachine::new(&Chase)).is_started());
+    /// ```
     #[must_use]
-    pub fn started(machine: StateMachine<T>) -> Self {
-        Self { machine, is_started: true }
-    }
-
-    /// Returns whether the first state has been entered.
-    #[must_use]
-    pub fn is_started(&self) -> bool {
-        self.is_started
+    pub fn started(mut machine: StateMachine<T>) -> Self {
+        if !machine.is_started() {
+            machine.set_entered(0.0);
+        }
+        Self { machine }
     }
 
     /// Gives the machine a state that runs beside every other.
     #[must_use]
-    pub fn with_global(mut self, global: impl Into<StateRef<T>>) -> Self {
+    pub fn with_global(mut self, global: impl IntoState<T>) -> Self {
         self.machine.set_global(global);
         self
     }
 
-    /// Returns the machine itself, to be edited behind the plugin's back: no marker follows a change made here until the
+    /// Returns the machine itself, for edits that the plugin does not see: no marker follows a change made here until the
     /// plugin sees the next one, and no event tells of it.
     pub fn bypass(&mut self) -> &mut StateMachine<T> {
         &mut self.machine
     }
+
+    /// Starts a machine whose current state has not been entered. Returns whether it has changed state.
+    #[cold]
+    pub(crate) fn start(&mut self, steps: Option<&mut Vec<Step<T>>>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        let mut machine = self.machine.recording(steps);
+        machine.start(owner, cx);
+        let has_changed = machine.has_changed();
+        if !self.machine.is_started() {
+            // Refused. Counted as entered, so that the refusal is not logged again in each pass.
+            self.machine.set_entered(T::now(cx));
+        }
+        has_changed
+    }
 }
 
-/// Takes a machine whose current state the next pass enters.
+/// Takes a machine as it is: the next pass enters its current state, unless that has been entered already.
 impl<T: Owner> From<StateMachine<T>> for Machine<T> {
     fn from(machine: StateMachine<T>) -> Self {
-        Self { machine, is_started: false }
+        Self { machine }
     }
 }
 
@@ -92,12 +120,12 @@ impl<T: Owner> Deref for Machine<T> {
 
 impl<T: Owner> Clone for Machine<T> {
     fn clone(&self) -> Self {
-        Self { machine: self.machine.clone(), is_started: self.is_started }
+        Self { machine: self.machine.clone() }
     }
 }
 
 impl<T: Owner> fmt::Debug for Machine<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Machine").field("machine", &self.machine).field("is_started", &self.is_started).finish()
+        f.debug_struct("Machine").field("machine", &self.machine).field("is_started", &self.is_started()).finish()
     }
 }

@@ -131,7 +131,7 @@ fn claim<T: Owner, S: State<T>, K: MarkerStorage>(world: &mut World) {
 /// states of which it is in one.
 pub(crate) fn mark<T: Owner>(entity: &mut EntityWorldMut, markers: &[Marker<T>]) {
     let is_in = |entity: &EntityWorldMut, marker: &Marker<T>| {
-        entity.get::<Machine<T>>().is_some_and(|machine| machine.is_started && (marker.is_in)(&machine.machine))
+        entity.get::<Machine<T>>().is_some_and(|machine| machine.is_started() && (marker.is_in)(&machine.machine))
     };
     for marker in markers {
         if (marker.is_marked)(entity) && !is_in(entity, marker) {

@@ -75,8 +75,8 @@ use demeanor::Owner;
 ///         let Ok(theirs) = cx.places.get(rival).map(|place| place.0) else { return };
 ///         let is_hungrier = cx.growls.get(rival).is_ok_and(|growl| wolf.hunger > growl.0);
 ///         if let Ok(mut place) = cx.places.get_mut(this) {
-///             let towards = (theirs - place.0).signum();
-///             place.0 += if is_hungrier { towards } else { -towards };
+///             let toward = (theirs - place.0).signum();
+///             place.0 += if is_hungrier { toward } else { -toward };
 ///         }
 ///     }
 /// }
@@ -129,7 +129,7 @@ pub trait EntityOwner: Owner + Component<Mutability = Mutable> {
     /// written `'static` here.
     type Param: SystemParam + 'static;
 
-    /// Makes the context, once for each pass over the entities and once for each verb of
+    /// Makes the context, once for each pass over the entities and once for each command of
     /// [`MachineCommands`](crate::MachineCommands).
     ///
     /// The commands are applied at the next sync point; the pass's in the order recorded.

@@ -32,14 +32,14 @@ use crate::update::{update_machines, update_machines_in_parallel, warn_of_orphan
 
 /// The parts of a tick, in this order. Commands given in one are applied before the next.
 ///
-/// | set | what is there | hang here |
+/// | set | what is there | what to add |
 /// |---|---|---|
 /// | `Enter` | nothing of the plugin's | what the states are to find: senses, timers, orders. A `change_state` or `send` given here is carried out before this tick's updates |
 /// | `Update` | the pass over the machines, [`Machines<T>`] | systems over `With<In<Patrol>>`, which run beside the pass where they touch other things |
 /// | `Exit` | nothing of the plugin's | what reacts to this tick's changes: markers are true, messages can be read, observers have run |
 ///
-/// The sets are shared by all owners' plugins in a schedule. To pause machines, give a set a run condition: this one pauses
-/// the user's systems in it, too; [`Machines<T>`] only the pass.
+/// The sets are shared by all owners' plugins in a schedule. To pause machines, give a set a run condition: on this one it also
+/// pauses the user's systems in it, on [`Machines<T>`] only the pass.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StateSet {
     /// Before the machines are updated.

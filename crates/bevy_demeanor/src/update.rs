@@ -10,7 +10,7 @@ use bevy_ecs::query::{With, Without};
 use bevy_ecs::system::{Commands, Local, ParamSet, Query, Res};
 use bevy_ecs::world::{CommandQueue, World};
 use bevy_tasks::{ComputeTaskPool, TaskPool};
-use demeanor::{Owner, Step};
+use demeanor::Owner;
 use log::warn;
 
 use crate::follow::{Followers, Log};
@@ -189,7 +189,7 @@ impl<'w, T: EntityOwner> Rows<'w, T> {
     }
 }
 
-/// Starts the machine if it has not been, and updates it. Returns whether it has changed state.
+/// Starts the machine if its current state has not been entered, and updates it. Returns whether it has changed state.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "as above")]
 fn update_one<T: EntityOwner>(
@@ -201,32 +201,17 @@ fn update_one<T: EntityOwner>(
 ) -> bool {
     T::visit(cx, entity);
     let mut steps = log.as_deref_mut().map(|log| log.visit(entity));
-    let is_new = !machine.is_started;
-    let mut has_changed = is_new && start(machine, steps.as_deref_mut(), owner, cx);
-    let mut watched = machine.machine.watched(steps);
-    watched.update(owner, cx);
-    has_changed |= watched.has_changed();
+    let mut has_changed = !machine.is_started() && machine.start(steps.as_deref_mut(), owner, cx);
+    let mut machine = machine.machine.recording(steps);
+    machine.update(owner, cx);
+    has_changed |= machine.has_changed();
     if let Some(log) = log {
         log.close();
     }
     has_changed
 }
 
-/// Returns whether the machine has changed state.
-#[cold]
-fn start<T: EntityOwner>(
-    machine: &mut Machine<T>,
-    steps: Option<&mut Vec<Step<T>>>,
-    owner: &mut T,
-    cx: &mut T::Context<'_>,
-) -> bool {
-    machine.is_started = true;
-    let mut watched = machine.machine.watched(steps);
-    watched.start(owner, cx);
-    watched.has_changed()
-}
-
-/// Warns, once for each, of the entities that have a machine and nobody whose it is.
+/// Logs a warning for each entity that has a machine and no owner for it, once until it has one.
 pub(crate) fn warn_of_orphans<T: EntityOwner>(
     orphans: Query<(Entity, Option<&Name>), (With<Machine<T>>, Without<T>)>,
     mut warned: Local<EntityHashSet>,

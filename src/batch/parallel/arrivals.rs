@@ -15,7 +15,7 @@ use super::super::key::Key;
 use super::super::moves::Arrivals;
 use super::super::pass::CHUNK;
 use super::super::place::{Place, SharedPlace};
-use super::chunks::Ticked;
+use super::chunks::ChunkMovers;
 use super::leavers::Scratch;
 use crate::owner::Owner;
 
@@ -68,16 +68,16 @@ impl<T: Owner> Arrivals<T> for Group<T> {
 }
 
 /// Shares the chunks of a long bucket out among groups: to the first ones the last ones.
-pub(super) fn share_out<T: Owner>(ticked: &[Ticked<T>], groups: &mut [Group<T>]) {
-    let mut left: usize = ticked.iter().map(|chunk| chunk.leavers).sum();
-    let mut end = ticked.len();
+pub(super) fn share_out<T: Owner>(chunks: &[ChunkMovers], groups: &mut [Group<T>]) {
+    let mut left: usize = chunks.iter().map(|chunk| chunk.leavers).sum();
+    let mut end = chunks.len();
     let mut shares = groups.len();
     for group in groups {
         let wanted = left.div_ceil(shares);
         (group.leavers, group.chunks) = (0, end..end);
         while end > 0 && (group.leavers < wanted || shares == 1) {
             end -= 1;
-            group.leavers += ticked[end].leavers;
+            group.leavers += chunks[end].leavers;
             group.chunks.start = end;
         }
         left -= group.leavers;
@@ -86,15 +86,15 @@ pub(super) fn share_out<T: Owner>(ticked: &[Ticked<T>], groups: &mut [Group<T>])
 }
 
 /// The owners at the end of a long bucket, to be moved to groups.
-pub(super) struct HandOut<'a, T: Owner> {
+pub(super) struct HandOut<'a> {
     pub(super) bucket: u32,
-    pub(super) ticked: &'a [Ticked<T>],
+    pub(super) chunks: &'a [ChunkMovers],
     pub(super) has_clock: bool,
 }
 
-impl<T: Owner + Send> HandOut<'_, T> {
+impl HandOut<'_> {
     /// Moves the owners from the `stay`-th on to the groups, which the chunks have been shared out among.
-    pub(super) fn hand_out(&self, columns: &mut Columns<T>, stay: usize, groups: &mut [Group<T>]) {
+    pub(super) fn hand_out<T: Owner + Send>(&self, columns: &mut Columns<T>, stay: usize, groups: &mut [Group<T>]) {
         let Columns { owners, tags, times, .. } = columns;
         if self.has_clock {
             times.current.truncate(stay);
@@ -104,7 +104,7 @@ impl<T: Owner + Send> HandOut<'_, T> {
         tags.truncate(stay);
     }
 
-    fn split<P: Producer<Item = T>>(&self, owners: P, tags: &[Tag], groups: &mut [Group<T>]) {
+    fn split<T: Owner + Send, P: Producer<Item = T>>(&self, owners: P, tags: &[Tag], groups: &mut [Group<T>]) {
         if let [group] = groups {
             self.fill(owners, tags, group);
             return;
@@ -116,20 +116,20 @@ impl<T: Owner + Send> HandOut<'_, T> {
         rayon::join(|| self.split(last_owners, last_tags, last), || self.split(first_owners, first_tags, first));
     }
 
-    fn fill<P: Producer<Item = T>>(&self, owners: P, tags: &[Tag], group: &mut Group<T>) {
+    fn fill<T: Owner, P: Producer<Item = T>>(&self, owners: P, tags: &[Tag], group: &mut Group<T>) {
         let mut rows = owners.into_iter().rev().zip(tags.iter().rev());
-        for ticked in self.ticked[group.chunks.clone()].iter().rev() {
-            let moved_at = self.has_clock.then_some(ticked.outcome.moved_at);
-            for mover in ticked.movers().iter().rev() {
+        for chunk in self.chunks[group.chunks.clone()].iter().rev() {
+            let moved_at = self.has_clock.then_some(chunk.moved_at);
+            for mover in chunk.list.iter().rev() {
                 let Some((owner, tag)) = rows.next() else { return };
-                group.of(mover.target()).push(owner, Tag::new(tag.key, Some(self.bucket), true), moved_at);
+                group.of(mover.target()).push(owner, tag.moved(*mover, self.bucket), moved_at);
             }
         }
     }
 }
 
 struct Leaving<'a, 'h, T: Owner> {
-    to: &'a HandOut<'h, T>,
+    to: &'a HandOut<'h>,
     tags: &'a [Tag],
     groups: &'a mut [Group<T>],
 }

@@ -8,7 +8,8 @@ use super::super::pass::{CHUNK, Chunk, Global, Part, Pass};
 use super::super::rows::{Extras, Rows};
 use super::super::states::States;
 use crate::owner::Owner;
-use crate::state::{Mover, StateRef};
+use crate::seat::Seat;
+use crate::state::Mover;
 
 /// Up to how many owners one thread updates without asking others to help, if they are in several buckets.
 const FEW_ROWS: usize = CHUNK / 2;
@@ -26,13 +27,30 @@ pub(super) struct Ticked<T: Owner> {
     pub(super) is_intricate: bool,
 }
 
+/// The movers of a chunk whose rows are moved by threads together, without what else its tick has come to.
+#[derive(Default)]
+pub(super) struct ChunkMovers {
+    pub(super) list: Vec<Mover>,
+    pub(super) moved_at: f64,
+    pub(super) leavers: usize,
+    pub(super) has_returning: bool,
+    pub(super) target_of_all: Option<u32>,
+}
+
+impl ChunkMovers {
+    /// Exchanges the list with the one of the chunk.
+    pub(super) fn exchange<T: Owner>(&mut self, ticked: &mut Ticked<T>) {
+        std::mem::swap(&mut self.list, &mut ticked.outcome.movers);
+        self.moved_at = ticked.outcome.moved_at;
+        self.leavers = ticked.leavers;
+        self.has_returning = ticked.has_returning;
+        self.target_of_all = ticked.target_of_all;
+    }
+}
+
 impl<T: Owner> Ticked<T> {
     pub(super) const fn new() -> Self {
         Self { outcome: Outcome::new(), leavers: 0, has_returning: false, target_of_all: None, is_intricate: false }
-    }
-
-    pub(super) fn movers(&self) -> &[Mover] {
-        &self.outcome.movers
     }
 
     fn count(&mut self, bucket: u32, tags: &[Tag], has_extras: bool) {
@@ -42,7 +60,9 @@ impl<T: Owner> Ticked<T> {
         let first = movers.first().map(|mover| mover.target()).filter(|_| self.leavers == tags.len());
         self.target_of_all = first.filter(|first| movers.iter().all(|mover| mover.target() == *first));
         let has_extra = |mover: &Mover| tags[mover.slot()].previous().is_none();
-        self.is_intricate = !self.outcome.seated.is_empty() || has_extras && movers.iter().any(has_extra);
+        self.is_intricate = !self.outcome.changed.is_empty() || has_extras && movers.iter().any(has_extra);
+        let individuals = self.outcome.individuals.by_slot();
+        self.is_intricate |= individuals.iter().any(|individual| individual.is_touched && !individual.is_mover);
     }
 }
 
@@ -73,7 +93,8 @@ struct Chunks<'a, T: Owner> {
     /// The number of the last of them in the tick, where they come from the last to the first.
     number: usize,
     owners: &'a mut [T],
-    own: &'a mut [StateRef<T>],
+    /// In a bucket of owned states, each owner's; elsewhere empty.
+    seats: &'a mut [Seat<T>],
     noted: (&'a [Tag], &'a Times),
     ticked: &'a mut [Ticked<T>],
 }
@@ -124,29 +145,30 @@ where
     }
 
     fn run_bucket(&self, nth: usize, columns: &mut Columns<T>, ticked: &mut [Ticked<T>]) -> Vec<T::Context<'c>> {
-        let Columns { owners, tags, times, own } = columns;
+        let Columns { owners, tags, times, seats } = columns;
         let bucket = self.states.order()[nth];
         if ticked.is_empty() {
             return Vec::new();
         }
         let number = self.extents[nth].chunks;
-        self.run_chunks(Chunks { bucket, start: 0, number, owners, own, noted: (tags, times), ticked })
+        self.run_chunks(Chunks { bucket, start: 0, number, owners, seats, noted: (tags, times), ticked })
     }
 
     fn run_chunks(&self, chunks: Chunks<'_, T>) -> Vec<T::Context<'c>> {
-        let Chunks { bucket, start, number, owners, own, noted, ticked } = chunks;
+        let Chunks { bucket, start, number, owners, seats, noted, ticked } = chunks;
         if let [ticked] = ticked {
             let rows = Rows::new(noted, start..start + owners.len(), bucket, self.states, self.extras);
-            return self.run_chunk(number, Chunk { owners, own, rows, global: self.global, part: Part::ALL }, ticked);
+            return self.run_chunk(number, Chunk { owners, seats, rows, global: self.global, part: Part::ALL }, ticked);
         }
         let middle = ticked.len() / 2;
         let (left, right) = ticked.split_at_mut(middle);
-        let (left_owners, right_owners) = owners.split_at_mut(middle * CHUNK);
-        let (left_own, right_own) = own.split_at_mut(own.len().min(middle * CHUNK));
+        let (left_seatsers, right_owners) = owners.split_at_mut(middle * CHUNK);
+        let (left_seats, right_seats) = seats.split_at_mut(seats.len().min(middle * CHUNK));
         let behind = right.len();
-        let part = |start, number, owners, own, ticked| Chunks { bucket, start, number, owners, own, noted, ticked };
-        let last = part(start + middle * CHUNK, number, right_owners, right_own, right);
-        let first = part(start, number + behind, left_owners, left_own, left);
+        let part =
+            |start, number, owners, seats, ticked| Chunks { bucket, start, number, owners, seats, noted, ticked };
+        let last = part(start + middle * CHUNK, number, right_owners, right_seats, right);
+        let first = part(start, number + behind, left_seatsers, left_seats, left);
         let (mut contexts, mut others) = rayon::join(|| self.run_chunks(last), || self.run_chunks(first));
         contexts.append(&mut others);
         contexts

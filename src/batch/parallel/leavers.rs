@@ -18,7 +18,7 @@ use super::super::columns::{Columns, Tag};
 use super::super::key::Key;
 use super::super::pass::CHUNK;
 use super::super::place::{Place, SharedPlace};
-use super::chunks::Ticked;
+use super::chunks::ChunkMovers;
 use crate::owner::Owner;
 use crate::state::Mover;
 
@@ -53,9 +53,9 @@ struct Level {
 }
 
 /// The leavers of a bucket. Their chunks' movers all leave.
-pub(super) struct Leavers<'a, T: Owner> {
+pub(super) struct Leavers<'a> {
     bucket: u32,
-    chunks: &'a [Ticked<T>],
+    chunks: &'a [ChunkMovers],
     places: &'a SlotMap<Key, SharedPlace>,
     count: usize,
     /// How many rows stay.
@@ -91,11 +91,11 @@ impl<T> RowsMut<'_, T> {
     }
 }
 
-impl<T: Owner + Send> Leavers<'_, T> {
+impl Leavers<'_> {
     /// Brings the leavers of a bucket to its end, by ascending slot. Returns how many rows stay.
-    pub(super) fn bring_to_end(
+    pub(super) fn bring_to_end<T: Owner + Send>(
         (bucket, columns): (u32, &mut Columns<T>),
-        chunks: &[Ticked<T>],
+        chunks: &[ChunkMovers],
         places: &SlotMap<Key, SharedPlace>,
         scratch: &mut Scratch,
     ) -> usize {
@@ -105,7 +105,7 @@ impl<T: Owner + Send> Leavers<'_, T> {
         stay
     }
 
-    fn bring_all(&self, columns: &mut Columns<T>, scratch: &mut Scratch) {
+    fn bring_all<T: Owner + Send>(&self, columns: &mut Columns<T>, scratch: &mut Scratch) {
         let Scratch { levels, order } = scratch;
         let len = columns.len();
         let mut leavers = self.count;
@@ -135,7 +135,7 @@ impl<T: Owner + Send> Leavers<'_, T> {
     }
 
     /// Lets each leaver among the rows from `start` on change places with a row of the tail.
-    fn change_places(&self, start: usize, mut rows: RowsMut<'_, T>, mut tail: RowsMut<'_, T>) {
+    fn change_places<T: Send>(&self, start: usize, mut rows: RowsMut<'_, T>, mut tail: RowsMut<'_, T>) {
         let end = start + rows.owners.len();
         let chunks = start / CHUNK..end.div_ceil(CHUNK);
         if tail.owners.len() > FEW_SWAPS && chunks.len() > 1 {
@@ -170,7 +170,7 @@ impl<T: Owner + Send> Leavers<'_, T> {
 
     /// Does the same for the rows from `start` on, of which few stay: at the cost of an exchange for each leaver, where the
     /// other way would have very many short tails.
-    fn bring_nearly_all(&self, start: usize, columns: &mut Columns<T>, order: &mut VecDeque<Key>) {
+    fn bring_nearly_all<T: Owner>(&self, start: usize, columns: &mut Columns<T>, order: &mut VecDeque<Key>) {
         let len = columns.len();
         // In which order they would lie: each leaver gets the last one of those that are behind it, which is then the first.
         order.clear();
@@ -199,10 +199,12 @@ impl<T: Owner + Send> Leavers<'_, T> {
 
     /// The slots of the leavers from `start` on, from the last to the first.
     fn slots_from_last(&self, start: usize) -> impl Iterator<Item = usize> {
-        let slots =
-            self.chunks.iter().enumerate().rev().flat_map(|(chunk, ticked)| {
-                ticked.movers().iter().rev().map(move |mover| chunk * CHUNK + mover.slot())
-            });
+        let slots = self
+            .chunks
+            .iter()
+            .enumerate()
+            .rev()
+            .flat_map(|(chunk, ticked)| ticked.list.iter().rev().map(move |mover| chunk * CHUNK + mover.slot()));
         slots.take_while(move |slot| *slot >= start)
     }
 
@@ -213,7 +215,7 @@ impl<T: Owner + Send> Leavers<'_, T> {
 
     /// The movers of a chunk that are among some rows.
     fn movers(&self, chunk: usize, rows: &Range<usize>) -> &[Mover] {
-        let movers = self.chunks[chunk].movers();
+        let movers = &self.chunks[chunk].list;
         let first = chunk * CHUNK;
         let behind = |row: usize| match row.checked_sub(first) {
             None => 0,

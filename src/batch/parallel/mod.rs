@@ -23,12 +23,12 @@ use rayon::slice::ParallelSliceMut;
 use slotmap::SlotMap;
 
 use self::arrivals::{Group, HandOut, share_out, take_up_all};
-use self::chunks::{Extent, Ticked, Ticks};
+use self::chunks::{ChunkMovers, Extent, Ticked, Ticks};
 use self::leavers::Leavers;
 use self::plan::{Job, Jobs, Kind};
 use self::together::{move_together, target_of_all};
 use super::Batch;
-use super::columns::{Columns, Tag};
+use super::columns::Columns;
 use super::key::Key;
 use super::moves::{Arrivals, move_each};
 use super::panics::FirstPanic;
@@ -44,6 +44,8 @@ pub(super) struct Workers<T: Owner> {
     idle: Mutex<Vec<Pass<T>>>,
     /// For each chunk, in the order of the states and by ascending row, what its tick has come to. Empty in between.
     ticked: Vec<Ticked<T>>,
+    /// Likewise the movers, while threads move their rows.
+    movers: Vec<ChunkMovers>,
     /// Where in the order each bucket begins.
     extents: Vec<Extent>,
     /// The buckets in the order of the states, while threads work on them. Empty in between.
@@ -57,6 +59,7 @@ impl<T: Owner> Workers<T> {
         Self {
             idle: Mutex::new(Vec::new()),
             ticked: Vec::new(),
+            movers: Vec::new(),
             extents: Vec::new(),
             line: Vec::new(),
             jobs: Jobs::new(),
@@ -66,7 +69,7 @@ impl<T: Owner> Workers<T> {
 
     /// Notes how long the buckets are, and makes room for what their chunks' ticks come to.
     fn measure(&mut self, store: &Store<T>) {
-        let Self { extents, ticked, .. } = self;
+        let Self { extents, ticked, movers, .. } = self;
         let mut extent = Extent::default();
         extents.clear();
         extents.push(extent);
@@ -78,6 +81,7 @@ impl<T: Owner> Workers<T> {
         }
         if ticked.len() < extent.chunks {
             ticked.resize_with(extent.chunks, Ticked::new);
+            movers.resize_with(extent.chunks, ChunkMovers::default);
         }
     }
 }
@@ -144,7 +148,6 @@ impl<T: Owner> Batch<T> {
             for ticked in workers.ticked[chunks_of(&workers.extents, nth)].iter_mut().rev() {
                 let outcome = &mut ticked.outcome;
                 outcome.movers.clear();
-                outcome.discarded.drop_all(&mut outcome.panic);
                 panic.keep_other(&mut outcome.panic);
                 // As many as there are owners, they would be too much to keep.
                 outcome.give_back();
@@ -190,8 +193,8 @@ fn in_line<T: Owner, R>(
 
 /// Moves all owners that have changed to their new buckets.
 fn move_all<T: Owner + Send>(store: &mut Store<T>, workers: &mut Workers<T>, panic: &mut FirstPanic) {
-    let Workers { ticked, extents, line, jobs, groups, .. } = workers;
-    if ticked.iter().any(|ticked| !ticked.movers().is_empty() && ticked.outcome.moved_at != 0.0) {
+    let Workers { ticked, movers, extents, line, jobs, groups, .. } = workers;
+    if ticked.iter().any(|Ticked { outcome, .. }| !outcome.movers.is_empty() && outcome.moved_at != 0.0) {
         store.start_clock();
     }
     jobs.plan(extents, ticked);
@@ -199,13 +202,12 @@ fn move_all<T: Owner + Send>(store: &mut Store<T>, workers: &mut Workers<T>, pan
         while groups.len() < job.groups.end {
             groups.push(Group::new());
         }
-        if job.kind == Kind::Single {
-            for nth in job.buckets.clone() {
-                move_alone(store, nth, extents, ticked);
-            }
-            if let Some(group) = groups[job.groups.clone()].first_mut() {
-                group.take(&mut store.arrivals);
-            }
+        for nth in job.buckets.clone() {
+            let (bucket, chunks) = (store.states.order()[nth], chunks_of(extents, nth));
+            move_alone(store, bucket, job.kind, &mut ticked[chunks.clone()], &mut movers[chunks]);
+        }
+        if let (Kind::Single, Some(group)) = (job.kind, groups[job.groups.clone()].first_mut()) {
+            group.take(&mut store.arrivals);
         }
     }
     let Some(used) = jobs.groups() else {
@@ -219,23 +221,38 @@ fn move_all<T: Owner + Send>(store: &mut Store<T>, workers: &mut Workers<T>, pan
     in_line(store, line, panic, |store, line| {
         let Store { places, states, has_clock, .. } = store;
         let moves = Moves { places, order: states.order(), has_clock: *has_clock, extents };
-        moves.carry_out(&jobs.list, 0, line, ticked, groups);
+        moves.carry_out(&jobs.list, 0, line, movers, groups);
     });
     for nth in jobs.list.iter().filter(|job| job.kind != Kind::Single).flat_map(|job| job.buckets.clone()) {
-        if ticked[chunks_of(extents, nth)].iter().any(|ticked| !ticked.movers().is_empty()) {
+        let chunks = chunks_of(extents, nth);
+        if movers[chunks.clone()].iter().any(|movers| !movers.list.is_empty()) {
             store.note_if_unused(store.states.order()[nth]);
+        }
+        for (movers, ticked) in movers[chunks.clone()].iter_mut().zip(&mut ticked[chunks]) {
+            movers.exchange(ticked);
         }
     }
     let Store { buckets, places, has_clock, .. } = store;
     take_up_all(buckets, groups, *has_clock, places);
 }
 
-/// Moves the owners of one bucket, as an ordinary tick does.
-fn move_alone<T: Owner>(store: &mut Store<T>, nth: usize, extents: &[Extent], ticked: &mut [Ticked<T>]) {
-    let bucket = store.states.order()[nth];
-    for (chunk, ticked) in ticked[chunks_of(extents, nth)].iter_mut().enumerate().rev() {
-        if !ticked.outcome.is_empty() {
-            store.move_rows(bucket, chunk * CHUNK, &mut ticked.outcome);
+/// Moves the owners of one bucket, as an ordinary tick does; or does all but that, if threads will do it together.
+fn move_alone<T: Owner>(
+    store: &mut Store<T>,
+    bucket: u32,
+    kind: Kind,
+    ticked: &mut [Ticked<T>],
+    movers: &mut [ChunkMovers],
+) {
+    for (chunk, ticked) in ticked.iter_mut().enumerate().rev() {
+        let outcome = &mut ticked.outcome;
+        match kind {
+            Kind::Single if outcome.is_empty() => {}
+            Kind::Single => store.move_rows(bucket, chunk * CHUNK, outcome),
+            Kind::Short | Kind::Long => {
+                store.move_no_rows(bucket, chunk * CHUNK, outcome);
+                movers[chunk].exchange(ticked);
+            }
         }
     }
 }
@@ -249,53 +266,53 @@ struct Moves<'a> {
 }
 
 impl Moves<'_> {
-    /// Carries out some jobs. `line` begins with the `first`-th bucket, `ticked` with its chunks, `groups` with the first job's.
+    /// Carries out some jobs. `line` begins with the `first`-th bucket, `chunks` with its chunks, `groups` with the first job's.
     fn carry_out<T: Owner + Send>(
         &self,
         jobs: &[Job],
         first: usize,
         line: &mut [Columns<T>],
-        ticked: &mut [Ticked<T>],
+        chunks: &mut [ChunkMovers],
         groups: &mut [Group<T>],
     ) {
         if let [job] = jobs {
             let before = self.extents[job.buckets.start].chunks - self.extents[first].chunks;
             let line = &mut line[job.buckets.start - first..job.buckets.end - first];
-            self.carry_out_one(job, line, &mut ticked[before..], groups);
+            self.carry_out_one(job, line, &mut chunks[before..], groups);
         } else if let Some(middle) = jobs.get(jobs.len() / 2) {
             let (jobs, other_jobs) = jobs.split_at(jobs.len() / 2);
             let next = middle.buckets.start;
             let (line, other_line) = line.split_at_mut(next - first);
-            let (ticked, other_ticked) = ticked.split_at_mut(self.extents[next].chunks - self.extents[first].chunks);
+            let (chunks, other_chunks) = chunks.split_at_mut(self.extents[next].chunks - self.extents[first].chunks);
             let (groups, other_groups) = groups.split_at_mut(middle.groups.start - jobs[0].groups.start);
             rayon::join(
-                || self.carry_out(jobs, first, line, ticked, groups),
-                || self.carry_out(other_jobs, next, other_line, other_ticked, other_groups),
+                || self.carry_out(jobs, first, line, chunks, groups),
+                || self.carry_out(other_jobs, next, other_line, other_chunks, other_groups),
             );
         }
     }
 
-    /// Carries out a job on its buckets. `ticked` begins with their chunks.
+    /// Carries out a job on its buckets. `chunks` begins with their chunks.
     fn carry_out_one<T: Owner + Send>(
         &self,
         job: &Job,
         line: &mut [Columns<T>],
-        ticked: &mut [Ticked<T>],
+        chunks: &mut [ChunkMovers],
         groups: &mut [Group<T>],
     ) {
         match (job.kind, line, groups) {
             (Kind::Short, line, [group, ..]) => {
                 let first = self.extents[job.buckets.start].chunks;
                 for (nth, columns) in job.buckets.clone().zip(line) {
-                    let chunks = chunks_of(self.extents, nth);
-                    let ticked = &ticked[chunks.start - first..chunks.end - first];
-                    self.move_short(self.order[nth], columns, ticked, group);
+                    let Range { start, end } = chunks_of(self.extents, nth);
+                    let chunks = &chunks[start - first..end - first];
+                    self.move_short(self.order[nth], columns, chunks, group);
                 }
             }
             (Kind::Long, [columns], groups) => {
                 let bucket = self.order[job.buckets.start];
-                let ticked = &mut ticked[..chunks_of(self.extents, job.buckets.start).len()];
-                self.move_long(bucket, columns, ticked, &mut groups[..job.groups.len()]);
+                let chunks = &mut chunks[..chunks_of(self.extents, job.buckets.start).len()];
+                self.move_long(bucket, columns, chunks, &mut groups[..job.groups.len()]);
             }
             // Done before.
             _ => {}
@@ -303,10 +320,16 @@ impl Moves<'_> {
     }
 
     /// Moves the owners of a bucket on one thread.
-    fn move_short<T: Owner>(&self, bucket: u32, columns: &mut Columns<T>, ticked: &[Ticked<T>], group: &mut Group<T>) {
-        for (chunk, ticked) in ticked.iter().enumerate().rev() {
-            let moved_at = self.has_clock.then_some(ticked.outcome.moved_at);
-            move_each((bucket, columns), (chunk * CHUNK, ticked.movers()), moved_at, self.places, group, |_| {});
+    fn move_short<T: Owner>(
+        &self,
+        bucket: u32,
+        columns: &mut Columns<T>,
+        chunks: &[ChunkMovers],
+        group: &mut Group<T>,
+    ) {
+        for (chunk, chunks) in chunks.iter().enumerate().rev() {
+            let moved_at = self.has_clock.then_some(chunks.moved_at);
+            move_each((bucket, columns), (chunk * CHUNK, &chunks.list), moved_at, self.places, group, |_| {});
         }
     }
 
@@ -315,39 +338,35 @@ impl Moves<'_> {
         &self,
         bucket: u32,
         columns: &mut Columns<T>,
-        ticked: &mut [Ticked<T>],
+        chunks: &mut [ChunkMovers],
         groups: &mut [Group<T>],
     ) {
-        if let Some(target) = target_of_all(ticked) {
-            move_together((bucket, columns), ticked, self.has_clock, groups[0].of(target));
+        if let Some(target) = target_of_all(chunks) {
+            move_together((bucket, columns), chunks, self.has_clock, groups[0].of(target));
             return;
         }
-        if ticked.iter().any(|ticked| ticked.has_returning) {
-            self.note_returning(bucket, columns, ticked);
+        if chunks.iter().any(|chunks| chunks.has_returning) {
+            self.note_returning(bucket, columns, chunks);
         }
-        let stay = Leavers::bring_to_end((bucket, columns), ticked, self.places, &mut groups[0].scratch);
-        share_out(ticked, groups);
-        HandOut { bucket, ticked, has_clock: self.has_clock }.hand_out(columns, stay, groups);
+        let stay = Leavers::bring_to_end((bucket, columns), chunks, self.places, &mut groups[0].scratch);
+        share_out(chunks, groups);
+        HandOut { bucket, chunks, has_clock: self.has_clock }.hand_out(columns, stay, groups);
     }
 
     /// Notes the changes of movers that come back to the bucket that they are in, and leaves them out.
-    fn note_returning<T: Owner + Send>(&self, bucket: u32, columns: &mut Columns<T>, ticked: &mut [Ticked<T>]) {
+    fn note_returning<T: Owner + Send>(&self, bucket: u32, columns: &mut Columns<T>, chunks: &mut [ChunkMovers]) {
         let is_returning = |mover: &&Mover| mover.target() == bucket;
         if self.has_clock {
-            columns.times.current.par_chunks_mut(CHUNK).zip(ticked.par_iter()).for_each(|(times, ticked)| {
-                ticked
-                    .movers()
-                    .iter()
-                    .filter(is_returning)
-                    .for_each(|mover| times[mover.slot()] = ticked.outcome.moved_at);
+            columns.times.current.par_chunks_mut(CHUNK).zip(chunks.par_iter()).for_each(|(times, chunk)| {
+                chunk.list.iter().filter(is_returning).for_each(|mover| times[mover.slot()] = chunk.moved_at);
             });
         }
-        columns.tags.par_chunks_mut(CHUNK).zip(ticked.par_iter_mut()).for_each(|(tags, ticked)| {
-            for mover in ticked.movers().iter().filter(is_returning) {
+        columns.tags.par_chunks_mut(CHUNK).zip(chunks.par_iter_mut()).for_each(|(tags, chunk)| {
+            for mover in chunk.list.iter().filter(is_returning) {
                 let tag = &mut tags[mover.slot()];
-                *tag = Tag::new(tag.key, Some(bucket), true);
+                *tag = tag.moved(*mover, bucket);
             }
-            ticked.outcome.movers.retain(|mover| mover.target() != bucket);
+            chunk.list.retain(|mover| mover.target() != bucket);
         });
     }
 }

@@ -4,35 +4,35 @@
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 use rayon::slice::ParallelSliceMut;
 
-use super::super::columns::{Columns, Tag};
+use super::super::columns::Columns;
 use super::super::pass::CHUNK;
-use super::chunks::Ticked;
+use super::chunks::ChunkMovers;
 use crate::owner::Owner;
 
 /// Up to how many pairs of rows are exchanged on one thread.
 const FEW_PAIRS: usize = 2048;
 
 /// Returns where all owners of a bucket go, if they leave together.
-pub(super) fn target_of_all<T: Owner>(ticked: &[Ticked<T>]) -> Option<u32> {
-    let first = ticked.first()?.target_of_all;
-    first.filter(|_| ticked.iter().all(|chunk| chunk.target_of_all == first))
+pub(super) fn target_of_all(chunks: &[ChunkMovers]) -> Option<u32> {
+    let first = chunks.first()?.target_of_all;
+    first.filter(|_| chunks.iter().all(|chunk| chunk.target_of_all == first))
 }
 
 /// Moves all rows of a bucket to an empty part.
 pub(super) fn move_together<T: Owner + Send>(
     (bucket, columns): (u32, &mut Columns<T>),
-    ticked: &[Ticked<T>],
+    chunks: &[ChunkMovers],
     has_clock: bool,
     part: &mut Columns<T>,
 ) {
-    columns.tags.par_chunks_mut(CHUNK).for_each(|tags| {
-        for tag in tags {
-            *tag = Tag::new(tag.key, Some(bucket), true);
+    columns.tags.par_chunks_mut(CHUNK).zip(chunks.par_iter()).for_each(|(tags, chunk)| {
+        for (tag, mover) in tags.iter_mut().zip(&chunk.list) {
+            *tag = tag.moved(*mover, bucket);
         }
     });
     if has_clock {
-        let times = columns.times.current.par_chunks_mut(CHUNK).zip(ticked.par_iter());
-        times.for_each(|(times, chunk)| times.fill(chunk.outcome.moved_at));
+        let times = columns.times.current.par_chunks_mut(CHUNK).zip(chunks.par_iter());
+        times.for_each(|(times, chunk)| times.fill(chunk.moved_at));
     }
     reverse(&mut columns.owners);
     reverse(&mut columns.tags);

@@ -43,7 +43,7 @@ struct DefinedState {
     script: Option<String>,
     /// When this state can be entered. Without it, always.
     enter_when: Option<Condition>,
-    /// The ways out, tried in order after each update: the first whose condition and whose target's `enter_when` hold is taken.
+    /// The ways out, tried in order after each update: the first whose condition holds and whose guards allow it is taken.
     exits: Option<Vec<Exit>>,
     /// The state around this one. Its behaviour and exits run too.
     parent: Option<String>,

@@ -10,7 +10,7 @@ use demeanor::{Fsm, Owner, State};
 
 use crate::soldier::{Chase, Idle, Order, Patrol, Saluted, Soldier, StateName, app, soldier, take_trace};
 
-/// Log lines, of all tests: each looks for its own entity's.
+/// Log lines of the plugin, and complaints of the library, of all tests: each looks for its own entity's or owner's.
 static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 struct Lines;
@@ -21,7 +21,8 @@ impl log::Log for Lines {
     }
 
     fn log(&self, record: &log::Record<'_>) {
-        if record.target().starts_with("bevy_demeanor") {
+        let is_complaint = record.target() == "demeanor" && record.level() <= log::Level::Warn;
+        if is_complaint || record.target().starts_with("bevy_demeanor") {
             LINES.lock().unwrap().push(format!("{}: {}", record.level(), record.args()));
         }
     }
@@ -66,7 +67,7 @@ fn a_machine_without_its_owner_is_warned_of_once_by_name() {
 }
 
 #[test]
-fn a_verb_for_the_dead_is_logged_at_debug() {
+fn a_command_for_the_dead_is_logged_at_debug() {
     listen();
     let mut app = app(StateMachinePlugin::new());
     // An index that no other test's app reaches.
@@ -101,7 +102,10 @@ fn after_a_panic_in_a_callback_every_machine_and_marker_is_right() {
     // A panic takes an app's schedules with it, so this one is run by hand.
     let mut schedule = app.world_mut().resource_mut::<Schedules>().remove(Update).unwrap();
     assert!(catch_unwind(AssertUnwindSafe(|| schedule.run(app.world_mut()))).is_err());
-    assert_eq!(take_trace(&mut app, before), ["update Idle", "exit Idle", "Idle -> Patrol (change)", "enter Patrol"]);
+    assert_eq!(
+        take_trace(&mut app, before),
+        ["update Idle", "exit Idle", "Idle -> Patrol (change)", "enter Patrol", "complete: Idle -> Patrol (change)"]
+    );
     assert_eq!(take_trace(&mut app, panics), ["update Idle"]);
     assert_eq!(take_trace(&mut app, after), [] as [&str; 0]);
     assert!(app.world().get::<Machine<Soldier>>(panics).unwrap().is_in_state(&Idle));
@@ -115,7 +119,7 @@ fn after_a_panic_in_a_callback_every_machine_and_marker_is_right() {
     assert_eq!(trace, ["update Patrol"]);
     assert_eq!(take_trace(&mut app, panics), ["update Idle"]);
     assert_eq!(take_trace(&mut app, after), ["update Idle", "salutes with rank 0 at alarm 0"]);
-    assert!(app.world().get::<In<Patrol>>(before).is_some(), "what the pass that panicked left is made up for");
+    assert!(app.world().get::<In<Patrol>>(before).is_some(), "the next pass corrects the markers");
     assert!(app.world().get::<Saluted>(after).is_some());
 }
 
@@ -157,7 +161,7 @@ fn a_change_that_a_panic_has_cut_off_is_told_of_by_the_next_pass_with_its_own_en
 }
 
 #[test]
-fn after_a_panic_in_a_verb_the_next_verb_works() {
+fn after_a_panic_in_a_command_the_next_command_works() {
     let mut app = app(StateMachinePlugin::new());
     let entity = app.world_mut().spawn(soldier([])).id();
     app.update();

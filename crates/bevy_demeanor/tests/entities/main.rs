@@ -9,4 +9,6 @@ mod pass;
 #[cfg(feature = "reflect")]
 mod scenes;
 mod soldier;
+mod start;
+mod time;
 mod verbs;

@@ -4,31 +4,45 @@ use bevy_app::{App, PostUpdate, Update};
 use bevy_demeanor::{EntityOwner, Machine, MachineCommands, Machines, StateMachinePlugin, StateSet};
 use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
-use demeanor::{Fsm, GameTime, Owner, State, StateMachine};
+use demeanor::{Fsm, GameTime, Owner, State};
 use std::time::Duration;
 
-use crate::soldier::{Alarm, Chase, Order, Patrol, Rank, Saluted, Soldier, StateName, app, soldier, take_trace};
+use crate::soldier::{
+    Alarm, Chase, Order, Patrol, Rank, Saluted, Soldier, Stagger, StateName, app, soldier, take_trace,
+};
 
 #[test]
-fn a_machine_is_started_before_its_first_update() {
-    let mut app = app(StateMachinePlugin::new());
-    let entity = app.world_mut().spawn(soldier([Order::Change(StateName::Patrol)])).id();
-    app.update();
-    assert_eq!(
-        take_trace(&mut app, entity),
-        ["enter Idle", "update Idle", "exit Idle", "Idle -> Patrol (change)", "enter Patrol"]
-    );
-    app.update();
-    assert_eq!(take_trace(&mut app, entity), ["update Patrol"]);
-}
-
-#[test]
-fn a_machine_that_was_started_elsewhere_is_not_started_again() {
-    let mut app = app(StateMachinePlugin::new());
-    let machine = Machine::started(StateMachine::new(&Chase));
-    let entity = app.world_mut().spawn((Soldier::default(), machine)).id();
-    app.update();
-    assert_eq!(take_trace(&mut app, entity), ["update Chase"]);
+fn the_owner_is_told_once_a_change_is_complete() {
+    for plugin in [StateMachinePlugin::new(), StateMachinePlugin::new().in_parallel()] {
+        let mut app = app(plugin);
+        let entity = app.world_mut().spawn(soldier([Order::Change(StateName::Fight)])).id();
+        app.update();
+        assert_eq!(
+            take_trace(&mut app, entity),
+            [
+                "enter Idle",
+                "update Idle",
+                "exit Idle",
+                "Idle -> Aim (change)",
+                "enter Fight",
+                "enter Aim",
+                "complete: Idle -> Aim (change)"
+            ]
+        );
+        app.world_mut().commands().entity(entity).change_state(&Stagger).change_state(&Chase);
+        app.world_mut().flush();
+        assert_eq!(
+            take_trace(&mut app, entity),
+            [
+                "Aim -> Stagger (change), refused by Stagger.can_enter",
+                "exit Aim",
+                "exit Fight",
+                "Aim -> Chase (change)",
+                "enter Chase",
+                "complete: Aim -> Chase (change)"
+            ]
+        );
+    }
 }
 
 #[test]
@@ -214,10 +228,13 @@ fn a_run_condition_pauses_the_machines() {
     let entity = app.world_mut().spawn(soldier([])).id();
     app.update();
     assert_eq!(take_trace(&mut app, entity), [] as [&str; 0]);
-    // A verb reaches it all the same.
+    // A command reaches it all the same.
     app.world_mut().commands().entity(entity).change_state(&Patrol);
     app.update();
-    assert_eq!(take_trace(&mut app, entity), ["enter Idle", "exit Idle", "Idle -> Patrol (change)", "enter Patrol"]);
+    assert_eq!(
+        take_trace(&mut app, entity),
+        ["enter Idle", "exit Idle", "Idle -> Patrol (change)", "enter Patrol", "complete: Idle -> Patrol (change)"]
+    );
     app.world_mut().resource_mut::<IsPaused>().0 = false;
     app.update();
     assert_eq!(take_trace(&mut app, entity), ["update Patrol"]);
@@ -292,24 +309,6 @@ fn a_machine_is_changed_only_when_its_state_is() {
     }
     // Two new ones, then none, then the one that goes on patrol.
     assert_eq!(app.world().resource::<Changes>().0, [2, 1, 0, 0]);
-}
-
-#[test]
-fn a_machine_that_changes_when_it_is_started_is_changed() {
-    struct Rush;
-    impl State<Soldier> for Rush {
-        fn enter(&self, _: &mut Soldier, fsm: &mut Fsm<'_, Soldier>, _: &mut <Soldier as Owner>::Context<'_>) {
-            fsm.change_state(&Chase);
-        }
-    }
-
-    let mut app = app(StateMachinePlugin::new());
-    let entity = app.world_mut().spawn((Soldier::default(), Machine::<Soldier>::new(&Rush))).id();
-    let changed = |app: &App| app.world().entity(entity).get_change_ticks::<Machine<Soldier>>().unwrap().changed;
-    let before = changed(&app);
-    app.update();
-    assert_eq!(take_trace(&mut app, entity), ["Rush -> Chase (change)", "enter Chase", "update Chase"]);
-    assert_ne!(changed(&app), before);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The owner of these tests. It writes down what happens to it, and does in each callback what it has been told to.
+//! The owner of these tests. It records what happens to it, and does in each update what it has been told to.
 
 use bevy_app::App;
 use bevy_demeanor::{EntityContext, EntityOwner, Machine, ParallelOwner, StateMachinePlugin};
@@ -6,11 +6,15 @@ use bevy_ecs::component::Component;
 use bevy_ecs::entity::Entity;
 use bevy_ecs::resource::Resource;
 use bevy_ecs::system::{Commands, Query, Res, SystemParam};
-use demeanor::{Fsm, Owner, State, StateRef};
+use demeanor::{Change, Fsm, Owner, State, StateRef};
 
 /// Something in the world that soldiers see.
 #[derive(Resource, Default)]
 pub(crate) struct Alarm(pub(crate) u32);
+
+/// The soldiers' clock, in seconds.
+#[derive(Resource, Default)]
+pub(crate) struct Watch(pub(crate) f64);
 
 /// What soldiers see of each other.
 #[derive(Component)]
@@ -19,6 +23,7 @@ pub(crate) struct Rank(pub(crate) u32);
 #[derive(SystemParam)]
 pub(crate) struct Senses<'w, 's> {
     pub(crate) alarm: Res<'w, Alarm>,
+    pub(crate) watch: Res<'w, Watch>,
     pub(crate) ranks: Query<'w, 's, &'static Rank>,
 }
 
@@ -38,6 +43,12 @@ pub(crate) enum Order {
     Revert,
     Push(StateName),
     Pop,
+    Ensure(StateName),
+    Force(StateName),
+    Send(StateName),
+    SendNow(StateName),
+    /// To record how long each active state has been active.
+    TellTimes,
     Despawn,
     Salute,
     Panic,
@@ -50,6 +61,7 @@ pub(crate) enum StateName {
     Chase,
     Fight,
     Aim,
+    Stagger,
 }
 
 impl StateName {
@@ -60,6 +72,7 @@ impl StateName {
             Self::Chase => (&Chase).into(),
             Self::Fight => (&Fight).into(),
             Self::Aim => (&Aim).into(),
+            Self::Stagger => (&Stagger).into(),
         }
     }
 }
@@ -72,8 +85,16 @@ impl Owner for Soldier {
     type Context<'a> = EntityContext<'a, Senses<'static, 'static>>;
     type Message = StateName;
 
-    fn on_change(&mut self, change: &demeanor::Change<'_, Self>, _: &mut Self::Context<'_>) {
+    fn now(cx: &Self::Context<'_>) -> f64 {
+        cx.watch.0
+    }
+
+    fn on_change(&mut self, change: &Change<'_, Self>, _: &mut Self::Context<'_>) {
         self.trace.push(change.to_string());
+    }
+
+    fn after_change(&mut self, change: &Change<'_, Self>, _: &mut Self::Context<'_>) {
+        self.trace.push(format!("complete: {change}"));
     }
 }
 
@@ -91,7 +112,8 @@ impl EntityOwner for Soldier {
 
 impl ParallelOwner for Soldier {
     fn shared_context<'a>(senses: &Senses<'a, 'a>, commands: Commands<'a, 'a>) -> Self::Context<'a> {
-        EntityContext::new(Senses { alarm: Res::clone(&senses.alarm), ranks: senses.ranks }, commands)
+        let Senses { alarm, watch, ranks } = senses;
+        EntityContext::new(Senses { alarm: Res::clone(alarm), watch: Res::clone(watch), ranks: *ranks }, commands)
     }
 }
 
@@ -111,6 +133,18 @@ pub(crate) fn obey(soldier: &mut Soldier, fsm: &mut Fsm<'_, Soldier>, cx: &mut C
         Order::Revert => fsm.revert_state(),
         Order::Push(over) => fsm.push_state(over.state()),
         Order::Pop => fsm.pop_state(),
+        Order::Ensure(to) => fsm.ensure_state(to.state()),
+        Order::Force(to) => fsm.force_state(to.state()),
+        Order::Send(told) => fsm.send(told),
+        Order::SendNow(told) => {
+            let is_handled = fsm.send_now(soldier, &told, cx);
+            soldier.trace.push(format!("handled: {is_handled}"));
+        }
+        Order::TellTimes => {
+            let times: Vec<String> =
+                fsm.path().map(|state| format!("{state} {:?}", fsm.time_in(&**state, cx))).collect();
+            soldier.trace.push(times.join(", "));
+        }
         Order::Despawn => cx.this().despawn(),
         Order::Salute => {
             let rank = cx.ranks.get(cx.entity()).map_or(0, |rank| rank.0);
@@ -122,7 +156,7 @@ pub(crate) fn obey(soldier: &mut Soldier, fsm: &mut Fsm<'_, Soldier>, cx: &mut C
 }
 
 macro_rules! states {
-    ($($name:ident $(in $parent:ident)? $(, starts with $initial:ident)?;)*) => {$(
+    ($($name:ident $(in $parent:ident)? $(, starts with $initial:ident)? $(, with { $($methods:tt)* })?;)*) => {$(
         pub(crate) struct $name;
 
         impl State<Soldier> for $name {
@@ -158,6 +192,8 @@ macro_rules! states {
             $(fn initial(&self) -> Option<StateRef<Soldier>> {
                 Some((&$initial).into())
             })?
+
+            $($($methods)*)?
         }
     )*};
 }
@@ -168,6 +204,16 @@ states! {
     Chase;
     Fight, starts with Aim;
     Aim in Fight;
+    // Lasts two seconds, unless the soldier gives chase, and does not happen in a fight.
+    Stagger, with {
+        fn can_enter(&self, _: &Soldier, fsm: &Fsm<'_, Soldier>, _: &Context<'_>) -> bool {
+            !fsm.is_in_state(&Fight)
+        }
+
+        fn can_exit(&self, _: &Soldier, fsm: &Fsm<'_, Soldier>, cx: &Context<'_>) -> bool {
+            fsm.time_in_state(cx) >= 2.0 || fsm.target().is_some_and(|to| to.is::<Chase>())
+        }
+    };
 }
 
 /// A soldier in `Idle`, with orders.
@@ -178,6 +224,7 @@ pub(crate) fn soldier(orders: impl IntoIterator<Item = Order>) -> (Soldier, Mach
 pub(crate) fn app(plugin: StateMachinePlugin<Soldier>) -> App {
     let mut app = App::new();
     app.init_resource::<Alarm>();
+    app.init_resource::<Watch>();
     app.add_plugins(plugin);
     app
 }

@@ -1,0 +1,152 @@
+//! The owners of a chunk that do what is not done in bulk: each has a seat, and finishes its tick by itself, as a machine.
+
+use std::mem;
+
+use super::panics::FirstPanic;
+use super::pass::CHUNK;
+use crate::owner::Owner;
+use crate::requests::Requests;
+use crate::seat::Seat;
+use crate::single::Single;
+use crate::state::StateRef;
+
+pub(super) struct Individual<T: Owner> {
+    pub(super) slot: usize,
+    pub(super) seat: Seat<T>,
+    pub(super) requests: Requests<T>,
+    /// How many changes its callback has led to.
+    pub(super) count: u32,
+    /// Whether a callback has changed it at once.
+    pub(super) has_changed: bool,
+    /// Whether its seat is not as it was loaded.
+    pub(super) is_touched: bool,
+    /// Whether it is moved in bulk after all.
+    pub(super) is_mover: bool,
+}
+
+impl<T: Owner> Individual<T> {
+    /// Runs it as a machine.
+    pub(super) fn run<R>(&mut self, global: &StateRef<T>, act: impl FnOnce(&mut Single<'_, T>) -> R) -> R {
+        let mut single = Single::new(&mut self.seat, global);
+        single.requests = mem::take(&mut self.requests);
+        single.count = self.count;
+        let result = act(&mut single);
+        self.has_changed |= single.made > 0;
+        self.is_touched |= single.is_touched;
+        self.count = single.count;
+        self.requests = mem::take(&mut single.requests);
+        result
+    }
+}
+
+/// The individuals of a chunk. They stay where they are until they have been moved, and their seats are used again.
+pub(super) struct Individuals<T: Owner> {
+    /// Those in use, then empty ones.
+    list: Vec<Individual<T>>,
+    in_use: usize,
+    /// How many have finished their tick: the first ones.
+    finished: usize,
+    /// By slot: one more than the place of one that has not, or 0.
+    places: Vec<u16>,
+}
+
+impl<T: Owner> Individuals<T> {
+    pub(super) const fn new() -> Self {
+        Self { list: Vec::new(), in_use: 0, finished: 0, places: Vec::new() }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.in_use == 0
+    }
+
+    /// Whether any has not finished its tick.
+    pub(super) fn has_unfinished(&self) -> bool {
+        self.finished < self.in_use
+    }
+
+    /// The owner at a slot, if it is an individual that has not finished its tick.
+    #[inline]
+    pub(super) fn get(&self, slot: usize) -> Option<&Individual<T>> {
+        if !self.has_unfinished() {
+            return None;
+        }
+        self.list.get(usize::from(*self.places.get(slot)?).checked_sub(1)?)
+    }
+
+    #[inline]
+    pub(super) fn get_mut(&mut self, slot: usize) -> Option<&mut Individual<T>> {
+        if !self.has_unfinished() {
+            return None;
+        }
+        self.list.get_mut(usize::from(*self.places.get(slot)?).checked_sub(1)?)
+    }
+
+    /// Makes an individual of the owner at a slot, which is none. Its seat is empty.
+    pub(super) fn add(&mut self, slot: usize) -> &mut Individual<T> {
+        let place = self.in_use;
+        if place == self.list.len() {
+            self.list.push(Individual {
+                slot,
+                seat: Seat::empty(),
+                requests: Requests::new(),
+                count: 0,
+                has_changed: false,
+                is_touched: false,
+                is_mover: false,
+            });
+        }
+        if self.places.len() <= slot {
+            self.places.resize(CHUNK.max(slot + 1), 0);
+        }
+        self.in_use += 1;
+        self.places[slot] = u16::try_from(self.in_use).unwrap_or(u16::MAX);
+        let individual = &mut self.list[place];
+        individual.slot = slot;
+        individual.count = 0;
+        individual.has_changed = false;
+        individual.is_touched = false;
+        individual.is_mover = false;
+        individual
+    }
+
+    /// Lets each that has not finished its tick do so.
+    pub(super) fn finish_each(&mut self, mut finish: impl FnMut(&mut Individual<T>)) {
+        let Self { list, in_use, finished, places } = self;
+        for individual in &mut list[*finished..*in_use] {
+            places[individual.slot] = 0;
+            finish(individual);
+        }
+        *finished = *in_use;
+    }
+
+    /// Drops what the owner at a slot has asked for. Returns whether it is an individual.
+    pub(super) fn forget(&mut self, slot: usize, panic: &mut FirstPanic) -> bool {
+        let Some(individual) = self.get_mut(slot) else { return false };
+        let requests = mem::take(&mut individual.requests);
+        panic.catch(|| drop(requests));
+        true
+    }
+
+    /// The individuals, all of which have finished their tick, by slot.
+    pub(super) fn by_slot(&mut self) -> &mut [Individual<T>] {
+        let individuals = &mut self.list[..self.in_use];
+        if !individuals.is_sorted_by_key(|individual| individual.slot) {
+            individuals.sort_unstable_by_key(|individual| individual.slot);
+        }
+        individuals
+    }
+
+    /// Forgets the individuals, whose seats have been emptied.
+    pub(super) fn clear(&mut self) {
+        self.in_use = 0;
+        self.finished = 0;
+    }
+
+    /// Gives back room that one odd tick has left.
+    #[cfg(feature = "parallel")]
+    pub(super) fn give_back(&mut self) {
+        self.list.truncate(1);
+        self.list.shrink_to(1);
+        self.places = Vec::new();
+    }
+}

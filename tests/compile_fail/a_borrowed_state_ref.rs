@@ -1,0 +1,22 @@
+//! A `StateRef` is handed over: `fsm.change_state(back.clone())`.
+
+use demeanor::{Fsm, Owner, State, StateRef};
+
+struct Enemy {
+    back: StateRef<Enemy>,
+}
+
+impl Owner for Enemy {
+    type Context<'a> = ();
+    type Message = ();
+}
+
+struct Idle;
+
+impl State<Enemy> for Idle {
+    fn update(&self, enemy: &mut Enemy, fsm: &mut Fsm<'_, Enemy>, _: &mut ()) {
+        fsm.change_state(&enemy.back);
+    }
+}
+
+fn main() {}
