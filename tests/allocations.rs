@@ -316,9 +316,11 @@ fn a_parallel_tick_allocates_nothing_but_its_contexts_once_there_is_room() {
         pool.install(|| {
             for _ in 0..4 {
                 // Four chunks, each of which leaves.
-                let spread: Vec<_> = batch.keys().collect();
-                spread.into_iter().for_each(|key| drop(batch.remove(key)));
-                (0..8192).for_each(|number| drop(batch.insert(Drone(number), &Up)));
+                let keys: Vec<_> = batch.keys().collect();
+                for key in keys {
+                    batch.remove(key);
+                }
+                batch.extend((0..8192).map(|number| (Drone(number), &Up)));
                 ARE_WAITING.store(threads == 2, Ordering::Relaxed);
                 batch.par_update(|_| ());
             }

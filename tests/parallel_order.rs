@@ -178,16 +178,15 @@ fn case() -> impl Strategy<Value = (Vec<usize>, Vec<Season>)> {
     })
 }
 
-proptest! {
-    #![proptest_config({
-        let usual = ProptestConfig::default();
-        ProptestConfig { cases: usual.cases / 16, failure_persistence: None, ..usual }
-    })]
-
-    #[test]
-    fn a_parallel_tick_leaves_every_row_as_an_ordinary_one_does((owners, seasons) in case()) {
-        assert_all_equal(&pools(), &batch_of(&owners), &seasons);
-    }
+#[test]
+fn a_parallel_tick_leaves_every_row_as_an_ordinary_one_does() {
+    let pools = pools();
+    let usual = ProptestConfig::default();
+    // Each case is as long as a thousand of others.
+    let config = ProptestConfig { cases: usual.cases / 16, failure_persistence: None, ..usual };
+    proptest!(config, |((owners, seasons) in case())| {
+        assert_all_equal(&pools, &batch_of(&owners), &seasons);
+    });
 }
 
 #[test]
