@@ -207,7 +207,7 @@ impl<T: Owner> Store<T> {
     }
 
     /// The bucket of a seat's current state, which there is from now on.
-    fn bucket_for(&mut self, seat: &Seat<T>, panic: &mut FirstPanic) -> u32 {
+    pub(super) fn bucket_for(&mut self, seat: &Seat<T>, panic: &mut FirstPanic) -> u32 {
         let bucket = self.states.bucket_for(&seat.current, seat.ancestors(), panic);
         let depth = self.states.get(bucket).ancestors.len();
         if self.buckets.len() < self.states.len() {

@@ -6,10 +6,11 @@
 //! - `together`: how all of a long bucket go to the same other one.
 //! - `arrivals`: how they come to their new buckets.
 //!
-//! The rows then lie as if `Store::move_rows` had moved them, chunk by chunk.
+//! The rows then lie as if `Store::move_rows` had moved them, chunk by chunk. Beside it, `insertion`: owners made on all cores.
 
 mod arrivals;
 mod chunks;
+mod insertion;
 mod leavers;
 mod plan;
 mod together;
