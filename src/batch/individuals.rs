@@ -27,12 +27,14 @@ pub(super) struct Individual<T: Owner> {
 impl<T: Owner> Individual<T> {
     /// Runs it as a machine.
     pub(super) fn run<R>(&mut self, global: &StateRef<T>, act: impl FnOnce(&mut Single<'_, T>) -> R) -> R {
+        // Until it is known better: `act` may panic.
+        let was_touched = mem::replace(&mut self.is_touched, true);
         let mut single = Single::new(&mut self.seat, global);
         single.requests = mem::take(&mut self.requests);
         single.count = self.count;
         let result = act(&mut single);
         self.has_changed |= single.made > 0;
-        self.is_touched |= single.is_touched;
+        self.is_touched = was_touched || single.is_touched;
         self.count = single.count;
         self.requests = mem::take(&mut single.requests);
         result

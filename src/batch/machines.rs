@@ -104,7 +104,8 @@ impl<T: Owner> ChunkMachines<'_, T> {
     fn write(&mut self, slot: usize, request: Request<T>) {
         match self.phase {
             Phase::Exit(_) => return self.asked.misused.push((slot, request)),
-            Phase::Update if self.individuals.get(slot).is_none() => {
+            // Only the first request of an owner, whether or not the batch knows what it names.
+            Phase::Update if self.individuals.get(slot).is_none() && self.asked.mover_of(slot).is_none() => {
                 if let Some(mover) = self.mover(slot, &request)
                     && self.asked.add(mover)
                 {

@@ -73,8 +73,11 @@ impl Part {
 pub(super) struct Pass<T: Owner> {
     asked: Asked<T>,
     workspace: Workspace,
-    /// Movers that become individuals, and individuals that become movers.
+    /// Movers that become individuals.
     movers: Vec<Mover>,
+    /// Individuals that become movers, all of which have changed at one time.
+    made: Vec<Mover>,
+    made_at: f64,
     /// The slots of those who have finished their tick.
     finished: Slots,
     pub(super) outcome: Outcome<T>,
@@ -86,6 +89,8 @@ impl<T: Owner> Pass<T> {
             asked: Asked::new(),
             workspace: Workspace::new(),
             movers: Vec::new(),
+            made: Vec::new(),
+            made_at: 0.0,
             finished: Slots::new(),
             outcome: Outcome::new(),
         }
@@ -125,6 +130,7 @@ impl<T: Owner> Pass<T> {
             }
             self.finish(chunk, (!is_innermost).then_some(depth + 1), cx);
         }
+        self.join_made();
     }
 
     /// Makes the changes that owners have asked for as movers, all at once.
@@ -214,8 +220,8 @@ impl<T: Owner> Pass<T> {
             return;
         }
         self.make_individuals(&chunk.rows);
-        let Self { asked, outcome, finished, movers: made, .. } = self;
-        let Outcome { movers, moved_at, individuals, panic, .. } = outcome;
+        let Self { asked, outcome, finished, made, made_at, .. } = self;
+        let Outcome { movers, individuals, panic, .. } = outcome;
         let mut replaced = Slots::new();
         individuals.finish_each(|individual| {
             let slot = individual.slot;
@@ -231,17 +237,14 @@ impl<T: Owner> Pass<T> {
                     }
                 });
             };
-            if panic.catch(act).is_none() {
-                individual.is_touched = true;
-            }
+            panic.catch(act);
             if individual.is_touched {
                 replaced.insert(slot);
                 if let Some(mover) = made_change(individual, asked, &chunk.rows) {
-                    // All movers of a chunk have changed at one time.
-                    if movers.is_empty() && made.is_empty() {
-                        *moved_at = individual.seat.entered_at;
+                    if made.is_empty() {
+                        *made_at = individual.seat.entered_at;
                     }
-                    if individual.seat.entered_at.total_cmp(moved_at).is_eq() {
+                    if individual.seat.entered_at.total_cmp(made_at).is_eq() {
                         individual.is_mover = true;
                         made.push(mover);
                     }
@@ -251,11 +254,27 @@ impl<T: Owner> Pass<T> {
         if !replaced.is_empty() {
             movers.retain(|mover| !replaced.contains(mover.slot()));
         }
-        if !made.is_empty() {
+    }
+
+    /// Puts the individuals that have become movers among those that have changed in bulk.
+    fn join_made(&mut self) {
+        let Self { outcome, made, made_at, .. } = self;
+        if made.is_empty() {
+            return;
+        }
+        let Outcome { movers, moved_at, individuals, .. } = outcome;
+        if movers.is_empty() {
+            mem::swap(movers, made);
+            *moved_at = *made_at;
+        } else if moved_at.total_cmp(made_at).is_eq() {
             movers.append(made);
-            if !movers.is_sorted_by_key(|mover| mover.slot()) {
-                movers.sort_unstable_by_key(|mover| mover.slot());
-            }
+        } else {
+            // They have changed at another time, and stay individuals.
+            made.clear();
+            individuals.by_slot().iter_mut().for_each(|individual| individual.is_mover = false);
+        }
+        if !movers.is_sorted_by_key(|mover| mover.slot()) {
+            movers.sort_unstable_by_key(|mover| mover.slot());
         }
     }
 
@@ -279,11 +298,11 @@ impl<T: Owner> Pass<T> {
     }
 }
 
-/// What an individual has come to as a mover, if it is in a flat state that the batch knows.
+/// What an individual has come to as a mover, if it has gone from one flat state to another that the batch knows.
 fn made_change<T: Owner>(individual: &Individual<T>, asked: &mut Asked<T>, rows: &Rows<'_, T>) -> Option<Mover> {
     let Seat { current, previous, rare, .. } = &individual.seat;
     let is_nested = rare.as_ref().is_some_and(|rare| !rare.ancestors.is_empty());
-    if is_nested || !individual.seat.is_entered() {
+    if is_nested || !rows.known().is_flat || !individual.seat.is_entered() {
         return None;
     }
     let target = asked.flat_number(current, rows.states)?;
