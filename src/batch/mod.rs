@@ -15,6 +15,7 @@ mod panics;
 #[cfg(feature = "parallel")]
 mod parallel;
 mod pass;
+mod place;
 mod queries;
 mod rows;
 mod slots;
@@ -145,15 +146,16 @@ use crate::state::{IntoState, StateRef};
 /// result is the same to the bit on any number of threads.
 ///
 /// It pays where states compute: for some hundred nanoseconds each, two cores are nearly twice as fast as one from ten
-/// thousand owners on. To wake the threads takes some ten microseconds, and it is one of them that moves the owners to their
-/// new buckets; so where states do next to nothing, `update` is faster up to a hundred thousand owners, and little slower
-/// beyond.
+/// thousand owners on. To wake the threads takes some ten microseconds; so where states do next to nothing, it pays only from
+/// a hundred thousand owners on. The owners that change are moved on all cores, too, unless they are few. A bucket in which
+/// some owner has pushed, popped, or gone to or from a state with a parent has its owners moved by one thread in that tick.
 ///
 /// # Memory
 ///
 /// Beside the owners a batch keeps 24 bytes for each, 32 once a clock is used, and something more for those with a
 /// stack, a history, or an owned state as previous. The vectors keep their room: a bucket that once was full has the
-/// capacity still, so that a horde that moves to and fro soon allocates nothing.
+/// capacity still, so that a horde that moves to and fro soon allocates nothing. So do those in which owners wait for their
+/// new bucket in a parallel tick.
 pub struct Batch<T: Owner> {
     store: Store<T>,
     pass: Pass<T>,
