@@ -20,7 +20,7 @@ struct Season {
     moving: u64,
     /// How many in a thousand of those move to where they are.
     returning: u64,
-    /// How many in a thousand of those do it at once, which one thread carries out for each.
+    /// How many in a thousand of those do it at once or by a push, which is carried out for each. Above a thousand, all push.
     at_once: u64,
     /// Where all go.
     target: Option<usize>,
@@ -78,7 +78,11 @@ impl State<Nomad> for Camp {
             to = self.0;
         }
         if nomad.next() % 1000 < season.at_once {
-            fsm.change_state_now(nomad, &CAMPS[to], season);
+            if season.at_once > 1000 || nomad.next() % 2 == 0 {
+                fsm.push_state(&CAMPS[to]);
+            } else {
+                fsm.change_state_now(nomad, &CAMPS[to], season);
+            }
         } else {
             fsm.change_state(&CAMPS[to]);
         }
@@ -223,12 +227,12 @@ fn all_but_a_few_move_as_in_an_ordinary_tick() {
 fn a_clock_that_begins_within_a_tick_gives_those_moved_before_the_time_0() {
     let ticked = |threads: usize| {
         let pool = ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
-        let mut batch = batch_of(&[3000, 20_000, 3000]);
+        let mut batch = batch_of(&[3000, 20_000, 3000, 5]);
         let still = Season { now: 0.0, moving: 1000, returning: 0, at_once: 0, target: None, camps: 4, from: None };
         let make = |chunk: usize| match chunk {
-            // The first camp's two chunks and the last one's, whose owners are moved one by one.
-            0 | 1 => Season { at_once: 1000, ..still },
-            12.. => Season { at_once: 1000, now: 7.0, ..still },
+            // The first camp's two chunks and the last camps', whose owners are moved one by one.
+            0 | 1 => Season { at_once: 2000, ..still },
+            12.. => Season { at_once: 2000, now: 7.0, ..still },
             _ => still,
         };
         pool.install(|| batch.par_update(make));
@@ -236,9 +240,39 @@ fn a_clock_that_begins_within_a_tick_gives_those_moved_before_the_time_0() {
     };
     let expected = ticked(1);
     let at = |time: f64| expected.iter().filter(|row| row.4 == Some(time)).count();
-    assert_eq!((at(1000.0), at(993.0)), (23_000, 3000));
+    assert_eq!((at(1000.0), at(993.0)), (23_000, 3005));
     for threads in [2, 4] {
         assert!(ticked(threads) == expected, "on {threads} threads");
+    }
+}
+
+/// Only the contexts of a parallel tick can differ from chunk to chunk: one thread is what others are compared with.
+#[test]
+fn chunks_of_which_each_has_its_own_time_and_moves_end_alike_on_any_number_of_threads() {
+    for has_target in [false, true] {
+        for moving in [[1000; 3], [500, 0, 900]] {
+            let ticked = |threads: usize| {
+                let pool = ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+                let mut batch = batch_of(&[40_000, 10_000, 5, 5]);
+                let still =
+                    Season { now: 0.0, moving: 0, returning: 0, at_once: 0, target: None, camps: 4, from: None };
+                let mut after_ticks = Vec::new();
+                for tick in 1..5_u32 {
+                    let target = has_target.then_some(if tick % 2 == 0 { 0 } else { 3 });
+                    let make = |chunk: usize| {
+                        let now = f64::from(tick) + f64::from(u8::try_from(chunk).expect("there are few")) / 256.0;
+                        Season { now, moving: moving[(chunk + tick as usize) % 3], target, ..still }
+                    };
+                    pool.install(|| batch.par_update(make));
+                    after_ticks.push(rows(&batch));
+                }
+                after_ticks
+            };
+            let expected = ticked(1);
+            for threads in [2, 4] {
+                assert!(ticked(threads) == expected, "on {threads} threads, {has_target}, {moving:?}");
+            }
+        }
     }
 }
 
