@@ -86,11 +86,9 @@ impl<'a, T: Owner> Fsm<'a, T> {
     /// [`IntoState`] lists what can be written.
     #[inline]
     pub fn change_state(&mut self, to: impl IntoState<T>) {
-        let to = to.into_state();
-        match to.as_singleton() {
-            // Asked here, where the compiler knows the state and so the answer.
-            Some(state) if state.is_flat() => self.machines.ask_flat(self.nth, state),
-            _ => self.ask(Request::Change(to)),
+        match to.into_state().into_singleton() {
+            Ok(state) => self.ask_singleton(state),
+            Err(held) => self.ask(Request::Change(held)),
         }
     }
 
@@ -238,7 +236,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
     /// assert_eq!(bob.0, ["in the mine", "still in Home's update"]);
     /// ```
     pub fn change_state_now(&mut self, owner: &mut T, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
-        self.machines.execute_now(self.nth, Request::Change(to.into_state()), owner, cx)
+        self.machines.execute_now(self.nth, Request::change(to.into_state()), owner, cx)
     }
 
     /// Offers a message to oneself within the call: first the requests made before are carried out, then the active states
@@ -352,6 +350,12 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.machines.view(self.nth)
     }
 
+    /// Kept out of line, with two words to pass, so that what is left in an `update` is a call.
+    #[inline(never)]
+    fn ask_singleton(&mut self, state: &'static dyn State<T>) {
+        self.machines.ask_singleton(self.nth, state);
+    }
+
     #[inline(never)]
     fn ask(&mut self, request: Request<T>) {
         self.machines.ask(self.nth, request);
@@ -361,8 +365,8 @@ impl<'a, T: Owner> Fsm<'a, T> {
 /// What a handle points into: one machine, or the machines of many owners that lie side by side. Each method is told of which
 /// of them.
 pub(crate) trait Machines<T: Owner> {
-    /// Queues a request for a change to a flat singleton: nearly all requests that there are.
-    fn ask_flat(&mut self, nth: usize, to: &'static dyn State<T>);
+    /// Queues a request for a change to a singleton: nearly all requests that there are.
+    fn ask_singleton(&mut self, nth: usize, to: &'static dyn State<T>);
     /// Queues any other request.
     fn ask(&mut self, nth: usize, request: Request<T>);
     /// Rule 11.
@@ -423,8 +427,8 @@ pub(crate) fn time_since(entered_at: f64, now: f64) -> f64 {
 /// What a callback asks for.
 pub(crate) enum Request<T: Owner> {
     Change(StateRef<T>),
-    /// A change to a singleton that has neither a parent nor an initial child.
-    ChangeFlat(&'static dyn State<T>),
+    /// A change to a singleton.
+    ChangeSingleton(&'static dyn State<T>),
     Ensure(StateRef<T>),
     Force(StateRef<T>),
     Revert,
@@ -435,9 +439,17 @@ pub(crate) enum Request<T: Owner> {
 }
 
 impl<T: Owner> Request<T> {
+    /// A request for a change.
+    pub(crate) fn change(to: StateRef<T>) -> Self {
+        match to.into_singleton() {
+            Ok(state) => Self::ChangeSingleton(state),
+            Err(held) => Self::Change(held),
+        }
+    }
+
     pub(crate) fn cause(&self) -> Cause {
         match self {
-            Self::Change(_) | Self::ChangeFlat(_) | Self::Ensure(_) | Self::Send(_) => Cause::Change,
+            Self::Change(_) | Self::ChangeSingleton(_) | Self::Ensure(_) | Self::Send(_) => Cause::Change,
             Self::Force(_) => Cause::Force,
             Self::Revert => Cause::Revert,
             Self::Push(_) => Cause::Push,
@@ -452,7 +464,7 @@ impl<T: Owner> fmt::Display for Request<T> {
         let cause = self.cause();
         match self {
             Self::Change(to) | Self::Force(to) | Self::Push(to) | Self::Resume(to) => write!(f, "{cause} to {to}"),
-            Self::ChangeFlat(to) => write!(f, "{cause} to {}", to.name()),
+            Self::ChangeSingleton(to) => write!(f, "{cause} to {}", to.name()),
             Self::Ensure(to) => write!(f, "ensure of {to}"),
             Self::Revert | Self::Pop => write!(f, "{cause}"),
             Self::Send(_) => f.write_str("message to oneself"),

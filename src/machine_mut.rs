@@ -85,7 +85,7 @@ impl<'a, T: Owner> MachineMut<'a, T> {
 
     /// Does what [`StateMachine::change_state`](crate::StateMachine::change_state) does. Returns whether it was done.
     pub fn change_state(&mut self, owner: &mut T, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
-        self.execute(Request::Change(to.into_state()), owner, cx)
+        self.execute(Request::change(to.into_state()), owner, cx)
     }
 
     /// Does what [`StateMachine::ensure_state`](crate::StateMachine::ensure_state) does. Returns whether it was done.

@@ -50,11 +50,11 @@ impl<T: Owner> Requests<T> {
         }
     }
 
-    /// Takes the first request out if it is for a change to a flat singleton, as nearly all are. It then stays in registers: to
+    /// Takes the first request out if it is for a change to a singleton, as nearly all are. It then stays in registers: to
     /// copy an entry, in other pieces than it has just been written in, is what a processor waits for longest in a change.
     #[inline]
-    pub(crate) fn pop_flat(&mut self) -> Option<&'static dyn State<T>> {
-        let Some(Request::ChangeFlat(state)) = self.first else { return None };
+    pub(crate) fn pop_singleton(&mut self) -> Option<&'static dyn State<T>> {
+        let Some(Request::ChangeSingleton(state)) = self.first else { return None };
         // Nothing is dropped with it. The compiler would look.
         mem::forget(self.first.take());
         self.move_up();

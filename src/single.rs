@@ -59,8 +59,8 @@ impl<'a, T: Owner> Single<'a, T> {
 }
 
 impl<T: Owner> Machines<T> for Single<'_, T> {
-    fn ask_flat(&mut self, _: usize, to: &'static dyn State<T>) {
-        self.requests.push(Request::ChangeFlat(to));
+    fn ask_singleton(&mut self, _: usize, to: &'static dyn State<T>) {
+        self.requests.push(Request::ChangeSingleton(to));
     }
 
     fn ask(&mut self, _: usize, request: Request<T>) {

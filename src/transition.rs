@@ -119,8 +119,8 @@ impl<T: Owner> Single<'_, T> {
     #[inline(never)]
     fn settle_all(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
         loop {
-            if let Some(state) = self.requests.pop_flat() {
-                self.execute_flat(state, Cause::Change, owner, cx);
+            if let Some(state) = self.requests.pop_singleton() {
+                self.execute_singleton(state, owner, cx);
             } else if let Some(request) = self.requests.pop() {
                 self.execute(request, owner, cx);
             } else {
@@ -146,37 +146,35 @@ impl<T: Owner> Single<'_, T> {
 
     /// Carries out one request. Returns whether it was done.
     pub(crate) fn execute(&mut self, request: Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        let request = match request {
-            Request::Ensure(to) if self.seat.is_in_state(&*to) => return true,
-            Request::Send(message) => return self.offer_to_oneself(&message, owner, cx),
-            Request::ChangeFlat(to) => return self.execute_flat(to, Cause::Change, owner, cx),
-            request => request,
-        };
-        if self.is_cycle(&request, owner) {
-            return false;
+        match request {
+            Request::ChangeSingleton(to) => self.execute_singleton(to, owner, cx),
+            Request::Ensure(to) if self.seat.is_in_state(&*to) => true,
+            Request::Send(message) => self.offer_to_oneself(&message, owner, cx),
+            request => self.execute_other(&request, owner, cx),
         }
-        let cause = request.cause();
-        if let Some(to) = self.flat_target(&request) {
-            return self.change(&Plan { cause, kept: 0, entered: slice::from_ref(&to) }, owner, cx);
-        }
-        self.execute_path(&request, owner, cx)
     }
 
-    /// As [`execute`](Self::execute), of a change to a flat singleton: nearly all there are. The very same steps, compiled for
+    /// As [`execute`](Self::execute), of a change to a singleton: nearly all there are. The very same steps, compiled for
     /// themselves, take half as long.
-    fn execute_flat(
-        &mut self,
-        state: &'static dyn State<T>,
-        cause: Cause,
-        owner: &mut T,
-        cx: &mut T::Context<'_>,
-    ) -> bool {
+    fn execute_singleton(&mut self, state: &'static dyn State<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         let to = StateRef::from(state);
-        if self.count == MOST_CHANGES && self.is_cycle(&Request::Change(to.clone()), owner) {
+        if self.count == MOST_CHANGES || !state.is_flat() {
+            return self.execute_other(&Request::Change(to), owner, cx);
+        }
+        let plan = Plan { cause: Cause::Change, kept: 0, entered: slice::from_ref(&to) };
+        carry_out(&mut OneChange::new(self, &plan, owner, cx))
+    }
+
+    #[inline(never)]
+    fn execute_other(&mut self, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        if self.is_cycle(request, owner) {
             return false;
         }
-        let plan = Plan { cause, kept: 0, entered: slice::from_ref(&to) };
-        carry_out(&mut OneChange::new(self, &plan, owner, cx))
+        if let Some(to) = self.flat_target(request) {
+            let plan = Plan { cause: request.cause(), kept: 0, entered: slice::from_ref(&to) };
+            return self.change(&plan, owner, cx);
+        }
+        self.execute_path(request, owner, cx)
     }
 
     /// As [`execute`](Self::execute), where there may be more than one state to enter.
@@ -225,7 +223,7 @@ impl<T: Owner> Single<'_, T> {
                 let suspended = stack.last().ok_or("the stack is empty")?;
                 Ok((0, suspended.ancestors.iter().chain(suspended.current.as_option()).cloned().collect()))
             }
-            Request::ChangeFlat(_) | Request::Send(_) => Ok((0, Path::new())),
+            Request::ChangeSingleton(_) | Request::Send(_) => Ok((0, Path::new())),
         }
     }
 

@@ -180,7 +180,7 @@ impl<T: Owner> Batch<T> {
     /// assert_eq!(batch.get(bob).unwrap().log, ["exits Idle", "enters Chase"]);
     /// ```
     pub fn change_state(&mut self, key: Key, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
-        self.execute(key, Request::Change(to.into_state()), cx)
+        self.execute(key, Request::change(to.into_state()), cx)
     }
 
     /// Changes an owner's state, unless it is active already. Returns whether it was active, or the change was made. See

@@ -80,7 +80,7 @@ impl<T: Owner> ChunkMachines<'_, T> {
             Request::Ensure(to) if known.path().any(|active| active == to) => (Kind::Nothing, self.rows.bucket),
             _ if !known.is_flat => return None,
             Request::Change(to) | Request::Ensure(to) => (Kind::Change, self.number_of(to)?),
-            Request::ChangeFlat(to) => (Kind::Change, self.number_of(&StateRef::from(*to))?),
+            Request::ChangeSingleton(to) => (Kind::Change, self.number_of(&StateRef::from(*to))?),
             Request::Force(to) => (Kind::Force, self.number_of(to)?),
             Request::Revert => (Kind::Revert, self.rows.previous_index(slot)?),
             Request::Push(_) | Request::Pop | Request::Resume(_) | Request::Send(_) => return None,
@@ -109,7 +109,7 @@ impl<T: Owner> ChunkMachines<'_, T> {
                 if let Some(mover) = self.mover(slot, &request)
                     && self.asked.add(mover)
                 {
-                    if let Request::ChangeFlat(to) = request {
+                    if let Request::ChangeSingleton(to) = request {
                         self.asked.remember(to, mover.target());
                     }
                     return;
@@ -158,10 +158,10 @@ impl<T: Owner> ChunkMachines<'_, T> {
 }
 
 impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
-    fn ask_flat(&mut self, nth: usize, to: &'static dyn State<T>) {
+    fn ask_singleton(&mut self, nth: usize, to: &'static dyn State<T>) {
         let Some(slot) = self.slot(nth) else { return };
         if !self.asked.change(slot, to) {
-            self.write(slot, Request::ChangeFlat(to));
+            self.write(slot, Request::ChangeSingleton(to));
         }
     }
 

@@ -26,7 +26,7 @@ struct Toward<'m, 'a, T: Owner> {
 
 /// Who is lent the handle only reads: there is nothing to be asked for.
 impl<T: Owner> Machines<T> for Toward<'_, '_, T> {
-    fn ask_flat(&mut self, _: usize, _: &'static dyn State<T>) {}
+    fn ask_singleton(&mut self, _: usize, _: &'static dyn State<T>) {}
 
     fn ask(&mut self, _: usize, _: Request<T>) {}
 

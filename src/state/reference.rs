@@ -124,6 +124,15 @@ impl<T: Owner> StateRef<T> {
         }
     }
 
+    /// The singleton, or else itself.
+    #[inline]
+    pub(crate) fn into_singleton(self) -> Result<&'static dyn State<T>, Self> {
+        match self.0 {
+            Repr::Singleton(state) => Ok(state),
+            held @ Repr::Held(_) => Err(Self(held)),
+        }
+    }
+
     /// Whether dropping it can run code of the game: the `Drop` of a state that is held.
     #[inline]
     pub(crate) fn is_held(&self) -> bool {
