@@ -71,6 +71,12 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.nth = nth;
     }
 
+    /// The handle of the `nth` of the same machines, and where to note which one this is.
+    #[inline]
+    pub(crate) fn of_another(&mut self, nth: usize) -> (Fsm<'_, T>, &mut usize) {
+        (Fsm { machines: &mut *self.machines, nth }, &mut self.nth)
+    }
+
     /// Which of the machines it is.
     #[cfg(feature = "std")]
     pub(crate) fn nth(&self) -> usize {
@@ -350,8 +356,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.machines.view(self.nth)
     }
 
-    /// Kept out of line, with two words to pass, so that what is left in an `update` is a call.
-    #[inline(never)]
+    #[inline]
     fn ask_singleton(&mut self, state: &'static dyn State<T>) {
         self.machines.ask_singleton(self.nth, state);
     }

@@ -1,5 +1,7 @@
 //! The handles of many owners in one state.
 
+use core::mem;
+
 use crate::fsm::Fsm;
 #[cfg(feature = "std")]
 use crate::fsm::Machines;
@@ -16,6 +18,19 @@ impl<'a, T: Owner> FsmSlice<'a, T> {
     #[cfg(feature = "std")]
     pub(crate) fn new(machines: &'a mut (dyn Machines<T> + 'a)) -> Self {
         Self { fsm: Fsm::new(machines, 0) }
+    }
+
+    /// Lends the handle of the `i`-th owner to `act`. If that panics, it is the one taken last.
+    ///
+    /// Otherwise nothing is written down, so that a loop over methods that do nothing vanishes.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "as said")]
+    pub(crate) fn with<R>(&mut self, i: usize, act: impl FnOnce(&mut Fsm<'_, T>) -> R) -> R {
+        let (mut fsm, last) = self.fsm.of_another(i);
+        let mark = MarkOnPanic { i, last };
+        let result = act(&mut fsm);
+        mem::forget(mark);
+        result
     }
 
     /// Which handle was taken last: after a panic, that of the owner whose callback it was.
@@ -84,5 +99,17 @@ impl<'a, T: Owner> FsmSlice<'a, T> {
     pub fn at(&mut self, i: usize) -> &mut Fsm<'a, T> {
         self.fsm.point_to(i);
         &mut self.fsm
+    }
+}
+
+/// Notes whose handle is in use when a callback panics.
+struct MarkOnPanic<'l> {
+    i: usize,
+    last: &'l mut usize,
+}
+
+impl Drop for MarkOnPanic<'_> {
+    fn drop(&mut self) {
+        *self.last = self.i;
     }
 }

@@ -92,6 +92,8 @@ pub(super) struct Asked<T: Owner> {
     movers: Vec<Mover>,
     /// Whether some movers are individuals now, or have nothing to do.
     has_stale: bool,
+    /// Whether some movers since the last look are forced.
+    pub(super) has_forced: bool,
     /// What was asked for in `exit`s, to be refused.
     pub(super) misused: Vec<(usize, Request<T>)>,
     /// The lowest slot from which on a request may be a mover.
@@ -107,6 +109,7 @@ impl<T: Owner> Asked<T> {
         Self {
             movers: Vec::new(),
             has_stale: false,
+            has_forced: false,
             misused: Vec::new(),
             open_from: 0,
             is_flat: false,
@@ -166,6 +169,7 @@ impl<T: Owner> Asked<T> {
         let is_open = slot >= self.open_from;
         if is_open {
             self.has_stale |= mover.kind() == Kind::Nothing;
+            self.has_forced |= mover.kind() == Kind::Force;
             self.movers.push(mover);
             self.open_from = slot + 1;
         }

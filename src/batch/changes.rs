@@ -211,7 +211,7 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
         let Workspace { some, refused, dropped, .. } = &mut **workspace;
         let is_asked = |mover: &&Mover| mover.kind() != Kind::Force;
         let mut to_ask = &**movers;
-        if !movers.iter().all(|mover| is_asked(&mover)) {
+        if mem::take(&mut asked.has_forced) {
             some.clear();
             some.extend(movers.iter().filter(is_asked));
             to_ask = some;

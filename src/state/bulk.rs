@@ -81,9 +81,10 @@ impl<T: Owner, S: State<T>> Bulk<T> for S {
         refused: &mut Vec<usize>,
     ) {
         for mover in movers {
-            // Never out of bounds; but said so, little is left of this loop where the guard is the provided one.
+            // Never out of bounds; but said so, this loop vanishes where the guard is the provided one. So do those below.
             let slot = mover.slot();
-            if owners.get(slot).is_some_and(|owner| !self.can_exit(owner, fsm.at(slot), cx)) {
+            let Some(owner) = owners.get(slot) else { continue };
+            if !fsm.with(slot, |fsm| self.can_exit(owner, fsm, cx)) {
                 refused.push(slot);
             }
         }
@@ -98,9 +99,9 @@ impl<T: Owner, S: State<T>> Bulk<T> for S {
         refused: &mut Vec<usize>,
     ) {
         for mover in movers {
-            // As above.
             let slot = mover.slot();
-            if owners.get(slot).is_some_and(|owner| !self.can_enter(owner, fsm.at(slot), cx)) {
+            let Some(owner) = owners.get(slot) else { continue };
+            if !fsm.with(slot, |fsm| self.can_enter(owner, fsm, cx)) {
                 refused.push(slot);
             }
         }
@@ -109,14 +110,16 @@ impl<T: Owner, S: State<T>> Bulk<T> for S {
     fn exit_each(&self, owners: &mut [T], movers: &[Mover], fsm: &mut FsmSlice<'_, T>, cx: &mut T::Context<'_>) {
         for mover in movers {
             let slot = mover.slot();
-            self.exit(&mut owners[slot], fsm.at(slot), cx);
+            let Some(owner) = owners.get_mut(slot) else { continue };
+            fsm.with(slot, |fsm| self.exit(owner, fsm, cx));
         }
     }
 
     fn enter_each(&self, owners: &mut [T], movers: &[Mover], fsm: &mut FsmSlice<'_, T>, cx: &mut T::Context<'_>) {
         for mover in movers {
             let slot = mover.slot();
-            self.enter(&mut owners[slot], fsm.at(slot), cx);
+            let Some(owner) = owners.get_mut(slot) else { continue };
+            fsm.with(slot, |fsm| self.enter(owner, fsm, cx));
         }
     }
 }
