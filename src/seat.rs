@@ -199,7 +199,9 @@ impl<T: Owner> Seat<T> {
         let entered_at = mem::replace(&mut self.entered_at, now);
         let rare = self.rare_mut();
         let mut ancestors_time = mem::take(&mut rare.ancestors_entered_at);
-        ancestors_time.iter_mut().for_each(|at| *at = now - time_or_zero(*at));
+        for at in &mut ancestors_time {
+            *at = now - time_or_zero(*at);
+        }
         rare.stack.push(Suspended {
             current: from.clone(),
             time: now - time_or_zero(entered_at),
@@ -214,7 +216,9 @@ impl<T: Owner> Seat<T> {
         let Some(suspended) = self.rare.as_mut().and_then(|rare| rare.stack.pop()) else { return Vec::new() };
         let mut entered_at = suspended.ancestors_time;
         entered_at.extend((!suspended.current.is_none()).then_some(suspended.time));
-        entered_at.iter_mut().for_each(|time| *time = now - *time);
+        for time in &mut entered_at {
+            *time = now - *time;
+        }
         entered_at
     }
 
@@ -233,16 +237,15 @@ impl<T: Owner> Seat<T> {
         }
         let last = self.current.clone();
         let history = &mut self.rare_mut().history;
-        match history.iter().position(|(of, _)| *of == composite) {
+        if let Some(at) = history.iter().position(|(of, _)| *of == composite) {
             // To the end: the first is the one that was left the longest ago.
-            Some(at) => history[at..].rotate_left(1),
-            None => {
-                history.retain(|(of, _)| !of.is_unreachable());
-                if history.len() == MOST_REMEMBERED {
-                    history.remove(0);
-                }
-                history.push((composite, StateRef::NONE));
+            history[at..].rotate_left(1);
+        } else {
+            history.retain(|(of, _)| !of.is_unreachable());
+            if history.len() == MOST_REMEMBERED {
+                history.remove(0);
             }
+            history.push((composite, StateRef::NONE));
         }
         if let Some((_, remembered)) = history.last_mut() {
             *remembered = last;

@@ -264,3 +264,73 @@ fn shared_and_owned_states_are_allocated_when_made_and_never_again() {
     assert_eq!(count, 0);
     assert_eq!(sentry.ticks, 300);
 }
+
+/// What is allocated on the thread that calls. The other one carries out the same code.
+#[cfg(feature = "parallel")]
+#[test]
+fn a_parallel_tick_allocates_nothing_but_its_contexts_once_there_is_room() {
+    use std::sync::Barrier;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use demeanor::{Batch, FsmSlice};
+
+    struct Drone(u32);
+    impl Owner for Drone {
+        type Context<'a> = ();
+        type Message = ();
+    }
+
+    /// While this is set, chunks wait for each other, so that each thread has one.
+    static ARE_WAITING: AtomicBool = AtomicBool::new(false);
+    static BOTH: Barrier = Barrier::new(2);
+
+    struct Up;
+    struct Down;
+    impl State<Drone> for Up {
+        fn update(&self, drone: &mut Drone, fsm: &mut Fsm<'_, Drone>, (): &mut ()) {
+            drone.0 += 1;
+            fsm.change_state(&Down);
+        }
+
+        fn update_all(&self, drones: &mut [Drone], fsm: &mut FsmSlice<'_, Drone>, cx: &mut ()) {
+            if ARE_WAITING.load(Ordering::Relaxed) {
+                BOTH.wait();
+            }
+            for (i, drone) in drones.iter_mut().enumerate() {
+                self.update(drone, fsm.at(i), cx);
+            }
+        }
+    }
+    impl State<Drone> for Down {
+        fn update(&self, drone: &mut Drone, fsm: &mut Fsm<'_, Drone>, (): &mut ()) {
+            drone.0 += 1;
+            if drone.0 % 8 < 3 {
+                fsm.change_state(&Up);
+            }
+        }
+    }
+
+    for threads in [1, 2] {
+        let mut batch = Batch::new();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+        pool.install(|| {
+            for _ in 0..4 {
+                // Four chunks, each of which leaves.
+                let keys: Vec<_> = batch.keys().collect();
+                for key in keys {
+                    batch.remove(key);
+                }
+                batch.extend((0..8192).map(|number| (Drone(number), &Up)));
+                ARE_WAITING.store(threads == 2, Ordering::Relaxed);
+                batch.par_update(|_| ());
+            }
+            ARE_WAITING.store(false, Ordering::Relaxed);
+            let mut ticks = |count: usize| (0..count).map(|_| batch.par_update(|_| ()).len()).sum::<usize>();
+            ticks(50);
+            let mut contexts = 0;
+            assert_eq!(allocations(|| contexts = ticks(50)), 0, "on {threads} threads");
+            assert!(contexts >= 200, "{contexts}");
+        });
+        assert!(batch.iter().map(|(_, drone)| u64::from(drone.0)).sum::<u64>() > 8192 * 100);
+    }
+}

@@ -61,6 +61,7 @@ impl Soldier {
 }
 
 /// Each `static` is one state.
+#[derive(Clone)]
 struct Post {
     name: &'static str,
     parent: Option<&'static Post>,
@@ -511,6 +512,46 @@ mod on_all_cores {
         batch.iter_mut().for_each(|(_, soldier)| soldier.panics_in = None);
         pool(2).install(|| batch.par_update(|_| Log::new()));
         assert!(batch.iter().all(|(_, soldier)| soldier.updates == 2));
+    }
+
+    #[test]
+    fn owners_made_on_all_cores_are_in_the_batch_as_if_each_had_been_inserted() {
+        use rayon::iter::{IntoParallelIterator, ParallelIterator};
+
+        let row = |(key, soldier): (Key, &Soldier)| (key, soldier.number);
+        for state in [StateRef::from(&A), StateRef::from(&TENT), StateRef::from(Box::new(Post::new("Own")))] {
+            let mut expected = crowd();
+            let mut batch = expected.clone();
+            let gone: Vec<_> = batch.keys().step_by(7).collect();
+            for key in gone {
+                batch.remove(key);
+                expected.remove(key);
+            }
+            expected.extend((0..5000).map(|number| (Soldier::new(number), state.clone())));
+            pool(4).install(|| batch.par_extend((0..5000).into_par_iter().map(Soldier::new), state.clone()));
+            assert!(batch.iter().map(row).eq(expected.iter().map(row)));
+            assert!(batch.keys().all(|key| batch.get(key).map(|soldier| soldier.number) == Some(expected[key].number)));
+            assert!(batch.keys().all(|key| batch.previous_of(key).is_none()));
+        }
+    }
+
+    #[test]
+    fn if_one_owner_cannot_be_made_none_is_added() {
+        use rayon::iter::{IntoParallelIterator, ParallelIterator};
+
+        let mut batch = crowd();
+        let make = |number: usize| {
+            if number == 3000 {
+                resume_unwind(Box::new("told to"));
+            }
+            Soldier::new(number)
+        };
+        let owners = (0..5000).into_par_iter().map(make);
+        let panic = catch_unwind(AssertUnwindSafe(|| pool(2).install(|| batch.par_extend(owners, &A))));
+        assert_eq!(panic.expect_err("one panics").downcast_ref(), Some(&"told to"));
+        assert_eq!((batch.len(), batch.iter().count()), (7000, 7000));
+        pool(2).install(|| batch.par_update(|_| Log::new()));
+        assert!(batch.iter().all(|(_, soldier)| soldier.updates == 1));
     }
 
     /// Rule 22.

@@ -37,7 +37,6 @@ impl Mover {
 
     /// The number of the state that the owner asks for.
     #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "the upper half")]
     pub(super) fn target(self) -> u32 {
         (self.0 >> 32) as u32
     }

@@ -385,13 +385,12 @@ impl<T: Owner> Steps for ManyChanges<'_, '_, '_, T> {
     fn swap(&mut self) {
         let Self { rows, outcome, workspace, cx, .. } = self;
         let Outcome { movers, moved_at, individuals, panic, .. } = &mut **outcome;
-        match panic.catch(|| now::<T>(cx)) {
-            Some(now) => *moved_at = now,
-            None => {
-                // They have all left, and come to nothing.
-                movers.drain(..).for_each(|mover| Self::stay(rows, individuals, mover.slot()));
-                workspace.grouping.clear();
-            }
+        if let Some(now) = panic.catch(|| now::<T>(cx)) {
+            *moved_at = now;
+        } else {
+            // They have all left, and come to nothing.
+            movers.drain(..).for_each(|mover| Self::stay(rows, individuals, mover.slot()));
+            workspace.grouping.clear();
         }
         if log_enabled!(target: "demeanor", Level::Debug) {
             self.tell_each(log_change);

@@ -6,6 +6,7 @@ use super::key::Key;
 use super::states::MOST_STATES;
 use crate::owner::Owner;
 use crate::seat::Seat;
+use crate::state::Mover;
 
 /// A tick in which nobody changes touches `owners` alone.
 pub(super) struct Columns<T: Owner> {
@@ -43,6 +44,12 @@ impl Tag {
     #[inline]
     pub(super) fn is_entered(self) -> bool {
         self.previous & ENTERED != 0
+    }
+
+    /// What it is once a mover has left a bucket.
+    #[inline]
+    pub(super) fn moved(self, mover: Mover, bucket: u32) -> Self {
+        Self::new(self.key, Some(mover.previous_or(bucket)), true)
     }
 }
 
@@ -125,6 +132,13 @@ impl<T: Owner> Columns<T> {
         self.seats.shrink_to_fit();
     }
 
+    /// Gives back the room of a bucket that nobody is in and perhaps nobody will be, unless it is little.
+    pub(super) fn give_back(&mut self) {
+        if self.owners.capacity() > 64 {
+            *self = Self::new(self.times.depth);
+        }
+    }
+
     /// Gives every row the time 0, from when on times are kept.
     pub(super) fn start_clock(&mut self) {
         if !self.seats.is_empty() {
@@ -162,11 +176,35 @@ impl<T: Owner> Columns<T> {
         if self.is_empty() {
             mem::swap(self, other);
         } else {
-            self.owners.append(&mut other.owners);
-            self.tags.append(&mut other.tags);
-            self.times.append(&mut other.times);
-            self.seats.append(&mut other.seats);
+            self.append_kept(other);
         }
+    }
+
+    /// Likewise, and each keeps the room that it has.
+    pub(super) fn append_kept(&mut self, other: &mut Self) {
+        self.owners.append(&mut other.owners);
+        self.tags.append(&mut other.tags);
+        self.times.append(&mut other.times);
+        self.seats.append(&mut other.seats);
+    }
+
+    /// Exchanges all rows, with the room that they are in.
+    #[cfg(feature = "parallel")]
+    pub(super) fn swap_rows(&mut self, other: &mut Self) {
+        mem::swap(&mut self.owners, &mut other.owners);
+        mem::swap(&mut self.tags, &mut other.tags);
+        mem::swap(&mut self.times.current, &mut other.times.current);
+        mem::swap(&mut self.times.ancestors, &mut other.times.ancestors);
+        mem::swap(&mut self.seats, &mut other.seats);
+    }
+
+    /// Adds a row of a bucket of flat states. Its time is given if times are kept.
+    #[cfg(feature = "parallel")]
+    #[inline]
+    pub(super) fn push(&mut self, owner: T, tag: Tag, entered_at: Option<f64>) {
+        self.owners.push(owner);
+        self.tags.push(tag);
+        self.times.current.extend(entered_at);
     }
 }
 

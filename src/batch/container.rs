@@ -297,7 +297,7 @@ impl<'a, T: Owner> IntoIterator for &'a mut Batch<T> {
 }
 
 /// The keys of a batch, by [`Batch::keys`].
-pub struct Keys<'a>(slotmap::basic::Keys<'a, Key, super::store::Place>);
+pub struct Keys<'a>(slotmap::basic::Keys<'a, Key, super::place::SharedPlace>);
 
 impl Iterator for Keys<'_> {
     type Item = Key;

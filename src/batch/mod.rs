@@ -15,6 +15,7 @@ mod panics;
 #[cfg(feature = "parallel")]
 mod parallel;
 mod pass;
+mod place;
 mod queries;
 mod rows;
 mod slots;
@@ -141,8 +142,8 @@ use crate::state::{IntoState, StateRef};
 /// A *flat* state has neither a parent nor an initial child. *One by one* means that the owner finishes its tick as a
 /// machine of its own would. What that costs does not depend on how many others do the same (rule 31).
 ///
-/// An owned state (a `Box` with data) is different for each owner. All owned states of one type share a bucket, in which each
-/// owner has the seat of a machine, 48 bytes.
+/// An owned state (a `Box` with data) is different for each owner. All owned states of one type share a bucket, in which
+/// each owner has the seat of a machine, 48 bytes.
 ///
 /// # Order
 ///
@@ -154,21 +155,26 @@ use crate::state::{IntoState, StateRef};
 ///
 /// # On all cores
 ///
-/// `par_update`, with the feature `parallel`, gives each chunk a context of its own and hands all of them back in order. The
-/// result is the same to the bit on any number of threads.
+/// `par_update`, with the feature `parallel`, gives each chunk a context of its own and returns all of them in order. The
+/// result is the same to the bit on any number of threads, and the same as that of `update`. `par_extend` inserts many
+/// owners.
 ///
-/// It pays where states compute: for some hundred nanoseconds each, two cores are nearly twice as fast as one from ten
-/// thousand owners on. To wake the threads takes some ten microseconds, and it is one of them that moves the owners to their
-/// new buckets; so where states do next to nothing, `update` is faster up to a hundred thousand owners, and little slower
-/// beyond.
+/// It pays where states compute: when an update takes some hundred nanoseconds, two cores are nearly twice as fast as one
+/// from ten thousand owners on. Waking the threads takes some ten microseconds, so where states do next to nothing, it pays
+/// only from a hundred thousand owners on. The owners that change are moved on all cores, too, unless they are few. When an
+/// owner of a bucket pushes, pops, or goes to or from a state with a parent, one thread moves the owners of that bucket in
+/// that tick.
 ///
 /// # Memory
 ///
 /// Beside the owners themselves, a batch keeps 24 bytes for each owner. Once a clock is used, it keeps another 8 bytes for
-/// the current state and for each of its ancestors. In an owned state it keeps a seat of 48 bytes instead of times, and the
-/// state lies elsewhere, with 40 bytes that count the references to it. A batch keeps more for owners with a
-/// stack, a history, or an owned state as previous. The vectors keep their room: a bucket that once was full has the
-/// capacity still, so that a horde that moves to and fro soon allocates nothing.
+/// the current state and for each of its ancestors. For an owner in an owned state it keeps a seat of 48 bytes instead of
+/// times; the state lies elsewhere, with 40 bytes that count the references to it. It keeps more for owners with a stack, a
+/// history, or an owned state as previous.
+///
+/// The vectors do not shrink by themselves: a bucket that was once full keeps its capacity, so in a horde that moves to and
+/// fro nothing is allocated any more after a while. The same holds for the vectors in which owners wait for their new
+/// bucket in a parallel tick. [`shrink_to_fit`](Self::shrink_to_fit) frees what is not used.
 pub struct Batch<T: Owner> {
     store: Store<T>,
     pass: Pass<T>,
@@ -538,6 +544,7 @@ impl<T: Owner> Batch<T> {
             let outcome = &mut self.pass.outcome;
             if !outcome.is_empty() {
                 self.store.move_rows(bucket, start, outcome);
+                self.store.discarded.drop_many(&mut outcome.panic);
             }
             if !outcome.panic.is_none() {
                 panic.keep_other(&mut outcome.panic);

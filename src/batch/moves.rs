@@ -2,18 +2,21 @@
 
 use std::mem;
 
+use slotmap::SlotMap;
+
 use super::columns::{Columns, Tag};
-use super::individuals::Individual;
+use super::individuals::{Individual, Individuals};
 use super::key::Key;
 use super::outcome::Outcome;
 use super::panics::{Discarded, FirstPanic};
 use super::pass::{Chunk, Part};
+use super::place::{Place, SharedPlace};
 use super::rows::{Extra, Extras};
-use super::store::{Place, Store};
+use super::store::Store;
 use super::unused::Unused;
 use crate::owner::Owner;
 use crate::seat::Seat;
-use crate::state::{Mover, StateRef};
+use crate::state::{Mover, State, StateRef};
 
 /// Owners that come and go.
 impl<T: Owner> Store<T> {
@@ -23,7 +26,7 @@ impl<T: Owner> Store<T> {
         let bucket = self.bucket_for(&seat, &mut panic);
         panic.resume();
         let slot = self.buckets[bucket as usize].len();
-        let key = self.places.insert(Place::new(bucket, slot));
+        let key = self.places.insert(SharedPlace::new(Place::new(bucket, slot)));
         self.push_row(false, owner, key, bucket, &mut seat);
         seat.empty_into(|state| self.discarded.add(state));
         self.discarded.drop_all(&mut panic);
@@ -47,7 +50,7 @@ impl<T: Owner> Store<T> {
     }
 
     pub(super) fn remove(&mut self, key: Key) -> Option<(T, Seat<T>)> {
-        let place = *self.places.get(key)?;
+        let place = self.places.get(key)?.get();
         let mut seat = Seat::empty();
         let Chunk { seats, rows, .. } = self.chunk(place.bucket, place.slot(), 1, Part::ALL);
         if seats.is_empty() {
@@ -79,15 +82,7 @@ impl<T: Owner> Store<T> {
     /// The last row of the bucket takes the place of one that leaves; so they leave from the last to the first.
     pub(super) fn move_rows(&mut self, bucket: u32, start: usize, outcome: &mut Outcome<T>) {
         let Outcome { movers, moved_at, individuals, changed, unmet, panic } = outcome;
-        for Individual { slot, seat, is_mover, is_touched, .. } in individuals.by_slot() {
-            if *is_mover {
-                seat.previous = StateRef::NONE;
-                self.keep_extra(self.buckets[bucket as usize].tags[start + *slot].key, seat);
-            }
-            if *is_mover || !*is_touched {
-                seat.empty_into(|state| self.discarded.add(state));
-            }
-        }
+        self.empty_seats(bucket, start, individuals);
         for individual in individuals.by_slot().iter_mut().rev() {
             if individual.is_mover || !individual.is_touched {
                 continue;
@@ -110,6 +105,32 @@ impl<T: Owner> Store<T> {
             }
             self.spare = seat;
         }
+        self.meet(unmet, panic);
+    }
+
+    /// Does all that moving the rows of a chunk comes to, but for the rows of its movers.
+    #[cfg(feature = "parallel")]
+    pub(super) fn move_no_rows(&mut self, bucket: u32, start: usize, outcome: &mut Outcome<T>) {
+        self.empty_seats(bucket, start, &mut outcome.individuals);
+        outcome.individuals.clear();
+        self.meet(&mut outcome.unmet, &mut outcome.panic);
+    }
+
+    /// Empties the seats of the individuals that have not changed, or are moved in bulk.
+    fn empty_seats(&mut self, bucket: u32, start: usize, individuals: &mut Individuals<T>) {
+        for Individual { slot, seat, is_mover, is_touched, .. } in individuals.by_slot() {
+            if *is_mover {
+                seat.previous = StateRef::NONE;
+                self.keep_extra(self.buckets[bucket as usize].tags[start + *slot].key, seat);
+            }
+            if *is_mover || !*is_touched {
+                seat.empty_into(|state| self.discarded.add(state));
+            }
+        }
+    }
+
+    /// Gets to know states that owners have asked for.
+    fn meet(&mut self, unmet: &mut Vec<&'static dyn State<T>>, panic: &mut FirstPanic) {
         for state in unmet.drain(..) {
             if let Some(seat) = panic.catch(|| Seat::new(StateRef::from(state))) {
                 self.bucket_for(&seat, panic);
@@ -127,31 +148,8 @@ impl<T: Owner> Store<T> {
         let Self { places, buckets, arrivals, extras, has_clock, discarded, .. } = self;
         let columns = &mut buckets[bucket as usize];
         let moved_at = has_clock.then_some(moved_at);
-        // Two loops, of which the second is so short that the look-ups it waits for are under way together; over a few movers
-        // at a time, so that the rows are still in the cache.
-        for movers in movers.rchunks(64) {
-            for mover in movers.iter().rev() {
-                let slot = start + mover.slot();
-                let tag = &mut columns.tags[slot];
-                if tag.previous().is_none() {
-                    forget_previous(tag.key, extras, discarded);
-                }
-                let moved = Tag::new(tag.key, Some(mover.previous_or(bucket)), true);
-                if mover.target() == bucket {
-                    *tag = moved;
-                    if let Some(moved_at) = moved_at {
-                        columns.times.current[slot] = moved_at;
-                    }
-                } else {
-                    columns.move_row(slot, &mut arrivals[mover.target() as usize], moved, moved_at);
-                }
-            }
-            for mover in movers {
-                let slot = start + mover.slot();
-                let Some(filler) = columns.tags.get(slot) else { break };
-                places[filler.key] = Place::new(bucket, slot);
-            }
-        }
+        let forget = |key| forget_previous(key, extras, discarded);
+        move_each((bucket, columns), (start, movers), moved_at, places, arrivals, forget);
         self.note_if_unused(bucket);
     }
 
@@ -171,7 +169,7 @@ impl<T: Owner> Store<T> {
         let first = columns.len();
         columns.append(arrivals);
         for (slot, tag) in (first..).zip(&columns.tags[first..]) {
-            self.places[tag.key] = Place::new(bucket, slot);
+            self.places[tag.key].set(Place::new(bucket, slot));
         }
     }
 
@@ -190,7 +188,7 @@ impl<T: Owner> Store<T> {
         if bucket != from.bucket {
             let owner = self.take_row(from);
             if !is_in_tick {
-                self.places[key] = Place::new(bucket, self.buckets[bucket as usize].len());
+                self.places[key].set(Place::new(bucket, self.buckets[bucket as usize].len()));
             }
             self.push_row(is_in_tick, owner, key, bucket, seat);
         } else if self.states.get(bucket).is_owned {
@@ -209,7 +207,7 @@ impl<T: Owner> Store<T> {
     }
 
     /// The bucket of a seat's current state, which there is from now on.
-    fn bucket_for(&mut self, seat: &Seat<T>, panic: &mut FirstPanic) -> u32 {
+    pub(super) fn bucket_for(&mut self, seat: &Seat<T>, panic: &mut FirstPanic) -> u32 {
         let bucket = self.states.bucket_for(&seat.current, seat.ancestors(), panic);
         let depth = self.states.get(bucket).ancestors.len();
         if self.buckets.len() < self.states.len() {
@@ -284,14 +282,14 @@ impl<T: Owner> Store<T> {
         let columns = &mut buckets[place.bucket as usize];
         let owner = columns.swap_remove(place.slot());
         if let Some(filler) = columns.tags.get(place.slot()) {
-            places[filler.key].slot = place.slot;
+            places[filler.key].set(place);
         }
         if columns.is_empty() && states.get(place.bucket).is_owned {
             // A type's owned states come and go: the room would be kept for each type that there ever was.
-            *columns = Columns::new(0);
+            columns.give_back();
             let arrivals = &mut arrivals[place.bucket as usize];
             if arrivals.is_empty() {
-                *arrivals = Columns::new(0);
+                arrivals.give_back();
             }
         }
         self.note_if_unused(place.bucket);
@@ -299,7 +297,7 @@ impl<T: Owner> Store<T> {
     }
 
     /// Keeps times from now on. All before were 0.
-    fn start_clock(&mut self) {
+    pub(super) fn start_clock(&mut self) {
         if self.has_clock {
             return;
         }
@@ -313,7 +311,7 @@ impl<T: Owner> Store<T> {
 /// States that nobody is in.
 impl<T: Owner> Store<T> {
     #[inline]
-    fn note_if_unused(&mut self, bucket: u32) {
+    pub(super) fn note_if_unused(&mut self, bucket: u32) {
         if self.buckets[bucket as usize].is_empty() && self.states.get(bucket).is_transient {
             self.unused.add(bucket);
         }
@@ -339,10 +337,60 @@ impl<T: Owner> Store<T> {
                 candidates.push(previous);
             }
         }
-        discarded.extend(states.forget(|index| marks[index as usize]));
+        states.forget(|index| marks[index as usize], discarded);
         for (index, _) in marks.iter().enumerate().filter(|(_, is_unused)| **is_unused) {
-            buckets[index] = Columns::new(0);
-            arrivals[index] = Columns::new(0);
+            buckets[index].give_back();
+            arrivals[index].give_back();
+        }
+    }
+}
+
+/// The rows that have come to each bucket, by its number.
+pub(super) trait Arrivals<T: Owner> {
+    fn of(&mut self, bucket: u32) -> &mut Columns<T>;
+}
+
+impl<T: Owner> Arrivals<T> for Vec<Columns<T>> {
+    #[inline]
+    fn of(&mut self, bucket: u32) -> &mut Columns<T> {
+        &mut self[bucket as usize]
+    }
+}
+
+/// Moves the rows of movers, of a chunk that begins at `start`, among the arrivals. `forget` is called for those whose
+/// previous state is kept beside their row.
+#[inline]
+pub(super) fn move_each<T: Owner>(
+    (bucket, columns): (u32, &mut Columns<T>),
+    (start, movers): (usize, &[Mover]),
+    moved_at: Option<f64>,
+    places: &SlotMap<Key, SharedPlace>,
+    arrivals: &mut impl Arrivals<T>,
+    mut forget: impl FnMut(Key),
+) {
+    // Two loops, of which the second is so short that the look-ups it waits for are under way together; over a few movers
+    // at a time, so that the rows are still in the cache.
+    for movers in movers.rchunks(64) {
+        for mover in movers.iter().rev() {
+            let slot = start + mover.slot();
+            let tag = &mut columns.tags[slot];
+            if tag.previous().is_none() {
+                forget(tag.key);
+            }
+            let moved = tag.moved(*mover, bucket);
+            if mover.target() == bucket {
+                *tag = moved;
+                if let Some(moved_at) = moved_at {
+                    columns.times.current[slot] = moved_at;
+                }
+            } else {
+                columns.move_row(slot, arrivals.of(mover.target()), moved, moved_at);
+            }
+        }
+        for mover in movers {
+            let slot = start + mover.slot();
+            let Some(filler) = columns.tags.get(slot) else { break };
+            places[filler.key].set(Place::new(bucket, slot));
         }
     }
 }

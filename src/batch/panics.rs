@@ -66,6 +66,9 @@ fn discard(panic: Box<dyn Any + Send>) {
 /// States that are to be dropped once nothing is in the middle of a move: a state's `Drop` is code of the game.
 pub(super) struct Discarded<T: Owner>(Vec<StateRef<T>>);
 
+/// For how many states the room is kept.
+const MOST_KEPT: usize = 16 * 1024;
+
 impl<T: Owner> Discarded<T> {
     pub(super) const fn new() -> Self {
         Self(Vec::new())
@@ -83,6 +86,13 @@ impl<T: Owner> Discarded<T> {
         states.into_iter().for_each(|state| self.add(state));
     }
 
+    /// As [`drop_all`](Self::drop_all), once there are many.
+    pub(super) fn drop_many(&mut self, panic: &mut FirstPanic) {
+        if self.0.len() > MOST_KEPT / 2 {
+            self.drop_all(panic);
+        }
+    }
+
     /// Drops the states, each by itself.
     pub(super) fn drop_all(&mut self, panic: &mut FirstPanic) {
         if self.0.is_empty() {
@@ -91,6 +101,6 @@ impl<T: Owner> Discarded<T> {
         for state in self.0.drain(..) {
             panic.catch(|| drop(state));
         }
-        self.0.shrink_to(64);
+        self.0.shrink_to(MOST_KEPT);
     }
 }

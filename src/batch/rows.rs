@@ -61,6 +61,11 @@ impl<'a, T: Owner> Rows<'a, T> {
         self.tags[slot].key
     }
 
+    #[cfg(feature = "parallel")]
+    pub(super) fn tags(&self) -> &'a [Tag] {
+        self.tags
+    }
+
     pub(super) fn known(&self) -> &'a Known<T> {
         self.states.get(self.bucket)
     }

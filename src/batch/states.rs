@@ -6,9 +6,8 @@ use std::collections::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use super::numbers::Numbers;
-use super::panics::FirstPanic;
+use super::panics::{Discarded, FirstPanic};
 use crate::owner::Owner;
-use crate::seat::Path;
 use crate::state::{Identity, State, StateRef};
 
 /// The number of "no state".
@@ -56,25 +55,28 @@ impl<T: Owner> Known<T> {
         }
     }
 
-    fn of_owned_type() -> Self {
-        Self { is_owned: true, ..Self::nowhere() }
+    /// Becomes that of a state, of which it asks all that is constant, as of those around it. One that panics is treated as one
+    /// that updates.
+    fn learn(&mut self, current: &StateRef<T>, ancestors: &[StateRef<T>], panic: &mut FirstPanic) {
+        self.current = current.clone();
+        self.ancestors.extend_from_slice(ancestors);
+        self.is_flat = ancestors.is_empty() && panic.catch(|| current.initial().is_none()).unwrap_or(false);
+        // One without a size is the same as the singleton of its type.
+        self.is_transient = current.is_shared() && size_of_val(&**current) > 0;
+        for (depth, state) in ancestors.iter().chain([current]).enumerate() {
+            if !panic.catch(|| state.is_passive()).unwrap_or(false) {
+                self.updating.push(depth);
+            }
+        }
     }
 
-    /// Asks the states of a path for all that is constant. One that panics is treated as one that updates.
-    fn new(current: &StateRef<T>, ancestors: &[StateRef<T>], panic: &mut FirstPanic) -> Self {
-        let path = ancestors.iter().chain([current]);
-        let is_updating =
-            |state: &StateRef<T>, panic: &mut FirstPanic| !panic.catch(|| state.is_passive()).unwrap_or(false);
-        let updating = (0..).zip(path).filter(|(_, state)| is_updating(state, panic)).map(|(depth, _)| depth).collect();
-        Self {
-            is_flat: ancestors.is_empty() && panic.catch(|| current.initial().is_none()).unwrap_or(false),
-            current: current.clone(),
-            ancestors: ancestors.to_vec(),
-            is_owned: false,
-            // One without a size is the same as the singleton of its type.
-            is_transient: current.is_shared() && size_of_val(&**current) > 0,
-            updating,
-        }
+    /// Forgets its state, but keeps its room.
+    fn forget(&mut self, discarded: &mut Discarded<T>) {
+        discarded.add(std::mem::replace(&mut self.current, StateRef::NONE));
+        discarded.extend(self.ancestors.drain(..));
+        self.updating.clear();
+        self.is_flat = false;
+        self.is_transient = false;
     }
 
     pub(super) fn state(&self) -> &StateRef<T> {
@@ -177,49 +179,40 @@ impl<T: Owner> States<T> {
         }
         let identity = Identity::of(&**state);
         if state.is_owned() {
-            let index = self.add(Known::of_owned_type());
+            let index = self.add();
+            self.list[index as usize].is_owned = true;
             self.by_owned_type.insert(identity.type_id, index);
             index
         } else {
-            let index = self.add(Known::new(state, ancestors, panic));
+            let index = self.add();
+            self.list[index as usize].learn(state, ancestors, panic);
             self.by_identity.insert(identity, index);
             index
         }
     }
 
-    fn add(&mut self, known: Known<T>) -> u32 {
-        let index = match self.free.pop() {
-            Some(index) => {
-                self.list[index as usize] = known;
-                index
-            }
-            None => {
-                let index = u32::try_from(self.list.len()).ok().filter(|&index| index < MOST_STATES);
-                let index = index.expect("a batch knows fewer than 2^31 - 1 states");
-                self.list.push(known);
-                index
-            }
-        };
+    fn add(&mut self) -> u32 {
+        let index = self.free.pop().unwrap_or_else(|| {
+            self.list.push(Known::nowhere());
+            let index = u32::try_from(self.list.len() - 1).ok().filter(|&index| index < MOST_STATES);
+            index.expect("a batch knows fewer than 2^31 - 1 states")
+        });
         self.order.push(index);
         index
     }
 
-    /// Forgets states. Returns what referred to them.
-    pub(super) fn forget(&mut self, is_forgotten: impl Fn(u32) -> bool) -> Path<T> {
+    /// Forgets states.
+    pub(super) fn forget(&mut self, is_forgotten: impl Fn(u32) -> bool, discarded: &mut Discarded<T>) {
         let Self { list, by_identity, order, free, .. } = self;
-        let mut dropped = Path::new();
         order.retain(|&index| {
-            if !is_forgotten(index) {
-                return true;
+            if is_forgotten(index) {
+                let known = &mut list[index as usize];
+                by_identity.remove(&Identity::of(&*known.current));
+                known.forget(discarded);
+                free.push(index);
             }
-            let known = std::mem::replace(&mut list[index as usize], Known::nowhere());
-            by_identity.remove(&Identity::of(&*known.current));
-            dropped.extend(known.ancestors);
-            dropped.push(known.current);
-            free.push(index);
-            false
+            !is_forgotten(index)
         });
-        dropped
     }
 }
 

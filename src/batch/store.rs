@@ -7,9 +7,8 @@ use slotmap::SlotMap;
 use super::columns::Columns;
 use super::key::Key;
 use super::panics::{Discarded, FirstPanic};
-#[cfg(feature = "parallel")]
-use super::pass::CHUNK;
 use super::pass::{Chunk, Global, Part};
+use super::place::{Place, SharedPlace};
 use super::rows::{Extras, Rows};
 use super::states::{NOWHERE, States};
 use super::unused::Unused;
@@ -21,7 +20,7 @@ use crate::state::{Identity, State, StateRef};
 
 pub(super) struct Store<T: Owner> {
     /// Where each key's owner is.
-    pub(super) places: SlotMap<Key, Place>,
+    pub(super) places: SlotMap<Key, SharedPlace>,
     pub(super) states: States<T>,
     /// The owners in each of the states, by its number; those in owned states of one type together.
     pub(super) buckets: Vec<Columns<T>>,
@@ -35,26 +34,6 @@ pub(super) struct Store<T: Owner> {
     pub(super) discarded: Discarded<T>,
     /// An empty seat, for an owner that is reached by key.
     pub(super) spare: Seat<T>,
-}
-
-#[derive(Clone, Copy)]
-pub(super) struct Place {
-    pub(super) bucket: u32,
-    pub(super) slot: u32,
-}
-
-impl Place {
-    /// # Panics
-    ///
-    /// From 2^32 rows on; a batch has no room for so many keys.
-    #[inline]
-    pub(super) fn new(bucket: u32, slot: usize) -> Self {
-        Self { bucket, slot: u32::try_from(slot).expect("a batch has fewer than 2^32 owners") }
-    }
-
-    pub(super) fn slot(self) -> usize {
-        self.slot as usize
-    }
 }
 
 impl<T: Owner> Store<T> {
@@ -78,18 +57,18 @@ impl<T: Owner> Store<T> {
     }
 
     pub(super) fn owner(&self, key: Key) -> Option<&T> {
-        let place = self.places.get(key)?;
+        let place = self.places.get(key)?.get();
         self.buckets[place.bucket as usize].owners.get(place.slot())
     }
 
     pub(super) fn owner_mut(&mut self, key: Key) -> Option<&mut T> {
-        let place = *self.places.get(key)?;
+        let place = self.places.get(key)?.get();
         self.buckets[place.bucket as usize].owners.get_mut(place.slot())
     }
 
     /// What can be asked of an owner.
     pub(super) fn view(&self, key: Key) -> Option<View<'_, T>> {
-        let place = *self.places.get(key)?;
+        let place = self.places.get(key)?.get();
         let Columns { tags, times, seats, .. } = &self.buckets[place.bucket as usize];
         let nowhere = self.states.get(NOWHERE).state();
         if let Some(seat) = seats.get(place.slot()) {
@@ -110,7 +89,7 @@ impl<T: Owner> Store<T> {
 
     /// The owned state that an owner is in, if it is in one.
     pub(super) fn own_state_mut(&mut self, key: Key) -> Option<&mut StateRef<T>> {
-        let place = *self.places.get(key)?;
+        let place = self.places.get(key)?.get();
         Some(&mut self.buckets[place.bucket as usize].seats.get_mut(place.slot())?.current)
     }
 
@@ -158,16 +137,15 @@ impl<T: Owner> Store<T> {
 
     /// Lends an owner with its machine, and moves it to where it then belongs, even if `act` panics (rule 22).
     pub(super) fn with_single<R>(&mut self, key: Key, act: impl FnOnce(&mut T, &mut Single<'_, T>) -> R) -> Option<R> {
-        let place = *self.places.get(key)?;
+        let place = self.places.get(key)?.get();
         let mut panic = FirstPanic::new();
         let mut spare = mem::replace(&mut self.spare, Seat::empty());
         let Chunk { owners, seats, rows, global, .. } = self.chunk(place.bucket, place.slot(), 1, Part::ALL);
-        let seat = match seats {
-            [seat] => seat,
-            _ => {
-                rows.load(0, rows.known().state(), &mut spare);
-                &mut spare
-            }
+        let seat = if let [seat] = seats {
+            seat
+        } else {
+            rows.load(0, rows.known().state(), &mut spare);
+            &mut spare
         };
         let mut single = Single::new(seat, &global.state);
         let result = panic.catch(|| act(&mut owners[0], &mut single));
@@ -192,33 +170,6 @@ impl<T: Owner> Store<T> {
     pub(super) fn tidy(&mut self, panic: &mut FirstPanic) {
         self.forget_unused();
         self.discarded.drop_all(panic);
-    }
-}
-
-#[cfg(feature = "parallel")]
-impl<T: Owner> Store<T> {
-    /// All chunks, in the order of a tick: bucket by bucket, from the last chunk to the first; with where each begins.
-    pub(super) fn chunks(&mut self) -> Vec<(usize, Chunk<'_, T>)> {
-        let Self { states, extras, global, buckets, .. } = self;
-        let (states, extras, global): (&_, &_, &_) = (states, extras, global);
-        let mut columns: Vec<Option<&mut Columns<T>>> = buckets.iter_mut().map(Some).collect();
-        let mut chunks = Vec::new();
-        for &bucket in states.order() {
-            let Some(Columns { owners, tags, times, seats }) = columns[bucket as usize].take() else { continue };
-            let (tags, times): (&[_], &_) = (tags, times);
-            let first = chunks.len();
-            let mut seats = seats.chunks_mut(CHUNK);
-            let mut start = 0;
-            for owners in owners.chunks_mut(CHUNK) {
-                let range = start..start + owners.len();
-                let rows = Rows::new((tags, times), range.clone(), bucket, states, extras);
-                let seats = seats.next().unwrap_or_default();
-                chunks.push((start, Chunk { owners, seats, rows, global, part: Part::ALL }));
-                start = range.end;
-            }
-            chunks[first..].reverse();
-        }
-        chunks
     }
 }
 

@@ -1,0 +1,86 @@
+//! Many owners made on all cores and put into one state.
+
+use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelExtend};
+
+use super::super::Batch;
+use super::super::columns::Tag;
+use super::super::panics::FirstPanic;
+use super::super::place::{Place, SharedPlace};
+use super::super::states::NOWHERE;
+use super::super::store::Store;
+use crate::owner::Owner;
+use crate::seat::Seat;
+use crate::state::{IntoState, StateRef};
+
+/// The most owners of a batch: one less than slotmap has keys for.
+const MOST_OWNERS: usize = u32::MAX as usize - 1;
+
+impl<T: Owner> Batch<T> {
+    /// Adds owners in `state`, without any callback, as [`insert`](Self::insert) does for each. They are made on the threads of
+    /// rayon's current pool, and are then in the batch in the order of the iterator.
+    ///
+    /// # Panics
+    ///
+    /// As [`insert`](Self::insert), and when `owners` panics. None of the owners is then in the batch.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Owner, State};
+    /// # struct Enemy(usize);
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Idle;
+    /// # impl State<Enemy> for Idle {}
+    /// use rayon::iter::{IntoParallelIterator, ParallelIterator};
+    ///
+    /// let mut batch = Batch::new();
+    /// batch.par_extend((0..10_000).into_par_iter().map(Enemy), &Idle);
+    /// assert_eq!(batch.owners_in(&Idle).len(), 10_000);
+    /// assert_eq!(batch.owners_in(&Idle)[4711].0, 4711);
+    /// ```
+    pub fn par_extend<I>(&mut self, owners: I, state: impl IntoState<T>)
+    where
+        T: Send,
+        I: IntoParallelIterator<Item = T>,
+        I::Iter: IndexedParallelIterator,
+    {
+        let (owners, state) = (owners.into_par_iter(), state.into_state());
+        if state.is_owned() {
+            // Each has a state of its own, and a seat for it.
+            let mut made = Vec::new();
+            made.par_extend(owners);
+            for owner in made {
+                self.insert(owner, state.clone());
+            }
+        } else {
+            self.store.insert_all(owners, state);
+        }
+    }
+}
+
+impl<T: Owner + Send> Store<T> {
+    fn insert_all(&mut self, owners: impl IndexedParallelIterator<Item = T>, state: StateRef<T>) {
+        assert!(owners.len() <= MOST_OWNERS - self.places.len(), "a batch has fewer than 2^32 owners");
+        let mut panic = FirstPanic::new();
+        let mut seat = Seat::new(state);
+        let bucket = self.bucket_for(&seat, &mut panic);
+        let columns = &mut self.buckets[bucket as usize];
+        let first = columns.len();
+        if panic.is_none() {
+            panic.catch(|| columns.owners.par_extend(owners));
+        }
+        self.places.reserve(columns.len() - first);
+        columns.tags.reserve(columns.len() - first);
+        for slot in first..columns.len() {
+            let key = self.places.insert(SharedPlace::new(Place::new(bucket, slot)));
+            columns.tags.push(Tag::new(key, Some(NOWHERE), false));
+        }
+        if self.has_clock {
+            columns.start_clock();
+        }
+        self.note_if_unused(bucket);
+        seat.empty_into(|state| self.discarded.add(state));
+        self.tidy(&mut panic);
+        panic.resume();
+    }
+}

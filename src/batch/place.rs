@@ -1,0 +1,55 @@
+//! Where the owner of a key is.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    pub(super) bucket: u32,
+    pub(super) slot: u32,
+}
+
+impl Place {
+    /// # Panics
+    ///
+    /// From 2^32 rows on; a batch has no room for so many keys.
+    #[inline]
+    pub(super) fn new(bucket: u32, slot: usize) -> Self {
+        Self { bucket, slot: u32::try_from(slot).expect("a batch has fewer than 2^32 owners") }
+    }
+
+    pub(super) fn slot(self) -> usize {
+        self.slot as usize
+    }
+}
+
+/// A place that threads can write through a shared reference: each of those that move owners writes the places of its own.
+///
+/// A relaxed load or store is an ordinary one on the usual processors. Whoever reads has waited for the threads, which orders
+/// the two.
+pub(super) struct SharedPlace {
+    bucket: AtomicU32,
+    slot: AtomicU32,
+}
+
+impl SharedPlace {
+    pub(super) fn new(place: Place) -> Self {
+        Self { bucket: AtomicU32::new(place.bucket), slot: AtomicU32::new(place.slot) }
+    }
+
+    #[inline]
+    pub(super) fn get(&self) -> Place {
+        Place { bucket: self.bucket.load(Ordering::Relaxed), slot: self.slot.load(Ordering::Relaxed) }
+    }
+
+    #[inline]
+    pub(super) fn set(&self, place: Place) {
+        self.bucket.store(place.bucket, Ordering::Relaxed);
+        self.slot.store(place.slot, Ordering::Relaxed);
+    }
+}
+
+impl Clone for SharedPlace {
+    fn clone(&self) -> Self {
+        Self::new(self.get())
+    }
+}
