@@ -60,7 +60,7 @@ impl<T: Owner> Batch<T> {
         self.store.reserve(additional, state.into_state());
     }
 
-    /// Frees the room for owners that no owner uses. The room for keys stays.
+    /// Frees the unused room of the buckets, in which the owners are. The room for keys, and what the ticks keep, stay.
     ///
     /// # Examples
     ///

@@ -174,7 +174,7 @@ use crate::state::{IntoState, StateRef};
 ///
 /// The vectors do not shrink by themselves: a bucket that was once full keeps its capacity, so in a horde that moves to and
 /// fro nothing is allocated any more after a while. The same holds for the vectors in which owners wait for their new
-/// bucket in a parallel tick. [`shrink_to_fit`](Self::shrink_to_fit) frees what is not used.
+/// bucket in a parallel tick. [`shrink_to_fit`](Self::shrink_to_fit) frees the unused room of the buckets.
 pub struct Batch<T: Owner> {
     store: Store<T>,
     pass: Pass<T>,
