@@ -9,9 +9,11 @@ use crate::state::{IntoState, State, StateRef, same};
 
 /// A callback's handle on its owner's machine.
 ///
-/// A method that changes something queues a *request*: it is carried out once the callback has returned, in the order made. So the code behind
-/// `fsm.change_state(&Think)` still runs in the old state. [`change_state_now`](Self::change_state_now) is for ports that
-/// count on the opposite. The queries tell where the machine is.
+/// Its methods are of two kinds. Queries such as [`current`](Self::current) and [`time_in_state`](Self::time_in_state) tell
+/// where the machine is; a guard, which is given the handle to read, can call only these. The others make a *request*,
+/// which is carried out once the callback has returned, in the order made. So the code after `fsm.change_state(&Think)`
+/// still runs in the old state. [`change_state_now`](Self::change_state_now) and [`send_now`](Self::send_now) act within
+/// the call, for ports of code that relies on that.
 ///
 /// # Examples
 ///
@@ -34,8 +36,8 @@ use crate::state::{IntoState, State, StateRef, same};
 ///
 /// impl State<Elsa> for Always {
 ///     fn update(&self, elsa: &mut Elsa, fsm: &mut Fsm<'_, Elsa>, _: &mut ()) {
-///         if elsa.urge && !fsm.is_in_state(&Bathroom) {
-///             fsm.change_state(&Bathroom);
+///         if elsa.urge {
+///             fsm.ensure_state(&Bathroom);
 ///         }
 ///     }
 /// }
@@ -87,9 +89,9 @@ impl<'a, T: Owner> Fsm<'a, T> {
     ///
     /// A change to the current state runs its `exit` and `enter` (rule 7). Refused with a warning in `exit`.
     ///
-    /// A state with data that is made here is handed over, as `Box::new(Patrol { route })`: a reference to it, as in
-    /// `&Patrol { route }`, would have to live forever, and the compiler says that it does not (E0716).
-    /// [`IntoState`] lists what can be written.
+    /// [`IntoState`] lists what can be written for `to`. Write `Box::new(Patrol { route })` for a state with data that is
+    /// made here. A reference, as in `&Patrol { route }`, would have to live forever: the compiler's error is that a
+    /// temporary value is dropped while borrowed (E0716).
     #[inline]
     pub fn change_state(&mut self, to: impl IntoState<T>) {
         match to.into_state().into_singleton() {
@@ -98,8 +100,8 @@ impl<'a, T: Owner> Fsm<'a, T> {
         }
     }
 
-    /// Asks for a change to `to`, unless that is active when the request's turn comes: then nothing happens, and nothing is
-    /// refused (rule 24). This is what a global asks for in every tick.
+    /// Asks for a change to `to`, unless `to` is active when the request's turn comes: then nothing happens, and nothing is
+    /// refused (rule 24). A global state can ask for this in every tick.
     ///
     /// # Examples
     ///
@@ -140,6 +142,34 @@ impl<'a, T: Owner> Fsm<'a, T> {
 
     /// Asks for a change to `to` that no [`can_exit`](State::can_exit) can refuse: death during a stagger. `can_enter` is
     /// still asked (rule 24).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::{Fsm, Owner, State, StateMachine};
+    ///
+    /// struct Enemy { health: u32 }
+    /// impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    ///
+    /// struct Stagger;
+    /// struct Dead;
+    /// impl State<Enemy> for Dead {}
+    /// impl State<Enemy> for Stagger {
+    ///     fn update(&self, enemy: &mut Enemy, fsm: &mut Fsm<'_, Enemy>, _: &mut ()) {
+    ///         if enemy.health == 0 {
+    ///             fsm.force_state(&Dead);
+    ///         }
+    ///     }
+    ///
+    ///     fn can_exit(&self, _: &Enemy, _: &Fsm<'_, Enemy>, _: &()) -> bool {
+    ///         false
+    ///     }
+    /// }
+    ///
+    /// let mut machine = StateMachine::new(&Stagger);
+    /// machine.update(&mut Enemy { health: 0 }, &mut ());
+    /// assert!(machine.is_in_state(&Dead));
+    /// ```
     #[inline]
     pub fn force_state(&mut self, to: impl IntoState<T>) {
         self.ask(Request::Force(to.into_state()));
@@ -153,26 +183,28 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.ask(Request::Revert);
     }
 
-    /// Asks for `over` to be entered while current is suspended, to be resumed by [`pop_state`](Self::pop_state) (rule 15).
+    /// Asks for current to be suspended and `over` to be entered. [`pop_state`](Self::pop_state) goes back (rule 15).
     #[inline]
     pub fn push_state(&mut self, over: impl IntoState<T>) {
         self.ask(Request::Push(over.into_state()));
     }
 
-    /// Asks for current to be left and what it was pushed over to be resumed. Refused with a warning when there is nothing
-    /// (rule 15).
+    /// Asks for current to be left and the state that it was pushed over to be resumed. Refused with a warning when there
+    /// is none (rule 15).
     #[inline]
     pub fn pop_state(&mut self) {
         self.ask(Request::Pop);
     }
 
-    /// Asks for a change to the descendant that was last active in `composite`, or to its initial one (rule 16).
+    /// Asks for a change to the descendant that was active last in `composite`, or to its initial one if there is none, or
+    /// if its history is not [kept](State::keeps_history) (rule 16).
     #[inline]
     pub fn resume_state(&mut self, composite: impl IntoState<T>) {
         self.ask(Request::Resume(composite.into_state()));
     }
 
-    /// Sends a message to oneself: it is offered to the active states when its turn among the requests comes (rule 24).
+    /// Sends the owner itself a message. It is offered to the active states when its turn among the requests comes (rule
+    /// 24).
     ///
     /// # Examples
     ///
@@ -207,10 +239,11 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.ask(Request::Send(Box::new(message)));
     }
 
-    /// Changes state within the call: first the requests made before, then this change, with all that their callbacks ask
-    /// for. The rest of the callback runs afterwards (rule 11). Returns whether the change was made.
+    /// Changes state within the call: first the requests made before are carried out, then this change, each with what its
+    /// callbacks ask for. The rest of the callback runs afterwards (rule 11). Returns whether the change was made. Refused
+    /// with a warning in `exit`.
     ///
-    /// This is Buckland's `ChangeState` to the letter, for literal ports. Prefer [`change_state`](Self::change_state).
+    /// This is exactly Buckland's `ChangeState`, for literal ports. Otherwise use [`change_state`](Self::change_state).
     ///
     /// # Examples
     ///
@@ -245,11 +278,11 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.machines.execute_now(self.nth, Request::change(to.into_state()), owner, cx)
     }
 
-    /// Offers a message to oneself within the call: first the requests made before are carried out, then the active states
-    /// are offered the message, with all that they ask for. The rest of the callback runs afterwards (rule 24). Returns
-    /// whether it was handled.
+    /// Sends the owner itself a message within the call: first the requests made before are carried out, then the message
+    /// is offered to the active states, and what they ask for is carried out. The rest of the callback runs afterwards
+    /// (rule 24). Returns whether the message was handled. Refused with a warning in `exit`.
     ///
-    /// This is how a telegram to oneself is handled in Buckland's C++. Refused with a warning in `exit`.
+    /// In Buckland's C++, a telegram to oneself is handled in this way. Otherwise use [`send`](Self::send).
     ///
     /// # Examples
     ///
@@ -300,7 +333,33 @@ impl<'a, T: Owner> Fsm<'a, T> {
     }
 
     /// Returns the innermost state that the change under way leads to: in its guards, in `exit`, `suspend`, `enter` and
-    /// `resume`. `None` in all other callbacks (rule 8), and where a pop leads back to having no state.
+    /// `resume`. `None` in all other callbacks, and where a pop leads back to having no state (rule 8).
+    ///
+    /// # Examples
+    ///
+    /// A fight that can be left only for a retreat:
+    ///
+    /// ```
+    /// use demeanor::{Fsm, Owner, State, StateMachine};
+    ///
+    /// struct Enemy;
+    /// impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    ///
+    /// struct Fight;
+    /// struct Retreat;
+    /// struct Idle;
+    /// impl State<Enemy> for Retreat {}
+    /// impl State<Enemy> for Idle {}
+    /// impl State<Enemy> for Fight {
+    ///     fn can_exit(&self, _: &Enemy, fsm: &Fsm<'_, Enemy>, _: &()) -> bool {
+    ///         fsm.target().is_some_and(|target| target.is::<Retreat>())
+    ///     }
+    /// }
+    ///
+    /// let mut machine = StateMachine::new(&Fight);
+    /// assert!(!machine.change_state(&mut Enemy, &Idle, &mut ()));
+    /// assert!(machine.change_state(&mut Enemy, &Retreat, &mut ()));
+    /// ```
     #[must_use]
     pub fn target(&self) -> Option<&StateRef<T>> {
         self.view().target.as_option()
@@ -325,22 +384,100 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.path().any(|active| active.is::<S>())
     }
 
-    /// Returns how long current has been active, in seconds by [`Owner::now`]. Before anything was entered, the time by that
-    /// clock (rule 18).
+    /// Returns how long current has been active, in seconds by [`Owner::now`]. Before any state was entered, it counts from
+    /// the clock's 0 (rule 18).
     #[must_use]
     pub fn time_in_state(&self, cx: &T::Context<'_>) -> f64 {
         time_since(self.view().entered_at, T::now(cx))
     }
 
-    /// Returns how long `state` has been active, in seconds by [`Owner::now`]; `None` if it is not. The time of an ancestor
-    /// goes on while its children change (rule 18).
+    /// Returns how long `state` has been active, in seconds by [`Owner::now`]; `None` if it is not active. The time of an
+    /// ancestor goes on while its children change (rule 18).
+    ///
+    /// # Examples
+    ///
+    /// A fight that ends after 30 seconds, whatever happens in it:
+    ///
+    /// ```
+    /// use demeanor::{Fsm, Owner, State, StateMachine, StateRef};
+    ///
+    /// struct Enemy;
+    /// impl Owner for Enemy {
+    ///     type Context<'a> = f64; // seconds
+    ///     type Message = ();
+    ///
+    ///     fn now(seconds: &f64) -> f64 {
+    ///         *seconds
+    ///     }
+    /// }
+    ///
+    /// struct Fight;
+    /// struct Aim;
+    /// struct Shoot;
+    /// struct Rest;
+    /// impl State<Enemy> for Rest {}
+    /// impl State<Enemy> for Fight {
+    ///     fn update(&self, _: &mut Enemy, fsm: &mut Fsm<'_, Enemy>, seconds: &mut f64) {
+    ///         if fsm.time_in(self, seconds).is_some_and(|time| time >= 30.0) {
+    ///             fsm.change_state(&Rest);
+    ///         }
+    ///     }
+    /// }
+    /// impl State<Enemy> for Aim {
+    ///     fn parent(&self) -> Option<StateRef<Enemy>> { Some((&Fight).into()) }
+    /// }
+    /// impl State<Enemy> for Shoot {
+    ///     fn parent(&self) -> Option<StateRef<Enemy>> { Some((&Fight).into()) }
+    /// }
+    ///
+    /// let mut machine = StateMachine::new(&Aim);
+    /// machine.start(&mut Enemy, &mut 100.0);
+    /// machine.change_state(&mut Enemy, &Shoot, &mut 120.0);
+    /// machine.update(&mut Enemy, &mut 129.0);
+    /// assert!(machine.is_in_state(&Shoot));
+    /// machine.update(&mut Enemy, &mut 130.0);
+    /// assert!(machine.is_in_state(&Rest));
+    /// ```
     #[must_use]
     pub fn time_in<S: State<T> + ?Sized>(&self, state: &S, cx: &T::Context<'_>) -> Option<f64> {
         self.view().time_in(state, T::now(cx))
     }
 
-    /// Returns whether any request waits: one that this callback has made, or one that is still to be carried out after it.
-    /// Requests made in `exit` are refused, and so never wait.
+    /// Returns whether any request waits: one that this callback has made, or an earlier one that is carried out after it.
+    /// Requests made in `exit` are refused, and so never wait (rule 24).
+    ///
+    /// # Examples
+    ///
+    /// A patrol that goes on only if what it has called asks for nothing else:
+    ///
+    /// ```
+    /// use demeanor::{Fsm, Owner, State, StateMachine};
+    ///
+    /// struct Guard { sees_thief: bool, steps: u32 }
+    /// impl Owner for Guard { type Context<'a> = (); type Message = (); }
+    ///
+    /// struct Patrol;
+    /// struct Chase;
+    /// impl State<Guard> for Chase {}
+    /// impl State<Guard> for Patrol {
+    ///     fn update(&self, guard: &mut Guard, fsm: &mut Fsm<'_, Guard>, _: &mut ()) {
+    ///         look_around(guard, fsm);
+    ///         if !fsm.has_requests() {
+    ///             guard.steps += 1;
+    ///         }
+    ///     }
+    /// }
+    ///
+    /// fn look_around(guard: &Guard, fsm: &mut Fsm<'_, Guard>) {
+    ///     if guard.sees_thief {
+    ///         fsm.change_state(&Chase);
+    ///     }
+    /// }
+    ///
+    /// let mut guard = Guard { sees_thief: true, steps: 0 };
+    /// StateMachine::new(&Patrol).update(&mut guard, &mut ());
+    /// assert_eq!(guard.steps, 0);
+    /// ```
     #[must_use]
     pub fn has_requests(&self) -> bool {
         self.machines.has_requests(self.nth)
@@ -367,8 +504,8 @@ impl<'a, T: Owner> Fsm<'a, T> {
     }
 }
 
-/// What a handle points into: one machine, or the machines of many owners that lie side by side. Each method is told of which
-/// of them.
+/// What a handle points into: one machine, or the machines of many owners that lie side by side. Each method is told of
+/// which of them.
 pub(crate) trait Machines<T: Owner> {
     /// Queues a request for a change to a singleton: nearly all requests that there are.
     fn ask_singleton(&mut self, nth: usize, to: &'static dyn State<T>);
@@ -381,8 +518,8 @@ pub(crate) trait Machines<T: Owner> {
     fn view(&self, nth: usize) -> View<'_, T>;
     fn global(&self) -> &StateRef<T>;
     fn has_requests(&self, nth: usize) -> bool;
-    /// Writes down when each of some machines, from the `nth` on, entered a state. Returns whether that was less work than to
-    /// ask for each; if not, nothing is written that counts.
+    /// Writes down when each of some machines, from the `nth` on, entered a state. Returns whether that was less work than
+    /// to ask for each; if not, nothing is written that counts.
     #[cfg(feature = "definition")]
     fn entered_at_each(&self, _nth: usize, _state: &dyn State<T>, _entered_at: &mut [f64]) -> bool {
         false

@@ -1,15 +1,16 @@
 //! State machines for game characters.
 //!
-//! You write a state once, as a small type that implements [`State`] for your character. A [`StateMachine`] keeps which state
-//! the character is in and calls `enter`, `update` and `exit` in an order that is written down rule by rule in
-//! `docs/semantics.md`. States are shared and hold no character's data, so one state object serves them all.
+//! You write a state once, as a small type that implements [`State`] for your character. A [`StateMachine`] knows which
+//! state the character is in, and calls `enter`, `update` and `exit`. In which order is written down, rule by rule, in
+//! `docs/semantics.md`. States hold no character's data, so one state object serves all characters.
 //!
-//! This page teaches the crate from top to bottom. Each step goes on where the last one ended.
+//! This page teaches the crate from top to bottom. Each example is complete.
 //!
 //! # An owner, its states, a machine
 //!
-//! The *owner* is whoever behaves: an enemy, a door, a menu. It says what its callbacks are given besides itself, the
-//! *context*, and what can be sent to it. [`GameTime`] is a context made for the purpose: a clock that the game advances.
+//! The *owner* is whoever has a machine: an enemy, a door, a menu. Its [`Owner`] impl names two types: the *context*, which
+//! is what every callback is given besides the owner, and the messages that can be sent to it. [`GameTime`] is a ready-made
+//! context: a clock that the game advances.
 //!
 //! ```
 //! use demeanor::{Fsm, GameTime, Owner, State, StateMachine};
@@ -17,7 +18,6 @@
 //!
 //! struct Enemy {
 //!     rethink: Duration,
-//!     sees_player: bool,
 //! }
 //!
 //! impl Owner for Enemy {
@@ -43,48 +43,64 @@
 //!
 //! impl State<Enemy> for Wander {}
 //!
-//! let mut enemy = Enemy { rethink: Duration::ZERO, sees_player: false };
+//! let mut enemy = Enemy { rethink: Duration::ZERO };
 //! let mut time = GameTime::new();
 //! let mut machine = StateMachine::new(&Idle);
 //!
-//! machine.start(&mut enemy, &mut time); // enter
+//! machine.start(&mut enemy, &mut time); // runs `enter`
 //! time.advance(Duration::from_secs(5));
 //! machine.update(&mut enemy, &mut time); // one tick
 //! assert!(machine.is_in_state(&Wander));
 //! assert_eq!(machine.previous().unwrap().name(), "Idle");
 //! ```
 //!
-//! `&Idle` is all there is to a singleton: a unit struct's every mention is the same state. The machine does not hold the
-//! owner, so a state may borrow both; [`Agent`] keeps the two together where that is handier.
+//! A state without data is a unit struct, and `&Idle` is the same state wherever it is written. The machine does not
+//! contain the owner, so a callback can borrow both. [`Agent`] keeps the two together where that is more convenient.
 //!
 //! # Requests
 //!
-//! [`Fsm`], the handle in a callback, answers questions (`current`, `previous`, `is_in_state`, `time_in_state`) and takes
-//! *requests*: `change_state`, `revert_state`, `push_state`, `pop_state`, `resume_state`. A request is carried out when the
-//! callback has returned, several in the order made. So code after `fsm.change_state(&Wander)` still runs in the old state. A
-//! change is: old state's `exit`, swap, new state's `enter`. What `enter` asks for follows when the change is complete; in
-//! `exit` nothing can be asked for.
+//! A callback is given an [`Fsm`], the handle on its owner's machine. The handle answers questions: `current`, `previous`,
+//! `is_in_state`, `time_in_state`. And it takes *requests*:
 //!
-//! [`StateMachine`] has the same verbs for use from outside, where they act at once and return whether it was done.
+//! | request | what it asks for |
+//! |---|---|
+//! | `change_state(&Chase)` | the `exit` of the current state, then the `enter` of `Chase` |
+//! | `ensure_state(&Chase)` | the same, unless `Chase` is active already |
+//! | `force_state(&Dead)` | a change that the current state cannot refuse |
+//! | `revert_state()` | a change to the previous state |
+//! | `push_state(&Paused)`, `pop_state()` | a state on top of the current one, and back |
+//! | `resume_state(&Patrol)` | a change to the state inside `Patrol` that was active last |
+//! | `send(message)` | a message to the owner itself |
 //!
-//! # A state beside every other
+//! A request is carried out when the callback has returned; several are carried out in the order in which they were made.
+//! So the code after `fsm.change_state(&Wander)` still runs in the old state. What `enter` asks for follows when the change
+//! is complete. A request made in `exit` is refused, because another change is under way. Where a port from C++ or C# needs
+//! the change within the call, there are `change_state_now` and `send_now`.
 //!
-//! What holds in any state goes into the *global* state. It is updated first in each tick, and never entered or left:
+//! [`StateMachine`] has methods of the same names, for use from outside a callback. They act at once and return whether it
+//! was done.
+//!
+//! # The global state
+//!
+//! What holds in every state goes into the *global* state. It runs beside the others: it is updated first in each tick, and
+//! it is never entered or left.
 //!
 //! ```
 //! # use demeanor::{Fsm, Owner, State, StateMachine};
 //! # struct Enemy { sees_player: bool }
 //! # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-//! # struct Idle; struct Chase;
-//! # impl State<Enemy> for Idle {}
-//! # impl State<Enemy> for Chase {}
+//! struct Idle;
+//! struct Chase;
 //! struct Awareness;
+//!
+//! impl State<Enemy> for Idle {}
+//! impl State<Enemy> for Chase {}
 //!
 //! impl State<Enemy> for Awareness {
 //!     fn update(&self, enemy: &mut Enemy, fsm: &mut Fsm<'_, Enemy>, _: &mut ()) {
-//!         if enemy.sees_player && !fsm.is_in_state(&Chase) {
-//!             fsm.change_state(&Chase);
-//!         } else if !enemy.sees_player && fsm.is_in_state(&Chase) {
+//!         if enemy.sees_player {
+//!             fsm.ensure_state(&Chase); // does nothing in the ticks after the first
+//!         } else if fsm.is_in_state(&Chase) {
 //!             fsm.revert_state();
 //!         }
 //!     }
@@ -102,7 +118,7 @@
 //!
 //! # A context that borrows
 //!
-//! A context lives for one call only, so it may borrow from the world: no `Rc`, no global variables.
+//! A context lives for one call only, so it can borrow from the world. No `Rc` and no global variable is needed.
 //!
 //! ```
 //! use demeanor::{Fsm, Owner, State, StateMachine};
@@ -139,9 +155,13 @@
 //!
 //! # Messages, and states inside states
 //!
-//! A state's [`parent`](State::parent) is the state around it, whose `update` and `on_message` run too. A change exits up to
-//! the deepest common ancestor and enters down from there. A message is offered to the innermost state first, then outward,
-//! last to the global, until one returns `true`.
+//! A state can lie inside another one, its [`parent`](State::parent). While it is active, so is the parent, whose `update`
+//! and `on_message` run too. A state with children names the one to begin with, [`initial`](State::initial): a change to
+//! it, and [`start`](StateMachine::start), go on down to that child. A change between two children leaves their parent
+//! active.
+//!
+//! A message is offered to the innermost state first, then to its parents, last to the global state, until one returns
+//! `true`.
 //!
 //! ```
 //! use demeanor::{Fsm, Owner, State, StateMachine, StateRef};
@@ -184,8 +204,8 @@
 //!
 //! impl State<Enemy> for Fight {}
 //!
-//! let mut machine = StateMachine::idle();
-//! machine.change_state(&mut Enemy, &OffDuty, &mut ()); // and down to its initial state
+//! let mut machine = StateMachine::new(&OffDuty);
+//! machine.start(&mut Enemy, &mut ()); // enters `OffDuty`, then `Sleep`
 //! assert!(machine.is_in_state(&Sleep) && machine.is_in_state(&OffDuty));
 //!
 //! assert!(!machine.send(&mut Enemy, &Heard::Whistle, &mut ()));
@@ -193,17 +213,65 @@
 //! assert!(machine.is_in_state(&Fight) && !machine.is_in_state(&OffDuty));
 //! ```
 //!
-//! [`Cast`] holds characters of different types who send each other [`Telegram`]s from within their callbacks;
-//! [`Dispatcher`] is the queue of those that arrive later.
+//! [`Cast`] holds characters of different types that send each other [`Telegram`]s from within their callbacks.
+//! [`Dispatcher`] is the queue of telegrams that arrive later.
 //!
-//! # Guards, stack, history
+//! # Guards and time
 //!
-//! [`can_enter`](State::can_enter) and [`can_exit`](State::can_exit) may refuse a change before any of it happens.
-//! `push_state` puts a state over the current one and `pop_state` goes back to it: a pause menu, a stagger. `resume_state`
-//! goes back into a composite state where it was left, if [its history is kept](State::keeps_history).
+//! [`can_exit`](State::can_exit) and [`can_enter`](State::can_enter) can refuse a change before any of it happens. They are
+//! given the handle to read: where the owner is, [for how long](Fsm::time_in_state), and [where the change
+//! leads](Fsm::target). The time comes from [`Owner::now`], in seconds. Here, a stagger lasts for half a second:
 //!
 //! ```
-//! use demeanor::{Owner, State, StateMachine};
+//! use demeanor::{Fsm, GameTime, Owner, State, StateMachine};
+//! use std::time::Duration;
+//!
+//! struct Enemy;
+//!
+//! impl Owner for Enemy {
+//!     type Context<'a> = GameTime;
+//!     type Message = ();
+//!
+//!     fn now(time: &GameTime) -> f64 {
+//!         time.total().as_secs_f64()
+//!     }
+//! }
+//!
+//! struct Fight;
+//! struct Stagger;
+//! struct Dead;
+//!
+//! impl State<Enemy> for Fight {}
+//! impl State<Enemy> for Dead {}
+//!
+//! impl State<Enemy> for Stagger {
+//!     fn can_exit(&self, _: &Enemy, fsm: &Fsm<'_, Enemy>, time: &GameTime) -> bool {
+//!         fsm.time_in_state(time) >= 0.5
+//!     }
+//! }
+//!
+//! let (mut enemy, mut time) = (Enemy, GameTime::new());
+//! let mut machine = StateMachine::new(&Stagger);
+//! machine.start(&mut enemy, &mut time);
+//!
+//! time.advance(Duration::from_millis(400));
+//! assert!(!machine.change_state(&mut enemy, &Fight, &mut time)); // refused: nothing has happened
+//! assert!(machine.is_in_state(&Stagger));
+//!
+//! assert!(machine.force_state(&mut enemy, &Dead, &mut time)); // asks no `can_exit`
+//! ```
+//!
+//! Each active state has a time of its own: [`time_in(&Combat, cx)`](Fsm::time_in) is the time in `Combat`, which goes on
+//! while its children change.
+//!
+//! # Stack and history
+//!
+//! `push_state` puts a state on top of the current one, and `pop_state` goes back to it: a pause menu, a stagger. The state
+//! below is suspended, and its time stands still. `resume_state` goes back into a state with children, to the child that
+//! was active last, if [its history is kept](State::keeps_history).
+//!
+//! ```
+//! use demeanor::{Fsm, Owner, State, StateMachine};
 //!
 //! struct Game {
 //!     is_online: bool,
@@ -220,7 +288,7 @@
 //! impl State<Game> for Playing {}
 //!
 //! impl State<Game> for Paused {
-//!     fn can_enter(&self, game: &Game, _: &()) -> bool {
+//!     fn can_enter(&self, game: &Game, _: &Fsm<'_, Game>, _: &()) -> bool {
 //!         !game.is_online
 //!     }
 //! }
@@ -235,8 +303,9 @@
 //!
 //! # States with data
 //!
-//! What belongs to a character lives in the owner. Where a state needs data of its own, there are three ways, all of them a
-//! [`StateRef`]: a `static` for what the program knows, an `Arc` for what many owners share, and a `Box` for an owner's own.
+//! What belongs to a character lives in the owner. Where a state needs data of its own, there are three ways to keep it: a
+//! `static` for what the program knows beforehand, an `Arc` for what many owners share, and a `Box` for what one owner has
+//! alone. Whatever can be written where a state is named implements [`IntoState`]; a machine keeps a [`StateRef`] to it.
 //!
 //! ```
 //! use demeanor::{Owner, State, StateMachine};
@@ -260,8 +329,9 @@
 //!
 //! # Many owners
 //!
-//! A [`Batch`] holds many owners with their machines, sorted by state, and updates those of one state where they lie side by
-//! side. The states are the same, and so is what each owner sees; an owner goes by its key.
+//! A [`Batch`] holds many owners with their machines. It keeps them sorted by state, so that all owners of one state lie
+//! side by side and are updated in one loop. The states are the same ones, and each owner's callbacks come in the same
+//! order. An owner is found by its key.
 //!
 //! ```
 //! use demeanor::{Batch, Fsm, Owner, State};
@@ -291,31 +361,39 @@
 //!
 //! let mut horde = Batch::new();
 //! let weak = horde.insert(Zombie { health: 1 }, &Burn);
-//! horde.insert(Zombie { health: 9 }, &Burn);
+//! let strong = horde.insert(Zombie { health: 9 }, &Burn);
 //! horde.update(&mut ());
-//! assert_eq!(horde.state_of(weak).unwrap().name(), "Dead");
-//! assert_eq!(horde.owners_in(&Burn)[0].health, 8);
+//! assert!(horde.is_in_state(weak, &Dead));
+//! assert_eq!(horde[strong].health, 8);
+//! assert_eq!(horde.owners_in(&Burn).len(), 1);
 //! ```
 //!
 //! # Seeing what happens
 //!
-//! Each change is logged at debug with the owner's [`label`](Owner::label) and the states' names, misuse at warn, a cycle of
-//! changes at error: `RUST_LOG=demeanor=debug` with a logger such as `env_logger`. [`Owner::on_change`] tells the owner
-//! itself. Nothing a state can ask for panics.
+//! Each change is logged at level debug, with the owner's [`label`](Owner::label) and the names of the states; misuse is
+//! logged at warn, and an endless cycle of changes at error. With a logger such as `env_logger`, `RUST_LOG=demeanor=debug`
+//! shows all of it. No request panics.
+//!
+//! The owner itself can be told, too: [`Owner::on_change`] is called for each change before the new state's `enter`, and
+//! for each one that a guard refuses; [`Owner::after_change`] is called when a change is complete.
 //!
 //! # Features
 //!
 //! | feature | gives |
 //! |---|---|
 //! | `std` (default) | `Batch`; without it the crate is `no_std` with `alloc` |
-//! | `parallel` | `Batch::par_update`, on all cores |
+//! | `parallel` | `Batch::par_update` and `Batch::par_extend`, on all cores |
+//! | `definition` | module `definition`: machines from files that a designer edits |
+//! | `script` | conditions and behaviors of such a file, written in Rhai |
+//! | `watch` | `definition::Watch`, which reloads such a file when it is saved |
 //! | `mock` | `mock::MockState`, a state whose calls a test expects |
 //! | `serde` | `Serialize` and `Deserialize` for [`GameTime`], [`Telegram`] and a batch's keys |
 //!
-//! # Further
+//! # Further reading
 //!
-//! In the repository and in the package: `docs/semantics.md` (what happens in which order, and the test for each rule),
-//! `docs/porting.md` (from C# and C++), `docs/testing.md` (states and machines in tests).
+//! In the repository and in the package: `docs/semantics.md` (what happens in which order, and the tests for each rule),
+//! `docs/porting.md` (from C# and C++), `docs/definitions.md` (machines from files) and `docs/testing.md` (states and
+//! machines in tests).
 #![cfg_attr(not(feature = "std"), no_std)]
 
 extern crate alloc;
@@ -358,7 +436,7 @@ pub use state::{IntoState, State, StateRef};
 pub use step::Step;
 pub use time::GameTime;
 
-/// Runs the code in the pages that are no Rust files.
+/// Runs the code in the pages outside of the Rust files.
 #[cfg(doctest)]
 mod pages {
     #[doc = include_str!("../README.md")]

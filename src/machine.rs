@@ -13,12 +13,13 @@ use crate::step::Step;
 
 /// The state machine of one owner: its current, previous and global state.
 ///
-/// The machine does not hold the owner; each method is given it, so that a state may borrow both. Keep them side by side, in an
-/// [`Agent`](crate::Agent), or apart. It cannot be a field of its owner: `self.machine.update(self, cx)` would borrow the owner
-/// twice, which the compiler refuses (E0499).
+/// The machine does not hold the owner; each method is given it, so that a state may borrow both. Keep them side by side,
+/// in an [`Agent`](crate::Agent), or apart. It cannot be a field of its owner: `self.machine.update(self, cx)` would borrow
+/// the owner twice, which the compiler refuses (E0499).
 ///
-/// The methods here act at once and return whether it was done; [`Fsm`]'s, in a callback, are requests.
-/// A clone is a second machine in the same state, with no callback: a prefab, or a snapshot to go back to.
+/// The methods here act at once, and return whether it was done. In a callback, the methods of [`Fsm`] make requests
+/// instead. A clone is a second machine in the same state, made without any callback: use it as a prefab, or as a snapshot
+/// to go back to.
 ///
 /// # Examples
 ///
@@ -70,7 +71,7 @@ impl<T: Owner> StateMachine<T> {
         Self { seat: Seat::new(initial.into_state()), global: StateRef::NONE }
     }
 
-    /// Creates a machine without a current state. A change to one just enters it (rule 2).
+    /// Creates a machine without a current state. Its first change only enters the new state (rule 2).
     #[must_use]
     pub fn idle() -> Self {
         Self { seat: Seat::new(StateRef::NONE), global: StateRef::NONE }
@@ -83,9 +84,31 @@ impl<T: Owner> StateMachine<T> {
         self
     }
 
-    /// Runs `enter` along the active path, outermost first, and goes on down through the `initial` children (rule 1).
+    /// Runs `enter` along the active path, outermost first, and goes on down through the [`initial`](State::initial)
+    /// children (rule 1).
     ///
-    /// A machine whose current state has been entered already, by a start or by a change, refuses with a warning.
+    /// When the current state has been entered already, by `start` or by a change, the machine refuses with a warning: see
+    /// [`is_started`](Self::is_started).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Owner, State, StateMachine, StateRef};
+    /// # struct Enemy;
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// struct OffDuty;
+    /// struct Sleep;
+    /// impl State<Enemy> for OffDuty {
+    ///     fn initial(&self) -> Option<StateRef<Enemy>> { Some((&Sleep).into()) }
+    /// }
+    /// impl State<Enemy> for Sleep {
+    ///     fn parent(&self) -> Option<StateRef<Enemy>> { Some((&OffDuty).into()) }
+    /// }
+    ///
+    /// let mut machine = StateMachine::new(&OffDuty);
+    /// machine.start(&mut Enemy, &mut ());
+    /// assert_eq!(machine.current().unwrap().name(), "Sleep");
+    /// ```
     pub fn start(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
         self.recording(None).start(owner, cx);
     }
@@ -96,16 +119,16 @@ impl<T: Owner> StateMachine<T> {
         self.recording(None).stop(owner, cx);
     }
 
-    /// Runs one tick: `update` of the global, then of the active path from the outermost state to the innermost; after each,
-    /// what it asked for (rule 4).
+    /// Runs one tick: `update` of the global, then of the active path from the outermost state to the innermost. After each
+    /// `update`, its requests are carried out (rule 4).
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a call would be a tenth of what a tick takes")]
     pub fn update(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
         self.recording(None).update(owner, cx);
     }
 
-    /// Offers a message to current, then to its ancestors outward, then to the global, until one handles it. Returns whether
-    /// one did (rule 14).
+    /// Offers a message to current, then to its ancestors outward, then to the global, until one handles it. Returns
+    /// whether one did (rule 14).
     pub fn send(&mut self, owner: &mut T, message: &T::Message, cx: &mut T::Context<'_>) -> bool {
         self.recording(None).send(owner, message, cx)
     }
@@ -113,13 +136,14 @@ impl<T: Owner> StateMachine<T> {
     /// Changes to `to`, and carries out what its callbacks ask for. Returns whether the change was made; a guard can refuse
     /// it.
     ///
-    /// A state with data that is made here is handed over, as `Box::new(Patrol { route })`: a reference to it would have to
-    /// live forever. [`IntoState`] lists what can be written.
+    /// [`IntoState`] lists what can be written for `to`. Write `Box::new(Patrol { route })` for a state with data that is
+    /// made here; a reference to it would have to live forever.
     pub fn change_state(&mut self, owner: &mut T, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
         self.recording(None).change_state(owner, to, cx)
     }
 
-    /// Changes to `to`, unless it is active already. Returns whether it was active, or the change was made (rule 24).
+    /// Changes to `to`, unless it is active already. Returns `true` when it was active or when the change was made (rule
+    /// 24).
     ///
     /// # Examples
     ///
@@ -141,7 +165,8 @@ impl<T: Owner> StateMachine<T> {
         self.recording(None).ensure_state(owner, to, cx)
     }
 
-    /// Changes to `to` without asking any `can_exit`; `can_enter` is asked. Returns whether the change was made (rule 24).
+    /// Changes to `to` without asking any `can_exit`; `can_enter` is still asked. Returns whether the change was made (rule
+    /// 24).
     ///
     /// # Examples
     ///
@@ -176,18 +201,39 @@ impl<T: Owner> StateMachine<T> {
         self.recording(None).push_state(owner, over, cx)
     }
 
-    /// Leaves current and resumes what it was pushed over. Returns whether it was done (rule 15).
+    /// Leaves current and resumes the state that it was pushed over. Returns whether it was done (rule 15).
     pub fn pop_state(&mut self, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         self.recording(None).pop_state(owner, cx)
     }
 
-    /// Changes to the descendant last active in `composite`, or to its initial one. Returns whether the change was made
-    /// (rule 16).
+    /// Changes to the descendant that was active last in `composite`, or to its initial one. Returns whether the change was
+    /// made (rule 16).
     pub fn resume_state(&mut self, owner: &mut T, composite: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
         self.recording(None).resume_state(owner, composite, cx)
     }
 
-    /// Lends the machine to `act` as a callback has it, carries out what it asks for, and returns what it returns.
+    /// Calls `act` as a callback is called, with the handle; then carries out what it has asked for. Returns what `act`
+    /// returns.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Owner, State, StateMachine};
+    /// # struct Enemy { health: u32 }
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// struct Idle;
+    /// struct Flee;
+    /// impl State<Enemy> for Idle {}
+    /// impl State<Enemy> for Flee {}
+    ///
+    /// let mut machine = StateMachine::new(&Idle);
+    /// machine.with(&mut Enemy { health: 3 }, &mut (), |enemy, fsm, ()| {
+    ///     if enemy.health < 5 {
+    ///         fsm.change_state(&Flee);
+    ///     }
+    /// });
+    /// assert!(machine.is_in_state(&Flee));
+    /// ```
     pub fn with<R>(
         &mut self,
         owner: &mut T,
@@ -197,8 +243,8 @@ impl<T: Owner> StateMachine<T> {
         self.recording(None).with(owner, cx, act)
     }
 
-    /// Borrows the machine for methods that say whether it has changed state, and whose steps are pushed to `steps`, if there is
-    /// such a list.
+    /// Borrows the machine with the same methods, and records what they do: whether the machine has changed state and, if
+    /// `steps` is given, each step. For those who keep something else in step with the machine.
     #[inline]
     pub fn recording<'a>(&'a mut self, steps: Option<&'a mut Vec<Step<T>>>) -> MachineMut<'a, T> {
         MachineMut::new(&mut self.seat, &self.global, steps)
@@ -219,8 +265,8 @@ impl<T: Owner> StateMachine<T> {
         self.global = global.into_state();
     }
 
-    /// Counts the active states as entered, at `at` seconds by [`Owner::now`], without any callback: for a machine put together
-    /// from a saved game. [`start`](Self::start) then refuses. Does nothing where there is no current state.
+    /// Treats the active states as entered at `at` seconds by [`Owner::now`], without any callback: for a machine that is
+    /// put together from a saved game. [`start`](Self::start) then refuses. Does nothing when there is no current state.
     ///
     /// # Examples
     ///
@@ -251,10 +297,10 @@ impl<T: Owner> StateMachine<T> {
         }
     }
 
-    /// Returns the current state for editing, if it is an owned one of type `S`.
+    /// Returns the current state to be edited, if it is an owned one (made from a `Box`) of type `S`.
     ///
     /// If another machine, or this one's previous state or history, refers to the same object, current is cloned first, so
-    /// that the edit is this machine's alone (rule 17).
+    /// that the edit changes only this machine (rule 17).
     pub fn current_mut<S: State<T>>(&mut self) -> Option<&mut S> {
         self.seat.current.owned_mut()
     }
@@ -319,15 +365,15 @@ impl<T: Owner> StateMachine<T> {
         self.path().any(|active| active.is::<S>())
     }
 
-    /// Returns how long current has been active, in seconds by [`Owner::now`]. Before anything was entered, the time by that
-    /// clock (rule 18).
+    /// Returns how long current has been active, in seconds by [`Owner::now`]. Before any state was entered, it counts from
+    /// the clock's 0 (rule 18).
     #[must_use]
     pub fn time_in_state(&self, cx: &T::Context<'_>) -> f64 {
         time_since(self.seat.entered_at, T::now(cx))
     }
 
-    /// Returns how long `state` has been active, in seconds by [`Owner::now`]; `None` if it is not. The time of an ancestor
-    /// goes on while its children change (rule 18).
+    /// Returns how long `state` has been active, in seconds by [`Owner::now`]; `None` if it is not active. The time of an
+    /// ancestor goes on while its children change (rule 18).
     ///
     /// # Examples
     ///

@@ -22,7 +22,7 @@ pub enum Step<T: Owner> {
         from: Option<StateRef<T>>,
         /// The state to be entered; `None` when a pop leads back to having none.
         to: Option<StateRef<T>>,
-        /// The verb that asked for it.
+        /// Which request asked for it.
         cause: Cause,
     },
     /// The state was entered or resumed: its callback is about to run.

@@ -1,4 +1,4 @@
-//! What can be done to one owner of a batch, or to each: a machine's methods, by key.
+//! The methods of a machine, for one owner of a batch by its key, or for all owners.
 
 use super::{Batch, Key};
 use crate::fsm::{Fsm, Request};
@@ -7,7 +7,7 @@ use crate::machine::StateMachine;
 use crate::owner::Owner;
 use crate::state::{IntoState, State};
 
-/// What a [`StateMachine`] does, by key. For a stale key nothing is done.
+/// The methods of a [`StateMachine`], by key. For a stale key they do nothing, and return `false` or `None`.
 impl<T: Owner> Batch<T> {
     /// Sets the state that runs beside every other, without any callback (rule 3).
     ///
@@ -32,8 +32,8 @@ impl<T: Owner> Batch<T> {
         self.store.set_global(global.into_state());
     }
 
-    /// Runs `enter` along an owner's active path, outermost first. Returns whether there is such an owner. See
-    /// [`StateMachine::start`].
+    /// Runs `enter` along an owner's active path, outermost first, and goes on down through the `initial` children. Returns
+    /// whether there is such an owner. See [`StateMachine::start`].
     ///
     /// # Examples
     ///
@@ -116,7 +116,7 @@ impl<T: Owner> Batch<T> {
     /// let bob = batch.insert(Enemy, &Idle);
     /// assert!(batch.send(bob, &Told::Noise, &mut ()));
     /// assert!(batch.is_in_state(bob, &Chase));
-    /// // In Chase nobody listens.
+    /// // Chase handles no messages.
     /// assert!(!batch.send(bob, &Told::Noise, &mut ()));
     /// ```
     pub fn send(&mut self, key: Key, message: &T::Message, cx: &mut T::Context<'_>) -> bool {
@@ -280,7 +280,7 @@ impl<T: Owner> Batch<T> {
         self.execute(key, Request::Push(over.into_state()), cx)
     }
 
-    /// Leaves an owner's state and resumes what it was pushed over. Returns whether it was done. See
+    /// Leaves an owner's state and resumes the one that it was pushed over. Returns whether it was done. See
     /// [`StateMachine::pop_state`].
     ///
     /// # Examples
@@ -305,7 +305,7 @@ impl<T: Owner> Batch<T> {
         self.execute(key, Request::Pop, cx)
     }
 
-    /// Changes an owner to where it left `composite`. Returns whether the change was made. See
+    /// Changes an owner to the state that was active last in `composite`. Returns whether the change was made. See
     /// [`StateMachine::resume_state`].
     ///
     /// # Examples
@@ -345,8 +345,8 @@ impl<T: Owner> Batch<T> {
         self.execute(key, Request::Resume(composite.into_state()), cx)
     }
 
-    /// Lends an owner and its machine to `act` as a callback has them, carries out what it asks for, and returns what it
-    /// returns. `None` for a stale key. See [`StateMachine::with`].
+    /// Calls `act` with an owner and its handle, as a callback is called; then carries out what it has asked for. Returns
+    /// what `act` returns; `None` for a stale key. See [`StateMachine::with`].
     ///
     /// # Examples
     ///
@@ -452,8 +452,7 @@ impl<T: Owner> Batch<T> {
             .is_some()
     }
 
-    /// Returns an owner's current state for editing, if it is an owned one of type `S`. See
-    /// [`StateMachine::current_mut`].
+    /// Returns an owner's current state to be edited, if it is an owned one of type `S`. See [`StateMachine::current_mut`].
     ///
     /// # Examples
     ///

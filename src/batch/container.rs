@@ -14,8 +14,8 @@ use crate::owner::Owner;
 use crate::state::IntoState;
 
 impl<T: Owner> Batch<T> {
-    /// Creates an empty batch with room for the keys of `capacity` owners. Where the owners themselves will lie depends on
-    /// their states: [`reserve`](Self::reserve) makes room in one.
+    /// Creates an empty batch with room for the keys of `capacity` owners. The owners themselves are stored by state, and
+    /// [`reserve`](Self::reserve) makes room for them in one state.
     ///
     /// # Examples
     ///
@@ -60,7 +60,7 @@ impl<T: Owner> Batch<T> {
         self.store.reserve(additional, state.into_state());
     }
 
-    /// Gives back the room that no owner uses.
+    /// Frees the unused room of the buckets, in which the owners are. The room for keys, and what the ticks keep, stay.
     ///
     /// # Examples
     ///
@@ -103,8 +103,8 @@ impl<T: Owner> Batch<T> {
         drop(self.drain());
     }
 
-    /// Keeps only the owners for which `keep` returns `true`, and drops the others without any callback. They are visited as
-    /// they are stored, by state.
+    /// Keeps only the owners for which `keep` returns `true`, and drops the others without any callback. The owners are
+    /// visited state by state, in each from the last to the first.
     ///
     /// # Panics
     ///
@@ -140,8 +140,8 @@ impl<T: Owner> Batch<T> {
         }
     }
 
-    /// Takes out all owners with their machines, without any callback, in the order of their keys. Those that are not asked for
-    /// are dropped with the iterator.
+    /// Removes all owners and returns them with their machines, without any callback, in the order of their keys. Those
+    /// that have not been taken are dropped with the iterator.
     ///
     /// # Examples
     ///
@@ -407,7 +407,7 @@ impl<T: Owner> fmt::Debug for IterMut<'_, T> {
     }
 }
 
-/// The owners of a batch that are taken out of it, by [`Batch::drain`].
+/// The owners that are removed from a batch, by [`Batch::drain`].
 pub struct Drain<'a, T: Owner> {
     keys: std::vec::IntoIter<Key>,
     batch: &'a mut Batch<T>,

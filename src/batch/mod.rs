@@ -41,11 +41,12 @@ use crate::seat::Seat;
 use crate::state::State;
 use crate::state::{IntoState, StateRef};
 
-/// Many owners with their machines, kept sorted by state, so that one call updates all owners of a state where they lie side
-/// by side.
+/// Many owners with their machines, kept sorted by state: the owners of one state lie side by side, and one call updates
+/// all of them.
 ///
-/// The states are those of a [`StateMachine`], and each owner's callbacks are the same, in the same order (rule 19). So a
-/// game that has outgrown one machine per character changes the line that says where its characters are kept:
+/// It is a container with the methods of std's: owners are inserted, and found by [`Key`]. The states are those of a
+/// [`StateMachine`], and each owner's callbacks are the same, in the same order (rule 19). So a game that needs more than
+/// one machine per character changes only the lines that store its characters:
 ///
 /// ```
 /// use demeanor::{Agent, Batch, Fsm, Owner, State, StateMachine};
@@ -101,16 +102,16 @@ use crate::state::{IntoState, StateRef};
 ///
 /// # How owners are kept
 ///
-/// Each state has a *bucket*: the owners that are in it, in one vector. Beside them, in vectors of its own, the bucket has
-/// what the batch notes of each: its key, its previous state and, once a clock is used, when it came. A tick in which nobody
-/// changes reads and writes the owners, and nothing else. A state becomes known when its first owner arrives; there is no
-/// list of states to keep.
+/// Each state has a *bucket*: the owners that are in it, in one vector. In vectors of their own beside it, the bucket has
+/// each owner's key, its previous state and, once a clock is used, the time at which it entered. A tick in which no owner
+/// changes state reads and writes the owners, and nothing else. A state becomes known when its first owner arrives, so
+/// there is no list of states to register. A shared state (an `Arc`) is forgotten again when no owner is in it or goes back
+/// to it.
 ///
-/// A tick calls [`State::update_all`] once for a chunk of a couple of thousand owners: one virtual call, inside which the
-/// state's own `update` is inlined into a loop. What they ask for is noted down; then those that change are exited, entered
-/// and moved to their new bucket, where the last owner of the old one takes the free place. So an owner has no fixed address
-/// and no fixed index; it has a [`Key`]. A key costs two look-ups, never goes to another owner, and is noticed when its
-/// owner is gone.
+/// A tick calls [`State::update_all`] once for a chunk of 2048 owners: one virtual call, inside which the state's own
+/// `update` is inlined into a loop. The requests are collected. Then the owners that change are exited, entered and moved
+/// to the end of their new bucket; the last owner of the old bucket takes the free place. So an owner has no fixed address
+/// and no fixed index. It has a [`Key`], which costs two look-ups, and which finds nothing once its owner is removed.
 ///
 /// # Batch or machines
 ///
@@ -120,42 +121,60 @@ use crate::state::{IntoState, StateRef};
 /// | states that are [passive](State::is_passive) | a call for each owner | nothing |
 /// | a change | a few words are written | and the owner is copied to another bucket |
 /// | reaching an owner from outside | a reference | two look-ups |
-/// | bytes for each, beside the owner | 64 | 24, or 32 with a clock |
+/// | bytes per owner, beside the owner | 64 | 24, or 32 with a clock; in owned states 72 |
 ///
-/// Machines are right for dozens of characters, for those that hold on to each other, and where each is updated in its own
-/// turn among other things. A batch is right for thousands, most of whom stay in a state for many ticks. The larger an owner,
-/// the more a change costs: what is seldom needed belongs in a `Box`.
+/// Machines are right for dozens of characters, for characters that refer to each other, and where each is updated in its
+/// own turn among other things. A batch is right for thousands, most of which stay in a state for many ticks. The larger an
+/// owner is, the more a change costs: data that is seldom needed belongs in a `Box`.
 ///
-/// Everything a machine can do, a batch can; not all of it in bulk. Changes between flat singletons or shared states, which
-/// nearly all are, are made together. An owner that reverts, pushes, changes at once, or goes to or from a state with a
-/// parent finishes its tick by itself, as on a machine. An owned state (a `Box`) lies in a bucket of its type with a reference
-/// for each owner, 16 bytes, and what the box holds elsewhere; its owners are updated one by one, and cost no less than with
-/// a machine each.
+/// A batch can do everything that a machine can. Not all of it is done in bulk:
+///
+/// | | how |
+/// |---|---|
+/// | `update` | in bulk, except in owned states |
+/// | one change, forced change or revert in a tick, from a flat state to a flat state that the batch has met | in bulk |
+/// | `ensure_state` | in bulk, as a change; of a state that is active, it costs next to nothing |
+/// | several requests of one owner, a push, a pop, a resume, a message to oneself, `change_state_now`, `send_now` | one by one |
+/// | requests of the global state, or of a parent; changes from or to a nested state | one by one |
+/// | messages by [`send`](Self::send) and [`broadcast`](Self::broadcast), and all methods that take a key | one by one |
+/// | owned states | one by one |
+///
+/// A *flat* state has neither a parent nor an initial child. *One by one* means that the owner finishes its tick as a
+/// machine of its own would. What that costs does not depend on how many others do the same (rule 31).
+///
+/// An owned state (a `Box` with data) is different for each owner. All owned states of one type share a bucket, in which
+/// each owner has the seat of a machine, 48 bytes.
 ///
 /// # Order
 ///
 /// For one owner everything happens as on a machine. *Across* owners the order is: states as the batch first saw them;
-/// inside a state, chunk by chunk, the updates, then the exits, then the enters. It depends on nothing but the calls made, so
-/// that two runs are alike; but it is not the order of insertion, and it is another one after owners have moved. Let owners
-/// affect each other through the context only in ways that do not depend on who is first: count, add up, collect commands
-/// and sort them. [`update_in_key_order`](Self::update_in_key_order) is there to compare with.
+/// inside a state, chunk by chunk, the updates, then the exits, then the enters. It depends only on the calls made, so two
+/// runs are alike. But it is not the order of insertion, and it changes when owners move. Let owners affect each other
+/// through the context only in ways that do not depend on who is first: count, add up, or collect commands and sort them.
+/// [`update_in_key_order`](Self::update_in_key_order) is there to compare with.
 ///
 /// # On all cores
 ///
-/// `par_update`, with the feature `parallel`, gives each chunk a context of its own and hands all of them back in order. The
-/// result is the same to the bit on any number of threads.
+/// `par_update`, with the feature `parallel`, gives each chunk a context of its own and returns all of them in order. The
+/// result is the same to the bit on any number of threads, and the same as that of `update`. `par_extend` inserts many
+/// owners.
 ///
-/// It pays where states compute: for some hundred nanoseconds each, two cores are nearly twice as fast as one from ten
-/// thousand owners on. To wake the threads takes some ten microseconds; so where states do next to nothing, it pays only from
-/// a hundred thousand owners on. The owners that change are moved on all cores, too, unless they are few. A bucket in which
-/// some owner has pushed, popped, or gone to or from a state with a parent has its owners moved by one thread in that tick.
+/// It pays where states compute: when an update takes some hundred nanoseconds, two cores are nearly twice as fast as one
+/// from ten thousand owners on. Waking the threads takes some ten microseconds, so where states do next to nothing, it pays
+/// only from a hundred thousand owners on. The owners that change are moved on all cores, too, unless they are few. When an
+/// owner of a bucket pushes, pops, or goes to or from a state with a parent, one thread moves the owners of that bucket in
+/// that tick.
 ///
 /// # Memory
 ///
-/// Beside the owners a batch keeps 24 bytes for each, 32 once a clock is used, and something more for those with a
-/// stack, a history, or an owned state as previous. The vectors keep their room: a bucket that once was full has the
-/// capacity still, so that a horde that moves to and fro soon allocates nothing. So do those in which owners wait for their
-/// new bucket in a parallel tick.
+/// Beside the owners themselves, a batch keeps 24 bytes for each owner. Once a clock is used, it keeps another 8 bytes for
+/// the current state and for each of its ancestors. For an owner in an owned state it keeps a seat of 48 bytes instead of
+/// times; the state lies elsewhere, with 40 bytes that count the references to it. It keeps more for owners with a stack, a
+/// history, or an owned state as previous.
+///
+/// The vectors do not shrink by themselves: a bucket that was once full keeps its capacity, so in a horde that moves to and
+/// fro nothing is allocated any more after a while. The same holds for the vectors in which owners wait for their new
+/// bucket in a parallel tick. [`shrink_to_fit`](Self::shrink_to_fit) frees the unused room of the buckets.
 pub struct Batch<T: Owner> {
     store: Store<T>,
     pass: Pass<T>,
@@ -244,7 +263,7 @@ impl<T: Owner> Batch<T> {
         self.store.insert(owner, Seat::new(state.into_state()))
     }
 
-    /// Adds an owner in `state` and runs `enter` along its path, as [`StateMachine::start`] does.
+    /// Adds an owner in `state` and enters it, down to the innermost initial child, as [`StateMachine::start`] does.
     ///
     /// # Panics
     ///
@@ -278,11 +297,12 @@ impl<T: Owner> Batch<T> {
         key
     }
 
-    /// Adds an owner with its machine, without any callback: whatever the machine remembers, it goes on from there.
+    /// Adds an owner with its machine, without any callback. The machine goes on where it was, with its previous state,
+    /// stack, history and times.
     ///
     /// # Errors
     ///
-    /// When the machine's global is not the batch's. The error gives both back.
+    /// When the machine's global state is not the batch's. The error gives owner and machine back.
     ///
     /// # Panics
     ///
@@ -316,7 +336,7 @@ impl<T: Owner> Batch<T> {
         Ok(self.store.insert(owner, machine.into_seat()))
     }
 
-    /// Takes out an owner with its machine, whole and without any callback. `None` for a stale key.
+    /// Removes an owner and returns it with its machine, without any callback. `None` for a stale key.
     ///
     /// # Examples
     ///
@@ -342,7 +362,7 @@ impl<T: Owner> Batch<T> {
         Some((owner, StateMachine::from_seat(seat, self.store.global.state.clone())))
     }
 
-    /// Takes the batch apart, by the order of keys, into its owners and their machines.
+    /// Takes the batch apart into its owners and their machines, in the order of the keys.
     ///
     /// # Examples
     ///
@@ -374,9 +394,9 @@ impl<T: Owner> Batch<T> {
     ///
     /// # Panics
     ///
-    /// When a callback panics, once the batch is in order: that owner keeps the state it was in, or had just come to; its
-    /// own requests are dropped, those that were made before it are carried out, and the rest of the owners is left for the
-    /// next tick (rule 22).
+    /// When a callback panics; the panic goes on to the caller when the batch is in order. That owner is in the state it
+    /// was in, or in the one it has just entered, and its requests are dropped. The requests of the owners before it are
+    /// carried out, and the owners after it are not updated in this tick (rule 22).
     ///
     /// # Examples
     ///
@@ -413,7 +433,7 @@ impl<T: Owner> Batch<T> {
     /// Runs one tick for the `k`-th of `n` parts of the owners, counted from 0: the classic "think every `n` frames".
     ///
     /// An owner stays in its part wherever it moves, so that `n` calls, one for each part, update every owner exactly once.
-    /// A part that there is none of is an error in the log, and nothing is updated.
+    /// When `k` is not less than `n`, nothing is updated, and an error is logged.
     ///
     /// # Panics
     ///
@@ -448,8 +468,8 @@ impl<T: Owner> Batch<T> {
 
     /// Runs one tick for every owner, one whole owner after the other, in the order of their keys.
     ///
-    /// The reference that [`update`](Self::update) is held against: for each owner the same callbacks in the same order,
-    /// without the speed.
+    /// It is slower than [`update`](Self::update), and serves as the reference for it: each owner gets the same
+    /// callbacks in the same order.
     ///
     /// # Panics
     ///
@@ -534,7 +554,7 @@ impl<T: Owner> Batch<T> {
     }
 }
 
-/// Why a machine could not be put into a batch: its global is another. Gives owner and machine back.
+/// The error of [`Batch::insert_machine`] when the machine's global state is not the batch's. Gives owner and machine back.
 ///
 /// # Examples
 ///
@@ -577,8 +597,8 @@ impl<T: Owner> fmt::Debug for ForeignGlobal<T> {
 
 impl<T: Owner> Error for ForeignGlobal<T> {}
 
-/// A clone has the same owners, states, keys and order, so that what follows is the same. `clone_from` keeps the room that
-/// there is.
+/// A clone has the same owners, states, keys and order, so the same calls have the same effects on both. `clone_from`
+/// reuses the room that the batch has.
 impl<T: Owner + Clone> Clone for Batch<T> {
     fn clone(&self) -> Self {
         Self::of(self.store.clone())

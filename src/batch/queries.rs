@@ -1,4 +1,4 @@
-//! What a batch tells of its owners.
+//! Reading a batch: its owners, and where their machines are.
 
 use super::{Batch, Key};
 use crate::fsm::{View, time_since};
@@ -168,7 +168,8 @@ impl<T: Owner> Batch<T> {
         self.store.view(key)?.current.as_option()
     }
 
-    /// Returns the state that an owner's current was before the last change. `None` for a stale key, or when there was none.
+    /// Returns the state that an owner's current was before the last change. `None` for a stale key, or when there was
+    /// none.
     ///
     /// # Examples
     ///
@@ -241,8 +242,8 @@ impl<T: Owner> Batch<T> {
         self.path(key).is_some_and(|mut path| path.any(|active| active.is::<S>()))
     }
 
-    /// Returns how long an owner's current state has been active, in seconds by [`Owner::now`]. Before anything was entered, the
-    /// time by that clock (rule 18). `None` for a stale key.
+    /// Returns how long an owner's current state has been active, in seconds by [`Owner::now`]. Before any state was
+    /// entered, it counts from the clock's 0 (rule 18). `None` for a stale key.
     ///
     /// # Examples
     ///
@@ -277,8 +278,8 @@ impl<T: Owner> Batch<T> {
         Some(time_since(self.store.view(key)?.entered_at, T::now(cx)))
     }
 
-    /// Returns how long a state has been active for an owner, in seconds by [`Owner::now`]. `None` if it is not, or for a stale
-    /// key. The time of an ancestor goes on while its children change (rule 18).
+    /// Returns how long a state has been active for an owner, in seconds by [`Owner::now`]. `None` if it is not active, and
+    /// for a stale key. The time of an ancestor goes on while its children change (rule 18).
     ///
     /// # Examples
     ///
@@ -339,9 +340,9 @@ impl<T: Owner> Batch<T> {
         Some(ancestors.iter().chain(current.as_option()))
     }
 
-    /// Returns the owners whose current state is `state`, side by side: for instanced drawing, for instance.
+    /// Returns the owners whose current state is `state`, side by side: to draw all of them in one call, for example.
     ///
-    /// An owned state has one owner: of several who share it by clones of one reference, the first is returned.
+    /// An owned state has one owner. Of several that share it by clones of one reference, only the first is returned.
     ///
     /// # Examples
     ///
@@ -368,8 +369,8 @@ impl<T: Owner> Batch<T> {
 
     /// Returns how many owners are in each state, in the order in which the batch first saw the states.
     ///
-    /// Owned states of one type count as one, by the first of them; and are left out, like owners without a state, when there
-    /// is nobody.
+    /// The owned states of one type count as one state, which is given as the first of them; when no owner is in any of
+    /// them, they are left out. Owners without a state are not counted.
     ///
     /// # Examples
     ///

@@ -1,5 +1,5 @@
-//! What the library asks of a state besides what a game implements: for one owner several answers in one virtual call, for
-//! many owners one virtual call inside which the state's own method is inlined.
+//! What the library asks of a state besides what a game implements: one virtual call for several answers, or for many owners,
+//! inside which the state's own methods are inlined.
 
 use alloc::vec::Vec;
 

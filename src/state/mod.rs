@@ -23,11 +23,11 @@ use crate::slice::FsmSlice;
 
 /// One state of an owner's behavior: what it does on entering, in each tick, and on leaving.
 ///
-/// Every method is provided; write those that the state needs. States take `&self` and are shared by all owners: what
-/// belongs to one character lives in the owner. A unit struct is its own singleton: `&Idle` is the same state everywhere
-/// it is written.
+/// Every method has a default; write those that the state needs. The methods take `&self`, because all owners share the
+/// state: what belongs to one character lives in the owner. A unit struct is a singleton: `&Idle` is the same state
+/// wherever it is written.
 ///
-/// The order in which a machine calls what is in `docs/semantics.md`; the rule numbers below are its.
+/// `docs/semantics.md` says in which order a machine calls these methods; the rule numbers below refer to it.
 ///
 /// # Examples
 ///
@@ -81,15 +81,15 @@ pub trait State<T: Owner>:
     // All owners share a state, on all threads: what changes, such as a `Cell`, belongs in the owner.
     Send + Sync + 'static + DowncastSync + Bulk<T>
 {
-    /// Called when the owner comes to be in this state: after the old state's [`exit`](Self::exit), or by
-    /// [`StateMachine::start`](crate::StateMachine::start). A request made here is carried out after the whole change under
-    /// way (rule 12).
+    /// Called when the owner enters this state: after the old state's [`exit`](Self::exit), or by
+    /// [`StateMachine::start`](crate::StateMachine::start). A request made here is carried out when the change under way is
+    /// complete (rule 12).
     fn enter(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
         let _ = (owner, fsm, cx);
     }
 
-    /// Called once a tick: the global's first, then the active path's from the outermost to the innermost (rule 4). A state
-    /// entered by its own predecessor's request is first updated in the next tick.
+    /// Called once a tick: on the global state first, then on the active states from the outermost to the innermost (rule
+    /// 4). A state that the current state's own `update` asks for is first updated in the next tick.
     fn update(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
         let _ = (owner, fsm, cx);
     }
@@ -100,15 +100,15 @@ pub trait State<T: Owner>:
         let _ = (owner, fsm, cx);
     }
 
-    /// Called when a message is offered: to current first, then its ancestors outward, then the global, until one returns
-    /// `true` for "handled" (rule 14).
+    /// Called when a message is offered: on current first, then on its ancestors outward, then on the global state, until
+    /// one returns `true` for "handled" (rule 14).
     fn on_message(&self, owner: &mut T, message: &T::Message, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) -> bool {
         let _ = (owner, message, fsm, cx);
         false
     }
 
-    /// Called instead of [`exit`](Self::exit) when another state is pushed over this one. Calls `exit` by default, so that
-    /// a state that knows nothing of stacks is right (rule 15).
+    /// Called instead of [`exit`](Self::exit) when another state is pushed over this one. Calls `exit` by default, which is
+    /// right for a state that does not care about stacks (rule 15).
     fn suspend(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
         self.exit(owner, fsm, cx);
     }
@@ -119,16 +119,43 @@ pub trait State<T: Owner>:
         self.enter(owner, fsm, cx);
     }
 
-    /// Returns whether the owner may come to be in this state. Asked before anything of a change runs (rule 8).
+    /// Returns whether the owner may enter this state. Asked before any callback of a change runs (rule 8).
     ///
-    /// The handle answers every query: where the owner is, for how long, and [where it is about to go](Fsm::target).
+    /// The handle answers every query: where the owner is, for how long, and [where the change leads](Fsm::target).
+    ///
+    /// # Examples
+    ///
+    /// An ambush can be entered only from cover:
+    ///
+    /// ```
+    /// use demeanor::{Fsm, Owner, State, StateMachine};
+    ///
+    /// struct Enemy;
+    /// impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    ///
+    /// struct Cover;
+    /// struct Wander;
+    /// struct Ambush;
+    /// impl State<Enemy> for Cover {}
+    /// impl State<Enemy> for Wander {}
+    /// impl State<Enemy> for Ambush {
+    ///     fn can_enter(&self, _: &Enemy, fsm: &Fsm<'_, Enemy>, _: &()) -> bool {
+    ///         fsm.is_in_state(&Cover)
+    ///     }
+    /// }
+    ///
+    /// let mut machine = StateMachine::new(&Wander);
+    /// assert!(!machine.change_state(&mut Enemy, &Ambush, &mut ()));
+    /// machine.change_state(&mut Enemy, &Cover, &mut ());
+    /// assert!(machine.change_state(&mut Enemy, &Ambush, &mut ()));
+    /// ```
     fn can_enter(&self, owner: &T, fsm: &Fsm<'_, T>, cx: &T::Context<'_>) -> bool {
         let _ = (owner, fsm, cx);
         true
     }
 
-    /// Returns whether the owner may leave this state. Asked before anything of a change runs (rule 8);
-    /// [`force_state`](Fsm::force_state) does not ask.
+    /// Returns whether the owner may leave this state. Asked before any callback of a change runs (rule 8).
+    /// [`force_state`](Fsm::force_state) does not ask it.
     ///
     /// # Examples
     ///
@@ -175,8 +202,8 @@ pub trait State<T: Owner>:
         None
     }
 
-    /// Returns the child that is entered when this state is the target of a change. Its [`parent`](Self::parent) must be
-    /// this state. Constant for a state (rule 6).
+    /// Returns the child that is entered when a change, or [`start`](crate::StateMachine::start), leads to this state. Its
+    /// [`parent`](Self::parent) must be this state. Constant for a state (rule 6).
     fn initial(&self) -> Option<StateRef<T>> {
         None
     }
@@ -187,14 +214,14 @@ pub trait State<T: Owner>:
         false
     }
 
-    /// Returns whether [`update`](Self::update) has nothing to do: then it is never called, and a batch skips this state's
-    /// owners at no cost. Constant for a state (rule 4).
+    /// Returns whether [`update`](Self::update) has nothing to do. Then neither a machine nor a batch ever calls it, and a
+    /// batch skips this state's owners at no cost. Constant for a state (rule 4).
     fn is_passive(&self) -> bool {
         false
     }
 
-    /// Returns the state's name, for people, logs and files; never for identity. By default the name of the type, without
-    /// its path.
+    /// Returns the state's name, for people, logs and files. States are never compared by name. By default, it is the name
+    /// of the type without its path.
     fn name(&self) -> Cow<'_, str> {
         short_name(type_name::<Self>())
     }
@@ -202,8 +229,9 @@ pub trait State<T: Owner>:
     /// Updates many owners of one state; a batch calls it for each chunk of its owners. By default it calls
     /// [`update`](Self::update) on each, in order.
     ///
-    /// Override it for work that is faster in bulk. An override updates each owner once, as `update` would, takes the handle
-    /// of the `i`-th owner from [`FsmSlice::at`], and must not exchange owners: their keys go by place.
+    /// Override it for work that is faster in bulk; [`FsmSlice::at`] has an example. An override updates each owner once,
+    /// as `update` would, and takes the handle of the `i`-th owner from [`FsmSlice::at`]. It must not swap owners, because
+    /// a key refers to a place in the slice.
     fn update_all(&self, owners: &mut [T], fsm: &mut FsmSlice<'_, T>, cx: &mut T::Context<'_>) {
         for (i, owner) in owners.iter_mut().enumerate() {
             self.update(owner, fsm.at(i), cx);

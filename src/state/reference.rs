@@ -45,8 +45,8 @@ dyn_clone::clone_trait_object!(<T> OwnedState<T> where T: Owner);
 ///
 /// # Identity
 ///
-/// Two references are equal when they are the same state (rule 17): the concrete type is the same and, for a type that has a
-/// size, so is the object.
+/// Two references are equal when they are the same state (rule 17): the concrete type is the same and, for a type that has
+/// a size, so is the object.
 ///
 /// # Examples
 ///
@@ -194,8 +194,8 @@ impl<T: Owner> StateRef<T> {
         }
     }
 
-    /// Returns whether this is an owner's own state, made from a `Box`. A boxed state without any data is the singleton of its
-    /// type (rule 17), and nobody's own.
+    /// Returns whether this is an owner's own state, made from a `Box`. A boxed state without data is not: it is the
+    /// singleton of its type (rule 17).
     #[must_use]
     pub fn is_owned(&self) -> bool {
         match &self.0 {
@@ -287,7 +287,7 @@ impl<T: Owner> fmt::Display for StateRef<T> {
     }
 }
 
-/// What names a state wherever one is asked for: `fsm.change_state(&Chase)`.
+/// What can be written where a state is named, as in `fsm.change_state(&Chase)`.
 ///
 /// | written | the state is |
 /// |---|---|
@@ -304,20 +304,24 @@ impl<T: Owner> fmt::Display for StateRef<T> {
 /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
 ///
 /// struct Idle;
-/// struct Chase;
 /// impl State<Enemy> for Idle {}
-/// impl State<Enemy> for Chase {}
 ///
-/// fn unless_there(fsm: &mut Fsm<'_, Enemy>, to: impl IntoState<Enemy>) {
+/// #[derive(Clone)]
+/// struct Patrol { route: Vec<(i32, i32)> }
+/// impl State<Enemy> for Patrol {}
+///
+/// /// Changes state, and prints to which.
+/// fn change_aloud(fsm: &mut Fsm<'_, Enemy>, to: impl IntoState<Enemy>) {
 ///     let to = to.into_state();
-///     if fsm.current() != Some(&to) {
-///         fsm.change_state(to);
-///     }
+///     println!("and now: {to}");
+///     fsm.change_state(to);
 /// }
 ///
-/// let mut machine = StateMachine::new(&Idle);
-/// machine.with(&mut Enemy, &mut (), |_, fsm, _| unless_there(fsm, &Chase));
-/// assert!(machine.is_in_state(&Chase));
+/// let mut machine = StateMachine::idle();
+/// machine.with(&mut Enemy, &mut (), |_, fsm, ()| change_aloud(fsm, &Idle));
+/// machine.with(&mut Enemy, &mut (), |_, fsm, ()| change_aloud(fsm, Box::new(Patrol { route: vec![(0, 9)] })));
+/// assert_eq!(machine.previous().unwrap().name(), "Idle");
+/// assert_eq!(machine.current().unwrap().name(), "Patrol");
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not name a state of `{T}`",
