@@ -388,7 +388,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
     /// the clock's 0 (rule 18).
     #[must_use]
     pub fn time_in_state(&self, cx: &T::Context<'_>) -> f64 {
-        time_since(self.view().entered_at, T::now(cx))
+        time_since(self.machines.entered_at(self.nth), T::now(cx))
     }
 
     /// Returns how long `state` has been active, in seconds by [`Owner::now`]; `None` if it is not active. The time of an
@@ -516,6 +516,10 @@ pub(crate) trait Machines<T: Owner> {
     /// Rule 24.
     fn send_now(&mut self, nth: usize, owner: &mut T, message: &T::Message, cx: &mut T::Context<'_>) -> bool;
     fn view(&self, nth: usize) -> View<'_, T>;
+    /// When current was entered, as the view says.
+    fn entered_at(&self, nth: usize) -> f64 {
+        self.view(nth).entered_at
+    }
     fn global(&self) -> &StateRef<T>;
     fn has_requests(&self, nth: usize) -> bool;
     /// Writes down when each of some machines, from the `nth` on, entered a state. Returns whether that was less work than

@@ -37,6 +37,8 @@ pub(crate) struct Rare<T: Owner> {
     pub(crate) stack: Vec<Suspended<T>>,
     /// For each composite state that keeps history, its descendant that was active last.
     pub(crate) history: Vec<(StateRef<T>, StateRef<T>)>,
+    /// While a path is being resumed, when each of its states counts as entered, outermost first.
+    resumed_at: Vec<f64>,
     /// The states last changed to, once one callback has led to suspiciously many changes.
     pub(crate) trail: Vec<StateRef<T>>,
 }
@@ -211,15 +213,26 @@ impl<T: Owner> Seat<T> {
         from
     }
 
-    /// Takes the path last pushed over off the stack. Returns when each of its states counts as entered, outermost first.
-    pub(crate) fn pop(&mut self, now: f64) -> Vec<f64> {
-        let Some(suspended) = self.rare.as_mut().and_then(|rare| rare.stack.pop()) else { return Vec::new() };
-        let mut entered_at = suspended.ancestors_time;
-        entered_at.extend((!suspended.current.is_none()).then_some(suspended.time));
-        for time in &mut entered_at {
-            *time = now - *time;
+    /// Takes the path last pushed over off the stack, and makes `first`, its outermost state, the current one. Returns what was
+    /// current.
+    pub(crate) fn pop(&mut self, first: StateRef<T>, now: f64) -> StateRef<T> {
+        let rare = self.rare_mut();
+        rare.resumed_at.clear();
+        let suspended = rare.stack.pop();
+        if let Some(Suspended { current, time, ancestors_time, .. }) = &suspended {
+            let times = ancestors_time.iter().chain((!current.is_none()).then_some(time));
+            rare.resumed_at.extend(times.map(|time| now - time));
         }
-        entered_at
+        let resumed_at = self.resumed_at(0);
+        let from = self.replace(0, first, resumed_at.unwrap_or(NEVER));
+        // Dropped last: a state's `Drop` may panic (rule 22).
+        drop(suspended);
+        from
+    }
+
+    /// When the state at a depth counts as entered that is being resumed.
+    pub(crate) fn resumed_at(&self, depth: usize) -> Option<f64> {
+        self.rare.as_ref()?.resumed_at.get(depth).copied()
     }
 
     /// Remembers current as the descendant last active in the active state at `depth`, if that keeps history.
@@ -284,7 +297,7 @@ pub(crate) fn path_to<T: Owner>(state: &StateRef<T>) -> Result<Path<T>, &'static
 impl<T: Owner> Rare<T> {
     /// Empties it, all but its room. Returns the states that it held.
     pub(crate) fn empty_into(&mut self, mut take: impl FnMut(StateRef<T>)) {
-        let Self { ancestors, ancestors_entered_at, stack, history, trail } = self;
+        let Self { ancestors, ancestors_entered_at, stack, history, resumed_at: _, trail } = self;
         ancestors_entered_at.clear();
         ancestors.drain(..).for_each(&mut take);
         trail.drain(..).for_each(&mut take);
@@ -322,6 +335,7 @@ impl<T: Owner> Clone for Rare<T> {
             ancestors_entered_at: self.ancestors_entered_at.clone(),
             stack: self.stack.clone(),
             history: self.history.clone(),
+            resumed_at: Vec::new(),
             trail: self.trail.clone(),
         }
     }
@@ -334,6 +348,7 @@ impl<T: Owner> Default for Rare<T> {
             ancestors_entered_at: Vec::new(),
             stack: Vec::new(),
             history: Vec::new(),
+            resumed_at: Vec::new(),
             trail: Vec::new(),
         }
     }

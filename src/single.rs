@@ -1,6 +1,7 @@
 //! One owner's machine while it runs: its seat, and what its callbacks have asked for.
 
 use alloc::vec::Vec;
+use core::mem;
 
 use crate::fsm::{Fsm, Machines, Request, View};
 use crate::owner::Owner;
@@ -58,6 +59,42 @@ impl<'a, T: Owner> Single<'a, T> {
     }
 }
 
+/// What runs within a call of a callback. A change may be under way around it, which has its target again afterwards; and the
+/// callback may catch a panic that it has caused.
+struct WithinCallback<'s, 'a, T: Owner> {
+    single: &'s mut Single<'a, T>,
+    target: StateRef<T>,
+    made: u32,
+}
+
+impl<'s, 'a, T: Owner> WithinCallback<'s, 'a, T> {
+    fn new(single: &'s mut Single<'a, T>) -> Self {
+        let (target, made) = (mem::replace(&mut single.target, StateRef::NONE), single.made);
+        Self { single, target, made }
+    }
+
+    fn end(mut self) {
+        self.give_back_target();
+        mem::forget(self);
+    }
+
+    /// A change made at once has cut the one around it short.
+    fn give_back_target(&mut self) {
+        let target = mem::replace(&mut self.target, StateRef::NONE);
+        self.single.target = if self.single.made == self.made { target } else { StateRef::NONE };
+    }
+}
+
+/// After a panic, which the callback may catch.
+impl<T: Owner> Drop for WithinCallback<'_, '_, T> {
+    fn drop(&mut self) {
+        self.give_back_target();
+        if mem::replace(&mut self.single.exiting, false) {
+            self.single.requests = Requests::new();
+        }
+    }
+}
+
 impl<T: Owner> Machines<T> for Single<'_, T> {
     fn ask_singleton(&mut self, _: usize, to: &'static dyn State<T>) {
         self.requests.push(Request::ChangeSingleton(to));
@@ -68,15 +105,25 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
     }
 
     fn execute_now(&mut self, _: usize, request: Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        self.execute_now(request, owner, cx)
+        let now = WithinCallback::new(self);
+        let is_done = now.single.execute_now(request, owner, cx);
+        now.end();
+        is_done
     }
 
     fn send_now(&mut self, _: usize, owner: &mut T, message: &T::Message, cx: &mut T::Context<'_>) -> bool {
-        self.send_now(owner, message, cx)
+        let now = WithinCallback::new(self);
+        let is_handled = now.single.send_now(owner, message, cx);
+        now.end();
+        is_handled
     }
 
     fn view(&self, _: usize) -> View<'_, T> {
         self.seat.view(&self.target)
+    }
+
+    fn entered_at(&self, _: usize) -> f64 {
+        self.seat.entered_at
     }
 
     fn global(&self) -> &StateRef<T> {

@@ -162,7 +162,7 @@ impl<T: Owner> Single<'_, T> {
             return self.execute_other(&Request::Change(to), owner, cx);
         }
         let plan = Plan { cause: Cause::Change, kept: 0, entered: slice::from_ref(&to) };
-        carry_out(&mut OneChange::new(self, &plan, owner, cx))
+        OneChange::new(self, &plan, owner, cx).carry_out()
     }
 
     #[inline(never)]
@@ -191,7 +191,7 @@ impl<T: Owner> Single<'_, T> {
 
     #[inline(never)]
     fn change(&mut self, plan: &Plan<'_, T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        carry_out(&mut OneChange::new(self, plan, owner, cx))
+        OneChange::new(self, plan, owner, cx).carry_out()
     }
 
     /// The target of a change to a state without relatives, as most are: all that is active is left for it alone.
@@ -299,7 +299,7 @@ impl<T: Owner> Single<'_, T> {
             Ok(path) => {
                 self.is_touched = true;
                 self.seat.replace(0, path[0].clone(), now::<T>(cx));
-                self.enter_all(&path, &[], Cause::Change, owner, cx);
+                self.enter_all(&path, Cause::Change, owner, cx);
                 self.settle(owner, cx);
             }
             Err(misuse) => self.refused(&"start", owner, &misuse),
@@ -367,13 +367,7 @@ impl<T: Owner> Single<'_, T> {
             return false;
         }
         self.count += 1;
-        // A handler is no part of the change in one of whose enters it may be called (rule 8).
-        let (made, target) = (self.made, mem::replace(&mut self.target, StateRef::NONE));
-        let is_handled = self.offer(message, owner, cx, Self::settle);
-        if self.made == made {
-            self.target = target;
-        }
-        is_handled
+        self.offer(message, owner, cx, Self::settle)
     }
 
     /// Offers a message to the active states outward, then to the global; after each, `settle` carries out what it asked for.
@@ -402,7 +396,7 @@ impl<T: Owner> Single<'_, T> {
     }
 }
 
-/// One owner's change, until it is over, however it ends.
+/// One owner's change.
 struct OneChange<'c, 'f, 'x, T: Owner> {
     single: &'c mut Single<'f, T>,
     plan: &'c Plan<'c, T>,
@@ -410,35 +404,21 @@ struct OneChange<'c, 'f, 'x, T: Owner> {
     cx: &'c mut T::Context<'x>,
     /// The state that was left; kept until the end, so that nothing is dropped in between.
     from: StateRef<T>,
-    /// Where a change leads to in one of whose enters this one is made.
-    outer_target: StateRef<T>,
-    made_before: u32,
-    /// Of a pop, when each of the states that are resumed counts as entered.
-    resumed_at: Vec<f64>,
 }
 
 impl<'c, 'f, 'x, T: Owner> OneChange<'c, 'f, 'x, T> {
     #[inline(always)]
     fn new(single: &'c mut Single<'f, T>, plan: &'c Plan<'c, T>, owner: &'c mut T, cx: &'c mut T::Context<'x>) -> Self {
-        let target = plan.entered.last().cloned().unwrap_or(StateRef::NONE);
-        let outer_target = mem::replace(&mut single.target, target);
-        let made_before = single.made;
-        Self { single, plan, owner, cx, from: StateRef::NONE, outer_target, made_before, resumed_at: Vec::new() }
+        Self { single, plan, owner, cx, from: StateRef::NONE }
     }
-}
 
-impl<T: Owner> Drop for OneChange<'_, '_, '_, T> {
+    /// Makes the change. While it is under way, the machine knows where it leads to.
     #[inline(always)]
-    fn drop(&mut self) {
-        let single = &mut *self.single;
-        // After a panic in an exit, which a callback may catch that has changed at once.
-        if single.exiting {
-            single.exiting = false;
-            single.requests = Requests::new();
-        }
-        // An outer change goes on if this one was not made.
-        let outer_target = mem::replace(&mut self.outer_target, StateRef::NONE);
-        single.target = if single.made == self.made_before { outer_target } else { StateRef::NONE };
+    fn carry_out(mut self) -> bool {
+        self.single.target = self.plan.entered.last().cloned().unwrap_or(StateRef::NONE);
+        let is_made = carry_out(&mut self);
+        self.single.target = StateRef::NONE;
+        is_made
     }
 }
 
@@ -508,11 +488,7 @@ impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
         let first = plan.entered.first().cloned().unwrap_or(StateRef::NONE);
         self.from = match plan.cause {
             Cause::Push => single.seat.push(first, now),
-            Cause::Pop => {
-                self.resumed_at = single.seat.pop(now);
-                let resumed_at = self.resumed_at.first().copied();
-                single.seat.replace(0, first, resumed_at.unwrap_or(NEVER))
-            }
+            Cause::Pop => single.seat.pop(first, now),
             _ => single.seat.replace(plan.kept, first, now),
         };
         let (from, to) = (&self.from, plan.entered.last());
@@ -526,8 +502,8 @@ impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
     /// Enters, and tells the owner, unless a change made in an `enter` has taken the machine elsewhere.
     #[inline(always)]
     fn enter(&mut self) {
-        let Self { single, plan, owner, cx, from, resumed_at, .. } = self;
-        if single.enter_all(plan.entered, resumed_at, plan.cause, owner, cx) {
+        let Self { single, plan, owner, cx, from } = self;
+        if single.enter_all(plan.entered, plan.cause, owner, cx) {
             owner.after_change(&Change::taken(from.as_option(), plan.entered.last(), plan.cause), cx);
         }
     }
@@ -536,22 +512,14 @@ impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
 /// What the steps of a change have in common with a start, or do seldom.
 impl<T: Owner> Single<'_, T> {
     /// Enters, outermost first, each being current while its `enter` runs; unless a change made in one of them has taken the
-    /// machine elsewhere (rule 5). Returns whether all have been entered. Where `entered_at` says nothing, they are entered when
-    /// the first of them was.
+    /// machine elsewhere (rule 5). Returns whether all have been entered.
     #[inline(always)]
-    fn enter_all(
-        &mut self,
-        path: &[StateRef<T>],
-        entered_at: &[f64],
-        cause: Cause,
-        owner: &mut T,
-        cx: &mut T::Context<'_>,
-    ) -> bool {
+    fn enter_all(&mut self, path: &[StateRef<T>], cause: Cause, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         let made = self.made;
         for (i, state) in path.iter().enumerate() {
             if i > 0 {
-                let entered_at = entered_at.get(i).copied().unwrap_or(self.seat.entered_at);
-                self.seat.descend(state.clone(), entered_at);
+                let entered_at = if cause == Cause::Pop { self.seat.resumed_at(i) } else { None };
+                self.seat.descend(state.clone(), entered_at.unwrap_or(self.seat.entered_at));
             }
             self.record(|| Step::Entered(state.clone()));
             if cause == Cause::Pop {
