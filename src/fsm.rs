@@ -59,12 +59,20 @@ pub struct Fsm<'a, T: Owner> {
     machines: &'a mut (dyn Machines<T> + 'a),
     /// Which of these machines it is.
     nth: usize,
+    /// When each of them entered its current state, where that lies in a column and nothing has been changed at once.
+    entered_at: &'a [f64],
 }
 
 impl<'a, T: Owner> Fsm<'a, T> {
     #[inline]
     pub(crate) fn new(machines: &'a mut (dyn Machines<T> + 'a), nth: usize) -> Self {
-        Self { machines, nth }
+        Self { machines, nth, entered_at: &[] }
+    }
+
+    /// Tells the handle when each machine entered its current state.
+    #[cfg(feature = "std")]
+    pub(crate) fn with_times(self, entered_at: &'a [f64]) -> Self {
+        Self { entered_at, ..self }
     }
 
     /// Makes it the handle of the `nth` of the same machines.
@@ -76,7 +84,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
     /// The handle of the `nth` of the same machines, and where to note which one this is.
     #[inline]
     pub(crate) fn of_another(&mut self, nth: usize) -> (Fsm<'_, T>, &mut usize) {
-        (Fsm { machines: &mut *self.machines, nth }, &mut self.nth)
+        (Fsm { machines: &mut *self.machines, nth, entered_at: self.entered_at }, &mut self.nth)
     }
 
     /// Which of the machines it is.
@@ -275,6 +283,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
     /// assert_eq!(bob.0, ["in the mine", "still in Home's update"]);
     /// ```
     pub fn change_state_now(&mut self, owner: &mut T, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
+        self.entered_at = &[];
         self.machines.execute_now(self.nth, Request::change(to.into_state()), owner, cx)
     }
 
@@ -311,6 +320,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
     /// assert_eq!(miner.log, ["thirsty", "still digging"]);
     /// ```
     pub fn send_now(&mut self, owner: &mut T, message: &T::Message, cx: &mut T::Context<'_>) -> bool {
+        self.entered_at = &[];
         self.machines.send_now(self.nth, owner, message, cx)
     }
 
@@ -388,7 +398,8 @@ impl<'a, T: Owner> Fsm<'a, T> {
     /// the clock's 0 (rule 18).
     #[must_use]
     pub fn time_in_state(&self, cx: &T::Context<'_>) -> f64 {
-        time_since(self.machines.entered_at(self.nth), T::now(cx))
+        let entered_at = self.entered_at.get(self.nth).copied();
+        time_since(entered_at.unwrap_or_else(|| self.view().entered_at), T::now(cx))
     }
 
     /// Returns how long `state` has been active, in seconds by [`Owner::now`]; `None` if it is not active. The time of an
@@ -516,10 +527,6 @@ pub(crate) trait Machines<T: Owner> {
     /// Rule 24.
     fn send_now(&mut self, nth: usize, owner: &mut T, message: &T::Message, cx: &mut T::Context<'_>) -> bool;
     fn view(&self, nth: usize) -> View<'_, T>;
-    /// When current was entered, as the view says.
-    fn entered_at(&self, nth: usize) -> f64 {
-        self.view(nth).entered_at
-    }
     fn global(&self) -> &StateRef<T>;
     fn has_requests(&self, nth: usize) -> bool;
     /// Writes down when each of some machines, from the `nth` on, entered a state. Returns whether that was less work than

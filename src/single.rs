@@ -122,10 +122,6 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
         self.seat.view(&self.target)
     }
 
-    fn entered_at(&self, _: usize) -> f64 {
-        self.seat.entered_at
-    }
-
     fn global(&self) -> &StateRef<T> {
         self.global
     }

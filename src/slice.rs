@@ -16,8 +16,8 @@ pub struct FsmSlice<'a, T: Owner> {
 
 impl<'a, T: Owner> FsmSlice<'a, T> {
     #[cfg(feature = "std")]
-    pub(crate) fn new(machines: &'a mut (dyn Machines<T> + 'a)) -> Self {
-        Self { fsm: Fsm::new(machines, 0) }
+    pub(crate) fn new(machines: &'a mut (dyn Machines<T> + 'a), entered_at: &'a [f64]) -> Self {
+        Self { fsm: Fsm::new(machines, 0).with_times(entered_at) }
     }
 
     /// Lends the handle of the `i`-th owner to `act`. If that panics, it is the one taken last.

@@ -154,15 +154,20 @@ impl<T: Owner> Single<'_, T> {
         }
     }
 
-    /// As [`execute`](Self::execute), of a change to a singleton: nearly all there are. The very same steps, compiled for
-    /// themselves, take half as long.
-    fn execute_singleton(&mut self, state: &'static dyn State<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        let to = StateRef::from(state);
-        if self.count == MOST_CHANGES || !state.is_flat() {
-            return self.execute_other(&Request::Change(to), owner, cx);
+    /// As [`execute`](Self::execute), of a change to a singleton: nearly all there are.
+    fn execute_singleton(&mut self, to: &'static dyn State<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        if self.count >= MOST_CHANGES / 2 || self.steps.is_some() || !self.requests.is_empty() || !to.is_flat() {
+            return self.execute_other(&Request::Change(to.into()), owner, cx);
         }
-        let plan = Plan { cause: Cause::Change, kept: 0, entered: slice::from_ref(&to) };
-        OneChange::new(self, &plan, owner, cx).carry_out()
+        let Some(from) = self.seat.lone() else {
+            return self.execute_other(&Request::Change(to.into()), owner, cx);
+        };
+        let made = self.made;
+        // There is no other target to be dropped: whoever changes within a callback has taken it away.
+        mem::forget(mem::replace(&mut self.target, to.into()));
+        let is_made = carry_out(&mut LoneChange { single: self, from, to, owner, cx, made });
+        mem::forget(mem::replace(&mut self.target, StateRef::NONE));
+        is_made
     }
 
     #[inline(never)]
@@ -469,9 +474,7 @@ impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
             single.seat.remember(depth);
         }
         single.exiting = false;
-        while let Some(request) = single.requests.pop() {
-            single.refused(&request, owner, &BEING_LEFT.into());
-        }
+        single.refuse_all(owner);
         if let Some(asked_before) = asked_before {
             single.requests = asked_before;
         }
@@ -509,6 +512,86 @@ impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
     }
 }
 
+/// One owner's change from one flat singleton to another, where nothing else waits and nobody records it. The steps are those of
+/// [`OneChange`], without what cannot happen here: 36 ns rather than 57. Random programs hold the two together, since each
+/// takes now this way, now that.
+struct LoneChange<'c, 'f, 'x, T: Owner> {
+    single: &'c mut Single<'f, T>,
+    from: &'static dyn State<T>,
+    to: &'static dyn State<T>,
+    owner: &'c mut T,
+    cx: &'c mut T::Context<'x>,
+    /// How many changes had been made before.
+    made: u32,
+}
+
+impl<T: Owner> Steps for LoneChange<'_, '_, '_, T> {
+    #[inline(always)]
+    fn admit(&mut self) -> bool {
+        let Self { single, from, to, owner, cx, .. } = self;
+        if !from.can_exit(owner, &single.fsm(), cx) {
+            tell_refused(*owner, *from, *to, true, cx);
+            return false;
+        }
+        if !to.can_enter(owner, &single.fsm(), cx) {
+            tell_refused(*owner, *from, *to, false, cx);
+            return false;
+        }
+        true
+    }
+
+    #[inline(always)]
+    fn exit(&mut self) {
+        let Self { single, from, owner, cx, .. } = self;
+        single.is_touched = true;
+        single.seat.previous = (*from).into();
+        single.has_waiting = false;
+        single.exiting = true;
+        from.exit(owner, &mut single.fsm(), cx);
+        single.exiting = false;
+        if !single.requests.is_empty() {
+            single.refuse_all(owner);
+        }
+    }
+
+    #[inline(always)]
+    fn swap(&mut self) {
+        let Self { single, from, to, owner, cx, .. } = self;
+        let now = now::<T>(cx);
+        single.count += 1;
+        single.made += 1;
+        single.kept = 0;
+        single.seat.current = (*to).into();
+        single.seat.entered_at = now;
+        let (from, to) = (StateRef::from(*from), StateRef::from(*to));
+        tell(*owner, &Change::taken(Some(&from), Some(&to), Cause::Change), cx);
+    }
+
+    #[inline(always)]
+    fn enter(&mut self) {
+        let Self { single, from, to, owner, cx, made } = self;
+        to.enter(owner, &mut single.fsm(), cx);
+        if single.made == *made + 1 {
+            let (from, to) = (StateRef::from(*from), StateRef::from(*to));
+            owner.after_change(&Change::taken(Some(&from), Some(&to), Cause::Change), cx);
+        }
+    }
+}
+
+#[cold]
+fn tell_refused<T: Owner>(
+    owner: &mut T,
+    from: &'static dyn State<T>,
+    to: &'static dyn State<T>,
+    is_exit: bool,
+    cx: &mut T::Context<'_>,
+) {
+    let (from, to) = (StateRef::from(from), StateRef::from(to));
+    let refusal = if is_exit { Refusal::Exit(&from) } else { Refusal::Enter(&to) };
+    let change = Change { from: Some(&from), to: Some(&to), cause: Cause::Change, outcome: Outcome::Refused(refusal) };
+    tell(owner, &change, cx);
+}
+
 /// What the steps of a change have in common with a start, or do seldom.
 impl<T: Owner> Single<'_, T> {
     /// Enters, outermost first, each being current while its `enter` runs; unless a change made in one of them has taken the
@@ -532,6 +615,13 @@ impl<T: Owner> Single<'_, T> {
             }
         }
         true
+    }
+
+    /// Refuses what an `exit` has asked for (rule 12).
+    fn refuse_all(&mut self, owner: &T) {
+        while let Some(request) = self.requests.pop() {
+            self.refused(&request, owner, &BEING_LEFT.into());
+        }
     }
 
     #[cold]

@@ -177,7 +177,7 @@ impl<T: Owner> Handles<'_, '_, T> {
                 slots: 0..owners.len(),
                 phase,
             };
-            let mut fsm = FsmSlice::new(&mut machines);
+            let mut fsm = FsmSlice::new(&mut machines, &[]);
             if self.panic.catch(|| act(owners, rest, &mut fsm)).is_some() {
                 return;
             }

@@ -219,15 +219,6 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
         }
     }
 
-    fn entered_at(&self, nth: usize) -> f64 {
-        match self.phase {
-            Phase::Update if !self.individuals.has_unfinished() && nth < self.slots.len() => {
-                self.rows.entered_at(self.slots.start + nth)
-            }
-            _ => self.view(nth).entered_at,
-        }
-    }
-
     fn global(&self) -> &StateRef<T> {
         self.global
     }

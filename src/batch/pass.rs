@@ -204,7 +204,7 @@ impl<T: Owner> Pass<T> {
             slots: run.clone(),
             phase: Phase::Update,
         };
-        let mut fsm = FsmSlice::new(&mut machines);
+        let mut fsm = FsmSlice::new(&mut machines, chunk.rows.times(&run));
         if panic.catch(|| state.update_all(owners, &mut fsm, cx)).is_none() {
             let slot = run.start + fsm.last();
             if !individuals.forget(slot, panic) {

@@ -85,6 +85,11 @@ impl<'a, T: Owner> Rows<'a, T> {
         }
     }
 
+    /// When the current states of some owners were entered, if times are kept.
+    pub(super) fn times(&self, slots: &Range<usize>) -> &'a [f64] {
+        self.entered_at.get(slots.clone()).unwrap_or_default()
+    }
+
     pub(super) fn entered_at(&self, slot: usize) -> f64 {
         if self.tags[slot].is_entered() { self.entered_at.get(slot).copied().unwrap_or(0.0) } else { NEVER }
     }
