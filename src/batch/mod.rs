@@ -575,13 +575,19 @@ impl<T: Owner> fmt::Debug for ForeignGlobal<T> {
 impl<T: Owner> Error for ForeignGlobal<T> {}
 
 /// A clone has the same owners, states, keys and order, so that what follows is the same. `clone_from` keeps the room that
-/// there is.
+/// there is; if the `Clone` or `Drop` of an owner or a state panics in it, the batch is empty afterwards.
 impl<T: Owner + Clone> Clone for Batch<T> {
     fn clone(&self) -> Self {
         Self::of(self.store.clone())
     }
 
     fn clone_from(&mut self, source: &Self) {
+        // They remember the numbers of states, which are others now.
+        self.pass.forget_numbers();
+        #[cfg(feature = "parallel")]
+        {
+            self.workers = Workers::new();
+        }
         self.store.clone_from(&source.store);
     }
 }
