@@ -246,7 +246,7 @@ impl<T: Owner> Batch<T> {
     ///
     /// # Panics
     ///
-    /// As [`insert`](Self::insert).
+    /// As [`insert`](Self::insert), and when a callback panics: the owner is then dropped, since nobody has its key.
     ///
     /// # Examples
     ///
@@ -272,7 +272,11 @@ impl<T: Owner> Batch<T> {
     /// ```
     pub fn spawn(&mut self, owner: T, state: impl IntoState<T>, cx: &mut T::Context<'_>) -> Key {
         let key = self.insert(owner, state);
-        self.start(key, cx);
+        let mut panic = FirstPanic::new();
+        if panic.catch(|| self.start(key, cx)).is_none() {
+            panic.catch(|| drop(self.remove(key)));
+        }
+        panic.resume();
         key
     }
 
