@@ -6,6 +6,7 @@ use slotmap::SlotMap;
 
 use super::columns::Columns;
 use super::key::Key;
+use super::moves::discard;
 use super::panics::{Discarded, FirstPanic};
 #[cfg(feature = "parallel")]
 use super::pass::CHUNK;
@@ -240,21 +241,22 @@ impl<T: Owner + Clone> Clone for Store<T> {
 
     fn clone_from(&mut self, source: &Self) {
         let mut panic = FirstPanic::new();
-        let is_whole = panic.catch(|| {
+        // Each by itself: the map's own methods would leak all behind one whose `Drop` panics.
+        self.extras.drain().for_each(|(_, extra)| discard(extra, &mut self.discarded));
+        self.discarded.drop_all(&mut panic);
+        panic.catch(|| {
             self.places.clone_from(&source.places);
             self.states.clone_from(&source.states);
             self.buckets.clone_from(&source.buckets);
             self.arrivals.clone_from(&source.arrivals);
-            // The map's own `clone_from` keeps no room.
-            self.extras.clear();
-            for (key, extra) in &source.extras {
-                self.extras.insert(key, extra.clone());
-            }
             self.global.clone_from(&source.global);
             self.has_clock = source.has_clock;
             self.unused.clone_from(&source.unused);
+            for (key, extra) in &source.extras {
+                self.extras.insert(key, extra.clone());
+            }
         });
-        if is_whole.is_none() {
+        if !panic.is_none() {
             // In a part of each, keys and owners would not agree.
             let parts = mem::replace(self, Self::with_capacity(0));
             panic.catch(|| drop(parts));
