@@ -361,7 +361,7 @@ fn ancestors_entered_at<T: Owner>(seat: &Seat<T>) -> &[f64] {
     seat.rare.as_ref().map_or(&[], |rare| &rare.ancestors_entered_at)
 }
 
-pub(super) fn discard<T: Owner>(extra: Extra<T>, discarded: &mut Discarded<T>) {
+fn discard<T: Owner>(extra: Extra<T>, discarded: &mut Discarded<T>) {
     discarded.add(extra.previous);
     if let Some(mut rare) = extra.rare {
         rare.empty_into(|state| discarded.add(state));

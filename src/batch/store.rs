@@ -6,7 +6,6 @@ use slotmap::SlotMap;
 
 use super::columns::Columns;
 use super::key::Key;
-use super::moves::discard;
 use super::panics::{Discarded, FirstPanic};
 #[cfg(feature = "parallel")]
 use super::pass::CHUNK;
@@ -242,8 +241,9 @@ impl<T: Owner + Clone> Clone for Store<T> {
     fn clone_from(&mut self, source: &Self) {
         let mut panic = FirstPanic::new();
         // Each by itself: the map's own methods would leak all behind one whose `Drop` panics.
-        self.extras.drain().for_each(|(_, extra)| discard(extra, &mut self.discarded));
-        self.discarded.drop_all(&mut panic);
+        for (_, extra) in self.extras.drain() {
+            panic.catch(|| drop(extra));
+        }
         panic.catch(|| {
             self.places.clone_from(&source.places);
             self.states.clone_from(&source.states);

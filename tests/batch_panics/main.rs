@@ -306,3 +306,16 @@ fn a_nested_state_whose_ancestor_panics_when_dropped_leaves_a_path_of_one_piece(
     });
     assert_agrees(&batch, &keys);
 }
+
+/// What is kept of few owners lies in a map, whose own methods leak what is behind a panic.
+#[test]
+fn a_drop_that_panics_while_a_batch_is_cloned_into_leaks_nothing() {
+    let rooms = live_rooms();
+    let mut batch = Batch::new();
+    for key in add(&mut batch, 0, 20, || (&A).into()) {
+        batch.set_previous(key, owned("Old"));
+    }
+    panicking("Old.drop", 3, || batch.clone_from(&Batch::new()));
+    assert_agrees(&batch, &[]);
+    assert_eq!(live_rooms(), rooms);
+}
