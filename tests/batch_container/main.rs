@@ -335,7 +335,7 @@ fn the_path_of_an_owner_is_told_by_its_key() {
     let path = |batch: &Batch<Sheep>, key| Some(batch.path(key)?.map(ToString::to_string).collect::<Vec<_>>());
     assert_eq!(path(&batch, keys[0]), Some(vec!["Graze".into()]));
     assert_eq!(path(&batch, keys[2]), Some(vec!["Pen".into(), "Stand".into()]));
-    assert_eq!(batch.path(keys[2]).and_then(|path| path.rev().next()).map(ToString::to_string), Some("Stand".into()));
+    assert_eq!(batch.path(keys[2]).and_then(Iterator::last).map(ToString::to_string), Some("Stand".into()));
     assert!(batch.stop(keys[2], &mut ()));
     assert_eq!(path(&batch, keys[2]), Some(vec![]));
     batch.remove(keys[0]);

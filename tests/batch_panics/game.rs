@@ -189,7 +189,7 @@ impl Drop for Room {
 pub(crate) struct A;
 pub(crate) struct B;
 struct Hall;
-pub(crate) struct NICHE;
+pub(crate) struct Niche;
 
 fn ask(imp: &mut Imp, fsm: &mut Fsm<'_, Imp>, clock: &mut Clock) {
     let Some(state) = imp.order.take() else { return };
@@ -290,7 +290,7 @@ rooms! {
     A, |_: &Self| "A", |_: &Self| None, |_: &Self| false;
     B, |_: &Self| "B", |_: &Self| None, |_: &Self| false;
     Hall, |_: &Self| "Hall", |_: &Self| None, |_: &Self| true;
-    NICHE, |_: &Self| "Niche", |_: &Self| Some((&Hall).into()), |_: &Self| false;
+    Niche, |_: &Self| "Niche", |_: &Self| Some((&Hall).into()), |_: &Self| false;
 }
 
 /// The states that random programs use: singletons, then such as are made at run time.
@@ -299,7 +299,7 @@ pub(crate) fn state(kind: u8) -> StateRef<Imp> {
     match kind % 8 {
         0 => (&A).into(),
         1 => (&B).into(),
-        2 => (&NICHE).into(),
+        2 => (&Niche).into(),
         3 => (&Hall).into(),
         4 => Arc::new(Room::new("Shared")).into(),
         5 => Box::new(Room::new("Owned")).into(),

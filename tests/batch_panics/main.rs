@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use captured_log::log_lines;
 use demeanor::{Batch, Key, StateRef};
-use game::{A, B, Clock, Imp, NICHE, Room, arm, assert_agrees, live_rooms};
+use game::{A, B, Clock, Imp, Niche, Room, arm, assert_agrees, live_rooms};
 
 /// Has `piece` panic the `nth` time that it is called during `act`.
 fn panicking(piece: &'static str, nth: u32, act: impl FnOnce()) {
@@ -290,18 +290,18 @@ fn a_drop_of_an_owner_that_panics_takes_nobody_else_with_it() {
 #[test]
 fn a_nested_state_whose_ancestor_panics_when_dropped_leaves_a_path_of_one_piece() {
     let mut batch = Batch::new();
-    let keys = add(&mut batch, 0, 3, || (&NICHE).into());
+    let keys = add(&mut batch, 0, 3, || (&Niche).into());
     let tent = || -> StateRef<Imp> { Box::new(Room::new("Tent").inside(shared("Old"))).into() };
     batch.set_current(keys[1], tent());
     assert_agrees(&batch, &keys);
     panicking("Old.drop", 0, || {
-        batch.change_state(keys[1], &NICHE, &mut Clock::new());
+        batch.change_state(keys[1], &Niche, &mut Clock::new());
         batch.change_state(keys[1], &A, &mut Clock::new());
     });
     assert_agrees(&batch, &keys);
     batch.set_current(keys[1], tent());
     panicking("Old.drop", 0, || {
-        batch.set_current(keys[1], &NICHE);
+        batch.set_current(keys[1], &Niche);
         batch.set_previous(keys[1], &A);
     });
     assert_agrees(&batch, &keys);
