@@ -103,8 +103,8 @@ impl<T: Owner> Batch<T> {
         drop(self.drain());
     }
 
-    /// Keeps only the owners for which `keep` returns `true`, and drops the others without any callback. They are visited as
-    /// they are stored, by state.
+    /// Keeps only the owners for which `keep` returns `true`, and drops the others without any callback. They are visited
+    /// by state, in each of them the last one first.
     ///
     /// # Panics
     ///

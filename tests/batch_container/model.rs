@@ -115,7 +115,6 @@ enum Operation {
     Write(u8),
     /// Each cow to a state by its number, in one tick.
     Update(u8),
-    #[cfg(feature = "parallel")]
     ParUpdate(u8),
     Retain(u8),
     Drain(u8),
@@ -142,7 +141,6 @@ fn operation() -> impl Strategy<Value = Operation> {
         1 => byte().prop_map(Stop),
         2 => byte().prop_map(Write),
         5 => byte().prop_map(Update),
-        #[cfg(feature = "parallel")]
         2 => byte().prop_map(ParUpdate),
         1 => byte().prop_map(Retain),
         1 => byte().prop_map(Drain),
@@ -263,10 +261,12 @@ impl Herd {
                 self.tell(seed);
                 self.batch.update(&mut ());
             }
-            #[cfg(feature = "parallel")]
             ParUpdate(seed) => {
                 self.tell(seed);
+                #[cfg(feature = "parallel")]
                 self.batch.par_update(|_| ());
+                #[cfg(not(feature = "parallel"))]
+                self.batch.update_part(0, 1, &mut ());
             }
             Retain(part) => {
                 let is_kept = |number: u32| number % 3 != u32::from(part % 3);

@@ -263,7 +263,11 @@ fn by_key(batch: &mut Batch<Imp>, verb: u8, key: Key, to: StateRef<Imp>, clock: 
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+    // So many, because a panic in the middle of a move is rare among them.
+    #![proptest_config({
+        let usual = ProptestConfig::default();
+        ProptestConfig { cases: usual.cases * 8, failure_persistence: None, ..usual }
+    })]
 
     #[test]
     fn keys_owners_and_states_agree_after_each_panic_of_a_random_program(program in vec(operation(), 1..40)) {

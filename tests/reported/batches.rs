@@ -272,16 +272,20 @@ impl State<Actor> for Copies {}
 fn an_owned_state_is_edited_in_place_after_it_has_been_ticked() {
     let mut batch = Batch::new();
     let keys = [1, 2, 3].map(|number| batch.insert(Actor::default(), Box::new(Copies(number))));
-    let mut ticks: Vec<fn(&mut Batch<Actor>, demeanor::Key)> = vec![
+    let ticks: [fn(&mut Batch<Actor>, demeanor::Key); 7] = [
         |batch, _| batch.update(&mut GameTime::new()),
         |batch, _| batch.update_in_key_order(&mut GameTime::new()),
         |batch, _| batch.update_part(0, 2, &mut GameTime::new()),
         |batch, key| assert!(!batch.send(key, &"hit", &mut GameTime::new())),
         |batch, key| assert!(batch.with(key, &mut GameTime::new(), |_, _, _| {}).is_some()),
         |batch, key| assert!(batch.set_previous(key, &A)),
+        |batch, _| {
+            #[cfg(feature = "parallel")]
+            drop(batch.par_update(|_| GameTime::new()));
+            #[cfg(not(feature = "parallel"))]
+            batch.update(&mut GameTime::new());
+        },
     ];
-    #[cfg(feature = "parallel")]
-    ticks.push(|batch, _| drop(batch.par_update(|_| GameTime::new())));
     for tick in ticks {
         for key in keys {
             tick(&mut batch, key);
