@@ -334,3 +334,130 @@ fn a_parallel_tick_allocates_nothing_but_its_contexts_once_there_is_room() {
         assert!(batch.iter().map(|(_, drone)| u64::from(drone.0)).sum::<u64>() > 8192 * 100);
     }
 }
+
+/// Six states, each inside the one before.
+struct Level<const N: u8>;
+
+impl<const N: u8> Level<N> {
+    fn update(sentry: &mut Sentry) {
+        sentry.ticks += 1;
+    }
+}
+
+macro_rules! levels {
+    ($($number:literal in $around:expr;)*) => {$(
+        impl State<Sentry> for Level<$number> {
+            fn update(&self, sentry: &mut Sentry, _: &mut Fsm<'_, Sentry>, _: &mut f64) {
+                Self::update(sentry);
+            }
+
+            fn parent(&self) -> Option<StateRef<Sentry>> {
+                $around
+            }
+        }
+    )*};
+}
+
+levels! {
+    1 in None;
+    2 in Some((&Level::<1>).into());
+    3 in Some((&Level::<2>).into());
+    4 in Some((&Level::<3>).into());
+    5 in Some((&Level::<4>).into());
+    6 in Some((&Level::<5>).into());
+}
+
+/// An owned state, with six others around it or none.
+#[derive(Clone)]
+struct Own {
+    is_deep: bool,
+}
+
+impl State<Sentry> for Own {
+    fn update(&self, sentry: &mut Sentry, _: &mut Fsm<'_, Sentry>, _: &mut f64) {
+        sentry.ticks += 1;
+    }
+
+    fn parent(&self) -> Option<StateRef<Sentry>> {
+        self.is_deep.then(|| (&Level::<6>).into())
+    }
+}
+
+/// Owners in states flat, nested six deep, and owned: flat, and with six others around them.
+#[cfg(feature = "std")]
+fn flat_deep_and_owned() -> (demeanor::Batch<Sentry>, Vec<demeanor::Key>) {
+    let mut batch = demeanor::Batch::new();
+    let mut clock = 1.0;
+    let states: [StateRef<Sentry>; 4] = [
+        (&Locked).into(),
+        (&Level::<6>).into(),
+        Box::new(Own { is_deep: false }).into(),
+        Box::new(Own { is_deep: true }).into(),
+    ];
+    let keys = states.map(|state| {
+        let key = batch.insert(Sentry::default(), &Idle);
+        assert!(batch.change_state(key, state, &mut clock));
+        key
+    });
+    (batch, keys.into())
+}
+
+#[cfg(feature = "std")]
+#[test]
+fn questions_about_an_owner_of_a_batch_allocate_nothing() {
+    let (mut batch, keys) = flat_deep_and_owned();
+    batch.update(&mut 2.0);
+    let mut answers = Vec::with_capacity(100);
+    let count = allocations(|| {
+        for &key in &keys {
+            let own = batch.state_of(key).unwrap();
+            let path = batch.path(key).unwrap();
+            answers.push((
+                path.clone().count(),
+                path.rev().take_while(|state| !state.is::<Level<1>>()).count(),
+                batch.is_in_state(key, &**own) && batch.contains_key(key) && batch.get(key).is_some(),
+                batch.is_in_state(key, &Level::<2>),
+                batch.is_in::<Own>(key),
+                batch.time_in_state(key, &5.0),
+                batch.time_in(key, &Level::<3>, &6.0),
+                batch.previous_of(key).is_some_and(|state| state.is::<Idle>()),
+                batch.owners_in(&**own).len(),
+            ));
+        }
+    });
+    assert_eq!(count, 0);
+    assert_eq!(
+        answers,
+        [
+            (1, 1, true, false, false, Some(4.0), None, true, 1),
+            (6, 5, true, true, false, Some(4.0), Some(5.0), true, 1),
+            (1, 1, true, false, true, Some(4.0), None, true, 1),
+            (7, 6, true, true, true, Some(4.0), Some(5.0), true, 1),
+        ]
+    );
+}
+
+#[test]
+fn an_update_of_an_owned_state_six_ancestors_deep_allocates_nothing() {
+    let mut machine = StateMachine::new(Box::new(Own { is_deep: true }));
+    let mut sentry = Sentry::default();
+    assert_eq!(allocations(|| (0..10).for_each(|_| machine.update(&mut sentry, &mut 0.0))), 0);
+    assert_eq!(sentry.ticks, 10 * 7);
+}
+
+#[cfg(feature = "std")]
+#[test]
+fn an_update_of_many_owned_states_six_ancestors_deep_allocates_nothing() {
+    let mut batch = demeanor::Batch::new();
+    for _ in 0..100 {
+        batch.insert(Sentry::default(), Box::new(Own { is_deep: true }));
+    }
+    let count = allocations(|| {
+        for _ in 0..10 {
+            batch.update(&mut 0.0);
+            batch.update_part(0, 1, &mut 0.0);
+        }
+    });
+    assert_eq!(count, 0);
+    assert!(batch.iter().all(|(_, sentry)| sentry.ticks == 20 * 7));
+}

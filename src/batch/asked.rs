@@ -158,6 +158,11 @@ impl<T: Owner> Asked<T> {
         Some(index)
     }
 
+    /// Forgets the numbers of flat singletons.
+    pub(super) fn forget_numbers(&mut self) {
+        self.numbers.clear();
+    }
+
     /// Remembers the number of a flat singleton.
     pub(super) fn remember(&mut self, state: &'static dyn State<T>, index: u32) {
         self.numbers.set(state, index);

@@ -267,7 +267,7 @@ impl<T: Owner> Batch<T> {
     ///
     /// # Panics
     ///
-    /// As [`insert`](Self::insert).
+    /// As [`insert`](Self::insert), and when a callback panics: the owner is then dropped, since nobody has its key.
     ///
     /// # Examples
     ///
@@ -293,7 +293,11 @@ impl<T: Owner> Batch<T> {
     /// ```
     pub fn spawn(&mut self, owner: T, state: impl IntoState<T>, cx: &mut T::Context<'_>) -> Key {
         let key = self.insert(owner, state);
-        self.start(key, cx);
+        let mut panic = FirstPanic::new();
+        if panic.catch(|| self.start(key, cx)).is_none() {
+            panic.catch(|| drop(self.remove(key)));
+        }
+        panic.resume();
         key
     }
 
@@ -598,13 +602,20 @@ impl<T: Owner> fmt::Debug for ForeignGlobal<T> {
 impl<T: Owner> Error for ForeignGlobal<T> {}
 
 /// A clone has the same owners, states, keys and order, so the same calls have the same effects on both. `clone_from`
-/// reuses the room that the batch has.
+/// reuses the room that the batch has; if the `Clone` or `Drop` of an owner or a state panics in it, the batch is empty
+/// afterwards.
 impl<T: Owner + Clone> Clone for Batch<T> {
     fn clone(&self) -> Self {
         Self::of(self.store.clone())
     }
 
     fn clone_from(&mut self, source: &Self) {
+        // They remember the numbers of states, which are others now.
+        self.pass.forget_numbers();
+        #[cfg(feature = "parallel")]
+        {
+            self.workers = Workers::new();
+        }
         self.store.clone_from(&source.store);
     }
 }

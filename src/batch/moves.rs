@@ -21,10 +21,9 @@ use crate::state::{Mover, State, StateRef};
 /// Owners that come and go.
 impl<T: Owner> Store<T> {
     pub(super) fn insert(&mut self, owner: T, mut seat: Seat<T>) -> Key {
-        let mut panic = FirstPanic::new();
         // All that runs code of the game comes first: if it panics, there is no owner.
-        let bucket = self.bucket_for(&seat, &mut panic);
-        panic.resume();
+        let bucket = self.bucket_or_panic(&seat);
+        let mut panic = FirstPanic::new();
         let slot = self.buckets[bucket as usize].len();
         let key = self.places.insert(SharedPlace::new(Place::new(bucket, slot)));
         self.push_row(false, owner, key, bucket, &mut seat);
@@ -39,10 +38,8 @@ impl<T: Owner> Store<T> {
 
     /// Makes room in a state's bucket.
     pub(super) fn reserve(&mut self, additional: usize, state: StateRef<T>) {
-        let mut panic = FirstPanic::new();
         let seat = Seat::new(state);
-        let bucket = self.bucket_for(&seat, &mut panic);
-        panic.resume();
+        let bucket = self.bucket_or_panic(&seat);
         self.places.reserve(additional);
         self.buckets[bucket as usize].reserve(additional, self.has_clock);
         // It may be that nobody comes.
@@ -217,6 +214,19 @@ impl<T: Owner> Store<T> {
             // The number was another state's.
             self.buckets[bucket as usize].times.depth = depth;
             self.arrivals[bucket as usize].times.depth = depth;
+        }
+        bucket
+    }
+
+    /// As [`bucket_for`](Self::bucket_for), for a state that nobody is in yet. If what is asked of it panics, it stays unknown.
+    fn bucket_or_panic(&mut self, seat: &Seat<T>) -> u32 {
+        let mut panic = FirstPanic::new();
+        let bucket = self.bucket_for(seat, &mut panic);
+        if !panic.is_none() {
+            // Nothing is asked of a state that has been known before.
+            self.discarded.extend(self.states.forget(|index| index == bucket));
+            self.discarded.drop_all(&mut panic);
+            panic.resume();
         }
         bucket
     }

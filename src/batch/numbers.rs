@@ -28,6 +28,10 @@ impl<T: Owner> Numbers<T> {
         number.state.is_some_and(|known| ptr::eq(known, state)).then_some(number.index)
     }
 
+    pub(super) fn clear(&mut self) {
+        self.0.iter_mut().for_each(|number| number.state = None);
+    }
+
     pub(super) fn set(&mut self, state: &'static dyn State<T>, index: u32) {
         self.0[Entry::of(state)] = Number { state: Some(state), index };
     }

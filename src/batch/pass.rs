@@ -96,6 +96,11 @@ impl<T: Owner> Pass<T> {
         }
     }
 
+    /// Forgets the numbers that states have had so far.
+    pub(super) fn forget_numbers(&mut self) {
+        self.asked.forget_numbers();
+    }
+
     /// As [`run`](Self::run), with an outcome that is kept elsewhere.
     #[cfg(feature = "parallel")]
     pub(super) fn run_for(&mut self, outcome: &mut Outcome<T>, chunk: &mut Chunk<'_, T>, cx: &mut T::Context<'_>) {

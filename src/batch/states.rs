@@ -227,6 +227,15 @@ impl<T: Owner> Clone for States<T> {
             free: self.free.clone(),
         }
     }
+
+    fn clone_from(&mut self, source: &Self) {
+        self.list.clone_from(&source.list);
+        self.by_identity.clone_from(&source.by_identity);
+        self.singletons.clear();
+        self.by_owned_type.clone_from(&source.by_owned_type);
+        self.order.clone_from(&source.order);
+        self.free.clone_from(&source.free);
+    }
 }
 
 impl<T: Owner> Clone for Known<T> {
@@ -239,5 +248,14 @@ impl<T: Owner> Clone for Known<T> {
             is_flat: self.is_flat,
             updating: self.updating.clone(),
         }
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        self.current.clone_from(&source.current);
+        self.ancestors.clone_from(&source.ancestors);
+        self.is_owned = source.is_owned;
+        self.is_transient = source.is_transient;
+        self.is_flat = source.is_flat;
+        self.updating.clone_from(&source.updating);
     }
 }

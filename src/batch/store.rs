@@ -190,14 +190,29 @@ impl<T: Owner + Clone> Clone for Store<T> {
     }
 
     fn clone_from(&mut self, source: &Self) {
-        self.places.clone_from(&source.places);
-        self.states.clone_from(&source.states);
-        self.buckets.clone_from(&source.buckets);
-        self.arrivals.clone_from(&source.arrivals);
-        self.extras.clone_from(&source.extras);
-        self.global.clone_from(&source.global);
-        self.has_clock = source.has_clock;
-        self.unused.clone_from(&source.unused);
+        let mut panic = FirstPanic::new();
+        // Each by itself: the map's own methods would leak all behind one whose `Drop` panics.
+        for (_, extra) in self.extras.drain() {
+            panic.catch(|| drop(extra));
+        }
+        panic.catch(|| {
+            self.places.clone_from(&source.places);
+            self.states.clone_from(&source.states);
+            self.buckets.clone_from(&source.buckets);
+            self.arrivals.clone_from(&source.arrivals);
+            self.global.clone_from(&source.global);
+            self.has_clock = source.has_clock;
+            self.unused.clone_from(&source.unused);
+            for (key, extra) in &source.extras {
+                self.extras.insert(key, extra.clone());
+            }
+        });
+        if !panic.is_none() {
+            // In a part of each, keys and owners would not agree.
+            let parts = mem::replace(self, Self::with_capacity(0));
+            panic.catch(|| drop(parts));
+        }
+        panic.resume();
     }
 }
 

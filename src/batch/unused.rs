@@ -3,7 +3,6 @@
 //! A state whose bucket is empty may still be the previous state of some owner. To find out, all rows are looked through; so
 //! this waits until enough has happened for it to cost next to nothing.
 
-#[derive(Clone)]
 pub(super) struct Unused {
     /// The numbers of states that may be unused, some of them more than once.
     pub(super) candidates: Vec<u32>,
@@ -44,5 +43,17 @@ impl Unused {
         if !self.candidates.is_empty() {
             self.credit += rows / 64;
         }
+    }
+}
+
+/// The marks are of no use to a clone.
+impl Clone for Unused {
+    fn clone(&self) -> Self {
+        Self { candidates: self.candidates.clone(), marks: Vec::new(), credit: self.credit }
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        self.candidates.clone_from(&source.candidates);
+        self.credit = source.credit;
     }
 }

@@ -207,3 +207,182 @@ fn a_handle_beyond_the_slice_asks_for_nothing() {
     assert_eq!((batch.owners_in(&Graze).len(), batch.owners_in(&Flee).len()), (3, 1));
     assert_eq!(batch.iter().count(), 4);
 }
+
+/// Rule 17: the owners in a boxed state without data were not found by the state that it is.
+#[test]
+fn owners_in_a_boxed_state_without_data_are_owners_in_its_singleton() {
+    #[derive(Clone, Copy)]
+    struct Lazy;
+    impl State<Actor> for Lazy {}
+    static BOARD: Place = Place::new("Board");
+
+    let mut batch = Batch::new();
+    batch.insert(Actor::default(), Box::new(Lazy));
+    batch.insert(Actor::default(), &BOARD);
+    assert_eq!(batch.owners_in(&Lazy).len(), 1);
+    batch.insert(Actor::default(), &Lazy);
+    batch.insert(Actor::default(), std::sync::Arc::new(Lazy));
+    let moved = batch.insert(Actor::default(), &BOARD);
+    assert!(batch.change_state(moved, Box::new(Lazy), &mut GameTime::new()));
+    let census: Vec<_> = batch.census().map(|(state, count)| (state.to_string(), count)).collect();
+    assert_eq!(census, [("Lazy".into(), 4), ("Board".into(), 1)]);
+    assert_eq!((batch.owners_in(&Lazy).len(), batch.owners_in(&*Box::new(Lazy)).len()), (4, 4));
+    assert_eq!(batch.iter().count(), 5);
+}
+
+/// Rule 4: a batch passed over passive states, and machines did not.
+#[test]
+fn a_passive_state_is_passed_over_in_a_batch_as_in_a_machine() {
+    static STATUE: Place = Place::new("Statue").passive();
+    static PLINTH: Place = Place::new("Plinth").passive();
+    static PIGEON: Place = Place::new("Pigeon").inside(&PLINTH);
+    static SHADOW: Place = Place::new("Shadow").inside(&HOUSE).passive();
+    for state in [&STATUE, &PIGEON, &SHADOW, &A] {
+        for global in [&PLINTH, &B] {
+            let mut stage = Stage::new(state).global(global);
+            let mut batch = Batch::new().with_global(global);
+            batch.insert(Actor::default(), state);
+            batch.insert(Actor::default(), state);
+            for _ in 0..2 {
+                let alone = stage.update();
+                batch.update(&mut GameTime::new());
+                assert_eq!(traces(&mut batch), [alone.clone(), alone.clone()]);
+                batch.update_in_key_order(&mut GameTime::new());
+                assert_eq!(traces(&mut batch), [alone.clone(), alone.clone()]);
+                assert!(alone.iter().all(|line| !line.starts_with("Statue") && !line.starts_with("Plinth")));
+            }
+        }
+    }
+}
+
+/// A state that is edited in place would be cloned if anybody else referred to it.
+#[derive(Default)]
+struct Copies(u32);
+
+impl Clone for Copies {
+    fn clone(&self) -> Self {
+        panic!("{} is not to be cloned", self.0)
+    }
+}
+
+impl State<Actor> for Copies {}
+
+/// A pass kept the owned state that it had ticked last, so that it was cloned when it was edited.
+#[test]
+fn an_owned_state_is_edited_in_place_after_it_has_been_ticked() {
+    let mut batch = Batch::new();
+    let keys = [1, 2, 3].map(|number| batch.insert(Actor::default(), Box::new(Copies(number))));
+    let ticks: [fn(&mut Batch<Actor>, demeanor::Key); 7] = [
+        |batch, _| batch.update(&mut GameTime::new()),
+        |batch, _| batch.update_in_key_order(&mut GameTime::new()),
+        |batch, _| batch.update_part(0, 2, &mut GameTime::new()),
+        |batch, key| assert!(!batch.send(key, &"hit", &mut GameTime::new())),
+        |batch, key| assert!(batch.with(key, &mut GameTime::new(), |_, _, _| {}).is_some()),
+        |batch, key| assert!(batch.set_previous(key, &A)),
+        |batch, _| {
+            #[cfg(feature = "parallel")]
+            drop(batch.par_update(|_| GameTime::new()));
+            #[cfg(not(feature = "parallel"))]
+            batch.update(&mut GameTime::new());
+        },
+    ];
+    for tick in ticks {
+        for key in keys {
+            tick(&mut batch, key);
+            batch.current_mut::<Copies>(key).expect("it is its own").0 += 1;
+        }
+    }
+}
+
+/// A mock in a batch was kept by the pass: it was cloned without being told to, and not verified.
+#[cfg(feature = "mock")]
+#[test]
+fn a_mock_in_a_batch_is_edited_and_verified_as_in_a_machine() {
+    use demeanor::mock::MockState;
+
+    let mut batch = Batch::new();
+    let mut mock = MockState::<Actor>::named("Mock");
+    mock.expect_update().times(2).return_const(());
+    let key = batch.insert(Actor::default(), Box::new(mock));
+    batch.update(&mut GameTime::new());
+    batch.update(&mut GameTime::new());
+    let mock = batch.current_mut::<MockState<Actor>>(key).expect("it is its own");
+    mock.checkpoint();
+    mock.expect_update().times(2).return_const(());
+    batch.update(&mut GameTime::new());
+    let removed = batch.remove(key);
+    assert!(panics(|| drop(removed)), "it expects another update");
+
+    let mut mock = MockState::<Actor>::named("Mock");
+    mock.expect_update().times(1).return_const(());
+    let key = batch.insert(Actor::default(), Box::new(mock));
+    batch.update(&mut GameTime::new());
+    drop(batch.remove(key));
+}
+
+/// What a behavior does at once, and whether an exit is tried afterwards, was decided otherwise in a batch.
+#[cfg(feature = "definition")]
+#[test]
+fn exits_are_tried_alike_after_a_change_now_that_is_refused_or_enters_the_same_state() {
+    use demeanor::StateRef;
+    use demeanor::definition::{Definition, Vocabulary};
+
+    #[derive(Clone, Default)]
+    struct Guard {
+        /// Where its behavior changes to at once.
+        now: Option<StateRef<Guard>>,
+        leaves: bool,
+        trace: Vec<String>,
+    }
+    impl Owner for Guard {
+        type Context<'a> = ();
+        type Message = ();
+
+        fn on_change(&mut self, change: &demeanor::Change<'_, Self>, (): &mut ()) {
+            self.trace.push(change.to_string());
+        }
+    }
+    struct Walk;
+    impl State<Guard> for Walk {
+        fn update(&self, guard: &mut Guard, fsm: &mut Fsm<'_, Guard>, (): &mut ()) {
+            if let Some(to) = guard.now.take() {
+                let is_made = fsm.change_state_now(guard, to, &mut ());
+                guard.trace.push(format!("made: {is_made}"));
+            }
+        }
+    }
+    struct Barred;
+    impl State<Guard> for Barred {
+        fn can_enter(&self, _: &Guard, _: &Fsm<'_, Guard>, (): &()) -> bool {
+            false
+        }
+    }
+    struct Elsewhere;
+    impl State<Guard> for Elsewhere {}
+
+    let vocabulary = Vocabulary::new().flag("leaves", |guard: &Guard, ()| guard.leaves).behaviour("walk", &Walk);
+    let flat = "initial = \"a\"\n[states.a]\nbehaviour = \"walk\"\nexits = [{ to = \"b\", when = \"leaves\" }]\n\
+                [states.b]\nexits = [{ to = \"a\" }]\n";
+    let nested = "initial = \"a\"\n[states.house]\nexits = [{ to = \"b\", when = \"leaves\" }]\n\
+                  [states.a]\nparent = \"house\"\nbehaviour = \"walk\"\n[states.b]\nexits = [{ to = \"a\" }]\n";
+    for file in [flat, nested] {
+        let definition = Definition::parse(file, &vocabulary).unwrap();
+        let a = definition.state("a").unwrap();
+        let ways: [StateRef<Guard>; 4] = [(&Barred).into(), a.clone(), (&Elsewhere).into(), a];
+        for to in ways {
+            let guard = |leaves| Guard { now: Some(to.clone()), leaves, trace: Vec::new() };
+            let mut machines = [true, false].map(|leaves| (guard(leaves), definition.machine()));
+            let mut batch = Batch::new();
+            let keys = [true, false].map(|leaves| batch.insert(guard(leaves), definition.initial()));
+            for _ in 0..3 {
+                batch.update(&mut ());
+                for ((guard, machine), key) in machines.iter_mut().zip(keys) {
+                    machine.update(guard, &mut ());
+                    assert_eq!(batch[key].trace, guard.trace, "after a change now to {to}");
+                    assert_eq!(batch.state_of(key), machine.current());
+                    assert_eq!(batch.previous_of(key), machine.previous());
+                }
+            }
+        }
+    }
+}

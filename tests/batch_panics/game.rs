@@ -1,0 +1,340 @@
+//! A game of which every piece can panic: its owner, its clock, its states.
+
+use std::borrow::Cow;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
+use std::fmt;
+use std::panic::resume_unwind;
+use std::sync::Arc;
+
+use demeanor::{Batch, Change, Fsm, Key, Owner, State, StateRef};
+
+thread_local! {
+    /// What panics, and after how many more calls.
+    static ARMED: RefCell<Vec<(&'static str, u32)>> = const { RefCell::new(Vec::new()) };
+    /// Whether what it panics with panics when it is dropped.
+    static IS_EXPLOSIVE: Cell<bool> = const { Cell::new(false) };
+    static ROOMS: Cell<u32> = const { Cell::new(0) };
+    static IMPS: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Pieces panic, each once: when they have been called that many times more.
+pub(crate) fn arm(pieces: &[(&'static str, u32)]) {
+    ARMED.set(pieces.to_vec());
+}
+
+/// Whether what a piece panics with panics itself when it is dropped.
+pub(crate) fn arm_payloads(is_explosive: bool) {
+    IS_EXPLOSIVE.set(is_explosive);
+}
+
+/// How many rooms there are that are no singletons.
+pub(crate) fn live_rooms() -> u32 {
+    ROOMS.get()
+}
+
+/// How many imps there are.
+pub(crate) fn live_imps() -> u32 {
+    IMPS.get()
+}
+
+/// A payload.
+pub(crate) struct Explosive;
+
+impl Drop for Explosive {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            resume_unwind(Box::new("dropped"));
+        }
+    }
+}
+
+/// Panics if it is its turn. Without the panic hook's message: it is expected. Not while another panic unwinds, which would end
+/// the process.
+fn trip(piece: &str) {
+    if std::thread::panicking() {
+        return;
+    }
+    let is_due = ARMED.with_borrow_mut(|armed| {
+        let Some(at) = armed
+            .iter()
+            .position(|(of, _)| *of == piece || of.strip_prefix('*').is_some_and(|suffix| piece.ends_with(suffix)))
+        else {
+            return false;
+        };
+        let left = armed[at].1;
+        armed[at].1 = left.saturating_sub(1);
+        if left == 0 {
+            armed.remove(at);
+        }
+        left == 0
+    });
+    if is_due {
+        resume_unwind(if IS_EXPLOSIVE.get() { Box::new(Explosive) } else { Box::new("tripped") });
+    }
+}
+
+/// An owner that asks, once, for what it is ordered to.
+pub(crate) struct Imp {
+    pub(crate) number: u32,
+    pub(crate) ticks: u32,
+    pub(crate) order: Option<StateRef<Imp>>,
+    pub(crate) request: u8,
+}
+
+impl Imp {
+    pub(crate) fn new(number: u32) -> Self {
+        IMPS.set(IMPS.get() + 1);
+        Self { number, ticks: 0, order: None, request: 0 }
+    }
+}
+
+impl Clone for Imp {
+    fn clone(&self) -> Self {
+        trip("owner.clone");
+        let mut imp = Self::new(self.number);
+        imp.ticks = self.ticks;
+        imp.order.clone_from(&self.order);
+        imp.request = self.request;
+        imp
+    }
+}
+
+impl Drop for Imp {
+    fn drop(&mut self) {
+        IMPS.set(IMPS.get() - 1);
+        trip("owner.drop");
+    }
+}
+
+pub(crate) struct Clock(f64);
+
+impl Clock {
+    pub(crate) fn new() -> Self {
+        Self(0.0)
+    }
+
+    pub(crate) fn at(now: f64) -> Self {
+        Self(now)
+    }
+}
+
+impl Owner for Imp {
+    type Context<'a> = Clock;
+    type Message = ();
+
+    fn now(clock: &Clock) -> f64 {
+        trip("now");
+        clock.0
+    }
+
+    fn label(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        trip("label");
+        write!(f, "imp {}", self.number)
+    }
+
+    fn on_change(&mut self, change: &Change<'_, Self>, _: &mut Clock) {
+        if change.is_taken() {
+            trip("on_change");
+        }
+    }
+
+    fn after_change(&mut self, _: &Change<'_, Self>, _: &mut Clock) {
+        trip("after_change");
+    }
+}
+
+/// A state that may panic in all that a state can be asked, or asked to do.
+pub(crate) struct Room {
+    name: &'static str,
+    around: Option<StateRef<Imp>>,
+    keeps_history: bool,
+}
+
+impl Room {
+    pub(crate) fn new(name: &'static str) -> Self {
+        ROOMS.set(ROOMS.get() + 1);
+        Self { name, around: None, keeps_history: false }
+    }
+
+    pub(crate) fn inside(mut self, around: StateRef<Imp>) -> Self {
+        self.around = Some(around);
+        self
+    }
+
+    pub(crate) fn keeping_history(mut self) -> Self {
+        self.keeps_history = true;
+        self
+    }
+}
+
+impl Clone for Room {
+    fn clone(&self) -> Self {
+        trip(&format!("{}.clone", self.name));
+        let mut room = Self::new(self.name);
+        room.around.clone_from(&self.around);
+        room.keeps_history = self.keeps_history;
+        room
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        ROOMS.set(ROOMS.get() - 1);
+        trip(&format!("{}.drop", self.name));
+    }
+}
+
+/// Singletons.
+pub(crate) struct A;
+pub(crate) struct B;
+struct Hall;
+pub(crate) struct Niche;
+
+fn ask(imp: &mut Imp, fsm: &mut Fsm<'_, Imp>, clock: &mut Clock) {
+    let Some(state) = imp.order.take() else { return };
+    match imp.request % 10 {
+        0 => fsm.change_state(state),
+        1 => {
+            fsm.change_state_now(imp, state, clock);
+        }
+        2 => fsm.push_state(state),
+        3 => {
+            fsm.push_state(state);
+            fsm.pop_state();
+        }
+        4 => fsm.revert_state(),
+        5 => {
+            fsm.change_state(state);
+            fsm.change_state(&B);
+        }
+        6 => fsm.resume_state(state),
+        7 => fsm.force_state(state),
+        8 => {
+            fsm.ensure_state(state);
+            fsm.send(());
+        }
+        _ => {
+            fsm.send_now(imp, &(), clock);
+            fsm.pop_state();
+        }
+    }
+}
+
+macro_rules! rooms {
+    ($($state:ty, $name:expr, $parent:expr, $keeps_history:expr;)*) => {$(
+        impl State<Imp> for $state {
+            fn enter(&self, _: &mut Imp, _: &mut Fsm<'_, Imp>, _: &mut Clock) {
+                trip(&format!("{}.enter", $name(self)));
+            }
+
+            fn update(&self, imp: &mut Imp, fsm: &mut Fsm<'_, Imp>, clock: &mut Clock) {
+                // Only the innermost counts.
+                let current = fsm.current().and_then(|current| current.downcast_ref::<Self>());
+                if current.is_some_and(|current| size_of::<Self>() == 0 || std::ptr::eq(current, self)) {
+                    imp.ticks += 1;
+                }
+                ask(imp, fsm, clock);
+                trip(&format!("{}.update", $name(self)));
+            }
+
+            fn exit(&self, _: &mut Imp, _: &mut Fsm<'_, Imp>, _: &mut Clock) {
+                trip(&format!("{}.exit", $name(self)));
+            }
+
+            fn on_message(&self, _: &mut Imp, (): &(), _: &mut Fsm<'_, Imp>, _: &mut Clock) -> bool {
+                trip(&format!("{}.on_message", $name(self)));
+                false
+            }
+
+            fn can_enter(&self, _: &Imp, _: &Fsm<'_, Imp>, _: &Clock) -> bool {
+                trip(&format!("{}.can_enter", $name(self)));
+                true
+            }
+
+            fn can_exit(&self, _: &Imp, _: &Fsm<'_, Imp>, _: &Clock) -> bool {
+                trip(&format!("{}.can_exit", $name(self)));
+                true
+            }
+
+            fn parent(&self) -> Option<StateRef<Imp>> {
+                trip(&format!("{}.parent", $name(self)));
+                $parent(self)
+            }
+
+            fn initial(&self) -> Option<StateRef<Imp>> {
+                trip(&format!("{}.initial", $name(self)));
+                None
+            }
+
+            fn keeps_history(&self) -> bool {
+                trip(&format!("{}.keeps_history", $name(self)));
+                $keeps_history(self)
+            }
+
+            fn is_passive(&self) -> bool {
+                trip(&format!("{}.is_passive", $name(self)));
+                false
+            }
+
+            fn name(&self) -> Cow<'_, str> {
+                trip(&format!("{}.name", $name(self)));
+                $name(self).into()
+            }
+        }
+    )*};
+}
+
+rooms! {
+    Room, |room: &Self| room.name, |room: &Self| room.around.clone(), |room: &Self| room.keeps_history;
+    A, |_: &Self| "A", |_: &Self| None, |_: &Self| false;
+    B, |_: &Self| "B", |_: &Self| None, |_: &Self| false;
+    Hall, |_: &Self| "Hall", |_: &Self| None, |_: &Self| true;
+    Niche, |_: &Self| "Niche", |_: &Self| Some((&Hall).into()), |_: &Self| false;
+}
+
+/// The states that random programs use: singletons, then such as are made at run time.
+pub(crate) fn state(kind: u8) -> StateRef<Imp> {
+    let valley = || -> StateRef<Imp> { Arc::new(Room::new("Valley").keeping_history()).into() };
+    match kind % 8 {
+        0 => (&A).into(),
+        1 => (&B).into(),
+        2 => (&Niche).into(),
+        3 => (&Hall).into(),
+        4 => Arc::new(Room::new("Shared")).into(),
+        5 => Box::new(Room::new("Owned")).into(),
+        6 => Arc::new(Room::new("Tent").inside(valley())).into(),
+        _ => Box::new(Room::new("Hut").inside(valley())).into(),
+    }
+}
+
+/// Whatever a batch can be asked, it answers of the owners of these keys, and of nobody else, and the answers agree.
+#[track_caller]
+pub(crate) fn assert_agrees(batch: &Batch<Imp>, keys: &[Key]) {
+    let expected: BTreeSet<_> = keys.iter().copied().collect();
+    assert_eq!(batch.keys().collect::<BTreeSet<_>>(), expected, "the keys");
+    assert_eq!((batch.len(), batch.keys().len(), batch.iter().len()), (keys.len(), keys.len(), keys.len()));
+    let in_rows: Vec<_> = batch.iter().map(|(key, imp)| (key, imp.number)).collect();
+    assert_eq!(in_rows.len(), keys.len(), "the rows");
+    for (key, number) in in_rows {
+        assert_eq!(batch.get(key).map(|imp| imp.number), Some(number), "by key and by row");
+    }
+    let mut by_state = 0;
+    for key in keys {
+        let imp = batch.get(*key).expect("it is there");
+        let path: Vec<_> = batch.path(*key).expect("it is there").cloned().collect();
+        assert_eq!(batch.state_of(*key), path.last());
+        let Some(current) = batch.state_of(*key) else { continue };
+        let mut chain: Vec<_> = std::iter::successors(Some(current.clone()), |state| state.parent()).collect();
+        chain.reverse();
+        assert_eq!(path, chain, "the path is that of the state");
+        assert!(path.iter().all(|active| batch.is_in_state(*key, &**active)));
+        assert!(
+            batch.owners_in(&**current).iter().any(|other| std::ptr::eq(other, imp)),
+            "imp {} is among those in {current}",
+            imp.number
+        );
+        by_state += 1;
+    }
+    assert_eq!(batch.census().map(|(_, count)| count).sum::<usize>(), by_state, "the census");
+}
