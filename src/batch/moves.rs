@@ -224,7 +224,7 @@ impl<T: Owner> Store<T> {
         let bucket = self.bucket_for(seat, &mut panic);
         if !panic.is_none() {
             // Nothing is asked of a state that has been known before.
-            self.discarded.extend(self.states.forget(|index| index == bucket));
+            self.states.forget(|index| index == bucket, &mut self.discarded);
             self.discarded.drop_all(&mut panic);
             panic.resume();
         }
