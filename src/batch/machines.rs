@@ -106,9 +106,8 @@ impl<T: Owner> ChunkMachines<'_, T> {
             Phase::Exit(_) => return self.asked.misused.push((slot, request)),
             // Only the first request of an owner, whether or not the batch knows what it names.
             Phase::Update if self.individuals.get(slot).is_none() && self.asked.mover_of(slot).is_none() => {
-                if let Some(mover) = self.mover(slot, &request)
-                    && self.asked.add(mover)
-                {
+                let mover = self.mover(slot, &request);
+                if let Some(mover) = mover.filter(|mover| self.asked.add(*mover)) {
                     if let Request::ChangeSingleton(to) = request {
                         self.asked.remember(to, mover.target());
                     }
@@ -132,9 +131,8 @@ impl<T: Owner> ChunkMachines<'_, T> {
                 seat.entered_at = at;
                 individual.count = 1;
             }
-            if let Some(mover) = self.asked.supersede(slot)
-                && let Some(request) = mover.request(self.rows.states)
-            {
+            let mover = self.asked.supersede(slot);
+            if let Some(request) = mover.and_then(|mover| mover.request(self.rows.states)) {
                 individual.requests.push(request);
             }
         }

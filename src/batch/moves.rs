@@ -64,9 +64,8 @@ impl<T: Owner> Store<T> {
     }
 
     fn forget_extra(&mut self, key: Key) {
-        if !self.extras.is_empty()
-            && let Some(extra) = self.extras.remove(key)
-        {
+        let extra = if self.extras.is_empty() { None } else { self.extras.remove(key) };
+        if let Some(extra) = extra {
             discard(extra, &mut self.discarded);
         }
     }

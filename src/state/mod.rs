@@ -13,9 +13,11 @@ pub(crate) use self::bulk::Bulk;
 #[cfg(feature = "std")]
 pub(crate) use self::bulk::Mover;
 pub(crate) use self::name::short_name;
+#[cfg(feature = "std")]
+pub(crate) use self::reference::Identity;
 #[cfg(feature = "definition")]
 pub(crate) use self::reference::WeakStateRef;
-pub(crate) use self::reference::{Identity, same};
+pub(crate) use self::reference::same;
 pub use self::reference::{IntoState, StateRef};
 use crate::fsm::Fsm;
 use crate::owner::Owner;

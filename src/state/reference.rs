@@ -134,6 +134,7 @@ impl<T: Owner> StateRef<T> {
     }
 
     /// Whether dropping it can run code of the game: the `Drop` of a state that is held.
+    #[cfg(feature = "std")]
     #[inline]
     pub(crate) fn is_held(&self) -> bool {
         matches!(self.0, Repr::Held(Some(_)))
