@@ -3,7 +3,7 @@
 use std::mem;
 
 use super::panics::FirstPanic;
-use super::pass::CHUNK;
+use super::slots::CHUNK;
 use crate::owner::Owner;
 use crate::requests::Requests;
 use crate::seat::Seat;
@@ -109,6 +109,20 @@ impl<T: Owner> Individuals<T> {
         individual.is_touched = false;
         individual.is_mover = false;
         individual
+    }
+
+    /// Takes the one back that was added last: it is no individual any more.
+    #[cfg(feature = "parallel")]
+    pub(super) fn take_back(&mut self, panic: &mut FirstPanic) {
+        let Some(last) = self.in_use.checked_sub(1) else { return };
+        let Individual { slot, seat, .. } = &mut self.list[last];
+        self.places[*slot] = 0;
+        self.in_use = last;
+        seat.empty_into(|state| {
+            if state.is_held() {
+                panic.catch(|| drop(state));
+            }
+        });
     }
 
     /// Lets each that has not finished its tick do so.

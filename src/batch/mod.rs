@@ -31,7 +31,8 @@ pub use self::key::Key;
 use self::panics::FirstPanic;
 #[cfg(feature = "parallel")]
 use self::parallel::Workers;
-use self::pass::{CHUNK, Part, Pass};
+use self::pass::{Part, Pass};
+use self::slots::CHUNK;
 use self::store::Store;
 use crate::change::NameOf;
 use crate::machine::StateMachine;

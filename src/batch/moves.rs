@@ -77,7 +77,7 @@ impl<T: Owner> Store<T> {
     ///
     /// The last row of the bucket takes the place of one that leaves; so they leave from the last to the first.
     pub(super) fn move_rows(&mut self, bucket: u32, start: usize, outcome: &mut Outcome<T>) {
-        let Outcome { movers, moved_at, individuals, changed, unmet, panic } = outcome;
+        let Outcome { movers, moved_at, individuals, changed, unmet, panic, .. } = outcome;
         self.empty_seats(bucket, start, individuals);
         for individual in individuals.by_slot().iter_mut().rev() {
             if individual.is_mover || !individual.is_touched {

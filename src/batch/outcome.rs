@@ -16,6 +16,9 @@ pub(super) struct Outcome<T: Owner> {
     pub(super) changed: Vec<usize>,
     /// Singletons that an owner has asked for, and that the batch does not know.
     pub(super) unmet: Vec<&'static dyn State<T>>,
+    /// How many owners have handled a message.
+    #[cfg(feature = "parallel")]
+    pub(super) handled: usize,
     pub(super) panic: FirstPanic,
 }
 
@@ -27,6 +30,8 @@ impl<T: Owner> Outcome<T> {
             individuals: Individuals::new(),
             changed: Vec::new(),
             unmet: Vec::new(),
+            #[cfg(feature = "parallel")]
+            handled: 0,
             panic: FirstPanic::new(),
         }
     }

@@ -23,10 +23,6 @@ use crate::single::Single;
 use crate::slice::FsmSlice;
 use crate::state::{Mover, StateRef};
 
-/// How many owners are updated before their changes are made: enough to pay for the virtual calls, few enough that an owner
-/// is still in the cache when it changes.
-pub(super) const CHUNK: usize = 2048;
-
 /// Some consecutive rows of a bucket.
 pub(super) struct Chunk<'a, T: Owner> {
     pub(super) owners: &'a mut [T],
@@ -101,12 +97,41 @@ impl<T: Owner> Pass<T> {
         self.asked.forget_numbers();
     }
 
-    /// As [`run`](Self::run), with an outcome that is kept elsewhere.
+    /// Offers a message to each owner of a chunk, and counts those that handle it.
     #[cfg(feature = "parallel")]
-    pub(super) fn run_for(&mut self, outcome: &mut Outcome<T>, chunk: &mut Chunk<'_, T>, cx: &mut T::Context<'_>) {
-        mem::swap(&mut self.outcome, outcome);
-        self.run(chunk, cx);
-        mem::swap(&mut self.outcome, outcome);
+    pub(super) fn offer(&mut self, message: &T::Message, chunk: &mut Chunk<'_, T>, cx: &mut T::Context<'_>) {
+        let Self { asked, outcome, made, made_at, .. } = self;
+        let Outcome { individuals, changed, panic, handled, .. } = outcome;
+        let Chunk { owners, seats, rows, global, .. } = chunk;
+        for (slot, owner) in owners.iter_mut().enumerate() {
+            if let Some(seat) = seats.get_mut(slot) {
+                let mut single = Single::new(seat, &global.state);
+                let is_handled = panic.catch(|| single.send(owner, message, cx));
+                if single.is_touched {
+                    changed.push(slot);
+                }
+                panic.catch(|| drop(single));
+                *handled += usize::from(is_handled == Some(true));
+            } else {
+                let individual = individuals.add(slot);
+                rows.load(slot, rows.known().state(), &mut individual.seat);
+                let is_handled =
+                    panic.catch(|| individual.run(&global.state, |single| single.send(owner, message, cx)));
+                *handled += usize::from(is_handled == Some(true));
+                if !individual.is_touched || turn_to_mover(individual, asked, rows, made, made_at) {
+                    let is_plain = individual.seat.rare.as_ref().is_none_or(|rare| !rare.is_memorable());
+                    if is_plain && !rows.has_extras() {
+                        // Nothing else is kept of it: as many as there are owners, they would be too much.
+                        individuals.take_back(panic);
+                    }
+                }
+            }
+            if !panic.is_none() {
+                break;
+            }
+        }
+        individuals.finish_each(|_| {});
+        self.join_made();
     }
 
     /// Runs a chunk's part in a tick. What is left to do is to move the owners to their new buckets, as the outcome says.
@@ -245,15 +270,7 @@ impl<T: Owner> Pass<T> {
             panic.catch(act);
             if individual.is_touched {
                 replaced.insert(slot);
-                if let Some(mover) = made_change(individual, asked, &chunk.rows) {
-                    if made.is_empty() {
-                        *made_at = individual.seat.entered_at;
-                    }
-                    if individual.seat.entered_at.total_cmp(made_at).is_eq() {
-                        individual.is_mover = true;
-                        made.push(mover);
-                    }
-                }
+                turn_to_mover(individual, asked, &chunk.rows, made, made_at);
             }
         });
         if !replaced.is_empty() {
@@ -301,6 +318,27 @@ impl<T: Owner> Pass<T> {
             }
         }
     }
+}
+
+/// Makes a mover of an individual that has gone from one flat state to another, if it has changed when the others have. Returns
+/// whether it is one.
+fn turn_to_mover<T: Owner>(
+    individual: &mut Individual<T>,
+    asked: &mut Asked<T>,
+    rows: &Rows<'_, T>,
+    made: &mut Vec<Mover>,
+    made_at: &mut f64,
+) -> bool {
+    let Some(mover) = made_change(individual, asked, rows) else { return false };
+    let entered_at = individual.seat.entered_at;
+    if made.is_empty() {
+        *made_at = entered_at;
+    }
+    individual.is_mover = entered_at.total_cmp(made_at).is_eq();
+    if individual.is_mover {
+        made.push(mover);
+    }
+    individual.is_mover
 }
 
 /// What an individual has come to as a mover, if it has gone from one flat state to another that the batch knows.

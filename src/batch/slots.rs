@@ -1,6 +1,8 @@
-//! A set of a chunk's slots.
+//! The slots of a chunk, and a set of them.
 
-use super::pass::CHUNK;
+/// How many owners are updated before their changes are made: enough to pay for the virtual calls, few enough that an owner
+/// is still in the cache when it changes.
+pub(super) const CHUNK: usize = 2048;
 
 #[derive(Clone)]
 pub(super) struct Slots {

@@ -1,11 +1,12 @@
-//! The chunks of a parallel tick, each updated with its changes by some thread.
+//! The chunks of a parallel tick, each updated with its changes by some thread; or offered a message.
 
 use std::sync::{Mutex, PoisonError};
 
 use super::super::columns::{Columns, Tag, Times};
 use super::super::outcome::Outcome;
-use super::super::pass::{CHUNK, Chunk, Global, Part, Pass};
+use super::super::pass::{Chunk, Global, Part, Pass};
 use super::super::rows::{Extras, Rows};
+use super::super::slots::CHUNK;
 use super::super::states::States;
 use crate::owner::Owner;
 use crate::seat::Seat;
@@ -74,7 +75,9 @@ pub(super) struct Extent {
 }
 
 /// What all chunks share.
-pub(super) struct Ticks<'a, T: Owner, M> {
+pub(super) struct Ticks<'a, T: Owner, R, M> {
+    /// What is done with each chunk.
+    pub(super) act: &'a R,
     pub(super) make: &'a M,
     /// The passes that no thread is using.
     pub(super) idle: &'a Mutex<Vec<Pass<T>>>,
@@ -99,8 +102,9 @@ struct Chunks<'a, T: Owner> {
     ticked: &'a mut [Ticked<T>],
 }
 
-impl<'c, T: Owner, M: Fn(usize) -> T::Context<'c> + Sync> Ticks<'_, T, M>
+impl<'c, T: Owner, R, M: Fn(usize) -> T::Context<'c> + Sync> Ticks<'_, T, R, M>
 where
+    R: Fn(&mut Pass<T>, &mut Chunk<'_, T>, &mut T::Context<'c>) + Sync,
     T: Send,
     T::Message: Send,
     T::Context<'c>: Send,
@@ -162,13 +166,13 @@ where
         }
         let middle = ticked.len() / 2;
         let (left, right) = ticked.split_at_mut(middle);
-        let (left_seatsers, right_owners) = owners.split_at_mut(middle * CHUNK);
+        let (left_owners, right_owners) = owners.split_at_mut(middle * CHUNK);
         let (left_seats, right_seats) = seats.split_at_mut(seats.len().min(middle * CHUNK));
         let behind = right.len();
         let part =
             |start, number, owners, seats, ticked| Chunks { bucket, start, number, owners, seats, noted, ticked };
         let last = part(start + middle * CHUNK, number, right_owners, right_seats, right);
-        let first = part(start, number + behind, left_seatsers, left_seats, left);
+        let first = part(start, number + behind, left_owners, left_seats, left);
         let (mut contexts, mut others) = rayon::join(|| self.run_chunks(last), || self.run_chunks(first));
         contexts.append(&mut others);
         contexts
@@ -177,7 +181,11 @@ where
     fn run_chunk(&self, number: usize, mut chunk: Chunk<'_, T>, ticked: &mut Ticked<T>) -> Vec<T::Context<'c>> {
         let outcome = &mut ticked.outcome;
         let context = outcome.panic.catch(|| (self.make)(number)).map(|mut cx| {
-            with_idle(self.idle, |pass| pass.run_for(outcome, &mut chunk, &mut cx));
+            with_idle(self.idle, |pass| {
+                std::mem::swap(&mut pass.outcome, outcome);
+                (self.act)(pass, &mut chunk, &mut cx);
+                std::mem::swap(&mut pass.outcome, outcome);
+            });
             cx
         });
         ticked.count(chunk.rows.bucket, chunk.rows.tags(), !self.extras.is_empty());

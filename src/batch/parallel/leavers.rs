@@ -16,8 +16,8 @@ use slotmap::SlotMap;
 
 use super::super::columns::{Columns, Tag};
 use super::super::key::Key;
-use super::super::pass::CHUNK;
 use super::super::place::{Place, SharedPlace};
+use super::super::slots::CHUNK;
 use super::chunks::ChunkMovers;
 use crate::owner::Owner;
 use crate::state::Mover;

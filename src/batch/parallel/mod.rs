@@ -33,8 +33,9 @@ use super::columns::Columns;
 use super::key::Key;
 use super::moves::{Arrivals, move_each};
 use super::panics::FirstPanic;
-use super::pass::{CHUNK, Pass};
+use super::pass::{Chunk, Pass};
 use super::place::SharedPlace;
+use super::slots::CHUNK;
 use super::store::Store;
 use crate::owner::Owner;
 use crate::state::Mover;
@@ -135,20 +136,91 @@ impl<T: Owner> Batch<T> {
         T::Message: Send,
         T::Context<'c>: Send,
     {
+        self.par_do(Pass::run, make).0
+    }
+
+    /// Offers a message to every owner's machine, on the threads of rayon's current pool. Returns how many handled it, and the
+    /// contexts.
+    ///
+    /// The owners are visited state by state and chunk by chunk, each chunk with a context of its own, as by
+    /// [`par_update`](Self::par_update); not in the order of their keys, as by [`broadcast`](Self::broadcast).
+    ///
+    /// # Panics
+    ///
+    /// When a callback or `make` panics, once the batch is in order. The owners behind that one in its chunk are not offered the
+    /// message. The first panic, by the order of chunks, is the one that goes on.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::{Batch, Fsm, Owner, State};
+    ///
+    /// struct Soldier;
+    /// struct Retreat;
+    ///
+    /// impl Owner for Soldier {
+    ///     type Context<'a> = ();
+    ///     type Message = Retreat;
+    /// }
+    ///
+    /// struct Fight;
+    /// struct Flee;
+    /// impl State<Soldier> for Flee {}
+    /// impl State<Soldier> for Fight {
+    ///     fn on_message(&self, _: &mut Soldier, _: &Retreat, fsm: &mut Fsm<'_, Soldier>, _: &mut ()) -> bool {
+    ///         fsm.change_state(&Flee);
+    ///         true
+    ///     }
+    /// }
+    ///
+    /// let mut army = Batch::new();
+    /// army.extend((0..10_000).map(|_| (Soldier, &Fight)));
+    /// let (handled, _) = army.par_broadcast(&Retreat, |_chunk| ());
+    /// assert_eq!(handled, 10_000);
+    /// assert_eq!(army.owners_in(&Flee).len(), 10_000);
+    /// ```
+    pub fn par_broadcast<'c>(
+        &mut self,
+        message: &T::Message,
+        make: impl Fn(usize) -> T::Context<'c> + Sync,
+    ) -> (usize, Vec<T::Context<'c>>)
+    where
+        T: Send,
+        T::Message: Send + Sync,
+        T::Context<'c>: Send,
+    {
+        let (contexts, handled) = self.par_do(|pass, chunk, cx| pass.offer(message, chunk, cx), make);
+        (handled, contexts)
+    }
+
+    /// Does something with each chunk of owners. Returns the contexts, and how many owners have handled a message.
+    fn par_do<'c>(
+        &mut self,
+        act: impl Fn(&mut Pass<T>, &mut Chunk<'_, T>, &mut T::Context<'c>) + Sync,
+        make: impl Fn(usize) -> T::Context<'c> + Sync,
+    ) -> (Vec<T::Context<'c>>, usize)
+    where
+        T: Send,
+        T::Message: Send,
+        T::Context<'c>: Send,
+    {
         let Self { store, workers, .. } = self;
         let mut panic = FirstPanic::new();
         workers.measure(store);
         let contexts = in_line(store, &mut workers.line, &mut panic, |store, line| {
             let Store { states, extras, global, .. } = store;
-            let ticks = Ticks { make: &make, idle: &workers.idle, states, extras, global, extents: &workers.extents };
+            let (idle, extents) = (&workers.idle, &workers.extents);
+            let ticks = Ticks { act: &act, make: &make, idle, states, extras, global, extents };
             let chunks = workers.extents.last().map_or(0, |all| all.chunks);
             ticks.run(0, line, &mut workers.ticked[..chunks])
         });
         move_all(store, workers, &mut panic);
+        let mut handled = 0;
         for nth in 0..workers.extents.len() - 1 {
             for ticked in workers.ticked[chunks_of(&workers.extents, nth)].iter_mut().rev() {
                 let outcome = &mut ticked.outcome;
                 outcome.movers.clear();
+                handled += mem::take(&mut outcome.handled);
                 panic.keep_other(&mut outcome.panic);
                 // As many as there are owners, they would be too much to keep.
                 outcome.give_back();
@@ -157,7 +229,7 @@ impl<T: Owner> Batch<T> {
         store.unused.pay(store.places.len());
         store.tidy(&mut panic);
         panic.resume();
-        contexts.unwrap_or_default()
+        (contexts.unwrap_or_default(), handled)
     }
 }
 

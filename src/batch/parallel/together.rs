@@ -5,7 +5,7 @@ use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIter
 use rayon::slice::ParallelSliceMut;
 
 use super::super::columns::Columns;
-use super::super::pass::CHUNK;
+use super::super::slots::CHUNK;
 use super::chunks::ChunkMovers;
 use crate::owner::Owner;
 
