@@ -382,7 +382,7 @@
 //! | feature | gives |
 //! |---|---|
 //! | `std` (default) | `Batch`; without it the crate is `no_std` with `alloc` |
-//! | `parallel` | `Batch::par_update` and `Batch::par_extend`, on all cores |
+//! | `parallel` | `Batch::par_update`, `Batch::par_broadcast` and `Batch::par_extend`, on all cores |
 //! | `definition` | module `definition`: machines from files that a designer edits |
 //! | `script` | conditions and behaviors of such a file, written in Rhai |
 //! | `watch` | `definition::Watch`, which reloads such a file when it is saved |

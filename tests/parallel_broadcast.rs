@@ -78,9 +78,9 @@ impl State<Soldier> for Mission {
     fn on_message(&self, soldier: &mut Soldier, _: &Order, fsm: &mut Fsm<'_, Soldier>, _: &mut f64) -> bool {
         soldier.log.push("Mission.on_message");
         if self.0 == 0 {
-            fsm.change_state(&Idle)
+            fsm.change_state(&Idle);
         } else {
-            fsm.change_state(Box::new(Self(self.0 - 1)))
+            fsm.change_state(Box::new(Self(self.0 - 1)));
         }
         true
     }
@@ -107,8 +107,10 @@ fn pool(threads: usize) -> ThreadPool {
     ThreadPoolBuilder::new().num_threads(threads).build().expect("threads")
 }
 
-/// What there is to know of each owner.
-fn seen(batch: &Batch<Soldier>, keys: &[Key], now: f64) -> Vec<(Soldier, Option<String>, Option<String>, Option<f64>)> {
+/// What there is to know of an owner: itself, the names of its current and previous state, its time in the state.
+type Seen = (Soldier, Option<String>, Option<String>, Option<f64>);
+
+fn seen(batch: &Batch<Soldier>, keys: &[Key], now: f64) -> Vec<Seen> {
     let name = |state: Option<&StateRef<Soldier>>| state.map(|state| state.name().into_owned());
     let one = |key: &Key| {
         let soldier = batch.get(*key).expect("nobody has gone").clone();
