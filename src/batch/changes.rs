@@ -223,7 +223,7 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
             |owners, rest, fsm| from.can_exit_each(owners, rest, fsm, cx, refused),
             |slot| dropped.insert(slot),
         );
-        self.refuse_all(Refusal::Exit(from));
+        self.refuse_all(None, Refusal::Exit(from));
     }
 
     fn ask_can_enter(&mut self) {
@@ -235,36 +235,46 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
             let Self { owners, rows, global, asked, outcome, workspace, cx } = self;
             let Outcome { individuals, unmet, panic, .. } = &mut **outcome;
             let Workspace { grouping, refused, dropped, .. } = &mut **workspace;
+            let range = mem::replace(&mut start, end)..end;
             Handles { rows, global, asked, individuals, unmet, panic }.go_through(
                 owners,
-                &grouping.movers[mem::replace(&mut start, end)..end],
+                &grouping.movers[range.clone()],
                 Phase::CanEnter(to),
                 |owners, rest, fsm| to.can_enter_each(owners, rest, fsm, cx, refused),
                 |slot| dropped.insert(slot),
             );
-            self.refuse_all(Refusal::Enter(to));
+            self.refuse_all(Some(range), Refusal::Enter(to));
         }
     }
 
-    /// Tells owners that a guard has refused their changes, which are dropped.
-    fn refuse_all(&mut self, refusal: Refusal<'_, T>) {
-        if self.workspace.refused.is_empty() {
+    /// Tells owners that a guard has refused their changes, which are dropped: some of a group, or of all.
+    fn refuse_all(&mut self, group: Option<Range<usize>>, refusal: Refusal<'_, T>) {
+        let (from, states) = (self.from(), self.rows.states);
+        let Self { owners, outcome, workspace, cx, .. } = self;
+        let Workspace { grouping, refused, dropped, .. } = &mut **workspace;
+        if refused.is_empty() {
             return;
         }
-        let mut refused = mem::take(&mut self.workspace.refused);
-        let states = self.rows.states;
-        let mut change =
-            Change { from: Some(self.from()), to: None, cause: Cause::Change, outcome: Told::Refused(refusal) };
-        let Outcome { movers, panic, .. } = &mut *self.outcome;
-        for slot in refused.drain(..) {
-            self.workspace.dropped.insert(slot);
-            let at = movers.partition_point(|mover| mover.slot() < slot);
-            let Some(mover) = movers.get(at) else { continue };
-            change.to = Some(states.get(mover.target()).state());
-            change.cause = mover.cause();
-            panic.catch(|| tell(&mut self.owners[slot], &change, self.cx));
+        let Outcome { movers, panic, .. } = &mut **outcome;
+        let movers = group.map_or(&movers[..], |group| &grouping.movers[group]);
+        let mut change = Change { from: Some(from), to: None, cause: Cause::Change, outcome: Told::Refused(refusal) };
+        // Both are by slot.
+        let (mut refused_slots, mut movers) = (refused.iter(), movers.iter());
+        loop {
+            let told_all = panic.catch(|| {
+                for &slot in &mut refused_slots {
+                    dropped.insert(slot);
+                    let Some(mover) = movers.find(|mover| mover.slot() == slot) else { continue };
+                    change.to = Some(states.get(mover.target()).state());
+                    change.cause = mover.cause();
+                    tell(&mut owners[slot], &change, cx);
+                }
+            });
+            if told_all.is_some() {
+                break;
+            }
         }
-        self.workspace.refused = refused;
+        refused.clear();
     }
 
     /// One pass that drops all who have been left out since the last.
