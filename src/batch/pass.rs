@@ -259,15 +259,17 @@ impl<T: Owner> Pass<T> {
             // After a panic, what was asked for before is carried out, but nobody is updated any more.
             let rest_of_path = rest_of_path.filter(|_| panic.is_none());
             finished.insert(slot);
-            let act = || {
-                individual.run(&chunk.global.state, |single| {
-                    single.settle_callback(owner, cx);
-                    if let Some(depth) = rest_of_path {
-                        single.tick_path(depth, owner, cx);
-                    }
+            // What has changed at once may have nothing left to do.
+            if rest_of_path.is_some() || !individual.requests.is_empty() {
+                panic.catch(|| {
+                    individual.run(&chunk.global.state, |single| {
+                        single.settle_callback(owner, cx);
+                        if let Some(depth) = rest_of_path {
+                            single.tick_path(depth, owner, cx);
+                        }
+                    });
                 });
-            };
-            panic.catch(act);
+            }
             if individual.is_touched {
                 replaced.insert(slot);
                 turn_to_mover(individual, asked, &chunk.rows, made, made_at);
