@@ -405,10 +405,11 @@ impl Herd {
     /// The batch has forgotten all states that nobody is in, comes from or goes back to.
     fn check_memory(&mut self) {
         self.snapshot = None;
-        (0..8).for_each(|_| self.batch.update(&mut ()));
-        // One nobody of the game can see: it settles what is left to forget.
+        // One that nobody of the game can see, which is to be forgotten, too.
         let guest = self.batch.insert(Cow::default(), Arc::new(Field::new(u32::MAX)));
         drop(self.batch.remove(guest));
+        // The batch looks for such states within 64 ticks, however many owners there are.
+        (0..64).for_each(|_| self.batch.update(&mut ()));
         let named = self.expected.values().flat_map(|cow| [&cow.current, &cow.previous].into_iter().chain(&cow.stack));
         let needed: BTreeSet<_> = named.filter(|name| name.starts_with("Field")).collect();
         assert_eq!(LIVE.load(Relaxed), needed.len(), "{needed:?}");
