@@ -14,6 +14,7 @@ use super::individuals::Individual;
 use super::key::Key;
 use super::machines::{ChunkMachines, Phase};
 use super::outcome::Outcome;
+use super::panics::FirstPanic;
 use super::rows::Rows;
 use super::slots::Slots;
 use super::states::NOWHERE;
@@ -105,12 +106,8 @@ impl<T: Owner> Pass<T> {
         let Chunk { owners, seats, rows, global, .. } = chunk;
         for (slot, owner) in owners.iter_mut().enumerate() {
             if let Some(seat) = seats.get_mut(slot) {
-                let mut single = Single::new(seat, &global.state);
-                let is_handled = panic.catch(|| single.send(owner, message, cx));
-                if single.is_touched {
-                    changed.push(slot);
-                }
-                panic.catch(|| drop(single));
+                let is_handled =
+                    run_on_seat((slot, seat), &global.state, changed, panic, |single| single.send(owner, message, cx));
                 *handled += usize::from(is_handled == Some(true));
             } else {
                 let individual = individuals.add(slot);
@@ -178,13 +175,8 @@ impl<T: Owner> Pass<T> {
             if !chunk.part.has(chunk.rows.key(slot)) {
                 continue;
             }
-            let mut single = Single::new(seat, &chunk.global.state);
-            let is_whole = panic.catch(|| single.tick(owner, cx)).is_some();
-            if single.is_touched {
-                changed.push(slot);
-            }
-            panic.catch(|| drop(single));
-            if !is_whole {
+            let global = &chunk.global.state;
+            if run_on_seat((slot, seat), global, changed, panic, |single| single.tick(owner, cx)).is_none() {
                 break;
             }
         }
@@ -320,6 +312,25 @@ impl<T: Owner> Pass<T> {
             }
         }
     }
+}
+
+/// Runs an owner on the seat that it has in its row, and notes its slot if it may have changed. `None` after a panic.
+#[inline]
+fn run_on_seat<T: Owner, R>(
+    (slot, seat): (usize, &mut Seat<T>),
+    global: &StateRef<T>,
+    changed: &mut Vec<usize>,
+    panic: &mut FirstPanic,
+    act: impl FnOnce(&mut Single<'_, T>) -> R,
+) -> Option<R> {
+    let mut single = Single::new(seat, global);
+    let result = panic.catch(|| act(&mut single));
+    if single.is_touched {
+        changed.push(slot);
+    }
+    // What it has asked for before a panic is dropped with it.
+    panic.catch(|| drop(single));
+    result
 }
 
 /// Makes a mover of an individual that has gone from one flat state to another, if it has changed when the others have. Returns
