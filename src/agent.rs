@@ -7,6 +7,7 @@ use crate::fsm::Fsm;
 use crate::machine::StateMachine;
 use crate::owner::Owner;
 use crate::state::IntoState;
+use crate::waiting::NextWake;
 
 /// An owner with its machine: a character that updates itself.
 ///
@@ -115,6 +116,40 @@ impl<T: Owner> Agent<T> {
     /// Changes to where a composite state was left; returns whether it was done. See [`StateMachine::resume_state`].
     pub fn resume_state(&mut self, composite: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
         self.machine.resume_state(&mut self.owner, composite, cx)
+    }
+
+    /// Sets a timer for a change; returns `true`. See [`StateMachine::change_state_after`].
+    pub fn change_state_after(&mut self, seconds: f64, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
+        self.machine.change_state_after(&mut self.owner, seconds, to, cx)
+    }
+
+    /// Sets a timer for a message; returns `true`. See [`StateMachine::send_after`].
+    pub fn send_after(&mut self, seconds: f64, message: T::Message, cx: &mut T::Context<'_>) -> bool
+    where
+        T::Message: Send + Sync,
+    {
+        self.machine.send_after(&mut self.owner, seconds, message, cx)
+    }
+
+    /// Puts the machine to sleep. See [`StateMachine::sleep`].
+    pub fn sleep(&mut self) {
+        self.machine.sleep();
+    }
+
+    /// Puts the machine to sleep for a number of seconds. See [`StateMachine::sleep_for`].
+    pub fn sleep_for(&mut self, seconds: f64, cx: &T::Context<'_>) {
+        self.machine.sleep_for(&self.owner, seconds, cx);
+    }
+
+    /// Wakes the machine; returns whether it was asleep. See [`StateMachine::wake`].
+    pub fn wake(&mut self) -> bool {
+        self.machine.wake()
+    }
+
+    /// Returns when the machine next has something to do. See [`StateMachine::next_wake`].
+    #[must_use]
+    pub fn next_wake(&self) -> NextWake {
+        self.machine.next_wake()
     }
 
     /// Lends owner and machine to `act` as a callback has them. See [`StateMachine::with`].

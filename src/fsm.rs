@@ -1,11 +1,13 @@
 //! The handle that a callback is given: what a state may ask of the machine, and ask it for.
 
 use alloc::boxed::Box;
+use alloc::sync::Arc;
 use core::fmt;
 
 use crate::change::Cause;
 use crate::owner::Owner;
 use crate::state::{IntoState, State, StateRef, same};
+use crate::waiting::{After, Scope, Then, Timer};
 
 /// A callback's handle on its owner's machine.
 ///
@@ -245,6 +247,192 @@ impl<'a, T: Owner> Fsm<'a, T> {
     #[inline]
     pub fn send(&mut self, message: T::Message) {
         self.ask(Request::Send(Box::new(message)));
+    }
+
+    /// Sets a timer: asks for a change to `to` when [`Owner::now`] has advanced by `seconds` (rule 25).
+    ///
+    /// The timer belongs to the state whose callback asks, and ends when that state is left: whoever is faster than the timer
+    /// need not cancel it. A timer of the global, or one from outside, lasts as long as the machine. Several may run at a time.
+    ///
+    /// When it is due, the change is asked for at the beginning of the owner's tick, before the global is updated. Only then
+    /// are the guards asked; a timer whose change they refuse is used up. While another state is pushed over the state, the
+    /// timer stands still. Seconds that are negative or not a number count as none: the timer is due in the next tick. Infinite
+    /// ones never end.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::{Fsm, GameTime, Owner, State, StateMachine};
+    /// use std::time::Duration;
+    ///
+    /// struct Guard;
+    /// impl Owner for Guard {
+    ///     type Context<'a> = GameTime;
+    ///     type Message = ();
+    ///
+    ///     fn now(time: &GameTime) -> f64 {
+    ///         time.total().as_secs_f64()
+    ///     }
+    /// }
+    ///
+    /// struct Stunned;
+    /// struct Patrol;
+    /// impl State<Guard> for Patrol {}
+    /// impl State<Guard> for Stunned {
+    ///     fn enter(&self, _: &mut Guard, fsm: &mut Fsm<'_, Guard>, _: &mut GameTime) {
+    ///         fsm.change_state_after(1.5, &Patrol);
+    ///     }
+    /// }
+    ///
+    /// let mut time = GameTime::new();
+    /// let mut machine = StateMachine::new(&Stunned);
+    /// machine.start(&mut Guard, &mut time);
+    ///
+    /// time.advance(Duration::from_secs(1));
+    /// machine.update(&mut Guard, &mut time);
+    /// assert!(machine.is_in_state(&Stunned));
+    ///
+    /// time.advance(Duration::from_secs(1));
+    /// machine.update(&mut Guard, &mut time);
+    /// assert!(machine.is_in_state(&Patrol));
+    /// ```
+    pub fn change_state_after(&mut self, seconds: f64, to: impl IntoState<T>) {
+        self.ask(Request::after(seconds, Then::Change(to.into_state())));
+    }
+
+    /// Sets a timer: sends a message to the machine's own states when [`Owner::now`] has advanced by `seconds`. In all else it
+    /// is as [`change_state_after`](Self::change_state_after).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::{Fsm, Owner, State, StateMachine};
+    ///
+    /// struct Bomb;
+    /// enum Told { Tick, Bang }
+    /// impl Owner for Bomb {
+    ///     type Context<'a> = f64;
+    ///     type Message = Told;
+    ///
+    ///     fn now(seconds: &f64) -> f64 {
+    ///         *seconds
+    ///     }
+    /// }
+    ///
+    /// struct Armed;
+    /// struct Exploded;
+    /// impl State<Bomb> for Exploded {}
+    /// impl State<Bomb> for Armed {
+    ///     fn enter(&self, _: &mut Bomb, fsm: &mut Fsm<'_, Bomb>, _: &mut f64) {
+    ///         fsm.send_after(1.0, Told::Tick);
+    ///         fsm.send_after(2.0, Told::Bang);
+    ///     }
+    ///
+    ///     fn on_message(&self, _: &mut Bomb, told: &Told, fsm: &mut Fsm<'_, Bomb>, _: &mut f64) -> bool {
+    ///         match told {
+    ///             Told::Tick => println!("tick"),
+    ///             Told::Bang => fsm.change_state(&Exploded),
+    ///         }
+    ///         true
+    ///     }
+    /// }
+    ///
+    /// let mut machine = StateMachine::new(&Armed);
+    /// machine.start(&mut Bomb, &mut 0.0);
+    /// machine.update(&mut Bomb, &mut 1.0);
+    /// assert!(machine.is_in_state(&Armed));
+    /// machine.update(&mut Bomb, &mut 2.0);
+    /// assert!(machine.is_in_state(&Exploded));
+    /// ```
+    pub fn send_after(&mut self, seconds: f64, message: T::Message)
+    where
+        T::Message: Send + Sync,
+    {
+        self.ask(Request::after(seconds, Then::Send(Arc::new(message))));
+    }
+
+    /// Puts the machine to sleep: its states are not updated until it wakes (rule 26).
+    ///
+    /// It wakes when a timer of its own comes due, with any change of state, when a state handles a message, and when the game
+    /// [wakes](crate::StateMachine::wake) it. The global is still updated, unless it is [passive](State::is_passive).
+    ///
+    /// The machine falls asleep when the callback has returned and all that it asked for has been carried out. If that changed
+    /// the state, it stays awake.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::{Fsm, Owner, State, StateMachine};
+    ///
+    /// struct Dragon { looks: u32 }
+    /// struct Noise;
+    /// impl Owner for Dragon {
+    ///     type Context<'a> = ();
+    ///     type Message = Noise;
+    /// }
+    ///
+    /// struct Lair;
+    /// impl State<Dragon> for Lair {
+    ///     fn update(&self, dragon: &mut Dragon, fsm: &mut Fsm<'_, Dragon>, _: &mut ()) {
+    ///         dragon.looks += 1;
+    ///         fsm.sleep();
+    ///     }
+    ///
+    ///     fn on_message(&self, _: &mut Dragon, _: &Noise, _: &mut Fsm<'_, Dragon>, _: &mut ()) -> bool {
+    ///         true
+    ///     }
+    /// }
+    ///
+    /// let mut dragon = Dragon { looks: 0 };
+    /// let mut machine = StateMachine::new(&Lair);
+    /// for _ in 0..10 {
+    ///     machine.update(&mut dragon, &mut ());
+    /// }
+    /// assert_eq!(dragon.looks, 1);
+    ///
+    /// machine.send(&mut dragon, &Noise, &mut ());
+    /// machine.update(&mut dragon, &mut ());
+    /// assert_eq!(dragon.looks, 2);
+    /// ```
+    pub fn sleep(&mut self) {
+        self.sleep_for(f64::INFINITY);
+    }
+
+    /// Puts the machine to [sleep](Self::sleep), until [`Owner::now`] has advanced by `seconds` or something else wakes it.
+    /// Seconds that are negative or not a number count as none: it is updated in the next tick.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::{Fsm, Owner, State, StateMachine};
+    ///
+    /// struct Sentry { looks: u32 }
+    /// impl Owner for Sentry {
+    ///     type Context<'a> = f64;
+    ///     type Message = ();
+    ///
+    ///     fn now(seconds: &f64) -> f64 {
+    ///         *seconds
+    ///     }
+    /// }
+    ///
+    /// struct Watch;
+    /// impl State<Sentry> for Watch {
+    ///     fn update(&self, sentry: &mut Sentry, fsm: &mut Fsm<'_, Sentry>, _: &mut f64) {
+    ///         sentry.looks += 1;
+    ///         fsm.sleep_for(0.5);
+    ///     }
+    /// }
+    ///
+    /// let mut sentry = Sentry { looks: 0 };
+    /// let mut machine = StateMachine::new(&Watch);
+    /// for tick in 0..20 {
+    ///     machine.update(&mut sentry, &mut (f64::from(tick) * 0.125));
+    /// }
+    /// assert_eq!(sentry.looks, 5);
+    /// ```
+    pub fn sleep_for(&mut self, seconds: f64) {
+        self.ask(Request::Sleep(seconds));
     }
 
     /// Changes state within the call: first the requests made before are carried out, then this change, each with what its
@@ -589,6 +777,12 @@ pub(crate) enum Request<T: Owner> {
     Pop,
     Resume(StateRef<T>),
     Send(Box<T::Message>),
+    /// A timer.
+    After(Box<After<T>>),
+    /// What a timer has asked for.
+    Due(Box<Timer<T>>),
+    /// Sleep, for a number of seconds.
+    Sleep(f64),
 }
 
 impl<T: Owner> Request<T> {
@@ -600,9 +794,37 @@ impl<T: Owner> Request<T> {
         }
     }
 
+    /// A request for a timer.
+    pub(crate) fn after(seconds: f64, then: Then<T>) -> Self {
+        Self::After(Box::new(After { seconds, scope: Scope::Machine, then }))
+    }
+
+    /// Notes whose callback asks.
+    pub(crate) fn of(mut self, scope: Scope) -> Self {
+        if let Self::After(after) = &mut self {
+            after.scope = scope;
+        }
+        self
+    }
+
+    /// Whether it is about a timer that ends with a change that leaves all but the outermost `kept` active states.
+    pub(crate) fn ends_with(&self, kept: usize) -> bool {
+        match self {
+            Self::After(after) => after.scope.ends_with(kept),
+            Self::Due(timer) => timer.scope.ends_with(kept),
+            _ => false,
+        }
+    }
+
     pub(crate) fn cause(&self) -> Cause {
         match self {
-            Self::Change(_) | Self::ChangeSingleton(_) | Self::Ensure(_) | Self::Send(_) => Cause::Change,
+            Self::Change(_)
+            | Self::ChangeSingleton(_)
+            | Self::Ensure(_)
+            | Self::Send(_)
+            | Self::After(_)
+            | Self::Due(_)
+            | Self::Sleep(_) => Cause::Change,
             Self::Force(_) => Cause::Force,
             Self::Revert => Cause::Revert,
             Self::Push(_) => Cause::Push,
@@ -621,6 +843,9 @@ impl<T: Owner> fmt::Display for Request<T> {
             Self::Ensure(to) => write!(f, "ensure of {to}"),
             Self::Revert | Self::Pop => write!(f, "{cause}"),
             Self::Send(_) => f.write_str("message to oneself"),
+            Self::After(after) => write!(f, "{} after {} s", after.then, after.seconds),
+            Self::Due(timer) => write!(f, "{}", timer.then),
+            Self::Sleep(_) => f.write_str("sleep"),
         }
     }
 }

@@ -420,6 +420,7 @@ mod state;
 mod step;
 mod time;
 mod transition;
+mod waiting;
 
 pub use agent::Agent;
 #[cfg(feature = "std")]
@@ -435,6 +436,7 @@ pub use slice::FsmSlice;
 pub use state::{IntoState, State, StateRef};
 pub use step::Step;
 pub use time::GameTime;
+pub use waiting::NextWake;
 
 /// Runs the code in the pages outside of the Rust files.
 #[cfg(doctest)]

@@ -10,6 +10,7 @@ use crate::owner::Owner;
 use crate::seat::Seat;
 use crate::state::{IntoState, State, StateRef};
 use crate::step::Step;
+use crate::waiting::NextWake;
 
 /// The state machine of one owner: its current, previous and global state.
 ///
@@ -210,6 +211,102 @@ impl<T: Owner> StateMachine<T> {
     /// made (rule 16).
     pub fn resume_state(&mut self, owner: &mut T, composite: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
         self.recording(None).resume_state(owner, composite, cx)
+    }
+
+    /// Sets a timer from outside: asks for a change to `to` when [`Owner::now`] has advanced by `seconds`. It lasts as long as the
+    /// machine, whatever states come and go; one that ends with a state is asked for
+    /// [in a callback](Fsm::change_state_after). Returns `true`: it is set.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::{NextWake, Owner, State, StateMachine};
+    ///
+    /// struct Player;
+    /// impl Owner for Player {
+    ///     type Context<'a> = f64;
+    ///     type Message = ();
+    ///
+    ///     fn now(seconds: &f64) -> f64 {
+    ///         *seconds
+    ///     }
+    /// }
+    ///
+    /// struct Dead;
+    /// struct Alive;
+    /// impl State<Player> for Dead {
+    ///     // There is nothing to do in a tick.
+    ///     fn is_passive(&self) -> bool {
+    ///         true
+    ///     }
+    /// }
+    /// impl State<Player> for Alive {}
+    ///
+    /// let mut machine = StateMachine::new(&Dead);
+    /// machine.change_state_after(&mut Player, 5.0, &Alive, &mut 10.0);
+    /// assert_eq!(machine.next_wake(), NextWake::At(15.0));
+    ///
+    /// machine.update(&mut Player, &mut 15.0);
+    /// assert!(machine.is_in_state(&Alive));
+    /// ```
+    pub fn change_state_after(
+        &mut self,
+        owner: &mut T,
+        seconds: f64,
+        to: impl IntoState<T>,
+        cx: &mut T::Context<'_>,
+    ) -> bool {
+        self.recording(None).change_state_after(owner, seconds, to, cx)
+    }
+
+    /// Sets a timer from outside: sends a message when [`Owner::now`] has advanced by `seconds`. See
+    /// [`change_state_after`](Self::change_state_after).
+    pub fn send_after(&mut self, owner: &mut T, seconds: f64, message: T::Message, cx: &mut T::Context<'_>) -> bool
+    where
+        T::Message: Send + Sync,
+    {
+        self.recording(None).send_after(owner, seconds, message, cx)
+    }
+
+    /// Puts the machine to sleep: its states are not updated until it wakes. See [`Fsm::sleep`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::{NextWake, Owner, State, StateMachine};
+    /// # struct Enemy;
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Idle;
+    /// # impl State<Enemy> for Idle {}
+    ///
+    /// let mut machine = StateMachine::<Enemy>::new(&Idle);
+    /// machine.sleep();
+    /// assert_eq!(machine.next_wake(), NextWake::Never);
+    /// assert!(machine.wake());
+    /// assert_eq!(machine.next_wake(), NextWake::EveryTick);
+    /// ```
+    pub fn sleep(&mut self) {
+        self.recording(None).sleep();
+    }
+
+    /// Puts the machine to sleep for a number of seconds. See [`Fsm::sleep_for`].
+    pub fn sleep_for(&mut self, owner: &T, seconds: f64, cx: &T::Context<'_>) {
+        self.recording(None).sleep_for(owner, seconds, cx);
+    }
+
+    /// Wakes the machine. Returns whether it was asleep.
+    pub fn wake(&mut self) -> bool {
+        self.recording(None).wake()
+    }
+
+    /// Returns when the machine next has something to do, if no message and no change comes before: for games that decide by
+    /// themselves whom to update.
+    ///
+    /// That is in every tick, unless the machine is asleep or all of its active states are
+    /// [passive](State::is_passive), and its global is passive or there is none. Times are those of [`Owner::now`].
+    #[must_use]
+    pub fn next_wake(&self) -> NextWake {
+        self.seat.next_wake(&self.global)
     }
 
     /// Calls `act` as a callback is called, with the handle; then carries out what it has asked for. Returns what `act`

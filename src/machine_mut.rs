@@ -1,5 +1,6 @@
 //! A machine borrowed for its methods: the one place where they are, whoever keeps the machine.
 
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use crate::fsm::{Fsm, Request};
@@ -8,6 +9,7 @@ use crate::seat::Seat;
 use crate::single::Single;
 use crate::state::{IntoState, StateRef};
 use crate::step::Step;
+use crate::waiting::{Scope, Then};
 
 /// A machine borrowed by [`StateMachine::recording`](crate::StateMachine::recording), for whoever keeps something else in step
 /// with it.
@@ -118,6 +120,40 @@ impl<'a, T: Owner> MachineMut<'a, T> {
         self.execute(Request::Resume(composite.into_state()), owner, cx)
     }
 
+    /// As [`StateMachine::change_state_after`](crate::StateMachine::change_state_after).
+    pub fn change_state_after(
+        &mut self,
+        owner: &mut T,
+        seconds: f64,
+        to: impl IntoState<T>,
+        cx: &mut T::Context<'_>,
+    ) -> bool {
+        self.execute(Request::after(seconds, Then::Change(to.into_state())), owner, cx)
+    }
+
+    /// As [`StateMachine::send_after`](crate::StateMachine::send_after).
+    pub fn send_after(&mut self, owner: &mut T, seconds: f64, message: T::Message, cx: &mut T::Context<'_>) -> bool
+    where
+        T::Message: Send + Sync,
+    {
+        self.execute(Request::after(seconds, Then::Send(Arc::new(message))), owner, cx)
+    }
+
+    /// As [`StateMachine::sleep`](crate::StateMachine::sleep).
+    pub fn sleep(&mut self) {
+        self.seat.sleep_until(f64::INFINITY);
+    }
+
+    /// As [`StateMachine::sleep_for`](crate::StateMachine::sleep_for).
+    pub fn sleep_for(&mut self, owner: &T, seconds: f64, cx: &T::Context<'_>) {
+        self.run(|single| single.sleep_for(seconds, owner, cx));
+    }
+
+    /// As [`StateMachine::wake`](crate::StateMachine::wake).
+    pub fn wake(&mut self) -> bool {
+        self.seat.wake()
+    }
+
     /// Does what [`StateMachine::with`](crate::StateMachine::with) does. Returns what `act` returns.
     pub fn with<R>(
         &mut self,
@@ -126,14 +162,15 @@ impl<'a, T: Owner> MachineMut<'a, T> {
         act: impl FnOnce(&mut T, &mut Fsm<'_, T>, &mut T::Context<'_>) -> R,
     ) -> R {
         self.run(|single| {
+            single.scope = Scope::Machine;
             let result = act(owner, &mut single.fsm(), cx);
-            single.settle(owner, cx);
+            single.settle_callback(owner, cx);
             result
         })
     }
 
     fn execute(&mut self, request: Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        self.run(|single| single.execute_now(request, owner, cx))
+        self.run(|single| single.execute_alone(request, owner, cx))
     }
 
     fn run<R>(&mut self, act: impl FnOnce(&mut Single<'_, T>) -> R) -> R {

@@ -48,7 +48,7 @@ pub trait Owner: Sized + 'static {
     type Context<'a>;
 
     /// What can be sent to the owner. `()` if nothing is.
-    type Message;
+    type Message: 'static;
 
     /// Returns the time by the context's clock, in seconds. Read once for each change and by `time_in_state`.
     ///

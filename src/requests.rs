@@ -2,11 +2,12 @@
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
-use core::mem;
+use core::{iter, mem};
 
 use crate::fsm::Request;
 use crate::owner::Owner;
 use crate::state::State;
+use crate::waiting::Timer;
 
 /// Requests, first in, first out (rule 10).
 ///
@@ -88,6 +89,36 @@ impl<T: Owner> Requests<T> {
                 self.more = None;
             }
         }
+    }
+}
+
+/// Timers that wait in the queue: to be set, or to be carried out.
+impl<T: Owner> Requests<T> {
+    /// Ends those of the states that a change leaves, all but the outermost `kept`. Returns them.
+    pub(crate) fn end_timers(&mut self, kept: usize) -> Requests<T> {
+        let mut ended = Self::new();
+        if !self.iter().any(|request| request.ends_with(kept)) {
+            return ended;
+        }
+        let mut left = Self::new();
+        while let Some(request) = self.pop() {
+            if request.ends_with(kept) { &mut ended } else { &mut left }.push(request);
+        }
+        *self = left;
+        ended
+    }
+
+    /// The timers, each with what remains of it, in seconds.
+    pub(crate) fn into_timers(mut self) -> impl Iterator<Item = Timer<T>> {
+        iter::from_fn(move || self.pop()).filter_map(|request| match request {
+            Request::After(after) => Some(Timer { due: after.seconds, scope: after.scope, then: after.then }),
+            Request::Due(timer) => Some(Timer { due: 0.0, ..*timer }),
+            _ => None,
+        })
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &Request<T>> {
+        self.first.iter().chain(&self.second).chain(self.more.iter().flat_map(|more| more.iter()))
     }
 }
 

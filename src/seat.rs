@@ -9,9 +9,13 @@ use core::{iter, mem};
 
 use smallvec::SmallVec;
 
-use crate::fsm::{NEVER, View};
+use crate::fsm::{NEVER, Request, View};
 use crate::owner::Owner;
+use crate::requests::Requests;
 use crate::state::{State, StateRef};
+#[cfg(feature = "std")]
+use crate::waiting::Then;
+use crate::waiting::{NextWake, Timer, Timers, Waiting};
 
 /// States from the outermost to the innermost. More than four deep, it allocates.
 pub(crate) type Path<T> = SmallVec<[StateRef<T>; 4]>;
@@ -41,6 +45,7 @@ pub(crate) struct Rare<T: Owner> {
     resumed_at: Vec<f64>,
     /// The states last changed to, once one callback has led to suspiciously many changes.
     pub(crate) trail: Vec<StateRef<T>>,
+    pub(crate) waiting: Waiting<T>,
 }
 
 /// A path that another state was pushed over. Time stands still in it (rule 18).
@@ -51,6 +56,8 @@ pub(crate) struct Suspended<T: Owner> {
     pub(crate) ancestors: Vec<StateRef<T>>,
     /// How long each of them had been.
     pub(crate) ancestors_time: Vec<f64>,
+    /// Their timers, each with what remains of it.
+    pub(crate) timers: Vec<Timer<T>>,
 }
 
 impl<T: Owner> Seat<T> {
@@ -65,11 +72,11 @@ impl<T: Owner> Seat<T> {
         Self { current: StateRef::NONE, previous: StateRef::NONE, entered_at: NEVER, rare: None }
     }
 
-    /// Empties the seat, all but its room. Returns the states that it held.
+    /// Empties the seat, all but its room. Returns the states and messages that it held.
     #[cfg(feature = "std")]
-    pub(crate) fn empty_into(&mut self, mut take: impl FnMut(StateRef<T>)) {
-        take(mem::replace(&mut self.current, StateRef::NONE));
-        take(mem::replace(&mut self.previous, StateRef::NONE));
+    pub(crate) fn empty_into(&mut self, mut take: impl FnMut(Then<T>)) {
+        take(mem::replace(&mut self.current, StateRef::NONE).into());
+        take(mem::replace(&mut self.previous, StateRef::NONE).into());
         self.entered_at = NEVER;
         if let Some(rare) = &mut self.rare {
             rare.empty_into(take);
@@ -92,16 +99,20 @@ impl<T: Owner> Seat<T> {
         }
         // Dropped last: a state's `Drop` may panic (rule 22).
         let mut replaced = Vec::new();
+        let mut ended = Timers::new();
         if !path.is_empty() || self.rare.is_some() {
             let entered_at = self.entered_at;
+            let placed = path.iter().chain([&current]);
+            let is_active = self.path().zip(placed).take_while(|(active, placed)| active == placed).count();
             let rare = self.rare_mut();
-            let kept = rare.ancestors.iter().zip(&path).take_while(|(active, placed)| active == placed).count();
+            let kept = is_active.min(rare.ancestors.len()).min(path.len());
             rare.ancestors_entered_at.truncate(kept);
             rare.ancestors_entered_at.resize(path.len(), entered_at);
             replaced = mem::replace(&mut rare.ancestors, path.into_vec());
+            ended = rare.waiting.change(is_active);
         }
         let was_current = mem::replace(&mut self.current, current);
-        drop((was_current, replaced));
+        drop((was_current, replaced, ended));
     }
 
     pub(crate) fn rare_mut(&mut self) -> &mut Rare<T> {
@@ -150,6 +161,46 @@ impl<T: Owner> Seat<T> {
         self.view(&StateRef::NONE).depth_of(state).is_some()
     }
 
+    /// Notes that the machine is to fall asleep, if it is asked to.
+    #[inline]
+    pub(crate) fn note(&mut self, request: &Request<T>) {
+        if let Request::Sleep(seconds) = request {
+            self.rare_mut().waiting.want_sleep(*seconds);
+        }
+    }
+
+    /// Whether it waits for the clock, or is asleep.
+    #[inline]
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.rare.as_ref().is_some_and(|rare| rare.waiting.is_waiting())
+    }
+
+    #[inline]
+    pub(crate) fn is_asleep(&self) -> bool {
+        self.rare.as_ref().is_some_and(|rare| rare.waiting.is_asleep())
+    }
+
+    /// Puts the machine to sleep until a time, in seconds; infinity is for ever.
+    pub(crate) fn sleep_until(&mut self, wakes_at: f64) {
+        self.rare_mut().waiting.sleep_until(wakes_at);
+    }
+
+    /// Wakes the machine. Returns whether it was asleep.
+    #[inline]
+    pub(crate) fn wake(&mut self) -> bool {
+        self.rare.as_mut().is_some_and(|rare| rare.waiting.wake())
+    }
+
+    /// When a machine with this seat next has something to do.
+    pub(crate) fn next_wake(&self, global: &StateRef<T>) -> NextWake {
+        let is_updating = |state: &StateRef<T>| !state.is_passive();
+        if global.as_option().is_some_and(is_updating) || !self.is_asleep() && self.path().any(is_updating) {
+            return NextWake::EveryTick;
+        }
+        let next = self.rare.as_ref().map_or(f64::INFINITY, |rare| rare.waiting.next());
+        if next < f64::INFINITY { NextWake::At(next) } else { NextWake::Never }
+    }
+
     /// What can be asked of the machine while a change to `target` is under way, if it is not `StateRef::NONE`.
     pub(crate) fn view<'v>(&'v self, target: &'v StateRef<T>) -> View<'v, T> {
         View {
@@ -193,10 +244,12 @@ impl<T: Owner> Seat<T> {
             rare.ancestors_entered_at.truncate(kept);
             rare.ancestors.truncate(kept);
         }
+        rare.waiting.change(kept);
     }
 
-    /// Puts the active path on the stack, and makes `first` the current state. Returns what was current.
-    pub(crate) fn push(&mut self, first: StateRef<T>, now: f64) -> StateRef<T> {
+    /// Puts the active path on the stack, with its timers and those that it has asked for, and makes `first` the current state.
+    /// Returns what was current.
+    pub(crate) fn push(&mut self, first: StateRef<T>, asked_for: Requests<T>, now: f64) -> StateRef<T> {
         let from = mem::replace(&mut self.current, first);
         let entered_at = mem::replace(&mut self.entered_at, now);
         let rare = self.rare_mut();
@@ -204,11 +257,15 @@ impl<T: Owner> Seat<T> {
         for at in &mut ancestors_time {
             *at = now - time_or_zero(*at);
         }
+        let running = rare.waiting.change(0).into_iter();
+        let remaining = running.map(|timer| Timer { due: timer.due - now, ..timer });
+        let timers = remaining.chain(asked_for.into_timers()).collect();
         rare.stack.push(Suspended {
             current: from.clone(),
             time: now - time_or_zero(entered_at),
             ancestors: mem::take(&mut rare.ancestors),
             ancestors_time,
+            timers,
         });
         from
     }
@@ -218,13 +275,16 @@ impl<T: Owner> Seat<T> {
     pub(crate) fn pop(&mut self, first: StateRef<T>, now: f64) -> StateRef<T> {
         let rare = self.rare_mut();
         rare.resumed_at.clear();
-        let suspended = rare.stack.pop();
+        let mut suspended = rare.stack.pop();
         if let Some(Suspended { current, time, ancestors_time, .. }) = &suspended {
             let times = ancestors_time.iter().chain((!current.is_none()).then_some(time));
             rare.resumed_at.extend(times.map(|time| now - time));
         }
         let resumed_at = self.resumed_at(0);
         let from = self.replace(0, first, resumed_at.unwrap_or(NEVER));
+        for timer in suspended.iter_mut().flat_map(|suspended| suspended.timers.drain(..)) {
+            self.rare_mut().waiting.timers.push(Timer { due: now + timer.due, ..timer });
+        }
         // Dropped last: a state's `Drop` may panic (rule 22).
         drop(suspended);
         from
@@ -295,20 +355,23 @@ pub(crate) fn path_to<T: Owner>(state: &StateRef<T>) -> Result<Path<T>, &'static
 
 #[cfg(feature = "std")]
 impl<T: Owner> Rare<T> {
-    /// Empties it, all but its room. Returns the states that it held.
-    pub(crate) fn empty_into(&mut self, mut take: impl FnMut(StateRef<T>)) {
-        let Self { ancestors, ancestors_entered_at, stack, history, resumed_at: _, trail } = self;
+    /// Empties it, all but its room. Returns the states and messages that it held.
+    pub(crate) fn empty_into(&mut self, mut take: impl FnMut(Then<T>)) {
+        let Self { ancestors, ancestors_entered_at, stack, history, resumed_at: _, trail, waiting } = self;
         ancestors_entered_at.clear();
-        ancestors.drain(..).for_each(&mut take);
-        trail.drain(..).for_each(&mut take);
-        for Suspended { current, ancestors, .. } in stack.drain(..) {
-            take(current);
-            ancestors.into_iter().for_each(&mut take);
+        let mut take_all = |states: &mut Vec<StateRef<T>>| states.drain(..).for_each(|state| take(state.into()));
+        take_all(ancestors);
+        take_all(trail);
+        for Suspended { current, mut ancestors, timers, .. } in stack.drain(..) {
+            ancestors.push(current);
+            ancestors.drain(..).for_each(|state| take(state.into()));
+            timers.into_iter().for_each(|timer| take(timer.then));
         }
         for (of, last) in history.drain(..) {
-            take(of);
-            take(last);
+            take(of.into());
+            take(last.into());
         }
+        waiting.empty_into(take);
     }
 
     /// Whether there is anything in it that does not follow from the current state.
@@ -337,6 +400,7 @@ impl<T: Owner> Clone for Rare<T> {
             history: self.history.clone(),
             resumed_at: Vec::new(),
             trail: self.trail.clone(),
+            waiting: self.waiting.clone(),
         }
     }
 }
@@ -350,6 +414,7 @@ impl<T: Owner> Default for Rare<T> {
             history: Vec::new(),
             resumed_at: Vec::new(),
             trail: Vec::new(),
+            waiting: Waiting::new(),
         }
     }
 }
@@ -361,6 +426,7 @@ impl<T: Owner> Clone for Suspended<T> {
             time: self.time,
             ancestors: self.ancestors.clone(),
             ancestors_time: self.ancestors_time.clone(),
+            timers: self.timers.clone(),
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::requests::Requests;
 use crate::seat::Seat;
 use crate::state::{State, StateRef};
 use crate::step::Step;
+use crate::waiting::Scope;
 
 pub(crate) struct Single<'a, T: Owner> {
     pub(crate) seat: &'a mut Seat<T>,
@@ -28,6 +29,8 @@ pub(crate) struct Single<'a, T: Owner> {
     pub(crate) made: u32,
     /// How many of the active states, from the outermost, no change has left since the last message was offered.
     pub(crate) kept: usize,
+    /// Whose callback is running.
+    pub(crate) scope: Scope,
     /// Whether the seat may have changed: since an exit has begun, or a start.
     pub(crate) is_touched: bool,
     /// Where the machine's steps are recorded, if anybody wants to know of them.
@@ -47,6 +50,7 @@ impl<'a, T: Owner> Single<'a, T> {
             count: 0,
             made: 0,
             kept: 0,
+            scope: Scope::State(0),
             is_touched: false,
             steps: None,
         }
@@ -65,30 +69,37 @@ struct WithinCallback<'s, 'a, T: Owner> {
     single: &'s mut Single<'a, T>,
     target: StateRef<T>,
     made: u32,
+    kept: usize,
+    scope: Scope,
 }
 
 impl<'s, 'a, T: Owner> WithinCallback<'s, 'a, T> {
     fn new(single: &'s mut Single<'a, T>) -> Self {
-        let (target, made) = (mem::replace(&mut single.target, StateRef::NONE), single.made);
-        Self { single, target, made }
+        let target = mem::replace(&mut single.target, StateRef::NONE);
+        let kept = mem::replace(&mut single.kept, usize::MAX);
+        let (made, scope) = (single.made, single.scope);
+        Self { single, target, made, kept, scope }
     }
 
     fn end(mut self) {
-        self.give_back_target();
+        self.go_back();
         mem::forget(self);
     }
 
-    /// A change made at once has cut the one around it short.
-    fn give_back_target(&mut self) {
-        let target = mem::replace(&mut self.target, StateRef::NONE);
-        self.single.target = if self.single.made == self.made { target } else { StateRef::NONE };
+    /// Back to the callback. A change made at once has cut the one around it short, and may have left the callback's state.
+    fn go_back(&mut self) {
+        let Self { single, target, made, kept, scope } = self;
+        let target = mem::replace(target, StateRef::NONE);
+        single.target = if single.made == *made { target } else { StateRef::NONE };
+        single.scope = if scope.ends_with(single.kept) { Scope::Left } else { *scope };
+        single.kept = single.kept.min(*kept);
     }
 }
 
 /// After a panic, which the callback may catch.
 impl<T: Owner> Drop for WithinCallback<'_, '_, T> {
     fn drop(&mut self) {
-        self.give_back_target();
+        self.go_back();
         if mem::replace(&mut self.single.exiting, false) {
             self.single.requests = Requests::new();
         }
@@ -101,6 +112,10 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
     }
 
     fn ask(&mut self, _: usize, request: Request<T>) {
+        let request = request.of(self.scope);
+        if !self.exiting {
+            self.seat.note(&request);
+        }
         self.requests.push(request);
     }
 

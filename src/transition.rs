@@ -7,6 +7,7 @@
     reason = "so that a change to a singleton is compiled for itself: 25 ns rather than 31"
 )]
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::{fmt, mem, slice};
 
@@ -20,6 +21,7 @@ use crate::seat::{Path, path_to};
 use crate::single::Single;
 use crate::state::{State, StateRef};
 use crate::step::Step;
+use crate::waiting::{After, NextWake, Scope, Then, Timer};
 
 /// The most changes that one callback may lead to (rule 13).
 const MOST_CHANGES: u32 = 64;
@@ -135,6 +137,7 @@ impl<T: Owner> Single<'_, T> {
         if !self.is_settled() {
             self.settle_all(owner, cx);
             self.count = 0;
+            self.fall_asleep(owner, cx);
         }
     }
 
@@ -150,6 +153,13 @@ impl<T: Owner> Single<'_, T> {
             Request::ChangeSingleton(to) => self.execute_singleton(to, owner, cx),
             Request::Ensure(to) if self.seat.is_in_state(&*to) => true,
             Request::Send(message) => self.offer_to_oneself(&message, owner, cx),
+            Request::After(after) => self.set_timer(*after, owner, cx),
+            Request::Due(timer) => self.carry_out_timer(timer.then, owner, cx),
+            Request::Sleep(_) => {
+                // It falls asleep once the callback is settled, which is then to be seen to.
+                self.count = self.count.max(1);
+                true
+            }
             request => self.execute_other(&request, owner, cx),
         }
     }
@@ -228,7 +238,11 @@ impl<T: Owner> Single<'_, T> {
                 let suspended = stack.last().ok_or("the stack is empty")?;
                 Ok((0, suspended.ancestors.iter().chain(suspended.current.as_option()).cloned().collect()))
             }
-            Request::ChangeSingleton(_) | Request::Send(_) => Ok((0, Path::new())),
+            Request::ChangeSingleton(_)
+            | Request::Send(_)
+            | Request::After(_)
+            | Request::Due(_)
+            | Request::Sleep(_) => Ok((0, Path::new())),
         }
     }
 
@@ -306,6 +320,7 @@ impl<T: Owner> Single<'_, T> {
                 self.seat.replace(0, path[0].clone(), now::<T>(cx));
                 self.enter_all(&path, Cause::Change, owner, cx);
                 self.settle(owner, cx);
+                self.fall_asleep(owner, cx);
             }
             Err(misuse) => self.refused(&"start", owner, &misuse),
         }
@@ -323,11 +338,17 @@ impl<T: Owner> Single<'_, T> {
 
     /// Rule 4: one tick.
     pub(crate) fn tick(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
+        if self.seat.is_waiting() {
+            self.carry_out_due(owner, cx);
+        }
         if let Some(global) = self.global.as_option() {
+            self.scope = Scope::Machine;
             global.tick(owner, &mut self.fsm(), cx);
             self.settle_callback(owner, cx);
         }
-        self.tick_path(0, owner, cx);
+        if !self.seat.is_asleep() {
+            self.tick_path(0, owner, cx);
+        }
     }
 
     /// The tick of a machine with nothing but this one state to call, as most are. Returns whether it has changed state.
@@ -349,12 +370,13 @@ impl<T: Owner> Single<'_, T> {
     pub(crate) fn tick_path(&mut self, mut depth: usize, owner: &mut T, cx: &mut T::Context<'_>) {
         while let Some(state) = self.seat.at(depth) {
             let was_innermost = depth + 1 == self.seat.depth();
+            self.scope = Scope::state(depth);
             match state.as_singleton() {
                 Some(state) => state.tick(owner, &mut self.fsm(), cx),
                 None => state.clone().tick(owner, &mut self.fsm(), cx),
             }
             self.settle_callback(owner, cx);
-            if was_innermost {
+            if was_innermost || self.seat.is_asleep() {
                 break;
             }
             depth += 1;
@@ -388,16 +410,111 @@ impl<T: Owner> Single<'_, T> {
         let mut is_handled = false;
         for (depth, state) in path.iter().enumerate().rev() {
             if depth < self.kept && !is_handled {
+                self.scope = Scope::state(depth);
                 is_handled = state.on_message(owner, message, &mut self.fsm(), cx);
+                self.wake_if(is_handled);
                 settle(self, owner, cx);
             }
         }
         self.kept = self.kept.min(kept_outside);
         if let (false, Some(global)) = (is_handled, self.global.as_option()) {
+            self.scope = Scope::Machine;
             is_handled = global.on_message(owner, message, &mut self.fsm(), cx);
+            self.wake_if(is_handled);
             settle(self, owner, cx);
         }
         is_handled
+    }
+}
+
+/// Waiting.
+impl<T: Owner> Single<'_, T> {
+    /// Carries out the timers that are due, at the beginning of a tick (rule 25).
+    #[inline(never)]
+    fn carry_out_due(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
+        let now = now::<T>(cx);
+        let Some(waiting) = self.seat.rare.as_mut().map(|rare| &mut rare.waiting) else { return };
+        if waiting.clock_stands(now) {
+            debug!(target: "demeanor", "{}: waits for a clock that stands at {now} s", Label(owner));
+        }
+        let due = waiting.take_due(now);
+        let is_woken = waiting.wakes_at().is_some_and(|at| at <= now);
+        if due.is_empty() && !is_woken {
+            return;
+        }
+        waiting.wake();
+        self.is_touched = true;
+        for timer in due {
+            self.requests.push(Request::Due(Box::new(timer)));
+        }
+        self.settle_callback(owner, cx);
+    }
+
+    fn carry_out_timer(&mut self, then: Then<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        match then {
+            Then::Change(to) => self.execute(Request::change(to), owner, cx),
+            Then::Send(message) => {
+                message.downcast_ref().is_some_and(|message| self.offer_to_oneself(message, owner, cx))
+            }
+        }
+    }
+
+    /// Sets a timer that a callback has asked for.
+    fn set_timer(&mut self, after: After<T>, owner: &T, cx: &T::Context<'_>) -> bool {
+        let After { seconds, scope, then } = after;
+        if scope == Scope::Left {
+            debug!(target: "demeanor", "{}: {then} after {seconds} s ends at once: its state has been left", Label(owner));
+            return false;
+        }
+        let seconds = Self::seconds(seconds, &then, owner);
+        if seconds < f64::INFINITY {
+            let due = now::<T>(cx) + seconds;
+            self.seat.rare_mut().waiting.timers.push(Timer { due, scope, then });
+            self.is_touched = true;
+        }
+        true
+    }
+
+    /// Seconds that are no time count as none.
+    fn seconds(seconds: f64, what: &dyn fmt::Display, owner: &T) -> f64 {
+        if seconds >= 0.0 {
+            return seconds;
+        }
+        debug!(target: "demeanor", "{}: {what} after {seconds} s is due at once", Label(owner));
+        0.0
+    }
+
+    /// Carries out a request from outside. Returns whether it was done.
+    pub(crate) fn execute_alone(&mut self, request: Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        let is_done = self.execute_now(request, owner, cx);
+        self.fall_asleep(owner, cx);
+        is_done
+    }
+
+    /// Falls asleep, if a callback has asked for it and no change has come since (rule 26).
+    fn fall_asleep(&mut self, owner: &T, cx: &T::Context<'_>) {
+        let wanted = self.seat.rare.as_mut().and_then(|rare| rare.waiting.take_wanted());
+        if let Some(seconds) = wanted {
+            self.sleep_for(seconds, owner, cx);
+        }
+    }
+
+    /// Puts the machine to sleep for a number of seconds.
+    pub(crate) fn sleep_for(&mut self, seconds: f64, owner: &T, cx: &T::Context<'_>) {
+        let seconds = Self::seconds(seconds, &"sleep", owner);
+        self.seat.sleep_until(now::<T>(cx) + seconds);
+        self.is_touched = true;
+        if self.seat.next_wake(self.global) == NextWake::Never {
+            let current = NameOf(self.seat.current.as_option());
+            debug!(target: "demeanor", "{}: sleeps in state {current} until a message or `wake`", Label(owner));
+        }
+    }
+
+    /// Wakes the machine, if it is asleep and a state has handled a message.
+    fn wake_if(&mut self, is_handled: bool) {
+        if is_handled && self.seat.wake() {
+            self.is_touched = true;
+        }
     }
 }
 
@@ -489,8 +606,9 @@ impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
         single.made += 1;
         single.kept = single.kept.min(plan.kept);
         let first = plan.entered.first().cloned().unwrap_or(StateRef::NONE);
+        let ended = if single.requests.is_empty() { Requests::new() } else { single.requests.end_timers(plan.kept) };
         self.from = match plan.cause {
-            Cause::Push => single.seat.push(first, now),
+            Cause::Push => single.seat.push(first, ended, now),
             Cause::Pop => single.seat.pop(first, now),
             _ => single.seat.replace(plan.kept, first, now),
         };
@@ -570,6 +688,7 @@ impl<T: Owner> Steps for LoneChange<'_, '_, '_, T> {
     #[inline(always)]
     fn enter(&mut self) {
         let Self { single, from, to, owner, cx, made } = self;
+        single.scope = Scope::State(0);
         to.enter(owner, &mut single.fsm(), cx);
         if single.made == *made + 1 {
             let (from, to) = (StateRef::from(*from), StateRef::from(*to));
@@ -605,6 +724,7 @@ impl<T: Owner> Single<'_, T> {
                 self.seat.descend(state.clone(), entered_at.unwrap_or(self.seat.entered_at));
             }
             self.record(|| Step::Entered(state.clone()));
+            self.scope = Scope::state(self.seat.depth() - 1);
             if cause == Cause::Pop {
                 state.resume(owner, &mut self.fsm(), cx);
             } else {

@@ -12,6 +12,7 @@ use crate::fsm::View;
 use crate::owner::Owner;
 use crate::seat::{Rare, Suspended};
 use crate::state::StateRef;
+use crate::waiting::{Then, Timer};
 
 impl<T: Owner> Batch<T> {
     /// Returns a digest of all owners and their machines: 64 bits that two batches have in common exactly when they hold the
@@ -141,14 +142,26 @@ impl DigestHasher {
         }
     }
 
+    fn write_timers<T: Owner>(&mut self, timers: &[Timer<T>]) {
+        self.write_usize(timers.len());
+        for Timer { due, then, .. } in timers {
+            self.write_time(*due);
+            match then {
+                Then::Change(to) => self.write_name(to),
+                Then::Send(_) => self.write_text("message"),
+            }
+        }
+    }
+
     fn write_rare<T: Owner>(&mut self, rare: Option<&Rare<T>>) {
         let (stack, history) = rare.map_or((&[][..], &[][..]), |rare| (&rare.stack, &rare.history));
         self.write_usize(stack.len());
-        for Suspended { current, time, ancestors, ancestors_time } in stack {
+        for Suspended { current, time, ancestors, ancestors_time, timers } in stack {
             self.write_name(current);
             self.write_names(ancestors);
             self.write_time(*time);
             ancestors_time.iter().for_each(|time| self.write_time(*time));
+            self.write_timers(timers);
         }
         self.write_usize(history.len());
         for (of, last) in history {

@@ -118,10 +118,8 @@ impl<T: Owner> Individuals<T> {
         let Individual { slot, seat, .. } = &mut self.list[last];
         self.places[*slot] = 0;
         self.in_use = last;
-        seat.empty_into(|state| {
-            if state.is_held() {
-                panic.catch(|| drop(state));
-            }
+        seat.empty_into(|dropped| {
+            panic.catch(|| drop(dropped));
         });
     }
 

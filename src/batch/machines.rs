@@ -83,7 +83,13 @@ impl<T: Owner> ChunkMachines<'_, T> {
             Request::ChangeSingleton(to) => (Kind::Change, self.number_of(&StateRef::from(*to))?),
             Request::Force(to) => (Kind::Force, self.number_of(to)?),
             Request::Revert => (Kind::Revert, self.rows.previous_index(slot)?),
-            Request::Push(_) | Request::Pop | Request::Resume(_) | Request::Send(_) => return None,
+            Request::Push(_)
+            | Request::Pop
+            | Request::Resume(_)
+            | Request::Send(_)
+            | Request::After(_)
+            | Request::Due(_)
+            | Request::Sleep(_) => return None,
         };
         (kind == Kind::Nothing || self.rows.states.get(target).is_flat).then(|| Mover::new(slot, kind, target))
     }

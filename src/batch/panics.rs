@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::owner::Owner;
 use crate::state::StateRef;
+use crate::waiting::Then;
 
 /// The first panic of an operation. Behind a lock, though never shared, so that threads may share a batch.
 #[derive(Default)]
@@ -63,10 +64,10 @@ fn discard(panic: Box<dyn Any + Send>) {
     }
 }
 
-/// States that are to be dropped once nothing is in the middle of a move: a state's `Drop` is code of the game.
-pub(super) struct Discarded<T: Owner>(Vec<StateRef<T>>);
+/// States and messages that are to be dropped once nothing is in the middle of a move: their `Drop` is code of the game.
+pub(super) struct Discarded<T: Owner>(Vec<Then<T>>);
 
-/// For how many states the room is kept.
+/// For how many of them the room is kept.
 const MOST_KEPT: usize = 16 * 1024;
 
 impl<T: Owner> Discarded<T> {
@@ -74,11 +75,12 @@ impl<T: Owner> Discarded<T> {
         Self(Vec::new())
     }
 
-    /// Takes a state that is no longer needed. Dropping a singleton does nothing, so it is dropped here.
+    /// Takes what is no longer needed. Dropping a singleton does nothing, so it is dropped here.
     #[inline]
-    pub(super) fn add(&mut self, state: StateRef<T>) {
-        if state.is_held() {
-            self.0.push(state);
+    pub(super) fn add(&mut self, dropped: impl Into<Then<T>>) {
+        match dropped.into() {
+            Then::Change(state) if !state.is_held() => {}
+            dropped => self.0.push(dropped),
         }
     }
 
@@ -93,13 +95,13 @@ impl<T: Owner> Discarded<T> {
         }
     }
 
-    /// Drops the states, each by itself.
+    /// Drops them, each by itself.
     pub(super) fn drop_all(&mut self, panic: &mut FirstPanic) {
         if self.0.is_empty() {
             return;
         }
-        for state in self.0.drain(..) {
-            panic.catch(|| drop(state));
+        for dropped in self.0.drain(..) {
+            panic.catch(|| drop(dropped));
         }
         self.0.shrink_to(MOST_KEPT);
     }

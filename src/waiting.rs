@@ -1,0 +1,242 @@
+//! What a machine waits for: its timers (rule 25), and its sleep (rule 26).
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::any::Any;
+use core::{fmt, mem};
+
+use smallvec::SmallVec;
+
+use crate::owner::Owner;
+use crate::state::StateRef;
+
+/// When a machine next has something to do, for games that decide by themselves whom to update. See
+/// [`StateMachine::next_wake`](crate::StateMachine::next_wake).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum NextWake {
+    /// In every tick: a state or the global is to be updated.
+    EveryTick,
+    /// When [`Owner::now`] has come to this many seconds, or a message or a change comes before.
+    At(f64),
+    /// Not before a message, a change or `wake`.
+    Never,
+}
+
+/// How long a timer lasts at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// Until the state at this depth is left, 0 being the outermost.
+    State(u8),
+    /// As long as the machine.
+    Machine,
+    /// The state that asks has been left already.
+    Left,
+}
+
+impl Scope {
+    /// That of the active state at a depth.
+    #[inline]
+    pub(crate) fn state(depth: usize) -> Self {
+        // There are at most 65.
+        Self::State(depth.min(usize::from(u8::MAX)) as u8)
+    }
+
+    /// Whether it ends with a change that leaves all but the outermost `kept` active states.
+    #[inline]
+    pub(crate) fn ends_with(self, kept: usize) -> bool {
+        match self {
+            Self::State(depth) => usize::from(depth) >= kept,
+            Self::Machine => false,
+            Self::Left => true,
+        }
+    }
+}
+
+/// What a timer asks for when it is due.
+pub(crate) enum Then<T: Owner> {
+    Change(StateRef<T>),
+    /// A message, whose type is hidden: what a machine needs for it, to be cloned and sent to other threads, is asked of a
+    /// message only where a timer is set.
+    Send(Arc<dyn Any + Send + Sync>),
+}
+
+impl<T: Owner> From<StateRef<T>> for Then<T> {
+    fn from(to: StateRef<T>) -> Self {
+        Self::Change(to)
+    }
+}
+
+impl<T: Owner> fmt::Display for Then<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Change(to) => write!(f, "change to {to}"),
+            Self::Send(_) => f.write_str("message to oneself"),
+        }
+    }
+}
+
+impl<T: Owner> Clone for Then<T> {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Change(to) => Self::Change(to.clone()),
+            Self::Send(message) => Self::Send(message.clone()),
+        }
+    }
+}
+
+/// A timer that a callback has asked for, not yet running.
+pub(crate) struct After<T: Owner> {
+    pub(crate) seconds: f64,
+    pub(crate) scope: Scope,
+    pub(crate) then: Then<T>,
+}
+
+/// A running timer.
+pub(crate) struct Timer<T: Owner> {
+    /// When it is due, in seconds by the owner's clock; under a push, how many seconds remain.
+    pub(crate) due: f64,
+    pub(crate) scope: Scope,
+    pub(crate) then: Then<T>,
+}
+
+impl<T: Owner> Clone for Timer<T> {
+    fn clone(&self) -> Self {
+        Self { due: self.due, scope: self.scope, then: self.then.clone() }
+    }
+}
+
+/// What one machine waits for.
+pub(crate) struct Waiting<T: Owner> {
+    /// The running timers, in the order of asking.
+    pub(crate) timers: Vec<Timer<T>>,
+    /// When it wakes by itself, in seconds; `AWAKE` while it is not asleep.
+    wakes_at: f64,
+    /// For how many seconds a callback has asked to sleep, once it has returned.
+    wanted: Option<f64>,
+    clock: Standstill,
+}
+
+const AWAKE: f64 = f64::NEG_INFINITY;
+
+impl<T: Owner> Waiting<T> {
+    pub(crate) const fn new() -> Self {
+        Self { timers: Vec::new(), wakes_at: AWAKE, wanted: None, clock: Standstill::new() }
+    }
+
+    /// Whether it waits for the clock, or is asleep.
+    #[inline]
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.is_asleep() || !self.timers.is_empty()
+    }
+
+    #[inline]
+    pub(crate) fn is_asleep(&self) -> bool {
+        self.wakes_at > AWAKE
+    }
+
+    /// Puts the machine to sleep until a time, in seconds; infinity is for ever.
+    pub(crate) fn sleep_until(&mut self, wakes_at: f64) {
+        self.wakes_at = wakes_at.max(f64::MIN);
+    }
+
+    /// When it wakes by itself: infinity is never. `None` while it is awake.
+    pub(crate) fn wakes_at(&self) -> Option<f64> {
+        self.is_asleep().then_some(self.wakes_at)
+    }
+
+    /// Wakes it. Returns whether it was asleep.
+    pub(crate) fn wake(&mut self) -> bool {
+        mem::replace(&mut self.wakes_at, AWAKE) > AWAKE
+    }
+
+    /// Notes that a callback asks to sleep.
+    pub(crate) fn want_sleep(&mut self, seconds: f64) {
+        self.wanted = Some(seconds);
+    }
+
+    /// For how many seconds it is to sleep, if a callback has asked for that and no change has come since.
+    pub(crate) fn take_wanted(&mut self) -> Option<f64> {
+        self.wanted.take()
+    }
+
+    /// A change leaves all but the outermost `kept` active states: it wakes the machine, and their timers end. Returns these.
+    pub(crate) fn change(&mut self, kept: usize) -> Timers<T> {
+        self.wanted = None;
+        self.wake();
+        self.take_if(|timer| timer.scope.ends_with(kept))
+    }
+
+    /// Takes out the timers that are due, the earliest first, and of equal ones the one that was asked for first.
+    pub(crate) fn take_due(&mut self, now: f64) -> Timers<T> {
+        let mut due = self.take_if(|timer| timer.due <= now);
+        due.sort_by(|one, other| one.due.total_cmp(&other.due));
+        due
+    }
+
+    fn take_if(&mut self, is_taken: impl Fn(&Timer<T>) -> bool) -> Timers<T> {
+        let mut taken = Timers::new();
+        self.timers.retain_mut(|timer| {
+            let is_taken = is_taken(timer);
+            if is_taken {
+                let then = mem::replace(&mut timer.then, Then::Change(StateRef::NONE));
+                taken.push(Timer { then, ..*timer });
+            }
+            !is_taken
+        });
+        taken
+    }
+
+    /// When it next has to be looked at, in seconds: infinity is never.
+    pub(crate) fn next(&self) -> f64 {
+        let dues = self.timers.iter().map(|timer| timer.due);
+        dues.chain(self.wakes_at()).fold(f64::INFINITY, f64::min)
+    }
+
+    /// Empties it, all but its room. Returns the states and messages that it held.
+    #[cfg(feature = "std")]
+    pub(crate) fn empty_into(&mut self, mut take: impl FnMut(Then<T>)) {
+        self.timers.drain(..).for_each(|timer| take(timer.then));
+        self.wanted = None;
+        self.wake();
+    }
+
+    /// Whether the clock has stood for so many ticks that a word about it is due. Says so once.
+    pub(crate) fn clock_stands(&mut self, now: f64) -> bool {
+        self.clock.stands(now)
+    }
+}
+
+/// Timers that run no longer.
+pub(crate) type Timers<T> = SmallVec<[Timer<T>; 1]>;
+
+impl<T: Owner> Clone for Waiting<T> {
+    fn clone(&self) -> Self {
+        Self { timers: self.timers.clone(), wakes_at: self.wakes_at, wanted: None, clock: self.clock }
+    }
+}
+
+/// Whether a clock stands while somebody waits for it.
+#[derive(Clone, Copy)]
+pub(crate) struct Standstill {
+    now: f64,
+    /// For how many ticks it has shown the same.
+    ticks: u8,
+}
+
+/// A game may be paused for a while, and may update several times at one time.
+const SUSPICIOUSLY_MANY: u8 = 100;
+
+impl Standstill {
+    pub(crate) const fn new() -> Self {
+        Self { now: f64::NAN, ticks: 0 }
+    }
+
+    /// Notes what the clock shows in a tick. Returns, once, that it has stood for suspiciously many.
+    pub(crate) fn stands(&mut self, now: f64) -> bool {
+        if self.now != now {
+            *self = Self { now, ticks: 0 };
+        }
+        self.ticks = self.ticks.saturating_add(1);
+        self.ticks == SUSPICIOUSLY_MANY
+    }
+}
