@@ -10,13 +10,15 @@ use super::rows::Rows;
 use super::states::NOWHERE;
 use crate::fsm::{Machines, Request, View};
 use crate::owner::Owner;
+use crate::seat::Seat;
+use crate::single::Single;
 use crate::state::{Mover, State, StateRef};
 use crate::transition::{BEING_LEFT, log_misuse};
 
 /// What the callbacks are part of.
 pub(super) enum Phase<'a, T: Owner> {
-    /// Updates.
-    Update,
+    /// Updates; after the last of them nothing is left of the tick but what owners have asked for.
+    Update { is_last: bool },
     /// Asking whether the movers, by slot, may leave.
     CanExit(&'a [Mover]),
     /// Asking whether owners may enter a state.
@@ -105,7 +107,7 @@ impl<T: Owner> ChunkMachines<'_, T> {
         match self.phase {
             Phase::Exit(_) => return self.asked.misused.push((slot, request)),
             // Only the first request of an owner, whether or not the batch knows what it names.
-            Phase::Update if self.individuals.get(slot).is_none() && self.asked.mover_of(slot).is_none() => {
+            Phase::Update { .. } if self.individuals.get(slot).is_none() && self.asked.mover_of(slot).is_none() => {
                 let mover = self.mover(slot, &request);
                 if let Some(mover) = mover.filter(|mover| self.asked.add(*mover)) {
                     if let Request::ChangeSingleton(to) = request {
@@ -122,21 +124,59 @@ impl<T: Owner> ChunkMachines<'_, T> {
     /// The owner at a slot as an individual.
     fn individual(&mut self, slot: usize) -> &mut Individual<T> {
         if self.individuals.get(slot).is_none() {
-            let from = self.from();
             let individual = self.individuals.add(slot);
-            let seat = &mut individual.seat;
-            self.rows.load(slot, from, seat);
             if let Phase::Enter(target, at) = self.phase {
+                individual.load(self.rows);
+                let seat = &mut individual.seat;
                 seat.previous = std::mem::replace(&mut seat.current, target.clone());
                 seat.entered_at = at;
                 individual.count = 1;
+            } else if let Some((mover, at)) = self.asked.made.take(slot) {
+                individual.load_made(mover, at, self.rows);
             }
-            let mover = self.asked.supersede(slot);
-            if let Some(request) = mover.and_then(|mover| mover.request(self.rows.states)) {
-                individual.requests.push(request);
-            }
+            individual.take_over(self.asked.supersede(slot), self.rows);
         }
         self.individuals.get_mut(slot).expect("it is one now")
+    }
+
+    /// Runs the owner at a slot within its callback, as a machine.
+    fn run<R>(&mut self, slot: usize, act: impl FnOnce(&mut Single<'_, T>) -> R) -> R {
+        let (rows, global) = (self.rows, self.global);
+        let individual = self.individual(slot);
+        individual.load(rows);
+        let result = individual.run(global, act);
+        if let Phase::Update { is_last: true } = self.phase {
+            self.settle(slot);
+        }
+        result
+    }
+
+    /// Makes an individual an owner like the others again, if what it has done within its callback is nothing or one plain
+    /// change, and it has no more to do.
+    fn settle(&mut self, slot: usize) {
+        let Some(individual) = self.individuals.last().filter(|individual| individual.slot == slot) else { return };
+        let Seat { current, previous, .. } = &individual.seat;
+        // Whose states are held stays as it is: to drop them here could run code of the game.
+        let is_held = current.is_held() || previous.is_held();
+        if is_held || individual.has_mover || !individual.requests.is_empty() || !individual.is_plain(self.rows) {
+            return;
+        }
+        let is_settled = match individual.count {
+            0 => !individual.is_touched,
+            1 => individual.is_touched && self.asked.made.is_open(slot) && self.asked.note_made(individual, self.rows),
+            _ => false,
+        };
+        if is_settled {
+            self.individuals.take_back_empty();
+        }
+    }
+
+    /// What can be asked of an owner that has made a change at a time.
+    fn view_of_made(&self, slot: usize, mover: Mover, at: f64) -> View<'_, T> {
+        let (rows, states) = (self.rows, &self.rows.states);
+        let previous = states.get(mover.previous_or(rows.bucket)).state();
+        let current = states.get(mover.target()).state();
+        View { previous, entered_at: at, ..rows.view(slot, current, states.get(NOWHERE).state()) }
     }
 
     /// The state that a mover of a list asks for.
@@ -174,8 +214,7 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
         if self.is_misused(&request, owner) {
             return false;
         }
-        let global = self.global;
-        self.individual(slot).run(global, |single| single.execute_now(request, owner, cx))
+        self.run(slot, |single| single.execute_now(request, owner, cx))
     }
 
     fn send_now(&mut self, nth: usize, owner: &mut T, message: &T::Message, cx: &mut T::Context<'_>) -> bool {
@@ -183,8 +222,7 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
         if self.is_misused(&"message to oneself", owner) {
             return false;
         }
-        let global = self.global;
-        self.individual(slot).run(global, |single| single.send_now(owner, message, cx))
+        self.run(slot, |single| single.send_now(owner, message, cx))
     }
 
     fn view(&self, nth: usize) -> View<'_, T> {
@@ -201,9 +239,13 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
             };
         };
         match self.phase {
-            Phase::Update => match self.individuals.get(slot) {
-                Some(individual) => individual.seat.view(nowhere),
-                None => self.rows.view(slot, from, nowhere),
+            Phase::Update { .. } => match self.individuals.get(slot) {
+                Some(individual) if individual.is_loaded => individual.seat.view(nowhere),
+                Some(_) => self.rows.view(slot, from, nowhere),
+                None => match self.asked.made.get(slot) {
+                    Some((mover, at)) => self.view_of_made(slot, mover, at),
+                    None => self.rows.view(slot, from, nowhere),
+                },
             },
             Phase::CanExit(movers) => self.rows.view(slot, from, self.target(movers, slot)),
             Phase::CanEnter(target) => self.rows.view(slot, from, target),
@@ -235,7 +277,9 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
     #[cfg(feature = "definition")]
     fn entered_at_each(&self, nth: usize, state: &dyn State<T>, entered_at: &mut [f64]) -> bool {
         // An individual may be elsewhere already.
-        let is_in_rows = matches!(self.phase, Phase::Update) && !self.individuals.has_unfinished();
+        let is_in_rows = matches!(self.phase, Phase::Update { .. })
+            && !self.individuals.has_unfinished()
+            && self.asked.made.is_empty();
         is_in_rows && self.rows.entered_at_each(self.slots.start + nth, state, entered_at)
     }
 }
