@@ -5,7 +5,7 @@
 
 use std::mem;
 
-use super::individuals::{Individual, Individuals};
+use super::individuals::Individuals;
 use super::made::Made;
 use super::numbers::Numbers;
 use super::rows::Rows;
@@ -134,6 +134,16 @@ impl<T: Owner> Asked<T> {
         self.made.open();
     }
 
+    /// Whether nothing is written down of the owner at a slot, nor of one behind it.
+    pub(super) fn is_open(&self, slot: usize) -> bool {
+        slot >= self.open_from
+    }
+
+    /// From here on requests of owners up to a slot are no movers.
+    pub(super) fn close_up_to(&mut self, slot: usize) {
+        self.open_from = self.open_from.max(slot.saturating_add(1));
+    }
+
     /// From here on requests are no movers.
     pub(super) fn close(&mut self) {
         self.open_from = usize::MAX;
@@ -165,22 +175,22 @@ impl<T: Owner> Asked<T> {
         Some(index)
     }
 
-    /// Writes down what an individual has done as a change that has been made, if it is one from a flat state to another that
+    /// Writes down what an owner has done on a seat as a change that has been made, if it is one from a flat state to another that
     /// the batch knows, made when the others were. Returns whether it is.
-    pub(super) fn note_made(&mut self, individual: &Individual<T>, rows: &Rows<'_, T>) -> bool {
-        let mover = self.made_change(individual, rows);
-        mover.is_some_and(|mover| self.made.add(mover, individual.seat.entered_at))
+    pub(super) fn note_made(&mut self, slot: usize, seat: &Seat<T>, rows: &Rows<'_, T>) -> bool {
+        let mover = self.made_change(slot, seat, rows);
+        mover.is_some_and(|mover| self.made.add(mover, seat.entered_at))
     }
 
-    fn made_change(&mut self, individual: &Individual<T>, rows: &Rows<'_, T>) -> Option<Mover> {
-        let Seat { current, previous, rare, .. } = &individual.seat;
+    fn made_change(&mut self, slot: usize, seat: &Seat<T>, rows: &Rows<'_, T>) -> Option<Mover> {
+        let Seat { current, previous, rare, .. } = seat;
         let is_nested = rare.as_ref().is_some_and(|rare| !rare.ancestors.is_empty());
-        if is_nested || !rows.known().is_flat || !individual.seat.is_entered() {
+        if is_nested || !rows.known().is_flat || !seat.is_entered() {
             return None;
         }
         let target = self.flat_number(current, rows.states)?;
         let previous = if previous.is_none() { NOWHERE } else { self.flat_number(previous, rows.states)? };
-        Mover::made(individual.slot, target, previous)
+        Mover::made(slot, target, previous)
     }
 
     /// Forgets the numbers of flat singletons.
@@ -210,13 +220,13 @@ impl<T: Owner> Asked<T> {
     pub(super) fn supersede(&mut self, slot: usize) -> Option<Mover> {
         let mover = self.mover_of(slot);
         self.has_stale |= mover.is_some();
-        self.open_from = self.open_from.max(slot.saturating_add(1));
+        self.close_up_to(slot);
         mover
     }
 
     /// The mover of an owner.
     pub(super) fn mover_of(&self, slot: usize) -> Option<Mover> {
-        let last = *self.movers.last()?;
+        let last = self.movers.last().filter(|last| last.slot() >= slot)?;
         // Nearly always the one that was written last.
         let at = if last.slot() == slot {
             self.movers.len() - 1

@@ -60,7 +60,7 @@ impl<T: Owner> Individual<T> {
 
     /// Whether there is more of it to be moved than a row: not if nothing has changed, nor if it can be moved in bulk.
     pub(super) fn is_left_over(&mut self, asked: &mut Asked<T>, rows: &Rows<'_, T>) -> bool {
-        self.is_mover = self.is_touched && asked.note_made(self, rows);
+        self.is_mover = self.is_touched && asked.note_made(self.slot, &self.seat, rows);
         if self.is_mover { !self.is_plain(rows) } else { self.is_touched }
     }
 
@@ -172,23 +172,14 @@ impl<T: Owner> Individuals<T> {
         individual
     }
 
-    /// The one that was added last, if it has not finished its tick.
-    pub(super) fn last(&self) -> Option<&Individual<T>> {
-        self.list[self.finished..self.in_use].last()
-    }
-
-    /// Takes that one back: it is no individual any more.
+    /// Takes the one back that was added last: it is no individual any more.
+    #[cfg(feature = "parallel")]
     pub(super) fn take_back(&mut self, panic: &mut FirstPanic) {
         let Some(last) = self.in_use.checked_sub(1) else { return };
         let individual = &mut self.list[last];
         self.places[individual.slot] = 0;
         self.in_use = last;
         individual.empty(panic);
-    }
-
-    /// Takes that one back, whose states are singletons.
-    pub(super) fn take_back_empty(&mut self) {
-        self.take_back(&mut FirstPanic::new());
     }
 
     /// Lets each that has not finished its tick do so. Keeps those of which `finish` returns that there is more to do.

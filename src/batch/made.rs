@@ -29,11 +29,6 @@ impl Made {
         self.open_from = self.movers.len();
     }
 
-    /// Whether a change of the owner at a slot can be written down while its callback may go on.
-    pub(super) fn is_open(&self, slot: usize) -> bool {
-        self.movers[self.open_from..].last().is_none_or(|last| last.slot() < slot)
-    }
-
     /// Whether the callbacks under way have made no changes that are here.
     #[cfg(feature = "definition")]
     pub(super) fn is_empty(&self) -> bool {
