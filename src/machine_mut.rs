@@ -133,7 +133,7 @@ impl<'a, T: Owner> MachineMut<'a, T> {
     }
 
     fn execute(&mut self, request: Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        self.run(|single| single.execute_now(request, owner, cx))
+        self.run(|single| single.execute_now(&request, owner, cx))
     }
 
     fn run<R>(&mut self, act: impl FnOnce(&mut Single<'_, T>) -> R) -> R {

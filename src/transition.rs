@@ -85,9 +85,9 @@ struct Plan<'p, T: Owner> {
 /// The requests of a machine, one after the other.
 impl<T: Owner> Single<'_, T> {
     /// Rule 11.
-    pub(crate) fn execute_now(&mut self, request: Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+    pub(crate) fn execute_now(&mut self, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         if self.exiting {
-            self.refused(&request, owner, &BEING_LEFT.into());
+            self.refused(request, owner, &BEING_LEFT.into());
             return false;
         }
         self.settle(owner, cx);
@@ -122,7 +122,7 @@ impl<T: Owner> Single<'_, T> {
             if let Some(state) = self.requests.pop_singleton() {
                 self.execute_singleton(state, owner, cx);
             } else if let Some(request) = self.requests.pop() {
-                self.execute(request, owner, cx);
+                self.execute(&request, owner, cx);
             } else {
                 return;
             }
@@ -145,12 +145,12 @@ impl<T: Owner> Single<'_, T> {
     }
 
     /// Carries out one request. Returns whether it was done.
-    pub(crate) fn execute(&mut self, request: Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+    pub(crate) fn execute(&mut self, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         match request {
-            Request::ChangeSingleton(to) => self.execute_singleton(to, owner, cx),
-            Request::Ensure(to) if self.seat.is_in_state(&*to) => true,
-            Request::Send(message) => self.offer_to_oneself(&message, owner, cx),
-            request => self.execute_other(&request, owner, cx),
+            Request::ChangeSingleton(to) => self.execute_singleton(*to, owner, cx),
+            Request::Ensure(to) if self.seat.is_in_state(&**to) => true,
+            Request::Send(message) => self.offer_to_oneself(message, owner, cx),
+            request => self.execute_other(request, owner, cx),
         }
     }
 

@@ -50,6 +50,19 @@ impl<T: Owner> Individual<T> {
         self.seat.entered_at = at;
     }
 
+    /// Takes what its owner has done on another seat.
+    pub(super) fn take_on(&mut self, single: Single<'_, T>, is_panicking: bool) {
+        self.is_loaded = true;
+        self.is_touched = single.is_touched || is_panicking;
+        self.has_changed = single.made > 0;
+        self.count = single.count;
+        mem::swap(&mut self.seat, single.seat);
+        // What was asked for before a panic is dropped with it.
+        if !is_panicking {
+            self.requests = single.requests;
+        }
+    }
+
     /// Takes over what was written down of its owner as a mover.
     pub(super) fn take_over(&mut self, mover: Option<Mover>, rows: &Rows<'_, T>) {
         self.has_mover = mover.is_some();

@@ -167,24 +167,15 @@ impl<T: Owner> ChunkMachines<'_, T> {
         self.rows.load(slot, self.from(), &mut seat);
         let mut single = Single::new(&mut seat, self.global);
         let result = catch_unwind(AssertUnwindSafe(|| act(&mut single)));
-        let Single { count, made, is_touched, .. } = single;
-        let requests = if single.requests.is_empty() { None } else { Some(mem::take(&mut single.requests)) };
-        drop(single);
         // One whose states are held stays an individual: to drop them here could run code of the game.
-        let is_plain = result.is_ok() && requests.is_none() && seat.lone().is_some() && !seat.previous.is_held();
-        if is_plain && !is_touched && count == 0 {
+        let is_lone = single.seat.lone().is_some() && !single.seat.previous.is_held();
+        let is_plain = is_lone && result.is_ok() && single.requests.is_empty();
+        if is_plain && !single.is_touched && single.count == 0 {
             return result.unwrap_or_else(|panic| resume_unwind(panic));
         }
         self.asked.close_up_to(slot);
-        if !(is_plain && count == 1 && self.asked.note_made(slot, &seat, self.rows)) {
-            let is_panicking = result.is_err();
-            let individual = self.individuals.add(slot);
-            individual.seat = seat;
-            individual.is_loaded = true;
-            individual.count = count;
-            individual.has_changed = made > 0;
-            individual.is_touched = is_touched || is_panicking;
-            individual.requests = requests.filter(|_| !is_panicking).unwrap_or_default();
+        if !(is_plain && single.count == 1 && self.asked.note_made(slot, single.seat, self.rows)) {
+            self.individuals.add(slot).take_on(single, result.is_err());
         }
         result.unwrap_or_else(|panic| resume_unwind(panic))
     }
@@ -227,9 +218,9 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
         }
     }
 
-    fn execute_now(&mut self, nth: usize, request: Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+    fn execute_now(&mut self, nth: usize, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         let Some(slot) = self.slot(nth) else { return false };
-        if self.is_misused(&request, owner) {
+        if self.is_misused(request, owner) {
             return false;
         }
         self.run(slot, |single| single.execute_now(request, owner, cx))
