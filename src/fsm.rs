@@ -472,7 +472,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
     /// ```
     pub fn change_state_now(&mut self, owner: &mut T, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
         self.entered_at = &[];
-        self.machines.execute_now(self.nth, Request::change(to.into_state()), owner, cx)
+        self.machines.execute_now(self.nth, &Request::change(to.into_state()), owner, cx)
     }
 
     /// Sends the owner itself a message within the call: first the requests made before are carried out, then the message
@@ -711,7 +711,7 @@ pub(crate) trait Machines<T: Owner> {
     /// Queues any other request.
     fn ask(&mut self, nth: usize, request: Request<T>);
     /// Rule 11.
-    fn execute_now(&mut self, nth: usize, request: Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool;
+    fn execute_now(&mut self, nth: usize, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool;
     /// Rule 24.
     fn send_now(&mut self, nth: usize, owner: &mut T, message: &T::Message, cx: &mut T::Context<'_>) -> bool;
     fn view(&self, nth: usize) -> View<'_, T>;

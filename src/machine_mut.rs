@@ -170,7 +170,7 @@ impl<'a, T: Owner> MachineMut<'a, T> {
     }
 
     fn execute(&mut self, request: Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        self.run(|single| single.execute_alone(request, owner, cx))
+        self.run(|single| single.execute_alone(&request, owner, cx))
     }
 
     fn run<R>(&mut self, act: impl FnOnce(&mut Single<'_, T>) -> R) -> R {

@@ -119,7 +119,7 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
         self.requests.push(request);
     }
 
-    fn execute_now(&mut self, _: usize, request: Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+    fn execute_now(&mut self, _: usize, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         let now = WithinCallback::new(self);
         let is_done = now.single.execute_now(request, owner, cx);
         now.end();

@@ -87,9 +87,9 @@ struct Plan<'p, T: Owner> {
 /// The requests of a machine, one after the other.
 impl<T: Owner> Single<'_, T> {
     /// Rule 11.
-    pub(crate) fn execute_now(&mut self, request: Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+    pub(crate) fn execute_now(&mut self, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         if self.exiting {
-            self.refused(&request, owner, &BEING_LEFT.into());
+            self.refused(request, owner, &BEING_LEFT.into());
             return false;
         }
         self.settle(owner, cx);
@@ -124,7 +124,7 @@ impl<T: Owner> Single<'_, T> {
             if let Some(state) = self.requests.pop_singleton() {
                 self.execute_singleton(state, owner, cx);
             } else if let Some(request) = self.requests.pop() {
-                self.execute(request, owner, cx);
+                self.execute(&request, owner, cx);
             } else {
                 return;
             }
@@ -148,19 +148,19 @@ impl<T: Owner> Single<'_, T> {
     }
 
     /// Carries out one request. Returns whether it was done.
-    pub(crate) fn execute(&mut self, request: Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+    pub(crate) fn execute(&mut self, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         match request {
-            Request::ChangeSingleton(to) => self.execute_singleton(to, owner, cx),
-            Request::Ensure(to) if self.seat.is_in_state(&*to) => true,
-            Request::Send(message) => self.offer_to_oneself(&message, owner, cx),
-            Request::After(after) => self.set_timer(*after, owner, cx),
-            Request::Due(timer) => self.carry_out_timer(timer.then, owner, cx),
+            Request::ChangeSingleton(to) => self.execute_singleton(*to, owner, cx),
+            Request::Ensure(to) if self.seat.is_in_state(&**to) => true,
+            Request::Send(message) => self.offer_to_oneself(message, owner, cx),
+            Request::After(after) => self.set_timer(after, owner, cx),
+            Request::Due(timer) => self.carry_out_timer(&timer.then, owner, cx),
             Request::Sleep(_) => {
                 // It falls asleep once the callback is settled, which is then to be seen to.
                 self.count = self.count.max(1);
                 true
             }
-            request => self.execute_other(&request, owner, cx),
+            request => self.execute_other(request, owner, cx),
         }
     }
 
@@ -450,9 +450,9 @@ impl<T: Owner> Single<'_, T> {
         self.settle_callback(owner, cx);
     }
 
-    fn carry_out_timer(&mut self, then: Then<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+    fn carry_out_timer(&mut self, then: &Then<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         match then {
-            Then::Change(to) => self.execute(Request::change(to), owner, cx),
+            Then::Change(to) => self.execute(&Request::change(to.clone()), owner, cx),
             Then::Send(message) => {
                 message.downcast_ref().is_some_and(|message| self.offer_to_oneself(message, owner, cx))
             }
@@ -460,16 +460,16 @@ impl<T: Owner> Single<'_, T> {
     }
 
     /// Sets a timer that a callback has asked for.
-    fn set_timer(&mut self, after: After<T>, owner: &T, cx: &T::Context<'_>) -> bool {
-        let After { seconds, scope, then } = after;
+    fn set_timer(&mut self, after: &After<T>, owner: &T, cx: &T::Context<'_>) -> bool {
+        let After { seconds, scope, ref then } = *after;
         if scope == Scope::Left {
             debug!(target: "demeanor", "{}: {then} after {seconds} s ends at once: its state has been left", Label(owner));
             return false;
         }
-        let seconds = Self::seconds(seconds, &then, owner);
+        let seconds = Self::seconds(seconds, then, owner);
         if seconds < f64::INFINITY {
             let due = now::<T>(cx) + seconds;
-            self.seat.rare_mut().waiting.timers.push(Timer { due, scope, then });
+            self.seat.rare_mut().waiting.timers.push(Timer { due, scope, then: then.clone() });
             self.is_touched = true;
         }
         true
@@ -485,7 +485,7 @@ impl<T: Owner> Single<'_, T> {
     }
 
     /// Carries out a request from outside. Returns whether it was done.
-    pub(crate) fn execute_alone(&mut self, request: Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+    pub(crate) fn execute_alone(&mut self, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         let is_done = self.execute_now(request, owner, cx);
         self.fall_asleep(owner, cx);
         is_done

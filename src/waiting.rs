@@ -60,6 +60,18 @@ pub(crate) enum Then<T: Owner> {
     Send(Arc<dyn Any + Send + Sync>),
 }
 
+impl<T: Owner> Then<T> {
+    /// Whether there is anything to drop.
+    #[cfg(feature = "std")]
+    #[inline]
+    pub(crate) fn is_held(&self) -> bool {
+        match self {
+            Self::Change(to) => to.is_held(),
+            Self::Send(_) => true,
+        }
+    }
+}
+
 impl<T: Owner> From<StateRef<T>> for Then<T> {
     fn from(to: StateRef<T>) -> Self {
         Self::Change(to)

@@ -6,11 +6,14 @@
 use std::mem;
 
 use super::individuals::Individuals;
+use super::made::Made;
 use super::numbers::Numbers;
-use super::states::States;
+use super::rows::Rows;
+use super::states::{NOWHERE, States};
 use crate::change::Cause;
 use crate::fsm::Request;
 use crate::owner::Owner;
+use crate::seat::Seat;
 use crate::state::{Mover, State, StateRef};
 
 /// What a mover asks for, in few bits.
@@ -79,7 +82,7 @@ impl Mover {
     /// The request as a machine would have it.
     pub(super) fn request<T: Owner>(self, states: &States<T>) -> Option<Request<T>> {
         match self.kind() {
-            Kind::Change => Some(Request::Change(states.get(self.target()).state().clone())),
+            Kind::Change => Some(Request::change(states.get(self.target()).state().clone())),
             Kind::Force => Some(Request::Force(states.get(self.target()).state().clone())),
             Kind::Revert => Some(Request::Revert),
             Kind::Nothing => None,
@@ -96,6 +99,8 @@ pub(super) struct Asked<T: Owner> {
     pub(super) has_forced: bool,
     /// What was asked for in `exit`s, to be refused.
     pub(super) misused: Vec<(usize, Request<T>)>,
+    /// What individuals have done.
+    pub(super) made: Made,
     /// The lowest slot from which on a request may be a mover.
     open_from: usize,
     /// Whether the bucket is flat.
@@ -111,6 +116,7 @@ impl<T: Owner> Asked<T> {
             has_stale: false,
             has_forced: false,
             misused: Vec::new(),
+            made: Made::new(),
             open_from: 0,
             is_flat: false,
             numbers: Numbers::new(),
@@ -125,6 +131,17 @@ impl<T: Owner> Asked<T> {
     pub(super) fn open(&mut self, is_flat: bool) {
         self.open_from = 0;
         self.is_flat = is_flat;
+        self.made.open();
+    }
+
+    /// Whether nothing is written down of the owner at a slot, nor of one behind it.
+    pub(super) fn is_open(&self, slot: usize) -> bool {
+        slot >= self.open_from
+    }
+
+    /// From here on requests of owners up to a slot are no movers.
+    pub(super) fn close_up_to(&mut self, slot: usize) {
+        self.open_from = self.open_from.max(slot.saturating_add(1));
     }
 
     /// From here on requests are no movers.
@@ -146,7 +163,7 @@ impl<T: Owner> Asked<T> {
     }
 
     /// The number of a flat state that the batch knows.
-    pub(super) fn flat_number(&mut self, state: &StateRef<T>, states: &States<T>) -> Option<u32> {
+    fn flat_number(&mut self, state: &StateRef<T>, states: &States<T>) -> Option<u32> {
         let singleton = state.as_singleton();
         if let Some(index) = singleton.and_then(|state| self.numbers.get(state)) {
             return Some(index);
@@ -156,6 +173,24 @@ impl<T: Owner> Asked<T> {
             self.numbers.set(state, index);
         }
         Some(index)
+    }
+
+    /// Writes down what an owner has done on a seat as a change that has been made, if it is one from a flat state to another that
+    /// the batch knows, made when the others were. Returns whether it is.
+    pub(super) fn note_made(&mut self, slot: usize, seat: &Seat<T>, rows: &Rows<'_, T>) -> bool {
+        let mover = self.made_change(slot, seat, rows);
+        mover.is_some_and(|mover| self.made.add(mover, seat.entered_at))
+    }
+
+    fn made_change(&mut self, slot: usize, seat: &Seat<T>, rows: &Rows<'_, T>) -> Option<Mover> {
+        let Seat { current, previous, rare, .. } = seat;
+        let is_nested = rare.as_ref().is_some_and(|rare| !rare.ancestors.is_empty());
+        if is_nested || !rows.known().is_flat || !seat.is_entered() {
+            return None;
+        }
+        let target = self.flat_number(current, rows.states)?;
+        let previous = if previous.is_none() { NOWHERE } else { self.flat_number(previous, rows.states)? };
+        Mover::made(slot, target, previous)
     }
 
     /// Forgets the numbers of flat singletons.
@@ -185,13 +220,13 @@ impl<T: Owner> Asked<T> {
     pub(super) fn supersede(&mut self, slot: usize) -> Option<Mover> {
         let mover = self.mover_of(slot);
         self.has_stale |= mover.is_some();
-        self.open_from = self.open_from.max(slot.saturating_add(1));
+        self.close_up_to(slot);
         mover
     }
 
     /// The mover of an owner.
     pub(super) fn mover_of(&self, slot: usize) -> Option<Mover> {
-        let last = *self.movers.last()?;
+        let last = self.movers.last().filter(|last| last.slot() >= slot)?;
         // Nearly always the one that was written last.
         let at = if last.slot() == slot {
             self.movers.len() - 1

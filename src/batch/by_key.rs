@@ -529,6 +529,6 @@ impl<T: Owner> Batch<T> {
     }
 
     fn execute(&mut self, key: Key, request: Request<T>, cx: &mut T::Context<'_>) -> bool {
-        self.store.with_single(key, |owner, single| single.execute_now(request, owner, cx)).unwrap_or(false)
+        self.store.with_single(key, |owner, single| single.execute_now(&request, owner, cx)).unwrap_or(false)
     }
 }

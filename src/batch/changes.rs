@@ -291,7 +291,7 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
     fn stay(rows: &Rows<'_, T>, individuals: &mut Individuals<T>, slot: usize) {
         let from = rows.known().state();
         let individual = individuals.add(slot);
-        rows.load(slot, from, &mut individual.seat);
+        individual.load(rows);
         individual.seat.previous = from.clone();
         individual.is_touched = true;
     }

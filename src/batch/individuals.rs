@@ -2,22 +2,29 @@
 
 use std::mem;
 
+use super::asked::Asked;
 use super::panics::FirstPanic;
+use super::rows::Rows;
 use super::slots::CHUNK;
 use crate::owner::Owner;
 use crate::requests::Requests;
 use crate::seat::Seat;
 use crate::single::Single;
-use crate::state::StateRef;
+use crate::state::{Mover, StateRef};
 
 pub(super) struct Individual<T: Owner> {
     pub(super) slot: usize,
+    /// Empty until it is needed.
     pub(super) seat: Seat<T>,
     pub(super) requests: Requests<T>,
     /// How many changes its callback has led to.
     pub(super) count: u32,
     /// Whether a callback has changed it at once.
     pub(super) has_changed: bool,
+    /// Whether its seat has been loaded.
+    pub(super) is_loaded: bool,
+    /// Whether its first request is still written down as a mover, too.
+    pub(super) has_mover: bool,
     /// Whether its seat is not as it was loaded.
     pub(super) is_touched: bool,
     /// Whether it is moved in bulk after all.
@@ -25,18 +32,81 @@ pub(super) struct Individual<T: Owner> {
 }
 
 impl<T: Owner> Individual<T> {
+    /// Loads its seat from its row, if that has not been done.
+    pub(super) fn load(&mut self, rows: &Rows<'_, T>) {
+        if !self.is_loaded {
+            self.is_loaded = true;
+            rows.load(self.slot, rows.known().state(), &mut self.seat);
+        }
+    }
+
+    /// Loads its seat from its row, and from a change that it has made at a time.
+    pub(super) fn load_made(&mut self, mover: Mover, at: f64, rows: &Rows<'_, T>) {
+        self.is_loaded = true;
+        self.is_touched = true;
+        self.count = 1;
+        rows.load(self.slot, rows.states.get(mover.target()).state(), &mut self.seat);
+        self.seat.previous = rows.states.get(mover.previous_or(rows.bucket)).state().clone();
+        self.seat.entered_at = at;
+    }
+
+    /// Takes what its owner has done on another seat.
+    pub(super) fn take_on(&mut self, single: Single<'_, T>, is_panicking: bool) {
+        self.is_loaded = true;
+        self.is_touched = single.is_touched || is_panicking;
+        self.has_changed = single.made > 0;
+        self.count = single.count;
+        mem::swap(&mut self.seat, single.seat);
+        // What was asked for before a panic is dropped with it.
+        if !is_panicking {
+            self.requests = single.requests;
+        }
+    }
+
+    /// Takes over what was written down of its owner as a mover.
+    pub(super) fn take_over(&mut self, mover: Option<Mover>, rows: &Rows<'_, T>) {
+        self.has_mover = mover.is_some();
+        if let Some(request) = mover.and_then(|mover| mover.request(rows.states)) {
+            self.requests.push(request);
+        }
+    }
+
+    /// Whether there is more of it to be moved than a row: not if nothing has changed, nor if it can be moved in bulk.
+    pub(super) fn is_left_over(&mut self, asked: &mut Asked<T>, rows: &Rows<'_, T>) -> bool {
+        self.is_mover = self.is_touched && asked.note_made(self.slot, &self.seat, rows);
+        if self.is_mover { !self.is_plain(rows) } else { self.is_touched }
+    }
+
+    /// Whether a row holds all that is kept of it.
+    pub(super) fn is_plain(&self, rows: &Rows<'_, T>) -> bool {
+        self.seat.rare.as_ref().is_none_or(|rare| !rare.is_memorable()) && rows.rare(self.slot).is_none()
+    }
+
+    fn empty(&mut self, panic: &mut FirstPanic) {
+        self.seat.empty_into(|dropped| {
+            if dropped.is_held() {
+                panic.catch(|| drop(dropped));
+            }
+        });
+    }
+
     /// Runs it as a machine.
     pub(super) fn run<R>(&mut self, global: &StateRef<T>, act: impl FnOnce(&mut Single<'_, T>) -> R) -> R {
         // Until it is known better: `act` may panic.
         let was_touched = mem::replace(&mut self.is_touched, true);
         let mut single = Single::new(&mut self.seat, global);
-        single.requests = mem::take(&mut self.requests);
+        // To copy an empty queue costs more than to see that it is.
+        if !self.requests.is_empty() {
+            single.requests = mem::take(&mut self.requests);
+        }
         single.count = self.count;
         let result = act(&mut single);
         self.has_changed |= single.made > 0;
         self.is_touched = was_touched || single.is_touched;
         self.count = single.count;
-        self.requests = mem::take(&mut single.requests);
+        if !single.requests.is_empty() {
+            self.requests = mem::take(&mut single.requests);
+        }
         result
     }
 }
@@ -83,7 +153,7 @@ impl<T: Owner> Individuals<T> {
         self.list.get_mut(usize::from(*self.places.get(slot)?).checked_sub(1)?)
     }
 
-    /// Makes an individual of the owner at a slot, which is none. Its seat is empty.
+    /// Makes an individual of the owner at a slot, which is none.
     pub(super) fn add(&mut self, slot: usize) -> &mut Individual<T> {
         let place = self.in_use;
         if place == self.list.len() {
@@ -93,6 +163,8 @@ impl<T: Owner> Individuals<T> {
                 requests: Requests::new(),
                 count: 0,
                 has_changed: false,
+                is_loaded: false,
+                has_mover: false,
                 is_touched: false,
                 is_mover: false,
             });
@@ -106,6 +178,8 @@ impl<T: Owner> Individuals<T> {
         individual.slot = slot;
         individual.count = 0;
         individual.has_changed = false;
+        individual.is_loaded = false;
+        individual.has_mover = false;
         individual.is_touched = false;
         individual.is_mover = false;
         individual
@@ -115,20 +189,29 @@ impl<T: Owner> Individuals<T> {
     #[cfg(feature = "parallel")]
     pub(super) fn take_back(&mut self, panic: &mut FirstPanic) {
         let Some(last) = self.in_use.checked_sub(1) else { return };
-        let Individual { slot, seat, .. } = &mut self.list[last];
-        self.places[*slot] = 0;
+        let individual = &mut self.list[last];
+        self.places[individual.slot] = 0;
         self.in_use = last;
-        seat.empty_into(|dropped| {
-            panic.catch(|| drop(dropped));
-        });
+        individual.empty(panic);
     }
 
-    /// Lets each that has not finished its tick do so.
-    pub(super) fn finish_each(&mut self, mut finish: impl FnMut(&mut Individual<T>)) {
+    /// Lets each that has not finished its tick do so. Keeps those of which `finish` returns that there is more to do.
+    pub(super) fn finish_each(
+        &mut self,
+        panic: &mut FirstPanic,
+        mut finish: impl FnMut(&mut Individual<T>, &mut FirstPanic) -> bool,
+    ) {
         let Self { list, in_use, finished, places } = self;
-        for individual in &mut list[*finished..*in_use] {
+        let unfinished = *finished..mem::replace(in_use, *finished);
+        for at in unfinished {
+            let individual = &mut list[at];
             places[individual.slot] = 0;
-            finish(individual);
+            if finish(individual, panic) {
+                list.swap(*in_use, at);
+                *in_use += 1;
+            } else {
+                individual.empty(panic);
+            }
         }
         *finished = *in_use;
     }

@@ -1,6 +1,8 @@
 //! The machines of a chunk's owners, as the callbacks' handles point into them.
 
+use std::mem;
 use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use log::error;
 
@@ -10,13 +12,15 @@ use super::rows::Rows;
 use super::states::NOWHERE;
 use crate::fsm::{Machines, Request, View};
 use crate::owner::Owner;
+use crate::seat::Seat;
+use crate::single::Single;
 use crate::state::{Mover, State, StateRef};
 use crate::transition::{BEING_LEFT, log_misuse};
 
 /// What the callbacks are part of.
 pub(super) enum Phase<'a, T: Owner> {
-    /// Updates.
-    Update,
+    /// Updates; after the last of them nothing is left of the tick but what owners have asked for.
+    Update { is_last: bool },
     /// Asking whether the movers, by slot, may leave.
     CanExit(&'a [Mover]),
     /// Asking whether owners may enter a state.
@@ -111,7 +115,7 @@ impl<T: Owner> ChunkMachines<'_, T> {
         match self.phase {
             Phase::Exit(_) => return self.asked.misused.push((slot, request)),
             // Only the first request of an owner, whether or not the batch knows what it names.
-            Phase::Update if self.individuals.get(slot).is_none() && self.asked.mover_of(slot).is_none() => {
+            Phase::Update { .. } if self.individuals.get(slot).is_none() && self.asked.mover_of(slot).is_none() => {
                 let mover = self.mover(slot, &request);
                 if let Some(mover) = mover.filter(|mover| self.asked.add(*mover)) {
                     if let Request::ChangeSingleton(to) = request {
@@ -128,21 +132,66 @@ impl<T: Owner> ChunkMachines<'_, T> {
     /// The owner at a slot as an individual.
     fn individual(&mut self, slot: usize) -> &mut Individual<T> {
         if self.individuals.get(slot).is_none() {
-            let from = self.from();
             let individual = self.individuals.add(slot);
-            let seat = &mut individual.seat;
-            self.rows.load(slot, from, seat);
             if let Phase::Enter(target, at) = self.phase {
-                seat.previous = std::mem::replace(&mut seat.current, target.clone());
+                individual.load(self.rows);
+                let seat = &mut individual.seat;
+                seat.previous = mem::replace(&mut seat.current, target.clone());
                 seat.entered_at = at;
                 individual.count = 1;
+            } else if let Some((mover, at)) = self.asked.made.take(slot) {
+                individual.load_made(mover, at, self.rows);
             }
-            let mover = self.asked.supersede(slot);
-            if let Some(request) = mover.and_then(|mover| mover.request(self.rows.states)) {
-                individual.requests.push(request);
-            }
+            individual.take_over(self.asked.supersede(slot), self.rows);
         }
         self.individuals.get_mut(slot).expect("it is one now")
+    }
+
+    /// Runs the owner at a slot within its callback, as a machine.
+    fn run<R>(&mut self, slot: usize, act: impl FnOnce(&mut Single<'_, T>) -> R) -> R {
+        if self.is_likely_plain(slot) {
+            return self.run_plain(slot, act);
+        }
+        let (rows, global) = (self.rows, self.global);
+        let individual = self.individual(slot);
+        individual.load(rows);
+        individual.run(global, act)
+    }
+
+    /// Whether what the owner at a slot does within its callback may be its first, and the end of its tick.
+    fn is_likely_plain(&self, slot: usize) -> bool {
+        matches!(self.phase, Phase::Update { is_last: true })
+            && self.asked.is_open(slot)
+            && self.rows.known().is_flat
+            && self.rows.rare(slot).is_none()
+    }
+
+    /// Runs an owner on a seat that is no individual's, which for one plain change takes half the time. It becomes one if it
+    /// has done anything else.
+    fn run_plain<R>(&mut self, slot: usize, act: impl FnOnce(&mut Single<'_, T>) -> R) -> R {
+        let mut seat = Seat::empty();
+        self.rows.load(slot, self.from(), &mut seat);
+        let mut single = Single::new(&mut seat, self.global);
+        let result = catch_unwind(AssertUnwindSafe(|| act(&mut single)));
+        // One whose states are held stays an individual: to drop them here could run code of the game.
+        let is_lone = single.seat.lone().is_some() && !single.seat.previous.is_held();
+        let is_plain = is_lone && result.is_ok() && single.requests.is_empty();
+        if is_plain && !single.is_touched && single.count == 0 {
+            return result.unwrap_or_else(|panic| resume_unwind(panic));
+        }
+        self.asked.close_up_to(slot);
+        if !(is_plain && single.count == 1 && self.asked.note_made(slot, single.seat, self.rows)) {
+            self.individuals.add(slot).take_on(single, result.is_err());
+        }
+        result.unwrap_or_else(|panic| resume_unwind(panic))
+    }
+
+    /// What can be asked of an owner that has made a change at a time.
+    fn view_of_made(&self, slot: usize, mover: Mover, at: f64) -> View<'_, T> {
+        let (rows, states) = (self.rows, &self.rows.states);
+        let previous = states.get(mover.previous_or(rows.bucket)).state();
+        let current = states.get(mover.target()).state();
+        View { previous, entered_at: at, ..rows.view(slot, current, states.get(NOWHERE).state()) }
     }
 
     /// The state that a mover of a list asks for.
@@ -175,13 +224,12 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
         }
     }
 
-    fn execute_now(&mut self, nth: usize, request: Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+    fn execute_now(&mut self, nth: usize, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         let Some(slot) = self.slot(nth) else { return false };
-        if self.is_misused(&request, owner) {
+        if self.is_misused(request, owner) {
             return false;
         }
-        let global = self.global;
-        self.individual(slot).run(global, |single| single.execute_now(request, owner, cx))
+        self.run(slot, |single| single.execute_now(request, owner, cx))
     }
 
     fn send_now(&mut self, nth: usize, owner: &mut T, message: &T::Message, cx: &mut T::Context<'_>) -> bool {
@@ -189,8 +237,7 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
         if self.is_misused(&"message to oneself", owner) {
             return false;
         }
-        let global = self.global;
-        self.individual(slot).run(global, |single| single.send_now(owner, message, cx))
+        self.run(slot, |single| single.send_now(owner, message, cx))
     }
 
     fn view(&self, nth: usize) -> View<'_, T> {
@@ -207,9 +254,13 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
             };
         };
         match self.phase {
-            Phase::Update => match self.individuals.get(slot) {
-                Some(individual) => individual.seat.view(nowhere),
-                None => self.rows.view(slot, from, nowhere),
+            Phase::Update { .. } => match self.individuals.get(slot) {
+                Some(individual) if individual.is_loaded => individual.seat.view(nowhere),
+                Some(_) => self.rows.view(slot, from, nowhere),
+                None => match self.asked.made.get(slot) {
+                    Some((mover, at)) => self.view_of_made(slot, mover, at),
+                    None => self.rows.view(slot, from, nowhere),
+                },
             },
             Phase::CanExit(movers) => self.rows.view(slot, from, self.target(movers, slot)),
             Phase::CanEnter(target) => self.rows.view(slot, from, target),
@@ -241,7 +292,9 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
     #[cfg(feature = "definition")]
     fn entered_at_each(&self, nth: usize, state: &dyn State<T>, entered_at: &mut [f64]) -> bool {
         // An individual may be elsewhere already.
-        let is_in_rows = matches!(self.phase, Phase::Update) && !self.individuals.has_unfinished();
+        let is_in_rows = matches!(self.phase, Phase::Update { .. })
+            && !self.individuals.has_unfinished()
+            && self.asked.made.is_empty();
         is_in_rows && self.rows.entered_at_each(self.slots.start + nth, state, entered_at)
     }
 }

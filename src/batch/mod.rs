@@ -9,6 +9,7 @@ mod digest;
 mod individuals;
 mod key;
 mod machines;
+mod made;
 mod moves;
 mod numbers;
 mod outcome;

@@ -78,9 +78,9 @@ impl<T: Owner> Discarded<T> {
     /// Takes what is no longer needed. Dropping a singleton does nothing, so it is dropped here.
     #[inline]
     pub(super) fn add(&mut self, dropped: impl Into<Then<T>>) {
-        match dropped.into() {
-            Then::Change(state) if !state.is_held() => {}
-            dropped => self.0.push(dropped),
+        let dropped = dropped.into();
+        if dropped.is_held() {
+            self.0.push(dropped);
         }
     }
 

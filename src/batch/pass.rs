@@ -3,21 +3,18 @@
 //! What nearly all owners ask for, one change between flat states, is done for all of them at once, a step at a time. An
 //! owner that anything else happens to finishes its tick by itself, on a seat, by the very code that a machine runs.
 
-use std::mem;
 use std::ops::Range;
 
 use slotmap::Key as _;
 
 use super::asked::Asked;
 use super::changes::{ManyChanges, Workspace};
-use super::individuals::Individual;
 use super::key::Key;
 use super::machines::{ChunkMachines, Phase};
 use super::outcome::Outcome;
 use super::panics::FirstPanic;
 use super::rows::Rows;
 use super::slots::Slots;
-use super::states::NOWHERE;
 use crate::owner::Owner;
 use crate::seat::Seat;
 use crate::single::Single;
@@ -72,9 +69,6 @@ pub(super) struct Pass<T: Owner> {
     workspace: Workspace,
     /// Movers that become individuals.
     movers: Vec<Mover>,
-    /// Individuals that become movers, all of which have changed at one time.
-    made: Vec<Mover>,
-    made_at: f64,
     /// The slots of those who have finished their tick.
     finished: Slots,
     pub(super) outcome: Outcome<T>,
@@ -86,8 +80,6 @@ impl<T: Owner> Pass<T> {
             asked: Asked::new(),
             workspace: Workspace::new(),
             movers: Vec::new(),
-            made: Vec::new(),
-            made_at: 0.0,
             finished: Slots::new(),
             outcome: Outcome::new(),
         }
@@ -101,7 +93,7 @@ impl<T: Owner> Pass<T> {
     /// Offers a message to each owner of a chunk, and counts those that handle it.
     #[cfg(feature = "parallel")]
     pub(super) fn offer(&mut self, message: &T::Message, chunk: &mut Chunk<'_, T>, cx: &mut T::Context<'_>) {
-        let Self { asked, outcome, made, made_at, .. } = self;
+        let Self { asked, outcome, .. } = self;
         let Outcome { individuals, changed, panic, handled, .. } = outcome;
         let Chunk { owners, seats, rows, global, .. } = chunk;
         for (slot, owner) in owners.iter_mut().enumerate() {
@@ -111,24 +103,21 @@ impl<T: Owner> Pass<T> {
                 *handled += usize::from(is_handled == Some(true));
             } else {
                 let individual = individuals.add(slot);
-                rows.load(slot, rows.known().state(), &mut individual.seat);
+                individual.load(rows);
                 let is_handled =
                     panic.catch(|| individual.run(&global.state, |single| single.send(owner, message, cx)));
                 *handled += usize::from(is_handled == Some(true));
-                if !individual.is_touched || turn_to_mover(individual, asked, rows, made, made_at) {
-                    let is_plain = individual.seat.rare.as_ref().is_none_or(|rare| !rare.is_memorable());
-                    if is_plain && !rows.has_extras() {
-                        // Nothing else is kept of it: as many as there are owners, they would be too much.
-                        individuals.take_back(panic);
-                    }
+                if !individual.is_left_over(asked, rows) {
+                    // As many as there are owners, they would be too much.
+                    individuals.take_back(panic);
                 }
             }
             if !panic.is_none() {
                 break;
             }
         }
-        individuals.finish_each(|_| {});
-        self.join_made();
+        individuals.finish_each(panic, |_, _| true);
+        asked.made.join(outcome, rows);
     }
 
     /// Runs a chunk's part in a tick. What is left to do is to move the owners to their new buckets, as the outcome says.
@@ -140,24 +129,24 @@ impl<T: Owner> Pass<T> {
             return;
         }
         if chunk.global.is_updating {
-            self.update(chunk, &chunk.global.state, cx);
+            self.update(chunk, &chunk.global.state, false, cx);
             self.finish(chunk, Some(0), cx);
         }
         for &depth in &known.updating {
             if !self.outcome.panic.is_none() {
                 break;
             }
-            self.update(chunk, known.at(depth), cx);
+            let is_innermost = depth == known.ancestors.len();
+            self.update(chunk, known.at(depth), is_innermost, cx);
             if !self.has_asked() {
                 continue;
             }
-            let is_innermost = depth == known.ancestors.len();
             if is_innermost && known.is_flat && self.asked.has_movers() {
                 self.change(chunk, cx);
             }
             self.finish(chunk, (!is_innermost).then_some(depth + 1), cx);
         }
-        self.join_made();
+        self.asked.made.join(&mut self.outcome, &chunk.rows);
     }
 
     /// Makes the changes that owners have asked for as movers, all at once.
@@ -183,10 +172,10 @@ impl<T: Owner> Pass<T> {
     }
 
     /// Calls `update_all` of one of the active states on the owners that have not finished their tick.
-    fn update(&mut self, chunk: &mut Chunk<'_, T>, state: &StateRef<T>, cx: &mut T::Context<'_>) {
+    fn update(&mut self, chunk: &mut Chunk<'_, T>, state: &StateRef<T>, is_last: bool, cx: &mut T::Context<'_>) {
         if self.finished.is_empty() && chunk.part == Part::ALL {
             let all = 0..chunk.owners.len();
-            self.update_run(chunk, state, all, cx);
+            self.update_run(chunk, (state, is_last), all, cx);
             return;
         }
         let mut at = 0;
@@ -194,7 +183,7 @@ impl<T: Owner> Pass<T> {
             let run = self.next_run(chunk, at);
             at = run.end + 1;
             if !run.is_empty() {
-                self.update_run(chunk, state, run, cx);
+                self.update_run(chunk, (state, is_last), run, cx);
             }
         }
     }
@@ -208,7 +197,7 @@ impl<T: Owner> Pass<T> {
     fn update_run(
         &mut self,
         chunk: &mut Chunk<'_, T>,
-        state: &StateRef<T>,
+        (state, is_last): (&StateRef<T>, bool),
         run: Range<usize>,
         cx: &mut T::Context<'_>,
     ) {
@@ -224,7 +213,7 @@ impl<T: Owner> Pass<T> {
             individuals,
             unmet,
             slots: run.clone(),
-            phase: Phase::Update,
+            phase: Phase::Update { is_last },
         };
         let mut fsm = FsmSlice::new(&mut machines, chunk.rows.times(&run));
         if panic.catch(|| state.update_all(owners, &mut fsm, cx)).is_none() {
@@ -242,10 +231,10 @@ impl<T: Owner> Pass<T> {
             return;
         }
         self.make_individuals(&chunk.rows);
-        let Self { asked, outcome, finished, made, made_at, .. } = self;
+        let Self { asked, outcome, finished, .. } = self;
         let Outcome { movers, individuals, panic, .. } = outcome;
         let mut replaced = Slots::new();
-        individuals.finish_each(|individual| {
+        individuals.finish_each(panic, |individual, panic| {
             let slot = individual.slot;
             let owner = &mut chunk.owners[slot];
             // After a panic, what was asked for before is carried out, but nobody is updated any more.
@@ -253,6 +242,7 @@ impl<T: Owner> Pass<T> {
             finished.insert(slot);
             // What has changed at once may have nothing left to do.
             if rest_of_path.is_some() || !individual.requests.is_empty() {
+                individual.load(&chunk.rows);
                 panic.catch(|| {
                     individual.run(&chunk.global.state, |single| {
                         single.settle_callback(owner, cx);
@@ -264,33 +254,11 @@ impl<T: Owner> Pass<T> {
             }
             if individual.is_touched {
                 replaced.insert(slot);
-                turn_to_mover(individual, asked, &chunk.rows, made, made_at);
             }
+            individual.is_left_over(asked, &chunk.rows)
         });
         if !replaced.is_empty() {
             movers.retain(|mover| !replaced.contains(mover.slot()));
-        }
-    }
-
-    /// Puts the individuals that have become movers among those that have changed in bulk.
-    fn join_made(&mut self) {
-        let Self { outcome, made, made_at, .. } = self;
-        if made.is_empty() {
-            return;
-        }
-        let Outcome { movers, moved_at, individuals, .. } = outcome;
-        if movers.is_empty() {
-            mem::swap(movers, made);
-            *moved_at = *made_at;
-        } else if moved_at.total_cmp(made_at).is_eq() {
-            movers.append(made);
-        } else {
-            // They have changed at another time, and stay individuals.
-            made.clear();
-            individuals.by_slot().iter_mut().for_each(|individual| individual.is_mover = false);
-        }
-        if !movers.is_sorted_by_key(|mover| mover.slot()) {
-            movers.sort_unstable_by_key(|mover| mover.slot());
         }
     }
 
@@ -305,11 +273,7 @@ impl<T: Owner> Pass<T> {
         let individuals = &mut outcome.individuals;
         asked.take_movers(movers, individuals);
         for mover in movers.drain(..) {
-            let individual = individuals.add(mover.slot());
-            rows.load(mover.slot(), rows.known().state(), &mut individual.seat);
-            if let Some(request) = mover.request(rows.states) {
-                individual.requests.push(request);
-            }
+            individuals.add(mover.slot()).take_over(Some(mover), rows);
         }
     }
 }
@@ -331,37 +295,4 @@ fn run_on_seat<T: Owner, R>(
     // What it has asked for before a panic is dropped with it.
     panic.catch(|| drop(single));
     result
-}
-
-/// Makes a mover of an individual that has gone from one flat state to another, if it has changed when the others have. Returns
-/// whether it is one.
-fn turn_to_mover<T: Owner>(
-    individual: &mut Individual<T>,
-    asked: &mut Asked<T>,
-    rows: &Rows<'_, T>,
-    made: &mut Vec<Mover>,
-    made_at: &mut f64,
-) -> bool {
-    let Some(mover) = made_change(individual, asked, rows) else { return false };
-    let entered_at = individual.seat.entered_at;
-    if made.is_empty() {
-        *made_at = entered_at;
-    }
-    individual.is_mover = entered_at.total_cmp(made_at).is_eq();
-    if individual.is_mover {
-        made.push(mover);
-    }
-    individual.is_mover
-}
-
-/// What an individual has come to as a mover, if it has gone from one flat state to another that the batch knows.
-fn made_change<T: Owner>(individual: &Individual<T>, asked: &mut Asked<T>, rows: &Rows<'_, T>) -> Option<Mover> {
-    let Seat { current, previous, rare, .. } = &individual.seat;
-    let is_nested = rare.as_ref().is_some_and(|rare| !rare.ancestors.is_empty());
-    if is_nested || !rows.known().is_flat || !individual.seat.is_entered() {
-        return None;
-    }
-    let target = asked.flat_number(current, rows.states)?;
-    let previous = if previous.is_none() { NOWHERE } else { asked.flat_number(previous, rows.states)? };
-    Mover::made(individual.slot, target, previous)
 }

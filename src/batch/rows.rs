@@ -90,12 +90,6 @@ impl<'a, T: Owner> Rows<'a, T> {
         }
     }
 
-    /// Whether anything is kept of any owner beside its row.
-    #[cfg(feature = "parallel")]
-    pub(super) fn has_extras(&self) -> bool {
-        !self.extras.is_empty()
-    }
-
     /// When the current states of some owners were entered, if times are kept.
     pub(super) fn times(&self, slots: &Range<usize>) -> &'a [f64] {
         self.entered_at.get(slots.clone()).unwrap_or_default()

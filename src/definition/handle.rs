@@ -30,7 +30,7 @@ impl<T: Owner> Machines<T> for Toward<'_, '_, T> {
 
     fn ask(&mut self, _: usize, _: Request<T>) {}
 
-    fn execute_now(&mut self, _: usize, _: Request<T>, _: &mut T, _: &mut T::Context<'_>) -> bool {
+    fn execute_now(&mut self, _: usize, _: &Request<T>, _: &mut T, _: &mut T::Context<'_>) -> bool {
         false
     }
 
