@@ -24,6 +24,8 @@ mod slots;
 mod states;
 mod store;
 mod unused;
+#[cfg_attr(not(test), expect(dead_code, reason = "until timers use it"))]
+mod wheel;
 
 use std::error::Error;
 use std::fmt;

@@ -1,0 +1,279 @@
+//! When which owner's timers come due: a hierarchical timing wheel (Varghese and Lauck, 1987), with a list of each owner's
+//! timers.
+//!
+//! What happens when a timer comes due is left to the caller, who removes it then.
+
+mod heads;
+mod levels;
+mod nodes;
+#[cfg(test)]
+mod tests;
+
+use std::iter;
+
+use self::heads::Heads;
+use self::levels::Levels;
+use self::nodes::{END, NONE, Nodes};
+
+/// The running timers of all owners.
+///
+/// Owners are named by a `u32` (the index of their key), and so is what is to happen, which only the caller understands.
+///
+/// Each timer is a node in two lists. One is the list of its owner's timers. The other is the list of its slot in the wheel,
+/// or the list of those near. To remove a timer takes it out of its owner's list; in the other list it stays as a dead node,
+/// until that list is walked or there are too many.
+pub(super) struct Wheel {
+    nodes: Nodes,
+    heads: Heads,
+    /// The timers that are due in a later tick of the wheel.
+    levels: Levels,
+    /// The first of those that are due in the wheel's current tick or before: the only ones that may be due now.
+    near: u32,
+    /// The wheel's current tick.
+    tick: u64,
+}
+
+/// How many dead nodes there may be beyond those that are not. Fewer are not worth going over all.
+const SPARE: u32 = 1024;
+
+impl Wheel {
+    pub(super) const fn new() -> Self {
+        Self { nodes: Nodes::new(), heads: Heads::new(), levels: Levels::new(), near: NONE, tick: 0 }
+    }
+
+    /// How many timers are running, including those that are due and have not been removed.
+    pub(super) fn len(&self) -> usize {
+        self.nodes.running() as usize
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.nodes.running() == 0
+    }
+
+    /// Starts a timer that is due at the time `due`, in seconds. It may be past. A timer that is due at infinity never comes
+    /// due.
+    ///
+    /// # Panics
+    ///
+    /// When there are 2^31 - 1 nodes, or when `owner` is not below 2^31.
+    pub(super) fn set(&mut self, owner: u32, due: f64, what: u32) {
+        debug_assert!(!due.is_nan(), "the due time of a timer is not a number");
+        let due = if due.is_nan() { f64::NEG_INFINITY } else { due };
+        let head = self.heads.entry(owner);
+        let next_of_owner = if *head == NONE { owner | END } else { *head };
+        *head = self.nodes.insert(due, next_of_owner, what);
+        let node = *head;
+        self.file(node, due);
+    }
+
+    pub(super) fn has(&self, owner: u32) -> bool {
+        self.heads.get(owner) != NONE
+    }
+
+    /// When each timer of an owner is due, and what is to happen then. Newest first.
+    pub(super) fn of(&self, owner: u32) -> impl Iterator<Item = (f64, u32)> {
+        let mut link = self.heads.get(owner);
+        iter::from_fn(move || {
+            if link >= NONE {
+                return None;
+            }
+            let node = &self.nodes[link];
+            link = node.next_of_owner;
+            Some((node.due(), node.what))
+        })
+    }
+
+    /// When the first of an owner's timers is due, in seconds.
+    pub(super) fn next_due(&self, owner: u32) -> Option<f64> {
+        self.of(owner).map(|(due, _)| due).reduce(f64::min)
+    }
+
+    /// Removes those timers of an owner for which `is_removed` returns `true`. It is given when the timer is due and what is
+    /// to happen then. Newest first.
+    pub(super) fn remove_if(&mut self, owner: u32, mut is_removed: impl FnMut(f64, u32) -> bool) {
+        let mut kept = NONE;
+        let mut link = self.heads.get(owner);
+        while link < NONE {
+            let at = link;
+            let node = &self.nodes[at];
+            link = node.next_of_owner;
+            if !is_removed(node.due(), node.what) {
+                kept = at;
+                continue;
+            }
+            self.nodes.kill(at);
+            if kept != NONE {
+                self.nodes[kept].next_of_owner = link;
+            } else if link < NONE {
+                *self.heads.entry(owner) = link;
+            } else {
+                self.heads.remove(owner);
+            }
+        }
+        if self.is_empty() {
+            self.forget_nodes();
+        } else if self.nodes.dead() > self.nodes.len() / 2 + SPARE {
+            self.rebuild();
+        }
+    }
+
+    /// Goes on, or back, to the time `now`, in seconds. Appends to `due` each owner that has a timer that is due then, once.
+    ///
+    /// The order depends on the calls that have been made, and on nothing else. The timers that are due are running until
+    /// they are removed: the next call reports their owners again. At a time that is not a number, nothing is due.
+    pub(super) fn advance(&mut self, now: f64, due: &mut Vec<u32>) {
+        if now.is_nan() {
+            return;
+        }
+        let last = self.tick;
+        self.tick = levels::tick(now);
+        if self.is_empty() {
+            return;
+        }
+        if self.tick < last {
+            self.rebuild();
+        }
+        let near = std::mem::replace(&mut self.near, NONE);
+        self.sort(near, now, due);
+        if self.tick > last {
+            // Of the slots of that level, those before `digit` are past. Those of the levels below are, too.
+            let (top, digit) = levels::place(self.tick, last);
+            for level in 0..=top {
+                let digit = if level < top { u64::BITS - 1 } else { digit };
+                while let Some(list) = self.levels.take(level, digit) {
+                    self.sort(list, now, due);
+                }
+            }
+        }
+        self.unmark(now);
+    }
+
+    /// Removes all timers, and keeps the room for as many.
+    pub(super) fn clear(&mut self) {
+        self.heads.clear();
+        self.forget_nodes();
+    }
+
+    /// Gives back the room that the running timers do not need.
+    pub(super) fn shrink_to_fit(&mut self) {
+        let mut fit = Self { tick: self.tick, ..Self::new() };
+        let mut timers = Vec::new();
+        for owner in self.heads.owners() {
+            timers.extend(self.of(owner));
+            for (due, what) in timers.drain(..).rev() {
+                fit.set(owner, due, what);
+            }
+        }
+        fit.nodes.shrink_to_fit();
+        fit.heads.shrink_to_fit();
+        *self = fit;
+    }
+
+    /// Puts a node into the list in which it belongs now.
+    fn file(&mut self, at: u32, due: f64) {
+        let tick = levels::tick(due);
+        let list = if tick <= self.tick { &mut self.near } else { self.levels.list(tick, self.tick) };
+        self.nodes[at].set_next(*list);
+        *list = at;
+    }
+
+    /// Puts the nodes of a list into the lists in which they belong now, and reports the owners of those that are due.
+    fn sort(&mut self, list: u32, now: f64, owners: &mut Vec<u32>) {
+        let mut next = list;
+        while next != NONE {
+            let at = next;
+            let node = &self.nodes[at];
+            next = node.next();
+            if node.is_dead() {
+                self.nodes.free(at);
+                continue;
+            }
+            let due = node.due();
+            self.file(at, due);
+            if is_due(due, now) {
+                self.report(at, owners);
+            }
+        }
+    }
+
+    /// Reports the owner of a node, which stands at the end of the owner's list, unless that has been done.
+    ///
+    /// The nodes on the way are marked, so that an owner of many timers has its list walked once and not once for each.
+    fn report(&mut self, at: u32, owners: &mut Vec<u32>) {
+        let mut link = at;
+        while link < NONE {
+            let node = &mut self.nodes[link];
+            if node.is_marked() {
+                return;
+            }
+            node.mark();
+            link = node.next_of_owner;
+        }
+        owners.push(link & !END);
+    }
+
+    /// Takes back the marks of [`report`](Self::report).
+    fn unmark(&mut self, now: f64) {
+        let mut at = self.near;
+        while at != NONE {
+            let node = &self.nodes[at];
+            let next = node.next();
+            if is_due(node.due(), now) {
+                let mut link = at;
+                while link < NONE && self.nodes[link].is_marked() {
+                    let node = &mut self.nodes[link];
+                    node.unmark();
+                    link = node.next_of_owner;
+                }
+            }
+            at = next;
+        }
+    }
+
+    /// Sorts all nodes into the lists anew, and frees the dead ones. It goes over the nodes as they lie in memory, which is
+    /// many times faster than to follow the lists.
+    fn rebuild(&mut self) {
+        self.levels.clear();
+        self.near = NONE;
+        self.nodes.free_none();
+        // From the last to the first, so that each list leads from the first to the last.
+        for at in (0..self.nodes.len()).rev() {
+            let node = &self.nodes[at];
+            if node.is_dead() {
+                self.nodes.free_last(at);
+            } else {
+                let due = node.due();
+                self.file(at, due);
+            }
+        }
+    }
+
+    /// Frees all nodes at once, when no owner has one.
+    fn forget_nodes(&mut self) {
+        self.levels.clear();
+        self.near = NONE;
+        self.nodes.clear();
+    }
+}
+
+/// Infinity is never due, not even at infinity.
+fn is_due(due: f64, now: f64) -> bool {
+    due <= now && due != f64::INFINITY
+}
+
+impl Clone for Wheel {
+    fn clone(&self) -> Self {
+        let mut clone = Self::new();
+        clone.clone_from(self);
+        clone
+    }
+
+    /// Allocates nothing if there is room.
+    fn clone_from(&mut self, source: &Self) {
+        self.nodes.clone_from(&source.nodes);
+        self.heads.clone_from(&source.heads);
+        self.levels.clone_from(&source.levels);
+        self.near = source.near;
+        self.tick = source.tick;
+    }
+}

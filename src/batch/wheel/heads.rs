@@ -1,0 +1,126 @@
+//! The first node of each owner's list, in pages, of which there are only those with an owner that has a timer.
+
+use super::nodes::{END, NONE};
+
+/// How many owners a page is for.
+const PAGE: usize = 64;
+
+pub(super) struct Heads {
+    /// By owner, divided by [`PAGE`].
+    directory: Vec<Entry>,
+    pages: Vec<Box<[u32; PAGE]>>,
+    /// The first of the pages that no owner has, or [`NONE`]. The first word of each is the next.
+    free: u32,
+}
+
+#[derive(Clone, Copy)]
+struct Entry {
+    /// The number of the page, if there is one.
+    page: u32,
+    /// How many owners in the page have a list. If none, there is no page.
+    owners: u32,
+}
+
+impl Heads {
+    pub(super) const fn new() -> Self {
+        Self { directory: Vec::new(), pages: Vec::new(), free: NONE }
+    }
+
+    /// The first node of an owner, or [`NONE`].
+    pub(super) fn get(&self, owner: u32) -> u32 {
+        match self.directory.get(owner as usize / PAGE) {
+            Some(entry) if entry.owners > 0 => self.pages[entry.page as usize][owner as usize % PAGE],
+            _ => NONE,
+        }
+    }
+
+    /// The place for the first node of an owner. If it is [`NONE`], the caller has to write one there.
+    ///
+    /// # Panics
+    ///
+    /// When `owner` is not below 2^31.
+    pub(super) fn entry(&mut self, owner: u32) -> &mut u32 {
+        assert!(owner < END, "capacity overflow");
+        let nth = owner as usize / PAGE;
+        if nth >= self.directory.len() {
+            self.directory.resize(nth + 1, Entry { page: NONE, owners: 0 });
+        }
+        let entry = &mut self.directory[nth];
+        if entry.owners == 0 {
+            entry.page = add_page(&mut self.pages, &mut self.free);
+        }
+        let head = &mut self.pages[entry.page as usize][owner as usize % PAGE];
+        entry.owners += u32::from(*head == NONE);
+        head
+    }
+
+    /// Forgets the list of an owner that has one.
+    pub(super) fn remove(&mut self, owner: u32) {
+        let entry = &mut self.directory[owner as usize / PAGE];
+        let page = &mut self.pages[entry.page as usize];
+        page[owner as usize % PAGE] = NONE;
+        entry.owners -= 1;
+        if entry.owners == 0 {
+            page[0] = self.free;
+            self.free = entry.page;
+        }
+    }
+
+    /// The owners that have a list, in ascending order.
+    pub(super) fn owners(&self) -> impl Iterator<Item = u32> {
+        (0..END).step_by(PAGE).zip(&self.directory).filter(|(_, entry)| entry.owners > 0).flat_map(|(first, entry)| {
+            let page = &self.pages[entry.page as usize];
+            (first..).zip(page.iter()).filter(|&(_, &head)| head != NONE).map(|(owner, _)| owner)
+        })
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.directory.clear();
+        self.free = NONE;
+        self.free_from(0);
+    }
+
+    pub(super) fn shrink_to_fit(&mut self) {
+        self.directory.shrink_to_fit();
+        self.pages.shrink_to_fit();
+    }
+
+    /// Frees the pages from the `first` on.
+    fn free_from(&mut self, first: usize) {
+        for (number, page) in (0..).zip(&mut self.pages).skip(first) {
+            page[0] = self.free;
+            self.free = number;
+        }
+    }
+}
+
+/// The number of a page without owners.
+fn add_page(pages: &mut Vec<Box<[u32; PAGE]>>, free: &mut u32) -> u32 {
+    let number = *free;
+    if let Some(page) = pages.get_mut(number as usize) {
+        *free = page[0];
+        page.fill(NONE);
+        return number;
+    }
+    pages.push(Box::new([NONE; PAGE]));
+    u32::try_from(pages.len() - 1).expect("there are at most as many pages as owners")
+}
+
+impl Clone for Heads {
+    fn clone(&self) -> Self {
+        let mut clone = Self::new();
+        clone.clone_from(self);
+        clone
+    }
+
+    /// Keeps the pages that the source does not have.
+    fn clone_from(&mut self, source: &Self) {
+        self.directory.clone_from(&source.directory);
+        for (page, from) in self.pages.iter_mut().zip(&source.pages) {
+            page.copy_from_slice(&**from);
+        }
+        self.pages.extend(source.pages.iter().skip(self.pages.len()).cloned());
+        self.free = source.free;
+        self.free_from(source.pages.len());
+    }
+}
