@@ -346,9 +346,7 @@ impl<T: Owner> Single<'_, T> {
             global.tick(owner, &mut self.fsm(), cx);
             self.settle_callback(owner, cx);
         }
-        if !self.seat.is_asleep() {
-            self.tick_path(0, owner, cx);
-        }
+        self.tick_path(0, owner, cx);
     }
 
     /// The tick of a machine with nothing but this one state to call, as most are. Returns whether it has changed state.
@@ -368,7 +366,7 @@ impl<T: Owner> Single<'_, T> {
     /// A tick's rest: the active path from `depth` on.
     #[inline]
     pub(crate) fn tick_path(&mut self, mut depth: usize, owner: &mut T, cx: &mut T::Context<'_>) {
-        while let Some(state) = self.seat.at(depth) {
+        while let Some(state) = self.seat.at(depth).filter(|_| !self.seat.is_asleep()) {
             let was_innermost = depth + 1 == self.seat.depth();
             self.scope = Scope::state(depth);
             match state.as_singleton() {
@@ -376,7 +374,7 @@ impl<T: Owner> Single<'_, T> {
                 None => state.clone().tick(owner, &mut self.fsm(), cx),
             }
             self.settle_callback(owner, cx);
-            if was_innermost || self.seat.is_asleep() {
+            if was_innermost {
                 break;
             }
             depth += 1;

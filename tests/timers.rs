@@ -203,7 +203,12 @@ fn guards_are_asked_when_a_timer_is_due_and_one_that_is_refused_is_used_up() {
         ticks(&mut stage, 5),
         [(
             2,
-            vec!["A.can_exit?".into(), "B.can_enter?".into(), "A -> B (change), refused by B.can_enter".into(), "A.update".into(),]
+            vec![
+                "A.can_exit?".into(),
+                "B.can_enter?".into(),
+                "A -> B (change), refused by B.can_enter".into(),
+                "A.update".into(),
+            ]
         )]
     );
 }

@@ -185,7 +185,8 @@ impl<T: Owner> Asked<T> {
     fn made_change(&mut self, slot: usize, seat: &Seat<T>, rows: &Rows<'_, T>) -> Option<Mover> {
         let Seat { current, previous, rare, .. } = seat;
         let is_nested = rare.as_ref().is_some_and(|rare| !rare.ancestors.is_empty());
-        if is_nested || !rows.known().is_flat || !seat.is_entered() {
+        let waits = rows.is_asleep || rows.has_timers(slot) || seat.is_waiting();
+        if is_nested || waits || !rows.known().is_flat || !seat.is_entered() {
             return None;
         }
         let target = self.flat_number(current, rows.states)?;

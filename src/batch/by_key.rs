@@ -1,6 +1,7 @@
 //! The methods of a machine, for one owner of a batch by its key, or for all owners.
 
 use std::borrow::Borrow;
+use std::sync::Arc;
 
 use super::{Batch, Key};
 use crate::fsm::{Fsm, Request};
@@ -8,6 +9,7 @@ use crate::fsm::{Fsm, Request};
 use crate::machine::StateMachine;
 use crate::owner::Owner;
 use crate::state::{IntoState, State};
+use crate::waiting::{Scope, Then};
 
 /// The methods of a [`StateMachine`], by key. For a stale key they do nothing, and return `false` or `None`.
 impl<T: Owner> Batch<T> {
@@ -394,6 +396,100 @@ impl<T: Owner> Batch<T> {
         self.execute(key, Request::Resume(composite.into_state()), cx)
     }
 
+    /// Sets a timer for a change of an owner. Returns `false` for a stale key. See [`StateMachine::change_state_after`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::{Batch, Owner, State};
+    ///
+    /// struct Enemy;
+    /// impl Owner for Enemy {
+    ///     type Context<'a> = f64;
+    ///     type Message = ();
+    ///
+    ///     fn now(seconds: &f64) -> f64 {
+    ///         *seconds
+    ///     }
+    /// }
+    /// struct Hide;
+    /// struct Attack;
+    /// impl State<Enemy> for Hide {}
+    /// impl State<Enemy> for Attack {}
+    ///
+    /// let mut batch = Batch::new();
+    /// let bob = batch.insert(Enemy, &Hide);
+    /// batch.change_state_after(bob, 5.0, &Attack, &mut 0.0);
+    ///
+    /// batch.update(&mut 4.0);
+    /// assert!(batch.is_in_state(bob, &Hide));
+    /// batch.update(&mut 5.0);
+    /// assert!(batch.is_in_state(bob, &Attack));
+    /// ```
+    pub fn change_state_after(
+        &mut self,
+        key: Key,
+        seconds: f64,
+        to: impl IntoState<T>,
+        cx: &mut T::Context<'_>,
+    ) -> bool {
+        self.execute(key, Request::after(seconds, Then::Change(to.into_state())), cx)
+    }
+
+    /// Sets a timer for a message to an owner. Returns `false` for a stale key. See [`StateMachine::send_after`].
+    pub fn send_after(&mut self, key: Key, seconds: f64, message: T::Message, cx: &mut T::Context<'_>) -> bool
+    where
+        T::Message: Send + Sync,
+    {
+        self.execute(key, Request::after(seconds, Then::Send(Arc::new(message))), cx)
+    }
+
+    /// Puts an owner to sleep. Returns `false` for a stale key. See [`Fsm::sleep`].
+    ///
+    /// Those who sleep lie apart from those who are awake, and a tick does not touch them, unless a global is to be updated for
+    /// them.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Owner, State};
+    /// # struct Enemy;
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Idle;
+    /// # impl State<Enemy> for Idle {}
+    ///
+    /// let mut batch = Batch::new();
+    /// let bob = batch.insert(Enemy, &Idle);
+    /// batch.insert(Enemy, &Idle);
+    /// batch.sleep(bob);
+    /// assert_eq!((batch.len(), batch.awake()), (2, 1));
+    ///
+    /// assert!(batch.wake(bob));
+    /// assert_eq!(batch.awake(), 2);
+    /// ```
+    pub fn sleep(&mut self, key: Key) -> bool {
+        let slept = self.store.with_single(key, |_, single| {
+            single.is_touched = true;
+            single.seat.sleep_until(f64::INFINITY);
+        });
+        slept.is_some()
+    }
+
+    /// Puts an owner to sleep for a number of seconds. Returns `false` for a stale key. See [`Fsm::sleep_for`].
+    pub fn sleep_for(&mut self, key: Key, seconds: f64, cx: &T::Context<'_>) -> bool {
+        self.store.with_single(key, |owner, single| single.sleep_for(seconds, owner, cx)).is_some()
+    }
+
+    /// Wakes an owner. Returns whether it was asleep; `false` for a stale key. See [`StateMachine::wake`].
+    pub fn wake(&mut self, key: Key) -> bool {
+        let woken = self.store.with_single(key, |_, single| {
+            let was_asleep = single.seat.wake();
+            single.is_touched |= was_asleep;
+            was_asleep
+        });
+        woken.unwrap_or(false)
+    }
+
     /// Calls `act` with an owner and its handle, as a callback is called; then carries out what it has asked for. Returns
     /// what `act` returns; `None` for a stale key. See [`StateMachine::with`].
     ///
@@ -431,8 +527,9 @@ impl<T: Owner> Batch<T> {
         act: impl FnOnce(&mut T, &mut Fsm<'_, T>, &mut T::Context<'_>) -> R,
     ) -> Option<R> {
         self.store.with_single(key, |owner, single| {
+            single.scope = Scope::Machine;
             let result = act(owner, &mut single.fsm(), cx);
-            single.settle(owner, cx);
+            single.settle_callback(owner, cx);
             result
         })
     }
@@ -529,6 +626,6 @@ impl<T: Owner> Batch<T> {
     }
 
     fn execute(&mut self, key: Key, request: Request<T>, cx: &mut T::Context<'_>) -> bool {
-        self.store.with_single(key, |owner, single| single.execute_now(&request, owner, cx)).unwrap_or(false)
+        self.store.with_single(key, |owner, single| single.execute_alone(&request, owner, cx)).unwrap_or(false)
     }
 }

@@ -21,6 +21,7 @@ use crate::owner::Owner;
 use crate::slice::FsmSlice;
 use crate::state::{Mover, State, StateRef};
 use crate::transition::{BEING_LEFT, Steps, carry_out, log_change, log_misuse, now, tell};
+use crate::waiting::Scope;
 
 /// Up to how many movers sorting is quicker than counting by target.
 const FEW: usize = 6;
@@ -176,6 +177,7 @@ impl<T: Owner> Handles<'_, '_, T> {
                 unmet: &mut *self.unmet,
                 slots: 0..owners.len(),
                 phase,
+                scope: Scope::State(0),
             };
             let mut fsm = FsmSlice::new(&mut machines, &[]);
             if self.panic.catch(|| act(owners, rest, &mut fsm)).is_some() {

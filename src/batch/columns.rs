@@ -1,5 +1,6 @@
 //! The rows of one bucket, as columns: the owners side by side, and what the batch notes of each beside them.
 
+use std::ops::Range;
 use std::{iter, mem};
 
 use super::key::Key;
@@ -15,17 +16,41 @@ pub(super) struct Columns<T: Owner> {
     pub(super) times: Times,
     /// In a bucket of owned states, where each owner has one of its own, and no times beside it; elsewhere empty.
     pub(super) seats: Vec<Seat<T>>,
+    /// How many are asleep. They are the first, so that those who come and go are at the other end.
+    pub(super) asleep: usize,
+    /// The slots of those for whom something is due in the tick under way, ascending. All of them are awake.
+    pub(super) due: Vec<u32>,
+}
+
+/// All that is noted of a bucket's owners, but their seats.
+#[derive(Clone, Copy)]
+pub(super) struct Noted<'a> {
+    pub(super) tags: &'a [Tag],
+    pub(super) times: &'a Times,
+    pub(super) asleep: usize,
+    pub(super) due: &'a [u32],
+}
+
+impl<'a> Noted<'a> {
+    /// The slots of those in a range for whom something is due.
+    pub(super) fn due_in(self, range: &Range<usize>) -> &'a [u32] {
+        let before = |end: usize| self.due.partition_point(|&slot| (slot as usize) < end);
+        &self.due[before(range.start)..before(range.end)]
+    }
 }
 
 /// What is noted of every owner. In one column, since whoever moves an owner needs both.
 #[derive(Clone, Copy)]
 pub(super) struct Tag {
     pub(super) key: Key,
-    /// The number of the previous state, or `MOST_STATES`; and in the highest bit whether current has been entered.
+    /// The number of the previous state, or `MOST_STATES`; in the highest bit whether current has been entered, and in the next
+    /// whether there may be timers.
     previous: u32,
 }
 
 const ENTERED: u32 = 1 << 31;
+const HAS_TIMERS: u32 = 1 << 30;
+const NUMBER: u32 = HAS_TIMERS - 1;
 
 impl Tag {
     /// Of an owner that has been in the state of a number before, or in one that is kept elsewhere.
@@ -37,7 +62,7 @@ impl Tag {
     /// The number of the previous state; `None` if it is kept elsewhere.
     #[inline]
     pub(super) fn previous(self) -> Option<u32> {
-        let index = self.previous & !ENTERED;
+        let index = self.previous & NUMBER;
         (index != MOST_STATES).then_some(index)
     }
 
@@ -46,10 +71,27 @@ impl Tag {
         self.previous & ENTERED != 0
     }
 
+    /// Whether there may be more of the owner than its row.
+    #[inline]
+    pub(super) fn has_more(self) -> bool {
+        self.has_timers() || self.previous().is_none()
+    }
+
+    /// Whether the owner may have timers, or wakes by itself.
+    #[inline]
+    pub(super) fn has_timers(self) -> bool {
+        self.previous & HAS_TIMERS != 0
+    }
+
+    pub(super) fn set_has_timers(&mut self, has_timers: bool) {
+        self.previous = self.previous & !HAS_TIMERS | if has_timers { HAS_TIMERS } else { 0 };
+    }
+
     /// What it is once a mover has left a bucket.
     #[inline]
     pub(super) fn moved(self, mover: Mover, bucket: u32) -> Self {
-        Self::new(self.key, Some(mover.previous_or(bucket)), true)
+        let Self { previous, .. } = Self::new(self.key, Some(mover.previous_or(bucket)), true);
+        Self { previous: previous | self.previous & HAS_TIMERS, ..self }
     }
 }
 
@@ -88,6 +130,16 @@ impl Times {
         self.ancestors.truncate(last);
     }
 
+    fn exchange(&mut self, slot: usize, other: usize) {
+        if self.current.is_empty() {
+            return;
+        }
+        self.current.swap(slot, other);
+        for depth in 0..self.depth {
+            self.ancestors.swap(slot * self.depth + depth, other * self.depth + depth);
+        }
+    }
+
     fn append(&mut self, other: &mut Self) {
         self.current.append(&mut other.current);
         self.ancestors.append(&mut other.ancestors);
@@ -103,7 +155,17 @@ impl<T: Owner> Columns<T> {
     /// Columns for owners whose states have `depth` ancestors.
     pub(super) const fn new(depth: usize) -> Self {
         let times = Times { current: Vec::new(), ancestors: Vec::new(), depth };
-        Self { owners: Vec::new(), tags: Vec::new(), times, seats: Vec::new() }
+        Self { owners: Vec::new(), tags: Vec::new(), times, seats: Vec::new(), asleep: 0, due: Vec::new() }
+    }
+
+    /// Its columns: the owners, their seats, and what else is noted of them.
+    pub(super) fn split(&mut self) -> (&mut [T], &mut [Seat<T>], Noted<'_>) {
+        let Self { owners, tags, times, seats, asleep, due } = self;
+        (owners, seats, Noted { tags, times, asleep: *asleep, due })
+    }
+
+    pub(super) fn noted(&self) -> Noted<'_> {
+        Noted { tags: &self.tags, times: &self.times, asleep: self.asleep, due: &self.due }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -148,7 +210,40 @@ impl<T: Owner> Columns<T> {
         self.times.ancestors.resize(self.owners.len() * self.times.depth, 0.0);
     }
 
-    /// Takes out the row at `slot`, whose seat, if it has one, has been emptied. The last row takes its place.
+    pub(super) fn is_asleep(&self, slot: usize) -> bool {
+        slot < self.asleep
+    }
+
+    /// Moves the row at `slot` to those that sleep. The first that is awake takes its place. Returns where it is.
+    pub(super) fn sleep(&mut self, slot: usize) -> usize {
+        let last = self.asleep;
+        self.asleep += 1;
+        self.exchange(slot, last);
+        last
+    }
+
+    /// Moves the row at `slot` to those that are awake. The last that sleeps takes its place. Returns where it is.
+    pub(super) fn wake(&mut self, slot: usize) -> usize {
+        self.asleep -= 1;
+        let first = self.asleep;
+        self.exchange(slot, first);
+        first
+    }
+
+    fn exchange(&mut self, slot: usize, other: usize) {
+        if slot == other {
+            return;
+        }
+        self.owners.swap(slot, other);
+        self.tags.swap(slot, other);
+        self.times.exchange(slot, other);
+        if !self.seats.is_empty() {
+            self.seats.swap(slot, other);
+        }
+    }
+
+    /// Takes out the row at `slot`, which is awake, and whose seat, if it has one, has been emptied. The last row takes its
+    /// place.
     pub(super) fn swap_remove(&mut self, slot: usize) -> T {
         self.tags.swap_remove(slot);
         self.times.swap_remove(slot);
@@ -215,6 +310,8 @@ impl<T: Owner + Clone> Clone for Columns<T> {
             tags: self.tags.clone(),
             times: self.times.clone(),
             seats: self.seats.clone(),
+            asleep: self.asleep,
+            due: Vec::new(),
         }
     }
 
@@ -225,5 +322,6 @@ impl<T: Owner + Clone> Clone for Columns<T> {
         self.times.ancestors.clone_from(&source.times.ancestors);
         self.times.depth = source.times.depth;
         self.seats.clone_from(&source.seats);
+        self.asleep = source.asleep;
     }
 }

@@ -63,8 +63,7 @@ impl<T: Owner> Batch<T> {
         for &bucket in store.states.order() {
             let columns = &store.buckets[bucket as usize];
             let known = store.states.get(bucket);
-            let rows =
-                Rows::new((&columns.tags, &columns.times), 0..columns.len(), bucket, &store.states, &store.extras);
+            let rows = Rows::new(columns.noted(), 0..columns.len(), bucket, store.shared());
             for (slot, one) in columns.owners.iter().enumerate() {
                 let mut hasher = DigestHasher::of(rows.key(slot));
                 if let Some(seat) = columns.seats.get(slot) {

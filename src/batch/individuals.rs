@@ -6,11 +6,13 @@ use super::asked::Asked;
 use super::panics::FirstPanic;
 use super::rows::Rows;
 use super::slots::CHUNK;
+use crate::fsm::Request;
 use crate::owner::Owner;
 use crate::requests::Requests;
 use crate::seat::Seat;
 use crate::single::Single;
 use crate::state::{Mover, StateRef};
+use crate::waiting::Scope;
 
 pub(super) struct Individual<T: Owner> {
     pub(super) slot: usize,
@@ -21,6 +23,8 @@ pub(super) struct Individual<T: Owner> {
     pub(super) count: u32,
     /// Whether a callback has changed it at once.
     pub(super) has_changed: bool,
+    /// How many of its active states, from the outermost, a callback of it has not left at once.
+    kept: usize,
     /// Whether its seat has been loaded.
     pub(super) is_loaded: bool,
     /// Whether its first request is still written down as a mover, too.
@@ -46,6 +50,7 @@ impl<T: Owner> Individual<T> {
         self.is_touched = true;
         self.count = 1;
         rows.load(self.slot, rows.states.get(mover.target()).state(), &mut self.seat);
+        self.seat.leave_all();
         self.seat.previous = rows.states.get(mover.previous_or(rows.bucket)).state().clone();
         self.seat.entered_at = at;
     }
@@ -55,12 +60,20 @@ impl<T: Owner> Individual<T> {
         self.is_loaded = true;
         self.is_touched = single.is_touched || is_panicking;
         self.has_changed = single.made > 0;
+        self.kept = self.kept.min(single.kept);
         self.count = single.count;
         mem::swap(&mut self.seat, single.seat);
         // What was asked for before a panic is dropped with it.
         if !is_panicking {
             self.requests = single.requests;
         }
+    }
+
+    /// Takes what a callback asks for.
+    pub(super) fn ask(&mut self, request: Request<T>, scope: Scope) {
+        let request = request.of(if scope.ends_with(self.kept) { Scope::Left } else { scope });
+        self.seat.note(&request);
+        self.requests.push(request);
     }
 
     /// Takes over what was written down of its owner as a mover.
@@ -100,8 +113,10 @@ impl<T: Owner> Individual<T> {
             single.requests = mem::take(&mut self.requests);
         }
         single.count = self.count;
+        single.kept = usize::MAX;
         let result = act(&mut single);
         self.has_changed |= single.made > 0;
+        self.kept = self.kept.min(single.kept);
         self.is_touched = was_touched || single.is_touched;
         self.count = single.count;
         if !single.requests.is_empty() {
@@ -163,6 +178,7 @@ impl<T: Owner> Individuals<T> {
                 requests: Requests::new(),
                 count: 0,
                 has_changed: false,
+                kept: usize::MAX,
                 is_loaded: false,
                 has_mover: false,
                 is_touched: false,
@@ -178,6 +194,7 @@ impl<T: Owner> Individuals<T> {
         individual.slot = slot;
         individual.count = 0;
         individual.has_changed = false;
+        individual.kept = usize::MAX;
         individual.is_loaded = false;
         individual.has_mover = false;
         individual.is_touched = false;

@@ -1,6 +1,5 @@
 //! The machines of a chunk's owners, as the callbacks' handles point into them.
 
-use std::mem;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -16,6 +15,7 @@ use crate::seat::Seat;
 use crate::single::Single;
 use crate::state::{Mover, State, StateRef};
 use crate::transition::{BEING_LEFT, log_misuse};
+use crate::waiting::Scope;
 
 /// What the callbacks are part of.
 pub(super) enum Phase<'a, T: Owner> {
@@ -51,6 +51,8 @@ pub(super) struct ChunkMachines<'a, T: Owner> {
     /// The slots of those whom the handles are for.
     pub(super) slots: Range<usize>,
     pub(super) phase: Phase<'a, T>,
+    /// Whose callbacks they are.
+    pub(super) scope: Scope,
 }
 
 impl<'a, T: Owner> ChunkMachines<'a, T> {
@@ -126,7 +128,8 @@ impl<T: Owner> ChunkMachines<'_, T> {
             }
             _ => {}
         }
-        self.individual(slot).requests.push(request);
+        let scope = self.scope;
+        self.individual(slot).ask(request, scope);
     }
 
     /// The owner at a slot as an individual.
@@ -136,8 +139,7 @@ impl<T: Owner> ChunkMachines<'_, T> {
             if let Phase::Enter(target, at) = self.phase {
                 individual.load(self.rows);
                 let seat = &mut individual.seat;
-                seat.previous = mem::replace(&mut seat.current, target.clone());
-                seat.entered_at = at;
+                seat.previous = seat.replace(0, target.clone(), at);
                 individual.count = 1;
             } else if let Some((mover, at)) = self.asked.made.take(slot) {
                 individual.load_made(mover, at, self.rows);

@@ -23,12 +23,13 @@ mod rows;
 mod slots;
 mod states;
 mod store;
+mod timers;
 mod unused;
-#[cfg_attr(not(test), expect(dead_code, reason = "until timers use it"))]
 mod wheel;
 
 use std::error::Error;
 use std::fmt;
+use std::ops::Range;
 
 pub use self::container::{Drain, Iter, IterMut, Keys};
 pub use self::digest::DigestHasher;
@@ -46,6 +47,7 @@ use crate::seat::Seat;
 #[cfg(doc)]
 use crate::state::State;
 use crate::state::{IntoState, StateRef};
+use crate::transition::now;
 
 /// Many owners with their machines, kept sorted by state: the owners of one state lie side by side, and one call updates
 /// all of them.
@@ -518,8 +520,14 @@ impl<T: Owner> Batch<T> {
     /// }
     /// ```
     pub fn update_in_key_order(&mut self, cx: &mut T::Context<'_>) {
+        if !self.store.timers.is_empty() {
+            self.store.wake_due(now::<T>(cx), Part::ALL);
+            self.store.forget_due();
+        }
         for key in self.keys().collect::<Vec<_>>() {
-            self.store.with_single(key, |owner, single| single.tick(owner, cx));
+            if self.store.global.is_updating || !self.store.is_asleep(key) {
+                self.store.with_single(key, |owner, single| single.tick(owner, cx));
+            }
         }
     }
 
@@ -534,6 +542,9 @@ impl<T: Owner> Batch<T> {
 
     fn update_those(&mut self, part: Part, cx: &mut T::Context<'_>) {
         let mut panic = FirstPanic::new();
+        if !self.store.timers.is_empty() {
+            self.store.wake_due(now::<T>(cx), part);
+        }
         for nth in 0..self.store.states.order().len() {
             let Some(&bucket) = self.store.states.order().get(nth) else { break };
             self.update_bucket(bucket, part, &mut panic, cx);
@@ -541,6 +552,7 @@ impl<T: Owner> Batch<T> {
                 break;
             }
         }
+        self.store.forget_due();
         self.store.settle_all();
         self.store.unused.pay(self.len());
         self.store.tidy(&mut panic);
@@ -548,9 +560,15 @@ impl<T: Owner> Batch<T> {
     }
 
     fn update_bucket(&mut self, bucket: u32, part: Part, panic: &mut FirstPanic, cx: &mut T::Context<'_>) {
+        let columns = &self.store.buckets[bucket as usize];
+        let awake = columns.asleep..columns.len();
+        // The global is updated for those who sleep, too.
+        let asleep = if self.store.global.is_updating { 0..columns.asleep } else { 0..0 };
         // From the last chunk to the first: the row that takes a mover's place has had its turn.
-        for start in (0..self.store.buckets[bucket as usize].len()).step_by(CHUNK).rev() {
-            self.pass.run(&mut self.store.chunk(bucket, start, CHUNK, part), cx);
+        let chunks = |rows: Range<usize>| rows.clone().step_by(CHUNK).rev().map(move |start| (start, rows.end));
+        for (start, end) in chunks(awake).chain(chunks(asleep)) {
+            let len = CHUNK.min(end - start);
+            self.pass.run(&mut self.store.chunk(bucket, start, len, part), cx);
             let outcome = &mut self.pass.outcome;
             if !outcome.is_empty() {
                 self.store.move_rows(bucket, start, outcome);

@@ -17,6 +17,7 @@ use super::unused::Unused;
 use crate::owner::Owner;
 use crate::seat::Seat;
 use crate::state::{Mover, State, StateRef};
+use crate::waiting::Then;
 
 /// Owners that come and go.
 impl<T: Owner> Store<T> {
@@ -26,8 +27,10 @@ impl<T: Owner> Store<T> {
         let mut panic = FirstPanic::new();
         let slot = self.buckets[bucket as usize].len();
         let key = self.places.insert(SharedPlace::new(Place::new(bucket, slot)));
-        self.push_row(false, owner, key, bucket, &mut seat);
+        let is_asleep = seat.is_asleep();
+        self.push_row(false, owner, key, bucket, &mut seat, &mut panic);
         seat.empty_into(|state| self.discarded.add(state));
+        self.set_asleep(key, is_asleep);
         self.discarded.drop_all(&mut panic);
         if !panic.is_none() {
             drop(self.remove(key));
@@ -57,6 +60,7 @@ impl<T: Owner> Store<T> {
         self.places.remove(key);
         let owner = self.take_row(place);
         self.forget_extra(key);
+        self.timers.forget(key, &mut self.discarded);
         let mut panic = FirstPanic::new();
         self.tidy(&mut panic);
         panic.resume();
@@ -141,18 +145,47 @@ impl<T: Owner> Store<T> {
         if moved_at != 0.0 {
             self.start_clock();
         }
-        let Self { places, buckets, arrivals, extras, has_clock, discarded, .. } = self;
+        let Self { places, buckets, arrivals, extras, timers, has_clock, discarded, .. } = self;
         let columns = &mut buckets[bucket as usize];
         let moved_at = has_clock.then_some(moved_at);
-        let forget = |key| forget_previous(key, extras, discarded);
+        let forget = |tag: &mut Tag| {
+            if tag.previous().is_none() {
+                forget_previous(tag.key, extras, discarded);
+            }
+            if tag.has_timers() {
+                tag.set_has_timers(timers.leave(tag.key, discarded));
+            }
+        };
         move_each((bucket, columns), (start, movers), moved_at, places, arrivals, forget);
         self.note_if_unused(bucket);
     }
 
-    /// Takes all buckets' arrivals up into their rows.
+    /// Takes all buckets' arrivals up into their rows, and puts those to sleep who have fallen asleep.
     pub(super) fn settle_all(&mut self) {
         for bucket in self.numbers() {
             self.settle(bucket);
+        }
+        self.settle_sleepers();
+    }
+
+    /// Moves the rows of the owners that have fallen asleep or woken in the tick.
+    pub(super) fn settle_sleepers(&mut self) {
+        // From the last to the first, as the rows were gone through: then hardly any has to be moved to sleep.
+        while let Some((key, is_asleep)) = self.sleepers.pop() {
+            self.set_asleep(key, is_asleep);
+        }
+    }
+
+    /// Has an owner's row lie where those who sleep lie, or where those lie who are awake.
+    pub(super) fn set_asleep(&mut self, key: Key, is_asleep: bool) {
+        let Some(place) = self.places.get(key).map(SharedPlace::get) else { return };
+        let columns = &mut self.buckets[place.bucket as usize];
+        if columns.is_asleep(place.slot()) == is_asleep {
+            return;
+        }
+        let slot = if is_asleep { columns.sleep(place.slot()) } else { columns.wake(place.slot()) };
+        for slot in [slot, place.slot()] {
+            self.places[columns.tags[slot].key].set(Place::new(place.bucket, slot));
         }
     }
 
@@ -179,18 +212,23 @@ impl<T: Owner> Store<T> {
     /// Stores what the seat of an owner has come to, and empties it. If that is in another bucket, the row is moved among its
     /// arrivals; or at once, if no tick is under way.
     pub(super) fn place(&mut self, from: Place, seat: &mut Seat<T>, is_in_tick: bool, panic: &mut FirstPanic) {
-        let key = self.buckets[from.bucket as usize].tags[from.slot()].key;
+        let columns = &self.buckets[from.bucket as usize];
+        let (key, was_asleep) = (columns.tags[from.slot()].key, columns.is_asleep(from.slot()));
         let bucket = self.bucket_for(seat, panic);
+        let is_asleep = seat.is_asleep();
         if bucket != from.bucket {
             let owner = self.take_row(from);
             if !is_in_tick {
                 self.places[key].set(Place::new(bucket, self.buckets[bucket as usize].len()));
             }
-            self.push_row(is_in_tick, owner, key, bucket, seat);
+            self.push_row(is_in_tick, owner, key, bucket, seat, panic);
         } else if self.states.get(bucket).is_owned {
-            mem::swap(&mut self.buckets[bucket as usize].seats[from.slot()], seat);
+            let tag = self.owned_tag(key, seat);
+            let columns = &mut self.buckets[bucket as usize];
+            columns.tags[from.slot()] = tag;
+            mem::swap(&mut columns.seats[from.slot()], seat);
         } else {
-            let tag = self.tag(key, seat);
+            let tag = self.tag(key, seat, panic);
             let Self { buckets, has_clock, .. } = self;
             let columns = &mut buckets[bucket as usize];
             columns.tags[from.slot()] = tag;
@@ -200,6 +238,13 @@ impl<T: Owner> Store<T> {
             self.keep_extra(key, seat);
         }
         seat.empty_into(|state| self.discarded.add(state));
+        if is_asleep != (was_asleep && bucket == from.bucket) {
+            if is_in_tick {
+                self.sleepers.push((key, is_asleep));
+            } else {
+                self.set_asleep(key, is_asleep);
+            }
+        }
     }
 
     /// The bucket of a seat's current state, which there is from now on.
@@ -231,7 +276,7 @@ impl<T: Owner> Store<T> {
     }
 
     /// The tag of an owner in a bucket that is not of owned states. A previous state that has a number is taken off the seat.
-    fn tag(&mut self, key: Key, seat: &mut Seat<T>) -> Tag {
+    fn tag(&mut self, key: Key, seat: &mut Seat<T>, panic: &mut FirstPanic) -> Tag {
         let is_timed = |at: f64| at != 0.0 && !at.is_nan();
         if is_timed(seat.entered_at) || ancestors_entered_at(seat).iter().copied().any(is_timed) {
             self.start_clock();
@@ -240,7 +285,38 @@ impl<T: Owner> Store<T> {
         if previous.is_some() {
             self.discarded.add(mem::replace(&mut seat.previous, StateRef::NONE));
         }
-        Tag::new(key, previous, seat.is_entered())
+        let mut tag = Tag::new(key, previous, seat.is_entered());
+        tag.set_has_timers(self.file_timers(key, seat, panic));
+        tag
+    }
+
+    /// The tag of an owner in a bucket of owned states, whose seat keeps all else.
+    fn owned_tag(&mut self, key: Key, seat: &Seat<T>) -> Tag {
+        let mut tag = Tag::new(key, None, false);
+        let waiting = seat.rare.as_ref().map(|rare| &rare.waiting);
+        tag.set_has_timers(self.timers.file_look(key, waiting, &mut self.discarded));
+        tag
+    }
+
+    /// Takes what an owner waits for off its seat. Returns whether there is anything that comes by itself.
+    fn file_timers(&mut self, key: Key, seat: &mut Seat<T>, panic: &mut FirstPanic) -> bool {
+        let Some(rare) = seat.rare.as_mut().filter(|rare| rare.waiting.is_waiting()) else {
+            self.timers.forget(key, &mut self.discarded);
+            return false;
+        };
+        // So that each of the singletons that they change to has a number.
+        let targets = rare.waiting.timers.iter().filter_map(|timer| match &timer.then {
+            Then::Change(to) => to.as_singleton(),
+            Then::Send(_) => None,
+        });
+        let mut unmet: Vec<_> = targets.filter(|to| self.states.index_of(*to).is_none()).collect();
+        self.meet(&mut unmet, panic);
+        let Self { timers, states, discarded, .. } = self;
+        let number_of = |then: &Then<T>| match then {
+            Then::Change(to) if to.as_singleton().is_some() => states.index_of_previous(to),
+            _ => None,
+        };
+        timers.file(key, &mut rare.waiting, number_of, discarded)
     }
 
     /// Keeps what is left of a seat and has no column.
@@ -267,9 +343,17 @@ impl<T: Owner> Store<T> {
     }
 
     /// Adds a row to a bucket, or to its arrivals, and takes all that it needs off the seat.
-    fn push_row(&mut self, among_arrivals: bool, owner: T, key: Key, bucket: u32, seat: &mut Seat<T>) {
+    fn push_row(
+        &mut self,
+        among_arrivals: bool,
+        owner: T,
+        key: Key,
+        bucket: u32,
+        seat: &mut Seat<T>,
+        panic: &mut FirstPanic,
+    ) {
         let is_owned = self.states.get(bucket).is_owned;
-        let tag = if is_owned { Tag::new(key, None, false) } else { self.tag(key, seat) };
+        let tag = if is_owned { self.owned_tag(key, seat) } else { self.tag(key, seat, panic) };
         let columns = if among_arrivals { &mut self.arrivals } else { &mut self.buckets };
         let columns = &mut columns[bucket as usize];
         columns.owners.push(owner);
@@ -286,9 +370,16 @@ impl<T: Owner> Store<T> {
     }
 
     /// Takes out the row at a place. The last of the bucket takes its place.
-    fn take_row(&mut self, place: Place) -> T {
+    fn take_row(&mut self, mut place: Place) -> T {
         let Self { buckets, arrivals, places, states, .. } = self;
         let columns = &mut buckets[place.bucket as usize];
+        if columns.is_asleep(place.slot()) {
+            let slot = columns.wake(place.slot());
+            if let Some(filler) = columns.tags.get(place.slot()).filter(|_| slot != place.slot()) {
+                places[filler.key].set(place);
+            }
+            place = Place::new(place.bucket, slot);
+        }
         let owner = columns.swap_remove(place.slot());
         if let Some(filler) = columns.tags.get(place.slot()) {
             places[filler.key].set(place);
@@ -366,8 +457,8 @@ impl<T: Owner> Arrivals<T> for Vec<Columns<T>> {
     }
 }
 
-/// Moves the rows of movers, of a chunk that begins at `start`, among the arrivals. `forget` is called for those whose
-/// previous state is kept beside their row.
+/// Moves the rows of movers, of a chunk that begins at `start`, among the arrivals. `forget` is called for those of whom more is
+/// kept than their row.
 #[inline]
 pub(super) fn move_each<T: Owner>(
     (bucket, columns): (u32, &mut Columns<T>),
@@ -375,7 +466,7 @@ pub(super) fn move_each<T: Owner>(
     moved_at: Option<f64>,
     places: &SlotMap<Key, SharedPlace>,
     arrivals: &mut impl Arrivals<T>,
-    mut forget: impl FnMut(Key),
+    mut forget: impl FnMut(&mut Tag),
 ) {
     // Two loops, of which the second is so short that the look-ups it waits for are under way together; over a few movers
     // at a time, so that the rows are still in the cache.
@@ -383,8 +474,8 @@ pub(super) fn move_each<T: Owner>(
         for mover in movers.iter().rev() {
             let slot = start + mover.slot();
             let tag = &mut columns.tags[slot];
-            if tag.previous().is_none() {
-                forget(tag.key);
+            if tag.has_more() {
+                forget(tag);
             }
             let moved = tag.moved(*mover, bucket);
             if mover.target() == bucket {

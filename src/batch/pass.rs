@@ -20,6 +20,7 @@ use crate::seat::Seat;
 use crate::single::Single;
 use crate::slice::FsmSlice;
 use crate::state::{Mover, StateRef};
+use crate::waiting::Scope;
 
 /// Some consecutive rows of a bucket.
 pub(super) struct Chunk<'a, T: Owner> {
@@ -27,6 +28,10 @@ pub(super) struct Chunk<'a, T: Owner> {
     /// In a bucket of owned states, each owner's; elsewhere empty.
     pub(super) seats: &'a mut [Seat<T>],
     pub(super) rows: Rows<'a, T>,
+    /// The slots of those for whom something is due, ascending.
+    pub(super) due: &'a [u32],
+    /// The slot of the first row in the bucket, which is 0 in the chunk.
+    pub(super) start: usize,
     pub(super) global: &'a Global<T>,
     pub(super) part: Part,
 }
@@ -45,6 +50,17 @@ impl<T: Owner> Clone for Global<T> {
     }
 }
 
+/// What is left of an owner's tick.
+#[derive(Clone, Copy)]
+enum Rest {
+    /// Nothing but what it has asked for.
+    Requests,
+    /// The updates of the active path from a depth on.
+    Path(usize),
+    /// All of it.
+    Tick,
+}
+
 /// The owners that a pass is for: the `k`-th of `n` parts.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) struct Part {
@@ -56,7 +72,7 @@ impl Part {
     pub(super) const ALL: Self = Self { k: 0, n: 1 };
 
     /// The parts are by key, so that an owner stays in its own wherever it moves.
-    fn has(self, key: Key) -> bool {
+    pub(super) fn has(self, key: Key) -> bool {
         #[expect(clippy::cast_possible_truncation, reason = "the lower half of a key is its index")]
         let index = key.data().as_ffi() as u32;
         index % self.n == self.k
@@ -128,25 +144,35 @@ impl<T: Owner> Pass<T> {
             self.tick_each(chunk, cx);
             return;
         }
+        self.tick_due(chunk, cx);
         if chunk.global.is_updating {
-            self.update(chunk, &chunk.global.state, false, cx);
-            self.finish(chunk, Some(0), cx);
+            self.update(chunk, (&chunk.global.state, Scope::Machine), false, cx);
+            self.finish(chunk, Rest::Path(0), cx);
         }
         for &depth in &known.updating {
-            if !self.outcome.panic.is_none() {
+            if chunk.rows.is_asleep || !self.outcome.panic.is_none() {
                 break;
             }
             let is_innermost = depth == known.ancestors.len();
-            self.update(chunk, known.at(depth), is_innermost, cx);
+            self.update(chunk, (known.at(depth), Scope::state(depth)), is_innermost, cx);
             if !self.has_asked() {
                 continue;
             }
             if is_innermost && known.is_flat && self.asked.has_movers() {
                 self.change(chunk, cx);
             }
-            self.finish(chunk, (!is_innermost).then_some(depth + 1), cx);
+            self.finish(chunk, if is_innermost { Rest::Requests } else { Rest::Path(depth + 1) }, cx);
         }
         self.asked.made.join(&mut self.outcome, &chunk.rows);
+    }
+
+    /// Lets those run their ticks for whom something is due, each on its seat.
+    fn tick_due(&mut self, chunk: &mut Chunk<'_, T>, cx: &mut T::Context<'_>) {
+        for &slot in chunk.due {
+            let slot = slot as usize - chunk.start;
+            self.outcome.individuals.add(slot);
+        }
+        self.finish(chunk, Rest::Tick, cx);
     }
 
     /// Makes the changes that owners have asked for as movers, all at once.
@@ -172,10 +198,16 @@ impl<T: Owner> Pass<T> {
     }
 
     /// Calls `update_all` of one of the active states on the owners that have not finished their tick.
-    fn update(&mut self, chunk: &mut Chunk<'_, T>, state: &StateRef<T>, is_last: bool, cx: &mut T::Context<'_>) {
+    fn update(
+        &mut self,
+        chunk: &mut Chunk<'_, T>,
+        updated: (&StateRef<T>, Scope),
+        is_last: bool,
+        cx: &mut T::Context<'_>,
+    ) {
         if self.finished.is_empty() && chunk.part == Part::ALL {
             let all = 0..chunk.owners.len();
-            self.update_run(chunk, (state, is_last), all, cx);
+            self.update_run(chunk, updated, is_last, all, cx);
             return;
         }
         let mut at = 0;
@@ -183,7 +215,7 @@ impl<T: Owner> Pass<T> {
             let run = self.next_run(chunk, at);
             at = run.end + 1;
             if !run.is_empty() {
-                self.update_run(chunk, (state, is_last), run, cx);
+                self.update_run(chunk, updated, is_last, run, cx);
             }
         }
     }
@@ -197,7 +229,8 @@ impl<T: Owner> Pass<T> {
     fn update_run(
         &mut self,
         chunk: &mut Chunk<'_, T>,
-        (state, is_last): (&StateRef<T>, bool),
+        (state, scope): (&StateRef<T>, Scope),
+        is_last: bool,
         run: Range<usize>,
         cx: &mut T::Context<'_>,
     ) {
@@ -214,6 +247,7 @@ impl<T: Owner> Pass<T> {
             unmet,
             slots: run.clone(),
             phase: Phase::Update { is_last },
+            scope,
         };
         let mut fsm = FsmSlice::new(&mut machines, chunk.rows.times(&run));
         if panic.catch(|| state.update_all(owners, &mut fsm, cx)).is_none() {
@@ -225,8 +259,8 @@ impl<T: Owner> Pass<T> {
     }
 
     /// Lets the owners that anything is still written down of finish their tick, each on its seat: what they have asked for,
-    /// then the updates of the active path from a depth on, if any.
-    fn finish(&mut self, chunk: &mut Chunk<'_, T>, rest_of_path: Option<usize>, cx: &mut T::Context<'_>) {
+    /// then the rest.
+    fn finish(&mut self, chunk: &mut Chunk<'_, T>, rest: Rest, cx: &mut T::Context<'_>) {
         if !self.has_asked() {
             return;
         }
@@ -238,16 +272,18 @@ impl<T: Owner> Pass<T> {
             let slot = individual.slot;
             let owner = &mut chunk.owners[slot];
             // After a panic, what was asked for before is carried out, but nobody is updated any more.
-            let rest_of_path = rest_of_path.filter(|_| panic.is_none());
+            let rest = if panic.is_none() { rest } else { Rest::Requests };
             finished.insert(slot);
             // What has changed at once may have nothing left to do.
-            if rest_of_path.is_some() || !individual.requests.is_empty() {
+            if !matches!(rest, Rest::Requests) || !individual.requests.is_empty() {
                 individual.load(&chunk.rows);
                 panic.catch(|| {
                     individual.run(&chunk.global.state, |single| {
                         single.settle_callback(owner, cx);
-                        if let Some(depth) = rest_of_path {
-                            single.tick_path(depth, owner, cx);
+                        match rest {
+                            Rest::Requests => {}
+                            Rest::Path(depth) => single.tick_path(depth, owner, cx),
+                            Rest::Tick => single.tick(owner, cx),
                         }
                     });
                 });

@@ -4,6 +4,7 @@ use super::{Batch, Key};
 use crate::fsm::{View, time_since};
 use crate::owner::Owner;
 use crate::state::{State, StateRef};
+use crate::waiting::NextWake;
 
 /// Reading a batch.
 impl<T: Owner> Batch<T> {
@@ -240,6 +241,66 @@ impl<T: Owner> Batch<T> {
     #[must_use]
     pub fn is_in<S: State<T>>(&self, key: Key) -> bool {
         self.path(key).is_some_and(|mut path| path.any(|active| active.is::<S>()))
+    }
+
+    /// Returns how many owners are awake. The others [sleep](crate::Fsm::sleep), and cost a tick nothing.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Owner, State};
+    /// # struct Enemy;
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Idle;
+    /// # impl State<Enemy> for Idle {}
+    ///
+    /// let mut batch = Batch::new();
+    /// let bob = batch.insert(Enemy, &Idle);
+    /// assert_eq!(batch.awake(), 1);
+    /// batch.sleep(bob);
+    /// assert_eq!(batch.awake(), 0);
+    /// ```
+    #[must_use]
+    pub fn awake(&self) -> usize {
+        self.store.buckets.iter().map(|columns| columns.len() - columns.asleep).sum()
+    }
+
+    /// Returns when an owner's machine next has something to do. `None` for a stale key. See
+    /// [`StateMachine::next_wake`](crate::StateMachine::next_wake).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::{Batch, NextWake, Owner, State};
+    ///
+    /// struct Enemy;
+    /// impl Owner for Enemy {
+    ///     type Context<'a> = f64;
+    ///     type Message = ();
+    ///
+    ///     fn now(seconds: &f64) -> f64 {
+    ///         *seconds
+    ///     }
+    /// }
+    /// struct Idle;
+    /// impl State<Enemy> for Idle {}
+    ///
+    /// let mut batch = Batch::new();
+    /// let bob = batch.insert(Enemy, &Idle);
+    /// assert_eq!(batch.next_wake(bob), Some(NextWake::EveryTick));
+    /// batch.sleep_for(bob, 2.5, &10.0);
+    /// assert_eq!(batch.next_wake(bob), Some(NextWake::At(12.5)));
+    /// ```
+    #[must_use]
+    pub fn next_wake(&self, key: Key) -> Option<NextWake> {
+        let view = self.store.view(key)?;
+        let is_updating = |state: &StateRef<T>| !state.is_passive();
+        let is_awake = !self.store.is_asleep(key);
+        let mut path = view.ancestors.iter().chain(view.current.as_option());
+        if self.store.global.is_updating || is_awake && path.any(is_updating) {
+            return Some(NextWake::EveryTick);
+        }
+        Some(self.store.timers.next(key).filter(|next| next.is_finite()).map_or(NextWake::Never, NextWake::At))
     }
 
     /// Returns how long an owner's current state has been active, in seconds by [`Owner::now`]. Before any state was

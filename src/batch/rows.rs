@@ -5,9 +5,10 @@ use std::ops::Range;
 use rustc_hash::FxBuildHasher;
 use slotmap::SparseSecondaryMap;
 
-use super::columns::{Tag, Times};
+use super::columns::{Noted, Tag};
 use super::key::Key;
 use super::states::{Known, NOWHERE, States};
+use super::timers::Timers;
 use crate::fsm::{NEVER, View};
 use crate::owner::Owner;
 use crate::seat::{Rare, Seat};
@@ -25,30 +26,49 @@ pub(super) struct Extra<T: Owner> {
     pub(super) rare: Option<Box<Rare<T>>>,
 }
 
+/// What a batch keeps for all of its rows together.
+pub(super) struct Shared<'a, T: Owner> {
+    pub(super) states: &'a States<T>,
+    pub(super) extras: &'a Extras<T>,
+    pub(super) timers: &'a Timers<T>,
+}
+
+impl<T: Owner> Clone for Shared<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: Owner> Copy for Shared<'_, T> {}
+
 pub(super) struct Rows<'a, T: Owner> {
     pub(super) bucket: u32,
     pub(super) states: &'a States<T>,
     extras: &'a Extras<T>,
+    timers: &'a Timers<T>,
     tags: &'a [Tag],
     /// When each owner's current state was entered; empty where no times are kept.
     entered_at: &'a [f64],
     ancestors_entered_at: &'a [f64],
     depth: usize,
+    /// Whether they sleep.
+    pub(super) is_asleep: bool,
 }
 
 impl<'a, T: Owner> Rows<'a, T> {
     pub(super) fn new(
-        (tags, times): (&'a [Tag], &'a Times),
+        Noted { tags, times, asleep, .. }: Noted<'a>,
         range: Range<usize>,
         bucket: u32,
-        states: &'a States<T>,
-        extras: &'a Extras<T>,
+        Shared { states, extras, timers }: Shared<'a, T>,
     ) -> Self {
         let depth = times.depth;
         Self {
             bucket,
             states,
             extras,
+            timers,
+            is_asleep: range.start < asleep,
             tags: &tags[range.clone()],
             entered_at: times.current.get(range.clone()).unwrap_or_default(),
             ancestors_entered_at: times.ancestors.get(range.start * depth..range.end * depth).unwrap_or_default(),
@@ -64,6 +84,17 @@ impl<'a, T: Owner> Rows<'a, T> {
     #[cfg(feature = "parallel")]
     pub(super) fn tags(&self) -> &'a [Tag] {
         self.tags
+    }
+
+    /// Whether more is kept of any owner than its row.
+    #[cfg(feature = "parallel")]
+    pub(super) fn have_more(&self) -> bool {
+        !self.extras.is_empty() || !self.timers.is_empty()
+    }
+
+    /// Whether an owner may have timers, or wakes by itself.
+    pub(super) fn has_timers(&self, slot: usize) -> bool {
+        self.tags[slot].has_timers()
     }
 
     pub(super) fn known(&self) -> &'a Known<T> {
@@ -158,6 +189,13 @@ impl<'a, T: Owner> Rows<'a, T> {
             let rare = seat.rare_mut();
             rare.stack.clone_from(&kept.stack);
             rare.history.clone_from(&kept.history);
+        }
+        let tag = self.tags[slot];
+        if self.is_asleep {
+            seat.sleep_until(f64::INFINITY);
+        }
+        if tag.has_timers() {
+            self.timers.load(tag.key, self.states, &mut seat.rare_mut().waiting);
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::state::{Identity, State, StateRef};
 pub(super) const NOWHERE: u32 = 0;
 
 /// Numbers are smaller than this.
-pub(super) const MOST_STATES: u32 = (1 << 31) - 1;
+pub(super) const MOST_STATES: u32 = (1 << 30) - 1;
 
 pub(super) struct States<T: Owner> {
     list: Vec<Known<T>>,
@@ -195,7 +195,7 @@ impl<T: Owner> States<T> {
         let index = self.free.pop().unwrap_or_else(|| {
             self.list.push(Known::nowhere());
             let index = u32::try_from(self.list.len() - 1).ok().filter(|&index| index < MOST_STATES);
-            index.expect("a batch knows fewer than 2^31 - 1 states")
+            index.expect("a batch knows fewer than 2^30 - 1 states")
         });
         self.order.push(index);
         index

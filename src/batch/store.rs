@@ -9,8 +9,9 @@ use super::key::Key;
 use super::panics::{Discarded, FirstPanic};
 use super::pass::{Chunk, Global, Part};
 use super::place::{Place, SharedPlace};
-use super::rows::{Extras, Rows};
+use super::rows::{Extras, Rows, Shared};
 use super::states::{NOWHERE, States};
+use super::timers::Timers;
 use super::unused::Unused;
 use crate::fsm::View;
 use crate::owner::Owner;
@@ -27,6 +28,12 @@ pub(super) struct Store<T: Owner> {
     /// Likewise those that have come to each bucket in the tick under way.
     pub(super) arrivals: Vec<Columns<T>>,
     pub(super) extras: Extras<T>,
+    /// What the owners wait for.
+    pub(super) timers: Timers<T>,
+    /// The owners that have fallen asleep in the tick under way, or woken without anything being due.
+    pub(super) sleepers: Vec<(Key, bool)>,
+    /// The owners for whom something is due in the tick under way.
+    due: Vec<Key>,
     pub(super) global: Global<T>,
     /// Whether times are kept: since a state was entered at another time than 0.
     pub(super) has_clock: bool,
@@ -44,6 +51,9 @@ impl<T: Owner> Store<T> {
             buckets: vec![Columns::new(0)],
             arrivals: vec![Columns::new(0)],
             extras: Extras::default(),
+            timers: Timers::new(),
+            sleepers: Vec::new(),
+            due: Vec::new(),
             global: Global { state: StateRef::NONE, is_updating: false },
             has_clock: false,
             unused: Unused::new(),
@@ -69,14 +79,14 @@ impl<T: Owner> Store<T> {
     /// What can be asked of an owner.
     pub(super) fn view(&self, key: Key) -> Option<View<'_, T>> {
         let place = self.places.get(key)?.get();
-        let Columns { tags, times, seats, .. } = &self.buckets[place.bucket as usize];
+        let columns = &self.buckets[place.bucket as usize];
         let nowhere = self.states.get(NOWHERE).state();
-        if let Some(seat) = seats.get(place.slot()) {
+        if let Some(seat) = columns.seats.get(place.slot()) {
             return Some(seat.view(nowhere));
         }
         let known = self.states.get(place.bucket);
         let range = place.slot()..place.slot() + 1;
-        let rows = Rows::new((tags, times), range, place.bucket, &self.states, &self.extras);
+        let rows = Rows::new(columns.noted(), range, place.bucket, self.shared());
         Some(View {
             current: known.state(),
             previous: rows.previous(0),
@@ -123,16 +133,24 @@ impl<T: Owner> Store<T> {
 
     /// Up to `len` rows of a bucket, from `start` on, for a pass over them.
     pub(super) fn chunk(&mut self, bucket: u32, start: usize, len: usize, part: Part) -> Chunk<'_, T> {
-        let Columns { owners, tags, times, seats } = &mut self.buckets[bucket as usize];
+        let Self { states, extras, timers, .. } = self;
+        let (owners, seats, noted) = self.buckets[bucket as usize].split();
         let range = start..owners.len().min(start + len);
-        let rows = Rows::new((tags, times), range.clone(), bucket, &self.states, &self.extras);
+        let rows = Rows::new(noted, range.clone(), bucket, Shared { states, extras, timers });
         Chunk {
+            due: noted.due_in(&range),
+            start,
             owners: &mut owners[range.clone()],
             seats: seats.get_mut(range).unwrap_or_default(),
             rows,
             global: &self.global,
             part,
         }
+    }
+
+    /// What is kept for all rows together.
+    pub(super) fn shared(&self) -> Shared<'_, T> {
+        Shared { states: &self.states, extras: &self.extras, timers: &self.timers }
     }
 
     /// Lends an owner with its machine, and moves it to where it then belongs, even if `act` panics (rule 22).
@@ -166,6 +184,34 @@ impl<T: Owner> Store<T> {
         result
     }
 
+    pub(super) fn is_asleep(&self, key: Key) -> bool {
+        let place = self.places.get(key).map(SharedPlace::get);
+        place.is_some_and(|place| self.buckets[place.bucket as usize].is_asleep(place.slot()))
+    }
+
+    /// Finds out for whom something is due at a time, of those that a pass is for, and wakes those of them that sleep.
+    pub(super) fn wake_due(&mut self, now: f64, part: Part) {
+        let mut due = mem::take(&mut self.due);
+        due.extend(self.timers.advance(now).filter(|&key| part.has(key)));
+        for &key in &due {
+            self.set_asleep(key, false);
+            let Some(place) = self.places.get(key).map(SharedPlace::get) else { continue };
+            self.buckets[place.bucket as usize].due.push(place.slot);
+        }
+        if !due.is_empty() {
+            self.buckets.iter_mut().for_each(|columns| columns.due.sort_unstable());
+        }
+        self.due = due;
+    }
+
+    /// Forgets for whom something was due.
+    pub(super) fn forget_due(&mut self) {
+        if !self.due.is_empty() {
+            self.due.clear();
+            self.buckets.iter_mut().for_each(|columns| columns.due.clear());
+        }
+    }
+
     /// What is left to do after owners have moved: forgets states that nobody needs, and drops what is no longer needed.
     pub(super) fn tidy(&mut self, panic: &mut FirstPanic) {
         self.forget_unused();
@@ -181,6 +227,9 @@ impl<T: Owner + Clone> Clone for Store<T> {
             buckets: self.buckets.clone(),
             arrivals: self.arrivals.clone(),
             extras: self.extras.clone(),
+            timers: self.timers.clone(),
+            sleepers: Vec::new(),
+            due: Vec::new(),
             global: self.global.clone(),
             has_clock: self.has_clock,
             unused: self.unused.clone(),
@@ -200,6 +249,7 @@ impl<T: Owner + Clone> Clone for Store<T> {
             self.states.clone_from(&source.states);
             self.buckets.clone_from(&source.buckets);
             self.arrivals.clone_from(&source.arrivals);
+            self.timers.clone_from(&source.timers);
             self.global.clone_from(&source.global);
             self.has_clock = source.has_clock;
             self.unused.clone_from(&source.unused);

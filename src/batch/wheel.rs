@@ -12,6 +12,7 @@ mod tests;
 use std::iter;
 
 use self::heads::Heads;
+pub(super) use self::heads::Heads as Pages;
 use self::levels::Levels;
 use self::nodes::{END, NONE, Nodes};
 

@@ -2,12 +2,11 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::super::columns::{Columns, Tag, Times};
+use super::super::columns::{Columns, Noted};
 use super::super::outcome::Outcome;
 use super::super::pass::{Chunk, Global, Part, Pass};
-use super::super::rows::{Extras, Rows};
+use super::super::rows::{Rows, Shared};
 use super::super::slots::CHUNK;
-use super::super::states::States;
 use crate::owner::Owner;
 use crate::seat::Seat;
 use crate::state::Mover;
@@ -54,14 +53,16 @@ impl<T: Owner> Ticked<T> {
         Self { outcome: Outcome::new(), leavers: 0, has_returning: false, target_of_all: None, is_intricate: false }
     }
 
-    fn count(&mut self, bucket: u32, tags: &[Tag], has_extras: bool) {
+    fn count(&mut self, rows: &Rows<'_, T>, has_sleepers: bool) {
+        let (bucket, tags) = (rows.bucket, rows.tags());
         let movers = &self.outcome.movers;
         self.leavers = movers.iter().filter(|mover| mover.target() != bucket).count();
         self.has_returning = self.leavers < movers.len();
         let first = movers.first().map(|mover| mover.target()).filter(|_| self.leavers == tags.len());
         self.target_of_all = first.filter(|first| movers.iter().all(|mover| mover.target() == *first));
-        let has_extra = |mover: &Mover| tags[mover.slot()].previous().is_none();
-        self.is_intricate = !self.outcome.changed.is_empty() || has_extras && movers.iter().any(has_extra);
+        let has_more = |mover: &Mover| tags[mover.slot()].has_more();
+        self.is_intricate = !self.outcome.changed.is_empty() || has_sleepers && !movers.is_empty();
+        self.is_intricate |= rows.have_more() && movers.iter().any(has_more);
         let individuals = self.outcome.individuals.by_slot();
         self.is_intricate |= individuals.iter().any(|individual| individual.is_touched && !individual.is_mover);
     }
@@ -75,17 +76,48 @@ pub(super) struct Extent {
 }
 
 /// What all chunks share.
-pub(super) struct Ticks<'a, T: Owner, R, M> {
+pub(super) struct Ticks<'a, T: Owner, C, R, M> {
     /// What is done with each chunk.
     pub(super) act: &'a R,
     pub(super) make: &'a M,
     /// The passes that no thread is using.
     pub(super) idle: &'a Mutex<Vec<Pass<T>>>,
-    pub(super) states: &'a States<T>,
-    pub(super) extras: &'a Extras<T>,
+    pub(super) shared: Shared<'a, T>,
     pub(super) global: &'a Global<T>,
     /// One for each bucket, in the order of the states, and one behind the last.
     pub(super) extents: &'a [Extent],
+    pub(super) sleepers: Sleepers,
+    /// The context of the first chunk, where it has been needed before.
+    pub(super) first: Mutex<Option<C>>,
+}
+
+/// Whether those who sleep take part.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Sleepers {
+    TakePart,
+    AreLeftOut,
+}
+
+impl Sleepers {
+    /// Into how many chunks they are divided. Those who are awake are divided by themselves.
+    pub(super) fn chunks(self, asleep: usize) -> usize {
+        if self == Self::TakePart { asleep.div_ceil(CHUNK) } else { 0 }
+    }
+
+    /// How much of a bucket takes part.
+    pub(super) fn extent<T: Owner>(self, columns: &Columns<T>) -> Extent {
+        let awake = columns.len() - columns.asleep;
+        let asleep = if self == Self::TakePart { columns.asleep } else { 0 };
+        Extent { rows: awake + asleep, chunks: awake.div_ceil(CHUNK) + self.chunks(asleep) }
+    }
+
+    /// The row at which a chunk begins.
+    pub(super) fn start(self, chunk: usize, asleep: usize) -> usize {
+        match chunk.checked_sub(self.chunks(asleep)) {
+            Some(chunk) => asleep + chunk * CHUNK,
+            None => chunk * CHUNK,
+        }
+    }
 }
 
 /// Consecutive chunks of one bucket.
@@ -98,11 +130,24 @@ struct Chunks<'a, T: Owner> {
     owners: &'a mut [T],
     /// In a bucket of owned states, each owner's; elsewhere empty.
     seats: &'a mut [Seat<T>],
-    noted: (&'a [Tag], &'a Times),
+    noted: Noted<'a>,
     ticked: &'a mut [Ticked<T>],
 }
 
-impl<'c, T: Owner, R, M: Fn(usize) -> T::Context<'c> + Sync> Ticks<'_, T, R, M>
+impl<'a, T: Owner> Chunks<'a, T> {
+    /// Those before a chunk, which begins `rows` behind the first, and the others.
+    fn split_at(self, chunk: usize, rows: usize) -> (Self, Self) {
+        let Self { bucket, start, number, owners, seats, noted, ticked } = self;
+        let (ticked, other_ticked) = ticked.split_at_mut(chunk);
+        let (owners, other_owners) = owners.split_at_mut(rows);
+        let (seats, other_seats) = seats.split_at_mut(rows.min(seats.len()));
+        let first = Self { bucket, start, number: number + other_ticked.len(), owners, seats, noted, ticked };
+        let start = start + rows;
+        (first, Self { bucket, start, number, owners: other_owners, seats: other_seats, noted, ticked: other_ticked })
+    }
+}
+
+impl<'c, T: Owner, R, M: Fn(usize) -> T::Context<'c> + Sync> Ticks<'_, T, T::Context<'c>, R, M>
 where
     R: Fn(&mut Pass<T>, &mut Chunk<'_, T>, &mut T::Context<'c>) + Sync,
     T: Send,
@@ -149,38 +194,56 @@ where
     }
 
     fn run_bucket(&self, nth: usize, columns: &mut Columns<T>, ticked: &mut [Ticked<T>]) -> Vec<T::Context<'c>> {
-        let Columns { owners, tags, times, seats } = columns;
-        let bucket = self.states.order()[nth];
+        let bucket = self.shared.states.order()[nth];
         if ticked.is_empty() {
             return Vec::new();
         }
         let number = self.extents[nth].chunks;
-        self.run_chunks(Chunks { bucket, start: 0, number, owners, seats, noted: (tags, times), ticked })
+        let (owners, seats, noted) = columns.split();
+        let all = Chunks { bucket, start: 0, number, owners, seats, noted, ticked };
+        let (asleep, awake) = all.split_at(self.sleepers.chunks(noted.asleep), noted.asleep);
+        self.join(awake, asleep)
+    }
+
+    /// Runs chunks, and those that come after them, which lie before them.
+    fn join(&self, last: Chunks<'_, T>, first: Chunks<'_, T>) -> Vec<T::Context<'c>> {
+        match (last.ticked.is_empty(), first.ticked.is_empty()) {
+            (true, true) => Vec::new(),
+            (true, false) => self.run_chunks(first),
+            (false, true) => self.run_chunks(last),
+            (false, false) => {
+                let (mut contexts, mut others) = rayon::join(|| self.run_chunks(last), || self.run_chunks(first));
+                contexts.append(&mut others);
+                contexts
+            }
+        }
     }
 
     fn run_chunks(&self, chunks: Chunks<'_, T>) -> Vec<T::Context<'c>> {
-        let Chunks { bucket, start, number, owners, seats, noted, ticked } = chunks;
-        if let [ticked] = ticked {
-            let rows = Rows::new(noted, start..start + owners.len(), bucket, self.states, self.extras);
-            return self.run_chunk(number, Chunk { owners, seats, rows, global: self.global, part: Part::ALL }, ticked);
+        if chunks.ticked.len() > 1 {
+            let middle = chunks.ticked.len() / 2;
+            let (first, last) = chunks.split_at(middle, middle * CHUNK);
+            return self.join(last, first);
         }
-        let middle = ticked.len() / 2;
-        let (left, right) = ticked.split_at_mut(middle);
-        let (left_owners, right_owners) = owners.split_at_mut(middle * CHUNK);
-        let (left_seats, right_seats) = seats.split_at_mut(seats.len().min(middle * CHUNK));
-        let behind = right.len();
-        let part =
-            |start, number, owners, seats, ticked| Chunks { bucket, start, number, owners, seats, noted, ticked };
-        let last = part(start + middle * CHUNK, number, right_owners, right_seats, right);
-        let first = part(start, number + behind, left_owners, left_seats, left);
-        let (mut contexts, mut others) = rayon::join(|| self.run_chunks(last), || self.run_chunks(first));
-        contexts.append(&mut others);
-        contexts
+        let Chunks { bucket, start, number, owners, seats, noted, ticked } = chunks;
+        let Some(ticked) = ticked.first_mut() else { return Vec::new() };
+        let range = start..start + owners.len();
+        let rows = Rows::new(noted, range.clone(), bucket, self.shared);
+        let due = noted.due_in(&range);
+        let chunk = Chunk { owners, seats, rows, due, start, global: self.global, part: Part::ALL };
+        self.run_chunk(number, chunk, noted.asleep > 0, ticked)
     }
 
-    fn run_chunk(&self, number: usize, mut chunk: Chunk<'_, T>, ticked: &mut Ticked<T>) -> Vec<T::Context<'c>> {
+    fn run_chunk(
+        &self,
+        number: usize,
+        mut chunk: Chunk<'_, T>,
+        has_sleepers: bool,
+        ticked: &mut Ticked<T>,
+    ) -> Vec<T::Context<'c>> {
         let outcome = &mut ticked.outcome;
-        let context = outcome.panic.catch(|| (self.make)(number)).map(|mut cx| {
+        let made = if number == 0 { self.first.lock().unwrap_or_else(PoisonError::into_inner).take() } else { None };
+        let context = made.or_else(|| outcome.panic.catch(|| (self.make)(number))).map(|mut cx| {
             with_idle(self.idle, |pass| {
                 std::mem::swap(&mut pass.outcome, outcome);
                 (self.act)(pass, &mut chunk, &mut cx);
@@ -188,7 +251,7 @@ where
             });
             cx
         });
-        ticked.count(chunk.rows.bucket, chunk.rows.tags(), !self.extras.is_empty());
+        ticked.count(&chunk.rows, has_sleepers);
         Vec::from_iter(context)
     }
 }

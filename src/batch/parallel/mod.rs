@@ -24,7 +24,7 @@ use rayon::slice::ParallelSliceMut;
 use slotmap::SlotMap;
 
 use self::arrivals::{Group, HandOut, share_out, take_up_all};
-use self::chunks::{ChunkMovers, Extent, Ticked, Ticks};
+use self::chunks::{ChunkMovers, Extent, Sleepers, Ticked, Ticks};
 use self::leavers::Leavers;
 use self::plan::{Job, Jobs, Kind};
 use self::together::{move_together, target_of_all};
@@ -33,12 +33,13 @@ use super::columns::Columns;
 use super::key::Key;
 use super::moves::{Arrivals, move_each};
 use super::panics::FirstPanic;
-use super::pass::{Chunk, Pass};
+use super::pass::{Chunk, Part, Pass};
 use super::place::SharedPlace;
 use super::slots::CHUNK;
 use super::store::Store;
 use crate::owner::Owner;
 use crate::state::Mover;
+use crate::transition::now;
 
 /// What a parallel tick keeps for the next, so that nothing is allocated.
 pub(super) struct Workers<T: Owner> {
@@ -70,15 +71,15 @@ impl<T: Owner> Workers<T> {
     }
 
     /// Notes how long the buckets are, and makes room for what their chunks' ticks come to.
-    fn measure(&mut self, store: &Store<T>) {
+    fn measure(&mut self, store: &Store<T>, sleepers: Sleepers) {
         let Self { extents, ticked, movers, .. } = self;
         let mut extent = Extent::default();
         extents.clear();
         extents.push(extent);
         for &bucket in store.states.order() {
-            let rows = store.buckets[bucket as usize].len();
+            let Extent { rows, chunks } = sleepers.extent(&store.buckets[bucket as usize]);
             extent.rows += rows;
-            extent.chunks += rows.div_ceil(CHUNK);
+            extent.chunks += chunks;
             extents.push(extent);
         }
         if ticked.len() < extent.chunks {
@@ -136,7 +137,11 @@ impl<T: Owner> Batch<T> {
         T::Message: Send,
         T::Context<'c>: Send,
     {
-        self.par_do(Pass::run, make).0
+        let first = self.wake_due(&make);
+        // The global is updated for those who sleep, too.
+        let is_updating = self.store.global.is_updating;
+        let sleepers = if is_updating { Sleepers::TakePart } else { Sleepers::AreLeftOut };
+        self.par_do(sleepers, first, Pass::run, make).0
     }
 
     /// Offers a message to every owner's machine, on the threads of rayon's current pool. Returns how many handled it, and the
@@ -189,13 +194,28 @@ impl<T: Owner> Batch<T> {
         T::Message: Send + Sync,
         T::Context<'c>: Send,
     {
-        let (contexts, handled) = self.par_do(|pass, chunk, cx| pass.offer(message, chunk, cx), make);
+        let offer = |pass: &mut Pass<T>, chunk: &mut Chunk<'_, T>, cx: &mut T::Context<'c>| {
+            pass.offer(message, chunk, cx);
+        };
+        let (contexts, handled) = self.par_do(Sleepers::TakePart, None, offer, make);
         (handled, contexts)
+    }
+
+    /// Finds out for whom something is due, by the clock of the first chunk's context, which is returned.
+    fn wake_due<'c>(&mut self, make: &impl Fn(usize) -> T::Context<'c>) -> Option<T::Context<'c>> {
+        if self.store.timers.is_empty() {
+            return None;
+        }
+        let first = make(0);
+        self.store.wake_due(now::<T>(&first), Part::ALL);
+        Some(first)
     }
 
     /// Does something with each chunk of owners. Returns the contexts, and how many owners have handled a message.
     fn par_do<'c>(
         &mut self,
+        sleepers: Sleepers,
+        first: Option<T::Context<'c>>,
         act: impl Fn(&mut Pass<T>, &mut Chunk<'_, T>, &mut T::Context<'c>) + Sync,
         make: impl Fn(usize) -> T::Context<'c> + Sync,
     ) -> (Vec<T::Context<'c>>, usize)
@@ -206,15 +226,17 @@ impl<T: Owner> Batch<T> {
     {
         let Self { store, workers, .. } = self;
         let mut panic = FirstPanic::new();
-        workers.measure(store);
+        workers.measure(store, sleepers);
         let contexts = in_line(store, &mut workers.line, &mut panic, |store, line| {
-            let Store { states, extras, global, .. } = store;
-            let (idle, extents) = (&workers.idle, &workers.extents);
-            let ticks = Ticks { act: &act, make: &make, idle, states, extras, global, extents };
+            let (shared, global) = (store.shared(), &store.global);
+            let (idle, extents, first) = (&workers.idle, &workers.extents, Mutex::new(first));
+            let ticks = Ticks { act: &act, make: &make, idle, shared, global, extents, sleepers, first };
             let chunks = workers.extents.last().map_or(0, |all| all.chunks);
             ticks.run(0, line, &mut workers.ticked[..chunks])
         });
-        move_all(store, workers, &mut panic);
+        store.forget_due();
+        move_all(store, workers, sleepers, &mut panic);
+        store.settle_sleepers();
         let mut handled = 0;
         for nth in 0..workers.extents.len() - 1 {
             for ticked in workers.ticked[chunks_of(&workers.extents, nth)].iter_mut().rev() {
@@ -265,7 +287,12 @@ fn in_line<T: Owner, R>(
 }
 
 /// Moves all owners that have changed to their new buckets.
-fn move_all<T: Owner + Send>(store: &mut Store<T>, workers: &mut Workers<T>, panic: &mut FirstPanic) {
+fn move_all<T: Owner + Send>(
+    store: &mut Store<T>,
+    workers: &mut Workers<T>,
+    sleepers: Sleepers,
+    panic: &mut FirstPanic,
+) {
     let Workers { ticked, movers, extents, line, jobs, groups, .. } = workers;
     if ticked.iter().any(|Ticked { outcome, .. }| !outcome.movers.is_empty() && outcome.moved_at != 0.0) {
         store.start_clock();
@@ -277,7 +304,7 @@ fn move_all<T: Owner + Send>(store: &mut Store<T>, workers: &mut Workers<T>, pan
         }
         for nth in job.buckets.clone() {
             let (bucket, chunks) = (store.states.order()[nth], chunks_of(extents, nth));
-            move_alone(store, bucket, job.kind, &mut ticked[chunks.clone()], &mut movers[chunks]);
+            move_alone(store, bucket, (job.kind, sleepers), &mut ticked[chunks.clone()], &mut movers[chunks]);
         }
         if let (Kind::Single, Some(group)) = (job.kind, groups[job.groups.clone()].first_mut()) {
             group.take(&mut store.arrivals);
@@ -313,17 +340,18 @@ fn move_all<T: Owner + Send>(store: &mut Store<T>, workers: &mut Workers<T>, pan
 fn move_alone<T: Owner>(
     store: &mut Store<T>,
     bucket: u32,
-    kind: Kind,
+    (kind, sleepers): (Kind, Sleepers),
     ticked: &mut [Ticked<T>],
     movers: &mut [ChunkMovers],
 ) {
+    let asleep = store.buckets[bucket as usize].asleep;
     for (chunk, ticked) in ticked.iter_mut().enumerate().rev() {
         let outcome = &mut ticked.outcome;
         match kind {
             Kind::Single if outcome.is_empty() => {}
-            Kind::Single => store.move_rows(bucket, chunk * CHUNK, outcome),
+            Kind::Single => store.move_rows(bucket, sleepers.start(chunk, asleep), outcome),
             Kind::Short | Kind::Long => {
-                store.move_no_rows(bucket, chunk * CHUNK, outcome);
+                store.move_no_rows(bucket, sleepers.start(chunk, asleep), outcome);
                 movers[chunk].exchange(ticked);
             }
         }

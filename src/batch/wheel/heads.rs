@@ -5,7 +5,7 @@ use super::nodes::{END, NONE};
 /// How many owners a page is for.
 const PAGE: usize = 64;
 
-pub(super) struct Heads {
+pub(in crate::batch) struct Heads {
     /// By owner, divided by [`PAGE`].
     directory: Vec<Entry>,
     pages: Vec<Box<[u32; PAGE]>>,
@@ -22,12 +22,12 @@ struct Entry {
 }
 
 impl Heads {
-    pub(super) const fn new() -> Self {
+    pub(in crate::batch) const fn new() -> Self {
         Self { directory: Vec::new(), pages: Vec::new(), free: NONE }
     }
 
     /// The first node of an owner, or [`NONE`].
-    pub(super) fn get(&self, owner: u32) -> u32 {
+    pub(in crate::batch) fn get(&self, owner: u32) -> u32 {
         match self.directory.get(owner as usize / PAGE) {
             Some(entry) if entry.owners > 0 => self.pages[entry.page as usize][owner as usize % PAGE],
             _ => NONE,
@@ -39,7 +39,7 @@ impl Heads {
     /// # Panics
     ///
     /// When `owner` is not below 2^31.
-    pub(super) fn entry(&mut self, owner: u32) -> &mut u32 {
+    pub(in crate::batch) fn entry(&mut self, owner: u32) -> &mut u32 {
         assert!(owner < END, "capacity overflow");
         let nth = owner as usize / PAGE;
         if nth >= self.directory.len() {
@@ -55,7 +55,7 @@ impl Heads {
     }
 
     /// Forgets the list of an owner that has one.
-    pub(super) fn remove(&mut self, owner: u32) {
+    pub(in crate::batch) fn remove(&mut self, owner: u32) {
         let entry = &mut self.directory[owner as usize / PAGE];
         let page = &mut self.pages[entry.page as usize];
         page[owner as usize % PAGE] = NONE;
@@ -67,20 +67,20 @@ impl Heads {
     }
 
     /// The owners that have a list, in ascending order.
-    pub(super) fn owners(&self) -> impl Iterator<Item = u32> {
+    pub(in crate::batch) fn owners(&self) -> impl Iterator<Item = u32> {
         (0..END).step_by(PAGE).zip(&self.directory).filter(|(_, entry)| entry.owners > 0).flat_map(|(first, entry)| {
             let page = &self.pages[entry.page as usize];
             (first..).zip(page.iter()).filter(|&(_, &head)| head != NONE).map(|(owner, _)| owner)
         })
     }
 
-    pub(super) fn clear(&mut self) {
+    pub(in crate::batch) fn clear(&mut self) {
         self.directory.clear();
         self.free = NONE;
         self.free_from(0);
     }
 
-    pub(super) fn shrink_to_fit(&mut self) {
+    pub(in crate::batch) fn shrink_to_fit(&mut self) {
         self.directory.shrink_to_fit();
         self.pages.shrink_to_fit();
     }

@@ -1,0 +1,274 @@
+//! What a batch's owners wait for: their running timers, and when those asleep wake by themselves.
+//!
+//! A timer takes a node of the wheel, and as a rule nothing else: who has set it and which state it changes to are written
+//! into the 32 bits that the wheel keeps for the caller. An owner in an owned state has its timers in its seat; the wheel then
+//! says only when to look.
+
+use slotmap::{Key as _, KeyData};
+
+use super::key::Key;
+use super::panics::Discarded;
+use super::states::States;
+use super::wheel::{Pages, Wheel};
+use crate::owner::Owner;
+use crate::waiting::{Scope, Standstill, Then, Timer, Waiting};
+
+pub(super) struct Timers<T: Owner> {
+    wheel: Wheel,
+    /// The versions of the keys of the owners that are in the wheel.
+    versions: Pages,
+    kept: Kept<T>,
+    clock: Standstill,
+    /// Owners of timers that are due.
+    due: Vec<u32>,
+}
+
+/// What does not fit into 32 bits: messages, and states that are no singletons.
+struct Kept<T: Owner> {
+    list: Vec<Option<Then<T>>>,
+    free: Vec<u32>,
+}
+
+/// What a node of the wheel stands for.
+#[derive(Clone, Copy)]
+enum Node {
+    /// A timer for a change to the state of a number.
+    Change(Scope, u32),
+    /// A timer for what is kept at a place.
+    Kept(Scope, u32),
+    /// The end of a sleep.
+    Wake,
+    /// The first of what an owner waits for whose seat says more.
+    Look,
+}
+
+const NUMBER_BITS: u32 = 24;
+const MOST_NUMBERS: u32 = 1 << NUMBER_BITS;
+const IS_KEPT: u32 = 1 << NUMBER_BITS;
+const SCOPE_SHIFT: u32 = NUMBER_BITS + 1;
+/// Scopes beyond the depths, of which there are 65.
+const MACHINE: u32 = 125;
+const WAKE: u32 = 126;
+const LOOK: u32 = 127;
+
+impl Node {
+    fn bits(self) -> u32 {
+        let scope = |scope| match scope {
+            Scope::State(depth) => u32::from(depth) << SCOPE_SHIFT,
+            Scope::Machine | Scope::Left => MACHINE << SCOPE_SHIFT,
+        };
+        match self {
+            Self::Change(by, number) => scope(by) | number,
+            Self::Kept(by, place) => scope(by) | IS_KEPT | place,
+            Self::Wake => WAKE << SCOPE_SHIFT,
+            Self::Look => LOOK << SCOPE_SHIFT,
+        }
+    }
+
+    fn of(bits: u32) -> Self {
+        let scope = match bits >> SCOPE_SHIFT {
+            WAKE => return Self::Wake,
+            LOOK => return Self::Look,
+            MACHINE => Scope::Machine,
+            depth => Scope::state(depth as usize),
+        };
+        let number = bits & (MOST_NUMBERS - 1);
+        if bits & IS_KEPT == 0 { Self::Change(scope, number) } else { Self::Kept(scope, number) }
+    }
+
+    /// Whether a change that leaves all active states ends it.
+    fn ends_with_all(self) -> bool {
+        match self {
+            Self::Change(scope, _) | Self::Kept(scope, _) => scope.ends_with(0),
+            Self::Wake | Self::Look => true,
+        }
+    }
+}
+
+/// The number of a key's place, by which the wheel knows the owner.
+#[expect(clippy::cast_possible_truncation, reason = "the lower half of a key is its index")]
+fn index(key: Key) -> u32 {
+    key.data().as_ffi() as u32
+}
+
+impl<T: Owner> Timers<T> {
+    pub(super) const fn new() -> Self {
+        Self {
+            wheel: Wheel::new(),
+            versions: Pages::new(),
+            kept: Kept { list: Vec::new(), free: Vec::new() },
+            clock: Standstill::new(),
+            due: Vec::new(),
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.wheel.is_empty()
+    }
+
+    /// Goes on to a time, in seconds, and returns the owners for whom something is due.
+    pub(super) fn advance(&mut self, now: f64) -> impl Iterator<Item = Key> {
+        if self.clock.stands(now) {
+            log::debug!(target: "demeanor", "a batch's owners wait for a clock that stands at {now} s");
+        }
+        self.due.clear();
+        self.wheel.advance(now, &mut self.due);
+        self.due.iter().map(|&index| {
+            let version = u64::from(self.versions.get(index));
+            Key::from(KeyData::from_ffi(version << 32 | u64::from(index)))
+        })
+    }
+
+    /// When an owner's first timer is due or it wakes by itself, in seconds.
+    pub(super) fn next(&self, key: Key) -> Option<f64> {
+        self.wheel.next_due(index(key))
+    }
+
+    /// Copies what an owner waits for.
+    pub(super) fn load(&self, key: Key, states: &States<T>, waiting: &mut Waiting<T>) {
+        for (due, bits) in self.wheel.of(index(key)) {
+            let (scope, then) = match Node::of(bits) {
+                Node::Change(scope, number) => (scope, Then::Change(states.get(number).state().clone())),
+                Node::Kept(scope, place) => (scope, self.kept.get(place)),
+                Node::Wake => {
+                    waiting.sleep_until(due);
+                    continue;
+                }
+                Node::Look => continue,
+            };
+            waiting.timers.push(Timer { due, scope, then });
+        }
+        // The wheel names the newest first.
+        waiting.timers.reverse();
+    }
+
+    /// Notes what an owner waits for, in place of what it waited for before. `number_of` gives the number of a state, if it has
+    /// one for good. Returns whether it waits for anything that comes by itself.
+    pub(super) fn file(
+        &mut self,
+        key: Key,
+        waiting: &mut Waiting<T>,
+        mut number_of: impl FnMut(&Then<T>) -> Option<u32>,
+        discarded: &mut Discarded<T>,
+    ) -> bool {
+        self.forget(key, discarded);
+        let wakes_at = waiting.wakes_at().filter(|at| at.is_finite());
+        if waiting.timers.is_empty() && wakes_at.is_none() {
+            return false;
+        }
+        for Timer { due, scope, then } in waiting.timers.drain(..) {
+            let node = match number_of(&then).filter(|&number| number < MOST_NUMBERS) {
+                Some(number) => Node::Change(scope, number),
+                None => Node::Kept(scope, self.kept.add(then)),
+            };
+            self.set(key, due, node);
+        }
+        if let Some(at) = wakes_at {
+            self.set(key, at, Node::Wake);
+        }
+        true
+    }
+
+    /// Notes when to look at an owner whose seat keeps what it waits for. Returns whether that is ever.
+    pub(super) fn file_look(&mut self, key: Key, waiting: Option<&Waiting<T>>, discarded: &mut Discarded<T>) -> bool {
+        self.forget(key, discarded);
+        let next = waiting.map_or(f64::INFINITY, Waiting::next);
+        let is_ever = next < f64::INFINITY;
+        if is_ever {
+            self.set(key, next, Node::Look);
+        }
+        is_ever
+    }
+
+    /// Ends what ends when an owner leaves all of its states. Returns whether anything is left.
+    pub(super) fn leave(&mut self, key: Key, discarded: &mut Discarded<T>) -> bool {
+        self.remove_if(key, Node::ends_with_all, discarded)
+    }
+
+    /// Ends all that an owner waits for.
+    pub(super) fn forget(&mut self, key: Key, discarded: &mut Discarded<T>) {
+        if !self.is_empty() {
+            self.remove_if(key, |_| true, discarded);
+        }
+    }
+
+    pub(super) fn shrink_to_fit(&mut self) {
+        self.wheel.shrink_to_fit();
+        self.versions.shrink_to_fit();
+        self.due.shrink_to_fit();
+    }
+
+    fn set(&mut self, key: Key, due: f64, node: Node) {
+        let index = index(key);
+        *self.versions.entry(index) = (key.data().as_ffi() >> 32) as u32;
+        self.wheel.set(index, due, node.bits());
+    }
+
+    fn remove_if(&mut self, key: Key, is_removed: impl Fn(Node) -> bool, discarded: &mut Discarded<T>) -> bool {
+        let index = index(key);
+        let Self { wheel, kept, versions, .. } = self;
+        if !wheel.has(index) {
+            return false;
+        }
+        wheel.remove_if(index, |_, bits| {
+            let node = Node::of(bits);
+            let is_removed = is_removed(node);
+            if let (true, Node::Kept(_, place)) = (is_removed, node) {
+                kept.remove(place, discarded);
+            }
+            is_removed
+        });
+        let is_left = wheel.has(index);
+        if !is_left {
+            versions.remove(index);
+        }
+        is_left
+    }
+}
+
+impl<T: Owner> Kept<T> {
+    fn add(&mut self, then: Then<T>) -> u32 {
+        if let Some(place) = self.free.pop() {
+            self.list[place as usize] = Some(then);
+            return place;
+        }
+        let place = u32::try_from(self.list.len()).ok().filter(|&place| place < MOST_NUMBERS);
+        self.list.push(Some(then));
+        place.expect("a batch has fewer than 2^24 timers for messages and for states that are no singletons")
+    }
+
+    fn get(&self, place: u32) -> Then<T> {
+        self.list[place as usize].clone().expect("what a timer is for is kept as long as the timer runs")
+    }
+
+    fn remove(&mut self, place: u32, discarded: &mut Discarded<T>) {
+        if let Some(then) = self.list[place as usize].take() {
+            discarded.add(then);
+        }
+        self.free.push(place);
+        if self.free.len() == self.list.len() {
+            self.free.clear();
+            self.list.clear();
+        }
+    }
+}
+
+impl<T: Owner> Clone for Timers<T> {
+    fn clone(&self) -> Self {
+        Self {
+            wheel: self.wheel.clone(),
+            versions: self.versions.clone(),
+            kept: Kept { list: self.kept.list.clone(), free: self.kept.free.clone() },
+            clock: self.clock,
+            due: Vec::new(),
+        }
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        self.wheel.clone_from(&source.wheel);
+        self.versions.clone_from(&source.versions);
+        self.kept.list.clone_from(&source.kept.list);
+        self.kept.free.clone_from(&source.kept.free);
+        self.clock = source.clock;
+    }
+}
