@@ -1,9 +1,9 @@
 //! The first node of each owner's list, in pages, of which there are only those with an owner that has a timer.
 
-use super::nodes::{END, NONE};
+use super::nodes::{NONE, OWNERS};
 
 /// How many owners a page is for.
-const PAGE: usize = 64;
+const PAGE: usize = 128;
 
 pub(super) struct Heads {
     /// By owner, divided by [`PAGE`].
@@ -38,9 +38,9 @@ impl Heads {
     ///
     /// # Panics
     ///
-    /// When `owner` is not below 2^31.
+    /// When `owner` is not below 2^30.
     pub(super) fn entry(&mut self, owner: u32) -> &mut u32 {
-        assert!(owner < END, "capacity overflow");
+        assert!(owner < OWNERS, "capacity overflow");
         let nth = owner as usize / PAGE;
         if nth >= self.directory.len() {
             self.directory.resize(nth + 1, Entry { page: NONE, owners: 0 });
@@ -68,10 +68,12 @@ impl Heads {
 
     /// The owners that have a list, in ascending order.
     pub(super) fn owners(&self) -> impl Iterator<Item = u32> {
-        (0..END).step_by(PAGE).zip(&self.directory).filter(|(_, entry)| entry.owners > 0).flat_map(|(first, entry)| {
-            let page = &self.pages[entry.page as usize];
-            (first..).zip(page.iter()).filter(|&(_, &head)| head != NONE).map(|(owner, _)| owner)
-        })
+        (0..OWNERS).step_by(PAGE).zip(&self.directory).filter(|(_, entry)| entry.owners > 0).flat_map(
+            |(first, entry)| {
+                let page = &self.pages[entry.page as usize];
+                (first..).zip(page.iter()).filter(|&(_, &head)| head != NONE).map(|(owner, _)| owner)
+            },
+        )
     }
 
     pub(super) fn clear(&mut self) {

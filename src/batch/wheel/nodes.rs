@@ -1,56 +1,38 @@
-//! The nodes of the wheel, one for each timer, in pages: there is room for a page too many at most, and a node never moves.
+//! The nodes of the wheel, one for each timer, in pages: a node never moves, and there is at most one page more than needed.
 
 use std::ops::{Index, IndexMut};
 
 /// No node: above all of them.
-pub(super) const NONE: u32 = END - 1;
+pub(super) const NONE: u32 = MARK - 1;
 /// Marks the end of an owner's list. The other bits are the owner.
 pub(super) const END: u32 = 1 << 31;
 /// In [`Node::next`], marks a node on the way to an owner that has been reported.
-const MARK: u32 = 1 << 31;
+const MARK: u32 = 1 << 30;
+/// Owners are below this.
+pub(super) const OWNERS: u32 = MARK;
 
-/// How many nodes a page has: five kilobytes, since most batches have few timers.
+/// How many nodes a page has: four kilobytes, since most batches have few timers.
 const PAGE: usize = 256;
 
-/// Twenty bytes, which a field of 64 bits would make 24.
 #[derive(Clone, Copy)]
 pub(super) struct Node {
-    /// The lower and the upper half of the bits of the time.
-    due: [u32; 2],
-    /// The next node in the list of the slot, and a mark.
+    /// When the timer is due, in seconds; not a number if the timer has been removed.
+    pub(super) due: f64,
+    /// The next node of the same owner; or, at the end of the list, that owner and [`END`]. Of a free node, the next free one.
     next: u32,
-    /// The next node of the same owner; or, at the end of the list, that owner and [`END`].
-    pub(super) next_of_owner: u32,
     pub(super) what: u32,
 }
 
 impl Node {
-    /// The upper half of some times that are not a number.
-    const DEAD: u32 = u32::MAX;
-    const UNUSED: Self = Self { due: [0, Self::DEAD], next: NONE, next_of_owner: NONE, what: 0 };
-
-    #[expect(clippy::cast_possible_truncation, reason = "it is the lower half")]
-    fn new(due: f64, next_of_owner: u32, what: u32) -> Self {
-        let bits = due.to_bits();
-        Self { due: [bits as u32, (bits >> 32) as u32], next: NONE, next_of_owner, what }
-    }
-
-    pub(super) fn due(&self) -> f64 {
-        f64::from_bits(u64::from(self.due[1]) << 32 | u64::from(self.due[0]))
-    }
+    const UNUSED: Self = Self { due: f64::NAN, next: NONE, what: 0 };
 
     /// Whether the timer has been removed.
     pub(super) fn is_dead(&self) -> bool {
-        self.due[1] == Self::DEAD
+        self.due.is_nan()
     }
 
     pub(super) fn next(&self) -> u32 {
         self.next & !MARK
-    }
-
-    /// Leaves the mark as it is.
-    pub(super) fn set_next(&mut self, next: u32) {
-        self.next = self.next & MARK | next;
     }
 
     pub(super) fn is_marked(&self) -> bool {
@@ -64,11 +46,17 @@ impl Node {
     pub(super) fn unmark(&mut self) {
         self.next &= !MARK;
     }
+
+    /// Sets the next node of a node without a mark.
+    pub(super) fn set_next(&mut self, next: u32) {
+        self.next = next;
+    }
 }
 
 pub(super) struct Nodes {
     pages: Vec<Box<[Node; PAGE]>>,
-    /// How many nodes have been used at any time since the last rebuild: those that run, the dead ones and the free ones.
+    /// How many nodes are in use, be they running, dead or free. The nodes behind them have not been used since the last
+    /// rebuild.
     len: u32,
     running: u32,
     dead: u32,
@@ -89,36 +77,34 @@ impl Nodes {
         self.running
     }
 
-    /// How many nodes are dead and not free: they are still in a list.
+    /// How many nodes are dead and still in the list of a slot.
     pub(super) fn dead(&self) -> u32 {
         self.dead
     }
 
-    pub(super) fn insert(&mut self, due: f64, next_of_owner: u32, what: u32) -> u32 {
+    pub(super) fn insert(&mut self, due: f64, next: u32, what: u32) -> u32 {
         let at = if self.free == NONE { self.grow() } else { self.free };
-        let node = &mut self[at];
-        // That of a new one is `NONE`: nodes are added only while none is free.
-        let free = node.next;
-        *node = Node::new(due, next_of_owner, what);
-        self.free = free;
+        // That of a new node is `NONE`: nodes are added only while none is free.
+        self.free = self[at].next;
+        self[at] = Node { due, next, what };
         self.running += 1;
         at
     }
 
     fn grow(&mut self) -> u32 {
-        assert!(self.len < NONE, "capacity overflow");
-        if self.len as usize == self.pages.len() * PAGE {
+        let at = self.len;
+        assert!(at < NONE, "capacity overflow");
+        if at as usize == self.pages.len() * PAGE {
             self.pages.push(Box::new([Node::UNUSED; PAGE]));
         }
-        let at = self.len;
         self.len += 1;
         self[at] = Node::UNUSED;
         at
     }
 
-    /// Ends a timer. Its node stays in the list that it is in.
+    /// Ends a timer. Its node stays in the list of its slot.
     pub(super) fn kill(&mut self, at: u32) {
-        self[at].due[1] = Node::DEAD;
+        self[at].due = f64::NAN;
         self.running -= 1;
         self.dead += 1;
     }
@@ -130,24 +116,27 @@ impl Nodes {
         self.dead -= 1;
     }
 
-    /// Empties the list of the free nodes, which [`free_last`](Self::free_last) then fills again.
-    pub(super) fn free_none(&mut self) {
-        self.free = NONE;
+    /// Frees all dead nodes, none of which is in a list any more. The free ones are in ascending order then, without those
+    /// at the end, which are no longer in use.
+    pub(super) fn free_dead(&mut self) {
         self.dead = 0;
-    }
-
-    /// Frees a dead or free node; all nodes behind it have been looked at.
-    pub(super) fn free_last(&mut self, at: u32) {
-        if at == self.len - 1 {
-            self.len = at;
-        } else {
-            self[at].next = self.free;
-            self.free = at;
+        self.free = NONE;
+        for at in (0..self.len).rev() {
+            if !self[at].is_dead() {
+                continue;
+            }
+            if at == self.len - 1 {
+                self.len = at;
+            } else {
+                self[at].next = self.free;
+                self.free = at;
+            }
         }
     }
 
+    /// Forgets all nodes, and keeps the pages.
     pub(super) fn clear(&mut self) {
-        *self = Self { pages: std::mem::take(&mut self.pages), ..Self::new() };
+        (self.len, self.running, self.dead, self.free) = (0, 0, 0, NONE);
     }
 
     pub(super) fn shrink_to_fit(&mut self) {
