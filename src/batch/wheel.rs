@@ -7,6 +7,7 @@ mod blocks;
 mod heads;
 mod levels;
 mod nodes;
+mod pages;
 #[cfg(test)]
 mod tests;
 
@@ -22,8 +23,10 @@ use self::nodes::{END, NONE, Nodes};
 /// Owners are named by a `u32` (the index of their key), and so is what is to happen, which only the caller understands.
 ///
 /// Each timer is a node in two lists. One is the list of its owner's timers. The other is the list of its slot in the wheel,
-/// or the list of those near. To remove a timer takes it out of its owner's list; in the other list it stays as a dead node,
-/// until that list is walked or there are too many.
+/// or the list of those near. Removing a timer takes it out of its owner's list. In the other list it stays as a dead node,
+/// until that list is walked or there are too many dead nodes.
+///
+/// A running timer takes 24.1 bytes: 16 for its node, 4.1 in the list of its slot, 4 in the list of its owner.
 pub(super) struct Wheel {
     nodes: Nodes,
     heads: Heads,
@@ -189,7 +192,7 @@ impl Wheel {
     /// Puts the nodes of a list into the lists in which they belong now, and reports the owners of those that are due.
     fn sort(&mut self, mut list: List, now: f64, owners: &mut Vec<u32>) {
         while let Some((nodes, len)) = self.blocks.take(&mut list) {
-            // All of them first: they are fetched side by side, which is a third faster.
+            // All of them first, so that they are fetched side by side.
             let mut dues = [0.0; BLOCK];
             for (due, &at) in dues.iter_mut().zip(&nodes[..len]) {
                 *due = self.nodes[at].due;

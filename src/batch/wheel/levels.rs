@@ -9,13 +9,13 @@ use std::ops::Range;
 
 use super::blocks::List;
 
-/// How many ticks there are in a second.
+/// How many ticks there are in a second. With 64, more timers are near and come to be sorted in one call.
 const TICKS_PER_SECOND: f64 = 256.0;
 /// How many bits of a tick tell the slot of a level.
 const BITS: u32 = 6;
 /// How many slots a level has.
 const SLOTS: usize = 1 << BITS;
-pub(super) const LEVELS: usize = u64::BITS.div_ceil(BITS) as usize;
+pub(super) const LEVELS: u32 = u64::BITS.div_ceil(BITS);
 /// How many words it takes to have a bit for each slot.
 const WORDS: usize = SLOTS.div_ceil(64);
 
@@ -23,7 +23,7 @@ pub(super) struct Levels {
     /// By level and slot, its list if the slot is occupied. Empty until the first timer.
     lists: Vec<List>,
     /// By level, one bit for each slot, set if it has a list.
-    occupied: [[u64; WORDS]; LEVELS],
+    occupied: [[u64; WORDS]; LEVELS as usize],
 }
 
 /// The tick of a time in seconds.
@@ -37,17 +37,18 @@ pub(super) fn tick(seconds: f64) -> u64 {
 }
 
 /// In which slot of a level a tick is, counted from the beginning of time.
-fn nth(tick: u64, level: usize) -> u64 {
-    tick >> (level as u32 * BITS)
+fn nth(tick: u64, level: u32) -> u64 {
+    tick >> (level * BITS)
 }
 
+#[expect(clippy::cast_possible_truncation, reason = "it is less than the number of slots")]
 fn slot(nth: u64) -> usize {
-    nth as usize % SLOTS
+    (nth % SLOTS as u64) as usize
 }
 
 /// The level and the slot of a tick after the current one.
-fn place(tick: u64, current: u64) -> (usize, usize) {
-    let level = ((tick - current).ilog2() / BITS) as usize;
+fn place(tick: u64, current: u64) -> (u32, usize) {
+    let level = (tick - current).ilog2() / BITS;
     // It may be one slot too far away, if the current tick is not at the beginning of its slot.
     let level = if nth(tick, level) - nth(current, level) < SLOTS as u64 { level } else { level + 1 };
     (level, slot(nth(tick, level)))
@@ -55,17 +56,17 @@ fn place(tick: u64, current: u64) -> (usize, usize) {
 
 impl Levels {
     pub(super) const fn new() -> Self {
-        Self { lists: Vec::new(), occupied: [[0; WORDS]; LEVELS] }
+        Self { lists: Vec::new(), occupied: [[0; WORDS]; LEVELS as usize] }
     }
 
     /// The list for a tick after the current one.
     pub(super) fn list(&mut self, tick: u64, current: u64) -> &mut List {
         if self.lists.is_empty() {
-            self.lists = vec![List::EMPTY; LEVELS * SLOTS];
+            self.lists = vec![List::EMPTY; LEVELS as usize * SLOTS];
         }
         let (level, slot) = place(tick, current);
-        let list = &mut self.lists[level * SLOTS + slot];
-        let word = &mut self.occupied[level][slot / 64];
+        let list = &mut self.lists[level as usize * SLOTS + slot];
+        let word = &mut self.occupied[level as usize][slot / 64];
         let bit = 1 << (slot % 64);
         if *word & bit == 0 {
             *word |= bit;
@@ -75,7 +76,7 @@ impl Levels {
     }
 
     /// Takes a list out of a slot of a level that was passed on the way from the tick `last` to the tick `current`.
-    pub(super) fn take_passed(&mut self, level: usize, last: u64, current: u64) -> Option<List> {
+    pub(super) fn take_passed(&mut self, level: u32, last: u64, current: u64) -> Option<List> {
         let (last, current) = (nth(last, level), nth(current, level));
         if current - last >= SLOTS as u64 {
             return self.take(level, 0..SLOTS);
@@ -91,22 +92,22 @@ impl Levels {
     }
 
     /// Takes the first list among some slots of a level.
-    fn take(&mut self, level: usize, slots: Range<usize>) -> Option<List> {
+    fn take(&mut self, level: u32, slots: Range<usize>) -> Option<List> {
         for word in slots.start / 64..slots.end.div_ceil(64) {
-            let bits = &mut self.occupied[level][word];
+            let bits = &mut self.occupied[level as usize][word];
             let before = u32::try_from(slots.start.saturating_sub(word * 64)).ok()?;
             let first = (*bits >> before << before).trailing_zeros();
             let slot = word * 64 + first as usize;
             if first < u64::BITS && slot < slots.end {
                 *bits &= !(1 << first);
-                return Some(self.lists[level * SLOTS + slot]);
+                return Some(self.lists[level as usize * SLOTS + slot]);
             }
         }
         None
     }
 
     pub(super) fn clear(&mut self) {
-        self.occupied = [[0; WORDS]; LEVELS];
+        self.occupied = [[0; WORDS]; LEVELS as usize];
     }
 }
 

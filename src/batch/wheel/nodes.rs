@@ -1,6 +1,8 @@
-//! The nodes of the wheel, one for each timer, in pages: a node never moves, and there is at most one page more than needed.
+//! The nodes of the wheel, one for each timer. A node never moves.
 
 use std::ops::{Index, IndexMut};
+
+use super::pages::Pages;
 
 /// No node: above all of them.
 pub(super) const NONE: u32 = MARK - 1;
@@ -24,8 +26,6 @@ pub(super) struct Node {
 }
 
 impl Node {
-    const UNUSED: Self = Self { due: f64::NAN, next: NONE, what: 0 };
-
     /// Whether the timer has been removed.
     pub(super) fn is_dead(&self) -> bool {
         self.due.is_nan()
@@ -54,10 +54,8 @@ impl Node {
 }
 
 pub(super) struct Nodes {
-    pages: Vec<Box<[Node; PAGE]>>,
-    /// How many nodes are in use, be they running, dead or free. The nodes behind them have not been used since the last
-    /// rebuild.
-    len: u32,
+    /// The running ones, the dead ones and the free ones.
+    pages: Pages<Node, PAGE>,
     running: u32,
     dead: u32,
     /// The first of the free ones, which are a list.
@@ -66,11 +64,11 @@ pub(super) struct Nodes {
 
 impl Nodes {
     pub(super) const fn new() -> Self {
-        Self { pages: Vec::new(), len: 0, running: 0, dead: 0, free: NONE }
+        Self { pages: Pages::new(), running: 0, dead: 0, free: NONE }
     }
 
     pub(super) fn len(&self) -> u32 {
-        self.len
+        self.pages.len()
     }
 
     pub(super) fn running(&self) -> u32 {
@@ -83,22 +81,14 @@ impl Nodes {
     }
 
     pub(super) fn insert(&mut self, due: f64, next: u32, what: u32) -> u32 {
-        let at = if self.free == NONE { self.grow() } else { self.free };
-        // That of a new node is `NONE`: nodes are added only while none is free.
-        self.free = self[at].next;
-        self[at] = Node { due, next, what };
+        let node = Node { due, next, what };
         self.running += 1;
-        at
-    }
-
-    fn grow(&mut self) -> u32 {
-        let at = self.len;
-        assert!(at < NONE, "capacity overflow");
-        if at as usize == self.pages.len() * PAGE {
-            self.pages.push(Box::new([Node::UNUSED; PAGE]));
+        if self.free == NONE {
+            return self.pages.push(node);
         }
-        self.len += 1;
-        self[at] = Node::UNUSED;
+        let at = self.free;
+        self.free = self[at].next;
+        self[at] = node;
         at
     }
 
@@ -121,12 +111,12 @@ impl Nodes {
     pub(super) fn free_dead(&mut self) {
         self.dead = 0;
         self.free = NONE;
-        for at in (0..self.len).rev() {
+        for at in (0..self.len()).rev() {
             if !self[at].is_dead() {
                 continue;
             }
-            if at == self.len - 1 {
-                self.len = at;
+            if at == self.len() - 1 {
+                self.pages.truncate(at);
             } else {
                 self[at].next = self.free;
                 self.free = at;
@@ -136,16 +126,12 @@ impl Nodes {
 
     /// Forgets all nodes, and keeps the pages.
     pub(super) fn clear(&mut self) {
-        (self.len, self.running, self.dead, self.free) = (0, 0, 0, NONE);
+        self.pages.truncate(0);
+        (self.running, self.dead, self.free) = (0, 0, NONE);
     }
 
     pub(super) fn shrink_to_fit(&mut self) {
-        self.pages.truncate(self.used_pages());
         self.pages.shrink_to_fit();
-    }
-
-    fn used_pages(&self) -> usize {
-        (self.len as usize).div_ceil(PAGE)
     }
 }
 
@@ -153,13 +139,13 @@ impl Index<u32> for Nodes {
     type Output = Node;
 
     fn index(&self, at: u32) -> &Node {
-        &self.pages[at as usize / PAGE][at as usize % PAGE]
+        &self.pages[at]
     }
 }
 
 impl IndexMut<u32> for Nodes {
     fn index_mut(&mut self, at: u32) -> &mut Node {
-        &mut self.pages[at as usize / PAGE][at as usize % PAGE]
+        &mut self.pages[at]
     }
 }
 
@@ -170,14 +156,8 @@ impl Clone for Nodes {
         clone
     }
 
-    /// Keeps the pages that the source does not use.
     fn clone_from(&mut self, source: &Self) {
-        let used = &source.pages[..source.used_pages()];
-        for (page, from) in self.pages.iter_mut().zip(used) {
-            page.copy_from_slice(&**from);
-        }
-        self.pages.extend(used.iter().skip(self.pages.len()).cloned());
-        let Self { pages: _, len, running, dead, free } = *source;
-        (self.len, self.running, self.dead, self.free) = (len, running, dead, free);
+        self.pages.clone_from(&source.pages);
+        (self.running, self.dead, self.free) = (source.running, source.dead, source.free);
     }
 }
