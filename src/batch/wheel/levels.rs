@@ -46,11 +46,10 @@ fn slot(nth: u64) -> usize {
     (nth % SLOTS as u64) as usize
 }
 
-/// The level and the slot of a tick after the current one.
+/// The level and the slot of a tick after the current one. That is between one slot ahead and all the way around, in the
+/// slot of the current tick, which is empty otherwise: what is due in it is at the levels below.
 fn place(tick: u64, current: u64) -> (u32, usize) {
     let level = (tick - current).ilog2() / BITS;
-    // It may be one slot too far away, if the current tick is not at the beginning of its slot.
-    let level = if nth(tick, level) - nth(current, level) < SLOTS as u64 { level } else { level + 1 };
     (level, slot(nth(tick, level)))
 }
 
