@@ -9,14 +9,14 @@ use slotmap::{Key as _, KeyData};
 use super::key::Key;
 use super::panics::Discarded;
 use super::states::States;
-use super::wheel::{Pages, Wheel};
+use super::wheel::{Heads, Wheel};
 use crate::owner::Owner;
 use crate::waiting::{Scope, Standstill, Then, Timer, Waiting};
 
 pub(super) struct Timers<T: Owner> {
     wheel: Wheel,
     /// The versions of the keys of the owners that are in the wheel.
-    versions: Pages,
+    versions: Heads,
     kept: Kept<T>,
     clock: Standstill,
     /// Owners of timers that are due.
@@ -95,7 +95,7 @@ impl<T: Owner> Timers<T> {
     pub(super) const fn new() -> Self {
         Self {
             wheel: Wheel::new(),
-            versions: Pages::new(),
+            versions: Heads::new(),
             kept: Kept { list: Vec::new(), free: Vec::new() },
             clock: Standstill::new(),
             due: Vec::new(),

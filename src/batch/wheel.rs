@@ -3,17 +3,19 @@
 //!
 //! What happens when a timer comes due is left to the caller, who removes it then.
 
+mod blocks;
 mod heads;
 mod levels;
 mod nodes;
+mod pages;
 #[cfg(test)]
 mod tests;
 
-use std::iter;
+use std::{iter, mem};
 
-use self::heads::Heads;
-pub(super) use self::heads::Heads as Pages;
-use self::levels::Levels;
+use self::blocks::{BLOCK, Blocks, List};
+pub(super) use self::heads::Heads;
+use self::levels::{LEVELS, Levels};
 use self::nodes::{END, NONE, Nodes};
 
 /// The running timers of all owners.
@@ -21,15 +23,18 @@ use self::nodes::{END, NONE, Nodes};
 /// Owners are named by a `u32` (the index of their key), and so is what is to happen, which only the caller understands.
 ///
 /// Each timer is a node in two lists. One is the list of its owner's timers. The other is the list of its slot in the wheel,
-/// or the list of those near. To remove a timer takes it out of its owner's list; in the other list it stays as a dead node,
-/// until that list is walked or there are too many.
+/// or the list of those near. Removing a timer takes it out of its owner's list. In the other list it stays as a dead node,
+/// until that list is walked or there are too many dead nodes.
+///
+/// A running timer takes 24.1 bytes: 16 for its node, 4.1 in the list of its slot, 4 in the list of its owner.
 pub(super) struct Wheel {
     nodes: Nodes,
     heads: Heads,
     /// The timers that are due in a later tick of the wheel.
     levels: Levels,
-    /// The first of those that are due in the wheel's current tick or before: the only ones that may be due now.
-    near: u32,
+    blocks: Blocks,
+    /// Those that are due in the wheel's current tick or before: the only ones that may be due now.
+    near: List,
     /// The wheel's current tick.
     tick: u64,
 }
@@ -39,7 +44,14 @@ const SPARE: u32 = 1024;
 
 impl Wheel {
     pub(super) const fn new() -> Self {
-        Self { nodes: Nodes::new(), heads: Heads::new(), levels: Levels::new(), near: NONE, tick: 0 }
+        Self {
+            nodes: Nodes::new(),
+            heads: Heads::new(),
+            levels: Levels::new(),
+            blocks: Blocks::new(),
+            near: List::EMPTY,
+            tick: 0,
+        }
     }
 
     /// How many timers are running, including those that are due and have not been removed.
@@ -56,13 +68,13 @@ impl Wheel {
     ///
     /// # Panics
     ///
-    /// When there are 2^31 - 1 nodes, or when `owner` is not below 2^31.
+    /// When there are 2^30 - 1 nodes, or when `owner` is not below 2^30.
     pub(super) fn set(&mut self, owner: u32, due: f64, what: u32) {
         debug_assert!(!due.is_nan(), "the due time of a timer is not a number");
         let due = if due.is_nan() { f64::NEG_INFINITY } else { due };
         let head = self.heads.entry(owner);
-        let next_of_owner = if *head == NONE { owner | END } else { *head };
-        *head = self.nodes.insert(due, next_of_owner, what);
+        let next = if *head == NONE { owner | END } else { *head };
+        *head = self.nodes.insert(due, next, what);
         let node = *head;
         self.file(node, due);
     }
@@ -79,8 +91,8 @@ impl Wheel {
                 return None;
             }
             let node = &self.nodes[link];
-            link = node.next_of_owner;
-            Some((node.due(), node.what))
+            link = node.next();
+            Some((node.due, node.what))
         })
     }
 
@@ -97,14 +109,14 @@ impl Wheel {
         while link < NONE {
             let at = link;
             let node = &self.nodes[at];
-            link = node.next_of_owner;
-            if !is_removed(node.due(), node.what) {
+            link = node.next();
+            if !is_removed(node.due, node.what) {
                 kept = at;
                 continue;
             }
             self.nodes.kill(at);
             if kept != NONE {
-                self.nodes[kept].next_of_owner = link;
+                self.nodes[kept].set_next(link);
             } else if link < NONE {
                 *self.heads.entry(owner) = link;
             } else {
@@ -134,19 +146,18 @@ impl Wheel {
         if self.tick < last {
             self.rebuild();
         }
-        let near = std::mem::replace(&mut self.near, NONE);
+        let reported = due.len();
+        let near = mem::replace(&mut self.near, List::EMPTY);
         self.sort(near, now, due);
         if self.tick > last {
-            // Of the slots of that level, those before `digit` are past. Those of the levels below are, too.
-            let (top, digit) = levels::place(self.tick, last);
-            for level in 0..=top {
-                let digit = if level < top { u64::BITS - 1 } else { digit };
-                while let Some(list) = self.levels.take(level, digit) {
+            // Upwards: what was in a slot of one level is put into slots that are still to come of those below.
+            for level in 0..LEVELS {
+                while let Some(list) = self.levels.take_passed(level, last, self.tick) {
                     self.sort(list, now, due);
                 }
             }
         }
-        self.unmark(now);
+        self.unmark(&due[reported..]);
     }
 
     /// Removes all timers, and keeps the room for as many.
@@ -166,6 +177,7 @@ impl Wheel {
             }
         }
         fit.nodes.shrink_to_fit();
+        fit.blocks.shrink_to_fit();
         fit.heads.shrink_to_fit();
         *self = fit;
     }
@@ -174,32 +186,33 @@ impl Wheel {
     fn file(&mut self, at: u32, due: f64) {
         let tick = levels::tick(due);
         let list = if tick <= self.tick { &mut self.near } else { self.levels.list(tick, self.tick) };
-        self.nodes[at].set_next(*list);
-        *list = at;
+        self.blocks.push(list, at);
     }
 
     /// Puts the nodes of a list into the lists in which they belong now, and reports the owners of those that are due.
-    fn sort(&mut self, list: u32, now: f64, owners: &mut Vec<u32>) {
-        let mut next = list;
-        while next != NONE {
-            let at = next;
-            let node = &self.nodes[at];
-            next = node.next();
-            if node.is_dead() {
-                self.nodes.free(at);
-                continue;
+    fn sort(&mut self, mut list: List, now: f64, owners: &mut Vec<u32>) {
+        while let Some((nodes, len)) = self.blocks.take(&mut list) {
+            // All of them first, so that they are fetched side by side.
+            let mut dues = [0.0; BLOCK];
+            for (due, &at) in dues.iter_mut().zip(&nodes[..len]) {
+                *due = self.nodes[at].due;
             }
-            let due = node.due();
-            self.file(at, due);
-            if is_due(due, now) {
-                self.report(at, owners);
+            for (&at, due) in nodes[..len].iter().zip(dues) {
+                if due.is_nan() {
+                    self.nodes.free(at);
+                    continue;
+                }
+                self.file(at, due);
+                if is_due(due, now) {
+                    self.report(at, owners);
+                }
             }
         }
     }
 
     /// Reports the owner of a node, which stands at the end of the owner's list, unless that has been done.
     ///
-    /// The nodes on the way are marked, so that an owner of many timers has its list walked once and not once for each.
+    /// The nodes on the way are marked, so that an owner with many timers has its list walked once and not once for each.
     fn report(&mut self, at: u32, owners: &mut Vec<u32>) {
         let mut link = at;
         while link < NONE {
@@ -207,43 +220,33 @@ impl Wheel {
             if node.is_marked() {
                 return;
             }
+            link = node.next();
             node.mark();
-            link = node.next_of_owner;
         }
         owners.push(link & !END);
     }
 
     /// Takes back the marks of [`report`](Self::report).
-    fn unmark(&mut self, now: f64) {
-        let mut at = self.near;
-        while at != NONE {
-            let node = &self.nodes[at];
-            let next = node.next();
-            if is_due(node.due(), now) {
-                let mut link = at;
-                while link < NONE && self.nodes[link].is_marked() {
-                    let node = &mut self.nodes[link];
-                    node.unmark();
-                    link = node.next_of_owner;
-                }
+    fn unmark(&mut self, owners: &[u32]) {
+        for &owner in owners {
+            let mut link = self.heads.get(owner);
+            while link < NONE {
+                let node = &mut self.nodes[link];
+                node.unmark();
+                link = node.next();
             }
-            at = next;
         }
     }
 
-    /// Sorts all nodes into the lists anew, and frees the dead ones. It goes over the nodes as they lie in memory, which is
-    /// many times faster than to follow the lists.
+    /// Files all running timers anew, and frees all dead nodes. It goes over the nodes as they lie in memory, not along the
+    /// lists.
     fn rebuild(&mut self) {
-        self.levels.clear();
-        self.near = NONE;
-        self.nodes.free_none();
-        // From the last to the first, so that each list leads from the first to the last.
-        for at in (0..self.nodes.len()).rev() {
+        self.forget_lists();
+        self.nodes.free_dead();
+        for at in 0..self.nodes.len() {
             let node = &self.nodes[at];
-            if node.is_dead() {
-                self.nodes.free_last(at);
-            } else {
-                let due = node.due();
+            if !node.is_dead() {
+                let due = node.due;
                 self.file(at, due);
             }
         }
@@ -251,9 +254,14 @@ impl Wheel {
 
     /// Frees all nodes at once, when no owner has one.
     fn forget_nodes(&mut self) {
-        self.levels.clear();
-        self.near = NONE;
+        self.forget_lists();
         self.nodes.clear();
+    }
+
+    fn forget_lists(&mut self) {
+        self.levels.clear();
+        self.blocks.clear();
+        self.near = List::EMPTY;
     }
 }
 
@@ -274,6 +282,7 @@ impl Clone for Wheel {
         self.nodes.clone_from(&source.nodes);
         self.heads.clone_from(&source.heads);
         self.levels.clone_from(&source.levels);
+        self.blocks.clone_from(&source.blocks);
         self.near = source.near;
         self.tick = source.tick;
     }

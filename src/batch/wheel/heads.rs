@@ -1,14 +1,18 @@
 //! The first node of each owner's list, in pages, of which there are only those with an owner that has a timer.
 
-use super::nodes::{END, NONE};
+use super::nodes::{NONE, OWNERS};
+use super::pages::Pages;
 
 /// How many owners a page is for.
-const PAGE: usize = 64;
+const PAGE: usize = 128;
+
+/// How many pages are allocated together.
+const PAGES: usize = 8;
 
 pub(in crate::batch) struct Heads {
     /// By owner, divided by [`PAGE`].
     directory: Vec<Entry>,
-    pages: Vec<Box<[u32; PAGE]>>,
+    pages: Pages<[u32; PAGE], PAGES>,
     /// The first of the pages that no owner has, or [`NONE`]. The first word of each is the next.
     free: u32,
 }
@@ -23,13 +27,13 @@ struct Entry {
 
 impl Heads {
     pub(in crate::batch) const fn new() -> Self {
-        Self { directory: Vec::new(), pages: Vec::new(), free: NONE }
+        Self { directory: Vec::new(), pages: Pages::new(), free: NONE }
     }
 
     /// The first node of an owner, or [`NONE`].
     pub(in crate::batch) fn get(&self, owner: u32) -> u32 {
         match self.directory.get(owner as usize / PAGE) {
-            Some(entry) if entry.owners > 0 => self.pages[entry.page as usize][owner as usize % PAGE],
+            Some(entry) if entry.owners > 0 => self.pages[entry.page][owner as usize % PAGE],
             _ => NONE,
         }
     }
@@ -38,9 +42,9 @@ impl Heads {
     ///
     /// # Panics
     ///
-    /// When `owner` is not below 2^31.
+    /// When `owner` is not below 2^30.
     pub(in crate::batch) fn entry(&mut self, owner: u32) -> &mut u32 {
-        assert!(owner < END, "capacity overflow");
+        assert!(owner < OWNERS, "capacity overflow");
         let nth = owner as usize / PAGE;
         if nth >= self.directory.len() {
             self.directory.resize(nth + 1, Entry { page: NONE, owners: 0 });
@@ -49,7 +53,7 @@ impl Heads {
         if entry.owners == 0 {
             entry.page = add_page(&mut self.pages, &mut self.free);
         }
-        let head = &mut self.pages[entry.page as usize][owner as usize % PAGE];
+        let head = &mut self.pages[entry.page][owner as usize % PAGE];
         entry.owners += u32::from(*head == NONE);
         head
     }
@@ -57,7 +61,7 @@ impl Heads {
     /// Forgets the list of an owner that has one.
     pub(in crate::batch) fn remove(&mut self, owner: u32) {
         let entry = &mut self.directory[owner as usize / PAGE];
-        let page = &mut self.pages[entry.page as usize];
+        let page = &mut self.pages[entry.page];
         page[owner as usize % PAGE] = NONE;
         entry.owners -= 1;
         if entry.owners == 0 {
@@ -68,42 +72,36 @@ impl Heads {
 
     /// The owners that have a list, in ascending order.
     pub(in crate::batch) fn owners(&self) -> impl Iterator<Item = u32> {
-        (0..END).step_by(PAGE).zip(&self.directory).filter(|(_, entry)| entry.owners > 0).flat_map(|(first, entry)| {
-            let page = &self.pages[entry.page as usize];
-            (first..).zip(page.iter()).filter(|&(_, &head)| head != NONE).map(|(owner, _)| owner)
-        })
+        (0..OWNERS).step_by(PAGE).zip(&self.directory).filter(|(_, entry)| entry.owners > 0).flat_map(
+            |(first, entry)| {
+                let page = &self.pages[entry.page];
+                (first..).zip(page.iter()).filter(|&(_, &head)| head != NONE).map(|(owner, _)| owner)
+            },
+        )
     }
 
     pub(in crate::batch) fn clear(&mut self) {
         self.directory.clear();
+        self.pages.truncate(0);
         self.free = NONE;
-        self.free_from(0);
     }
 
     pub(in crate::batch) fn shrink_to_fit(&mut self) {
         self.directory.shrink_to_fit();
         self.pages.shrink_to_fit();
     }
-
-    /// Frees the pages from the `first` on.
-    fn free_from(&mut self, first: usize) {
-        for (number, page) in (0..).zip(&mut self.pages).skip(first) {
-            page[0] = self.free;
-            self.free = number;
-        }
-    }
 }
 
 /// The number of a page without owners.
-fn add_page(pages: &mut Vec<Box<[u32; PAGE]>>, free: &mut u32) -> u32 {
+fn add_page(pages: &mut Pages<[u32; PAGE], PAGES>, free: &mut u32) -> u32 {
     let number = *free;
-    if let Some(page) = pages.get_mut(number as usize) {
-        *free = page[0];
-        page.fill(NONE);
-        return number;
+    if number == NONE {
+        return pages.push([NONE; PAGE]);
     }
-    pages.push(Box::new([NONE; PAGE]));
-    u32::try_from(pages.len() - 1).expect("there are at most as many pages as owners")
+    let page = &mut pages[number];
+    *free = page[0];
+    page[0] = NONE;
+    number
 }
 
 impl Clone for Heads {
@@ -113,14 +111,9 @@ impl Clone for Heads {
         clone
     }
 
-    /// Keeps the pages that the source does not have.
     fn clone_from(&mut self, source: &Self) {
         self.directory.clone_from(&source.directory);
-        for (page, from) in self.pages.iter_mut().zip(&source.pages) {
-            page.copy_from_slice(&**from);
-        }
-        self.pages.extend(source.pages.iter().skip(self.pages.len()).cloned());
+        self.pages.clone_from(&source.pages);
         self.free = source.free;
-        self.free_from(source.pages.len());
     }
 }

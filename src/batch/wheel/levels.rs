@@ -1,25 +1,29 @@
 //! The slots of the wheel: which slot a time belongs to, and the list of each.
 //!
-//! Times are counted in ticks, each a number of 64 bits: eleven digits of six bits. A slot stands for one digit at one level.
-//! A timer is at the level of the highest digit in which its tick differs from the current one. So when the current tick
-//! goes on, only the slots up to its new digit are looked at, at the level of the highest digit that has changed and below;
-//! those above are as they were.
+//! Time is counted in ticks. A slot of the lowest level stands for one tick, a slot of the next for as many as the lowest
+//! level has slots, and so on. The slots of a level are used in turn, again and again. A timer is at the lowest level whose
+//! slots reach as far as it is away. When the current tick goes on, only the slots that it has passed are looked at: at each
+//! level up to the first one where it is still in the same slot.
 
-use super::nodes::NONE;
+use std::ops::Range;
 
-/// How many ticks there are in a second. Those 64 that differ in the last digit only are at the lowest level.
-const TICKS_PER_SECOND: f64 = 64.0;
-/// How many bits a digit has.
+use super::blocks::List;
+
+/// How many ticks there are in a second. With 64, more timers are near and come to be sorted in one call.
+const TICKS_PER_SECOND: f64 = 256.0;
+/// How many bits of a tick tell the slot of a level.
 const BITS: u32 = 6;
 /// How many slots a level has.
 const SLOTS: usize = 1 << BITS;
-const LEVELS: usize = u64::BITS.div_ceil(BITS) as usize;
+pub(super) const LEVELS: u32 = u64::BITS.div_ceil(BITS);
+/// How many words it takes to have a bit for each slot.
+const WORDS: usize = SLOTS.div_ceil(64);
 
 pub(super) struct Levels {
-    /// By level and digit, the first node in the list of that slot, if the slot is occupied. Empty until the first timer.
-    lists: Vec<u32>,
-    /// By level, the slots that have a list: one bit for each.
-    occupied: [u64; LEVELS],
+    /// By level and slot, its list if the slot is occupied. Empty until the first timer.
+    lists: Vec<List>,
+    /// By level, one bit for each slot, set if it has a list.
+    occupied: [[u64; WORDS]; LEVELS as usize],
 }
 
 /// The tick of a time in seconds.
@@ -27,52 +31,82 @@ pub(super) struct Levels {
 /// All that it has to do is never to fall when the time rises. So it may round towards zero, and there is one tick for all
 /// times that are too far away.
 #[expect(clippy::cast_possible_truncation, reason = "it saturates, as it should")]
-#[expect(
-    clippy::cast_sign_loss,
-    reason = "the sign becomes the highest bit, turned over so that past times are the lower ones"
-)]
+#[expect(clippy::cast_sign_loss, reason = "the sign becomes the highest bit, inverted, so that past times are lower")]
 pub(super) fn tick(seconds: f64) -> u64 {
     (seconds * TICKS_PER_SECOND) as i64 as u64 ^ 1 << (u64::BITS - 1)
 }
 
-/// The level and the digit of a tick that is not the current one.
-pub(super) fn place(tick: u64, current: u64) -> (usize, u32) {
-    let level = (tick ^ current).ilog2() / BITS;
-    let digit = tick >> (level * BITS) & (SLOTS as u64 - 1);
-    (level as usize, digit as u32)
+/// In which slot of a level a tick is, counted from the beginning of time.
+fn nth(tick: u64, level: u32) -> u64 {
+    tick >> (level * BITS)
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "it is less than the number of slots")]
+fn slot(nth: u64) -> usize {
+    (nth % SLOTS as u64) as usize
+}
+
+/// The level and the slot of a tick after the current one. That is between one slot ahead and all the way around, in the
+/// slot of the current tick, which is empty otherwise: what is due in it is at the levels below.
+fn place(tick: u64, current: u64) -> (u32, usize) {
+    let level = (tick - current).ilog2() / BITS;
+    (level, slot(nth(tick, level)))
 }
 
 impl Levels {
     pub(super) const fn new() -> Self {
-        Self { lists: Vec::new(), occupied: [0; LEVELS] }
+        Self { lists: Vec::new(), occupied: [[0; WORDS]; LEVELS as usize] }
     }
 
     /// The list for a tick after the current one.
-    pub(super) fn list(&mut self, tick: u64, current: u64) -> &mut u32 {
+    pub(super) fn list(&mut self, tick: u64, current: u64) -> &mut List {
         if self.lists.is_empty() {
-            self.lists = vec![NONE; LEVELS * SLOTS];
+            self.lists = vec![List::EMPTY; LEVELS as usize * SLOTS];
         }
-        let (level, digit) = place(tick, current);
-        let list = &mut self.lists[level * SLOTS + digit as usize];
-        if self.occupied[level] >> digit & 1 == 0 {
-            self.occupied[level] |= 1 << digit;
-            *list = NONE;
+        let (level, slot) = place(tick, current);
+        let list = &mut self.lists[level as usize * SLOTS + slot];
+        let word = &mut self.occupied[level as usize][slot / 64];
+        let bit = 1 << (slot % 64);
+        if *word & bit == 0 {
+            *word |= bit;
+            *list = List::EMPTY;
         }
         list
     }
 
-    /// Takes the first list of a level, if its digit is not above `digit`.
-    pub(super) fn take(&mut self, level: usize, digit: u32) -> Option<u32> {
-        let first = self.occupied[level].trailing_zeros();
-        if first > digit {
-            return None;
+    /// Takes a list out of a slot of a level that was passed on the way from the tick `last` to the tick `current`.
+    pub(super) fn take_passed(&mut self, level: u32, last: u64, current: u64) -> Option<List> {
+        let (last, current) = (nth(last, level), nth(current, level));
+        if current - last >= SLOTS as u64 {
+            return self.take(level, 0..SLOTS);
         }
-        self.occupied[level] &= !(1 << first);
-        Some(self.lists[level * SLOTS + first as usize])
+        let (first, end) = (slot(last + 1), slot(current) + 1);
+        if current == last {
+            None
+        } else if first < end {
+            self.take(level, first..end)
+        } else {
+            self.take(level, first..SLOTS).or_else(|| self.take(level, 0..end))
+        }
+    }
+
+    /// Takes the first list among some slots of a level.
+    fn take(&mut self, level: u32, slots: Range<usize>) -> Option<List> {
+        for word in slots.start / 64..slots.end.div_ceil(64) {
+            let bits = &mut self.occupied[level as usize][word];
+            let before = u32::try_from(slots.start.saturating_sub(word * 64)).ok()?;
+            let first = (*bits >> before << before).trailing_zeros();
+            let slot = word * 64 + first as usize;
+            if first < u64::BITS && slot < slots.end {
+                *bits &= !(1 << first);
+                return Some(self.lists[level as usize * SLOTS + slot]);
+            }
+        }
+        None
     }
 
     pub(super) fn clear(&mut self) {
-        self.occupied = [0; LEVELS];
+        self.occupied = [[0; WORDS]; LEVELS as usize];
     }
 }
 

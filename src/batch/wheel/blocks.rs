@@ -1,0 +1,101 @@
+//! The lists of nodes in the slots of the wheel, in blocks of nodes.
+//!
+//! A list that leads from node to node waits for one of them before it knows the next. With a million timers, each one a
+//! miss of the cache, `advance` took more than twice as long that way. Here the processor can fetch the nodes of a block
+//! side by side.
+
+use super::nodes::NONE;
+use super::pages::Pages;
+
+/// How many nodes a block has: with the link, 128 bytes.
+pub(super) const BLOCK: usize = FULL as usize;
+const FULL: u32 = 31;
+/// How many blocks a page has.
+const PAGE: usize = 32;
+
+/// A list of nodes.
+#[derive(Clone, Copy)]
+pub(super) struct List {
+    /// The first block, or [`NONE`].
+    block: u32,
+    /// How many nodes there are in it. The other blocks are full.
+    len: u32,
+}
+
+impl List {
+    /// Its first block counts as full, so the first node gets a new one.
+    pub(super) const EMPTY: Self = Self { block: NONE, len: FULL };
+}
+
+#[derive(Clone, Copy)]
+struct Block {
+    nodes: [u32; BLOCK],
+    /// The next block in the list, or the next free one.
+    next: u32,
+}
+
+pub(super) struct Blocks {
+    pages: Pages<Block, PAGE>,
+    /// The first of the free ones, which are a list.
+    free: u32,
+}
+
+impl Blocks {
+    pub(super) const fn new() -> Self {
+        Self { pages: Pages::new(), free: NONE }
+    }
+
+    pub(super) fn push(&mut self, list: &mut List, node: u32) {
+        if list.len == FULL {
+            *list = List { block: self.add(list.block), len: 0 };
+        }
+        self.pages[list.block].nodes[list.len as usize] = node;
+        list.len += 1;
+    }
+
+    /// Takes the first block out of a list: its nodes, and how many there are.
+    pub(super) fn take(&mut self, list: &mut List) -> Option<([u32; BLOCK], usize)> {
+        if list.block == NONE {
+            return None;
+        }
+        let free = self.free;
+        let block = &mut self.pages[list.block];
+        let (nodes, len) = (block.nodes, list.len as usize);
+        let next = std::mem::replace(&mut block.next, free);
+        self.free = list.block;
+        *list = List { block: next, ..List::EMPTY };
+        Some((nodes, len))
+    }
+
+    /// Forgets all lists, and keeps the pages.
+    pub(super) fn clear(&mut self) {
+        self.pages.truncate(0);
+        self.free = NONE;
+    }
+
+    pub(super) fn shrink_to_fit(&mut self) {
+        self.pages.shrink_to_fit();
+    }
+
+    fn add(&mut self, next: u32) -> u32 {
+        let at = self.free;
+        if at != NONE {
+            self.free = std::mem::replace(&mut self.pages[at].next, next);
+            return at;
+        }
+        self.pages.push(Block { nodes: [NONE; BLOCK], next })
+    }
+}
+
+impl Clone for Blocks {
+    fn clone(&self) -> Self {
+        let mut clone = Self::new();
+        clone.clone_from(self);
+        clone
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        self.pages.clone_from(&source.pages);
+        self.free = source.free;
+    }
+}

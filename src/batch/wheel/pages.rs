@@ -1,0 +1,79 @@
+//! A vector in pages: when it grows, nothing is moved, and there is room for less than one page too many.
+
+use std::ops::{Index, IndexMut};
+
+use super::nodes::NONE;
+
+pub(super) struct Pages<E, const PAGE: usize> {
+    pages: Vec<Box<[E; PAGE]>>,
+    /// How many elements are in use. The pages behind them are kept.
+    len: u32,
+}
+
+impl<E: Copy, const PAGE: usize> Pages<E, PAGE> {
+    pub(super) const fn new() -> Self {
+        Self { pages: Vec::new(), len: 0 }
+    }
+
+    pub(super) fn len(&self) -> u32 {
+        self.len
+    }
+
+    /// Adds an element and returns its index.
+    pub(super) fn push(&mut self, element: E) -> u32 {
+        let at = self.len;
+        assert!(at < NONE, "capacity overflow");
+        if at as usize == self.pages.len() * PAGE {
+            self.pages.push(Box::new([element; PAGE]));
+        }
+        self.len += 1;
+        self[at] = element;
+        at
+    }
+
+    pub(super) fn truncate(&mut self, len: u32) {
+        self.len = self.len.min(len);
+    }
+
+    pub(super) fn shrink_to_fit(&mut self) {
+        self.pages.truncate(self.used());
+        self.pages.shrink_to_fit();
+    }
+
+    /// How many pages are in use.
+    fn used(&self) -> usize {
+        (self.len as usize).div_ceil(PAGE)
+    }
+}
+
+impl<E, const PAGE: usize> Index<u32> for Pages<E, PAGE> {
+    type Output = E;
+
+    fn index(&self, at: u32) -> &E {
+        &self.pages[at as usize / PAGE][at as usize % PAGE]
+    }
+}
+
+impl<E, const PAGE: usize> IndexMut<u32> for Pages<E, PAGE> {
+    fn index_mut(&mut self, at: u32) -> &mut E {
+        &mut self.pages[at as usize / PAGE][at as usize % PAGE]
+    }
+}
+
+impl<E: Copy, const PAGE: usize> Clone for Pages<E, PAGE> {
+    fn clone(&self) -> Self {
+        let mut clone = Self::new();
+        clone.clone_from(self);
+        clone
+    }
+
+    /// Keeps the pages that the source does not use.
+    fn clone_from(&mut self, source: &Self) {
+        let used = &source.pages[..source.used()];
+        for (page, from) in self.pages.iter_mut().zip(used) {
+            page.copy_from_slice(&**from);
+        }
+        self.pages.extend(used.iter().skip(self.pages.len()).cloned());
+        self.len = source.len;
+    }
+}
