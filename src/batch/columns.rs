@@ -18,7 +18,7 @@ pub(super) struct Columns<T: Owner> {
     pub(super) seats: Vec<Seat<T>>,
     /// How many are asleep. They are the first, so that those who come and go are at the other end.
     pub(super) asleep: usize,
-    /// The slots of those for whom something is due in the tick under way, ascending. All of them are awake.
+    /// The slots of those for whom something is due in the tick under way, ascending.
     pub(super) due: Vec<u32>,
 }
 

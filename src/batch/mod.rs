@@ -520,12 +520,9 @@ impl<T: Owner> Batch<T> {
     /// }
     /// ```
     pub fn update_in_key_order(&mut self, cx: &mut T::Context<'_>) {
-        if !self.store.timers.is_empty() {
-            self.store.wake_due(now::<T>(cx), Part::ALL);
-            self.store.forget_due();
-        }
+        let now = now::<T>(cx);
         for key in self.keys().collect::<Vec<_>>() {
-            if self.store.global.is_updating || !self.store.is_asleep(key) {
+            if self.store.global.is_updating || !self.store.is_asleep(key) || self.store.timers.is_due(key, now) {
                 self.store.with_single(key, |owner, single| single.tick(owner, cx));
             }
         }
@@ -543,7 +540,7 @@ impl<T: Owner> Batch<T> {
     fn update_those(&mut self, part: Part, cx: &mut T::Context<'_>) {
         let mut panic = FirstPanic::new();
         if !self.store.timers.is_empty() {
-            self.store.wake_due(now::<T>(cx), part);
+            self.store.find_due(now::<T>(cx), part);
         }
         for nth in 0..self.store.states.order().len() {
             let Some(&bucket) = self.store.states.order().get(nth) else { break };
@@ -561,13 +558,14 @@ impl<T: Owner> Batch<T> {
 
     fn update_bucket(&mut self, bucket: u32, part: Part, panic: &mut FirstPanic, cx: &mut T::Context<'_>) {
         let columns = &self.store.buckets[bucket as usize];
-        let awake = columns.asleep..columns.len();
-        // The global is updated for those who sleep, too.
-        let asleep = if self.store.global.is_updating { 0..columns.asleep } else { 0..0 };
+        let (asleep, len) = (columns.asleep, columns.len());
         // From the last chunk to the first: the row that takes a mover's place has had its turn.
         let chunks = |rows: Range<usize>| rows.clone().step_by(CHUNK).rev().map(move |start| (start, rows.end));
-        for (start, end) in chunks(awake).chain(chunks(asleep)) {
+        for (start, end) in chunks(asleep..len).chain(chunks(0..asleep)) {
             let len = CHUNK.min(end - start);
+            if start < asleep && !self.store.has_turn(bucket, start..start + len) {
+                continue;
+            }
             self.pass.run(&mut self.store.chunk(bucket, start, len, part), cx);
             let outcome = &mut self.pass.outcome;
             if !outcome.is_empty() {

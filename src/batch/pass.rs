@@ -187,7 +187,10 @@ impl<T: Owner> Pass<T> {
     fn tick_each(&mut self, chunk: &mut Chunk<'_, T>, cx: &mut T::Context<'_>) {
         let Outcome { changed, panic, .. } = &mut self.outcome;
         for (slot, (owner, seat)) in chunk.owners.iter_mut().zip(&mut *chunk.seats).enumerate() {
-            if !chunk.part.has(chunk.rows.key(slot)) {
+            let is_left_out = chunk.rows.is_asleep
+                && !chunk.global.is_updating
+                && chunk.due.binary_search_by(|&due| (due as usize).cmp(&(chunk.start + slot))).is_err();
+            if is_left_out || !chunk.part.has(chunk.rows.key(slot)) {
                 continue;
             }
             let global = &chunk.global.state;

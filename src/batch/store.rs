@@ -1,6 +1,7 @@
 //! Where a batch keeps its owners, each in the bucket of its state.
 
-use std::mem;
+use std::ops::Range;
+use std::{hint, mem};
 
 use slotmap::SlotMap;
 
@@ -189,19 +190,35 @@ impl<T: Owner> Store<T> {
         place.is_some_and(|place| self.buckets[place.bucket as usize].is_asleep(place.slot()))
     }
 
-    /// Finds out for whom something is due at a time, of those that a pass is for, and wakes those of them that sleep.
-    pub(super) fn wake_due(&mut self, now: f64, part: Part) {
-        let mut due = mem::take(&mut self.due);
-        due.extend(self.timers.advance(now).filter(|&key| part.has(key)));
-        for &key in &due {
-            self.set_asleep(key, false);
-            let Some(place) = self.places.get(key).map(SharedPlace::get) else { continue };
-            self.buckets[place.bucket as usize].due.push(place.slot);
+    /// Finds out for whom something is due at a time, of those that a pass is for.
+    pub(super) fn find_due(&mut self, now: f64, part: Part) {
+        let Self { places, buckets, timers, due, .. } = self;
+        timers.advance(now, |key| {
+            if part.has(key) {
+                due.push(key);
+            }
+        });
+        for place in due.iter().filter_map(|&key| places.get(key)).map(SharedPlace::get) {
+            buckets[place.bucket as usize].due.push(place.slot);
         }
-        if !due.is_empty() {
-            self.buckets.iter_mut().for_each(|columns| columns.due.sort_unstable());
+        if due.is_empty() {
+            return;
         }
-        self.due = due;
+        let mut sum = 0.0;
+        for columns in buckets {
+            columns.due.sort_unstable();
+            // The rows lie far apart: here the processor waits for several of them at a time.
+            for &slot in &columns.due {
+                let is_entered = columns.tags[slot as usize].is_entered();
+                sum += columns.times.current.get(slot as usize).filter(|_| is_entered).unwrap_or(&0.0);
+            }
+        }
+        hint::black_box(sum);
+    }
+
+    /// Whether a tick has anything to do for some owners that sleep.
+    pub(super) fn has_turn(&self, bucket: u32, asleep: Range<usize>) -> bool {
+        self.global.is_updating || !self.buckets[bucket as usize].noted().due_in(&asleep).is_empty()
     }
 
     /// Forgets for whom something was due.

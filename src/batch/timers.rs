@@ -106,22 +106,27 @@ impl<T: Owner> Timers<T> {
         self.wheel.is_empty()
     }
 
-    /// Goes on to a time, in seconds, and returns the owners for whom something is due.
-    pub(super) fn advance(&mut self, now: f64) -> impl Iterator<Item = Key> {
+    /// Goes on to a time, in seconds, and reports the owners for whom something is due.
+    pub(super) fn advance(&mut self, now: f64, mut report: impl FnMut(Key)) {
         if self.clock.stands(now) {
             log::debug!(target: "demeanor", "a batch's owners wait for a clock that stands at {now} s");
         }
         self.due.clear();
         self.wheel.advance(now, &mut self.due);
-        self.due.iter().map(|&index| {
+        for &index in &self.due {
             let version = u64::from(self.versions.get(index));
-            Key::from(KeyData::from_ffi(version << 32 | u64::from(index)))
-        })
+            report(KeyData::from_ffi(version << 32 | u64::from(index)).into());
+        }
     }
 
     /// When an owner's first timer is due or it wakes by itself, in seconds.
     pub(super) fn next(&self, key: Key) -> Option<f64> {
         self.wheel.next_due(index(key))
+    }
+
+    /// Whether anything is due for an owner at a time.
+    pub(super) fn is_due(&self, key: Key, now: f64) -> bool {
+        self.next(key).is_some_and(|next| next <= now)
     }
 
     /// Copies what an owner waits for.

@@ -5,6 +5,7 @@
 //! cargo run --release -p bench -- definitions --only values
 //! cargo run --release -p bench -- batch --owners 10000,1000000 --churn 1,100 --size 64
 //! cargo run --release -p bench -- corners --owners 2000,20000 --only refuses
+//! cargo run --release -p bench -- waiting --owners 1000000
 //! cargo run --release -p bench -- threads --owners 1000000 --churn 1,100 --only light
 //! ```
 //!
@@ -14,6 +15,7 @@
 //! | `batch` | many owners in a batch, beside loops by hand and peers |
 //! | `definitions` | a machine with conditions, in Rust and from a file |
 //! | `corners` | what a batch cannot do in its usual way, beside one machine per owner (`corners/`) |
+//! | `waiting` | owners most of whom sleep, each until a time of its own (`waiting/`) |
 //! | `threads` | a batch on one thread and on all, and the serial share of its ticks (`threads/serial.rs`) |
 //!
 //! All contenders of a table or row do the same work (`workload.rs`), in interleaved rounds (`runner.rs`), and must come to
@@ -36,6 +38,7 @@ mod options;
 mod runner;
 mod table;
 mod threads;
+mod waiting;
 mod workload;
 
 use std::process::ExitCode;
@@ -57,6 +60,7 @@ fn main() -> ExitCode {
         Tables::Batch => contests(&options, Size::batch),
         Tables::Corners => corners(&options),
         Tables::Threads => threads(&options),
+        Tables::Waiting => waiting(&options),
     };
     if let Err(why) = tables {
         eprintln!("{why}");
@@ -141,6 +145,18 @@ fn threads(options: &Options) -> Result<(), String> {
                 Size::Large => threads::table::<224>(owners, options.churn(), rounds, is_wanted),
             };
             println!("{}", table?);
+        }
+    }
+    Ok(())
+}
+
+fn waiting(options: &Options) -> Result<(), String> {
+    for &owners in options.owners() {
+        let (owners, rounds) = (owners as usize, options.rounds_for(owners as usize));
+        for (least, most) in waiting::NAPS {
+            println!("\n{owners} 64-byte owners, 60 ticks a second, naps of {least} to {most} s, {rounds} rounds.");
+            println!("The ratio is the median of the ratios to the first line.");
+            println!("{}", waiting::table(owners, (least, most), rounds, |name| options.is_wanted(name))?);
         }
     }
     Ok(())

@@ -11,7 +11,8 @@ pub(crate) struct Options {
     /// Which table.
     #[arg(value_enum, default_value_t = Tables::Machines)]
     pub(crate) table: Tables,
-    /// How many owners. By default 10000,1000000; corners 2000,20000,1000000; threads 100000,1000000.
+    /// How many owners. By default 10000,1000000; corners 2000,20000,1000000; threads 100000,1000000;
+    /// waiting 1000000.
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
     owners: Vec<u32>,
     /// How many of them change state in a tick, in percent. By default 1; threads 1,10,100. Corners have shares of their own.
@@ -39,6 +40,8 @@ pub(crate) enum Tables {
     /// What a batch cannot do in its usual way, beside one machine per owner: refused changes, several requests, stacks,
     /// nested and owned states, messages to all, and shared states that come and go.
     Corners,
+    /// Owners most of whom sleep, each until a time of its own: with timers, and polling.
+    Waiting,
     /// A batch on one thread and on all, by the shape of its buckets; how much of a tick runs on one thread only, and how much
     /// faster that lets 8, 16 and 64 cores be.
     Threads,
@@ -80,6 +83,7 @@ impl Tables {
             Self::Definitions | Self::Machines | Self::Batch => &[10_000, 1_000_000],
             Self::Corners => &[2_000, 20_000, 1_000_000],
             Self::Threads => &[100_000, 1_000_000],
+            Self::Waiting => &[1_000_000],
         }
     }
 

@@ -95,19 +95,21 @@ pub(super) struct Ticks<'a, T: Owner, C, R, M> {
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Sleepers {
     TakePart,
+    /// Where something is due for one of them.
+    TakePartIfDue,
     AreLeftOut,
 }
 
 impl Sleepers {
     /// Into how many chunks they are divided. Those who are awake are divided by themselves.
     pub(super) fn chunks(self, asleep: usize) -> usize {
-        if self == Self::TakePart { asleep.div_ceil(CHUNK) } else { 0 }
+        if self == Self::AreLeftOut { 0 } else { asleep.div_ceil(CHUNK) }
     }
 
     /// How much of a bucket takes part.
     pub(super) fn extent<T: Owner>(self, columns: &Columns<T>) -> Extent {
         let awake = columns.len() - columns.asleep;
-        let asleep = if self == Self::TakePart { columns.asleep } else { 0 };
+        let asleep = if self == Self::AreLeftOut { 0 } else { columns.asleep };
         Extent { rows: awake + asleep, chunks: awake.div_ceil(CHUNK) + self.chunks(asleep) }
     }
 
@@ -230,6 +232,10 @@ where
         let range = start..start + owners.len();
         let rows = Rows::new(noted, range.clone(), bucket, self.shared);
         let due = noted.due_in(&range);
+        if rows.is_asleep && due.is_empty() && self.sleepers == Sleepers::TakePartIfDue {
+            ticked.count(&rows, true);
+            return Vec::new();
+        }
         let chunk = Chunk { owners, seats, rows, due, start, global: self.global, part: Part::ALL };
         self.run_chunk(number, chunk, noted.asleep > 0, ticked)
     }

@@ -137,10 +137,19 @@ impl<T: Owner> Batch<T> {
         T::Message: Send,
         T::Context<'c>: Send,
     {
-        let first = self.wake_due(&make);
-        // The global is updated for those who sleep, too.
-        let is_updating = self.store.global.is_updating;
-        let sleepers = if is_updating { Sleepers::TakePart } else { Sleepers::AreLeftOut };
+        let first = self.find_due(&make);
+        let sleepers = if self.store.global.is_updating {
+            Sleepers::TakePart
+        } else if self
+            .store
+            .buckets
+            .iter()
+            .any(|columns| columns.due.first().is_some_and(|&slot| columns.is_asleep(slot as usize)))
+        {
+            Sleepers::TakePartIfDue
+        } else {
+            Sleepers::AreLeftOut
+        };
         self.par_do(sleepers, first, Pass::run, make).0
     }
 
@@ -202,12 +211,12 @@ impl<T: Owner> Batch<T> {
     }
 
     /// Finds out for whom something is due, by the clock of the first chunk's context, which is returned.
-    fn wake_due<'c>(&mut self, make: &impl Fn(usize) -> T::Context<'c>) -> Option<T::Context<'c>> {
+    fn find_due<'c>(&mut self, make: &impl Fn(usize) -> T::Context<'c>) -> Option<T::Context<'c>> {
         if self.store.timers.is_empty() {
             return None;
         }
         let first = make(0);
-        self.store.wake_due(now::<T>(&first), Part::ALL);
+        self.store.find_due(now::<T>(&first), Part::ALL);
         Some(first)
     }
 

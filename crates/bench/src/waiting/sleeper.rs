@@ -1,0 +1,102 @@
+//! The owner that works or sleeps.
+
+use bevy_ecs::component::Component;
+
+/// How long naps are, in seconds.
+#[derive(Clone, Copy)]
+pub(crate) struct Naps {
+    pub(crate) least: f64,
+    pub(crate) most: f64,
+}
+
+/// A character of 64 bytes.
+#[derive(Clone, Component)]
+#[repr(C)]
+pub(crate) struct Sleeper {
+    position: [f32; 2],
+    velocity: [f32; 2],
+    /// When the nap is over, in seconds, where that is polled.
+    pub(crate) until: f64,
+    random: u32,
+    worked: u32,
+    naps: u32,
+    stretched: u32,
+    least: f32,
+    span: f32,
+    rest: [u32; 2],
+}
+
+impl Sleeper {
+    pub(crate) fn new(number: usize, naps: Naps) -> Self {
+        let mut random = fastrand::Rng::with_seed(number as u64);
+        Self {
+            position: [random.f32(), random.f32()],
+            velocity: [random.f32() - 0.5, random.f32() - 0.5],
+            until: 0.0,
+            random: random.u32(..),
+            worked: 0,
+            naps: 0,
+            stretched: 0,
+            least: naps.least as f32,
+            span: (naps.most - naps.least) as f32,
+            rest: [0; 2],
+        }
+    }
+
+    /// What somebody who is awake does in a tick.
+    #[inline(always)]
+    pub(crate) fn work(&mut self) {
+        self.worked = self.worked.wrapping_add(1);
+        for axis in 0..2 {
+            self.position[axis] += self.velocity[axis] * 0.016;
+            if !(-1.0..=1.0).contains(&self.position[axis]) {
+                self.velocity[axis] = -self.velocity[axis];
+            }
+        }
+    }
+
+    /// What somebody does who has just woken up.
+    #[inline(always)]
+    pub(crate) fn stretch(&mut self) {
+        self.stretched = self.stretched.wrapping_add(1);
+        self.position[0] += 0.001;
+    }
+
+    /// Begins a nap. Returns how many seconds it lasts; the first one has begun already.
+    #[inline(always)]
+    pub(crate) fn nap(&mut self) -> f64 {
+        let whole = f64::from(self.least) + f64::from(self.span) * self.draw();
+        self.naps = self.naps.wrapping_add(1);
+        if self.naps == 1 { whole * self.draw() } else { whole }
+    }
+
+    fn draw(&mut self) -> f64 {
+        self.random = self.random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        f64::from(self.random >> 8) / f64::from(1_u32 << 24)
+    }
+
+    pub(crate) fn checksum(&self) -> u64 {
+        let [x, y] = self.position.map(f32::to_bits);
+        [x, y, self.random, self.worked, self.naps, self.stretched]
+            .iter()
+            .fold(0, |sum: u64, &field| (sum ^ u64::from(field)).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29))
+    }
+}
+
+/// The clock: 60 ticks a second.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Clock {
+    ticks: u32,
+}
+
+impl Clock {
+    pub(crate) fn tick(&mut self) {
+        self.ticks += 1;
+    }
+
+    /// In seconds.
+    #[inline(always)]
+    pub(crate) fn now(self) -> f64 {
+        f64::from(self.ticks) / 60.0
+    }
+}
