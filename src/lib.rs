@@ -71,6 +71,8 @@
 //! | `push_state(&Paused)`, `pop_state()` | a state on top of the current one, and back |
 //! | `resume_state(&Patrol)` | a change to the state inside `Patrol` that was active last |
 //! | `send(message)` | a message to the owner itself |
+//! | `change_state_after(2.5, &Patrol)`, `send_after(2.5, message)` | the same when so many seconds are over |
+//! | `sleep()`, `sleep_for(2.5)` | no updates until something happens, or for so many seconds |
 //!
 //! A request is carried out when the callback has returned; several are carried out in the order in which they were made.
 //! So the code after `fsm.change_state(&Wander)` still runs in the old state. What `enter` asks for follows when the change
@@ -449,6 +451,10 @@ mod pages {
 
     #[doc = include_str!("../docs/porting.md")]
     mod porting {}
+
+    #[cfg(feature = "std")]
+    #[doc = include_str!("../docs/waiting.md")]
+    mod waiting {}
 
     #[cfg(feature = "mock")]
     #[doc = include_str!("../docs/testing.md")]
