@@ -33,8 +33,8 @@ pub(crate) struct Rare<T: Owner> {
     pub(crate) ancestors: Vec<StateRef<T>>,
     /// When each of them was entered.
     pub(crate) ancestors_entered_at: Vec<f64>,
-    /// What has been pushed over, the oldest first.
-    pub(crate) stack: Vec<Suspended<T>>,
+    /// What has been pushed over, the oldest first: of nearly all at most one.
+    pub(crate) stack: SmallVec<[Suspended<T>; 1]>,
     /// For each composite state that keeps history, its descendant that was active last.
     pub(crate) history: Vec<(StateRef<T>, StateRef<T>)>,
     /// While a path is being resumed, when each of its states counts as entered, outermost first.
@@ -346,7 +346,7 @@ impl<T: Owner> Default for Rare<T> {
         Self {
             ancestors: Vec::new(),
             ancestors_entered_at: Vec::new(),
-            stack: Vec::new(),
+            stack: SmallVec::new(),
             history: Vec::new(),
             resumed_at: Vec::new(),
             trail: Vec::new(),

@@ -246,10 +246,10 @@ impl<T: Owner> Store<T> {
     /// Keeps what is left of a seat and has no column.
     fn keep_extra(&mut self, key: Key, seat: &mut Seat<T>) {
         let keeps_rare = seat.rare.as_ref().is_some_and(|rare| rare.is_memorable());
-        if seat.previous.is_none() && !keeps_rare {
-            return self.forget_extra(key);
-        }
         let Self { extras, discarded, .. } = self;
+        if seat.previous.is_none() && !keeps_rare {
+            return empty_extra(key, extras, discarded);
+        }
         let Some(entry) = extras.entry(key) else { return };
         let extra = entry.or_insert_with(|| Extra { previous: StateRef::NONE, rare: None });
         // The seat gets the room of what was kept before.
@@ -261,7 +261,7 @@ impl<T: Owner> Store<T> {
                 rare.ancestors_entered_at.clear();
                 discarded.extend(rare.ancestors.drain(..));
             }
-        } else if let Some(mut rare) = extra.rare.take() {
+        } else if let Some(rare) = &mut extra.rare {
             rare.empty_into(|state| discarded.add(state));
         }
     }
@@ -424,4 +424,15 @@ fn forget_previous<T: Owner>(key: Key, extras: &mut Extras<T>, discarded: &mut D
             extras.remove(key);
         }
     }
+}
+
+/// Forgets all that is kept for an owner beside its row. Who has had a stack or a history keeps the room, as a machine does.
+fn empty_extra<T: Owner>(key: Key, extras: &mut Extras<T>, discarded: &mut Discarded<T>) {
+    if extras.is_empty() {
+        return;
+    }
+    if let Some(rare) = extras.get_mut(key).and_then(|extra| extra.rare.as_mut()) {
+        rare.empty_into(|state| discarded.add(state));
+    }
+    forget_previous(key, extras, discarded);
 }

@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use rustc_hash::FxBuildHasher;
-use slotmap::SparseSecondaryMap;
+use slotmap::SecondaryMap;
 
 use super::columns::{Tag, Times};
 use super::key::Key;
@@ -16,7 +15,7 @@ use crate::state::StateRef;
 use crate::state::{State, same};
 
 /// What few owners have besides their row, by key.
-pub(super) type Extras<T> = SparseSecondaryMap<Key, Extra<T>, FxBuildHasher>;
+pub(super) type Extras<T> = SecondaryMap<Key, Extra<T>>;
 
 pub(super) struct Extra<T: Owner> {
     /// The previous state, when the row has no number for it.
@@ -123,11 +122,12 @@ impl<'a, T: Owner> Rows<'a, T> {
         true
     }
 
+    /// The stack and the history of an owner, if it has any.
     pub(super) fn rare(&self, slot: usize) -> Option<&'a Rare<T>> {
         if self.extras.is_empty() {
             return None;
         }
-        self.extras.get(self.tags[slot].key)?.rare.as_deref()
+        self.extras.get(self.tags[slot].key)?.rare.as_deref().filter(|rare| rare.is_memorable())
     }
 
     /// What can be asked of an owner whose current state is `current`.
@@ -156,8 +156,8 @@ impl<'a, T: Owner> Rows<'a, T> {
         }
         if let Some(kept) = self.rare(slot) {
             let rare = seat.rare_mut();
-            rare.stack.clone_from(&kept.stack);
-            rare.history.clone_from(&kept.history);
+            rare.stack.extend(kept.stack.iter().cloned());
+            rare.history.extend_from_slice(&kept.history);
         }
     }
 }

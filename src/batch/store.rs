@@ -43,7 +43,7 @@ impl<T: Owner> Store<T> {
             states: States::new(),
             buckets: vec![Columns::new(0)],
             arrivals: vec![Columns::new(0)],
-            extras: Extras::default(),
+            extras: Extras::new(),
             global: Global { state: StateRef::NONE, is_updating: false },
             has_clock: false,
             unused: Unused::new(),
