@@ -78,6 +78,7 @@ impl Times {
         row.zip(ancestors).for_each(|(at, entered_at)| *at = or_zero(*entered_at));
     }
 
+    #[inline]
     fn swap_remove(&mut self, slot: usize) {
         if self.current.is_empty() {
             return;
@@ -149,6 +150,7 @@ impl<T: Owner> Columns<T> {
     }
 
     /// Takes out the row at `slot`, whose seat, if it has one, has been emptied. The last row takes its place.
+    #[inline]
     pub(super) fn swap_remove(&mut self, slot: usize) -> T {
         self.tags.swap_remove(slot);
         self.times.swap_remove(slot);

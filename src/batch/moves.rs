@@ -231,6 +231,7 @@ impl<T: Owner> Store<T> {
     }
 
     /// The tag of an owner in a bucket that is not of owned states. A previous state that has a number is taken off the seat.
+    #[inline]
     fn tag(&mut self, key: Key, seat: &mut Seat<T>) -> Tag {
         let is_timed = |at: f64| at != 0.0 && !at.is_nan();
         if is_timed(seat.entered_at) || ancestors_entered_at(seat).iter().copied().any(is_timed) {
@@ -267,6 +268,7 @@ impl<T: Owner> Store<T> {
     }
 
     /// Adds a row to a bucket, or to its arrivals, and takes all that it needs off the seat.
+    #[inline]
     fn push_row(&mut self, among_arrivals: bool, owner: T, key: Key, bucket: u32, seat: &mut Seat<T>) {
         let is_owned = self.states.get(bucket).is_owned;
         let tag = if is_owned { Tag::new(key, None, false) } else { self.tag(key, seat) };
@@ -286,6 +288,7 @@ impl<T: Owner> Store<T> {
     }
 
     /// Takes out the row at a place. The last of the bucket takes its place.
+    #[inline]
     fn take_row(&mut self, place: Place) -> T {
         let Self { buckets, arrivals, places, states, .. } = self;
         let columns = &mut buckets[place.bucket as usize];
