@@ -200,7 +200,9 @@ impl<T: Owner> Batch<T> {
     /// ```
     pub fn broadcast(&mut self, message: &T::Message, cx: &mut T::Context<'_>) -> usize {
         let keys: Vec<_> = self.keys().collect();
-        self.send_each(keys.into_iter().map(|key| (key, message)), cx)
+        let mut handled = 0;
+        self.store.with_each(&keys, |owner, single| handled += usize::from(single.send(owner, message, cx)));
+        handled
     }
 
     /// Changes an owner's state. Returns whether the change was made. See [`StateMachine::change_state`].

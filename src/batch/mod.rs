@@ -516,9 +516,8 @@ impl<T: Owner> Batch<T> {
     /// }
     /// ```
     pub fn update_in_key_order(&mut self, cx: &mut T::Context<'_>) {
-        for key in self.keys().collect::<Vec<_>>() {
-            self.store.with_single(key, |owner, single| single.tick(owner, cx));
-        }
+        let keys: Vec<_> = self.keys().collect();
+        self.store.with_each(&keys, |owner, single| single.tick(owner, cx));
     }
 
     fn of(store: Store<T>) -> Self {

@@ -87,7 +87,7 @@ impl<T: Owner> Store<T> {
             let behind = movers.partition_point(|mover| mover.slot() < slot);
             self.move_in_bulk(bucket, start, &movers[behind..], *moved_at);
             movers.truncate(behind);
-            self.place(Place::new(bucket, start + slot), &mut individual.seat, true, panic);
+            self.place(Place::new(bucket, start + slot), &mut individual.seat, panic);
         }
         individuals.clear();
         self.move_in_bulk(bucket, start, movers, *moved_at);
@@ -97,7 +97,7 @@ impl<T: Owner> Store<T> {
             for slot in changed.drain(..).rev() {
                 let place = Place::new(bucket, start + slot);
                 self.take_seat(place, &mut seat);
-                self.place(place, &mut seat, true, panic);
+                self.place(place, &mut seat, panic);
             }
             self.spare = seat;
         }
@@ -134,7 +134,7 @@ impl<T: Owner> Store<T> {
         }
     }
 
-    fn move_in_bulk(&mut self, bucket: u32, start: usize, movers: &[Mover], moved_at: f64) {
+    pub(super) fn move_in_bulk(&mut self, bucket: u32, start: usize, movers: &[Mover], moved_at: f64) {
         if movers.is_empty() {
             return;
         }
@@ -177,16 +177,13 @@ impl<T: Owner> Store<T> {
     }
 
     /// Stores what the seat of an owner has come to, and empties it. If that is in another bucket, the row is moved among its
-    /// arrivals; or at once, if no tick is under way.
-    pub(super) fn place(&mut self, from: Place, seat: &mut Seat<T>, is_in_tick: bool, panic: &mut FirstPanic) {
+    /// arrivals. Returns the bucket.
+    pub(super) fn place(&mut self, from: Place, seat: &mut Seat<T>, panic: &mut FirstPanic) -> u32 {
         let key = self.buckets[from.bucket as usize].tags[from.slot()].key;
         let bucket = self.bucket_for(seat, panic);
         if bucket != from.bucket {
             let owner = self.take_row(from);
-            if !is_in_tick {
-                self.places[key].set(Place::new(bucket, self.buckets[bucket as usize].len()));
-            }
-            self.push_row(is_in_tick, owner, key, bucket, seat);
+            self.push_row(true, owner, key, bucket, seat);
         } else if self.states.get(bucket).is_owned {
             mem::swap(&mut self.buckets[bucket as usize].seats[from.slot()], seat);
         } else {
@@ -200,6 +197,7 @@ impl<T: Owner> Store<T> {
             self.keep_extra(key, seat);
         }
         seat.empty_into(|state| self.discarded.add(state));
+        bucket
     }
 
     /// The bucket of a seat's current state, which there is from now on.
@@ -237,7 +235,7 @@ impl<T: Owner> Store<T> {
         if is_timed(seat.entered_at) || ancestors_entered_at(seat).iter().copied().any(is_timed) {
             self.start_clock();
         }
-        let previous = self.states.index_of_previous(&seat.previous);
+        let previous = self.states.number_of(&seat.previous);
         if previous.is_some() {
             self.discarded.add(mem::replace(&mut seat.previous, StateRef::NONE));
         }
