@@ -67,6 +67,7 @@ impl<T: Owner> Seat<T> {
 
     /// Empties the seat, all but its room. Returns the states that it held.
     #[cfg(feature = "std")]
+    #[inline]
     pub(crate) fn empty_into(&mut self, mut take: impl FnMut(StateRef<T>)) {
         take(mem::replace(&mut self.current, StateRef::NONE));
         take(mem::replace(&mut self.previous, StateRef::NONE));

@@ -80,13 +80,19 @@ impl<'a, T: Owner> Rows<'a, T> {
     }
 
     /// The previous state of an owner, or `StateRef::NONE`.
+    #[inline]
     pub(super) fn previous(&self, slot: usize) -> &'a StateRef<T> {
-        let nowhere = self.states.get(NOWHERE).state();
-        let tag = self.tags[slot];
-        match tag.previous() {
+        match self.tags[slot].previous() {
             Some(index) => self.states.get(index).state(),
-            None => self.extras.get(tag.key).map_or(nowhere, |extra| &extra.previous),
+            None => self.kept_previous(slot),
         }
+    }
+
+    /// The previous state of an owner whose row has no number for it.
+    #[cold]
+    fn kept_previous(&self, slot: usize) -> &'a StateRef<T> {
+        let nowhere = self.states.get(NOWHERE).state();
+        self.extras.get(self.tags[slot].key).map_or(nowhere, |extra| &extra.previous)
     }
 
     /// When the current states of some owners were entered, if times are kept.
@@ -143,10 +149,17 @@ impl<'a, T: Owner> Rows<'a, T> {
     }
 
     /// Loads an owner whose current state is `current` into an empty seat, whose room is used.
+    #[inline]
     pub(super) fn load(&self, slot: usize, current: &StateRef<T>, seat: &mut Seat<T>) {
         seat.current = current.clone();
         seat.previous = self.previous(slot).clone();
         seat.entered_at = self.entered_at(slot);
+        if !self.known().ancestors.is_empty() || !self.extras.is_empty() {
+            self.load_rare(slot, seat);
+        }
+    }
+
+    fn load_rare(&self, slot: usize, seat: &mut Seat<T>) {
         let ancestors = &self.known().ancestors;
         if !ancestors.is_empty() {
             let rare = seat.rare_mut();

@@ -184,6 +184,9 @@ impl<T: Owner> Store<T> {
         if result.is_none() {
             // What it has asked for is dropped with it.
             panic.catch(|| drop(single));
+        } else {
+            // All requests are carried out, so nothing is left to drop. The compiler cannot know, and would look.
+            mem::forget(single);
         }
         if !is_touched {
             spare.empty_into(|state| discarded.add(state));
