@@ -38,7 +38,7 @@ pub(crate) struct Rare<T: Owner> {
     /// For each composite state that keeps history, its descendant that was active last.
     pub(crate) history: Vec<(StateRef<T>, StateRef<T>)>,
     /// While a path is being resumed, when each of its states counts as entered, outermost first.
-    resumed_at: Vec<f64>,
+    resumed_at: SmallVec<[f64; 2]>,
     /// The states last changed to, once one callback has led to suspiciously many changes.
     pub(crate) trail: Vec<StateRef<T>>,
 }
@@ -338,7 +338,7 @@ impl<T: Owner> Clone for Rare<T> {
             ancestors_entered_at: self.ancestors_entered_at.clone(),
             stack: self.stack.clone(),
             history: self.history.clone(),
-            resumed_at: Vec::new(),
+            resumed_at: SmallVec::new(),
             trail: self.trail.clone(),
         }
     }
@@ -351,7 +351,7 @@ impl<T: Owner> Default for Rare<T> {
             ancestors_entered_at: Vec::new(),
             stack: SmallVec::new(),
             history: Vec::new(),
-            resumed_at: Vec::new(),
+            resumed_at: SmallVec::new(),
             trail: Vec::new(),
         }
     }

@@ -14,7 +14,7 @@ use crate::state::{Mover, StateRef};
 
 pub(super) struct Individual<T: Owner> {
     pub(super) slot: usize,
-    /// Empty until it is needed.
+    /// Empty until it is loaded.
     pub(super) seat: Seat<T>,
     pub(super) requests: Requests<T>,
     /// How many changes its callback has led to.
@@ -23,8 +23,6 @@ pub(super) struct Individual<T: Owner> {
     pub(super) has_changed: bool,
     /// Whether its seat has been loaded.
     pub(super) is_loaded: bool,
-    /// Whether its first request is still written down as a mover, too.
-    pub(super) has_mover: bool,
     /// Whether its seat is not as it was loaded.
     pub(super) is_touched: bool,
     /// Whether it is moved in bulk after all.
@@ -65,7 +63,6 @@ impl<T: Owner> Individual<T> {
 
     /// Takes over what was written down of its owner as a mover.
     pub(super) fn take_over(&mut self, mover: Option<Mover>, rows: &Rows<'_, T>) {
-        self.has_mover = mover.is_some();
         if let Some(request) = mover.and_then(|mover| mover.request(rows.states)) {
             self.requests.push(request);
         }
@@ -164,7 +161,6 @@ impl<T: Owner> Individuals<T> {
                 count: 0,
                 has_changed: false,
                 is_loaded: false,
-                has_mover: false,
                 is_touched: false,
                 is_mover: false,
             });
@@ -179,7 +175,6 @@ impl<T: Owner> Individuals<T> {
         individual.count = 0;
         individual.has_changed = false;
         individual.is_loaded = false;
-        individual.has_mover = false;
         individual.is_touched = false;
         individual.is_mover = false;
         individual
