@@ -85,37 +85,37 @@ impl<'a, T: Owner> MachineMut<'a, T> {
 
     /// Does what [`StateMachine::change_state`](crate::StateMachine::change_state) does. Returns whether it was done.
     pub fn change_state(&mut self, owner: &mut T, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
-        self.execute(Request::change(to.into_state()), owner, cx)
+        self.execute(&Request::change(to.into_state()), owner, cx)
     }
 
     /// Does what [`StateMachine::ensure_state`](crate::StateMachine::ensure_state) does. Returns whether it was done.
     pub fn ensure_state(&mut self, owner: &mut T, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
-        self.execute(Request::Ensure(to.into_state()), owner, cx)
+        self.execute(&Request::Ensure(to.into_state()), owner, cx)
     }
 
     /// Does what [`StateMachine::force_state`](crate::StateMachine::force_state) does. Returns whether it was done.
     pub fn force_state(&mut self, owner: &mut T, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
-        self.execute(Request::Force(to.into_state()), owner, cx)
+        self.execute(&Request::Force(to.into_state()), owner, cx)
     }
 
     /// Does what [`StateMachine::revert_state`](crate::StateMachine::revert_state) does. Returns whether it was done.
     pub fn revert_state(&mut self, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        self.execute(Request::Revert, owner, cx)
+        self.execute(&Request::Revert, owner, cx)
     }
 
     /// Does what [`StateMachine::push_state`](crate::StateMachine::push_state) does. Returns whether it was done.
     pub fn push_state(&mut self, owner: &mut T, over: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
-        self.execute(Request::Push(over.into_state()), owner, cx)
+        self.execute(&Request::Push(over.into_state()), owner, cx)
     }
 
     /// Does what [`StateMachine::pop_state`](crate::StateMachine::pop_state) does. Returns whether it was done.
     pub fn pop_state(&mut self, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        self.execute(Request::Pop, owner, cx)
+        self.execute(&Request::Pop, owner, cx)
     }
 
     /// Does what [`StateMachine::resume_state`](crate::StateMachine::resume_state) does. Returns whether it was done.
     pub fn resume_state(&mut self, owner: &mut T, composite: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
-        self.execute(Request::Resume(composite.into_state()), owner, cx)
+        self.execute(&Request::Resume(composite.into_state()), owner, cx)
     }
 
     /// Does what [`StateMachine::with`](crate::StateMachine::with) does. Returns what `act` returns.
@@ -132,8 +132,8 @@ impl<'a, T: Owner> MachineMut<'a, T> {
         })
     }
 
-    fn execute(&mut self, request: Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        self.run(|single| single.execute_now(&request, owner, cx))
+    fn execute(&mut self, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        self.run(|single| single.execute_now(request, owner, cx))
     }
 
     fn run<R>(&mut self, act: impl FnOnce(&mut Single<'_, T>) -> R) -> R {

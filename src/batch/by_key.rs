@@ -231,7 +231,7 @@ impl<T: Owner> Batch<T> {
     /// assert_eq!(batch.get(bob).unwrap().log, ["exits Idle", "enters Chase"]);
     /// ```
     pub fn change_state(&mut self, key: Key, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
-        self.execute(key, Request::change(to.into_state()), cx)
+        self.execute(key, &Request::change(to.into_state()), cx)
     }
 
     /// Changes an owner's state, unless it is active already. Returns whether it was active, or the change was made. See
@@ -255,7 +255,7 @@ impl<T: Owner> Batch<T> {
     /// assert_eq!(batch.previous_of(bob).unwrap().name(), "Idle");
     /// ```
     pub fn ensure_state(&mut self, key: Key, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
-        self.execute(key, Request::Ensure(to.into_state()), cx)
+        self.execute(key, &Request::Ensure(to.into_state()), cx)
     }
 
     /// Changes an owner's state without asking any `can_exit`. Returns whether the change was made. See
@@ -282,7 +282,7 @@ impl<T: Owner> Batch<T> {
     /// assert!(batch.force_state(bob, &Chase, &mut ()));
     /// ```
     pub fn force_state(&mut self, key: Key, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
-        self.execute(key, Request::Force(to.into_state()), cx)
+        self.execute(key, &Request::Force(to.into_state()), cx)
     }
 
     /// Changes an owner to its previous state. Returns whether the change was made. See [`StateMachine::revert_state`].
@@ -306,7 +306,7 @@ impl<T: Owner> Batch<T> {
     /// assert!(batch.is_in_state(bob, &Idle));
     /// ```
     pub fn revert_state(&mut self, key: Key, cx: &mut T::Context<'_>) -> bool {
-        self.execute(key, Request::Revert, cx)
+        self.execute(key, &Request::Revert, cx)
     }
 
     /// Suspends an owner's state and enters `over`. Returns whether it was done. See [`StateMachine::push_state`].
@@ -328,7 +328,7 @@ impl<T: Owner> Batch<T> {
     /// assert!(batch.is_in_state(bob, &Chase));
     /// ```
     pub fn push_state(&mut self, key: Key, over: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
-        self.execute(key, Request::Push(over.into_state()), cx)
+        self.execute(key, &Request::Push(over.into_state()), cx)
     }
 
     /// Leaves an owner's state and resumes the one that it was pushed over. Returns whether it was done. See
@@ -353,7 +353,7 @@ impl<T: Owner> Batch<T> {
     /// assert!(!batch.pop_state(bob, &mut ()), "nothing is suspended");
     /// ```
     pub fn pop_state(&mut self, key: Key, cx: &mut T::Context<'_>) -> bool {
-        self.execute(key, Request::Pop, cx)
+        self.execute(key, &Request::Pop, cx)
     }
 
     /// Changes an owner to the state that was active last in `composite`. Returns whether the change was made. See
@@ -393,7 +393,7 @@ impl<T: Owner> Batch<T> {
     /// assert!(batch.is_in_state(bob, &South));
     /// ```
     pub fn resume_state(&mut self, key: Key, composite: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
-        self.execute(key, Request::Resume(composite.into_state()), cx)
+        self.execute(key, &Request::Resume(composite.into_state()), cx)
     }
 
     /// Calls `act` with an owner and its handle, as a callback is called; then carries out what it has asked for. Returns
@@ -530,7 +530,7 @@ impl<T: Owner> Batch<T> {
         self.store.own_state_mut(key)?.owned_mut()
     }
 
-    fn execute(&mut self, key: Key, request: Request<T>, cx: &mut T::Context<'_>) -> bool {
-        self.store.with_single(key, |owner, single| single.execute_now(&request, owner, cx)).unwrap_or(false)
+    fn execute(&mut self, key: Key, request: &Request<T>, cx: &mut T::Context<'_>) -> bool {
+        self.store.with_single(key, |owner, single| single.execute_now(request, owner, cx)).unwrap_or(false)
     }
 }

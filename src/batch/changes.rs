@@ -337,7 +337,7 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
                 for mover in grouping.movers.get(told..movers.end).unwrap_or_default() {
                     told += 1;
                     let slot = mover.slot();
-                    let is_cut_short = individuals.get(slot).is_some_and(|individual| individual.has_changed);
+                    let is_cut_short = individuals.get(slot).is_some_and(|individual| individual.made > 0);
                     if is_cut_short || dropped.contains(slot) {
                         continue;
                     }

@@ -19,8 +19,8 @@ pub(super) struct Individual<T: Owner> {
     pub(super) requests: Requests<T>,
     /// How many changes its callback has led to.
     pub(super) count: u32,
-    /// Whether a callback has changed it at once.
-    pub(super) has_changed: bool,
+    /// How many changes its callbacks have made at once.
+    pub(super) made: u32,
     /// Whether its seat has been loaded.
     pub(super) is_loaded: bool,
     /// Whether its seat is not as it was loaded.
@@ -52,7 +52,7 @@ impl<T: Owner> Individual<T> {
     pub(super) fn take_on(&mut self, single: Single<'_, T>, is_panicking: bool) {
         self.is_loaded = true;
         self.is_touched = single.is_touched || is_panicking;
-        self.has_changed = single.made > 0;
+        self.made = single.made;
         self.count = single.count;
         mem::swap(&mut self.seat, single.seat);
         // What was asked for before a panic is dropped with it.
@@ -98,7 +98,7 @@ impl<T: Owner> Individual<T> {
         }
         single.count = self.count;
         let result = act(&mut single);
-        self.has_changed |= single.made > 0;
+        self.made += single.made;
         self.is_touched = was_touched || single.is_touched;
         self.count = single.count;
         if !single.requests.is_empty() {
@@ -159,7 +159,7 @@ impl<T: Owner> Individuals<T> {
                 seat: Seat::empty(),
                 requests: Requests::new(),
                 count: 0,
-                has_changed: false,
+                made: 0,
                 is_loaded: false,
                 is_touched: false,
                 is_mover: false,
@@ -173,7 +173,7 @@ impl<T: Owner> Individuals<T> {
         let individual = &mut self.list[place];
         individual.slot = slot;
         individual.count = 0;
-        individual.has_changed = false;
+        individual.made = 0;
         individual.is_loaded = false;
         individual.is_touched = false;
         individual.is_mover = false;

@@ -261,7 +261,7 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
             Phase::Exit(movers) => View { previous: from, ..self.rows.view(slot, from, self.target(movers, slot)) },
             Phase::Enter(target, at) => match self.individuals.get(slot) {
                 // A change made at once has cut the one under way short.
-                Some(individual) if individual.has_changed => individual.seat.view(nowhere),
+                Some(individual) if individual.made > 0 => individual.seat.view(nowhere),
                 Some(individual) => individual.seat.view(target),
                 None => View { previous: from, entered_at: at, ..self.rows.view(slot, target, target) },
             },
