@@ -10,6 +10,7 @@ mod machines;
 mod matching;
 mod rust_fsm;
 mod statig;
+mod timed;
 
 use self::batch::{AllThreads, OneThread};
 use self::bevy::Bevy;
@@ -22,6 +23,7 @@ use self::machines::{Agents, Machines};
 use self::matching::Matching;
 use self::rust_fsm::RustFsm;
 use self::statig::Statig;
+use self::timed::{ByHand, InBatch, OnMachines, in_rust};
 use crate::contender::Entry;
 
 /// A machine with conditions, written in Rust and read from a file.
@@ -32,6 +34,30 @@ pub(crate) const fn definitions<const PAD: usize>() -> &'static [Entry] {
             Entry::new("values, from a file", Conditions::<PAD>::from_a_file::<false>),
             Entry::new("time in state, in Rust", Conditions::<PAD>::in_rust::<true>),
             Entry::new("time in state, from a file", Conditions::<PAD>::from_a_file::<true>),
+        ]
+    }
+}
+
+/// Two hundred states that last some ticks each, beside the interpreter that one would write for them.
+pub(crate) const fn timed<const PAD: usize>() -> &'static [Entry] {
+    const {
+        &[
+            Entry::new("flat table: interpreter by hand", ByHand::<PAD, false>::boxed),
+            Entry::new("flat table: batch in Rust", in_rust::<PAD, false>),
+            Entry::new("flat table: batch from a file", InBatch::<PAD>::boxed::<false>),
+            Entry::new("flat table: machines from a file", OnMachines::<PAD>::boxed::<false>),
+        ]
+    }
+}
+
+/// The same, in states around them that have exits of their own.
+pub(crate) const fn timed_nested<const PAD: usize>() -> &'static [Entry] {
+    const {
+        &[
+            Entry::new("nested table: interpreter by hand", ByHand::<PAD, true>::boxed),
+            Entry::new("nested table: batch in Rust", in_rust::<PAD, true>),
+            Entry::new("nested table: batch from a file", InBatch::<PAD>::boxed::<true>),
+            Entry::new("nested table: machines from a file", OnMachines::<PAD>::boxed::<true>),
         ]
     }
 }
