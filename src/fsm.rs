@@ -93,6 +93,18 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.nth
     }
 
+    /// The machines, and which of them it is.
+    #[cfg(feature = "definition")]
+    pub(crate) fn machines(&mut self) -> (&mut (dyn Machines<T> + 'a), &mut usize) {
+        (self.machines, &mut self.nth)
+    }
+
+    /// As [`machines`](Self::machines), to read.
+    #[cfg(feature = "definition")]
+    pub(crate) fn shared_machines(&self) -> &(dyn Machines<T> + 'a) {
+        self.machines
+    }
+
     /// Asks for a change to `to`: its `enter`, after the `exit` of current.
     ///
     /// A change to the current state runs its `exit` and `enter` (rule 7). Refused with a warning in `exit`.
@@ -494,12 +506,6 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.machines.has_requests(self.nth)
     }
 
-    /// As [`Machines::entered_at_each`].
-    #[cfg(feature = "definition")]
-    pub(crate) fn entered_at_each(&self, nth: usize, state: &dyn State<T>, entered_at: &mut [f64]) -> bool {
-        self.machines.entered_at_each(nth, state, entered_at)
-    }
-
     pub(crate) fn view(&self) -> View<'_, T> {
         self.machines.view(self.nth)
     }
@@ -535,6 +541,23 @@ pub(crate) trait Machines<T: Owner> {
     fn entered_at_each(&self, _nth: usize, _state: &dyn State<T>, _entered_at: &mut [f64]) -> bool {
         false
     }
+    /// Which of up to 64 machines, from the `nth` on, have asked for something, or been changed, since the callback began. All
+    /// others are where they were, on one path.
+    #[cfg(feature = "definition")]
+    fn have_acted(&self, _nth: usize, count: usize) -> u64 {
+        u64::MAX >> (64 - count)
+    }
+    /// The number by which a change to a state can be asked for of many; `None` if that takes more than a number.
+    #[cfg(feature = "definition")]
+    fn number_of(&mut self, _to: &StateRef<T>) -> Option<u32> {
+        None
+    }
+    /// Asks for a change to the state of a number, of a machine that has asked for nothing, nor has one behind it. Returns
+    /// whether that could be done.
+    #[cfg(feature = "definition")]
+    fn ask_number(&mut self, _nth: usize, _to: u32) -> bool {
+        false
+    }
 }
 
 /// What can be asked of a machine. Where there is no such state, it is `StateRef::NONE`.
@@ -561,11 +584,16 @@ impl<T: Owner> View<'_, T> {
 
     pub(crate) fn time_in<S: State<T> + ?Sized>(&self, state: &S, now: f64) -> Option<f64> {
         let depth = self.depth_of(state)?;
-        let entered_at = match self.ancestors.get(depth) {
+        Some(time_since(self.entered_at(depth), now))
+    }
+
+    /// When the state at a depth was entered.
+    #[inline]
+    pub(crate) fn entered_at(&self, depth: usize) -> f64 {
+        match self.ancestors.get(depth) {
             Some(_) => self.ancestors_entered_at.get(depth).copied().unwrap_or(NEVER),
             None => self.entered_at,
-        };
-        Some(time_since(entered_at, now))
+        }
     }
 }
 

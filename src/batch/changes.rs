@@ -220,7 +220,7 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
             owners,
             to_ask,
             Phase::CanExit(to_ask),
-            |owners, rest, fsm| from.can_exit_each(owners, rest, fsm, cx, refused),
+            |owners, rest, fsm| from.can_exit_each(owners, rest, fsm, cx, &mut |slot| refused.push(slot)),
             |slot| dropped.insert(slot),
         );
         self.refuse_all(None, Refusal::Exit(from));
@@ -240,7 +240,7 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
                 owners,
                 &grouping.movers[range.clone()],
                 Phase::CanEnter(to),
-                |owners, rest, fsm| to.can_enter_each(owners, rest, fsm, cx, refused),
+                |owners, rest, fsm| to.can_enter_each(owners, rest, fsm, cx, &mut |slot| refused.push(slot)),
                 |slot| dropped.insert(slot),
             );
             self.refuse_all(Some(range), Refusal::Enter(to));

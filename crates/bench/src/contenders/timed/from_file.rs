@@ -70,7 +70,7 @@ impl<const PAD: usize> State<Creature<PAD>> for Recover {
 fn definition<const PAD: usize, const NESTED: bool>() -> Definition<Creature<PAD>> {
     let mut file = String::from("initial = 's0'\n");
     for state in 0..STATES {
-        let (next, seconds) = (next(state), seconds(state) - 1e-6);
+        let (next, seconds) = (next(state), seconds(state));
         let _ = writeln!(
             file,
             "[states.s{state}]\nbehaviour = 'arrive{state}'\n\
