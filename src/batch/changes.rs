@@ -57,7 +57,10 @@ impl Grouping {
     fn group(&mut self, movers: &[Mover], states: usize) {
         self.clear();
         self.movers.extend_from_slice(movers);
-        if movers.len() <= FEW || states > MOST_COUNTED {
+        let Some(first) = movers.first() else { return };
+        if movers.iter().all(|mover| mover.target() == first.target()) {
+            self.groups.push(Group { target: first.target(), end: movers.len() });
+        } else if movers.len() <= FEW || states > MOST_COUNTED {
             self.sort();
         } else {
             self.count(movers, states);

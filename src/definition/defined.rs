@@ -58,6 +58,7 @@ impl<T: Owner> DefinedState<T> {
 }
 
 impl<T: Owner> State<T> for DefinedState<T> {
+    #[inline]
     fn enter(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
         self.with(|graph, Node { content, .. }| {
             if let Some(behaviour) = &content.behaviour {
@@ -83,6 +84,7 @@ impl<T: Owner> State<T> for DefinedState<T> {
         });
     }
 
+    #[inline]
     fn exit(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
         self.with(|graph, Node { content, .. }| {
             if let Some(behaviour) = &content.behaviour {
@@ -130,10 +132,12 @@ impl<T: Owner> State<T> for DefinedState<T> {
         });
     }
 
+    #[inline]
     fn can_enter(&self, owner: &T, fsm: &Fsm<'_, T>, cx: &T::Context<'_>) -> bool {
         self.with(|_, node| node.content.can_enter(owner, fsm, cx, &mut Unrecorded))
     }
 
+    #[inline]
     fn can_exit(&self, owner: &T, fsm: &Fsm<'_, T>, cx: &T::Context<'_>) -> bool {
         self.with(|_, node| node.content.can_exit(owner, fsm, cx))
     }

@@ -79,9 +79,9 @@ fn header() -> String {
 
 fn definitions(options: &Options) -> Result<(), String> {
     contests(options, Size::definitions)?;
-    for entries in [Size::timed, Size::timed_nested] {
-        for &size in &options.size {
-            let entries: Vec<&Entry> = entries(size).iter().filter(|entry| options.is_wanted(entry.name)).collect();
+    for &size in &options.size {
+        for entries in size.timed() {
+            let entries: Vec<&Entry> = entries.iter().filter(|entry| options.is_wanted(entry.name)).collect();
             if !entries.is_empty() {
                 println!("\n{}-byte owners, about 13 % changes a tick, {} rounds", size.bytes(), options.rounds);
                 println!("Median, fastest round, median of the ratios to the first line.");

@@ -107,19 +107,11 @@ impl Size {
         }
     }
 
-    pub(crate) fn timed(self) -> &'static [Entry] {
+    pub(crate) fn timed(self) -> &'static [&'static [Entry]] {
         match self {
             Self::Small => contenders::timed::<0>(),
             Self::Medium => contenders::timed::<32>(),
             Self::Large => contenders::timed::<224>(),
-        }
-    }
-
-    pub(crate) fn timed_nested(self) -> &'static [Entry] {
-        match self {
-            Self::Small => contenders::timed_nested::<0>(),
-            Self::Medium => contenders::timed_nested::<32>(),
-            Self::Large => contenders::timed_nested::<224>(),
         }
     }
 

@@ -38,26 +38,35 @@ pub(crate) const fn definitions<const PAD: usize>() -> &'static [Entry] {
     }
 }
 
-/// Two hundred states that last some ticks each, beside the interpreter that one would write for them.
-pub(crate) const fn timed<const PAD: usize>() -> &'static [Entry] {
+/// Two hundred states that last some ticks each, beside the interpreter that one would write for them: flat and nested, and the
+/// same with updates.
+pub(crate) const fn timed<const PAD: usize>() -> &'static [&'static [Entry]] {
     const {
         &[
-            Entry::new("flat table: interpreter by hand", ByHand::<PAD, false>::boxed),
-            Entry::new("flat table: batch in Rust", in_rust::<PAD, false>),
-            Entry::new("flat table: batch from a file", InBatch::<PAD>::boxed::<false>),
-            Entry::new("flat table: machines from a file", OnMachines::<PAD>::boxed::<false>),
-        ]
-    }
-}
-
-/// The same, in states around them that have exits of their own.
-pub(crate) const fn timed_nested<const PAD: usize>() -> &'static [Entry] {
-    const {
-        &[
-            Entry::new("nested table: interpreter by hand", ByHand::<PAD, true>::boxed),
-            Entry::new("nested table: batch in Rust", in_rust::<PAD, true>),
-            Entry::new("nested table: batch from a file", InBatch::<PAD>::boxed::<true>),
-            Entry::new("nested table: machines from a file", OnMachines::<PAD>::boxed::<true>),
+            &[
+                Entry::new("flat: interpreter by hand", ByHand::<PAD, false, false>::boxed),
+                Entry::new("flat: batch in Rust", in_rust::<PAD, false, false>),
+                Entry::new("flat: batch from a file", InBatch::<PAD>::boxed::<false, false>),
+                Entry::new("flat: machines from a file", OnMachines::<PAD>::boxed::<false, false>),
+            ],
+            &[
+                Entry::new("nested: interpreter by hand", ByHand::<PAD, true, false>::boxed),
+                Entry::new("nested: batch in Rust", in_rust::<PAD, true, false>),
+                Entry::new("nested: batch from a file", InBatch::<PAD>::boxed::<true, false>),
+                Entry::new("nested: machines from a file", OnMachines::<PAD>::boxed::<true, false>),
+            ],
+            &[
+                Entry::new("acting flat: interpreter by hand", ByHand::<PAD, false, true>::boxed),
+                Entry::new("acting flat: batch in Rust", in_rust::<PAD, false, true>),
+                Entry::new("acting flat: batch from a file", InBatch::<PAD>::boxed::<false, true>),
+                Entry::new("acting flat: machines from a file", OnMachines::<PAD>::boxed::<false, true>),
+            ],
+            &[
+                Entry::new("acting nested: interpreter by hand", ByHand::<PAD, true, true>::boxed),
+                Entry::new("acting nested: batch in Rust", in_rust::<PAD, true, true>),
+                Entry::new("acting nested: batch from a file", InBatch::<PAD>::boxed::<true, true>),
+                Entry::new("acting nested: machines from a file", OnMachines::<PAD>::boxed::<true, true>),
+            ],
         ]
     }
 }

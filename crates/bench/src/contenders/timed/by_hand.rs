@@ -20,13 +20,13 @@ struct Actor<const PAD: usize> {
     creature: Creature<PAD>,
 }
 
-pub(crate) struct ByHand<const PAD: usize, const NESTED: bool> {
+pub(crate) struct ByHand<const PAD: usize, const NESTED: bool, const ACTS: bool> {
     table: Vec<Row>,
     actors: Vec<Actor<PAD>>,
     tick: u32,
 }
 
-impl<const PAD: usize, const NESTED: bool> ByHand<PAD, NESTED> {
+impl<const PAD: usize, const NESTED: bool, const ACTS: bool> ByHand<PAD, NESTED, ACTS> {
     pub(crate) fn boxed(owners: usize) -> Box<dyn Contender> {
         let row = |state: usize| Row {
             duration: duration(state),
@@ -50,11 +50,16 @@ impl<const PAD: usize, const NESTED: bool> ByHand<PAD, NESTED> {
         let Self { table, actors, tick } = self;
         *tick += 1;
         for actor in actors {
-            let row = table[usize::from(actor.state)];
+            let mut row = table[usize::from(actor.state)];
             if NESTED && actor.creature.is_exhausted() {
                 actor.creature.recover();
                 actor.enter(row.rest, *tick);
-            } else if *tick - actor.entered >= row.duration {
+                row = table[usize::from(actor.state)];
+            }
+            if ACTS {
+                actor.creature.act(actor.state.into());
+            }
+            if *tick - actor.entered >= row.duration {
                 actor.enter(row.next, *tick);
             }
         }
@@ -70,7 +75,7 @@ impl<const PAD: usize> Actor<PAD> {
     }
 }
 
-impl<const PAD: usize, const NESTED: bool> Contender for ByHand<PAD, NESTED> {
+impl<const PAD: usize, const NESTED: bool, const ACTS: bool> Contender for ByHand<PAD, NESTED, ACTS> {
     fn tick(&mut self, _: &Context) {
         self.update();
     }

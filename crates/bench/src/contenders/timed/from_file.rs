@@ -1,6 +1,7 @@
 //! The table as a definition file, on one machine per owner and in a batch.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use demeanor::definition::{Definition, Vocabulary};
 use demeanor::{Batch, Fsm, IntoState, State, StateMachine};
@@ -28,29 +29,21 @@ impl<const PAD: usize> demeanor::Owner for Creature<PAD> {
 }
 
 /// What a state does.
-struct Arrive {
+struct Act<const ACTS: bool> {
     state: usize,
 }
 
-static ARRIVE: [Arrive; STATES] = arrivals();
-
-const fn arrivals() -> [Arrive; STATES] {
-    let mut arrivals = [const { Arrive { state: 0 } }; STATES];
-    let mut state = 0;
-    while state < STATES {
-        arrivals[state].state = state;
-        state += 1;
-    }
-    arrivals
-}
-
-impl<const PAD: usize> State<Creature<PAD>> for Arrive {
+impl<const ACTS: bool, const PAD: usize> State<Creature<PAD>> for Act<ACTS> {
     fn enter(&self, creature: &mut Creature<PAD>, _: &mut Fsm<'_, Creature<PAD>>, _: &mut Clock) {
         creature.arrive(self.state);
     }
 
+    fn update(&self, creature: &mut Creature<PAD>, _: &mut Fsm<'_, Creature<PAD>>, _: &mut Clock) {
+        creature.act(self.state);
+    }
+
     fn is_passive(&self) -> bool {
-        true
+        !ACTS
     }
 }
 
@@ -67,13 +60,13 @@ impl<const PAD: usize> State<Creature<PAD>> for Recover {
     }
 }
 
-fn definition<const PAD: usize, const NESTED: bool>() -> Definition<Creature<PAD>> {
+fn definition<const PAD: usize, const NESTED: bool, const ACTS: bool>() -> Definition<Creature<PAD>> {
     let mut file = String::from("initial = 's0'\n");
     for state in 0..STATES {
         let (next, seconds) = (next(state), seconds(state));
         let _ = writeln!(
             file,
-            "[states.s{state}]\nbehaviour = 'arrive{state}'\n\
+            "[states.s{state}]\nbehaviour = 'act{state}'\n\
              exits = [{{ to = 's{next}', when = 'time_in_state >= {seconds}' }}]"
         );
         if NESTED {
@@ -91,8 +84,8 @@ fn definition<const PAD: usize, const NESTED: bool>() -> Definition<Creature<PAD
     let mut vocabulary = Vocabulary::new()
         .value("strength", |creature: &Creature<PAD>, _: &Clock| f64::from(creature.strength))
         .behaviour("recover", &Recover);
-    for (state, arrive) in ARRIVE.iter().enumerate() {
-        vocabulary = vocabulary.behaviour(format!("arrive{state}"), arrive);
+    for state in 0..STATES {
+        vocabulary = vocabulary.behaviour(format!("act{state}"), Arc::new(Act::<ACTS> { state }));
     }
     match Definition::parse(&file, &vocabulary) {
         Ok(definition) => definition,
@@ -106,8 +99,8 @@ pub(crate) struct InBatch<const PAD: usize> {
 }
 
 impl<const PAD: usize> InBatch<PAD> {
-    pub(crate) fn boxed<const NESTED: bool>(owners: usize) -> Box<dyn Contender> {
-        let states = definition::<PAD, NESTED>().states();
+    pub(crate) fn boxed<const NESTED: bool, const ACTS: bool>(owners: usize) -> Box<dyn Contender> {
+        let states = definition::<PAD, NESTED, ACTS>().states();
         Self::of(owners, |state| states[state].clone())
     }
 
@@ -146,8 +139,8 @@ pub(crate) struct OnMachines<const PAD: usize> {
 }
 
 impl<const PAD: usize> OnMachines<PAD> {
-    pub(crate) fn boxed<const NESTED: bool>(owners: usize) -> Box<dyn Contender> {
-        let states = definition::<PAD, NESTED>().states();
+    pub(crate) fn boxed<const NESTED: bool, const ACTS: bool>(owners: usize) -> Box<dyn Contender> {
+        let states = definition::<PAD, NESTED, ACTS>().states();
         let mut own = Self { actors: Vec::new(), clock: Clock(0.0) };
         for tick in 0..ROUND {
             for number in joining(tick, owners) {
