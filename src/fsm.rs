@@ -535,11 +535,10 @@ pub(crate) trait Machines<T: Owner> {
     fn view(&self, nth: usize) -> View<'_, T>;
     fn global(&self) -> &StateRef<T>;
     fn has_requests(&self, nth: usize) -> bool;
-    /// Writes down when each of some machines, from the `nth` on, entered a state. Returns whether that was less work than
-    /// to ask for each; if not, nothing is written that counts.
+    /// When each of so many machines, from the `nth` on, entered a state, if that lies in a column.
     #[cfg(feature = "definition")]
-    fn entered_at_each(&self, _nth: usize, _state: &dyn State<T>, _entered_at: &mut [f64]) -> bool {
-        false
+    fn entries(&self, _nth: usize, _count: usize, _state: &dyn State<T>) -> Option<Entries<'_>> {
+        None
     }
     /// Which of up to 64 machines, from the `nth` on, have asked for something, or been changed, since the callback began. All
     /// others are where they were, on one path.
@@ -558,6 +557,17 @@ pub(crate) trait Machines<T: Owner> {
     fn ask_number(&mut self, _nth: usize, _to: u32) -> bool {
         false
     }
+}
+
+/// When machines that stand side by side entered a state.
+#[cfg(feature = "definition")]
+pub(crate) struct Entries<'e> {
+    /// Row by row.
+    pub(crate) times: &'e [f64],
+    /// How many times a row has.
+    pub(crate) width: usize,
+    /// Which of them it is.
+    pub(crate) at: usize,
 }
 
 /// What can be asked of a machine. Where there is no such state, it is `StateRef::NONE`.

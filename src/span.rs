@@ -17,22 +17,22 @@ const RELATIVE: f64 = 1e-6;
 /// How far apart two times may be and count as equal, in seconds, whatever the span.
 const ABSOLUTE: f64 = 1e-6;
 
-/// The moments of entry from which, by now, a span of time has just passed.
+/// A span of time up to now, as the moments of entry from which it has just passed.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Entries {
+pub(crate) struct Span {
     /// Whoever entered before this has been there for longer than the span.
     earliest: f64,
     /// Whoever entered after this has not been there for so long.
     latest: f64,
 }
 
-impl Entries {
-    /// The span in seconds, and what the clock shows.
+impl Span {
+    /// The span of so many seconds, up to what the clock shows.
     #[inline]
-    pub(crate) fn of(span: f64, now: f64) -> Self {
+    pub(crate) fn of(seconds: f64, now: f64) -> Self {
         // Not more than a second, so that an endless span stays one.
-        let tolerance = (ABSOLUTE + RELATIVE * span.abs()).min(1.0);
-        Self { earliest: now - (span + tolerance), latest: now - (span - tolerance) }
+        let tolerance = (ABSOLUTE + RELATIVE * seconds.abs()).min(1.0);
+        Self { earliest: now - (seconds + tolerance), latest: now - (seconds - tolerance) }
     }
 
     /// Whether the span has passed since then.
@@ -62,13 +62,13 @@ impl Entries {
 
 #[cfg(test)]
 mod tests {
-    use super::Entries;
+    use super::Span;
 
     /// Whether so many seconds are less than, no more than, at least, more than a span.
     fn compared(seconds: f64, span: f64) -> [bool; 4] {
-        let entries = Entries::of(span, 100.0);
+        let span = Span::of(span, 100.0);
         let at = 100.0 - seconds;
-        [entries.is_less(at), entries.is_at_most(at), entries.has_passed(at), entries.is_more(at)]
+        [span.is_less(at), span.is_at_most(at), span.has_passed(at), span.is_more(at)]
     }
 
     #[test]

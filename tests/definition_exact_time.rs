@@ -78,8 +78,11 @@ const CONDITIONS: [(&str, u32, usize); 12] = [
     ("time_in_state >= {}", 1000, 1000),
 ];
 
+/// Nobody is to stay for so many ticks.
+const MOST: usize = 30_000;
+
 /// States in a circle, each of which lasts until its condition holds.
-fn definition(rate: f64) -> Definition<Guard> {
+fn circle(rate: f64) -> Definition<Guard> {
     let mut file = String::from("initial = 's0'\n");
     for (i, (when, ticks, _)) in CONDITIONS.iter().enumerate() {
         let when = when.replace("{}", &(f64::from(*ticks) / rate).to_string());
@@ -104,7 +107,7 @@ fn stays_alone(definition: &Definition<Guard>, mut clock: Clock) -> Vec<(String,
     for _ in &CONDITIONS {
         let state = machine.current().cloned();
         let mut ticks = 0;
-        while machine.current() == state.as_ref() {
+        while machine.current() == state.as_ref() && ticks < MOST {
             ticks += 1;
             clock.advance();
             let reports =
@@ -126,7 +129,7 @@ fn stays_in_a_batch(definition: &Definition<Guard>, mut clock: Clock) -> Vec<(St
     for _ in &CONDITIONS {
         let state = batch.state_of(keys[0]).cloned();
         let mut ticks = 0;
-        while batch.state_of(keys[0]) == state.as_ref() {
+        while batch.state_of(keys[0]) == state.as_ref() && ticks < MOST {
             ticks += 1;
             clock.advance();
             batch.update(&mut clock);
@@ -140,7 +143,7 @@ fn stays_in_a_batch(definition: &Definition<Guard>, mut clock: Clock) -> Vec<(St
 #[test]
 fn a_state_lasts_as_many_ticks_as_the_file_says_at_every_rate_on_every_clock_after_hours() {
     for rate in RATES {
-        let definition = definition(rate);
+        let definition = circle(rate);
         for mut clock in Clock::each(rate) {
             let begins_at = clock.now();
             // From the beginning, and after an hour, two, and twelve.
@@ -152,6 +155,39 @@ fn a_state_lasts_as_many_ticks_as_the_file_says_at_every_rate_on_every_clock_aft
                 assert_eq!(stays_alone(&definition, clock.clone()), expected(), "{case}");
                 assert_eq!(stays_in_a_batch(&definition, clock.clone()), expected(), "{case}");
             }
+        }
+    }
+}
+
+/// What each tick adds to the error of a clock adds up, too.
+#[test]
+fn a_state_that_lasts_many_ticks_lasts_as_many_as_the_file_says() {
+    for rate in RATES {
+        let seconds = 20_000.0 / rate;
+        let file = format!(
+            "initial = 'long'\nstates.long.exits = [{{ to = 'end', when = 'time_in_state >= {seconds}' }}]\n\
+             states.end.final = true"
+        );
+        let definition = Definition::parse(&file, &Vocabulary::<Guard>::new()).unwrap();
+        for mut clock in Clock::each(rate) {
+            let case = format!("{rate} Hz, {clock:?}");
+            let mut machine = definition.machine();
+            machine.start(&mut Guard, &mut clock);
+            let mut batch = Batch::new();
+            let keys = [(); 2].map(|()| batch.spawn(Guard, definition.initial(), &mut clock));
+            let initial = definition.initial();
+            let mut stays = [0; 3];
+            for _ in 0..20_010 {
+                clock.advance();
+                machine.update(&mut Guard, &mut clock);
+                batch.update(&mut clock);
+                let states = [machine.current(), batch.state_of(keys[0]), batch.state_of(keys[1])];
+                for (stay, state) in stays.iter_mut().zip(states) {
+                    *stay += usize::from(state == Some(&initial));
+                }
+            }
+            // In the last tick it is somewhere else.
+            assert_eq!(stays, [19_999; 3], "{case}");
         }
     }
 }

@@ -8,6 +8,8 @@ use super::asked::{Asked, Kind};
 use super::individuals::{Individual, Individuals};
 use super::rows::Rows;
 use super::states::NOWHERE;
+#[cfg(feature = "definition")]
+use crate::fsm::Entries;
 use crate::fsm::{Machines, Request, View};
 use crate::owner::Owner;
 use crate::state::{Mover, State, StateRef};
@@ -233,10 +235,11 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
     }
 
     #[cfg(feature = "definition")]
-    fn entered_at_each(&self, nth: usize, state: &dyn State<T>, entered_at: &mut [f64]) -> bool {
+    fn entries(&self, nth: usize, count: usize, state: &dyn State<T>) -> Option<Entries<'_>> {
         // An individual may be elsewhere already.
         let is_in_rows = matches!(self.phase, Phase::Update) && !self.individuals.has_unfinished();
-        is_in_rows && self.rows.entered_at_each(self.slots.start + nth, state, entered_at)
+        let first = self.slots.start + nth;
+        if is_in_rows { self.rows.entries(first..first + count, state) } else { None }
     }
 
     #[cfg(feature = "definition")]

@@ -2,9 +2,11 @@
 
 use std::ops::Range;
 
+use smallvec::SmallVec;
+
 use super::handle::{entered_at, toward_each};
 use super::values::{LANES, Lanes, lanes};
-use crate::fsm::Fsm;
+use crate::fsm::{Entries, Fsm};
 use crate::owner::Owner;
 use crate::slice::FsmSlice;
 use crate::state::{Mover, State, StateRef};
@@ -67,13 +69,16 @@ impl<'s, 'a, T: Owner> Block<'s, 'a, T> {
     #[inline]
     pub(crate) fn ask_entries(&mut self, asked: Lanes, holds: impl Fn(f64) -> bool) -> Lanes {
         let state = self.state;
-        let mut entries = [0.0; LANES];
-        let entries = &mut entries[..self.length];
         // Side by side in a batch, which saves a call for each.
-        if self.fsm.machines().0.entered_at_each(self.base, state, entries) {
-            return lanes(entries, &mut 0, |at| holds(*at)) & asked;
+        match self.fsm.machines().0.entries(self.base, self.length, state) {
+            Some(Entries { times, width: 1, .. }) => lanes(times, &mut 0, |at| holds(*at)) & asked,
+            Some(Entries { times, width, at }) => {
+                let mut column = [0.0; LANES];
+                column.iter_mut().zip(times.iter().skip(at).step_by(width)).for_each(|(to, time)| *to = *time);
+                lanes(&column[..self.length], &mut 0, |at| holds(*at)) & asked
+            }
+            None => self.ask_each(asked, |_, fsm| holds(entered_at(state, fsm))),
         }
-        self.ask_each(asked, |_, fsm| holds(entered_at(state, fsm)))
     }
 
     /// Asks the guards of some of them for a change to `target`: `ask` calls its last argument with the lane of each that is
@@ -85,16 +90,11 @@ impl<'s, 'a, T: Owner> Block<'s, 'a, T> {
         target: &StateRef<T>,
         ask: impl FnOnce(&[Mover], &mut FsmSlice<'_, T>, &mut dyn FnMut(usize)),
     ) -> Lanes {
-        let mut movers = [Mover(0); LANES];
-        let mut count = 0;
-        for lane in each(asked) {
-            movers[count] = Mover(lane as u64);
-            count += 1;
-        }
+        let movers: SmallVec<[Mover; LANES]> = each(asked).map(|lane| Mover(lane as u64)).collect();
         let mut refused: Lanes = 0;
         let mut refuse = |lane: usize| refused |= 1 << lane;
         let (machines, _) = self.fsm.machines();
-        toward_each(target, machines, self.base, &mut self.lane, |fsm| ask(&movers[..count], fsm, &mut refuse));
+        toward_each(target, machines, self.base, &mut self.lane, |fsm| ask(&movers, fsm, &mut refuse));
         asked & !refused
     }
 

@@ -14,7 +14,7 @@ use super::script::ScriptCondition;
 use super::values::{Flag, LANES, Lanes, Number};
 use super::vocabulary::{Random, Value, Vocabulary};
 use crate::owner::Owner;
-use crate::span::Entries;
+use crate::span::Span;
 
 /// A condition with more tests than this is run for one owner at a time.
 const MOST_IN_BULK: usize = 64;
@@ -123,9 +123,24 @@ impl<T: Owner> Condition<T> {
                 self.holds(&mut owners[lane], cx, || entered_at(state, fsm), &mut Unrecorded)
             });
         }
-        let mut arrived = [0; MOST_IN_BULK];
+        // Most conditions have few tests, and need little to be cleared.
+        if self.tests.len() <= 4 {
+            self.holding_of::<4>(asked, owners, cx, block)
+        } else {
+            self.holding_of::<MOST_IN_BULK>(asked, owners, cx, block)
+        }
+    }
+
+    fn holding_of<const MOST: usize>(
+        &self,
+        asked: Lanes,
+        owners: &mut [T],
+        cx: &mut T::Context<'_>,
+        block: &mut Block<'_, '_, T>,
+    ) -> Lanes {
+        let mut arrived = [0; MOST];
         let (mut holds, mut fails) = (0, 0);
-        let mut lead = |arrived: &mut [Lanes; MOST_IN_BULK], to: Target, lanes: Lanes| match to {
+        let mut lead = |arrived: &mut [Lanes; MOST], to: Target, lanes: Lanes| match to {
             HOLDS => holds |= lanes,
             FAILS => fails |= lanes,
             at => arrived[usize::from(at)] |= lanes,
@@ -152,7 +167,7 @@ impl<T: Owner> Probe<T> {
             Self::Number(number, op, with) => {
                 block.ask_runs(asked, |run, lane| number.compare(&owners[run], cx, *op, *with, lane))
             }
-            Self::Time(op, with) => op.ask_entries(Entries::of(*with, T::now(cx)), asked, block),
+            Self::Time(op, with) => op.ask_entries(Span::of(*with, T::now(cx)), asked, block),
             Self::Chance(draw, p) => block.ask_each(asked, |lane, _| draw(&mut owners[lane], cx) < *p),
             probe => {
                 let state = block.state;
@@ -195,7 +210,7 @@ fn compared(left: f64, op: Comparison, right: f64) -> (Answered, bool) {
 
 #[inline]
 fn compared_since(entered_at: f64, now: f64, op: Comparison, span: f64) -> (Answered, bool) {
-    (Answered::Numbers(now - entered_at, span), op.holds_since(Entries::of(span, now), entered_at))
+    (Answered::Numbers(now - entered_at, span), op.holds_since(Span::of(span, now), entered_at))
 }
 
 struct Compiler<'v, T: Owner> {

@@ -108,7 +108,7 @@ impl<T: Owner> DefinedState<T> {
         let reloaded;
         let mut graph = &*self.first;
         if graph.version != self.shared.version.load(Ordering::Acquire) {
-            reloaded = self.shared.graph.load();
+            reloaded = self.shared.load();
             graph = &reloaded;
         }
         act(graph, &graph.nodes[self.fixed.index])
@@ -122,6 +122,7 @@ impl<T: Owner> Shared<T> {
     }
 
     /// The graph as it is now.
+    #[cold]
     pub(crate) fn load(&self) -> Arc<Graph<T>> {
         self.graph.load_full()
     }

@@ -6,7 +6,7 @@
 use super::block::Block;
 use super::expression::Comparison;
 use crate::owner::Owner;
-use crate::span::Entries;
+use crate::span::Span;
 
 /// Which of up to 64 owners: bit `i` is the `i`-th.
 pub(crate) type Lanes = u64;
@@ -54,7 +54,7 @@ impl Comparison {
 /// A comparison of the time in a state with a span.
 impl Comparison {
     /// Those of `asked` for whom it holds.
-    pub(crate) fn ask_entries<T: Owner>(self, span: Entries, asked: Lanes, block: &mut Block<'_, '_, T>) -> Lanes {
+    pub(crate) fn ask_entries<T: Owner>(self, span: Span, asked: Lanes, block: &mut Block<'_, '_, T>) -> Lanes {
         // The comparison is chosen outside the loop.
         match self {
             Self::Less => block.ask_entries(asked, |at| span.is_less(at)),
@@ -65,7 +65,7 @@ impl Comparison {
 
     /// Whether it holds for who has been in the state since then.
     #[inline]
-    pub(crate) fn holds_since(self, span: Entries, entered_at: f64) -> bool {
+    pub(crate) fn holds_since(self, span: Span, entered_at: f64) -> bool {
         match self {
             Self::Less => span.is_less(entered_at),
             Self::LessOrEqual => span.is_at_most(entered_at),
