@@ -425,7 +425,7 @@ mod transition;
 
 pub use agent::Agent;
 #[cfg(feature = "std")]
-pub use batch::{Batch, ForeignGlobal, Key};
+pub use batch::{Batch, DigestHasher, ForeignGlobal, Key};
 pub use cast::{Cast, Delivery, KeyTaken, UnknownReceiver};
 pub use change::{Cause, Change, Outcome, Refusal};
 pub use fsm::Fsm;

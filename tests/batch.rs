@@ -5,6 +5,7 @@ mod captured_log;
 mod trace;
 
 use std::error::Error;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Weak};
 
 use allocation_counter::measure;
@@ -183,6 +184,39 @@ fn a_broadcast_comes_to_everyone_by_key_and_counts_who_handled_it() {
     let mut traces = batch.iter_mut().map(|(_, actor)| actor.take_trace()).collect::<Vec<_>>();
     traces.sort();
     assert_eq!(traces, [["A.hit"], ["A.hit"], ["B.hit"]]);
+}
+
+#[test]
+fn messages_are_sent_to_one_owner_each_in_their_order() {
+    let actor = || Stage::new(&A).handling("A").when("A.hit", |_, fsm, _| fsm.change_state(&B)).actor;
+    let fill = || -> (Batch<Actor>, Vec<Key>) {
+        let mut batch = Batch::new();
+        let keys = (0..3).map(|_| batch.insert(actor(), &A)).collect();
+        (batch, keys)
+    };
+    let (mut batch, keys) = fill();
+    let stale = batch.insert(actor(), &A);
+    batch.remove(stale);
+    let messages = [(keys[1], "hit"), (stale, "hit"), (keys[0], "hit"), (keys[1], "hit"), (keys[0], "rain")];
+    assert_eq!(batch.send_each(messages, &mut time()), 2, "B handles nothing");
+    // As if each had been sent by itself.
+    let (mut twin, twins) = fill();
+    for (nth, message) in [(1, "hit"), (0, "hit"), (1, "hit"), (0, "rain")] {
+        twin.send(twins[nth], &message, &mut time());
+    }
+    for (key, twin_key) in keys.into_iter().zip(twins) {
+        assert_eq!(trace(&mut batch, key), trace(&mut twin, twin_key));
+    }
+}
+
+#[test]
+fn messages_behind_one_whose_handler_panics_are_not_offered() {
+    let mut batch = Batch::new();
+    let actors = [Stage::new(&A), Stage::new(&A).panicking_in("A.hit"), Stage::new(&A)];
+    let keys = actors.map(|stage| batch.insert(stage.actor, &A));
+    let messages = keys.iter().map(|key| (*key, "hit"));
+    assert!(catch_unwind(AssertUnwindSafe(|| batch.send_each(messages, &mut time()))).is_err());
+    assert_eq!(keys.map(|key| trace(&mut batch, key).len()), [1, 1, 0]);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! The methods of a machine, for one owner of a batch by its key, or for all owners.
 
+use std::borrow::Borrow;
+
 use super::{Batch, Key};
 use crate::fsm::{Fsm, Request};
 #[cfg(doc)]
@@ -123,6 +125,53 @@ impl<T: Owner> Batch<T> {
         self.store.with_single(key, |owner, single| single.send(owner, message, cx)).unwrap_or(false)
     }
 
+    /// Offers each message to the machine of one owner, one after the other, in the order of `messages`. Returns how many were
+    /// handled. A message for a stale key is dropped.
+    ///
+    /// What one message leads to is complete before the next is offered, as if each had been sent by [`send`](Self::send). If a
+    /// callback panics, the messages after it are not offered.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::{Batch, Fsm, Owner, State};
+    ///
+    /// struct Enemy { health: i32 }
+    /// struct Hit(i32);
+    /// impl Owner for Enemy {
+    ///     type Context<'a> = ();
+    ///     type Message = Hit;
+    /// }
+    ///
+    /// struct Fight;
+    /// struct Dead;
+    /// impl State<Enemy> for Fight {
+    ///     fn on_message(&self, enemy: &mut Enemy, hit: &Hit, fsm: &mut Fsm<'_, Enemy>, _: &mut ()) -> bool {
+    ///         enemy.health -= hit.0;
+    ///         if enemy.health <= 0 {
+    ///             fsm.change_state(&Dead);
+    ///         }
+    ///         true
+    ///     }
+    /// }
+    /// impl State<Enemy> for Dead {}
+    ///
+    /// let mut batch = Batch::new();
+    /// let bob = batch.insert(Enemy { health: 10 }, &Fight);
+    /// let elsa = batch.insert(Enemy { health: 10 }, &Fight);
+    /// let handled = batch.send_each([(bob, Hit(4)), (elsa, Hit(5)), (bob, Hit(6)), (bob, Hit(7))], &mut ());
+    /// assert_eq!(handled, 3);
+    /// assert!(batch.is_in_state(bob, &Dead));
+    /// assert_eq!(batch[elsa].health, 5);
+    /// ```
+    pub fn send_each<M: Borrow<T::Message>>(
+        &mut self,
+        messages: impl IntoIterator<Item = (Key, M)>,
+        cx: &mut T::Context<'_>,
+    ) -> usize {
+        messages.into_iter().filter(|(key, message)| self.send(*key, message.borrow(), cx)).count()
+    }
+
     /// Offers a message to every owner's machine, in the order of their keys. Returns how many handled it.
     ///
     /// # Examples
@@ -151,7 +200,7 @@ impl<T: Owner> Batch<T> {
     /// ```
     pub fn broadcast(&mut self, message: &T::Message, cx: &mut T::Context<'_>) -> usize {
         let keys: Vec<_> = self.keys().collect();
-        keys.into_iter().filter(|&key| self.send(key, message, cx)).count()
+        self.send_each(keys.into_iter().map(|key| (key, message)), cx)
     }
 
     /// Changes an owner's state. Returns whether the change was made. See [`StateMachine::change_state`].

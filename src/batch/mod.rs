@@ -5,6 +5,7 @@ mod by_key;
 mod changes;
 mod columns;
 mod container;
+mod digest;
 mod individuals;
 mod key;
 mod machines;
@@ -27,6 +28,7 @@ use std::error::Error;
 use std::fmt;
 
 pub use self::container::{Drain, Iter, IterMut, Keys};
+pub use self::digest::DigestHasher;
 pub use self::key::Key;
 use self::panics::FirstPanic;
 #[cfg(feature = "parallel")]

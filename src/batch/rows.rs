@@ -74,7 +74,12 @@ impl<'a, T: Owner> Rows<'a, T> {
 
     /// The number of the previous state of an owner, if it has one that has a number.
     pub(super) fn previous_index(&self, slot: usize) -> Option<u32> {
-        self.tags[slot].previous().filter(|&index| index != NOWHERE)
+        self.previous_number(slot).filter(|&index| index != NOWHERE)
+    }
+
+    /// The number of the previous state of an owner, `NOWHERE` if it has none; `None` if the state is kept elsewhere.
+    pub(super) fn previous_number(&self, slot: usize) -> Option<u32> {
+        self.tags[slot].previous()
     }
 
     /// The previous state of an owner, or `StateRef::NONE`.
@@ -119,7 +124,7 @@ impl<'a, T: Owner> Rows<'a, T> {
         Some(Entries { times, width, at })
     }
 
-    fn rare(&self, slot: usize) -> Option<&'a Rare<T>> {
+    pub(super) fn rare(&self, slot: usize) -> Option<&'a Rare<T>> {
         if self.extras.is_empty() {
             return None;
         }

@@ -3,6 +3,7 @@
 #![cfg(feature = "std")]
 
 mod clones;
+mod digest;
 mod model;
 
 use std::cell::Cell;
