@@ -416,6 +416,8 @@ mod requests;
 mod seat;
 mod single;
 mod slice;
+#[cfg(feature = "definition")]
+mod span;
 mod state;
 mod step;
 mod time;

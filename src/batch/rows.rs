@@ -7,6 +7,8 @@ use slotmap::SecondaryMap;
 use super::columns::{Tag, Times};
 use super::key::Key;
 use super::states::{Known, NOWHERE, States};
+#[cfg(feature = "definition")]
+use crate::fsm::Entries;
 use crate::fsm::{NEVER, View};
 use crate::owner::Owner;
 use crate::seat::{Rare, Seat};
@@ -108,24 +110,17 @@ impl<'a, T: Owner> Rows<'a, T> {
         self.ancestors_entered_at.get(slot * self.depth..(slot + 1) * self.depth).unwrap_or_default()
     }
 
-    /// Writes down when each owner from a slot on entered a state. Returns whether the times lie in a column.
+    /// When each owner of some slots entered a state, if times are kept, and it is one of theirs.
     #[cfg(feature = "definition")]
-    pub(super) fn entered_at_each(&self, slot: usize, state: &dyn State<T>, entered_at: &mut [f64]) -> bool {
+    pub(super) fn entries(&self, slots: Range<usize>, state: &dyn State<T>) -> Option<Entries<'a>> {
         let known = self.known();
-        let slots = slot..slot + entered_at.len();
         if same(&**known.state(), state) {
-            let Some(column) = self.entered_at.get(slots) else { return false };
-            entered_at.copy_from_slice(column);
-            return true;
+            return Some(Entries { times: self.entered_at.get(slots)?, width: 1, at: 0 });
         }
-        let Some(depth) = known.ancestors.iter().rposition(|ancestor| same(&**ancestor, state)) else { return false };
-        let Some(rows) = self.ancestors_entered_at.get(slots.start * self.depth..slots.end * self.depth) else {
-            return false;
-        };
-        for (at, row) in entered_at.iter_mut().zip(rows.chunks_exact(self.depth)) {
-            *at = row[depth];
-        }
-        true
+        let at = known.ancestors.iter().rposition(|ancestor| same(&**ancestor, state))?;
+        let width = self.depth;
+        let times = self.ancestors_entered_at.get(slots.start * width..slots.end * width)?;
+        Some(Entries { times, width, at })
     }
 
     /// The stack and the history of an owner, if it has any.
