@@ -79,47 +79,37 @@ impl<K: Clone + PartialEq + fmt::Debug> Exchanges<K> {
             return Some(Cause { round, exchange: number });
         };
         exchange.count += 1;
-        if exchange.count > MOST_IN_EXCHANGE - NOTED_BEFORE_THE_END
-            && self.has_ended(cause.exchange, sender, receiver, members)
-        {
+        let is_near_the_end = exchange.count > MOST_IN_EXCHANGE - NOTED_BEFORE_THE_END
+            || cause.round >= MOST_ROUNDS - NOTED_BEFORE_THE_END;
+        if is_near_the_end && self.has_ended(cause, sender, receiver, members) {
             return None;
         }
         Some(Cause { round, exchange: cause.exchange })
     }
 
     #[cold]
-    fn has_ended(&mut self, number: u32, sender: &K, receiver: &K, members: usize) -> bool {
+    fn has_ended(&mut self, cause: Cause, sender: &K, receiver: &K, members: usize) -> bool {
         let more = u32::try_from(members.saturating_mul(MORE_FOR_EACH_MEMBER)).unwrap_or(u32::MAX / 2);
         let most = MOST_IN_EXCHANGE.saturating_add(more);
-        let exchange = &mut self.exchanges[number as usize];
+        let exchange = &mut self.exchanges[cause.exchange as usize];
         if exchange.count <= most {
-            if exchange.count > most - NOTED_BEFORE_THE_END {
+            if exchange.count > most - NOTED_BEFORE_THE_END || cause.round >= MOST_ROUNDS - NOTED_BEFORE_THE_END {
                 self.note(sender, receiver);
             }
             return false;
         }
         exchange.count = most + 1;
-        self.tell(number, sender, receiver, format_args!("one telegram has led to {most} others"));
+        self.tell(cause.exchange, sender, receiver, format_args!("one telegram has led to {most} others"));
         true
     }
 
     /// Whether a telegram was put off too often in a row, so that it is dropped.
     #[inline]
     pub(super) fn is_loop(&mut self, cause: Cause, sender: &K, receiver: &K) -> bool {
-        if cause.round <= MOST_ROUNDS - NOTED_BEFORE_THE_END {
-            return false;
-        }
-        self.ends_as_loop(cause, sender, receiver)
-    }
-
-    #[cold]
-    fn ends_as_loop(&mut self, cause: Cause, sender: &K, receiver: &K) -> bool {
         let is_loop = cause.round > MOST_ROUNDS;
         if is_loop {
             let why = format_args!("telegrams were put off {MOST_ROUNDS} times in a row");
             self.tell(cause.exchange, sender, receiver, why);
-        } else {
-            self.note(sender, receiver);
         }
         is_loop
     }
