@@ -35,8 +35,11 @@ pub(super) struct Cause {
 
 impl Cause {
     /// What does not come of a telegram.
-    pub(super) const NONE: Self = Self { round: 0, exchange: u32::MAX };
+    pub(super) const NONE: Self = Self { round: 0, exchange: NO_EXCHANGE };
 }
+
+/// The number of no exchange.
+const NO_EXCHANGE: u32 = u32::MAX;
 
 /// How many telegrams each exchange of the outermost turn has had.
 pub(super) struct Exchanges<K> {
@@ -70,21 +73,32 @@ impl<K> Exchanges<K> {
 impl<K: Clone + PartialEq + fmt::Debug> Exchanges<K> {
     /// Counts a telegram that is sent in handling what comes of `cause`. Returns what it comes of itself; `None` if it is to be
     /// dropped, because its exchange has no end.
+    ///
+    /// One that comes of none is the first of an exchange, which is written down only when there is a second.
     #[inline]
     pub(super) fn count(&mut self, cause: Cause, sender: &K, receiver: &K, members: usize) -> Option<Cause> {
-        let round = cause.round + 1;
-        let Some(exchange) = self.exchanges.get_mut(cause.exchange as usize) else {
-            let number = u32::try_from(self.exchanges.len()).unwrap_or(u32::MAX);
-            self.exchanges.push(Exchange { count: 1, is_told: false });
-            return Some(Cause { round, exchange: number });
-        };
+        if cause.exchange == NO_EXCHANGE {
+            return Some(Cause { round: cause.round + 1, exchange: self.exchanges.len() as u32 });
+        }
+        self.count_another(cause, sender, receiver, members)
+    }
+
+    fn count_another(&mut self, cause: Cause, sender: &K, receiver: &K, members: usize) -> Option<Cause> {
+        self.write_down(cause);
+        let next = Cause { round: cause.round + 1, exchange: cause.exchange };
+        // After a panic there may be telegrams of exchanges that are forgotten.
+        let Some(exchange) = self.exchanges.get_mut(cause.exchange as usize) else { return Some(next) };
         exchange.count += 1;
         let is_near_the_end = exchange.count > MOST_IN_EXCHANGE - NOTED_BEFORE_THE_END
             || cause.round >= MOST_ROUNDS - NOTED_BEFORE_THE_END;
-        if is_near_the_end && self.has_ended(cause, sender, receiver, members) {
-            return None;
+        if is_near_the_end && self.has_ended(cause, sender, receiver, members) { None } else { Some(next) }
+    }
+
+    /// Writes an exchange down, if it is the next one: another that begins from now on has another number.
+    pub(super) fn write_down(&mut self, cause: Cause) {
+        if cause.exchange as usize == self.exchanges.len() {
+            self.exchanges.push(Exchange { count: 1, is_told: false });
         }
-        Some(Cause { round, exchange: cause.exchange })
     }
 
     #[cold]

@@ -24,11 +24,11 @@ struct Row {
 }
 
 const ROWS: [Row; 4] = [
-    Row { name: "update, beside Vec<Agent>", contenders: players::updates, members: &[12, 1_000, 100_000] },
-    Row { name: "send, beside Agent::send", contenders: players::sends, members: &[12, 1_000, 100_000] },
-    Row { name: "update with a rejoin, beside one without", contenders: players::rejoins, members: &[12, 1_000] },
+    Row { name: "update beside Vec<Agent>", contenders: players::updates, members: &[12, 1_000, 100_000] },
+    Row { name: "send beside Agent::send", contenders: players::sends, members: &[12, 1_000, 100_000] },
+    Row { name: "update with a rejoin beside one without", contenders: players::rejoins, members: &[12, 1_000] },
     Row {
-        name: "pop and queue a telegram, beside a heap",
+        name: "pop and queue a telegram beside a heap",
         contenders: delayed::telegrams,
         members: &[1_000, 1_000_000],
     },

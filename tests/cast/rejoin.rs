@@ -5,11 +5,8 @@ use std::time::Duration;
 
 use demeanor::{Delivery, NotActing, Unavailable};
 
-mod captured_log;
-mod players;
-
-use captured_log::log_lines;
-use players::{Act, Always, Away, Busy, Idle, Left, Player, Right, Stage, happened, idle, stage};
+use crate::captured_log::log_lines;
+use crate::players::{Act, Always, Away, Busy, Idle, Left, Player, Right, Stage, happened, idle, stage};
 
 /// Sends a telegram from Ann to Ben while Ann is a member again.
 const ASK_BEN: Act = |ann, fsm, stage| {
