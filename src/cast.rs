@@ -49,23 +49,89 @@ const TELEGRAMS: &str = "demeanor::cast";
 /// [`world`](Self::world). It does the work of the entity manager and the message dispatcher in Buckland's *Programming Game
 /// AI by Example*.
 ///
+/// What runs no callback, such as [`get`](Members::get), [`iter`](Members::iter), [`state_of`](Members::state_of),
+/// [`add`](Members::add) and [`advance`](Members::advance), is a method of [`Members`], to which a cast dereferences. A game
+/// that is to be the context itself, with methods of its own, holds the `Members` in its struct and implements
+/// [`CastContext`]; then the methods here are methods of that struct.
+///
 /// # Who is acting
 ///
 /// A member is *acting* while a callback of it runs: in its turn of [`update`](Self::update), in handling a telegram, or in
-/// [`with`](Self::with). Meanwhile it is lent to the callback, so [`get`](Self::get) does not find it, although it is still a
-/// member.
+/// [`with`](Self::with). Meanwhile it is lent to the callback: [`get`](Members::get) says
+/// [`Acting`](Unavailable::Acting), although it is still a member. The state that it is in can be asked for.
+/// [`rejoin`](Self::rejoin) makes it a member like the others for the length of a call, so that they can send to it, read it
+/// and change it, as they do in C++ and C#.
 ///
 /// # When a telegram arrives
 ///
 /// - A telegram to a member that is not acting is delivered within the call of [`send`](Self::send), before the sender goes
 ///   on. So are those that its receiver sends in turn, depth first.
 /// - A telegram to a member that is acting, such as the sender itself, is *put off*: it is delivered when that member's turn
-///   is over, in the order of sending.
+///   is over, in the order of sending. To have it handled within the call, [`rejoin`](Self::rejoin) first; or, if it is to
+///   oneself, use [`Fsm::send_now`].
 /// - So that long chains do not overflow the stack, a telegram within 64 others is put off until the outermost turn is over.
-///   A chain of put-off telegrams that does not end after 1000 is treated as a loop: the next one is dropped, with an error
-///   in the log.
+///   One that is [posted](Self::post) waits for that, too.
 /// - One sent with [`send_after`](Self::send_after) waits in the queue, and is delivered when the caller asks for what is
-///   due, with [`deliver_due`](Self::deliver_due) or one by one with [`pop_due`](Self::pop_due).
+///   due, with [`deliver_due`](Self::deliver_due) or one by one with [`pop_due`](Members::pop_due).
+///
+/// # Exchanges without end
+///
+/// All telegrams of one outermost turn that one telegram leads to, directly or through others, are an *exchange*. It may have
+/// 100 000 telegrams, and 32 more for each member, and 1000 of them in a row may each be put off by the handling of the one
+/// before. What is sent beyond that is [dropped](Delivery::Dropped), and an error in the log names who took part. All else is
+/// delivered.
+///
+/// # Where does the data live?
+///
+/// What other members read or write lies in [`world`](Self::world): positions, scores, who has the ball. It is there whoever
+/// is acting. The owner is who somebody is: what only its own states read. Where members of several types have much in
+/// common, as goalkeepers and field players do, that part is a struct of its own in the world, by key:
+///
+/// ```
+/// use demeanor::{Agent, Cast, Fsm, Owner, State, StateMachine, Telegram};
+/// use std::collections::BTreeMap;
+///
+/// #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// enum Name { Keeper, Striker }
+///
+/// /// What all players have, and all may see.
+/// struct Body { x: f32, speed: f32 }
+///
+/// struct Pitch { bodies: BTreeMap<Name, Body> }
+/// type Match = Cast<Name, (), Pitch>;
+///
+/// struct Keeper { goal: f32 }
+/// struct Striker;
+/// impl Owner for Keeper { type Context<'a> = Match; type Message = Telegram<Name, ()>; }
+/// impl Owner for Striker { type Context<'a> = Match; type Message = Telegram<Name, ()>; }
+///
+/// struct TendGoal;
+/// struct Dribble;
+/// impl State<Keeper> for TendGoal {
+///     fn update(&self, keeper: &mut Keeper, _: &mut Fsm<'_, Keeper>, game: &mut Match) {
+///         let bodies = &mut game.world.bodies;
+///         let threat = bodies[&Name::Striker].x; // whoever is acting
+///         if let Some(own) = bodies.get_mut(&Name::Keeper) {
+///             own.x = (keeper.goal + threat) / 2.0;
+///         }
+///     }
+/// }
+/// impl State<Striker> for Dribble {
+///     fn update(&self, _: &mut Striker, _: &mut Fsm<'_, Striker>, game: &mut Match) {
+///         if let Some(own) = game.world.bodies.get_mut(&Name::Striker) {
+///             own.x += own.speed;
+///         }
+///     }
+/// }
+///
+/// let bodies = BTreeMap::from([(Name::Keeper, Body { x: 0.0, speed: 1.0 }), (Name::Striker, Body { x: 8.0, speed: -2.0 })]);
+/// let mut game = Match::new(Pitch { bodies });
+/// game.add(Name::Striker, Agent::new(Striker, StateMachine::new(&Dribble)))?;
+/// game.add(Name::Keeper, Agent::new(Keeper { goal: 0.0 }, StateMachine::new(&TendGoal)))?;
+/// game.update();
+/// assert_eq!(game.world.bodies[&Name::Keeper].x, 3.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # When a callback panics
 ///

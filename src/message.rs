@@ -73,11 +73,13 @@ impl<K, M> Telegram<K, M> {
 #[derive(Clone)]
 pub struct Dispatcher<K, M> {
     /// In the order in which they arrive.
-    queue: BTreeMap<When, Telegram<K, M>>,
+    queue: Queue<K, M>,
     /// How many telegrams have been queued: the next one's number.
     sent: u64,
     merging: Option<Merging<K, M>>,
 }
+
+type Queue<K, M> = BTreeMap<When, Telegram<K, M>>;
 
 /// When a telegram arrives: by its due time, and of equal ones by its number.
 #[derive(Clone, Copy)]

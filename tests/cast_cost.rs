@@ -66,6 +66,8 @@ fn to_merge_telegrams_takes_a_few_steps_however_many_are_queued() {
     assert!(post.send_at(1.0, Telegram::new(Counted(0), Counted(3), Counted(7))), "it has been delivered");
 }
 
+const MANY: u32 = 100_000;
+
 /// Receives, and is counted.
 struct Receiver;
 
@@ -136,7 +138,6 @@ fn many_telegrams_with_one_due_time_arrive_in_order_with_one_look_up_each() {
 #[test]
 fn many_delayed_telegrams_arrive_in_order() {
     let mut office = office(1);
-    const MANY: u32 = 100_000;
     for message in (0..MANY).rev() {
         office.send_after(1.0 + f64::from(message), Counted(0), Counted(0), message);
     }

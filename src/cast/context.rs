@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use super::delivery::{Delivery, KeyTaken, UnknownReceiver};
+use super::member::Member;
 use super::members::Members;
 use super::unavailable::{NotActing, Unavailable};
 use super::{rejoin, turn};
@@ -101,29 +102,29 @@ pub trait CastContext: Sized + 'static {
         Agent<T>: Send + Sync,
     {
         let index = self.members_mut().join(key, agent)?;
-        turn::act(self, index, |member, index, cx| member.start(index, cx));
+        turn::act(self, index, Member::start);
         Ok(())
     }
 
     /// Starts the machines of all members, as [`Cast::start`](crate::Cast::start) does.
     fn start(&mut self) {
-        turn::act_each(self, |member, index, cx| member.start(index, cx));
+        turn::act_each(self, Member::start);
     }
 
     /// Stops the machines of all members, as [`Cast::stop`](crate::Cast::stop) does.
     fn stop(&mut self) {
-        turn::act_each(self, |member, index, cx| member.stop(index, cx));
+        turn::act_each(self, Member::stop);
     }
 
     /// Updates all members, as [`Cast::update`](crate::Cast::update) does.
     fn update(&mut self) {
-        turn::act_each(self, |member, index, cx| member.update(index, cx));
+        turn::act_each(self, Member::update);
     }
 
     /// Updates one member, as [`Cast::update_one`](crate::Cast::update_one) does. Returns whether it was updated.
     fn update_one(&mut self, key: &Self::Key) -> bool {
         match self.members_mut().index_of(key) {
-            Some(index) => turn::act_one(self, index, |member, index, cx| member.update(index, cx)),
+            Some(index) => turn::act_one(self, index, Member::update),
             None => false,
         }
     }

@@ -121,6 +121,7 @@ impl<K, M, C> Members<K, M, C> {
     }
 
     /// Visits the members' keys, in the order in which they joined.
+    #[must_use = "iterators are lazy"]
     pub fn keys(&self) -> impl DoubleEndedIterator<Item = &K> + ExactSizeIterator {
         Keys { slots: self.slots.iter(), left: self.len() }
     }
@@ -320,12 +321,14 @@ impl<K: Ord + 'static, M: 'static, C: 'static> Members<K, M, C> {
     /// assert_eq!(gold, 7);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[must_use = "iterators are lazy"]
     pub fn iter<T: Owner>(&self) -> impl DoubleEndedIterator<Item = (&K, &Agent<T>)> {
         let slots = self.slots.iter().flatten().filter(|slot| !slot.is_dismissed && slot.owner == TypeId::of::<T>());
         slots.filter_map(|slot| Some((&slot.key, slot.member()?.as_any().downcast_ref()?)))
     }
 
     /// Visits the members whose owners are of one type mutably, as [`iter`](Self::iter) does.
+    #[must_use = "iterators are lazy"]
     pub fn iter_mut<T: Owner>(&mut self) -> impl DoubleEndedIterator<Item = (&K, &mut Agent<T>)> {
         let slots = self.slots.iter_mut().flatten();
         let slots = slots.filter(|slot| !slot.is_dismissed && slot.owner == TypeId::of::<T>());
@@ -450,15 +453,15 @@ struct Keys<'m, K, M, C> {
     left: usize,
 }
 
-fn key_of<K, M, C>(slot: &Option<Slot<K, M, C>>) -> Option<&K> {
-    slot.as_ref().filter(|slot| !slot.is_dismissed).map(|slot| &slot.key)
+fn key_of<K, M, C>(slot: &Slot<K, M, C>) -> Option<&K> {
+    (!slot.is_dismissed).then_some(&slot.key)
 }
 
 impl<'m, K, M, C> Iterator for Keys<'m, K, M, C> {
     type Item = &'m K;
 
     fn next(&mut self) -> Option<&'m K> {
-        let key = self.slots.find_map(key_of)?;
+        let key = self.slots.find_map(|slot| key_of(slot.as_ref()?))?;
         self.left -= 1;
         Some(key)
     }
@@ -470,7 +473,7 @@ impl<'m, K, M, C> Iterator for Keys<'m, K, M, C> {
 
 impl<K, M, C> DoubleEndedIterator for Keys<'_, K, M, C> {
     fn next_back(&mut self) -> Option<Self::Item> {
-        let key = self.slots.by_ref().rev().find_map(key_of)?;
+        let key = self.slots.by_ref().rev().find_map(|slot| key_of(slot.as_ref()?))?;
         self.left -= 1;
         Some(key)
     }

@@ -30,7 +30,7 @@ pub(super) struct Cause {
     /// How often in a row telegrams were put off to get to this one. 0 of what comes of none.
     pub(super) round: u32,
     /// The number of its exchange: of the telegrams that one telegram has led to. `NO_EXCHANGE` of what comes of none.
-    pub(super) exchange: u32,
+    pub(super) exchange: usize,
 }
 
 impl Cause {
@@ -39,7 +39,7 @@ impl Cause {
 }
 
 /// The number of no exchange.
-const NO_EXCHANGE: u32 = u32::MAX;
+const NO_EXCHANGE: usize = usize::MAX;
 
 /// How many telegrams each exchange of the outermost turn has had.
 pub(super) struct Exchanges<K> {
@@ -78,7 +78,7 @@ impl<K: Clone + PartialEq + fmt::Debug> Exchanges<K> {
     #[inline]
     pub(super) fn count(&mut self, cause: Cause, sender: &K, receiver: &K, members: usize) -> Option<Cause> {
         if cause.exchange == NO_EXCHANGE {
-            return Some(Cause { round: cause.round + 1, exchange: self.exchanges.len() as u32 });
+            return Some(Cause { round: cause.round + 1, exchange: self.exchanges.len() });
         }
         self.count_another(cause, sender, receiver, members)
     }
@@ -87,7 +87,7 @@ impl<K: Clone + PartialEq + fmt::Debug> Exchanges<K> {
         self.write_down(cause);
         let next = Cause { round: cause.round + 1, exchange: cause.exchange };
         // After a panic there may be telegrams of exchanges that are forgotten.
-        let Some(exchange) = self.exchanges.get_mut(cause.exchange as usize) else { return Some(next) };
+        let Some(exchange) = self.exchanges.get_mut(cause.exchange) else { return Some(next) };
         exchange.count += 1;
         let is_near_the_end = exchange.count > MOST_IN_EXCHANGE - NOTED_BEFORE_THE_END
             || cause.round >= MOST_ROUNDS - NOTED_BEFORE_THE_END;
@@ -96,7 +96,7 @@ impl<K: Clone + PartialEq + fmt::Debug> Exchanges<K> {
 
     /// Writes an exchange down, if it is the next one: another that begins from now on has another number.
     pub(super) fn write_down(&mut self, cause: Cause) {
-        if cause.exchange as usize == self.exchanges.len() {
+        if cause.exchange == self.exchanges.len() {
             self.exchanges.push(Exchange { count: 1, is_told: false });
         }
     }
@@ -105,7 +105,7 @@ impl<K: Clone + PartialEq + fmt::Debug> Exchanges<K> {
     fn has_ended(&mut self, cause: Cause, sender: &K, receiver: &K, members: usize) -> bool {
         let more = u32::try_from(members.saturating_mul(MORE_FOR_EACH_MEMBER)).unwrap_or(u32::MAX / 2);
         let most = MOST_IN_EXCHANGE.saturating_add(more);
-        let exchange = &mut self.exchanges[cause.exchange as usize];
+        let exchange = &mut self.exchanges[cause.exchange];
         if exchange.count <= most {
             if exchange.count > most - NOTED_BEFORE_THE_END || cause.round >= MOST_ROUNDS - NOTED_BEFORE_THE_END {
                 self.note(sender, receiver);
@@ -138,9 +138,9 @@ impl<K: Clone + PartialEq + fmt::Debug> Exchanges<K> {
     }
 
     /// Says once for each exchange that it has no end, and who takes part in it.
-    fn tell(&mut self, number: u32, sender: &K, receiver: &K, why: fmt::Arguments<'_>) {
+    fn tell(&mut self, number: usize, sender: &K, receiver: &K, why: fmt::Arguments<'_>) {
         self.note(sender, receiver);
-        let is_told = match self.exchanges.get_mut(number as usize) {
+        let is_told = match self.exchanges.get_mut(number) {
             Some(exchange) => core::mem::replace(&mut exchange.is_told, true),
             None => false,
         };

@@ -167,14 +167,12 @@ impl<C: CastContext> Drop for Walk<'_, C> {
 /// Delivers a telegram within the call, or puts it off.
 #[inline]
 pub(super) fn deliver<C: CastContext>(cx: &mut C, telegram: TelegramOf<C>) -> Result<Delivery, UnknownOf<C>> {
-    match cx.members_mut().index_of(&telegram.receiver) {
-        Some(index) => Ok(deliver_to(cx, index, telegram)),
-        None => {
-            let unknown = UnknownReceiver { telegram };
-            warn!(target: TELEGRAMS, "{unknown}");
-            Err(unknown)
-        }
+    if let Some(index) = cx.members_mut().index_of(&telegram.receiver) {
+        return Ok(deliver_to(cx, index, telegram));
     }
+    let unknown = UnknownReceiver { telegram };
+    warn!(target: TELEGRAMS, "{unknown}");
+    Err(unknown)
 }
 
 fn deliver_to<C: CastContext>(cx: &mut C, index: usize, telegram: TelegramOf<C>) -> Delivery {

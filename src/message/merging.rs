@@ -1,10 +1,9 @@
 //! When one of two telegrams is dropped: Buckland's rule.
 
-use alloc::collections::{BTreeMap, BTreeSet};
-use core::fmt;
+use alloc::collections::BTreeSet;
 use core::ops::Bound;
 
-use super::{Telegram, When};
+use super::{Queue, Telegram, When};
 
 /// What a dispatcher that merges knows besides its queue.
 ///
@@ -15,9 +14,11 @@ pub(super) struct Merging<K, M> {
     window: f64,
     /// What is queued, by sender, receiver and time.
     pub(super) between: BTreeSet<Between<K>>,
-    add: fn(&mut Self, When, &Telegram<K, M>, &BTreeMap<When, Telegram<K, M>>) -> bool,
+    add: Add<K, M>,
     remove: fn(&mut Self, When, &Telegram<K, M>),
 }
+
+type Add<K, M> = fn(&mut Merging<K, M>, When, &Telegram<K, M>, &Queue<K, M>) -> bool;
 
 pub(super) type Between<K> = (K, K, When);
 
@@ -26,7 +27,7 @@ impl<K: Clone + Ord, M: PartialEq> Merging<K, M> {
         Self { window, between: BTreeSet::new(), add: Self::add_unless_alike, remove: Self::remove_between }
     }
 
-    fn add_unless_alike(&mut self, when: When, new: &Telegram<K, M>, queue: &BTreeMap<When, Telegram<K, M>>) -> bool {
+    fn add_unless_alike(&mut self, when: When, new: &Telegram<K, M>, queue: &Queue<K, M>) -> bool {
         let at = |when| (new.sender.clone(), new.receiver.clone(), when);
         let earliest = When { due: when.due - self.window, number: 0 };
         let is_near = |other: f64| other - when.due < self.window && when.due - other < self.window;
@@ -49,23 +50,12 @@ impl<K: Clone + Ord, M: PartialEq> Merging<K, M> {
 
 impl<K, M> Merging<K, M> {
     /// Returns `false` if a telegram is to be dropped, because one like it is queued.
-    pub(super) fn add(
-        &mut self,
-        when: When,
-        telegram: &Telegram<K, M>,
-        queue: &BTreeMap<When, Telegram<K, M>>,
-    ) -> bool {
+    pub(super) fn add(&mut self, when: When, telegram: &Telegram<K, M>, queue: &Queue<K, M>) -> bool {
         (self.add)(self, when, telegram, queue)
     }
 
     /// A telegram has left the queue.
     pub(super) fn remove(&mut self, when: When, telegram: &Telegram<K, M>) {
         (self.remove)(self, when, telegram);
-    }
-}
-
-impl<K, M> fmt::Debug for Merging<K, M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Merging").field("window", &self.window).finish_non_exhaustive()
     }
 }
