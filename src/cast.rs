@@ -304,7 +304,7 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, W: 'static> Cast<K, M, W
     /// Updates all members, in the order in which they joined. See [`Agent::update`].
     ///
     /// A member that joins meanwhile is first updated in the next tick. `update` neither moves the clock nor delivers what is
-    /// due: the game decides on the order of [`advance`](Self::advance), `update` and [`deliver_due`](Self::deliver_due).
+    /// due: the game decides on the order of [`advance`](Members::advance), `update` and [`deliver_due`](Self::deliver_due).
     pub fn update(&mut self) {
         CastContext::update(self);
     }

@@ -180,7 +180,6 @@ fn members_can_take_turns_one_by_one() {
 
 #[test]
 fn members_that_come_and_go_keep_their_order_and_their_keys() {
-    let mut cast: Cast<u32, &'static str, Vec<u32>> = Cast::new(vec![]);
     struct Counter(u32);
     impl Owner for Counter {
         type Context<'a> = Cast<u32, &'static str, Vec<u32>>;
@@ -204,6 +203,7 @@ fn members_that_come_and_go_keep_their_order_and_their_keys() {
             }
         }
     }
+    let mut cast: Cast<u32, &'static str, Vec<u32>> = Cast::new(vec![]);
     for key in 0..100 {
         cast.add(key, Agent::new(Counter(key), StateMachine::new(&Count))).unwrap();
     }

@@ -333,7 +333,7 @@ fn a_machine_that_stops_cannot_be_stopped_while_its_owner_has_rejoined() {
         "Ann",
         &[("Idle.exit", |ann, fsm, stage| {
             let rejoined = stage.rejoin(&"Ann", ann, fsm, |stage| {
-                stage.with::<Player, _>(&"Ann", |ann, stage| ann.stop(stage)).unwrap();
+                stage.with::<Player, _>(&"Ann", demeanor::Agent::stop).unwrap();
             });
             assert_eq!(rejoined, Ok(()));
         })],
