@@ -82,7 +82,9 @@ macro_rules! states {
                 fsm: &mut Fsm<'_, Player>,
                 stage: &mut Stage,
             ) -> bool {
-                player.perform(&format!("{}: {}", stringify!($state), telegram.message), fsm, stage)
+                let is_told = player.perform(&format!("{}: {}", stringify!($state), telegram.message), fsm, stage);
+                // A question is left to the others, too.
+                is_told && !telegram.message.ends_with('?')
             }
 
             $(fn parent(&self) -> Option<StateRef<Player>> {
