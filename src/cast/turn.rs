@@ -55,8 +55,7 @@ impl<'c, C: CastContext> Turn<'c, C> {
 }
 
 impl<C: CastContext> Drop for Turn<'_, C> {
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "called, it has the turn written to memory and read again: 3 of 11 ns")]
+    #[inline]
     fn drop(&mut self) {
         let members = self.cx.members_mut();
         // Saturating, as a callback may have put other members in the place of these.
