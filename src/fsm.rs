@@ -5,6 +5,7 @@ use core::fmt;
 
 use crate::change::Cause;
 use crate::owner::Owner;
+use crate::seat::Seat;
 use crate::state::{IntoState, State, StateRef, same};
 
 /// A callback's handle on its owner's machine.
@@ -506,6 +507,16 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.machines.has_requests(self.nth)
     }
 
+    /// The machine's seat; `None` in a batch.
+    pub(crate) fn seat(&self) -> Option<&Seat<T>> {
+        self.machines.seat(self.nth)
+    }
+
+    /// Carries out the requests made before, and then lends `act` owner and seat. Does nothing in a batch.
+    pub(crate) fn lend(&mut self, owner: &mut T, cx: &mut T::Context<'_>, act: ActOnSeat<'_, T>) {
+        self.machines.lend(self.nth, owner, cx, act);
+    }
+
     pub(crate) fn view(&self) -> View<'_, T> {
         self.machines.view(self.nth)
     }
@@ -521,6 +532,10 @@ impl<'a, T: Owner> Fsm<'a, T> {
     }
 }
 
+/// What is done with an owner, its seat and its global state within a callback.
+pub(crate) type ActOnSeat<'a, T> =
+    &'a mut dyn FnMut(&mut T, &mut Seat<T>, &StateRef<T>, &mut <T as Owner>::Context<'_>);
+
 /// What a handle points into: one machine, or the machines of many owners that lie side by side. Each method is told of
 /// which of them.
 pub(crate) trait Machines<T: Owner> {
@@ -532,6 +547,12 @@ pub(crate) trait Machines<T: Owner> {
     fn execute_now(&mut self, nth: usize, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool;
     /// Rule 24.
     fn send_now(&mut self, nth: usize, owner: &mut T, message: &T::Message, cx: &mut T::Context<'_>) -> bool;
+    /// The seat that the machine lies in, if it has one of its own.
+    fn seat(&self, _nth: usize) -> Option<&Seat<T>> {
+        None
+    }
+    /// Carries out the requests made before, and then lends the seat, if it lies in one of its own.
+    fn lend(&mut self, _nth: usize, _owner: &mut T, _cx: &mut T::Context<'_>, _act: ActOnSeat<'_, T>) {}
     fn view(&self, nth: usize) -> View<'_, T>;
     fn global(&self) -> &StateRef<T>;
     fn has_requests(&self, nth: usize) -> bool;

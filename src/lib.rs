@@ -426,7 +426,7 @@ mod transition;
 pub use agent::Agent;
 #[cfg(feature = "std")]
 pub use batch::{Batch, DigestHasher, ForeignGlobal, Key};
-pub use cast::{Cast, Delivery, KeyTaken, UnknownReceiver};
+pub use cast::{Cast, CastContext, Delivery, KeyTaken, Members, NotActing, Unavailable, UnknownReceiver};
 pub use change::{Cause, Change, Outcome, Refusal};
 pub use fsm::Fsm;
 pub use machine::StateMachine;

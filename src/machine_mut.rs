@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use crate::fsm::{Fsm, Request};
 use crate::owner::Owner;
 use crate::seat::Seat;
-use crate::single::Single;
+use crate::single::{Single, Watch};
 use crate::state::{IntoState, StateRef};
 use crate::step::Step;
 
@@ -42,13 +42,20 @@ pub struct MachineMut<'a, T: Owner> {
     seat: &'a mut Seat<T>,
     global: &'a StateRef<T>,
     steps: Option<&'a mut Vec<Step<T>>>,
+    watch: Option<Watch<T>>,
     has_changed: bool,
 }
 
 impl<'a, T: Owner> MachineMut<'a, T> {
     #[inline]
     pub(crate) fn new(seat: &'a mut Seat<T>, global: &'a StateRef<T>, steps: Option<&'a mut Vec<Step<T>>>) -> Self {
-        Self { seat, global, steps, has_changed: false }
+        Self { seat, global, steps, watch: None, has_changed: false }
+    }
+
+    /// Has `watch` told where the machine is, each time that this changes.
+    #[inline]
+    pub(crate) fn watched(self, watch: Watch<T>) -> Self {
+        Self { watch: Some(watch), ..self }
     }
 
     /// Returns whether any change was made since the machine was borrowed.
@@ -74,7 +81,7 @@ impl<'a, T: Owner> MachineMut<'a, T> {
     pub fn update(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
         self.has_changed |= match self.seat.lone() {
             Some(state) if self.global.is_none() => self.single().tick_lone(state, owner, cx),
-            _ => tick_all(self.seat, self.global, self.steps.as_deref_mut(), owner, cx),
+            _ => tick_all(self.seat, self.global, self.steps.as_deref_mut(), self.watch, owner, cx),
         }
     }
 
@@ -146,7 +153,7 @@ impl<'a, T: Owner> MachineMut<'a, T> {
 
     #[inline]
     fn single(&mut self) -> Single<'_, T> {
-        single(self.seat, self.global, self.steps.as_deref_mut())
+        single(self.seat, self.global, self.steps.as_deref_mut(), self.watch)
     }
 }
 
@@ -157,10 +164,11 @@ fn tick_all<T: Owner>(
     seat: &mut Seat<T>,
     global: &StateRef<T>,
     steps: Option<&mut Vec<Step<T>>>,
+    watch: Option<Watch<T>>,
     owner: &mut T,
     cx: &mut T::Context<'_>,
 ) -> bool {
-    let mut single = single(seat, global, steps);
+    let mut single = single(seat, global, steps, watch);
     single.tick(owner, cx);
     single.made > 0
 }
@@ -170,8 +178,10 @@ fn single<'a, T: Owner>(
     seat: &'a mut Seat<T>,
     global: &'a StateRef<T>,
     steps: Option<&'a mut Vec<Step<T>>>,
+    watch: Option<Watch<T>>,
 ) -> Single<'a, T> {
     let mut single = Single::new(seat, global);
     single.steps = steps;
+    single.watch = watch;
     single
 }

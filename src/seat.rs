@@ -41,6 +41,19 @@ pub(crate) struct Rare<T: Owner> {
     resumed_at: SmallVec<[f64; 2]>,
     /// The states last changed to, once one callback has led to suspiciously many changes.
     pub(crate) trail: Vec<StateRef<T>>,
+    /// What has happened since a callback lent the seat, if one has.
+    pub(crate) lent: Option<Lent>,
+}
+
+/// What happens to a seat that a callback has lent, until the callback has it back.
+#[derive(Clone, Copy)]
+pub(crate) struct Lent {
+    /// Whether it was lent in an `exit` or `suspend`, so that it may not change state (rule 12).
+    pub(crate) is_being_left: bool,
+    /// How many changes have been made.
+    pub(crate) made: u32,
+    /// How many of the active states, from the outermost, no change has left.
+    pub(crate) kept: usize,
 }
 
 /// A path that another state was pushed over. Time stands still in it (rule 18).
@@ -95,6 +108,7 @@ impl<T: Owner> Seat<T> {
         let mut replaced = Vec::new();
         if !path.is_empty() || self.rare.is_some() {
             let entered_at = self.entered_at;
+            self.note_change(0);
             let rare = self.rare_mut();
             let kept = rare.ancestors.iter().zip(&path).take_while(|(active, placed)| active == placed).count();
             rare.ancestors_entered_at.truncate(kept);
@@ -266,6 +280,40 @@ impl<T: Owner> Seat<T> {
         }
     }
 
+    /// Notes, for the callback that has lent the seat, a change that leaves the outermost `kept` active states alone.
+    #[inline]
+    pub(crate) fn note_change(&mut self, kept: usize) {
+        if let Some(lent) = self.rare.as_mut().and_then(|rare| rare.lent.as_mut()) {
+            lent.made += 1;
+            lent.kept = lent.kept.min(kept);
+        }
+    }
+
+    /// Whether it was lent in an `exit` or `suspend`.
+    pub(crate) fn is_being_left(&self) -> bool {
+        self.rare.as_ref().and_then(|rare| rare.lent).is_some_and(|lent| lent.is_being_left)
+    }
+
+    /// Begins to note what happens while the seat is lent. Returns what was noted of a loan around this one.
+    pub(crate) fn begin_loan(&mut self, is_being_left: bool) -> Option<Lent> {
+        let lent = Lent { is_being_left: is_being_left || self.is_being_left(), made: 0, kept: usize::MAX };
+        self.rare_mut().lent.replace(lent)
+    }
+
+    /// Ends a loan, and goes on with the one around it. Returns how many changes were made, and how many of the outermost
+    /// active states none of them has left.
+    pub(crate) fn end_loan(&mut self, outer: Option<Lent>) -> (u32, usize) {
+        // Another machine may have been put in its place.
+        let lent = self.rare_mut().lent.take();
+        let (made, kept) = lent.map_or((1, 0), |lent| (lent.made, lent.kept));
+        let outer = outer.map(|outer| Lent { made: outer.made + made, kept: outer.kept.min(kept), ..outer });
+        self.rare_mut().lent = outer;
+        if self.rare.as_ref().is_some_and(|rare| rare.is_plain()) {
+            self.rare = None;
+        }
+        (made, kept)
+    }
+
     /// The descendant last active in `composite`, if any was.
     pub(crate) fn remembered(&self, composite: &StateRef<T>) -> Option<&StateRef<T>> {
         let rare = self.rare.as_ref()?;
@@ -294,11 +342,20 @@ pub(crate) fn path_to<T: Owner>(state: &StateRef<T>) -> Result<Path<T>, &'static
     Ok(path)
 }
 
+impl<T: Owner> Rare<T> {
+    /// Whether a seat can do without it.
+    fn is_plain(&self) -> bool {
+        let Self { ancestors, ancestors_entered_at: _, stack, history, resumed_at, trail, lent } = self;
+        let has_states = !(ancestors.is_empty() && stack.is_empty() && history.is_empty() && trail.is_empty());
+        !has_states && resumed_at.is_empty() && lent.is_none()
+    }
+}
+
 #[cfg(feature = "std")]
 impl<T: Owner> Rare<T> {
     /// Empties it, all but its room. Returns the states that it held.
     pub(crate) fn empty_into(&mut self, mut take: impl FnMut(StateRef<T>)) {
-        let Self { ancestors, ancestors_entered_at, stack, history, resumed_at: _, trail } = self;
+        let Self { ancestors, ancestors_entered_at, stack, history, resumed_at: _, trail, lent: _ } = self;
         ancestors_entered_at.clear();
         // Popped rather than drained: of most there are none, which a drain takes longer to find out.
         while let Some(state) = ancestors.pop().or_else(|| trail.pop()) {
@@ -340,6 +397,7 @@ impl<T: Owner> Clone for Rare<T> {
             history: self.history.clone(),
             resumed_at: SmallVec::new(),
             trail: self.trail.clone(),
+            lent: None,
         }
     }
 }
@@ -353,6 +411,7 @@ impl<T: Owner> Default for Rare<T> {
             history: Vec::new(),
             resumed_at: SmallVec::new(),
             trail: Vec::new(),
+            lent: None,
         }
     }
 }

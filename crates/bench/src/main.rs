@@ -5,6 +5,7 @@
 //! cargo run --release -p bench -- definitions --only values
 //! cargo run --release -p bench -- batch --owners 10000,1000000 --churn 1,100 --size 64
 //! cargo run --release -p bench -- corners --owners 2000,20000 --only refuses
+//! cargo run --release -p bench -- cast
 //! cargo run --release -p bench -- threads --owners 1000000 --churn 1,100 --only light
 //! ```
 //!
@@ -14,6 +15,7 @@
 //! | `batch` | many owners in a batch, beside loops by hand and peers |
 //! | `definitions` | a machine with conditions, in Rust and from a file; a table of many states, beside an interpreter |
 //! | `corners` | what a batch cannot do in its usual way, beside one machine per owner (`corners/`) |
+//! | `cast` | members that send each other telegrams, beside agents in a `Vec` (`casts/`) |
 //! | `threads` | a batch on one thread and on all, and the serial share of its ticks (`threads/serial.rs`) |
 //!
 //! All contenders of a table or row do the same work (`workload.rs`), in interleaved rounds (`runner.rs`), and must come to
@@ -29,6 +31,7 @@
     reason = "the work must be compiled into every contender, or calls to it are measured"
 )]
 
+mod casts;
 mod contender;
 mod contenders;
 mod corners;
@@ -57,6 +60,7 @@ fn main() -> ExitCode {
         Tables::Batch => contests(&options, Size::batch),
         Tables::Corners => corners(&options),
         Tables::Threads => threads(&options),
+        Tables::Cast => casts(&options),
     };
     if let Err(why) = tables {
         eprintln!("{why}");
@@ -141,6 +145,13 @@ fn corners(options: &Options) -> Result<(), String> {
         println!("\nIn each tick 10 % go to one of 16 new shared states: the second tenth of the run, and the last.");
         println!("{table}");
     }
+    Ok(())
+}
+
+fn casts(options: &Options) -> Result<(), String> {
+    let table = casts::table(options.rounds.into(), |name| options.is_wanted(name))?;
+    println!("\nTimes are nanoseconds per callback, or per telegram; the ratio is the median of the rounds' ratios.");
+    println!("{table}");
     Ok(())
 }
 

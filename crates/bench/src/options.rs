@@ -43,6 +43,8 @@ pub(crate) enum Tables {
     /// A batch on one thread and on all, by the shape of its buckets; how much of a tick runs on one thread only, and how much
     /// faster that lets 8, 16 and 64 cores be.
     Threads,
+    /// Members of a cast that are updated and send each other telegrams, beside agents in a `Vec`.
+    Cast,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -82,6 +84,7 @@ impl Tables {
             Self::Machines | Self::Batch => &[10_000, 1_000_000],
             Self::Corners => &[2_000, 20_000, 1_000_000],
             Self::Threads => &[100_000, 1_000_000],
+            Self::Cast => &[],
         }
     }
 
