@@ -1,11 +1,13 @@
 //! An owner together with its machine.
 
-use core::fmt;
 use core::ops::{Deref, DerefMut};
+use core::{fmt, mem};
 
 use crate::fsm::Fsm;
 use crate::machine::StateMachine;
+use crate::machine_mut::MachineMut;
 use crate::owner::Owner;
+use crate::single::Watch;
 use crate::state::IntoState;
 use crate::waiting::NextWake;
 
@@ -170,6 +172,16 @@ impl<T: Owner> Agent<T> {
     /// Returns the machine for changing what no callback needs to know of.
     pub fn machine_mut(&mut self) -> &mut StateMachine<T> {
         &mut self.machine
+    }
+
+    /// How many bytes after the agent's address its owner and its machine's seat lie.
+    pub(crate) const OFFSETS: (usize, usize) =
+        (mem::offset_of!(Self, owner), mem::offset_of!(Self, machine) + StateMachine::<T>::SEAT_OFFSET);
+
+    /// The owner, and its machine's methods with `watch` told of each change.
+    #[inline]
+    pub(crate) fn watched(&mut self, watch: Watch<T>) -> (&mut T, MachineMut<'_, T>) {
+        (&mut self.owner, self.machine.recording(None).watched(watch))
     }
 
     /// Takes owner and machine apart.

@@ -1,30 +1,34 @@
 //! Characters of different types that send each other telegrams, from within their callbacks too.
 //!
-//! What can happen to a telegram is in [`delivery`], how a member is lent to a callback in [`turn`].
+//! The members and what can be asked of them is in [`members`], the place of one in [`slot`]; how a member is lent to a callback,
+//! and when a telegram arrives, in [`turn`]; the end of what has none in [`put_off`]; how a member that is acting is a member
+//! again in [`rejoin`]. [`context`] is for a game that has a context of its own.
 
+mod context;
 mod delivery;
+mod member;
+mod members;
+mod put_off;
+mod rejoin;
+mod slot;
 mod turn;
+mod unavailable;
 
-use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 use core::fmt;
-use core::time::Duration;
+use core::ops::{Deref, DerefMut};
 
-use log::{debug, error, warn};
-
+pub use self::context::CastContext;
 pub use self::delivery::{Delivery, KeyTaken, UnknownReceiver};
-use self::turn::{AnyMember, Member, Turn};
+pub use self::members::Members;
+pub use self::unavailable::{NotActing, Unavailable};
 use crate::agent::Agent;
+use crate::fsm::Fsm;
 use crate::message::{Dispatcher, Telegram};
 use crate::owner::Owner;
-use crate::time::GameTime;
 
-/// How deep a telegram may be delivered within the handling of another; deeper ones are put off.
-const MOST_NESTED: u32 = 64;
-
-/// How many times in a row a telegram may be put off by the handling of one that was itself put off; more is treated as a loop.
-const MOST_ROUNDS: u32 = 1000;
+/// What the log calls what a cast tells it.
+const TELEGRAMS: &str = "demeanor::cast";
 
 /// Characters of different types that send each other telegrams: the members, the queue of delayed telegrams, the clock, and
 /// the world that they share.
@@ -45,23 +49,89 @@ const MOST_ROUNDS: u32 = 1000;
 /// [`world`](Self::world). It does the work of the entity manager and the message dispatcher in Buckland's *Programming Game
 /// AI by Example*.
 ///
+/// What runs no callback, such as [`get`](Members::get), [`iter`](Members::iter), [`state_of`](Members::state_of),
+/// [`add`](Members::add) and [`advance`](Members::advance), is a method of [`Members`], to which a cast dereferences. A game
+/// that is to be the context itself, with methods of its own, holds the `Members` in its struct and implements
+/// [`CastContext`]; then the methods here are methods of that struct.
+///
 /// # Who is acting
 ///
 /// A member is *acting* while a callback of it runs: in its turn of [`update`](Self::update), in handling a telegram, or in
-/// [`with`](Self::with). Meanwhile it is lent to the callback, so [`get`](Self::get) does not find it, although it is still a
-/// member.
+/// [`with`](Self::with). Meanwhile it is lent to the callback: [`get`](Members::get) says
+/// [`Acting`](Unavailable::Acting), although it is still a member. The state that it is in can be asked for.
+/// [`rejoin`](Self::rejoin) makes it a member like the others for the length of a call, so that they can send to it, read it
+/// and change it, as they do in C++ and C#.
 ///
 /// # When a telegram arrives
 ///
 /// - A telegram to a member that is not acting is delivered within the call of [`send`](Self::send), before the sender goes
 ///   on. So are those that its receiver sends in turn, depth first.
 /// - A telegram to a member that is acting, such as the sender itself, is *put off*: it is delivered when that member's turn
-///   is over, in the order of sending.
+///   is over, in the order of sending. To have it handled within the call, [`rejoin`](Self::rejoin) first; or, if it is to
+///   oneself, use [`Fsm::send_now`].
 /// - So that long chains do not overflow the stack, a telegram within 64 others is put off until the outermost turn is over.
-///   A chain of put-off telegrams that does not end after 1000 is treated as a loop: the next one is dropped, with an error
-///   in the log.
+///   One that is [posted](Self::post) waits for that, too.
 /// - One sent with [`send_after`](Self::send_after) waits in the queue, and is delivered when the caller asks for what is
-///   due, with [`deliver_due`](Self::deliver_due) or one by one with [`pop_due`](Self::pop_due).
+///   due, with [`deliver_due`](Self::deliver_due) or one by one with [`pop_due`](Members::pop_due).
+///
+/// # Exchanges without end
+///
+/// All telegrams of one outermost turn that one telegram leads to, directly or through others, are an *exchange*. It may have
+/// 100 000 telegrams, and 32 more for each member, and 1000 of them in a row may each be put off by the handling of the one
+/// before. What is sent beyond that is [dropped](Delivery::Dropped), and an error in the log names who took part. All else is
+/// delivered.
+///
+/// # Where does the data live?
+///
+/// What other members read or write lies in [`world`](Self::world): positions, scores, who has the ball. It is there whoever
+/// is acting. The owner is who somebody is: what only its own states read. Where members of several types have much in
+/// common, as goalkeepers and field players do, that part is a struct of its own in the world, by key:
+///
+/// ```
+/// use demeanor::{Agent, Cast, Fsm, Owner, State, StateMachine, Telegram};
+/// use std::collections::BTreeMap;
+///
+/// #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// enum Name { Keeper, Striker }
+///
+/// /// What all players have, and all may see.
+/// struct Body { x: f32, speed: f32 }
+///
+/// struct Pitch { bodies: BTreeMap<Name, Body> }
+/// type Match = Cast<Name, (), Pitch>;
+///
+/// struct Keeper { goal: f32 }
+/// struct Striker;
+/// impl Owner for Keeper { type Context<'a> = Match; type Message = Telegram<Name, ()>; }
+/// impl Owner for Striker { type Context<'a> = Match; type Message = Telegram<Name, ()>; }
+///
+/// struct TendGoal;
+/// struct Dribble;
+/// impl State<Keeper> for TendGoal {
+///     fn update(&self, keeper: &mut Keeper, _: &mut Fsm<'_, Keeper>, game: &mut Match) {
+///         let bodies = &mut game.world.bodies;
+///         let threat = bodies[&Name::Striker].x; // whoever is acting
+///         if let Some(own) = bodies.get_mut(&Name::Keeper) {
+///             own.x = (keeper.goal + threat) / 2.0;
+///         }
+///     }
+/// }
+/// impl State<Striker> for Dribble {
+///     fn update(&self, _: &mut Striker, _: &mut Fsm<'_, Striker>, game: &mut Match) {
+///         if let Some(own) = game.world.bodies.get_mut(&Name::Striker) {
+///             own.x += own.speed;
+///         }
+///     }
+/// }
+///
+/// let bodies = BTreeMap::from([(Name::Keeper, Body { x: 0.0, speed: 1.0 }), (Name::Striker, Body { x: 8.0, speed: -2.0 })]);
+/// let mut game = Match::new(Pitch { bodies });
+/// game.add(Name::Striker, Agent::new(Striker, StateMachine::new(&Dribble)))?;
+/// game.add(Name::Keeper, Agent::new(Keeper { goal: 0.0 }, StateMachine::new(&TendGoal)))?;
+/// game.update();
+/// assert_eq!(game.world.bodies[&Name::Keeper].x, 3.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # When a callback panics
 ///
@@ -106,7 +176,7 @@ const MOST_ROUNDS: u32 = 1000;
 /// struct Home;
 /// impl State<Miner> for Home {
 ///     fn update(&self, _: &mut Miner, _: &mut Fsm<'_, Miner>, town: &mut Town) {
-///         assert_eq!(town.send(Name::Bob, Name::Elsa, News::HiHoney), Ok(Delivery::Handled));
+///         assert_eq!(town.send(Name::Bob, Name::Elsa, News::HiHoney), Delivery::Handled);
 ///         town.world.push("Bob sits down");
 ///     }
 ///
@@ -132,7 +202,8 @@ const MOST_ROUNDS: u32 = 1000;
 ///         town: &mut Town,
 ///     ) -> bool {
 ///         town.world.push("Elsa puts the stew in the oven");
-///         town.send_after(1.5, Name::Elsa, telegram.sender, News::StewReady).is_ok()
+///         town.send_after(1.5, Name::Elsa, telegram.sender, News::StewReady);
+///         true
 ///     }
 /// }
 ///
@@ -152,80 +223,30 @@ const MOST_ROUNDS: u32 = 1000;
 pub struct Cast<K, M, W> {
     /// What the members share: a map, a score, a page to write on.
     pub world: W,
-    time: GameTime,
-    dispatcher: Dispatcher<K, M>,
-    /// By place: a member that joined earlier has a lower one. Places are not used again.
-    members: BTreeMap<u64, Slot<K, M, W>>,
-    places: BTreeMap<K, u64>,
-    /// The place of the next member that joins.
-    next_place: u64,
-    /// Telegrams that were nested too deep.
-    too_deep: VecDeque<PutOff<K, M>>,
-    /// How many turns are nested just now.
-    depth: u32,
-    /// The round of the telegram being handled; 0 if it was not put off.
-    round: u32,
+    members: Members<K, M, Self>,
 }
 
-struct Slot<K, M, W> {
-    key: K,
-    /// `None` while the member is acting.
-    member: Option<Box<AnyMember<K, M, W>>>,
-    /// Telegrams that have come while the member was acting.
-    put_off: VecDeque<PutOff<K, M>>,
-}
+impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, W: 'static> CastContext for Cast<K, M, W> {
+    type Key = K;
+    type Message = M;
 
-/// A telegram that is delivered when a turn is over.
-struct PutOff<K, M> {
-    /// How often in a row telegrams were put off to get to this one.
-    round: u32,
-    telegram: Telegram<K, M>,
+    #[inline]
+    fn members_mut(&mut self) -> &mut Members<K, M, Self> {
+        &mut self.members
+    }
 }
 
 impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, W: 'static> Cast<K, M, W> {
     /// Creates a cast without members, at time zero.
     pub fn new(world: W) -> Self {
-        Self {
-            world,
-            time: GameTime::new(),
-            dispatcher: Dispatcher::new(),
-            members: BTreeMap::new(),
-            places: BTreeMap::new(),
-            next_place: 0,
-            too_deep: VecDeque::new(),
-            depth: 0,
-            round: 0,
-        }
+        Self { world, members: Members::new() }
     }
 
     /// Replaces the queue of delayed telegrams: by one that [merges](Dispatcher::merging_within), or one from a saved game.
     #[must_use]
     pub fn with_dispatcher(mut self, dispatcher: Dispatcher<K, M>) -> Self {
-        self.dispatcher = dispatcher;
+        *self.members.dispatcher_mut() = dispatcher;
         self
-    }
-
-    /// Adds a member without calling a callback: a machine made by `new` is in its state without having entered it (rule 1).
-    ///
-    /// A member that is added from within a callback can receive telegrams at once, and is first updated in the next
-    /// [`update`](Self::update).
-    ///
-    /// # Errors
-    ///
-    /// When there is a member with that key already. The agent is in the error.
-    pub fn add<T>(&mut self, key: K, agent: Agent<T>) -> Result<(), KeyTaken<K, T>>
-    where
-        T: for<'a> Owner<Context<'a> = Self, Message = Telegram<K, M>>,
-        Agent<T>: Send + Sync,
-    {
-        if self.places.contains_key(&key) {
-            return Err(KeyTaken { key, agent });
-        }
-        let place = self.next_place;
-        self.next_place += 1;
-        self.places.insert(key.clone(), place);
-        self.members.insert(place, Slot { key, member: Some(Box::new(agent)), put_off: VecDeque::new() });
-        Ok(())
     }
 
     /// Adds a member and starts its machine: `enter` runs along the active path, and may send.
@@ -267,69 +288,144 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, W: 'static> Cast<K, M, W
         T: for<'a> Owner<Context<'a> = Self, Message = Telegram<K, M>>,
         Agent<T>: Send + Sync,
     {
-        let place = self.next_place;
-        self.add(key, agent)?;
-        self.act(place, Member::start);
-        Ok(())
-    }
-
-    /// Removes a member and returns it, without calling a callback.
-    ///
-    /// Returns `None` if there is no member with that key, if it is not an `Agent<T>`, or while it is acting; then it stays.
-    /// Telegrams queued for it stay, too: when they are due, their receiver is unknown, unless another member has that key by
-    /// then. [`Dispatcher::retain`] removes them.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use demeanor::{Agent, Cast, Owner, State, StateMachine, Telegram};
-    /// # struct Goblin { gold: u32 }
-    /// # impl Owner for Goblin { type Context<'a> = Cast<u32, (), ()>; type Message = Telegram<u32, ()>; }
-    /// # struct Lurk;
-    /// # impl State<Goblin> for Lurk {}
-    ///
-    /// let mut level: Cast<u32, (), ()> = Cast::new(());
-    /// level.add(7, Agent::new(Goblin { gold: 3 }, StateMachine::new(&Lurk)))?;
-    ///
-    /// let goblin = level.remove::<Goblin>(&7).unwrap();
-    /// assert_eq!(goblin.gold, 3);
-    /// assert!(level.is_empty());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn remove<T: Owner>(&mut self, key: &K) -> Option<Agent<T>> {
-        self.get::<T>(key)?;
-        let member = self.take(key)?.member?;
-        member.into_any().downcast().ok().map(|agent| *agent)
-    }
-
-    /// Drops a member of any type, without calling a callback. Returns whether there was one.
-    ///
-    /// This works from within the member's own callback, too: it stops being a member at once, and is dropped when its turn is
-    /// over. Telegrams that were put off for it are dropped, with a warning in the log. For those queued for it, see
-    /// [`remove`](Self::remove).
-    pub fn dismiss(&mut self, key: &K) -> bool {
-        self.take(key).is_some()
+        CastContext::spawn(self, key, agent)
     }
 
     /// Starts the machines of all members, in the order in which they joined. See [`Agent::start`].
     pub fn start(&mut self) {
-        self.act_each(Member::start);
+        CastContext::start(self);
     }
 
     /// Stops the machines of all members, in the order in which they joined. See [`Agent::stop`].
     pub fn stop(&mut self) {
-        self.act_each(Member::stop);
+        CastContext::stop(self);
     }
 
     /// Updates all members, in the order in which they joined. See [`Agent::update`].
     ///
     /// A member that joins meanwhile is first updated in the next tick. `update` neither moves the clock nor delivers what is
-    /// due: the game decides on the order of [`advance`](Self::advance), `update` and [`deliver_due`](Self::deliver_due).
+    /// due: the game decides on the order of [`advance`](Members::advance), `update` and [`deliver_due`](Self::deliver_due).
     pub fn update(&mut self) {
-        self.act_each(Member::update);
+        CastContext::update(self);
     }
 
-    /// Sends a telegram. A member that is not acting receives it within the call; one that is, when its turn is over.
+    /// Updates one member. See [`Agent::update`]. Returns whether it was updated: not if there is no such member, or while it is
+    /// acting.
+    ///
+    /// For a game in which each character thinks and then moves, before the next one does.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::{Agent, Cast, Fsm, Owner, State, StateMachine, Telegram};
+    ///
+    /// type Level = Cast<u32, (), Vec<String>>;
+    ///
+    /// struct Goblin;
+    /// impl Owner for Goblin {
+    ///     type Context<'a> = Level;
+    ///     type Message = Telegram<u32, ()>;
+    /// }
+    ///
+    /// struct Lurk;
+    /// impl State<Goblin> for Lurk {
+    ///     fn update(&self, _: &mut Goblin, _: &mut Fsm<'_, Goblin>, level: &mut Level) {
+    ///         level.world.push("thinks".to_string());
+    ///     }
+    /// }
+    ///
+    /// let mut level = Level::new(vec![]);
+    /// level.add(1, Agent::new(Goblin, StateMachine::new(&Lurk)))?;
+    /// level.add(2, Agent::new(Goblin, StateMachine::new(&Lurk)))?;
+    /// for goblin in [1, 2] {
+    ///     level.update_one(&goblin);
+    ///     level.world.push(format!("{goblin} moves"));
+    /// }
+    /// assert_eq!(level.world, ["thinks", "1 moves", "thinks", "2 moves"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn update_one(&mut self, key: &K) -> bool {
+        CastContext::update_one(self, key)
+    }
+
+    /// Sends a telegram. A member that is not acting receives it within the call; one that is, when its turn is over. Returns
+    /// what has become of it, which a sender that does not care can leave.
+    ///
+    /// If there is no such receiver, the telegram is dropped with a warning in the log; [`deliver`](Self::deliver) hands it
+    /// back. To send the acting member itself a telegram that is handled within the call, as in Buckland's C++, use
+    /// [`Fsm::send_now`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::{Cast, Delivery};
+    ///
+    /// let mut nobody: Cast<&str, &str, ()> = Cast::new(());
+    /// assert_eq!(nobody.send("Bob", "Elsa", "hi honey"), Delivery::UnknownReceiver);
+    /// ```
+    pub fn send(&mut self, sender: K, receiver: K, message: M) -> Delivery {
+        CastContext::send(self, sender, receiver, message)
+    }
+
+    /// Sends a telegram that is due after `delay`, in seconds. It is queued until then, and delivered by
+    /// [`deliver_due`](Self::deliver_due). The receiver need not be a member before that.
+    ///
+    /// If `delay` is zero, negative or not a number, the telegram is [sent](Self::send) at once, as in Buckland's
+    /// `DispatchMessage`.
+    pub fn send_after(&mut self, delay: f64, sender: K, receiver: K, message: M) -> Delivery {
+        CastContext::send_after(self, delay, sender, receiver, message)
+    }
+
+    /// Sends a telegram that is delivered when the outermost turn is over: when no member is acting any more. Outside of any
+    /// turn it is delivered within the call. An unknown receiver is a warning in the log.
+    ///
+    /// For what is to be known to all when everybody has done what is being done: "the round is over".
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::{Agent, Cast, Fsm, Owner, State, StateMachine, Telegram};
+    ///
+    /// type Level = Cast<u32, &'static str, Vec<&'static str>>;
+    ///
+    /// struct Goblin;
+    /// impl Owner for Goblin {
+    ///     type Context<'a> = Level;
+    ///     type Message = Telegram<u32, &'static str>;
+    /// }
+    ///
+    /// struct Lurk;
+    /// impl State<Goblin> for Lurk {
+    ///     fn update(&self, _: &mut Goblin, _: &mut Fsm<'_, Goblin>, level: &mut Level) {
+    ///         level.post(1, 2, "posted");
+    ///         level.send(1, 2, "sent");
+    ///     }
+    ///
+    ///     fn on_message(
+    ///         &self,
+    ///         _: &mut Goblin,
+    ///         telegram: &Telegram<u32, &'static str>,
+    ///         _: &mut Fsm<'_, Goblin>,
+    ///         level: &mut Level,
+    ///     ) -> bool {
+    ///         level.world.push(telegram.message);
+    ///         true
+    ///     }
+    /// }
+    ///
+    /// let mut level = Level::new(vec![]);
+    /// level.add(1, Agent::new(Goblin, StateMachine::new(&Lurk)))?;
+    /// level.add(2, Agent::new(Goblin, StateMachine::new(&Lurk)))?;
+    /// level.update_one(&1);
+    /// assert_eq!(level.world, ["sent", "posted"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn post(&mut self, sender: K, receiver: K, message: M) {
+        CastContext::post(self, sender, receiver, message);
+    }
+
+    /// Delivers a telegram at once, as [`send`](Self::send) does, and hands it back if there is nobody to receive it: the other
+    /// half of [`pop_due`](Members::pop_due).
     ///
     /// # Errors
     ///
@@ -341,150 +437,29 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, W: 'static> Cast<K, M, W
     /// use demeanor::{Cast, Telegram};
     ///
     /// let mut nobody: Cast<&str, &str, ()> = Cast::new(());
-    /// let unknown = nobody.send("Bob", "Elsa", "hi honey").unwrap_err();
+    /// let unknown = nobody.deliver(Telegram::new("Bob", "Elsa", "hi honey")).unwrap_err();
     /// assert_eq!(unknown.to_string(), r#"there is no "Elsa" to receive the telegram from "Bob""#);
     /// assert_eq!(unknown.telegram, Telegram::new("Bob", "Elsa", "hi honey"));
     /// ```
-    pub fn send(&mut self, sender: K, receiver: K, message: M) -> Result<Delivery, UnknownReceiver<K, M>> {
-        self.deliver(Telegram::new(sender, receiver, message))
-    }
-
-    /// Sends a telegram that is due after `delay`, in seconds. It is queued until then, and delivered by
-    /// [`deliver_due`](Self::deliver_due). The receiver need not be a member before that.
-    ///
-    /// If `delay` is zero, negative or not a number, the telegram is [sent](Self::send) at once, as in Buckland's
-    /// `DispatchMessage`.
-    ///
-    /// # Errors
-    ///
-    /// When there is no delay and no such receiver.
-    pub fn send_after(
-        &mut self,
-        delay: f64,
-        sender: K,
-        receiver: K,
-        message: M,
-    ) -> Result<Delivery, UnknownReceiver<K, M>> {
-        let telegram = Telegram::new(sender, receiver, message);
-        if delay > 0.0 {
-            self.dispatcher.send_after(delay, telegram, self.now());
-            Ok(Delivery::Delayed)
-        } else {
-            self.deliver(telegram)
-        }
-    }
-
-    /// Delivers a telegram at once, as [`send`](Self::send) does: the other half of [`pop_due`](Self::pop_due).
-    ///
-    /// # Errors
-    ///
-    /// When there is no such receiver. The telegram is in the error, and a warning in the log.
     pub fn deliver(&mut self, telegram: Telegram<K, M>) -> Result<Delivery, UnknownReceiver<K, M>> {
-        let Some(&place) = self.places.get(&telegram.receiver) else {
-            let unknown = UnknownReceiver { telegram };
-            warn!("{unknown}");
-            return Err(unknown);
-        };
-        let round = self.round + 1;
-        match self.members.get_mut(&place) {
-            Some(slot) if slot.member.is_none() => {
-                slot.put_off.push_back(PutOff { round, telegram });
-                return Ok(Delivery::PutOff);
-            }
-            _ if self.depth >= MOST_NESTED => {
-                self.too_deep.push_back(PutOff { round, telegram });
-                return Ok(Delivery::PutOff);
-            }
-            _ => {}
-        }
-        match self.act(place, |member, cast| member.receive(&telegram, cast)) {
-            Some(true) => Ok(Delivery::Handled),
-            _ => Ok(Delivery::Declined),
-        }
+        CastContext::deliver(self, telegram)
     }
 
-    /// Takes out the telegram that has been due the longest, if any is due by the cast's clock. For a caller that has to do
-    /// something before or after each delivery; others use [`deliver_due`](Self::deliver_due).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use demeanor::Cast;
-    /// use std::time::Duration;
-    ///
-    /// let mut cast: Cast<&str, &str, ()> = Cast::new(());
-    /// cast.send_after(1.5, "Elsa", "Elsa", "stew ready").unwrap();
-    /// cast.advance(Duration::from_secs(2));
-    ///
-    /// let mut unknown = 0;
-    /// while let Some(telegram) = cast.pop_due() {
-    ///     println!("for {}: {}", telegram.receiver, telegram.message);
-    ///     unknown += usize::from(cast.deliver(telegram).is_err());
-    /// }
-    /// assert_eq!(unknown, 1);
-    /// ```
-    pub fn pop_due(&mut self) -> Option<Telegram<K, M>> {
-        self.dispatcher.pop_due(self.now())
-    }
-
-    /// Delivers all telegrams that are due by the cast's clock, in the order of their due times and then of sending.
+    /// Delivers all telegrams that are due by the cast's clock, in the order of their due times and then of sending. What is
+    /// sent meanwhile waits for the next call, even if it is due already.
     ///
     /// Returns those whose receiver is unknown; each has been logged, too.
     pub fn deliver_due(&mut self) -> Vec<UnknownReceiver<K, M>> {
-        let mut unknown = Vec::new();
-        while let Some(telegram) = self.pop_due() {
-            unknown.extend(self.deliver(telegram).err());
-        }
-        unknown
-    }
-
-    /// Returns the queue of delayed telegrams.
-    #[must_use]
-    pub fn dispatcher(&self) -> &Dispatcher<K, M> {
-        &self.dispatcher
-    }
-
-    /// Returns the queue of delayed telegrams, to remove some or to queue others.
-    pub fn dispatcher_mut(&mut self) -> &mut Dispatcher<K, M> {
-        &mut self.dispatcher
-    }
-
-    /// Moves the clock on to the next tick, `elapsed` after the last.
-    pub fn advance(&mut self, elapsed: Duration) {
-        self.time.advance(elapsed);
-    }
-
-    /// Returns the clock.
-    #[must_use]
-    pub fn time(&self) -> GameTime {
-        self.time
-    }
-
-    /// Returns the time by the cast's clock, in seconds: what the members' [`Owner::now`] returns, so that states can ask how
-    /// long they have been in.
-    #[must_use]
-    pub fn now(&self) -> f64 {
-        self.time.total().as_secs_f64()
-    }
-
-    /// Returns a member. `None` if there is none with that key, if it is not an `Agent<T>`, or while it is
-    /// [acting](Self#who-is-acting).
-    #[must_use]
-    pub fn get<T: Owner>(&self, key: &K) -> Option<&Agent<T>> {
-        let place = self.places.get(key)?;
-        self.members.get(place)?.member.as_deref()?.as_any().downcast_ref()
-    }
-
-    /// Returns a member mutably. `None` as for [`get`](Self::get). To call methods of its machine that take the cast as their
-    /// context, see [`with`](Self::with).
-    pub fn get_mut<T: Owner>(&mut self, key: &K) -> Option<&mut Agent<T>> {
-        let place = self.places.get(key)?;
-        self.members.get_mut(place)?.member.as_deref_mut()?.as_any_mut().downcast_mut()
+        CastContext::deliver_due(self)
     }
 
     /// Lends a member and the cast to `act`: a turn of that member, in which the methods of its machine can be called.
     ///
-    /// Returns what `act` returns; `None` as for [`get`](Self::get).
+    /// Returns what `act` returns.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such member, when its owner is of another type, or while it is acting.
     ///
     /// # Examples
     ///
@@ -507,118 +482,128 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, W: 'static> Cast<K, M, W
     /// let mut level = Level::new(());
     /// level.add(7, Agent::new(Goblin, StateMachine::new(&Lurk)))?;
     ///
-    /// let done = level.with::<Goblin, _>(&7, |goblin, level| goblin.change_state(&Flee, level));
-    /// assert_eq!(done, Some(true));
-    /// assert!(level.get::<Goblin>(&7).unwrap().machine().is_in_state(&Flee));
+    /// let done = level.with::<Goblin, _>(&7, |goblin, level| goblin.change_state(&Flee, level))?;
+    /// assert!(done);
+    /// assert!(level.is_in_state::<Goblin, _>(&7, &Flee));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn with<T: Owner, R>(&mut self, key: &K, act: impl FnOnce(&mut Agent<T>, &mut Self) -> R) -> Option<R> {
-        self.get::<T>(key)?;
-        let place = *self.places.get(key)?;
-        self.act(place, |member, cast| member.as_any_mut().downcast_mut().map(|agent| act(agent, cast))).flatten()
+    pub fn with<T: Owner, R>(
+        &mut self,
+        key: &K,
+        act: impl FnOnce(&mut Agent<T>, &mut Self) -> R,
+    ) -> Result<R, Unavailable> {
+        CastContext::with(self, key, act)
     }
 
-    /// Returns whether there is a member with that key, acting or not.
-    #[must_use]
-    pub fn contains(&self, key: &K) -> bool {
-        self.places.contains_key(key)
+    /// Makes the acting member a member again for the length of `act`: others can send to it, read it and change it, as deep
+    /// as they do in the code that is ported. `owner` and `fsm` are those of the callback. Returns what `act` returns.
+    ///
+    /// The requests that the callback has made before are carried out first, as in
+    /// [`change_state_now`](Fsm::change_state_now). Afterwards the callback goes on with its owner and its machine, and with
+    /// whatever has happened to them; its machine may be in another state by then. In `exit` the machine cannot change state
+    /// meanwhile: that is refused with a warning (rule 12). What was put off for the member before stays put off.
+    ///
+    /// While `act` runs, `owner` is [`Default::default`], which nobody sees.
+    ///
+    /// # Errors
+    ///
+    /// When the member with that key is not acting, or when owner and handle are not those that its callback was given.
+    /// Then nothing has happened, and `act` is not called.
+    ///
+    /// # Examples
+    ///
+    /// The waiting player asks for the ball; the passer kicks it, and tells him where to run, before he goes on.
+    ///
+    /// ```
+    /// use demeanor::{Agent, Cast, Fsm, Owner, State, StateMachine, Telegram};
+    ///
+    /// #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    /// enum Name { Waiting, Passer }
+    /// enum News { PassToMe, ReceiveBall }
+    /// type Match = Cast<Name, News, Vec<&'static str>>;
+    ///
+    /// #[derive(Default)]
+    /// struct Player;
+    /// impl Owner for Player {
+    ///     type Context<'a> = Match;
+    ///     type Message = Telegram<Name, News>;
+    /// }
+    ///
+    /// struct Play;
+    /// struct ReceiveBall;
+    /// impl State<Player> for Play {
+    ///     fn update(&self, player: &mut Player, fsm: &mut Fsm<'_, Player>, game: &mut Match) {
+    ///         let asked = game.rejoin(&Name::Waiting, player, fsm, |game| {
+    ///             game.send(Name::Waiting, Name::Passer, News::PassToMe);
+    ///         });
+    ///         assert!(asked.is_ok() && fsm.is_in_state(&ReceiveBall));
+    ///         game.world.push("the asker goes on");
+    ///     }
+    ///
+    ///     fn on_message(
+    ///         &self,
+    ///         player: &mut Player,
+    ///         telegram: &Telegram<Name, News>,
+    ///         fsm: &mut Fsm<'_, Player>,
+    ///         game: &mut Match,
+    ///     ) -> bool {
+    ///         match telegram.message {
+    ///             News::PassToMe => {
+    ///                 game.world.push("the passer kicks");
+    ///                 game.send(Name::Passer, telegram.sender, News::ReceiveBall);
+    ///             }
+    ///             News::ReceiveBall => {
+    ///                 fsm.change_state_now(player, &ReceiveBall, game);
+    ///             }
+    ///         }
+    ///         true
+    ///     }
+    /// }
+    /// impl State<Player> for ReceiveBall {
+    ///     fn enter(&self, _: &mut Player, _: &mut Fsm<'_, Player>, game: &mut Match) {
+    ///         game.world.push("the asker runs for the ball");
+    ///     }
+    /// }
+    ///
+    /// let mut game = Match::new(vec![]);
+    /// game.add(Name::Waiting, Agent::new(Player, StateMachine::new(&Play)))?;
+    /// game.add(Name::Passer, Agent::new(Player, StateMachine::new(&Play)))?;
+    /// game.update_one(&Name::Waiting);
+    /// assert_eq!(game.world, ["the passer kicks", "the asker runs for the ball", "the asker goes on"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn rejoin<T, R>(
+        &mut self,
+        key: &K,
+        owner: &mut T,
+        fsm: &mut Fsm<'_, T>,
+        act: impl FnOnce(&mut Self) -> R,
+    ) -> Result<R, NotActing>
+    where
+        T: for<'a> Owner<Context<'a> = Self, Message = Telegram<K, M>> + Default,
+        Agent<T>: Send + Sync,
+    {
+        CastContext::rejoin(self, key, owner, fsm, act)
     }
+}
 
-    /// Returns whether a callback of that member is running, so that telegrams to it are put off.
-    #[must_use]
-    pub fn is_acting(&self, key: &K) -> bool {
-        let place = self.places.get(key);
-        place.and_then(|place| self.members.get(place)).is_some_and(|slot| slot.member.is_none())
+/// What runs no callback: adding and removing, reading, the clock, the queue of delayed telegrams.
+impl<K, M, W> Deref for Cast<K, M, W> {
+    type Target = Members<K, M, Self>;
+
+    fn deref(&self) -> &Members<K, M, Self> {
+        &self.members
     }
+}
 
-    /// Visits the members' keys, in the order in which they joined.
-    pub fn keys(&self) -> impl DoubleEndedIterator<Item = &K> + ExactSizeIterator {
-        self.members.values().map(|slot| &slot.key)
-    }
-
-    /// Returns how many members there are.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.members.len()
-    }
-
-    /// Returns whether there are no members.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.members.is_empty()
-    }
-
-    /// Gives a turn to each current member.
-    fn act_each(&mut self, act: fn(&mut AnyMember<K, M, W>, &mut Self)) {
-        let end = self.next_place;
-        let mut rest = 0;
-        while let Some((&place, slot)) = self.members.range(rest..end).next() {
-            if slot.member.is_none() {
-                warn!("{:?} is left out: a callback of it is running", slot.key);
-            }
-            self.act(place, act);
-            rest = place + 1;
-        }
-    }
-
-    /// Gives the member at `place` a turn, and afterwards delivers what was put off until then. `None` when it is acting.
-    fn act<R>(&mut self, place: u64, act: impl FnOnce(&mut AnyMember<K, M, W>, &mut Self) -> R) -> Option<R> {
-        let result = Turn::begin(self, place, self.round)?.run(act);
-        self.deliver_put_off(place);
-        if self.depth == 0 {
-            self.deliver_too_deep();
-        }
-        Some(result)
-    }
-
-    /// Delivers what has come for the member at `place` while it was acting, and what comes while it handles that.
-    fn deliver_put_off(&mut self, place: u64) {
-        while let Some(next) = self.members.get_mut(&place).and_then(|slot| slot.put_off.pop_front()) {
-            self.hand_over(place, next);
-        }
-    }
-
-    /// Delivers what was nested too deep, now that no member is acting.
-    fn deliver_too_deep(&mut self) {
-        while let Some(next) = self.too_deep.pop_front() {
-            if let Some(&place) = self.places.get(&next.telegram.receiver) {
-                self.hand_over(place, next);
-                self.deliver_put_off(place);
-            } else {
-                warn!("{}", UnknownReceiver { telegram: next.telegram });
-            }
-        }
-    }
-
-    fn hand_over(&mut self, place: u64, PutOff { round, telegram }: PutOff<K, M>) {
-        let Telegram { sender, receiver, .. } = &telegram;
-        if round > MOST_ROUNDS {
-            error!("the telegram from {sender:?} for {receiver:?} is dropped: telegrams are put off without end");
-            return;
-        }
-        let Some(turn) = Turn::begin(self, place, round) else { return };
-        if !turn.run(|member, cast| member.receive(&telegram, cast)) {
-            debug!("{receiver:?} declines the telegram from {sender:?} that was put off");
-        }
-    }
-
-    /// Takes a member out of the cast. Telegrams that were put off for it are dropped.
-    fn take(&mut self, key: &K) -> Option<Slot<K, M, W>> {
-        let place = self.places.remove(key)?;
-        let mut slot = self.members.remove(&place)?;
-        for PutOff { telegram, .. } in slot.put_off.drain(..) {
-            warn!("{}", UnknownReceiver { telegram });
-        }
-        Some(slot)
+impl<K, M, W> DerefMut for Cast<K, M, W> {
+    fn deref_mut(&mut self) -> &mut Members<K, M, Self> {
+        &mut self.members
     }
 }
 
 impl<K: fmt::Debug, M, W: fmt::Debug> fmt::Debug for Cast<K, M, W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Cast")
-            .field("members", &self.places.keys())
-            .field("time", &self.time)
-            .field("world", &self.world)
-            .finish_non_exhaustive()
+        f.debug_struct("Cast").field("world", &self.world).field("members", &self.members).finish()
     }
 }

@@ -6,6 +6,7 @@ use core::fmt;
 
 use crate::change::Cause;
 use crate::owner::Owner;
+use crate::seat::Seat;
 use crate::state::{IntoState, State, StateRef, same};
 use crate::waiting::{After, Scope, Then, Timer};
 
@@ -93,6 +94,18 @@ impl<'a, T: Owner> Fsm<'a, T> {
     #[cfg(feature = "std")]
     pub(crate) fn nth(&self) -> usize {
         self.nth
+    }
+
+    /// The machines, and which of them it is.
+    #[cfg(feature = "definition")]
+    pub(crate) fn machines(&mut self) -> (&mut (dyn Machines<T> + 'a), &mut usize) {
+        (self.machines, &mut self.nth)
+    }
+
+    /// As [`machines`](Self::machines), to read.
+    #[cfg(feature = "definition")]
+    pub(crate) fn shared_machines(&self) -> &(dyn Machines<T> + 'a) {
+        self.machines
     }
 
     /// Asks for a change to `to`: its `enter`, after the `exit` of current.
@@ -682,10 +695,14 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.machines.has_requests(self.nth)
     }
 
-    /// As [`Machines::entered_at_each`].
-    #[cfg(feature = "definition")]
-    pub(crate) fn entered_at_each(&self, nth: usize, state: &dyn State<T>, entered_at: &mut [f64]) -> bool {
-        self.machines.entered_at_each(nth, state, entered_at)
+    /// The machine's seat; `None` in a batch.
+    pub(crate) fn seat(&self) -> Option<&Seat<T>> {
+        self.machines.seat(self.nth)
+    }
+
+    /// Carries out the requests made before, and then lends `act` owner and seat. Does nothing in a batch.
+    pub(crate) fn lend(&mut self, owner: &mut T, cx: &mut T::Context<'_>, act: ActOnSeat<'_, T>) {
+        self.machines.lend(self.nth, owner, cx, act);
     }
 
     pub(crate) fn view(&self) -> View<'_, T> {
@@ -703,6 +720,10 @@ impl<'a, T: Owner> Fsm<'a, T> {
     }
 }
 
+/// What is done with an owner, its seat and its global state within a callback.
+pub(crate) type ActOnSeat<'a, T> =
+    &'a mut dyn FnMut(&mut T, &mut Seat<T>, &StateRef<T>, &mut <T as Owner>::Context<'_>);
+
 /// What a handle points into: one machine, or the machines of many owners that lie side by side. Each method is told of
 /// which of them.
 pub(crate) trait Machines<T: Owner> {
@@ -714,15 +735,48 @@ pub(crate) trait Machines<T: Owner> {
     fn execute_now(&mut self, nth: usize, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool;
     /// Rule 24.
     fn send_now(&mut self, nth: usize, owner: &mut T, message: &T::Message, cx: &mut T::Context<'_>) -> bool;
+    /// The seat that the machine lies in, if it has one of its own.
+    fn seat(&self, _nth: usize) -> Option<&Seat<T>> {
+        None
+    }
+    /// Carries out the requests made before, and then lends the seat, if it lies in one of its own.
+    fn lend(&mut self, _nth: usize, _owner: &mut T, _cx: &mut T::Context<'_>, _act: ActOnSeat<'_, T>) {}
     fn view(&self, nth: usize) -> View<'_, T>;
     fn global(&self) -> &StateRef<T>;
     fn has_requests(&self, nth: usize) -> bool;
-    /// Writes down when each of some machines, from the `nth` on, entered a state. Returns whether that was less work than
-    /// to ask for each; if not, nothing is written that counts.
+    /// When each of so many machines, from the `nth` on, entered a state, if that lies in a column.
     #[cfg(feature = "definition")]
-    fn entered_at_each(&self, _nth: usize, _state: &dyn State<T>, _entered_at: &mut [f64]) -> bool {
+    fn entries(&self, _nth: usize, _count: usize, _state: &dyn State<T>) -> Option<Entries<'_>> {
+        None
+    }
+    /// Which of up to 64 machines, from the `nth` on, have asked for something, or been changed, since the callback began. All
+    /// others are where they were, on one path.
+    #[cfg(feature = "definition")]
+    fn have_acted(&self, _nth: usize, count: usize) -> u64 {
+        u64::MAX >> (64 - count)
+    }
+    /// The number by which a change to a state can be asked for of many; `None` if that takes more than a number.
+    #[cfg(feature = "definition")]
+    fn number_of(&mut self, _to: &StateRef<T>) -> Option<u32> {
+        None
+    }
+    /// Asks for a change to the state of a number, of a machine that has asked for nothing, nor has one behind it. Returns
+    /// whether that could be done.
+    #[cfg(feature = "definition")]
+    fn ask_number(&mut self, _nth: usize, _to: u32) -> bool {
         false
     }
+}
+
+/// When machines that stand side by side entered a state.
+#[cfg(feature = "definition")]
+pub(crate) struct Entries<'e> {
+    /// Row by row.
+    pub(crate) times: &'e [f64],
+    /// How many times a row has.
+    pub(crate) width: usize,
+    /// Which of them it is.
+    pub(crate) at: usize,
 }
 
 /// What can be asked of a machine. Where there is no such state, it is `StateRef::NONE`.
@@ -749,11 +803,16 @@ impl<T: Owner> View<'_, T> {
 
     pub(crate) fn time_in<S: State<T> + ?Sized>(&self, state: &S, now: f64) -> Option<f64> {
         let depth = self.depth_of(state)?;
-        let entered_at = match self.ancestors.get(depth) {
+        Some(time_since(self.entered_at(depth), now))
+    }
+
+    /// When the state at a depth was entered.
+    #[inline]
+    pub(crate) fn entered_at(&self, depth: usize) -> f64 {
+        match self.ancestors.get(depth) {
             Some(_) => self.ancestors_entered_at.get(depth).copied().unwrap_or(NEVER),
             None => self.entered_at,
-        };
-        Some(time_since(entered_at, now))
+        }
     }
 }
 

@@ -418,6 +418,8 @@ mod requests;
 mod seat;
 mod single;
 mod slice;
+#[cfg(feature = "definition")]
+mod span;
 mod state;
 mod step;
 mod time;
@@ -427,7 +429,7 @@ mod waiting;
 pub use agent::Agent;
 #[cfg(feature = "std")]
 pub use batch::{Batch, DigestHasher, ForeignGlobal, Key};
-pub use cast::{Cast, Delivery, KeyTaken, UnknownReceiver};
+pub use cast::{Cast, CastContext, Delivery, KeyTaken, Members, NotActing, Unavailable, UnknownReceiver};
 pub use change::{Cause, Change, Outcome, Refusal};
 pub use fsm::Fsm;
 pub use machine::StateMachine;

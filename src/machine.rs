@@ -1,7 +1,7 @@
 //! One owner's machine.
 
 use alloc::vec::Vec;
-use core::fmt;
+use core::{fmt, mem};
 
 use crate::change::NameOf;
 use crate::fsm::{Fsm, time_since};
@@ -514,12 +514,17 @@ impl<T: Owner> StateMachine<T> {
         self.seat.view(&StateRef::NONE).time_in(state, T::now(cx))
     }
 
-    #[cfg(feature = "std")]
+    /// How many bytes after the machine's address its seat lies.
+    pub(crate) const SEAT_OFFSET: usize = mem::offset_of!(Self, seat);
+
+    pub(crate) fn seat(&self) -> &Seat<T> {
+        &self.seat
+    }
+
     pub(crate) fn from_seat(seat: Seat<T>, global: StateRef<T>) -> Self {
         Self { seat, global }
     }
 
-    #[cfg(feature = "std")]
     pub(crate) fn into_seat(self) -> Seat<T> {
         self.seat
     }

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use crate::fsm::{Fsm, Request};
 use crate::owner::Owner;
 use crate::seat::Seat;
-use crate::single::Single;
+use crate::single::{Single, Watch};
 use crate::state::{IntoState, StateRef};
 use crate::step::Step;
 use crate::waiting::{Scope, Then};
@@ -44,13 +44,20 @@ pub struct MachineMut<'a, T: Owner> {
     seat: &'a mut Seat<T>,
     global: &'a StateRef<T>,
     steps: Option<&'a mut Vec<Step<T>>>,
+    watch: Option<Watch<T>>,
     has_changed: bool,
 }
 
 impl<'a, T: Owner> MachineMut<'a, T> {
     #[inline]
     pub(crate) fn new(seat: &'a mut Seat<T>, global: &'a StateRef<T>, steps: Option<&'a mut Vec<Step<T>>>) -> Self {
-        Self { seat, global, steps, has_changed: false }
+        Self { seat, global, steps, watch: None, has_changed: false }
+    }
+
+    /// Has `watch` told where the machine is, each time that this changes.
+    #[inline]
+    pub(crate) fn watched(self, watch: Watch<T>) -> Self {
+        Self { watch: Some(watch), ..self }
     }
 
     /// Returns whether any change was made since the machine was borrowed.
@@ -76,7 +83,7 @@ impl<'a, T: Owner> MachineMut<'a, T> {
     pub fn update(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
         self.has_changed |= match self.seat.lone() {
             Some(state) if self.global.is_none() => self.single().tick_lone(state, owner, cx),
-            _ => tick_all(self.seat, self.global, self.steps.as_deref_mut(), owner, cx),
+            _ => tick_all(self.seat, self.global, self.steps.as_deref_mut(), self.watch, owner, cx),
         }
     }
 
@@ -87,37 +94,37 @@ impl<'a, T: Owner> MachineMut<'a, T> {
 
     /// Does what [`StateMachine::change_state`](crate::StateMachine::change_state) does. Returns whether it was done.
     pub fn change_state(&mut self, owner: &mut T, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
-        self.execute(Request::change(to.into_state()), owner, cx)
+        self.execute(&Request::change(to.into_state()), owner, cx)
     }
 
     /// Does what [`StateMachine::ensure_state`](crate::StateMachine::ensure_state) does. Returns whether it was done.
     pub fn ensure_state(&mut self, owner: &mut T, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
-        self.execute(Request::Ensure(to.into_state()), owner, cx)
+        self.execute(&Request::Ensure(to.into_state()), owner, cx)
     }
 
     /// Does what [`StateMachine::force_state`](crate::StateMachine::force_state) does. Returns whether it was done.
     pub fn force_state(&mut self, owner: &mut T, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
-        self.execute(Request::Force(to.into_state()), owner, cx)
+        self.execute(&Request::Force(to.into_state()), owner, cx)
     }
 
     /// Does what [`StateMachine::revert_state`](crate::StateMachine::revert_state) does. Returns whether it was done.
     pub fn revert_state(&mut self, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        self.execute(Request::Revert, owner, cx)
+        self.execute(&Request::Revert, owner, cx)
     }
 
     /// Does what [`StateMachine::push_state`](crate::StateMachine::push_state) does. Returns whether it was done.
     pub fn push_state(&mut self, owner: &mut T, over: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
-        self.execute(Request::Push(over.into_state()), owner, cx)
+        self.execute(&Request::Push(over.into_state()), owner, cx)
     }
 
     /// Does what [`StateMachine::pop_state`](crate::StateMachine::pop_state) does. Returns whether it was done.
     pub fn pop_state(&mut self, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        self.execute(Request::Pop, owner, cx)
+        self.execute(&Request::Pop, owner, cx)
     }
 
     /// Does what [`StateMachine::resume_state`](crate::StateMachine::resume_state) does. Returns whether it was done.
     pub fn resume_state(&mut self, owner: &mut T, composite: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
-        self.execute(Request::Resume(composite.into_state()), owner, cx)
+        self.execute(&Request::Resume(composite.into_state()), owner, cx)
     }
 
     /// As [`StateMachine::change_state_after`](crate::StateMachine::change_state_after).
@@ -128,7 +135,7 @@ impl<'a, T: Owner> MachineMut<'a, T> {
         to: impl IntoState<T>,
         cx: &mut T::Context<'_>,
     ) -> bool {
-        self.execute(Request::after(seconds, Then::Change(to.into_state())), owner, cx)
+        self.execute(&Request::after(seconds, Then::Change(to.into_state())), owner, cx)
     }
 
     /// As [`StateMachine::send_after`](crate::StateMachine::send_after).
@@ -136,7 +143,7 @@ impl<'a, T: Owner> MachineMut<'a, T> {
     where
         T::Message: Send + Sync,
     {
-        self.execute(Request::after(seconds, Then::Send(Arc::new(message))), owner, cx)
+        self.execute(&Request::after(seconds, Then::Send(Arc::new(message))), owner, cx)
     }
 
     /// As [`StateMachine::sleep`](crate::StateMachine::sleep).
@@ -169,8 +176,8 @@ impl<'a, T: Owner> MachineMut<'a, T> {
         })
     }
 
-    fn execute(&mut self, request: Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        self.run(|single| single.execute_alone(&request, owner, cx))
+    fn execute(&mut self, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        self.run(|single| single.execute_alone(request, owner, cx))
     }
 
     fn run<R>(&mut self, act: impl FnOnce(&mut Single<'_, T>) -> R) -> R {
@@ -183,7 +190,7 @@ impl<'a, T: Owner> MachineMut<'a, T> {
 
     #[inline]
     fn single(&mut self) -> Single<'_, T> {
-        single(self.seat, self.global, self.steps.as_deref_mut())
+        single(self.seat, self.global, self.steps.as_deref_mut(), self.watch)
     }
 }
 
@@ -194,10 +201,11 @@ fn tick_all<T: Owner>(
     seat: &mut Seat<T>,
     global: &StateRef<T>,
     steps: Option<&mut Vec<Step<T>>>,
+    watch: Option<Watch<T>>,
     owner: &mut T,
     cx: &mut T::Context<'_>,
 ) -> bool {
-    let mut single = single(seat, global, steps);
+    let mut single = single(seat, global, steps, watch);
     single.tick(owner, cx);
     single.made > 0
 }
@@ -207,8 +215,10 @@ fn single<'a, T: Owner>(
     seat: &'a mut Seat<T>,
     global: &'a StateRef<T>,
     steps: Option<&'a mut Vec<Step<T>>>,
+    watch: Option<Watch<T>>,
 ) -> Single<'a, T> {
     let mut single = Single::new(seat, global);
     single.steps = steps;
+    single.watch = watch;
     single
 }

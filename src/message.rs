@@ -3,10 +3,14 @@
 //! The queue does not know the receivers: a [`Cast`](crate::Cast) delivers to its members, other users to whatever their keys
 //! stand for.
 
-use alloc::collections::BinaryHeap;
-use alloc::vec::Vec;
+mod merging;
+
+use alloc::collections::BTreeMap;
 use core::cmp::Ordering;
 use core::fmt;
+use core::ops::Bound;
+
+use self::merging::Merging;
 
 /// A message with its sender and its receiver. After Buckland's `Telegram`.
 ///
@@ -68,34 +72,37 @@ impl<K, M> Telegram<K, M> {
 /// ```
 #[derive(Clone)]
 pub struct Dispatcher<K, M> {
-    queue: BinaryHeap<Queued<K, M>>,
+    /// In the order in which they arrive.
+    queue: Queue<K, M>,
     /// How many telegrams have been queued: the next one's number.
     sent: u64,
     merging: Option<Merging<K, M>>,
 }
 
-/// When one of two telegrams is dropped.
-#[derive(Clone)]
-struct Merging<K, M> {
-    /// In seconds.
-    window: f64,
-    /// A function, so that only a dispatcher that merges needs messages that can be compared.
-    is_same: fn(&Telegram<K, M>, &Telegram<K, M>) -> bool,
-}
+type Queue<K, M> = BTreeMap<When, Telegram<K, M>>;
 
-#[derive(Clone)]
-struct Queued<K, M> {
+/// When a telegram arrives: by its due time, and of equal ones by its number.
+#[derive(Clone, Copy)]
+struct When {
     /// In seconds. Never NaN and never the negative zero, so that `total_cmp` is the order of numbers.
     due: f64,
     number: u64,
-    telegram: Telegram<K, M>,
+}
+
+/// What is due at a time, of what had been sent by then.
+pub(crate) struct Due {
+    now: f64,
+    /// The number of the first telegram that does not belong to it.
+    end: u64,
+    /// What comes before has been taken out, or does not belong to it.
+    rest: Bound<When>,
 }
 
 impl<K, M> Dispatcher<K, M> {
     /// Creates an empty queue that keeps every telegram.
     #[must_use]
     pub const fn new() -> Self {
-        Self { queue: BinaryHeap::new(), sent: 0, merging: None }
+        Self { queue: BTreeMap::new(), sent: 0, merging: None }
     }
 
     /// Creates an empty queue with Buckland's rule: a telegram is dropped when one with the same sender, receiver and message
@@ -113,13 +120,16 @@ impl<K, M> Dispatcher<K, M> {
     /// assert!(post.send_after(1.0, hungry, 0.25));
     /// assert_eq!(post.len(), 2);
     /// ```
+    ///
+    /// To queue one takes time that grows with the logarithm of how many are queued, and with how many of them are between the
+    /// same two within the window.
     #[must_use]
     pub const fn merging_within(window: f64) -> Self
     where
-        K: PartialEq,
+        K: Clone + Ord,
         M: PartialEq,
     {
-        Self { queue: BinaryHeap::new(), sent: 0, merging: Some(Merging { window, is_same: PartialEq::eq }) }
+        Self { queue: BTreeMap::new(), sent: 0, merging: Some(Merging::within(window)) }
     }
 
     /// Queues a telegram to arrive `delay` seconds after `now`. If `delay` is negative or not a number, it is due at once.
@@ -146,10 +156,13 @@ impl<K, M> Dispatcher<K, M> {
     pub fn send_at(&mut self, due: f64, telegram: Telegram<K, M>) -> bool {
         // Adding zero makes the negative zero a positive one.
         let due = if due.is_nan() { f64::NEG_INFINITY } else { due + 0.0 };
-        if self.is_merged(due, &telegram) {
-            return false;
+        let when = When { due, number: self.sent };
+        if let Some(merging) = &mut self.merging {
+            if !merging.add(when, &telegram, &self.queue) {
+                return false;
+            }
         }
-        self.queue.push(Queued { due, number: self.sent, telegram });
+        self.queue.insert(when, telegram);
         self.sent += 1;
         true
     }
@@ -158,13 +171,41 @@ impl<K, M> Dispatcher<K, M> {
     ///
     /// Call it until it returns `None`. It also returns telegrams that are sent meanwhile, if they are due.
     pub fn pop_due(&mut self, now: f64) -> Option<Telegram<K, M>> {
-        if self.next_due()? <= now { self.queue.pop().map(|queued| queued.telegram) } else { None }
+        if self.next_due()? <= now { self.take_first() } else { None }
+    }
+
+    fn take_first(&mut self) -> Option<Telegram<K, M>> {
+        let (when, telegram) = self.queue.pop_first()?;
+        if let Some(merging) = &mut self.merging {
+            merging.remove(when, &telegram);
+        }
+        Some(telegram)
+    }
+
+    /// What is due at `now`, to be taken out by [`pop_next`](Self::pop_next).
+    pub(crate) fn due(&self, now: f64) -> Due {
+        Due { now, end: self.sent, rest: Bound::Unbounded }
+    }
+
+    /// Takes out the next telegram of what is due, passing over those that have been sent since.
+    pub(crate) fn pop_next(&mut self, due: &mut Due) -> Option<Telegram<K, M>> {
+        let rest = self.queue.range((due.rest, Bound::Unbounded)).map(|(when, _)| *when);
+        let mut rest = rest.take_while(|when| when.due <= due.now);
+        let when = rest.find(|when| {
+            due.rest = Bound::Excluded(*when);
+            when.number < due.end
+        })?;
+        let telegram = self.queue.remove(&when)?;
+        if let Some(merging) = &mut self.merging {
+            merging.remove(when, &telegram);
+        }
+        Some(telegram)
     }
 
     /// Returns when the next telegram is due, in seconds.
     #[must_use]
     pub fn next_due(&self) -> Option<f64> {
-        self.queue.peek().map(|queued| queued.due)
+        self.queue.first_key_value().map(|(when, _)| when.due)
     }
 
     /// Keeps the telegrams for which `keep` returns `true`, and removes the others. `keep` also gets the due time, in seconds.
@@ -181,7 +222,14 @@ impl<K, M> Dispatcher<K, M> {
     /// assert_eq!(post.len(), 1);
     /// ```
     pub fn retain(&mut self, mut keep: impl FnMut(f64, &Telegram<K, M>) -> bool) {
-        self.queue.retain(|queued| keep(queued.due, &queued.telegram));
+        let merging = &mut self.merging;
+        self.queue.retain(|when, telegram| {
+            let is_kept = keep(when.due, telegram);
+            if let (false, Some(merging)) = (is_kept, merging.as_mut()) {
+                merging.remove(*when, telegram);
+            }
+            is_kept
+        });
     }
 
     /// Returns the queued telegrams with their due times in seconds, in the order in which they will arrive.
@@ -189,10 +237,7 @@ impl<K, M> Dispatcher<K, M> {
     /// Sending them to another dispatcher in this order, by [`send_at`](Self::send_at), copies the queue, as for a saved game.
     #[must_use = "iterators are lazy"]
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (f64, &Telegram<K, M>)> + ExactSizeIterator {
-        let mut queue: Vec<_> = self.queue.iter().collect();
-        // The heap's greatest is the first to arrive.
-        queue.sort_unstable_by(|a, b| b.cmp(a));
-        queue.into_iter().map(|queued| (queued.due, &queued.telegram))
+        self.queue.iter().map(|(when, telegram)| (when.due, telegram))
     }
 
     /// Returns how many telegrams are queued.
@@ -210,12 +255,9 @@ impl<K, M> Dispatcher<K, M> {
     /// Removes all telegrams.
     pub fn clear(&mut self) {
         self.queue.clear();
-    }
-
-    fn is_merged(&self, due: f64, telegram: &Telegram<K, M>) -> bool {
-        let Some(Merging { window, is_same }) = &self.merging else { return false };
-        let is_near = |other: f64| other - due < *window && due - other < *window;
-        self.queue.iter().any(|queued| is_near(queued.due) && is_same(&queued.telegram, telegram))
+        if let Some(merging) = &mut self.merging {
+            merging.between.clear();
+        }
     }
 }
 
@@ -231,23 +273,22 @@ impl<K: fmt::Debug, M: fmt::Debug> fmt::Debug for Dispatcher<K, M> {
     }
 }
 
-/// The greatest is the first to arrive: the earliest due, and of these the first sent.
-impl<K, M> Ord for Queued<K, M> {
+impl Ord for When {
     fn cmp(&self, other: &Self) -> Ordering {
-        other.due.total_cmp(&self.due).then(other.number.cmp(&self.number))
+        self.due.total_cmp(&other.due).then(self.number.cmp(&other.number))
     }
 }
 
-impl<K, M> PartialOrd for Queued<K, M> {
+impl PartialOrd for When {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl<K, M> PartialEq for Queued<K, M> {
+impl PartialEq for When {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other) == Ordering::Equal
     }
 }
 
-impl<K, M> Eq for Queued<K, M> {}
+impl Eq for When {}

@@ -37,15 +37,28 @@ pub(crate) struct Rare<T: Owner> {
     pub(crate) ancestors: Vec<StateRef<T>>,
     /// When each of them was entered.
     pub(crate) ancestors_entered_at: Vec<f64>,
-    /// What has been pushed over, the oldest first.
-    pub(crate) stack: Vec<Suspended<T>>,
+    /// What has been pushed over, the oldest first: of nearly all at most one.
+    pub(crate) stack: SmallVec<[Suspended<T>; 1]>,
     /// For each composite state that keeps history, its descendant that was active last.
     pub(crate) history: Vec<(StateRef<T>, StateRef<T>)>,
     /// While a path is being resumed, when each of its states counts as entered, outermost first.
-    resumed_at: Vec<f64>,
+    resumed_at: SmallVec<[f64; 2]>,
     /// The states last changed to, once one callback has led to suspiciously many changes.
     pub(crate) trail: Vec<StateRef<T>>,
     pub(crate) waiting: Waiting<T>,
+    /// What has happened since a callback lent the seat, if one has.
+    pub(crate) lent: Option<Lent>,
+}
+
+/// What happens to a seat that a callback has lent, until the callback has it back.
+#[derive(Clone, Copy)]
+pub(crate) struct Lent {
+    /// Whether it was lent in an `exit` or `suspend`, so that it may not change state (rule 12).
+    pub(crate) is_being_left: bool,
+    /// How many changes have been made.
+    pub(crate) made: u32,
+    /// How many of the active states, from the outermost, no change has left.
+    pub(crate) kept: usize,
 }
 
 /// A path that another state was pushed over. Time stands still in it (rule 18).
@@ -74,6 +87,7 @@ impl<T: Owner> Seat<T> {
 
     /// Empties the seat, all but its room. Returns the states and messages that it held.
     #[cfg(feature = "std")]
+    #[inline]
     pub(crate) fn empty_into(&mut self, mut take: impl FnMut(Then<T>)) {
         take(mem::replace(&mut self.current, StateRef::NONE).into());
         take(mem::replace(&mut self.previous, StateRef::NONE).into());
@@ -104,6 +118,7 @@ impl<T: Owner> Seat<T> {
             let entered_at = self.entered_at;
             let placed = path.iter().chain([&current]);
             let is_active = self.path().zip(placed).take_while(|(active, placed)| active == placed).count();
+            self.note_change(0);
             let rare = self.rare_mut();
             let kept = is_active.min(rare.ancestors.len()).min(path.len());
             rare.ancestors_entered_at.truncate(kept);
@@ -333,6 +348,40 @@ impl<T: Owner> Seat<T> {
         }
     }
 
+    /// Notes, for the callback that has lent the seat, a change that leaves the outermost `kept` active states alone.
+    #[inline]
+    pub(crate) fn note_change(&mut self, kept: usize) {
+        if let Some(lent) = self.rare.as_mut().and_then(|rare| rare.lent.as_mut()) {
+            lent.made += 1;
+            lent.kept = lent.kept.min(kept);
+        }
+    }
+
+    /// Whether it was lent in an `exit` or `suspend`.
+    pub(crate) fn is_being_left(&self) -> bool {
+        self.rare.as_ref().and_then(|rare| rare.lent).is_some_and(|lent| lent.is_being_left)
+    }
+
+    /// Begins to note what happens while the seat is lent. Returns what was noted of a loan around this one.
+    pub(crate) fn begin_loan(&mut self, is_being_left: bool) -> Option<Lent> {
+        let lent = Lent { is_being_left: is_being_left || self.is_being_left(), made: 0, kept: usize::MAX };
+        self.rare_mut().lent.replace(lent)
+    }
+
+    /// Ends a loan, and goes on with the one around it. Returns how many changes were made, and how many of the outermost
+    /// active states none of them has left.
+    pub(crate) fn end_loan(&mut self, outer: Option<Lent>) -> (u32, usize) {
+        // Another machine may have been put in its place.
+        let lent = self.rare_mut().lent.take();
+        let (made, kept) = lent.map_or((1, 0), |lent| (lent.made, lent.kept));
+        let outer = outer.map(|outer| Lent { made: outer.made + made, kept: outer.kept.min(kept), ..outer });
+        self.rare_mut().lent = outer;
+        if self.rare.as_ref().is_some_and(|rare| rare.is_plain()) {
+            self.rare = None;
+        }
+        (made, kept)
+    }
+
     /// The descendant last active in `composite`, if any was.
     pub(crate) fn remembered(&self, composite: &StateRef<T>) -> Option<&StateRef<T>> {
         let rare = self.rare.as_ref()?;
@@ -361,21 +410,31 @@ pub(crate) fn path_to<T: Owner>(state: &StateRef<T>) -> Result<Path<T>, &'static
     Ok(path)
 }
 
+impl<T: Owner> Rare<T> {
+    /// Whether a seat can do without it.
+    fn is_plain(&self) -> bool {
+        let Self { ancestors, ancestors_entered_at: _, stack, history, resumed_at, trail, waiting, lent } = self;
+        let has_states = !(ancestors.is_empty() && stack.is_empty() && history.is_empty() && trail.is_empty());
+        !has_states && resumed_at.is_empty() && waiting.is_none() && lent.is_none()
+    }
+}
+
 #[cfg(feature = "std")]
 impl<T: Owner> Rare<T> {
     /// Empties it, all but its room. Returns the states and messages that it held.
     pub(crate) fn empty_into(&mut self, mut take: impl FnMut(Then<T>)) {
-        let Self { ancestors, ancestors_entered_at, stack, history, resumed_at: _, trail, waiting } = self;
+        let Self { ancestors, ancestors_entered_at, stack, history, resumed_at: _, trail, waiting, lent: _ } = self;
         ancestors_entered_at.clear();
-        let mut take_all = |states: &mut Vec<StateRef<T>>| states.drain(..).for_each(|state| take(state.into()));
-        take_all(ancestors);
-        take_all(trail);
-        for Suspended { current, mut ancestors, timers, .. } in stack.drain(..) {
-            ancestors.push(current);
-            ancestors.drain(..).for_each(|state| take(state.into()));
+        // Popped rather than drained: of most there are none, which a drain takes longer to find out.
+        while let Some(state) = ancestors.pop().or_else(|| trail.pop()) {
+            take(state.into());
+        }
+        while let Some(Suspended { current, ancestors, timers, .. }) = stack.pop() {
+            take(current.into());
+            ancestors.into_iter().for_each(|state| take(state.into()));
             timers.into_iter().for_each(|timer| take(timer.then));
         }
-        for (of, last) in history.drain(..) {
+        while let Some((of, last)) = history.pop() {
             take(of.into());
             take(last.into());
         }
@@ -406,9 +465,10 @@ impl<T: Owner> Clone for Rare<T> {
             ancestors_entered_at: self.ancestors_entered_at.clone(),
             stack: self.stack.clone(),
             history: self.history.clone(),
-            resumed_at: Vec::new(),
+            resumed_at: SmallVec::new(),
             trail: self.trail.clone(),
             waiting: self.waiting.clone(),
+            lent: None,
         }
     }
 }
@@ -418,11 +478,12 @@ impl<T: Owner> Default for Rare<T> {
         Self {
             ancestors: Vec::new(),
             ancestors_entered_at: Vec::new(),
-            stack: Vec::new(),
+            stack: SmallVec::new(),
             history: Vec::new(),
-            resumed_at: Vec::new(),
+            resumed_at: SmallVec::new(),
             trail: Vec::new(),
             waiting: Waiting::new(),
+            lent: None,
         }
     }
 }

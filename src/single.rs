@@ -3,13 +3,28 @@
 use alloc::vec::Vec;
 use core::mem;
 
-use crate::fsm::{Fsm, Machines, Request, View};
+use crate::fsm::{ActOnSeat, Fsm, Machines, Request, View};
 use crate::owner::Owner;
 use crate::requests::Requests;
-use crate::seat::Seat;
+use crate::seat::{Lent, Seat};
 use crate::state::{State, StateRef};
 use crate::step::Step;
 use crate::waiting::Scope;
+
+/// Who is told where a machine is, each time that this changes.
+pub(crate) struct Watch<T: Owner> {
+    /// Which machine it is.
+    pub(crate) index: usize,
+    pub(crate) tell: fn(usize, &Seat<T>, &mut T::Context<'_>),
+}
+
+impl<T: Owner> Clone for Watch<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: Owner> Copy for Watch<T> {}
 
 pub(crate) struct Single<'a, T: Owner> {
     pub(crate) seat: &'a mut Seat<T>,
@@ -35,6 +50,7 @@ pub(crate) struct Single<'a, T: Owner> {
     pub(crate) is_touched: bool,
     /// Where the machine's steps are recorded, if anybody wants to know of them.
     pub(crate) steps: Option<&'a mut Vec<Step<T>>>,
+    pub(crate) watch: Option<Watch<T>>,
 }
 
 impl<'a, T: Owner> Single<'a, T> {
@@ -53,6 +69,15 @@ impl<'a, T: Owner> Single<'a, T> {
             scope: Scope::State(0),
             is_touched: false,
             steps: None,
+            watch: None,
+        }
+    }
+
+    /// Tells whoever watches that the machine is in another state.
+    #[inline]
+    pub(crate) fn show(&self, cx: &mut T::Context<'_>) {
+        if let Some(Watch { index, tell }) = self.watch {
+            tell(index, self.seat, cx);
         }
     }
 
@@ -71,14 +96,15 @@ struct WithinCallback<'s, 'a, T: Owner> {
     made: u32,
     kept: usize,
     scope: Scope,
+    exiting: bool,
 }
 
 impl<'s, 'a, T: Owner> WithinCallback<'s, 'a, T> {
     fn new(single: &'s mut Single<'a, T>) -> Self {
         let target = mem::replace(&mut single.target, StateRef::NONE);
         let kept = mem::replace(&mut single.kept, usize::MAX);
-        let (made, scope) = (single.made, single.scope);
-        Self { single, target, made, kept, scope }
+        let (made, exiting, scope) = (single.made, single.exiting, single.scope);
+        Self { single, target, made, exiting, kept, scope }
     }
 
     fn end(mut self) {
@@ -88,7 +114,7 @@ impl<'s, 'a, T: Owner> WithinCallback<'s, 'a, T> {
 
     /// Back to the callback. A change made at once has cut the one around it short, and may have left the callback's state.
     fn go_back(&mut self) {
-        let Self { single, target, made, kept, scope } = self;
+        let Self { single, target, made, kept, scope, .. } = self;
         let target = mem::replace(target, StateRef::NONE);
         single.target = if single.made == *made { target } else { StateRef::NONE };
         single.scope = if scope.ends_with(single.kept) { Scope::Left } else { *scope };
@@ -100,9 +126,30 @@ impl<'s, 'a, T: Owner> WithinCallback<'s, 'a, T> {
 impl<T: Owner> Drop for WithinCallback<'_, '_, T> {
     fn drop(&mut self) {
         self.go_back();
-        if mem::replace(&mut self.single.exiting, false) {
+        if mem::replace(&mut self.single.exiting, self.exiting) && !self.exiting {
             self.single.requests = Requests::new();
         }
+    }
+}
+
+/// A seat that a callback has lent. When this is dropped, the machine learns what has happened to it, after a panic, too.
+struct Loan<'s, 'a, T: Owner> {
+    single: &'s mut Single<'a, T>,
+    /// What was noted of the loan around this one.
+    outer: Option<Lent>,
+}
+
+impl<'s, 'a, T: Owner> Loan<'s, 'a, T> {
+    fn begin(single: &'s mut Single<'a, T>) -> Self {
+        let outer = single.seat.begin_loan(single.exiting);
+        Self { single, outer }
+    }
+}
+
+impl<T: Owner> Drop for Loan<'_, '_, T> {
+    fn drop(&mut self) {
+        let (made, kept) = self.single.seat.end_loan(self.outer.take());
+        self.single.changed_while_lent(made, kept);
     }
 }
 
@@ -131,6 +178,21 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
         let is_handled = now.single.send_now(owner, message, cx);
         now.end();
         is_handled
+    }
+
+    fn seat(&self, _: usize) -> Option<&Seat<T>> {
+        Some(self.seat)
+    }
+
+    fn lend(&mut self, _: usize, owner: &mut T, cx: &mut T::Context<'_>, act: ActOnSeat<'_, T>) {
+        let now = WithinCallback::new(self);
+        if !now.single.exiting {
+            now.single.settle(owner, cx);
+        }
+        let loan = Loan::begin(now.single);
+        act(owner, loan.single.seat, loan.single.global, cx);
+        drop(loan);
+        now.end();
     }
 
     fn view(&self, _: usize) -> View<'_, T> {

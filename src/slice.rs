@@ -6,7 +6,7 @@ use crate::fsm::Fsm;
 #[cfg(feature = "std")]
 use crate::fsm::Machines;
 use crate::owner::Owner;
-#[cfg(any(doc, feature = "definition"))]
+#[cfg(doc)]
 use crate::state::State;
 
 /// The handles of many owners of one state, for [`State::update_all`].
@@ -39,10 +39,10 @@ impl<'a, T: Owner> FsmSlice<'a, T> {
         self.fsm.nth()
     }
 
-    /// As [`Machines::entered_at_each`].
+    /// The machines, and the place for which of them was taken last.
     #[cfg(feature = "definition")]
-    pub(crate) fn entered_at_each(&self, i: usize, state: &dyn State<T>, entered_at: &mut [f64]) -> bool {
-        self.fsm.entered_at_each(i, state, entered_at)
+    pub(crate) fn machines(&mut self) -> (&mut (dyn Machines<T> + 'a), &mut usize) {
+        self.fsm.machines()
     }
 
     /// Returns the handle of the `i`-th owner.

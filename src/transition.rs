@@ -185,6 +185,10 @@ impl<T: Owner> Single<'_, T> {
         if self.is_cycle(request, owner) {
             return false;
         }
+        if self.seat.is_being_left() {
+            self.refused(request, owner, &BEING_LEFT.into());
+            return false;
+        }
         if let Some(to) = self.flat_target(request) {
             let plan = Plan { cause: request.cause(), kept: 0, entered: slice::from_ref(&to) };
             return self.change(&plan, owner, cx);
@@ -318,6 +322,7 @@ impl<T: Owner> Single<'_, T> {
             Ok(path) => {
                 self.is_touched = true;
                 self.seat.replace(0, path[0].clone(), now::<T>(cx));
+                self.show(cx);
                 self.enter_all(&path, Cause::Change, owner, cx);
                 self.settle(owner, cx);
                 self.fall_asleep(owner, cx);
@@ -328,9 +333,15 @@ impl<T: Owner> Single<'_, T> {
 
     /// Rule 1: exits the active path, innermost first; the machine is then in no state.
     pub(crate) fn stop(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
+        if self.seat.is_being_left() {
+            self.refused(&"stop", owner, &BEING_LEFT.into());
+            return;
+        }
         let plan = Plan { cause: Cause::Change, kept: 0, entered: &[] };
         OneChange::new(self, &plan, owner, cx).exit();
         self.seat.replace(0, StateRef::NONE, NEVER);
+        self.seat.note_change(0);
+        self.show(cx);
         if let Some(rare) = &mut self.seat.rare {
             drop(mem::take(&mut rare.stack));
         }
@@ -610,6 +621,8 @@ impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
             Cause::Pop => single.seat.pop(first, now),
             _ => single.seat.replace(plan.kept, first, now),
         };
+        single.seat.note_change(plan.kept);
+        single.show(cx);
         let (from, to) = (&self.from, plan.entered.last());
         if single.count > MOST_CHANGES / 2 {
             single.leave_trail(to);
@@ -679,6 +692,7 @@ impl<T: Owner> Steps for LoneChange<'_, '_, '_, T> {
         single.kept = 0;
         single.seat.current = (*to).into();
         single.seat.entered_at = now;
+        single.show(cx);
         let (from, to) = (StateRef::from(*from), StateRef::from(*to));
         tell(*owner, &Change::taken(Some(&from), Some(&to), Cause::Change), cx);
     }
@@ -720,6 +734,7 @@ impl<T: Owner> Single<'_, T> {
             if i > 0 {
                 let entered_at = if cause == Cause::Pop { self.seat.resumed_at(i) } else { None };
                 self.seat.descend(state.clone(), entered_at.unwrap_or(self.seat.entered_at));
+                self.show(cx);
             }
             self.record(|| Step::Entered(state.clone()));
             self.scope = Scope::state(self.seat.depth() - 1);
@@ -753,6 +768,21 @@ impl<T: Owner> Single<'_, T> {
     fn record(&mut self, step: impl FnOnce() -> Step<T>) {
         if let Some(steps) = &mut self.steps {
             steps.push(step());
+        }
+    }
+
+    /// Changes have been made while a callback had lent the seat: for that callback they are one change made at once.
+    pub(crate) fn changed_while_lent(&mut self, made: u32, kept: usize) {
+        if made == 0 {
+            return;
+        }
+        self.is_touched = true;
+        self.made += made;
+        self.kept = self.kept.min(kept);
+        self.count = MOST_CHANGES.min(self.count + 1);
+        if self.count > MOST_CHANGES / 2 {
+            let current = self.seat.current.clone();
+            self.leave_trail(current.as_option());
         }
     }
 

@@ -135,6 +135,11 @@ impl<T: Owner> Waiting<T> {
         Self { timers: Vec::new(), wakes_at: AWAKE, wanted: None, clock: Standstill::new() }
     }
 
+    /// Whether a machine can do without it.
+    pub(crate) fn is_none(&self) -> bool {
+        !self.is_waiting() && self.wanted.is_none()
+    }
+
     /// Whether it waits for the clock, or is asleep.
     #[inline]
     pub(crate) fn is_waiting(&self) -> bool {

@@ -22,7 +22,7 @@ pub(crate) fn send(town: &mut Town, sender: Name, receiver: Name, news: News) {
 
 /// Sends a telegram that arrives after `delay`, in seconds.
 pub(crate) fn send_after(town: &mut Town, delay: f64, sender: Name, receiver: Name, news: News) {
-    if town.send_after(delay, sender, receiver, news) == Ok(Delivery::Delayed) {
+    if town.send_after(delay, sender, receiver, news) == Delivery::Delayed {
         let (now, news_name) = (Seconds(town.now()), printed_name(news));
         town.world.page.line(
             TELEGRAM,

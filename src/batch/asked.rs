@@ -162,6 +162,19 @@ impl<T: Owner> Asked<T> {
         true
     }
 
+    /// Writes down that the owner at a slot asks for a change to the flat state of a number, if nothing is written of it, nor of
+    /// one behind it.
+    #[cfg(feature = "definition")]
+    pub(super) fn change_to(&mut self, slot: usize, number: u32) -> bool {
+        self.is_flat && self.add(Mover::new(slot, Kind::Change, number))
+    }
+
+    /// Whether nothing is written of the owners from a slot on.
+    #[cfg(feature = "definition")]
+    pub(super) fn has_none_from(&self, slot: usize) -> bool {
+        self.movers.last().is_none_or(|last| last.slot() < slot)
+    }
+
     /// The number of a flat state that the batch knows.
     fn flat_number(&mut self, state: &StateRef<T>, states: &States<T>) -> Option<u32> {
         let singleton = state.as_singleton();

@@ -202,7 +202,9 @@ impl<T: Owner> Batch<T> {
     /// ```
     pub fn broadcast(&mut self, message: &T::Message, cx: &mut T::Context<'_>) -> usize {
         let keys: Vec<_> = self.keys().collect();
-        self.send_each(keys.into_iter().map(|key| (key, message)), cx)
+        let mut handled = 0;
+        self.store.with_each(&keys, |owner, single| handled += usize::from(single.send(owner, message, cx)));
+        handled
     }
 
     /// Changes an owner's state. Returns whether the change was made. See [`StateMachine::change_state`].
@@ -231,7 +233,7 @@ impl<T: Owner> Batch<T> {
     /// assert_eq!(batch.get(bob).unwrap().log, ["exits Idle", "enters Chase"]);
     /// ```
     pub fn change_state(&mut self, key: Key, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
-        self.execute(key, Request::change(to.into_state()), cx)
+        self.execute(key, &Request::change(to.into_state()), cx)
     }
 
     /// Changes an owner's state, unless it is active already. Returns whether it was active, or the change was made. See
@@ -255,7 +257,7 @@ impl<T: Owner> Batch<T> {
     /// assert_eq!(batch.previous_of(bob).unwrap().name(), "Idle");
     /// ```
     pub fn ensure_state(&mut self, key: Key, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
-        self.execute(key, Request::Ensure(to.into_state()), cx)
+        self.execute(key, &Request::Ensure(to.into_state()), cx)
     }
 
     /// Changes an owner's state without asking any `can_exit`. Returns whether the change was made. See
@@ -282,7 +284,7 @@ impl<T: Owner> Batch<T> {
     /// assert!(batch.force_state(bob, &Chase, &mut ()));
     /// ```
     pub fn force_state(&mut self, key: Key, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
-        self.execute(key, Request::Force(to.into_state()), cx)
+        self.execute(key, &Request::Force(to.into_state()), cx)
     }
 
     /// Changes an owner to its previous state. Returns whether the change was made. See [`StateMachine::revert_state`].
@@ -306,7 +308,7 @@ impl<T: Owner> Batch<T> {
     /// assert!(batch.is_in_state(bob, &Idle));
     /// ```
     pub fn revert_state(&mut self, key: Key, cx: &mut T::Context<'_>) -> bool {
-        self.execute(key, Request::Revert, cx)
+        self.execute(key, &Request::Revert, cx)
     }
 
     /// Suspends an owner's state and enters `over`. Returns whether it was done. See [`StateMachine::push_state`].
@@ -328,7 +330,7 @@ impl<T: Owner> Batch<T> {
     /// assert!(batch.is_in_state(bob, &Chase));
     /// ```
     pub fn push_state(&mut self, key: Key, over: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
-        self.execute(key, Request::Push(over.into_state()), cx)
+        self.execute(key, &Request::Push(over.into_state()), cx)
     }
 
     /// Leaves an owner's state and resumes the one that it was pushed over. Returns whether it was done. See
@@ -353,7 +355,7 @@ impl<T: Owner> Batch<T> {
     /// assert!(!batch.pop_state(bob, &mut ()), "nothing is suspended");
     /// ```
     pub fn pop_state(&mut self, key: Key, cx: &mut T::Context<'_>) -> bool {
-        self.execute(key, Request::Pop, cx)
+        self.execute(key, &Request::Pop, cx)
     }
 
     /// Changes an owner to the state that was active last in `composite`. Returns whether the change was made. See
@@ -393,7 +395,7 @@ impl<T: Owner> Batch<T> {
     /// assert!(batch.is_in_state(bob, &South));
     /// ```
     pub fn resume_state(&mut self, key: Key, composite: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
-        self.execute(key, Request::Resume(composite.into_state()), cx)
+        self.execute(key, &Request::Resume(composite.into_state()), cx)
     }
 
     /// Sets a timer for a change of an owner. Returns `false` for a stale key. See [`StateMachine::change_state_after`].
@@ -433,7 +435,7 @@ impl<T: Owner> Batch<T> {
         to: impl IntoState<T>,
         cx: &mut T::Context<'_>,
     ) -> bool {
-        self.execute(key, Request::after(seconds, Then::Change(to.into_state())), cx)
+        self.execute(key, &Request::after(seconds, Then::Change(to.into_state())), cx)
     }
 
     /// Sets a timer for a message to an owner. Returns `false` for a stale key. See [`StateMachine::send_after`].
@@ -441,7 +443,7 @@ impl<T: Owner> Batch<T> {
     where
         T::Message: Send + Sync,
     {
-        self.execute(key, Request::after(seconds, Then::Send(Arc::new(message))), cx)
+        self.execute(key, &Request::after(seconds, Then::Send(Arc::new(message))), cx)
     }
 
     /// Puts an owner to sleep. Returns `false` for a stale key. See [`Fsm::sleep`].
@@ -625,7 +627,7 @@ impl<T: Owner> Batch<T> {
         self.store.own_state_mut(key)?.owned_mut()
     }
 
-    fn execute(&mut self, key: Key, request: Request<T>, cx: &mut T::Context<'_>) -> bool {
-        self.store.with_single(key, |owner, single| single.execute_alone(&request, owner, cx)).unwrap_or(false)
+    fn execute(&mut self, key: Key, request: &Request<T>, cx: &mut T::Context<'_>) -> bool {
+        self.store.with_single(key, |owner, single| single.execute_alone(request, owner, cx)).unwrap_or(false)
     }
 }

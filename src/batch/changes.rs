@@ -58,7 +58,10 @@ impl Grouping {
     fn group(&mut self, movers: &[Mover], states: usize) {
         self.clear();
         self.movers.extend_from_slice(movers);
-        if movers.len() <= FEW || states > MOST_COUNTED {
+        let Some(first) = movers.first() else { return };
+        if movers.iter().all(|mover| mover.target() == first.target()) {
+            self.groups.push(Group { target: first.target(), end: movers.len() });
+        } else if movers.len() <= FEW || states > MOST_COUNTED {
             self.sort();
         } else {
             self.count(movers, states);
@@ -222,7 +225,7 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
             owners,
             to_ask,
             Phase::CanExit(to_ask),
-            |owners, rest, fsm| from.can_exit_each(owners, rest, fsm, cx, refused),
+            |owners, rest, fsm| from.can_exit_each(owners, rest, fsm, cx, &mut |slot| refused.push(slot)),
             |slot| dropped.insert(slot),
         );
         self.refuse_all(None, Refusal::Exit(from));
@@ -242,7 +245,7 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
                 owners,
                 &grouping.movers[range.clone()],
                 Phase::CanEnter(to),
-                |owners, rest, fsm| to.can_enter_each(owners, rest, fsm, cx, refused),
+                |owners, rest, fsm| to.can_enter_each(owners, rest, fsm, cx, &mut |slot| refused.push(slot)),
                 |slot| dropped.insert(slot),
             );
             self.refuse_all(Some(range), Refusal::Enter(to));
@@ -339,7 +342,7 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
                 for mover in grouping.movers.get(told..movers.end).unwrap_or_default() {
                     told += 1;
                     let slot = mover.slot();
-                    let is_cut_short = individuals.get(slot).is_some_and(|individual| individual.has_changed);
+                    let is_cut_short = individuals.get(slot).is_some_and(|individual| individual.made > 0);
                     if is_cut_short || dropped.contains(slot) {
                         continue;
                     }

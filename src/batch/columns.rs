@@ -120,6 +120,7 @@ impl Times {
         row.zip(ancestors).for_each(|(at, entered_at)| *at = or_zero(*entered_at));
     }
 
+    #[inline]
     fn swap_remove(&mut self, slot: usize) {
         if self.current.is_empty() {
             return;

@@ -94,7 +94,7 @@ impl<T: Owner> Batch<T> {
 
 /// What [`Batch::digest`] hands to its caller: a hasher whose result is the same in every process.
 ///
-/// It is SipHash 1-3 (Aumasson and Bernstein) with a key that never changes. `usize` and `isize` count as 64 bits.
+/// It is `SipHash` 1-3 (Aumasson and Bernstein) with a key that never changes. `usize` and `isize` count as 64 bits.
 #[derive(Clone)]
 pub struct DigestHasher(SipHasher13);
 
@@ -122,7 +122,9 @@ impl DigestHasher {
 
     fn write_names<T: Owner>(&mut self, states: &[StateRef<T>]) {
         self.write_usize(states.len());
-        states.iter().for_each(|state| self.write_name(state));
+        for state in states {
+            self.write_name(state);
+        }
     }
 
     /// A time, in seconds. -0 and 0 are the same time.
@@ -159,7 +161,9 @@ impl DigestHasher {
             self.write_name(current);
             self.write_names(ancestors);
             self.write_time(*time);
-            ancestors_time.iter().for_each(|time| self.write_time(*time));
+            for time in ancestors_time {
+                self.write_time(*time);
+            }
             self.write_timers(timers);
         }
         self.write_usize(history.len());
@@ -205,7 +209,7 @@ impl Hasher for DigestHasher {
 
     // The other signed ones are passed on to these.
     fn write_isize(&mut self, number: isize) {
-        self.write_u64(number as u64);
+        self.write_i64(number as i64);
     }
 }
 

@@ -16,19 +16,17 @@ use crate::waiting::Scope;
 
 pub(super) struct Individual<T: Owner> {
     pub(super) slot: usize,
-    /// Empty until it is needed.
+    /// Empty until it is loaded.
     pub(super) seat: Seat<T>,
     pub(super) requests: Requests<T>,
     /// How many changes its callback has led to.
     pub(super) count: u32,
-    /// Whether a callback has changed it at once.
-    pub(super) has_changed: bool,
+    /// How many changes its callbacks have made at once.
+    pub(super) made: u32,
     /// How many of its active states, from the outermost, a callback of it has not left at once.
     kept: usize,
     /// Whether its seat has been loaded.
     pub(super) is_loaded: bool,
-    /// Whether its first request is still written down as a mover, too.
-    pub(super) has_mover: bool,
     /// Whether its seat is not as it was loaded.
     pub(super) is_touched: bool,
     /// Whether it is moved in bulk after all.
@@ -59,7 +57,7 @@ impl<T: Owner> Individual<T> {
     pub(super) fn take_on(&mut self, single: Single<'_, T>, is_panicking: bool) {
         self.is_loaded = true;
         self.is_touched = single.is_touched || is_panicking;
-        self.has_changed = single.made > 0;
+        self.made = single.made;
         self.kept = self.kept.min(single.kept);
         self.count = single.count;
         mem::swap(&mut self.seat, single.seat);
@@ -78,7 +76,6 @@ impl<T: Owner> Individual<T> {
 
     /// Takes over what was written down of its owner as a mover.
     pub(super) fn take_over(&mut self, mover: Option<Mover>, rows: &Rows<'_, T>) {
-        self.has_mover = mover.is_some();
         if let Some(request) = mover.and_then(|mover| mover.request(rows.states)) {
             self.requests.push(request);
         }
@@ -115,7 +112,7 @@ impl<T: Owner> Individual<T> {
         single.count = self.count;
         single.kept = usize::MAX;
         let result = act(&mut single);
-        self.has_changed |= single.made > 0;
+        self.made += single.made;
         self.kept = self.kept.min(single.kept);
         self.is_touched = was_touched || single.is_touched;
         self.count = single.count;
@@ -177,10 +174,9 @@ impl<T: Owner> Individuals<T> {
                 seat: Seat::empty(),
                 requests: Requests::new(),
                 count: 0,
-                has_changed: false,
+                made: 0,
                 kept: usize::MAX,
                 is_loaded: false,
-                has_mover: false,
                 is_touched: false,
                 is_mover: false,
             });
@@ -193,10 +189,9 @@ impl<T: Owner> Individuals<T> {
         let individual = &mut self.list[place];
         individual.slot = slot;
         individual.count = 0;
-        individual.has_changed = false;
+        individual.made = 0;
         individual.kept = usize::MAX;
         individual.is_loaded = false;
-        individual.has_mover = false;
         individual.is_touched = false;
         individual.is_mover = false;
         individual

@@ -9,6 +9,8 @@ use super::asked::{Asked, Kind};
 use super::individuals::{Individual, Individuals};
 use super::rows::Rows;
 use super::states::NOWHERE;
+#[cfg(feature = "definition")]
+use crate::fsm::Entries;
 use crate::fsm::{Machines, Request, View};
 use crate::owner::Owner;
 use crate::seat::Seat;
@@ -269,7 +271,7 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
             Phase::Exit(movers) => View { previous: from, ..self.rows.view(slot, from, self.target(movers, slot)) },
             Phase::Enter(target, at) => match self.individuals.get(slot) {
                 // A change made at once has cut the one under way short.
-                Some(individual) if individual.has_changed => individual.seat.view(nowhere),
+                Some(individual) if individual.made > 0 => individual.seat.view(nowhere),
                 Some(individual) => individual.seat.view(target),
                 None => View { previous: from, entered_at: at, ..self.rows.view(slot, target, target) },
             },
@@ -292,11 +294,38 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
     }
 
     #[cfg(feature = "definition")]
-    fn entered_at_each(&self, nth: usize, state: &dyn State<T>, entered_at: &mut [f64]) -> bool {
+    fn entries(&self, nth: usize, count: usize, state: &dyn State<T>) -> Option<Entries<'_>> {
         // An individual may be elsewhere already.
         let is_in_rows = matches!(self.phase, Phase::Update { .. })
             && !self.individuals.has_unfinished()
             && self.asked.made.is_empty();
-        is_in_rows && self.rows.entered_at_each(self.slots.start + nth, state, entered_at)
+        let first = self.slots.start + nth;
+        if is_in_rows { self.rows.entries(first..first + count, state) } else { None }
+    }
+
+    #[cfg(feature = "definition")]
+    fn have_acted(&self, nth: usize, count: usize) -> u64 {
+        let first = self.slots.start + nth;
+        if !self.individuals.has_unfinished() && self.asked.has_none_from(first) && self.asked.made.is_empty() {
+            return 0;
+        }
+        let has_acted = |slot| {
+            self.individuals.get(slot).is_some()
+                || self.asked.mover_of(slot).is_some()
+                || self.asked.made.get(slot).is_some()
+        };
+        (0..count).filter(|i| has_acted(first + i)).fold(0, |acted, i| acted | 1 << i)
+    }
+
+    #[cfg(feature = "definition")]
+    fn number_of(&mut self, to: &StateRef<T>) -> Option<u32> {
+        let is_mover = matches!(self.phase, Phase::Update { .. }) && self.rows.known().is_flat;
+        let number = if is_mover { self.rows.states.bucket_of(to) } else { None };
+        number.filter(|number| self.rows.states.get(*number).is_flat)
+    }
+
+    #[cfg(feature = "definition")]
+    fn ask_number(&mut self, nth: usize, to: u32) -> bool {
+        self.slot(nth).is_some_and(|slot| self.asked.change_to(slot, to))
     }
 }

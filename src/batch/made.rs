@@ -102,7 +102,9 @@ fn separate<T: Owner>(
 ) {
     // Those that have more than a row are individuals still.
     let kept = individuals.by_slot();
-    kept.iter_mut().for_each(|individual| individual.is_mover = false);
+    for individual in &mut *kept {
+        individual.is_mover = false;
+    }
     made.retain(|mover| kept.binary_search_by_key(&mover.slot(), |individual| individual.slot).is_err());
     for mover in made.drain(..) {
         individuals.add(mover.slot()).load_made(mover, at, rows);

@@ -520,12 +520,11 @@ impl<T: Owner> Batch<T> {
     /// }
     /// ```
     pub fn update_in_key_order(&mut self, cx: &mut T::Context<'_>) {
+        let Store { global, timers, .. } = &self.store;
         let now = now::<T>(cx);
-        for key in self.keys().collect::<Vec<_>>() {
-            if self.store.global.is_updating || !self.store.is_asleep(key) || self.store.timers.is_due(key, now) {
-                self.store.with_single(key, |owner, single| single.tick(owner, cx));
-            }
-        }
+        let has_turn = |key: &Key| global.is_updating || !self.store.is_asleep(*key) || timers.is_due(*key, now);
+        let keys: Vec<_> = self.keys().filter(has_turn).collect();
+        self.store.with_each(&keys, |owner, single| single.tick(owner, cx));
     }
 
     fn of(store: Store<T>) -> Self {

@@ -91,7 +91,7 @@ impl<T: Owner> Store<T> {
             let behind = movers.partition_point(|mover| mover.slot() < slot);
             self.move_in_bulk(bucket, start, &movers[behind..], *moved_at);
             movers.truncate(behind);
-            self.place(Place::new(bucket, start + slot), &mut individual.seat, true, panic);
+            self.place(Place::new(bucket, start + slot), &mut individual.seat, panic);
         }
         individuals.clear();
         self.move_in_bulk(bucket, start, movers, *moved_at);
@@ -101,7 +101,7 @@ impl<T: Owner> Store<T> {
             for slot in changed.drain(..).rev() {
                 let place = Place::new(bucket, start + slot);
                 self.take_seat(place, &mut seat);
-                self.place(place, &mut seat, true, panic);
+                self.place(place, &mut seat, panic);
             }
             self.spare = seat;
         }
@@ -138,7 +138,7 @@ impl<T: Owner> Store<T> {
         }
     }
 
-    fn move_in_bulk(&mut self, bucket: u32, start: usize, movers: &[Mover], moved_at: f64) {
+    pub(super) fn move_in_bulk(&mut self, bucket: u32, start: usize, movers: &[Mover], moved_at: f64) {
         if movers.is_empty() {
             return;
         }
@@ -210,18 +210,15 @@ impl<T: Owner> Store<T> {
     }
 
     /// Stores what the seat of an owner has come to, and empties it. If that is in another bucket, the row is moved among its
-    /// arrivals; or at once, if no tick is under way.
-    pub(super) fn place(&mut self, from: Place, seat: &mut Seat<T>, is_in_tick: bool, panic: &mut FirstPanic) {
+    /// arrivals. Returns the bucket.
+    pub(super) fn place(&mut self, from: Place, seat: &mut Seat<T>, panic: &mut FirstPanic) -> u32 {
         let columns = &self.buckets[from.bucket as usize];
         let (key, was_asleep) = (columns.tags[from.slot()].key, columns.is_asleep(from.slot()));
         let bucket = self.bucket_for(seat, panic);
         let is_asleep = seat.is_asleep();
         if bucket != from.bucket {
             let owner = self.take_row(from);
-            if !is_in_tick {
-                self.places[key].set(Place::new(bucket, self.buckets[bucket as usize].len()));
-            }
-            self.push_row(is_in_tick, owner, key, bucket, seat, panic);
+            self.push_row(true, owner, key, bucket, seat, panic);
         } else if self.states.get(bucket).is_owned {
             let tag = self.owned_tag(key, seat);
             let columns = &mut self.buckets[bucket as usize];
@@ -239,12 +236,9 @@ impl<T: Owner> Store<T> {
         }
         seat.empty_into(|state| self.discarded.add(state));
         if is_asleep != (was_asleep && bucket == from.bucket) {
-            if is_in_tick {
-                self.sleepers.push((key, is_asleep));
-            } else {
-                self.set_asleep(key, is_asleep);
-            }
+            self.sleepers.push((key, is_asleep));
         }
+        bucket
     }
 
     /// The bucket of a seat's current state, which there is from now on.
@@ -276,12 +270,13 @@ impl<T: Owner> Store<T> {
     }
 
     /// The tag of an owner in a bucket that is not of owned states. A previous state that has a number is taken off the seat.
+    #[inline]
     fn tag(&mut self, key: Key, seat: &mut Seat<T>, panic: &mut FirstPanic) -> Tag {
         let is_timed = |at: f64| at != 0.0 && !at.is_nan();
         if is_timed(seat.entered_at) || ancestors_entered_at(seat).iter().copied().any(is_timed) {
             self.start_clock();
         }
-        let previous = self.states.index_of_previous(&seat.previous);
+        let previous = self.states.number_of(&seat.previous);
         if previous.is_some() {
             self.discarded.add(mem::replace(&mut seat.previous, StateRef::NONE));
         }
@@ -313,7 +308,7 @@ impl<T: Owner> Store<T> {
         self.meet(&mut unmet, panic);
         let Self { timers, states, discarded, .. } = self;
         let number_of = |then: &Then<T>| match then {
-            Then::Change(to) if to.as_singleton().is_some() => states.index_of_previous(to),
+            Then::Change(to) if to.as_singleton().is_some() => states.number_of(to),
             _ => None,
         };
         timers.file(key, &mut rare.waiting, number_of, discarded)
@@ -322,10 +317,10 @@ impl<T: Owner> Store<T> {
     /// Keeps what is left of a seat and has no column.
     fn keep_extra(&mut self, key: Key, seat: &mut Seat<T>) {
         let keeps_rare = seat.rare.as_ref().is_some_and(|rare| rare.is_memorable());
-        if seat.previous.is_none() && !keeps_rare {
-            return self.forget_extra(key);
-        }
         let Self { extras, discarded, .. } = self;
+        if seat.previous.is_none() && !keeps_rare {
+            return empty_extra(key, extras, discarded);
+        }
         let Some(entry) = extras.entry(key) else { return };
         let extra = entry.or_insert_with(|| Extra { previous: StateRef::NONE, rare: None });
         // The seat gets the room of what was kept before.
@@ -337,12 +332,13 @@ impl<T: Owner> Store<T> {
                 rare.ancestors_entered_at.clear();
                 discarded.extend(rare.ancestors.drain(..));
             }
-        } else if let Some(mut rare) = extra.rare.take() {
+        } else if let Some(rare) = &mut extra.rare {
             rare.empty_into(|state| discarded.add(state));
         }
     }
 
     /// Adds a row to a bucket, or to its arrivals, and takes all that it needs off the seat.
+    #[inline]
     fn push_row(
         &mut self,
         among_arrivals: bool,
@@ -370,6 +366,7 @@ impl<T: Owner> Store<T> {
     }
 
     /// Takes out the row at a place. The last of the bucket takes its place.
+    #[inline]
     fn take_row(&mut self, mut place: Place) -> T {
         let Self { buckets, arrivals, places, states, .. } = self;
         let columns = &mut buckets[place.bucket as usize];
@@ -515,4 +512,15 @@ fn forget_previous<T: Owner>(key: Key, extras: &mut Extras<T>, discarded: &mut D
             extras.remove(key);
         }
     }
+}
+
+/// Forgets all that is kept for an owner beside its row. Who has had a stack or a history keeps the room, as a machine does.
+fn empty_extra<T: Owner>(key: Key, extras: &mut Extras<T>, discarded: &mut Discarded<T>) {
+    if extras.is_empty() {
+        return;
+    }
+    if let Some(rare) = extras.get_mut(key).and_then(|extra| extra.rare.as_mut()) {
+        rare.empty_into(|state| discarded.add(state));
+    }
+    forget_previous(key, extras, discarded);
 }

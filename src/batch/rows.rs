@@ -2,13 +2,14 @@
 
 use std::ops::Range;
 
-use rustc_hash::FxBuildHasher;
-use slotmap::SparseSecondaryMap;
+use slotmap::SecondaryMap;
 
 use super::columns::{Noted, Tag};
 use super::key::Key;
 use super::states::{Known, NOWHERE, States};
 use super::timers::Timers;
+#[cfg(feature = "definition")]
+use crate::fsm::Entries;
 use crate::fsm::{NEVER, View};
 use crate::owner::Owner;
 use crate::seat::{Rare, Seat};
@@ -17,7 +18,7 @@ use crate::state::StateRef;
 use crate::state::{State, same};
 
 /// What few owners have besides their row, by key.
-pub(super) type Extras<T> = SparseSecondaryMap<Key, Extra<T>, FxBuildHasher>;
+pub(super) type Extras<T> = SecondaryMap<Key, Extra<T>>;
 
 pub(super) struct Extra<T: Owner> {
     /// The previous state, when the row has no number for it.
@@ -112,13 +113,19 @@ impl<'a, T: Owner> Rows<'a, T> {
     }
 
     /// The previous state of an owner, or `StateRef::NONE`.
+    #[inline]
     pub(super) fn previous(&self, slot: usize) -> &'a StateRef<T> {
-        let nowhere = self.states.get(NOWHERE).state();
-        let tag = self.tags[slot];
-        match tag.previous() {
+        match self.tags[slot].previous() {
             Some(index) => self.states.get(index).state(),
-            None => self.extras.get(tag.key).map_or(nowhere, |extra| &extra.previous),
+            None => self.kept_previous(slot),
         }
+    }
+
+    /// The previous state of an owner whose row has no number for it.
+    #[cold]
+    fn kept_previous(&self, slot: usize) -> &'a StateRef<T> {
+        let nowhere = self.states.get(NOWHERE).state();
+        self.extras.get(self.tags[slot].key).map_or(nowhere, |extra| &extra.previous)
     }
 
     /// When the current states of some owners were entered, if times are kept.
@@ -134,31 +141,25 @@ impl<'a, T: Owner> Rows<'a, T> {
         self.ancestors_entered_at.get(slot * self.depth..(slot + 1) * self.depth).unwrap_or_default()
     }
 
-    /// Writes down when each owner from a slot on entered a state. Returns whether the times lie in a column.
+    /// When each owner of some slots entered a state, if times are kept, and it is one of theirs.
     #[cfg(feature = "definition")]
-    pub(super) fn entered_at_each(&self, slot: usize, state: &dyn State<T>, entered_at: &mut [f64]) -> bool {
+    pub(super) fn entries(&self, slots: Range<usize>, state: &dyn State<T>) -> Option<Entries<'a>> {
         let known = self.known();
-        let slots = slot..slot + entered_at.len();
         if same(&**known.state(), state) {
-            let Some(column) = self.entered_at.get(slots) else { return false };
-            entered_at.copy_from_slice(column);
-            return true;
+            return Some(Entries { times: self.entered_at.get(slots)?, width: 1, at: 0 });
         }
-        let Some(depth) = known.ancestors.iter().rposition(|ancestor| same(&**ancestor, state)) else { return false };
-        let Some(rows) = self.ancestors_entered_at.get(slots.start * self.depth..slots.end * self.depth) else {
-            return false;
-        };
-        for (at, row) in entered_at.iter_mut().zip(rows.chunks_exact(self.depth)) {
-            *at = row[depth];
-        }
-        true
+        let at = known.ancestors.iter().rposition(|ancestor| same(&**ancestor, state))?;
+        let width = self.depth;
+        let times = self.ancestors_entered_at.get(slots.start * width..slots.end * width)?;
+        Some(Entries { times, width, at })
     }
 
+    /// The stack and the history of an owner, if it has any.
     pub(super) fn rare(&self, slot: usize) -> Option<&'a Rare<T>> {
         if self.extras.is_empty() {
             return None;
         }
-        self.extras.get(self.tags[slot].key)?.rare.as_deref()
+        self.extras.get(self.tags[slot].key)?.rare.as_deref().filter(|rare| rare.is_memorable())
     }
 
     /// What can be asked of an owner whose current state is `current`.
@@ -174,10 +175,17 @@ impl<'a, T: Owner> Rows<'a, T> {
     }
 
     /// Loads an owner whose current state is `current` into an empty seat, whose room is used.
+    #[inline]
     pub(super) fn load(&self, slot: usize, current: &StateRef<T>, seat: &mut Seat<T>) {
         seat.current = current.clone();
         seat.previous = self.previous(slot).clone();
         seat.entered_at = self.entered_at(slot);
+        if !self.known().ancestors.is_empty() || !self.extras.is_empty() {
+            self.load_rare(slot, seat);
+        }
+    }
+
+    fn load_rare(&self, slot: usize, seat: &mut Seat<T>) {
         let ancestors = &self.known().ancestors;
         if !ancestors.is_empty() {
             let rare = seat.rare_mut();
@@ -187,8 +195,8 @@ impl<'a, T: Owner> Rows<'a, T> {
         }
         if let Some(kept) = self.rare(slot) {
             let rare = seat.rare_mut();
-            rare.stack.clone_from(&kept.stack);
-            rare.history.clone_from(&kept.history);
+            rare.stack.extend(kept.stack.iter().cloned());
+            rare.history.extend_from_slice(&kept.history);
         }
         let tag = self.tags[slot];
         if self.is_asleep {

@@ -148,8 +148,8 @@ impl<T: Owner> States<T> {
         }
     }
 
-    /// The number of the bucket of a state that an owner was in before, unless it is an owned one.
-    pub(super) fn index_of_previous(&mut self, state: &StateRef<T>) -> Option<u32> {
+    /// The number of a singleton or shared state, found quickly if it was looked up lately.
+    pub(super) fn number_of(&mut self, state: &StateRef<T>) -> Option<u32> {
         let singleton = state.as_singleton();
         let cached = singleton.and_then(|state| self.singletons.get(state));
         cached.or_else(|| {

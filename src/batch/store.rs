@@ -18,7 +18,7 @@ use crate::fsm::View;
 use crate::owner::Owner;
 use crate::seat::Seat;
 use crate::single::Single;
-use crate::state::{Identity, State, StateRef};
+use crate::state::{Identity, Mover, State, StateRef};
 
 pub(super) struct Store<T: Owner> {
     /// Where each key's owner is.
@@ -51,7 +51,7 @@ impl<T: Owner> Store<T> {
             states: States::new(),
             buckets: vec![Columns::new(0)],
             arrivals: vec![Columns::new(0)],
-            extras: Extras::default(),
+            extras: Extras::new(),
             timers: Timers::new(),
             sleepers: Vec::new(),
             due: Vec::new(),
@@ -156,33 +156,89 @@ impl<T: Owner> Store<T> {
 
     /// Lends an owner with its machine, and moves it to where it then belongs, even if `act` panics (rule 22).
     pub(super) fn with_single<R>(&mut self, key: Key, act: impl FnOnce(&mut T, &mut Single<'_, T>) -> R) -> Option<R> {
-        let place = self.places.get(key)?.get();
         let mut panic = FirstPanic::new();
-        let mut spare = mem::replace(&mut self.spare, Seat::empty());
-        let Chunk { owners, seats, rows, global, .. } = self.chunk(place.bucket, place.slot(), 1, Part::ALL);
-        let seat = if let [seat] = seats {
-            seat
-        } else {
-            rows.load(0, rows.known().state(), &mut spare);
-            &mut spare
-        };
+        let (bucket, result) = self.lend(key, act, &mut panic)?;
+        self.settle(bucket);
+        self.settle_sleepers();
+        self.tidy(&mut panic);
+        panic.resume();
+        result
+    }
+
+    /// Likewise the owners of many keys, none of which comes twice, one after the other; up to one that panics.
+    pub(super) fn with_each(&mut self, keys: &[Key], mut act: impl FnMut(&mut T, &mut Single<'_, T>)) {
+        let mut panic = FirstPanic::new();
+        for &key in keys {
+            self.lend(key, &mut act, &mut panic);
+            if !panic.is_none() {
+                break;
+            }
+            self.discarded.drop_many(&mut panic);
+        }
+        self.settle_all();
+        self.unused.pay(keys.len());
+        self.tidy(&mut panic);
+        panic.resume();
+    }
+
+    /// Lends an owner with its machine, and moves it among the arrivals of the bucket where it then belongs. Returns that
+    /// bucket, and what `act` has returned unless it panicked.
+    fn lend<R>(
+        &mut self,
+        key: Key,
+        act: impl FnOnce(&mut T, &mut Single<'_, T>) -> R,
+        panic: &mut FirstPanic,
+    ) -> Option<(u32, Option<R>)> {
+        let place = self.places.get(key)?.get();
+        let (bucket, slot) = (place.bucket, place.slot());
+        let Self { states, buckets, extras, timers, global, spare, discarded, .. } = self;
+        let (owners, seats, noted) = buckets[bucket as usize].split();
+        let seat = seats.get_mut(slot).unwrap_or_else(|| {
+            let rows = Rows::new(noted, slot..slot + 1, bucket, Shared { states, extras, timers });
+            rows.load(0, rows.known().state(), spare);
+            spare
+        });
         let mut single = Single::new(seat, &global.state);
-        let result = panic.catch(|| act(&mut owners[0], &mut single));
+        let result = panic.catch(|| act(&mut owners[slot], &mut single));
         let is_touched = single.is_touched;
         if result.is_none() {
             // What it has asked for is dropped with it.
             panic.catch(|| drop(single));
-        }
-        if is_touched {
-            self.take_seat(place, &mut spare);
-            self.place(place, &mut spare, false, &mut panic);
         } else {
-            spare.empty_into(|state| self.discarded.add(state));
+            // All requests are carried out, so nothing is left to drop. The compiler cannot know, and would look.
+            mem::forget(single);
         }
-        self.spare = spare;
-        self.tidy(&mut panic);
-        panic.resume();
-        result
+        if !is_touched {
+            spare.empty_into(|state| discarded.add(state));
+            return Some((bucket, result));
+        }
+        let target = self.place_spare(place, panic);
+        Some((target, result))
+    }
+
+    /// Stores what the spare seat has come to, or that of an owned state. Returns the owner's bucket.
+    fn place_spare(&mut self, place: Place, panic: &mut FirstPanic) -> u32 {
+        if let Some(mover) = self.plain_change(place) {
+            self.move_in_bulk(place.bucket, place.slot(), &[mover], self.spare.entered_at);
+            let Self { spare, discarded, .. } = self;
+            spare.empty_into(|state| discarded.add(state));
+            return mover.target();
+        }
+        let mut seat = mem::replace(&mut self.spare, Seat::empty());
+        self.take_seat(place, &mut seat);
+        let target = self.place(place, &mut seat, panic);
+        self.spare = seat;
+        target
+    }
+
+    /// What an owner of a bucket has come to on the spare seat as a mover, if it has gone from one flat singleton to another.
+    fn plain_change(&mut self, place: Place) -> Option<Mover> {
+        let Self { states, spare, buckets, .. } = self;
+        let columns = &buckets[place.bucket as usize];
+        let is_plain = !columns.is_asleep(place.slot()) && !columns.tags[place.slot()].has_timers();
+        spare.lone().filter(|_| is_plain && states.get(place.bucket).is_flat && spare.is_entered())?;
+        let target = states.number_of(&spare.current).filter(|&target| states.get(target).is_flat)?;
+        Mover::made(0, target, states.number_of(&spare.previous)?)
     }
 
     pub(super) fn is_asleep(&self, key: Key) -> bool {

@@ -7,7 +7,7 @@ use crate::agent::Agent;
 use crate::message::Telegram;
 use crate::owner::Owner;
 
-/// What happened to a telegram whose receiver is a member of the [`Cast`](crate::Cast).
+/// What happened to a telegram that was sent in a [`Cast`](crate::Cast).
 ///
 /// # Examples
 ///
@@ -15,7 +15,8 @@ use crate::owner::Owner;
 /// use demeanor::{Cast, Delivery};
 ///
 /// let mut cast: Cast<&str, &str, ()> = Cast::new(());
-/// assert_eq!(cast.send_after(1.5, "Elsa", "Elsa", "stew ready"), Ok(Delivery::Delayed));
+/// assert_eq!(cast.send_after(1.5, "Elsa", "Elsa", "stew ready"), Delivery::Delayed);
+/// assert_eq!(cast.send("Bob", "Elsa", "hi honey"), Delivery::UnknownReceiver);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -28,6 +29,10 @@ pub enum Delivery {
     PutOff,
     /// It is queued until it is due, or [merged](crate::Dispatcher::merging_within) with one that is.
     Delayed,
+    /// There is no such member: it is dropped, with a warning in the log.
+    UnknownReceiver,
+    /// It is one of an exchange without end, and dropped. The log has an error of that exchange.
+    Dropped,
 }
 
 impl Delivery {
@@ -43,10 +48,10 @@ impl Delivery {
 /// # Examples
 ///
 /// ```
-/// use demeanor::Cast;
+/// use demeanor::{Cast, Telegram};
 ///
 /// let mut cast: Cast<&str, &str, ()> = Cast::new(());
-/// let unknown = cast.send("Bob", "Elsa", "hi honey").unwrap_err();
+/// let unknown = cast.deliver(Telegram::new("Bob", "Elsa", "hi honey")).unwrap_err();
 /// assert_eq!(unknown.telegram.message, "hi honey");
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]

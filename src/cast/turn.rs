@@ -1,89 +1,277 @@
-//! How a member of any type is lent to a callback, together with the cast that it is a member of.
+//! How a member is lent to a callback, together with the context that it is a member of, and what happens when its turn is over.
 
 use alloc::boxed::Box;
+use core::{fmt, mem};
 
-use downcast_rs::Downcast;
+use log::{debug, error, trace, warn};
 
-use super::Cast;
-use crate::agent::Agent;
+use super::TELEGRAMS;
+use super::context::CastContext;
+use super::delivery::{Delivery, UnknownReceiver};
+use super::member::AnyMember;
+use super::members::Members;
+use super::put_off::{Cause, PutOff};
+use super::slot::Presence;
 use crate::message::Telegram;
-use crate::owner::Owner;
 
-/// What a cast does with each member, regardless of the owner's type.
-///
-/// `Send` and `Sync`, so that a cast is both when its keys, messages and world are: behind a trait object the compiler no
-/// longer sees the owner.
-pub(super) trait Member<K, M, W>: Downcast + Send + Sync {
-    fn start(&mut self, cast: &mut Cast<K, M, W>);
-    fn stop(&mut self, cast: &mut Cast<K, M, W>);
-    fn update(&mut self, cast: &mut Cast<K, M, W>);
-    /// Returns whether the telegram was handled.
-    fn receive(&mut self, telegram: &Telegram<K, M>, cast: &mut Cast<K, M, W>) -> bool;
-}
+/// How many turns there can be one within the other; what comes within more is put off.
+const MOST_NESTED: u32 = 64;
 
-/// A member with an owner of any type.
-pub(super) type AnyMember<K, M, W> = dyn Member<K, M, W>;
+type MemberOf<C> = AnyMember<<C as CastContext>::Key, <C as CastContext>::Message, C>;
+type TelegramOf<C> = Telegram<<C as CastContext>::Key, <C as CastContext>::Message>;
+type UnknownOf<C> = UnknownReceiver<<C as CastContext>::Key, <C as CastContext>::Message>;
+type PutOffOf<C> = PutOff<<C as CastContext>::Key, <C as CastContext>::Message>;
 
-impl<K, M, W, T> Member<K, M, W> for Agent<T>
-where
-    T: for<'a> Owner<Context<'a> = Cast<K, M, W>, Message = Telegram<K, M>>,
-    Self: Send + Sync,
-{
-    fn start(&mut self, cast: &mut Cast<K, M, W>) {
-        Agent::start(self, cast);
-    }
-
-    fn stop(&mut self, cast: &mut Cast<K, M, W>) {
-        Agent::stop(self, cast);
-    }
-
-    fn update(&mut self, cast: &mut Cast<K, M, W>) {
-        Agent::update(self, cast);
-    }
-
-    fn receive(&mut self, telegram: &Telegram<K, M>, cast: &mut Cast<K, M, W>) -> bool {
-        self.send(telegram, cast)
-    }
-}
-
-/// A member taken out of its slot, so that its callbacks can be given the whole cast.
+/// A member taken out of its slot, so that its callbacks can be given the whole context.
 ///
 /// Dropping it puts the member back, so that a panic in a callback does not lose it.
-pub(super) struct Turn<'a, K, M, W> {
-    cast: &'a mut Cast<K, M, W>,
-    place: u64,
+struct Turn<'c, C: CastContext> {
+    cx: &'c mut C,
+    index: usize,
     /// `None` only within `drop`.
-    member: Option<Box<AnyMember<K, M, W>>>,
-    outer_round: u32,
+    member: Option<Box<MemberOf<C>>>,
+    outer: Cause,
+    is_complete: bool,
 }
 
-impl<'a, K, M, W> Turn<'a, K, M, W> {
-    /// Begins a turn of the member at `place`. `None` if it is acting, or not a member.
-    pub(super) fn begin(cast: &'a mut Cast<K, M, W>, place: u64, round: u32) -> Option<Self> {
-        let member = cast.members.get_mut(&place)?.member.take()?;
-        let outer_round = cast.round;
-        cast.depth += 1;
-        cast.round = round;
-        Some(Self { cast, place, member: Some(member), outer_round })
+impl<'c, C: CastContext> Turn<'c, C> {
+    /// Begins a turn of the member at an index, which comes of `cause`. `None` if it is acting, or not a member.
+    #[inline]
+    fn begin(cx: &'c mut C, index: usize, cause: Cause) -> Option<Self> {
+        let members = cx.members_mut();
+        let member = members.slot_mut(index)?.lend()?;
+        members.depth += 1;
+        let outer = mem::replace(&mut members.cause, cause);
+        Some(Self { cx, index, member: Some(member), outer, is_complete: false })
     }
 
-    pub(super) fn run<R>(mut self, act: impl FnOnce(&mut AnyMember<K, M, W>, &mut Cast<K, M, W>) -> R) -> R {
-        let Self { cast, member, .. } = &mut self;
-        let member = member.as_mut().expect("a turn has its member until it ends");
-        act(&mut **member, cast)
+    #[inline]
+    fn run<R>(mut self, act: impl FnOnce(&mut MemberOf<C>, usize, &mut C) -> R) -> Option<R> {
+        let Self { cx, member, index, .. } = &mut self;
+        let result = act(&mut **member.as_mut()?, *index, cx);
+        self.is_complete = true;
+        Some(result)
     }
 }
 
-impl<K, M, W> Drop for Turn<'_, K, M, W> {
+impl<C: CastContext> Drop for Turn<'_, C> {
+    #[inline]
     fn drop(&mut self) {
-        // Saturating, as a callback may have put another cast in this one's place.
-        self.cast.depth = self.cast.depth.saturating_sub(1);
-        self.cast.round = self.outer_round;
-        let member = self.member.take();
-        match self.cast.members.get_mut(&self.place) {
-            Some(slot) if slot.member.is_none() => slot.member = member,
-            // The member was dismissed in its own turn.
-            _ => drop(member),
+        let members = self.cx.members_mut();
+        // Saturating, as a callback may have put other members in the place of these.
+        members.depth = members.depth.saturating_sub(1);
+        members.cause = self.outer;
+        let Some(member) = self.member.take() else { return };
+        let Some(slot) = members.slot_mut(self.index).filter(|slot| slot.is_acting()) else { return };
+        slot.turns = slot.turns.saturating_sub(1);
+        slot.presence = Presence::Here(member);
+        slot.end_sight(self.is_complete);
+        if slot.is_dismissed && slot.turns == 0 {
+            members.empty_slot(self.index);
         }
+    }
+}
+
+/// Gives the member at an index a turn, and afterwards delivers what was put off until then. `None` if it is acting.
+#[inline]
+pub(super) fn act<C: CastContext, R>(
+    cx: &mut C,
+    index: usize,
+    act: impl FnOnce(&mut MemberOf<C>, usize, &mut C) -> R,
+) -> Option<R> {
+    let cause = cx.members_mut().cause;
+    act_because(cx, index, cause, act)
+}
+
+#[inline]
+fn act_because<C: CastContext, R>(
+    cx: &mut C,
+    index: usize,
+    cause: Cause,
+    act: impl FnOnce(&mut MemberOf<C>, usize, &mut C) -> R,
+) -> Option<R> {
+    let result = Turn::begin(cx, index, cause)?.run(act);
+    let members = cx.members_mut();
+    if members.has_put_off(index) {
+        deliver_all_put_off(cx, index);
+    } else if members.depth == 0 {
+        members.end_outermost_turn();
+    }
+    result
+}
+
+/// Gives a turn to each member that there is now, in the order in which they joined.
+pub(super) fn act_each<C: CastContext>(cx: &mut C, act: impl Fn(&mut MemberOf<C>, usize, &mut C)) {
+    let walk = Walk::begin(cx);
+    let members = walk.cx.members_mut();
+    let end = members.slots.len();
+    if members.depth >= MOST_NESTED {
+        error!(target: TELEGRAMS, "an update of all members is left out: {MOST_NESTED} turns are nested");
+        return;
+    }
+    for index in 0..end {
+        if self::act(walk.cx, index, &act).is_none() {
+            leave_out(walk.cx.members_mut(), index);
+        }
+    }
+}
+
+/// Gives a turn to one member. Returns whether it could have one.
+pub(super) fn act_one<C: CastContext>(
+    cx: &mut C,
+    index: usize,
+    act: impl FnOnce(&mut MemberOf<C>, usize, &mut C),
+) -> bool {
+    let members = cx.members_mut();
+    if members.depth >= MOST_NESTED {
+        if let Some(slot) = members.slot_mut(index) {
+            error!(target: TELEGRAMS, "{:?} is left out: {MOST_NESTED} turns are nested", slot.key);
+        }
+        return false;
+    }
+    let is_done = self::act(cx, index, act).is_some();
+    if !is_done {
+        leave_out(cx.members_mut(), index);
+    }
+    is_done
+}
+
+#[cold]
+fn leave_out<K: fmt::Debug, M, C>(members: &mut Members<K, M, C>, index: usize) {
+    if let Some(slot) = members.slot_mut(index) {
+        warn!(target: TELEGRAMS, "{:?} is left out: a callback of it is running", slot.key);
+    }
+}
+
+/// While there is one, members keep their indices.
+struct Walk<'c, C: CastContext> {
+    cx: &'c mut C,
+}
+
+impl<'c, C: CastContext> Walk<'c, C> {
+    fn begin(cx: &'c mut C) -> Self {
+        cx.members_mut().walks += 1;
+        Self { cx }
+    }
+}
+
+impl<C: CastContext> Drop for Walk<'_, C> {
+    fn drop(&mut self) {
+        let members = self.cx.members_mut();
+        members.walks = members.walks.saturating_sub(1);
+        members.close_holes();
+    }
+}
+
+/// Delivers a telegram within the call, or puts it off.
+#[inline]
+pub(super) fn deliver<C: CastContext>(cx: &mut C, telegram: TelegramOf<C>) -> Result<Delivery, UnknownOf<C>> {
+    if let Some(index) = cx.members_mut().index_of(&telegram.receiver) {
+        return Ok(deliver_to(cx, index, telegram));
+    }
+    let unknown = UnknownReceiver { telegram };
+    warn!(target: TELEGRAMS, "{unknown}");
+    Err(unknown)
+}
+
+fn deliver_to<C: CastContext>(cx: &mut C, index: usize, telegram: TelegramOf<C>) -> Delivery {
+    let members = cx.members_mut();
+    let Telegram { sender, receiver, .. } = &telegram;
+    let Some(cause) = members.exchanges.count(members.cause, sender, receiver, members.indices.len()) else {
+        return Delivery::Dropped;
+    };
+    let is_acting = members.slot_mut(index).is_some_and(|slot| slot.is_acting());
+    if is_acting || members.depth >= MOST_NESTED {
+        put_off(members, index, PutOff { cause, telegram }, is_acting);
+        return Delivery::PutOff;
+    }
+    trace!(target: TELEGRAMS, "{sender:?} sends to {receiver:?}");
+    let cause = Cause { round: members.cause.round, ..cause };
+    let is_handled = act_because(cx, index, cause, |member, index, cx| member.receive(&telegram, index, cx));
+    let is_handled = is_handled == Some(true);
+    tell_received(&telegram, is_handled);
+    if is_handled { Delivery::Handled } else { Delivery::Declined }
+}
+
+/// Puts a telegram off until its receiver's turn is over, or, if that is not acting, until the outermost is.
+fn put_off<K: Clone + PartialEq + fmt::Debug, M, C>(
+    members: &mut Members<K, M, C>,
+    index: usize,
+    put_off: PutOff<K, M>,
+    is_acting: bool,
+) {
+    let Telegram { sender, receiver, .. } = &put_off.telegram;
+    members.exchanges.write_down(put_off.cause);
+    match members.slots.get_mut(index) {
+        Some(Some(slot)) if is_acting => {
+            debug!(target: TELEGRAMS, "{sender:?} sends to {receiver:?}: put off, {receiver:?} is acting");
+            slot.put_off.push_back(put_off);
+        }
+        _ => {
+            debug!(target: TELEGRAMS, "{sender:?} sends to {receiver:?}: put off, {MOST_NESTED} turns are nested");
+            members.after_turn.push_back(put_off);
+        }
+    }
+}
+
+/// Delivers a telegram when the outermost turn is over; when there is none, now.
+pub(super) fn post<C: CastContext>(cx: &mut C, telegram: TelegramOf<C>) {
+    let members = cx.members_mut();
+    let Telegram { sender, receiver, .. } = &telegram;
+    let count = members.indices.len();
+    let Some(cause) = members.exchanges.count(members.cause, sender, receiver, count) else { return };
+    trace!(target: TELEGRAMS, "{sender:?} posts to {receiver:?}");
+    members.exchanges.write_down(cause);
+    members.after_turn.push_back(PutOff { cause, telegram });
+    if members.depth == 0 {
+        deliver_after_turn(cx);
+    }
+}
+
+/// Delivers what has come for the member at an index while it was acting, and what comes while it handles that; and if that was
+/// the outermost turn, all else that waits for its end.
+#[cold]
+fn deliver_all_put_off<C: CastContext>(cx: &mut C, index: usize) {
+    deliver_put_off(cx, index);
+    if cx.members_mut().depth == 0 {
+        deliver_after_turn(cx);
+    }
+}
+
+fn deliver_put_off<C: CastContext>(cx: &mut C, index: usize) {
+    while let Some(next) = cx.members_mut().next_put_off(index) {
+        hand_over(cx, index, next);
+    }
+}
+
+/// Delivers what waits for the end of the outermost turn, now that no member is acting.
+fn deliver_after_turn<C: CastContext>(cx: &mut C) {
+    while let Some(next) = cx.members_mut().after_turn.pop_front() {
+        if let Some(&index) = cx.members_mut().indices.get(&next.telegram.receiver) {
+            hand_over(cx, index as usize, next);
+            deliver_put_off(cx, index as usize);
+        } else {
+            warn!(target: TELEGRAMS, "{}", UnknownReceiver { telegram: next.telegram });
+        }
+    }
+    cx.members_mut().end_outermost_turn();
+}
+
+fn hand_over<C: CastContext>(cx: &mut C, index: usize, PutOff { cause, telegram }: PutOffOf<C>) {
+    let Telegram { sender, receiver, .. } = &telegram;
+    if cx.members_mut().exchanges.is_loop(cause, sender, receiver) {
+        return;
+    }
+    let Some(turn) = Turn::begin(cx, index, cause) else { return };
+    let is_handled = turn.run(|member, index, cx| member.receive(&telegram, index, cx)) == Some(true);
+    tell_received(&telegram, is_handled);
+}
+
+fn tell_received<K: fmt::Debug, M>(telegram: &Telegram<K, M>, is_handled: bool) {
+    let Telegram { sender, receiver, .. } = telegram;
+    if is_handled {
+        trace!(target: TELEGRAMS, "{receiver:?} handles what {sender:?} has sent");
+    } else {
+        debug!(target: TELEGRAMS, "{receiver:?} declines what {sender:?} has sent");
     }
 }

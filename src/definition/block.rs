@@ -2,13 +2,14 @@
 
 use std::ops::Range;
 
-use super::expression::Comparison;
-use super::handle::time_in;
-use super::values::{LANES, Lanes};
-use crate::fsm::{Fsm, time_since};
+use smallvec::SmallVec;
+
+use super::handle::{entered_at, toward_each};
+use super::values::{LANES, Lanes, lanes};
+use crate::fsm::{Entries, Fsm};
 use crate::owner::Owner;
 use crate::slice::FsmSlice;
-use crate::state::State;
+use crate::state::{Mover, State, StateRef};
 
 /// The handles of up to 64 owners.
 pub(crate) struct Block<'s, 'a, T: Owner> {
@@ -34,14 +35,16 @@ impl<'s, 'a, T: Owner> Block<'s, 'a, T> {
         self.fsm.at(self.base + lane)
     }
 
+    /// Those who have asked for something, or been changed, in this callback.
+    pub(crate) fn acted(&mut self) -> Lanes {
+        self.fsm.machines().0.have_acted(self.base, self.length)
+    }
+
     /// Asks each of `asked`, in order.
     #[inline]
     pub(crate) fn ask_each(&mut self, asked: Lanes, mut holds: impl FnMut(usize, &Fsm<'a, T>) -> bool) -> Lanes {
-        let mut left = asked;
         let mut lanes = 0;
-        while left != 0 {
-            let lane = left.trailing_zeros() as usize;
-            left &= left - 1;
+        for lane in each(asked) {
             lanes |= Lanes::from(holds(lane, self.at(lane))) << lane;
         }
         lanes
@@ -62,19 +65,61 @@ impl<'s, 'a, T: Owner> Block<'s, 'a, T> {
         lanes
     }
 
-    /// Those of `asked` whose time in the state compares so with `with`.
-    pub(crate) fn compare_times(&mut self, asked: Lanes, op: Comparison, with: f64, cx: &T::Context<'_>) -> Lanes {
+    /// Those of `asked` of whom `holds` is true of when they entered the state.
+    #[inline]
+    pub(crate) fn ask_entries(&mut self, asked: Lanes, holds: impl Fn(f64) -> bool) -> Lanes {
         let state = self.state;
-        let mut entered_at = [0.0; LANES];
-        let entered_at = &mut entered_at[..self.length];
         // Side by side in a batch, which saves a call for each.
-        if self.fsm.entered_at_each(self.base, state, entered_at) {
-            let now = T::now(cx);
-            return self
-                .ask_runs(asked, |run, lane| op.compare(&entered_at[run], with, lane, |at| time_since(*at, now)));
+        match self.fsm.machines().0.entries(self.base, self.length, state) {
+            Some(Entries { times, width: 1, .. }) => lanes(times, &mut 0, |at| holds(*at)) & asked,
+            Some(Entries { times, width, at }) => {
+                let mut column = [0.0; LANES];
+                column.iter_mut().zip(times.iter().skip(at).step_by(width)).for_each(|(to, time)| *to = *time);
+                lanes(&column[..self.length], &mut 0, |at| holds(*at)) & asked
+            }
+            None => self.ask_each(asked, |_, fsm| holds(entered_at(state, fsm))),
         }
-        self.ask_each(asked, |_, fsm| op.holds(time_in(state, fsm, cx), with))
     }
+
+    /// Asks the guards of some of them for a change to `target`: `ask` calls its last argument with the lane of each that is
+    /// refused. Returns those that are not.
+    #[inline]
+    pub(crate) fn ask_guards(
+        &mut self,
+        asked: Lanes,
+        target: &StateRef<T>,
+        ask: impl FnOnce(&[Mover], &mut FsmSlice<'_, T>, &mut dyn FnMut(usize)),
+    ) -> Lanes {
+        let movers: SmallVec<[Mover; LANES]> = each(asked).map(|lane| Mover(lane as u64)).collect();
+        let mut refused: Lanes = 0;
+        let mut refuse = |lane: usize| refused |= 1 << lane;
+        let (machines, _) = self.fsm.machines();
+        toward_each(target, machines, self.base, &mut self.lane, |fsm| ask(&movers, fsm, &mut refuse));
+        asked & !refused
+    }
+
+    /// The number of a state in the machines, with which to ask for changes to it.
+    pub(crate) fn number_of(&mut self, to: &StateRef<T>) -> Option<u32> {
+        self.fsm.machines().0.number_of(to)
+    }
+
+    /// Asks for a change of one of them, which has asked for nothing yet; `number` is that of the state in the machines.
+    #[inline]
+    pub(crate) fn change(&mut self, lane: usize, number: Option<u32>, to: &StateRef<T>) {
+        let nth = self.base + lane;
+        if !number.is_some_and(|number| self.fsm.machines().0.ask_number(nth, number)) {
+            self.at(lane).change_state(to.clone());
+        }
+    }
+}
+
+/// The lanes in a set, in order.
+pub(crate) fn each(mut lanes: Lanes) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let lane = (lanes != 0).then(|| lanes.trailing_zeros() as usize);
+        lanes &= lanes.wrapping_sub(1);
+        lane
+    })
 }
 
 /// The game's own code may panic where it is asked. A batch holds the owner responsible whose handle was taken last (rule 22):

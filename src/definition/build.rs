@@ -28,10 +28,11 @@ pub(crate) fn build<T: Owner>(
     checked: Checked<'_>,
     vocabulary: &Vocabulary<T>,
     folder: Option<&Path>,
-    before: &[Node<T>],
+    before: Option<&Graph<T>>,
 ) -> Result<(Outline, Built<T>), Problems> {
     let Checked { outline, params } = checked;
-    let states = fixed(&outline, before);
+    let nodes_before = before.map_or(&[][..], |before| &before.nodes);
+    let states = fixed(&outline, nodes_before);
     let mut builder = Builder {
         outline: &outline,
         states: &states,
@@ -47,12 +48,9 @@ pub(crate) fn build<T: Owner>(
     builder.findings.finish()?;
 
     let initial = states[outline.initial.index()].index;
-    let graph = Graph {
-        file: outline.source.name.clone(),
-        initial,
-        global: outline.global.map(|global| states[global.index()].index),
-        nodes: nodes(&states, contents, before, initial),
-    };
+    let global = outline.global.map(|global| states[global.index()].index);
+    let nodes = nodes(&states, contents, nodes_before, initial);
+    let graph = Graph::new(outline.source.name.clone(), initial, global, nodes, before);
     Ok((outline, (graph, states)))
 }
 

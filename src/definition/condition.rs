@@ -7,13 +7,14 @@ use std::sync::Arc;
 
 use super::block::Block;
 use super::expression::{Comparison, Expr, Operand, flag_compared};
-use super::handle::time_in;
+use super::handle::entered_at;
 use super::record::{Answered, Record, Unrecorded, Written};
 #[cfg(feature = "script")]
 use super::script::ScriptCondition;
 use super::values::{Flag, LANES, Lanes, Number};
 use super::vocabulary::{Random, Value, Vocabulary};
 use crate::owner::Owner;
+use crate::span::Span;
 
 /// A condition with more tests than this is run for one owner at a time.
 const MOST_IN_BULK: usize = 64;
@@ -64,13 +65,13 @@ impl<T: Owner> Condition<T> {
         Self { tests: Box::new([Test { probe, yes: HOLDS, no: FAILS }]), first: 0, written: Box::new([written]) }
     }
 
-    /// Whether it holds for one owner; `time` is how long that has been in the state whose condition it is.
+    /// Whether it holds for one owner; `entered_at` says when that came to be in the state whose condition it is.
     #[inline]
     pub(crate) fn holds(
         &self,
         owner: &mut T,
         cx: &mut T::Context<'_>,
-        time: impl Fn(&T::Context<'_>) -> f64,
+        entered_at: impl Fn() -> f64,
         record: &mut impl Record,
     ) -> bool {
         let mut at = self.first;
@@ -83,7 +84,7 @@ impl<T: Owner> Condition<T> {
                     answered(Answered::Drawn(drawn), drawn < *p);
                     drawn < *p
                 }
-                probe => probe.holds(owner, cx, &time, answered),
+                probe => probe.holds(owner, cx, &entered_at, answered),
             };
             at = if yes { test.yes } else { test.no };
         }
@@ -97,7 +98,7 @@ impl<T: Owner> Condition<T> {
         while at < FAILS {
             let test = &self.tests[usize::from(at)];
             let answered = |answered, holds| record.answered(&self.written, usize::from(at), answered, holds);
-            let yes = test.probe.holds(owner, cx, |_: &T::Context<'_>| 0.0, answered);
+            let yes = test.probe.holds(owner, cx, || 0.0, answered);
             at = if yes { test.yes } else { test.no };
         }
         at == HOLDS
@@ -119,12 +120,27 @@ impl<T: Owner> Condition<T> {
         if self.tests.len() > MOST_IN_BULK || owners.len() == 1 {
             let state = block.state;
             return block.ask_each(asked, |lane, fsm| {
-                self.holds(&mut owners[lane], cx, |cx| time_in(state, fsm, cx), &mut Unrecorded)
+                self.holds(&mut owners[lane], cx, || entered_at(state, fsm), &mut Unrecorded)
             });
         }
-        let mut arrived = [0; MOST_IN_BULK];
+        // Most conditions have few tests, and need little to be cleared.
+        if self.tests.len() <= 4 {
+            self.holding_of::<4>(asked, owners, cx, block)
+        } else {
+            self.holding_of::<MOST_IN_BULK>(asked, owners, cx, block)
+        }
+    }
+
+    fn holding_of<const MOST: usize>(
+        &self,
+        asked: Lanes,
+        owners: &mut [T],
+        cx: &mut T::Context<'_>,
+        block: &mut Block<'_, '_, T>,
+    ) -> Lanes {
+        let mut arrived = [0; MOST];
         let (mut holds, mut fails) = (0, 0);
-        let mut lead = |arrived: &mut [Lanes; MOST_IN_BULK], to: Target, lanes: Lanes| match to {
+        let mut lead = |arrived: &mut [Lanes; MOST], to: Target, lanes: Lanes| match to {
             HOLDS => holds |= lanes,
             FAILS => fails |= lanes,
             at => arrived[usize::from(at)] |= lanes,
@@ -151,13 +167,11 @@ impl<T: Owner> Probe<T> {
             Self::Number(number, op, with) => {
                 block.ask_runs(asked, |run, lane| number.compare(&owners[run], cx, *op, *with, lane))
             }
-            Self::Time(op, with) => block.compare_times(asked, *op, *with, cx),
+            Self::Time(op, with) => op.ask_entries(Span::of(*with, T::now(cx)), asked, block),
             Self::Chance(draw, p) => block.ask_each(asked, |lane, _| draw(&mut owners[lane], cx) < *p),
             probe => {
                 let state = block.state;
-                block.ask_each(asked, |lane, fsm| {
-                    probe.holds(&owners[lane], cx, |cx| time_in(state, fsm, cx), |_, _| {})
-                })
+                block.ask_each(asked, |lane, fsm| probe.holds(&owners[lane], cx, || entered_at(state, fsm), |_, _| {}))
             }
         }
     }
@@ -167,7 +181,7 @@ impl<T: Owner> Probe<T> {
         &self,
         owner: &T,
         cx: &T::Context<'_>,
-        time: impl FnOnce(&T::Context<'_>) -> f64,
+        entered_at: impl FnOnce() -> f64,
         answered: impl FnOnce(Answered, bool),
     ) -> bool {
         let (answer, holds) = match self {
@@ -177,12 +191,12 @@ impl<T: Owner> Probe<T> {
             }
             Self::Number(number, op, with) => compared(number.read(owner, cx), *op, *with),
             Self::Numbers(left, op, right) => compared(left.read(owner, cx), *op, right.read(owner, cx)),
-            Self::Time(op, with) => compared(time(cx), *op, *with),
-            Self::TimeAndNumber(op, right) => compared(time(cx), *op, right.read(owner, cx)),
+            Self::Time(op, with) => compared_since(entered_at(), T::now(cx), *op, *with),
+            Self::TimeAndNumber(op, right) => compared_since(entered_at(), T::now(cx), *op, right.read(owner, cx)),
             // Drawing changes the owner: who loops over the tests does it.
             Self::Chance(..) => (Answered::Script, false),
             #[cfg(feature = "script")]
-            Self::Script(script) => (Answered::Script, script.holds(owner, cx, time(cx))),
+            Self::Script(script) => (Answered::Script, script.holds(owner, cx, T::now(cx) - entered_at())),
         };
         answered(answer, holds);
         holds
@@ -192,6 +206,11 @@ impl<T: Owner> Probe<T> {
 #[inline]
 fn compared(left: f64, op: Comparison, right: f64) -> (Answered, bool) {
     (Answered::Numbers(left, right), op.holds(left, right))
+}
+
+#[inline]
+fn compared_since(entered_at: f64, now: f64, op: Comparison, span: f64) -> (Answered, bool) {
+    (Answered::Numbers(now - entered_at, span), op.holds_since(Span::of(span, now), entered_at))
 }
 
 struct Compiler<'v, T: Owner> {

@@ -11,20 +11,12 @@ use super::graph::{Content, DefinedState, Graph, Node};
 use super::handle::time_in;
 use super::hook::Hook;
 use super::record::Unrecorded;
-use super::values::LANES;
 use crate::fsm::Fsm;
 use crate::owner::{Label, Owner};
 use crate::slice::FsmSlice;
 use crate::state::{State, StateRef};
 
 impl<T: Owner> DefinedState<T> {
-    /// Lends the graph as it is now, and this state's node in it.
-    #[inline]
-    fn with<R>(&self, act: impl FnOnce(&Graph<T>, &Node<T>) -> R) -> R {
-        let graph = self.shared.graph.load();
-        act(&graph, &graph.nodes[self.fixed.index])
-    }
-
     /// Runs a function of the state's script, if it has one.
     #[inline]
     fn run(
@@ -66,6 +58,7 @@ impl<T: Owner> DefinedState<T> {
 }
 
 impl<T: Owner> State<T> for DefinedState<T> {
+    #[inline]
     fn enter(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
         self.with(|graph, Node { content, .. }| {
             if let Some(behaviour) = &content.behaviour {
@@ -91,6 +84,7 @@ impl<T: Owner> State<T> for DefinedState<T> {
         });
     }
 
+    #[inline]
     fn exit(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
         self.with(|graph, Node { content, .. }| {
             if let Some(behaviour) = &content.behaviour {
@@ -138,10 +132,12 @@ impl<T: Owner> State<T> for DefinedState<T> {
         });
     }
 
+    #[inline]
     fn can_enter(&self, owner: &T, fsm: &Fsm<'_, T>, cx: &T::Context<'_>) -> bool {
         self.with(|_, node| node.content.can_enter(owner, fsm, cx, &mut Unrecorded))
     }
 
+    #[inline]
     fn can_exit(&self, owner: &T, fsm: &Fsm<'_, T>, cx: &T::Context<'_>) -> bool {
         self.with(|_, node| node.content.can_exit(owner, fsm, cx))
     }
@@ -188,9 +184,7 @@ impl<T: Owner> State<T> for DefinedState<T> {
                 return;
             }
             let decider = Decider { state: self, graph };
-            for (block, owners) in owners.chunks_mut(LANES).enumerate() {
-                decider.decide_in_bulk(&content.exits, owners, block * LANES, fsm, cx, |to, fsm| fsm.change_state(to));
-            }
+            decider.decide_each(&content.exits, owners, fsm, cx);
         });
     }
 }

@@ -4,28 +4,65 @@ use crate::fsm::{Fsm, Machines, Request, View};
 use crate::machine::StateMachine;
 use crate::owner::Owner;
 use crate::seat::Seat;
+use crate::slice::FsmSlice;
 use crate::state::{State, StateRef};
 
 /// How long the owner has been in `state`; where that is the global state, which is never entered, in the innermost one.
-#[inline]
+#[cfg(feature = "script")]
 pub(crate) fn time_in<T: Owner>(state: &dyn State<T>, fsm: &Fsm<'_, T>, cx: &T::Context<'_>) -> f64 {
-    fsm.time_in(state, cx).unwrap_or_else(|| fsm.time_in_state(cx))
+    T::now(cx) - entered_at(state, fsm)
+}
+
+/// When the owner entered `state`, or the innermost one, as for [`time_in`].
+#[inline]
+pub(crate) fn entered_at<T: Owner>(state: &dyn State<T>, fsm: &Fsm<'_, T>) -> f64 {
+    let view = fsm.view();
+    let depth = view.depth_of(state).unwrap_or(view.ancestors.len());
+    let entered_at = view.entered_at(depth);
+    // The time of a state that has never been entered counts from 0 (rule 18).
+    if entered_at.is_nan() { 0.0 } else { entered_at }
 }
 
 /// Lends a handle that answers as it will in the guards of a change to `target` (rule 8).
 #[inline]
 pub(crate) fn toward<T: Owner, R>(target: &StateRef<T>, fsm: &Fsm<'_, T>, act: impl FnOnce(&Fsm<'_, T>) -> R) -> R {
-    act(&Fsm::new(&mut Toward { target, fsm, none: StateRef::NONE }, 0))
+    let mut toward = Toward { target, machines: fsm.shared_machines(), first: fsm.nth() };
+    act(&Fsm::new(&mut toward, 0))
 }
 
-struct Toward<'m, 'a, T: Owner> {
+/// As [`toward`], lends the handles of the owners from the `first` on. Whose is taken last is written down, from 0 on, if
+/// `act` panics.
+pub(crate) fn toward_each<T: Owner, R>(
+    target: &StateRef<T>,
+    machines: &dyn Machines<T>,
+    first: usize,
+    last: &mut usize,
+    act: impl FnOnce(&mut FsmSlice<'_, T>) -> R,
+) -> R {
+    let mut toward = Toward { target, machines, first };
+    let mut lent = Lent { slice: FsmSlice::new(&mut toward, &[]), last };
+    act(&mut lent.slice)
+}
+
+struct Lent<'l, 'a, T: Owner> {
+    slice: FsmSlice<'a, T>,
+    last: &'l mut usize,
+}
+
+impl<T: Owner> Drop for Lent<'_, '_, T> {
+    fn drop(&mut self) {
+        *self.last = self.slice.last();
+    }
+}
+
+struct Toward<'m, T: Owner> {
     target: &'m StateRef<T>,
-    fsm: &'m Fsm<'a, T>,
-    none: StateRef<T>,
+    machines: &'m (dyn Machines<T> + 'm),
+    first: usize,
 }
 
 /// Who is lent the handle only reads: there is nothing to be asked for.
-impl<T: Owner> Machines<T> for Toward<'_, '_, T> {
+impl<T: Owner> Machines<T> for Toward<'_, T> {
     fn ask_singleton(&mut self, _: usize, _: &'static dyn State<T>) {}
 
     fn ask(&mut self, _: usize, _: Request<T>) {}
@@ -38,16 +75,16 @@ impl<T: Owner> Machines<T> for Toward<'_, '_, T> {
         false
     }
 
-    fn view(&self, _: usize) -> View<'_, T> {
-        View { target: self.target, ..self.fsm.view() }
+    fn view(&self, nth: usize) -> View<'_, T> {
+        View { target: self.target, ..self.machines.view(self.first + nth) }
     }
 
     fn global(&self) -> &StateRef<T> {
-        self.fsm.global().unwrap_or(&self.none)
+        self.machines.global()
     }
 
-    fn has_requests(&self, _: usize) -> bool {
-        self.fsm.has_requests()
+    fn has_requests(&self, nth: usize) -> bool {
+        self.machines.has_requests(self.first + nth)
     }
 }
 

@@ -62,7 +62,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use arc_swap::ArcSwap;
 use log::{info, warn};
 
 pub use draft::schema;
@@ -198,8 +197,8 @@ impl<T: Owner> Definition<T> {
 
     fn new(file: &str, folder: Option<PathBuf>, text: &str, vocabulary: &Vocabulary<T>) -> Result<Self, Problems> {
         let checked = check(file, text, Some(&vocabulary.export()))?;
-        let (outline, (graph, states)) = build::build(checked, vocabulary, folder.as_deref(), &[])?;
-        let shared = Arc::new(Shared { graph: ArcSwap::from_pointee(graph) });
+        let (outline, (graph, states)) = build::build(checked, vocabulary, folder.as_deref(), None)?;
+        let shared = Arc::new(Shared::new(graph));
         warn_of(&outline);
         let loaded = Mutex::new(Loaded::new(outline, &states, &shared));
         Ok(Self { inner: Arc::new(Inner { shared, vocabulary: vocabulary.clone(), folder, loaded }) })
@@ -246,10 +245,10 @@ impl<T: Owner> Definition<T> {
         let inner = &*self.inner;
         let mut loaded = self.loaded();
         let checked = check(loaded.outline.file(), text, Some(&inner.vocabulary.export()))?;
-        let before = inner.shared.graph.load_full();
+        let before = inner.shared.load();
         let (outline, (graph, states)) =
-            build::build(checked, &inner.vocabulary, inner.folder.as_deref(), &before.nodes)?;
-        inner.shared.graph.store(Arc::new(graph));
+            build::build(checked, &inner.vocabulary, inner.folder.as_deref(), Some(&before))?;
+        inner.shared.store(graph);
         warn_of(&outline);
         info!("{} was reloaded", outline.file());
         *loaded = Loaded::new(outline, &states, &inner.shared);
@@ -281,7 +280,7 @@ impl<T: Owner> Definition<T> {
     /// Returns the state that a machine begins in: the initial one, or where its own `initial` leads.
     #[must_use]
     pub fn initial(&self) -> StateRef<T> {
-        let graph = self.inner.shared.graph.load();
+        let graph = self.inner.shared.load();
         let mut initial = graph.initial;
         while let Some(child) = graph.nodes[initial].fixed.initial {
             initial = child;
@@ -292,7 +291,7 @@ impl<T: Owner> Definition<T> {
     /// Returns the state that runs beside every other.
     #[must_use]
     pub fn global(&self) -> Option<StateRef<T>> {
-        let graph = self.inner.shared.graph.load();
+        let graph = self.inner.shared.load();
         graph.global.map(|global| graph.state(global, &self.inner.shared))
     }
 

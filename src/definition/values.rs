@@ -3,8 +3,10 @@
 //! A closure registered as a value implements [`Number`] or [`Flag`]. Each gets its own copy of the loop over many owners,
 //! with its reading inlined: one virtual call for up to 64 owners.
 
+use super::block::Block;
 use super::expression::Comparison;
 use crate::owner::Owner;
+use crate::span::Span;
 
 /// Which of up to 64 owners: bit `i` is the `i`-th.
 pub(crate) type Lanes = u64;
@@ -49,6 +51,32 @@ impl Comparison {
     }
 }
 
+/// A comparison of the time in a state with a span.
+impl Comparison {
+    /// Those of `asked` for whom it holds.
+    pub(crate) fn ask_entries<T: Owner>(self, span: Span, asked: Lanes, block: &mut Block<'_, '_, T>) -> Lanes {
+        // The comparison is chosen outside the loop.
+        match self {
+            Self::Less => block.ask_entries(asked, |at| span.is_less(at)),
+            Self::GreaterOrEqual => block.ask_entries(asked, |at| span.has_passed(at)),
+            op => block.ask_entries(asked, |at| op.holds_since(span, at)),
+        }
+    }
+
+    /// Whether it holds for who has been in the state since then.
+    #[inline]
+    pub(crate) fn holds_since(self, span: Span, entered_at: f64) -> bool {
+        match self {
+            Self::Less => span.is_less(entered_at),
+            Self::LessOrEqual => span.is_at_most(entered_at),
+            Self::Greater => span.is_more(entered_at),
+            Self::GreaterOrEqual => span.has_passed(entered_at),
+            Self::Equal => span.has_passed(entered_at) && span.is_at_most(entered_at),
+            Self::NotEqual => span.is_less(entered_at) || span.is_more(entered_at),
+        }
+    }
+}
+
 /// Something that is true or false of an owner.
 pub(crate) trait Flag<T: Owner>: Send + Sync {
     fn read(&self, owner: &T, cx: &T::Context<'_>) -> bool;
@@ -74,7 +102,7 @@ where
 /// One byte for each owner first, which has no order to keep; then eight of them at a time into bits. Where `holds` cannot
 /// panic, nobody can look at `lane` meanwhile, and it costs nothing.
 #[inline]
-fn lanes<T>(owners: &[T], lane: &mut usize, holds: impl Fn(&T) -> bool) -> Lanes {
+pub(crate) fn lanes<T>(owners: &[T], lane: &mut usize, holds: impl Fn(&T) -> bool) -> Lanes {
     let mut answers = [0_u8; LANES];
     let first = *lane;
     for (i, (answer, owner)) in answers.iter_mut().zip(owners).enumerate() {

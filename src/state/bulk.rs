@@ -1,8 +1,6 @@
 //! What the library asks of a state besides what a game implements: one virtual call for several answers, or for many owners,
 //! inside which the state's own methods are inlined.
 
-use alloc::vec::Vec;
-
 use super::State;
 use crate::fsm::Fsm;
 use crate::owner::Owner;
@@ -33,7 +31,7 @@ pub trait Bulk<T: Owner> {
     /// Returns whether this state has neither a parent nor an initial child.
     fn is_flat(&self) -> bool;
 
-    /// Asks [`can_exit`](State::can_exit) for each mover, and marks those that are refused by their slots.
+    /// Asks [`can_exit`](State::can_exit) for each mover, and calls `refuse` with the slots of those that are refused.
     /// If one panics, the slice's last handle is its owner's.
     fn can_exit_each(
         &self,
@@ -41,7 +39,7 @@ pub trait Bulk<T: Owner> {
         movers: &[Mover],
         fsm: &mut FsmSlice<'_, T>,
         cx: &T::Context<'_>,
-        refused: &mut Vec<usize>,
+        refuse: &mut dyn FnMut(usize),
     );
 
     /// As [`can_exit_each`](Self::can_exit_each), of [`can_enter`](State::can_enter).
@@ -51,7 +49,7 @@ pub trait Bulk<T: Owner> {
         movers: &[Mover],
         fsm: &mut FsmSlice<'_, T>,
         cx: &T::Context<'_>,
-        refused: &mut Vec<usize>,
+        refuse: &mut dyn FnMut(usize),
     );
 
     /// Calls [`exit`](State::exit) on each.
@@ -78,14 +76,14 @@ impl<T: Owner, S: State<T>> Bulk<T> for S {
         movers: &[Mover],
         fsm: &mut FsmSlice<'_, T>,
         cx: &T::Context<'_>,
-        refused: &mut Vec<usize>,
+        refuse: &mut dyn FnMut(usize),
     ) {
         for mover in movers {
             // Never out of bounds; but said so, this loop vanishes where the guard is the provided one. So do those below.
             let slot = mover.slot();
             let Some(owner) = owners.get(slot) else { continue };
             if !fsm.with(slot, |fsm| self.can_exit(owner, fsm, cx)) {
-                refused.push(slot);
+                refuse(slot);
             }
         }
     }
@@ -96,13 +94,13 @@ impl<T: Owner, S: State<T>> Bulk<T> for S {
         movers: &[Mover],
         fsm: &mut FsmSlice<'_, T>,
         cx: &T::Context<'_>,
-        refused: &mut Vec<usize>,
+        refuse: &mut dyn FnMut(usize),
     ) {
         for mover in movers {
             let slot = mover.slot();
             let Some(owner) = owners.get(slot) else { continue };
             if !fsm.with(slot, |fsm| self.can_enter(owner, fsm, cx)) {
-                refused.push(slot);
+                refuse(slot);
             }
         }
     }

@@ -23,7 +23,7 @@ struct Hill;
 struct Rest;
 struct Look;
 #[derive(Clone)]
-struct Follow(u32);
+struct Follow(#[expect(dead_code, reason = "so that it has a size")] u32);
 
 impl State<Goat> for Eat {
     fn update(&self, goat: &mut Goat, fsm: &mut Fsm<'_, Goat>, _: &mut f64) {
@@ -64,7 +64,7 @@ impl State<Goat> for Look {
 impl State<Goat> for Follow {}
 
 fn digest(batch: &Batch<Goat>) -> u64 {
-    batch.digest(|goat, hasher| goat.hash(hasher))
+    batch.digest(Hash::hash)
 }
 
 /// The digest of one goat that has been through `life`.
@@ -88,7 +88,7 @@ fn all_that_rule_28_names_changes_the_digest() {
                 batch.spawn(Goat(7), &Eat, &mut 1.0);
             }),
         ),
-        ("one owner more", after(|batch, _| drop(batch.insert(Goat(7), &Eat)))),
+        ("one owner more", after(|batch, _| _ = batch.insert(Goat(7), &Eat))),
         ("no owner", after(|batch, _| batch.clear())),
         ("the current state", after(|batch, key| assert!(batch.set_current(key, &Climb)))),
         ("its parent", after(|batch, key| assert!(batch.set_current(key, &Rest)))),

@@ -29,7 +29,7 @@ fn states_by_hand() -> [(&'static str, StateRef<Grunt>); 8] {
 /// What happens to the grunts between two ticks.
 #[derive(Clone, Debug)]
 enum Event {
-    /// So many tenths of a second pass, and all are updated.
+    /// So many eighths of a second pass, and all are updated.
     Tick(u8),
     Health(usize, i8),
     Ammo(usize, u8),
@@ -112,8 +112,8 @@ impl Machine {
                 grunt.trace.push(format!("{event:?}: {is_done}"));
             };
             match event {
-                Event::Tick(tenths) => {
-                    clock += f64::from(*tenths) / 10.0;
+                Event::Tick(eighths) => {
+                    clock += f64::from(*eighths) / 8.0;
                     for (grunt, machine) in &mut all {
                         machine.update(grunt, &mut clock);
                     }
@@ -153,8 +153,8 @@ impl Machine {
         for event in events {
             let key = |who: usize| keys[who % keys.len()];
             let done = match event {
-                Event::Tick(tenths) => {
-                    clock += f64::from(*tenths) / 10.0;
+                Event::Tick(eighths) => {
+                    clock += f64::from(*eighths) / 8.0;
                     batch.update(&mut clock);
                     continue;
                 }

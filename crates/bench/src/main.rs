@@ -6,6 +6,7 @@
 //! cargo run --release -p bench -- batch --owners 10000,1000000 --churn 1,100 --size 64
 //! cargo run --release -p bench -- corners --owners 2000,20000 --only refuses
 //! cargo run --release -p bench -- waiting --owners 1000000
+//! cargo run --release -p bench -- cast
 //! cargo run --release -p bench -- threads --owners 1000000 --churn 1,100 --only light
 //! ```
 //!
@@ -13,9 +14,10 @@
 //! |---|---|
 //! | `machines` | one machine per owner, beside peers and an `enum` |
 //! | `batch` | many owners in a batch, beside loops by hand and peers |
-//! | `definitions` | a machine with conditions, in Rust and from a file |
+//! | `definitions` | a machine with conditions, in Rust and from a file; a table of many states, beside an interpreter |
 //! | `corners` | what a batch cannot do in its usual way, beside one machine per owner (`corners/`) |
 //! | `waiting` | owners most of whom sleep, each until a time of its own (`waiting/`) |
+//! | `cast` | members that send each other telegrams, beside agents in a `Vec` (`casts/`) |
 //! | `threads` | a batch on one thread and on all, and the serial share of its ticks (`threads/serial.rs`) |
 //!
 //! All contenders of a table or row do the same work (`workload.rs`), in interleaved rounds (`runner.rs`), and must come to
@@ -31,6 +33,7 @@
     reason = "the work must be compiled into every contender, or calls to it are measured"
 )]
 
+mod casts;
 mod contender;
 mod contenders;
 mod corners;
@@ -55,19 +58,17 @@ fn main() -> ExitCode {
     let options = Options::parse();
     println!("{}", header());
     let tables = match options.table {
-        Tables::Definitions => contests(&options, Size::definitions),
+        Tables::Definitions => definitions(&options),
         Tables::Machines => contests(&options, Size::machines),
         Tables::Batch => contests(&options, Size::batch),
         Tables::Corners => corners(&options),
         Tables::Threads => threads(&options),
         Tables::Waiting => waiting(&options),
+        Tables::Cast => casts(&options),
     };
     if let Err(why) = tables {
         eprintln!("{why}");
         return ExitCode::FAILURE;
-    }
-    if options.table == Tables::Definitions {
-        println!("\na file of 1000 states with 4 exits each is loaded in {:.1?}", contenders::loading());
     }
     ExitCode::SUCCESS
 }
@@ -84,10 +85,31 @@ fn header() -> String {
     )
 }
 
+fn definitions(options: &Options) -> Result<(), String> {
+    contests(options, Size::definitions)?;
+    for &size in &options.size {
+        for entries in size.timed() {
+            let entries: Vec<&Entry> = entries.iter().filter(|entry| options.is_wanted(entry.name)).collect();
+            if !entries.is_empty() {
+                println!("\n{}-byte owners, about 13 % changes a tick, {} rounds", size.bytes(), options.rounds);
+                println!("Median, fastest round, median of the ratios to the first line.");
+                println!("{}", contest(options, &entries, 0.0)?);
+            }
+        }
+    }
+    if options.is_wanted("loading") {
+        println!("\na file of 1000 states with 4 exits each is loaded in {:.1?}", contenders::loading());
+    }
+    Ok(())
+}
+
 /// The tables in which contenders do the same work.
 fn contests(options: &Options, entries: impl Fn(Size) -> &'static [Entry]) -> Result<(), String> {
     for &size in &options.size {
         let entries: Vec<&Entry> = entries(size).iter().filter(|entry| options.is_wanted(entry.name)).collect();
+        if entries.is_empty() {
+            continue;
+        }
         for churn in options.churn() {
             println!("\n{}-byte owners, {churn} % changes a tick, {} rounds", size.bytes(), options.rounds);
             println!("Median, fastest round, median of the ratios to the first line.");
@@ -127,6 +149,13 @@ fn corners(options: &Options) -> Result<(), String> {
         println!("\nIn each tick 10 % go to one of 16 new shared states: the second tenth of the run, and the last.");
         println!("{table}");
     }
+    Ok(())
+}
+
+fn casts(options: &Options) -> Result<(), String> {
+    let table = casts::table(options.rounds.into(), |name| options.is_wanted(name))?;
+    println!("\nTimes are nanoseconds per callback, or per telegram; the ratio is the median of the rounds' ratios.");
+    println!("{table}");
     Ok(())
 }
 

@@ -11,7 +11,7 @@ pub(crate) struct Options {
     /// Which table.
     #[arg(value_enum, default_value_t = Tables::Machines)]
     pub(crate) table: Tables,
-    /// How many owners. By default 10000,1000000; corners 2000,20000,1000000; threads 100000,1000000;
+    /// How many owners. By default 10000,1000000; definitions also 100000; corners 2000,20000,1000000; threads 100000,1000000;
     /// waiting 1000000.
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
     owners: Vec<u32>,
@@ -31,7 +31,8 @@ pub(crate) struct Options {
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 pub(crate) enum Tables {
-    /// A machine with conditions, in Rust and from a file (`--only values` or `--only time` for their ratio), and a large file.
+    /// A machine with conditions, in Rust and from a file (`--only values` or `--only time` for their ratio); a table of 200
+    /// states beside an interpreter by hand (`--only flat` or `--only nested`); and how long a large file takes to load.
     Definitions,
     /// One machine per owner.
     Machines,
@@ -45,6 +46,8 @@ pub(crate) enum Tables {
     /// A batch on one thread and on all, by the shape of its buckets; how much of a tick runs on one thread only, and how much
     /// faster that lets 8, 16 and 64 cores be.
     Threads,
+    /// Members of a cast that are updated and send each other telegrams, beside agents in a `Vec`.
+    Cast,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -80,10 +83,12 @@ impl Options {
 impl Tables {
     fn owners(self) -> &'static [u32] {
         match self {
-            Self::Definitions | Self::Machines | Self::Batch => &[10_000, 1_000_000],
+            Self::Definitions => &[10_000, 100_000, 1_000_000],
+            Self::Machines | Self::Batch => &[10_000, 1_000_000],
             Self::Corners => &[2_000, 20_000, 1_000_000],
             Self::Threads => &[100_000, 1_000_000],
             Self::Waiting => &[1_000_000],
+            Self::Cast => &[],
         }
     }
 
@@ -106,6 +111,14 @@ impl Size {
             Self::Small => contenders::definitions::<0>(),
             Self::Medium => contenders::definitions::<32>(),
             Self::Large => contenders::definitions::<224>(),
+        }
+    }
+
+    pub(crate) fn timed(self) -> &'static [&'static [Entry]] {
+        match self {
+            Self::Small => contenders::timed::<0>(),
+            Self::Medium => contenders::timed::<32>(),
+            Self::Large => contenders::timed::<224>(),
         }
     }
 

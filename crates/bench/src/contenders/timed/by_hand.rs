@@ -1,0 +1,86 @@
+//! The interpreter that one would write for this one table: a loop over all owners, each with the index of its state.
+
+use super::{CIRCLE, Creature, ROUND, STATES, checksum, duration, first, joining, next, next_kind};
+use crate::contender::Contender;
+use crate::workload::Context;
+
+/// What the table says of a state.
+#[derive(Clone, Copy)]
+struct Row {
+    duration: u32,
+    next: u16,
+    /// Where an exhausted owner goes.
+    rest: u16,
+}
+
+struct Actor<const PAD: usize> {
+    state: u16,
+    /// The tick in which it was entered.
+    entered: u32,
+    creature: Creature<PAD>,
+}
+
+pub(crate) struct ByHand<const PAD: usize, const NESTED: bool, const ACTS: bool> {
+    table: Vec<Row>,
+    actors: Vec<Actor<PAD>>,
+    tick: u32,
+}
+
+impl<const PAD: usize, const NESTED: bool, const ACTS: bool> ByHand<PAD, NESTED, ACTS> {
+    pub(crate) fn boxed(owners: usize) -> Box<dyn Contender> {
+        let row = |state: usize| Row {
+            duration: duration(state),
+            next: next(state) as u16,
+            rest: first(next_kind(state / CIRCLE.len())) as u16,
+        };
+        let mut by_hand = Self { table: (0..STATES).map(row).collect(), actors: Vec::new(), tick: 0 };
+        for tick in 0..ROUND {
+            for number in joining(tick, owners) {
+                let state = Creature::<PAD>::begins_in(number);
+                let mut creature = Creature::new(number);
+                creature.arrive(state);
+                by_hand.actors.push(Actor { state: state as u16, entered: by_hand.tick, creature });
+            }
+            by_hand.update();
+        }
+        Box::new(by_hand)
+    }
+
+    fn update(&mut self) {
+        let Self { table, actors, tick } = self;
+        *tick += 1;
+        for actor in actors {
+            let mut row = table[usize::from(actor.state)];
+            if NESTED && actor.creature.is_exhausted() {
+                actor.creature.recover();
+                actor.enter(row.rest, *tick);
+                row = table[usize::from(actor.state)];
+            }
+            if ACTS {
+                actor.creature.act(actor.state.into());
+            }
+            if *tick - actor.entered >= row.duration {
+                actor.enter(row.next, *tick);
+            }
+        }
+    }
+}
+
+impl<const PAD: usize> Actor<PAD> {
+    #[inline(always)]
+    fn enter(&mut self, state: u16, tick: u32) {
+        self.state = state;
+        self.entered = tick;
+        self.creature.arrive(usize::from(state));
+    }
+}
+
+impl<const PAD: usize, const NESTED: bool, const ACTS: bool> Contender for ByHand<PAD, NESTED, ACTS> {
+    fn tick(&mut self, _: &Context) {
+        self.update();
+    }
+
+    fn checksum(&self) -> u64 {
+        checksum(self.actors.iter().map(|actor| &actor.creature))
+    }
+}

@@ -1,0 +1,173 @@
+//! The table as a definition file, on one machine per owner and in a batch.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use demeanor::definition::{Definition, Vocabulary};
+use demeanor::{Batch, Fsm, IntoState, State, StateMachine};
+
+use super::{CIRCLE, Creature, KINDS, RATE, ROUND, STATES, checksum, first, joining, next, next_kind, seconds};
+use crate::contender::Contender;
+use crate::workload::Context;
+
+/// When it is, in seconds.
+pub(super) struct Clock(pub(super) f64);
+
+impl Clock {
+    pub(super) fn advance(&mut self) {
+        self.0 += 1.0 / RATE;
+    }
+}
+
+impl<const PAD: usize> demeanor::Owner for Creature<PAD> {
+    type Context<'a> = Clock;
+    type Message = ();
+
+    fn now(clock: &Clock) -> f64 {
+        clock.0
+    }
+}
+
+/// What a state does.
+struct Act<const ACTS: bool> {
+    state: usize,
+}
+
+impl<const ACTS: bool, const PAD: usize> State<Creature<PAD>> for Act<ACTS> {
+    fn enter(&self, creature: &mut Creature<PAD>, _: &mut Fsm<'_, Creature<PAD>>, _: &mut Clock) {
+        creature.arrive(self.state);
+    }
+
+    fn update(&self, creature: &mut Creature<PAD>, _: &mut Fsm<'_, Creature<PAD>>, _: &mut Clock) {
+        creature.act(self.state);
+    }
+
+    fn is_passive(&self) -> bool {
+        !ACTS
+    }
+}
+
+/// What a parent state does.
+struct Recover;
+
+impl<const PAD: usize> State<Creature<PAD>> for Recover {
+    fn enter(&self, creature: &mut Creature<PAD>, _: &mut Fsm<'_, Creature<PAD>>, _: &mut Clock) {
+        creature.recover();
+    }
+
+    fn is_passive(&self) -> bool {
+        true
+    }
+}
+
+fn definition<const PAD: usize, const NESTED: bool, const ACTS: bool>() -> Definition<Creature<PAD>> {
+    let mut file = String::from("initial = 's0'\n");
+    for state in 0..STATES {
+        let (next, seconds) = (next(state), seconds(state));
+        let _ = writeln!(
+            file,
+            "[states.s{state}]\nbehaviour = 'act{state}'\n\
+             exits = [{{ to = 's{next}', when = 'time_in_state >= {seconds}' }}]"
+        );
+        if NESTED {
+            let _ = writeln!(file, "parent = 'kind{}'", state / CIRCLE.len());
+        }
+    }
+    for kind in (0..KINDS).filter(|_| NESTED) {
+        let (first, next) = (first(kind), next_kind(kind));
+        let _ = writeln!(
+            file,
+            "[states.kind{kind}]\nbehaviour = 'recover'\ninitial = 's{first}'\n\
+             exits = [{{ to = 'kind{next}', when = 'strength < 1' }}]"
+        );
+    }
+    let mut vocabulary = Vocabulary::new()
+        .value("strength", |creature: &Creature<PAD>, _: &Clock| f64::from(creature.strength))
+        .behaviour("recover", &Recover);
+    for state in 0..STATES {
+        vocabulary = vocabulary.behaviour(format!("act{state}"), Arc::new(Act::<ACTS> { state }));
+    }
+    match Definition::parse(&file, &vocabulary) {
+        Ok(definition) => definition,
+        Err(problems) => panic!("{problems}"),
+    }
+}
+
+pub(crate) struct InBatch<const PAD: usize> {
+    batch: Batch<Creature<PAD>>,
+    clock: Clock,
+}
+
+impl<const PAD: usize> InBatch<PAD> {
+    pub(crate) fn boxed<const NESTED: bool, const ACTS: bool>(owners: usize) -> Box<dyn Contender> {
+        let states = definition::<PAD, NESTED, ACTS>().states();
+        Self::of(owners, |state| states[state].clone())
+    }
+
+    /// A batch of creatures that begin in the states that `begin` gives.
+    pub(super) fn of<S: IntoState<Creature<PAD>>>(owners: usize, begin: impl Fn(usize) -> S) -> Box<dyn Contender> {
+        let mut own = Self { batch: Batch::new(), clock: Clock(0.0) };
+        for tick in 0..ROUND {
+            for number in joining(tick, owners) {
+                let creature = Creature::new(number);
+                own.batch.spawn(creature, begin(Creature::<PAD>::begins_in(number)), &mut own.clock);
+            }
+            own.update();
+        }
+        Box::new(own)
+    }
+
+    fn update(&mut self) {
+        self.clock.advance();
+        self.batch.update(&mut self.clock);
+    }
+}
+
+impl<const PAD: usize> Contender for InBatch<PAD> {
+    fn tick(&mut self, _: &Context) {
+        self.update();
+    }
+
+    fn checksum(&self) -> u64 {
+        checksum(self.batch.iter().map(|(_, creature)| creature))
+    }
+}
+
+pub(crate) struct OnMachines<const PAD: usize> {
+    actors: Vec<(Creature<PAD>, StateMachine<Creature<PAD>>)>,
+    clock: Clock,
+}
+
+impl<const PAD: usize> OnMachines<PAD> {
+    pub(crate) fn boxed<const NESTED: bool, const ACTS: bool>(owners: usize) -> Box<dyn Contender> {
+        let states = definition::<PAD, NESTED, ACTS>().states();
+        let mut own = Self { actors: Vec::new(), clock: Clock(0.0) };
+        for tick in 0..ROUND {
+            for number in joining(tick, owners) {
+                let mut creature = Creature::new(number);
+                let mut machine = StateMachine::new(states[Creature::<PAD>::begins_in(number)].clone());
+                machine.start(&mut creature, &mut own.clock);
+                own.actors.push((creature, machine));
+            }
+            own.update();
+        }
+        Box::new(own)
+    }
+
+    fn update(&mut self) {
+        self.clock.advance();
+        for (creature, machine) in &mut self.actors {
+            machine.update(creature, &mut self.clock);
+        }
+    }
+}
+
+impl<const PAD: usize> Contender for OnMachines<PAD> {
+    fn tick(&mut self, _: &Context) {
+        self.update();
+    }
+
+    fn checksum(&self) -> u64 {
+        checksum(self.actors.iter().map(|(creature, _)| creature))
+    }
+}

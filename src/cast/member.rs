@@ -1,0 +1,75 @@
+//! What a cast does with each member, regardless of the owner's type.
+
+use alloc::borrow::Cow;
+
+use downcast_rs::Downcast;
+
+use super::context::CastContext;
+use super::slot::Slot;
+use crate::agent::Agent;
+use crate::message::Telegram;
+use crate::owner::Owner;
+use crate::seat::Seat;
+use crate::single::Watch;
+
+/// `Send` and `Sync`, so that a cast is both when its keys, messages and world are: behind a trait object the compiler no
+/// longer sees the owner. A member is told its index, so that its changes are noted in its slot.
+pub(super) trait Member<K, M, C>: Downcast + Send + Sync {
+    fn start(&mut self, index: usize, cx: &mut C);
+    fn stop(&mut self, index: usize, cx: &mut C);
+    fn update(&mut self, index: usize, cx: &mut C);
+    /// Returns whether the telegram was handled.
+    fn receive(&mut self, telegram: &Telegram<K, M>, index: usize, cx: &mut C) -> bool;
+    /// Notes in the slot where the machine is.
+    fn show(&self, slot: &mut Slot<K, M, C>);
+    fn state_name(&self) -> Option<Cow<'_, str>>;
+}
+
+/// A member with an owner of any type.
+pub(super) type AnyMember<K, M, C> = dyn Member<K, M, C>;
+
+impl<K: 'static, M: 'static, C, T> Member<K, M, C> for Agent<T>
+where
+    C: CastContext<Key = K, Message = M>,
+    T: for<'a> Owner<Context<'a> = C, Message = Telegram<K, M>>,
+    Self: Send + Sync,
+{
+    fn start(&mut self, index: usize, cx: &mut C) {
+        let (owner, mut machine) = self.watched(watch(index));
+        machine.start(owner, cx);
+    }
+
+    fn stop(&mut self, index: usize, cx: &mut C) {
+        let (owner, mut machine) = self.watched(watch(index));
+        machine.stop(owner, cx);
+    }
+
+    #[inline]
+    fn update(&mut self, index: usize, cx: &mut C) {
+        let (owner, mut machine) = self.watched(watch(index));
+        machine.update(owner, cx);
+    }
+
+    fn receive(&mut self, telegram: &Telegram<K, M>, index: usize, cx: &mut C) -> bool {
+        let (owner, mut machine) = self.watched(watch(index));
+        machine.send(owner, telegram, cx)
+    }
+
+    fn show(&self, slot: &mut Slot<K, M, C>) {
+        slot.see(self.machine().seat());
+    }
+
+    fn state_name(&self) -> Option<Cow<'_, str>> {
+        self.machine().current().map(|current| current.name())
+    }
+}
+
+fn watch<C: CastContext, T: for<'a> Owner<Context<'a> = C>>(index: usize) -> Watch<T> {
+    Watch { index, tell: note::<C, T> }
+}
+
+fn note<C: CastContext, T: Owner>(index: usize, seat: &Seat<T>, cx: &mut C) {
+    if let Some(slot) = cx.members_mut().slot_mut(index) {
+        slot.see(seat);
+    }
+}

@@ -1,0 +1,170 @@
+//! Telegrams that wait until a turn is over, and the end of exchanges that have none.
+
+use alloc::vec::Vec;
+use core::fmt;
+
+use log::{debug, error};
+
+use super::TELEGRAMS;
+use crate::message::Telegram;
+
+/// How many times in a row a telegram may be put off by the handling of one that was itself put off; more is treated as a loop.
+const MOST_ROUNDS: u32 = 1000;
+
+/// How many telegrams one may lead to in a cast without members, and how many more for each member.
+const MOST_IN_EXCHANGE: u32 = 100_000;
+const MORE_FOR_EACH_MEMBER: usize = 32;
+
+/// How many telegrams before the end the participants are noted.
+const NOTED_BEFORE_THE_END: u32 = 32;
+
+/// A telegram that is delivered when a turn is over.
+pub(super) struct PutOff<K, M> {
+    pub(super) cause: Cause,
+    pub(super) telegram: Telegram<K, M>,
+}
+
+/// What a telegram comes of.
+#[derive(Clone, Copy)]
+pub(super) struct Cause {
+    /// How often in a row telegrams were put off to get to this one. 0 of what comes of none.
+    pub(super) round: u32,
+    /// The number of its exchange: of the telegrams that one telegram has led to. `NO_EXCHANGE` of what comes of none.
+    pub(super) exchange: usize,
+}
+
+impl Cause {
+    /// What does not come of a telegram.
+    pub(super) const NONE: Self = Self { round: 0, exchange: NO_EXCHANGE };
+}
+
+/// The number of no exchange.
+const NO_EXCHANGE: usize = usize::MAX;
+
+/// How many telegrams each exchange of the outermost turn has had.
+pub(super) struct Exchanges<K> {
+    exchanges: Vec<Exchange>,
+    /// Who sent to whom shortly before an exchange was ended. Each pair once, at most [`MOST_NAMED`].
+    participants: Vec<(K, K)>,
+}
+
+#[derive(Clone, Copy)]
+struct Exchange {
+    count: u32,
+    /// Whether the log has an error of it.
+    is_told: bool,
+}
+
+/// How many pairs of participants an error names.
+const MOST_NAMED: usize = 8;
+
+impl<K> Exchanges<K> {
+    pub(super) const fn new() -> Self {
+        Self { exchanges: Vec::new(), participants: Vec::new() }
+    }
+
+    /// Forgets all, at the end of an outermost turn.
+    #[inline]
+    pub(super) fn clear(&mut self) {
+        self.exchanges.clear();
+    }
+}
+
+impl<K: Clone + PartialEq + fmt::Debug> Exchanges<K> {
+    /// Counts a telegram that is sent in handling what comes of `cause`. Returns what it comes of itself; `None` if it is to be
+    /// dropped, because its exchange has no end.
+    ///
+    /// One that comes of none is the first of an exchange, which is written down only when there is a second.
+    #[inline]
+    pub(super) fn count(&mut self, cause: Cause, sender: &K, receiver: &K, members: usize) -> Option<Cause> {
+        if cause.exchange == NO_EXCHANGE {
+            return Some(Cause { round: cause.round + 1, exchange: self.exchanges.len() });
+        }
+        self.count_another(cause, sender, receiver, members)
+    }
+
+    fn count_another(&mut self, cause: Cause, sender: &K, receiver: &K, members: usize) -> Option<Cause> {
+        self.write_down(cause);
+        let next = Cause { round: cause.round + 1, exchange: cause.exchange };
+        // After a panic there may be telegrams of exchanges that are forgotten.
+        let Some(exchange) = self.exchanges.get_mut(cause.exchange) else { return Some(next) };
+        exchange.count += 1;
+        let is_near_the_end = exchange.count > MOST_IN_EXCHANGE - NOTED_BEFORE_THE_END
+            || cause.round >= MOST_ROUNDS - NOTED_BEFORE_THE_END;
+        if is_near_the_end && self.has_ended(cause, sender, receiver, members) { None } else { Some(next) }
+    }
+
+    /// Writes an exchange down, if it is the next one: another that begins from now on has another number.
+    pub(super) fn write_down(&mut self, cause: Cause) {
+        if cause.exchange == self.exchanges.len() {
+            self.exchanges.push(Exchange { count: 1, is_told: false });
+        }
+    }
+
+    #[cold]
+    fn has_ended(&mut self, cause: Cause, sender: &K, receiver: &K, members: usize) -> bool {
+        let more = u32::try_from(members.saturating_mul(MORE_FOR_EACH_MEMBER)).unwrap_or(u32::MAX / 2);
+        let most = MOST_IN_EXCHANGE.saturating_add(more);
+        let exchange = &mut self.exchanges[cause.exchange];
+        if exchange.count <= most {
+            if exchange.count > most - NOTED_BEFORE_THE_END || cause.round >= MOST_ROUNDS - NOTED_BEFORE_THE_END {
+                self.note(sender, receiver);
+            }
+            return false;
+        }
+        exchange.count = most + 1;
+        self.tell(cause.exchange, sender, receiver, format_args!("one telegram has led to {most} others"));
+        true
+    }
+
+    /// Whether a telegram was put off too often in a row, so that it is dropped.
+    #[inline]
+    pub(super) fn is_loop(&mut self, cause: Cause, sender: &K, receiver: &K) -> bool {
+        let is_loop = cause.round > MOST_ROUNDS;
+        if is_loop {
+            let why = format_args!("telegrams were put off {MOST_ROUNDS} times in a row");
+            self.tell(cause.exchange, sender, receiver, why);
+        }
+        is_loop
+    }
+
+    /// Notes a pair as the last.
+    fn note(&mut self, sender: &K, receiver: &K) {
+        self.participants.retain(|(from, to)| from != sender || to != receiver);
+        if self.participants.len() == MOST_NAMED {
+            self.participants.remove(0);
+        }
+        self.participants.push((sender.clone(), receiver.clone()));
+    }
+
+    /// Says once for each exchange that it has no end, and who takes part in it.
+    fn tell(&mut self, number: usize, sender: &K, receiver: &K, why: fmt::Arguments<'_>) {
+        self.note(sender, receiver);
+        let is_told = match self.exchanges.get_mut(number) {
+            Some(exchange) => core::mem::replace(&mut exchange.is_told, true),
+            None => false,
+        };
+        if is_told {
+            debug!(target: TELEGRAMS, "a telegram from {sender:?} to {receiver:?} is dropped: its exchange has no end");
+            return;
+        }
+        let participants = Pairs(&self.participants);
+        error!(
+            target: TELEGRAMS,
+            "an exchange of telegrams has no end: {why}, lately {participants}; the next from {sender:?} to {receiver:?} is dropped"
+        );
+        self.participants.clear();
+    }
+}
+
+struct Pairs<'a, K>(&'a [(K, K)]);
+
+impl<K: fmt::Debug> fmt::Display for Pairs<'_, K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, (sender, receiver)) in self.0.iter().enumerate() {
+            let comma = if i == 0 { "" } else { ", " };
+            write!(f, "{comma}{sender:?} to {receiver:?}")?;
+        }
+        Ok(())
+    }
+}

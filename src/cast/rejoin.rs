@@ -1,0 +1,131 @@
+//! How a member that is acting is a member again for the length of a call.
+
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use core::any::TypeId;
+use core::{mem, ptr};
+
+use log::{error, warn};
+
+use super::TELEGRAMS;
+use super::context::CastContext;
+use super::delivery::UnknownReceiver;
+use super::members::Members;
+use super::put_off::PutOff;
+use super::slot::Presence;
+use super::unavailable::NotActing;
+use crate::agent::Agent;
+use crate::fsm::Fsm;
+use crate::machine::StateMachine;
+use crate::message::Telegram;
+use crate::owner::Owner;
+use crate::seat::Seat;
+use crate::state::StateRef;
+
+/// Gives the member back to the cast that has lent it, calls `act`, and takes it again.
+pub(super) fn rejoin<C, T, R>(
+    cx: &mut C,
+    key: &C::Key,
+    owner: &mut T,
+    fsm: &mut Fsm<'_, T>,
+    act: impl FnOnce(&mut C) -> R,
+) -> Result<R, NotActing>
+where
+    C: CastContext,
+    T: for<'a> Owner<Context<'a> = C, Message = Telegram<C::Key, C::Message>> + Default,
+    Agent<T>: Send + Sync,
+{
+    let index = cx.members_mut().acting(key, owner, fsm)?;
+    let mut act = Some(act);
+    let mut result = None;
+    fsm.lend(owner, cx, &mut |owner, seat, global, cx| {
+        if let (Some(rejoined), Some(act)) = (Rejoined::begin(cx, index, owner, seat, global), act.take()) {
+            result = Some(act(rejoined.cx));
+        }
+    });
+    result.ok_or(NotActing::AnotherOwner)
+}
+
+impl<K: Ord, M, C> Members<K, M, C> {
+    /// The index of the member whose callback was given this owner and this handle.
+    fn acting<T: Owner>(&mut self, key: &K, owner: &T, fsm: &Fsm<'_, T>) -> Result<usize, NotActing> {
+        let index = *self.indices.get(key).ok_or(NotActing::Unknown)? as usize;
+        let slot = self.slot_mut(index).ok_or(NotActing::Unknown)?;
+        let Presence::Acting(address) = slot.presence else { return Err(NotActing::NoCallback) };
+        let (owner_at, seat_at) = Agent::<T>::OFFSETS;
+        // An owner without a size may be anywhere.
+        let is_owner = size_of::<T>() == 0 || ptr::from_ref(owner).addr() == address + owner_at;
+        let is_seat = fsm.seat().is_some_and(|seat| ptr::from_ref(seat).addr() == address + seat_at);
+        if slot.owner == TypeId::of::<T>() && is_owner && is_seat { Ok(index) } else { Err(NotActing::AnotherOwner) }
+    }
+}
+
+/// A member that is a member again. Dropping it gives owner and seat back to the callback, after a panic, too.
+struct Rejoined<'r, C: CastContext, T: Owner> {
+    cx: &'r mut C,
+    index: usize,
+    owner: &'r mut T,
+    seat: &'r mut Seat<T>,
+    global: &'r StateRef<T>,
+    /// The address of the agent that the callback has.
+    address: usize,
+    /// What was put off until the callback's turn is over.
+    put_off: VecDeque<PutOff<C::Key, C::Message>>,
+}
+
+impl<'r, C, T> Rejoined<'r, C, T>
+where
+    C: CastContext,
+    T: for<'a> Owner<Context<'a> = C, Message = Telegram<C::Key, C::Message>> + Default,
+    Agent<T>: Send + Sync,
+{
+    fn begin(
+        cx: &'r mut C,
+        index: usize,
+        owner: &'r mut T,
+        seat: &'r mut Seat<T>,
+        global: &'r StateRef<T>,
+    ) -> Option<Self> {
+        let placeholder = T::default();
+        let slot = cx.members_mut().slot_mut(index)?;
+        let Presence::Acting(address) = slot.presence else { return None };
+        let machine = StateMachine::from_seat(mem::replace(seat, Seat::empty()), global.clone());
+        let agent = Agent::new(mem::replace(owner, placeholder), machine);
+        slot.presence = Presence::Here(Box::new(agent));
+        slot.forget_sight();
+        let put_off = mem::take(&mut slot.put_off);
+        Some(Self { cx, index, owner, seat, global, address, put_off })
+    }
+}
+
+impl<C: CastContext, T: Owner> Drop for Rejoined<'_, C, T> {
+    fn drop(&mut self) {
+        let Some(slot) = self.cx.members_mut().slot_mut(self.index) else {
+            error!(target: TELEGRAMS, "the members are not those that a member has rejoined: it is lost");
+            return;
+        };
+        let member = match mem::replace(&mut slot.presence, Presence::Acting(self.address)) {
+            Presence::Here(member) => member.into_any().downcast::<Agent<T>>().ok(),
+            Presence::Acting(_) => None,
+        };
+        let Some(agent) = member else {
+            error!(target: TELEGRAMS, "the members are not those that {:?} has rejoined: it is lost", slot.key);
+            return;
+        };
+        let (owner, machine) = agent.into_parts();
+        if machine.global() != self.global.as_option() {
+            warn!(target: TELEGRAMS, "{:?} keeps its global state: a callback of it is running", slot.key);
+        }
+        *self.seat = machine.into_seat();
+        slot.see(&*self.seat);
+        let meanwhile = mem::replace(&mut slot.put_off, mem::take(&mut self.put_off));
+        slot.put_off.extend(meanwhile);
+        if slot.is_dismissed {
+            for PutOff { telegram, .. } in slot.put_off.drain(..) {
+                warn!(target: TELEGRAMS, "{}", UnknownReceiver { telegram });
+            }
+        }
+        // Last: the placeholder is dropped, which may panic.
+        *self.owner = owner;
+    }
+}

@@ -1,0 +1,206 @@
+//! The place of one member: the member itself unless it is lent to a callback, and what is known of it meanwhile.
+
+use alloc::borrow::Cow;
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use core::any::TypeId;
+use core::{mem, ptr};
+
+use downcast_rs::{Downcast, impl_downcast};
+
+use super::member::AnyMember;
+use super::put_off::PutOff;
+use crate::owner::Owner;
+use crate::seat::Seat;
+use crate::state::{State, StateRef, same};
+
+pub(super) struct Slot<K, M, C> {
+    pub(super) key: K,
+    /// The type of the owner, whether or not the member is there.
+    pub(super) owner: TypeId,
+    pub(super) presence: Presence<K, M, C>,
+    /// How many turns of the member are under way, one within the other.
+    pub(super) turns: u32,
+    /// Dismissed in its own turn: it is dropped when that is over.
+    pub(super) is_dismissed: bool,
+    sight: Sight,
+    /// Where the machine was seen last. `None` until it was.
+    seen: Option<Box<dyn AnySeen>>,
+    /// Telegrams that have come while the member was acting.
+    pub(super) put_off: VecDeque<PutOff<K, M>>,
+}
+
+pub(super) enum Presence<K, M, C> {
+    Here(Box<AnyMember<K, M, C>>),
+    /// Lent to a callback, with the agent's address: by that it is known who is acting.
+    Acting(usize),
+}
+
+/// Whether `seen` is where the machine is.
+#[derive(Clone, Copy, PartialEq)]
+enum Sight {
+    /// It is not.
+    Stale,
+    /// It is, and stays so when the turn is over.
+    Lasting,
+    /// It is until the turn is over. Then it is forgotten, so that it keeps no state alive that is somebody's own.
+    Passing,
+}
+
+impl<K: 'static, M: 'static, C: 'static> Slot<K, M, C> {
+    pub(super) fn new(key: K, owner: TypeId, member: Box<AnyMember<K, M, C>>) -> Self {
+        Self {
+            key,
+            owner,
+            presence: Presence::Here(member),
+            turns: 0,
+            is_dismissed: false,
+            sight: Sight::Stale,
+            seen: None,
+            put_off: VecDeque::new(),
+        }
+    }
+
+    /// The member, unless it is acting.
+    pub(super) fn member(&self) -> Option<&AnyMember<K, M, C>> {
+        match &self.presence {
+            Presence::Here(member) => Some(&**member),
+            Presence::Acting(_) => None,
+        }
+    }
+
+    /// The member, unless it is acting, for whoever may change it without a callback.
+    pub(super) fn member_mut(&mut self) -> Option<&mut AnyMember<K, M, C>> {
+        self.key_and_member_mut().1
+    }
+
+    /// The key, and the member as `member_mut` has it.
+    pub(super) fn key_and_member_mut(&mut self) -> (&K, Option<&mut AnyMember<K, M, C>>) {
+        match &mut self.presence {
+            Presence::Here(member) => {
+                self.sight = Sight::Stale;
+                (&self.key, Some(&mut **member))
+            }
+            Presence::Acting(_) => (&self.key, None),
+        }
+    }
+
+    pub(super) fn into_member(self) -> Option<Box<AnyMember<K, M, C>>> {
+        match self.presence {
+            Presence::Here(member) => Some(member),
+            Presence::Acting(_) => None,
+        }
+    }
+
+    pub(super) fn is_acting(&self) -> bool {
+        matches!(self.presence, Presence::Acting(_))
+    }
+
+    /// Takes the member out for a turn, unless it is acting.
+    #[inline]
+    pub(super) fn lend(&mut self) -> Option<Box<AnyMember<K, M, C>>> {
+        let Presence::Here(member) = &self.presence else { return None };
+        let address = ptr::from_ref(&**member).addr();
+        if self.sight == Sight::Stale {
+            self.look();
+        }
+        let Presence::Here(member) = mem::replace(&mut self.presence, Presence::Acting(address)) else { return None };
+        self.turns += 1;
+        Some(member)
+    }
+
+    /// Notes where the machine of a member that is there is.
+    #[cold]
+    fn look(&mut self) {
+        if let Presence::Here(member) = mem::replace(&mut self.presence, Presence::Acting(0)) {
+            member.show(self);
+            self.presence = Presence::Here(member);
+        }
+    }
+
+    /// Notes where the machine is.
+    pub(super) fn see<T: Owner>(&mut self, seat: &Seat<T>) {
+        let is_lasting = seat.path().all(|state| state.as_singleton().is_some());
+        self.sight = if is_lasting { Sight::Lasting } else { Sight::Passing };
+        match self.seen.as_mut().and_then(|seen| seen.downcast_mut::<Seen<T>>()) {
+            Some(seen) => seen.set(seat),
+            None => self.seen = Some(Box::new(Seen::of(seat))),
+        }
+    }
+
+    /// Has the sight end with the turn: the machine may be changed in it by somebody who does not tell.
+    pub(super) fn see_no_longer_than_this_turn(&mut self) {
+        self.sight = Sight::Passing;
+    }
+
+    /// A turn has ended.
+    #[inline]
+    pub(super) fn end_sight(&mut self, is_complete: bool) {
+        if self.sight != Sight::Lasting || !is_complete {
+            self.forget_sight();
+        }
+    }
+
+    #[cold]
+    pub(super) fn forget_sight(&mut self) {
+        self.sight = Sight::Stale;
+        if let Some(seen) = &mut self.seen {
+            seen.clear();
+        }
+    }
+
+    /// The name of the current state; of a member that is acting, of the one that was seen last.
+    pub(super) fn state_name(&self) -> Option<Cow<'_, str>> {
+        match self.member() {
+            Some(member) => member.state_name(),
+            None => self.seen.as_ref()?.state_name(),
+        }
+    }
+
+    /// Where the machine of a member that is acting was seen last.
+    pub(super) fn seen<T: Owner>(&self) -> Option<&Seen<T>> {
+        self.seen.as_ref()?.downcast_ref()
+    }
+}
+
+/// The active states of a machine, as they were seen last.
+pub(super) struct Seen<T: Owner> {
+    current: StateRef<T>,
+    ancestors: Vec<StateRef<T>>,
+}
+
+/// A [`Seen`] of any owner.
+trait AnySeen: Downcast + Send + Sync {
+    fn state_name(&self) -> Option<Cow<'_, str>>;
+    fn clear(&mut self);
+}
+
+impl_downcast!(AnySeen);
+
+impl<T: Owner> Seen<T> {
+    fn of(seat: &Seat<T>) -> Self {
+        Self { current: seat.current.clone(), ancestors: seat.ancestors().to_vec() }
+    }
+
+    fn set(&mut self, seat: &Seat<T>) {
+        self.current = seat.current.clone();
+        self.ancestors.clear();
+        self.ancestors.extend_from_slice(seat.ancestors());
+    }
+
+    pub(super) fn is_in_state<S: State<T> + ?Sized>(&self, state: &S) -> bool {
+        self.ancestors.iter().chain(self.current.as_option()).any(|active| same(&**active, state))
+    }
+}
+
+impl<T: Owner> AnySeen for Seen<T> {
+    fn state_name(&self) -> Option<Cow<'_, str>> {
+        self.current.as_option().map(|current| current.name())
+    }
+
+    fn clear(&mut self) {
+        self.current = StateRef::NONE;
+        self.ancestors.clear();
+    }
+}

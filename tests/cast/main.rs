@@ -1,0 +1,9 @@
+//! Characters who call each other in the middle of their callbacks (rule 30).
+
+#[path = "../captured_log/mod.rs"]
+mod captured_log;
+mod exchanges;
+mod players;
+mod port;
+mod queries;
+mod rejoin;
