@@ -11,7 +11,7 @@ use crate::workload::Context;
 
 /// A queue that is always equally long, and what has come out of it.
 struct Queue<Q> {
-    queue: Q,
+    waiting: Q,
     len: usize,
     random: fastrand::Rng,
     sum: u64,
@@ -23,10 +23,13 @@ trait Telegrams: Default {
     fn pop(&mut self) -> (u32, Telegram<u32, u64>);
 }
 
+/// When a telegram is due, its number by sending, and what is in it.
+type Waiting = (u32, u64, u32, u32, u64);
+
 /// By hand, in the order of due times and, of equal ones, of sending.
 #[derive(Default)]
 struct Heap {
-    heap: BinaryHeap<Reverse<(u32, u64, u32, u32, u64)>>,
+    heap: BinaryHeap<Reverse<Waiting>>,
     sent: u64,
 }
 
@@ -60,16 +63,16 @@ impl<Q: Telegrams> Queue<Q> {
         for number in 0..len as u32 {
             queue.push(random.u32(..1_000_000), Telegram::new(number, 0, 1));
         }
-        Self { queue, len, random, sum: 0 }
+        Self { waiting: queue, len, random, sum: 0 }
     }
 }
 
 impl<Q: Telegrams> Contender for Queue<Q> {
     fn tick(&mut self, _: &Context) {
         for _ in 0..calls(self.len) {
-            let (due, telegram) = self.queue.pop();
+            let (due, telegram) = self.waiting.pop();
             self.sum = self.sum.wrapping_mul(3).wrapping_add(u64::from(due)).wrapping_add(u64::from(telegram.sender));
-            self.queue.push(due + self.random.u32(..1_000_000), telegram);
+            self.waiting.push(due + self.random.u32(..1_000_000), telegram);
         }
     }
 

@@ -120,19 +120,19 @@ enum Tick {
 }
 
 struct Agents {
-    agents: Vec<Agent<Player<Field>>>,
+    list: Vec<Agent<Player<Field>>>,
     receivers: Vec<u32>,
     tick: Tick,
 }
 
 impl Contender for Agents {
     fn tick(&mut self, _: &Context) {
-        for _ in 0..passes(self.agents.len()) {
+        for _ in 0..passes(self.list.len()) {
             match self.tick {
-                Tick::Update => self.agents.iter_mut().for_each(|agent| agent.update(&mut Field)),
+                Tick::Update => self.list.iter_mut().for_each(|agent| agent.update(&mut Field)),
                 Tick::Send => {
                     for &receiver in &self.receivers {
-                        self.agents[receiver as usize].send(&Telegram::new(0, receiver, 7), &mut Field);
+                        self.list[receiver as usize].send(&Telegram::new(0, receiver, 7), &mut Field);
                     }
                 }
             }
@@ -140,7 +140,7 @@ impl Contender for Agents {
     }
 
     fn checksum(&self) -> u64 {
-        self.agents.iter().fold(0, |sum, agent| sum.wrapping_add(agent.checksum()))
+        self.list.iter().fold(0, |sum, agent| sum.wrapping_add(agent.checksum()))
     }
 }
 
@@ -171,7 +171,7 @@ impl Contender for Members {
 
 fn agents(members: usize, tick: Tick) -> Entrant {
     let agents = (0..members as u32).map(|n| Agent::new(Player::new(n, false), machine(n))).collect();
-    Entrant { name: "agents", contender: Box::new(Agents { agents, receivers: scattered(members), tick }) }
+    Entrant { name: "agents", contender: Box::new(Agents { list: agents, receivers: scattered(members), tick }) }
 }
 
 fn cast(name: &'static str, members: usize, tick: Tick, rejoins: bool) -> Entrant {
