@@ -183,6 +183,9 @@ impl<'a, T: Owner> Rows<'a, T> {
         if !self.known().ancestors.is_empty() || !self.extras.is_empty() {
             self.load_rare(slot, seat);
         }
+        if self.is_asleep || self.has_timers(slot) {
+            self.load_waiting(slot, seat);
+        }
     }
 
     fn load_rare(&self, slot: usize, seat: &mut Seat<T>) {
@@ -198,12 +201,14 @@ impl<'a, T: Owner> Rows<'a, T> {
             rare.stack.extend(kept.stack.iter().cloned());
             rare.history.extend_from_slice(&kept.history);
         }
-        let tag = self.tags[slot];
+    }
+
+    fn load_waiting(&self, slot: usize, seat: &mut Seat<T>) {
         if self.is_asleep {
             seat.sleep_until(f64::INFINITY);
         }
-        if tag.has_timers() {
-            self.timers.load(tag.key, self.states, &mut seat.rare_mut().waiting);
+        if self.has_timers(slot) {
+            self.timers.load(self.key(slot), self.states, &mut seat.rare_mut().waiting);
         }
     }
 }
