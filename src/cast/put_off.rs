@@ -122,8 +122,12 @@ impl<K: Clone + PartialEq + fmt::Debug> Exchanges<K> {
     pub(super) fn is_loop(&mut self, cause: Cause, sender: &K, receiver: &K) -> bool {
         let is_loop = cause.round > MOST_ROUNDS;
         if is_loop {
-            let why = format_args!("telegrams were put off {MOST_ROUNDS} times in a row");
-            self.tell(cause.exchange, sender, receiver, why);
+            self.tell(
+                cause.exchange,
+                sender,
+                receiver,
+                format_args!("telegrams were put off {MOST_ROUNDS} times in a row"),
+            );
         }
         is_loop
     }
