@@ -260,10 +260,10 @@ impl<T: Owner> Store<T> {
         if due.is_empty() {
             return;
         }
-        let mut sum = 0.0;
+        // All that is needed lies far apart. Here the processor waits for several of them at a time.
+        let mut sum: f64 = due.iter().filter_map(|&key| timers.next(key)).sum();
         for columns in buckets {
             columns.due.sort_unstable();
-            // The rows lie far apart: here the processor waits for several of them at a time.
             for &slot in &columns.due {
                 let is_entered = columns.tags[slot as usize].is_entered();
                 sum += columns.times.current.get(slot as usize).filter(|_| is_entered).unwrap_or(&0.0);
