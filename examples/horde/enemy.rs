@@ -1,7 +1,7 @@
 //! The enemy, and the six states it is in.
 //!
 //! In most ticks an enemy only walks, tires and loses patience. When its patience runs out, it looks around and may change
-//! state.
+//! state. One that rests when it is dark sleeps until dawn: a tick then goes over the others only.
 
 use demeanor::{Batch, Change, Fsm, Owner, State};
 use oorandom::Rand32;
@@ -30,6 +30,11 @@ impl Owner for Enemy {
     type Context<'a> = View<'a>;
     type Message = ();
 
+    /// In ticks: the horde has no seconds.
+    fn now(view: &View<'_>) -> f64 {
+        view.world.tick.into()
+    }
+
     fn on_change(&mut self, change: &Change<'_, Self>, view: &mut View<'_>) {
         view.changes += u64::from(change.is_taken());
     }
@@ -39,6 +44,8 @@ impl Owner for Enemy {
 const SIGHT: f32 = 0.5;
 /// How far the hero's sword reaches.
 const SWORD: f32 = 0.12;
+/// What a tick's rest gives.
+const REST: f32 = 0.02;
 /// How far an enemy walks, and runs, in a tick.
 const STROLL: f32 = 0.004;
 const RUN: f32 = 0.022;
@@ -111,11 +118,14 @@ impl State<Enemy> for Rest {
     }
 
     fn update(&self, enemy: &mut Enemy, fsm: &mut Fsm<'_, Enemy>, view: &mut View<'_>) {
-        enemy.gain(0.02);
+        enemy.gain(REST);
         if enemy.is_impatient(view.world) {
             enemy.wait(8.0);
             if enemy.sees(view.world, SIGHT / 3.0).is_some() {
                 fsm.change_state(&Flee);
+            } else if let Some(ticks) = view.world.ticks_until_dawn() {
+                enemy.gain(REST * f32::from(ticks));
+                fsm.sleep_for(ticks.into());
             } else if enemy.strength >= 1.0 && enemy.chance(0.6 * view.world.light) {
                 fsm.change_state(&Think);
             }

@@ -7,11 +7,15 @@ pub(crate) const TICKS_PER_HOUR: u32 = TICKS_PER_DAY / 24;
 /// The hour in which the first tick is.
 pub(crate) const FIRST_HOUR: u32 = 6;
 
+/// The hour in which it begins to get light.
+const DAWN: u32 = 5;
+
 /// How far the plain reaches from its middle, to each side.
 pub(crate) const REACH: f32 = 1.2;
 
 /// The same for all enemies during a tick.
 pub(crate) struct World {
+    pub(crate) tick: u32,
     /// 0 in the dark, 1 in full light.
     pub(crate) light: f32,
     /// Where the hero is, if he is on the plain.
@@ -68,11 +72,18 @@ const WAY: [(f32, [f32; 2]); 7] = [
 impl World {
     pub(crate) fn at(tick: u32, churn: u32) -> Self {
         let hour = hour_at(tick);
-        // Dawn begins at 5, dusk at 19; both take two hours.
-        let light = ((hour - 5.0) / 2.0).min((21.0 - hour) / 2.0).clamp(0.0, 1.0);
+        // Both dawn and dusk take two hours; dusk begins at 19.
+        let light = ((hour - DAWN as f32) / 2.0).min((21.0 - hour) / 2.0).clamp(0.0, 1.0);
         #[expect(clippy::cast_precision_loss, reason = "nobody asks for a percentage that large")]
         let pace = churn as f32 / 100.0;
-        Self { light, hero: hero_at(hour), pace }
+        Self { tick, light, hero: hero_at(hour), pace }
+    }
+
+    /// While it is dark, how long that lasts.
+    pub(crate) fn ticks_until_dawn(&self) -> Option<u16> {
+        let time = (self.tick + FIRST_HOUR * TICKS_PER_HOUR) % TICKS_PER_DAY;
+        let ticks = (DAWN * TICKS_PER_HOUR + TICKS_PER_DAY - time) % TICKS_PER_DAY;
+        u16::try_from(ticks).ok().filter(|_| self.light == 0.0)
     }
 }
 
