@@ -10,7 +10,7 @@ use crate::fsm::Request;
 use crate::owner::Owner;
 use crate::requests::Requests;
 use crate::seat::Seat;
-use crate::single::Single;
+use crate::single::{ASKED_TO_SLEEP, Single};
 use crate::state::{Mover, StateRef};
 use crate::waiting::Scope;
 
@@ -19,7 +19,7 @@ pub(super) struct Individual<T: Owner> {
     /// Empty until it is needed.
     pub(super) seat: Seat<T>,
     pub(super) requests: Requests<T>,
-    /// How many changes its callback has led to.
+    /// How many changes its callback has led to, and whether it has asked to sleep.
     pub(super) count: u32,
     /// Whether a callback has changed it at once.
     pub(super) has_changed: bool,
@@ -74,6 +74,11 @@ impl<T: Owner> Individual<T> {
         let request = request.of(if scope.ends_with(self.kept) { Scope::Left } else { scope });
         self.seat.note(&request);
         self.requests.push(request);
+    }
+
+    /// Whether anything is left to do that its callback has asked for.
+    pub(super) fn has_asked(&self) -> bool {
+        !self.requests.is_empty() || self.count & ASKED_TO_SLEEP != 0
     }
 
     /// Takes over what was written down of its owner as a mover.
@@ -237,6 +242,7 @@ impl<T: Owner> Individuals<T> {
     pub(super) fn forget(&mut self, slot: usize, panic: &mut FirstPanic) -> bool {
         let Some(individual) = self.get_mut(slot) else { return false };
         let requests = mem::take(&mut individual.requests);
+        individual.count &= !ASKED_TO_SLEEP;
         panic.catch(|| drop(requests));
         true
     }
