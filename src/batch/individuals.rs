@@ -49,6 +49,7 @@ impl<T: Owner> Individual<T> {
         self.is_loaded = true;
         self.is_touched = true;
         self.count = 1;
+        self.kept = 0;
         rows.load(self.slot, rows.states.get(mover.target()).state(), &mut self.seat);
         self.seat.leave_all();
         self.seat.previous = rows.states.get(mover.previous_or(rows.bucket)).state().clone();

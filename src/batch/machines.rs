@@ -174,6 +174,7 @@ impl<T: Owner> ChunkMachines<'_, T> {
         let mut seat = Seat::empty();
         self.rows.load(slot, self.from(), &mut seat);
         let mut single = Single::new(&mut seat, self.global);
+        single.kept = usize::MAX;
         let result = catch_unwind(AssertUnwindSafe(|| act(&mut single)));
         // One whose states are held stays an individual: to drop them here could run code of the game.
         let is_lone = single.seat.lone().is_some() && !single.seat.previous.is_held();
