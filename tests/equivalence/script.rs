@@ -102,7 +102,7 @@ fn script(
 pub(crate) fn intricate() -> impl Strategy<Value = Script> {
     let program =
         (states(), vec(line(), 0..24), option::of(id()), 0..160_u32).prop_map(|(states, lines, global, fuel)| {
-            Program { states, lines, current: None, global, steps: vec![], fuel }
+            Program { states, lines, current: None, global, steps: vec![], clock_counts: false, fuel }
         });
     script(
         program,
@@ -138,7 +138,7 @@ fn flat() -> impl Strategy<Value = Program> {
     )
         .prop_map(|(states, mut lines, more, global, fuel)| {
             lines.extend(more);
-            Program { states, lines, current: None, global, steps: vec![], fuel }
+            Program { states, lines, current: None, global, steps: vec![], clock_counts: false, fuel }
         })
 }
 
