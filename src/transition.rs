@@ -464,9 +464,8 @@ impl<T: Owner> Single<'_, T> {
             debug!(target: "demeanor", "{}: {then} after {seconds} s ends at once: its state has been left", Label(owner));
             return false;
         }
-        let seconds = Self::seconds(seconds, then, owner);
-        if seconds < f64::INFINITY {
-            let due = now::<T>(cx) + seconds;
+        let due = now::<T>(cx) + Self::seconds(seconds, then, owner);
+        if due < f64::INFINITY {
             self.seat.rare_mut().waiting.timers.push(Timer { due, scope, then: then.clone() });
             self.is_touched = true;
         }
