@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 
 use demeanor::{Change, Fsm, FsmSlice, Outcome, Owner, Refusal, State, StateRef};
 
-use crate::program::{Callback, Guard, Id, Made, Program, Read, STATES, Verb};
+use crate::program::{Callback, Guard, Id, Made, Program, Read, STATES, Verb, Wait};
 
 /// An owner.
 #[derive(Clone)]
@@ -248,6 +248,10 @@ impl Puppet {
                 let handled = fsm.send_now(self, &(), table);
                 self.record(Event::Now(handled, fsm.target().map(mark)), table);
             }
+            Verb::ChangeAfter(wait, to) => fsm.change_state_after(wait.seconds(), forms.reference(to)),
+            Verb::SendAfter(wait) => fsm.send_after(wait.seconds(), ()),
+            Verb::Sleep(Wait::ForEver) => fsm.sleep(),
+            Verb::Sleep(wait) => fsm.sleep_for(wait.seconds()),
             // Panics come from fuses here: one owner's, at one event.
             Verb::Panic => {}
         }
@@ -324,6 +328,10 @@ impl Forms {
         &self.0.get().expect("set at once")[usize::from(id)]
     }
 
+    pub(crate) fn is_passive(&self, id: Id) -> bool {
+        self.form(id).is_passive
+    }
+
     pub(crate) fn reference(&'static self, id: Id) -> StateRef<Puppet> {
         let form = self.form(id);
         match (form.is_made_anew, id % 2) {
@@ -372,7 +380,7 @@ fn seen_by(fsm: &Fsm<'_, Puppet>, table: &Table<'_>) -> Seen {
     reason = "the clock goes on by quarters of a second"
 )]
 fn quarters(time: f64) -> u32 {
-    (time * 4.0) as u32
+    (time * 4.0).rem_euclid(8.0) as u32
 }
 
 impl<const KIND: u8> Node<KIND> {

@@ -201,12 +201,11 @@ struct Model<'p> {
 struct Suspended {
     current: Option<Id>,
     times: BTreeMap<Id, i64>,
-    stays: BTreeMap<Id, Stay>,
     /// With what remains of each.
     timers: Vec<Timer>,
 }
 
-/// The number of one stay in a state, from an entry to the next exit.
+/// The number of one stay in a state, from an entry to the next exit, or from a resume to the next push.
 type Stay = u32;
 
 /// Rule 25.
@@ -737,7 +736,8 @@ impl Model<'_> {
         let now = self.now();
         let times = old.iter().map(|state| (*state, self.time_in(*state))).collect();
         let timers = self.suspend_timers();
-        self.stack.push(Suspended { current: self.current, times, stays: std::mem::take(&mut self.stays), timers });
+        self.stays.clear();
+        self.stack.push(Suspended { current: self.current, times, timers });
         self.entered_at.clear();
         self.leave_timers();
         self.arrive(&change);
@@ -761,17 +761,19 @@ impl Model<'_> {
             return Ok(false);
         }
         self.leave_all(&old, Callback::Exit, change.to)?;
-        let Suspended { times, stays, timers, .. } = self.stack.pop().expect("it was there");
+        let Suspended { times, timers, .. } = self.stack.pop().expect("it was there");
         if times.values().any(|time| *time > 0) {
             self.corners.insert(Corner::TimeWentOn);
         }
         self.entered_at.clear();
         self.stays.clear();
         self.leave_timers();
-        // Rule 25: they go on, behind those that run.
-        self.stays = stays;
+        // Rule 25: they go on, behind those that run. For a callback that has run since before the push it is another stay.
         let now = self.now_exact();
-        self.timers.extend(timers.into_iter().map(|timer| Timer { due: now + timer.due, ..timer }));
+        for Timer { due, of, then } in timers {
+            let of = of.map(|(state, _)| (state, self.stay(state)));
+            self.timers.push(Timer { due: now + due, of, then });
+        }
         self.arrive(&change);
         // Rule 18: as if it had been entered later.
         let now = self.now();
