@@ -27,6 +27,7 @@ mod timers;
 mod unused;
 mod wheel;
 
+use std::collections::HashSet;
 use std::error::Error;
 use std::fmt;
 use std::ops::Range;
@@ -520,12 +521,12 @@ impl<T: Owner> Batch<T> {
     /// }
     /// ```
     pub fn update_in_key_order(&mut self, cx: &mut T::Context<'_>) {
+        let mut due = HashSet::new();
         if !self.store.timers.is_empty() {
-            self.store.wake_due(now::<T>(cx), Part::ALL);
-            self.store.forget_due();
+            due.extend(self.store.timers.advance(now::<T>(cx)));
         }
         for key in self.keys().collect::<Vec<_>>() {
-            if self.store.global.is_updating || !self.store.is_asleep(key) {
+            if self.store.global.is_updating || !self.store.is_asleep(key) || due.contains(&key) {
                 self.store.with_single(key, |owner, single| single.tick(owner, cx));
             }
         }
@@ -554,6 +555,7 @@ impl<T: Owner> Batch<T> {
         }
         self.store.forget_due();
         self.store.settle_all();
+        self.store.end_waking(!panic.is_none());
         self.store.unused.pay(self.len());
         self.store.tidy(&mut panic);
         panic.resume();
