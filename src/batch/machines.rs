@@ -183,7 +183,8 @@ impl<T: Owner> ChunkMachines<'_, T> {
             return result.unwrap_or_else(|panic| resume_unwind(panic));
         }
         self.asked.close_up_to(slot);
-        if !(is_plain && single.count == 1 && self.asked.note_made(slot, single.seat, self.rows)) {
+        let is_one_change = is_plain && single.made == 1 && single.count == 1;
+        if !(is_one_change && self.asked.note_made(slot, single.seat, self.rows)) {
             self.individuals.add(slot).take_on(single, result.is_err());
         }
         result.unwrap_or_else(|panic| resume_unwind(panic))
