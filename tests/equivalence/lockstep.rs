@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use demeanor::{Batch, Key, StateMachine, StateRef};
 
 use crate::program::{Verb, Wait};
-use crate::puppet::{Corner, EXPECTED, Forms, Mark, Node, Puppet, Seen, Table, ids, mark, seen};
+use crate::puppet::{Corner, EXPECTED, Forms, Mark, Node, Origin, Puppet, Seen, Table, ids, mark, seen};
 use crate::script::{Act, Deed, Script};
 
 /// How the batch is updated.
@@ -337,7 +337,7 @@ impl Stage<'_> {
 
     /// As with a tick, not all owners are offered the message when one panics.
     fn broadcast(&mut self) {
-        let outcome = self.batch_verb(|stage, table| stage.batch.broadcast(&(), table));
+        let outcome = self.batch_verb(|stage, table| stage.batch.broadcast(&Origin::Game, table));
         let mut handled = 0;
         let mut panicked = false;
         let mut twins = std::mem::take(&mut self.twins);
@@ -347,7 +347,7 @@ impl Stage<'_> {
                 continue;
             }
             let mut table = Table::new(&self.script.program, self.now);
-            match caught(|| twin.machine.send(&mut twin.puppet, &(), &mut table)) {
+            match caught(|| twin.machine.send(&mut twin.puppet, &Origin::Game, &mut table)) {
                 Ok(is_handled) => handled += usize::from(is_handled),
                 Err(Panicked) => panicked = true,
             }
@@ -361,14 +361,15 @@ impl Stage<'_> {
         let forms = self.forms;
         let mut twins = std::mem::take(&mut self.twins);
         let twin = &mut twins[number];
-        let expected = self.twin_verb(|_, table| act_on_machine(act, twin, forms, table));
+        let expected =
+            self.twin_verb(|_, table| act_on_machine(act, &mut twin.puppet, &mut twin.machine, forms, table));
         self.twins = twins;
         let outcome = if let Place::In(key) = self.places[number] {
             self.batch_verb(|stage, table| act_on_batch(act, &mut stage.batch, key, forms, table))
         } else {
             self.batch_verb(|stage, table| {
                 let alone = stage.places[number].alone().expect("it is no longer in the batch");
-                act_on_machine(act, alone, forms, table)
+                act_on_machine(act, &mut alone.puppet, &mut alone.machine, forms, table)
             })
         };
         assert_eq!(outcome, expected, "owner {number}, {act:?}");
@@ -549,10 +550,15 @@ fn caught<R>(act: impl FnOnce() -> R) -> Result<R, Panicked> {
     })
 }
 
-fn act_on_machine(act: &Act, twin: &mut Twin, forms: &'static Forms, table: &mut Table<'_>) -> Option<bool> {
-    let Twin { puppet, machine } = twin;
+pub(crate) fn act_on_machine(
+    act: &Act,
+    puppet: &mut Puppet,
+    machine: &mut StateMachine<Puppet>,
+    forms: &'static Forms,
+    table: &mut Table<'_>,
+) -> Option<bool> {
     match act {
-        Act::Send => return Some(machine.send(puppet, &(), table)),
+        Act::Send => return Some(machine.send(puppet, &Origin::Game, table)),
         Act::Verb(verb) => {
             return match *verb {
                 Verb::Change(to) => Some(machine.change_state(puppet, forms.reference(to), table)),
@@ -565,7 +571,7 @@ fn act_on_machine(act: &Act, twin: &mut Twin, forms: &'static Forms, table: &mut
                 Verb::ChangeAfter(wait, to) => {
                     Some(machine.change_state_after(puppet, wait.seconds(), forms.reference(to), table))
                 }
-                Verb::SendAfter(wait) => Some(machine.send_after(puppet, wait.seconds(), (), table)),
+                Verb::SendAfter(wait) => Some(machine.send_after(puppet, wait.seconds(), Origin::Own, table)),
                 Verb::Sleep(Wait::ForEver) => {
                     machine.sleep();
                     None
@@ -579,7 +585,7 @@ fn act_on_machine(act: &Act, twin: &mut Twin, forms: &'static Forms, table: &mut
         }
         Act::With(verbs) => machine.with(puppet, table, |puppet, fsm, table| {
             for verb in verbs {
-                puppet.use_verb(*verb, forms, fsm, table);
+                puppet.use_verb(*verb, None, forms, fsm, table);
             }
         }),
         Act::Start => machine.start(puppet, table),
@@ -603,7 +609,7 @@ fn act_on_batch(
     table: &mut Table<'_>,
 ) -> Option<bool> {
     match act {
-        Act::Send => return Some(batch.send(key, &(), table)),
+        Act::Send => return Some(batch.send(key, &Origin::Game, table)),
         Act::Verb(verb) => {
             return match *verb {
                 Verb::Change(to) => Some(batch.change_state(key, forms.reference(to), table)),
@@ -616,7 +622,7 @@ fn act_on_batch(
                 Verb::ChangeAfter(wait, to) => {
                     Some(batch.change_state_after(key, wait.seconds(), forms.reference(to), table))
                 }
-                Verb::SendAfter(wait) => Some(batch.send_after(key, wait.seconds(), (), table)),
+                Verb::SendAfter(wait) => Some(batch.send_after(key, wait.seconds(), Origin::Own, table)),
                 Verb::Sleep(Wait::ForEver) => {
                     assert!(batch.sleep(key), "the key is not stale");
                     None
@@ -631,7 +637,7 @@ fn act_on_batch(
         Act::With(verbs) => {
             let lent = batch.with(key, table, |puppet, fsm, table| {
                 for verb in verbs {
-                    puppet.use_verb(*verb, forms, fsm, table);
+                    puppet.use_verb(*verb, None, forms, fsm, table);
                 }
             });
             assert!(lent.is_some(), "the key is not stale");
