@@ -24,6 +24,12 @@ fn trace(batch: &mut Batch<Actor>, key: Key) -> Vec<String> {
     batch.get_mut(key).expect("it is there").take_trace()
 }
 
+fn forget_traces(batch: &mut Batch<Actor>) {
+    for (_, actor) in batch {
+        actor.take_trace();
+    }
+}
+
 /// An actor that does something in a callback.
 fn actor(callback: &'static str, act: Act) -> Actor {
     Stage::new(&A).when(callback, act).actor
@@ -152,7 +158,7 @@ fn a_timer_is_carried_out_in_the_part_of_its_owner() {
     let mut time = GameTime::new();
     let mut batch = Batch::new();
     let keys: Vec<_> = (0..6).map(|_| batch.spawn(patient(), &A, &mut time)).collect();
-    keys.iter().for_each(|key| drop(trace(&mut batch, *key)));
+    forget_traces(&mut batch);
     advance(&mut time, 2);
     let mut came_in = vec![None; keys.len()];
     for part in 0..3 {
@@ -183,7 +189,7 @@ fn what_happens_to_an_owner_before_its_tick_happens_to_its_due_timer() {
     batch.change_state(changed, &C, &mut time);
     batch.push_state(pushed, &C, &mut time);
     owner.take_trace();
-    keys[1..].iter().for_each(|key| drop(trace(&mut batch, *key)));
+    forget_traces(&mut batch);
     let entered_b = ["A.exit", "A -> B (change)", "B.enter", "B.update"];
     batch.update(&mut time);
     assert_eq!(trace(&mut batch, changed), ["C.update"]);
@@ -238,7 +244,7 @@ fn owned_states_have_timers_too() {
     let (mut owner, mut machine) = batch.remove(removed).expect("it is there");
     let mut fragile = Stage::new(&A).panicking_in("B.enter").actor;
     std::mem::swap(batch.get_mut(panics).expect("it is there"), &mut fragile);
-    keys[..2].iter().for_each(|key| drop(trace(&mut batch, *key)));
+    forget_traces(&mut batch);
     owner.take_trace();
     advance(&mut time, 2);
     let entered_b = ["A.exit", "A -> B (change)", "B.enter", "B.update"];
@@ -270,7 +276,7 @@ fn a_panic_in_what_a_timer_leads_to_uses_up_that_timer_alone() {
         let mut fragile = Stage::new(&A).panicking_in("A.exit").actor;
         std::mem::swap(batch.get_mut(keys[4]).expect("it is there"), &mut fragile);
         let mut traces: Vec<Vec<String>> = vec![Vec::new(); keys.len()];
-        keys.iter().for_each(|key| drop(trace(&mut batch, *key)));
+        forget_traces(&mut batch);
         advance(&mut time, 2);
         panicking(|| update(&mut batch, &mut time));
         let begun = keys.iter().filter(|key| batch.get_mut(**key).is_some_and(|actor| actor.count_trace() > 0)).count();

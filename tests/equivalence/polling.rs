@@ -44,8 +44,8 @@ enum Then {
 pub(crate) type Asker = Option<(Id, u32)>;
 
 impl Poll {
-    pub(crate) fn asker(&self, state: Id) -> Asker {
-        Some((state, self.stays[usize::from(state)]))
+    pub(crate) fn asker(&self, state: Id) -> (Id, u32) {
+        (state, self.stays[usize::from(state)])
     }
 
     /// Does what a verb asks for, if it is one of waiting. Returns whether it is.
@@ -148,7 +148,7 @@ pub(crate) fn compare(script: &Script) -> Seen {
     // A timer that waits to be set is a request; to poll asks for nothing.
     program.states.iter_mut().filter(|row| row.reads == Read::Requests).for_each(|row| row.reads = Read::Counter);
     let forms = Forms::of(&program, &script.passive, &script.orders);
-    let mut halves = [None, Some(Poll::default())].map(|poll| {
+    let mut halves = [None, Some(Box::<Poll>::default())].map(|poll| {
         let mut puppet = Puppet::new(0);
         puppet.poll = poll;
         Half { puppet, machine: StateMachine::new(forms.reference(0)) }
@@ -179,9 +179,11 @@ pub(crate) fn compare(script: &Script) -> Seen {
             assert_eq!(outcomes[0], outcomes[1], "{step:?}");
             let [waits, polls] = &mut halves;
             assert_eq!(waits.puppet.events(), polls.puppet.events(), "{step:?} at {now}");
-            let is_asleep = polls.puppet.poll.as_ref().is_some_and(Poll::is_asleep);
+            let is_asleep = polls.puppet.poll.as_ref().is_some_and(|poll| poll.is_asleep());
             assert_eq!(waits.machine.clone().wake(), is_asleep, "{step:?} at {now}: whether it sleeps");
-            halves.iter_mut().for_each(|half| half.puppet.forget_events());
+            for half in &mut halves {
+                half.puppet.forget_events();
+            }
         }
     }
     seen
@@ -214,7 +216,7 @@ impl Half {
         }
         let outcome = match step {
             Step::Tick => {
-                let due = puppet.poll.as_mut().map(Poll::take_due).unwrap_or_default();
+                let due = puppet.poll.as_mut().map(|poll| poll.take_due()).unwrap_or_default();
                 match due[..] {
                     [] => {}
                     [Then::Change(to)] => {

@@ -24,7 +24,7 @@ pub(crate) struct Puppet {
     /// After how many more events it panics. 0: it does not.
     pub(crate) fuse: Cell<u32>,
     /// What it waits for, if it polls.
-    pub(crate) poll: Option<Poll>,
+    pub(crate) poll: Option<Box<Poll>>,
     counter: u32,
     events: RefCell<Vec<Event>>,
 }
@@ -428,7 +428,7 @@ impl<const KIND: u8> Node<KIND> {
         let among_many = callback == Callback::Enter && table.is_among_many.get();
         let counter = puppet.counter;
         puppet.counter += 1;
-        let asker = puppet.poll.as_ref().and_then(|poll| poll.asker(self.id));
+        let asker = puppet.poll.as_ref().map(|poll| poll.asker(self.id));
         for verb in table.program.verbs(self.id, callback, counter) {
             if puppet.poll.is_some() && is_refused(verb, callback) {
                 puppet.fuel = puppet.fuel.saturating_sub(1);

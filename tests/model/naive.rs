@@ -735,9 +735,9 @@ impl Model<'_> {
         // Rule 18: from here on, time stands still in it.
         let now = self.now();
         let times = old.iter().map(|state| (*state, self.time_in(*state))).collect();
-        let timers = self.suspend_timers();
+        let waiting = self.suspend_timers();
         self.stays.clear();
-        self.stack.push(Suspended { current: self.current, times, timers });
+        self.stack.push(Suspended { current: self.current, times, timers: waiting });
         self.entered_at.clear();
         self.leave_timers();
         self.arrive(&change);
