@@ -205,6 +205,37 @@ fn what_happens_to_an_owner_before_its_tick_happens_to_its_due_timer() {
     assert_eq!(trace(&mut batch, pushed), entered_b);
 }
 
+/// Rules 19 and 25.
+#[test]
+fn owners_for_whom_something_is_due_come_before_the_others_of_their_chunk() {
+    /// Whose turn it was, by number.
+    struct Turns(f64, Vec<u32>);
+    struct Guard(u32);
+    struct Post;
+    impl Owner for Guard {
+        type Context<'a> = Turns;
+        type Message = ();
+
+        fn now(turns: &Turns) -> f64 {
+            turns.0
+        }
+    }
+    impl State<Guard> for Post {
+        fn update(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, turns: &mut Turns) {
+            turns.1.push(guard.0);
+        }
+    }
+    let mut turns = Turns(0.0, Vec::new());
+    let mut batch = Batch::new();
+    let keys: Vec<_> = (0..5).map(|number| batch.insert(Guard(number), &Post)).collect();
+    for number in [3, 1] {
+        batch.send_after(keys[number], 1.0, (), &mut turns);
+    }
+    turns.0 = 1.0;
+    batch.update(&mut turns);
+    assert_eq!(turns.1, [1, 3, 0, 2, 4]);
+}
+
 /// Rules 15 and 25.
 #[test]
 fn a_timer_on_the_stack_of_a_machine_that_is_inserted_goes_on_when_its_state_is_resumed() {

@@ -1,11 +1,13 @@
 //! The same script on a machine that waits and on one that polls: there the owner keeps a list of timers, which the game goes
 //! through before each tick, and each state asks whether it sleeps. For all other callbacks it makes no difference.
 
-use demeanor::{Change, StateMachine};
+use std::iter::successors;
+
+use demeanor::{Cause, Change, StateMachine};
 
 use crate::lockstep::act_on_machine;
 use crate::program::{Callback, Id, Read, STATES, Verb, Wait};
-use crate::puppet::{Forms, Origin, Puppet, Table};
+use crate::puppet::{Forms, Origin, Puppet, Table, mark};
 use crate::script::{Act, Deed, Script};
 
 /// What an owner that polls keeps.
@@ -81,6 +83,11 @@ impl Poll {
         self.sleeps_until.take().is_some()
     }
 
+    /// A state is entered. If a resume of it was cut short, that has been another stay.
+    pub(crate) fn enter(&mut self, state: Id) {
+        self.timers.retain(|timer| timer.stands_still.is_some() || timer.of != Some(state));
+    }
+
     pub(crate) fn leave(&mut self, state: Id, is_pushed_over: bool) {
         self.stays[usize::from(state)] += 1;
         if !is_pushed_over {
@@ -92,17 +99,25 @@ impl Poll {
         self.wanted = None;
         self.wake();
         let Self { timers, left, pushed, now, .. } = self;
-        timers.retain(|timer| timer.stands_still.is_some() || timer.of.is_none_or(|state| !left.contains(&state)));
+        let path: Vec<_> =
+            successors(change.to.cloned(), |state| state.parent()).map(|state| mark(&state).id).collect();
+        let is_push = change.cause == Cause::Push;
+        let goes_on = |state: &Id| !left.contains(state) && (is_push || path.contains(state));
+        if change.cause != Cause::Pop {
+            timers.retain(|timer| timer.stands_still.is_some() || timer.of.as_ref().is_none_or(goes_on));
+        } else {
+            timers.retain(|timer| timer.stands_still.is_some() || timer.of.is_none());
+        }
         left.clear();
-        match change.cause.to_string().as_str() {
-            "push" => {
+        match change.cause {
+            Cause::Push => {
                 *pushed += 1;
                 for timer in timers.iter_mut().filter(|timer| timer.of.is_some() && timer.stands_still.is_none()) {
                     timer.stands_still = Some(*pushed);
                     timer.due -= *now;
                 }
             }
-            "pop" => {
+            Cause::Pop => {
                 for timer in timers.iter_mut().filter(|timer| timer.stands_still == Some(*pushed)) {
                     timer.stands_still = None;
                     timer.due += *now;

@@ -465,6 +465,7 @@ impl<const KIND: u8> Node<KIND> {
 
 impl<const KIND: u8> State<Puppet> for Node<KIND> {
     fn enter(&self, puppet: &mut Puppet, fsm: &mut Fsm<'_, Puppet>, table: &mut Table<'_>) {
+        puppet.poll.iter_mut().for_each(|poll| poll.enter(self.id));
         self.call(Callback::Enter, puppet, fsm, table);
     }
 
