@@ -439,6 +439,30 @@ fn timers_that_are_set_for_later_and_left_behind_take_no_more_and_more_room() {
     assert!(grown.bytes_current <= 0, "{} more bytes", grown.bytes_current);
 }
 
+/// Rule 25.
+#[test]
+fn a_clock_that_shows_infinity_lets_nothing_come_due_and_panics_nowhere() {
+    let mut clock = f64::INFINITY;
+    let mut batch = Batch::new();
+    let key = batch.insert(Bear::default(), &Meadow);
+    let mut bear = Bear::default();
+    let mut machine = StateMachine::new(&Meadow);
+    batch.with(key, &mut clock, |_, fsm, _| fsm.send_after(1.0, Noise { is_fragile: false }));
+    machine.send_after(&mut bear, 1.0, Noise { is_fragile: false }, &mut clock);
+    batch.send(key, &Noise { is_fragile: false }, &mut clock);
+    machine.send(&mut bear, &Noise { is_fragile: false }, &mut clock);
+    batch.push_state(key, &Restless, &mut clock);
+    machine.push_state(&mut bear, &Restless, &mut clock);
+    batch.pop_state(key, &mut clock);
+    machine.pop_state(&mut bear, &mut clock);
+    batch.update(&mut clock);
+    machine.update(&mut bear, &mut clock);
+    assert_eq!((batch.get(key), bear.heard), (Some(&bear), 1));
+    batch.sleep(key);
+    machine.sleep();
+    assert_eq!((batch.next_wake(key), machine.next_wake()), (Some(NextWake::Never), NextWake::Never));
+}
+
 /// Rules 22 and 25.
 #[test]
 fn a_message_whose_drop_panics_when_its_timer_ends_loses_nobody() {

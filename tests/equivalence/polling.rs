@@ -103,11 +103,10 @@ impl Poll {
             successors(change.to.cloned(), |state| state.parent()).map(|state| mark(&state).id).collect();
         let is_push = change.cause == Cause::Push;
         let goes_on = |state: &Id| !left.contains(state) && (is_push || path.contains(state));
-        if change.cause != Cause::Pop {
-            timers.retain(|timer| timer.stands_still.is_some() || timer.of.as_ref().is_none_or(goes_on));
-        } else {
-            timers.retain(|timer| timer.stands_still.is_some() || timer.of.is_none());
-        }
+        timers.retain(|timer| match &timer.of {
+            Some(state) if timer.stands_still.is_none() => change.cause != Cause::Pop && goes_on(state),
+            _ => true,
+        });
         left.clear();
         match change.cause {
             Cause::Push => {

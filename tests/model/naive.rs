@@ -1,152 +1,11 @@
 //! The rules, as plainly as they can be written: no cleverness, no speed, nothing shared with the crate.
 
+mod waiting;
+
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use crate::program::{Callback, Event, Guard, Id, Program, Read, Seen, Step, Verb, Wait, Wake};
-
-/// Something that a generator of programs should lead to now and then.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Corner {
-    /// Rule 1.
-    WentDownInStart,
-    StartRefused,
-    /// Rule 4.
-    NotUpdated,
-    /// Rule 5: a change made in an `enter` has abandoned the rest of the one under way, in a change, push, pop, start.
-    Abandoned,
-    AbandonedResume,
-    /// Rule 5: a change was never complete, though all of it was entered.
-    NeverComplete,
-    /// Rule 8.
-    RefusedExit,
-    RefusedEnter,
-    RefusedByTime,
-    RefusedByTarget,
-    RefusedByPrevious,
-    RefusedByRequests,
-    /// Rule 8: a handler of a message was called while a change was under way.
-    HeardInEnter,
-    /// Rule 9.
-    NothingToRevertTo,
-    /// Rule 11: a change within the call had earlier requests to carry out.
-    NowAfterRequests,
-    /// Rule 12.
-    AskedInExit,
-    NowInExit,
-    SentNowInExit,
-    /// Rule 13.
-    Cycle,
-    CycleOfNow,
-    CycleOfMessages,
-    /// Rule 14: a state was not offered a message that it would have been.
-    LeftBeforeItsTurn,
-    /// Rule 15.
-    PopOfNothing,
-    PopToNoState,
-    StackFull,
-    /// Rule 16.
-    HistoryUsed,
-    HistoryNotUsedFromInside,
-    ResumedFromInside,
-    /// Rule 18: a parent was active for longer than its child; a time went on after a pop.
-    OlderParent,
-    TimeWentOn,
-    /// Rule 22.
-    Panicked,
-    /// Rule 24.
-    EnsuredAlready,
-    ForcedPastAGuard,
-    SentToOneself,
-    SentNow,
-    SentWithinMessage,
-    /// Rule 25: a timer came due.
-    DueChange,
-    DueMessage,
-    DueRefused,
-    DueTogether,
-    DueInACycle,
-    /// A timer ended with its state: one that ran, one in the queue, one whose state had been left before it was asked for.
-    EndedWithItsState,
-    EndedInTheQueue,
-    AskedForTooLate,
-    /// A timer stood still under a push: one that ran, one in the queue.
-    StoodStill,
-    StoodStillInTheQueue,
-    OutlivedItsChild,
-    OfTheMachine,
-    ClockWentBack,
-    /// Rule 26.
-    Slept,
-    SleepVoid,
-    NotUpdatedAsleep,
-    WokeByTheClock,
-    WokeByATimer,
-    WokeByAChange,
-    WokeByAMessage,
-    WokeFromOutside,
-}
-
-impl Corner {
-    pub(crate) const ALL: [Self; 57] = [
-        Self::WentDownInStart,
-        Self::StartRefused,
-        Self::NotUpdated,
-        Self::Abandoned,
-        Self::AbandonedResume,
-        Self::NeverComplete,
-        Self::RefusedExit,
-        Self::RefusedEnter,
-        Self::RefusedByTime,
-        Self::RefusedByTarget,
-        Self::RefusedByPrevious,
-        Self::RefusedByRequests,
-        Self::HeardInEnter,
-        Self::NothingToRevertTo,
-        Self::NowAfterRequests,
-        Self::AskedInExit,
-        Self::NowInExit,
-        Self::SentNowInExit,
-        Self::Cycle,
-        Self::CycleOfNow,
-        Self::CycleOfMessages,
-        Self::LeftBeforeItsTurn,
-        Self::PopOfNothing,
-        Self::PopToNoState,
-        Self::StackFull,
-        Self::HistoryUsed,
-        Self::HistoryNotUsedFromInside,
-        Self::ResumedFromInside,
-        Self::OlderParent,
-        Self::TimeWentOn,
-        Self::Panicked,
-        Self::EnsuredAlready,
-        Self::ForcedPastAGuard,
-        Self::SentToOneself,
-        Self::SentNow,
-        Self::SentWithinMessage,
-        Self::DueChange,
-        Self::DueMessage,
-        Self::DueRefused,
-        Self::DueTogether,
-        Self::DueInACycle,
-        Self::EndedWithItsState,
-        Self::EndedInTheQueue,
-        Self::AskedForTooLate,
-        Self::StoodStill,
-        Self::StoodStillInTheQueue,
-        Self::OutlivedItsChild,
-        Self::OfTheMachine,
-        Self::ClockWentBack,
-        Self::Slept,
-        Self::SleepVoid,
-        Self::NotUpdatedAsleep,
-        Self::WokeByTheClock,
-        Self::WokeByATimer,
-        Self::WokeByAChange,
-        Self::WokeByAMessage,
-        Self::WokeFromOutside,
-    ];
-}
+use crate::corner::Corner;
+use crate::program::{Callback, Event, Guard, Id, Program, Read, Seen, Step, Verb, Wait};
 
 /// A callback has panicked.
 struct Panicked;
@@ -349,83 +208,6 @@ impl Model<'_> {
 
     fn now_exact(&self) -> f64 {
         exact(self.now())
-    }
-
-    /// Rule 26.
-    fn sleep(&mut self, seconds: f64) {
-        self.corners.insert(Corner::Slept);
-        self.sleeps_until = Some(self.now_exact() + time(seconds));
-    }
-
-    /// Rule 26.
-    fn wake(&mut self, corner: Corner) -> bool {
-        let was_asleep = self.sleeps_until.take().is_some();
-        if was_asleep {
-            self.corners.insert(corner);
-        }
-        was_asleep
-    }
-
-    /// Rule 26.
-    fn next_wake(&self) -> Wake {
-        let is_updated = |state: &Id| !self.program.states[usize::from(*state)].is_passive;
-        let is_awake = self.sleeps_until.is_none();
-        if self.global.iter().any(is_updated) || is_awake && self.path(self.current).iter().any(is_updated) {
-            return Wake::EveryTick;
-        }
-        let next = self.timers.iter().map(|timer| timer.due).chain(self.sleeps_until).fold(f64::INFINITY, f64::min);
-        if next < f64::INFINITY { Wake::At(next) } else { Wake::Never }
-    }
-
-    /// The active states have changed: it wakes, and the timers of those that are no longer active end (rules 25, 26).
-    fn leave_timers(&mut self) {
-        self.wake(Corner::WokeByAChange);
-        if self.wanted.take().is_some() {
-            self.corners.insert(Corner::SleepVoid);
-        }
-        let stays = self.stays.clone();
-        let goes_on = |timer: &Timer| timer.of.is_none_or(|(state, stay)| stays.get(&state) == Some(&stay));
-        let before = (self.timers.len(), self.requests.len());
-        self.timers.retain(goes_on);
-        self.requests.retain(|request| match request {
-            Request::Verb(_) => true,
-            Request::After(timer) | Request::Due(timer) => goes_on(timer),
-        });
-        if self.timers.len() < before.0 {
-            self.corners.insert(Corner::EndedWithItsState);
-        } else if self.timers.iter().any(|timer| timer.of.is_some()) {
-            self.corners.insert(Corner::OutlivedItsChild);
-        }
-        if self.requests.len() < before.1 {
-            self.corners.insert(Corner::EndedInTheQueue);
-        }
-    }
-
-    /// The stay that an active state is in.
-    fn stay(&mut self, state: Id) -> Stay {
-        *self.stays.entry(state).or_insert_with(|| {
-            self.last_stay += 1;
-            self.last_stay
-        })
-    }
-
-    /// Rule 25: what is due is asked for, the earliest first. Any of it wakes the machine (rule 26).
-    fn carry_out_due(&mut self) -> Outcome<()> {
-        let now = self.now_exact();
-        let (mut due, left): (Vec<_>, Vec<_>) = self.timers.iter().partition(|timer| timer.due <= now);
-        self.timers = left;
-        due.sort_by(|a, b| a.due.total_cmp(&b.due));
-        if !due.is_empty() {
-            self.wake(Corner::WokeByATimer);
-        }
-        if self.sleeps_until.is_some_and(|until| until <= now) {
-            self.wake(Corner::WokeByTheClock);
-        }
-        if due.len() > 1 {
-            self.corners.insert(Corner::DueTogether);
-        }
-        self.requests.extend(due.into_iter().map(Request::Due));
-        self.settle()
     }
 
     /// Rule 18: states that stay active keep their time, and those that come have that of current.
@@ -642,28 +424,6 @@ impl Model<'_> {
         }
     }
 
-    /// Rule 25.
-    fn set_timer(&mut self, timer: Timer) {
-        if timer.of.is_some_and(|(state, stay)| self.stays.get(&state) != Some(&stay)) {
-            self.corners.insert(Corner::AskedForTooLate);
-        } else if timer.due < f64::INFINITY {
-            self.timers.push(Timer { due: self.now_exact() + timer.due, ..timer });
-        }
-    }
-
-    /// Rule 25.
-    fn carry_out_timer(&mut self, timer: &Timer) -> Outcome<bool> {
-        self.corners.insert(if timer.then == Verb::Send { Corner::DueMessage } else { Corner::DueChange });
-        if timer.of.is_none() {
-            self.corners.insert(Corner::OfTheMachine);
-        }
-        let done = self.carry_out(Request::Verb(timer.then))?;
-        if !done && timer.then != Verb::Send {
-            self.corners.insert(Corner::DueRefused);
-        }
-        Ok(done)
-    }
-
     /// Rule 16.
     fn last_active_in(&mut self, composite: Id) -> Id {
         if !self.program.states[usize::from(composite)].keeps_history {
@@ -779,33 +539,6 @@ impl Model<'_> {
         let now = self.now();
         let times = times.into_iter().map(|(state, time)| (state, now - time)).collect();
         self.complete(&change, &new, &times, Callback::Resume)
-    }
-
-    /// Rule 25: takes the timers of the active states, with what remains of each; those that run, then those in the line.
-    fn suspend_timers(&mut self) -> Vec<Timer> {
-        let stays = self.stays.clone();
-        let is_suspended = |timer: &Timer| timer.of.is_some_and(|(state, stay)| stays.get(&state) == Some(&stay));
-        let (suspended, left): (Vec<_>, Vec<_>) = self.timers.iter().copied().partition(is_suspended);
-        self.timers = left;
-        let now = self.now_exact();
-        let running = suspended.iter().map(|timer| Timer { due: timer.due - now, ..*timer });
-        let (in_line, left): (Vec<_>, Vec<_>) = self.requests.iter().copied().partition(|request| match request {
-            Request::Verb(_) => false,
-            Request::After(timer) | Request::Due(timer) => is_suspended(timer),
-        });
-        self.requests = left.into();
-        if !suspended.is_empty() {
-            self.corners.insert(Corner::StoodStill);
-        }
-        if !in_line.is_empty() {
-            self.corners.insert(Corner::StoodStillInTheQueue);
-        }
-        let in_line = in_line.into_iter().map(|request| match request {
-            Request::After(timer) => timer,
-            Request::Due(timer) => Timer { due: 0.0, ..timer },
-            Request::Verb(_) => unreachable!("it is no timer"),
-        });
-        running.chain(in_line).collect()
     }
 
     /// Rule 8. The states come from the outermost to the innermost.
