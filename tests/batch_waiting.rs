@@ -461,6 +461,14 @@ fn a_clock_that_shows_infinity_lets_nothing_come_due_and_panics_nowhere() {
     batch.sleep(key);
     machine.sleep();
     assert_eq!((batch.next_wake(key), machine.next_wake()), (Some(NextWake::Never), NextWake::Never));
+    // What remains of a timer that stands still is then no number.
+    let key = batch.insert(Bear::default(), &Den);
+    batch.update(&mut 0.0);
+    assert_eq!(batch.next_wake(key), Some(NextWake::At(10.0)));
+    batch.push_state(key, &Meadow, &mut clock);
+    batch.pop_state(key, &mut clock);
+    batch.sleep(key);
+    assert_eq!(batch.next_wake(key), Some(NextWake::Never));
 }
 
 /// Rules 22 and 25.
