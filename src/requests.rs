@@ -7,7 +7,7 @@ use core::{iter, mem};
 use crate::fsm::Request;
 use crate::owner::Owner;
 use crate::state::State;
-use crate::waiting::Timer;
+use crate::waiting::{Scope, Timer};
 
 /// Requests, first in, first out (rule 10).
 ///
@@ -108,12 +108,17 @@ impl<T: Owner> Requests<T> {
         ended
     }
 
-    /// The timers, each with what remains of it, in seconds.
+    /// The timers of states that have not been left, each with what remains of it, in seconds.
     pub(crate) fn into_timers(mut self) -> impl Iterator<Item = Timer<T>> {
-        iter::from_fn(move || self.pop()).filter_map(|request| match request {
+        let timers = iter::from_fn(move || self.pop()).filter_map(|request| match request {
             Request::After(after) => Some(Timer { due: after.seconds, scope: after.scope, then: after.then }),
             Request::Due(timer) => Some(Timer { due: 0.0, ..*timer }),
             _ => None,
+        });
+        timers.filter(|timer| timer.scope != Scope::Left).filter_map(|timer| {
+            // Seconds that are no time count as none, and infinite ones never end.
+            let due = timer.due.max(0.0);
+            (due < f64::INFINITY).then_some(Timer { due, ..timer })
         })
     }
 

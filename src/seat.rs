@@ -306,7 +306,10 @@ impl<T: Owner> Seat<T> {
         let resumed_at = self.resumed_at(0);
         let from = self.replace(0, first, resumed_at.unwrap_or(NEVER));
         for timer in suspended.iter_mut().flat_map(|suspended| suspended.timers.drain(..)) {
-            self.rare_mut().waiting.timers.push(Timer { due: now + timer.due, ..timer });
+            let due = now + timer.due;
+            // Of a clock that has shown infinity, nothing is known.
+            let due = if due.is_nan() { now } else { due };
+            self.rare_mut().waiting.timers.push(Timer { due, ..timer });
         }
         // Dropped last: a state's `Drop` may panic (rule 22).
         drop(suspended);

@@ -37,7 +37,8 @@ pub(crate) struct Single<'a, T: Owner> {
     pub(crate) exiting: bool,
     /// Whether requests wait until that is over.
     pub(crate) has_waiting: bool,
-    /// How many changes and messages to oneself the outermost callback has led to.
+    /// How many changes and messages to oneself the outermost callback has led to; and in the highest bit, whether a request of
+    /// it to sleep has had its turn. In one number, so that whether there is anything to settle is one look.
     pub(crate) count: u32,
     /// How many changes have been made since the machine began to run. A number rather than a flag, so that it is set to 0 in
     /// one store with the one before it.
@@ -52,6 +53,9 @@ pub(crate) struct Single<'a, T: Owner> {
     pub(crate) steps: Option<&'a mut Vec<Step<T>>>,
     pub(crate) watch: Option<Watch<T>>,
 }
+
+/// See [`Single::count`].
+pub(crate) const ASKED_TO_SLEEP: u32 = 1 << 31;
 
 impl<'a, T: Owner> Single<'a, T> {
     #[inline]
@@ -79,6 +83,12 @@ impl<'a, T: Owner> Single<'a, T> {
         if let Some(Watch { index, tell }) = self.watch {
             tell(index, self.seat, cx);
         }
+    }
+
+    /// How many changes and messages to oneself the outermost callback has led to.
+    #[inline]
+    pub(crate) fn led_to(&self) -> u32 {
+        self.count & !ASKED_TO_SLEEP
     }
 
     /// The handle for a callback.

@@ -18,7 +18,7 @@ use crate::fsm::{NEVER, Request};
 use crate::owner::{Label, Owner};
 use crate::requests::Requests;
 use crate::seat::{Path, path_to};
-use crate::single::Single;
+use crate::single::{ASKED_TO_SLEEP, Single};
 use crate::state::{State, StateRef};
 use crate::step::Step;
 use crate::waiting::{After, NextWake, Scope, Then, Timer};
@@ -136,7 +136,6 @@ impl<T: Owner> Single<'_, T> {
     pub(crate) fn settle_callback(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
         if !self.is_settled() {
             self.settle_all(owner, cx);
-            self.count = 0;
             self.fall_asleep(owner, cx);
         }
     }
@@ -156,8 +155,8 @@ impl<T: Owner> Single<'_, T> {
             Request::After(after) => self.set_timer(after, owner, cx),
             Request::Due(timer) => self.carry_out_timer(&timer.then, owner, cx),
             Request::Sleep(_) => {
-                // It falls asleep once the callback is settled, which is then to be seen to.
-                self.count = self.count.max(1);
+                // It falls asleep once the callback is settled.
+                self.count |= ASKED_TO_SLEEP;
                 true
             }
             request => self.execute_other(request, owner, cx),
@@ -275,7 +274,7 @@ impl<T: Owner> Single<'_, T> {
     /// Rule 13. Whether one callback has led to as many changes as it may.
     #[inline]
     fn is_cycle(&mut self, request: &dyn fmt::Display, owner: &T) -> bool {
-        let is_cycle = self.count == MOST_CHANGES;
+        let is_cycle = self.led_to() == MOST_CHANGES;
         if is_cycle {
             self.break_cycle(request, owner);
         }
@@ -285,6 +284,7 @@ impl<T: Owner> Single<'_, T> {
     #[cold]
     fn break_cycle(&mut self, request: &dyn fmt::Display, owner: &T) {
         self.requests = Requests::new();
+        self.count &= !ASKED_TO_SLEEP;
         let mut cycle: Vec<&StateRef<T>> = Vec::new();
         for state in self.seat.rare.iter().flat_map(|rare| &rare.trail) {
             if !cycle.contains(&state) {
@@ -475,9 +475,8 @@ impl<T: Owner> Single<'_, T> {
             debug!(target: "demeanor", "{}: {then} after {seconds} s ends at once: its state has been left", Label(owner));
             return false;
         }
-        let seconds = Self::seconds(seconds, then, owner);
-        if seconds < f64::INFINITY {
-            let due = now::<T>(cx) + seconds;
+        let due = now::<T>(cx) + Self::seconds(seconds, then, owner);
+        if due < f64::INFINITY {
             self.seat.rare_mut().waiting.timers.push(Timer { due, scope, then: then.clone() });
             self.is_touched = true;
         }
@@ -500,8 +499,13 @@ impl<T: Owner> Single<'_, T> {
         is_done
     }
 
-    /// Falls asleep, if a callback has asked for it and no change has come since (rule 26).
+    /// Falls asleep, if the callback has asked for it and no change has come since (rule 26). The next callback has its own
+    /// count of changes.
     fn fall_asleep(&mut self, owner: &T, cx: &T::Context<'_>) {
+        if mem::take(&mut self.count) & ASKED_TO_SLEEP == 0 {
+            // What a callback that has panicked wanted is still noted, and counts for nothing.
+            return;
+        }
         let wanted = self.seat.rare.as_mut().and_then(|rare| rare.waiting.take_wanted());
         if let Some(seconds) = wanted {
             self.sleep_for(seconds, owner, cx);
@@ -624,7 +628,7 @@ impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
         single.seat.note_change(plan.kept);
         single.show(cx);
         let (from, to) = (&self.from, plan.entered.last());
-        if single.count > MOST_CHANGES / 2 {
+        if single.led_to() > MOST_CHANGES / 2 {
             single.leave_trail(to);
         }
         single.record(|| Step::Changed { from: from.as_option().cloned(), to: to.cloned(), cause: plan.cause });
@@ -788,7 +792,7 @@ impl<T: Owner> Single<'_, T> {
 
     #[cold]
     fn leave_trail(&mut self, to: Option<&StateRef<T>>) {
-        let is_first = self.count == MOST_CHANGES / 2 + 1;
+        let is_first = self.led_to() == MOST_CHANGES / 2 + 1;
         let trail = &mut self.seat.rare_mut().trail;
         if is_first {
             trail.clear();

@@ -172,6 +172,73 @@ fn a_change_that_the_callback_asks_for_makes_its_sleep_void() {
     assert!(is_asleep(&stage));
 }
 
+/// Rules 11 and 26.
+#[test]
+fn sleep_asked_for_behind_a_change_now_is_that_of_the_new_state() {
+    let mut stage = Stage::new(&A).when("A.update", |actor, fsm, time| {
+        fsm.change_state_now(actor, &B, time);
+        fsm.sleep();
+    });
+    stage.update();
+    assert!(is_asleep(&stage));
+    // One that is refused within the call makes no difference.
+    let mut stage = Stage::new(&A).refusing("B.can_enter").when("A.update", |actor, fsm, time| {
+        fsm.sleep();
+        fsm.change_state_now(actor, &B, time);
+    });
+    stage.update();
+    assert!(is_asleep(&stage));
+}
+
+/// Rule 26.
+#[test]
+fn of_several_requests_to_sleep_the_last_one_counts() {
+    let mut stage = Stage::new(&A).when("A.update", |_, fsm, _| {
+        fsm.sleep();
+        fsm.sleep_for(3.0);
+    });
+    stage.update();
+    assert_eq!(stage.machine.next_wake(), NextWake::At(3.0));
+}
+
+/// Rules 22 and 26.
+#[test]
+fn a_callback_that_panics_does_not_fall_asleep_later() {
+    let mut stage = Stage::new(&A).panicking_in("A.update").when("A.update", |actor, fsm, _| {
+        actor.count += 1;
+        if actor.count == 1 {
+            fsm.sleep();
+        }
+    });
+    assert_eq!(stage.catch(Stage::update), ["A.update"]);
+    stage = stage.refusing("B.can_enter").when("A.update", |_, fsm, _| fsm.change_state(&B));
+    stage.update();
+    assert!(!is_asleep(&stage));
+}
+
+/// Rules 13 and 26.
+#[test]
+fn a_cycle_drops_the_request_to_sleep() {
+    let mut stage = Stage::new(&A).when("A.update", |_, fsm, _| {
+        fsm.sleep();
+        fsm.send("again");
+    });
+    stage = stage.when("A.again", |_, fsm, _| fsm.send("again"));
+    assert_eq!(stage.update().len(), 65, "the update, and 64 messages");
+    assert!(!is_asleep(&stage));
+}
+
+/// Rules 13 and 26.
+#[test]
+fn a_request_to_sleep_is_none_of_the_sixty_four() {
+    let mut stage = Stage::new(&A).handling("A").when("A.update", |_, fsm, _| {
+        fsm.sleep();
+        (0..64).for_each(|_| fsm.send("knock"));
+    });
+    assert_eq!(stage.update().len(), 65, "the update, and 64 messages");
+    assert!(is_asleep(&stage));
+}
+
 /// Rule 26.
 #[test]
 fn a_state_may_sleep_from_its_enter_on() {

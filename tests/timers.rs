@@ -4,7 +4,7 @@ mod captured_log;
 mod trace;
 
 use captured_log::log_lines;
-use demeanor::{NextWake, StateMachine};
+use demeanor::{GameTime, NextWake, StateMachine};
 use trace::{Place, Stage};
 
 static A: Place = Place::new("A");
@@ -189,6 +189,92 @@ fn a_timer_asked_for_behind_a_push_stands_still_with_its_state() {
     assert_eq!(ticks(&mut stage, 3), []);
     stage.pop_state();
     assert_eq!(ticks(&mut stage, 3).iter().map(|(second, _)| *second).collect::<Vec<_>>(), [4]);
+}
+
+/// Rule 25: seconds that are no time, infinite ones, and a state that has been left, are what they are without the push.
+#[test]
+fn what_is_asked_for_behind_a_push_is_a_timer_only_if_it_would_be_one_without() {
+    for (seconds, comes) in [(f64::NAN, true), (-5.0, true), (f64::INFINITY, false)] {
+        let mut stage = Stage::new(&A).when("A.go", |_, fsm, _| fsm.push_state(&C));
+        stage = match seconds {
+            f64::INFINITY => stage.when("A.go", |_, fsm, _| fsm.change_state_after(f64::INFINITY, &B)),
+            -5.0 => stage.when("A.go", |_, fsm, _| fsm.change_state_after(-5.0, &B)),
+            _ => stage.when("A.go", |_, fsm, _| fsm.change_state_after(f64::NAN, &B)),
+        };
+        stage.send("go");
+        assert_eq!(ticks(&mut stage, 3), []);
+        stage.pop_state();
+        stage.machine.sleep();
+        assert_eq!(stage.machine.next_wake(), if comes { NextWake::At(3.0) } else { NextWake::Never });
+        stage.update();
+        assert_eq!(stage.machine.is_in_state(&B), comes);
+    }
+    let mut stage = Stage::new(&A).when("A.update", |actor, fsm, time| {
+        fsm.change_state_now(actor, &B, time);
+        fsm.push_state(&C);
+        fsm.change_state_after(1.0, &A);
+    });
+    stage.update();
+    assert_eq!(stage.pop_state().last().map(String::as_str), Some("done"));
+    assert_eq!(ticks(&mut stage, 3), []);
+    assert!(stage.machine.is_in_state(&B));
+}
+
+/// Rule 25.
+#[test]
+fn a_timer_that_has_stood_still_comes_behind_those_that_ran() {
+    let mut stage = Stage::new(&A).handling("A").when("A.go", |_, fsm, _| fsm.send_after(3.0, "of A"));
+    stage.send("go");
+    stage.push_state(&C);
+    stage.machine.send_after(&mut stage.actor, 3.0, "of the machine", &mut stage.time);
+    stage.pop_state();
+    stage.advance(3);
+    assert_eq!(stage.update(), ["A.of the machine", "A.of A", "A.update"]);
+}
+
+/// Rule 25.
+#[test]
+fn a_clock_that_goes_back_makes_a_timer_wait_longer() {
+    let mut stage = Stage::new(&A);
+    stage.advance(10);
+    stage.machine.change_state_after(&mut stage.actor, 2.0, &B, &mut stage.time);
+    stage.time = GameTime::new();
+    assert_eq!(ticks(&mut stage, 20).iter().map(|(second, _)| *second).collect::<Vec<_>>(), [12]);
+}
+
+/// Rules 1 and 25.
+#[test]
+fn starting_and_stopping_end_the_timers_of_states() {
+    let mut stage = Stage::new(&A).when("A.go", |_, fsm, _| {
+        fsm.change_state_after(1.0, &B);
+        fsm.sleep();
+    });
+    stage.send("go");
+    stage.start();
+    assert_eq!(stage.machine.next_wake(), NextWake::EveryTick);
+    assert_eq!(ticks(&mut stage, 3), []);
+    stage.send("go");
+    stage.machine.change_state_after(&mut stage.actor, 2.0, &C, &mut stage.time);
+    stage.stop();
+    // That of the machine goes on.
+    assert_eq!(stage.machine.next_wake(), NextWake::At(5.0));
+    let expected: Vec<String> = ["(no state) -> C (change)", "C.enter", "C.update"].map(Into::into).into();
+    assert_eq!(ticks(&mut stage, 3), [(5, expected)]);
+}
+
+/// Rules 22 and 25.
+#[test]
+fn a_panic_drops_the_other_due_timers_with_the_requests() {
+    let mut stage = Stage::new(&A).panicking_in("A.two");
+    for word in ["one", "two", "three"] {
+        stage.machine.send_after(&mut stage.actor, 1.0, word, &mut stage.time);
+    }
+    stage.machine.send_after(&mut stage.actor, 2.0, "four", &mut stage.time);
+    stage.advance(1);
+    assert_eq!(stage.catch(Stage::update), ["A.one", "A.two"]);
+    assert_eq!(stage.update(), ["A.update"]);
+    stage.advance(1);
+    assert_eq!(stage.update(), ["A.four", "A.update"]);
 }
 
 /// Rule 25.

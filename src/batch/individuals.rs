@@ -10,7 +10,7 @@ use crate::fsm::Request;
 use crate::owner::Owner;
 use crate::requests::Requests;
 use crate::seat::Seat;
-use crate::single::Single;
+use crate::single::{ASKED_TO_SLEEP, Single};
 use crate::state::{Mover, StateRef};
 use crate::waiting::Scope;
 
@@ -19,7 +19,7 @@ pub(super) struct Individual<T: Owner> {
     /// Empty until it is loaded.
     pub(super) seat: Seat<T>,
     pub(super) requests: Requests<T>,
-    /// How many changes its callback has led to.
+    /// How many changes its callback has led to, and whether it has asked to sleep.
     pub(super) count: u32,
     /// How many changes its callbacks have made at once.
     pub(super) made: u32,
@@ -47,6 +47,7 @@ impl<T: Owner> Individual<T> {
         self.is_loaded = true;
         self.is_touched = true;
         self.count = 1;
+        self.kept = 0;
         rows.load(self.slot, rows.states.get(mover.target()).state(), &mut self.seat);
         self.seat.leave_all();
         self.seat.previous = rows.states.get(mover.previous_or(rows.bucket)).state().clone();
@@ -72,6 +73,11 @@ impl<T: Owner> Individual<T> {
         let request = request.of(if scope.ends_with(self.kept) { Scope::Left } else { scope });
         self.seat.note(&request);
         self.requests.push(request);
+    }
+
+    /// Whether anything is left to do that its callback has asked for.
+    pub(super) fn has_asked(&self) -> bool {
+        !self.requests.is_empty() || self.count & ASKED_TO_SLEEP != 0
     }
 
     /// Takes over what was written down of its owner as a mover.
@@ -232,6 +238,7 @@ impl<T: Owner> Individuals<T> {
     pub(super) fn forget(&mut self, slot: usize, panic: &mut FirstPanic) -> bool {
         let Some(individual) = self.get_mut(slot) else { return false };
         let requests = mem::take(&mut individual.requests);
+        individual.count &= !ASKED_TO_SLEEP;
         panic.catch(|| drop(requests));
         true
     }

@@ -176,6 +176,7 @@ impl<T: Owner> ChunkMachines<'_, T> {
         let mut seat = Seat::empty();
         self.rows.load(slot, self.from(), &mut seat);
         let mut single = Single::new(&mut seat, self.global);
+        single.kept = usize::MAX;
         let result = catch_unwind(AssertUnwindSafe(|| act(&mut single)));
         // One whose states are held stays an individual: to drop them here could run code of the game.
         let is_lone = single.seat.lone().is_some() && !single.seat.previous.is_held();
@@ -184,7 +185,8 @@ impl<T: Owner> ChunkMachines<'_, T> {
             return result.unwrap_or_else(|panic| resume_unwind(panic));
         }
         self.asked.close_up_to(slot);
-        if !(is_plain && single.count == 1 && self.asked.note_made(slot, single.seat, self.rows)) {
+        let is_one_change = is_plain && single.made == 1 && single.count == 1;
+        if !(is_one_change && self.asked.note_made(slot, single.seat, self.rows)) {
             self.individuals.add(slot).take_on(single, result.is_err());
         }
         result.unwrap_or_else(|panic| resume_unwind(panic))

@@ -27,6 +27,7 @@ mod timers;
 mod unused;
 mod wheel;
 
+use std::collections::HashSet;
 use std::error::Error;
 use std::fmt;
 use std::ops::Range;
@@ -550,6 +551,7 @@ impl<T: Owner> Batch<T> {
         }
         self.store.forget_due();
         self.store.settle_all();
+        self.store.end_waking(!panic.is_none());
         self.store.unused.pay(self.len());
         self.store.tidy(&mut panic);
         panic.resume();

@@ -278,7 +278,7 @@ impl<T: Owner> Pass<T> {
             let rest = if panic.is_none() { rest } else { Rest::Requests };
             finished.insert(slot);
             // What has changed at once may have nothing left to do.
-            if !matches!(rest, Rest::Requests) || !individual.requests.is_empty() {
+            if !matches!(rest, Rest::Requests) || individual.has_asked() {
                 individual.load(&chunk.rows);
                 panic.catch(|| {
                     individual.run(&chunk.global.state, |single| {

@@ -6,8 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use demeanor::{Batch, Key, StateMachine, StateRef};
 
-use crate::program::Verb;
-use crate::puppet::{Corner, EXPECTED, Forms, Mark, Node, Puppet, Seen, Table, ids, mark, seen};
+use crate::program::{Verb, Wait};
+use crate::puppet::{Corner, EXPECTED, Forms, Mark, Node, Origin, Puppet, Seen, Table, ids, mark, seen};
 use crate::script::{Act, Deed, Script};
 
 /// How the batch is updated.
@@ -47,6 +47,8 @@ struct Stage<'s> {
     forms: &'static Forms,
     way: Way,
     batch: Batch<Puppet>,
+    /// What the batch was before it was cloned the last time.
+    former: Batch<Puppet>,
     /// Where each owner is, by its number.
     places: Vec<Place>,
     twins: Vec<Twin>,
@@ -60,6 +62,7 @@ enum Place {
     Alone(Twin),
 }
 
+#[derive(Clone)]
 struct Twin {
     puppet: Puppet,
     machine: StateMachine<Puppet>,
@@ -77,6 +80,7 @@ pub(crate) fn run(script: &Script, way: Way) -> Run {
         forms,
         way,
         batch: Batch::new(),
+        former: Batch::new(),
         places: Vec::new(),
         twins: Vec::new(),
         now: 0.0,
@@ -147,7 +151,10 @@ impl Stage<'_> {
                 }
             }
             Deed::Rebuild => self.rebuild(),
-            Deed::Clone => self.batch = self.batch.clone(),
+            Deed::Clone => {
+                self.former.clone_from(&self.batch);
+                std::mem::swap(&mut self.former, &mut self.batch);
+            }
             Deed::To(number, act) => {
                 if let Some(number) = number.checked_rem(self.places.len()) {
                     self.act_on(number, act);
@@ -157,8 +164,14 @@ impl Stage<'_> {
         self.compare(deed);
     }
 
-    /// Makes what the owners remember show: their stacks, their previous states, their histories.
+    /// Makes what the owners remember show: their timers, their stacks, their previous states, their histories.
     fn shake(&mut self) {
+        for seconds in [0.0, 1.0, 1.0, 3.0, 1e9] {
+            self.now += seconds;
+            self.refuel();
+            self.tick(None);
+            self.compare("shaking");
+        }
         let resumes = ids().map(Verb::Resume);
         let verbs = [Verb::Pop, Verb::Pop, Verb::Revert].into_iter().chain(resumes).chain([Verb::Pop, Verb::Pop]);
         let acts: Vec<_> = verbs.map(Act::Verb).chain([Act::Stop]).collect();
@@ -257,6 +270,9 @@ impl Stage<'_> {
         let mut twins = std::mem::take(&mut self.twins);
         let mut panicked = 0;
         for (number, twin) in twins.iter_mut().enumerate() {
+            if outcome.is_err() && !self.has_begun_tick(number, twin) {
+                continue;
+            }
             let owner_panicked = match &mut self.places[number] {
                 Place::In(key) => {
                     if outcome.is_err() {
@@ -284,6 +300,25 @@ impl Stage<'_> {
         assert_eq!(outcome.is_err(), panicked > 0, "the panic reaches the caller");
     }
 
+    /// Whether an owner has begun the tick in which another one has panicked: whether any timer of it that is due has been
+    /// carried out, and whether it has woken.
+    fn has_begun_tick(&self, number: usize, twin: &Twin) -> bool {
+        let Place::In(key) = self.places[number] else { return true };
+        let is_updated = |state: &StateRef<Puppet>| !self.forms.is_passive(mark(state).id);
+        if self.batch.get(key).expect("no owner is lost").has_events() {
+            return true;
+        }
+        let mut trial = twin.clone();
+        trial.puppet.updates_left = 0;
+        let outcome = self.twin_verb(|_, table| trial.machine.update(&mut trial.puppet, table));
+        if outcome.is_err() || trial.puppet.has_events() {
+            return false;
+        }
+        // It would have woken, and a state or the global would have been updated.
+        let is_seen = trial.machine.path().chain(trial.machine.global()).any(is_updated);
+        !is_seen && self.batch.next_wake(key) == Some(trial.machine.next_wake())
+    }
+
     fn tick_batch(&mut self, table: &mut Table<'_>) {
         match self.way {
             Way::Update => self.batch.update(table),
@@ -302,7 +337,7 @@ impl Stage<'_> {
 
     /// As with a tick, not all owners are offered the message when one panics.
     fn broadcast(&mut self) {
-        let outcome = self.batch_verb(|stage, table| stage.batch.broadcast(&(), table));
+        let outcome = self.batch_verb(|stage, table| stage.batch.broadcast(&Origin::Game, table));
         let mut handled = 0;
         let mut panicked = false;
         let mut twins = std::mem::take(&mut self.twins);
@@ -312,7 +347,7 @@ impl Stage<'_> {
                 continue;
             }
             let mut table = Table::new(&self.script.program, self.now);
-            match caught(|| twin.machine.send(&mut twin.puppet, &(), &mut table)) {
+            match caught(|| twin.machine.send(&mut twin.puppet, &Origin::Game, &mut table)) {
                 Ok(is_handled) => handled += usize::from(is_handled),
                 Err(Panicked) => panicked = true,
             }
@@ -326,14 +361,15 @@ impl Stage<'_> {
         let forms = self.forms;
         let mut twins = std::mem::take(&mut self.twins);
         let twin = &mut twins[number];
-        let expected = self.twin_verb(|_, table| act_on_machine(act, twin, forms, table));
+        let expected =
+            self.twin_verb(|_, table| act_on_machine(act, &mut twin.puppet, &mut twin.machine, forms, table));
         self.twins = twins;
         let outcome = if let Place::In(key) = self.places[number] {
             self.batch_verb(|stage, table| act_on_batch(act, &mut stage.batch, key, forms, table))
         } else {
             self.batch_verb(|stage, table| {
                 let alone = stage.places[number].alone().expect("it is no longer in the batch");
-                act_on_machine(act, alone, forms, table)
+                act_on_machine(act, &mut alone.puppet, &mut alone.machine, forms, table)
             })
         };
         assert_eq!(outcome, expected, "owner {number}, {act:?}");
@@ -382,6 +418,7 @@ impl Stage<'_> {
             assert_eq!(is, expected, "{way:?}, {deed:?}: where owner {number} is");
         }
         self.check_places();
+        self.check_sleepers();
         let mut layout = DefaultHasher::new();
         self.batch.iter().for_each(|(key, puppet)| (key, puppet.number).hash(&mut layout));
         for (state, count) in self.batch.census() {
@@ -403,6 +440,7 @@ impl Stage<'_> {
             assert_eq!(batch.time_in(key, &*state, table), twin.time_in(&*state, table), "for how long");
         }
         assert_eq!(batch.is_in::<Node<2>>(key), twin.is_in::<Node<2>>(), "whether it is in a state of a type");
+        assert_eq!(batch.next_wake(key), Some(twin.next_wake()), "when it next has something to do");
         let time = batch.time_in_state(key, table).expect("the key is not stale");
         assert!(time.total_cmp(&twin.time_in_state(table)).is_eq(), "the time in the current state");
         let path = batch.path(key).expect("the key is not stale");
@@ -453,6 +491,13 @@ impl Stage<'_> {
         }
     }
 
+    /// As many are awake as their twins (rule 26).
+    fn check_sleepers(&self) {
+        let in_batch = self.twins.iter().zip(&self.places).filter(|(_, place)| matches!(place, Place::In(_)));
+        let awake = in_batch.filter(|(twin, _)| !is_asleep(&twin.machine)).count();
+        assert_eq!(self.batch.awake(), awake, "{:?}: how many are awake", self.way);
+    }
+
     fn key(&self, number: usize) -> Key {
         let Place::In(key) = self.places[number] else { panic!("it is no longer in the batch") };
         key
@@ -462,6 +507,10 @@ impl Stage<'_> {
 /// What a machine shows.
 fn seen_of(machine: &StateMachine<Puppet>, table: &Table<'_>) -> Seen {
     seen(machine.path(), machine.previous(), |state| machine.time_in(state, table))
+}
+
+fn is_asleep(machine: &StateMachine<Puppet>) -> bool {
+    machine.clone().wake()
 }
 
 /// What a census counts together.
@@ -501,10 +550,15 @@ fn caught<R>(act: impl FnOnce() -> R) -> Result<R, Panicked> {
     })
 }
 
-fn act_on_machine(act: &Act, twin: &mut Twin, forms: &'static Forms, table: &mut Table<'_>) -> Option<bool> {
-    let Twin { puppet, machine } = twin;
+pub(crate) fn act_on_machine(
+    act: &Act,
+    puppet: &mut Puppet,
+    machine: &mut StateMachine<Puppet>,
+    forms: &'static Forms,
+    table: &mut Table<'_>,
+) -> Option<bool> {
     match act {
-        Act::Send => return Some(machine.send(puppet, &(), table)),
+        Act::Send => return Some(machine.send(puppet, &Origin::Game, table)),
         Act::Verb(verb) => {
             return match *verb {
                 Verb::Change(to) => Some(machine.change_state(puppet, forms.reference(to), table)),
@@ -514,18 +568,31 @@ fn act_on_machine(act: &Act, twin: &mut Twin, forms: &'static Forms, table: &mut
                 Verb::Push(over) => Some(machine.push_state(puppet, forms.reference(over), table)),
                 Verb::Pop => Some(machine.pop_state(puppet, table)),
                 Verb::Resume(composite) => Some(machine.resume_state(puppet, forms.reference(composite), table)),
+                Verb::ChangeAfter(wait, to) => {
+                    Some(machine.change_state_after(puppet, wait.seconds(), forms.reference(to), table))
+                }
+                Verb::SendAfter(wait) => Some(machine.send_after(puppet, wait.seconds(), Origin::Own, table)),
+                Verb::Sleep(Wait::ForEver) => {
+                    machine.sleep();
+                    None
+                }
+                Verb::Sleep(wait) => {
+                    machine.sleep_for(puppet, wait.seconds(), table);
+                    None
+                }
                 Verb::ChangeNow(_) | Verb::Send | Verb::SendNow | Verb::Panic => None,
             };
         }
         Act::With(verbs) => machine.with(puppet, table, |puppet, fsm, table| {
             for verb in verbs {
-                puppet.use_verb(*verb, forms, fsm, table);
+                puppet.use_verb(*verb, None, forms, fsm, table);
             }
         }),
         Act::Start => machine.start(puppet, table),
         Act::Stop => machine.stop(puppet, table),
         Act::SetCurrent(id) => machine.set_current(forms.reference(*id)),
         Act::SetPrevious(id) => machine.set_previous(forms.reference(*id)),
+        Act::Wake => return Some(machine.wake()),
         Act::Edit => {
             let evens = machine.current_mut::<Node<2>>().map(Node::edit).is_some();
             return Some(evens || machine.current_mut::<Node<3>>().map(Node::edit).is_some());
@@ -542,7 +609,7 @@ fn act_on_batch(
     table: &mut Table<'_>,
 ) -> Option<bool> {
     match act {
-        Act::Send => return Some(batch.send(key, &(), table)),
+        Act::Send => return Some(batch.send(key, &Origin::Game, table)),
         Act::Verb(verb) => {
             return match *verb {
                 Verb::Change(to) => Some(batch.change_state(key, forms.reference(to), table)),
@@ -552,13 +619,25 @@ fn act_on_batch(
                 Verb::Push(over) => Some(batch.push_state(key, forms.reference(over), table)),
                 Verb::Pop => Some(batch.pop_state(key, table)),
                 Verb::Resume(composite) => Some(batch.resume_state(key, forms.reference(composite), table)),
+                Verb::ChangeAfter(wait, to) => {
+                    Some(batch.change_state_after(key, wait.seconds(), forms.reference(to), table))
+                }
+                Verb::SendAfter(wait) => Some(batch.send_after(key, wait.seconds(), Origin::Own, table)),
+                Verb::Sleep(Wait::ForEver) => {
+                    assert!(batch.sleep(key), "the key is not stale");
+                    None
+                }
+                Verb::Sleep(wait) => {
+                    assert!(batch.sleep_for(key, wait.seconds(), table), "the key is not stale");
+                    None
+                }
                 Verb::ChangeNow(_) | Verb::Send | Verb::SendNow | Verb::Panic => None,
             };
         }
         Act::With(verbs) => {
             let lent = batch.with(key, table, |puppet, fsm, table| {
                 for verb in verbs {
-                    puppet.use_verb(*verb, forms, fsm, table);
+                    puppet.use_verb(*verb, None, forms, fsm, table);
                 }
             });
             assert!(lent.is_some(), "the key is not stale");
@@ -567,6 +646,7 @@ fn act_on_batch(
         Act::Stop => assert!(batch.stop(key, table)),
         Act::SetCurrent(id) => assert!(batch.set_current(key, forms.reference(*id))),
         Act::SetPrevious(id) => assert!(batch.set_previous(key, forms.reference(*id))),
+        Act::Wake => return Some(batch.wake(key)),
         Act::Edit => {
             let edited = batch.current_mut::<Node<2>>(key).map(Node::edit).is_some()
                 || batch.current_mut::<Node<3>>(key).map(Node::edit).is_some();

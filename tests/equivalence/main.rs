@@ -7,6 +7,7 @@
 //! - `script`: what the game does: ticks, owners that come and go, messages, changes from outside, panics.
 //! - `puppet`: the owners, and the states that do what the table says.
 //! - `lockstep`: batch and machines side by side.
+//! - `polling`: a machine that waits beside one that polls.
 //!
 //! `EQUIVALENCE_CASES=20000 cargo test --release --all-features --test equivalence -- --ignored` looks further than the usual
 //! run: so many scripts of few owners, and a fiftieth of that of many.
@@ -14,11 +15,13 @@
 #![cfg(feature = "std")]
 
 mod lockstep;
+mod polling;
 #[path = "../model/program.rs"]
 mod program;
 mod puppet;
 mod script;
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
@@ -68,6 +71,26 @@ fn hold_cases(cases: u32, scripts: impl Strategy<Value = Script>) {
     }
 }
 
+/// Compares so many scripts on a machine that waits and on one that polls.
+fn poll_cases(cases: u32, scripts: impl Strategy<Value = Script>) {
+    let seen = Cell::new(polling::Seen::default());
+    let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
+    let outcome = TestRunner::new(config).run(&scripts, |script| {
+        let (of_script, all) = (polling::compare(&script), seen.get());
+        seen.set(polling::Seen {
+            due_changes: all.due_changes + of_script.due_changes,
+            due_messages: all.due_messages + of_script.due_messages,
+            slept: all.slept + of_script.slept,
+        });
+        Ok(())
+    });
+    if let Err(error) = outcome {
+        panic!("{error}");
+    }
+    let polling::Seen { due_changes, due_messages, slept } = seen.get();
+    assert!(due_changes > 0 && due_messages > 0 && slept > 0, "too little was compared: {:?}", seen.get());
+}
+
 /// How many scripts a long run is of.
 fn long_run() -> u32 {
     let cases = std::env::var("EQUIVALENCE_CASES");
@@ -90,6 +113,20 @@ fn owners_of_flat_states_fare_in_a_batch_as_on_machines_of_their_own() {
 #[test]
 fn owners_of_many_chunks_fare_in_a_batch_as_on_machines_of_their_own() {
     hold_cases(ProptestConfig::default().cases.div_ceil(80), crowded());
+}
+
+/// Rules 25 and 26.
+#[test]
+fn an_owner_that_waits_fares_as_one_that_polls() {
+    poll_cases(ProptestConfig::default().cases * 4, intricate());
+    poll_cases(ProptestConfig::default().cases * 4, plain());
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn a_long_run_of_owners_that_poll() {
+    poll_cases(long_run() * 20, intricate());
+    poll_cases(long_run() * 20, plain());
 }
 
 #[test]

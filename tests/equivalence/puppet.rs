@@ -10,7 +10,8 @@ use std::sync::{Arc, OnceLock};
 
 use demeanor::{Change, Fsm, FsmSlice, Outcome, Owner, Refusal, State, StateRef};
 
-use crate::program::{Callback, Guard, Id, Made, Program, Read, STATES, Verb};
+use crate::polling::{Asker, Poll, is_refused};
+use crate::program::{Callback, Guard, Id, Made, Program, Read, STATES, Verb, Wait};
 
 /// An owner.
 #[derive(Clone)]
@@ -22,8 +23,17 @@ pub(crate) struct Puppet {
     pub(crate) updates_left: u32,
     /// After how many more events it panics. 0: it does not.
     pub(crate) fuse: Cell<u32>,
+    /// What it waits for, if it polls.
+    pub(crate) poll: Option<Box<Poll>>,
     counter: u32,
     events: RefCell<Vec<Event>>,
+}
+
+/// Who has sent a message.
+#[derive(Clone, Copy)]
+pub(crate) enum Origin {
+    Game,
+    Own,
 }
 
 /// Of a state: which it is, and how often it was edited.
@@ -113,11 +123,25 @@ pub(crate) struct Table<'p> {
     /// Whether the callback that runs is among many.
     is_among_many: Cell<bool>,
     corners: RefCell<BTreeSet<Corner>>,
+    hides_requests: bool,
 }
 
 impl<'p> Table<'p> {
     pub(crate) fn new(program: &'p Program, now: f64) -> Self {
-        Self { program, now, last: Cell::new(None), is_among_many: Cell::new(false), corners: RefCell::default() }
+        Self {
+            program,
+            now,
+            last: Cell::new(None),
+            is_among_many: Cell::new(false),
+            corners: RefCell::default(),
+            hides_requests: false,
+        }
+    }
+
+    /// Has nobody record whether requests wait.
+    pub(crate) fn hiding_requests(mut self) -> Self {
+        self.hides_requests = true;
+        self
     }
 
     pub(crate) fn into_corners(self) -> BTreeSet<Corner> {
@@ -146,7 +170,7 @@ impl<'p> Table<'p> {
 
 impl Owner for Puppet {
     type Context<'a> = Table<'a>;
-    type Message = ();
+    type Message = Origin;
 
     fn now(table: &Table<'_>) -> f64 {
         table.now
@@ -159,6 +183,9 @@ impl Owner for Puppet {
             Outcome::Refused(Refusal::Exit(state)) => Some((Guard::CanExit, mark(state).id)),
             other => unreachable!("an outcome that is new here: {}", std::any::type_name_of_val(other)),
         };
+        if let Some(poll) = self.poll.as_mut().filter(|_| refused_by.is_none()) {
+            poll.changed(change);
+        }
         self.record(Event::Told(change.from.map(mark), change.to.map(mark), cause(change), refused_by), table);
     }
 
@@ -176,7 +203,15 @@ fn cause(change: &Change<'_, Puppet>) -> &'static str {
 impl Puppet {
     pub(crate) fn new(number: usize) -> Self {
         let counter = u32::try_from(number % 1000).expect("small");
-        Self { number, fuel: 0, updates_left: u32::MAX, fuse: Cell::new(0), counter, events: RefCell::default() }
+        Self {
+            number,
+            fuel: 0,
+            updates_left: u32::MAX,
+            fuse: Cell::new(0),
+            poll: None,
+            counter,
+            events: RefCell::default(),
+        }
     }
 
     pub(crate) fn events(&self) -> Vec<Event> {
@@ -223,6 +258,7 @@ impl Puppet {
     pub(crate) fn use_verb(
         &mut self,
         verb: Verb,
+        asker: Asker,
         forms: &'static Forms,
         fsm: &mut Fsm<'_, Self>,
         table: &mut Table<'_>,
@@ -231,6 +267,9 @@ impl Puppet {
             return;
         }
         self.fuel -= 1;
+        if self.poll.as_mut().is_some_and(|poll| poll.ask(verb, asker)) {
+            return;
+        }
         match verb {
             Verb::Change(to) => fsm.change_state(forms.reference(to)),
             Verb::ChangeNow(to) => {
@@ -243,11 +282,15 @@ impl Puppet {
             Verb::Push(over) => fsm.push_state(forms.reference(over)),
             Verb::Pop => fsm.pop_state(),
             Verb::Resume(composite) => fsm.resume_state(forms.reference(composite)),
-            Verb::Send => fsm.send(()),
+            Verb::Send => fsm.send(Origin::Own),
             Verb::SendNow => {
-                let handled = fsm.send_now(self, &(), table);
+                let handled = fsm.send_now(self, &Origin::Own, table);
                 self.record(Event::Now(handled, fsm.target().map(mark)), table);
             }
+            Verb::ChangeAfter(wait, to) => fsm.change_state_after(wait.seconds(), forms.reference(to)),
+            Verb::SendAfter(wait) => fsm.send_after(wait.seconds(), Origin::Own),
+            Verb::Sleep(Wait::ForEver) => fsm.sleep(),
+            Verb::Sleep(wait) => fsm.sleep_for(wait.seconds()),
             // Panics come from fuses here: one owner's, at one event.
             Verb::Panic => {}
         }
@@ -324,6 +367,10 @@ impl Forms {
         &self.0.get().expect("set at once")[usize::from(id)]
     }
 
+    pub(crate) fn is_passive(&self, id: Id) -> bool {
+        self.form(id).is_passive
+    }
+
     pub(crate) fn reference(&'static self, id: Id) -> StateRef<Puppet> {
         let form = self.form(id);
         match (form.is_made_anew, id % 2) {
@@ -363,7 +410,7 @@ fn seen_by(fsm: &Fsm<'_, Puppet>, table: &Table<'_>) -> Seen {
     let seen = seen(fsm.path(), fsm.previous(), |state| fsm.time_in(state, table));
     let time = seen.times.iter().flatten().last();
     assert!(time.is_none_or(|time| time.total_cmp(&fsm.time_in_state(table)).is_eq()), "it is the time of current");
-    Seen { target: fsm.target().map(mark), has_requests: fsm.has_requests(), ..seen }
+    Seen { target: fsm.target().map(mark), has_requests: fsm.has_requests() && !table.hides_requests, ..seen }
 }
 
 #[expect(
@@ -372,7 +419,7 @@ fn seen_by(fsm: &Fsm<'_, Puppet>, table: &Table<'_>) -> Seen {
     reason = "the clock goes on by quarters of a second"
 )]
 fn quarters(time: f64) -> u32 {
-    (time * 4.0) as u32
+    (time * 4.0).rem_euclid(8.0) as u32
 }
 
 impl<const KIND: u8> Node<KIND> {
@@ -381,12 +428,17 @@ impl<const KIND: u8> Node<KIND> {
         let among_many = callback == Callback::Enter && table.is_among_many.get();
         let counter = puppet.counter;
         puppet.counter += 1;
+        let asker = puppet.poll.as_ref().map(|poll| poll.asker(self.id));
         for verb in table.program.verbs(self.id, callback, counter) {
+            if puppet.poll.is_some() && is_refused(verb, callback) {
+                puppet.fuel = puppet.fuel.saturating_sub(1);
+                continue;
+            }
             if among_many && puppet.fuel > 0 {
                 let is_now = matches!(verb, Verb::ChangeNow(_) | Verb::SendNow);
                 table.reached(if is_now { Corner::NowInEnterAmongMany } else { Corner::AskedInEnterAmongMany });
             }
-            puppet.use_verb(verb, self.forms, fsm, table);
+            puppet.use_verb(verb, asker, self.forms, fsm, table);
         }
         puppet.record(Event::Done(self.id, callback), table);
         table.program.handles(self.id, counter)
@@ -413,6 +465,7 @@ impl<const KIND: u8> Node<KIND> {
 
 impl<const KIND: u8> State<Puppet> for Node<KIND> {
     fn enter(&self, puppet: &mut Puppet, fsm: &mut Fsm<'_, Puppet>, table: &mut Table<'_>) {
+        puppet.poll.iter_mut().for_each(|poll| poll.enter(self.id));
         self.call(Callback::Enter, puppet, fsm, table);
     }
 
@@ -420,21 +473,34 @@ impl<const KIND: u8> State<Puppet> for Node<KIND> {
         if puppet.updates_left == 0 {
             return;
         }
+        if let Some(poll) = &mut puppet.poll {
+            poll.settle();
+            if poll.is_asleep() {
+                return;
+            }
+        }
         puppet.updates_left -= 1;
         self.call(Callback::Update, puppet, fsm, table);
     }
 
     fn exit(&self, puppet: &mut Puppet, fsm: &mut Fsm<'_, Puppet>, table: &mut Table<'_>) {
         self.call(Callback::Exit, puppet, fsm, table);
+        puppet.poll.iter_mut().for_each(|poll| poll.leave(self.id, false));
     }
 
-    fn on_message(&self, puppet: &mut Puppet, (): &(), fsm: &mut Fsm<'_, Puppet>, table: &mut Table<'_>) -> bool {
-        self.call(Callback::Message, puppet, fsm, table)
+    fn on_message(&self, puppet: &mut Puppet, from: &Origin, fsm: &mut Fsm<'_, Puppet>, table: &mut Table<'_>) -> bool {
+        if let (Some(poll), Origin::Game) = (&mut puppet.poll, from) {
+            poll.settle();
+        }
+        let is_handled = self.call(Callback::Message, puppet, fsm, table);
+        puppet.poll.iter_mut().filter(|_| is_handled).for_each(|poll| _ = poll.wake());
+        is_handled
     }
 
     fn suspend(&self, puppet: &mut Puppet, fsm: &mut Fsm<'_, Puppet>, table: &mut Table<'_>) {
         let knows_stacks = table.program.states[usize::from(self.id)].knows_stacks;
         self.call(if knows_stacks { Callback::Suspend } else { Callback::Exit }, puppet, fsm, table);
+        puppet.poll.iter_mut().for_each(|poll| poll.leave(self.id, true));
     }
 
     fn resume(&self, puppet: &mut Puppet, fsm: &mut Fsm<'_, Puppet>, table: &mut Table<'_>) {

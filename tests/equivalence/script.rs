@@ -20,8 +20,8 @@ pub(crate) enum Deed {
     Tick,
     /// A tick in so many parts.
     Parts(usize),
-    /// The clock goes on by so many quarters of a second.
-    Advance(u8),
+    /// The clock goes on by so many quarters of a second, or back.
+    Advance(i32),
     Insert(Id, usize),
     Spawn(Id),
     /// A machine that has been in use before: what it is in, what it was in, what it was pushed over.
@@ -51,6 +51,7 @@ pub(crate) enum Act {
     SetCurrent(Id),
     SetPrevious(Id),
     Edit,
+    Wake,
 }
 
 fn act() -> impl Strategy<Value = Act> {
@@ -63,14 +64,20 @@ fn act() -> impl Strategy<Value = Act> {
         1 => id().prop_map(Act::SetCurrent),
         1 => id().prop_map(Act::SetPrevious),
         3 => Just(Act::Edit),
+        1 => Just(Act::Wake),
     ]
+}
+
+/// A few seconds, as a rule.
+fn advance() -> impl Strategy<Value = i32> {
+    prop_oneof![12 => 0..9_i32, 2 => 0..200_i32, 1 => Just(1 << 30), 2 => -9..0_i32]
 }
 
 fn deed() -> impl Strategy<Value = Deed> {
     prop_oneof![
         12 => Just(Deed::Tick),
         2 => (1..5_usize).prop_map(Deed::Parts),
-        4 => (0..9_u8).prop_map(Deed::Advance),
+        5 => advance().prop_map(Deed::Advance),
         3 => (id(), 1..8_usize).prop_map(|(id, count)| Deed::Insert(id, count)),
         1 => id().prop_map(Deed::Spawn),
         2 => (option::weighted(0.8, id()), option::of(id()), option::of(id()))
@@ -102,7 +109,7 @@ fn script(
 pub(crate) fn intricate() -> impl Strategy<Value = Script> {
     let program =
         (states(), vec(line(), 0..24), option::of(id()), 0..160_u32).prop_map(|(states, lines, global, fuel)| {
-            Program { states, lines, current: None, global, steps: vec![], fuel }
+            Program { states, lines, current: None, global, steps: vec![], clock_counts: false, fuel }
         });
     script(
         program,
@@ -138,7 +145,7 @@ fn flat() -> impl Strategy<Value = Program> {
     )
         .prop_map(|(states, mut lines, more, global, fuel)| {
             lines.extend(more);
-            Program { states, lines, current: None, global, steps: vec![], fuel }
+            Program { states, lines, current: None, global, steps: vec![], clock_counts: false, fuel }
         })
 }
 
@@ -157,6 +164,7 @@ pub(crate) fn plain() -> impl Strategy<Value = Script> {
 pub(crate) fn crowded() -> impl Strategy<Value = Script> {
     let deed = prop_oneof![
         10 => Just(Deed::Tick),
+        2 => advance().prop_map(Deed::Advance),
         6 => deed(),
         1 => (id(), 1000..2000_usize).prop_map(|(id, count)| Deed::Insert(id, count)),
         2 => (100..1500_usize, 1..12_u32).prop_map(|(every, after)| Deed::Fuse(every, after)),

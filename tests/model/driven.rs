@@ -4,9 +4,9 @@ use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
-use demeanor::{Change, Fsm, Outcome, Owner, Refusal, State, StateMachine, StateRef};
+use demeanor::{Change, Fsm, NextWake, Outcome, Owner, Refusal, State, StateMachine, StateRef};
 
-use crate::program::{Callback, Event, Guard, Id, Made, Program, Read, STATES, Seen, Step, Verb};
+use crate::program::{Callback, Event, Guard, Id, Made, Program, Read, STATES, Seen, Step, Verb, Wait, Wake};
 
 /// The puppet that the states move.
 #[derive(Default)]
@@ -15,10 +15,12 @@ struct Puppet {
     events: RefCell<Vec<Event>>,
 }
 
-/// The program, and a clock that counts callbacks.
+/// The program, a counter of callbacks, and a clock.
 struct Table<'p> {
     program: &'p Program,
     counter: u32,
+    /// What the clock shows, without the callbacks that it may count.
+    seconds: i64,
 }
 
 impl Owner for Puppet {
@@ -26,7 +28,8 @@ impl Owner for Puppet {
     type Message = ();
 
     fn now(table: &Table<'_>) -> f64 {
-        f64::from(table.counter)
+        let counted = if table.program.clock_counts { f64::from(table.counter) } else { 0.0 };
+        exact(table.seconds) + counted
     }
 
     fn on_change(&mut self, change: &Change<'_, Self>, _: &mut Table<'_>) {
@@ -73,6 +76,10 @@ impl Puppet {
                 let handled = fsm.send_now(self, &(), table);
                 self.record(Event::Now(handled, fsm.target().map(id_of)));
             }
+            Verb::ChangeAfter(wait, to) => fsm.change_state_after(wait.seconds(), reference(to)),
+            Verb::SendAfter(wait) => fsm.send_after(wait.seconds(), ()),
+            Verb::Sleep(Wait::ForEver) => fsm.sleep(),
+            Verb::Sleep(wait) => fsm.sleep_for(wait.seconds()),
             // Without the panic hook's message: it is expected.
             Verb::Panic => resume_unwind(Box::new("told to panic")),
         }
@@ -126,16 +133,21 @@ fn seen<'a>(
     Seen { previous: previous.map(id_of), path, times, target: None, has_requests: false }
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the clock counts callbacks")]
-fn whole(time: f64) -> u32 {
-    time as u32
+#[expect(clippy::cast_possible_truncation, reason = "the clock shows whole seconds, fewer than 2^53")]
+fn whole(time: f64) -> i64 {
+    time as i64
+}
+
+#[expect(clippy::cast_precision_loss, reason = "the clock shows fewer than 2^53 seconds")]
+fn exact(seconds: i64) -> f64 {
+    seconds as f64
 }
 
 fn seen_by(fsm: &Fsm<'_, Puppet>, table: &Table<'_>) -> Seen {
     let is_in = |state: &dyn State<Puppet>| fsm.is_in_state(state);
     let time_in = |state: &dyn State<Puppet>| fsm.time_in(state, table);
     let seen = seen(fsm.current(), fsm.previous(), fsm.path(), is_in, time_in);
-    let time = seen.times.last().copied().unwrap_or(table.counter);
+    let time = seen.times.last().copied().unwrap_or_else(|| whole(Puppet::now(table)));
     assert_eq!(whole(fsm.time_in_state(table)), time, "time_in_state is the time of current");
     Seen { target: fsm.target().map(id_of), has_requests: fsm.has_requests(), ..seen }
 }
@@ -154,7 +166,7 @@ impl Node {
     fn ask(&self, guard: Guard, puppet: &Puppet, fsm: &Fsm<'_, Puppet>, table: &Table<'_>) -> bool {
         let number = match table.program.states[usize::from(self.0)].reads {
             Read::Counter => table.counter,
-            Read::Time => whole(fsm.time_in_state(table)),
+            Read::Time => whole(fsm.time_in_state(table)).rem_euclid(8).try_into().expect("below 8"),
             Read::Target => fsm.target().map_or(0, |state| u32::from(id_of(state)) + 1),
             Read::Previous => fsm.previous().map_or(0, |state| u32::from(id_of(state)) + 1),
             Read::Requests => u32::from(fsm.has_requests()),
@@ -237,7 +249,7 @@ pub(crate) fn run(program: &Program) -> Vec<Event> {
         machine.set_global(reference(global));
     }
     let mut puppet = Puppet::default();
-    let mut table = Table { program, counter: 0 };
+    let mut table = Table { program, counter: 0, seconds: 0 };
     for step in &program.steps {
         puppet.fuel = program.fuel;
         puppet.record(Event::Step(step.clone()));
@@ -252,15 +264,22 @@ pub(crate) fn run(program: &Program) -> Vec<Event> {
         let is_in = |state: &dyn State<Puppet>| machine.is_in_state(state);
         let time_in = |state: &dyn State<Puppet>| machine.time_in(state, &table);
         let seen = seen(machine.current(), machine.previous(), machine.path(), is_in, time_in);
-        let time = seen.times.last().copied().unwrap_or(table.counter);
+        let time = seen.times.last().copied().unwrap_or_else(|| whole(Puppet::now(&table)));
         assert_eq!(whole(machine.time_in_state(&table)), time, "time_in_state is the time of current");
-        puppet.record(Event::At(seen));
+        let wake = match machine.next_wake() {
+            NextWake::EveryTick => Wake::EveryTick,
+            NextWake::At(seconds) => Wake::At(seconds),
+            NextWake::Never => Wake::Never,
+        };
+        puppet.record(Event::At(seen, wake));
     }
     puppet.events.take()
 }
 
 fn take(step: &Step, machine: &mut StateMachine<Puppet>, puppet: &mut Puppet, table: &mut Table<'_>) -> Option<bool> {
     match step {
+        Step::Advance(seconds) => table.seconds += seconds,
+        Step::Wake => return Some(machine.wake()),
         Step::Start => machine.start(puppet, table),
         Step::Stop => machine.stop(puppet, table),
         Step::Update => machine.update(puppet, table),
@@ -274,6 +293,17 @@ fn take(step: &Step, machine: &mut StateMachine<Puppet>, puppet: &mut Puppet, ta
                 Verb::Push(over) => Some(machine.push_state(puppet, reference(over), table)),
                 Verb::Pop => Some(machine.pop_state(puppet, table)),
                 Verb::Resume(composite) => Some(machine.resume_state(puppet, reference(composite), table)),
+                Verb::ChangeAfter(wait, to) => {
+                    Some(machine.change_state_after(puppet, wait.seconds(), reference(to), table))
+                }
+                Verb::SendAfter(wait) => Some(machine.send_after(puppet, wait.seconds(), (), table)),
+                Verb::Sleep(wait) => {
+                    match wait {
+                        Wait::ForEver => machine.sleep(),
+                        wait => machine.sleep_for(puppet, wait.seconds(), table),
+                    }
+                    None
+                }
                 Verb::ChangeNow(_) | Verb::Send | Verb::SendNow | Verb::Panic => None,
             };
         }

@@ -3,11 +3,13 @@
 //! - `program`: what a program is: the states, what each of their callbacks asks for, and what the game does from outside.
 //!   Also what can be observed of a run.
 //! - `naive`: the rules of `docs/semantics.md`, as plainly as they can be written, over numbers in tables.
+//! - `corner`: which corners of the rules it has been led to.
 //! - `driven`: the same program on a [`demeanor::StateMachine`].
 //!
 //! A difference that was found this way stays as an ordinary test in `tests/reported`. `PROPTEST_CASES=100000 cargo test
 //! --test model` looks further than the usual run.
 
+mod corner;
 mod driven;
 mod naive;
 mod program;
@@ -18,7 +20,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 
-use naive::Corner;
+use corner::Corner;
 use program::{Event, Program, program};
 
 /// Where two traces part, with what led there.
@@ -42,7 +44,7 @@ proptest! {
         ProptestConfig { cases: usual.cases * 8, failure_persistence: None, ..usual }
     })]
 
-    /// Rules 1 to 18 and 22.
+    /// Rules 1 to 18, 22, and 24 to 26.
     #[test]
     fn a_machine_does_what_the_rules_say(program in program()) {
         let (expected, _) = naive::run(&program);

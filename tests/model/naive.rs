@@ -1,106 +1,11 @@
 //! The rules, as plainly as they can be written: no cleverness, no speed, nothing shared with the crate.
 
+mod waiting;
+
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use crate::program::{Callback, Event, Guard, Id, Program, Read, Seen, Step, Verb};
-
-/// Something that a generator of programs should lead to now and then.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Corner {
-    /// Rule 1.
-    WentDownInStart,
-    StartRefused,
-    /// Rule 4.
-    NotUpdated,
-    /// Rule 5: a change made in an `enter` has abandoned the rest of the one under way, in a change, push, pop, start.
-    Abandoned,
-    AbandonedResume,
-    /// Rule 5: a change was never complete, though all of it was entered.
-    NeverComplete,
-    /// Rule 8.
-    RefusedExit,
-    RefusedEnter,
-    RefusedByTime,
-    RefusedByTarget,
-    RefusedByPrevious,
-    RefusedByRequests,
-    /// Rule 8: a handler of a message was called while a change was under way.
-    HeardInEnter,
-    /// Rule 9.
-    NothingToRevertTo,
-    /// Rule 11: a change within the call had earlier requests to carry out.
-    NowAfterRequests,
-    /// Rule 12.
-    AskedInExit,
-    NowInExit,
-    SentNowInExit,
-    /// Rule 13.
-    Cycle,
-    CycleOfNow,
-    CycleOfMessages,
-    /// Rule 14: a state was not offered a message that it would have been.
-    LeftBeforeItsTurn,
-    /// Rule 15.
-    PopOfNothing,
-    PopToNoState,
-    StackFull,
-    /// Rule 16.
-    HistoryUsed,
-    HistoryNotUsedFromInside,
-    ResumedFromInside,
-    /// Rule 18: a parent was active for longer than its child; a time went on after a pop.
-    OlderParent,
-    TimeWentOn,
-    /// Rule 22.
-    Panicked,
-    /// Rule 24.
-    EnsuredAlready,
-    ForcedPastAGuard,
-    SentToOneself,
-    SentNow,
-    SentWithinMessage,
-}
-
-impl Corner {
-    pub(crate) const ALL: [Self; 36] = [
-        Self::WentDownInStart,
-        Self::StartRefused,
-        Self::NotUpdated,
-        Self::Abandoned,
-        Self::AbandonedResume,
-        Self::NeverComplete,
-        Self::RefusedExit,
-        Self::RefusedEnter,
-        Self::RefusedByTime,
-        Self::RefusedByTarget,
-        Self::RefusedByPrevious,
-        Self::RefusedByRequests,
-        Self::HeardInEnter,
-        Self::NothingToRevertTo,
-        Self::NowAfterRequests,
-        Self::AskedInExit,
-        Self::NowInExit,
-        Self::SentNowInExit,
-        Self::Cycle,
-        Self::CycleOfNow,
-        Self::CycleOfMessages,
-        Self::LeftBeforeItsTurn,
-        Self::PopOfNothing,
-        Self::PopToNoState,
-        Self::StackFull,
-        Self::HistoryUsed,
-        Self::HistoryNotUsedFromInside,
-        Self::ResumedFromInside,
-        Self::OlderParent,
-        Self::TimeWentOn,
-        Self::Panicked,
-        Self::EnsuredAlready,
-        Self::ForcedPastAGuard,
-        Self::SentToOneself,
-        Self::SentNow,
-        Self::SentWithinMessage,
-    ];
-}
+use crate::corner::Corner;
+use crate::program::{Callback, Event, Guard, Id, Program, Read, Seen, Step, Verb, Wait};
 
 /// A callback has panicked.
 struct Panicked;
@@ -113,11 +18,24 @@ struct Model<'p> {
     previous: Option<Id>,
     global: Option<Id>,
     /// Rule 18: when each active state was entered. Those that have not been are not here.
-    entered_at: BTreeMap<Id, u32>,
+    entered_at: BTreeMap<Id, i64>,
+    /// Rule 25: which stay in a state each active one is in. A timer belongs to one stay.
+    stays: BTreeMap<Id, Stay>,
+    last_stay: Stay,
+    /// Rule 25: the running timers, in the order of asking.
+    timers: Vec<Timer>,
+    /// Rule 25: whose callback is running. `None`: the global's, or nobody's.
+    asking: Option<(Id, Stay)>,
+    /// Rule 26: until when it sleeps, if it does.
+    sleeps_until: Option<f64>,
+    /// Rule 26: for how many seconds a callback has asked to sleep, since the last change.
+    wanted: Option<f64>,
+    /// Whether that request has had its turn.
+    is_due_to_sleep: bool,
     stack: Vec<Suspended>,
     history: BTreeMap<Id, Id>,
     /// Rule 10: one line of requests for the whole callback.
-    requests: VecDeque<Verb>,
+    requests: VecDeque<Request>,
     /// Rule 13: the changes and messages to oneself carried out for this callback.
     carried_out: u32,
     /// Rule 12: whether an `exit` or `suspend` is running.
@@ -131,6 +49,8 @@ struct Model<'p> {
     /// All changes ever, to see whether one has happened meanwhile.
     changes: u32,
     counter: u32,
+    /// What the clock shows, without the callbacks that it may count.
+    seconds: i64,
     fuel: u32,
     events: Vec<Event>,
     corners: BTreeSet<Corner>,
@@ -139,7 +59,31 @@ struct Model<'p> {
 /// What was pushed over, and how long each of its states had been active by then.
 struct Suspended {
     current: Option<Id>,
-    times: BTreeMap<Id, u32>,
+    times: BTreeMap<Id, i64>,
+    /// With what remains of each.
+    timers: Vec<Timer>,
+}
+
+/// The number of one stay in a state, from an entry to the next exit, or from a resume to the next push.
+type Stay = u32;
+
+/// Rule 25.
+#[derive(Clone, Copy)]
+struct Timer {
+    due: f64,
+    /// The state's stay that it belongs to. `None`: it is the machine's.
+    of: Option<(Id, Stay)>,
+    then: Verb,
+}
+
+/// What waits in the line.
+#[derive(Clone, Copy)]
+enum Request {
+    Verb(Verb),
+    /// A timer to be set, due after so many seconds.
+    After(Timer),
+    /// A timer to be carried out.
+    Due(Timer),
 }
 
 /// One change: from where to where, and why.
@@ -157,6 +101,13 @@ pub(crate) fn run(program: &Program) -> (Vec<Event>, BTreeSet<Corner>) {
         previous: None,
         global: program.global,
         entered_at: BTreeMap::new(),
+        stays: BTreeMap::new(),
+        last_stay: 0,
+        timers: Vec::new(),
+        asking: None,
+        sleeps_until: None,
+        wanted: None,
+        is_due_to_sleep: false,
         stack: Vec::new(),
         history: BTreeMap::new(),
         requests: VecDeque::new(),
@@ -167,6 +118,7 @@ pub(crate) fn run(program: &Program) -> (Vec<Event>, BTreeSet<Corner>) {
         offering: 0,
         changes: 0,
         counter: 0,
+        seconds: 0,
         fuel: 0,
         events: Vec::new(),
         corners: BTreeSet::new(),
@@ -183,8 +135,8 @@ pub(crate) fn run(program: &Program) -> (Vec<Event>, BTreeSet<Corner>) {
             }
         }
         model.begin();
-        let seen = model.seen(None);
-        model.events.push(Event::At(seen));
+        let (seen, wake) = (model.seen(None), model.next_wake());
+        model.events.push(Event::At(seen, wake));
     }
     (model.events, model.corners)
 }
@@ -193,22 +145,33 @@ impl Model<'_> {
     fn step(&mut self, step: &Step) -> Outcome<Option<bool>> {
         self.begin();
         match step {
+            Step::Advance(seconds) => {
+                self.seconds += seconds;
+                if *seconds < 0 && !self.timers.is_empty() {
+                    self.corners.insert(Corner::ClockWentBack);
+                }
+            }
+            Step::Wake => {
+                let was_asleep = self.wake(Corner::WokeFromOutside);
+                return Ok(Some(was_asleep));
+            }
             Step::Start => self.start()?,
             Step::Stop => self.stop()?,
             Step::Update => self.update()?,
             Step::Send => {
                 // Rule 13: each callback has a count of its own.
-                return self.offer(Self::begin).map(Some);
+                return self.offer(true).map(Some);
             }
             Step::Outside(Verb::ChangeNow(_) | Verb::Send | Verb::SendNow | Verb::Panic) | Step::Clone => {}
+            Step::Outside(Verb::Sleep(wait)) => self.sleep(wait.seconds()),
             Step::Outside(verb) => {
-                let done = self.carry_out(*verb)?;
-                self.carry_out_all()?;
+                let done = self.carry_out(self.request(*verb))?;
+                self.settle()?;
                 return Ok(Some(done));
             }
             Step::With(verbs) => {
                 self.use_verbs(verbs, None)?;
-                self.carry_out_all()?;
+                self.settle()?;
             }
             Step::SetCurrent(state) => self.set_current(*state),
             Step::SetPrevious(state) => self.previous = Some(*state),
@@ -224,6 +187,27 @@ impl Model<'_> {
         self.leaving = false;
         self.entering = 0;
         self.offering = 0;
+        self.asking = None;
+        self.wanted = None;
+        self.is_due_to_sleep = false;
+    }
+
+    /// The outermost callback has returned: what it asked for is carried out, then the machine falls asleep if it is to
+    /// (rules 10, 26).
+    fn settle(&mut self) -> Outcome<()> {
+        self.carry_out_all()?;
+        if let Some(seconds) = self.wanted.take().filter(|_| self.is_due_to_sleep) {
+            self.sleep(seconds);
+        }
+        Ok(())
+    }
+
+    fn now(&self) -> i64 {
+        self.seconds + if self.program.clock_counts { self.counter.into() } else { 0 }
+    }
+
+    fn now_exact(&self) -> f64 {
+        exact(self.now())
     }
 
     /// Rule 18: states that stay active keep their time, and those that come have that of current.
@@ -233,12 +217,15 @@ impl Model<'_> {
         let old_parents = &old[..old.len().saturating_sub(1)];
         let new_parents = &new[..new.len() - 1];
         let kept = old_parents.iter().zip(new_parents).take_while(|(a, b)| a == b).count();
+        let is_active = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
+        self.stays.retain(|state, _| new[..is_active].contains(state));
         let since = self.current.and_then(|current| self.entered_at.get(&current).copied());
         self.entered_at.retain(|state, _| old_parents[..kept].contains(state));
         for state in &new[kept..] {
             self.entered_at.extend(since.map(|since| (*state, since)));
         }
         self.current = Some(state);
+        self.leave_timers();
     }
 
     /// Rule 1.
@@ -253,11 +240,13 @@ impl Model<'_> {
             self.corners.insert(Corner::WentDownInStart);
         }
         let path = self.path(Some(innermost));
-        let now = self.counter;
+        let now = self.now();
         let times = path.iter().map(|state| (*state, now)).collect();
         self.entered_at.clear();
+        self.stays.clear();
+        self.leave_timers();
         self.enter_all(&path, &times, Callback::Enter, None)?;
-        self.carry_out_all()
+        self.settle()
     }
 
     /// Rule 1.
@@ -266,15 +255,18 @@ impl Model<'_> {
         self.leave_all(&path, Callback::Exit, None)?;
         self.current = None;
         self.entered_at.clear();
+        self.stays.clear();
+        self.leave_timers();
         self.stack.clear();
         Ok(())
     }
 
     /// Rule 4.
     fn update(&mut self) -> Outcome<()> {
+        self.carry_out_due()?;
         if let Some(global) = self.global {
             self.begin();
-            self.update_state(global)?;
+            self.update_state(global, true)?;
         }
         let mut depth = 0;
         loop {
@@ -282,9 +274,14 @@ impl Model<'_> {
             if depth >= path.len() {
                 return Ok(());
             }
+            // Rule 26.
+            if self.sleeps_until.is_some() {
+                self.corners.insert(Corner::NotUpdatedAsleep);
+                return Ok(());
+            }
             let was_innermost = depth == path.len() - 1;
             self.begin();
-            self.update_state(path[depth])?;
+            self.update_state(path[depth], false)?;
             if was_innermost {
                 return Ok(());
             }
@@ -293,17 +290,17 @@ impl Model<'_> {
     }
 
     /// Rule 4: a passive state is not updated.
-    fn update_state(&mut self, state: Id) -> Outcome<()> {
+    fn update_state(&mut self, state: Id, is_global: bool) -> Outcome<()> {
         if self.program.states[usize::from(state)].is_passive {
             self.corners.insert(Corner::NotUpdated);
             return Ok(());
         }
-        self.call(state, Callback::Update, None)?;
-        self.carry_out_all()
+        self.call(state, is_global, Callback::Update, None)?;
+        self.settle()
     }
 
-    /// Rule 14. Before each handler, `begin` is called.
-    fn offer(&mut self, begin: fn(&mut Self)) -> Outcome<bool> {
+    /// Rule 14. From outside, each handler is an outermost callback.
+    fn offer(&mut self, is_from_outside: bool) -> Outcome<bool> {
         let path = self.path(self.current);
         let left_before = std::mem::take(&mut self.left);
         for state in path.into_iter().rev() {
@@ -311,20 +308,22 @@ impl Model<'_> {
                 if Some(state) != self.current {
                     self.corners.insert(Corner::LeftBeforeItsTurn);
                 }
-            } else if self.hear(state, begin)? {
+            } else if self.hear(state, false, is_from_outside)? {
                 self.left.extend(left_before);
                 return Ok(true);
             }
         }
         self.left.extend(left_before);
         match self.global {
-            Some(global) => self.hear(global, begin),
+            Some(global) => self.hear(global, true, is_from_outside),
             None => Ok(false),
         }
     }
 
-    fn hear(&mut self, state: Id, begin: fn(&mut Self)) -> Outcome<bool> {
-        begin(self);
+    fn hear(&mut self, state: Id, is_global: bool, is_from_outside: bool) -> Outcome<bool> {
+        if is_from_outside {
+            self.begin();
+        }
         if self.entering > 0 {
             self.corners.insert(Corner::HeardInEnter);
         }
@@ -332,8 +331,16 @@ impl Model<'_> {
             self.corners.insert(Corner::SentWithinMessage);
         }
         self.offering += 1;
-        let handled = self.call(state, Callback::Message, None)?;
-        self.carry_out_all()?;
+        let handled = self.call(state, is_global, Callback::Message, None)?;
+        // Rule 26.
+        if handled {
+            self.wake(Corner::WokeByAMessage);
+        }
+        if is_from_outside {
+            self.settle()?;
+        } else {
+            self.carry_out_all()?;
+        }
         self.offering -= 1;
         Ok(handled)
     }
@@ -341,7 +348,7 @@ impl Model<'_> {
     /// Rule 24.
     fn offer_to_oneself(&mut self) -> Outcome<bool> {
         self.carried_out += 1;
-        self.offer(|_| {})
+        self.offer(false)
     }
 
     /// Rules 10 and 12.
@@ -352,7 +359,15 @@ impl Model<'_> {
         Ok(())
     }
 
-    fn carry_out(&mut self, request: Verb) -> Outcome<bool> {
+    fn carry_out(&mut self, request: Request) -> Outcome<bool> {
+        let request = match request {
+            Request::Verb(verb) => verb,
+            Request::After(timer) => {
+                self.set_timer(timer);
+                return Ok(true);
+            }
+            Request::Due(timer) => return self.carry_out_timer(&timer),
+        };
         // Rule 24.
         if let Verb::Ensure(target) = request
             && self.path(self.current).contains(&target)
@@ -360,11 +375,20 @@ impl Model<'_> {
             self.corners.insert(Corner::EnsuredAlready);
             return Ok(true);
         }
+        // Rule 26: when all else that the callback asked for has been carried out.
+        if let Verb::Sleep(_) = request {
+            self.is_due_to_sleep = true;
+            return Ok(true);
+        }
         // Rule 13.
         if self.carried_out == 64 {
             let is_message = matches!(request, Verb::Send | Verb::SendNow);
             self.corners.insert(if is_message { Corner::CycleOfMessages } else { Corner::Cycle });
+            if self.requests.iter().any(|request| matches!(request, Request::Due(_))) {
+                self.corners.insert(Corner::DueInACycle);
+            }
             self.requests.clear();
+            self.wanted = None;
             return Ok(false);
         }
         match request {
@@ -394,7 +418,9 @@ impl Model<'_> {
                 self.corners.insert(Corner::SentNow);
                 self.offer_to_oneself()
             }
-            Verb::Panic => unreachable!("a panic is no request"),
+            Verb::Panic | Verb::ChangeAfter(..) | Verb::SendAfter(_) | Verb::Sleep(_) => {
+                unreachable!("it is no such request")
+            }
         }
     }
 
@@ -444,8 +470,10 @@ impl Model<'_> {
         }
         self.leave_all(leave, Callback::Exit, change.to)?;
         self.entered_at.retain(|state, _| old[..common].contains(state));
+        self.stays.retain(|state, _| old[..common].contains(state));
+        self.leave_timers();
         self.arrive(&change);
-        let now = self.counter;
+        let now = self.now();
         let times = enter.iter().map(|state| (*state, now)).collect();
         self.complete(&change, enter, &times, Callback::Enter)
     }
@@ -465,10 +493,13 @@ impl Model<'_> {
         }
         self.leave_all(&old, Callback::Suspend, change.to)?;
         // Rule 18: from here on, time stands still in it.
-        let now = self.counter;
+        let now = self.now();
         let times = old.iter().map(|state| (*state, self.time_in(*state))).collect();
-        self.stack.push(Suspended { current: self.current, times });
+        let waiting = self.suspend_timers();
+        self.stays.clear();
+        self.stack.push(Suspended { current: self.current, times, timers: waiting });
         self.entered_at.clear();
+        self.leave_timers();
         self.arrive(&change);
         let times = new.iter().map(|state| (*state, now)).collect();
         self.complete(&change, &new, &times, Callback::Enter)
@@ -490,14 +521,22 @@ impl Model<'_> {
             return Ok(false);
         }
         self.leave_all(&old, Callback::Exit, change.to)?;
-        let times = self.stack.pop().expect("it was there").times;
+        let Suspended { times, timers, .. } = self.stack.pop().expect("it was there");
         if times.values().any(|time| *time > 0) {
             self.corners.insert(Corner::TimeWentOn);
         }
         self.entered_at.clear();
+        self.stays.clear();
+        self.leave_timers();
+        // Rule 25: they go on, behind those that run. For a callback that has run since before the push it is another stay.
+        let now = self.now_exact();
+        for Timer { due, of, then } in timers {
+            let of = of.map(|(state, _)| (state, self.stay(state)));
+            self.timers.push(Timer { due: now + due, of, then });
+        }
         self.arrive(&change);
         // Rule 18: as if it had been entered later.
-        let now = self.counter;
+        let now = self.now();
         let times = times.into_iter().map(|(state, time)| (state, now - time)).collect();
         self.complete(&change, &new, &times, Callback::Resume)
     }
@@ -512,7 +551,10 @@ impl Model<'_> {
             let (number, corner) = match self.program.states[usize::from(state)].reads {
                 Read::Counter if guard == Guard::CanEnter => (self.counter, Corner::RefusedEnter),
                 Read::Counter => (self.counter, Corner::RefusedExit),
-                Read::Time => (seen.times.last().copied().unwrap_or(self.counter), Corner::RefusedByTime),
+                Read::Time => {
+                    let time = seen.times.last().copied().unwrap_or(self.now());
+                    (u32::try_from(time.rem_euclid(8)).expect("below 8"), Corner::RefusedByTime)
+                }
                 Read::Target => (id(change.to), Corner::RefusedByTarget),
                 Read::Previous => (id(self.previous), Corner::RefusedByPrevious),
                 Read::Requests => (u32::from(seen.has_requests), Corner::RefusedByRequests),
@@ -536,7 +578,7 @@ impl Model<'_> {
         for state in states.iter().rev() {
             self.leaving = true;
             self.left.insert(*state);
-            self.call(*state, callback, target)?;
+            self.call(*state, false, callback, target)?;
             self.leaving = false;
             if self.program.states[usize::from(*state)].keeps_history && Some(*state) != self.current {
                 self.history.extend(self.current.map(|current| (*state, current)));
@@ -562,7 +604,7 @@ impl Model<'_> {
         &mut self,
         change: &Change,
         states: &[Id],
-        times: &BTreeMap<Id, u32>,
+        times: &BTreeMap<Id, i64>,
         callback: Callback,
     ) -> Outcome<bool> {
         if self.enter_all(states, times, callback, change.to)? {
@@ -575,7 +617,7 @@ impl Model<'_> {
     fn enter_all(
         &mut self,
         states: &[Id],
-        times: &BTreeMap<Id, u32>,
+        times: &BTreeMap<Id, i64>,
         callback: Callback,
         target: Option<Id>,
     ) -> Outcome<bool> {
@@ -584,7 +626,7 @@ impl Model<'_> {
             self.current = Some(*state);
             self.entered_at.insert(*state, times[state]);
             self.entering += 1;
-            self.call(*state, callback, target)?;
+            self.call(*state, false, callback, target)?;
             self.entering -= 1;
             if self.changes != changes {
                 let is_last = i + 1 == states.len();
@@ -600,7 +642,7 @@ impl Model<'_> {
     }
 
     /// Calls a callback of a change to `target`, or one of no change. Returns whether it handles the message, if it is one.
-    fn call(&mut self, state: Id, callback: Callback, target: Option<Id>) -> Outcome<bool> {
+    fn call(&mut self, state: Id, is_global: bool, callback: Callback, target: Option<Id>) -> Outcome<bool> {
         // Rule 15: by default `suspend` calls `exit` and `resume` calls `enter`.
         let callback = match callback {
             Callback::Suspend if !self.program.states[usize::from(state)].knows_stacks => Callback::Exit,
@@ -614,7 +656,10 @@ impl Model<'_> {
         self.events.push(Event::Called(state, callback, seen));
         let counter = self.counter;
         self.counter += 1;
+        let asking = if is_global { None } else { Some((state, self.stay(state))) };
+        let asked_before = std::mem::replace(&mut self.asking, asking);
         self.use_verbs(&self.program.verbs(state, callback, counter), target)?;
+        self.asking = asked_before;
         Ok(self.program.handles(state, counter))
     }
 
@@ -644,9 +689,23 @@ impl Model<'_> {
             _ if self.leaving => {
                 self.corners.insert(Corner::AskedInExit);
             }
-            request => self.requests.push_back(request),
+            request => {
+                if let Verb::Sleep(wait) = request {
+                    self.wanted = Some(wait.seconds());
+                }
+                self.requests.push_back(self.request(request));
+            }
         }
         Ok(None)
+    }
+
+    fn request(&self, verb: Verb) -> Request {
+        let after = |wait: Wait, then| Request::After(Timer { due: time(wait.seconds()), of: self.asking, then });
+        match verb {
+            Verb::ChangeAfter(wait, to) => after(wait, Verb::Change(to)),
+            Verb::SendAfter(wait) => after(wait, Verb::Send),
+            verb => Request::Verb(verb),
+        }
     }
 
     /// Rules 11, 12 and 24.
@@ -663,7 +722,7 @@ impl Model<'_> {
         if self.carried_out == 64 {
             self.corners.insert(Corner::CycleOfNow);
         }
-        let done = self.carry_out(request)?;
+        let done = self.carry_out(Request::Verb(request))?;
         self.carry_out_all()?;
         Ok(done)
     }
@@ -685,8 +744,8 @@ impl Model<'_> {
     }
 
     /// Rule 18: one that has not been entered counts from 0.
-    fn time_in(&self, state: Id) -> u32 {
-        self.counter - self.entered_at.get(&state).copied().unwrap_or(0)
+    fn time_in(&self, state: Id) -> i64 {
+        self.now() - self.entered_at.get(&state).copied().unwrap_or(0)
     }
 
     fn seen(&self, target: Option<Id>) -> Seen {
@@ -694,4 +753,14 @@ impl Model<'_> {
         let times = path.iter().map(|state| self.time_in(*state)).collect();
         Seen { previous: self.previous, path, times, target, has_requests: !self.requests.is_empty() }
     }
+}
+
+/// Rule 25: seconds that are no time count as none.
+fn time(seconds: f64) -> f64 {
+    if seconds > 0.0 { seconds } else { 0.0 }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "the clock shows fewer than 2^53 seconds")]
+fn exact(seconds: i64) -> f64 {
+    seconds as f64
 }

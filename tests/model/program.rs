@@ -19,6 +19,8 @@ pub(crate) struct Program {
     pub(crate) current: Option<Id>,
     pub(crate) global: Option<Id>,
     pub(crate) steps: Vec<Step>,
+    /// Whether the clock goes on with every callback. It goes on, or back, with [`Step::Advance`] anyway.
+    pub(crate) clock_counts: bool,
     /// How many verbs the callbacks of one step may use, so that each step ends.
     pub(crate) fuel: u32,
 }
@@ -99,12 +101,38 @@ pub(crate) enum Verb {
     Resume(Id),
     Send,
     SendNow,
+    ChangeAfter(Wait, Id),
+    SendAfter(Wait),
+    Sleep(Wait),
     Panic,
+}
+
+/// For how many seconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wait {
+    Seconds(u8),
+    Negative,
+    NotANumber,
+    ForEver,
+}
+
+impl Wait {
+    pub(crate) fn seconds(self) -> f64 {
+        match self {
+            Self::Seconds(seconds) => seconds.into(),
+            Self::Negative => -3.0,
+            Self::NotANumber => f64::NAN,
+            Self::ForEver => f64::INFINITY,
+        }
+    }
 }
 
 /// What the game does with the machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
+    /// The clock goes on by so many seconds, or back.
+    Advance(i64),
+    Wake,
     Start,
     Stop,
     Update,
@@ -125,13 +153,13 @@ pub(crate) enum Step {
 pub(crate) struct Seen {
     pub(crate) previous: Option<Id>,
     pub(crate) path: Vec<Id>,
-    /// How long each state of the path has been active. The clock counts callbacks.
-    pub(crate) times: Vec<u32>,
+    /// How long each state of the path has been active, in seconds.
+    pub(crate) times: Vec<i64>,
     pub(crate) target: Option<Id>,
     pub(crate) has_requests: bool,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Event {
     Step(Step),
     Called(Id, Callback, Seen),
@@ -145,8 +173,16 @@ pub(crate) enum Event {
     /// What the step's verb returned.
     Returned(bool),
     Panicked,
-    /// The machine between two steps.
-    At(Seen),
+    /// The machine between two steps, and when it next has something to do.
+    At(Seen, Wake),
+}
+
+/// When a machine next has something to do (rule 26).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Wake {
+    EveryTick,
+    At(f64),
+    Never,
 }
 
 impl Program {
@@ -179,7 +215,17 @@ pub(crate) fn id() -> impl Strategy<Value = Id> {
 
 /// A guard's refusals: mostly none.
 fn refusals() -> impl Strategy<Value = u8> {
-    prop_oneof![6 => Just(0), 1 => any::<u8>(), 1 => (0..8_u8).prop_map(|bit| 1 << bit)]
+    prop_oneof![12 => Just(0), 2 => any::<u8>(), 2 => (0..8_u8).prop_map(|bit| 1 << bit), 1 => Just(u8::MAX)]
+}
+
+fn wait() -> impl Strategy<Value = Wait> {
+    prop_oneof![
+        12 => (0..6_u8).prop_map(Wait::Seconds),
+        2 => any::<u8>().prop_map(Wait::Seconds),
+        1 => Just(Wait::Negative),
+        1 => Just(Wait::NotANumber),
+        1 => Just(Wait::ForEver),
+    ]
 }
 
 pub(crate) fn verb() -> impl Strategy<Value = Verb> {
@@ -194,6 +240,9 @@ pub(crate) fn verb() -> impl Strategy<Value = Verb> {
         6 => id().prop_map(Verb::Resume),
         4 => Just(Verb::Send),
         3 => Just(Verb::SendNow),
+        8 => (wait(), id()).prop_map(|(wait, to)| Verb::ChangeAfter(wait, to)),
+        5 => wait().prop_map(Verb::SendAfter),
+        6 => prop_oneof![Just(Wait::ForEver), wait()].prop_map(Verb::Sleep),
         1 => Just(Verb::Panic),
     ]
 }
@@ -218,11 +267,18 @@ pub(crate) fn line() -> impl Strategy<Value = Line> {
     })
 }
 
+/// By how many seconds the clock goes on: a few, as a rule.
+fn advance() -> impl Strategy<Value = i64> {
+    prop_oneof![10 => 0..5_i64, 2 => 0..300_i64, 1 => Just(1 << 40), 2 => -4..0_i64, 1 => Just(-(1 << 30))]
+}
+
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         1 => Just(Step::Start),
         1 => Just(Step::Stop),
-        6 => Just(Step::Update),
+        8 => Just(Step::Update),
+        4 => advance().prop_map(Step::Advance),
+        1 => Just(Step::Wake),
         4 => Just(Step::Send),
         6 => verb().prop_map(Step::Outside),
         2 => vec(verb(), 0..6).prop_map(Step::With),
@@ -288,13 +344,16 @@ pub(crate) fn states() -> impl Strategy<Value = Vec<StateRow>> {
 }
 
 pub(crate) fn program() -> impl Strategy<Value = Program> {
-    (states(), vec(line(), 0..24), option::weighted(0.9, id()), option::of(id()), vec(step(), 1..16), 0..160_u32)
-        .prop_map(|(states, lines, current, global, steps, fuel)| Program {
+    let machine = (option::weighted(0.9, id()), option::of(id()));
+    (states(), vec(line(), 0..24), machine, vec(step(), 1..24), any::<bool>(), 0..160_u32).prop_map(
+        |(states, lines, (current, global), steps, clock_counts, fuel)| Program {
             states,
             lines,
             current,
             global,
             steps,
+            clock_counts,
             fuel,
-        })
+        },
+    )
 }

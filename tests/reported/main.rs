@@ -12,6 +12,8 @@ mod batches;
 mod definitions;
 mod edges;
 mod machines;
+#[cfg(feature = "std")]
+mod waiting;
 
 use trace::{Place, Stage};
 

@@ -46,6 +46,16 @@ impl Actor {
         self.trace.take()
     }
 
+    /// How much is in the trace.
+    pub(crate) fn count_trace(&self) -> usize {
+        self.trace.borrow().len()
+    }
+
+    /// Has nothing panic any more.
+    pub(crate) fn stop_panicking(&mut self) {
+        self.panics = None;
+    }
+
     fn call(&mut self, state: &str, callback: &str, fsm: &mut Fsm<'_, Self>, time: &mut GameTime) {
         let key = format!("{state}.{callback}");
         self.note(self.line(&key, fsm));
