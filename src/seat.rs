@@ -434,8 +434,12 @@ impl<T: Owner> Rare<T> {
         }
         while let Some(Suspended { current, ancestors, timers, .. }) = stack.pop() {
             take(current.into());
-            ancestors.into_iter().for_each(|state| take(state.into()));
-            timers.into_iter().for_each(|timer| take(timer.then));
+            for state in ancestors {
+                take(state.into());
+            }
+            for timer in timers {
+                take(timer.then);
+            }
         }
         while let Some((of, last)) = history.pop() {
             take(of.into());

@@ -114,7 +114,7 @@ impl<'s, 'a, T: Owner> WithinCallback<'s, 'a, T> {
         let target = mem::replace(&mut single.target, StateRef::NONE);
         let kept = mem::replace(&mut single.kept, usize::MAX);
         let (made, exiting, scope) = (single.made, single.exiting, single.scope);
-        Self { single, target, made, exiting, kept, scope }
+        Self { single, target, made, kept, scope, exiting }
     }
 
     fn end(mut self) {

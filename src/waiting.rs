@@ -38,7 +38,7 @@ impl Scope {
     #[inline]
     pub(crate) fn state(depth: usize) -> Self {
         // There are at most 65.
-        Self::State(depth.min(usize::from(u8::MAX)) as u8)
+        Self::State(u8::try_from(depth).unwrap_or(u8::MAX))
     }
 
     /// Whether it ends with a change that leaves all but the outermost `kept` active states.
@@ -250,7 +250,7 @@ impl Standstill {
 
     /// Notes what the clock shows in a tick. Returns, once, that it has stood for suspiciously many.
     pub(crate) fn stands(&mut self, now: f64) -> bool {
-        if self.now != now {
+        if self.now.to_bits() != now.to_bits() {
             *self = Self { now, ticks: 0 };
         }
         self.ticks = self.ticks.saturating_add(1);

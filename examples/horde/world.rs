@@ -8,7 +8,7 @@ pub(crate) const TICKS_PER_HOUR: u32 = TICKS_PER_DAY / 24;
 pub(crate) const FIRST_HOUR: u32 = 6;
 
 /// The hour in which it begins to get light.
-const DAWN: u32 = 5;
+const DAWN: u16 = 5;
 
 /// How far the plain reaches from its middle, to each side.
 pub(crate) const REACH: f32 = 1.2;
@@ -73,7 +73,7 @@ impl World {
     pub(crate) fn at(tick: u32, churn: u32) -> Self {
         let hour = hour_at(tick);
         // Both dawn and dusk take two hours; dusk begins at 19.
-        let light = ((hour - DAWN as f32) / 2.0).min((21.0 - hour) / 2.0).clamp(0.0, 1.0);
+        let light = ((hour - f32::from(DAWN)) / 2.0).min((21.0 - hour) / 2.0).clamp(0.0, 1.0);
         #[expect(clippy::cast_precision_loss, reason = "nobody asks for a percentage that large")]
         let pace = churn as f32 / 100.0;
         Self { tick, light, hero: hero_at(hour), pace }
@@ -82,7 +82,7 @@ impl World {
     /// While it is dark, how long that lasts.
     pub(crate) fn ticks_until_dawn(&self) -> Option<u16> {
         let time = (self.tick + FIRST_HOUR * TICKS_PER_HOUR) % TICKS_PER_DAY;
-        let ticks = (DAWN * TICKS_PER_HOUR + TICKS_PER_DAY - time) % TICKS_PER_DAY;
+        let ticks = (u32::from(DAWN) * TICKS_PER_HOUR + TICKS_PER_DAY - time) % TICKS_PER_DAY;
         u16::try_from(ticks).ok().filter(|_| self.light == 0.0)
     }
 }

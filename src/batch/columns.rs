@@ -43,15 +43,14 @@ impl<'a> Noted<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct Tag {
     pub(super) key: Key,
-    /// The number of the previous state, or `MOST_STATES`; in the highest bit whether current has been entered, in the next whether
-    /// there may be timers, and in the third whether the owner was woken for its tick, which it has not begun.
+    /// The number of the previous state, or `MOST_STATES`; in the highest bit whether current has been entered, and in the next
+    /// whether there may be timers.
     previous: u32,
 }
 
 const ENTERED: u32 = 1 << 31;
 const HAS_TIMERS: u32 = 1 << 30;
-const WOKEN: u32 = 1 << 29;
-const NUMBER: u32 = WOKEN - 1;
+const NUMBER: u32 = HAS_TIMERS - 1;
 
 impl Tag {
     /// Of an owner that has been in the state of a number before, or in one that is kept elsewhere.
@@ -86,17 +85,6 @@ impl Tag {
 
     pub(super) fn set_has_timers(&mut self, has_timers: bool) {
         self.previous = self.previous & !HAS_TIMERS | if has_timers { HAS_TIMERS } else { 0 };
-    }
-
-    /// Whether the owner was woken for its tick, and has not begun it. A new tag says no.
-    pub(super) fn take_woken(&mut self) -> bool {
-        let is_woken = self.previous & WOKEN != 0;
-        self.previous &= !WOKEN;
-        is_woken
-    }
-
-    pub(super) fn set_woken(&mut self) {
-        self.previous |= WOKEN;
     }
 
     /// What it is once a mover has left a bucket.

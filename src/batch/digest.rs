@@ -10,9 +10,9 @@ use super::rows::Rows;
 use super::{Batch, Key};
 use crate::fsm::View;
 use crate::owner::Owner;
-use crate::seat::{Rare, Suspended};
+use crate::seat::{Rare, Seat, Suspended};
 use crate::state::StateRef;
-use crate::waiting::{Then, Timer};
+use crate::waiting::{Then, Timer, Waiting};
 
 impl<T: Owner> Batch<T> {
     /// Returns a digest of all owners and their machines: 64 bits that two batches have in common exactly when they hold the
@@ -20,8 +20,9 @@ impl<T: Owner> Batch<T> {
     ///
     /// `owner` adds what counts of an owner, usually by [`Hash`](std::hash::Hash). The batch adds, for each key: the names of
     /// the active states, of the previous state, of those on the stack and of those that history remembers; when the active
-    /// states were entered, and whether they were; and the times on the stack. States of one name are the same state here,
-    /// what an owned state holds is not looked at, and the global does not count.
+    /// states were entered, and whether they were; the times on the stack; the timers, and whether the owner is asleep and until
+    /// when. States of one name are the same state here. What an owned state or a timer's message holds is not looked at, and
+    /// the global does not count.
     ///
     /// The digest depends on no address, on no order of rows, and not on the platform as long as that is little-endian: the
     /// two sides of a network game can compare theirs. It may change with a new version of this crate. `owner` is called once
@@ -59,6 +60,8 @@ impl<T: Owner> Batch<T> {
         let store = &self.store;
         let names = Names::of(self);
         let nowhere = &StateRef::NONE;
+        let nothing = Waiting::new();
+        let mut loaded = Seat::empty();
         let mut sum = store.len() as u64;
         for &bucket in store.states.order() {
             let columns = &store.buckets[bucket as usize];
@@ -71,6 +74,7 @@ impl<T: Owner> Batch<T> {
                     hasher.write_u64(name_digest(&seat.previous));
                     hasher.write_view(&seat.view(nowhere));
                     hasher.write_rare(seat.rare.as_deref());
+                    hasher.write_waiting(seat.rare.as_ref().map_or(&nothing, |rare| &rare.waiting));
                 } else {
                     hasher.write_u64(names.paths[bucket as usize]);
                     let previous = rows.previous_number(slot);
@@ -82,6 +86,9 @@ impl<T: Owner> Batch<T> {
                     );
                     hasher.write_view(&rows.view(slot, known.state(), nowhere));
                     hasher.write_rare(rows.rare(slot));
+                    rows.load_waiting(slot, columns.is_asleep(slot), &mut loaded);
+                    hasher.write_waiting(loaded.rare.as_ref().map_or(&nothing, |rare| &rare.waiting));
+                    loaded = Seat::empty();
                 }
                 owner(one, &mut hasher);
                 // A sum does not depend on the order of rows.
@@ -152,6 +159,13 @@ impl DigestHasher {
                 Then::Send(_) => self.write_text("message"),
             }
         }
+    }
+
+    fn write_waiting<T: Owner>(&mut self, waiting: &Waiting<T>) {
+        self.write_timers(&waiting.timers);
+        let wakes_at = waiting.wakes_at();
+        self.write_u8(wakes_at.is_some().into());
+        self.write_time(wakes_at.unwrap_or(0.0));
     }
 
     fn write_rare<T: Owner>(&mut self, rare: Option<&Rare<T>>) {

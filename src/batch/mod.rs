@@ -27,7 +27,6 @@ mod timers;
 mod unused;
 mod wheel;
 
-use std::collections::HashSet;
 use std::error::Error;
 use std::fmt;
 use std::ops::Range;
@@ -551,7 +550,6 @@ impl<T: Owner> Batch<T> {
         }
         self.store.forget_due();
         self.store.settle_all();
-        self.store.end_waking(!panic.is_none());
         self.store.unused.pay(self.len());
         self.store.tidy(&mut panic);
         panic.resume();

@@ -176,18 +176,17 @@ impl<T: Owner> Store<T> {
         }
     }
 
-    /// Has an owner's row lie where those who sleep lie, or where those lie who are awake. Returns whether it did not.
-    pub(super) fn set_asleep(&mut self, key: Key, is_asleep: bool) -> bool {
-        let Some(place) = self.places.get(key).map(SharedPlace::get) else { return false };
+    /// Has an owner's row lie where those who sleep lie, or where those lie who are awake.
+    pub(super) fn set_asleep(&mut self, key: Key, is_asleep: bool) {
+        let Some(place) = self.places.get(key).map(SharedPlace::get) else { return };
         let columns = &mut self.buckets[place.bucket as usize];
         if columns.is_asleep(place.slot()) == is_asleep {
-            return false;
+            return;
         }
         let slot = if is_asleep { columns.sleep(place.slot()) } else { columns.wake(place.slot()) };
         for slot in [slot, place.slot()] {
             self.places[columns.tags[slot].key].set(Place::new(place.bucket, slot));
         }
-        true
     }
 
     pub(super) fn settle(&mut self, bucket: u32) {

@@ -184,7 +184,7 @@ impl<'a, T: Owner> Rows<'a, T> {
             self.load_rare(slot, seat);
         }
         if self.is_asleep || self.has_timers(slot) {
-            self.load_waiting(slot, seat);
+            self.load_waiting(slot, self.is_asleep, seat);
         }
     }
 
@@ -203,8 +203,9 @@ impl<'a, T: Owner> Rows<'a, T> {
         }
     }
 
-    fn load_waiting(&self, slot: usize, seat: &mut Seat<T>) {
-        if self.is_asleep {
+    /// Loads what an owner waits for.
+    pub(super) fn load_waiting(&self, slot: usize, is_asleep: bool, seat: &mut Seat<T>) {
+        if is_asleep {
             seat.sleep_until(f64::INFINITY);
         }
         if self.has_timers(slot) {

@@ -14,7 +14,7 @@ use crate::state::{Identity, State, StateRef};
 pub(super) const NOWHERE: u32 = 0;
 
 /// Numbers are smaller than this.
-pub(super) const MOST_STATES: u32 = (1 << 29) - 1;
+pub(super) const MOST_STATES: u32 = (1 << 30) - 1;
 
 pub(super) struct States<T: Owner> {
     list: Vec<Known<T>>,

@@ -277,25 +277,12 @@ impl<T: Owner> Store<T> {
         self.global.is_updating || !self.buckets[bucket as usize].noted().due_in(&asleep).is_empty()
     }
 
-    /// Forgets in which rows those are for whom something was due.
+    /// Forgets for whom something was due.
     pub(super) fn forget_due(&mut self) {
         if !self.due.is_empty() {
+            self.due.clear();
             self.buckets.iter_mut().for_each(|columns| columns.due.clear());
         }
-    }
-
-    /// Forgets for whom something was due. After a panic, puts those to sleep again that were woken for a tick and have not begun
-    /// it (rule 22).
-    pub(super) fn end_waking(&mut self, has_panicked: bool) {
-        let mut due = mem::take(&mut self.due);
-        for &key in due.iter().filter(|_| has_panicked) {
-            let Some(place) = self.places.get(key).map(SharedPlace::get) else { continue };
-            if self.buckets[place.bucket as usize].tags[place.slot()].take_woken() {
-                self.set_asleep(key, true);
-            }
-        }
-        due.clear();
-        self.due = due;
     }
 
     /// What is left to do after owners have moved: forgets states that nobody needs, and drops what is no longer needed.

@@ -55,6 +55,7 @@ impl Wheel {
     }
 
     /// How many timers are running, including those that are due and have not been removed.
+    #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.nodes.running() as usize
     }
@@ -161,6 +162,7 @@ impl Wheel {
     }
 
     /// Removes all timers, and keeps the room for as many.
+    #[cfg(test)]
     pub(super) fn clear(&mut self) {
         self.heads.clear();
         self.forget_nodes();

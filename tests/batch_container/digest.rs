@@ -102,6 +102,11 @@ fn all_that_rule_28_names_changes_the_digest() {
                 batch.insert(Goat(7), &Eat);
             }),
         ),
+        ("that it sleeps", after(|batch, key| assert!(batch.sleep(key)))),
+        ("that it sleeps for a while", after(|batch, key| assert!(batch.sleep_for(key, 1.0, &1.0)))),
+        ("a timer", after(|batch, key| assert!(batch.change_state_after(key, 1.0, &Climb, &mut 1.0)))),
+        ("a later timer", after(|batch, key| assert!(batch.change_state_after(key, 2.0, &Climb, &mut 1.0)))),
+        ("a timer for another state", after(|batch, key| assert!(batch.change_state_after(key, 1.0, &Hill, &mut 1.0)))),
         ("that it has no state", after(|batch, key| assert!(batch.stop(key, &mut 1.0)))),
     ];
     for (nth, (what, found)) in all.iter().enumerate() {

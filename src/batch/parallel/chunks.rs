@@ -136,7 +136,7 @@ struct Chunks<'a, T: Owner> {
     ticked: &'a mut [Ticked<T>],
 }
 
-impl<'a, T: Owner> Chunks<'a, T> {
+impl<T: Owner> Chunks<'_, T> {
     /// Those before a chunk, which begins `rows` behind the first, and the others.
     fn split_at(self, chunk: usize, rows: usize) -> (Self, Self) {
         let Self { bucket, start, number, owners, seats, noted, ticked } = self;

@@ -257,7 +257,6 @@ impl<T: Owner> Batch<T> {
                 outcome.give_back();
             }
         }
-        store.end_waking(!panic.is_none());
         store.unused.pay(store.places.len());
         store.tidy(&mut panic);
         panic.resume();

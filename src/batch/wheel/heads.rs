@@ -80,6 +80,7 @@ impl Heads {
         )
     }
 
+    #[cfg(test)]
     pub(in crate::batch) fn clear(&mut self) {
         self.directory.clear();
         self.pages.truncate(0);
