@@ -3,6 +3,7 @@
 use std::borrow::Borrow;
 use std::sync::Arc;
 
+use super::pass::Part;
 use super::{Batch, Key};
 use crate::fsm::{Fsm, Request};
 #[cfg(doc)]
@@ -174,7 +175,10 @@ impl<T: Owner> Batch<T> {
         messages.into_iter().filter(|(key, message)| self.send(*key, message.borrow(), cx)).count()
     }
 
-    /// Offers a message to every owner's machine, in the order of their keys. Returns how many handled it.
+    /// Offers a message to every owner's machine, in the order in which [`update`](Self::update) comes to them. Returns how many
+    /// handled it.
+    ///
+    /// If a callback panics, the owners after that one are not offered the message.
     ///
     /// # Examples
     ///
@@ -201,10 +205,10 @@ impl<T: Owner> Batch<T> {
     /// assert_eq!(batch.owners_in(&Chase).len(), 3);
     /// ```
     pub fn broadcast(&mut self, message: &T::Message, cx: &mut T::Context<'_>) -> usize {
-        let keys: Vec<_> = self.keys().collect();
-        let mut handled = 0;
-        self.store.with_each(&keys, |owner, single| handled += usize::from(single.send(owner, message, cx)));
-        handled
+        // A panic may have kept another from being asked for the count.
+        self.pass.outcome.handled = 0;
+        self.go_over(Part::ALL, true, |pass, chunk| pass.offer(message, chunk, cx));
+        self.pass.outcome.handled
     }
 
     /// Changes an owner's state. Returns whether the change was made. See [`StateMachine::change_state`].

@@ -204,7 +204,6 @@ impl<T: Owner> Individuals<T> {
     }
 
     /// Takes the one back that was added last: it is no individual any more.
-    #[cfg(feature = "parallel")]
     pub(super) fn take_back(&mut self, panic: &mut FirstPanic) {
         let Some(last) = self.in_use.checked_sub(1) else { return };
         let individual = &mut self.list[last];

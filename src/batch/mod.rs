@@ -37,7 +37,7 @@ pub use self::key::Key;
 use self::panics::FirstPanic;
 #[cfg(feature = "parallel")]
 use self::parallel::Workers;
-use self::pass::{Part, Pass};
+use self::pass::{Chunk, Part, Pass};
 use self::slots::CHUNK;
 use self::store::Store;
 use crate::change::NameOf;
@@ -144,7 +144,7 @@ use crate::transition::now;
 /// | `ensure_state` | in bulk, as a change; of a state that is active, it costs next to nothing |
 /// | several requests of one owner, a push, a pop, a resume, a message to oneself, `change_state_now`, `send_now` | one by one |
 /// | requests of the global state, or of a parent; changes from or to a nested state | one by one |
-/// | messages by [`send`](Self::send) and [`broadcast`](Self::broadcast), and all methods that take a key | one by one |
+/// | messages, and all methods that take a key | one by one |
 /// | owned states | one by one |
 ///
 /// A *flat* state has neither a parent nor an initial child. *One by one* means that the owner finishes its tick as a
@@ -537,13 +537,21 @@ impl<T: Owner> Batch<T> {
     }
 
     fn update_those(&mut self, part: Part, cx: &mut T::Context<'_>) {
-        let mut panic = FirstPanic::new();
         if !self.store.timers.is_empty() {
             self.store.find_due(now::<T>(cx), part);
         }
+        // The global is updated for those who sleep, too.
+        let with_sleepers = self.store.global.is_updating;
+        self.go_over(part, with_sleepers, |pass, chunk| pass.run(chunk, cx));
+    }
+
+    /// Does something with each chunk of owners, and then moves those who have changed. Those who sleep may be left out, but for
+    /// those for whom something is due.
+    fn go_over(&mut self, part: Part, with_sleepers: bool, mut act: impl FnMut(&mut Pass<T>, &mut Chunk<'_, T>)) {
+        let mut panic = FirstPanic::new();
         for nth in 0..self.store.states.order().len() {
             let Some(&bucket) = self.store.states.order().get(nth) else { break };
-            self.update_bucket(bucket, part, &mut panic, cx);
+            self.go_over_bucket(bucket, (part, with_sleepers), &mut panic, &mut act);
             if !panic.is_none() {
                 break;
             }
@@ -555,17 +563,23 @@ impl<T: Owner> Batch<T> {
         panic.resume();
     }
 
-    fn update_bucket(&mut self, bucket: u32, part: Part, panic: &mut FirstPanic, cx: &mut T::Context<'_>) {
+    fn go_over_bucket(
+        &mut self,
+        bucket: u32,
+        (part, with_sleepers): (Part, bool),
+        panic: &mut FirstPanic,
+        act: &mut impl FnMut(&mut Pass<T>, &mut Chunk<'_, T>),
+    ) {
         let columns = &self.store.buckets[bucket as usize];
         let (asleep, len) = (columns.asleep, columns.len());
         // From the last chunk to the first: the row that takes a mover's place has had its turn.
         let chunks = |rows: Range<usize>| rows.clone().step_by(CHUNK).rev().map(move |start| (start, rows.end));
         for (start, end) in chunks(asleep..len).chain(chunks(0..asleep)) {
             let len = CHUNK.min(end - start);
-            if start < asleep && !self.store.has_turn(bucket, start..start + len) {
+            if start < asleep && !with_sleepers && !self.store.has_due(bucket, start..start + len) {
                 continue;
             }
-            self.pass.run(&mut self.store.chunk(bucket, start, len, part), cx);
+            act(&mut self.pass, &mut self.store.chunk(bucket, start, len, part));
             let outcome = &mut self.pass.outcome;
             if !outcome.is_empty() {
                 self.store.move_rows(bucket, start, outcome);

@@ -17,7 +17,6 @@ pub(super) struct Outcome<T: Owner> {
     /// Singletons that an owner has asked for, and that the batch does not know.
     pub(super) unmet: Vec<&'static dyn State<T>>,
     /// How many owners have handled a message.
-    #[cfg(feature = "parallel")]
     pub(super) handled: usize,
     pub(super) panic: FirstPanic,
 }
@@ -30,7 +29,6 @@ impl<T: Owner> Outcome<T> {
             individuals: Individuals::new(),
             changed: Vec::new(),
             unmet: Vec::new(),
-            #[cfg(feature = "parallel")]
             handled: 0,
             panic: FirstPanic::new(),
         }

@@ -107,7 +107,6 @@ impl<T: Owner> Pass<T> {
     }
 
     /// Offers a message to each owner of a chunk, and counts those that handle it.
-    #[cfg(feature = "parallel")]
     pub(super) fn offer(&mut self, message: &T::Message, chunk: &mut Chunk<'_, T>, cx: &mut T::Context<'_>) {
         let Self { asked, outcome, .. } = self;
         let Outcome { individuals, changed, panic, handled, .. } = outcome;

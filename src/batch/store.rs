@@ -272,9 +272,9 @@ impl<T: Owner> Store<T> {
         hint::black_box(sum);
     }
 
-    /// Whether a tick has anything to do for some owners that sleep.
-    pub(super) fn has_turn(&self, bucket: u32, asleep: Range<usize>) -> bool {
-        self.global.is_updating || !self.buckets[bucket as usize].noted().due_in(&asleep).is_empty()
+    /// Whether something is due for any of some owners.
+    pub(super) fn has_due(&self, bucket: u32, rows: Range<usize>) -> bool {
+        !self.buckets[bucket as usize].noted().due_in(&rows).is_empty()
     }
 
     /// Forgets for whom something was due.

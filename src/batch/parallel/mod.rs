@@ -156,8 +156,8 @@ impl<T: Owner> Batch<T> {
     /// Offers a message to every owner's machine, on the threads of rayon's current pool. Returns how many handled it, and the
     /// contexts.
     ///
-    /// The owners are visited state by state and chunk by chunk, each chunk with a context of its own, as by
-    /// [`par_update`](Self::par_update); not in the order of their keys, as by [`broadcast`](Self::broadcast).
+    /// The owners are visited as by [`broadcast`](Self::broadcast), each chunk with a context of its own, as by
+    /// [`par_update`](Self::par_update).
     ///
     /// # Panics
     ///
