@@ -23,7 +23,7 @@ impl Body {
     /// How much faster a player is after a second of running, in meters per second.
     const PUSH: f64 = 14.0;
     /// How close two players can stand.
-    const WIDTH: f64 = 0.8;
+    const WIDTH: f64 = 1.0;
 
     pub(crate) fn at_home(shirt: Shirt) -> Self {
         let place = shirt.home();

@@ -68,6 +68,14 @@ pub(crate) enum News {
 
 pub(crate) type Told = Telegram<Who, News>;
 
+/// How often a player has asked for a pass.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Questions {
+    pub(crate) asked: u32,
+    /// How often the pass was on its way when the asker went on.
+    pub(crate) answered: u32,
+}
+
 pub(crate) struct Match {
     members: Members<Who, News, Self>,
     pub(crate) ball: Ball,
@@ -83,6 +91,7 @@ pub(crate) struct Match {
     /// The goals of Orange and of Blue.
     pub(crate) score: [u32; 2],
     pub(crate) ticks: u64,
+    pub(crate) questions: Questions,
     pub(crate) census: Census,
     /// Where the ten players and, as the last, the ball have been lately.
     pub(crate) tracks: VecDeque<[Point; 11]>,
@@ -112,6 +121,7 @@ impl Match {
             kicks_off: Side::Orange,
             score: [0; 2],
             ticks: 0,
+            questions: Questions::default(),
             census: Census::default(),
             tracks: VecDeque::new(),
             random: Rand64::new(seed.into()),

@@ -14,6 +14,8 @@ pub(crate) const STATES: [&str; 4] = ["GoHome", "TendGoal", "Intercept", "HoldBa
 
 /// How far before the goal he goes for a ball that nobody has, in meters.
 const AREA: f64 = 8.0;
+/// How far before the goal he goes for a ball that an opponent has, in meters.
+const CLOSE: f64 = 4.5;
 /// How long before it is in the goal he sees that a shot will be, in seconds.
 const FORESIGHT: f64 = 1.5;
 
@@ -50,12 +52,17 @@ impl Keeper {
         self.shirt.side
     }
 
-    /// Returns whether the ball is his to go for: it comes into the goal, or nobody has it and he is the first to reach it.
+    /// Returns whether the ball is his to go for: it comes into the goal, an opponent brings it there, or nobody has it and he
+    /// is the first to reach it.
     fn goes_for_ball(&self, game: &Match) -> bool {
         if game.ball.held_by.is_some() {
             return false;
         }
         if game.ball.shot_at(self.side(), FORESIGHT).is_some() {
+            return true;
+        }
+        let depth = self.side().depth(game.ball.place);
+        if depth < CLOSE && game.carrier_of(self.side().other()).is_some() {
             return true;
         }
         let (soon, place) = game.interception(self.shirt);
@@ -69,7 +76,7 @@ impl Keeper {
         if !game.reaches_ball(self.shirt) || game.now() < self.clumsy_until {
             return false;
         }
-        let is_caught = !game.chance(game.ball.velocity.length() / 24.0);
+        let is_caught = !game.chance(game.ball.velocity.length() / 32.0);
         if !is_caught {
             self.clumsy_until = game.now() + 0.5;
         }

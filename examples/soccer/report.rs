@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::game::{Match, TICK, Who};
+use super::game::{Match, Questions, TICK, Who};
 use super::pitch::{Shirt, Side};
 use super::{field_player, keeper, team};
 
@@ -10,6 +10,8 @@ pub(crate) fn write(game: &Match, seed: u64, out: &mut dyn Write) -> io::Result<
     let [orange, blue] = game.score;
     let minutes = TICK.as_secs_f64() * u32::try_from(game.ticks).map_or(f64::INFINITY, f64::from) / 60.0;
     writeln!(out, "Orange {orange} : {blue} Blue, after {} ticks ({minutes:.0} minutes), seed {seed}\n", game.ticks)?;
+    let Questions { asked, answered } = game.questions;
+    writeln!(out, "{asked} times a player asked for a pass; {answered} times it was on its way when he went on\n")?;
     writeln!(out, "how often each state was taken")?;
 
     write_table("a team", &team::STATES, game, &Side::BOTH.map(|side| vec![Who::Team(side)]), out)?;

@@ -12,6 +12,8 @@ pub(crate) const SHOT: f64 = 16.0;
 const LONGEST_PASS: f64 = 20.0;
 /// From how far a player shoots, in meters.
 const LONGEST_SHOT: f64 = 15.0;
+/// How long it takes an opponent to see where the ball goes, in seconds.
+const REACTION: f64 = 0.3;
 /// How far ahead a player looks for the ball, in steps of a tenth of a second.
 const LOOK_AHEAD: u32 = 40;
 
@@ -35,7 +37,7 @@ impl Match {
             (1..=8).all(|eighth| {
                 let way = distance * f64::from(eighth) / 8.0;
                 let ball = Ball::seconds_for(way, speed);
-                ball.is_some_and(|seconds| seconds < body.seconds_to(from.toward(to, way)))
+                ball.is_some_and(|seconds| seconds < REACTION + body.seconds_to(from.toward(to, way)))
             })
         })
     }
@@ -69,6 +71,17 @@ impl Match {
         let posts = [-0.42, 0.42, -0.3, 0.3, -0.15, 0.15, 0.0];
         let targets = posts.map(|part| Point::new(goal.x, goal.y + part * GOAL_WIDTH));
         targets.into_iter().find(|target| self.is_way_free(side, from, *target, SHOT))
+    }
+
+    /// Returns a corner of the other goal for a shot that may not get past everybody: now and then, by a player who is pressed.
+    pub(crate) fn desperate_shot(&mut self, shirt: Shirt) -> Option<Point> {
+        let goal = shirt.side.other().goal();
+        let is_close = self.body(shirt).place.distance(goal) < LONGEST_SHOT - 3.0;
+        if !is_close || !self.is_pressed(shirt) || !self.chance(0.15) {
+            return None;
+        }
+        let part = if self.chance(0.5) { 0.4 } else { -0.4 };
+        Some(Point::new(goal.x, goal.y + part * GOAL_WIDTH))
     }
 
     /// Returns how far the closest opponent of a side is from a place.

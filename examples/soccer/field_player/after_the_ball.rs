@@ -8,7 +8,7 @@ use super::FieldPlayer;
 use super::off_the_ball::KeepPosition;
 
 /// How likely a player is to take the ball from an opponent, in each tick in which he reaches it.
-const TACKLE: f64 = 0.08;
+const TACKLE: f64 = 0.12;
 
 /// The parent of the two: runs to where he meets the ball, and plays it.
 struct AfterTheBall;

@@ -58,7 +58,9 @@ impl State<FieldPlayer> for Support {
                 // this player has to be a member like the others meanwhile, and not one whose callback is running.
                 let answer =
                     game.rejoin(&me.into(), player, fsm, |game| game.send(me.into(), carrier.into(), News::PassToMe));
+                game.questions.asked += 1;
                 if answer == Ok(Delivery::Handled) && fsm.is_in_state(&Receive) {
+                    game.questions.answered += 1;
                     return; // the ball is on its way: not to the spot any more
                 }
             }

@@ -11,7 +11,7 @@ use super::FieldPlayer;
 use super::off_the_ball::KeepPosition;
 
 /// How fast he kicks the ball ahead of himself, in meters per second.
-const NUDGE: f64 = 6.5;
+const NUDGE: f64 = 5.5;
 /// The ball is lost to him when it is farther away, in meters.
 const LOST: f64 = 3.0;
 
@@ -44,7 +44,7 @@ impl State<FieldPlayer> for Dribble {
             fsm.change_state(&KeepPosition);
         } else if !game.reaches_ball(me) {
             // It rolls ahead of him.
-        } else if let Some(target) = game.best_shot(me.side, ball) {
+        } else if let Some(target) = game.best_shot(me.side, ball).or_else(|| game.desperate_shot(me)) {
             fsm.change_state(Box::new(Shoot { target }));
         } else if let Some((to, spot)) = game.best_pass(me).filter(|_| game.is_pressed(me)) {
             fsm.change_state(Box::new(Pass { to, spot }));
