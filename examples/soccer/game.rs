@@ -2,6 +2,7 @@
 
 use std::array;
 use std::collections::VecDeque;
+use std::fmt;
 use std::time::Duration;
 
 use demeanor::{CastContext, Members, Telegram};
@@ -19,7 +20,7 @@ pub(crate) const TICK: Duration = Duration::from_millis(50);
 const TRACKED: usize = 160;
 
 /// Who can send and receive telegrams.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Who {
     Team(Side),
     Player(Shirt),
@@ -28,6 +29,23 @@ pub(crate) enum Who {
 impl From<Shirt> for Who {
     fn from(shirt: Shirt) -> Self {
         Self::Player(shirt)
+    }
+}
+
+/// As in `Blue`, which is the team, and `Blue 4`.
+impl fmt::Display for Who {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Team(side) => write!(f, "{side:?}"),
+            Self::Player(shirt) => write!(f, "{shirt}"),
+        }
+    }
+}
+
+/// How the log names who sends and who receives.
+impl fmt::Debug for Who {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -46,16 +46,16 @@ mod body;
 mod census;
 #[path = "../command_line/mod.rs"]
 mod command_line;
-mod field_player;
-mod game;
-mod keeper;
+pub(crate) mod field_player;
+pub(crate) mod game;
+pub(crate) mod keeper;
 mod options;
 mod picture;
-mod pitch;
+pub(crate) mod pitch;
 mod report;
-mod team;
+pub(crate) mod team;
 mod view;
-mod watch;
+pub(crate) mod watch;
 
 use std::env;
 use std::ffi::OsString;

@@ -119,7 +119,7 @@ fn draw_pitch(page: &mut String) -> fmt::Result {
     for side in Side::BOTH {
         let goal = on_page(side.goal());
         let (half, area) = (GOAL_WIDTH / 2.0 * SCALE, 6.0 * SCALE);
-        let sweep = if side == Side::Orange { 1 } else { 0 };
+        let sweep = u8::from(side == Side::Orange);
         writeln!(
             page,
             r#"<path d="M{x} {} A{area} {area} 0 0 {sweep} {x} {}"/>"#,

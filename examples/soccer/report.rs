@@ -30,10 +30,7 @@ fn write_table(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     writeln!(out)?;
-    write_row(title, sides, out, |who| match who {
-        Who::Team(side) => format!("{side:?}"),
-        Who::Player(shirt) => shirt.to_string(),
-    })?;
+    write_row(title, sides, out, |who| who.to_string())?;
     for state in states {
         write_row(state, sides, out, |who| game.census.taken(state, who).to_string())?;
     }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use demeanor::{Agent, CastContext, Change, Fsm, Owner, State, StateMachine, StateRef};
 
-use super::field_player::{FieldPlayer, OffTheBall, Stumble, Support};
+use super::field_player::{Chase, OffTheBall, Stumble, Support};
 use super::game::{Match, News, Told, Who};
 use super::pitch::{Shirt, Side};
 
@@ -62,7 +62,7 @@ impl Team {
 
     /// Returns the field players who can be sent somewhere: by the state that their machines are in.
     fn free_players(&self, game: &Match) -> Vec<Shirt> {
-        let is_free = |shirt: &Shirt| game.members().is_in_state::<FieldPlayer, _>(&(*shirt).into(), &OffTheBall);
+        let is_free = |shirt: &Shirt| game.members().is_in_state(&(*shirt).into(), &OffTheBall);
         self.side.field_players().filter(is_free).collect()
     }
 
@@ -86,14 +86,14 @@ impl Team {
         if let Some(old) = self.chaser.filter(|old| chaser != Some(*old)) {
             self.tell(old, News::LeaveBall, game);
         }
-        if let Some(new) = chaser {
+        if let Some(new) = chaser.filter(|new| !game.members().is_in_state(&(*new).into(), &Chase)) {
             self.tell(new, News::WinBall, game);
         }
         self.chaser = chaser;
     }
 
     fn closest_to_ball(&self, game: &Match) -> Option<Shirt> {
-        let stands = |shirt: &Shirt| !game.members().is_in_state::<FieldPlayer, _>(&(*shirt).into(), &Stumble);
+        let stands = |shirt: &Shirt| !game.members().is_in_state(&(*shirt).into(), &Stumble);
         let times = self.side.field_players().filter(stands).map(|shirt| {
             let lead = if self.chaser == Some(shirt) { SOONER } else { 0.0 };
             (game.interception(shirt).0 - lead, shirt)
@@ -108,7 +108,7 @@ impl Team {
         let distances = free.map(|shirt| (game.body(shirt).place.distance(spot), shirt));
         let closest = distances.min_by(|(one, _), (other, _)| one.total_cmp(other)).map(|(_, shirt)| shirt);
         if let Some(old) = self.supporter.filter(|old| closest != Some(*old)) {
-            let supports = game.members().is_in_state::<FieldPlayer, _>(&old.into(), &Support);
+            let supports = game.members().is_in_state(&old.into(), &Support);
             if supports {
                 self.tell(old, News::KeepPosition, game);
             }

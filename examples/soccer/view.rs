@@ -50,9 +50,9 @@ impl Match {
     }
 
     /// Returns the pass that brings the ball the farthest forward: to whom, and where.
-    pub(crate) fn best_pass(&self, passer: Shirt) -> Option<(Shirt, Point)> {
-        let side = passer.side;
-        let mates = side.field_players().filter(|mate| *mate != passer);
+    pub(crate) fn best_pass(&self, from: Shirt) -> Option<(Shirt, Point)> {
+        let side = from.side;
+        let mates = side.field_players().filter(|mate| *mate != from);
         let passes = mates.flat_map(|mate| {
             let place = self.body(mate).place;
             let ahead = (place + (side.other().goal() - place).with_length(3.0)).on_pitch();
@@ -105,11 +105,11 @@ impl Match {
     }
 
     fn support_score(&self, side: Side, spot: Point) -> f64 {
-        let pass = if self.can_pass_to(side, spot) { 2.0 } else { 0.0 };
-        let shot = if self.best_shot(side, spot).is_some() { 1.5 } else { 0.0 };
+        let can_arrive = if self.can_pass_to(side, spot) { 2.0 } else { 0.0 };
+        let can_score = if self.best_shot(side, spot).is_some() { 1.5 } else { 0.0 };
         let room = self.room_at(side, spot).min(5.0) / 5.0;
         let distance = (self.ball.place.distance(spot) - 9.0).abs() / 9.0;
-        pass + shot + room - distance
+        can_arrive + can_score + room - distance
     }
 
     /// Returns the place of a player in the formation: forward with the ball, back without it, and a bit to where it is.

@@ -52,10 +52,7 @@ pub(crate) fn frame(game: &Match) -> String {
 
 fn write_state(text: &mut String, members: &Members<Who, News, Match>, side: Side, who: Who) {
     let style = style(side);
-    let name = match who {
-        Who::Team(side) => format!("{side:?}"),
-        Who::Player(shirt) => shirt.to_string(),
-    };
+    let name = who.to_string();
     let state = members.state_of(&who).unwrap_or_default();
     write!(text, "{style} {name:<8}{style:#} {state:<30}").expect("a string takes any text");
 }

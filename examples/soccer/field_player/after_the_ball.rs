@@ -33,7 +33,7 @@ impl State<FieldPlayer> for AfterTheBall {
 }
 
 /// Nobody of the team is closer.
-pub(super) struct Chase;
+pub(crate) struct Chase;
 
 impl State<FieldPlayer> for Chase {
     fn parent(&self) -> Option<StateRef<FieldPlayer>> {

@@ -8,7 +8,8 @@ use std::fmt;
 
 use demeanor::{Agent, CastContext, Change, Delivery, Fsm, Owner, State, StateMachine};
 
-use self::after_the_ball::{Chase, Receive};
+pub(crate) use self::after_the_ball::Chase;
+use self::after_the_ball::Receive;
 use self::off_the_ball::{KeepPosition, Mark};
 pub(crate) use self::off_the_ball::{OffTheBall, Support};
 use self::on_the_ball::Dribble;
