@@ -133,6 +133,48 @@ const TELEGRAMS: &str = "demeanor::cast";
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
+/// What is in the owners can be seen through a trait of the game, by a function that tries one type after the other. It
+/// cannot see who is [acting](#who-is-acting):
+///
+/// ```
+/// use demeanor::{Agent, Cast, Owner, State, StateMachine, Telegram, Unavailable};
+///
+/// type Match = Cast<u8, (), ()>;
+///
+/// struct Keeper { saves: u32 }
+/// struct Striker { goals: u32 }
+/// impl Owner for Keeper { type Context<'a> = Match; type Message = Telegram<u8, ()>; }
+/// impl Owner for Striker { type Context<'a> = Match; type Message = Telegram<u8, ()>; }
+///
+/// trait Player {
+///     fn merits(&self) -> u32;
+/// }
+/// impl Player for Keeper {
+///     fn merits(&self) -> u32 { self.saves }
+/// }
+/// impl Player for Striker {
+///     fn merits(&self) -> u32 { 2 * self.goals }
+/// }
+///
+/// fn player(game: &Match, key: u8) -> Result<&dyn Player, Unavailable> {
+///     match game.get::<Keeper>(&key) {
+///         Err(Unavailable::WrongType) => Ok(&**game.get::<Striker>(&key)?),
+///         keeper => Ok(&**keeper?),
+///     }
+/// }
+///
+/// struct Wait;
+/// impl State<Keeper> for Wait {}
+/// impl State<Striker> for Wait {}
+///
+/// let mut game = Match::new(());
+/// game.add(1, Agent::new(Keeper { saves: 3 }, StateMachine::new(&Wait)))?;
+/// game.add(9, Agent::new(Striker { goals: 2 }, StateMachine::new(&Wait)))?;
+/// let merits = |key| player(&game, key).map(|player| player.merits());
+/// assert_eq!([merits(1), merits(9), merits(4)], [Ok(3), Ok(4), Err(Unavailable::Unknown)]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # When a callback panics
 ///
 /// The panic reaches the caller. No member is lost, and the cast goes on working. Telegrams that were put off for a member

@@ -215,8 +215,8 @@
 //! assert!(machine.is_in_state(&Fight) && !machine.is_in_state(&OffDuty));
 //! ```
 //!
-//! [`Cast`] holds characters of different types that send each other [`Telegram`]s from within their callbacks.
-//! [`Dispatcher`] is the queue of telegrams that arrive later.
+//! [`Cast`] holds characters of different types that send each other [`Telegram`]s from within their callbacks. A game whose
+//! own struct is to be their context implements [`CastContext`]. [`Dispatcher`] is the queue of telegrams that arrive later.
 //!
 //! # Guards and time
 //!

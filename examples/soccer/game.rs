@@ -1,0 +1,283 @@
+//! The match: the members with their telegrams, and all that they share. It is the context of their callbacks.
+
+use std::array;
+use std::collections::VecDeque;
+use std::fmt;
+use std::time::Duration;
+
+use demeanor::{CastContext, Members, Telegram};
+use oorandom::Rand64;
+
+use super::ball::Ball;
+use super::body::Body;
+use super::census::Census;
+use super::pitch::{Point, Shirt, Side};
+use super::{field_player, keeper, team};
+
+/// How long a tick is.
+pub(crate) const TICK: Duration = Duration::from_millis(50);
+/// How many ticks the tracks go back: eight seconds.
+const TRACKED: usize = 160;
+
+/// Who can send and receive telegrams.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Who {
+    Team(Side),
+    Player(Shirt),
+}
+
+impl From<Shirt> for Who {
+    fn from(shirt: Shirt) -> Self {
+        Self::Player(shirt)
+    }
+}
+
+/// As in `Blue`, which is the team, and `Blue 4`.
+impl fmt::Display for Who {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Team(side) => write!(f, "{side:?}"),
+            Self::Player(shirt) => write!(f, "{shirt}"),
+        }
+    }
+}
+
+/// How the log names who sends and who receives.
+impl fmt::Debug for Who {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// What they tell each other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum News {
+    /// The match to both teams: there was a goal.
+    Goal,
+    /// The match to both teams: that side has the ball.
+    Possession(Side),
+    /// A team to the other, and each team to its players: the ball is in play.
+    KickOff,
+    /// A team to its players: to the places of the kick-off.
+    GoHome,
+    /// A team to a player: nobody is closer to the ball.
+    WinBall,
+    /// A team to a player: somebody else is closer.
+    LeaveBall,
+    /// A team to a player: to that place, to be free for a pass.
+    Support(Point),
+    /// A team to a player: stay close to that opponent.
+    Mark(Shirt),
+    /// A team to a player: to the own position, forward if the team has the ball.
+    KeepPosition,
+    /// A player to the one of the same team who has the ball.
+    PassToMe,
+    /// A player to the one of the same team who is to get the ball: it comes to that place.
+    ReceiveBall(Point),
+    /// A player who has passed, to the team.
+    FindSupport,
+    /// A player to the opponent whose ball it was.
+    Tackled,
+    /// A player to himself.
+    BallAtFeet,
+    /// A keeper to himself, when he has held the ball for a while.
+    ThrowOut,
+}
+
+pub(crate) type Told = Telegram<Who, News>;
+
+/// How often a player has asked for a pass.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Questions {
+    pub(crate) asked: u32,
+    /// How often the pass was on its way when the asker went on.
+    pub(crate) answered: u32,
+}
+
+pub(crate) struct Match {
+    members: Members<Who, News, Self>,
+    pub(crate) ball: Ball,
+    bodies: [Body; 10],
+    /// Who has the ball at the feet or in the hands.
+    pub(crate) carrier: Option<Shirt>,
+    /// To whom a pass is on its way.
+    pub(crate) receiver: Option<Shirt>,
+    /// The side that had the ball last.
+    pub(crate) possession: Side,
+    /// The side that has the next kick-off.
+    pub(crate) kicks_off: Side,
+    /// The goals of Orange and of Blue.
+    pub(crate) score: [u32; 2],
+    pub(crate) ticks: u64,
+    pub(crate) questions: Questions,
+    pub(crate) census: Census,
+    /// Where the ten players and, as the last, the ball have been lately.
+    pub(crate) tracks: VecDeque<[Point; 11]>,
+    random: Rand64,
+}
+
+impl CastContext for Match {
+    type Key = Who;
+    type Message = News;
+
+    fn members_mut(&mut self) -> &mut Members<Who, News, Self> {
+        &mut self.members
+    }
+}
+
+impl Match {
+    /// Creates a match in which everybody is at home, before the kick-off.
+    pub(crate) fn new(seed: u64) -> Self {
+        let players: Vec<Shirt> = Side::BOTH.into_iter().flat_map(Side::players).collect();
+        let mut game = Self {
+            members: Members::new(),
+            ball: Ball::at_center(),
+            bodies: array::from_fn(|index| Body::at_home(players[index])),
+            carrier: None,
+            receiver: None,
+            possession: Side::Orange,
+            kicks_off: Side::Orange,
+            score: [0; 2],
+            ticks: 0,
+            questions: Questions::default(),
+            census: Census::default(),
+            tracks: VecDeque::new(),
+            random: Rand64::new(seed.into()),
+        };
+        let once = "each member joins once";
+        for shirt in players {
+            if shirt.is_keeper() {
+                game.members.add(shirt.into(), keeper::agent(shirt)).expect(once);
+            } else {
+                game.members.add(shirt.into(), field_player::agent(shirt)).expect(once);
+            }
+        }
+        // After the players, because a team that starts sends them home.
+        for side in Side::BOTH {
+            game.spawn(Who::Team(side), team::agent(side)).expect(once);
+        }
+        game
+    }
+
+    /// Plays one tick: the teams think, then each player thinks and moves before the next one does.
+    pub(crate) fn tick(&mut self) {
+        self.members.advance(TICK);
+        for side in Side::BOTH {
+            self.update_one(&Who::Team(side));
+        }
+        // In turns, so that no team is always the first.
+        let first = if self.ticks % 2 == 0 { Side::Orange } else { Side::Blue };
+        for (one, other) in first.players().zip(first.other().players()) {
+            for shirt in [one, other] {
+                self.update_one(&shirt.into());
+                self.step(shirt);
+            }
+        }
+        self.roll();
+        self.deliver_due();
+        self.ticks += 1;
+        self.track();
+    }
+
+    fn step(&mut self, shirt: Shirt) {
+        let others: [Point; 10] = array::from_fn(|index| self.bodies[index].place);
+        let body = &mut self.bodies[shirt.index()];
+        body.step(TICK.as_secs_f64());
+        for (index, other) in others.into_iter().enumerate() {
+            if index != shirt.index() {
+                body.make_room(other);
+            }
+        }
+    }
+
+    fn roll(&mut self) {
+        if let Some(keeper) = self.ball.held_by {
+            self.ball.place = self.body(keeper).place;
+            self.ball.velocity = Point::default();
+        } else if let Some(side) = self.ball.roll(TICK.as_secs_f64()) {
+            self.score(side.other());
+        }
+    }
+
+    /// A goal: the ball goes back to the center, and both teams are told.
+    fn score(&mut self, side: Side) {
+        self.score[side.index()] += 1;
+        self.kicks_off = side.other();
+        self.ball = Ball::at_center();
+        for team in Side::BOTH {
+            self.send(Who::Team(side), Who::Team(team), News::Goal);
+        }
+    }
+
+    fn track(&mut self) {
+        if self.tracks.len() == TRACKED {
+            self.tracks.pop_front();
+        }
+        self.tracks.push_back(array::from_fn(|index| match self.bodies.get(index) {
+            Some(body) => body.place,
+            None => self.ball.place,
+        }));
+    }
+
+    /// Returns the members, to read.
+    pub(crate) fn members(&self) -> &Members<Who, News, Self> {
+        &self.members
+    }
+
+    /// Returns the time since the first kick-off, in seconds.
+    pub(crate) fn now(&self) -> f64 {
+        self.members.now()
+    }
+
+    pub(crate) fn body(&self, shirt: Shirt) -> &Body {
+        &self.bodies[shirt.index()]
+    }
+
+    pub(crate) fn body_mut(&mut self, shirt: Shirt) -> &mut Body {
+        &mut self.bodies[shirt.index()]
+    }
+
+    /// Returns whether something happens that does so with that probability.
+    pub(crate) fn chance(&mut self, probability: f64) -> bool {
+        self.random.rand_float() < probability
+    }
+
+    /// Kicks the ball, not quite where it is to go: the farther, the less.
+    pub(crate) fn kick(&mut self, to: Point, speed: f64) {
+        let miss = 0.12 * self.ball.place.distance(to);
+        let [x, y] = [(); 2].map(|()| (self.random.rand_float() - 0.5) * miss);
+        self.ball.kick(to + Point::new(x, y), speed);
+    }
+
+    /// A player has the ball now. If it was the other side's before, both teams are told when the turn is over.
+    pub(crate) fn gain_ball(&mut self, shirt: Shirt) {
+        self.carrier = Some(shirt);
+        if self.possession != shirt.side {
+            self.possession = shirt.side;
+            for team in Side::BOTH {
+                self.post(shirt.into(), Who::Team(team), News::Possession(shirt.side));
+            }
+        }
+    }
+
+    /// A player has the ball no longer. Somebody else may have it already.
+    pub(crate) fn give_up_ball(&mut self, shirt: Shirt) {
+        self.carrier = self.carrier.filter(|carrier| *carrier != shirt);
+    }
+
+    /// Returns the player of a side who has the ball.
+    pub(crate) fn carrier_of(&self, side: Side) -> Option<Shirt> {
+        self.carrier.filter(|carrier| carrier.side == side)
+    }
+
+    /// Returns whether a player can play the ball: it is close, and in no keeper's hands.
+    pub(crate) fn reaches_ball(&self, shirt: Shirt) -> bool {
+        self.ball.held_by.is_none() && self.body(shirt).place.distance(self.ball.place) < Body::REACH
+    }
+
+    /// Returns whether all ten stand where they stand at a kick-off.
+    pub(crate) fn is_everybody_home(&self) -> bool {
+        let mut players = Side::BOTH.into_iter().flat_map(Side::players);
+        players.all(|shirt| self.body(shirt).place.distance(shirt.home()) < 0.5)
+    }
+}

@@ -1,0 +1,101 @@
+//! Soccer, five a side: characters of several types who call each other in the middle of their own callbacks.
+//!
+//! ```text
+//! Team (team.rs)                 Keeper (keeper.rs)      FieldPlayer (field_player/)
+//! ├─ Rules            (global)   ├─ Orders   (global)    ├─ Orders       (global)
+//! ├─ PrepareForKickOff           ├─ GoHome               ├─ GoHome
+//! └─ InPlay                      ├─ TendGoal             ├─ OffTheBall
+//!    ├─ Defending                ├─ Intercept            │  ├─ KeepPosition
+//!    └─ Attacking                └─ HoldBall             │  ├─ Mark
+//!                                                        │  └─ Support
+//!                                                        ├─ AfterTheBall
+//!                                                        │  ├─ Chase
+//!                                                        │  └─ Receive
+//!                                                        ├─ OnTheBall
+//!                                                        │  ├─ Dribble
+//!                                                        │  ├─ Pass         (with data: to whom, and where)
+//!                                                        │  └─ Shoot        (with data: where)
+//!                                                        └─ Stumble         (not to be left before 0.7 seconds)
+//! ```
+//!
+//! What it shows:
+//!
+//! - **A team's machine above its players'.** `Attacking` and `Defending` send the players: to the ball, to an opponent, to
+//!   where a pass can arrive. They ask in which states the players are, whoever is acting.
+//! - **Nested telegrams.** A player in `Support` asks for the ball within his own callback. The one who has it kicks, and
+//!   tells the asker to receive it, who is in `Receive` before he goes on: `rejoin` makes that possible. Then the passer
+//!   tells the team, which sends a third player.
+//! - **Telegrams to oneself.** Who gets to the ball tells himself: `send_now` where the rest of the tick depends on it,
+//!   `send` where it does not. A keeper tells himself when to throw, with `send_after`.
+//! - **`post`.** Both teams are told who has the ball when the turn in which it changed is over.
+//! - **A context of the game's own.** `Match` (game.rs) holds the members, the ball, and the bodies of all ten, so that
+//!   everybody sees everybody. What only a player's own states read lies in the owner. `Match` has methods of its own.
+//!
+//! ```text
+//! cargo run --release --example soccer
+//! cargo run --release --example soccer -- --ticks 100000 --seed 7 --svg target/soccer.svg
+//! cargo run --release --example soccer -- --watch
+//! RUST_LOG=demeanor=trace cargo run --release --example soccer -- --ticks 200
+//! ```
+//!
+//! It prints the score, and how often each state was taken, by whom. Its first lines:
+//!
+//! ```text
+//! Orange 16 : 21 Blue, after 20000 ticks (17 minutes), seed 1
+//!
+//! 107 times a player asked for a pass; 18 times it was on its way when he went on
+//! ```
+//!
+//! `--svg` draws the end of the match: the tracks of the last eight seconds, and the states in which the players are. The
+//! same seed gives the same match.
+
+mod ball;
+mod body;
+mod census;
+#[path = "../command_line/mod.rs"]
+mod command_line;
+pub(crate) mod field_player;
+pub(crate) mod game;
+pub(crate) mod keeper;
+mod options;
+mod picture;
+pub(crate) mod pitch;
+mod report;
+pub(crate) mod team;
+mod view;
+pub(crate) mod watch;
+
+use std::env;
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::process::ExitCode;
+use std::thread;
+
+pub(crate) use game::Match;
+pub(crate) use options::USAGE;
+
+fn main() -> ExitCode {
+    env_logger::init();
+    ExitCode::from(answer(env::args_os().skip(1), &mut io::stdout(), &mut io::stderr()))
+}
+
+/// Does what the command line asks for. Returns the exit code.
+pub(crate) fn answer(arguments: impl IntoIterator<Item = OsString>, out: &mut dyn Write, err: &mut dyn Write) -> u8 {
+    command_line::answer("soccer", USAGE, options::parse(arguments), out, err, |options, out, _| {
+        let mut game = Match::new(options.seed);
+        for _ in 0..options.ticks {
+            game.tick();
+            if options.watch {
+                out.write_all(watch::frame(&game).as_bytes())?;
+                out.flush()?;
+                thread::sleep(game::TICK);
+            }
+        }
+        report::write(&game, options.seed, out)?;
+        if let Some(file) = &options.svg {
+            picture::write(&game, file)?;
+            writeln!(out, "\nThe last seconds: {}", file.display())?;
+        }
+        Ok(())
+    })
+}
