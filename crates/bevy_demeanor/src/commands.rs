@@ -15,6 +15,7 @@ use log::debug;
 use crate::follow::{Followers, Log};
 use crate::machine::Machine;
 use crate::owner::EntityOwner;
+use crate::waiting::NextLook;
 
 /// The methods of a machine on `commands.entity(enemy)`.
 ///
@@ -107,6 +108,22 @@ pub trait MachineCommands {
     where
         T::Message: 'static;
 
+    /// Sets a timer that lasts as long as the machine: asks for a change to `to` when the owner's clock has advanced by
+    /// `seconds`. The pass carries it out (rule 25).
+    fn change_state_after<T: EntityOwner>(&mut self, seconds: f64, to: impl IntoState<T>) -> &mut Self;
+
+    /// Sets a timer that lasts as long as the machine: sends a message when the owner's clock has advanced by `seconds`.
+    fn send_after<T: EntityOwner<Message: Send + Sync>>(&mut self, seconds: f64, message: T::Message) -> &mut Self;
+
+    /// Puts the machine to sleep: its states are not updated until it wakes (rule 26).
+    fn sleep<T: EntityOwner>(&mut self) -> &mut Self;
+
+    /// Puts the machine to sleep for a number of seconds by the owner's clock.
+    fn sleep_for<T: EntityOwner>(&mut self, seconds: f64) -> &mut Self;
+
+    /// Wakes the machine.
+    fn wake<T: EntityOwner>(&mut self) -> &mut Self;
+
     /// Exits the active states; the machine then has none. Removing the component instead calls nothing.
     fn stop_machine<T: EntityOwner>(&mut self) -> &mut Self;
 }
@@ -165,6 +182,33 @@ impl MachineCommands for EntityCommands<'_> {
     {
         queue::<T>(self, "send", move |machine, owner, cx| {
             machine.send(owner, &message, cx);
+        })
+    }
+
+    fn change_state_after<T: EntityOwner>(&mut self, seconds: f64, to: impl IntoState<T>) -> &mut Self {
+        let to = to.into_state();
+        queue(self, "change_state_after", move |machine, owner, cx| {
+            machine.change_state_after(owner, seconds, to, cx);
+        })
+    }
+
+    fn send_after<T: EntityOwner<Message: Send + Sync>>(&mut self, seconds: f64, message: T::Message) -> &mut Self {
+        queue::<T>(self, "send_after", move |machine, owner, cx| {
+            machine.send_after(owner, seconds, message, cx);
+        })
+    }
+
+    fn sleep<T: EntityOwner>(&mut self) -> &mut Self {
+        queue::<T>(self, "sleep", |machine, _, _| machine.sleep())
+    }
+
+    fn sleep_for<T: EntityOwner>(&mut self, seconds: f64) -> &mut Self {
+        queue::<T>(self, "sleep_for", move |machine, owner, cx| machine.sleep_for(owner, seconds, cx))
+    }
+
+    fn wake<T: EntityOwner>(&mut self) -> &mut Self {
+        queue::<T>(self, "wake", |machine, _, _| {
+            machine.wake();
         })
     }
 
@@ -236,9 +280,13 @@ fn reach_machine<T: EntityOwner>(
     cx: &mut T::Context<'_>,
     act: impl FnOnce(&mut MachineMut<'_, T>, &mut T, &mut T::Context<'_>),
 ) -> bool {
+    // As long as a callback may panic.
+    machine.next_look = NextLook::UNKNOWN;
     let has_changed = !machine.is_started() && machine.start(steps.as_deref_mut(), owner, cx);
     let was_started = machine.is_started();
     let mut recorded = machine.machine.recording(steps);
     act(&mut recorded, owner, cx);
-    has_changed || recorded.has_changed() || machine.is_started() != was_started
+    let has_changed = has_changed || recorded.has_changed();
+    machine.ask_next_look();
+    has_changed || machine.is_started() != was_started
 }

@@ -83,6 +83,7 @@ mod marker;
 mod owner;
 mod plugin;
 mod update;
+mod waiting;
 
 pub use commands::MachineCommands;
 pub use context::EntityContext;

@@ -6,6 +6,8 @@ use core::ops::Deref;
 use bevy_ecs::component::Component;
 use demeanor::{IntoState, Owner, StateMachine, Step};
 
+use crate::waiting::NextLook;
+
 /// The state machine of an entity that has the component `T`.
 ///
 /// It dereferences to [`StateMachine`], for queries; from outside, its state is changed by the methods of
@@ -15,6 +17,10 @@ use demeanor::{IntoState, Owner, StateMachine, Step};
 /// `Changed<Machine<T>>` holds for the entities whose machine has made a change of state or was stopped, and for those with a
 /// new one.
 /// A clone of the entity is in the same state, with no callback.
+///
+/// A machine that has nothing to do, because it is asleep or in a passive state, costs a pass the look at one word until it
+/// wakes or a timer is due ([`next_wake`](StateMachine::next_wake)). Its owner is not touched then, and does not count as
+/// changed.
 ///
 /// # Examples
 ///
@@ -40,6 +46,8 @@ use demeanor::{IntoState, Owner, StateMachine, Step};
 #[component(clone_behavior = clone::<Self>())]
 pub struct Machine<T: Owner> {
     pub(crate) machine: StateMachine<T>,
+    /// No later than the machine has something to do.
+    pub(crate) next_look: NextLook,
 }
 
 impl<T: Owner> Machine<T> {
@@ -73,20 +81,56 @@ impl<T: Owner> Machine<T> {
         if !machine.is_started() {
             machine.set_entered(0.0);
         }
-        Self { machine }
+        machine.into()
     }
 
     /// Gives the machine a state that runs beside every other.
     #[must_use]
     pub fn with_global(mut self, global: impl IntoState<T>) -> Self {
-        self.machine.set_global(global);
+        self.bypass().set_global(global);
         self
+    }
+
+    /// Wakes the machine. Returns whether it was asleep.
+    ///
+    /// Through a `Query<&mut Machine<T>>`, this makes `Changed<Machine<T>>` hold, as any write does. The command
+    /// [`wake`](crate::MachineCommands::wake) does not.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use bevy_demeanor::Machine;
+    /// use demeanor::{Owner, State, StateMachine};
+    ///
+    /// struct Enemy;
+    /// impl Owner for Enemy {
+    ///     type Context<'a> = ();
+    ///     type Message = ();
+    /// }
+    /// struct Guard;
+    /// impl State<Enemy> for Guard {}
+    ///
+    /// let mut saved = StateMachine::new(&Guard);
+    /// saved.sleep();
+    /// let mut machine = Machine::<Enemy>::started(saved);
+    /// assert!(machine.is_asleep());
+    /// assert!(machine.wake());
+    /// assert!(!machine.is_asleep());
+    /// ```
+    pub fn wake(&mut self) -> bool {
+        self.bypass().wake()
     }
 
     /// Returns the machine itself, for edits that the plugin does not see: no marker follows a change made here until the
     /// plugin sees the next one, and no event tells of it.
     pub fn bypass(&mut self) -> &mut StateMachine<T> {
+        self.next_look = NextLook::UNKNOWN;
         &mut self.machine
+    }
+
+    /// Asks the machine when the pass has to look at it next.
+    pub(crate) fn ask_next_look(&mut self) {
+        self.next_look = self.machine.next_wake().into();
     }
 
     /// Starts a machine whose current state has not been entered. Returns whether it has changed state.
@@ -106,7 +150,7 @@ impl<T: Owner> Machine<T> {
 /// Takes a machine as it is: the next pass enters its current state, unless that has been entered already.
 impl<T: Owner> From<StateMachine<T>> for Machine<T> {
     fn from(machine: StateMachine<T>) -> Self {
-        Self { machine }
+        Self { machine, next_look: NextLook::UNKNOWN }
     }
 }
 
@@ -120,7 +164,7 @@ impl<T: Owner> Deref for Machine<T> {
 
 impl<T: Owner> Clone for Machine<T> {
     fn clone(&self) -> Self {
-        Self { machine: self.machine.clone() }
+        Self { machine: self.machine.clone(), next_look: self.next_look }
     }
 }
 
