@@ -133,6 +133,11 @@ impl<T: Owner> Machine<T> {
         self.next_look = self.machine.next_wake().into();
     }
 
+    /// Whether there is a current state, and it has not been entered.
+    pub(crate) fn is_to_be_started(&self) -> bool {
+        !self.is_started() && self.current().is_some()
+    }
+
     /// Starts a machine whose current state has not been entered. Returns whether it has changed state.
     #[cold]
     pub(crate) fn start(&mut self, steps: Option<&mut Vec<Step<T>>>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {

@@ -127,9 +127,12 @@ fn update_in_order<T: EntityOwner>(
     }
     for (entity, mut owner, mut marked) in machines {
         let machine = marked.bypass_change_detection();
-        if has_something_to_do(entity, machine, &mut cx, &mut waited)
-            && update_one::<T>(entity, &mut owner, machine, &mut cx, log.as_deref_mut())
-        {
+        let has_changed = match look(entity, machine, &mut cx, &mut waited) {
+            Look::Update => update_one::<T>(entity, &mut owner, machine, &mut cx, log.as_deref_mut()),
+            Look::UpdateDue => update_due::<T>(entity, &mut owner, machine, &mut cx, log.as_deref_mut()),
+            Look::PassOver => false,
+        };
+        if has_changed {
             marked.set_changed();
         }
     }
@@ -223,54 +226,74 @@ impl<'w, T: EntityOwner> Rows<'w, T> {
         for ((entity, (owner, owner_changed)), (machine, machine_changed)) in
             self.entities.iter().zip(owners).zip(machines)
         {
-            if has_something_to_do(*entity, machine, cx, &mut waited) {
-                *owner_changed = self.now;
-                if update_one(*entity, owner, machine, cx, log.as_deref_mut()) {
-                    *machine_changed = self.now;
+            let has_changed = match look(*entity, machine, cx, &mut waited) {
+                Look::Update => {
+                    *owner_changed = self.now;
+                    update_one(*entity, owner, machine, cx, log.as_deref_mut())
                 }
+                Look::UpdateDue => {
+                    *owner_changed = self.now;
+                    update_due(*entity, owner, machine, cx, log.as_deref_mut())
+                }
+                Look::PassOver => continue,
+            };
+            if has_changed {
+                *machine_changed = self.now;
             }
         }
         waited
     }
 }
 
-/// Whether a machine is to be looked at in this pass. Notes what its clock shows, if it sleeps until that shows another time.
+/// What is to be done about a machine in this pass.
+enum Look {
+    /// It has something to do in every tick.
+    Update,
+    /// It was not known to have something to do, or has waited until now.
+    UpdateDue,
+    PassOver,
+}
+
+/// Looks at a machine. Notes what its clock shows, if it waits until that shows another time.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "as above")]
-fn has_something_to_do<T: EntityOwner>(
+fn look<T: EntityOwner>(
     entity: Entity,
     machine: &mut Machine<T>,
     cx: &mut T::Context<'_>,
     waited: &mut Option<f64>,
-) -> bool {
-    if machine.next_look.is_unknown() {
-        if is_to_be_started(machine) {
-            return true;
-        }
-        machine.ask_next_look();
+) -> Look {
+    if machine.next_look.is_every_tick() {
+        return Look::Update;
+    }
+    if machine.next_look.is_unknown() && !find_out(machine) {
+        return Look::UpdateDue;
     }
     let next_look = machine.next_look;
-    if next_look.is_every_tick() {
-        return true;
-    }
     if next_look.is_never() {
-        return false;
+        return Look::PassOver;
     }
     // An owner may have a clock of its own.
     T::visit(cx, entity);
     let now = T::now(cx);
-    let is_due = next_look.is_due(now);
-    if !is_due {
-        *waited = Some(now);
+    if next_look.is_due(now) {
+        return Look::UpdateDue;
     }
-    is_due
+    *waited = Some(now);
+    Look::PassOver
 }
 
-fn is_to_be_started<T: EntityOwner>(machine: &Machine<T>) -> bool {
-    !machine.is_started() && machine.current().is_some()
+/// Finds out when a machine has to be looked at. Returns `false` if it has to be started, which is now.
+#[cold]
+fn find_out<T: EntityOwner>(machine: &mut Machine<T>) -> bool {
+    let is_to_be_started = machine.is_to_be_started();
+    if !is_to_be_started {
+        machine.ask_next_look();
+    }
+    !is_to_be_started
 }
 
-/// Starts the machine if its current state has not been entered, and updates it. Returns whether it has changed state.
+/// Updates a machine that has something to do in every tick. Returns whether it has changed state.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "as above")]
 fn update_one<T: EntityOwner>(
@@ -281,21 +304,37 @@ fn update_one<T: EntityOwner>(
     mut log: Option<&mut Log<T>>,
 ) -> bool {
     T::visit(cx, entity);
-    let mut steps = log.as_deref_mut().map(|log| log.visit(entity));
-    let mut has_changed = false;
-    let had_waited = !machine.next_look.is_every_tick();
-    if had_waited {
-        // As long as a callback may panic.
-        machine.next_look = NextLook::UNKNOWN;
-        has_changed = is_to_be_started(machine) && machine.start(steps.as_deref_mut(), owner, cx);
+    let mut recorded = machine.machine.recording(log.as_deref_mut().map(|log| log.visit(entity)));
+    recorded.update(owner, cx);
+    let has_changed = recorded.has_changed();
+    // Without a change, it has something to do in every tick until it sleeps.
+    if has_changed || machine.is_asleep() {
+        machine.ask_next_look();
     }
+    if let Some(log) = log {
+        log.close();
+    }
+    has_changed
+}
+
+/// Starts a machine if its current state has not been entered, and updates it. Returns whether it has changed state.
+#[inline(never)]
+fn update_due<T: EntityOwner>(
+    entity: Entity,
+    owner: &mut T,
+    machine: &mut Machine<T>,
+    cx: &mut T::Context<'_>,
+    mut log: Option<&mut Log<T>>,
+) -> bool {
+    // As long as a callback may panic.
+    machine.next_look = NextLook::UNKNOWN;
+    T::visit(cx, entity);
+    let mut steps = log.as_deref_mut().map(|log| log.visit(entity));
+    let mut has_changed = machine.is_to_be_started() && machine.start(steps.as_deref_mut(), owner, cx);
     let mut recorded = machine.machine.recording(steps);
     recorded.update(owner, cx);
     has_changed |= recorded.has_changed();
-    // Nothing else makes a machine wait that has something to do in every tick.
-    if has_changed || had_waited || machine.is_asleep() {
-        machine.ask_next_look();
-    }
+    machine.ask_next_look();
     if let Some(log) = log {
         log.close();
     }
