@@ -233,7 +233,7 @@ fn queue<'c, 'w, T: EntityOwner>(
 struct Reach<T: EntityOwner>(Option<SystemState<Reached<T>>>);
 
 type Reached<T> = (
-    Query<'static, 'static, (&'static mut T, &'static mut Machine<T>), Allow<Disabled>>,
+    Query<'static, 'static, (&'static mut T, &'static mut Machine<T>, &'static mut NextLook<T>), Allow<Disabled>>,
     ParamSet<'static, 'static, (<T as EntityOwner>::Param,)>,
     Commands<'static, 'static>,
 );
@@ -251,13 +251,16 @@ fn reach<T: EntityOwner>(
     let mut log = Log::default();
     {
         let (mut machines, mut param, mut commands) = state.get_mut(world)?;
-        if let Ok((mut owner, mut machine)) = machines.get_mut(entity) {
+        if let Ok((mut owner, mut machine, mut next_look)) = machines.get_mut(entity) {
             let mut cx = T::context(param.p0(), commands.reborrow());
             T::visit(&mut cx, entity);
             let steps = is_followed.then(|| log.visit(entity));
+            // As long as a callback may panic.
+            next_look.forget();
             if reach_machine(machine.bypass_change_detection(), steps, &mut owner, &mut cx, act) {
                 machine.set_changed();
             }
+            next_look.ask(&machine);
         } else {
             debug!("{command} of entity {entity} ignored: there is no {} with a machine", type_name::<T>());
         }
@@ -280,13 +283,10 @@ fn reach_machine<T: EntityOwner>(
     cx: &mut T::Context<'_>,
     act: impl FnOnce(&mut MachineMut<'_, T>, &mut T, &mut T::Context<'_>),
 ) -> bool {
-    // As long as a callback may panic.
-    machine.next_look = NextLook::UNKNOWN;
     let has_changed = !machine.is_started() && machine.start(steps.as_deref_mut(), owner, cx);
     let was_started = machine.is_started();
     let mut recorded = machine.machine.recording(steps);
     act(&mut recorded, owner, cx);
     let has_changed = has_changed || recorded.has_changed();
-    machine.ask_next_look();
     has_changed || machine.is_started() != was_started
 }

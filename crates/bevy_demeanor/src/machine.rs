@@ -6,7 +6,7 @@ use core::ops::Deref;
 use bevy_ecs::component::Component;
 use demeanor::{IntoState, Owner, StateMachine, Step};
 
-use crate::waiting::NextLook;
+use crate::waiting::{NextLook, forget};
 
 /// The state machine of an entity that has the component `T`.
 ///
@@ -43,11 +43,10 @@ use crate::waiting::NextLook;
 /// assert!(world.get::<Machine<Enemy>>(enemy).unwrap().is_in_state(&Idle));
 /// ```
 #[derive(Component)]
-#[component(clone_behavior = clone::<Self>())]
+#[component(clone_behavior = clone::<Self>(), on_insert = forget::<T>)]
+#[require(NextLook<T>)]
 pub struct Machine<T: Owner> {
     pub(crate) machine: StateMachine<T>,
-    /// No later than the machine has something to do.
-    pub(crate) next_look: NextLook,
 }
 
 impl<T: Owner> Machine<T> {
@@ -87,14 +86,14 @@ impl<T: Owner> Machine<T> {
     /// Gives the machine a state that runs beside every other.
     #[must_use]
     pub fn with_global(mut self, global: impl IntoState<T>) -> Self {
-        self.bypass().set_global(global);
+        self.machine.set_global(global);
         self
     }
 
     /// Wakes the machine. Returns whether it was asleep.
     ///
-    /// Through a `Query<&mut Machine<T>>`, this makes `Changed<Machine<T>>` hold, as any write does. The command
-    /// [`wake`](crate::MachineCommands::wake) does not.
+    /// Through a `Query<&mut Machine<T>>`, this makes `Changed<Machine<T>>` hold, as any write does, which is how the pass
+    /// learns of it. The command [`wake`](crate::MachineCommands::wake) does not.
     ///
     /// # Examples
     ///
@@ -118,19 +117,16 @@ impl<T: Owner> Machine<T> {
     /// assert!(!machine.is_asleep());
     /// ```
     pub fn wake(&mut self) -> bool {
-        self.bypass().wake()
+        self.machine.wake()
     }
 
     /// Returns the machine itself, for edits that the plugin does not see: no marker follows a change made here until the
     /// plugin sees the next one, and no event tells of it.
+    ///
+    /// A pass that skips the entity, because its machine had nothing to do, learns of the edit from the component's change tick:
+    /// do not bypass Bevy's change detection as well.
     pub fn bypass(&mut self) -> &mut StateMachine<T> {
-        self.next_look = NextLook::UNKNOWN;
         &mut self.machine
-    }
-
-    /// Asks the machine when the pass has to look at it next.
-    pub(crate) fn ask_next_look(&mut self) {
-        self.next_look = self.machine.next_wake().into();
     }
 
     /// Whether there is a current state, and it has not been entered.
@@ -155,7 +151,7 @@ impl<T: Owner> Machine<T> {
 /// Takes a machine as it is: the next pass enters its current state, unless that has been entered already.
 impl<T: Owner> From<StateMachine<T>> for Machine<T> {
     fn from(machine: StateMachine<T>) -> Self {
-        Self { machine, next_look: NextLook::UNKNOWN }
+        Self { machine }
     }
 }
 
@@ -169,7 +165,7 @@ impl<T: Owner> Deref for Machine<T> {
 
 impl<T: Owner> Clone for Machine<T> {
     fn clone(&self) -> Self {
-        Self { machine: self.machine.clone(), next_look: self.next_look }
+        Self { machine: self.machine.clone() }
     }
 }
 

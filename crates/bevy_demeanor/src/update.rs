@@ -3,7 +3,9 @@
 use core::any::type_name;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use bevy_ecs::change_detection::{ContiguousComponentTicksMut, ContiguousMut, DetectChangesMut, Tick};
+use bevy_ecs::change_detection::{
+    ContiguousComponentTicksMut, ContiguousMut, DetectChanges, DetectChangesMut, Tick,
+};
 use bevy_ecs::component::Component;
 use bevy_ecs::entity::{Entities, Entity, EntityAllocator, EntityHashSet};
 use bevy_ecs::name::Name;
@@ -25,7 +27,7 @@ const CHUNK: usize = 1024;
 
 /// Updates the machines of all entities, one after the other.
 pub(crate) fn update_machines<T: EntityOwner>(
-    mut machines: Query<(Entity, &mut T, &mut Machine<T>)>,
+    mut machines: Query<(Entity, &mut T, &mut Machine<T>, &mut NextLook<T>)>,
     mut param: ParamSet<(T::Param,)>,
     mut commands: Commands,
     followers: Res<Followers<T>>,
@@ -42,7 +44,7 @@ pub(crate) fn update_machines<T: EntityOwner>(
 
 /// Updates the machines of all entities, in chunks, on all threads.
 pub(crate) fn update_machines_in_parallel<T: ParallelOwner + Send>(
-    mut machines: Query<(Entity, &mut T, &mut Machine<T>)>,
+    mut machines: Query<(Entity, &mut T, &mut Machine<T>, &mut NextLook<T>)>,
     mut param: ParamSet<(T::Param,)>,
     mut commands: Commands,
     (allocator, entities): (&EntityAllocator, &Entities),
@@ -112,7 +114,7 @@ fn watch_clock<T>(clock: &mut Standstill, waited: Option<f64>) {
 
 /// Returns what the clock shows, if anybody sleeps until it shows another time.
 fn update_in_order<T: EntityOwner>(
-    machines: &mut Query<(Entity, &mut T, &mut Machine<T>)>,
+    machines: &mut Query<(Entity, &mut T, &mut Machine<T>, &mut NextLook<T>)>,
     param: &mut ParamSet<(T::Param,)>,
     mut commands: Commands,
     mut log: Option<&mut Log<T>>,
@@ -125,11 +127,13 @@ fn update_in_order<T: EntityOwner>(
         }
         return waited;
     }
-    for (entity, mut owner, mut marked) in machines {
+    for (entity, mut owner, mut marked, mut next_look) in machines {
+        let is_edited = marked.is_changed();
+        let next_look = next_look.bypass_change_detection();
         let machine = marked.bypass_change_detection();
-        let has_changed = match look(entity, machine, &mut cx, &mut waited) {
-            Look::Update => update_one::<T>(entity, &mut owner, machine, &mut cx, log.as_deref_mut()),
-            Look::UpdateDue => update_due::<T>(entity, &mut owner, machine, &mut cx, log.as_deref_mut()),
+        let has_changed = match look(entity, machine, next_look, is_edited, &mut cx, &mut waited) {
+            Look::Update => update_one::<T>(entity, &mut owner, machine, next_look, &mut cx, log.as_deref_mut()),
+            Look::UpdateDue => update_due::<T>(entity, &mut owner, machine, next_look, &mut cx, log.as_deref_mut()),
             Look::PassOver => false,
         };
         if has_changed {
@@ -144,7 +148,12 @@ struct Table<'w, T: EntityOwner> {
     entities: &'w [Entity],
     owners: Column<'w, T>,
     machines: Column<'w, Machine<T>>,
+    next_looks: &'w mut [NextLook<T>],
 }
+
+/// A table as Bevy gives it.
+type Contiguous<'w, T> =
+    (&'w [Entity], ContiguousMut<'w, T>, ContiguousMut<'w, Machine<T>>, ContiguousMut<'w, NextLook<T>>);
 
 struct Column<'w, C> {
     values: &'w mut [C],
@@ -164,18 +173,21 @@ impl<'w, C: Component> Column<'w, C> {
 }
 
 impl<'w, T: EntityOwner> Table<'w, T> {
-    fn new((entities, owners, machines): (&'w [Entity], ContiguousMut<'w, T>, ContiguousMut<'w, Machine<T>>)) -> Self {
-        Self { entities, owners: Column::new(owners), machines: Column::new(machines) }
+    fn new((entities, owners, machines, next_looks): Contiguous<'w, T>) -> Self {
+        let (next_looks, _) = ContiguousMut::bypass_change_detection_split(next_looks);
+        Self { entities, owners: Column::new(owners), machines: Column::new(machines), next_looks }
     }
 
     fn rows(&mut self) -> Rows<'_, T> {
-        let now = self.machines.ticks.this_run();
+        let (before, now) = (self.machines.ticks.last_run(), self.machines.ticks.this_run());
         Rows {
             entities: self.entities,
             owners: self.owners.values,
             owners_changed: self.owners.ticks.changed_mut(),
             machines: self.machines.values,
             machines_changed: self.machines.ticks.changed_mut(),
+            next_looks: self.next_looks,
+            before,
             now,
         }
     }
@@ -188,6 +200,9 @@ struct Rows<'w, T: EntityOwner> {
     owners_changed: &'w mut [Tick],
     machines: &'w mut [Machine<T>],
     machines_changed: &'w mut [Tick],
+    next_looks: &'w mut [NextLook<T>],
+    /// When the pass ran last.
+    before: Tick,
     now: Tick,
 }
 
@@ -195,14 +210,17 @@ impl<'w, T: EntityOwner> Rows<'w, T> {
     fn chunks(self) -> impl Iterator<Item = Rows<'w, T>> {
         let owners = self.owners.chunks_mut(CHUNK).zip(self.owners_changed.chunks_mut(CHUNK));
         let machines = self.machines.chunks_mut(CHUNK).zip(self.machines_changed.chunks_mut(CHUNK));
-        let now = self.now;
-        self.entities.chunks(CHUNK).zip(owners).zip(machines).map(
-            move |((entities, (owners, owners_changed)), (machines, machines_changed))| Rows {
+        let entities = self.entities.chunks(CHUNK).zip(self.next_looks.chunks_mut(CHUNK));
+        let (before, now) = (self.before, self.now);
+        entities.zip(owners).zip(machines).map(
+            move |(((entities, next_looks), (owners, owners_changed)), (machines, machines_changed))| Rows {
                 entities,
                 owners,
                 owners_changed,
                 machines,
                 machines_changed,
+                next_looks,
+                before,
                 now,
             },
         )
@@ -223,17 +241,19 @@ impl<'w, T: EntityOwner> Rows<'w, T> {
         let mut waited = None;
         let owners = self.owners.iter_mut().zip(self.owners_changed);
         let machines = self.machines.iter_mut().zip(self.machines_changed);
-        for ((entity, (owner, owner_changed)), (machine, machine_changed)) in
-            self.entities.iter().zip(owners).zip(machines)
+        let entities = self.entities.iter().zip(self.next_looks);
+        for (((entity, next_look), (owner, owner_changed)), (machine, machine_changed)) in
+            entities.zip(owners).zip(machines)
         {
-            let has_changed = match look(*entity, machine, cx, &mut waited) {
+            let is_edited = machine_changed.is_newer_than(self.before, self.now);
+            let has_changed = match look(*entity, machine, next_look, is_edited, cx, &mut waited) {
                 Look::Update => {
                     *owner_changed = self.now;
-                    update_one(*entity, owner, machine, cx, log.as_deref_mut())
+                    update_one(*entity, owner, machine, next_look, cx, log.as_deref_mut())
                 }
                 Look::UpdateDue => {
                     *owner_changed = self.now;
-                    update_due(*entity, owner, machine, cx, log.as_deref_mut())
+                    update_due(*entity, owner, machine, next_look, cx, log.as_deref_mut())
                 }
                 Look::PassOver => continue,
             };
@@ -254,22 +274,26 @@ enum Look {
     PassOver,
 }
 
-/// Looks at a machine. Notes what its clock shows, if it waits until that shows another time.
+/// Looks when there is something to do for a machine, which is not touched until then, unless it is edited. Notes what its clock shows, if it waits until that shows another time.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "as above")]
 fn look<T: EntityOwner>(
     entity: Entity,
-    machine: &mut Machine<T>,
+    machine: &Machine<T>,
+    next_look: &mut NextLook<T>,
+    is_edited: bool,
     cx: &mut T::Context<'_>,
     waited: &mut Option<f64>,
 ) -> Look {
-    if machine.next_look.is_every_tick() {
+    if next_look.is_every_tick() && !is_edited {
         return Look::Update;
     }
-    if machine.next_look.is_unknown() && !find_out(machine) {
-        return Look::UpdateDue;
+    if next_look.is_unknown() || is_edited {
+        if machine.is_to_be_started() {
+            return Look::UpdateDue;
+        }
+        next_look.ask(machine);
     }
-    let next_look = machine.next_look;
     if next_look.is_never() {
         return Look::PassOver;
     }
@@ -283,16 +307,6 @@ fn look<T: EntityOwner>(
     Look::PassOver
 }
 
-/// Finds out when a machine has to be looked at. Returns `false` if it has to be started, which is now.
-#[cold]
-fn find_out<T: EntityOwner>(machine: &mut Machine<T>) -> bool {
-    let is_to_be_started = machine.is_to_be_started();
-    if !is_to_be_started {
-        machine.ask_next_look();
-    }
-    !is_to_be_started
-}
-
 /// Updates a machine that has something to do in every tick. Returns whether it has changed state.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "as above")]
@@ -300,6 +314,7 @@ fn update_one<T: EntityOwner>(
     entity: Entity,
     owner: &mut T,
     machine: &mut Machine<T>,
+    next_look: &mut NextLook<T>,
     cx: &mut T::Context<'_>,
     mut log: Option<&mut Log<T>>,
 ) -> bool {
@@ -309,7 +324,7 @@ fn update_one<T: EntityOwner>(
     let has_changed = recorded.has_changed();
     // Without a change, it has something to do in every tick until it sleeps.
     if has_changed || machine.is_asleep() {
-        machine.ask_next_look();
+        next_look.ask(machine);
     }
     if let Some(log) = log {
         log.close();
@@ -323,18 +338,19 @@ fn update_due<T: EntityOwner>(
     entity: Entity,
     owner: &mut T,
     machine: &mut Machine<T>,
+    next_look: &mut NextLook<T>,
     cx: &mut T::Context<'_>,
     mut log: Option<&mut Log<T>>,
 ) -> bool {
     // As long as a callback may panic.
-    machine.next_look = NextLook::UNKNOWN;
+    next_look.forget();
     T::visit(cx, entity);
     let mut steps = log.as_deref_mut().map(|log| log.visit(entity));
     let mut has_changed = machine.is_to_be_started() && machine.start(steps.as_deref_mut(), owner, cx);
     let mut recorded = machine.machine.recording(steps);
     recorded.update(owner, cx);
     has_changed |= recorded.has_changed();
-    machine.ask_next_look();
+    next_look.ask(machine);
     if let Some(log) = log {
         log.close();
     }

@@ -1,47 +1,79 @@
 //! What the pass knows of those who wait: when to look at a machine next, and whether their clock stands.
 
-use demeanor::NextWake;
+use core::marker::PhantomData;
 
-/// When the pass next has to look at a machine: one word, kept beside the machine, so that a pass reads nothing else of those
-/// who sleep.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct NextLook(f64);
+use bevy_ecs::component::Component;
+use bevy_ecs::lifecycle::HookContext;
+use bevy_ecs::world::DeferredWorld;
+use demeanor::{NextWake, Owner};
 
-impl NextLook {
-    /// Nobody has asked the machine since it was made or edited. It may have to be started.
-    pub(crate) const UNKNOWN: Self = Self(f64::NAN);
+use crate::machine::Machine;
 
+/// When the pass next has to look at a machine. A component of its own, so that a pass reads nothing else of those who sleep:
+/// in the machine, it would be read with a whole cache line, at six times the cost.
+#[derive(Component)]
+#[component(clone_behavior = clone::<Self>())]
+pub(crate) struct NextLook<T: Owner> {
+    /// In seconds by the owner's clock; no later than the machine has something to do.
+    at: f64,
+    of: PhantomData<fn() -> T>,
+}
+
+impl<T: Owner> NextLook<T> {
     const EVERY_TICK: f64 = f64::NEG_INFINITY;
 
-    #[inline]
-    pub(crate) fn is_every_tick(self) -> bool {
-        self.0 == Self::EVERY_TICK
+    /// Has the machine asked: it is new, or was edited, or a callback may panic.
+    pub(crate) fn forget(&mut self) {
+        self.at = f64::NAN;
     }
 
     #[inline]
-    pub(crate) fn is_unknown(self) -> bool {
-        self.0.is_nan()
+    pub(crate) fn ask(&mut self, machine: &Machine<T>) {
+        self.at = match machine.next_wake() {
+            NextWake::EveryTick => Self::EVERY_TICK,
+            NextWake::At(seconds) => seconds,
+            NextWake::Never => f64::INFINITY,
+        };
     }
 
     #[inline]
-    pub(crate) fn is_never(self) -> bool {
-        self.0 == f64::INFINITY
+    pub(crate) fn is_every_tick(&self) -> bool {
+        self.at == Self::EVERY_TICK
+    }
+
+    #[inline]
+    pub(crate) fn is_unknown(&self) -> bool {
+        self.at.is_nan()
+    }
+
+    #[inline]
+    pub(crate) fn is_never(&self) -> bool {
+        self.at == f64::INFINITY
     }
 
     /// Whether it is time, by a clock that may show no number: what that means is for the machine to say.
     #[inline]
-    pub(crate) fn is_due(self, now: f64) -> bool {
-        now >= self.0 || now.is_nan()
+    pub(crate) fn is_due(&self, now: f64) -> bool {
+        now >= self.at || now.is_nan()
     }
 }
 
-impl From<NextWake> for NextLook {
-    fn from(next: NextWake) -> Self {
-        Self(match next {
-            NextWake::EveryTick => Self::EVERY_TICK,
-            NextWake::At(seconds) => seconds,
-            NextWake::Never => f64::INFINITY,
-        })
+impl<T: Owner> Default for NextLook<T> {
+    fn default() -> Self {
+        Self { at: f64::NAN, of: PhantomData }
+    }
+}
+
+impl<T: Owner> Clone for NextLook<T> {
+    fn clone(&self) -> Self {
+        Self { ..*self }
+    }
+}
+
+/// Forgets what was known of the machine that an entity had before.
+pub(crate) fn forget<T: Owner>(mut world: DeferredWorld, inserted: HookContext) {
+    if let Some(mut next_look) = world.get_mut::<NextLook<T>>(inserted.entity) {
+        next_look.forget();
     }
 }
 

@@ -169,6 +169,24 @@ fn a_machine_that_is_woken_or_edited_in_a_query_is_looked_at() {
 }
 
 #[test]
+fn a_machine_that_takes_the_place_of_another_is_started_whether_that_slept_or_not() {
+    for plugin in plugins() {
+        let mut app = app(plugin);
+        let entity = spawn(&mut app, Machine::new(&Rest));
+        app.world_mut().entity_mut(entity).insert(Machine::<Soldier>::new(&Idle));
+        assert_eq!(tick(&mut app, entity, 1.0), ["enter Idle", "update Idle"]);
+        *app.world_mut().get_mut::<Machine<Soldier>>(entity).unwrap() = Machine::new(&Rest);
+        assert_eq!(tick(&mut app, entity, 1.0), ["enter Rest"]);
+        *app.world_mut().get_mut::<Machine<Soldier>>(entity).unwrap() = Machine::new(&Patrol);
+        assert_eq!(tick(&mut app, entity, 1.0), ["enter Patrol", "update Patrol"]);
+        app.world_mut().entity_mut(entity).remove::<Machine<Soldier>>();
+        assert_eq!(tick(&mut app, entity, 1.0), NOTHING);
+        app.world_mut().entity_mut(entity).insert(Machine::<Soldier>::new(&Nap));
+        assert_eq!(tick(&mut app, entity, 1.0), ["enter Nap"]);
+    }
+}
+
+#[test]
 fn a_machine_that_comes_asleep_stays_asleep_and_so_does_a_clone_of_its_entity() {
     for plugin in plugins() {
         let mut app = app(plugin);
@@ -178,7 +196,10 @@ fn a_machine_that_comes_asleep_stays_asleep_and_so_does_a_clone_of_its_entity() 
         let entity = app.world_mut().spawn((Soldier::default(), Machine::from(saved))).id();
         assert_eq!(tick(&mut app, entity, 1.0), NOTHING);
         let machine = Machine::clone(app.world().get::<Machine<Soldier>>(entity).unwrap());
-        let clone = app.world_mut().spawn((Soldier::default(), machine)).id();
+        let clone = app.world_mut().entity_mut(entity).clone_and_spawn_with_opt_out(|all| _ = all.deny::<Soldier>());
+        app.world_mut().entity_mut(clone).insert(Soldier::default());
+        let heir = app.world_mut().spawn((Soldier::default(), machine)).id();
+        assert_eq!(tick(&mut app, heir, 1.0), NOTHING);
         assert_eq!(tick(&mut app, clone, 1.0), NOTHING);
         give(&mut app, clone, |soldier| _ = soldier.wake::<Soldier>());
         assert_eq!(tick(&mut app, clone, 1.0), ["update Idle"]);
