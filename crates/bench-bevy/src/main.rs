@@ -77,8 +77,11 @@ fn rows(entities: u32, period: u32) -> Vec<Row> {
 /// How many of a hundred entities sleep, in the tables of waiting.
 const PERCENT_ASLEEP: [u32; 4] = [0, 50, 90, 99];
 
-fn waiting_rows(entities: u32, percent_asleep: u32) -> Vec<Row> {
-    let crowd = waiting::Crowd { entities, percent_asleep };
+/// How many seconds a nap lasts at least, in the tables of waiting.
+const LEAST_SECONDS: [f32; 2] = [1.0, 10.0];
+
+fn waiting_rows(crowd: waiting::Crowd) -> Vec<Row> {
+    let entities = crowd.entities;
     vec![
         row!("timer component by hand, polled", entities, waiting::with_timer_component(crowd), waiting::checksum),
         row!("bevy_demeanor that polls", entities, waiting::polling(crowd), waiting::checksum),
@@ -141,8 +144,14 @@ fn main() -> Result<(), lexopt::Error> {
         }
     }
     if is_waiting {
-        for percent in PERCENT_ASLEEP {
-            measure(&format!("{percent} % of the entities sleep"), waiting_rows(entities, percent), 60, rounds, &only);
+        for least in LEAST_SECONDS {
+            for percent_asleep in PERCENT_ASLEEP {
+                let crowd = waiting::Crowd { entities, percent_asleep, least };
+                let most = least * 10.0;
+                let heading =
+                    format!("{percent_asleep} % of the entities sleep, for {least} to {most} seconds at a time");
+                measure(&heading, waiting_rows(crowd), 60, rounds, &only);
+            }
         }
         return Ok(());
     }

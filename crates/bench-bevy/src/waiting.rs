@@ -1,5 +1,4 @@
-//! The rows of waiting: some entities work in every tick; the others sleep for 1 to 10 seconds, are up for one tick, and sleep
-//! again.
+//! The rows of waiting: some entities work in every tick; the others sleep for some seconds, are up for one tick, and sleep again.
 
 use bevy_app::{App, Update};
 use bevy_demeanor::{EntityOwner, Machine, MachineCommands, StateMachinePlugin};
@@ -20,14 +19,17 @@ pub struct Sleeper {
     worked: u32,
     naps: u32,
     stretched: u32,
-    rest: [u32; 6],
+    /// How many seconds a nap lasts at least; at most, ten times as many.
+    least: f32,
+    rest: [u32; 5],
 }
 
 impl Sleeper {
-    fn new(i: u32) -> Self {
+    fn new(i: u32, crowd: Crowd) -> Self {
+        let least = crowd.least;
         let random = chance(i ^ 0x5EED);
         let speed = [(random & 0xFF) as f32 / 256.0 - 0.5, (random >> 8 & 0xFF) as f32 / 256.0 - 0.5];
-        Self { place: [0.0; 2], speed, until: 0.0, random, worked: 0, naps: 0, stretched: 0, rest: [0; 6] }
+        Self { place: [0.0; 2], speed, until: 0.0, random, worked: 0, naps: 0, stretched: 0, least, rest: [0; 5] }
     }
 
     /// What somebody who is awake does in a tick.
@@ -52,7 +54,7 @@ impl Sleeper {
     /// Begins a nap. Returns how many seconds it lasts; the first one has begun already.
     #[inline]
     fn nap(&mut self) -> f64 {
-        let whole = 1.0 + 9.0 * self.draw();
+        let whole = f64::from(self.least) * (1.0 + 9.0 * self.draw());
         self.naps += 1;
         if self.naps == 1 { whole * self.draw() } else { whole }
     }
@@ -80,6 +82,8 @@ pub struct Crowd {
     pub entities: u32,
     /// How many of a hundred take naps. They lie among the others, as a game's do.
     pub percent_asleep: u32,
+    /// How many seconds a nap lasts at least; at most, ten times as many.
+    pub least: f32,
 }
 
 impl Crowd {
@@ -122,7 +126,7 @@ struct Timer(f64);
 pub fn with_timer_component(crowd: Crowd) -> App {
     let mut app = app();
     for i in 0..crowd.entities {
-        let mut sleeper = Sleeper::new(i);
+        let mut sleeper = Sleeper::new(i, crowd);
         if crowd.takes_naps(i) {
             let timer = Timer(sleeper.nap());
             app.world_mut().spawn((sleeper, timer));
@@ -210,7 +214,7 @@ fn with_machines(crowd: Crowd, nap: &'static dyn State<Sleeper>) -> App {
     app.add_plugins(StateMachinePlugin::<Sleeper>::new());
     for i in 0..crowd.entities {
         let state: &'static dyn State<Sleeper> = if crowd.takes_naps(i) { nap } else { &Work };
-        let entity = app.world_mut().spawn((Sleeper::new(i), Machine::<Sleeper>::new(state))).id();
+        let entity = app.world_mut().spawn((Sleeper::new(i, crowd), Machine::<Sleeper>::new(state))).id();
         // Any command starts a machine. So the first naps begin at 0, as in the other rows.
         app.world_mut().commands().entity(entity).ensure_state::<Sleeper>(state);
     }

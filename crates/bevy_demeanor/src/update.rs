@@ -1,11 +1,9 @@
-//! The pass: one update of each entity's machine.
+//! The pass: one update of each entity's machine that has something to do.
 
 use core::any::type_name;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use bevy_ecs::change_detection::{
-    ContiguousComponentTicksMut, ContiguousMut, DetectChanges, DetectChangesMut, Tick,
-};
+use bevy_ecs::change_detection::{ContiguousComponentTicksMut, ContiguousMut, DetectChanges, DetectChangesMut, Tick};
 use bevy_ecs::component::Component;
 use bevy_ecs::entity::{Entities, Entity, EntityAllocator, EntityHashSet};
 use bevy_ecs::name::Name;
@@ -25,7 +23,7 @@ use crate::waiting::{NextLook, Standstill};
 /// on the number of threads.
 const CHUNK: usize = 1024;
 
-/// Updates the machines of all entities, one after the other.
+/// Updates the machines of all entities that have something to do, one after the other.
 pub(crate) fn update_machines<T: EntityOwner>(
     mut machines: Query<(Entity, &mut T, &mut Machine<T>, &mut NextLook<T>)>,
     mut param: ParamSet<(T::Param,)>,
@@ -42,7 +40,7 @@ pub(crate) fn update_machines<T: EntityOwner>(
     queue_following(&mut log, &mut commands);
 }
 
-/// Updates the machines of all entities, in chunks, on all threads.
+/// Updates the machines of all entities that have something to do, in chunks, on all threads.
 pub(crate) fn update_machines_in_parallel<T: ParallelOwner + Send>(
     mut machines: Query<(Entity, &mut T, &mut Machine<T>, &mut NextLook<T>)>,
     mut param: ParamSet<(T::Param,)>,

@@ -92,7 +92,7 @@ const SUSPICIOUSLY_MANY: u8 = 100;
 impl Standstill {
     /// Notes what the clock of somebody asleep shows in a pass. Returns, once, that it has stood for suspiciously many.
     pub(crate) fn stands(&mut self, now: f64) -> bool {
-        if self.now != now {
+        if self.now.to_bits() != now.to_bits() {
             *self = Self { now, passes: 0 };
         }
         self.passes = self.passes.saturating_add(1);

@@ -4,7 +4,9 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
 use bevy_app::{App, Update};
-use bevy_demeanor::{EntityContext, EntityOwner, Machine, MachineCommands, ParallelOwner, StateMachinePlugin, StateSet};
+use bevy_demeanor::{
+    EntityContext, EntityOwner, Machine, MachineCommands, ParallelOwner, StateMachinePlugin, StateSet,
+};
 use bevy_ecs::change_detection::ContiguousRef;
 use bevy_ecs::prelude::*;
 use demeanor::{Fsm, Owner, State};

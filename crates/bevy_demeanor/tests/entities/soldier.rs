@@ -255,13 +255,7 @@ impl State<Soldier> for Nap {
         soldier.trace.push("exit Nap".to_owned());
     }
 
-    fn on_message(
-        &self,
-        soldier: &mut Soldier,
-        to: &StateName,
-        _: &mut Fsm<'_, Soldier>,
-        _: &mut Context<'_>,
-    ) -> bool {
+    fn on_message(&self, soldier: &mut Soldier, to: &StateName, _: &mut Fsm<'_, Soldier>, _: &mut Context<'_>) -> bool {
         soldier.trace.push(format!("Nap is told {to:?}"));
         !matches!(to, StateName::Idle)
     }
@@ -271,13 +265,7 @@ impl State<Soldier> for Nap {
 pub(crate) struct Ears;
 
 impl State<Soldier> for Ears {
-    fn on_message(
-        &self,
-        soldier: &mut Soldier,
-        to: &StateName,
-        _: &mut Fsm<'_, Soldier>,
-        _: &mut Context<'_>,
-    ) -> bool {
+    fn on_message(&self, soldier: &mut Soldier, to: &StateName, _: &mut Fsm<'_, Soldier>, _: &mut Context<'_>) -> bool {
         soldier.trace.push(format!("Ears are told {to:?}"));
         false
     }

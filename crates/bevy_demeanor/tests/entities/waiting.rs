@@ -92,7 +92,13 @@ fn every_command_that_has_to_do_with_waiting_does_what_the_machines_method_does(
         assert_eq!(tick(&mut app, entity, 0.5), NOTHING);
         assert_eq!(
             tick(&mut app, entity, 0.5),
-            ["Idle is told Rest", "exit Idle", "Idle -> Rest (change)", "enter Rest", "complete: Idle -> Rest (change)"]
+            [
+                "Idle is told Rest",
+                "exit Idle",
+                "Idle -> Rest (change)",
+                "enter Rest",
+                "complete: Idle -> Rest (change)"
+            ]
         );
 
         give(&mut app, entity, |soldier| _ = soldier.change_state_after(1.0, &Patrol));
@@ -100,7 +106,13 @@ fn every_command_that_has_to_do_with_waiting_does_what_the_machines_method_does(
         assert_eq!(tick(&mut app, entity, 0.5), NOTHING);
         assert_eq!(
             tick(&mut app, entity, 0.5),
-            ["exit Rest", "Rest -> Patrol (change)", "enter Patrol", "complete: Rest -> Patrol (change)", "update Patrol"]
+            [
+                "exit Rest",
+                "Rest -> Patrol (change)",
+                "enter Patrol",
+                "complete: Rest -> Patrol (change)",
+                "update Patrol"
+            ]
         );
     }
 }
@@ -118,9 +130,15 @@ fn a_message_wakes_a_sleeper_if_a_state_handles_it() {
     for plugin in plugins() {
         let mut app = app(plugin);
         let entity = spawn(&mut app, Machine::new(&Nap));
-        assert_eq!(give(&mut app, entity, |soldier| _ = soldier.send::<Soldier>(StateName::Idle)), ["Nap is told Idle"]);
+        assert_eq!(
+            give(&mut app, entity, |soldier| _ = soldier.send::<Soldier>(StateName::Idle)),
+            ["Nap is told Idle"]
+        );
         assert_eq!(tick(&mut app, entity, 0.5), NOTHING);
-        assert_eq!(give(&mut app, entity, |soldier| _ = soldier.send::<Soldier>(StateName::Chase)), ["Nap is told Chase"]);
+        assert_eq!(
+            give(&mut app, entity, |soldier| _ = soldier.send::<Soldier>(StateName::Chase)),
+            ["Nap is told Chase"]
+        );
         assert_eq!(tick(&mut app, entity, 0.5), ["update Nap"]);
         assert_eq!(tick(&mut app, entity, 0.5), NAP_IS_OVER, "the timer went on");
     }
@@ -262,12 +280,7 @@ fn a_machine_is_looked_at_after_a_callback_of_its_timer_has_panicked() {
             panic!("a state cannot be entered");
         }
 
-        fn update(
-            &self,
-            soldier: &mut Soldier,
-            _: &mut Fsm<'_, Soldier>,
-            _: &mut <Soldier as Owner>::Context<'_>,
-        ) {
+        fn update(&self, soldier: &mut Soldier, _: &mut Fsm<'_, Soldier>, _: &mut <Soldier as Owner>::Context<'_>) {
             soldier.trace.push("update Panics".to_owned());
         }
     }
@@ -294,7 +307,6 @@ fn a_machine_is_looked_at_after_a_callback_of_its_timer_has_panicked() {
 
 #[test]
 fn a_clock_that_stands_while_somebody_sleeps_is_logged_once() {
-    listen();
     struct Clockless;
     #[derive(Component)]
     struct Statue;
@@ -312,6 +324,7 @@ fn a_clock_that_stands_while_somebody_sleeps_is_logged_once() {
         }
     }
 
+    listen();
     let mut app = App::new();
     app.add_plugins(StateMachinePlugin::<Statue>::new());
     app.world_mut().spawn((Statue, Machine::<Statue>::new(&Clockless)));
