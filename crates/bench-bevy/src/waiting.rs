@@ -92,27 +92,20 @@ impl Crowd {
     }
 }
 
-/// The clock: 60 ticks a second.
+/// The clock: 64 ticks a second, so that each time is exact.
 #[derive(Resource, Clone, Copy)]
 pub struct Clock {
-    ticks: u32,
-}
-
-impl Clock {
-    #[inline]
-    fn now(self) -> f64 {
-        f64::from(self.ticks) / 60.0
-    }
+    seconds: f64,
 }
 
 fn app() -> App {
     let mut app = App::new();
-    app.insert_resource(Clock { ticks: 0 });
+    app.insert_resource(Clock { seconds: 0.0 });
     app
 }
 
 fn tick(mut clock: ResMut<Clock>) {
-    clock.ticks += 1;
+    clock.seconds += 1.0 / 64.0;
 }
 
 #[derive(Component)]
@@ -140,7 +133,7 @@ pub fn with_timer_component(crowd: Crowd) -> App {
         }
     };
     let wake = |mut sleepers: Query<(&mut Sleeper, &mut Timer)>, clock: Res<Clock>| {
-        let now = clock.now();
+        let now = clock.seconds;
         for (mut sleeper, mut timer) in &mut sleepers {
             if timer.0 <= now {
                 sleeper.stretch();
@@ -158,7 +151,7 @@ impl Owner for Sleeper {
 
     #[inline]
     fn now(clock: &Clock) -> f64 {
-        clock.now()
+        clock.seconds
     }
 }
 
@@ -197,11 +190,11 @@ impl State<Sleeper> for Up {
 
 impl State<Sleeper> for PolledNap {
     fn enter(&self, sleeper: &mut Sleeper, _: &mut Fsm<'_, Sleeper>, clock: &mut Clock) {
-        sleeper.until = clock.now() + sleeper.nap();
+        sleeper.until = clock.seconds + sleeper.nap();
     }
 
     fn update(&self, sleeper: &mut Sleeper, fsm: &mut Fsm<'_, Sleeper>, clock: &mut Clock) {
-        if sleeper.until <= clock.now() {
+        if sleeper.until <= clock.seconds {
             // One change less than with timers, where there is a state for being up.
             sleeper.stretch();
             fsm.change_state(&PolledNap);

@@ -6,7 +6,7 @@ use core::ops::Deref;
 use bevy_ecs::component::Component;
 use demeanor::{IntoState, Owner, StateMachine, Step};
 
-use crate::waiting::{NextLook, forget};
+use crate::waiting::NextLook;
 
 /// The state machine of an entity that has the component `T`.
 ///
@@ -43,7 +43,7 @@ use crate::waiting::{NextLook, forget};
 /// assert!(world.get::<Machine<Enemy>>(enemy).unwrap().is_in_state(&Idle));
 /// ```
 #[derive(Component)]
-#[component(clone_behavior = clone::<Self>(), on_insert = forget::<T>)]
+#[component(clone_behavior = clone::<Self>())]
 #[require(NextLook<T>)]
 pub struct Machine<T: Owner> {
     pub(crate) machine: StateMachine<T>,

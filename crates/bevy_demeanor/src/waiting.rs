@@ -3,14 +3,12 @@
 use core::marker::PhantomData;
 
 use bevy_ecs::component::Component;
-use bevy_ecs::lifecycle::HookContext;
-use bevy_ecs::world::DeferredWorld;
 use demeanor::{NextWake, Owner};
 
 use crate::machine::Machine;
 
-/// When the pass next has to look at a machine. A component of its own, so that a pass reads nothing else of those who sleep:
-/// in the machine, it would be read with a whole cache line, at six times the cost.
+/// When the pass next has to look at a machine. It holds until the machine is written to, which the machine's change tick tells.
+/// A component of its own: within the machine, a pass would have to read a cache line of each that sleeps.
 #[derive(Component)]
 #[component(clone_behavior = clone::<Self>())]
 pub(crate) struct NextLook<T: Owner> {
@@ -22,7 +20,7 @@ pub(crate) struct NextLook<T: Owner> {
 impl<T: Owner> NextLook<T> {
     const EVERY_TICK: f64 = f64::NEG_INFINITY;
 
-    /// Has the machine asked: it is new, or was edited, or a callback may panic.
+    /// Has the machine asked in the next pass. Until a callback has returned, it may panic.
     pub(crate) fn forget(&mut self) {
         self.at = f64::NAN;
     }
@@ -67,13 +65,6 @@ impl<T: Owner> Default for NextLook<T> {
 impl<T: Owner> Clone for NextLook<T> {
     fn clone(&self) -> Self {
         Self { ..*self }
-    }
-}
-
-/// Forgets what was known of the machine that an entity had before.
-pub(crate) fn forget<T: Owner>(mut world: DeferredWorld, inserted: HookContext) {
-    if let Some(mut next_look) = world.get_mut::<NextLook<T>>(inserted.entity) {
-        next_look.forget();
     }
 }
 

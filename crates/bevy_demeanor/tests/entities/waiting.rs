@@ -340,6 +340,21 @@ fn a_clock_that_stands_while_somebody_sleeps_is_logged_once() {
 }
 
 #[test]
+fn an_entity_that_falls_asleep_in_an_update_is_passed_over_from_then_on() {
+    for plugin in plugins() {
+        let mut app = app(plugin);
+        let entity = app.world_mut().spawn(soldier([Order::Nothing, Order::Sleep])).id();
+        let mut changed = || {
+            app.update();
+            app.world().entity(entity).get_change_ticks::<Soldier>().unwrap().changed
+        };
+        let [first, asks, asleep, later] = [changed(), changed(), changed(), changed()];
+        assert_ne!(first, asks);
+        assert_eq!([asleep, later], [asks, asks]);
+    }
+}
+
+#[test]
 fn a_passive_state_has_its_entity_passed_over() {
     let mut app = app(StateMachinePlugin::new());
     let entity = spawn(&mut app, Machine::new(&Rest));
