@@ -18,7 +18,7 @@ use crate::waiting::NextLook;
 /// new one.
 /// A clone of the entity is in the same state, with no callback.
 ///
-/// A machine that has nothing to do, because it is asleep or in a passive state, costs a pass the look at one word until it
+/// A machine that has nothing to do, because it is asleep or in a passive state, costs a pass a look at two words until it
 /// wakes or a timer is due ([`next_wake`](StateMachine::next_wake)). Its owner is not touched then, and does not count as
 /// changed.
 ///
