@@ -148,6 +148,12 @@ impl<T: Owner> Agent<T> {
         self.machine.wake()
     }
 
+    /// Returns whether the machine is asleep. See [`StateMachine::is_asleep`].
+    #[must_use]
+    pub fn is_asleep(&self) -> bool {
+        self.machine.is_asleep()
+    }
+
     /// Returns when the machine next has something to do. See [`StateMachine::next_wake`].
     #[must_use]
     pub fn next_wake(&self) -> NextWake {

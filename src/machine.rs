@@ -299,6 +299,27 @@ impl<T: Owner> StateMachine<T> {
         self.recording(None).wake()
     }
 
+    /// Returns whether the machine is asleep: its states are not updated until it wakes (rule 26).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Owner, State, StateMachine};
+    /// # struct Enemy;
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Idle;
+    /// # impl State<Enemy> for Idle {}
+    /// let mut machine = StateMachine::<Enemy>::new(&Idle);
+    /// assert!(!machine.is_asleep());
+    /// machine.sleep();
+    /// assert!(machine.is_asleep());
+    /// ```
+    #[inline]
+    #[must_use]
+    pub fn is_asleep(&self) -> bool {
+        self.seat.is_asleep()
+    }
+
     /// Returns when the machine next has something to do, if no message and no change comes before: for games that decide by
     /// themselves whom to update.
     ///

@@ -5,7 +5,7 @@ pub const STATES: u8 = 6;
 
 /// A number that looks like chance (the end of MurmurHash3). With anything simpler, a processor learns which state comes next,
 /// and guesses right where in a game it could not.
-fn chance(i: u32) -> u32 {
+pub fn chance(i: u32) -> u32 {
     let mut hash = i;
     hash = (hash ^ (hash >> 16)).wrapping_mul(0x85EB_CA6B);
     hash = (hash ^ (hash >> 13)).wrapping_mul(0xC2B2_AE35);

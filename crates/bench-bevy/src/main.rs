@@ -1,7 +1,8 @@
 //! What a tick costs an entity in Bevy: this project beside what is written by hand and beside other crates.
 //!
-//! `cargo run --release --features peers -- [--entities N] [--period TICKS].. [--rounds N] [--only ROW]..`. All rows run in turns
-//! in one process, and the median of their rounds counts, so that the ratios hold on a machine that others use too. A row is
+//! `cargo run --release --features peers -- [waiting] [--entities N] [--period TICKS].. [--rounds N] [--only ROW]..`. With
+//! `waiting`, some of the entities sleep, and the rows are those who poll and those who do not. All rows run in turns in one
+//! process, and the median of their rounds counts, so that the ratios hold on a machine that others use too. A row is
 //! named by a part of its name; the first row is always there.
 
 mod body;
@@ -11,11 +12,13 @@ mod moonshine;
 mod ours;
 #[cfg(feature = "peers")]
 mod seldom;
+mod waiting;
 
 use std::num::NonZeroU32;
 use std::time::Instant;
 
 use comfy_table::Table;
+use cpu_time::ThreadTime;
 
 /// The largest number of entities that seldom_state is given: it needs more than a second for each tick of 100 000 that all
 /// change.
@@ -72,29 +75,44 @@ fn rows(entities: u32, period: u32) -> Vec<Row> {
     rows
 }
 
-fn measure(entities: u32, period: u32, rounds: usize, only: &[String]) {
-    // In each round, the same share of the entities changes state.
-    let ticks = if period == 1 { 4 } else { 20 };
-    let mut rows = rows(entities, period);
+/// How many of a hundred entities sleep, in the tables of waiting.
+const PERCENT_ASLEEP: [u32; 4] = [0, 50, 90, 99];
+
+/// How many seconds a nap lasts at least, in the tables of waiting.
+const LEAST_SECONDS: [f32; 2] = [1.0, 10.0];
+
+fn waiting_rows(crowd: waiting::Crowd) -> Vec<Row> {
+    let entities = crowd.entities;
+    vec![
+        row!("timer component by hand, polled", entities, waiting::with_timer_component(crowd), waiting::checksum),
+        row!("bevy_demeanor that polls", entities, waiting::polling(crowd), waiting::checksum),
+        row!("bevy_demeanor with timers and sleep", entities, waiting::asleep(crowd), waiting::checksum),
+    ]
+}
+
+/// Measures rows, some ticks in each round.
+fn measure(heading: &str, mut rows: Vec<Row>, ticks: u32, rounds: usize, only: &[String]) {
     let mut is_first = true;
     rows.retain(|row| {
         std::mem::take(&mut is_first) || only.is_empty() || only.iter().any(|part| row.name.contains(part))
     });
     for round in 0..=rounds {
         for row in &mut rows {
-            let begin = Instant::now();
+            let begin = (Instant::now(), ThreadTime::now());
             for _ in 0..ticks {
                 (row.tick)();
             }
+            // On many threads, the time of one says nothing.
+            let elapsed = if cfg!(feature = "parallel") { begin.0.elapsed() } else { begin.1.elapsed() };
             // The first round warms up.
             if round > 0 {
-                row.times.push(begin.elapsed().as_secs_f64() / f64::from(ticks));
+                row.times.push(elapsed.as_secs_f64() / f64::from(ticks));
             }
         }
     }
     let mut baseline = None;
     let mut table = Table::new();
-    table.set_header(["row", "entities", "ns per entity", "x enum", "checksum"]);
+    table.set_header(["row", "entities", "ms per tick", "ns per entity", "x first row", "checksum"]);
     for row in &mut rows {
         row.times.sort_by(f64::total_cmp);
         let time = row.times[rounds / 2] * 1e9 / f64::from(row.entities);
@@ -103,21 +121,24 @@ fn measure(entities: u32, period: u32, rounds: usize, only: &[String]) {
         table.add_row([
             row.name.to_owned(),
             row.entities.to_string(),
+            format!("{:.3}", time * f64::from(row.entities) / 1e6),
             format!("{time:.1}"),
             format!("{:.2}", time / baseline),
             format!("{sum:016x}"),
         ]);
     }
-    println!("{:.0} % of the entities change state in a tick", 100.0 / f64::from(period));
+    println!("{heading}");
     println!("{table}");
 }
 
 fn main() -> Result<(), lexopt::Error> {
     use lexopt::prelude::*;
     let (mut entities, mut rounds, mut periods, mut only) = (100_000, 15, Vec::new(), Vec::new());
+    let mut is_waiting = false;
     let mut arguments = lexopt::Parser::from_env();
     while let Some(argument) = arguments.next()? {
         match argument {
+            Value(table) if table == "waiting" => is_waiting = true,
             Long("entities") => entities = arguments.value()?.parse()?,
             Long("rounds") => rounds = arguments.value()?.parse::<usize>()?.max(1),
             Long("period") => periods.push(arguments.value()?.parse::<NonZeroU32>()?.get()),
@@ -125,11 +146,26 @@ fn main() -> Result<(), lexopt::Error> {
             _ => return Err(argument.unexpected()),
         }
     }
+    if is_waiting {
+        for least in LEAST_SECONDS {
+            for percent_asleep in PERCENT_ASLEEP {
+                let crowd = waiting::Crowd { entities, percent_asleep, least };
+                let most = least * 10.0;
+                let heading =
+                    format!("{percent_asleep} % of the entities sleep, for {least} to {most} seconds at a time");
+                measure(&heading, waiting_rows(crowd), 60, rounds, &only);
+            }
+        }
+        return Ok(());
+    }
     if periods.is_empty() {
         periods = vec![100, 1];
     }
     for period in periods {
-        measure(entities, period, rounds, &only);
+        // In each round, the same share of the entities changes state.
+        let ticks = if period == 1 { 4 } else { 20 };
+        let heading = format!("{:.0} % of the entities change state in a tick", 100.0 / f64::from(period));
+        measure(&heading, rows(entities, period), ticks, rounds, &only);
     }
     Ok(())
 }

@@ -15,6 +15,7 @@ use log::debug;
 use crate::follow::{Followers, Log};
 use crate::machine::Machine;
 use crate::owner::EntityOwner;
+use crate::waiting::NextLook;
 
 /// The methods of a machine on `commands.entity(enemy)`.
 ///
@@ -107,6 +108,22 @@ pub trait MachineCommands {
     where
         T::Message: 'static;
 
+    /// Sets a timer that lasts as long as the machine: asks for a change to `to` when the owner's clock has advanced by
+    /// `seconds`. The pass carries it out (rule 25).
+    fn change_state_after<T: EntityOwner>(&mut self, seconds: f64, to: impl IntoState<T>) -> &mut Self;
+
+    /// Sets a timer that lasts as long as the machine: sends a message when the owner's clock has advanced by `seconds`.
+    fn send_after<T: EntityOwner<Message: Send + Sync>>(&mut self, seconds: f64, message: T::Message) -> &mut Self;
+
+    /// Puts the machine to sleep: its states are not updated until it wakes (rule 26).
+    fn sleep<T: EntityOwner>(&mut self) -> &mut Self;
+
+    /// Puts the machine to sleep for a number of seconds by the owner's clock.
+    fn sleep_for<T: EntityOwner>(&mut self, seconds: f64) -> &mut Self;
+
+    /// Wakes the machine.
+    fn wake<T: EntityOwner>(&mut self) -> &mut Self;
+
     /// Exits the active states; the machine then has none. Removing the component instead calls nothing.
     fn stop_machine<T: EntityOwner>(&mut self) -> &mut Self;
 }
@@ -168,6 +185,33 @@ impl MachineCommands for EntityCommands<'_> {
         })
     }
 
+    fn change_state_after<T: EntityOwner>(&mut self, seconds: f64, to: impl IntoState<T>) -> &mut Self {
+        let to = to.into_state();
+        queue(self, "change_state_after", move |machine, owner, cx| {
+            machine.change_state_after(owner, seconds, to, cx);
+        })
+    }
+
+    fn send_after<T: EntityOwner<Message: Send + Sync>>(&mut self, seconds: f64, message: T::Message) -> &mut Self {
+        queue::<T>(self, "send_after", move |machine, owner, cx| {
+            machine.send_after(owner, seconds, message, cx);
+        })
+    }
+
+    fn sleep<T: EntityOwner>(&mut self) -> &mut Self {
+        queue::<T>(self, "sleep", |machine, _, _| machine.sleep())
+    }
+
+    fn sleep_for<T: EntityOwner>(&mut self, seconds: f64) -> &mut Self {
+        queue::<T>(self, "sleep_for", move |machine, owner, cx| machine.sleep_for(owner, seconds, cx))
+    }
+
+    fn wake<T: EntityOwner>(&mut self) -> &mut Self {
+        queue::<T>(self, "wake", |machine, _, _| {
+            machine.wake();
+        })
+    }
+
     fn stop_machine<T: EntityOwner>(&mut self) -> &mut Self {
         queue::<T>(self, "stop_machine", |machine, owner, cx| machine.stop(owner, cx))
     }
@@ -189,7 +233,7 @@ fn queue<'c, 'w, T: EntityOwner>(
 struct Reach<T: EntityOwner>(Option<SystemState<Reached<T>>>);
 
 type Reached<T> = (
-    Query<'static, 'static, (&'static mut T, &'static mut Machine<T>), Allow<Disabled>>,
+    Query<'static, 'static, (&'static mut T, &'static mut Machine<T>, &'static mut NextLook<T>), Allow<Disabled>>,
     ParamSet<'static, 'static, (<T as EntityOwner>::Param,)>,
     Commands<'static, 'static>,
 );
@@ -207,13 +251,16 @@ fn reach<T: EntityOwner>(
     let mut log = Log::default();
     {
         let (mut machines, mut param, mut commands) = state.get_mut(world)?;
-        if let Ok((mut owner, mut machine)) = machines.get_mut(entity) {
+        if let Ok((mut owner, mut machine, mut next_look)) = machines.get_mut(entity) {
             let mut cx = T::context(param.p0(), commands.reborrow());
             T::visit(&mut cx, entity);
             let steps = is_followed.then(|| log.visit(entity));
+            // As long as a callback may panic.
+            next_look.forget();
             if reach_machine(machine.bypass_change_detection(), steps, &mut owner, &mut cx, act) {
                 machine.set_changed();
             }
+            next_look.ask(&machine);
         } else {
             debug!("{command} of entity {entity} ignored: there is no {} with a machine", type_name::<T>());
         }
@@ -240,5 +287,6 @@ fn reach_machine<T: EntityOwner>(
     let was_started = machine.is_started();
     let mut recorded = machine.machine.recording(steps);
     act(&mut recorded, owner, cx);
-    has_changed || recorded.has_changed() || machine.is_started() != was_started
+    let has_changed = has_changed || recorded.has_changed();
+    has_changed || machine.is_started() != was_started
 }

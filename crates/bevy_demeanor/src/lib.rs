@@ -65,6 +65,61 @@
 //! [`with_change_events`](StateMachinePlugin::with_change_events) and
 //! [`with_change_messages`](StateMachinePlugin::with_change_messages) costs something at each change and nothing otherwise;
 //! a marker in a table costs most, since it moves the entity.
+//!
+//! # Waiting
+//!
+//! A pass does not touch an entity whose machine has nothing to do until later: states set timers and fall asleep as everywhere
+//! ([`Fsm::change_state_after`](demeanor::Fsm::change_state_after), [`Fsm::sleep`](demeanor::Fsm::sleep)). Timers go by
+//! [`Owner::now`](demeanor::Owner::now), which reads the time from the context.
+//!
+//! ```
+//! use bevy_app::App;
+//! use bevy_demeanor::{EntityOwner, Machine, MachineCommands, StateMachinePlugin};
+//! use bevy_ecs::prelude::{Commands, Component, Res, Resource};
+//! use demeanor::{Fsm, NextWake, Owner, State};
+//!
+//! #[derive(Resource, Clone, Copy)]
+//! struct Seconds(f64);
+//!
+//! #[derive(Component)]
+//! struct Guard;
+//!
+//! impl Owner for Guard {
+//!     type Context<'a> = Seconds;
+//!     type Message = ();
+//!     fn now(seconds: &Seconds) -> f64 { seconds.0 }
+//! }
+//!
+//! impl EntityOwner for Guard {
+//!     type Param = Res<'static, Seconds>;
+//!     fn context<'a>(seconds: Res<'a, Seconds>, _: Commands<'a, 'a>) -> Seconds { *seconds }
+//! }
+//!
+//! struct Stunned;
+//! struct Patrol;
+//! impl State<Guard> for Patrol {}
+//! impl State<Guard> for Stunned {
+//!     fn enter(&self, _: &mut Guard, fsm: &mut Fsm<'_, Guard>, _: &mut Seconds) {
+//!         fsm.change_state_after(2.0, &Patrol);
+//!         fsm.sleep();
+//!     }
+//! }
+//!
+//! let mut app = App::new();
+//! app.insert_resource(Seconds(0.0));
+//! app.add_plugins(StateMachinePlugin::<Guard>::new());
+//! let guard = app.world_mut().spawn((Guard, Machine::<Guard>::new(&Stunned))).id();
+//! app.update();
+//! assert_eq!(app.world().get::<Machine<Guard>>(guard).unwrap().next_wake(), NextWake::At(2.0));
+//! app.insert_resource(Seconds(2.0));
+//! app.update();
+//! assert!(app.world().get::<Machine<Guard>>(guard).unwrap().is_in_state(&Patrol));
+//!
+//! // From outside: on patrol again after a minute, asleep until then.
+//! app.world_mut().commands().entity(guard).sleep::<Guard>().change_state_after(60.0, &Patrol);
+//! app.world_mut().flush();
+//! assert!(app.world().get::<Machine<Guard>>(guard).unwrap().is_asleep());
+//! ```
 
 #![expect(
     clippy::needless_pass_by_value,
@@ -83,6 +138,7 @@ mod marker;
 mod owner;
 mod plugin;
 mod update;
+mod waiting;
 
 pub use commands::MachineCommands;
 pub use context::EntityContext;

@@ -6,6 +6,8 @@ use core::ops::Deref;
 use bevy_ecs::component::Component;
 use demeanor::{IntoState, Owner, StateMachine, Step};
 
+use crate::waiting::NextLook;
+
 /// The state machine of an entity that has the component `T`.
 ///
 /// It dereferences to [`StateMachine`], for queries; from outside, its state is changed by the methods of
@@ -15,6 +17,10 @@ use demeanor::{IntoState, Owner, StateMachine, Step};
 /// `Changed<Machine<T>>` holds for the entities whose machine has made a change of state or was stopped, and for those with a
 /// new one.
 /// A clone of the entity is in the same state, with no callback.
+///
+/// A machine that has nothing to do, because it is asleep or in a passive state, costs a pass a look at two words until it
+/// wakes or a timer is due ([`next_wake`](StateMachine::next_wake)). Its owner is not touched then, and does not count as
+/// changed.
 ///
 /// # Examples
 ///
@@ -38,6 +44,7 @@ use demeanor::{IntoState, Owner, StateMachine, Step};
 /// ```
 #[derive(Component)]
 #[component(clone_behavior = clone::<Self>())]
+#[require(NextLook<T>)]
 pub struct Machine<T: Owner> {
     pub(crate) machine: StateMachine<T>,
 }
@@ -73,7 +80,7 @@ impl<T: Owner> Machine<T> {
         if !machine.is_started() {
             machine.set_entered(0.0);
         }
-        Self { machine }
+        machine.into()
     }
 
     /// Gives the machine a state that runs beside every other.
@@ -83,10 +90,48 @@ impl<T: Owner> Machine<T> {
         self
     }
 
+    /// Wakes the machine. Returns whether it was asleep.
+    ///
+    /// Through a `Query<&mut Machine<T>>`, this makes `Changed<Machine<T>>` hold, as any write does, which is how the pass
+    /// learns of it. The command [`wake`](crate::MachineCommands::wake) does not.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use bevy_demeanor::Machine;
+    /// use demeanor::{Owner, State, StateMachine};
+    ///
+    /// struct Enemy;
+    /// impl Owner for Enemy {
+    ///     type Context<'a> = ();
+    ///     type Message = ();
+    /// }
+    /// struct Guard;
+    /// impl State<Enemy> for Guard {}
+    ///
+    /// let mut saved = StateMachine::new(&Guard);
+    /// saved.sleep();
+    /// let mut machine = Machine::<Enemy>::started(saved);
+    /// assert!(machine.is_asleep());
+    /// assert!(machine.wake());
+    /// assert!(!machine.is_asleep());
+    /// ```
+    pub fn wake(&mut self) -> bool {
+        self.machine.wake()
+    }
+
     /// Returns the machine itself, for edits that the plugin does not see: no marker follows a change made here until the
     /// plugin sees the next one, and no event tells of it.
+    ///
+    /// A pass that skips the entity, because its machine had nothing to do, learns of the edit from the component's change tick:
+    /// do not bypass Bevy's change detection as well.
     pub fn bypass(&mut self) -> &mut StateMachine<T> {
         &mut self.machine
+    }
+
+    /// Whether there is a current state, and it has not been entered.
+    pub(crate) fn is_to_be_started(&self) -> bool {
+        !self.is_started() && self.current().is_some()
     }
 
     /// Starts a machine whose current state has not been entered. Returns whether it has changed state.

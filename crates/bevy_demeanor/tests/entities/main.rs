@@ -8,7 +8,9 @@ mod parallel;
 mod pass;
 #[cfg(feature = "reflect")]
 mod scenes;
+mod sleepers;
 mod soldier;
 mod start;
 mod time;
 mod verbs;
+mod waiting;

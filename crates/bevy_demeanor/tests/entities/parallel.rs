@@ -8,7 +8,7 @@ use bevy_demeanor::{EntityOwner, Machine, ParallelOwner, StateChanged, StateMach
 use bevy_ecs::prelude::*;
 use demeanor::{Owner, State};
 
-use crate::soldier::{Order, Patrol, Rank, Saluted, Soldier, StateName, app, soldier};
+use crate::soldier::{Order, Patrol, Rank, Saluted, Soldier, StateName, Watch, app, soldier};
 
 #[derive(Resource, Default)]
 struct Seen(Vec<String>);
@@ -29,6 +29,8 @@ fn run(plugin: StateMachinePlugin<Soldier>) -> (Vec<String>, Vec<Entity>, Vec<Ve
             0 => vec![Order::Change(StateName::Patrol), Order::Salute],
             1 => vec![Order::Salute, Order::ChangeTwice(StateName::Chase, StateName::Patrol)],
             2 => vec![Order::Nothing, Order::Despawn],
+            3 => vec![Order::SleepFor(2.0), Order::ChangeAfter(1.0, StateName::Patrol), Order::Sleep],
+            4 => vec![Order::Change(StateName::Nap)],
             _ => vec![Order::Nothing, Order::Push(StateName::Fight), Order::Nothing, Order::Pop],
         };
         let mut entity = app.world_mut().spawn(soldier(orders));
@@ -36,7 +38,8 @@ fn run(plugin: StateMachinePlugin<Soldier>) -> (Vec<String>, Vec<Entity>, Vec<Ve
             entity.insert(Rank(i));
         }
     }
-    for _ in 0..5 {
+    for _ in 0..8 {
+        app.world_mut().resource_mut::<Watch>().0 += 0.5;
         app.update();
     }
     let seen = std::mem::take(&mut app.world_mut().resource_mut::<Seen>().0);

@@ -47,6 +47,10 @@ pub(crate) enum Order {
     Force(StateName),
     Send(StateName),
     SendNow(StateName),
+    ChangeAfter(f64, StateName),
+    SendAfter(f64, StateName),
+    Sleep,
+    SleepFor(f64),
     /// To record how long each active state has been active.
     TellTimes,
     Despawn,
@@ -62,6 +66,8 @@ pub(crate) enum StateName {
     Fight,
     Aim,
     Stagger,
+    Rest,
+    Nap,
 }
 
 impl StateName {
@@ -73,6 +79,8 @@ impl StateName {
             Self::Fight => (&Fight).into(),
             Self::Aim => (&Aim).into(),
             Self::Stagger => (&Stagger).into(),
+            Self::Rest => (&Rest).into(),
+            Self::Nap => (&Nap).into(),
         }
     }
 }
@@ -140,6 +148,10 @@ pub(crate) fn obey(soldier: &mut Soldier, fsm: &mut Fsm<'_, Soldier>, cx: &mut C
             let is_handled = fsm.send_now(soldier, &told, cx);
             soldier.trace.push(format!("handled: {is_handled}"));
         }
+        Order::ChangeAfter(seconds, to) => fsm.change_state_after(seconds, to.state()),
+        Order::SendAfter(seconds, told) => fsm.send_after(seconds, told),
+        Order::Sleep => fsm.sleep(),
+        Order::SleepFor(seconds) => fsm.sleep_for(seconds),
         Order::TellTimes => {
             let times: Vec<String> =
                 fsm.path().map(|state| format!("{state} {:?}", fsm.time_in(&**state, cx))).collect();
@@ -214,6 +226,53 @@ states! {
             fsm.time_in_state(cx) >= 2.0 || fsm.target().is_some_and(|to| to.is::<Chase>())
         }
     };
+    // Is not updated.
+    Rest, with {
+        fn is_passive(&self) -> bool {
+            true
+        }
+    };
+    // Runs beside every other.
+    Vigilance;
+}
+
+/// Lasts a second and a half, asleep. Does not listen to who is told `Idle`.
+pub(crate) struct Nap;
+
+impl State<Soldier> for Nap {
+    fn enter(&self, soldier: &mut Soldier, fsm: &mut Fsm<'_, Soldier>, _: &mut Context<'_>) {
+        soldier.trace.push("enter Nap".to_owned());
+        fsm.change_state_after(1.5, &Patrol);
+        fsm.sleep();
+    }
+
+    fn update(&self, soldier: &mut Soldier, fsm: &mut Fsm<'_, Soldier>, cx: &mut Context<'_>) {
+        soldier.trace.push("update Nap".to_owned());
+        obey(soldier, fsm, cx);
+    }
+
+    fn exit(&self, soldier: &mut Soldier, _: &mut Fsm<'_, Soldier>, _: &mut Context<'_>) {
+        soldier.trace.push("exit Nap".to_owned());
+    }
+
+    fn on_message(&self, soldier: &mut Soldier, to: &StateName, _: &mut Fsm<'_, Soldier>, _: &mut Context<'_>) -> bool {
+        soldier.trace.push(format!("Nap is told {to:?}"));
+        !matches!(to, StateName::Idle)
+    }
+}
+
+/// A global that only listens.
+pub(crate) struct Ears;
+
+impl State<Soldier> for Ears {
+    fn on_message(&self, soldier: &mut Soldier, to: &StateName, _: &mut Fsm<'_, Soldier>, _: &mut Context<'_>) -> bool {
+        soldier.trace.push(format!("Ears are told {to:?}"));
+        false
+    }
+
+    fn is_passive(&self) -> bool {
+        true
+    }
 }
 
 /// A soldier in `Idle`, with orders.

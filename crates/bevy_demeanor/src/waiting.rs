@@ -1,0 +1,92 @@
+//! What the pass knows of those who wait: when to look at a machine next, and whether their clock stands.
+
+use core::marker::PhantomData;
+
+use bevy_ecs::component::Component;
+use demeanor::{NextWake, Owner};
+
+use crate::machine::Machine;
+
+/// When the pass next has to look at a machine. It holds until the machine is written to, which the machine's change tick tells.
+/// A component of its own: within the machine, a pass would have to read a cache line of each that sleeps.
+#[derive(Component)]
+#[component(clone_behavior = clone::<Self>())]
+pub(crate) struct NextLook<T: Owner> {
+    /// In seconds by the owner's clock; no later than the machine has something to do.
+    at: f64,
+    of: PhantomData<fn() -> T>,
+}
+
+impl<T: Owner> NextLook<T> {
+    const EVERY_TICK: f64 = f64::NEG_INFINITY;
+
+    /// Has the machine asked in the next pass. Until a callback has returned, it may panic.
+    pub(crate) fn forget(&mut self) {
+        self.at = f64::NAN;
+    }
+
+    #[inline]
+    pub(crate) fn ask(&mut self, machine: &Machine<T>) {
+        self.at = match machine.next_wake() {
+            NextWake::EveryTick => Self::EVERY_TICK,
+            NextWake::At(seconds) => seconds,
+            NextWake::Never => f64::INFINITY,
+        };
+    }
+
+    #[inline]
+    pub(crate) fn is_every_tick(&self) -> bool {
+        self.at == Self::EVERY_TICK
+    }
+
+    #[inline]
+    pub(crate) fn is_unknown(&self) -> bool {
+        self.at.is_nan()
+    }
+
+    #[inline]
+    pub(crate) fn is_never(&self) -> bool {
+        self.at == f64::INFINITY
+    }
+
+    /// Whether it is time, by a clock that may show no number: what that means is for the machine to say.
+    #[inline]
+    pub(crate) fn is_due(&self, now: f64) -> bool {
+        now >= self.at || now.is_nan()
+    }
+}
+
+impl<T: Owner> Default for NextLook<T> {
+    fn default() -> Self {
+        Self { at: f64::NAN, of: PhantomData }
+    }
+}
+
+impl<T: Owner> Clone for NextLook<T> {
+    fn clone(&self) -> Self {
+        Self { ..*self }
+    }
+}
+
+/// Whether a clock stands while somebody sleeps until it shows a time. A machine that is looked at sees to this itself; those
+/// who sleep are not looked at.
+#[derive(Debug, Default)]
+pub(crate) struct Standstill {
+    now: f64,
+    /// In how many passes it has shown the same.
+    passes: u8,
+}
+
+/// A game may be paused for a while, and may update several times at one time.
+const SUSPICIOUSLY_MANY: u8 = 100;
+
+impl Standstill {
+    /// Notes what the clock of somebody asleep shows in a pass. Returns, once, that it has stood for suspiciously many.
+    pub(crate) fn stands(&mut self, now: f64) -> bool {
+        if self.now.to_bits() != now.to_bits() {
+            *self = Self { now, passes: 0 };
+        }
+        self.passes = self.passes.saturating_add(1);
+        self.passes == SUSPICIOUSLY_MANY
+    }
+}
