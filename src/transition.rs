@@ -442,12 +442,13 @@ impl<T: Owner> Single<'_, T> {
     #[inline(never)]
     fn carry_out_due(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
         let now = now::<T>(cx);
+        let is_outdated = self.seat.is_outdated();
         let Some(waiting) = self.seat.rare.as_mut().map(|rare| &mut rare.waiting) else { return };
         if waiting.clock_stands(now) {
             debug!(target: "demeanor", "{}: waits for a clock that stands at {now} s", Label(owner));
         }
         let due = waiting.take_due(now);
-        let is_woken = waiting.wakes_at().is_some_and(|at| at <= now);
+        let is_woken = is_outdated || waiting.wakes_at().is_some_and(|at| at <= now);
         if due.is_empty() && !is_woken {
             return;
         }

@@ -123,6 +123,8 @@ pub(crate) struct Waiting<T: Owner> {
     pub(crate) timers: Vec<Timer<T>>,
     /// When it wakes by itself, in seconds; `AWAKE` while it is not asleep.
     wakes_at: f64,
+    /// The revision of the innermost state when it fell asleep.
+    pub(crate) revision: usize,
     /// For how many seconds a callback has asked to sleep, once it has returned.
     wanted: Option<f64>,
     clock: Standstill,
@@ -132,7 +134,7 @@ const AWAKE: f64 = f64::NEG_INFINITY;
 
 impl<T: Owner> Waiting<T> {
     pub(crate) const fn new() -> Self {
-        Self { timers: Vec::new(), wakes_at: AWAKE, wanted: None, clock: Standstill::new() }
+        Self { timers: Vec::new(), wakes_at: AWAKE, revision: 0, wanted: None, clock: Standstill::new() }
     }
 
     /// Whether a machine can do without it.
@@ -228,7 +230,8 @@ pub(crate) type Timers<T> = SmallVec<[Timer<T>; 1]>;
 
 impl<T: Owner> Clone for Waiting<T> {
     fn clone(&self) -> Self {
-        Self { timers: self.timers.clone(), wakes_at: self.wakes_at, wanted: None, clock: self.clock }
+        let Self { wakes_at, revision, clock, .. } = *self;
+        Self { timers: self.timers.clone(), wakes_at, revision, wanted: None, clock }
     }
 }
 

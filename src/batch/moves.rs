@@ -27,6 +27,9 @@ impl<T: Owner> Store<T> {
         let mut panic = FirstPanic::new();
         let slot = self.buckets[bucket as usize].len();
         let key = self.places.insert(SharedPlace::new(Place::new(bucket, slot)));
+        if seat.is_outdated() {
+            seat.wake();
+        }
         let is_asleep = seat.is_asleep();
         self.push_row(false, owner, key, bucket, &mut seat, &mut panic);
         seat.empty_into(|state| self.discarded.add(state));

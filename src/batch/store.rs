@@ -272,6 +272,23 @@ impl<T: Owner> Store<T> {
         hint::black_box(sum);
     }
 
+    /// Wakes those who sleep in states that do something else now than when they fell asleep.
+    pub(super) fn wake_outdated(&mut self) {
+        let mut woken = Vec::new();
+        for bucket in self.numbers() {
+            let columns = &mut self.buckets[bucket as usize];
+            if columns.asleep > 0 {
+                let revision = self.states.get(bucket).state().revision();
+                if mem::replace(&mut columns.revision, revision) != revision {
+                    woken.extend(columns.tags[..columns.asleep].iter().map(|tag| tag.key));
+                }
+            }
+        }
+        if !woken.is_empty() {
+            self.with_each(&woken, |_, single| single.is_touched |= single.seat.wake());
+        }
+    }
+
     /// Whether a tick has anything to do for some owners that sleep.
     pub(super) fn has_turn(&self, bucket: u32, asleep: Range<usize>) -> bool {
         self.global.is_updating || !self.buckets[bucket as usize].noted().due_in(&asleep).is_empty()

@@ -60,16 +60,20 @@ impl<T: Owner> DefinedState<T> {
 impl<T: Owner> State<T> for DefinedState<T> {
     #[inline]
     fn enter(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
-        self.with(|graph, Node { content, .. }| {
+        self.with(|graph, node| {
+            let content = &node.content;
             if let Some(behaviour) = &content.behaviour {
                 behaviour.enter(owner, fsm, cx);
             }
             self.run(Hook::Enter, graph, content, owner, fsm, cx);
+            if node.can_rest {
+                self.rest_once_entered(graph, fsm, cx);
+            }
         });
     }
 
     fn update(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
-        self.with(|graph, Node { content, gone_to, .. }| {
+        self.with(|graph, Node { content, gone_to, can_rest, .. }| {
             if let Some(to) = *gone_to {
                 return self.leave(graph, to, owner, fsm);
             }
@@ -80,6 +84,8 @@ impl<T: Owner> State<T> for DefinedState<T> {
             let decider = Decider { state: self, graph };
             if let Some(to) = decider.decide(&content.exits, owner, fsm, cx, &mut Unrecorded) {
                 fsm.change_state(to);
+            } else if *can_rest {
+                self.rest(graph, fsm, cx);
             }
         });
     }
@@ -124,11 +130,15 @@ impl<T: Owner> State<T> for DefinedState<T> {
     }
 
     fn resume(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
-        self.with(|graph, Node { content, .. }| {
+        self.with(|graph, node| {
+            let content = &node.content;
             if let Some(behaviour) = &content.behaviour {
                 behaviour.resume(owner, fsm, cx);
             }
             self.run(Hook::Enter, graph, content, owner, fsm, cx);
+            if node.can_rest {
+                self.rest_once_entered(graph, fsm, cx);
+            }
         });
     }
 
@@ -160,12 +170,16 @@ impl<T: Owner> State<T> for DefinedState<T> {
         Cow::Borrowed(&self.fixed.name)
     }
 
+    fn revision(&self) -> usize {
+        self.shared.version()
+    }
+
     // `is_passive` stays false, whatever the file says now: it is constant for a state, and a reload may give this one
     // something to do.
 
     /// Updates the behaviour's owners in bulk, and puts each condition to 64 owners at a time.
     fn update_all(&self, owners: &mut [T], fsm: &mut FsmSlice<'_, T>, cx: &mut T::Context<'_>) {
-        self.with(|graph, Node { content, gone_to, .. }| {
+        self.with(|graph, Node { content, gone_to, can_rest, .. }| {
             if let Some(to) = *gone_to {
                 for (i, owner) in owners.iter().enumerate() {
                     self.leave(graph, to, owner, fsm.at(i));
@@ -180,11 +194,13 @@ impl<T: Owner> State<T> for DefinedState<T> {
                     self.run(Hook::Update, graph, content, owner, fsm.at(i), cx);
                 }
             }
-            if content.exits.is_empty() {
-                return;
+            if !content.exits.is_empty() {
+                let decider = Decider { state: self, graph };
+                decider.decide_each(&content.exits, owners, fsm, cx);
             }
-            let decider = Decider { state: self, graph };
-            decider.decide_each(&content.exits, owners, fsm, cx);
+            if *can_rest {
+                self.rest_each(&content.exits, owners.len(), graph, fsm, cx);
+            }
         });
     }
 }

@@ -8,7 +8,7 @@ use super::Definition;
 use super::decide::Decider;
 use super::graph::{DefinedState, Exit, Graph};
 use super::handle::machine_in;
-use super::record::{Answered, Record, Trial, Written};
+use super::record::{Answered, Record, Trial, Written, rounded};
 use crate::fsm::Fsm;
 use crate::owner::Owner;
 use crate::state::StateRef;
@@ -328,6 +328,15 @@ impl Record for Minutes {
             read: written.read(answered),
             answer: written.holds(holds).into(),
         });
+    }
+
+    fn waited(&mut self, after: f64, time: f64, is_open: bool) {
+        let read = if is_open {
+            format!("time_in_state = {}", rounded(time))
+        } else {
+            format!("{} s left", rounded(after - time))
+        };
+        self.questions.push(Question { text: format!("after {after} s"), read, answer: is_open.into() });
     }
 
     fn tried(&mut self, trial: Trial) {

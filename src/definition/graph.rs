@@ -11,6 +11,7 @@ use arc_swap::ArcSwap;
 
 use super::condition::Condition;
 use super::record::Record;
+use super::rest::SHORTEST_REST;
 #[cfg(feature = "script")]
 use super::script::Hooks;
 use super::vocabulary::MessageKind;
@@ -58,6 +59,8 @@ pub(crate) struct Node<T: Owner> {
     pub(crate) content: Arc<Content<T>>,
     /// Where owners go whose state is no longer in the file.
     pub(crate) gone_to: Option<usize>,
+    /// Whether there are times at which neither this state nor one around it has anything to ask.
+    pub(crate) can_rest: bool,
 }
 
 /// What is constant for a state.
@@ -90,6 +93,8 @@ pub(crate) struct Exit<T: Owner> {
     pub(crate) route: Box<[usize]>,
     /// How many of these are around the target.
     pub(crate) above: usize,
+    /// How many seconds after the state's entry it is open.
+    pub(crate) after: Option<f64>,
     pub(crate) when: Option<Condition<T>>,
 }
 
@@ -121,6 +126,11 @@ impl<T: Owner> Shared<T> {
         Self { graph: ArcSwap::from_pointee(graph), version }
     }
 
+    /// How often the file has been reloaded.
+    pub(crate) fn version(&self) -> usize {
+        self.version.load(Ordering::Acquire)
+    }
+
     /// The graph as it is now.
     #[cold]
     pub(crate) fn load(&self) -> Arc<Graph<T>> {
@@ -143,6 +153,12 @@ impl<T: Owner> Content<T> {
         return self.script.is_some();
         #[cfg(not(feature = "script"))]
         false
+    }
+
+    /// Whether there are times at which the state has nothing to ask: it does nothing in a tick, and its exits open later.
+    pub(crate) fn can_rest(&self) -> bool {
+        let opens_later = |exit: &Exit<T>| exit.after.is_some_and(|after| after >= SHORTEST_REST);
+        !self.has_update && !self.has_script() && self.exits.iter().all(opens_later)
     }
 
     /// Whether the owner may come to be in the state.

@@ -9,6 +9,9 @@ pub(crate) trait Record {
     /// The test at `at` has been answered.
     fn answered(&mut self, tests: &[Written], at: usize, answered: Answered, holds: bool);
 
+    /// An exit that opens so many seconds after its state's entry is asked after some time in that.
+    fn waited(&mut self, after: f64, time: f64, is_open: bool);
+
     /// An exit has been tried.
     fn tried(&mut self, trial: Trial);
 }
@@ -19,6 +22,9 @@ pub(crate) struct Unrecorded;
 impl Record for Unrecorded {
     #[inline]
     fn answered(&mut self, _: &[Written], _: usize, _: Answered, _: bool) {}
+
+    #[inline]
+    fn waited(&mut self, _: f64, _: f64, _: bool) {}
 
     #[inline]
     fn tried(&mut self, _: Trial) {}
@@ -114,7 +120,7 @@ impl Written {
 }
 
 /// To six places, without the zeros at the end.
-fn rounded(number: f64) -> f64 {
+pub(crate) fn rounded(number: f64) -> f64 {
     let rounded = (number * 1e6).round() / 1e6;
     if rounded.is_finite() { rounded } else { number }
 }
