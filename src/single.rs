@@ -199,6 +199,17 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
         self.seat.view(&self.target)
     }
 
+    #[cfg(feature = "definition")]
+    fn takes_turn(&mut self, _: usize) -> bool {
+        let scope = self.scope;
+        self.seat.rare.as_mut().is_some_and(|rare| rare.waiting.takes_turn(scope))
+    }
+
+    #[cfg(feature = "definition")]
+    fn will_have_turn(&self, _: usize) -> bool {
+        self.seat.rare.as_ref().is_some_and(|rare| rare.waiting.will_have_turn(self.scope))
+    }
+
     fn global(&self) -> &StateRef<T> {
         self.global
     }

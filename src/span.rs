@@ -26,6 +26,13 @@ pub(crate) fn due(seconds: f64, entered_at: f64) -> f64 {
     entered_at + seconds - 2.0 * tolerance(seconds)
 }
 
+/// The first multiple of so many seconds that is still to come when so many have passed.
+#[cfg(feature = "definition")]
+pub(crate) fn next_multiple(seconds: f64, passed: f64) -> f64 {
+    // A multiple that has been waited for, as `due` says, has passed.
+    ((passed + 3.0 * tolerance(passed)) / seconds).floor().max(0.0).mul_add(seconds, seconds)
+}
+
 /// Not more than a second, so that an endless span stays one.
 #[inline]
 fn tolerance(seconds: f64) -> f64 {

@@ -154,7 +154,7 @@ impl<T: Owner> Single<'_, T> {
             Request::Ensure(to) if self.seat.is_in_state(&**to) => true,
             Request::Send(message) => self.offer_to_oneself(message, owner, cx),
             Request::After(after) => self.set_timer(after, owner, cx),
-            Request::Due(timer) => self.carry_out_timer(&timer.then, owner, cx),
+            Request::Due(timer) => self.carry_out_timer(timer, owner, cx),
             Request::Sleep(_) => {
                 // It falls asleep once the callback is settled, which is then to be seen to.
                 self.count = self.count.max(1);
@@ -390,6 +390,10 @@ impl<T: Owner> Single<'_, T> {
             }
             depth += 1;
         }
+        #[cfg(feature = "definition")]
+        if let Some(rare) = &mut self.seat.rare {
+            rare.waiting.end_turns();
+        }
     }
 
     /// Rule 14: offers a message from outside. Returns whether it was handled.
@@ -460,8 +464,13 @@ impl<T: Owner> Single<'_, T> {
         self.settle_callback(owner, cx);
     }
 
-    fn carry_out_timer(&mut self, then: &Then<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        match then {
+    fn carry_out_timer(&mut self, timer: &Timer<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        match &timer.then {
+            #[cfg(feature = "definition")]
+            Then::Turn => {
+                self.seat.rare_mut().waiting.note_turn(timer.scope);
+                true
+            }
             Then::Change(to) => self.execute(&Request::change(to.clone()), owner, cx),
             Then::Send(message) => {
                 message.downcast_ref().is_some_and(|message| self.offer_to_oneself(message, owner, cx))

@@ -294,6 +294,11 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
     }
 
     #[cfg(feature = "definition")]
+    fn will_have_turn(&self, nth: usize) -> bool {
+        self.slot(nth).is_some_and(|slot| self.rows.will_have_turn(slot, self.scope))
+    }
+
+    #[cfg(feature = "definition")]
     fn entries(&self, nth: usize, count: usize, state: &dyn State<T>) -> Option<Entries<'_>> {
         // An individual may be elsewhere already.
         let is_in_rows = matches!(self.phase, Phase::Update { .. })

@@ -305,7 +305,7 @@ impl<T: Owner> Store<T> {
         // So that each of the singletons that they change to has a number.
         let targets = rare.waiting.timers.iter().filter_map(|timer| match &timer.then {
             Then::Change(to) => to.as_singleton(),
-            Then::Send(_) => None,
+            _ => None,
         });
         let mut unmet: Vec<_> = targets.filter(|to| self.states.index_of(*to).is_none()).collect();
         self.meet(&mut unmet, panic);

@@ -101,6 +101,12 @@ impl<'a, T: Owner> Rows<'a, T> {
         self.tags[slot].has_timers()
     }
 
+    /// Whether the owner at a slot waits for the turn of one of its states.
+    #[cfg(feature = "definition")]
+    pub(super) fn will_have_turn(&self, slot: usize, scope: crate::waiting::Scope) -> bool {
+        self.has_timers(slot) && self.timers.will_have_turn(self.key(slot), scope)
+    }
+
     pub(super) fn known(&self) -> &'a Known<T> {
         self.states.get(self.bucket)
     }

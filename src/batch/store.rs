@@ -246,6 +246,12 @@ impl<T: Owner> Store<T> {
         place.is_some_and(|place| self.buckets[place.bucket as usize].is_asleep(place.slot()))
     }
 
+    /// Whether an owner's state does something else now than when the owner may have fallen asleep.
+    pub(super) fn is_outdated(&self, key: Key) -> bool {
+        let Some(place) = self.places.get(key).map(SharedPlace::get) else { return false };
+        self.buckets[place.bucket as usize].revision != self.states.get(place.bucket).state().revision()
+    }
+
     /// Finds out for whom something is due at a time, of those that a pass is for.
     pub(super) fn find_due(&mut self, now: f64, part: Part) {
         let Self { places, buckets, timers, due, .. } = self;

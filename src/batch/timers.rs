@@ -129,6 +129,15 @@ impl<T: Owner> Timers<T> {
         self.next(key).is_some_and(|next| next <= now)
     }
 
+    /// Whether an owner waits for the turn of one of its states.
+    #[cfg(feature = "definition")]
+    pub(super) fn will_have_turn(&self, key: Key, scope: Scope) -> bool {
+        self.wheel.of(index(key)).any(|(_, bits)| match Node::of(bits) {
+            Node::Kept(of, place) => of == scope && matches!(self.kept.list[place as usize], Some(Then::Turn)),
+            _ => false,
+        })
+    }
+
     /// Copies what an owner waits for.
     pub(super) fn load(&self, key: Key, states: &States<T>, waiting: &mut Waiting<T>) {
         for (due, bits) in self.wheel.of(index(key)) {

@@ -200,6 +200,7 @@ impl<T: Owner> Builder<'_, T> {
         Content {
             has_update: made.as_ref().is_some_and(|behaviour| !behaviour.is_passive()),
             behaviour: made,
+            every: state.every(),
             enter_when: state.enter_when.as_ref().and_then(|when| self.condition(when, state.name())),
             exits,
             message_exits,

@@ -66,26 +66,30 @@ impl<T: Owner> State<T> for DefinedState<T> {
                 behaviour.enter(owner, fsm, cx);
             }
             self.run(Hook::Enter, graph, content, owner, fsm, cx);
-            if node.can_rest {
-                self.rest_once_entered(graph, fsm, cx);
+            if node.waits() {
+                self.wait_once_entered(graph, node, fsm, cx);
             }
         });
     }
 
     fn update(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
-        self.with(|graph, Node { content, gone_to, can_rest, .. }| {
-            if let Some(to) = *gone_to {
+        self.with(|graph, node| {
+            let content = &node.content;
+            if let Some(to) = node.gone_to {
                 return self.leave(graph, to, owner, fsm);
             }
-            if let Some(behaviour) = content.behaviour.as_ref().filter(|_| content.has_update) {
-                behaviour.update(owner, fsm, cx);
+            if content.every.is_none() || fsm.takes_turn() {
+                if let Some(behaviour) = content.behaviour.as_ref().filter(|_| content.has_update) {
+                    behaviour.update(owner, fsm, cx);
+                }
+                self.run(Hook::Update, graph, content, owner, fsm, cx);
+                let decider = Decider { state: self, graph };
+                if let Some(to) = decider.decide(&content.exits, owner, fsm, cx, &mut Unrecorded) {
+                    fsm.change_state(to);
+                }
             }
-            self.run(Hook::Update, graph, content, owner, fsm, cx);
-            let decider = Decider { state: self, graph };
-            if let Some(to) = decider.decide(&content.exits, owner, fsm, cx, &mut Unrecorded) {
-                fsm.change_state(to);
-            } else if *can_rest {
-                self.rest(graph, fsm, cx);
+            if node.waits() {
+                self.wait(graph, node, fsm, cx);
             }
         });
     }
@@ -179,12 +183,17 @@ impl<T: Owner> State<T> for DefinedState<T> {
 
     /// Updates the behaviour's owners in bulk, and puts each condition to 64 owners at a time.
     fn update_all(&self, owners: &mut [T], fsm: &mut FsmSlice<'_, T>, cx: &mut T::Context<'_>) {
-        self.with(|graph, Node { content, gone_to, can_rest, .. }| {
-            if let Some(to) = *gone_to {
+        self.with(|graph, node| {
+            let content = &node.content;
+            if let Some(to) = node.gone_to {
                 for (i, owner) in owners.iter().enumerate() {
                     self.leave(graph, to, owner, fsm.at(i));
                 }
                 return;
+            }
+            if content.every.is_some() {
+                // Who has its turn is updated by itself, since a timer is due.
+                return (0..owners.len()).for_each(|i| self.wait(graph, node, fsm.at(i), cx));
             }
             if let Some(behaviour) = content.behaviour.as_ref().filter(|_| content.has_update) {
                 behaviour.update_all(owners, fsm, cx);
@@ -198,7 +207,7 @@ impl<T: Owner> State<T> for DefinedState<T> {
                 let decider = Decider { state: self, graph };
                 decider.decide_each(&content.exits, owners, fsm, cx);
             }
-            if *can_rest {
+            if node.can_rest {
                 self.rest_each(&content.exits, owners.len(), graph, fsm, cx);
             }
         });

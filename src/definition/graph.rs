@@ -79,6 +79,8 @@ pub(crate) struct Content<T: Owner> {
     pub(crate) behaviour: Option<StateRef<T>>,
     /// Whether the behaviour's update is worth calling.
     pub(crate) has_update: bool,
+    /// How often it has its turn, in seconds; `None` if that is in each tick.
+    pub(crate) every: Option<f64>,
     pub(crate) enter_when: Option<Condition<T>>,
     /// Tried after each update.
     pub(crate) exits: Vec<Exit<T>>,
@@ -104,6 +106,14 @@ pub(crate) struct MessageExit<T: Owner> {
     pub(crate) on: String,
     pub(crate) is: MessageKind<T>,
     pub(crate) exit: Exit<T>,
+}
+
+impl<T: Owner> Node<T> {
+    /// Whether the state waits now and then: for its turn, or asleep.
+    #[inline]
+    pub(crate) fn waits(&self) -> bool {
+        self.can_rest || self.content.every.is_some()
+    }
 }
 
 impl<T: Owner> DefinedState<T> {
@@ -155,8 +165,12 @@ impl<T: Owner> Content<T> {
         false
     }
 
-    /// Whether there are times at which the state has nothing to ask: it does nothing in a tick, and its exits open later.
+    /// Whether there are times at which the state has nothing to ask: it does nothing in a tick, and its exits open later; or
+    /// it has its turn only now and then.
     pub(crate) fn can_rest(&self) -> bool {
+        if let Some(every) = self.every {
+            return every >= SHORTEST_REST;
+        }
         let opens_later = |exit: &Exit<T>| exit.after.is_some_and(|after| after >= SHORTEST_REST);
         !self.has_update && !self.has_script() && self.exits.iter().all(opens_later)
     }

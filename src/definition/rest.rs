@@ -1,44 +1,39 @@
-//! When an owner has nothing to do until a time, and is put to sleep until then (rule 26).
+//! When an owner has nothing to do until a time: until its state's turn comes (`every`), or until an exit opens (`after`).
 //!
-//! That is where no state on its path does anything in a tick, and each exit opens later. An exit that was open and has not
-//! been taken is asked in each tick from then on: its owner stays awake. To wake too early does no harm, for then everything is
+//! The turns of a state come by a timer of the state (rule 25). An owner sleeps (rule 26) where no state on its path does
+//! anything in a tick, and each exit opens later or is tried at its state's turns only. An exit that was open and has not been
+//! taken is asked in each tick from then on: its owner stays awake. To wake too early does no harm, for then everything is
 //! asked as in a tick in which nobody sleeps; so nobody sees a difference but in the time that a tick takes.
 
 use super::block::{Block, each};
 use super::decide::Decider;
-use super::graph::{DefinedState, Exit, Graph};
+use super::graph::{DefinedState, Exit, Graph, Node};
+use super::handle::entered_at;
 use super::values::{LANES, Lanes};
 use crate::fsm::Fsm;
 use crate::owner::Owner;
 use crate::slice::FsmSlice;
-use crate::span::due;
+use crate::span::{due, next_multiple};
 
 /// Who has less than this to wait, in seconds, stays awake. To be asked costs 10 ns in each tick; to be put to sleep and woken
 /// costs some 300 ns.
 pub(crate) const SHORTEST_REST: f64 = 0.5;
 
+/// At the end of an update.
 impl<T: Owner> DefinedState<T> {
-    /// Puts an owner to sleep until one of its exits opens, if nothing is to be asked until then.
-    pub(crate) fn rest(&self, graph: &Graph<T>, fsm: &mut Fsm<'_, T>, cx: &T::Context<'_>) {
-        if fsm.has_requests() || !fsm.current().is_some_and(|current| Decider { state: self, graph }.is(current)) {
-            return;
+    /// Sets the timer of the state's next turn, where there is none, and puts the owner to sleep if nothing is to be asked.
+    pub(crate) fn wait(&self, graph: &Graph<T>, node: &Node<T>, fsm: &mut Fsm<'_, T>, cx: &T::Context<'_>) {
+        let rest = if node.can_rest { self.rest_for(graph, fsm, cx) } else { None };
+        if let Some(every) = node.content.every.filter(|_| !fsm.will_have_turn() && fsm.is_in_state(self)) {
+            let (now, entered_at) = (T::now(cx), entered_at(self, fsm));
+            fsm.take_turn_after(due(next_multiple(every, now - entered_at), entered_at) - now);
         }
-        let now = T::now(cx);
-        let due = self.next_due(graph, fsm);
-        if due >= now + SHORTEST_REST {
-            fsm.sleep_for(due - now);
-        }
-    }
-
-    /// Likewise in `enter` and `resume`, if no other state is entered after this one.
-    pub(crate) fn rest_once_entered(&self, graph: &Graph<T>, fsm: &mut Fsm<'_, T>, cx: &T::Context<'_>) {
-        // A start has no target: there the first update comes to it.
-        if fsm.target().is_some_and(|target| Decider { state: self, graph }.is(target)) {
-            self.rest(graph, fsm, cx);
+        if let Some(seconds) = rest {
+            fsm.sleep_for(seconds);
         }
     }
 
-    /// Likewise each owner of a slice that has asked for nothing.
+    /// Puts each owner of a slice to sleep that has asked for nothing, if nothing is to be asked.
     pub(crate) fn rest_each(
         &self,
         exits: &[Exit<T>],
@@ -52,18 +47,55 @@ impl<T: Owner> DefinedState<T> {
             let length = LANES.min(count - base);
             let mut block = Block::new(self, fsm, base, length);
             let mut resting = (Lanes::MAX >> (LANES - length)) & !block.acted();
-            for exit in exits {
-                // As nearly always, some have hardly anything to wait.
-                let after = exit.after.unwrap_or(0.0);
+            // Nearly all who are awake have hardly anything to wait.
+            for after in exits.iter().filter_map(|exit| exit.after) {
                 if resting != 0 {
                     resting = block.ask_entries(resting, |entered_at| due(after, entered_at) >= now + SHORTEST_REST);
                 }
             }
-            each(resting).for_each(|lane| self.rest(graph, block.at(lane), cx));
+            for lane in each(resting) {
+                let fsm = block.at(lane);
+                if let Some(seconds) = self.rest_for(graph, fsm, cx) {
+                    fsm.sleep_for(seconds);
+                }
+            }
+        }
+    }
+}
+
+/// At the end of `enter` and `resume`.
+impl<T: Owner> DefinedState<T> {
+    /// As [`wait`](Self::wait).
+    pub(crate) fn wait_once_entered(&self, graph: &Graph<T>, node: &Node<T>, fsm: &mut Fsm<'_, T>, cx: &T::Context<'_>) {
+        if fsm.target().is_some_and(|target| Decider { state: self, graph }.is(target)) {
+            self.wait(graph, node, fsm, cx);
+        } else if let Some(every) = node.content.every {
+            // Where others are entered after this one, they or the first update put the owner to sleep.
+            fsm.take_turn_after(due(every, 0.0));
         }
     }
 
-    /// When the first exit of the owner's states opens: infinity is never.
+    /// Puts the owner to sleep if nothing is to be asked. The timers go on by themselves.
+    pub(crate) fn rest_once_entered(&self, graph: &Graph<T>, fsm: &mut Fsm<'_, T>, cx: &T::Context<'_>) {
+        if !fsm.target().is_some_and(|target| Decider { state: self, graph }.is(target)) {
+            return;
+        }
+        if let Some(seconds) = self.rest_for(graph, fsm, cx) {
+            fsm.sleep_for(seconds);
+        }
+    }
+
+    /// For how many seconds nothing is to be asked of an owner in this state. `None` if something is, or soon.
+    fn rest_for(&self, graph: &Graph<T>, fsm: &Fsm<'_, T>, cx: &T::Context<'_>) -> Option<f64> {
+        if fsm.has_requests() || !fsm.current().is_some_and(|current| Decider { state: self, graph }.is(current)) {
+            return None;
+        }
+        let now = T::now(cx);
+        let due = self.next_due(graph, fsm);
+        (due >= now + SHORTEST_REST).then(|| due - now)
+    }
+
+    /// When the first exit opens that is tried in each tick: infinity is never.
     fn next_due(&self, graph: &Graph<T>, fsm: &Fsm<'_, T>) -> f64 {
         let view = fsm.view();
         let mut next = f64::INFINITY;
@@ -71,11 +103,14 @@ impl<T: Owner> DefinedState<T> {
         // From this state outward, as `can_rest` has looked at them.
         for depth in (0..=view.ancestors.len()).rev() {
             let Some(node) = at.map(|index| &graph.nodes[index]) else { break };
+            at = node.fixed.parent;
+            if node.content.every.is_some() {
+                continue;
+            }
             let entered_at = view.entered_at(depth);
             let entered_at = if entered_at.is_nan() { 0.0 } else { entered_at };
             let dues = node.content.exits.iter().map(|exit| due(exit.after.unwrap_or(0.0), entered_at));
             next = dues.fold(next, f64::min);
-            at = node.fixed.parent;
         }
         next
     }
