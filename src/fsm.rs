@@ -715,10 +715,10 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.machines.takes_turn(self.nth)
     }
 
-    /// Whether this state will have its turn.
+    /// Whether the active state at a depth will have its turn.
     #[cfg(feature = "definition")]
-    pub(crate) fn will_have_turn(&self) -> bool {
-        self.machines.will_have_turn(self.nth)
+    pub(crate) fn will_have_turn(&self, depth: usize) -> bool {
+        self.machines.will_have_turn(self.nth, depth)
     }
 
     /// Has this state's turn come after so many seconds.
@@ -767,9 +767,9 @@ pub(crate) trait Machines<T: Owner> {
     fn takes_turn(&mut self, _nth: usize) -> bool {
         false
     }
-    /// Whether that state will have its turn.
+    /// Whether the state at a depth will have its turn.
     #[cfg(feature = "definition")]
-    fn will_have_turn(&self, _nth: usize) -> bool {
+    fn will_have_turn(&self, _nth: usize, _depth: usize) -> bool {
         false
     }
     /// When each of so many machines, from the `nth` on, entered a state, if that lies in a column.

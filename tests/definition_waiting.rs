@@ -95,6 +95,8 @@ struct Drawn {
     parent: Option<usize>,
     is_busy: bool,
     needs_courage: bool,
+    /// In eighths of a second.
+    every: Option<u8>,
     exits: Vec<DrawnExit>,
 }
 
@@ -110,26 +112,42 @@ struct DrawnExit {
 fn drawn() -> impl Strategy<Value = Vec<Drawn>> {
     let when = prop::option::weighted(0.3, prop::sample::select(vec!["hungry", "not hungry", "brave or hungry"]));
     let after = prop::option::weighted(0.85, prop_oneof![0..8_u8, 8..40_u8, 40..100_u8]);
-    let exit = (0..MOST_STATES, after, when, prop::bool::weighted(0.2)).prop_map(|(to, after, when, on_alarm)| DrawnExit {
-        to,
-        after,
-        when,
-        on_alarm,
-    });
-    let state = (any::<prop::sample::Index>(), prop::bool::weighted(0.4), prop::bool::weighted(0.15), prop::bool::weighted(0.2))
-        .prop_flat_map(move |(parent, is_nested, is_busy, needs_courage)| {
-            prop::collection::vec(exit.clone(), 0..3)
-                .prop_map(move |exits| (parent, is_nested, is_busy, needs_courage, exits))
-        });
+    let exit = (0..MOST_STATES, after, when, prop::bool::weighted(0.2))
+        .prop_map(|(to, after, when, on_alarm)| DrawnExit { to, after, when, on_alarm });
+    let place = (any::<prop::sample::Index>(), prop::bool::weighted(0.4));
+    let flags = (prop::bool::weighted(0.15), prop::bool::weighted(0.2));
+    let every = prop::option::weighted(0.25, prop_oneof![1..8_u8, 8..40_u8]);
+    let state = (place, flags, every, prop::collection::vec(exit, 0..3));
     prop::collection::vec(state, MOST_STATES).prop_map(|states| {
-        let drawn = |(i, (parent, is_nested, is_busy, needs_courage, exits)): (usize, (prop::sample::Index, bool, bool, bool, Vec<DrawnExit>))| Drawn {
-            parent: (is_nested && i > 0).then(|| parent.index(i.max(1))),
-            is_busy,
-            needs_courage,
-            exits,
+        let drawn = |(i, ((parent, is_nested), (is_busy, needs_courage), every, exits)): (usize, (_, _, _, _))| {
+            let parent: Option<prop::sample::Index> = Some(parent).filter(|_| is_nested && i > 0);
+            Drawn { parent: parent.map(|parent| parent.index(i)), is_busy, needs_courage, every, exits }
         };
         states.into_iter().enumerate().map(drawn).collect()
     })
+}
+
+/// The same states with the exits and times of others, as a designer changes them.
+fn edited(states: &[Drawn], others: &[Drawn]) -> Vec<Drawn> {
+    let edited = |(state, other): (&Drawn, &Drawn)| Drawn { parent: state.parent, ..other.clone() };
+    states.iter().zip(others).map(edited).collect()
+}
+
+/// The child to go on to, of a state that has one.
+fn initial(states: &[Drawn], of: usize) -> Option<usize> {
+    states.iter().position(|child| child.parent == Some(of)).filter(|_| of % 2 == 0)
+}
+
+impl DrawnExit {
+    fn seconds(&self) -> Option<f64> {
+        self.after.map(|after| f64::from(after) / 8.0)
+    }
+
+    /// One to itself without a condition would be a mistake.
+    fn when(&self, of: usize) -> Option<&'static str> {
+        let spins = self.to == of && self.after.unwrap_or(0) == 0;
+        if spins { Some("hungry") } else { self.when }
+    }
 }
 
 /// The file, with what waits in it, or with the same as conditions that are asked in each tick.
@@ -144,28 +162,25 @@ fn file(states: &[Drawn], waits: bool) -> String {
         if state.needs_courage {
             writeln!(file, "enter_when = 'brave'").unwrap();
         }
-        if let (true, Some(child)) = (i % 2 == 0, states.iter().position(|child| child.parent == Some(i))) {
+        if let Some(child) = initial(states, i) {
             writeln!(file, "initial = 's{child}'").unwrap();
+        }
+        if let Some(every) = state.every {
+            writeln!(file, "every = {}", f64::from(every) / 8.0).unwrap();
         }
         writeln!(file, "exits = [").unwrap();
         for exit in &state.exits {
-            let seconds = exit.after.map(|after| f64::from(after) / 8.0);
-            // One to itself without a condition would be a mistake.
-            let when = if exit.to == i && seconds.is_none_or(|seconds| seconds == 0.0) { Some("hungry") } else { exit.when };
+            let (to, after) = (exit.to, exit.seconds());
             let on = if exit.on_alarm { ", on = 'alarm'" } else { "" };
-            match (seconds, when, waits) {
-                (Some(after), Some(when), true) => write!(file, "{{ to = 's{}', after = {after}, when = '{when}'{on} }}, ", exit.to),
-                (Some(after), None, true) => write!(file, "{{ to = 's{}', after = {after}{on} }}, ", exit.to),
-                (Some(after), Some(when), false) => {
-                    write!(file, "{{ to = 's{}', when = 'time_in_state >= {after} and ({when})'{on} }}, ", exit.to)
-                }
-                (Some(after), None, false) => {
-                    write!(file, "{{ to = 's{}', when = 'time_in_state >= {after}'{on} }}, ", exit.to)
-                }
-                (None, Some(when), _) => write!(file, "{{ to = 's{}', when = '{when}'{on} }}, ", exit.to),
-                (None, None, _) => write!(file, "{{ to = 's{}'{on} }}, ", exit.to),
-            }
-            .unwrap();
+            let rest = match (after, exit.when(i), waits) {
+                (Some(after), Some(when), true) => format!(", after = {after}, when = '{when}'"),
+                (Some(after), None, true) => format!(", after = {after}"),
+                (Some(after), Some(when), false) => format!(", when = 'time_in_state >= {after} and ({when})'"),
+                (Some(after), None, false) => format!(", when = 'time_in_state >= {after}'"),
+                (None, Some(when), _) => format!(", when = '{when}'"),
+                (None, None, _) => String::new(),
+            };
+            writeln!(file, "    {{ to = 's{to}'{on}{rest} }},").unwrap();
         }
         writeln!(file, "]").unwrap();
     }
@@ -341,6 +356,172 @@ fn in_a_batch(files: [&str; 2], events: &[Event], way: Way) -> Vec<Vec<String>> 
     keys.iter().map(|key| batch.remove(*key).unwrap().0.trace).collect()
 }
 
+/// A guard as an interpreter would have it that looks at the clock in each tick.
+struct Interpreted<'s> {
+    states: &'s [Drawn],
+    guard: Guard,
+    /// The active states, outermost first.
+    path: Vec<Active>,
+}
+
+#[derive(Clone, Copy)]
+struct Active {
+    state: usize,
+    entered_at: f64,
+    /// When it has its next turn.
+    turn: f64,
+    is_turn: bool,
+}
+
+impl<'s> Interpreted<'s> {
+    fn new(states: &'s [Drawn], guard: Guard) -> Self {
+        let mut own = Self { states, guard, path: Vec::new() };
+        own.enter(0, &own.route(0), 0.0);
+        own
+    }
+
+    /// The states from the outermost one down to a state, and to where that leads by itself.
+    fn route(&self, to: usize) -> Vec<usize> {
+        let mut route: Vec<_> = std::iter::successors(Some(to), |at| self.states[*at].parent).collect();
+        route.reverse();
+        route.extend(std::iter::successors(initial(self.states, to), |at| initial(self.states, *at)));
+        route
+    }
+
+    fn enter(&mut self, kept: usize, route: &[usize], now: f64) {
+        for &state in &route[kept..] {
+            let every = self.states[state].every.map(|every| f64::from(every) / 8.0);
+            let turn = every.map_or(f64::NAN, |every| now + every);
+            self.path.push(Active { state, entered_at: now, turn, is_turn: false });
+            self.guard.trace.push(format!("{now}: enters {state}"));
+        }
+    }
+
+    fn change(&mut self, to: usize, now: f64) {
+        let (route, kept) = (self.route(to), self.kept(to));
+        let from = self.path.last().unwrap().state;
+        for left in self.path.split_off(kept).into_iter().rev() {
+            if !self.states[left.state].is_busy {
+                self.guard.trace.push(format!("{now}: exits {}", left.state));
+            }
+        }
+        self.guard.trace.push(format!("{now}: s{from} -> s{} (change)", route.last().unwrap()));
+        self.enter(kept, &route, now);
+    }
+
+    /// Takes the first exit that is open to the active state at a depth.
+    fn try_exits(&mut self, depth: usize, on_alarm: bool, now: f64) -> bool {
+        let Active { state, entered_at, .. } = self.path[depth];
+        let is_innermost = depth + 1 == self.path.len();
+        let exit = self.states[state].exits.iter().find(|exit| {
+            let holds = match exit.when(state) {
+                None => true,
+                Some("hungry") => self.guard.is_hungry,
+                Some("not hungry") => !self.guard.is_hungry,
+                Some(_) => self.guard.is_hungry || self.guard.is_brave,
+            };
+            let is_there = !is_innermost && exit.to != state && self.path.iter().any(|active| active.state == exit.to);
+            let is_open = exit.seconds().is_none_or(|after| now - entered_at >= after);
+            exit.on_alarm == on_alarm && holds && is_open && !is_there && self.refusing(exit.to).is_none()
+        });
+        let to = exit.map(|exit| exit.to);
+        if let Some(to) = to {
+            self.change(to, now);
+        }
+        to.is_some()
+    }
+
+    /// How many active states a change leaves alone.
+    fn kept(&self, to: usize) -> usize {
+        let route = self.route(to);
+        let around = route.iter().take_while(|state| **state != to);
+        self.path.iter().zip(around).take_while(|(active, state)| active.state == **state).count()
+    }
+
+    /// The first state that a change would enter and that refuses.
+    fn refusing(&self, to: usize) -> Option<usize> {
+        let refuses = |state: &usize| self.states[*state].needs_courage && !self.guard.is_brave;
+        self.route(to).into_iter().skip(self.kept(to)).find(refuses)
+    }
+
+    fn tick(&mut self, now: f64) {
+        for active in &mut self.path {
+            active.is_turn = now >= active.turn;
+            if let (true, Some(every)) = (active.is_turn, self.states[active.state].every) {
+                let every = f64::from(every) / 8.0;
+                active.turn = active.entered_at + (((now - active.entered_at) / every).floor() + 1.0) * every;
+            }
+        }
+        let mut depth = 0;
+        while depth < self.path.len() {
+            let was_innermost = depth + 1 == self.path.len();
+            let Active { state, is_turn, .. } = self.path[depth];
+            if is_turn || self.states[state].every.is_none() {
+                if self.states[state].is_busy {
+                    self.guard.trace.push(format!("{now}: {state} is busy"));
+                }
+                self.try_exits(depth, false, now);
+            }
+            if was_innermost {
+                break;
+            }
+            depth += 1;
+        }
+    }
+
+    fn told(&mut self, told: Told, now: f64) -> bool {
+        for depth in (0..self.path.len()).rev() {
+            let state = self.path[depth].state;
+            let mut is_handled = false;
+            if !self.states[state].is_busy {
+                self.guard.trace.push(format!("{now}: {state} hears {told:?}"));
+                is_handled = told == Told::Noise;
+            }
+            if told == Told::Alarm && self.try_exits(depth, true, now) || is_handled {
+                return true;
+            }
+        }
+        false
+    }
+}
+
+/// What the interpreter makes of those events that it knows.
+fn interpreted(states: &[Drawn], events: &[Event]) -> Vec<Vec<String>> {
+    let mut clock = 0.0;
+    let mut all: Vec<_> = guards().into_iter().map(|guard| Interpreted::new(states, guard)).collect();
+    for event in events {
+        match *event {
+            Event::Ticks(by, times) => {
+                for _ in 0..times {
+                    clock += f64::from(by) / 16.0;
+                    all.iter_mut().for_each(|own| own.tick(clock));
+                }
+            }
+            Event::Hungry(who, is) => all[who].guard.is_hungry = is,
+            Event::Brave(who, is) => all[who].guard.is_brave = is,
+            Event::Tell(who, told) => {
+                let is_done = all[who].told(told, clock);
+                all[who].guard.trace.push(format!("{event:?}: {is_done}"));
+            }
+            Event::Change(who, to) => {
+                let is_done = all[who].refusing(to).is_none();
+                match all[who].refusing(to) {
+                    None => all[who].change(to, clock),
+                    Some(by) => {
+                        let (from, route) = (all[who].path.last().unwrap().state, all[who].route(to));
+                        let target = route.last().unwrap();
+                        let line = format!("{clock}: s{from} -> s{target} (change), refused by s{by}.can_enter");
+                        all[who].guard.trace.push(line);
+                    }
+                }
+                all[who].guard.trace.push(format!("{event:?}: {is_done}"));
+            }
+            _ => {}
+        }
+    }
+    all.into_iter().map(|own| own.guard.trace).collect()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -348,8 +529,10 @@ proptest! {
     fn exits_that_wait_are_taken_as_if_the_time_were_asked_for_in_each_tick(
         states in drawn(),
         other in drawn(),
+        is_nested_as_before in any::<bool>(),
         events in prop::collection::vec(event(), 1..30),
     ) {
+        let other = if is_nested_as_before { edited(&states, &other) } else { other };
         let waits = [file(&states, true), file(&other, true)];
         let polls = [file(&states, false), file(&other, false)];
         let (expected, _) = alone([&polls[0], &polls[1]], &events);
@@ -358,4 +541,40 @@ proptest! {
             prop_assert_eq!(&in_a_batch([&waits[0], &waits[1]], &events, *way), &expected, "{:?}", way);
         }
     }
+
+    #[test]
+    fn states_from_a_file_do_what_an_interpreter_does(
+        states in drawn(),
+        events in prop::collection::vec(event(), 1..30),
+    ) {
+        let is_known = |event: &Event| {
+            matches!(event, Event::Ticks(..) | Event::Hungry(..) | Event::Brave(..) | Event::Tell(..) | Event::Change(..) | Event::Wake(_))
+        };
+        let events: Vec<_> = events.into_iter().filter(is_known).collect();
+        let text = file(&states, true);
+        let expected = interpreted(&states, &events);
+        prop_assert_eq!(&alone([&text, &text], &events).0, &expected, "{}", text);
+        for way in WAYS {
+            prop_assert_eq!(&in_a_batch([&text, &text], &events, *way), &expected, "{:?}", way);
+        }
+    }
+}
+
+/// The random runs are worth something only if somebody sleeps in them.
+#[test]
+fn in_the_runs_many_ticks_are_slept_through() {
+    use proptest::strategy::ValueTree as _;
+    use proptest::test_runner::TestRunner;
+
+    let mut runner = TestRunner::deterministic();
+    let (mut slept, mut ticks) = (0, 0);
+    for _ in 0..60 {
+        let (states, events) =
+            (drawn(), prop::collection::vec(event(), 1..30)).new_tree(&mut runner).unwrap().current();
+        let text = file(&states, true);
+        slept += alone([&text, &text], &events).1;
+        let times = |event: &Event| if let Event::Ticks(_, times) = event { GUARDS * usize::from(*times) } else { 0 };
+        ticks += events.iter().map(times).sum::<usize>();
+    }
+    assert!(slept * 4 > ticks && slept < ticks, "{slept} of {ticks}");
 }

@@ -294,8 +294,8 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
     }
 
     #[cfg(feature = "definition")]
-    fn will_have_turn(&self, nth: usize) -> bool {
-        self.slot(nth).is_some_and(|slot| self.rows.will_have_turn(slot, self.scope))
+    fn will_have_turn(&self, nth: usize, depth: usize) -> bool {
+        self.slot(nth).is_some_and(|slot| self.rows.will_have_turn(slot, Scope::state(depth)))
     }
 
     #[cfg(feature = "definition")]

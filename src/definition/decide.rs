@@ -154,9 +154,7 @@ impl<'g, T: Owner> Decider<'g, T> {
                 break;
             }
             let open = match exit.after {
-                Some(after) => {
-                    Comparison::GreaterOrEqual.ask_entries(Span::of(after, T::now(cx)), staying, &mut block)
-                }
+                Some(after) => Comparison::GreaterOrEqual.ask_entries(Span::of(after, T::now(cx)), staying, &mut block),
                 None => staying,
             };
             let holding = match &exit.when {

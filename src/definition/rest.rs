@@ -24,9 +24,11 @@ impl<T: Owner> DefinedState<T> {
     /// Sets the timer of the state's next turn, where there is none, and puts the owner to sleep if nothing is to be asked.
     pub(crate) fn wait(&self, graph: &Graph<T>, node: &Node<T>, fsm: &mut Fsm<'_, T>, cx: &T::Context<'_>) {
         let rest = if node.can_rest { self.rest_for(graph, fsm, cx) } else { None };
-        if let Some(every) = node.content.every.filter(|_| !fsm.will_have_turn() && fsm.is_in_state(self)) {
-            let (now, entered_at) = (T::now(cx), entered_at(self, fsm));
-            fsm.take_turn_after(due(next_multiple(every, now - entered_at), entered_at) - now);
+        if let (Some(every), Some(depth)) = (node.content.every, fsm.view().depth_of(self)) {
+            if !fsm.will_have_turn(depth) {
+                let (now, entered_at) = (T::now(cx), entered_at(self, fsm));
+                fsm.take_turn_after(due(next_multiple(every, now - entered_at), entered_at) - now);
+            }
         }
         if let Some(seconds) = rest {
             fsm.sleep_for(seconds);
@@ -66,7 +68,13 @@ impl<T: Owner> DefinedState<T> {
 /// At the end of `enter` and `resume`.
 impl<T: Owner> DefinedState<T> {
     /// As [`wait`](Self::wait).
-    pub(crate) fn wait_once_entered(&self, graph: &Graph<T>, node: &Node<T>, fsm: &mut Fsm<'_, T>, cx: &T::Context<'_>) {
+    pub(crate) fn wait_once_entered(
+        &self,
+        graph: &Graph<T>,
+        node: &Node<T>,
+        fsm: &mut Fsm<'_, T>,
+        cx: &T::Context<'_>,
+    ) {
         if fsm.target().is_some_and(|target| Decider { state: self, graph }.is(target)) {
             self.wait(graph, node, fsm, cx);
         } else if let Some(every) = node.content.every {
@@ -105,6 +113,10 @@ impl<T: Owner> DefinedState<T> {
             let Some(node) = at.map(|index| &graph.nodes[index]) else { break };
             at = node.fixed.parent;
             if node.content.every.is_some() {
+                // One around this one may have become such a state by a reload, and not have been updated since.
+                if depth < view.ancestors.len() && !fsm.will_have_turn(depth) {
+                    return f64::NEG_INFINITY;
+                }
                 continue;
             }
             let entered_at = view.entered_at(depth);

@@ -81,10 +81,8 @@ fn seconds(value: &Value<'_>, what: &str, range: &str, findings: &mut Findings) 
 /// The seconds of a text such as `200ms`.
 fn with_unit(text: &str) -> Option<f64> {
     let text = text.trim().to_lowercase();
-    let (number, unit) = UNITS
-        .iter()
-        .find_map(|(name, unit)| Some((text.strip_suffix(name)?, *unit)))
-        .unwrap_or((text.as_str(), 1.0));
+    let (number, unit) =
+        UNITS.iter().find_map(|(name, unit)| Some((text.strip_suffix(name)?, *unit))).unwrap_or((text.as_str(), 1.0));
     let seconds = number.trim().parse::<f64>().ok()? * unit;
     // Without the tail that a product of floats may have.
     let seconds = (seconds * 1e9).round() / 1e9;

@@ -72,8 +72,7 @@ fn never_taken(outline: &Outline, exits: &[ExitOutline], findings: &mut Findings
                 Some(_) if at > 0.0 => "give it a shorter `after`, or give the other a `when`",
                 _ => "put it before, or give the other a `when`",
             };
-            findings
-                .add(Mistake::warning("never-taken", exit.span.clone(), message).label("never taken").help(help));
+            findings.add(Mistake::warning("never-taken", exit.span.clone(), message).label("never taken").help(help));
             continue;
         }
         if let Some(at) = exit.is_always_from().filter(|_| target.enter_when.is_none()) {
