@@ -715,10 +715,10 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.machines.takes_turn(self.nth)
     }
 
-    /// Whether the active state at a depth will have its turn.
+    /// When the active state at a depth has its next turn, in seconds, if it waits for one.
     #[cfg(feature = "definition")]
-    pub(crate) fn will_have_turn(&self, depth: usize) -> bool {
-        self.machines.will_have_turn(self.nth, depth)
+    pub(crate) fn next_turn(&self, depth: usize) -> Option<f64> {
+        self.machines.next_turn(self.nth, depth)
     }
 
     /// Has this state's turn come after so many seconds.
@@ -767,10 +767,10 @@ pub(crate) trait Machines<T: Owner> {
     fn takes_turn(&mut self, _nth: usize) -> bool {
         false
     }
-    /// Whether the state at a depth will have its turn.
+    /// When the state at a depth has its next turn, in seconds, if it waits for one.
     #[cfg(feature = "definition")]
-    fn will_have_turn(&self, _nth: usize, _depth: usize) -> bool {
-        false
+    fn next_turn(&self, _nth: usize, _depth: usize) -> Option<f64> {
+        None
     }
     /// When each of so many machines, from the `nth` on, entered a state, if that lies in a column.
     #[cfg(feature = "definition")]

@@ -206,8 +206,8 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
     }
 
     #[cfg(feature = "definition")]
-    fn will_have_turn(&self, _: usize, depth: usize) -> bool {
-        self.seat.rare.as_ref().is_some_and(|rare| rare.waiting.will_have_turn(Scope::state(depth)))
+    fn next_turn(&self, _: usize, depth: usize) -> Option<f64> {
+        self.seat.rare.as_ref()?.waiting.next_turn(Scope::state(depth))
     }
 
     fn global(&self) -> &StateRef<T> {

@@ -232,10 +232,11 @@ impl<T: Owner> Waiting<T> {
         is_turn
     }
 
-    /// Whether a state will have its turn.
+    /// When a state has its next turn, in seconds, if it waits for one.
     #[cfg(feature = "definition")]
-    pub(crate) fn will_have_turn(&self, scope: Scope) -> bool {
-        self.timers.iter().any(|timer| timer.scope == scope && matches!(timer.then, Then::Turn))
+    pub(crate) fn next_turn(&self, of: Scope) -> Option<f64> {
+        let turn = self.timers.iter().find(|timer| timer.scope == of && matches!(timer.then, Then::Turn));
+        turn.map(|timer| timer.due)
     }
 
     /// Turns that have not been taken in their tick are over.

@@ -294,8 +294,8 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
     }
 
     #[cfg(feature = "definition")]
-    fn will_have_turn(&self, nth: usize, depth: usize) -> bool {
-        self.slot(nth).is_some_and(|slot| self.rows.will_have_turn(slot, Scope::state(depth)))
+    fn next_turn(&self, nth: usize, depth: usize) -> Option<f64> {
+        self.rows.next_turn(self.slot(nth)?, Scope::state(depth))
     }
 
     #[cfg(feature = "definition")]

@@ -101,10 +101,10 @@ impl<'a, T: Owner> Rows<'a, T> {
         self.tags[slot].has_timers()
     }
 
-    /// Whether the owner at a slot waits for the turn of one of its states.
+    /// When a state of the owner at a slot has its next turn, in seconds, if it waits for one.
     #[cfg(feature = "definition")]
-    pub(super) fn will_have_turn(&self, slot: usize, scope: crate::waiting::Scope) -> bool {
-        self.has_timers(slot) && self.timers.will_have_turn(self.key(slot), scope)
+    pub(super) fn next_turn(&self, slot: usize, of: crate::waiting::Scope) -> Option<f64> {
+        if self.has_timers(slot) { self.timers.next_turn(self.key(slot), of) } else { None }
     }
 
     pub(super) fn known(&self) -> &'a Known<T> {

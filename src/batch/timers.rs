@@ -129,13 +129,14 @@ impl<T: Owner> Timers<T> {
         self.next(key).is_some_and(|next| next <= now)
     }
 
-    /// Whether an owner waits for the turn of one of its states.
+    /// When a state of an owner has its next turn, in seconds, if it waits for one.
     #[cfg(feature = "definition")]
-    pub(super) fn will_have_turn(&self, key: Key, scope: Scope) -> bool {
-        self.wheel.of(index(key)).any(|(_, bits)| match Node::of(bits) {
-            Node::Kept(of, place) => of == scope && matches!(self.kept.list[place as usize], Some(Then::Turn)),
+    pub(super) fn next_turn(&self, key: Key, of: Scope) -> Option<f64> {
+        let turn = self.wheel.of(index(key)).find(|(_, bits)| match Node::of(*bits) {
+            Node::Kept(scope, place) => scope == of && matches!(self.kept.list[place as usize], Some(Then::Turn)),
             _ => false,
-        })
+        });
+        turn.map(|(due, _)| due)
     }
 
     /// Copies what an owner waits for.

@@ -34,6 +34,8 @@ impl Record for Unrecorded {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Trial {
     Taken,
+    /// It is not its state's turn.
+    NotItsTurn,
     /// Its condition does not hold.
     NoCondition,
     /// It leads to a state, not the deciding one, that is active already.

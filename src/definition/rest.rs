@@ -25,7 +25,7 @@ impl<T: Owner> DefinedState<T> {
     pub(crate) fn wait(&self, graph: &Graph<T>, node: &Node<T>, fsm: &mut Fsm<'_, T>, cx: &T::Context<'_>) {
         let rest = if node.can_rest { self.rest_for(graph, fsm, cx) } else { None };
         if let (Some(every), Some(depth)) = (node.content.every, fsm.view().depth_of(self)) {
-            if !fsm.will_have_turn(depth) {
+            if fsm.next_turn(depth).is_none() {
                 let (now, entered_at) = (T::now(cx), entered_at(self, fsm));
                 fsm.take_turn_after(due(next_multiple(every, now - entered_at), entered_at) - now);
             }
@@ -114,7 +114,7 @@ impl<T: Owner> DefinedState<T> {
             at = node.fixed.parent;
             if node.content.every.is_some() {
                 // One around this one may have become such a state by a reload, and not have been updated since.
-                if depth < view.ancestors.len() && !fsm.will_have_turn(depth) {
+                if depth < view.ancestors.len() && fsm.next_turn(depth).is_none() {
                     return f64::NEG_INFINITY;
                 }
                 continue;

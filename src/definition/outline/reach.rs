@@ -10,6 +10,7 @@ use super::{ExitOutline, Outline, StateOutline};
 pub(crate) fn check(outline: &Outline, findings: &mut Findings) {
     for state in &outline.states {
         never_taken(outline, &state.exits, findings);
+        nothing_to_try(state, findings);
     }
     // A script may change to any state.
     if outline.states.iter().any(|state| state.script.is_some()) {
@@ -80,5 +81,18 @@ fn never_taken(outline: &Outline, exits: &[ExitOutline], findings: &mut Findings
                 taken = Some((target, at));
             }
         }
+    }
+}
+
+/// An `every` of a state that does nothing and tries nothing.
+fn nothing_to_try(state: &StateOutline, findings: &mut Findings) {
+    let Some(every) = &state.every else { return };
+    if state.behaviour.is_none() && state.script.is_none() && state.exits.iter().all(|exit| exit.on.is_some()) {
+        let message = format!("state `{}` has nothing to do every {} s", state.name, every.number);
+        findings.add(
+            Mistake::warning("nothing-to-try", every.span.clone(), message)
+                .label("no behaviour, and no exit that is tried")
+                .help("remove it: exits that wait for a message do not wait for a turn"),
+        );
     }
 }
