@@ -578,3 +578,77 @@ fn in_the_runs_many_ticks_are_slept_through() {
     }
     assert!(slept * 4 > ticks && slept < ticks, "{slept} of {ticks}");
 }
+
+/// A file with one state that lasts for so long.
+fn lasting(seconds: f64) -> String {
+    format!("initial = 'a'\nstates.a.exits = [{{ to = 'b', after = {seconds} }}]\nstates.b.final = true")
+}
+
+#[test]
+fn who_sleeps_looks_at_the_file_in_the_first_tick_after_a_reload() {
+    let definition = definition(&lasting(100.0));
+    let mut guard = Guard::default();
+    let mut machine = definition.machine();
+    machine.update(&mut guard, &mut 0.0);
+    assert_eq!(machine.next_wake(), NextWake::At(definition_due(100.0)));
+    let mut batch = Batch::new();
+    let keys: Vec<_> = (0..200).map(|_| batch.spawn(Guard::default(), definition.initial(), &mut 0.0)).collect();
+    batch.update(&mut 0.0);
+    assert_eq!(batch.awake(), 0);
+    // Taken out of the batch, and put into another one, it is no different.
+    let (mut removed, mut taken) = batch.remove(keys[0]).unwrap();
+    let mut other = Batch::new();
+    let (moved, asleep) = batch.remove(keys[1]).unwrap();
+
+    definition.reload(&lasting(2.0)).unwrap();
+    assert_eq!((machine.next_wake(), batch.next_wake(keys[2])), (NextWake::EveryTick, Some(NextWake::EveryTick)));
+    let moved = other.insert_machine(moved, asleep).unwrap();
+    let (mut late, mut taken_late) = batch.remove(keys[3]).unwrap();
+    machine.update(&mut guard, &mut 3.0);
+    taken.update(&mut removed, &mut 3.0);
+    taken_late.update(&mut late, &mut 3.0);
+    batch.update(&mut 3.0);
+    other.update(&mut 3.0);
+    let b = definition.state("b");
+    assert_eq!([machine.current(), taken.current(), taken_late.current()], [b.as_ref(); 3]);
+    assert!(keys[4..].iter().all(|key| batch.state_of(*key) == b.as_ref()));
+    assert_eq!(other.state_of(moved), b.as_ref());
+}
+
+/// When a machine wakes for what is to come after so many seconds: a little before.
+fn definition_due(seconds: f64) -> f64 {
+    seconds - 2.0 * (1e-6 + 1e-6 * seconds)
+}
+
+#[test]
+fn a_reload_that_says_the_same_lets_everybody_sleep_on_after_one_look() {
+    let definition = definition(&lasting(100.0));
+    let mut batch = Batch::new();
+    (0..200).for_each(|_| drop(batch.spawn(Guard::default(), definition.initial(), &mut 0.0)));
+    batch.update(&mut 0.0);
+    definition.reload(&lasting(100.0)).unwrap();
+    batch.update(&mut 1.0);
+    assert_eq!(batch.awake(), 0);
+    batch.update(&mut 99.0);
+    assert_eq!(batch.awake(), 0);
+    batch.update(&mut 100.0);
+    assert!(batch.keys().all(|key| batch.state_of(key) == definition.state("b").as_ref()));
+}
+
+/// An exit whose condition does not hold when it opens is asked in each tick from then on.
+#[test]
+fn who_waits_for_a_condition_behind_a_time_stays_awake_from_then_on() {
+    let definition =
+        definition("initial = 'a'\nstates.a.exits = [{ to = 'b', after = 5, when = 'hungry' }]\nstates.b.final = true");
+    let (mut guard, mut machine) = (Guard::default(), definition.machine());
+    let mut wakes = Vec::new();
+    for second in 0..8 {
+        guard.is_hungry = second == 7;
+        machine.update(&mut guard, &mut f64::from(second));
+        wakes.push((machine.current().unwrap().to_string(), machine.next_wake()));
+    }
+    let asleep = || ("a".to_owned(), NextWake::At(definition_due(5.0)));
+    let awake = || ("a".to_owned(), NextWake::EveryTick);
+    let end = ("b".to_owned(), NextWake::Never);
+    assert_eq!(wakes, [asleep(), asleep(), asleep(), asleep(), asleep(), awake(), awake(), end]);
+}
