@@ -231,7 +231,9 @@ fn alone(files: [&str; 2], events: &[Event]) -> (Vec<Vec<String>>, usize) {
     let definition = definition(files[0]);
     let mut clock = 0.0;
     let mut all: Vec<_> = guards().into_iter().map(|guard| (guard, definition.machine())).collect();
-    all.iter_mut().for_each(|(guard, machine)| machine.start(guard, &mut clock));
+    for (guard, machine) in &mut all {
+        machine.start(guard, &mut clock);
+    }
     let (mut slept, mut reloads) = (0, 0);
     for event in events {
         let state = |to: usize| definition.state(&format!("s{to}")).unwrap();
@@ -494,7 +496,9 @@ fn interpreted(states: &[Drawn], events: &[Event]) -> Vec<Vec<String>> {
             Event::Ticks(by, times) => {
                 for _ in 0..times {
                     clock += f64::from(by) / 16.0;
-                    all.iter_mut().for_each(|own| own.tick(clock));
+                    for own in &mut all {
+                        own.tick(clock);
+                    }
                 }
             }
             Event::Hungry(who, is) => all[who].guard.is_hungry = is,
@@ -624,7 +628,9 @@ fn definition_due(seconds: f64) -> f64 {
 fn a_reload_that_says_the_same_lets_everybody_sleep_on_after_one_look() {
     let definition = definition(&lasting(100.0));
     let mut batch = Batch::new();
-    (0..200).for_each(|_| drop(batch.spawn(Guard::default(), definition.initial(), &mut 0.0)));
+    for _ in 0..200 {
+        batch.spawn(Guard::default(), definition.initial(), &mut 0.0);
+    }
     batch.update(&mut 0.0);
     definition.reload(&lasting(100.0)).unwrap();
     batch.update(&mut 1.0);

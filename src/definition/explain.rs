@@ -249,7 +249,9 @@ impl<'g, T: Owner> Explainer<'g, T> {
         let taken = match turn.filter(|(_, turn)| *turn > T::now(cx)) {
             _ if is_taken => None,
             Some((every, turn)) => {
-                exits.iter().for_each(|_| minutes.not_its_turn(every, turn - T::now(cx)));
+                for _ in exits {
+                    minutes.not_its_turn(every, turn - T::now(cx));
+                }
                 None
             }
             None => decider.decide(exits, owner, fsm, cx, &mut minutes),

@@ -100,7 +100,7 @@ impl<T: Owner> DefinedState<T> {
         }
         let now = T::now(cx);
         let due = self.next_due(graph, fsm);
-        (due >= now + SHORTEST_REST).then(|| due - now)
+        (due >= now + SHORTEST_REST).then_some(due - now)
     }
 
     /// When the first exit opens that is tried in each tick: infinity is never.
