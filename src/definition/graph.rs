@@ -11,7 +11,7 @@ use arc_swap::ArcSwap;
 
 use super::condition::Condition;
 use super::record::Record;
-use super::rest::SHORTEST_REST;
+use super::rest::{SHORTEST_REST, SHORTEST_TURN};
 #[cfg(feature = "script")]
 use super::script::Hooks;
 use super::vocabulary::MessageKind;
@@ -172,7 +172,7 @@ impl<T: Owner> Content<T> {
     /// it has its turn only now and then.
     pub(crate) fn can_rest(&self) -> bool {
         if let Some(every) = self.every {
-            return every >= SHORTEST_REST;
+            return every >= SHORTEST_TURN;
         }
         let opens_later = |exit: &Exit<T>| exit.after.is_some_and(|after| after >= SHORTEST_REST);
         !self.has_update && !self.has_script() && self.exits.iter().all(opens_later)
