@@ -709,6 +709,24 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.machines.view(self.nth)
     }
 
+    /// Whether it is this state's turn, which it takes with that.
+    #[cfg(feature = "definition")]
+    pub(crate) fn takes_turn(&mut self) -> bool {
+        self.machines.takes_turn(self.nth)
+    }
+
+    /// When the active state at a depth has its next turn, in seconds, if it waits for one.
+    #[cfg(feature = "definition")]
+    pub(crate) fn next_turn(&self, depth: usize) -> Option<f64> {
+        self.machines.next_turn(self.nth, depth)
+    }
+
+    /// Has this state's turn come after so many seconds.
+    #[cfg(feature = "definition")]
+    pub(crate) fn take_turn_after(&mut self, seconds: f64) {
+        self.ask(Request::after(seconds, Then::Turn));
+    }
+
     #[inline]
     fn ask_singleton(&mut self, state: &'static dyn State<T>) {
         self.machines.ask_singleton(self.nth, state);
@@ -744,6 +762,16 @@ pub(crate) trait Machines<T: Owner> {
     fn view(&self, nth: usize) -> View<'_, T>;
     fn global(&self) -> &StateRef<T>;
     fn has_requests(&self, nth: usize) -> bool;
+    /// Whether it is the turn of the state whose callback is running, which it takes with that.
+    #[cfg(feature = "definition")]
+    fn takes_turn(&mut self, _nth: usize) -> bool {
+        false
+    }
+    /// When the state at a depth has its next turn, in seconds, if it waits for one.
+    #[cfg(feature = "definition")]
+    fn next_turn(&self, _nth: usize, _depth: usize) -> Option<f64> {
+        None
+    }
     /// When each of so many machines, from the `nth` on, entered a state, if that lies in a column.
     #[cfg(feature = "definition")]
     fn entries(&self, _nth: usize, _count: usize, _state: &dyn State<T>) -> Option<Entries<'_>> {

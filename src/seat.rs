@@ -205,7 +205,16 @@ impl<T: Owner> Seat<T> {
 
     /// Puts the machine to sleep until a time, in seconds; infinity is for ever.
     pub(crate) fn sleep_until(&mut self, wakes_at: f64) {
-        self.rare_mut().waiting.sleep_until(wakes_at);
+        let revision = self.current.revision();
+        let waiting = &mut self.rare_mut().waiting;
+        waiting.sleep_until(wakes_at);
+        waiting.revision = revision;
+    }
+
+    /// Whether what the innermost state does has been exchanged since the machine fell asleep.
+    pub(crate) fn is_outdated(&self) -> bool {
+        let waiting = self.rare.as_ref().map(|rare| &rare.waiting).filter(|waiting| waiting.is_asleep());
+        waiting.is_some_and(|waiting| waiting.revision != self.current.revision())
     }
 
     /// Wakes the machine. Returns whether it was asleep.
@@ -217,7 +226,8 @@ impl<T: Owner> Seat<T> {
     /// When a machine with this seat next has something to do.
     pub(crate) fn next_wake(&self, global: &StateRef<T>) -> NextWake {
         let is_updating = |state: &StateRef<T>| !state.is_passive();
-        if global.as_option().is_some_and(is_updating) || !self.is_asleep() && self.path().any(is_updating) {
+        let is_awake = !self.is_asleep() || self.is_outdated();
+        if global.as_option().is_some_and(is_updating) || is_awake && self.path().any(is_updating) {
             return NextWake::EveryTick;
         }
         let next = self.rare.as_ref().map_or(f64::INFINITY, |rare| rare.waiting.next());

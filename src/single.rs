@@ -209,6 +209,17 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
         self.seat.view(&self.target)
     }
 
+    #[cfg(feature = "definition")]
+    fn takes_turn(&mut self, _: usize) -> bool {
+        let scope = self.scope;
+        self.seat.rare.as_mut().is_some_and(|rare| rare.waiting.takes_turn(scope))
+    }
+
+    #[cfg(feature = "definition")]
+    fn next_turn(&self, _: usize, depth: usize) -> Option<f64> {
+        self.seat.rare.as_ref()?.waiting.next_turn(Scope::state(depth))
+    }
+
     fn global(&self) -> &StateRef<T> {
         self.global
     }

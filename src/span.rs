@@ -17,6 +17,28 @@ const RELATIVE: f64 = 1e-6;
 /// How far apart two times may be and count as equal, in seconds, whatever the span.
 const ABSOLUTE: f64 = 1e-6;
 
+/// A time before which nobody who entered then has been there for so many seconds, and hardly before the first at which one
+/// has. Who waits for the span looks at it from then on.
+#[cfg(feature = "definition")]
+#[inline]
+pub(crate) fn due(seconds: f64, entered_at: f64) -> f64 {
+    // Twice the tolerance: what is added up here and there is rounded.
+    entered_at + seconds - 2.0 * tolerance(seconds)
+}
+
+/// The first multiple of so many seconds that is still to come when so many have passed.
+#[cfg(feature = "definition")]
+pub(crate) fn next_multiple(seconds: f64, passed: f64) -> f64 {
+    // A multiple that has been waited for, as `due` says, has passed.
+    ((passed + 3.0 * tolerance(passed)) / seconds).floor().max(0.0).mul_add(seconds, seconds)
+}
+
+/// Not more than a second, so that an endless span stays one.
+#[inline]
+fn tolerance(seconds: f64) -> f64 {
+    (ABSOLUTE + RELATIVE * seconds.abs()).min(1.0)
+}
+
 /// A span of time up to now, as the moments of entry from which it has just passed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Span {
@@ -30,8 +52,7 @@ impl Span {
     /// The span of so many seconds, up to what the clock shows.
     #[inline]
     pub(crate) fn of(seconds: f64, now: f64) -> Self {
-        // Not more than a second, so that an endless span stays one.
-        let tolerance = (ABSOLUTE + RELATIVE * seconds.abs()).min(1.0);
+        let tolerance = tolerance(seconds);
         Self { earliest: now - (seconds + tolerance), latest: now - (seconds - tolerance) }
     }
 

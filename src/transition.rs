@@ -153,7 +153,7 @@ impl<T: Owner> Single<'_, T> {
             Request::Ensure(to) if self.seat.is_in_state(&**to) => true,
             Request::Send(message) => self.offer_to_oneself(message, owner, cx),
             Request::After(after) => self.set_timer(after, owner, cx),
-            Request::Due(timer) => self.carry_out_timer(&timer.then, owner, cx),
+            Request::Due(timer) => self.carry_out_timer(timer, owner, cx),
             Request::Sleep(_) => {
                 // It falls asleep once the callback is settled.
                 self.count |= ASKED_TO_SLEEP;
@@ -390,6 +390,10 @@ impl<T: Owner> Single<'_, T> {
             }
             depth += 1;
         }
+        #[cfg(feature = "definition")]
+        if let Some(rare) = &mut self.seat.rare {
+            rare.waiting.end_turns();
+        }
     }
 
     /// Rule 14: offers a message from outside. Returns whether it was handled.
@@ -442,12 +446,13 @@ impl<T: Owner> Single<'_, T> {
     #[inline(never)]
     fn carry_out_due(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
         let now = now::<T>(cx);
+        let is_outdated = self.seat.is_outdated();
         let Some(waiting) = self.seat.rare.as_mut().map(|rare| &mut rare.waiting) else { return };
         if waiting.clock_stands(now) {
             debug!(target: "demeanor", "{}: waits for a clock that stands at {now} s", Label(owner));
         }
         let due = waiting.take_due(now);
-        let is_woken = waiting.wakes_at().is_some_and(|at| at <= now);
+        let is_woken = is_outdated || waiting.wakes_at().is_some_and(|at| at <= now);
         if due.is_empty() && !is_woken {
             return;
         }
@@ -459,8 +464,13 @@ impl<T: Owner> Single<'_, T> {
         self.settle_callback(owner, cx);
     }
 
-    fn carry_out_timer(&mut self, then: &Then<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        match then {
+    fn carry_out_timer(&mut self, timer: &Timer<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        match &timer.then {
+            #[cfg(feature = "definition")]
+            Then::Turn => {
+                self.seat.rare_mut().waiting.note_turn(timer.scope);
+                true
+            }
             Then::Change(to) => self.execute(&Request::change(to.clone()), owner, cx),
             Then::Send(message) => {
                 message.downcast_ref().is_some_and(|message| self.offer_to_oneself(message, owner, cx))

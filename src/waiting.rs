@@ -41,6 +41,15 @@ impl Scope {
         Self::State(u8::try_from(depth).unwrap_or(u8::MAX))
     }
 
+    /// The state's own bit among those of all states that can be active.
+    #[cfg(feature = "definition")]
+    fn bit(self) -> u128 {
+        match self {
+            Self::State(depth) => 1_u128.checked_shl(depth.into()).unwrap_or(0),
+            Self::Machine | Self::Left => 0,
+        }
+    }
+
     /// Whether it ends with a change that leaves all but the outermost `kept` active states.
     #[inline]
     pub(crate) fn ends_with(self, kept: usize) -> bool {
@@ -58,6 +67,9 @@ pub(crate) enum Then<T: Owner> {
     /// A message, whose type is hidden: what a machine needs for it, to be cloned and sent to other threads, is asked of a
     /// message only where a timer is set.
     Send(Arc<dyn Any + Send + Sync>),
+    /// The turn of a state that is not tried in each tick.
+    #[cfg(feature = "definition")]
+    Turn,
 }
 
 impl<T: Owner> Then<T> {
@@ -68,6 +80,8 @@ impl<T: Owner> Then<T> {
         match self {
             Self::Change(to) => to.is_held(),
             Self::Send(_) => true,
+            #[cfg(feature = "definition")]
+            Self::Turn => false,
         }
     }
 }
@@ -83,6 +97,8 @@ impl<T: Owner> fmt::Display for Then<T> {
         match self {
             Self::Change(to) => write!(f, "change to {to}"),
             Self::Send(_) => f.write_str("message to oneself"),
+            #[cfg(feature = "definition")]
+            Self::Turn => f.write_str("turn"),
         }
     }
 }
@@ -92,6 +108,8 @@ impl<T: Owner> Clone for Then<T> {
         match self {
             Self::Change(to) => Self::Change(to.clone()),
             Self::Send(message) => Self::Send(message.clone()),
+            #[cfg(feature = "definition")]
+            Self::Turn => Self::Turn,
         }
     }
 }
@@ -123,8 +141,13 @@ pub(crate) struct Waiting<T: Owner> {
     pub(crate) timers: Vec<Timer<T>>,
     /// When it wakes by itself, in seconds; `AWAKE` while it is not asleep.
     wakes_at: f64,
+    /// The revision of the innermost state when it fell asleep.
+    pub(crate) revision: usize,
     /// For how many seconds a callback has asked to sleep, once it has returned.
     wanted: Option<f64>,
+    /// The states, by their depth, whose turn it is in the tick under way. They take it when they are updated.
+    #[cfg(feature = "definition")]
+    turns: u128,
     clock: Standstill,
 }
 
@@ -132,7 +155,15 @@ const AWAKE: f64 = f64::NEG_INFINITY;
 
 impl<T: Owner> Waiting<T> {
     pub(crate) const fn new() -> Self {
-        Self { timers: Vec::new(), wakes_at: AWAKE, wanted: None, clock: Standstill::new() }
+        Self {
+            timers: Vec::new(),
+            wakes_at: AWAKE,
+            revision: 0,
+            wanted: None,
+            #[cfg(feature = "definition")]
+            turns: 0,
+            clock: Standstill::new(),
+        }
     }
 
     /// Whether a machine can do without it.
@@ -180,7 +211,38 @@ impl<T: Owner> Waiting<T> {
     pub(crate) fn change(&mut self, kept: usize) -> Timers<T> {
         self.wanted = None;
         self.wake();
+        #[cfg(feature = "definition")]
+        {
+            self.turns &= !(u128::MAX.checked_shl(u32::try_from(kept).unwrap_or(u32::MAX)).unwrap_or(0));
+        }
         self.take_if(|timer| timer.scope.ends_with(kept))
+    }
+
+    /// Notes that it is a state's turn, until the end of the tick.
+    #[cfg(feature = "definition")]
+    pub(crate) fn note_turn(&mut self, scope: Scope) {
+        self.turns |= scope.bit();
+    }
+
+    /// Whether it is a state's turn, which it takes with that.
+    #[cfg(feature = "definition")]
+    pub(crate) fn takes_turn(&mut self, scope: Scope) -> bool {
+        let is_turn = self.turns & scope.bit() != 0;
+        self.turns &= !scope.bit();
+        is_turn
+    }
+
+    /// When a state has its next turn, in seconds, if it waits for one.
+    #[cfg(feature = "definition")]
+    pub(crate) fn next_turn(&self, of: Scope) -> Option<f64> {
+        let turn = self.timers.iter().find(|timer| timer.scope == of && matches!(timer.then, Then::Turn));
+        turn.map(|timer| timer.due)
+    }
+
+    /// Turns that have not been taken in their tick are over.
+    #[cfg(feature = "definition")]
+    pub(crate) fn end_turns(&mut self) {
+        self.turns = 0;
     }
 
     /// Takes out the timers that are due, the earliest first, and of equal ones the one that was asked for first.
@@ -228,7 +290,8 @@ pub(crate) type Timers<T> = SmallVec<[Timer<T>; 1]>;
 
 impl<T: Owner> Clone for Waiting<T> {
     fn clone(&self) -> Self {
-        Self { timers: self.timers.clone(), wakes_at: self.wakes_at, wanted: None, clock: self.clock }
+        let Self { wakes_at, revision, clock, .. } = *self;
+        Self { timers: self.timers.clone(), wakes_at, revision, clock, ..Self::new() }
     }
 }
 

@@ -1409,3 +1409,106 @@ fn a_word_that_cannot_be_written_in_a_condition_is_no_value() {
     let result = std::panic::catch_unwind(|| Vocabulary::<Grunt>::new().value("2 health", |_, _| 0.0));
     assert!(result.is_err());
 }
+
+#[test]
+fn an_exit_that_opens_after_another_one_is_always_taken_is_warned_of() {
+    let file = "initial = \"a\"\n[states.a]\nexits = [{ to = \"b\", after = 2 }, { to = \"c\", after = 2.5 }]\n\
+                [states.b]\nexits = [{ to = \"a\" }]\n[states.c]\nexits = [{ to = \"a\" }]\n";
+    assert_eq!(
+        warnings(file),
+        ["grunt.toml:3:35: warning: this exit is never taken: the one to `b` before it always is after 2 s: \
+          give it a shorter `after`, or give the other a `when`"]
+    );
+}
+
+#[test]
+fn exits_that_open_before_another_one_or_under_a_condition_are_not_warned_of() {
+    let file = "initial = \"a\"\n[states.a]\nexits = [{ to = \"b\", after = 3 }, { to = \"b\", after = 2.5 }, \
+                { to = \"b\", when = \"enemy_visible\" }, { to = \"b\", on = \"took_damage\", after = 9 }, \
+                { to = \"a\", after = 1 }]\n[states.b]\nevery = 0.1\nexits = [{ to = \"a\", after = 1 }]\n";
+    assert_eq!(warnings(file), [""; 0]);
+}
+
+/// What is found in a file of this one state.
+#[track_caller]
+fn found(state: &str) -> Vec<String> {
+    let file = format!("initial = \"a\"\n[states.a]\n{state}\n");
+    match Outline::parse("a.toml", &file, None) {
+        Ok(outline) => outline.warnings().iter().map(Problem::located).collect(),
+        Err(problems) => problems.iter().map(Problem::located).collect(),
+    }
+}
+
+#[test]
+fn times_that_are_no_times_are_told_with_what_to_write() {
+    let exit = |after: &str| found(&format!("exits = [{{ to = \"a\", after = {after} }}]"));
+    let unit = |seconds: &str| {
+        format!(
+            "a.toml:3:30: error: `after` must be a number of seconds, not a string: times are in seconds, without a unit: write \
+             `{seconds}`"
+        )
+    };
+    assert_eq!(exit("\"200ms\""), [unit("0.2")]);
+    assert_eq!(exit("\"2.5 s\""), [unit("2.5")]);
+    assert_eq!(exit("\"1.5 min\""), [unit("90")]);
+    assert_eq!(exit("\"3\""), [unit("3")]);
+    assert_eq!(
+        exit("\"soon\""),
+        ["a.toml:3:30: error: `after` must be a number of seconds, not a string: times are in seconds: `2.5`"]
+    );
+    for wrong in ["-1", "-0.5", "nan", "inf"] {
+        assert_eq!(exit(wrong), ["a.toml:3:30: error: `after` must be a time in seconds, 0 or more"], "{wrong}");
+    }
+    assert_eq!(exit("0x10"), [""; 0]);
+    let every = |every: &str| found(&format!("every = {every}\nexits = [{{ to = \"a\", after = 1 }}]"));
+    for wrong in ["-1", "nan", "-inf"] {
+        assert_eq!(every(wrong), ["a.toml:3:9: error: `every` must be a time in seconds, more than 0"], "{wrong}");
+    }
+    assert_eq!(
+        every("0.0"),
+        ["a.toml:3:9: error: `every` must be a time in seconds, more than 0: \
+          remove it, if the state is to be tried in each tick"]
+    );
+    assert_eq!(
+        every("true"),
+        ["a.toml:3:9: error: `every` must be a number of seconds, not true or false: times are in seconds: `2.5`"]
+    );
+}
+
+#[test]
+fn times_that_say_nothing_are_warned_of() {
+    assert_eq!(
+        found("exits = [{ to = \"b\", after = 0 }]\n[states.b]\nfinal = true"),
+        ["a.toml:3:30: warning: `after = 0` says nothing: an exit is open at once: \
+          remove it, or write after how many seconds the exit is open: `after = 2.5`"]
+    );
+    assert_eq!(
+        found("every = 0.5\nexits = [{ to = \"a\", on = \"call\" }]"),
+        ["a.toml:3:9: warning: state `a` has nothing to do every 0.5 s: \
+          remove it: exits that wait for a message do not wait for a turn"]
+    );
+    assert_eq!(
+        found("exits = [{ to = \"a\" , after = 0.0 }]").len(),
+        2,
+        "it leaves for itself in every tick, and its time says nothing"
+    );
+    assert_eq!(
+        found(
+            "exits = [{ to = \"b\", on = \"call\" }]\n[states.b]\nevery = 1\nbehaviour = \"b\"\nexits = [{ to = \"a\" }]"
+        ),
+        [""; 0]
+    );
+}
+
+#[test]
+fn a_global_state_has_no_turns() {
+    let file = "initial = \"a\"\nglobal = \"g\"\n[states.g]\nevery = 1\nexits = [{ to = \"a\", when = \"hurt\" }]\n\
+                [states.a]\n";
+    let problems = Outline::parse("a.toml", file, None).unwrap_err();
+    let located: Vec<_> = problems.iter().map(Problem::located).collect();
+    assert_eq!(
+        located,
+        ["a.toml:4:9: error: the global state `g` has an `every`, but is never entered: \
+          remove it: the global state is tried in each tick"]
+    );
+}

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use demeanor::definition::{Definition, Verdict, Vocabulary};
-use demeanor::{Batch, GameTime, Owner};
+use demeanor::{Batch, Fsm, GameTime, Owner, State};
 
 struct Guard;
 
@@ -159,35 +159,86 @@ fn a_state_lasts_as_many_ticks_as_the_file_says_at_every_rate_on_every_clock_aft
     }
 }
 
-/// What each tick adds to the error of a clock adds up, too.
+/// What each tick adds to the error of a clock adds up, too. Who sleeps meanwhile wakes in the right tick.
 #[test]
 fn a_state_that_lasts_many_ticks_lasts_as_many_as_the_file_says() {
     for rate in RATES {
         let seconds = 20_000.0 / rate;
-        let file = format!(
-            "initial = 'long'\nstates.long.exits = [{{ to = 'end', when = 'time_in_state >= {seconds}' }}]\n\
-             states.end.final = true"
-        );
-        let definition = Definition::parse(&file, &Vocabulary::<Guard>::new()).unwrap();
-        for mut clock in Clock::each(rate) {
-            let case = format!("{rate} Hz, {clock:?}");
-            let mut machine = definition.machine();
-            machine.start(&mut Guard, &mut clock);
-            let mut batch = Batch::new();
-            let keys = [(); 2].map(|()| batch.spawn(Guard, definition.initial(), &mut clock));
-            let initial = definition.initial();
-            let mut stays = [0; 3];
-            for _ in 0..20_010 {
-                clock.advance();
-                machine.update(&mut Guard, &mut clock);
-                batch.update(&mut clock);
-                let states = [machine.current(), batch.state_of(keys[0]), batch.state_of(keys[1])];
-                for (stay, state) in stays.iter_mut().zip(states) {
-                    *stay += usize::from(state == Some(&initial));
+        for way in [format!("when = 'time_in_state >= {seconds}'"), format!("after = {seconds}")] {
+            let file =
+                format!("initial = 'long'\nstates.long.exits = [{{ to = 'end', {way} }}]\nstates.end.final = true");
+            let definition = Definition::parse(&file, &Vocabulary::<Guard>::new()).unwrap();
+            for mut clock in Clock::each(rate) {
+                let case = format!("{way}, {rate} Hz, {clock:?}");
+                let mut machine = definition.machine();
+                machine.start(&mut Guard, &mut clock);
+                let mut batch = Batch::new();
+                let keys = [(); 2].map(|()| batch.spawn(Guard, definition.initial(), &mut clock));
+                let initial = definition.initial();
+                let mut stays = [0; 3];
+                for _ in 0..20_010 {
+                    clock.advance();
+                    machine.update(&mut Guard, &mut clock);
+                    batch.update(&mut clock);
+                    let states = [machine.current(), batch.state_of(keys[0]), batch.state_of(keys[1])];
+                    for (stay, state) in stays.iter_mut().zip(states) {
+                        *stay += usize::from(state == Some(&initial));
+                    }
+                }
+                // In the last tick it is somewhere else.
+                assert_eq!(stays, [19_999; 3], "{case}");
+            }
+        }
+    }
+}
+
+/// A behavior that counts its updates.
+struct Look;
+
+impl State<Watcher> for Look {
+    fn update(&self, watcher: &mut Watcher, _: &mut Fsm<'_, Watcher>, _: &mut Clock) {
+        watcher.looks += 1;
+    }
+}
+
+#[derive(Default)]
+struct Watcher {
+    looks: usize,
+}
+
+impl Owner for Watcher {
+    type Context<'a> = Clock;
+    type Message = ();
+
+    fn now(clock: &Clock) -> f64 {
+        clock.now()
+    }
+}
+
+#[test]
+fn a_state_has_its_turn_in_the_ticks_that_the_file_says_at_every_rate_on_every_clock() {
+    const TICKS: [usize; 4] = [1, 3, 7, 100];
+
+    for rate in RATES {
+        for ticks in TICKS {
+            let every = f64::from(u32::try_from(ticks).unwrap()) / rate;
+            let vocabulary = Vocabulary::new().behaviour("look", &Look);
+            let file =
+                format!("initial = 'watch'\nstates.watch = {{ behaviour = 'look', every = {every}, final = true }}");
+            let definition = Definition::parse(&file, &vocabulary).unwrap();
+            for mut clock in Clock::each(rate) {
+                let (mut watcher, mut machine) = (Watcher::default(), definition.machine());
+                machine.start(&mut watcher, &mut clock);
+                let mut batch = Batch::new();
+                let key = batch.spawn(Watcher::default(), definition.initial(), &mut clock);
+                for tick in 1..=1000 {
+                    clock.advance();
+                    machine.update(&mut watcher, &mut clock);
+                    batch.update(&mut clock);
+                    let looks = [watcher.looks, batch.get(key).unwrap().looks];
+                    assert_eq!(looks, [tick / ticks; 2], "tick {tick}, {ticks} ticks at {rate} Hz, {clock:?}");
                 }
             }
-            // In the last tick it is somewhere else.
-            assert_eq!(stays, [19_999; 3], "{case}");
         }
     }
 }

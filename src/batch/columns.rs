@@ -18,6 +18,8 @@ pub(super) struct Columns<T: Owner> {
     pub(super) seats: Vec<Seat<T>>,
     /// How many are asleep. They are the first, so that those who come and go are at the other end.
     pub(super) asleep: usize,
+    /// The state's revision when they were last looked at: whoever sleeps has fallen asleep in this one or a later one.
+    pub(super) revision: usize,
     /// The slots of those for whom something is due in the tick under way, ascending.
     pub(super) due: Vec<u32>,
 }
@@ -28,6 +30,7 @@ pub(super) struct Noted<'a> {
     pub(super) tags: &'a [Tag],
     pub(super) times: &'a Times,
     pub(super) asleep: usize,
+    pub(super) revision: usize,
     pub(super) due: &'a [u32],
 }
 
@@ -156,17 +159,18 @@ impl<T: Owner> Columns<T> {
     /// Columns for owners whose states have `depth` ancestors.
     pub(super) const fn new(depth: usize) -> Self {
         let times = Times { current: Vec::new(), ancestors: Vec::new(), depth };
-        Self { owners: Vec::new(), tags: Vec::new(), times, seats: Vec::new(), asleep: 0, due: Vec::new() }
+        Self { owners: Vec::new(), tags: Vec::new(), times, seats: Vec::new(), asleep: 0, revision: 0, due: Vec::new() }
     }
 
     /// Its columns: the owners, their seats, and what else is noted of them.
     pub(super) fn split(&mut self) -> (&mut [T], &mut [Seat<T>], Noted<'_>) {
-        let Self { owners, tags, times, seats, asleep, due } = self;
-        (owners, seats, Noted { tags, times, asleep: *asleep, due })
+        let Self { owners, tags, times, seats, asleep, revision, due } = self;
+        (owners, seats, Noted { tags, times, asleep: *asleep, revision: *revision, due })
     }
 
     pub(super) fn noted(&self) -> Noted<'_> {
-        Noted { tags: &self.tags, times: &self.times, asleep: self.asleep, due: &self.due }
+        let Self { tags, times, asleep, revision, due, .. } = self;
+        Noted { tags, times, asleep: *asleep, revision: *revision, due }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -312,6 +316,7 @@ impl<T: Owner + Clone> Clone for Columns<T> {
             times: self.times.clone(),
             seats: self.seats.clone(),
             asleep: self.asleep,
+            revision: self.revision,
             due: Vec::new(),
         }
     }
@@ -324,5 +329,6 @@ impl<T: Owner + Clone> Clone for Columns<T> {
         self.times.depth = source.times.depth;
         self.seats.clone_from(&source.seats);
         self.asleep = source.asleep;
+        self.revision = source.revision;
     }
 }

@@ -157,6 +157,8 @@ impl DigestHasher {
             match then {
                 Then::Change(to) => self.write_name(to),
                 Then::Send(_) => self.write_text("message"),
+                #[cfg(feature = "definition")]
+                Then::Turn => self.write_text("turn"),
             }
         }
     }

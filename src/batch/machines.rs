@@ -296,6 +296,11 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
     }
 
     #[cfg(feature = "definition")]
+    fn next_turn(&self, nth: usize, depth: usize) -> Option<f64> {
+        self.rows.next_turn(self.slot(nth)?, Scope::state(depth))
+    }
+
+    #[cfg(feature = "definition")]
     fn entries(&self, nth: usize, count: usize, state: &dyn State<T>) -> Option<Entries<'_>> {
         // An individual may be elsewhere already.
         let is_in_rows = matches!(self.phase, Phase::Update { .. })

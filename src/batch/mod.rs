@@ -520,6 +520,7 @@ impl<T: Owner> Batch<T> {
     /// }
     /// ```
     pub fn update_in_key_order(&mut self, cx: &mut T::Context<'_>) {
+        self.store.wake_outdated();
         let Store { global, timers, .. } = &self.store;
         let now = now::<T>(cx);
         let has_turn = |key: &Key| global.is_updating || !self.store.is_asleep(*key) || timers.is_due(*key, now);
@@ -537,6 +538,7 @@ impl<T: Owner> Batch<T> {
     }
 
     fn update_those(&mut self, part: Part, cx: &mut T::Context<'_>) {
+        self.store.wake_outdated();
         if !self.store.timers.is_empty() {
             self.store.find_due(now::<T>(cx), part);
         }

@@ -27,6 +27,9 @@ impl<T: Owner> Store<T> {
         let mut panic = FirstPanic::new();
         let slot = self.buckets[bucket as usize].len();
         let key = self.places.insert(SharedPlace::new(Place::new(bucket, slot)));
+        if seat.is_outdated() {
+            seat.wake();
+        }
         let is_asleep = seat.is_asleep();
         self.push_row(false, owner, key, bucket, &mut seat, &mut panic);
         seat.empty_into(|state| self.discarded.add(state));
@@ -302,7 +305,7 @@ impl<T: Owner> Store<T> {
         // So that each of the singletons that they change to has a number.
         let targets = rare.waiting.timers.iter().filter_map(|timer| match &timer.then {
             Then::Change(to) => to.as_singleton(),
-            Then::Send(_) => None,
+            _ => None,
         });
         let mut unmet: Vec<_> = targets.filter(|to| self.states.index_of(*to).is_none()).collect();
         self.meet(&mut unmet, panic);

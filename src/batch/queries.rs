@@ -295,7 +295,7 @@ impl<T: Owner> Batch<T> {
     pub fn next_wake(&self, key: Key) -> Option<NextWake> {
         let view = self.store.view(key)?;
         let is_updating = |state: &StateRef<T>| !state.is_passive();
-        let is_awake = !self.store.is_asleep(key);
+        let is_awake = !self.store.is_asleep(key) || self.store.is_outdated(key);
         let mut path = view.ancestors.iter().chain(view.current.as_option());
         if self.store.global.is_updating || is_awake && path.any(is_updating) {
             return Some(NextWake::EveryTick);

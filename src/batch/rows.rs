@@ -54,11 +54,13 @@ pub(super) struct Rows<'a, T: Owner> {
     depth: usize,
     /// Whether they sleep.
     pub(super) is_asleep: bool,
+    /// In which revision of the state at the earliest they fell asleep.
+    revision: usize,
 }
 
 impl<'a, T: Owner> Rows<'a, T> {
     pub(super) fn new(
-        Noted { tags, times, asleep, .. }: Noted<'a>,
+        Noted { tags, times, asleep, revision, .. }: Noted<'a>,
         range: Range<usize>,
         bucket: u32,
         Shared { states, extras, timers }: Shared<'a, T>,
@@ -70,6 +72,7 @@ impl<'a, T: Owner> Rows<'a, T> {
             extras,
             timers,
             is_asleep: range.start < asleep,
+            revision,
             tags: &tags[range.clone()],
             entered_at: times.current.get(range.clone()).unwrap_or_default(),
             ancestors_entered_at: times.ancestors.get(range.start * depth..range.end * depth).unwrap_or_default(),
@@ -96,6 +99,12 @@ impl<'a, T: Owner> Rows<'a, T> {
     /// Whether an owner may have timers, or wakes by itself.
     pub(super) fn has_timers(&self, slot: usize) -> bool {
         self.tags[slot].has_timers()
+    }
+
+    /// When a state of the owner at a slot has its next turn, in seconds, if it waits for one.
+    #[cfg(feature = "definition")]
+    pub(super) fn next_turn(&self, slot: usize, of: crate::waiting::Scope) -> Option<f64> {
+        if self.has_timers(slot) { self.timers.next_turn(self.key(slot), of) } else { None }
     }
 
     pub(super) fn known(&self) -> &'a Known<T> {
@@ -207,6 +216,7 @@ impl<'a, T: Owner> Rows<'a, T> {
     pub(super) fn load_waiting(&self, slot: usize, is_asleep: bool, seat: &mut Seat<T>) {
         if is_asleep {
             seat.sleep_until(f64::INFINITY);
+            seat.rare_mut().waiting.revision = self.revision;
         }
         if self.has_timers(slot) {
             self.timers.load(self.key(slot), self.states, &mut seat.rare_mut().waiting);

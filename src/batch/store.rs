@@ -246,6 +246,12 @@ impl<T: Owner> Store<T> {
         place.is_some_and(|place| self.buckets[place.bucket as usize].is_asleep(place.slot()))
     }
 
+    /// Whether an owner's state does something else now than when the owner may have fallen asleep.
+    pub(super) fn is_outdated(&self, key: Key) -> bool {
+        let Some(place) = self.places.get(key).map(SharedPlace::get) else { return false };
+        self.buckets[place.bucket as usize].revision != self.states.get(place.bucket).state().revision()
+    }
+
     /// Finds out for whom something is due at a time, of those that a pass is for.
     pub(super) fn find_due(&mut self, now: f64, part: Part) {
         let Self { places, buckets, timers, due, .. } = self;
@@ -270,6 +276,23 @@ impl<T: Owner> Store<T> {
             }
         }
         hint::black_box(sum);
+    }
+
+    /// Wakes those who sleep in states that do something else now than when they fell asleep.
+    pub(super) fn wake_outdated(&mut self) {
+        let mut woken = Vec::new();
+        for bucket in self.numbers() {
+            let columns = &mut self.buckets[bucket as usize];
+            if columns.asleep > 0 {
+                let revision = self.states.get(bucket).state().revision();
+                if mem::replace(&mut columns.revision, revision) != revision {
+                    woken.extend(columns.tags[..columns.asleep].iter().map(|tag| tag.key));
+                }
+            }
+        }
+        if !woken.is_empty() {
+            self.with_each(&woken, |_, single| single.is_touched |= single.seat.wake());
+        }
     }
 
     /// Whether something is due for any of some owners.

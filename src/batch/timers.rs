@@ -129,6 +129,16 @@ impl<T: Owner> Timers<T> {
         self.next(key).is_some_and(|next| next <= now)
     }
 
+    /// When a state of an owner has its next turn, in seconds, if it waits for one.
+    #[cfg(feature = "definition")]
+    pub(super) fn next_turn(&self, key: Key, of: Scope) -> Option<f64> {
+        let turn = self.wheel.of(index(key)).find(|(_, bits)| match Node::of(*bits) {
+            Node::Kept(scope, place) => scope == of && matches!(self.kept.list[place as usize], Some(Then::Turn)),
+            _ => false,
+        });
+        turn.map(|(due, _)| due)
+    }
+
     /// Copies what an owner waits for.
     pub(super) fn load(&self, key: Key, states: &States<T>, waiting: &mut Waiting<T>) {
         for (due, bits) in self.wheel.of(index(key)) {

@@ -1,6 +1,7 @@
 //! The last stage of reading a definition: from an outline and a vocabulary to a graph that runs.
 
 use std::collections::HashMap;
+use std::iter;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -66,15 +67,22 @@ fn nodes<T: Owner>(
         fixed: Arc::clone(&node.fixed),
         content: Arc::clone(&node.content),
         gone_to: Some(index_of.get(node.fixed.name.as_str()).copied().unwrap_or(initial)),
+        can_rest: false,
     });
     let mut nodes: Vec<_> = gone.map(Some).collect();
     let length = states.iter().map(|fixed| fixed.index + 1).fold(nodes.len(), usize::max);
     nodes.resize_with(length, || None);
     for (fixed, content) in states.iter().zip(contents) {
-        nodes[fixed.index] = Some(Node { fixed: Arc::clone(fixed), content: Arc::new(content), gone_to: None });
+        let node = Node { fixed: Arc::clone(fixed), content: Arc::new(content), gone_to: None, can_rest: false };
+        nodes[fixed.index] = Some(node);
     }
     // There is one at each index: the new ones follow the old ones without a gap.
-    nodes.into_iter().flatten().collect()
+    let mut nodes: Vec<_> = nodes.into_iter().flatten().collect();
+    for fixed in states {
+        let path = iter::successors(Some(fixed.index), |index| nodes[*index].fixed.parent);
+        nodes[fixed.index].can_rest = { path }.all(|index| nodes[index].content.can_rest());
+    }
+    nodes
 }
 
 /// What is constant for each state of the outline: as it was before, where nothing of that is another now.
@@ -192,6 +200,7 @@ impl<T: Owner> Builder<'_, T> {
         Content {
             has_update: made.as_ref().is_some_and(|behaviour| !behaviour.is_passive()),
             behaviour: made,
+            every: state.every(),
             enter_when: state.enter_when.as_ref().and_then(|when| self.condition(when, state.name())),
             exits,
             message_exits,
@@ -209,6 +218,7 @@ impl<T: Owner> Builder<'_, T> {
             to: index(exit.to),
             route: path.into_iter().chain(descent).map(index).collect(),
             above,
+            after: exit.after(),
             when: exit.when.as_ref().and_then(|when| self.condition(when, of)),
         }
     }

@@ -5,6 +5,7 @@ use std::ptr;
 use smallvec::SmallVec;
 
 use super::block::{Block, each};
+use super::expression::Comparison;
 use super::graph::{Content, DefinedState, Exit, Graph};
 use super::handle::{entered_at, toward};
 use super::record::{Record, Trial, Unrecorded};
@@ -13,6 +14,7 @@ use crate::fsm::Fsm;
 use crate::owner::Owner;
 use crate::seat::Path;
 use crate::slice::FsmSlice;
+use crate::span::Span;
 use crate::state::StateRef;
 
 /// Who decides: a state, on the graph as it is now.
@@ -34,10 +36,12 @@ impl<'g, T: Owner> Decider<'g, T> {
         record: &mut impl Record,
     ) -> Option<StateRef<T>> {
         for exit in exits {
-            let holds = match &exit.when {
-                Some(when) => when.holds(owner, cx, || entered_at(self.state, fsm), record),
-                None => true,
-            };
+            let is_open = self.is_open(exit, fsm, cx, record);
+            let holds = is_open
+                && match &exit.when {
+                    Some(when) => when.holds(owner, cx, || entered_at(self.state, fsm), record),
+                    None => true,
+                };
             if !holds {
                 record.tried(Trial::NoCondition);
                 continue;
@@ -52,6 +56,16 @@ impl<'g, T: Owner> Decider<'g, T> {
             }
         }
         None
+    }
+
+    /// Whether the owner has been in the state for as long as an exit says.
+    #[inline]
+    fn is_open(&self, exit: &Exit<T>, fsm: &Fsm<'_, T>, cx: &T::Context<'_>, record: &mut impl Record) -> bool {
+        let Some(after) = exit.after else { return true };
+        let (now, entered_at) = (T::now(cx), entered_at(self.state, fsm));
+        let is_open = Span::of(after, now).has_passed(entered_at);
+        record.waited(after, now - entered_at, is_open);
+        is_open
     }
 
     /// What comes of an exit whose condition holds.
@@ -94,7 +108,7 @@ impl<'g, T: Owner> Decider<'g, T> {
         Some(&self.graph.nodes[self.graph.index_of(state)?].content)
     }
 
-    fn is(&self, state: &StateRef<T>) -> bool {
+    pub(crate) fn is(&self, state: &StateRef<T>) -> bool {
         state.downcast_ref::<DefinedState<T>>().is_some_and(|state| ptr::eq(state, self.state))
     }
 }
@@ -139,9 +153,13 @@ impl<'g, T: Owner> Decider<'g, T> {
             if staying == 0 {
                 break;
             }
-            let holding = match &exit.when {
-                Some(when) => when.holding(staying, owners, cx, &mut block),
+            let open = match exit.after {
+                Some(after) => Comparison::GreaterOrEqual.ask_entries(Span::of(after, T::now(cx)), staying, &mut block),
                 None => staying,
+            };
+            let holding = match &exit.when {
+                Some(when) if open != 0 => when.holding(open, owners, cx, &mut block),
+                _ => open,
             };
             if holding == 0 {
                 continue;

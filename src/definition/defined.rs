@@ -60,26 +60,36 @@ impl<T: Owner> DefinedState<T> {
 impl<T: Owner> State<T> for DefinedState<T> {
     #[inline]
     fn enter(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
-        self.with(|graph, Node { content, .. }| {
+        self.with(|graph, node| {
+            let content = &node.content;
             if let Some(behaviour) = &content.behaviour {
                 behaviour.enter(owner, fsm, cx);
             }
             self.run(Hook::Enter, graph, content, owner, fsm, cx);
+            if node.waits() {
+                self.wait_once_entered(graph, node, fsm, cx);
+            }
         });
     }
 
     fn update(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
-        self.with(|graph, Node { content, gone_to, .. }| {
-            if let Some(to) = *gone_to {
+        self.with(|graph, node| {
+            let content = &node.content;
+            if let Some(to) = node.gone_to {
                 return self.leave(graph, to, owner, fsm);
             }
-            if let Some(behaviour) = content.behaviour.as_ref().filter(|_| content.has_update) {
-                behaviour.update(owner, fsm, cx);
+            if content.every.is_none() || fsm.takes_turn() {
+                if let Some(behaviour) = content.behaviour.as_ref().filter(|_| content.has_update) {
+                    behaviour.update(owner, fsm, cx);
+                }
+                self.run(Hook::Update, graph, content, owner, fsm, cx);
+                let decider = Decider { state: self, graph };
+                if let Some(to) = decider.decide(&content.exits, owner, fsm, cx, &mut Unrecorded) {
+                    fsm.change_state(to);
+                }
             }
-            self.run(Hook::Update, graph, content, owner, fsm, cx);
-            let decider = Decider { state: self, graph };
-            if let Some(to) = decider.decide(&content.exits, owner, fsm, cx, &mut Unrecorded) {
-                fsm.change_state(to);
+            if node.waits() {
+                self.wait(graph, node, fsm, cx);
             }
         });
     }
@@ -124,11 +134,15 @@ impl<T: Owner> State<T> for DefinedState<T> {
     }
 
     fn resume(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
-        self.with(|graph, Node { content, .. }| {
+        self.with(|graph, node| {
+            let content = &node.content;
             if let Some(behaviour) = &content.behaviour {
                 behaviour.resume(owner, fsm, cx);
             }
             self.run(Hook::Enter, graph, content, owner, fsm, cx);
+            if node.can_rest {
+                self.rest_once_entered(graph, fsm, cx);
+            }
         });
     }
 
@@ -160,17 +174,26 @@ impl<T: Owner> State<T> for DefinedState<T> {
         Cow::Borrowed(&self.fixed.name)
     }
 
+    fn revision(&self) -> usize {
+        self.shared.version()
+    }
+
     // `is_passive` stays false, whatever the file says now: it is constant for a state, and a reload may give this one
     // something to do.
 
     /// Updates the behaviour's owners in bulk, and puts each condition to 64 owners at a time.
     fn update_all(&self, owners: &mut [T], fsm: &mut FsmSlice<'_, T>, cx: &mut T::Context<'_>) {
-        self.with(|graph, Node { content, gone_to, .. }| {
-            if let Some(to) = *gone_to {
+        self.with(|graph, node| {
+            let content = &node.content;
+            if let Some(to) = node.gone_to {
                 for (i, owner) in owners.iter().enumerate() {
                     self.leave(graph, to, owner, fsm.at(i));
                 }
                 return;
+            }
+            if content.every.is_some() {
+                // Who has its turn is updated by itself, since a timer is due.
+                return (0..owners.len()).for_each(|i| self.wait(graph, node, fsm.at(i), cx));
             }
             if let Some(behaviour) = content.behaviour.as_ref().filter(|_| content.has_update) {
                 behaviour.update_all(owners, fsm, cx);
@@ -180,11 +203,13 @@ impl<T: Owner> State<T> for DefinedState<T> {
                     self.run(Hook::Update, graph, content, owner, fsm.at(i), cx);
                 }
             }
-            if content.exits.is_empty() {
-                return;
+            if !content.exits.is_empty() {
+                let decider = Decider { state: self, graph };
+                decider.decide_each(&content.exits, owners, fsm, cx);
             }
-            let decider = Decider { state: self, graph };
-            decider.decide_each(&content.exits, owners, fsm, cx);
+            if node.can_rest {
+                self.rest_each(&content.exits, owners.len(), graph, fsm, cx);
+            }
         });
     }
 }

@@ -8,7 +8,7 @@ use super::Definition;
 use super::decide::Decider;
 use super::graph::{DefinedState, Exit, Graph};
 use super::handle::machine_in;
-use super::record::{Answered, Record, Trial, Written};
+use super::record::{Answered, Record, Trial, Written, rounded};
 use crate::fsm::Fsm;
 use crate::owner::Owner;
 use crate::state::StateRef;
@@ -57,6 +57,8 @@ pub enum Verdict {
     ),
     /// It is not tried, since one before it is taken.
     NotTried,
+    /// It is not tried, since its state is tried only now and then, and waits for its turn.
+    NotItsTurn,
 }
 
 /// A part of a condition, and the answer to it.
@@ -113,6 +115,7 @@ impl fmt::Display for Verdict {
             Self::CannotExit(state) => write!(f, "{state} cannot be left"),
             Self::CannotEnter(state) => write!(f, "{state} cannot be entered"),
             Self::NotTried => f.write_str("not tried"),
+            Self::NotItsTurn => f.write_str("not its turn"),
         }
     }
 }
@@ -138,6 +141,9 @@ impl<T: Owner> Definition<T> {
     /// First come the exits that are tried in each update, in that order: the global state's, then from the outermost state's
     /// to its own. Those after the one that is taken are not tried. Then come those that wait for a message, in the order in
     /// which one is offered: from its own outward, then the global state's.
+    ///
+    /// The exits of a state with `every` are not tried while it waits for its turn. A state that this method puts a machine into
+    /// has its turn.
     ///
     /// What the behaviours and the states' scripts would do before the exits are tried is left out. A state that is not one of
     /// this definition, or no longer in its file, has no reports.
@@ -236,9 +242,20 @@ impl<'g, T: Owner> Explainer<'g, T> {
         cx: &mut T::Context<'_>,
     ) -> bool {
         let Some((decider, index)) = self.decider(state) else { return is_taken };
-        let exits = &self.graph.nodes[index].content.exits;
+        let content = &self.graph.nodes[index].content;
+        let exits = &content.exits;
         let mut minutes = Minutes::default();
-        let taken = if is_taken { None } else { decider.decide(exits, owner, fsm, cx, &mut minutes) };
+        let turn = content.every.zip(fsm.view().depth_of(&**state).and_then(|depth| fsm.next_turn(depth)));
+        let taken = match turn.filter(|(_, turn)| *turn > T::now(cx)) {
+            _ if is_taken => None,
+            Some((every, turn)) => {
+                for _ in exits {
+                    minutes.not_its_turn(every, turn - T::now(cx));
+                }
+                None
+            }
+            None => decider.decide(exits, owner, fsm, cx, &mut minutes),
+        };
         let mut trials = minutes.trials.into_iter();
         for exit in exits {
             self.report(index, exit, None, trials.next(), fsm);
@@ -292,6 +309,7 @@ impl<'g, T: Owner> Explainer<'g, T> {
                     Trial::Taken | Trial::Superseded => Verdict::Taken,
                     Trial::NoCondition => Verdict::ConditionFails,
                     Trial::AlreadyThere => Verdict::AlreadyThere,
+                    Trial::NotItsTurn => Verdict::NotItsTurn,
                     Trial::CannotExit { depth } => {
                         Verdict::CannotExit(fsm.path().nth(depth).map(ToString::to_string).unwrap_or_default())
                     }
@@ -305,7 +323,7 @@ impl<'g, T: Owner> Explainer<'g, T> {
             Verdict::ConditionFails => (Some(false), None),
             Verdict::AlreadyThere => (Some(true), None),
             Verdict::CannotExit(_) | Verdict::CannotEnter(_) => (Some(true), Some(false)),
-            Verdict::NotTried => (None, None),
+            Verdict::NotTried | Verdict::NotItsTurn => (None, None),
         };
         let (of, to, on) = (name(of), name(exit.to), on.map(str::to_owned));
         self.reports.push(ExitReport { of, to, on, verdict, holds, admits, questions });
@@ -320,6 +338,20 @@ struct Minutes {
     trials: Vec<(Trial, Vec<Question>)>,
 }
 
+impl Minutes {
+    /// An exit has not been tried, since its state waits for its turn for so many seconds.
+    fn not_its_turn(&mut self, every: f64, left: f64) {
+        let read = format!("{} s left", seconds(left));
+        self.questions.push(Question { text: format!("every {every} s"), read, answer: Answer::No });
+        self.tried(Trial::NotItsTurn);
+    }
+}
+
+/// To a hundredth, which is as exact as anybody wants to know how long to wait.
+fn seconds(left: f64) -> f64 {
+    (left * 100.0).round() / 100.0
+}
+
 impl Record for Minutes {
     fn answered(&mut self, tests: &[Written], at: usize, answered: Answered, holds: bool) {
         let written = &tests[at];
@@ -328,6 +360,15 @@ impl Record for Minutes {
             read: written.read(answered),
             answer: written.holds(holds).into(),
         });
+    }
+
+    fn waited(&mut self, after: f64, time: f64, is_open: bool) {
+        let read = if is_open {
+            format!("time_in_state = {}", rounded(time))
+        } else {
+            format!("{} s left", seconds(after - time))
+        };
+        self.questions.push(Question { text: format!("after {after} s"), read, answer: is_open.into() });
     }
 
     fn tried(&mut self, trial: Trial) {

@@ -11,6 +11,7 @@ use arc_swap::ArcSwap;
 
 use super::condition::Condition;
 use super::record::Record;
+use super::rest::{SHORTEST_REST, SHORTEST_TURN};
 #[cfg(feature = "script")]
 use super::script::Hooks;
 use super::vocabulary::MessageKind;
@@ -20,9 +21,12 @@ use crate::state::{StateRef, WeakStateRef};
 
 /// A state of a [`Definition`](super::Definition).
 ///
-/// In each tick it runs its behaviour's `update` and then tries its exits in order. The first one is taken whose condition
+/// In each tick (with `every`, at each of its turns) it runs its behaviour's `update` and then tries its exits in order. The first one is taken whose condition
 /// holds and whose change every guard allows: all that is left can be left, and all that is entered can be entered. Where the
 /// behaviour has itself asked for a change, no exit is taken.
+///
+/// Who has nothing to do until an exit opens or a turn comes [sleeps](Fsm::sleep_for) until then. Behaviours whose
+/// [`is_passive`](crate::State::is_passive) is true do nothing in a tick.
 ///
 /// An exit of an ancestor or of the global state is not taken while its target is active already: it would be left and
 /// entered again in every tick.
@@ -58,6 +62,8 @@ pub(crate) struct Node<T: Owner> {
     pub(crate) content: Arc<Content<T>>,
     /// Where owners go whose state is no longer in the file.
     pub(crate) gone_to: Option<usize>,
+    /// Whether there are times at which neither this state nor one around it has anything to ask.
+    pub(crate) can_rest: bool,
 }
 
 /// What is constant for a state.
@@ -76,6 +82,8 @@ pub(crate) struct Content<T: Owner> {
     pub(crate) behaviour: Option<StateRef<T>>,
     /// Whether the behaviour's update is worth calling.
     pub(crate) has_update: bool,
+    /// How often it has its turn, in seconds; `None` if that is in each tick.
+    pub(crate) every: Option<f64>,
     pub(crate) enter_when: Option<Condition<T>>,
     /// Tried after each update.
     pub(crate) exits: Vec<Exit<T>>,
@@ -90,6 +98,8 @@ pub(crate) struct Exit<T: Owner> {
     pub(crate) route: Box<[usize]>,
     /// How many of these are around the target.
     pub(crate) above: usize,
+    /// How many seconds after the state's entry it is open.
+    pub(crate) after: Option<f64>,
     pub(crate) when: Option<Condition<T>>,
 }
 
@@ -99,6 +109,14 @@ pub(crate) struct MessageExit<T: Owner> {
     pub(crate) on: String,
     pub(crate) is: MessageKind<T>,
     pub(crate) exit: Exit<T>,
+}
+
+impl<T: Owner> Node<T> {
+    /// Whether the state waits now and then: for its turn, or asleep.
+    #[inline]
+    pub(crate) fn waits(&self) -> bool {
+        self.can_rest || self.content.every.is_some()
+    }
 }
 
 impl<T: Owner> DefinedState<T> {
@@ -119,6 +137,11 @@ impl<T: Owner> Shared<T> {
     pub(crate) fn new(graph: Graph<T>) -> Self {
         let version = AtomicUsize::new(graph.version);
         Self { graph: ArcSwap::from_pointee(graph), version }
+    }
+
+    /// How often the file has been reloaded.
+    pub(crate) fn version(&self) -> usize {
+        self.version.load(Ordering::Acquire)
     }
 
     /// The graph as it is now.
@@ -143,6 +166,16 @@ impl<T: Owner> Content<T> {
         return self.script.is_some();
         #[cfg(not(feature = "script"))]
         false
+    }
+
+    /// Whether there are times at which the state has nothing to ask: it does nothing in a tick, and its exits open later; or
+    /// it has its turn only now and then.
+    pub(crate) fn can_rest(&self) -> bool {
+        if let Some(every) = self.every {
+            return every >= SHORTEST_TURN;
+        }
+        let opens_later = |exit: &Exit<T>| exit.after.is_some_and(|after| after >= SHORTEST_REST);
+        !self.has_update && !self.has_script() && self.exits.iter().all(opens_later)
     }
 
     /// Whether the owner may come to be in the state.

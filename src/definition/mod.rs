@@ -46,6 +46,7 @@ mod mistake;
 mod outline;
 mod problem;
 mod record;
+mod rest;
 #[cfg(feature = "script")]
 mod script;
 mod source;

@@ -9,6 +9,9 @@ pub(crate) trait Record {
     /// The test at `at` has been answered.
     fn answered(&mut self, tests: &[Written], at: usize, answered: Answered, holds: bool);
 
+    /// An exit that opens so many seconds after its state's entry is asked after some time in that.
+    fn waited(&mut self, after: f64, time: f64, is_open: bool);
+
     /// An exit has been tried.
     fn tried(&mut self, trial: Trial);
 }
@@ -21,6 +24,9 @@ impl Record for Unrecorded {
     fn answered(&mut self, _: &[Written], _: usize, _: Answered, _: bool) {}
 
     #[inline]
+    fn waited(&mut self, _: f64, _: f64, _: bool) {}
+
+    #[inline]
     fn tried(&mut self, _: Trial) {}
 }
 
@@ -28,6 +34,8 @@ impl Record for Unrecorded {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Trial {
     Taken,
+    /// It is not its state's turn.
+    NotItsTurn,
     /// Its condition does not hold.
     NoCondition,
     /// It leads to a state, not the deciding one, that is active already.
@@ -114,7 +122,7 @@ impl Written {
 }
 
 /// To six places, without the zeros at the end.
-fn rounded(number: f64) -> f64 {
+pub(crate) fn rounded(number: f64) -> f64 {
     let rounded = (number * 1e6).round() / 1e6;
     if rounded.is_finite() { rounded } else { number }
 }

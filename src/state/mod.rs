@@ -222,6 +222,52 @@ pub trait State<T: Owner>:
         false
     }
 
+    /// Returns another number than before once what this state does has been exchanged. Whoever [sleeps](Fsm::sleep) in the
+    /// state then wakes in the next tick (rule 26).
+    ///
+    /// It is for states whose data can be replaced while machines run, as a
+    /// [definition](https://docs.rs/demeanor/latest/demeanor/definition/) can be reloaded. It is asked at the beginning of a
+    /// tick, of the innermost state alone, and only where somebody sleeps. By default it is always 0.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::{Fsm, Owner, State, StateMachine};
+    /// use std::sync::atomic::{AtomicUsize, Ordering};
+    ///
+    /// struct Shop;
+    /// impl Owner for Shop { type Context<'a> = (); type Message = (); }
+    ///
+    /// /// How often the prices have been changed.
+    /// static PRICES: AtomicUsize = AtomicUsize::new(0);
+    ///
+    /// struct Closed;
+    /// struct Open;
+    /// impl State<Shop> for Open {}
+    /// impl State<Shop> for Closed {
+    ///     fn update(&self, _: &mut Shop, fsm: &mut Fsm<'_, Shop>, _: &mut ()) {
+    ///         if PRICES.load(Ordering::Relaxed) > 0 {
+    ///             fsm.change_state(&Open);
+    ///         } else {
+    ///             fsm.sleep();
+    ///         }
+    ///     }
+    ///
+    ///     fn revision(&self) -> usize {
+    ///         PRICES.load(Ordering::Relaxed)
+    ///     }
+    /// }
+    ///
+    /// let mut machine = StateMachine::new(&Closed);
+    /// machine.update(&mut Shop, &mut ());
+    /// PRICES.store(1, Ordering::Relaxed);
+    /// machine.update(&mut Shop, &mut ());
+    /// assert!(machine.is_in_state(&Open));
+    /// ```
+    fn revision(&self) -> usize {
+        0
+    }
+
     /// Returns the state's name, for people, logs and files. States are never compared by name. By default, it is the name
     /// of the type without its path.
     fn name(&self) -> Cow<'_, str> {

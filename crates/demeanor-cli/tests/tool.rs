@@ -263,6 +263,73 @@ exits = [{ to = 'flee' }]
     );
 }
 
+const WAITING: &str = "initial = 'aim'
+[states.aim]
+exits = [
+    { to = 'fire', after = 0.75 },
+    { to = 'look', after = 0.25, when = 'alarmed' },
+    { to = 'hide', on = 'hit', after = 0.5 },
+]
+[states.fire]
+exits = [{ to = 'look', after = 0.5 }]
+[states.look]
+every = 0.5
+exits = [{ to = 'hide', when = 'alarmed' }]
+[states.hide]
+final = true
+";
+
+#[test]
+fn a_run_tells_how_long_is_left() {
+    let file = scratch("waiting.toml", WAITING);
+    let file = file.to_str().unwrap();
+    let run = |more: &[&str]| {
+        let set = ["run", file, "--set", "alarmed=false", "--tick", "0.25"];
+        demeanor(&[&set, more].concat()).1
+    };
+    assert_eq!(
+        run(&["--send", "hit@0.25", "--seconds", "0.25"]),
+        "   0.00 s  begins in aim
+   0.25 s  message hit: no exit is taken
+             to hide on hit: no: after 0.5 s (0.25 s left) does not
+   0.25 s  ends in aim, after 0.25 s in it
+             to fire: no: after 0.75 s (0.5 s left) does not
+             to look: no: after 0.25 s (time_in_state = 0.25) holds, alarmed does not
+             to hide on hit: no: after 0.5 s (0.25 s left) does not
+"
+    );
+    assert_eq!(
+        run(&["--seconds", "1.5"]),
+        "   0.00 s  begins in aim
+   0.75 s  aim -> fire: after 0.75 s (time_in_state = 0.75) holds
+   1.25 s  fire -> look: after 0.5 s (time_in_state = 0.5) holds
+   1.50 s  ends in look, after 0.25 s in it
+             to hide: not its turn: every 0.5 s (0.25 s left) does not
+"
+    );
+}
+
+#[test]
+fn diagrams_have_times_on_the_arrows() {
+    let file = scratch("times.toml", WAITING);
+    let drawn = |format| demeanor(&["graph", file.to_str().unwrap(), "--format", format]).1;
+    let (mermaid, dot, svg) = (drawn("mermaid"), drawn("dot"), drawn("svg"));
+    for line in [
+        "    s0 --> s1 : after 0.75 s",
+        "    s0 --> s2 : after 0.25 s [alarmed]",
+        "    s0 --> s3 : hit after 0.5 s",
+        "    note right of s2 : every 0.5 s",
+    ] {
+        assert!(mermaid.lines().any(|drawn| drawn == line), "no line {line}\n{mermaid}");
+    }
+    for line in ["    s0 -> s1 [label = \"after 0.75 s\"];", "    s2 [label = \"look\\nevery 0.5 s\"];"] {
+        assert!(dot.lines().any(|drawn| drawn == line), "no line {line}\n{dot}");
+    }
+    for text in [">after 0.75 s<", ">every 0.5 s<"] {
+        assert!(svg.contains(text), "no {text}\n{svg}");
+    }
+}
+
 /// A bar is for a terminal.
 #[test]
 fn a_long_run_into_a_pipe_tells_nothing_but_what_happens() {

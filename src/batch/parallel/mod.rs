@@ -137,6 +137,7 @@ impl<T: Owner> Batch<T> {
         T::Message: Send,
         T::Context<'c>: Send,
     {
+        self.store.wake_outdated();
         let first = self.find_due(&make);
         let sleepers = if self.store.global.is_updating {
             Sleepers::TakePart

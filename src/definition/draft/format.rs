@@ -9,10 +9,10 @@ pub(crate) const MACHINE_KEYS: &[&str] = &["initial", "global", "states"];
 
 /// The keys of a state.
 pub(crate) const STATE_KEYS: &[&str] =
-    &["behaviour", "params", "script", "enter_when", "exits", "parent", "initial", "history", "final"];
+    &["behaviour", "params", "script", "every", "enter_when", "exits", "parent", "initial", "history", "final"];
 
 /// The keys of an exit.
-pub(crate) const EXIT_KEYS: &[&str] = &["to", "when", "on"];
+pub(crate) const EXIT_KEYS: &[&str] = &["to", "after", "when", "on"];
 
 /// The keys of a condition that is a script.
 pub(crate) const SCRIPT_KEYS: &[&str] = &["script"];
@@ -41,6 +41,10 @@ struct DefinedState {
     params: Option<BTreeMap<String, serde_json::Value>>,
     /// A Rhai script with the functions `enter`, `update` or `exit`, which run after the behaviour's.
     script: Option<String>,
+    /// How often the behaviour is updated and the exits are tried, in seconds, counted from the state's entry. Without it, in
+    /// each tick.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    every: Option<f64>,
     /// When this state can be entered. Without it, always.
     enter_when: Option<Condition>,
     /// The ways out, tried in order after each update: the first whose condition holds and whose guards allow it is taken.
@@ -62,6 +66,9 @@ struct DefinedState {
 struct Exit {
     /// The state that it leads to.
     to: String,
+    /// How many seconds after this state was entered the way is open. Without it, at once.
+    #[schemars(range(min = 0.0))]
+    after: Option<f64>,
     /// The condition, such as `health < 20 and not enemy_visible`. Without it, always.
     when: Option<Condition>,
     /// The message that is waited for. Without it, the exit is tried after each update.

@@ -13,6 +13,7 @@ use super::expression::{Expr, Name};
 mod format;
 mod grammar;
 pub(crate) mod read;
+mod seconds;
 mod source_map;
 mod syntax;
 
@@ -32,6 +33,7 @@ pub(crate) struct DraftState<'i> {
     pub(crate) behaviour: Option<Name>,
     pub(crate) params: Option<Params<'i>>,
     pub(crate) script: Option<Name>,
+    pub(crate) every: Option<Seconds>,
     pub(crate) enter_when: Option<When>,
     pub(crate) parent: Option<Name>,
     pub(crate) initial: Option<Name>,
@@ -43,10 +45,19 @@ pub(crate) struct DraftState<'i> {
 /// What a file says of one exit.
 pub(crate) struct DraftExit {
     pub(crate) to: Option<Name>,
+    pub(crate) after: Option<Seconds>,
     pub(crate) when: Option<When>,
     pub(crate) on: Option<Name>,
-    /// Whether it has a `when` or an `on`, be it a mistaken one.
+    /// Whether it has an `after`, a `when` or an `on`, be it a mistaken one.
     pub(crate) has_condition: bool,
+    pub(crate) span: Range<usize>,
+}
+
+/// A span of time, and where it is written.
+#[derive(Clone, Debug)]
+pub(crate) struct Seconds {
+    /// Finite, and not negative.
+    pub(crate) number: f64,
     pub(crate) span: Range<usize>,
 }
 

@@ -11,7 +11,7 @@ use super::super::findings::Findings;
 use super::super::mistake::{Mistake, Origin};
 use super::format::{EXIT_KEYS, MACHINE_KEYS, SCRIPT_KEYS, STATE_KEYS};
 use super::source_map::SourceMap;
-use super::{Draft, DraftExit, DraftState, When, grammar, syntax, type_of};
+use super::{Draft, DraftExit, DraftState, When, grammar, seconds, syntax, type_of};
 
 type Value<'i> = Spanned<DeValue<'i>>;
 
@@ -76,6 +76,7 @@ impl<'i> Reader<'_, 'i> {
             behaviour,
             params: params.cloned(),
             script: state.get("script").and_then(|value| self.string(value, "`script`")),
+            every: state.get("every").and_then(|value| seconds::every(value, self.findings)),
             enter_when: state.get("enter_when").and_then(|value| self.condition(value, "`enter_when`")),
             parent: state.get("parent").and_then(|value| self.string(value, "`parent`")),
             initial: state.get("initial").and_then(|value| self.string(value, "`initial`")),
@@ -96,9 +97,10 @@ impl<'i> Reader<'_, 'i> {
         let to = self.given(exit, "to", "an exit", span.clone());
         Some(DraftExit {
             to: to.and_then(|to| self.string(to, "`to`")),
+            after: exit.get("after").and_then(|value| seconds::after(value, self.findings)),
             when: exit.get("when").and_then(|value| self.condition(value, "`when`")),
             on: exit.get("on").and_then(|value| self.string(value, "`on`")),
-            has_condition: exit.contains_key("when") || exit.contains_key("on"),
+            has_condition: ["after", "when", "on"].into_iter().any(|key| exit.contains_key(key)),
             span,
         })
     }

@@ -104,6 +104,14 @@ fn apart(outline: &Outline, global: StateId, findings: &mut Findings) {
                 .help("remove its `parent` and `initial`, and take it as nobody's parent"),
         );
     }
+    if let Some(every) = &state.every {
+        let message = format!("the global state `{}` has an `every`, but is never entered", state.name);
+        findings.add(
+            Mistake::error("global", every.span.clone(), message)
+                .label("counted from its entry")
+                .help("remove it: the global state is tried in each tick"),
+        );
+    }
     for exit in outline.states.iter().flat_map(|state| &state.exits).filter(|exit| exit.to == global) {
         let message = format!("state `{}` is the global state: it cannot be changed to", state.name);
         findings

@@ -7,7 +7,7 @@ use std::iter;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::draft::{Params, When};
+use super::draft::{Params, Seconds, When};
 use super::expression::Name;
 use super::problem::Problem;
 use super::source::Source;
@@ -80,6 +80,7 @@ pub struct StateOutline {
     /// Where its parameters stand.
     pub(crate) params: Option<Range<usize>>,
     pub(crate) script: Option<Name>,
+    pub(crate) every: Option<Seconds>,
     pub(crate) enter_when: Option<When>,
     pub(crate) parent: Option<StateId>,
     /// Where the parent is named.
@@ -97,6 +98,7 @@ pub struct StateOutline {
 #[derive(Clone)]
 pub struct ExitOutline {
     pub(crate) to: StateId,
+    pub(crate) after: Option<Seconds>,
     pub(crate) when: Option<When>,
     pub(crate) on: Option<Name>,
     pub(crate) span: Range<usize>,
@@ -246,6 +248,12 @@ impl StateOutline {
         self.behaviour.as_ref().map(|name| name.text.as_str())
     }
 
+    /// Returns how often it is tried, in seconds; `None` if that is in each tick.
+    #[must_use]
+    pub fn every(&self) -> Option<f64> {
+        self.every.as_ref().map(|every| every.number)
+    }
+
     /// Returns the state around it.
     #[must_use]
     pub fn parent(&self) -> Option<StateId> {
@@ -296,6 +304,12 @@ impl ExitOutline {
         self.to
     }
 
+    /// Returns how many seconds after its state's entry the way is open; `None` if that is at once.
+    #[must_use]
+    pub fn after(&self) -> Option<f64> {
+        self.after.as_ref().map(|after| after.number)
+    }
+
     /// Returns its condition, as it is written.
     #[must_use]
     pub fn when(&self) -> Option<String> {
@@ -308,19 +322,21 @@ impl ExitOutline {
         self.on.as_ref().map(|name| name.text.as_str())
     }
 
-    /// Returns message and condition as the label of an arrow: `took_damage [health < 20]`.
+    /// Returns message, time and condition as the label of an arrow: `took_damage [health < 20]`, `after 2.5 s`.
     #[must_use]
     pub fn label(&self) -> String {
-        match (self.on(), self.when()) {
-            (Some(on), Some(when)) => format!("{on} [{when}]"),
-            (Some(on), None) => on.into(),
-            (None, Some(when)) => when,
-            (None, None) => String::new(),
+        let after = self.after().map(|after| format!("after {after} s"));
+        let begin: Vec<_> = self.on().map(str::to_owned).into_iter().chain(after).collect();
+        match (begin.join(" "), self.when()) {
+            (begin, None) => begin,
+            (begin, Some(when)) if begin.is_empty() => when,
+            (begin, Some(when)) => format!("{begin} [{when}]"),
         }
     }
 
-    /// Whether it is taken in any tick in which its target can be entered.
-    pub(crate) fn is_always(&self) -> bool {
-        self.on.is_none() && self.when.as_ref().is_none_or(When::is_always)
+    /// From when on it is taken in any tick in which its target can be entered, in seconds after its state's entry.
+    pub(crate) fn is_always_from(&self) -> Option<f64> {
+        let is_always = self.on.is_none() && self.when.as_ref().is_none_or(When::is_always);
+        is_always.then(|| self.after().unwrap_or(0.0))
     }
 }

@@ -10,6 +10,7 @@ use super::{ExitOutline, Outline, StateOutline};
 pub(crate) fn check(outline: &Outline, findings: &mut Findings) {
     for state in &outline.states {
         never_taken(outline, &state.exits, findings);
+        nothing_to_try(state, findings);
     }
     // A script may change to any state.
     if outline.states.iter().any(|state| state.script.is_some()) {
@@ -59,22 +60,39 @@ fn reached(outline: &Outline) -> Vec<bool> {
     reached
 }
 
-/// Exits tried after each update that are behind one without a condition, whose target can always be entered.
+/// Exits tried after each update that are behind one that is always taken by the time at which they open.
 fn never_taken(outline: &Outline, exits: &[ExitOutline], findings: &mut Findings) {
-    let mut taken = None;
+    // The one that is taken first, and when it is, in seconds.
+    let mut taken: Option<(&StateOutline, f64)> = None;
     for exit in exits.iter().filter(|exit| exit.on.is_none()) {
         let target = outline.state(exit.to);
-        match taken {
-            None if exit.is_always() && target.enter_when.is_none() => taken = Some(target),
-            None => {}
-            Some(target) => {
-                let message = format!("this exit is never taken: the one to `{}` before it always is", target.name);
-                findings.add(
-                    Mistake::warning("never-taken", exit.span.clone(), message)
-                        .label("never taken")
-                        .help("put it before, or give the other a `when`"),
-                );
+        if let Some((first, at)) = taken.filter(|(_, at)| *at <= exit.after().unwrap_or(0.0)) {
+            let when = if at > 0.0 { format!(" after {at} s") } else { String::new() };
+            let message = format!("this exit is never taken: the one to `{}` before it always is{when}", first.name);
+            let help = match exit.after {
+                Some(_) if at > 0.0 => "give it a shorter `after`, or give the other a `when`",
+                _ => "put it before, or give the other a `when`",
+            };
+            findings.add(Mistake::warning("never-taken", exit.span.clone(), message).label("never taken").help(help));
+            continue;
+        }
+        if let Some(at) = exit.is_always_from().filter(|_| target.enter_when.is_none()) {
+            if taken.is_none_or(|(_, before)| at < before) {
+                taken = Some((target, at));
             }
         }
+    }
+}
+
+/// An `every` of a state that does nothing and tries nothing.
+fn nothing_to_try(state: &StateOutline, findings: &mut Findings) {
+    let Some(every) = &state.every else { return };
+    if state.behaviour.is_none() && state.script.is_none() && state.exits.iter().all(|exit| exit.on.is_some()) {
+        let message = format!("state `{}` has nothing to do every {} s", state.name, every.number);
+        findings.add(
+            Mistake::warning("nothing-to-try", every.span.clone(), message)
+                .label("no behaviour, and no exit that is tried")
+                .help("remove it: exits that wait for a message do not wait for a turn"),
+        );
     }
 }

@@ -99,6 +99,7 @@ impl Resolver<'_> {
             behaviour,
             params: params.as_ref().map(toml::Spanned::span),
             script,
+            every: state.every,
             enter_when,
             parent: parent.and_then(|parent| self.state_named(parent)),
             parent_span,
@@ -126,24 +127,26 @@ impl Resolver<'_> {
     }
 
     fn exit(&mut self, exit: DraftExit, from: StateId) -> Option<ExitOutline> {
-        let DraftExit { to, when, on, has_condition, span } = exit;
+        let DraftExit { to, after, when, on, has_condition, span } = exit;
         let to = to.and_then(|to| self.state_named(to));
         self.condition(when.as_ref(), false);
         if let Some(on) = &on {
             self.message(on);
         }
         let to = to?;
-        let is_always = on.is_none() && when.as_ref().is_some_and(When::is_always);
-        if to == from && (!has_condition || is_always) {
+        let exit = ExitOutline { to, after, when, on, span };
+        // What is mistaken is no condition that is missing.
+        let is_mistaken = has_condition && exit.after.is_none() && exit.when.is_none() && exit.on.is_none();
+        if to == from && !is_mistaken && exit.is_always_from() == Some(0.0) {
             let message = format!("state `{}` would leave for itself in every tick", self.name_of(to));
             self.findings.add(
-                Mistake::error("spins", span.clone(), message)
+                Mistake::error("spins", exit.span.clone(), message)
                     .label("to itself, with no condition")
                     .help("give the exit a `when`, or remove it")
                     .origin(Origin::MayFollow),
             );
         }
-        Some(ExitOutline { to, when, on, span })
+        Some(exit)
     }
 
     fn message(&mut self, on: &Name) {

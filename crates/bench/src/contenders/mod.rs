@@ -23,7 +23,7 @@ use self::machines::{Agents, Machines};
 use self::matching::Matching;
 use self::rust_fsm::RustFsm;
 use self::statig::Statig;
-use self::timed::{ByHand, InBatch, OnMachines, in_rust};
+use self::timed::{ByHand, InBatch, OnMachines, SLOW, in_rust};
 use crate::contender::Entry;
 
 /// A machine with conditions, written in Rust and read from a file.
@@ -38,34 +38,40 @@ pub(crate) const fn definitions<const PAD: usize>() -> &'static [Entry] {
     }
 }
 
-/// Two hundred states that last some ticks each, beside the interpreter that one would write for them: flat and nested, and the
-/// same with updates.
+/// Two hundred states that last some ticks each, beside the interpreter that one would write for them: flat and nested, the
+/// same with updates, and flat ones that last longer.
 pub(crate) const fn timed<const PAD: usize>() -> &'static [&'static [Entry]] {
     const {
         &[
             &[
-                Entry::new("flat: interpreter by hand", ByHand::<PAD, false, false>::boxed),
+                Entry::new("flat: interpreter by hand", ByHand::<PAD, false, false, 1>::boxed),
                 Entry::new("flat: batch in Rust", in_rust::<PAD, false, false>),
                 Entry::new("flat: batch from a file", InBatch::<PAD>::boxed::<false, false>),
                 Entry::new("flat: machines from a file", OnMachines::<PAD>::boxed::<false, false>),
             ],
             &[
-                Entry::new("nested: interpreter by hand", ByHand::<PAD, true, false>::boxed),
+                Entry::new("nested: interpreter by hand", ByHand::<PAD, true, false, 1>::boxed),
                 Entry::new("nested: batch in Rust", in_rust::<PAD, true, false>),
                 Entry::new("nested: batch from a file", InBatch::<PAD>::boxed::<true, false>),
                 Entry::new("nested: machines from a file", OnMachines::<PAD>::boxed::<true, false>),
             ],
             &[
-                Entry::new("acting flat: interpreter by hand", ByHand::<PAD, false, true>::boxed),
+                Entry::new("acting flat: interpreter by hand", ByHand::<PAD, false, true, 1>::boxed),
                 Entry::new("acting flat: batch in Rust", in_rust::<PAD, false, true>),
                 Entry::new("acting flat: batch from a file", InBatch::<PAD>::boxed::<false, true>),
                 Entry::new("acting flat: machines from a file", OnMachines::<PAD>::boxed::<false, true>),
             ],
             &[
-                Entry::new("acting nested: interpreter by hand", ByHand::<PAD, true, true>::boxed),
+                Entry::new("acting nested: interpreter by hand", ByHand::<PAD, true, true, 1>::boxed),
                 Entry::new("acting nested: batch in Rust", in_rust::<PAD, true, true>),
                 Entry::new("acting nested: batch from a file", InBatch::<PAD>::boxed::<true, true>),
                 Entry::new("acting nested: machines from a file", OnMachines::<PAD>::boxed::<true, true>),
+            ],
+            &[
+                Entry::new("slow flat: interpreter by hand", ByHand::<PAD, false, false, SLOW>::boxed),
+                Entry::new("slow flat: batch from a file, asked", InBatch::<PAD>::boxed_slow::<false>),
+                Entry::new("slow flat: batch from a file, asleep", InBatch::<PAD>::boxed_asleep::<false>),
+                Entry::new("slow flat: machines from a file, asleep", OnMachines::<PAD>::boxed_asleep::<false>),
             ],
         ]
     }

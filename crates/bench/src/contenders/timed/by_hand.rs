@@ -1,6 +1,6 @@
 //! The interpreter that one would write for this one table: a loop over all owners, each with the index of its state.
 
-use super::{CIRCLE, Creature, ROUND, STATES, checksum, duration, first, joining, next, next_kind};
+use super::{CIRCLE, Creature, STATES, checksum, duration, first, joining, next, next_kind, round};
 use crate::contender::Contender;
 use crate::workload::Context;
 
@@ -20,22 +20,22 @@ struct Actor<const PAD: usize> {
     creature: Creature<PAD>,
 }
 
-pub(crate) struct ByHand<const PAD: usize, const NESTED: bool, const ACTS: bool> {
+pub(crate) struct ByHand<const PAD: usize, const NESTED: bool, const ACTS: bool, const STRETCH: u32> {
     table: Vec<Row>,
     actors: Vec<Actor<PAD>>,
     tick: u32,
 }
 
-impl<const PAD: usize, const NESTED: bool, const ACTS: bool> ByHand<PAD, NESTED, ACTS> {
+impl<const PAD: usize, const NESTED: bool, const ACTS: bool, const STRETCH: u32> ByHand<PAD, NESTED, ACTS, STRETCH> {
     pub(crate) fn boxed(owners: usize) -> Box<dyn Contender> {
         let row = |state: usize| Row {
-            duration: duration(state),
+            duration: duration(state) * STRETCH,
             next: next(state) as u16,
             rest: first(next_kind(state / CIRCLE.len())) as u16,
         };
         let mut by_hand = Self { table: (0..STATES).map(row).collect(), actors: Vec::new(), tick: 0 };
-        for tick in 0..ROUND {
-            for number in joining(tick, owners) {
+        for tick in 0..round(STRETCH) {
+            for number in joining(tick, owners, STRETCH) {
                 let state = Creature::<PAD>::begins_in(number);
                 let mut creature = Creature::new(number);
                 creature.arrive(state);
@@ -75,7 +75,9 @@ impl<const PAD: usize> Actor<PAD> {
     }
 }
 
-impl<const PAD: usize, const NESTED: bool, const ACTS: bool> Contender for ByHand<PAD, NESTED, ACTS> {
+impl<const PAD: usize, const NESTED: bool, const ACTS: bool, const STRETCH: u32> Contender
+    for ByHand<PAD, NESTED, ACTS, STRETCH>
+{
     fn tick(&mut self, _: &Context) {
         self.update();
     }

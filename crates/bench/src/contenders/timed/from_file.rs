@@ -6,7 +6,7 @@ use std::sync::Arc;
 use demeanor::definition::{Definition, Vocabulary};
 use demeanor::{Batch, Fsm, IntoState, State, StateMachine};
 
-use super::{CIRCLE, Creature, KINDS, RATE, ROUND, STATES, checksum, first, joining, next, next_kind, seconds};
+use super::{CIRCLE, Creature, KINDS, RATE, SLOW, STATES, checksum, first, joining, next, next_kind, round, seconds};
 use crate::contender::Contender;
 use crate::workload::Context;
 
@@ -60,15 +60,27 @@ impl<const PAD: usize> State<Creature<PAD>> for Recover {
     }
 }
 
-fn definition<const PAD: usize, const NESTED: bool, const ACTS: bool>() -> Definition<Creature<PAD>> {
+/// How the file says how long a state lasts.
+#[derive(Clone, Copy)]
+enum Lasts {
+    /// By a condition, which is asked in each tick.
+    Asked,
+    /// By `after`.
+    After,
+}
+
+fn definition<const PAD: usize, const NESTED: bool, const ACTS: bool>(
+    stretch: u32,
+    lasts: Lasts,
+) -> Definition<Creature<PAD>> {
     let mut file = String::from("initial = 's0'\n");
     for state in 0..STATES {
-        let (next, seconds) = (next(state), seconds(state));
-        let _ = writeln!(
-            file,
-            "[states.s{state}]\nbehaviour = 'act{state}'\n\
-             exits = [{{ to = 's{next}', when = 'time_in_state >= {seconds}' }}]"
-        );
+        let (next, seconds) = (next(state), seconds(state, stretch));
+        let way = match lasts {
+            Lasts::Asked => format!("when = 'time_in_state >= {seconds}'"),
+            Lasts::After => format!("after = {seconds}"),
+        };
+        let _ = writeln!(file, "[states.s{state}]\nbehaviour = 'act{state}'\nexits = [{{ to = 's{next}', {way} }}]");
         if NESTED {
             let _ = writeln!(file, "parent = 'kind{}'", state / CIRCLE.len());
         }
@@ -100,15 +112,37 @@ pub(crate) struct InBatch<const PAD: usize> {
 
 impl<const PAD: usize> InBatch<PAD> {
     pub(crate) fn boxed<const NESTED: bool, const ACTS: bool>(owners: usize) -> Box<dyn Contender> {
-        let states = definition::<PAD, NESTED, ACTS>().states();
-        Self::of(owners, |state| states[state].clone())
+        Self::from_file::<NESTED, ACTS>(owners, 1, Lasts::Asked)
+    }
+
+    /// Of the slow table, where everybody is asked.
+    pub(crate) fn boxed_slow<const NESTED: bool>(owners: usize) -> Box<dyn Contender> {
+        Self::from_file::<NESTED, false>(owners, SLOW, Lasts::Asked)
+    }
+
+    /// Of the slow table, where owners sleep.
+    pub(crate) fn boxed_asleep<const NESTED: bool>(owners: usize) -> Box<dyn Contender> {
+        Self::from_file::<NESTED, false>(owners, SLOW, Lasts::After)
+    }
+
+    fn from_file<const NESTED: bool, const ACTS: bool>(
+        owners: usize,
+        stretch: u32,
+        lasts: Lasts,
+    ) -> Box<dyn Contender> {
+        let states = definition::<PAD, NESTED, ACTS>(stretch, lasts).states();
+        Self::of(owners, stretch, |state| states[state].clone())
     }
 
     /// A batch of creatures that begin in the states that `begin` gives.
-    pub(super) fn of<S: IntoState<Creature<PAD>>>(owners: usize, begin: impl Fn(usize) -> S) -> Box<dyn Contender> {
+    pub(super) fn of<S: IntoState<Creature<PAD>>>(
+        owners: usize,
+        stretch: u32,
+        begin: impl Fn(usize) -> S,
+    ) -> Box<dyn Contender> {
         let mut own = Self { batch: Batch::new(), clock: Clock(0.0) };
-        for tick in 0..ROUND {
-            for number in joining(tick, owners) {
+        for tick in 0..round(stretch) {
+            for number in joining(tick, owners, stretch) {
                 let creature = Creature::new(number);
                 own.batch.spawn(creature, begin(Creature::<PAD>::begins_in(number)), &mut own.clock);
             }
@@ -140,10 +174,23 @@ pub(crate) struct OnMachines<const PAD: usize> {
 
 impl<const PAD: usize> OnMachines<PAD> {
     pub(crate) fn boxed<const NESTED: bool, const ACTS: bool>(owners: usize) -> Box<dyn Contender> {
-        let states = definition::<PAD, NESTED, ACTS>().states();
+        Self::from_file::<NESTED, ACTS>(owners, 1, Lasts::Asked)
+    }
+
+    /// Of the slow table, where owners sleep.
+    pub(crate) fn boxed_asleep<const NESTED: bool>(owners: usize) -> Box<dyn Contender> {
+        Self::from_file::<NESTED, false>(owners, SLOW, Lasts::After)
+    }
+
+    fn from_file<const NESTED: bool, const ACTS: bool>(
+        owners: usize,
+        stretch: u32,
+        lasts: Lasts,
+    ) -> Box<dyn Contender> {
+        let states = definition::<PAD, NESTED, ACTS>(stretch, lasts).states();
         let mut own = Self { actors: Vec::new(), clock: Clock(0.0) };
-        for tick in 0..ROUND {
-            for number in joining(tick, owners) {
+        for tick in 0..round(stretch) {
+            for number in joining(tick, owners, stretch) {
                 let mut creature = Creature::new(number);
                 let mut machine = StateMachine::new(states[Creature::<PAD>::begins_in(number)].clone());
                 machine.start(&mut creature, &mut own.clock);

@@ -97,7 +97,7 @@ impl<const ACTS: bool, const PAD: usize> State<Creature<PAD>> for Kind<ACTS> {
 
 /// A batch of creatures in these states.
 pub(crate) fn in_rust<const PAD: usize, const IS_NESTED: bool, const ACTS: bool>(owners: usize) -> Box<dyn Contender> {
-    InBatch::<PAD>::of(owners, |state| match (IS_NESTED, ACTS) {
+    InBatch::<PAD>::of(owners, 1, |state| match (IS_NESTED, ACTS) {
         (false, false) => StateRef::from(&FLAT[state]),
         (false, true) => StateRef::from(&FLAT_ACTING[state]),
         (true, false) => StateRef::from(&NESTED[state]),

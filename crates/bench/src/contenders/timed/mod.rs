@@ -6,6 +6,9 @@
 //!
 //! In the nested table each circle lies in a parent state, which is left for the next circle when the owner is exhausted: in
 //! each tick that is asked of everybody, and holds for one owner in a thousand.
+//!
+//! In the slow table a state lasts sixty times as long, so that one owner in five hundred changes in a tick. There it is
+//! written once with conditions on the time, which are asked in each tick, and once with `after`, for which owners sleep.
 
 mod by_hand;
 mod from_file;
@@ -31,8 +34,16 @@ const CIRCLE: [u32; 10] = [10, 8, 10, 4, 10, 9, 10, 1, 10, 6];
 /// How long it takes to go round a circle.
 const ROUND: usize = 78;
 
+/// The same where states last longer.
+const fn round(stretch: u32) -> usize {
+    ROUND * stretch as usize
+}
+
 /// After how many states an owner is exhausted.
 const STRENGTH: u32 = 100;
+
+/// How many times as long the states of the slow table last: two to seventeen seconds, most of which every owner waits.
+pub(super) const SLOW: u32 = 60;
 
 /// How many ticks a state lasts.
 const fn duration(state: usize) -> u32 {
@@ -40,8 +51,8 @@ const fn duration(state: usize) -> u32 {
 }
 
 /// How long a state lasts, in seconds.
-fn seconds(state: usize) -> f64 {
-    f64::from(duration(state)) / RATE
+fn seconds(state: usize, stretch: u32) -> f64 {
+    f64::from(duration(state) * stretch) / RATE
 }
 
 /// The state behind a state.
@@ -124,8 +135,8 @@ impl<const PAD: usize> Creature<PAD> {
 }
 
 /// The creatures that join in each of the first ticks, so that they do not all change at once.
-fn joining(tick: usize, owners: usize) -> impl Iterator<Item = usize> {
-    (tick..owners).step_by(ROUND)
+fn joining(tick: usize, owners: usize, stretch: u32) -> impl Iterator<Item = usize> {
+    (tick..owners).step_by(round(stretch))
 }
 
 /// Sums the creatures up, in no particular order.

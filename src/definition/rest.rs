@@ -1,0 +1,133 @@
+//! When an owner has nothing to do until a time: until its state's turn comes (`every`), or until an exit opens (`after`).
+//!
+//! The turns of a state come by a timer of the state (rule 25). An owner sleeps (rule 26) where no state on its path does
+//! anything in a tick, and each exit opens later or is tried at its state's turns only. An exit that was open and has not been
+//! taken is asked in each tick from then on: its owner stays awake. To wake too early does no harm, for then everything is
+//! asked as in a tick in which nobody sleeps; so nobody sees a difference but in the time that a tick takes.
+
+use super::block::{Block, each};
+use super::decide::Decider;
+use super::graph::{DefinedState, Exit, Graph, Node};
+use super::handle::entered_at;
+use super::values::{LANES, Lanes};
+use crate::fsm::Fsm;
+use crate::owner::Owner;
+use crate::slice::FsmSlice;
+use crate::span::{due, next_multiple};
+
+/// Who has less than this to wait for an exit, in seconds, stays awake. In the slow table of the bench, to be asked costs 2 ns in
+/// each tick, and to be put to sleep and woken about 900 ns; where states are nested, to be asked costs several times as much.
+pub(crate) const SHORTEST_REST: f64 = 2.0;
+
+/// Whose state has its turns more often than this, in seconds, stays awake. Here those awake cost more: in each tick it is looked
+/// up when their turn comes.
+pub(crate) const SHORTEST_TURN: f64 = 0.25;
+
+/// At the end of an update.
+impl<T: Owner> DefinedState<T> {
+    /// Sets the timer of the state's next turn, where there is none, and puts the owner to sleep if nothing is to be asked.
+    pub(crate) fn wait(&self, graph: &Graph<T>, node: &Node<T>, fsm: &mut Fsm<'_, T>, cx: &T::Context<'_>) {
+        let rest = if node.can_rest { self.rest_for(graph, fsm, cx) } else { None };
+        if let (Some(every), Some(depth)) = (node.content.every, fsm.view().depth_of(self)) {
+            if fsm.next_turn(depth).is_none() {
+                let (now, entered_at) = (T::now(cx), entered_at(self, fsm));
+                fsm.take_turn_after(due(next_multiple(every, now - entered_at), entered_at) - now);
+            }
+        }
+        if let Some(seconds) = rest {
+            fsm.sleep_for(seconds);
+        }
+    }
+
+    /// Puts each owner of a slice to sleep that has asked for nothing, if nothing is to be asked.
+    pub(crate) fn rest_each(
+        &self,
+        exits: &[Exit<T>],
+        count: usize,
+        graph: &Graph<T>,
+        fsm: &mut FsmSlice<'_, T>,
+        cx: &T::Context<'_>,
+    ) {
+        let now = T::now(cx);
+        for base in (0..count).step_by(LANES) {
+            let length = LANES.min(count - base);
+            let mut block = Block::new(self, fsm, base, length);
+            let mut resting = (Lanes::MAX >> (LANES - length)) & !block.acted();
+            // Nearly all who are awake have hardly anything to wait.
+            for after in exits.iter().filter_map(|exit| exit.after) {
+                if resting != 0 {
+                    resting = block.ask_entries(resting, |entered_at| due(after, entered_at) >= now + SHORTEST_REST);
+                }
+            }
+            for lane in each(resting) {
+                let fsm = block.at(lane);
+                if let Some(seconds) = self.rest_for(graph, fsm, cx) {
+                    fsm.sleep_for(seconds);
+                }
+            }
+        }
+    }
+}
+
+/// At the end of `enter` and `resume`.
+impl<T: Owner> DefinedState<T> {
+    /// As [`wait`](Self::wait).
+    pub(crate) fn wait_once_entered(
+        &self,
+        graph: &Graph<T>,
+        node: &Node<T>,
+        fsm: &mut Fsm<'_, T>,
+        cx: &T::Context<'_>,
+    ) {
+        if fsm.target().is_some_and(|target| Decider { state: self, graph }.is(target)) {
+            self.wait(graph, node, fsm, cx);
+        } else if let Some(every) = node.content.every {
+            // Where others are entered after this one, they or the first update put the owner to sleep.
+            fsm.take_turn_after(due(every, 0.0));
+        }
+    }
+
+    /// Puts the owner to sleep if nothing is to be asked. The timers go on by themselves.
+    pub(crate) fn rest_once_entered(&self, graph: &Graph<T>, fsm: &mut Fsm<'_, T>, cx: &T::Context<'_>) {
+        if !fsm.target().is_some_and(|target| Decider { state: self, graph }.is(target)) {
+            return;
+        }
+        if let Some(seconds) = self.rest_for(graph, fsm, cx) {
+            fsm.sleep_for(seconds);
+        }
+    }
+
+    /// For how many seconds nothing is to be asked of an owner in this state. `None` if something is, or soon.
+    fn rest_for(&self, graph: &Graph<T>, fsm: &Fsm<'_, T>, cx: &T::Context<'_>) -> Option<f64> {
+        if fsm.has_requests() || !fsm.current().is_some_and(|current| Decider { state: self, graph }.is(current)) {
+            return None;
+        }
+        let now = T::now(cx);
+        let due = self.next_due(graph, fsm);
+        (due >= now + SHORTEST_REST).then_some(due - now)
+    }
+
+    /// When the first exit opens that is tried in each tick: infinity is never.
+    fn next_due(&self, graph: &Graph<T>, fsm: &Fsm<'_, T>) -> f64 {
+        let view = fsm.view();
+        let mut next = f64::INFINITY;
+        let mut at = Some(self.fixed.index);
+        // From this state outward, as `can_rest` has looked at them.
+        for depth in (0..=view.ancestors.len()).rev() {
+            let Some(node) = at.map(|index| &graph.nodes[index]) else { break };
+            at = node.fixed.parent;
+            if node.content.every.is_some() {
+                // One around this one may have become such a state by a reload, and not have been updated since.
+                if depth < view.ancestors.len() && fsm.next_turn(depth).is_none() {
+                    return f64::NEG_INFINITY;
+                }
+                continue;
+            }
+            let entered_at = view.entered_at(depth);
+            let entered_at = if entered_at.is_nan() { 0.0 } else { entered_at };
+            let dues = node.content.exits.iter().map(|exit| due(exit.after.unwrap_or(0.0), entered_at));
+            next = dues.fold(next, f64::min);
+        }
+        next
+    }
+}
