@@ -93,7 +93,7 @@ impl PartialOrd for Due {
 pub(crate) struct Heap {
     owners: Vec<Sleeper>,
     working: usize,
-    heap: BinaryHeap<Reverse<(Due, usize)>>,
+    naps: BinaryHeap<Reverse<(Due, usize)>>,
     clock: Clock,
 }
 
@@ -101,8 +101,8 @@ impl Heap {
     pub(crate) fn new(crowd: &Crowd) -> Self {
         let owners: Vec<_> = (0..crowd.owners).map(|number| begin(crowd, number).0).collect();
         let working = crowd.owners - crowd.sleepers;
-        let heap = (working..owners.len()).map(|number| Reverse((Due(owners[number].until), number))).collect();
-        Self { owners, working, heap, clock: Clock::default() }
+        let naps = (working..owners.len()).map(|number| Reverse((Due(owners[number].until), number))).collect();
+        Self { owners, working, naps, clock: Clock::default() }
     }
 }
 
@@ -113,7 +113,7 @@ impl Contender for Heap {
         for owner in &mut self.owners[..self.working] {
             owner.work();
         }
-        while let Some(mut first) = self.heap.peek_mut() {
+        while let Some(mut first) = self.naps.peek_mut() {
             let Reverse((due, number)) = &mut *first;
             if due.0 > now {
                 break;

@@ -26,7 +26,7 @@ impl Crowd {
 
     /// How many wake up in a tick, on average.
     pub(crate) fn come_due(&self) -> f64 {
-        let ticks = (self.naps.least + self.naps.most) / 2.0 * 60.0 + 0.5;
+        let ticks = self.naps.least.midpoint(self.naps.most) * 60.0 + 0.5;
         self.sleepers as f64 / ticks
     }
 }
