@@ -303,9 +303,9 @@ impl<T: Owner> Store<T> {
             return false;
         };
         // So that each of the singletons that they change to has a number.
-        let targets = rare.waiting.timers.iter().filter_map(|timer| match &timer.then {
-            Then::Change(to) => to.as_singleton(),
-            _ => None,
+        let targets = rare.waiting.timers.iter().filter_map(|timer| {
+            let Then::Change(to) = &timer.then else { return None };
+            to.as_singleton()
         });
         let mut unmet: Vec<_> = targets.filter(|to| self.states.index_of(*to).is_none()).collect();
         self.meet(&mut unmet, panic);
