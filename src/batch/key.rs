@@ -1,5 +1,7 @@
 //! The keys of a batch.
 
+use slotmap::Key as _;
+
 slotmap::new_key_type! {
     /// The key of an owner in a [`Batch`](crate::Batch). It stays the same while the owner moves.
     ///
@@ -29,4 +31,12 @@ slotmap::new_key_type! {
     /// assert!(batch.contains_key(second));
     /// ```
     pub struct Key;
+}
+
+impl Key {
+    /// The number of its place among all keys, which no two owners have at a time.
+    #[expect(clippy::cast_possible_truncation, reason = "the lower half of a key is its index")]
+    pub(super) fn index(self) -> u32 {
+        self.data().as_ffi() as u32
+    }
 }

@@ -212,6 +212,11 @@ impl<'a, T: Owner> Rows<'a, T> {
         }
     }
 
+    /// Reads something of all that loading an owner will read.
+    pub(super) fn look_ahead(&self, slot: usize) -> f64 {
+        self.entered_at(slot) + self.timers.next(self.key(slot)).unwrap_or(0.0)
+    }
+
     /// Loads what an owner waits for.
     pub(super) fn load_waiting(&self, slot: usize, is_asleep: bool, seat: &mut Seat<T>) {
         if is_asleep {

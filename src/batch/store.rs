@@ -1,7 +1,7 @@
 //! Where a batch keeps its owners, each in the bucket of its state.
 
+use std::mem;
 use std::ops::Range;
-use std::{hint, mem};
 
 use slotmap::SlotMap;
 
@@ -266,16 +266,9 @@ impl<T: Owner> Store<T> {
         if due.is_empty() {
             return;
         }
-        // All that is needed lies far apart. Here the processor waits for several of them at a time.
-        let mut sum: f64 = due.iter().filter_map(|&key| timers.next(key)).sum();
         for columns in buckets {
             columns.due.sort_unstable();
-            for &slot in &columns.due {
-                let is_entered = columns.tags[slot as usize].is_entered();
-                sum += columns.times.current.get(slot as usize).filter(|_| is_entered).unwrap_or(&0.0);
-            }
         }
-        hint::black_box(sum);
     }
 
     /// Wakes those who sleep in states that do something else now than when they fell asleep.

@@ -85,12 +85,6 @@ impl Node {
     }
 }
 
-/// The number of a key's place, by which the wheel knows the owner.
-#[expect(clippy::cast_possible_truncation, reason = "the lower half of a key is its index")]
-fn index(key: Key) -> u32 {
-    key.data().as_ffi() as u32
-}
-
 impl<T: Owner> Timers<T> {
     pub(super) const fn new() -> Self {
         Self {
@@ -121,7 +115,7 @@ impl<T: Owner> Timers<T> {
 
     /// When an owner's first timer is due or it wakes by itself, in seconds.
     pub(super) fn next(&self, key: Key) -> Option<f64> {
-        self.wheel.next_due(index(key))
+        self.wheel.next_due(key.index())
     }
 
     /// Whether anything is due for an owner at a time.
@@ -132,7 +126,7 @@ impl<T: Owner> Timers<T> {
     /// When a state of an owner has its next turn, in seconds, if it waits for one.
     #[cfg(feature = "definition")]
     pub(super) fn next_turn(&self, key: Key, of: Scope) -> Option<f64> {
-        let turn = self.wheel.of(index(key)).find(|(_, bits)| match Node::of(*bits) {
+        let turn = self.wheel.of(key.index()).find(|(_, bits)| match Node::of(*bits) {
             Node::Kept(scope, place) => scope == of && matches!(self.kept.list[place as usize], Some(Then::Turn)),
             _ => false,
         });
@@ -141,7 +135,7 @@ impl<T: Owner> Timers<T> {
 
     /// Copies what an owner waits for.
     pub(super) fn load(&self, key: Key, states: &States<T>, waiting: &mut Waiting<T>) {
-        for (due, bits) in self.wheel.of(index(key)) {
+        for (due, bits) in self.wheel.of(key.index()) {
             let (scope, then) = match Node::of(bits) {
                 Node::Change(scope, number) => (scope, Then::Change(states.get(number).state().clone())),
                 Node::Kept(scope, place) => (scope, self.kept.get(place)),
@@ -214,13 +208,13 @@ impl<T: Owner> Timers<T> {
     }
 
     fn set(&mut self, key: Key, due: f64, node: Node) {
-        let index = index(key);
+        let index = key.index();
         *self.versions.entry(index) = (key.data().as_ffi() >> 32) as u32;
         self.wheel.set(index, due, node.bits());
     }
 
     fn remove_if(&mut self, key: Key, is_removed: impl Fn(Node) -> bool, discarded: &mut Discarded<T>) -> bool {
-        let index = index(key);
+        let index = key.index();
         let Self { wheel, kept, versions, .. } = self;
         if !wheel.has(index) {
             return false;
