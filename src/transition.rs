@@ -494,7 +494,7 @@ impl<T: Owner> Single<'_, T> {
     }
 
     /// Seconds that are no time count as none.
-    fn seconds(seconds: f64, what: &dyn fmt::Display, owner: &T) -> f64 {
+    pub(crate) fn seconds(seconds: f64, what: &dyn fmt::Display, owner: &T) -> f64 {
         if seconds >= 0.0 {
             return seconds;
         }
@@ -528,8 +528,7 @@ impl<T: Owner> Single<'_, T> {
         self.seat.sleep_until(now::<T>(cx) + seconds);
         self.is_touched = true;
         if self.seat.next_wake(self.global) == NextWake::Never {
-            let current = NameOf(self.seat.current.as_option());
-            debug!(target: "demeanor", "{}: sleeps in state {current} until a message or `wake`", Label(owner));
+            tell_endless_sleep(owner, self.seat.current.as_option());
         }
     }
 
@@ -828,6 +827,11 @@ pub(crate) fn log_misuse<T: Owner>(
     why: &'static str,
 ) {
     log::warn!(target: "demeanor", "{}: {request} refused in state {}: {why}", Label(owner), NameOf(current));
+}
+
+/// Says in the log that an owner has fallen asleep in a state and does not wake by itself (rule 26).
+pub(crate) fn tell_endless_sleep<T: Owner>(owner: &T, current: Option<&StateRef<T>>) {
+    debug!(target: "demeanor", "{}: sleeps in state {} until a message or `wake`", Label(owner), NameOf(current));
 }
 
 /// Tells the log and the owner of a change, made or refused (rules 8, 23).

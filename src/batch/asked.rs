@@ -10,6 +10,7 @@ use super::made::Made;
 use super::numbers::Numbers;
 use super::rows::Rows;
 use super::states::{NOWHERE, States};
+use super::waits::Waits;
 use crate::change::Cause;
 use crate::fsm::Request;
 use crate::owner::Owner;
@@ -101,6 +102,8 @@ pub(super) struct Asked<T: Owner> {
     pub(super) misused: Vec<(usize, Request<T>)>,
     /// What individuals have done.
     pub(super) made: Made,
+    /// What owners ask to wait for, who are no individuals.
+    pub(super) waits: Waits,
     /// The lowest slot from which on a request may be a mover.
     open_from: usize,
     /// Whether the bucket is flat.
@@ -117,6 +120,7 @@ impl<T: Owner> Asked<T> {
             has_forced: false,
             misused: Vec::new(),
             made: Made::new(),
+            waits: Waits::new(),
             open_from: 0,
             is_flat: false,
             numbers: Numbers::new(),
@@ -132,6 +136,7 @@ impl<T: Owner> Asked<T> {
         self.open_from = 0;
         self.is_flat = is_flat;
         self.made.open();
+        self.waits.open();
     }
 
     /// Whether nothing is written down of the owner at a slot, nor of one behind it.
@@ -172,7 +177,7 @@ impl<T: Owner> Asked<T> {
     /// Whether nothing is written of the owners from a slot on.
     #[cfg(feature = "definition")]
     pub(super) fn has_none_from(&self, slot: usize) -> bool {
-        self.movers.last().is_none_or(|last| last.slot() < slot)
+        self.movers.last().is_none_or(|last| last.slot() < slot) && self.waits.has_none_from(slot)
     }
 
     /// The number of a flat state that the batch knows.
@@ -263,8 +268,9 @@ impl<T: Owner> Asked<T> {
         self.movers.clear();
     }
 
-    /// Drops the mover of an owner.
+    /// Drops what an owner that is no individual has asked for.
     pub(super) fn forget(&mut self, slot: usize) {
+        self.waits.forget(slot);
         if self.mover_of(slot).is_some() {
             self.movers.retain(|mover| mover.slot() != slot);
         }

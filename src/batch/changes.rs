@@ -170,6 +170,7 @@ impl<T: Owner> Handles<'_, '_, T> {
         mut panicked: impl FnMut(usize),
     ) {
         let mut at = 0;
+        self.asked.waits.open();
         while at < movers.len() {
             let rest = &movers[at..];
             let mut machines = ChunkMachines {
@@ -333,7 +334,7 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
     #[inline]
     fn tell_complete(&mut self, movers: Range<usize>, to: &StateRef<T>) {
         let from = self.from();
-        let Self { owners, outcome, workspace, cx, .. } = self;
+        let Self { owners, asked, outcome, workspace, cx, .. } = self;
         let Outcome { individuals, panic, .. } = &mut **outcome;
         let Workspace { grouping, dropped, .. } = &mut **workspace;
         let mut told = movers.start;
@@ -353,7 +354,10 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
             if told_all.is_some() {
                 return;
             }
-            individuals.forget(grouping.movers[told - 1].slot(), panic);
+            let slot = grouping.movers[told - 1].slot();
+            if !individuals.forget(slot, panic) {
+                asked.waits.forget(slot);
+            }
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::{iter, mem};
 
+use super::due::DueChange;
 use super::key::Key;
 use super::states::MOST_STATES;
 use crate::owner::Owner;
@@ -22,6 +23,8 @@ pub(super) struct Columns<T: Owner> {
     pub(super) revision: usize,
     /// The slots of those for whom something is due in the tick under way, ascending.
     pub(super) due: Vec<u32>,
+    /// The changes that are due in the tick under way. Empty in between.
+    pub(super) changes_due: Vec<DueChange>,
 }
 
 /// All that is noted of a bucket's owners, but their seats.
@@ -159,12 +162,21 @@ impl<T: Owner> Columns<T> {
     /// Columns for owners whose states have `depth` ancestors.
     pub(super) const fn new(depth: usize) -> Self {
         let times = Times { current: Vec::new(), ancestors: Vec::new(), depth };
-        Self { owners: Vec::new(), tags: Vec::new(), times, seats: Vec::new(), asleep: 0, revision: 0, due: Vec::new() }
+        Self {
+            owners: Vec::new(),
+            tags: Vec::new(),
+            times,
+            seats: Vec::new(),
+            asleep: 0,
+            revision: 0,
+            due: Vec::new(),
+            changes_due: Vec::new(),
+        }
     }
 
     /// Its columns: the owners, their seats, and what else is noted of them.
     pub(super) fn split(&mut self) -> (&mut [T], &mut [Seat<T>], Noted<'_>) {
-        let Self { owners, tags, times, seats, asleep, revision, due } = self;
+        let Self { owners, tags, times, seats, asleep, revision, due, .. } = self;
         (owners, seats, Noted { tags, times, asleep: *asleep, revision: *revision, due })
     }
 
@@ -318,6 +330,7 @@ impl<T: Owner + Clone> Clone for Columns<T> {
             asleep: self.asleep,
             revision: self.revision,
             due: Vec::new(),
+            changes_due: Vec::new(),
         }
     }
 

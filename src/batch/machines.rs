@@ -9,6 +9,8 @@ use super::asked::{Asked, Kind};
 use super::individuals::{Individual, Individuals};
 use super::rows::Rows;
 use super::states::NOWHERE;
+use super::timers::MOST_NUMBERS;
+use super::waits::{Until, Wait};
 #[cfg(feature = "definition")]
 use crate::fsm::Entries;
 use crate::fsm::{Machines, Request, View};
@@ -17,7 +19,7 @@ use crate::seat::Seat;
 use crate::single::Single;
 use crate::state::{Mover, State, StateRef};
 use crate::transition::{BEING_LEFT, log_misuse};
-use crate::waiting::Scope;
+use crate::waiting::{Scope, Then};
 
 /// What the callbacks are part of.
 pub(super) enum Phase<'a, T: Owner> {
@@ -102,6 +104,28 @@ impl<T: Owner> ChunkMachines<'_, T> {
         (kind == Kind::Nothing || self.rows.states.get(target).is_flat).then(|| Mover::new(slot, kind, target))
     }
 
+    /// The request of an owner to wait, if that can be done for many at once: nothing else is left of its callback's part.
+    fn wait(&mut self, slot: usize, request: &Request<T>) -> Option<Wait> {
+        let is_last = match self.phase {
+            Phase::Update { is_last } => is_last && self.rows.known().is_flat && self.asked.mover_of(slot).is_none(),
+            Phase::Enter(..) => true,
+            Phase::CanExit(_) | Phase::CanEnter(_) | Phase::Exit(_) => false,
+        };
+        if !is_last || self.individuals.get(slot).is_some() || self.asked.made.get(slot).is_some() {
+            return None;
+        }
+        match request {
+            Request::Sleep(seconds) => Some(Wait { slot, seconds: *seconds, until: Until::Awake }),
+            Request::After(after) => {
+                let Then::Change(to) = &after.then else { return None };
+                to.as_singleton()?;
+                let number = self.number_of(to).filter(|&number| number < MOST_NUMBERS)?;
+                Some(Wait { slot, seconds: after.seconds, until: Until::Change(number) })
+            }
+            _ => None,
+        }
+    }
+
     /// The number of a state that is asked for. One that the batch does not know is remembered, to be known the next time.
     fn number_of(&mut self, state: &StateRef<T>) -> Option<u32> {
         let number = self.rows.states.bucket_of(state);
@@ -119,7 +143,7 @@ impl<T: Owner> ChunkMachines<'_, T> {
         match self.phase {
             Phase::Exit(_) => return self.asked.misused.push((slot, request)),
             // Only the first request of an owner, whether or not the batch knows what it names.
-            Phase::Update { .. } if self.individuals.get(slot).is_none() && self.asked.mover_of(slot).is_none() => {
+            Phase::Update { .. } if self.has_asked_nothing(slot) => {
                 let mover = self.mover(slot, &request);
                 if let Some(mover) = mover.filter(|mover| self.asked.add(*mover)) {
                     if let Request::ChangeSingleton(to) = request {
@@ -130,8 +154,18 @@ impl<T: Owner> ChunkMachines<'_, T> {
             }
             _ => {}
         }
+        let wait = self.wait(slot, &request);
+        if wait.is_some_and(|wait| self.asked.waits.add(wait)) {
+            // Whatever else it asks for comes behind.
+            self.asked.close_up_to(slot);
+            return;
+        }
         let scope = self.scope;
         self.individual(slot).ask(request, scope);
+    }
+
+    fn has_asked_nothing(&self, slot: usize) -> bool {
+        self.individuals.get(slot).is_none() && self.asked.mover_of(slot).is_none() && !self.asked.waits.has(slot)
     }
 
     /// The owner at a slot as an individual.
@@ -147,6 +181,9 @@ impl<T: Owner> ChunkMachines<'_, T> {
                 individual.load_made(mover, at, self.rows);
             }
             individual.take_over(self.asked.supersede(slot), self.rows);
+            for wait in self.asked.waits.take(slot) {
+                individual.ask(wait.request(self.rows.states), self.scope);
+            }
         }
         self.individuals.get_mut(slot).expect("it is one now")
     }
@@ -290,7 +327,7 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
             Phase::Exit(_) => false,
             _ => match self.individuals.get(slot) {
                 Some(individual) => !individual.requests.is_empty(),
-                None => self.asked.mover_of(slot).is_some(),
+                None => self.asked.mover_of(slot).is_some() || self.asked.waits.has(slot),
             },
         })
     }
@@ -319,6 +356,7 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
         let has_acted = |slot| {
             self.individuals.get(slot).is_some()
                 || self.asked.mover_of(slot).is_some()
+                || self.asked.waits.has(slot)
                 || self.asked.made.get(slot).is_some()
         };
         (0..count).filter(|i| has_acted(first + i)).fold(0, |acted, i| acted | 1 << i)

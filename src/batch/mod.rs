@@ -6,6 +6,7 @@ mod changes;
 mod columns;
 mod container;
 mod digest;
+mod due;
 mod individuals;
 mod key;
 mod machines;
@@ -25,6 +26,7 @@ mod states;
 mod store;
 mod timers;
 mod unused;
+mod waits;
 mod wheel;
 
 use std::error::Error;
@@ -540,7 +542,7 @@ impl<T: Owner> Batch<T> {
     fn update_those(&mut self, part: Part, cx: &mut T::Context<'_>) {
         self.store.wake_outdated();
         if !self.store.timers.is_empty() {
-            self.store.find_due(now::<T>(cx), part);
+            self.carry_out_due(part, cx);
         }
         // The global is updated for those who sleep, too.
         let with_sleepers = self.store.global.is_updating;

@@ -84,7 +84,8 @@ impl<T: Owner> Store<T> {
     ///
     /// The last row of the bucket takes the place of one that leaves; so they leave from the last to the first.
     pub(super) fn move_rows(&mut self, bucket: u32, start: usize, outcome: &mut Outcome<T>) {
-        let Outcome { movers, moved_at, individuals, changed, unmet, panic, .. } = outcome;
+        let Outcome { movers, moved_at, individuals, changed, unmet, waiters, panic, .. } = outcome;
+        self.waiters.append(waiters);
         self.empty_seats(bucket, start, individuals);
         for individual in individuals.by_slot().iter_mut().rev() {
             if individual.is_mover || !individual.is_touched {
@@ -116,6 +117,7 @@ impl<T: Owner> Store<T> {
     pub(super) fn move_no_rows(&mut self, bucket: u32, start: usize, outcome: &mut Outcome<T>) {
         self.empty_seats(bucket, start, &mut outcome.individuals);
         outcome.individuals.clear();
+        self.waiters.append(&mut outcome.waiters);
         self.meet(&mut outcome.unmet, &mut outcome.panic);
     }
 
@@ -173,6 +175,7 @@ impl<T: Owner> Store<T> {
 
     /// Moves the rows of the owners that have fallen asleep or woken in the tick.
     pub(super) fn settle_sleepers(&mut self) {
+        self.settle_waiters();
         // From the last to the first, as the rows were gone through: then hardly any has to be moved to sleep.
         while let Some((key, is_asleep)) = self.sleepers.pop() {
             self.set_asleep(key, is_asleep);
@@ -187,9 +190,22 @@ impl<T: Owner> Store<T> {
             return;
         }
         let slot = if is_asleep { columns.sleep(place.slot()) } else { columns.wake(place.slot()) };
-        for slot in [slot, place.slot()] {
-            self.places[columns.tags[slot].key].set(Place::new(place.bucket, slot));
-        }
+        self.note_exchange(place, slot);
+    }
+
+    /// Has the row at a place, which sleeps, lie where those lie who are awake. Returns its new slot.
+    pub(super) fn wake(&mut self, place: Place) -> u32 {
+        let slot = self.buckets[place.bucket as usize].wake(place.slot());
+        self.note_exchange(place, slot).slot
+    }
+
+    /// Notes that two rows of a bucket have been exchanged. Returns the place of the second.
+    fn note_exchange(&mut self, one: Place, other: usize) -> Place {
+        let tags = &self.buckets[one.bucket as usize].tags;
+        let other = Place::new(one.bucket, other);
+        self.places[tags[one.slot()].key].set(one);
+        self.places[tags[other.slot()].key].set(other);
+        other
     }
 
     pub(super) fn settle(&mut self, bucket: u32) {

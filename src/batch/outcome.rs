@@ -2,6 +2,7 @@
 
 use super::individuals::Individuals;
 use super::panics::FirstPanic;
+use super::waits::Waiter;
 use crate::owner::Owner;
 use crate::state::{Mover, State};
 
@@ -16,6 +17,8 @@ pub(super) struct Outcome<T: Owner> {
     pub(super) changed: Vec<usize>,
     /// Singletons that an owner has asked for, and that the batch does not know.
     pub(super) unmet: Vec<&'static dyn State<T>>,
+    /// What owners wait for from now on.
+    pub(super) waiters: Vec<Waiter>,
     /// How many owners have handled a message.
     pub(super) handled: usize,
     pub(super) panic: FirstPanic,
@@ -29,6 +32,7 @@ impl<T: Owner> Outcome<T> {
             individuals: Individuals::new(),
             changed: Vec::new(),
             unmet: Vec::new(),
+            waiters: Vec::new(),
             handled: 0,
             panic: FirstPanic::new(),
         }
@@ -39,6 +43,7 @@ impl<T: Owner> Outcome<T> {
     pub(super) fn give_back(&mut self) {
         self.individuals.give_back();
         self.changed.shrink_to(64);
+        self.waiters.shrink_to(64);
     }
 
     /// Whether nothing has come of it.
@@ -47,6 +52,7 @@ impl<T: Owner> Outcome<T> {
             && self.individuals.is_empty()
             && self.changed.is_empty()
             && self.unmet.is_empty()
+            && self.waiters.is_empty()
             && self.panic.is_none()
     }
 }

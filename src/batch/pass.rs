@@ -14,12 +14,14 @@ use super::outcome::Outcome;
 use super::panics::FirstPanic;
 use super::rows::Rows;
 use super::slots::Slots;
+use super::waits::{Until, Wait, Waiter};
 use crate::owner::Owner;
 use crate::seat::Seat;
 use crate::single::Single;
 use crate::slice::FsmSlice;
 use crate::state::{Mover, StateRef};
-use crate::waiting::Scope;
+use crate::transition::{self, tell_endless_sleep};
+use crate::waiting::{Scope, Then};
 
 /// Some consecutive rows of a bucket.
 pub(super) struct Chunk<'a, T: Owner> {
@@ -135,7 +137,7 @@ impl<T: Owner> Pass<T> {
     /// Runs a chunk's part in a tick. What is left to do is to move the owners to their new buckets, as the outcome says.
     pub(super) fn run(&mut self, chunk: &mut Chunk<'_, T>, cx: &mut T::Context<'_>) {
         let known = chunk.rows.known();
-        self.finished.clear();
+        self.begin(known.is_flat);
         if known.is_owned {
             self.tick_each(chunk, cx);
             return;
@@ -159,7 +161,57 @@ impl<T: Owner> Pass<T> {
             }
             self.finish(chunk, if is_innermost { Rest::Requests } else { Rest::Path(depth + 1) }, cx);
         }
+        self.end(chunk, cx);
+    }
+
+    /// Begins with a chunk, for whose owners nothing has been done yet.
+    pub(super) fn begin(&mut self, is_flat: bool) {
+        self.finished.clear();
+        self.asked.open(is_flat);
+    }
+
+    /// Ends with a chunk, for whose owners all has been done.
+    pub(super) fn end(&mut self, chunk: &Chunk<'_, T>, cx: &T::Context<'_>) {
         self.asked.made.join(&mut self.outcome, &chunk.rows);
+        if !self.asked.waits.is_empty() {
+            self.begin_waiting(chunk, cx);
+        }
+    }
+
+    /// Notes until when owners wait.
+    fn begin_waiting(&mut self, chunk: &Chunk<'_, T>, cx: &T::Context<'_>) {
+        let Chunk { owners, rows, global, .. } = chunk;
+        let Outcome { movers, waiters, panic, .. } = &mut self.outcome;
+        let mut now = f64::NAN;
+        for Wait { slot, seconds, until } in self.asked.waits.drain() {
+            // Code of the game, which may panic, as its labels may.
+            panic.catch(|| {
+                if now.is_nan() {
+                    now = transition::now::<T>(cx);
+                }
+            });
+            if now.is_nan() {
+                break;
+            }
+            let owner = &owners[slot];
+            let seconds = match until {
+                _ if seconds >= 0.0 => seconds,
+                Until::Change(number) => {
+                    let then = Then::Change(rows.states.get(number).state().clone());
+                    panic.catch(|| Single::seconds(seconds, &then, owner)).unwrap_or(0.0)
+                }
+                Until::Awake | Until::Never => panic.catch(|| Single::seconds(seconds, &"sleep", owner)).unwrap_or(0.0),
+            };
+            let (key, at) = (rows.key(slot), now + seconds);
+            let has_timers = || rows.has_timers(slot) || waiters.last().is_some_and(|last| last.key == key);
+            if until == Until::Awake && at == f64::INFINITY && !global.is_updating && !has_timers() {
+                let mover = movers.binary_search_by_key(&slot, |mover| mover.slot());
+                let current = mover.map_or(rows.bucket, |at| movers[at].target());
+                let current = rows.states.get(current).state();
+                panic.catch(|| tell_endless_sleep(owner, current.as_option()));
+            }
+            waiters.push(Waiter { key, at, until });
+        }
     }
 
     /// Lets those run their ticks for whom something is due, each on its seat.
@@ -173,6 +225,20 @@ impl<T: Owner> Pass<T> {
             self.outcome.individuals.add(slot);
         }
         self.finish(chunk, Rest::Tick, cx);
+    }
+
+    /// Makes the changes of some owners, all at once, who ask for nothing else.
+    pub(super) fn change_all(
+        &mut self,
+        movers: impl Iterator<Item = Mover>,
+        chunk: &mut Chunk<'_, T>,
+        cx: &mut T::Context<'_>,
+    ) {
+        self.begin(true);
+        self.outcome.movers.extend(movers);
+        self.change(chunk, cx);
+        self.finish(chunk, Rest::Requests, cx);
+        self.end(chunk, cx);
     }
 
     /// Makes the changes that owners have asked for as movers, all at once.

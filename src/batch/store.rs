@@ -14,6 +14,7 @@ use super::rows::{Extras, Rows, Shared};
 use super::states::{NOWHERE, States};
 use super::timers::Timers;
 use super::unused::Unused;
+use super::waits::Waiter;
 use crate::fsm::View;
 use crate::owner::Owner;
 use crate::seat::Seat;
@@ -33,8 +34,10 @@ pub(super) struct Store<T: Owner> {
     pub(super) timers: Timers<T>,
     /// The owners that have fallen asleep in the tick under way, or woken without anything being due.
     pub(super) sleepers: Vec<(Key, bool)>,
-    /// The owners for whom something is due in the tick under way.
-    due: Vec<Key>,
+    /// What owners who act in bulk have asked to wait for in the tick under way.
+    pub(super) waiters: Vec<Waiter>,
+    /// The owners for whom something is due in the tick under way, and who have their tick by themselves.
+    pub(super) due: Vec<Key>,
     pub(super) global: Global<T>,
     /// Whether times are kept: since a state was entered at another time than 0.
     pub(super) has_clock: bool,
@@ -54,6 +57,7 @@ impl<T: Owner> Store<T> {
             extras: Extras::new(),
             timers: Timers::new(),
             sleepers: Vec::new(),
+            waiters: Vec::new(),
             due: Vec::new(),
             global: Global { state: StateRef::NONE, is_updating: false },
             has_clock: false,
@@ -252,25 +256,6 @@ impl<T: Owner> Store<T> {
         self.buckets[place.bucket as usize].revision != self.states.get(place.bucket).state().revision()
     }
 
-    /// Finds out for whom something is due at a time, of those that a pass is for.
-    pub(super) fn find_due(&mut self, now: f64, part: Part) {
-        let Self { places, buckets, timers, due, .. } = self;
-        timers.advance(now, |key| {
-            if part.has(key) {
-                due.push(key);
-            }
-        });
-        for place in due.iter().filter_map(|&key| places.get(key)).map(SharedPlace::get) {
-            buckets[place.bucket as usize].due.push(place.slot);
-        }
-        if due.is_empty() {
-            return;
-        }
-        for columns in buckets {
-            columns.due.sort_unstable();
-        }
-    }
-
     /// Wakes those who sleep in states that do something else now than when they fell asleep.
     pub(super) fn wake_outdated(&mut self) {
         let mut woken = Vec::new();
@@ -293,14 +278,6 @@ impl<T: Owner> Store<T> {
         !self.buckets[bucket as usize].noted().due_in(&rows).is_empty()
     }
 
-    /// Forgets for whom something was due.
-    pub(super) fn forget_due(&mut self) {
-        if !self.due.is_empty() {
-            self.due.clear();
-            self.buckets.iter_mut().for_each(|columns| columns.due.clear());
-        }
-    }
-
     /// What is left to do after owners have moved: forgets states that nobody needs, and drops what is no longer needed.
     pub(super) fn tidy(&mut self, panic: &mut FirstPanic) {
         self.forget_unused();
@@ -318,6 +295,7 @@ impl<T: Owner + Clone> Clone for Store<T> {
             extras: self.extras.clone(),
             timers: self.timers.clone(),
             sleepers: Vec::new(),
+            waiters: Vec::new(),
             due: Vec::new(),
             global: self.global.clone(),
             has_clock: self.has_clock,

@@ -9,6 +9,7 @@ use slotmap::{Key as _, KeyData};
 use super::key::Key;
 use super::panics::Discarded;
 use super::states::States;
+use super::waits::Until;
 use super::wheel::{Heads, Wheel};
 use crate::owner::Owner;
 use crate::waiting::{Scope, Standstill, Then, Timer, Waiting};
@@ -29,6 +30,14 @@ struct Kept<T: Owner> {
     free: Vec<u32>,
 }
 
+/// What an owner waits for, if it is one thing.
+pub(super) enum Due {
+    /// The end of its sleep.
+    Wake,
+    /// A change to the state of a number.
+    Change(u32),
+}
+
 /// What a node of the wheel stands for.
 #[derive(Clone, Copy)]
 enum Node {
@@ -43,7 +52,8 @@ enum Node {
 }
 
 const NUMBER_BITS: u32 = 24;
-const MOST_NUMBERS: u32 = 1 << NUMBER_BITS;
+/// Numbers of states are below this, or do not fit in.
+pub(super) const MOST_NUMBERS: u32 = 1 << NUMBER_BITS;
 const IS_KEPT: u32 = 1 << NUMBER_BITS;
 const SCOPE_SHIFT: u32 = NUMBER_BITS + 1;
 /// Scopes beyond the depths, of which there are 65.
@@ -121,6 +131,31 @@ impl<T: Owner> Timers<T> {
     /// Whether anything is due for an owner at a time.
     pub(super) fn is_due(&self, key: Key, now: f64) -> bool {
         self.next(key).is_some_and(|next| next <= now)
+    }
+
+    /// What an owner waits for, if it is one thing that takes no more than a number.
+    pub(super) fn only(&self, key: Key) -> Option<Due> {
+        let mut all = self.wheel.of(key.index());
+        match (all.next().map(|(_, bits)| Node::of(bits))?, all.next()) {
+            (Node::Wake, None) => Some(Due::Wake),
+            (Node::Change(_, number), None) => Some(Due::Change(number)),
+            _ => None,
+        }
+    }
+
+    /// Ends the one thing that an owner waits for.
+    pub(super) fn take_only(&mut self, key: Key) {
+        self.wheel.remove_if(key.index(), |_, _| true);
+        self.versions.remove(key.index());
+    }
+
+    /// Has an owner in a flat state wait for something more, until a time in seconds.
+    pub(super) fn wait(&mut self, key: Key, at: f64, until: Until) {
+        match until {
+            Until::Awake => self.set(key, at, Node::Wake),
+            Until::Change(number) => self.set(key, at, Node::Change(Scope::state(0), number)),
+            Until::Never => {}
+        }
     }
 
     /// When a state of an owner has its next turn, in seconds, if it waits for one.

@@ -304,7 +304,6 @@ impl Stage<'_> {
     /// carried out, and whether it has woken.
     fn has_begun_tick(&self, number: usize, twin: &Twin) -> bool {
         let Place::In(key) = self.places[number] else { return true };
-        let is_updated = |state: &StateRef<Puppet>| !self.forms.is_passive(mark(state).id);
         if self.batch.get(key).expect("no owner is lost").has_events() {
             return true;
         }
@@ -314,9 +313,9 @@ impl Stage<'_> {
         if outcome.is_err() || trial.puppet.has_events() {
             return false;
         }
-        // It would have woken, and a state or the global would have been updated.
-        let is_seen = trial.machine.path().chain(trial.machine.global()).any(is_updated);
-        !is_seen && self.batch.next_wake(key) == Some(trial.machine.next_wake())
+        // It may have woken, and nothing else.
+        let is_asleep_in_batch = self.batch.clone().wake(key);
+        is_asleep_in_batch == is_asleep(&trial.machine) && self.batch.next_wake(key) == Some(trial.machine.next_wake())
     }
 
     fn tick_batch(&mut self, table: &mut Table<'_>) {

@@ -39,7 +39,6 @@ use super::slots::CHUNK;
 use super::store::Store;
 use crate::owner::Owner;
 use crate::state::Mover;
-use crate::transition::now;
 
 /// What a parallel tick keeps for the next, so that nothing is allocated.
 pub(super) struct Workers<T: Owner> {
@@ -138,7 +137,7 @@ impl<T: Owner> Batch<T> {
         T::Context<'c>: Send,
     {
         self.store.wake_outdated();
-        let first = self.find_due(&make);
+        let first = self.carry_out_due_first(&make);
         let sleepers = if self.store.global.is_updating {
             Sleepers::TakePart
         } else if self
@@ -211,13 +210,13 @@ impl<T: Owner> Batch<T> {
         (handled, contexts)
     }
 
-    /// Finds out for whom something is due, by the clock of the first chunk's context, which is returned.
-    fn find_due<'c>(&mut self, make: &impl Fn(usize) -> T::Context<'c>) -> Option<T::Context<'c>> {
+    /// Carries out what is due, with the first chunk's context, which is returned.
+    fn carry_out_due_first<'c>(&mut self, make: &impl Fn(usize) -> T::Context<'c>) -> Option<T::Context<'c>> {
         if self.store.timers.is_empty() {
             return None;
         }
-        let first = make(0);
-        self.store.find_due(now::<T>(&first), Part::ALL);
+        let mut first = make(0);
+        self.carry_out_due(Part::ALL, &mut first);
         Some(first)
     }
 

@@ -1,0 +1,173 @@
+//! What is due at the beginning of a tick.
+//!
+//! Nearly all owners for whom something is due wake, or change from one flat state to another. They do so here, before anybody
+//! is updated: those who sleep are moved to those who are awake, which brings them side by side, and those who change do it
+//! together. An owner for whom anything else is due has its tick by itself, when the others of its chunk have theirs.
+
+use std::hint;
+
+use super::Batch;
+use super::asked::Kind;
+use super::key::Key;
+use super::panics::FirstPanic;
+use super::pass::{Part, Pass};
+use super::place::SharedPlace;
+use super::slots::CHUNK;
+use super::store::Store;
+use super::timers::Due;
+use super::waits::{Until, Waiter};
+use crate::owner::Owner;
+use crate::state::Mover;
+use crate::transition::now;
+
+/// How many owners are looked at together, so that the processor waits for all of them at once. Those of more would have left
+/// the cache before they are used.
+const TOGETHER: usize = 64;
+
+/// An owner for whom a change is due.
+#[derive(Clone, Copy)]
+pub(super) struct DueChange {
+    slot: u32,
+    target: u32,
+}
+
+impl<T: Owner> Batch<T> {
+    /// Carries out what is due at the beginning of a tick, but for those who will have it in the tick.
+    pub(super) fn carry_out_due(&mut self, part: Part, cx: &mut T::Context<'_>) {
+        let Self { store, pass, .. } = self;
+        store.find_due(now::<T>(cx), part);
+        let mut panic = FirstPanic::new();
+        for nth in 0..store.states.order().len() {
+            let Some(&bucket) = store.states.order().get(nth) else { break };
+            // After a panic, too: what is due is no longer noted anywhere else.
+            store.change_due(bucket, pass, &mut panic, cx);
+        }
+        store.settle_all();
+        if !panic.is_none() {
+            store.forget_due();
+            store.tidy(&mut panic);
+            panic.resume();
+        }
+        store.note_due();
+    }
+}
+
+impl<T: Owner> Store<T> {
+    /// Finds out for whom something is due at a time, of those that a pass is for. Wakes those who only wake or change.
+    fn find_due(&mut self, now: f64, part: Part) {
+        let mut due = std::mem::take(&mut self.due);
+        self.timers.advance(now, |key| {
+            if part.has(key) {
+                due.push(key);
+            }
+        });
+        let mut kept = 0;
+        for start in (0..due.len()).step_by(TOGETHER) {
+            let end = due.len().min(start + TOGETHER);
+            hint::black_box(due[start..end].iter().map(|&key| self.look_ahead(key)).sum::<u64>());
+            for at in start..end {
+                let key = due[at];
+                if !self.take_plain(key) {
+                    due[kept] = key;
+                    kept += 1;
+                }
+            }
+        }
+        due.truncate(kept);
+        self.due = due;
+    }
+
+    /// Reads something of all that waking an owner will read.
+    fn look_ahead(&self, key: Key) -> u64 {
+        let Some(place) = self.places.get(key).map(SharedPlace::get) else { return 0 };
+        let columns = &self.buckets[place.bucket as usize];
+        let previous = columns.tags.get(place.slot()).and_then(|tag| tag.previous()).unwrap_or(0);
+        u64::from(previous) + self.timers.next(key).map_or(0, f64::to_bits) % 2
+    }
+
+    /// Wakes an owner if that is all that is due for it, or a change from a flat state to another, which is written down.
+    fn take_plain(&mut self, key: Key) -> bool {
+        let Some(place) = self.places.get(key).map(SharedPlace::get) else { return false };
+        if !self.states.get(place.bucket).is_flat || self.states.get(place.bucket).is_owned {
+            return false;
+        }
+        let target = match self.timers.only(key) {
+            Some(Due::Wake) => None,
+            Some(Due::Change(number)) if self.states.get(number).is_flat => Some(number),
+            _ => return false,
+        };
+        self.timers.take_only(key);
+        let columns = &mut self.buckets[place.bucket as usize];
+        columns.tags[place.slot()].set_has_timers(false);
+        let slot = if columns.is_asleep(place.slot()) { self.wake(place) } else { place.slot };
+        if let Some(target) = target {
+            self.buckets[place.bucket as usize].changes_due.push(DueChange { slot, target });
+        }
+        true
+    }
+
+    /// Makes the changes that are due for the owners of a bucket, for many at a time.
+    ///
+    /// From the last to the first: a row that takes the place of one that leaves has had its turn.
+    fn change_due(&mut self, bucket: u32, pass: &mut Pass<T>, panic: &mut FirstPanic, cx: &mut T::Context<'_>) {
+        let mut changes = std::mem::take(&mut self.buckets[bucket as usize].changes_due);
+        changes.sort_unstable_by_key(|change| change.slot);
+        let mut rest = &changes[..];
+        while let Some(last) = rest.last() {
+            let end = last.slot as usize + 1;
+            let start = rest.partition_point(|change| (change.slot as usize) < end.saturating_sub(CHUNK));
+            let (before, together) = rest.split_at(start);
+            let first = together[0].slot as usize;
+            let movers = together
+                .iter()
+                .map(|&DueChange { slot, target }| Mover::new(slot as usize - first, Kind::Change, target));
+            pass.change_all(movers, &mut self.chunk(bucket, first, end - first, Part::ALL), cx);
+            let outcome = &mut pass.outcome;
+            self.move_rows(bucket, first, outcome);
+            self.discarded.drop_many(&mut outcome.panic);
+            panic.keep_other(&mut outcome.panic);
+            rest = before;
+        }
+        changes.clear();
+        self.buckets[bucket as usize].changes_due = changes;
+    }
+
+    /// Notes where those are for whom something else is due.
+    fn note_due(&mut self) {
+        let Self { places, buckets, due, .. } = self;
+        if due.is_empty() {
+            return;
+        }
+        for place in due.iter().filter_map(|&key| places.get(key)).map(SharedPlace::get) {
+            buckets[place.bucket as usize].due.push(place.slot);
+        }
+        for columns in buckets {
+            columns.due.sort_unstable();
+        }
+    }
+
+    /// Forgets for whom something was due.
+    pub(super) fn forget_due(&mut self) {
+        if !self.due.is_empty() {
+            self.due.clear();
+            self.buckets.iter_mut().for_each(|columns| columns.due.clear());
+        }
+    }
+
+    /// Lets owners wait for what they have asked for in bulk.
+    pub(super) fn settle_waiters(&mut self) {
+        let mut waiters = std::mem::take(&mut self.waiters);
+        for Waiter { key, at, until } in waiters.drain(..) {
+            let Some(place) = self.places.get(key).map(SharedPlace::get) else { continue };
+            let columns = &mut self.buckets[place.bucket as usize];
+            if at < f64::INFINITY {
+                self.timers.wait(key, at, until);
+                columns.tags[place.slot()].set_has_timers(true);
+            }
+            if until == Until::Awake {
+                self.sleepers.push((key, true));
+            }
+        }
+        self.waiters = waiters;
+    }
+}
