@@ -310,7 +310,11 @@ impl<'a, T: Owner> Fsm<'a, T> {
     /// assert!(machine.is_in_state(&Patrol));
     /// ```
     pub fn change_state_after(&mut self, seconds: f64, to: impl IntoState<T>) {
-        self.ask(Request::after(seconds, Then::Change(to.into_state())));
+        let to = to.into_state();
+        let is_noted = to.as_singleton().is_some_and(|to| self.machines.wait(self.nth, seconds, Some(to)));
+        if !is_noted {
+            self.ask(Request::after(seconds, Then::Change(to)));
+        }
     }
 
     /// Sets a timer: sends a message to the machine's own states when [`Owner::now`] has advanced by `seconds`. In all else it
@@ -445,7 +449,9 @@ impl<'a, T: Owner> Fsm<'a, T> {
     /// assert_eq!(sentry.looks, 5);
     /// ```
     pub fn sleep_for(&mut self, seconds: f64) {
-        self.ask(Request::Sleep(seconds));
+        if !self.machines.wait(self.nth, seconds, None) {
+            self.ask(Request::Sleep(seconds));
+        }
     }
 
     /// Changes state within the call: first the requests made before are carried out, then this change, each with what its
@@ -749,6 +755,11 @@ pub(crate) trait Machines<T: Owner> {
     fn ask_singleton(&mut self, nth: usize, to: &'static dyn State<T>);
     /// Queues any other request.
     fn ask(&mut self, nth: usize, request: Request<T>);
+    /// Notes that the owner sleeps, or waits for a change to a singleton, for a number of seconds. Returns `false` where that is
+    /// a request as any other.
+    fn wait(&mut self, _nth: usize, _seconds: f64, _to: Option<&'static dyn State<T>>) -> bool {
+        false
+    }
     /// Rule 11.
     fn execute_now(&mut self, nth: usize, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool;
     /// Rule 24.

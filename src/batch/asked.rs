@@ -217,6 +217,11 @@ impl<T: Owner> Asked<T> {
         self.numbers.clear();
     }
 
+    /// The number of a flat singleton, if it is remembered.
+    pub(super) fn number_of(&self, state: &'static dyn State<T>) -> Option<u32> {
+        self.numbers.get(state)
+    }
+
     /// Remembers the number of a flat singleton.
     pub(super) fn remember(&mut self, state: &'static dyn State<T>, index: u32) {
         self.numbers.set(state, index);

@@ -64,7 +64,8 @@ impl<T: Owner> Store<T> {
         let mut kept = 0;
         for start in (0..due.len()).step_by(TOGETHER) {
             let end = due.len().min(start + TOGETHER);
-            hint::black_box(due[start..end].iter().map(|&key| self.look_ahead(key)).sum::<u64>());
+            hint::black_box(due[start..end].iter().map(|&key| self.look_ahead(key)).fold(0, |one, other| one ^ other));
+            self.plain.clear();
             for at in start..end {
                 let key = due[at];
                 if !self.take_plain(key) {
@@ -72,23 +73,26 @@ impl<T: Owner> Store<T> {
                     kept += 1;
                 }
             }
+            self.wake_plain();
         }
         due.truncate(kept);
         self.due = due;
     }
 
-    /// Reads something of all that waking an owner will read.
+    /// Reads something of all that waking an owner will read, but the owner.
     fn look_ahead(&self, key: Key) -> u64 {
         let Some(place) = self.places.get(key).map(SharedPlace::get) else { return 0 };
         let columns = &self.buckets[place.bucket as usize];
-        let previous = columns.tags.get(place.slot()).and_then(|tag| tag.previous()).unwrap_or(0);
-        u64::from(previous) + self.timers.next(key).map_or(0, f64::to_bits) % 2
+        let entered_at = columns.times.current.get(place.slot()).map_or(0, |at| at.to_bits());
+        let previous = columns.tags.get(place.slot()).and_then(|tag| tag.previous()).map_or(0, u64::from);
+        previous ^ entered_at ^ self.timers.next(key).map_or(0, f64::to_bits)
     }
 
-    /// Wakes an owner if that is all that is due for it, or a change from a flat state to another, which is written down.
+    /// Takes out what is due for an owner, if it only wakes or changes from a flat state to another. Returns whether it does.
     fn take_plain(&mut self, key: Key) -> bool {
         let Some(place) = self.places.get(key).map(SharedPlace::get) else { return false };
-        if !self.states.get(place.bucket).is_flat || self.states.get(place.bucket).is_owned {
+        let known = self.states.get(place.bucket);
+        if !known.is_flat || known.is_owned {
             return false;
         }
         let target = match self.timers.only(key) {
@@ -97,13 +101,24 @@ impl<T: Owner> Store<T> {
             _ => return false,
         };
         self.timers.take_only(key);
-        let columns = &mut self.buckets[place.bucket as usize];
-        columns.tags[place.slot()].set_has_timers(false);
-        let slot = if columns.is_asleep(place.slot()) { self.wake(place) } else { place.slot };
-        if let Some(target) = target {
-            self.buckets[place.bucket as usize].changes_due.push(DueChange { slot, target });
-        }
+        self.buckets[place.bucket as usize].tags[place.slot()].set_has_timers(false);
+        self.plain.push((key, target));
         true
+    }
+
+    /// Wakes those whom only that, or a change, is due for. Nothing but this in one short loop, so that the processor fetches
+    /// several owners at a time.
+    fn wake_plain(&mut self) {
+        let plain = std::mem::take(&mut self.plain);
+        for &(key, target) in &plain {
+            let Some(place) = self.places.get(key).map(SharedPlace::get) else { continue };
+            let is_asleep = self.buckets[place.bucket as usize].is_asleep(place.slot());
+            let slot = if is_asleep { self.wake(place) } else { place.slot };
+            if let Some(target) = target {
+                self.buckets[place.bucket as usize].changes_due.push(DueChange { slot, target });
+            }
+        }
+        self.plain = plain;
     }
 
     /// Makes the changes that are due for the owners of a bucket, for many at a time.

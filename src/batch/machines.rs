@@ -19,7 +19,7 @@ use crate::seat::Seat;
 use crate::single::Single;
 use crate::state::{Mover, State, StateRef};
 use crate::transition::{BEING_LEFT, log_misuse};
-use crate::waiting::{Scope, Then};
+use crate::waiting::Scope;
 
 /// What the callbacks are part of.
 pub(super) enum Phase<'a, T: Owner> {
@@ -104,28 +104,6 @@ impl<T: Owner> ChunkMachines<'_, T> {
         (kind == Kind::Nothing || self.rows.states.get(target).is_flat).then(|| Mover::new(slot, kind, target))
     }
 
-    /// The request of an owner to wait, if that can be done for many at once: nothing else is left of its callback's part.
-    fn wait(&mut self, slot: usize, request: &Request<T>) -> Option<Wait> {
-        let is_last = match self.phase {
-            Phase::Update { is_last } => is_last && self.rows.known().is_flat && self.asked.mover_of(slot).is_none(),
-            Phase::Enter(..) => true,
-            Phase::CanExit(_) | Phase::CanEnter(_) | Phase::Exit(_) => false,
-        };
-        if !is_last || self.individuals.get(slot).is_some() || self.asked.made.get(slot).is_some() {
-            return None;
-        }
-        match request {
-            Request::Sleep(seconds) => Some(Wait { slot, seconds: *seconds, until: Until::Awake }),
-            Request::After(after) => {
-                let Then::Change(to) = &after.then else { return None };
-                to.as_singleton()?;
-                let number = self.number_of(to).filter(|&number| number < MOST_NUMBERS)?;
-                Some(Wait { slot, seconds: after.seconds, until: Until::Change(number) })
-            }
-            _ => None,
-        }
-    }
-
     /// The number of a state that is asked for. One that the batch does not know is remembered, to be known the next time.
     fn number_of(&mut self, state: &StateRef<T>) -> Option<u32> {
         let number = self.rows.states.bucket_of(state);
@@ -136,6 +114,22 @@ impl<T: Owner> ChunkMachines<'_, T> {
             }
         }
         number
+    }
+
+    /// Whether nothing but its callback's part is left of the tick of the owner at a slot, which has asked for no more than to wait.
+    fn may_wait(&self, slot: usize) -> bool {
+        let is_last = match self.phase {
+            Phase::Update { is_last } => is_last && self.rows.known().is_flat && self.asked.mover_of(slot).is_none(),
+            Phase::Enter(..) => true,
+            Phase::CanExit(_) | Phase::CanEnter(_) | Phase::Exit(_) => false,
+        };
+        is_last && self.individuals.get(slot).is_none() && self.asked.made.get(slot).is_none()
+    }
+
+    /// The number of a singleton that an owner waits for.
+    fn number_of_singleton(&mut self, state: &'static dyn State<T>) -> Option<u32> {
+        let known = self.asked.number_of(state);
+        known.or_else(|| self.number_of(&state.into())).filter(|&number| number < MOST_NUMBERS)
     }
 
     #[cold]
@@ -153,12 +147,6 @@ impl<T: Owner> ChunkMachines<'_, T> {
                 }
             }
             _ => {}
-        }
-        let wait = self.wait(slot, &request);
-        if wait.is_some_and(|wait| self.asked.waits.add(wait)) {
-            // Whatever else it asks for comes behind.
-            self.asked.close_up_to(slot);
-            return;
         }
         let scope = self.scope;
         self.individual(slot).ask(request, scope);
@@ -265,6 +253,21 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
         if let Some(slot) = self.slot(nth) {
             self.write(slot, request);
         }
+    }
+
+    fn wait(&mut self, nth: usize, seconds: f64, to: Option<&'static dyn State<T>>) -> bool {
+        let Some(slot) = self.slot(nth).filter(|&slot| self.may_wait(slot)) else { return false };
+        let until = match to.map(|to| self.number_of_singleton(to)) {
+            None => Until::Awake,
+            Some(Some(number)) => Until::Change(number),
+            Some(None) => return false,
+        };
+        let is_noted = self.asked.waits.add(Wait { slot, seconds, until });
+        if is_noted {
+            // Whatever else it asks for comes behind.
+            self.asked.close_up_to(slot);
+        }
+        is_noted
     }
 
     fn execute_now(&mut self, nth: usize, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {

@@ -36,6 +36,8 @@ pub(super) struct Store<T: Owner> {
     pub(super) sleepers: Vec<(Key, bool)>,
     /// What owners who act in bulk have asked to wait for in the tick under way.
     pub(super) waiters: Vec<Waiter>,
+    /// Some owners whom only waking or a change is due for, with the number of the state that they change to. Empty in between.
+    pub(super) plain: Vec<(Key, Option<u32>)>,
     /// The owners for whom something is due in the tick under way, and who have their tick by themselves.
     pub(super) due: Vec<Key>,
     pub(super) global: Global<T>,
@@ -58,6 +60,7 @@ impl<T: Owner> Store<T> {
             timers: Timers::new(),
             sleepers: Vec::new(),
             waiters: Vec::new(),
+            plain: Vec::new(),
             due: Vec::new(),
             global: Global { state: StateRef::NONE, is_updating: false },
             has_clock: false,
@@ -296,6 +299,7 @@ impl<T: Owner + Clone> Clone for Store<T> {
             timers: self.timers.clone(),
             sleepers: Vec::new(),
             waiters: Vec::new(),
+            plain: Vec::new(),
             due: Vec::new(),
             global: self.global.clone(),
             has_clock: self.has_clock,

@@ -10,14 +10,12 @@ use super::key::Key;
 use super::panics::Discarded;
 use super::states::States;
 use super::waits::Until;
-use super::wheel::{Heads, Wheel};
+use super::wheel::Wheel;
 use crate::owner::Owner;
 use crate::waiting::{Scope, Standstill, Then, Timer, Waiting};
 
 pub(super) struct Timers<T: Owner> {
     wheel: Wheel,
-    /// The versions of the keys of the owners that are in the wheel.
-    versions: Heads,
     kept: Kept<T>,
     clock: Standstill,
     /// Owners of timers that are due.
@@ -99,7 +97,6 @@ impl<T: Owner> Timers<T> {
     pub(super) const fn new() -> Self {
         Self {
             wheel: Wheel::new(),
-            versions: Heads::new(),
             kept: Kept { list: Vec::new(), free: Vec::new() },
             clock: Standstill::new(),
             due: Vec::new(),
@@ -118,7 +115,7 @@ impl<T: Owner> Timers<T> {
         self.due.clear();
         self.wheel.advance(now, &mut self.due);
         for &index in &self.due {
-            let version = u64::from(self.versions.get(index));
+            let version = u64::from(self.wheel.version(index));
             report(KeyData::from_ffi(version << 32 | u64::from(index)).into());
         }
     }
@@ -146,7 +143,6 @@ impl<T: Owner> Timers<T> {
     /// Ends the one thing that an owner waits for.
     pub(super) fn take_only(&mut self, key: Key) {
         self.wheel.remove_if(key.index(), |_, _| true);
-        self.versions.remove(key.index());
     }
 
     /// Has an owner in a flat state wait for something more, until a time in seconds.
@@ -238,19 +234,17 @@ impl<T: Owner> Timers<T> {
 
     pub(super) fn shrink_to_fit(&mut self) {
         self.wheel.shrink_to_fit();
-        self.versions.shrink_to_fit();
         self.due.shrink_to_fit();
     }
 
     fn set(&mut self, key: Key, due: f64, node: Node) {
-        let index = key.index();
-        *self.versions.entry(index) = (key.data().as_ffi() >> 32) as u32;
-        self.wheel.set(index, due, node.bits());
+        let version = (key.data().as_ffi() >> 32) as u32;
+        self.wheel.set((key.index(), version), due, node.bits());
     }
 
     fn remove_if(&mut self, key: Key, is_removed: impl Fn(Node) -> bool, discarded: &mut Discarded<T>) -> bool {
         let index = key.index();
-        let Self { wheel, kept, versions, .. } = self;
+        let Self { wheel, kept, .. } = self;
         if !wheel.has(index) {
             return false;
         }
@@ -262,11 +256,7 @@ impl<T: Owner> Timers<T> {
             }
             is_removed
         });
-        let is_left = wheel.has(index);
-        if !is_left {
-            versions.remove(index);
-        }
-        is_left
+        wheel.has(index)
     }
 }
 
@@ -301,7 +291,6 @@ impl<T: Owner> Clone for Timers<T> {
     fn clone(&self) -> Self {
         Self {
             wheel: self.wheel.clone(),
-            versions: self.versions.clone(),
             kept: Kept { list: self.kept.list.clone(), free: self.kept.free.clone() },
             clock: self.clock,
             due: Vec::new(),
@@ -310,7 +299,6 @@ impl<T: Owner> Clone for Timers<T> {
 
     fn clone_from(&mut self, source: &Self) {
         self.wheel.clone_from(&source.wheel);
-        self.versions.clone_from(&source.versions);
         self.kept.list.clone_from(&source.kept.list);
         self.kept.free.clone_from(&source.kept.free);
         self.clock = source.clock;

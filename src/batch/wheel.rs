@@ -14,19 +14,20 @@ mod tests;
 use std::{iter, mem};
 
 use self::blocks::{BLOCK, Blocks, List};
-pub(super) use self::heads::Heads;
+use self::heads::{Head, Heads};
 use self::levels::{LEVELS, Levels};
 use self::nodes::{END, NONE, Nodes};
 
 /// The running timers of all owners.
 ///
-/// Owners are named by a `u32` (the index of their key), and so is what is to happen, which only the caller understands.
+/// Owners are named by a `u32` (the index of their key), and have a version, which tells them from those who had that name
+/// before. What is to happen is a `u32`, too, which only the caller understands.
 ///
 /// Each timer is a node in two lists. One is the list of its owner's timers. The other is the list of its slot in the wheel,
 /// or the list of those near. Removing a timer takes it out of its owner's list. In the other list it stays as a dead node,
 /// until that list is walked or there are too many dead nodes.
 ///
-/// A running timer takes 24.1 bytes: 16 for its node, 4.1 in the list of its slot, 4 in the list of its owner.
+/// A running timer takes 28.1 bytes: 16 for its node, 4.1 in the list of its slot, 8 for the head of its owner's list.
 pub(super) struct Wheel {
     nodes: Nodes,
     heads: Heads,
@@ -70,23 +71,28 @@ impl Wheel {
     /// # Panics
     ///
     /// When there are 2^30 - 1 nodes, or when `owner` is not below 2^30.
-    pub(super) fn set(&mut self, owner: u32, due: f64, what: u32) {
+    pub(super) fn set(&mut self, (owner, version): (u32, u32), due: f64, what: u32) {
         debug_assert!(!due.is_nan(), "the due time of a timer is not a number");
         let due = if due.is_nan() { f64::NEG_INFINITY } else { due };
         let head = self.heads.entry(owner);
-        let next = if *head == NONE { owner | END } else { *head };
-        *head = self.nodes.insert(due, next, what);
-        let node = *head;
+        let next = if head.node == NONE { owner | END } else { head.node };
+        let node = self.nodes.insert(due, next, what);
+        *head = Head { node, version };
         self.file(node, due);
     }
 
+    /// The version of an owner that has a timer.
+    pub(super) fn version(&self, owner: u32) -> u32 {
+        self.heads.get(owner).version
+    }
+
     pub(super) fn has(&self, owner: u32) -> bool {
-        self.heads.get(owner) != NONE
+        self.heads.get(owner).node != NONE
     }
 
     /// When each timer of an owner is due, and what is to happen then. Newest first.
     pub(super) fn of(&self, owner: u32) -> impl Iterator<Item = (f64, u32)> {
-        let mut link = self.heads.get(owner);
+        let mut link = self.heads.get(owner).node;
         iter::from_fn(move || {
             if link >= NONE {
                 return None;
@@ -106,7 +112,7 @@ impl Wheel {
     /// to happen then. Newest first.
     pub(super) fn remove_if(&mut self, owner: u32, mut is_removed: impl FnMut(f64, u32) -> bool) {
         let mut kept = NONE;
-        let mut link = self.heads.get(owner);
+        let mut link = self.heads.get(owner).node;
         while link < NONE {
             let at = link;
             let node = &self.nodes[at];
@@ -119,7 +125,7 @@ impl Wheel {
             if kept != NONE {
                 self.nodes[kept].set_next(link);
             } else if link < NONE {
-                *self.heads.entry(owner) = link;
+                self.heads.entry(owner).node = link;
             } else {
                 self.heads.remove(owner);
             }
@@ -175,7 +181,7 @@ impl Wheel {
         for owner in self.heads.owners() {
             timers.extend(self.of(owner));
             for (due, what) in timers.drain(..).rev() {
-                fit.set(owner, due, what);
+                fit.set((owner, self.version(owner)), due, what);
             }
         }
         fit.nodes.shrink_to_fit();
@@ -231,7 +237,7 @@ impl Wheel {
     /// Takes back the marks of [`report`](Self::report).
     fn unmark(&mut self, owners: &[u32]) {
         for &owner in owners {
-            let mut link = self.heads.get(owner);
+            let mut link = self.heads.get(owner).node;
             while link < NONE {
                 let node = &mut self.nodes[link];
                 node.unmark();

@@ -367,10 +367,6 @@ impl Forms {
         &self.0.get().expect("set at once")[usize::from(id)]
     }
 
-    pub(crate) fn is_passive(&self, id: Id) -> bool {
-        self.form(id).is_passive
-    }
-
     pub(crate) fn reference(&'static self, id: Id) -> StateRef<Puppet> {
         let form = self.form(id);
         match (form.is_made_anew, id % 2) {

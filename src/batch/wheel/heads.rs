@@ -1,4 +1,4 @@
-//! The first node of each owner's list, in pages, of which there are only those with an owner that has a timer.
+//! The first node of each owner's list, and the owner's version, in pages, of which there are only those with an owner that has a timer.
 
 use super::nodes::{NONE, OWNERS};
 use super::pages::Pages;
@@ -9,13 +9,24 @@ const PAGE: usize = 128;
 /// How many pages are allocated together.
 const PAGES: usize = 8;
 
-pub(in crate::batch) struct Heads {
+pub(super) struct Heads {
     /// By owner, divided by [`PAGE`].
     directory: Vec<Entry>,
-    pages: Pages<[u32; PAGE], PAGES>,
-    /// The first of the pages that no owner has, or [`NONE`]. The first word of each is the next.
+    pages: Pages<[Head; PAGE], PAGES>,
+    /// The first of the pages that no owner has, or [`NONE`]. The first node in each is the next page.
     free: u32,
 }
+
+/// Side by side, as whoever needs one of them needs the other.
+#[derive(Clone, Copy)]
+pub(super) struct Head {
+    /// The first node of an owner, or [`NONE`].
+    pub(super) node: u32,
+    /// What tells the owner from others that have had its number.
+    pub(super) version: u32,
+}
+
+const EMPTY: Head = Head { node: NONE, version: 0 };
 
 #[derive(Clone, Copy)]
 struct Entry {
@@ -26,24 +37,24 @@ struct Entry {
 }
 
 impl Heads {
-    pub(in crate::batch) const fn new() -> Self {
+    pub(super) const fn new() -> Self {
         Self { directory: Vec::new(), pages: Pages::new(), free: NONE }
     }
 
-    /// The first node of an owner, or [`NONE`].
-    pub(in crate::batch) fn get(&self, owner: u32) -> u32 {
+    /// The first node of an owner, and its version.
+    pub(super) fn get(&self, owner: u32) -> Head {
         match self.directory.get(owner as usize / PAGE) {
             Some(entry) if entry.owners > 0 => self.pages[entry.page][owner as usize % PAGE],
-            _ => NONE,
+            _ => EMPTY,
         }
     }
 
-    /// The place for the first node of an owner. If it is [`NONE`], the caller has to write one there.
+    /// The head of an owner. If it has no node, the caller has to write one there.
     ///
     /// # Panics
     ///
     /// When `owner` is not below 2^30.
-    pub(in crate::batch) fn entry(&mut self, owner: u32) -> &mut u32 {
+    pub(super) fn entry(&mut self, owner: u32) -> &mut Head {
         assert!(owner < OWNERS, "capacity overflow");
         let nth = owner as usize / PAGE;
         if nth >= self.directory.len() {
@@ -54,54 +65,54 @@ impl Heads {
             entry.page = add_page(&mut self.pages, &mut self.free);
         }
         let head = &mut self.pages[entry.page][owner as usize % PAGE];
-        entry.owners += u32::from(*head == NONE);
+        entry.owners += u32::from(head.node == NONE);
         head
     }
 
     /// Forgets the list of an owner that has one.
-    pub(in crate::batch) fn remove(&mut self, owner: u32) {
+    pub(super) fn remove(&mut self, owner: u32) {
         let entry = &mut self.directory[owner as usize / PAGE];
         let page = &mut self.pages[entry.page];
-        page[owner as usize % PAGE] = NONE;
+        page[owner as usize % PAGE] = EMPTY;
         entry.owners -= 1;
         if entry.owners == 0 {
-            page[0] = self.free;
+            page[0].node = self.free;
             self.free = entry.page;
         }
     }
 
     /// The owners that have a list, in ascending order.
-    pub(in crate::batch) fn owners(&self) -> impl Iterator<Item = u32> {
+    pub(super) fn owners(&self) -> impl Iterator<Item = u32> {
         (0..OWNERS).step_by(PAGE).zip(&self.directory).filter(|(_, entry)| entry.owners > 0).flat_map(
             |(first, entry)| {
                 let page = &self.pages[entry.page];
-                (first..).zip(page.iter()).filter(|&(_, &head)| head != NONE).map(|(owner, _)| owner)
+                (first..).zip(page.iter()).filter(|(_, head)| head.node != NONE).map(|(owner, _)| owner)
             },
         )
     }
 
     #[cfg(test)]
-    pub(in crate::batch) fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.directory.clear();
         self.pages.truncate(0);
         self.free = NONE;
     }
 
-    pub(in crate::batch) fn shrink_to_fit(&mut self) {
+    pub(super) fn shrink_to_fit(&mut self) {
         self.directory.shrink_to_fit();
         self.pages.shrink_to_fit();
     }
 }
 
 /// The number of a page without owners.
-fn add_page(pages: &mut Pages<[u32; PAGE], PAGES>, free: &mut u32) -> u32 {
+fn add_page(pages: &mut Pages<[Head; PAGE], PAGES>, free: &mut u32) -> u32 {
     let number = *free;
     if number == NONE {
-        return pages.push([NONE; PAGE]);
+        return pages.push([EMPTY; PAGE]);
     }
     let page = &mut pages[number];
-    *free = page[0];
-    page[0] = NONE;
+    *free = page[0].node;
+    page[0] = EMPTY;
     number
 }
 
