@@ -56,6 +56,10 @@ impl<T: Owner> Store<T> {
     /// Finds out for whom something is due at a time, of those that a pass is for. Wakes those who only wake or change.
     fn find_due(&mut self, now: f64, part: Part) {
         let mut due = std::mem::take(&mut self.due);
+        if part.k == 0 {
+            // The parts of one tick have one time.
+            self.timers.note_clock(now);
+        }
         self.timers.advance(now, |key| {
             if part.has(key) {
                 due.push(key);

@@ -107,11 +107,15 @@ impl<T: Owner> Timers<T> {
         self.wheel.is_empty()
     }
 
-    /// Goes on to a time, in seconds, and reports the owners for whom something is due.
-    pub(super) fn advance(&mut self, now: f64, mut report: impl FnMut(Key)) {
+    /// Notes what the clock shows at the beginning of a tick.
+    pub(super) fn note_clock(&mut self, now: f64) {
         if self.clock.stands(now) {
             log::debug!(target: "demeanor", "a batch's owners wait for a clock that stands at {now} s");
         }
+    }
+
+    /// Goes on to a time, in seconds, and reports the owners for whom something is due.
+    pub(super) fn advance(&mut self, now: f64, mut report: impl FnMut(Key)) {
         self.due.clear();
         self.wheel.advance(now, &mut self.due);
         for &index in &self.due {
@@ -234,6 +238,8 @@ impl<T: Owner> Timers<T> {
 
     pub(super) fn shrink_to_fit(&mut self) {
         self.wheel.shrink_to_fit();
+        self.kept.list.shrink_to_fit();
+        self.kept.free.shrink_to_fit();
         self.due.shrink_to_fit();
     }
 
