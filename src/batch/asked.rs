@@ -1,6 +1,6 @@
 //! What the owners of a chunk have asked for.
 //!
-//! Nearly all of them ask for nothing, or for one change between flat states: these are *movers*, eight bytes each, which are
+//! Nearly all of them ask for nothing, or for one change: these are *movers*, eight bytes each, which are
 //! done together. An owner that asks for anything else is an [`Individual`](super::individuals::Individual).
 
 use std::mem;
@@ -106,9 +106,9 @@ pub(super) struct Asked<T: Owner> {
     pub(super) waits: Waits,
     /// The lowest slot from which on a request may be a mover.
     open_from: usize,
-    /// Whether the bucket is flat.
-    is_flat: bool,
-    /// The numbers of flat singletons.
+    /// Whether the bucket's owners can change in bulk.
+    is_bulk: bool,
+    /// The numbers of singletons that are changed to in bulk.
     numbers: Numbers<T>,
 }
 
@@ -122,7 +122,7 @@ impl<T: Owner> Asked<T> {
             made: Made::new(),
             waits: Waits::new(),
             open_from: 0,
-            is_flat: false,
+            is_bulk: false,
             numbers: Numbers::new(),
         }
     }
@@ -131,10 +131,10 @@ impl<T: Owner> Asked<T> {
         !self.movers.is_empty()
     }
 
-    /// Lets requests be movers, from the first slot on; changes only in a flat bucket.
-    pub(super) fn open(&mut self, is_flat: bool) {
+    /// Lets requests be movers, from the first slot on; changes only where they are made in bulk.
+    pub(super) fn open(&mut self, is_bulk: bool) {
         self.open_from = 0;
-        self.is_flat = is_flat;
+        self.is_bulk = is_bulk;
         self.made.open();
         self.waits.open();
     }
@@ -154,11 +154,11 @@ impl<T: Owner> Asked<T> {
         self.open_from = usize::MAX;
     }
 
-    /// Writes down that the owner at a slot asks for a change to a flat singleton, unless that takes more than this.
+    /// Writes down that the owner at a slot asks for a change to a singleton, unless that takes more than this.
     #[inline]
     pub(super) fn change(&mut self, slot: usize, state: &'static dyn State<T>) -> bool {
         let has_room = self.movers.len() < self.movers.capacity();
-        let Some(target) = self.numbers.get(state).filter(|_| slot >= self.open_from && has_room && self.is_flat)
+        let Some(target) = self.numbers.get(state).filter(|_| slot >= self.open_from && has_room && self.is_bulk)
         else {
             return false;
         };
@@ -167,11 +167,11 @@ impl<T: Owner> Asked<T> {
         true
     }
 
-    /// Writes down that the owner at a slot asks for a change to the flat state of a number, if nothing is written of it, nor of
+    /// Writes down that the owner at a slot asks for a change to the state of a number, if nothing is written of it, nor of
     /// one behind it.
     #[cfg(feature = "definition")]
     pub(super) fn change_to(&mut self, slot: usize, number: u32) -> bool {
-        self.is_flat && self.add(Mover::new(slot, Kind::Change, number))
+        self.is_bulk && self.add(Mover::new(slot, Kind::Change, number))
     }
 
     /// Whether nothing is written of the owners from a slot on.
@@ -184,7 +184,7 @@ impl<T: Owner> Asked<T> {
     fn flat_number(&mut self, state: &StateRef<T>, states: &States<T>) -> Option<u32> {
         let singleton = state.as_singleton();
         if let Some(index) = singleton.and_then(|state| self.numbers.get(state)) {
-            return Some(index);
+            return states.get(index).is_flat.then_some(index);
         }
         let index = states.bucket_of(state).filter(|&index| states.get(index).is_flat)?;
         if let Some(state) = singleton {
@@ -212,17 +212,17 @@ impl<T: Owner> Asked<T> {
         Mover::made(slot, target, previous)
     }
 
-    /// Forgets the numbers of flat singletons.
+    /// Forgets the numbers of singletons.
     pub(super) fn forget_numbers(&mut self) {
         self.numbers.clear();
     }
 
-    /// The number of a flat singleton, if it is remembered.
+    /// The number of a singleton that is changed to in bulk, if it is remembered.
     pub(super) fn number_of(&self, state: &'static dyn State<T>) -> Option<u32> {
         self.numbers.get(state)
     }
 
-    /// Remembers the number of a flat singleton.
+    /// Remembers the number of a singleton that is changed to in bulk.
     pub(super) fn remember(&mut self, state: &'static dyn State<T>, index: u32) {
         self.numbers.set(state, index);
     }

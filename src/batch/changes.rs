@@ -1,7 +1,7 @@
 //! The changes that the owners of a chunk have asked for as movers, made together: each step for all of them (rule 19).
 //!
-//! They all leave one flat state, and enter flat ones. The steps and their order are those of any change; each calls a state
-//! once for all the owners that it concerns. After a panic a step goes on with the owner behind the one that panicked (rule
+//! They all leave one state, with those around it that their targets are not in. The steps and their order are those of any change;
+//! each calls a state once for all the owners that it concerns. After a panic a step goes on with the owner behind the one that panicked (rule
 //! 22).
 
 use std::mem;
@@ -10,12 +10,14 @@ use std::ops::Range;
 use log::{Level, log_enabled};
 
 use super::asked::{Asked, Kind};
+use super::entering::{AncestorTimes, Entering};
 use super::individuals::Individuals;
 use super::machines::{ChunkMachines, Phase};
 use super::outcome::Outcome;
 use super::panics::FirstPanic;
 use super::rows::Rows;
 use super::slots::Slots;
+use super::states::{Known, States};
 use crate::change::{Cause, Change, Outcome as Told, Refusal};
 use crate::owner::Owner;
 use crate::slice::FsmSlice;
@@ -34,6 +36,8 @@ pub(super) struct Grouping {
     /// Those of a target by slot.
     movers: Vec<Mover>,
     groups: Vec<Group>,
+    /// The most active states that any group stays in.
+    most_kept: usize,
     /// Where in `movers` the next one to each target goes. All 0 in between.
     places: Vec<usize>,
 }
@@ -42,11 +46,13 @@ pub(super) struct Grouping {
 struct Group {
     target: u32,
     end: usize,
+    /// How many active states, from the outermost, they stay in.
+    kept: usize,
 }
 
 impl Grouping {
     pub(super) const fn new() -> Self {
-        Self { movers: Vec::new(), groups: Vec::new(), places: Vec::new() }
+        Self { movers: Vec::new(), groups: Vec::new(), most_kept: 0, places: Vec::new() }
     }
 
     fn clear(&mut self) {
@@ -60,7 +66,7 @@ impl Grouping {
         self.movers.extend_from_slice(movers);
         let Some(first) = movers.first() else { return };
         if movers.iter().all(|mover| mover.target() == first.target()) {
-            self.groups.push(Group { target: first.target(), end: movers.len() });
+            self.groups.push(Group { target: first.target(), end: movers.len(), kept: 0 });
         } else if movers.len() <= FEW || states > MOST_COUNTED {
             self.sort();
         } else {
@@ -73,14 +79,14 @@ impl Grouping {
         for (at, mover) in self.movers.iter().enumerate() {
             match self.groups.last_mut() {
                 Some(group) if group.target == mover.target() => group.end = at + 1,
-                _ => self.groups.push(Group { target: mover.target(), end: at + 1 }),
+                _ => self.groups.push(Group { target: mover.target(), end: at + 1, kept: 0 }),
             }
         }
     }
 
     /// Finds a place for each target, then puts each mover at the next place of its own.
     fn count(&mut self, movers: &[Mover], states: usize) {
-        let Self { movers: grouped, groups, places } = self;
+        let Self { movers: grouped, groups, places, .. } = self;
         if places.len() < states {
             places.resize(states, 0);
         }
@@ -92,7 +98,7 @@ impl Grouping {
             let count = mem::replace(place, end);
             if count > 0 {
                 end += count;
-                groups.push(Group { target, end });
+                groups.push(Group { target, end, kept: 0 });
             }
         }
         for mover in movers {
@@ -101,6 +107,27 @@ impl Grouping {
             *place += 1;
         }
         places.fill(0);
+    }
+
+    /// Notes how many active states the movers of each group stay in, who leave a bucket.
+    fn note_kept<T: Owner>(&mut self, bucket: u32, states: &States<T>) {
+        self.most_kept = 0;
+        for group in &mut self.groups {
+            group.kept = states.kept(bucket, group.target);
+            self.most_kept = self.most_kept.max(group.kept);
+        }
+    }
+
+    /// Adds those movers to `some`, by slot, who leave the state at a depth.
+    fn leave(&self, depth: usize, movers: &[Mover], some: &mut Vec<Mover>) {
+        some.clear();
+        for mover in movers {
+            // The groups are by target.
+            let group = self.groups.binary_search_by_key(&mover.target(), |group| group.target);
+            if group.is_ok_and(|group| self.groups[group].kept <= depth) {
+                some.push(*mover);
+            }
+        }
     }
 
     /// Leaves movers out.
@@ -129,11 +156,19 @@ pub(super) struct Workspace {
     refused: Vec<usize>,
     /// The slots of the movers that are left out of what follows.
     dropped: Slots,
+    /// Room for when the states around a target count as entered.
+    times: Vec<f64>,
 }
 
 impl Workspace {
     pub(super) const fn new() -> Self {
-        Self { grouping: Grouping::new(), some: Vec::new(), refused: Vec::new(), dropped: Slots::new() }
+        Self {
+            grouping: Grouping::new(),
+            some: Vec::new(),
+            refused: Vec::new(),
+            dropped: Slots::new(),
+            times: Vec::new(),
+        }
     }
 }
 
@@ -165,7 +200,7 @@ impl<T: Owner> Handles<'_, '_, T> {
         &mut self,
         owners: &mut [T],
         movers: &[Mover],
-        phase: Phase<'_, T>,
+        (phase, scope): (Phase<'_, T>, Scope),
         mut act: impl FnMut(&mut [T], &[Mover], &mut FsmSlice<'_, T>),
         mut panicked: impl FnMut(usize),
     ) {
@@ -181,7 +216,7 @@ impl<T: Owner> Handles<'_, '_, T> {
                 unmet: &mut *self.unmet,
                 slots: 0..owners.len(),
                 phase,
-                scope: Scope::State(0),
+                scope,
             };
             let mut fsm = FsmSlice::new(&mut machines, &[]);
             if self.panic.catch(|| act(owners, rest, &mut fsm)).is_some() {
@@ -210,46 +245,57 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
         self.rows.known().state()
     }
 
+    /// The depths of the states that anybody leaves, innermost first, and whether all do.
+    fn depths_left(&self) -> impl Iterator<Item = (usize, bool)> + use<T> {
+        let most_kept = self.workspace.grouping.most_kept;
+        (0..=self.rows.known().ancestors.len()).rev().map(move |depth| (depth, depth >= most_kept))
+    }
+
     fn ask_can_exit(&mut self) {
-        let from = self.from();
-        let Self { owners, rows, global, asked, outcome, workspace, cx } = self;
-        let Outcome { movers, individuals, unmet, panic, .. } = &mut **outcome;
-        let Workspace { some, refused, dropped, .. } = &mut **workspace;
-        let is_asked = |mover: &&Mover| mover.kind() != Kind::Force;
-        let mut to_ask = &**movers;
-        if mem::take(&mut asked.has_forced) {
-            some.clear();
-            some.extend(movers.iter().filter(is_asked));
-            to_ask = some;
+        let has_forced = mem::take(&mut self.asked.has_forced);
+        for (depth, all_leave) in self.depths_left() {
+            let state = self.rows.known().at(depth);
+            let Self { owners, rows, global, asked, outcome, workspace, cx } = self;
+            let Outcome { movers, individuals, unmet, panic, .. } = &mut **outcome;
+            let Workspace { grouping, some, refused, dropped, .. } = &mut **workspace;
+            let mut to_ask = &**movers;
+            if has_forced || !all_leave || !dropped.is_empty() {
+                grouping.leave(depth, movers, some);
+                some.retain(|mover| mover.kind() != Kind::Force && !dropped.contains(mover.slot()));
+                to_ask = some;
+            }
+            Handles { rows, global, asked, individuals, unmet, panic }.go_through(
+                owners,
+                to_ask,
+                (Phase::CanExit(to_ask), Scope::state(depth)),
+                |owners, rest, fsm| state.can_exit_each(owners, rest, fsm, cx, &mut |slot| refused.push(slot)),
+                |slot| dropped.insert(slot),
+            );
+            self.refuse_all(None, Refusal::Exit(state));
         }
-        Handles { rows, global, asked, individuals, unmet, panic }.go_through(
-            owners,
-            to_ask,
-            Phase::CanExit(to_ask),
-            |owners, rest, fsm| from.can_exit_each(owners, rest, fsm, cx, &mut |slot| refused.push(slot)),
-            |slot| dropped.insert(slot),
-        );
-        self.refuse_all(None, Refusal::Exit(from));
     }
 
     fn ask_can_enter(&mut self) {
         let states = self.rows.states;
         let mut start = 0;
         for group in 0..self.workspace.grouping.groups.len() {
-            let Group { target, end } = self.workspace.grouping.groups[group];
-            let to = states.get(target).state();
-            let Self { owners, rows, global, asked, outcome, workspace, cx } = self;
-            let Outcome { individuals, unmet, panic, .. } = &mut **outcome;
-            let Workspace { grouping, refused, dropped, .. } = &mut **workspace;
+            let Group { target, end, kept } = self.workspace.grouping.groups[group];
+            let known = states.get(target);
             let range = mem::replace(&mut start, end)..end;
-            Handles { rows, global, asked, individuals, unmet, panic }.go_through(
-                owners,
-                &grouping.movers[range.clone()],
-                Phase::CanEnter(to),
-                |owners, rest, fsm| to.can_enter_each(owners, rest, fsm, cx, &mut |slot| refused.push(slot)),
-                |slot| dropped.insert(slot),
-            );
-            self.refuse_all(Some(range), Refusal::Enter(to));
+            for depth in kept..=known.ancestors.len() {
+                let Self { owners, rows, global, asked, outcome, workspace, cx } = self;
+                let Outcome { individuals, unmet, panic, .. } = &mut **outcome;
+                let Workspace { grouping, some, refused, dropped, .. } = &mut **workspace;
+                let state = known.at(depth);
+                Handles { rows, global, asked, individuals, unmet, panic }.go_through(
+                    owners,
+                    without(&grouping.movers[range.clone()], dropped, some),
+                    (Phase::CanEnter(known.state()), Scope::state(depth)),
+                    |owners, rest, fsm| state.can_enter_each(owners, rest, fsm, cx, &mut |slot| refused.push(slot)),
+                    |slot| dropped.insert(slot),
+                );
+                self.refuse_all(Some(range.clone()), Refusal::Enter(state));
+            }
         }
     }
 
@@ -364,10 +410,11 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
 
 impl<T: Owner> Steps for ManyChanges<'_, '_, '_, T> {
     fn admit(&mut self) -> bool {
-        self.workspace.grouping.clear();
+        let Self { rows, outcome, workspace, .. } = self;
+        workspace.grouping.group(&outcome.movers, rows.states.len());
+        workspace.grouping.note_kept(rows.bucket, rows.states);
         self.ask_can_exit();
         self.leave_out_dropped();
-        self.workspace.grouping.group(&self.outcome.movers, self.rows.states.len());
         self.ask_can_enter();
         self.leave_out_dropped();
         !self.outcome.movers.is_empty()
@@ -375,30 +422,37 @@ impl<T: Owner> Steps for ManyChanges<'_, '_, '_, T> {
 
     fn exit(&mut self) {
         let from = self.from();
-        let Self { owners, rows, global, asked, outcome, workspace, cx } = self;
-        let Outcome { movers, individuals, unmet, panic, .. } = &mut **outcome;
-        let dropped = &mut workspace.dropped;
-        let movers = &**movers;
-        Handles { rows, global, asked, individuals, unmet, panic }.go_through(
-            owners,
-            movers,
-            Phase::Exit(movers),
-            |owners, rest, fsm| from.exit_each(owners, rest, fsm, cx),
-            |slot| dropped.insert(slot),
-        );
-        for (slot, request) in mem::take(&mut asked.misused) {
-            // Not of one that has panicked: its requests are dropped.
-            if !dropped.contains(slot) {
-                panic.catch(|| log_misuse(&owners[slot], &request, from.as_option(), BEING_LEFT));
+        for (depth, all_leave) in self.depths_left() {
+            let state = self.rows.known().at(depth);
+            let Self { owners, rows, global, asked, outcome, workspace, cx } = self;
+            let Outcome { movers, individuals, unmet, panic, .. } = &mut **outcome;
+            let Workspace { grouping, some, dropped, .. } = &mut **workspace;
+            let mut movers = &**movers;
+            if !all_leave {
+                grouping.leave(depth, movers, some);
+                movers = some;
             }
-            panic.catch(|| drop(request));
-        }
-        if !dropped.is_empty() {
-            for mover in movers.iter().filter(|mover| dropped.contains(mover.slot())) {
-                Self::stay(rows, individuals, mover.slot());
+            Handles { rows, global, asked, individuals, unmet, panic }.go_through(
+                owners,
+                movers,
+                (Phase::Exit(movers), Scope::state(depth)),
+                |owners, rest, fsm| state.exit_each(owners, rest, fsm, cx),
+                |slot| dropped.insert(slot),
+            );
+            for (slot, request) in mem::take(&mut asked.misused) {
+                // Not of one that has panicked: its requests are dropped.
+                if !dropped.contains(slot) {
+                    panic.catch(|| log_misuse(&owners[slot], &request, from.as_option(), BEING_LEFT));
+                }
+                panic.catch(|| drop(request));
             }
+            if !dropped.is_empty() {
+                for mover in movers.iter().filter(|mover| dropped.contains(mover.slot())) {
+                    Self::stay(rows, individuals, mover.slot());
+                }
+            }
+            self.leave_out_dropped();
         }
-        self.leave_out_dropped();
     }
 
     fn swap(&mut self) {
@@ -419,32 +473,59 @@ impl<T: Owner> Steps for ManyChanges<'_, '_, '_, T> {
     }
 
     fn enter(&mut self) {
-        let at = self.outcome.moved_at;
-        let states = self.rows.states;
         let mut start = 0;
         for group in 0..self.workspace.grouping.groups.len() {
-            let Group { target, end } = self.workspace.grouping.groups[group];
-            let to = states.get(target).state();
+            let Group { target, end, kept } = self.workspace.grouping.groups[group];
+            let known = self.rows.states.get(target);
             let range = mem::replace(&mut start, end)..end;
-            let Self { owners, rows, global, asked, outcome, workspace, cx } = self;
-            let Outcome { individuals, unmet, panic, .. } = &mut **outcome;
-            let Workspace { grouping, dropped, some, .. } = &mut **workspace;
-            let mut movers = &grouping.movers[range.clone()];
-            if !dropped.is_empty() {
-                // Without those whose `on_change` has panicked.
-                some.clear();
-                some.extend(movers.iter().filter(|mover| !dropped.contains(mover.slot())));
-                movers = some;
+            for depth in kept..=known.ancestors.len() {
+                self.enter_one(known, (kept, depth), range.clone());
             }
-            Handles { rows, global, asked, individuals, unmet, panic }.go_through(
-                owners,
-                movers,
-                Phase::Enter(to, at),
-                |owners, rest, fsm| to.enter_each(owners, rest, fsm, cx),
-                |slot| dropped.insert(slot),
-            );
-            self.tell_complete(range, to);
+            self.tell_complete(range, known.state());
         }
         self.workspace.dropped.clear();
     }
+}
+
+impl<T: Owner> ManyChanges<'_, '_, '_, T> {
+    /// Has the movers of a group enter the state at a depth: those who have come so far.
+    fn enter_one(&mut self, known: &Known<T>, (kept, depth): (usize, usize), group: Range<usize>) {
+        let Self { owners, rows, global, asked, outcome, workspace, cx } = self;
+        let Outcome { individuals, unmet, panic, moved_at: at, .. } = &mut **outcome;
+        let Workspace { grouping, dropped, some, times, .. } = &mut **workspace;
+        let movers = &grouping.movers[group];
+        let times = AncestorTimes::new(rows, movers, (kept, known.ancestors.len()), *at, times);
+        let entering = Entering { known, kept, depth, at: *at, times };
+        // Without those whose `on_change` or `enter` has panicked.
+        let mut movers = without(movers, dropped, some);
+        if depth > kept && individuals.has_unfinished() {
+            // And without those whom a change made at once has taken elsewhere.
+            let elsewhere = |mover: &Mover| individuals.get(mover.slot()).is_some_and(|individual| individual.made > 0);
+            let still_here: Vec<Mover> = movers.iter().copied().filter(|mover| !elsewhere(mover)).collect();
+            *some = still_here;
+            movers = some;
+            for mover in movers {
+                if let Some(individual) = individuals.get_mut(mover.slot()) {
+                    individual.seat.descend(entering.state().clone(), *at);
+                }
+            }
+        }
+        Handles { rows, global, asked, individuals, unmet, panic }.go_through(
+            owners,
+            movers,
+            (Phase::Enter(entering), Scope::state(depth)),
+            |owners, rest, fsm| entering.state().enter_each(owners, rest, fsm, cx),
+            |slot| dropped.insert(slot),
+        );
+    }
+}
+
+/// Movers without those of some slots. `room` is where they are written, if those are any.
+fn without<'m>(movers: &'m [Mover], dropped: &Slots, room: &'m mut Vec<Mover>) -> &'m [Mover] {
+    if dropped.is_empty() {
+        return movers;
+    }
+    room.clear();
+    room.extend(movers.iter().filter(|mover| !dropped.contains(mover.slot())));
+    room
 }

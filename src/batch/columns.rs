@@ -137,6 +137,15 @@ impl Times {
         self.ancestors.truncate(last);
     }
 
+    /// Moves a row's times to the end of `to`, where the outermost `kept` states are the same and the others are entered at a time.
+    fn move_nested(&mut self, slot: usize, to: &mut Self, entered_at: f64, kept: usize) {
+        let before = &self.ancestors[slot * self.depth..(slot + 1) * self.depth];
+        let before = before.iter().chain([&self.current[slot]]).take(kept);
+        to.ancestors.extend(before.chain(iter::repeat(&entered_at)).take(to.depth));
+        to.current.push(entered_at);
+        self.swap_remove(slot);
+    }
+
     fn exchange(&mut self, slot: usize, other: usize) {
         if self.current.is_empty() {
             return;
@@ -271,13 +280,23 @@ impl<T: Owner> Columns<T> {
     }
 
     /// Moves the row at `slot` to the end of `to`, with a tag of its own. The last row takes its place. Its time is given if
-    /// times are kept. Both buckets are of flat states.
+    /// times are kept. `kept` says how many active states, from the outermost, are the same in both buckets and keep their times.
     #[inline]
-    pub(super) fn move_row(&mut self, slot: usize, to: &mut Self, tag: Tag, entered_at: Option<f64>) {
+    pub(super) fn move_row(
+        &mut self,
+        slot: usize,
+        to: &mut Self,
+        tag: Tag,
+        entered_at: Option<f64>,
+        kept: impl FnOnce() -> usize,
+    ) {
         to.owners.push(self.owners.swap_remove(slot));
         self.tags.swap_remove(slot);
         to.tags.push(tag);
         if let Some(entered_at) = entered_at {
+            if self.times.depth + to.times.depth > 0 {
+                return self.times.move_nested(slot, &mut to.times, entered_at, kept());
+            }
             self.times.current.swap_remove(slot);
             to.times.current.push(entered_at);
         }

@@ -1,6 +1,6 @@
 //! What is due at the beginning of a tick.
 //!
-//! Nearly all owners for whom something is due wake, or change from one flat state to another. They do so here, before anybody
+//! Nearly all owners for whom something is due wake, or change from one state to another. They do so here, before anybody
 //! is updated: those who sleep are moved to those who are awake, which brings them side by side, and those who change do it
 //! together. An owner for whom anything else is due has its tick by itself, when the others of its chunk have theirs.
 
@@ -92,16 +92,16 @@ impl<T: Owner> Store<T> {
         previous ^ entered_at ^ self.timers.next(key).map_or(0, f64::to_bits)
     }
 
-    /// Takes out what is due for an owner, if it only wakes or changes from a flat state to another. Returns whether it does.
+    /// Takes out what is due for an owner, if it only wakes or changes from one state to another. Returns whether it does.
     fn take_plain(&mut self, key: Key) -> bool {
         let Some(place) = self.places.get(key).map(SharedPlace::get) else { return false };
         let known = self.states.get(place.bucket);
-        if !known.is_flat || known.is_owned {
+        if !known.is_bulk {
             return false;
         }
         let target = match self.timers.only(key) {
             Some(Due::Wake) => None,
-            Some(Due::Change(number)) if self.states.get(number).is_flat => Some(number),
+            Some(Due::Change(number)) if self.states.get(number).is_bulk => Some(number),
             _ => return false,
         };
         self.timers.take_only(key);
@@ -176,11 +176,12 @@ impl<T: Owner> Store<T> {
     /// Lets owners wait for what they have asked for in bulk.
     pub(super) fn settle_waiters(&mut self) {
         let mut waiters = std::mem::take(&mut self.waiters);
-        for Waiter { key, at, until } in waiters.drain(..) {
+        for waiter in waiters.drain(..) {
+            let Waiter { key, at, until, .. } = waiter;
             let Some(place) = self.places.get(key).map(SharedPlace::get) else { continue };
             let columns = &mut self.buckets[place.bucket as usize];
             if at < f64::INFINITY {
-                self.timers.wait(key, at, until);
+                self.timers.wait(waiter);
                 columns.tags[place.slot()].set_has_timers(true);
             }
             if until == Until::Awake {

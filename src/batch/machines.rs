@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use log::error;
 
 use super::asked::{Asked, Kind};
+use super::entering::Entering;
 use super::individuals::{Individual, Individuals};
 use super::rows::Rows;
 use super::states::NOWHERE;
@@ -31,8 +32,8 @@ pub(super) enum Phase<'a, T: Owner> {
     CanEnter(&'a StateRef<T>),
     /// The exits of the movers, by slot.
     Exit(&'a [Mover]),
-    /// Entering a state, of changes made at a time.
-    Enter(&'a StateRef<T>, f64),
+    /// Entering a state.
+    Enter(Entering<'a, T>),
 }
 
 impl<T: Owner> Clone for Phase<'_, T> {
@@ -88,10 +89,10 @@ impl<T: Owner> ChunkMachines<'_, T> {
         let known = self.rows.known();
         let (kind, target) = match request {
             Request::Ensure(to) if known.path().any(|active| active == to) => (Kind::Nothing, self.rows.bucket),
-            _ if !known.is_flat => return None,
-            Request::Change(to) | Request::Ensure(to) => (Kind::Change, self.number_of(to)?),
-            Request::ChangeSingleton(to) => (Kind::Change, self.number_of(&StateRef::from(*to))?),
-            Request::Force(to) => (Kind::Force, self.number_of(to)?),
+            _ if !known.is_bulk => return None,
+            Request::Change(to) | Request::Ensure(to) => (Kind::Change, self.innermost_of(to)?),
+            Request::ChangeSingleton(to) => (Kind::Change, self.innermost_of(&StateRef::from(*to))?),
+            Request::Force(to) => (Kind::Force, self.innermost_of(to)?),
             Request::Revert => (Kind::Revert, self.rows.previous_index(slot)?),
             Request::Push(_)
             | Request::Pop
@@ -101,7 +102,17 @@ impl<T: Owner> ChunkMachines<'_, T> {
             | Request::Due(_)
             | Request::Sleep(_) => return None,
         };
-        (kind == Kind::Nothing || self.rows.states.get(target).is_flat).then(|| Mover::new(slot, kind, target))
+        (kind == Kind::Nothing || self.rows.states.get(target).is_bulk).then(|| Mover::new(slot, kind, target))
+    }
+
+    /// The number of the state that a change to `to` ends in, if it can be made in bulk.
+    fn innermost_of(&mut self, to: &StateRef<T>) -> Option<u32> {
+        let innermost = self.rows.states.innermost_of(self.rows.known(), to);
+        if innermost.is_none() {
+            // The batch may get to know it.
+            self.number_of(to);
+        }
+        innermost
     }
 
     /// The number of a state that is asked for. One that the batch does not know is remembered, to be known the next time.
@@ -119,8 +130,8 @@ impl<T: Owner> ChunkMachines<'_, T> {
     /// Whether nothing but its callback's part is left of the tick of the owner at a slot, which has asked for no more than to wait.
     fn may_wait(&self, slot: usize) -> bool {
         let is_last = match self.phase {
-            Phase::Update { is_last } => is_last && self.rows.known().is_flat && self.asked.mover_of(slot).is_none(),
-            Phase::Enter(..) => true,
+            Phase::Update { is_last } => is_last && self.rows.known().is_bulk && self.asked.mover_of(slot).is_none(),
+            Phase::Enter(entering) => entering.is_innermost(),
             Phase::CanExit(_) | Phase::CanEnter(_) | Phase::Exit(_) => false,
         };
         is_last && self.individuals.get(slot).is_none() && self.asked.made.get(slot).is_none()
@@ -141,7 +152,7 @@ impl<T: Owner> ChunkMachines<'_, T> {
                 let mover = self.mover(slot, &request);
                 if let Some(mover) = mover.filter(|mover| self.asked.add(*mover)) {
                     if let Request::ChangeSingleton(to) = request {
-                        self.asked.remember(to, mover.target());
+                        self.remember(to, mover.target());
                     }
                     return;
                 }
@@ -152,6 +163,13 @@ impl<T: Owner> ChunkMachines<'_, T> {
         self.individual(slot).ask(request, scope);
     }
 
+    /// Remembers the number of a singleton, if a change to it ends in no other state.
+    fn remember(&mut self, state: &'static dyn State<T>, number: u32) {
+        if *self.rows.states.get(number).state() == StateRef::from(state) {
+            self.asked.remember(state, number);
+        }
+    }
+
     fn has_asked_nothing(&self, slot: usize) -> bool {
         self.individuals.get(slot).is_none() && self.asked.mover_of(slot).is_none() && !self.asked.waits.has(slot)
     }
@@ -160,10 +178,9 @@ impl<T: Owner> ChunkMachines<'_, T> {
     fn individual(&mut self, slot: usize) -> &mut Individual<T> {
         if self.individuals.get(slot).is_none() {
             let individual = self.individuals.add(slot);
-            if let Phase::Enter(target, at) = self.phase {
+            if let Phase::Enter(entering) = self.phase {
                 individual.load(self.rows);
-                let seat = &mut individual.seat;
-                seat.previous = seat.replace(0, target.clone(), at);
+                entering.enter_on(&mut individual.seat);
                 individual.count = 1;
             } else if let Some((mover, at)) = self.asked.made.take(slot) {
                 individual.load_made(mover, at, self.rows);
@@ -262,7 +279,7 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
             Some(Some(number)) => Until::Change(number),
             Some(None) => return false,
         };
-        let is_noted = self.asked.waits.add(Wait { slot, seconds, until });
+        let is_noted = self.asked.waits.add(Wait { slot, seconds, until, scope: self.scope });
         if is_noted {
             // Whatever else it asks for comes behind.
             self.asked.close_up_to(slot);
@@ -311,11 +328,11 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
             Phase::CanExit(movers) => self.rows.view(slot, from, self.target(movers, slot)),
             Phase::CanEnter(target) => self.rows.view(slot, from, target),
             Phase::Exit(movers) => View { previous: from, ..self.rows.view(slot, from, self.target(movers, slot)) },
-            Phase::Enter(target, at) => match self.individuals.get(slot) {
+            Phase::Enter(entering) => match self.individuals.get(slot) {
                 // A change made at once has cut the one under way short.
                 Some(individual) if individual.made > 0 => individual.seat.view(nowhere),
-                Some(individual) => individual.seat.view(target),
-                None => View { previous: from, entered_at: at, ..self.rows.view(slot, target, target) },
+                Some(individual) => individual.seat.view(entering.known.state()),
+                None => entering.view(slot, from),
             },
         }
     }
@@ -337,7 +354,13 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
 
     #[cfg(feature = "definition")]
     fn next_turn(&self, nth: usize, depth: usize) -> Option<f64> {
-        self.rows.next_turn(self.slot(nth)?, Scope::state(depth))
+        let (slot, scope) = (self.slot(nth)?, Scope::state(depth));
+        match self.individuals.get(slot) {
+            Some(individual) if individual.is_loaded => individual.seat.rare.as_ref()?.waiting.next_turn(scope),
+            // The row's are those of the states that have been left.
+            _ if matches!(self.phase, Phase::Enter(entering) if depth >= entering.kept) => None,
+            _ => self.rows.next_turn(slot, scope),
+        }
     }
 
     #[cfg(feature = "definition")]
@@ -367,9 +390,8 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
 
     #[cfg(feature = "definition")]
     fn number_of(&mut self, to: &StateRef<T>) -> Option<u32> {
-        let is_mover = matches!(self.phase, Phase::Update { .. }) && self.rows.known().is_flat;
-        let number = if is_mover { self.rows.states.bucket_of(to) } else { None };
-        number.filter(|number| self.rows.states.get(*number).is_flat)
+        let is_mover = matches!(self.phase, Phase::Update { .. }) && self.rows.known().is_bulk;
+        if is_mover { self.rows.states.innermost_of(self.rows.known(), to) } else { None }
     }
 
     #[cfg(feature = "definition")]

@@ -7,6 +7,7 @@ mod columns;
 mod container;
 mod digest;
 mod due;
+mod entering;
 mod individuals;
 mod key;
 mod machines;

@@ -150,18 +150,19 @@ impl<T: Owner> Store<T> {
         if moved_at != 0.0 {
             self.start_clock();
         }
-        let Self { places, buckets, arrivals, extras, timers, has_clock, discarded, .. } = self;
+        let Self { places, states, buckets, arrivals, extras, timers, has_clock, discarded, .. } = self;
         let columns = &mut buckets[bucket as usize];
         let moved_at = has_clock.then_some(moved_at);
-        let forget = |tag: &mut Tag| {
+        let forget = |tag: &mut Tag, kept: usize| {
             if tag.previous().is_none() {
                 forget_previous(tag.key, extras, discarded);
             }
             if tag.has_timers() {
-                tag.set_has_timers(timers.leave(tag.key, discarded));
+                tag.set_has_timers(timers.leave(tag.key, kept, discarded));
             }
         };
-        move_each((bucket, columns), (start, movers), moved_at, places, arrivals, forget);
+        let kept = |mover: Mover| states.kept(bucket, mover.target());
+        move_each((bucket, columns), (start, movers), moved_at, places, arrivals, (kept, forget));
         self.note_if_unused(bucket);
     }
 
@@ -473,8 +474,8 @@ impl<T: Owner> Arrivals<T> for Vec<Columns<T>> {
     }
 }
 
-/// Moves the rows of movers, of a chunk that begins at `start`, among the arrivals. `forget` is called for those of whom more is
-/// kept than their row.
+/// Moves the rows of movers, of a chunk that begins at `start`, among the arrivals. `kept` says how many active states, from the
+/// outermost, a mover has stayed in; `forget` is called for those of whom more is kept than their row.
 #[inline]
 pub(super) fn move_each<T: Owner>(
     (bucket, columns): (u32, &mut Columns<T>),
@@ -482,7 +483,7 @@ pub(super) fn move_each<T: Owner>(
     moved_at: Option<f64>,
     places: &SlotMap<Key, SharedPlace>,
     arrivals: &mut impl Arrivals<T>,
-    mut forget: impl FnMut(&mut Tag),
+    (kept, mut forget): (impl Fn(Mover) -> usize, impl FnMut(&mut Tag, usize)),
 ) {
     // Two loops, of which the second is so short that the look-ups it waits for are under way together; over a few movers
     // at a time, so that the rows are still in the cache.
@@ -491,7 +492,7 @@ pub(super) fn move_each<T: Owner>(
             let slot = start + mover.slot();
             let tag = &mut columns.tags[slot];
             if tag.has_more() {
-                forget(tag);
+                forget(tag, kept(*mover));
             }
             let moved = tag.moved(*mover, bucket);
             if mover.target() == bucket {
@@ -500,7 +501,7 @@ pub(super) fn move_each<T: Owner>(
                     columns.times.current[slot] = moved_at;
                 }
             } else {
-                columns.move_row(slot, arrivals.of(mover.target()), moved, moved_at);
+                columns.move_row(slot, arrivals.of(mover.target()), moved, moved_at, || kept(*mover));
             }
         }
         for mover in movers {

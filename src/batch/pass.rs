@@ -137,7 +137,7 @@ impl<T: Owner> Pass<T> {
     /// Runs a chunk's part in a tick. What is left to do is to move the owners to their new buckets, as the outcome says.
     pub(super) fn run(&mut self, chunk: &mut Chunk<'_, T>, cx: &mut T::Context<'_>) {
         let known = chunk.rows.known();
-        self.begin(known.is_flat);
+        self.begin(known.is_bulk);
         if known.is_owned {
             self.tick_each(chunk, cx);
             return;
@@ -156,7 +156,7 @@ impl<T: Owner> Pass<T> {
             if !self.has_asked() {
                 continue;
             }
-            if is_innermost && known.is_flat && self.asked.has_movers() {
+            if is_innermost && known.is_bulk && self.asked.has_movers() {
                 self.change(chunk, cx);
             }
             self.finish(chunk, if is_innermost { Rest::Requests } else { Rest::Path(depth + 1) }, cx);
@@ -165,9 +165,9 @@ impl<T: Owner> Pass<T> {
     }
 
     /// Begins with a chunk, for whose owners nothing has been done yet.
-    pub(super) fn begin(&mut self, is_flat: bool) {
+    pub(super) fn begin(&mut self, is_bulk: bool) {
         self.finished.clear();
-        self.asked.open(is_flat);
+        self.asked.open(is_bulk);
     }
 
     /// Ends with a chunk, for whose owners all has been done.
@@ -183,7 +183,7 @@ impl<T: Owner> Pass<T> {
         let Chunk { owners, rows, global, .. } = chunk;
         let Outcome { movers, waiters, panic, .. } = &mut self.outcome;
         let mut now = f64::NAN;
-        for Wait { slot, seconds, until } in self.asked.waits.drain() {
+        for Wait { slot, seconds, until, scope } in self.asked.waits.drain() {
             // Code of the game, which may panic, as its labels may.
             panic.catch(|| {
                 if now.is_nan() {
@@ -210,7 +210,7 @@ impl<T: Owner> Pass<T> {
                 let current = rows.states.get(current).state();
                 panic.catch(|| tell_endless_sleep(owner, current.as_option()));
             }
-            waiters.push(Waiter { key, at, until });
+            waiters.push(Waiter { key, at, until, scope });
         }
     }
 
@@ -305,7 +305,7 @@ impl<T: Owner> Pass<T> {
     ) {
         let Self { asked, outcome, .. } = self;
         let Outcome { individuals, unmet, panic, .. } = outcome;
-        asked.open(chunk.rows.known().is_flat);
+        asked.open(chunk.rows.known().is_bulk);
         let owners = &mut chunk.owners[run.clone()];
         let global = &chunk.global.state;
         let mut machines = ChunkMachines {

@@ -13,6 +13,8 @@ use crate::fsm::Entries;
 use crate::fsm::{NEVER, View};
 use crate::owner::Owner;
 use crate::seat::{Rare, Seat};
+#[cfg(feature = "parallel")]
+use crate::state::Mover;
 use crate::state::StateRef;
 #[cfg(feature = "definition")]
 use crate::state::{State, same};
@@ -94,6 +96,12 @@ impl<'a, T: Owner> Rows<'a, T> {
     #[cfg(feature = "parallel")]
     pub(super) fn have_more(&self) -> bool {
         !self.extras.is_empty() || !self.timers.is_empty()
+    }
+
+    /// Whether there are states around the one that a mover leaves, or around the one that it has entered.
+    #[cfg(feature = "parallel")]
+    pub(super) fn is_nested(&self, mover: Mover) -> bool {
+        self.states.is_nested(self.bucket) || self.states.is_nested(mover.target())
     }
 
     /// Whether an owner may have timers, or wakes by itself.

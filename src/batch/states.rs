@@ -22,6 +22,10 @@ pub(super) struct States<T: Owner> {
     /// Those of singletons that were looked up last.
     singletons: Numbers<T>,
     by_owned_type: HashMap<TypeId, u32, FxBuildHasher>,
+    /// For a state around others, the number of the one that a change to it ends in, if that can be done in bulk.
+    innermost: HashMap<Identity, u32, FxBuildHasher>,
+    /// Whether any state has had states around it.
+    has_nested: bool,
     /// The numbers in the order in which the batch first saw their states.
     order: Vec<u32>,
     /// The numbers of states that are no longer known.
@@ -37,8 +41,10 @@ pub(super) struct Known<T: Owner> {
     pub(super) is_owned: bool,
     /// Whether it is forgotten when nobody is in it, or comes from it: a shared state, which may be one of many.
     pub(super) is_transient: bool,
-    /// Whether it has neither a parent nor an initial child, so that its owners can change in bulk.
+    /// Whether it has neither a parent nor an initial child.
     pub(super) is_flat: bool,
+    /// Whether its owners can change in bulk, and others to it: it has no initial child, and no state around it keeps history.
+    pub(super) is_bulk: bool,
     /// The depths of its path at which a state updates the owners, outermost first: none where all are passive.
     pub(super) updating: Vec<usize>,
 }
@@ -51,6 +57,7 @@ impl<T: Owner> Known<T> {
             is_owned: false,
             is_transient: false,
             is_flat: false,
+            is_bulk: false,
             updating: Vec::new(),
         }
     }
@@ -60,7 +67,12 @@ impl<T: Owner> Known<T> {
     fn learn(&mut self, current: &StateRef<T>, ancestors: &[StateRef<T>], panic: &mut FirstPanic) {
         self.current = current.clone();
         self.ancestors.extend_from_slice(ancestors);
-        self.is_flat = ancestors.is_empty() && panic.catch(|| current.initial().is_none()).unwrap_or(false);
+        let is_innermost = panic.catch(|| current.initial().is_none()).unwrap_or(false);
+        let keeps_history = |panic: &mut FirstPanic| {
+            panic.catch(|| ancestors.iter().any(|ancestor| ancestor.keeps_history())).unwrap_or(true)
+        };
+        self.is_flat = is_innermost && ancestors.is_empty();
+        self.is_bulk = is_innermost && !keeps_history(panic);
         // One without a size is the same as the singleton of its type.
         self.is_transient = current.is_shared() && size_of_val(&**current) > 0;
         for (depth, state) in ancestors.iter().chain([current]).enumerate() {
@@ -76,6 +88,7 @@ impl<T: Owner> Known<T> {
         discarded.extend(self.ancestors.drain(..));
         self.updating.clear();
         self.is_flat = false;
+        self.is_bulk = false;
         self.is_transient = false;
     }
 
@@ -101,6 +114,8 @@ impl<T: Owner> States<T> {
             by_identity: HashMap::default(),
             singletons: Numbers::new(),
             by_owned_type: HashMap::default(),
+            innermost: HashMap::default(),
+            has_nested: false,
             order: vec![NOWHERE],
             free: Vec::new(),
         }
@@ -186,9 +201,57 @@ impl<T: Owner> States<T> {
         } else {
             let index = self.add();
             self.list[index as usize].learn(state, ancestors, panic);
+            self.note_innermost(index, panic);
             self.by_identity.insert(identity, index);
             index
         }
+    }
+
+    /// Notes of which states around it a state is the innermost initial child.
+    fn note_innermost(&mut self, index: u32, panic: &mut FirstPanic) {
+        let known = &self.list[index as usize];
+        self.has_nested |= !known.ancestors.is_empty();
+        if !known.is_bulk {
+            return;
+        }
+        let mut child = &known.current;
+        for ancestor in known.ancestors.iter().rev() {
+            let is_initial = panic.catch(|| ancestor.initial().as_ref() == Some(child)).unwrap_or(false);
+            if ancestor.is_owned() || !is_initial {
+                return;
+            }
+            self.innermost.insert(Identity::of(&**ancestor), index);
+            child = ancestor;
+        }
+    }
+
+    /// The number of the state that a change to `to` ends in, if owners of a state can make it in bulk.
+    pub(super) fn innermost_of(&self, from: &Known<T>, to: &StateRef<T>) -> Option<u32> {
+        let own = self.bucket_of(to);
+        if let Some(index) = own.filter(|&index| self.get(index).is_bulk) {
+            return Some(index);
+        }
+        if self.innermost.is_empty() || to.is_none() {
+            return None;
+        }
+        // A change to a state that is active leaves more than one to the state that it ends in.
+        let is_active = || from.path().any(|active| active == to);
+        self.innermost.get(&Identity::of(&**to)).copied().filter(|_| !is_active())
+    }
+
+    /// How many active states, from the outermost, a change from one state to another leaves alone.
+    pub(super) fn kept(&self, from: u32, to: u32) -> usize {
+        if !self.has_nested {
+            return 0;
+        }
+        let (from, to) = (self.get(from), self.get(to));
+        let shared = from.path().zip(to.path()).take_while(|(active, entered)| active == entered).count();
+        shared.min(to.ancestors.len())
+    }
+
+    /// Whether a state has states around it.
+    pub(super) fn is_nested(&self, index: u32) -> bool {
+        self.has_nested && !self.get(index).ancestors.is_empty()
     }
 
     fn add(&mut self) -> u32 {
@@ -203,11 +266,17 @@ impl<T: Owner> States<T> {
 
     /// Forgets states.
     pub(super) fn forget(&mut self, is_forgotten: impl Fn(u32) -> bool, discarded: &mut Discarded<T>) {
-        let Self { list, by_identity, order, free, .. } = self;
+        let Self { list, by_identity, innermost, order, free, .. } = self;
         order.retain(|&index| {
             if is_forgotten(index) {
                 let known = &mut list[index as usize];
                 by_identity.remove(&Identity::of(&*known.current));
+                for ancestor in &known.ancestors {
+                    let identity = Identity::of(&**ancestor);
+                    if innermost.get(&identity) == Some(&index) {
+                        innermost.remove(&identity);
+                    }
+                }
                 known.forget(discarded);
                 free.push(index);
             }
@@ -223,6 +292,8 @@ impl<T: Owner> Clone for States<T> {
             by_identity: self.by_identity.clone(),
             singletons: Numbers::new(),
             by_owned_type: self.by_owned_type.clone(),
+            innermost: self.innermost.clone(),
+            has_nested: self.has_nested,
             order: self.order.clone(),
             free: self.free.clone(),
         }
@@ -233,6 +304,8 @@ impl<T: Owner> Clone for States<T> {
         self.by_identity.clone_from(&source.by_identity);
         self.singletons.clear();
         self.by_owned_type.clone_from(&source.by_owned_type);
+        self.innermost.clone_from(&source.innermost);
+        self.has_nested = source.has_nested;
         self.order.clone_from(&source.order);
         self.free.clone_from(&source.free);
     }
@@ -246,6 +319,7 @@ impl<T: Owner> Clone for Known<T> {
             is_owned: self.is_owned,
             is_transient: self.is_transient,
             is_flat: self.is_flat,
+            is_bulk: self.is_bulk,
             updating: self.updating.clone(),
         }
     }
@@ -256,6 +330,7 @@ impl<T: Owner> Clone for Known<T> {
         self.is_owned = source.is_owned;
         self.is_transient = source.is_transient;
         self.is_flat = source.is_flat;
+        self.is_bulk = source.is_bulk;
         self.updating.clone_from(&source.updating);
     }
 }

@@ -9,7 +9,7 @@ use slotmap::{Key as _, KeyData};
 use super::key::Key;
 use super::panics::Discarded;
 use super::states::States;
-use super::waits::Until;
+use super::waits::{Until, Waiter};
 use super::wheel::Wheel;
 use crate::owner::Owner;
 use crate::waiting::{Scope, Standstill, Then, Timer, Waiting};
@@ -84,10 +84,10 @@ impl Node {
         if bits & IS_KEPT == 0 { Self::Change(scope, number) } else { Self::Kept(scope, number) }
     }
 
-    /// Whether a change that leaves all active states ends it.
-    fn ends_with_all(self) -> bool {
+    /// Whether a change ends it that leaves all but the outermost `kept` active states.
+    fn ends_with(self, kept: usize) -> bool {
         match self {
-            Self::Change(scope, _) | Self::Kept(scope, _) => scope.ends_with(0),
+            Self::Change(scope, _) | Self::Kept(scope, _) => scope.ends_with(kept),
             Self::Wake | Self::Look => true,
         }
     }
@@ -149,11 +149,11 @@ impl<T: Owner> Timers<T> {
         self.wheel.remove_if(key.index(), |_, _| true);
     }
 
-    /// Has an owner in a flat state wait for something more, until a time in seconds.
-    pub(super) fn wait(&mut self, key: Key, at: f64, until: Until) {
+    /// Has an owner wait for something more.
+    pub(super) fn wait(&mut self, Waiter { key, at, until, scope }: Waiter) {
         match until {
             Until::Awake => self.set(key, at, Node::Wake),
-            Until::Change(number) => self.set(key, at, Node::Change(Scope::state(0), number)),
+            Until::Change(number) => self.set(key, at, Node::Change(scope, number)),
             Until::Never => {}
         }
     }
@@ -224,9 +224,9 @@ impl<T: Owner> Timers<T> {
         is_ever
     }
 
-    /// Ends what ends when an owner leaves all of its states. Returns whether anything is left.
-    pub(super) fn leave(&mut self, key: Key, discarded: &mut Discarded<T>) -> bool {
-        self.remove_if(key, Node::ends_with_all, discarded)
+    /// Ends what ends when an owner leaves all but the outermost `kept` of its states. Returns whether anything is left.
+    pub(super) fn leave(&mut self, key: Key, kept: usize, discarded: &mut Discarded<T>) -> bool {
+        self.remove_if(key, |node| node.ends_with(kept), discarded)
     }
 
     /// Ends all that an owner waits for.

@@ -5,7 +5,7 @@ use super::key::Key;
 use super::states::States;
 use crate::fsm::Request;
 use crate::owner::Owner;
-use crate::waiting::Then;
+use crate::waiting::{Scope, Then};
 
 /// What the owner at a slot asks for.
 #[derive(Clone, Copy, PartialEq)]
@@ -13,6 +13,8 @@ pub(super) struct Wait {
     pub(super) slot: usize,
     pub(super) seconds: f64,
     pub(super) until: Until,
+    /// Of the state whose callback asks.
+    pub(super) scope: Scope,
 }
 
 /// How a wait ends.
@@ -43,6 +45,8 @@ pub(super) struct Waiter {
     /// When that is, in seconds.
     pub(super) at: f64,
     pub(super) until: Until,
+    /// Of the state that waits.
+    pub(super) scope: Scope,
 }
 
 /// What the owners of a chunk ask for.

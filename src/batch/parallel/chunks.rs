@@ -63,6 +63,8 @@ impl<T: Owner> Ticked<T> {
         let has_more = |mover: &Mover| tags[mover.slot()].has_more();
         self.is_intricate = !self.outcome.changed.is_empty() || has_sleepers && !movers.is_empty();
         self.is_intricate |= rows.have_more() && movers.iter().any(has_more);
+        // Nor do threads move the times of the states around one.
+        self.is_intricate |= movers.iter().any(|mover| rows.is_nested(*mover));
         let individuals = self.outcome.individuals.by_slot();
         self.is_intricate |= individuals.iter().any(|individual| individual.is_touched && !individual.is_mover);
     }

@@ -440,7 +440,14 @@ impl Moves<'_> {
     ) {
         for (chunk, chunks) in chunks.iter().enumerate().rev() {
             let moved_at = self.has_clock.then_some(chunks.moved_at);
-            move_each((bucket, columns), (chunk * CHUNK, &chunks.list), moved_at, self.places, group, |_| {});
+            move_each(
+                (bucket, columns),
+                (chunk * CHUNK, &chunks.list),
+                moved_at,
+                self.places,
+                group,
+                (|_| 0, |_, _| {}),
+            );
         }
     }
 

@@ -1,0 +1,105 @@
+//! Which of the states that a change enters is being entered by many owners, and what they see of it.
+
+use super::rows::Rows;
+use super::states::Known;
+use crate::fsm::View;
+use crate::owner::Owner;
+use crate::seat::Seat;
+use crate::state::{Mover, StateRef};
+
+/// One step of the enters of some movers with one target.
+pub(super) struct Entering<'a, T: Owner> {
+    /// The target, with the states around it.
+    pub(super) known: &'a Known<T>,
+    /// How many active states, from the outermost, the change leaves alone.
+    pub(super) kept: usize,
+    /// The depth of the state that is being entered.
+    pub(super) depth: usize,
+    /// When the change was made, in seconds.
+    pub(super) at: f64,
+    pub(super) times: AncestorTimes<'a>,
+}
+
+impl<T: Owner> Clone for Entering<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: Owner> Copy for Entering<'_, T> {}
+
+impl<'a, T: Owner> Entering<'a, T> {
+    /// The state that is being entered.
+    pub(super) fn state(&self) -> &'a StateRef<T> {
+        self.known.at(self.depth)
+    }
+
+    /// Whether it is the last.
+    pub(super) fn is_innermost(&self) -> bool {
+        self.depth == self.known.ancestors.len()
+    }
+
+    /// What can be asked of an owner that leaves `from`.
+    pub(super) fn view(&self, slot: usize, from: &'a StateRef<T>) -> View<'a, T> {
+        View {
+            current: self.state(),
+            previous: from,
+            target: self.known.state(),
+            ancestors: &self.known.ancestors[..self.depth],
+            entered_at: self.at,
+            ancestors_entered_at: self.times.of(slot).get(..self.depth).unwrap_or_default(),
+        }
+    }
+
+    /// Brings a seat that is in the state that is left to where the change has come.
+    pub(super) fn enter_on(&self, seat: &mut Seat<T>) {
+        seat.previous = seat.replace(self.kept, self.known.at(self.kept).clone(), self.at);
+        for depth in self.kept + 1..=self.depth {
+            seat.descend(self.known.at(depth).clone(), self.at);
+        }
+    }
+}
+
+/// When the states around the target of some movers count as entered.
+#[derive(Clone, Copy)]
+pub(super) struct AncestorTimes<'a> {
+    /// By slot.
+    movers: &'a [Mover],
+    /// For each mover, outermost first; or the same for all.
+    list: &'a [f64],
+    width: usize,
+}
+
+impl<'a> AncestorTimes<'a> {
+    /// Of movers that change at a time to a state with `width` states around it, of which they stay in the outermost `kept`.
+    /// `room` is where the times are written.
+    pub(super) fn new<T: Owner>(
+        rows: &Rows<'_, T>,
+        movers: &'a [Mover],
+        (kept, width): (usize, usize),
+        at: f64,
+        room: &'a mut Vec<f64>,
+    ) -> Self {
+        room.clear();
+        if kept == 0 || width == 0 {
+            room.resize(width, at);
+        } else {
+            for mover in movers {
+                let slot = mover.slot();
+                let before = rows.ancestors_entered_at(slot).iter().copied();
+                let depth = rows.known().ancestors.len();
+                let before = before.chain(std::iter::repeat(0.0)).take(depth).chain([rows.entered_at(slot)]);
+                room.extend(before.take(kept).chain(std::iter::repeat(at)).take(width));
+            }
+        }
+        Self { movers, list: room, width }
+    }
+
+    fn of(&self, slot: usize) -> &'a [f64] {
+        if self.list.len() == self.width {
+            return self.list;
+        }
+        let nth = self.movers.partition_point(|mover| mover.slot() < slot);
+        self.list.get(nth * self.width..(nth + 1) * self.width).unwrap_or_default()
+    }
+}
