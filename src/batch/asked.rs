@@ -184,9 +184,9 @@ impl<T: Owner> Asked<T> {
     fn flat_number(&mut self, state: &StateRef<T>, states: &States<T>) -> Option<u32> {
         let singleton = state.as_singleton();
         if let Some(index) = singleton.and_then(|state| self.numbers.get(state)) {
-            return states.get(index).is_flat.then_some(index);
+            return states.get(index).is_flat().then_some(index);
         }
-        let index = states.bucket_of(state).filter(|&index| states.get(index).is_flat)?;
+        let index = states.bucket_of(state).filter(|&index| states.get(index).is_flat())?;
         if let Some(state) = singleton {
             self.numbers.set(state, index);
         }
@@ -204,7 +204,7 @@ impl<T: Owner> Asked<T> {
         let Seat { current, previous, rare, .. } = seat;
         let is_nested = rare.as_ref().is_some_and(|rare| !rare.ancestors.is_empty());
         let waits = rows.is_asleep || rows.has_timers(slot) || seat.is_waiting();
-        if is_nested || waits || !rows.known().is_flat || !seat.is_entered() {
+        if is_nested || waits || !rows.known().is_flat() || !seat.is_entered() {
             return None;
         }
         let target = self.flat_number(current, rows.states)?;

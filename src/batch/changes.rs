@@ -152,6 +152,8 @@ pub(super) struct Workspace {
     grouping: Grouping,
     /// The movers that are gone through, where that is not all.
     some: Vec<Mover>,
+    /// Of those the ones that are still on their way to their target.
+    here: Vec<Mover>,
     /// The slots of the movers that a guard has refused.
     refused: Vec<usize>,
     /// The slots of the movers that are left out of what follows.
@@ -165,6 +167,7 @@ impl Workspace {
         Self {
             grouping: Grouping::new(),
             some: Vec::new(),
+            here: Vec::new(),
             refused: Vec::new(),
             dropped: Slots::new(),
             times: Vec::new(),
@@ -492,7 +495,7 @@ impl<T: Owner> ManyChanges<'_, '_, '_, T> {
     fn enter_one(&mut self, known: &Known<T>, (kept, depth): (usize, usize), group: Range<usize>) {
         let Self { owners, rows, global, asked, outcome, workspace, cx } = self;
         let Outcome { individuals, unmet, panic, moved_at: at, .. } = &mut **outcome;
-        let Workspace { grouping, dropped, some, times, .. } = &mut **workspace;
+        let Workspace { grouping, dropped, some, here, times, .. } = &mut **workspace;
         let movers = &grouping.movers[group];
         let times = AncestorTimes::new(rows, movers, (kept, known.ancestors.len()), *at, times);
         let entering = Entering { known, kept, depth, at: *at, times };
@@ -501,9 +504,9 @@ impl<T: Owner> ManyChanges<'_, '_, '_, T> {
         if depth > kept && individuals.has_unfinished() {
             // And without those whom a change made at once has taken elsewhere.
             let elsewhere = |mover: &Mover| individuals.get(mover.slot()).is_some_and(|individual| individual.made > 0);
-            let still_here: Vec<Mover> = movers.iter().copied().filter(|mover| !elsewhere(mover)).collect();
-            *some = still_here;
-            movers = some;
+            here.clear();
+            here.extend(movers.iter().filter(|mover| !elsewhere(mover)));
+            movers = here;
             for mover in movers {
                 if let Some(individual) = individuals.get_mut(mover.slot()) {
                     individual.seat.descend(entering.state().clone(), *at);
@@ -517,6 +520,23 @@ impl<T: Owner> ManyChanges<'_, '_, '_, T> {
             |owners, rest, fsm| entering.state().enter_each(owners, rest, fsm, cx),
             |slot| dropped.insert(slot),
         );
+        if !entering.is_innermost() && !dropped.is_empty() {
+            for mover in movers.iter().filter(|mover| dropped.contains(mover.slot())) {
+                Self::stop_at(&entering, rows, individuals, mover.slot());
+            }
+        }
+    }
+
+    /// Leaves an owner in the state whose `enter` has panicked, where others would have been entered after it.
+    fn stop_at(entering: &Entering<'_, T>, rows: &Rows<'_, T>, individuals: &mut Individuals<T>, slot: usize) {
+        if individuals.get(slot).is_none() {
+            let individual = individuals.add(slot);
+            individual.load(rows);
+            entering.enter_on(&mut individual.seat);
+        }
+        if let Some(individual) = individuals.get_mut(slot) {
+            individual.is_touched = true;
+        }
     }
 }
 

@@ -208,7 +208,7 @@ impl<T: Owner> ChunkMachines<'_, T> {
     fn is_likely_plain(&self, slot: usize) -> bool {
         matches!(self.phase, Phase::Update { is_last: true })
             && self.asked.is_open(slot)
-            && self.rows.known().is_flat
+            && self.rows.known().is_flat()
             && self.rows.rare(slot).is_none()
     }
 

@@ -143,15 +143,16 @@ use crate::transition::now;
 /// | | how |
 /// |---|---|
 /// | `update` | in bulk, except in owned states |
-/// | one change, forced change or revert in a tick, from a flat state to a flat state that the batch has met | in bulk |
+/// | one change, forced change or revert in a tick, to a state that the batch has met | in bulk |
+/// | sleep, and a change after a while, where nothing else is asked for; that such a sleep or wait is over | in bulk |
 /// | `ensure_state` | in bulk, as a change; of a state that is active, it costs next to nothing |
 /// | several requests of one owner, a push, a pop, a resume, a message to oneself, `change_state_now`, `send_now` | one by one |
-/// | requests of the global state, or of a parent; changes from or to a nested state | one by one |
+/// | requests of the global state, or of a parent; a change to a parent that is active | one by one |
+/// | changes from a state around which one keeps a history, or to one | one by one |
 /// | messages, and all methods that take a key | one by one |
 /// | owned states | one by one |
 ///
-/// A *flat* state has neither a parent nor an initial child. *One by one* means that the owner finishes its tick as a
-/// machine of its own would. What that costs does not depend on how many others do the same (rule 31).
+/// *One by one* means that the owner finishes its tick as a machine of its own would. What that costs does not depend on how many others do the same (rule 31).
 ///
 /// An owned state (a `Box` with data) is different for each owner. All owned states of one type share a bucket, in which
 /// each owner has the seat of a machine, 48 bytes.

@@ -1,6 +1,6 @@
 //! One chunk's part in a tick: its updates, then the changes they asked for (rules 19, 20, 22).
 //!
-//! What nearly all owners ask for, one change between flat states, is done for all of them at once, a step at a time. An
+//! What nearly all owners ask for, one change, is done for all of them at once, a step at a time. An
 //! owner that anything else happens to finishes its tick by itself, on a seat, by the very code that a machine runs.
 
 use std::hint;

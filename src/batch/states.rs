@@ -41,8 +41,6 @@ pub(super) struct Known<T: Owner> {
     pub(super) is_owned: bool,
     /// Whether it is forgotten when nobody is in it, or comes from it: a shared state, which may be one of many.
     pub(super) is_transient: bool,
-    /// Whether it has neither a parent nor an initial child.
-    pub(super) is_flat: bool,
     /// Whether its owners can change in bulk, and others to it: it has no initial child, and no state around it keeps history.
     pub(super) is_bulk: bool,
     /// The depths of its path at which a state updates the owners, outermost first: none where all are passive.
@@ -56,7 +54,6 @@ impl<T: Owner> Known<T> {
             ancestors: Vec::new(),
             is_owned: false,
             is_transient: false,
-            is_flat: false,
             is_bulk: false,
             updating: Vec::new(),
         }
@@ -71,7 +68,6 @@ impl<T: Owner> Known<T> {
         let keeps_history = |panic: &mut FirstPanic| {
             panic.catch(|| ancestors.iter().any(|ancestor| ancestor.keeps_history())).unwrap_or(true)
         };
-        self.is_flat = is_innermost && ancestors.is_empty();
         self.is_bulk = is_innermost && !keeps_history(panic);
         // One without a size is the same as the singleton of its type.
         self.is_transient = current.is_shared() && size_of_val(&**current) > 0;
@@ -87,7 +83,6 @@ impl<T: Owner> Known<T> {
         discarded.add(std::mem::replace(&mut self.current, StateRef::NONE));
         discarded.extend(self.ancestors.drain(..));
         self.updating.clear();
-        self.is_flat = false;
         self.is_bulk = false;
         self.is_transient = false;
     }
@@ -99,6 +94,11 @@ impl<T: Owner> Known<T> {
     /// The active states of its owners, outermost first.
     pub(super) fn path(&self) -> impl DoubleEndedIterator<Item = &StateRef<T>> + Clone {
         self.ancestors.iter().chain(self.current.as_option())
+    }
+
+    /// Whether it has neither a parent nor an initial child.
+    pub(super) fn is_flat(&self) -> bool {
+        self.is_bulk && self.ancestors.is_empty()
     }
 
     /// The active state at a depth.
@@ -318,7 +318,6 @@ impl<T: Owner> Clone for Known<T> {
             ancestors: self.ancestors.clone(),
             is_owned: self.is_owned,
             is_transient: self.is_transient,
-            is_flat: self.is_flat,
             is_bulk: self.is_bulk,
             updating: self.updating.clone(),
         }
@@ -329,7 +328,6 @@ impl<T: Owner> Clone for Known<T> {
         self.ancestors.clone_from(&source.ancestors);
         self.is_owned = source.is_owned;
         self.is_transient = source.is_transient;
-        self.is_flat = source.is_flat;
         self.is_bulk = source.is_bulk;
         self.updating.clone_from(&source.updating);
     }

@@ -243,8 +243,8 @@ impl<T: Owner> Store<T> {
         let Self { states, spare, buckets, .. } = self;
         let columns = &buckets[place.bucket as usize];
         let is_plain = !columns.is_asleep(place.slot()) && !columns.tags[place.slot()].has_timers();
-        spare.lone().filter(|_| is_plain && states.get(place.bucket).is_flat && spare.is_entered())?;
-        let target = states.number_of(&spare.current).filter(|&target| states.get(target).is_flat)?;
+        spare.lone().filter(|_| is_plain && states.get(place.bucket).is_flat() && spare.is_entered())?;
+        let target = states.number_of(&spare.current).filter(|&target| states.get(target).is_flat())?;
         Mover::made(0, target, states.number_of(&spare.previous)?)
     }
 

@@ -6,7 +6,7 @@ use crate::fsm::Fsm;
 use crate::owner::Owner;
 use crate::slice::FsmSlice;
 
-/// An owner of a chunk that asks for one change between flat states: its slot, and what else the batch notes of it.
+/// An owner of a chunk that asks for one change: its slot, and what else the batch notes of it.
 ///
 /// One word, so that it is copied as one.
 #[derive(Clone, Copy, Debug)]
