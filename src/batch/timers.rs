@@ -118,6 +118,8 @@ impl<T: Owner> Timers<T> {
     pub(super) fn advance(&mut self, now: f64, mut report: impl FnMut(Key)) {
         self.due.clear();
         self.wheel.advance(now, &mut self.due);
+        // The wheel's own order depends on all that has ever been set, and a batch that is loaded goes on as the saved one.
+        self.due.sort_unstable();
         for &index in &self.due {
             let version = u64::from(self.wheel.version(index));
             report(KeyData::from_ffi(version << 32 | u64::from(index)).into());
