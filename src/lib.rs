@@ -415,6 +415,8 @@ mod message;
 pub mod mock;
 mod owner;
 mod requests;
+#[cfg(feature = "serde")]
+pub mod save;
 mod seat;
 mod single;
 mod slice;
@@ -436,6 +438,10 @@ pub use machine::StateMachine;
 pub use machine_mut::MachineMut;
 pub use message::{Dispatcher, Telegram};
 pub use owner::Owner;
+#[cfg(all(feature = "serde", feature = "std"))]
+pub use save::SavedBatch;
+#[cfg(feature = "serde")]
+pub use save::{CastBook, LoadError, Missing, SaveError, SavedAgent, SavedCast, SavedMachine, StateBook};
 pub use slice::FsmSlice;
 pub use state::{IntoState, State, StateRef};
 pub use step::Step;

@@ -43,7 +43,7 @@ enum Node {
 }
 
 const NUMBER_BITS: u32 = 24;
-const MOST_NUMBERS: u32 = 1 << NUMBER_BITS;
+pub(super) const MOST_NUMBERS: u32 = 1 << NUMBER_BITS;
 const IS_KEPT: u32 = 1 << NUMBER_BITS;
 const SCOPE_SHIFT: u32 = NUMBER_BITS + 1;
 /// Scopes beyond the depths, of which there are 65.

@@ -31,6 +31,7 @@ pub(crate) struct Puppet {
 
 /// Who has sent a message.
 #[derive(Clone, Copy)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) enum Origin {
     Game,
     Own,
@@ -369,6 +370,12 @@ impl Forms {
 
     pub(crate) fn is_passive(&self, id: Id) -> bool {
         self.form(id).is_passive
+    }
+
+    /// The one object of a state, even of one that is made anew.
+    #[cfg(feature = "serde")]
+    pub(crate) fn fixed(&self, id: Id) -> StateRef<Puppet> {
+        self.form(id).reference.clone()
     }
 
     pub(crate) fn reference(&'static self, id: Id) -> StateRef<Puppet> {
