@@ -145,9 +145,9 @@ fn owners_of_many_chunks_fare_in_a_batch_as_on_machines_of_their_own() {
 #[cfg(feature = "serde")]
 #[test]
 fn a_batch_that_is_saved_and_loaded_goes_on_as_if_it_had_not_been() {
-    hold_saving_cases(ProptestConfig::default().cases, intricate());
-    hold_saving_cases(ProptestConfig::default().cases, plain());
-    hold_saving_cases(ProptestConfig::default().cases.div_ceil(80), crowded());
+    hold_saving_cases(ProptestConfig::default().cases / 8, intricate());
+    hold_saving_cases(ProptestConfig::default().cases / 8, plain());
+    hold_saving_cases(ProptestConfig::default().cases.div_ceil(240), crowded());
 }
 
 /// Rules 25 and 26.

@@ -304,9 +304,9 @@ pub(crate) const EXPECTED: &str = "told to panic";
 /// A state. The kinds are types of their own: 0 and 1 are singletons and shared, 2 and 3 are owned.
 #[derive(Clone)]
 pub(crate) struct Node<const KIND: u8> {
-    id: Id,
-    edits: u8,
-    forms: &'static Forms,
+    pub(crate) id: Id,
+    pub(crate) edits: u8,
+    pub(crate) forms: &'static Forms,
 }
 
 impl<const KIND: u8> Node<KIND> {
