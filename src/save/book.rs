@@ -26,7 +26,7 @@ use crate::state::{Identity, IntoState, State, StateRef, short_name};
 /// |---|---|
 /// | a singleton | [`.with(&Idle)`](Self::with) |
 /// | one whose type has been renamed since, or one of several of a type | [`.with_name("Hunt", &Chase)`](Self::with_name) |
-/// | an `Arc` that owners share | `.with_name("north", &north)`, with the [`StateRef`] that is in use |
+/// | an `Arc` that owners share | `.with_name("north", north.clone())`, with the [`StateRef`] that is in use |
 /// | an owner's own, a `Box` | [`.with_owned::<Patrol>()`](Self::with_owned) |
 /// | from a definition | `.with_definition(&definition)` |
 ///

@@ -4,6 +4,7 @@ use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::mem;
 
 use super::book::{Missing, StateBook};
 use super::data::{SavedMore, SavedPath, SavedSeat, SavedState, SavedStates, SavedThen, SavedTimer};
@@ -25,6 +26,7 @@ pub(crate) struct Reader<'b, T: Owner> {
     states: SavedStates,
     found: Vec<Option<Found<T>>>,
     unknown: BTreeSet<String>,
+    failed: Option<LoadError>,
 }
 
 /// What a number stands for.
@@ -66,15 +68,16 @@ impl<'b, T: Owner> Reader<'b, T> {
             found: states.iter().map(|_| None).collect(),
             states,
             unknown: BTreeSet::new(),
+            failed: None,
         })
     }
 
     /// Fails with all names that were asked for and that the book does not know.
     pub(crate) fn finish(&mut self) -> Result<(), LoadError> {
-        if self.unknown.is_empty() {
-            return Ok(());
+        if !self.unknown.is_empty() {
+            return Err(LoadError::UnknownStates { names: mem::take(&mut self.unknown).into_iter().collect() });
         }
-        Err(LoadError::UnknownStates { names: core::mem::take(&mut self.unknown).into_iter().collect() })
+        self.failed.take().map_or(Ok(()), Err)
     }
 
     /// The state of a number.
@@ -255,7 +258,7 @@ impl<'b, T: Owner> Reader<'b, T> {
         let mut seat = Seat::new(found.state.clone());
         let depths = Depths::new(before.clone(), &seat, found.how);
         let of_current = time(seconds, "seconds")?;
-        let ancestors = seat.rare.take().map_or_else(Vec::new, |mut rare| core::mem::take(&mut rare.ancestors));
+        let ancestors = seat.rare.take().map_or_else(Vec::new, |mut rare| mem::take(&mut rare.ancestors));
         let mut ancestors_time = Vec::with_capacity(ancestors.len());
         for state in &ancestors {
             let nth = before.iter().position(|before| before == state);
@@ -273,9 +276,12 @@ impl<'b, T: Owner> Reader<'b, T> {
 
     /// What a history remembers is kept as long as the one is still inside the other.
     fn remember(&mut self, of: u32, last: u32, seat: &mut Seat<T>) -> Result<(), LoadError> {
-        let (of, last) = (self.ancestor(of)?, self.ancestor(last)?);
-        let is_inside = |path: crate::seat::Path<T>| path.contains(&of);
-        if of.is_none() || last.is_none() || !path_to(&last).is_ok_and(is_inside) {
+        let (of, last) = (self.state(of)?, self.state(last)?);
+        if of.how != How::Named || last.how != How::Named {
+            return Ok(());
+        }
+        let (of, last) = (of.state, last.state);
+        if !path_to(&last).is_ok_and(|path| path.contains(&of)) {
             return Ok(());
         }
         let history = &mut seat.rare_mut().history;
@@ -293,19 +299,14 @@ impl<'b, T: Owner> Reader<'b, T> {
         depths: &Depths,
         at: impl Fn(f64) -> f64,
     ) -> Result<Option<Timer<T>>, LoadError> {
-        let due = at(time(saved.due, "due")?);
-        let scope = match saved.depth {
-            None => Scope::Machine,
-            Some(depth) => match depths.get(depth)? {
-                Some(depth) => Scope::state(depth),
-                None => return Ok(None),
-            },
-        };
         let then = match &saved.then {
             SavedThen::Change(0) => return Err(LoadError::damaged("then", "it changes to no state")),
             SavedThen::Change(to) => Then::Change(self.state(*to)?.state),
             SavedThen::Send(data) => {
-                let messages = self.book.messages.as_ref().ok_or(LoadError::NoMessages)?;
+                let Some(messages) = &self.book.messages else {
+                    self.failed.get_or_insert(LoadError::NoMessages);
+                    return Ok(None);
+                };
                 Then::Send((messages.read)(data).map_err(|why| LoadError::Message { why })?)
             }
             #[cfg(feature = "definition")]
@@ -313,6 +314,14 @@ impl<'b, T: Owner> Reader<'b, T> {
             #[cfg(not(feature = "definition"))]
             SavedThen::Turn => return Ok(None),
             SavedThen::Enter => Then::Enter,
+        };
+        let due = at(time(saved.due, "due")?);
+        let scope = match saved.depth {
+            None => Scope::Machine,
+            Some(depth) => match depths.get(depth)? {
+                Some(depth) => Scope::state(depth),
+                None => return Ok(None),
+            },
         };
         Ok(Some(Timer { due, scope, then }))
     }

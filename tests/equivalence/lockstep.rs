@@ -171,7 +171,8 @@ impl Stage<'_> {
                 self.former.clone_from(&self.batch);
                 std::mem::swap(&mut self.former, &mut self.batch);
             }
-            Deed::Save => {
+            Deed::Save =>
+            {
                 #[cfg(feature = "serde")]
                 if let Some(book) = &self.book {
                     crate::saving::save_and_load(&mut self.batch, book, self.forms, self.now);
