@@ -162,7 +162,7 @@ fn a_name_that_is_gone_is_refused_with_all_others() {
     let error = Batch::load(saved, &StateBook::new().with(&Idle), 4.0).unwrap_err();
     assert_eq!(
         error,
-        LoadError::UnknownStates { names: ["Aim", "Flee", "Shoot", "Stunned"].map(String::from).to_vec() }
+        LoadError::UnknownStates { names: ["Aim", "Combat", "Flee", "Shoot", "Stunned"].map(String::from).to_vec() }
     );
 }
 
