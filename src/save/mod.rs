@@ -19,6 +19,7 @@ mod cast;
 mod data;
 mod dispatcher;
 mod error;
+mod lookup;
 mod machine;
 mod read;
 mod seconds;

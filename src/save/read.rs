@@ -180,7 +180,7 @@ impl<'b, T: Owner> Reader<'b, T> {
             }
         }
         seat.previous = self.state(saved.previous)?.state;
-        let depths = Depths::new(before, &seat, found.how);
+        let depths = Depths::new(&before, &seat, found.how);
         self.more(&saved.more, &depths, &mut seat)?;
         if saved.is_asleep && found.how == How::Named {
             self.put_to_sleep(&mut seat, saved.more.wakes_at, saved.is_outdated)?;
@@ -256,7 +256,7 @@ impl<'b, T: Owner> Reader<'b, T> {
         let found = self.state(current)?;
         let before: Vec<_> = around.iter().map(|(number, _)| self.ancestor(*number)).collect::<Result<_, _>>()?;
         let mut seat = Seat::new(found.state.clone());
-        let depths = Depths::new(before.clone(), &seat, found.how);
+        let depths = Depths::new(&before, &seat, found.how);
         let of_current = time(seconds, "seconds")?;
         let ancestors = seat.rare.take().map_or_else(Vec::new, |mut rare| mem::take(&mut rare.ancestors));
         let mut ancestors_time = Vec::with_capacity(ancestors.len());
@@ -337,7 +337,7 @@ pub(crate) struct Depths {
 }
 
 impl Depths {
-    fn new<T: Owner>(before: Vec<StateRef<T>>, seat: &Seat<T>, how: How) -> Self {
+    fn new<T: Owner>(before: &[StateRef<T>], seat: &Seat<T>, how: How) -> Self {
         let ancestors = seat.ancestors();
         let is_kept = how != How::ToEnter;
         let around = before.iter().map(|state| ancestors.iter().position(|now| now == state && is_kept));

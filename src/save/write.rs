@@ -4,6 +4,7 @@ use alloc::borrow::ToOwned;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::any::Any;
 
 use super::book::StateBook;
 use super::data::{SavedMore, SavedPath, SavedSeat, SavedState, SavedStates, SavedThen, SavedTimer};
@@ -157,21 +158,23 @@ impl<'b, T: Owner> Writer<'b, T> {
         };
         let then = match then {
             Then::Change(to) => SavedThen::Change(self.state(to)),
-            Then::Send(message) => SavedThen::Send(match &self.book.messages {
-                Some(messages) => (messages.write)(&**message).unwrap_or_else(|why| {
-                    self.failed.get_or_insert(SaveError::Message { why });
-                    String::new()
-                }),
-                None => {
-                    self.failed.get_or_insert(SaveError::NoMessages);
-                    String::new()
-                }
-            }),
+            Then::Send(message) => SavedThen::Send(self.message(&**message)),
             #[cfg(feature = "definition")]
             Then::Turn => SavedThen::Turn,
             Then::Enter => SavedThen::Enter,
         };
         let due = if due.is_nan() { f64::NEG_INFINITY } else { *due };
         SavedTimer { due: Seconds(due), depth, then }
+    }
+
+    fn message(&mut self, message: &dyn Any) -> String {
+        let written = match &self.book.messages {
+            Some(messages) => (messages.write)(message).map_err(|why| SaveError::Message { why }),
+            None => Err(SaveError::NoMessages),
+        };
+        written.unwrap_or_else(|error| {
+            self.failed.get_or_insert(error);
+            String::new()
+        })
     }
 }

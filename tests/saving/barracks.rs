@@ -112,8 +112,14 @@ impl State<Guard> for Patrol {
     }
 }
 
-pub(crate) fn patrol(to: i32) -> Box<Patrol> {
-    Box::new(Patrol { route: vec![(0, to)], pace: f64::from(to) / 3.0 })
+impl Patrol {
+    pub(crate) fn to(to: i32) -> Self {
+        Self { route: vec![(0, to)], pace: f64::from(to) / 3.0 }
+    }
+}
+
+pub(crate) fn patrol(to: i32) -> StateRef<Guard> {
+    Box::new(Patrol::to(to)).into()
 }
 
 pub(crate) fn book() -> StateBook<Guard> {
@@ -146,8 +152,7 @@ pub(crate) fn machines() -> Vec<(Guard, StateMachine<Guard>)> {
 fn act(guard: &mut Guard, machine: &mut StateMachine<Guard>, tick: f64, now: &mut f64) {
     let at = |tick_of: f64| (tick - tick_of).abs() < 0.5;
     match guard.number {
-        // Not started.
-        0 => {}
+        // 0 is not started.
         // In the middle of combat, with timers of the state and of the one around it.
         1 if at(20.0) => _ = machine.change_state(guard, &Flee, now),
         1 if at(40.0) => _ = machine.change_state(guard, &Combat, now),
@@ -167,15 +172,14 @@ fn act(guard: &mut Guard, machine: &mut StateMachine<Guard>, tick: f64, now: &mu
         5 if at(25.0) => machine.sleep(),
         5 if at(26.0) => _ = machine.change_state_after(guard, 4.0, &Combat, now),
         // Two timers at one time, in the order of asking.
-        6 if at(31.0) => _ = machine.send_after(guard, 2.5, Told::Weary { how: -0.0 }, now),
-        6 if at(31.5) => {}
+        6 if at(31.0) => {
+            machine.send_after(guard, 2.5, Told::Weary { how: -0.0 }, now);
+            machine.send_after(guard, 2.5, Told::Bell, now);
+            machine.change_state_after(guard, 2.5, &Nap, now);
+        }
         // In no state.
         7 if at(3.0) => machine.stop(guard, now),
         _ => {}
-    }
-    if guard.number == 6 && at(31.0) {
-        machine.send_after(guard, 2.5, Told::Bell, now);
-        machine.change_state_after(guard, 2.5, &Nap, now);
     }
 }
 

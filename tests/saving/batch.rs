@@ -4,7 +4,9 @@ use demeanor::{Batch, Fsm, Key, Owner, SaveError, State, StateBook, StateMachine
 use serde::{Deserialize, Serialize};
 use slotmap::{Key as _, KeyData};
 
-use crate::barracks::{Aim, Combat, Flee, Guard, Idle, Nap, Stunned, Told, batch, book, go_on_together, patrol};
+use crate::barracks::{
+    Aim, Combat, Flee, Guard, Idle, Nap, Patrol, Stunned, Told, batch, book, go_on_together, patrol,
+};
 
 fn reloaded(batch: &Batch<Guard>) -> Batch<Guard> {
     let bytes = postcard::to_allocvec(&batch.save(&book(), 4.9).unwrap()).unwrap();
@@ -147,7 +149,7 @@ fn owners_that_entered_at_zero_have_been_there_as_long_by_another_clock() {
 
 #[test]
 fn an_owned_state_that_owners_share_is_shared_again() {
-    let shared = StateRef::<Guard>::from(patrol(5));
+    let shared = patrol(5);
     let mut batch = Batch::new();
     let keys: Vec<_> = (0..3).map(|number| batch.insert(Guard::new(number), shared.clone())).collect();
     let other = batch.insert(Guard::default(), patrol(5));
@@ -172,7 +174,7 @@ fn a_singleton_that_the_batch_has_met_has_to_be_in_the_book() {
 #[test]
 fn a_shared_state_that_nobody_needs_any_more_need_not_be_in_the_book() {
     let mut batch = Batch::new();
-    let key = batch.insert(Guard::default(), std::sync::Arc::new(*patrol(1)));
+    let key = batch.insert(Guard::default(), std::sync::Arc::new(Patrol::to(1)));
     batch.change_state(key, &Idle, &mut 0.0);
     let book = StateBook::new().with(&Flee).with(&Idle);
     let error = batch.save(&book, 0.0).unwrap_err();

@@ -67,7 +67,7 @@ fn paths((machines, batch): &(Vec<StateMachine<Guard>>, Batch<Guard>), now: f64)
     });
     let of_machines: Vec<Vec<_>> = of_machines.collect();
     let mut of_batch = vec![vec![]; machines.len()];
-    for (key, guard) in batch.iter() {
+    for (key, guard) in batch {
         of_batch[guard.number as usize] = batch
             .path(key)
             .unwrap()

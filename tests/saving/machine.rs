@@ -158,7 +158,7 @@ fn a_message_of_a_timer_is_saved_by_a_book_that_knows_messages() {
 
 #[test]
 fn shared_states_are_found_by_the_reference_that_the_book_has() {
-    let [north, south] = [3, -3].map(|to| StateRef::<Guard>::from(std::sync::Arc::new(*patrol(to))));
+    let [north, south] = [3, -3].map(|to| StateRef::<Guard>::from(std::sync::Arc::new(Patrol::to(to))));
     let book = StateBook::new().with_name("north", north.clone()).with_name("south", south.clone());
     let machine = StateMachine::new(south.clone());
     let loaded = book.load(machine.save(&book, 0.0).unwrap(), 0.0).unwrap();

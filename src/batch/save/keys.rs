@@ -92,7 +92,7 @@ struct Slot {
     version: u32,
 }
 
-impl<'de> IntoDeserializer<'de, Error> for Slot {
+impl IntoDeserializer<'_, Error> for Slot {
     type Deserializer = Self;
 
     fn into_deserializer(self) -> Self {
@@ -121,7 +121,7 @@ enum Field {
     Version(u32),
 }
 
-impl<'de> IntoDeserializer<'de, Error> for Field {
+impl IntoDeserializer<'_, Error> for Field {
     type Deserializer = Self;
 
     fn into_deserializer(self) -> Self {

@@ -1,5 +1,6 @@
 //! Saving and loading a batch (rule 27).
 
+mod check;
 mod data;
 mod keys;
 mod read;

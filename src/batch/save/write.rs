@@ -64,11 +64,13 @@ impl<T: Owner> Batch<T> {
             buckets.push(store.saved_bucket(number, state, &mut writer));
         }
         let states = writer.finish()?;
-        let order = store.states.order().iter().copied().filter(|number| !forgotten.contains(number)).collect();
-        // Those that are free already come first.
-        let free = store.states.free();
-        forgotten.retain(|number| !free.contains(number));
-        forgotten.extend(free);
+        let order = store.states.order().iter().copied();
+        let order: Vec<_> = order.filter(|number| forgotten.binary_search(number).is_err()).collect();
+        // Those that are free already are the next ones.
+        let mut is_free = vec![false; buckets.len()];
+        store.states.free().iter().for_each(|number| is_free[*number as usize] = true);
+        forgotten.retain(|number| !is_free[*number as usize]);
+        forgotten.extend(store.states.free());
         Ok(Saved::new(BatchContent {
             clock: Seconds(clock(now)),
             definitions: book.definitions_digest(),
