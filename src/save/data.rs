@@ -47,7 +47,7 @@ pub struct MachineContent {
 }
 
 /// What is saved of an agent.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AgentContent<O> {
     /// The owner; `None` only in a value of an unknown version.
@@ -126,4 +126,10 @@ pub enum SavedThen {
     Turn,
     /// Enters the current state, unless it has been: it took the place of one that was gone.
     Enter,
+}
+
+impl<O> Default for AgentContent<O> {
+    fn default() -> Self {
+        Self { owner: None, machine: MachineContent::default() }
+    }
 }
