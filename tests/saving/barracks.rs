@@ -1,4 +1,7 @@
 //! Guards, and their states, which write down what happens to them.
+//!
+//! The golden files and the fuzzer's seeds are of these guards as they are in tick 49, so that no name of a state, and nothing that a
+//! guard does, may change here.
 
 use demeanor::{Batch, Fsm, Key, Owner, State, StateBook, StateMachine, StateRef};
 use serde::{Deserialize, Serialize};

@@ -185,6 +185,37 @@ fn a_shared_state_that_nobody_needs_any_more_need_not_be_in_the_book() {
 }
 
 #[test]
+fn a_shared_state_that_nobody_needs_any_more_is_forgotten_at_the_same_time() {
+    let north = StateRef::<Guard>::from(std::sync::Arc::new(Patrol::to(3)));
+    let book = || book().with_name("north", north.clone());
+    let mut batch = Batch::new();
+    let first = batch.insert(Guard::default(), north.clone());
+    let keys: Vec<_> = (0..500).map(|number| batch.insert(Guard::new(number), &Idle)).collect();
+    batch.change_state(first, &Flee, &mut 0.0);
+    batch.change_state(first, &Nap, &mut 0.0);
+    for key in &keys[..9] {
+        batch.wake(*key);
+    }
+    let saved = batch.save(&book(), 0.0).unwrap().map_owners(Guard::clone);
+    let mut loaded = Batch::load(saved, &book(), 0.0).unwrap();
+    let mut places = std::collections::BTreeSet::new();
+    for key in keys {
+        // Where it comes among the states shows whether it has been forgotten.
+        let place = |batch: &Batch<Guard>| {
+            let mut trial = batch.clone();
+            trial.insert(Guard::default(), north.clone());
+            trial.census().position(|(state, _)| *state == north).unwrap()
+        };
+        assert_eq!(place(&loaded), place(&batch));
+        places.insert(place(&batch));
+        for batch in [&mut batch, &mut loaded] {
+            batch.with(key, &mut 0.0, |_, _, _| {});
+        }
+    }
+    assert_eq!(places.len(), 2, "it was never forgotten");
+}
+
+#[test]
 fn the_global_of_a_batch_is_set_again() {
     struct Alert;
     impl State<Guard> for Alert {

@@ -144,14 +144,14 @@ impl<T: Owner> Loading<'_, T> {
         for previous in buckets.iter().flat_map(|bucket| &bucket.previous).filter_map(|number| number.checked_sub(1)) {
             *needed.get_mut(previous as usize).ok_or_else(|| no_bucket(previous))? = true;
         }
-        self.store.states = States::restored(buckets.len(), Vec::new(), Vec::new());
+        self.store.states = States::restored(buckets.len());
+        self.store.buckets.clear();
+        self.store.arrivals.clear();
         let mut dropped = Vec::new();
         for (number, (bucket, is_needed)) in (0..).zip(buckets.iter().zip(needed)) {
             let role = self.role(number, bucket, is_needed);
             let role = role.map_err(|error| error.within(format_args!("bucket {number}")))?;
             let depth = if let Role::Same(_) = role { self.store.states.get(number).ancestors.len() } else { 0 };
-            self.store.buckets.truncate(number as usize);
-            self.store.arrivals.truncate(number as usize);
             self.store.buckets.push(Columns::new(depth));
             self.store.arrivals.push(Columns::new(depth));
             if matches!(role, Role::Other(_) | Role::Free) && bucket.state != 0 {

@@ -8,13 +8,12 @@ use crate::owner::Owner;
 use crate::state::{Identity, StateRef};
 
 impl<T: Owner> States<T> {
-    /// As many numbers, none of which is known yet but that of "no state"; with the order of those that will be, and the free
-    /// ones.
-    pub(in crate::batch) fn restored(count: usize, order: Vec<u32>, free: Vec<u32>) -> Self {
-        Self { list: (0..count).map(|_| Known::nowhere()).collect(), order, free, ..Self::new() }
+    /// As many numbers, none of which is known yet but that of "no state".
+    pub(in crate::batch) fn restored(count: usize) -> Self {
+        Self { list: (0..count).map(|_| Known::nowhere()).collect(), order: Vec::new(), ..Self::new() }
     }
 
-    /// Gives a number to a state. Returns whether it has none yet.
+    /// Gives a number to a state, unless it has one. Returns whether it had none.
     pub(in crate::batch) fn restore(
         &mut self,
         number: u32,
@@ -31,7 +30,7 @@ impl<T: Owner> States<T> {
         is_new
     }
 
-    /// Likewise to a type of owned states.
+    /// As [`restore`](Self::restore), to a type of owned states.
     pub(in crate::batch) fn restore_type(&mut self, number: u32, of: TypeId) -> bool {
         let is_new = !self.by_owned_type.contains_key(&of);
         if is_new {
