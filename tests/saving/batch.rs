@@ -216,6 +216,42 @@ fn a_shared_state_that_nobody_needs_any_more_is_forgotten_at_the_same_time() {
 }
 
 #[test]
+fn numbers_of_states_that_have_been_forgotten_are_used_again_in_the_same_order() {
+    let shared = [3, 4, 5].map(|to| StateRef::<Guard>::from(std::sync::Arc::new(Patrol::to(to))));
+    let book = || {
+        let named = shared.iter().enumerate();
+        named.fold(book(), |book, (nth, state)| book.with_name(nth.to_string(), state.clone()))
+    };
+    let reloaded = |batch: &Batch<Guard>| {
+        let saved = batch.save(&book(), 0.0).unwrap();
+        let loaded = Batch::load(saved.clone().map_owners(Guard::clone), &book(), 0.0).unwrap();
+        assert_eq!(loaded.save(&book(), 0.0).unwrap(), saved);
+        (loaded, saved.content.order.is_sorted(), saved.content.free)
+    };
+    let mut batch = Batch::new();
+    for known in [StateRef::from(&Flee), (&Nap).into(), (&Idle).into()] {
+        batch.insert(Guard::default(), known);
+    }
+    let keys = shared.clone().map(|state| batch.insert(Guard::default(), state));
+    for to in [StateRef::from(&Flee), (&Nap).into(), (&Idle).into()] {
+        for key in keys {
+            batch.change_state(key, to.clone(), &mut 0.0);
+        }
+    }
+    let (mut loaded, is_sorted, free) = reloaded(&batch);
+    assert_eq!((is_sorted, free.len()), (true, 3));
+    for batch in [&mut batch, &mut loaded] {
+        batch.insert(Guard::default(), &Stunned);
+        batch.insert(Guard::default(), shared[0].clone());
+    }
+    let names = |batch: &Batch<Guard>| batch.census().map(|(state, _)| state.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&loaded), names(&batch));
+    let (loaded, is_sorted, free) = reloaded(&batch);
+    assert_eq!((is_sorted, free.len()), (false, 1));
+    assert_eq!(names(&loaded), names(&batch));
+}
+
+#[test]
 fn the_global_of_a_batch_is_set_again() {
     struct Alert;
     impl State<Guard> for Alert {

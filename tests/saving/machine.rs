@@ -85,6 +85,36 @@ fn an_owned_state_is_shared_again() {
 }
 
 #[test]
+fn composites_are_remembered_in_the_order_in_which_they_were_left() {
+    struct Duty;
+    struct Watch;
+    impl State<Guard> for Duty {
+        fn initial(&self) -> Option<StateRef<Guard>> {
+            Some((&Watch).into())
+        }
+
+        fn keeps_history(&self) -> bool {
+            true
+        }
+    }
+    impl State<Guard> for Watch {
+        fn parent(&self) -> Option<StateRef<Guard>> {
+            Some((&Duty).into())
+        }
+    }
+    let book = book().with(&Duty).with(&Watch);
+    let (mut guard, mut machine) = (Guard::default(), StateMachine::new(&Idle));
+    for to in [StateRef::from(&Duty), (&Combat).into(), (&Idle).into()] {
+        machine.change_state(&mut guard, to, &mut 0.0);
+    }
+    let saved = machine.save(&book, 0.0).unwrap();
+    let names: Vec<_> = saved.content.machine.more.history.iter().map(|(of, _)| *of as usize - 1).collect();
+    let expected = ["Duty", "Combat"].map(|name| SavedState::Name(name.into()));
+    assert!(names.iter().map(|nth| &saved.content.states[*nth]).eq(&expected));
+    assert_eq!(book.load(saved.clone(), 0.0).unwrap().save(&book, 0.0).unwrap(), saved);
+}
+
+#[test]
 fn what_the_book_does_not_know_is_an_error_that_lists_all_of_it() {
     let (mut guard, mut machine) = (Guard::default(), StateMachine::new(&Idle));
     machine.change_state(&mut guard, &Combat, &mut 0.0);
