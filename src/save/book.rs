@@ -19,8 +19,9 @@ use crate::state::{Identity, IntoState, State, StateRef, short_name};
 /// Which name is which state: what saving and loading go by (rule 27).
 ///
 /// A saved value names its states, and a book says which name is which state: one book for all owners of a type, made once,
-/// and the same for saving and for loading. A book names every state that an owner can be in, those around it left out if
-/// nobody is ever in them alone; what it does not know is an error that lists all that is missing.
+/// and the same for saving and for loading. A book names every state that an owner can be in; what it does not know is an error
+/// that lists all that is missing. The states around those are found by them: they need to be in the book only if they keep
+/// history, or so that their own times are saved.
 ///
 /// | the state is | write |
 /// |---|---|

@@ -115,6 +115,26 @@ fn who_sleeps_in_a_file_that_has_changed_since_wakes_and_does_what_it_says_now()
 }
 
 #[test]
+fn who_sleeps_while_the_file_is_reloaded_and_is_saved_before_the_next_tick_wakes_all_the_same() {
+    let definition = definition(&FILE.replace("after = 2.0", "after = 20.0"));
+    let book = StateBook::new().with_definition(&definition);
+    let mut lamp = Lamp::default();
+    let mut machine = started(&definition);
+    machine.update(&mut lamp, &mut 0.0);
+    let mut batch = Batch::new();
+    let key = batch.insert_machine(lamp.clone(), machine.clone()).unwrap();
+    assert_eq!(batch.awake(), 0);
+    definition.reload(&FILE.replace("after = 2.0", "after = 0.5")).unwrap();
+    let mut loaded = book.load(machine.save(&book, 1.0).unwrap(), 1.0).unwrap();
+    let saved = batch.save(&book, 1.0).unwrap().map_owners(Lamp::clone);
+    let mut batch = Batch::load(saved, &book, 1.0).unwrap();
+    loaded.update(&mut lamp, &mut 1.0);
+    batch.update(&mut 1.0);
+    assert_eq!(loaded.current(), definition.state("dim").as_ref());
+    assert_eq!(batch.state_of(key), definition.state("dim").as_ref());
+}
+
+#[test]
 fn a_state_that_is_nested_otherwise_in_the_file_has_its_path_found_anew() {
     let before = definition(FILE);
     let after = definition(

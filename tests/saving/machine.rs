@@ -68,20 +68,18 @@ fn no_callback_runs_on_loading() {
 fn an_owned_state_is_shared_again() {
     let mut machine = StateMachine::new(patrol(3));
     let mut guard = Guard::default();
-    let own = machine.current().unwrap().clone();
-    machine.set_previous(own);
     machine.push_state(&mut guard, &Idle, &mut 0.0);
     let saved = machine.save(&book(), 0.0).unwrap();
     let is_owned = |state: &&SavedState| matches!(state, SavedState::Owned { .. });
     assert_eq!(saved.content.states.iter().filter(is_owned).count(), 1);
 
+    // It is previous, and below on the stack.
     let mut loaded = book().load(saved, 0.0).unwrap();
+    let previous = loaded.previous().unwrap().clone();
     loaded.pop_state(&mut guard, &mut 0.0);
-    loaded.set_previous(StateRef::from(&Idle));
-    machine.pop_state(&mut guard, &mut 0.0);
-    let data = |machine: &StateMachine<Guard>| machine.current().unwrap().downcast_ref::<Patrol>().unwrap().clone();
-    assert_eq!(data(&loaded), data(&machine));
-    assert!(loaded.current().unwrap().is_owned());
+    assert_eq!(loaded.current(), Some(&previous));
+    assert_eq!(previous.downcast_ref(), Some(&Patrol::to(3)));
+    assert!(previous.is_owned());
 }
 
 #[test]
