@@ -141,10 +141,14 @@ fn owners_that_entered_at_zero_have_been_there_as_long_by_another_clock() {
     let entered = batch.spawn(Guard::default(), &Combat, &mut 0.0);
     let placed = batch.insert(Guard::default(), &Idle);
     let saved = batch.save(&book(), 8.0).unwrap().map_owners(Guard::clone);
-    let loaded = Batch::load(saved, &book(), 3.0).unwrap();
+    let mut loaded = Batch::load(saved, &book(), 3.0).unwrap();
     assert_eq!(loaded.time_in(entered, &Combat, &3.0), Some(8.0));
     assert_eq!(loaded.time_in_state(entered, &3.0), Some(8.0));
     assert_eq!(loaded.time_in_state(placed, &3.0), Some(3.0));
+    let late = loaded.insert(Guard::default(), &Idle);
+    loaded.change_state(placed, &Idle, &mut 3.0);
+    loaded.change_state(late, &Idle, &mut 3.5);
+    assert_eq!([placed, late].map(|key| loaded.time_in_state(key, &4.0)), [Some(1.0), Some(0.5)]);
 }
 
 #[test]
