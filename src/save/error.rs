@@ -60,7 +60,7 @@ pub enum SaveError {
     /// A timer is to send a message, and the book does not know how to save one.
     NoMessages,
     /// The data of an owned state cannot be written.
-    State {
+    OwnedState {
         /// The name of its type.
         name: String,
         /// Why not.
@@ -100,7 +100,7 @@ impl fmt::Display for SaveError {
                 write!(f, "the book does not know {}: add each by `StateBook::with` or `with_owned`", Names(names))
             }
             Self::NoMessages => f.write_str(NO_MESSAGES),
-            Self::State { name, why } => write!(f, "the owned state `{name}` cannot be written: {why}"),
+            Self::OwnedState { name, why } => write!(f, "the owned state `{name}` cannot be written: {why}"),
             Self::Message { why } => write!(f, "the message of a timer cannot be written: {why}"),
             Self::Member { member, why } => write!(f, "the owner of member {member} cannot be written: {why}"),
             Self::Acting { member } => write!(f, "member {member} is acting: save between two turns"),
@@ -151,7 +151,7 @@ pub enum LoadError {
     /// A timer is to send a message, and the book does not know how to load one.
     NoMessages,
     /// The data of an owned state cannot be read.
-    State {
+    OwnedState {
         /// The name of its type.
         name: String,
         /// Why not.
@@ -213,7 +213,7 @@ impl fmt::Display for LoadError {
                 Names(names)
             ),
             Self::NoMessages => f.write_str(NO_MESSAGES),
-            Self::State { name, why } => write!(f, "the data of an owned state `{name}` cannot be read: {why}"),
+            Self::OwnedState { name, why } => write!(f, "the data of an owned state `{name}` cannot be read: {why}"),
             Self::Message { why } => write!(f, "the message of a timer cannot be read: {why}"),
             Self::Member { member, why } => write!(f, "the owner of member {member} cannot be read: {why}"),
             Self::UnknownMember { name } => {

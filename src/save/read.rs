@@ -111,7 +111,8 @@ impl<'b, T: Owner> Reader<'b, T> {
                 let name = self.name(*number)?;
                 match self.book.owned_type(name) {
                     Some(owned) => {
-                        let state = (owned.read)(data).map_err(|why| LoadError::State { name: name.into(), why })?;
+                        let state =
+                            (owned.read)(data).map_err(|why| LoadError::OwnedState { name: name.into(), why })?;
                         return Ok(Found { state, how: How::Named });
                     }
                     None => name.into(),

@@ -74,7 +74,7 @@ impl<'b, T: Owner> Writer<'b, T> {
                 self.add(SavedState::Owned { name, data })
             }
             Err(why) => {
-                self.failed.get_or_insert(SaveError::State { name: name.to_owned(), why });
+                self.failed.get_or_insert(SaveError::OwnedState { name: name.to_owned(), why });
                 0
             }
         }

@@ -1,6 +1,8 @@
 //! Files that are anything but right: they are refused with what is wrong and where, or they work. Nothing panics, and nothing
 //! takes more memory than there was to read.
 
+use std::sync::LazyLock;
+
 use allocation_counter::measure;
 use demeanor::save::{SavedKey, SavedThen, Seconds};
 use demeanor::{Batch, LoadError, SavedBatch, SavedMachine, StateMachine};
@@ -10,12 +12,17 @@ use serde_json::Value;
 
 use crate::barracks::{Combat, Flee, Guard, Idle, Told, batch, book, machines};
 
+static SAVED: LazyLock<(SavedBatch<Guard>, Vec<SavedMachine>)> = LazyLock::new(|| {
+    let machines = machines().into_iter().map(|(_, machine)| machine.save(&book(), 4.9).unwrap());
+    (batch().0.save(&book(), 4.9).unwrap().map_owners(Guard::clone), machines.collect())
+});
+
 fn saved_batch() -> SavedBatch<Guard> {
-    batch().0.save(&book(), 4.9).unwrap().map_owners(Guard::clone)
+    SAVED.0.clone()
 }
 
 fn saved_machine(nth: usize) -> SavedMachine {
-    machines()[nth].1.save(&book(), 4.9).unwrap()
+    SAVED.1[nth].clone()
 }
 
 /// Loads a batch and, if that works, does with it what a game does.
