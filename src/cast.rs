@@ -10,6 +10,8 @@ mod member;
 mod members;
 mod put_off;
 mod rejoin;
+#[cfg(feature = "serde")]
+mod save;
 mod slot;
 mod turn;
 mod unavailable;

@@ -389,12 +389,12 @@
 //! | `script` | conditions and behaviors of such a file, written in Rhai |
 //! | `watch` | `definition::Watch`, which reloads such a file when it is saved |
 //! | `mock` | `mock::MockState`, a state whose calls a test expects |
-//! | `serde` | `Serialize` and `Deserialize` for [`GameTime`], [`Telegram`] and a batch's keys |
+//! | `serde` | module `save`: machines, casts and batches saved and loaded; `Serialize` and `Deserialize` for [`GameTime`], [`Telegram`], [`Dispatcher`] and a batch's keys |
 //!
 //! # Further reading
 //!
 //! In the repository and in the package: `docs/semantics.md` (what happens in which order, and the tests for each rule),
-//! `docs/porting.md` (from C# and C++), `docs/definitions.md` (machines from files) and `docs/testing.md` (states and
+//! `docs/porting.md` (from C# and C++), `docs/definitions.md` (machines from files), `docs/saving.md` (saved games) and `docs/testing.md` (states and
 //! machines in tests).
 #![cfg_attr(not(feature = "std"), no_std)]
 
@@ -415,6 +415,8 @@ mod message;
 pub mod mock;
 mod owner;
 mod requests;
+#[cfg(feature = "serde")]
+pub mod save;
 mod seat;
 mod single;
 mod slice;
@@ -436,6 +438,10 @@ pub use machine::StateMachine;
 pub use machine_mut::MachineMut;
 pub use message::{Dispatcher, Telegram};
 pub use owner::Owner;
+#[cfg(all(feature = "serde", feature = "std"))]
+pub use save::SavedBatch;
+#[cfg(feature = "serde")]
+pub use save::{CastBook, LoadError, Missing, SaveError, SavedAgent, SavedCast, SavedMachine, StateBook};
 pub use slice::FsmSlice;
 pub use state::{IntoState, State, StateRef};
 pub use step::Step;
@@ -457,6 +463,10 @@ mod pages {
     #[cfg(feature = "std")]
     #[doc = include_str!("../docs/waiting.md")]
     mod waiting {}
+
+    #[cfg(all(feature = "serde", feature = "std"))]
+    #[doc = include_str!("../docs/saving.md")]
+    mod saving {}
 
     #[cfg(feature = "mock")]
     #[doc = include_str!("../docs/testing.md")]

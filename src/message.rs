@@ -202,6 +202,12 @@ impl<K, M> Dispatcher<K, M> {
         Some(telegram)
     }
 
+    /// Within how many seconds it merges, if it does.
+    #[cfg(feature = "serde")]
+    pub(crate) fn merging_window(&self) -> Option<f64> {
+        self.merging.as_ref().map(Merging::window)
+    }
+
     /// Returns when the next telegram is due, in seconds.
     #[must_use]
     pub fn next_due(&self) -> Option<f64> {

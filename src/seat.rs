@@ -403,7 +403,7 @@ impl<T: Owner> Seat<T> {
 }
 
 /// The most composites that a machine remembers (rule 16).
-const MOST_REMEMBERED: usize = 64;
+pub(crate) const MOST_REMEMBERED: usize = 64;
 
 fn time_or_zero(at: f64) -> f64 {
     if at.is_nan() { 0.0 } else { at }

@@ -27,7 +27,7 @@ use crate::waiting::{After, NextWake, Scope, Then, Timer};
 const MOST_CHANGES: u32 = 64;
 
 /// The deepest that states can be pushed over each other (rule 15).
-const MOST_PUSHED: usize = 64;
+pub(crate) const MOST_PUSHED: usize = 64;
 
 /// Why nothing can be asked for in `exit` (rule 12).
 pub(crate) const BEING_LEFT: &str = "the state is being left";
@@ -320,14 +320,43 @@ impl<T: Owner> Single<'_, T> {
         }
         match descent(&current) {
             Ok(path) => {
-                self.is_touched = true;
-                self.seat.replace(0, path[0].clone(), now::<T>(cx));
-                self.show(cx);
-                self.enter_all(&path, Cause::Change, owner, cx);
+                self.enter_from_nowhere(&path, owner, cx);
                 self.settle(owner, cx);
                 self.fall_asleep(owner, cx);
             }
             Err(misuse) => self.refused(&"start", owner, &misuse),
+        }
+    }
+
+    /// Enters a path that no change leads to.
+    fn enter_from_nowhere(&mut self, path: &[StateRef<T>], owner: &mut T, cx: &mut T::Context<'_>) {
+        self.is_touched = true;
+        self.seat.replace(0, path[0].clone(), now::<T>(cx));
+        self.show(cx);
+        self.enter_all(path, Cause::Change, owner, cx);
+    }
+
+    /// Enters the current state unless it has been entered, as a start does (rule 27).
+    #[cfg(feature = "serde")]
+    fn enter_in_place(&mut self, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        let current = self.seat.current.clone();
+        if current.is_none() || self.seat.is_entered() {
+            return true;
+        }
+        match descent(&current) {
+            Ok(path) => {
+                // For whoever notes what a tick has led to, it is a change.
+                self.count += 1;
+                self.made += 1;
+                self.kept = 0;
+                self.seat.note_change(0);
+                self.enter_from_nowhere(&path, owner, cx);
+                true
+            }
+            Err(misuse) => {
+                self.refused(&"start", owner, &misuse);
+                false
+            }
         }
     }
 
@@ -471,6 +500,8 @@ impl<T: Owner> Single<'_, T> {
                 self.seat.rare_mut().waiting.note_turn(timer.scope);
                 true
             }
+            #[cfg(feature = "serde")]
+            Then::Enter => self.enter_in_place(owner, cx),
             Then::Change(to) => self.execute(&Request::change(to.clone()), owner, cx),
             Then::Send(message) => {
                 message.downcast_ref().is_some_and(|message| self.offer_to_oneself(message, owner, cx))

@@ -70,6 +70,10 @@ pub(crate) enum Then<T: Owner> {
     /// The turn of a state that is not tried in each tick.
     #[cfg(feature = "definition")]
     Turn,
+    /// Entering the current state, unless it has been: it was put in the place of one that a saved game names and the program
+    /// does not have.
+    #[cfg(feature = "serde")]
+    Enter,
 }
 
 impl<T: Owner> Then<T> {
@@ -82,6 +86,8 @@ impl<T: Owner> Then<T> {
             Self::Send(_) => true,
             #[cfg(feature = "definition")]
             Self::Turn => false,
+            #[cfg(feature = "serde")]
+            Self::Enter => false,
         }
     }
 }
@@ -99,6 +105,8 @@ impl<T: Owner> fmt::Display for Then<T> {
             Self::Send(_) => f.write_str("message to oneself"),
             #[cfg(feature = "definition")]
             Self::Turn => f.write_str("turn"),
+            #[cfg(feature = "serde")]
+            Self::Enter => f.write_str("enter"),
         }
     }
 }
@@ -110,6 +118,8 @@ impl<T: Owner> Clone for Then<T> {
             Self::Send(message) => Self::Send(message.clone()),
             #[cfg(feature = "definition")]
             Self::Turn => Self::Turn,
+            #[cfg(feature = "serde")]
+            Self::Enter => Self::Enter,
         }
     }
 }

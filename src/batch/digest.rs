@@ -159,6 +159,8 @@ impl DigestHasher {
                 Then::Send(_) => self.write_text("message"),
                 #[cfg(feature = "definition")]
                 Then::Turn => self.write_text("turn"),
+                #[cfg(feature = "serde")]
+                Then::Enter => self.write_text("enter"),
             }
         }
     }

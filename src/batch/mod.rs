@@ -22,6 +22,8 @@ mod pass;
 mod place;
 mod queries;
 mod rows;
+#[cfg(feature = "serde")]
+pub(crate) mod save;
 mod slots;
 mod states;
 mod store;

@@ -306,7 +306,7 @@ impl<T: Owner> Store<T> {
     }
 
     /// The tag of an owner in a bucket of owned states, whose seat keeps all else.
-    fn owned_tag(&mut self, key: Key, seat: &Seat<T>) -> Tag {
+    pub(super) fn owned_tag(&mut self, key: Key, seat: &Seat<T>) -> Tag {
         let mut tag = Tag::new(key, None, false);
         let waiting = seat.rare.as_ref().map(|rare| &rare.waiting);
         tag.set_has_timers(self.timers.file_look(key, waiting, &mut self.discarded));
@@ -314,7 +314,7 @@ impl<T: Owner> Store<T> {
     }
 
     /// Takes what an owner waits for off its seat. Returns whether there is anything that comes by itself.
-    fn file_timers(&mut self, key: Key, seat: &mut Seat<T>, panic: &mut FirstPanic) -> bool {
+    pub(super) fn file_timers(&mut self, key: Key, seat: &mut Seat<T>, panic: &mut FirstPanic) -> bool {
         let Some(rare) = seat.rare.as_mut().filter(|rare| rare.waiting.is_waiting()) else {
             self.timers.forget(key, &mut self.discarded);
             return false;
@@ -335,7 +335,7 @@ impl<T: Owner> Store<T> {
     }
 
     /// Keeps what is left of a seat and has no column.
-    fn keep_extra(&mut self, key: Key, seat: &mut Seat<T>) {
+    pub(super) fn keep_extra(&mut self, key: Key, seat: &mut Seat<T>) {
         let keeps_rare = seat.rare.as_ref().is_some_and(|rare| rare.is_memorable());
         let Self { extras, discarded, .. } = self;
         if seat.previous.is_none() && !keeps_rare {
@@ -359,7 +359,7 @@ impl<T: Owner> Store<T> {
 
     /// Adds a row to a bucket, or to its arrivals, and takes all that it needs off the seat.
     #[inline]
-    fn push_row(
+    pub(super) fn push_row(
         &mut self,
         among_arrivals: bool,
         owner: T,

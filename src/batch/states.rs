@@ -1,5 +1,8 @@
 //! The states that a batch knows, each by a number: that of its bucket.
 
+#[cfg(feature = "serde")]
+mod restore;
+
 use std::any::TypeId;
 use std::collections::HashMap;
 

@@ -20,6 +20,17 @@ impl Unused {
         Self { candidates: Vec::new(), marks: Vec::new(), credit: 0 }
     }
 
+    /// As it was when it was saved.
+    #[cfg(feature = "serde")]
+    pub(super) fn restored(candidates: Vec<u32>, credit: usize) -> Self {
+        Self { candidates, marks: Vec::new(), credit }
+    }
+
+    #[cfg(feature = "serde")]
+    pub(super) fn credit(&self) -> usize {
+        self.credit
+    }
+
     pub(super) fn add(&mut self, bucket: u32) {
         self.candidates.push(bucket);
         self.credit += ROWS_PER_STATE;

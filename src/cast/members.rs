@@ -67,6 +67,13 @@ impl<K, M, C> Members<K, M, C> {
         self
     }
 
+    /// Sets the clock.
+    #[cfg(feature = "serde")]
+    pub(super) fn with_time(mut self, time: GameTime) -> Self {
+        self.time = time;
+        self
+    }
+
     /// Returns the queue of delayed telegrams.
     #[must_use]
     pub fn dispatcher(&self) -> &Dispatcher<K, M> {

@@ -47,6 +47,7 @@ mod outline;
 mod problem;
 mod record;
 mod rest;
+mod saved;
 #[cfg(feature = "script")]
 mod script;
 mod source;
@@ -71,6 +72,7 @@ pub use graph::DefinedState;
 pub use load_error::LoadError;
 pub use outline::{ExitOutline, Outline, StateId, StateOutline, Unchecked};
 pub use problem::{Problem, Problems};
+pub(crate) use saved::digest;
 pub use vocabulary::Vocabulary;
 #[cfg(feature = "watch")]
 pub use watch::Watch;

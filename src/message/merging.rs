@@ -54,6 +54,12 @@ impl<K, M> Merging<K, M> {
         (self.add)(self, when, telegram, queue)
     }
 
+    /// In seconds.
+    #[cfg(feature = "serde")]
+    pub(super) fn window(&self) -> f64 {
+        self.window
+    }
+
     /// A telegram has left the queue.
     pub(super) fn remove(&mut self, when: When, telegram: &Telegram<K, M>) {
         (self.remove)(self, when, telegram);

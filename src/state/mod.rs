@@ -13,7 +13,7 @@ pub(crate) use self::bulk::Bulk;
 #[cfg(feature = "std")]
 pub(crate) use self::bulk::Mover;
 pub(crate) use self::name::short_name;
-#[cfg(feature = "std")]
+#[cfg(any(feature = "std", feature = "serde"))]
 pub(crate) use self::reference::Identity;
 #[cfg(feature = "definition")]
 pub(crate) use self::reference::WeakStateRef;

@@ -213,7 +213,7 @@ impl<T: Owner> StateRef<T> {
 ///
 /// The type, and the address unless the type has no size. A vtable's address is no part of it: one type has several, in
 /// several modules.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Identity {
     pub(crate) type_id: TypeId,
     address: usize,

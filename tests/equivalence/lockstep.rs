@@ -44,6 +44,9 @@ pub(crate) struct Run {
 
 struct Stage<'s> {
     script: &'s Script,
+    /// How states are saved, in a run that saves.
+    #[cfg(feature = "serde")]
+    book: Option<demeanor::StateBook<Puppet>>,
     forms: &'static Forms,
     way: Way,
     batch: Batch<Puppet>,
@@ -74,9 +77,22 @@ struct Panicked;
 
 /// Runs the script in one way. Panics where batch and twins part.
 pub(crate) fn run(script: &Script, way: Way) -> Run {
+    act(script, way, false)
+}
+
+/// Likewise, and saves and loads where the script says so.
+#[cfg(feature = "serde")]
+pub(crate) fn run_saving(script: &Script, way: Way) -> Run {
+    act(script, way, true)
+}
+
+#[cfg_attr(not(feature = "serde"), expect(unused_variables, reason = "nothing can be saved"))]
+fn act(script: &Script, way: Way, saves: bool) -> Run {
     let forms = Forms::of(&script.program, &script.passive, &script.orders);
     let mut stage = Stage {
         script,
+        #[cfg(feature = "serde")]
+        book: saves.then(|| crate::saving::book(forms)),
         forms,
         way,
         batch: Batch::new(),
@@ -154,6 +170,16 @@ impl Stage<'_> {
             Deed::Clone => {
                 self.former.clone_from(&self.batch);
                 std::mem::swap(&mut self.former, &mut self.batch);
+            }
+            Deed::Save =>
+            {
+                #[cfg(feature = "serde")]
+                if let Some(book) = &self.book {
+                    crate::saving::save_and_load(&mut self.batch, book, self.forms, self.now);
+                    for twin in self.places.iter_mut().filter_map(Place::alone) {
+                        crate::saving::save_and_load_machine(&mut twin.machine, book, self.forms, self.now);
+                    }
+                }
             }
             Deed::To(number, act) => {
                 if let Some(number) = number.checked_rem(self.places.len()) {

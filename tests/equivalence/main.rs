@@ -8,6 +8,7 @@
 //! - `puppet`: the owners, and the states that do what the table says.
 //! - `lockstep`: batch and machines side by side.
 //! - `polling`: a machine that waits beside one that polls.
+//! - `saving`: a batch that is saved and loaded now and then beside machines that are not.
 //!
 //! `EQUIVALENCE_CASES=20000 cargo test --release --all-features --test equivalence -- --ignored` looks further than the usual
 //! run: so many scripts of few owners, and a fiftieth of that of many.
@@ -19,6 +20,8 @@ mod polling;
 #[path = "../model/program.rs"]
 mod program;
 mod puppet;
+#[cfg(feature = "serde")]
+mod saving;
 mod script;
 
 use std::cell::Cell;
@@ -71,6 +74,29 @@ fn hold_cases(cases: u32, scripts: impl Strategy<Value = Script>) {
     }
 }
 
+/// Holds a script in which the batch is saved and loaded beside machines that are not; and compares where it keeps whom with
+/// one that is not saved, either.
+#[cfg(feature = "serde")]
+fn hold_saving(script: &Script) {
+    for way in Way::ALL {
+        let (saving, other) = (lockstep::run_saving(script, *way), run(script, *way));
+        assert!(saving.layouts == other.layouts, "{way:?}: the order is the same as without saving");
+    }
+}
+
+#[cfg(feature = "serde")]
+fn hold_saving_cases(cases: u32, scripts: impl Strategy<Value = Script>) {
+    let config =
+        ProptestConfig { cases, failure_persistence: None, max_shrink_iters: 2000, ..ProptestConfig::default() };
+    let outcome = TestRunner::new(config).run(&scripts, |script| {
+        hold_saving(&script);
+        Ok(())
+    });
+    if let Err(error) = outcome {
+        panic!("{error}");
+    }
+}
+
 /// Compares so many scripts on a machine that waits and on one that polls.
 fn poll_cases(cases: u32, scripts: impl Strategy<Value = Script>) {
     let seen = Cell::new(polling::Seen::default());
@@ -115,6 +141,15 @@ fn owners_of_many_chunks_fare_in_a_batch_as_on_machines_of_their_own() {
     hold_cases(ProptestConfig::default().cases.div_ceil(80), crowded());
 }
 
+/// Rule 27.
+#[cfg(feature = "serde")]
+#[test]
+fn a_batch_that_is_saved_and_loaded_goes_on_as_if_it_had_not_been() {
+    hold_saving_cases(ProptestConfig::default().cases / 8, intricate());
+    hold_saving_cases(ProptestConfig::default().cases / 8, plain());
+    hold_saving_cases(ProptestConfig::default().cases.div_ceil(240), crowded());
+}
+
 /// Rules 25 and 26.
 #[test]
 fn an_owner_that_waits_fares_as_one_that_polls() {
@@ -127,6 +162,15 @@ fn an_owner_that_waits_fares_as_one_that_polls() {
 fn a_long_run_of_owners_that_poll() {
     poll_cases(long_run() * 20, intricate());
     poll_cases(long_run() * 20, plain());
+}
+
+#[cfg(feature = "serde")]
+#[test]
+#[ignore = "takes minutes"]
+fn a_long_run_of_saving() {
+    hold_saving_cases(long_run(), intricate());
+    hold_saving_cases(long_run(), plain());
+    hold_saving_cases(long_run().div_ceil(50), crowded());
 }
 
 #[test]

@@ -31,6 +31,7 @@ pub(crate) struct Puppet {
 
 /// Who has sent a message.
 #[derive(Clone, Copy)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) enum Origin {
     Game,
     Own,
@@ -303,9 +304,9 @@ pub(crate) const EXPECTED: &str = "told to panic";
 /// A state. The kinds are types of their own: 0 and 1 are singletons and shared, 2 and 3 are owned.
 #[derive(Clone)]
 pub(crate) struct Node<const KIND: u8> {
-    id: Id,
-    edits: u8,
-    forms: &'static Forms,
+    pub(crate) id: Id,
+    pub(crate) edits: u8,
+    pub(crate) forms: &'static Forms,
 }
 
 impl<const KIND: u8> Node<KIND> {
@@ -365,6 +366,12 @@ impl Forms {
 
     fn form(&self, id: Id) -> &Form {
         &self.0.get().expect("set at once")[usize::from(id)]
+    }
+
+    /// The one object of a state, even of one that is made anew.
+    #[cfg(feature = "serde")]
+    pub(crate) fn fixed(&self, id: Id) -> StateRef<Puppet> {
+        self.form(id).reference.clone()
     }
 
     pub(crate) fn reference(&'static self, id: Id) -> StateRef<Puppet> {

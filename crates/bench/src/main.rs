@@ -7,6 +7,7 @@
 //! cargo run --release -p bench -- corners --owners 2000,20000 --only refuses
 //! cargo run --release -p bench -- waiting --owners 1000000
 //! cargo run --release -p bench -- cast
+//! cargo run --release -p bench -- save
 //! cargo run --release -p bench -- threads --owners 1000000 --churn 1,100 --only light
 //! ```
 //!
@@ -18,6 +19,7 @@
 //! | `corners` | what a batch cannot do in its usual way, beside one machine per owner (`corners/`) |
 //! | `waiting` | owners most of whom sleep, each until a time of its own (`waiting/`) |
 //! | `cast` | members that send each other telegrams, beside agents in a `Vec` (`casts/`) |
+//! | `save` | a batch written and read, beside its owners alone in a `Vec` (`saving.rs`) |
 //! | `threads` | a batch on one thread and on all, and the serial share of its ticks (`threads/serial.rs`) |
 //!
 //! All contenders of a table or row do the same work (`workload.rs`), in interleaved rounds (`runner.rs`), and must come to
@@ -39,6 +41,7 @@ mod contenders;
 mod corners;
 mod options;
 mod runner;
+mod saving;
 mod table;
 mod threads;
 mod waiting;
@@ -65,6 +68,7 @@ fn main() -> ExitCode {
         Tables::Threads => threads(&options),
         Tables::Waiting => waiting(&options),
         Tables::Cast => casts(&options),
+        Tables::Save => save(&options),
     };
     if let Err(why) = tables {
         eprintln!("{why}");
@@ -156,6 +160,15 @@ fn casts(options: &Options) -> Result<(), String> {
     let table = casts::table(options.rounds.into(), |name| options.is_wanted(name))?;
     println!("\nTimes are nanoseconds per callback, or per telegram; the ratio is the median of the rounds' ratios.");
     println!("{table}");
+    Ok(())
+}
+
+fn save(options: &Options) -> Result<(), String> {
+    for &owners in options.owners() {
+        let (owners, rounds) = (owners as usize, options.rounds_for(owners as usize));
+        println!("\n{owners} owners of 64 bytes, postcard, {rounds} rounds: milliseconds for all of them, medians.");
+        println!("{}", saving::table(owners, rounds, |name| options.is_wanted(name))?);
+    }
     Ok(())
 }
 

@@ -12,7 +12,7 @@ pub(crate) struct Options {
     #[arg(value_enum, default_value_t = Tables::Machines)]
     pub(crate) table: Tables,
     /// How many owners. By default 10000,1000000; definitions also 100000; corners 2000,20000,1000000; threads 100000,1000000;
-    /// waiting 1000000.
+    /// waiting and save 1000000.
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
     owners: Vec<u32>,
     /// How many of them change state in a tick, in percent. By default 1; threads 1,10,100. Corners have shares of their own.
@@ -46,6 +46,8 @@ pub(crate) enum Tables {
     /// A batch on one thread and on all, by the shape of its buckets; how much of a tick runs on one thread only, and how much
     /// faster that lets 8, 16 and 64 cores be.
     Threads,
+    /// A batch written and read as postcard, beside its owners alone in a `Vec`.
+    Save,
     /// Members of a cast that are updated and send each other telegrams, beside agents in a `Vec`.
     Cast,
 }
@@ -87,7 +89,7 @@ impl Tables {
             Self::Machines | Self::Batch => &[10_000, 1_000_000],
             Self::Corners => &[2_000, 20_000, 1_000_000],
             Self::Threads => &[100_000, 1_000_000],
-            Self::Waiting => &[1_000_000],
+            Self::Waiting | Self::Save => &[1_000_000],
             Self::Cast => &[],
         }
     }

@@ -4,7 +4,7 @@
 //! the compiler would refuse with error E0152.
 #![no_std]
 
-use demeanor::{Fsm, Owner, State, StateMachine};
+use demeanor::{Fsm, Owner, State, StateBook, StateMachine};
 
 struct Lamp {
     brightness: u8,
@@ -36,6 +36,15 @@ pub fn turn_on() -> u8 {
     let mut lamp = Lamp { brightness: 0 };
     StateMachine::new(&Off).update(&mut lamp, &mut ());
     lamp.brightness
+}
+
+/// Saves and loads a lamp's machine; returns whether it is in the same state.
+#[must_use]
+pub fn save() -> bool {
+    let book = StateBook::<Lamp>::new().with(&Off).with(&On);
+    let machine = StateMachine::new(&On);
+    let loaded = machine.save(&book, 0.0).ok().and_then(|saved| book.load(saved, 0.0).ok());
+    loaded.is_some_and(|loaded| loaded.is_in_state(&On))
 }
 
 #[panic_handler]

@@ -1,0 +1,69 @@
+//! Whether columns and numbers that were saved belong together.
+
+use std::mem;
+
+use super::data::{SavedBucket, SavedRow};
+use crate::batch::states::NOWHERE;
+use crate::save::{LoadError, time};
+
+/// Whether the columns of a bucket belong together, and all times in them are numbers.
+pub(super) fn check<O>(bucket: &SavedBucket<O>, has_clock: bool) -> Result<(), LoadError> {
+    let rows = bucket.owners.len();
+    let (of_states, of_owned) = if bucket.is_of_owned { (0, rows) } else { (rows, 0) };
+    let depth = bucket.ancestors.len();
+    let times = if has_clock { of_states } else { 0 };
+    let columns = [
+        ("indices", bucket.indices.len(), rows),
+        ("versions", bucket.versions.len(), rows),
+        ("previous", bucket.previous.len(), of_states),
+        ("is_entered", bucket.is_entered.len(), of_states),
+        ("entered_at", bucket.entered_at.len(), times),
+        ("ancestors_entered_at", bucket.ancestors_entered_at.len(), times.saturating_mul(depth)),
+        ("seats", bucket.seats.len(), of_owned),
+    ];
+    if let Some((name, len, expected)) = columns.into_iter().find(|(_, len, expected)| len != expected) {
+        return Err(LoadError::damaged(name, format_args!("the column has {len} rows, not {expected}")));
+    }
+    if bucket.asleep as usize > rows {
+        return Err(LoadError::damaged("asleep", format_args!("there are {} of {rows}", bucket.asleep)));
+    }
+    // As deep as states can be nested.
+    if depth > 64 {
+        return Err(LoadError::damaged("ancestors", "there are more than 64"));
+    }
+    let mut times = bucket.entered_at.iter().chain(&bucket.ancestors_entered_at);
+    times.try_for_each(|at| time(*at, "entered_at").map(|_| ()))
+}
+
+/// Whether rows that have more are some of the bucket's, in their order.
+pub(super) fn check_rows(rows: &[SavedRow], count: usize) -> Result<(), LoadError> {
+    let is_ascending = rows.windows(2).all(|pair| pair[0].row < pair[1].row);
+    match rows.last() {
+        Some(last) if !is_ascending || last.row as usize >= count => {
+            Err(LoadError::damaged("rows", "they are not some of the bucket's, in their order"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether each number is in the order once, but for those that are free.
+pub(super) fn check_numbers<O>(buckets: &[SavedBucket<O>], order: &[u32], free: &[u32]) -> Result<(), LoadError> {
+    let mut seen = vec![false; buckets.len()];
+    for (of, numbers) in [("order", order), ("free", free)] {
+        for &number in numbers {
+            let bucket = buckets.get(number as usize).ok_or_else(|| no_bucket(number).within(of))?;
+            let is_free = number != NOWHERE && bucket.state == 0;
+            if mem::replace(&mut seen[number as usize], true) || is_free != (of == "free") {
+                return Err(LoadError::damaged(of, format_args!("bucket {number} cannot be in it, or is in it twice")));
+            }
+        }
+    }
+    match seen.iter().position(|is_seen| !is_seen) {
+        Some(number) => Err(LoadError::damaged("order", format_args!("bucket {number} is missing"))),
+        None => Ok(()),
+    }
+}
+
+pub(super) fn no_bucket(number: u32) -> LoadError {
+    LoadError::damaged("previous", format_args!("bucket {number} cannot be there"))
+}

@@ -1,0 +1,415 @@
+//! From columns of plain data to a batch. Nothing that is read is trusted.
+//!
+//! Buckets whose states are what they were are taken over as columns. The owners of the others, whose states are gone, or have
+//! other states around them, are inserted one by one.
+
+use std::mem;
+
+use super::check::{check, check_numbers, check_rows, no_bucket};
+use super::data::{BatchContent, SavedBatch, SavedBucket, SavedKey, SavedRow};
+use super::keys::Versions;
+use crate::batch::columns::{Columns, Tag};
+use crate::batch::panics::FirstPanic;
+use crate::batch::place::Place;
+use crate::batch::rows::Extra;
+use crate::batch::states::{MOST_STATES, NOWHERE, States};
+use crate::batch::store::Store;
+use crate::batch::timers::MOST_NUMBERS;
+use crate::batch::unused::Unused;
+use crate::batch::{Batch, Key};
+use crate::owner::Owner;
+use crate::save::{Depths, How, LoadError, Reader, SavedMore, SavedSeat, Seconds, StateBook, time};
+use crate::seat::Seat;
+use crate::state::{Identity, StateRef};
+use crate::waiting::Then;
+
+impl<T: Owner> Batch<T> {
+    /// Loads a batch that was saved, without any callback: it goes on as if it had not been. The same keys reach the same
+    /// owners, later owners get the same keys, and the order of rule 19 is the same. Its global is to be set again.
+    ///
+    /// `now` is what its clock shows, in seconds; where there is no clock, 0. Times and timers are as far from it as they were
+    /// from the clock when the batch was saved. If that showed the same, they are the same to the bit.
+    ///
+    /// # Errors
+    ///
+    /// As for [`StateBook::load`].
+    ///
+    /// # Panics
+    ///
+    /// When a state's [`parent`](crate::State::parent), or what else is constant of it, panics.
+    pub fn load(saved: SavedBatch<T>, book: &StateBook<T>, now: f64) -> Result<Self, LoadError> {
+        let mut content = saved.known()?;
+        let states = mem::take(&mut content.states);
+        let reader = Reader::new(book, states, content.clock, content.definitions, now)?;
+        let store = Loading::new(reader, &content)?.load(content)?;
+        Ok(Self::of(store))
+    }
+}
+
+/// What becomes of a bucket that was saved.
+enum Role<T: Owner> {
+    /// Its number stands for the same state.
+    Same(StateRef<T>),
+    /// Its number stands for the same type of owned states.
+    Type,
+    /// Its owners are inserted one by one. The state that is found instead.
+    Other(StateRef<T>),
+    /// It is no bucket.
+    Free,
+}
+
+struct Loading<'b, T: Owner> {
+    reader: Reader<'b, T>,
+    store: Store<T>,
+    roles: Vec<Role<T>>,
+    versions: Versions,
+    /// Owners that are inserted one by one, at the end.
+    others: Vec<(T, Key, Seat<T>)>,
+    has_clock: bool,
+    /// How many timers are kept apart, of which there is a limit.
+    kept: usize,
+    panic: FirstPanic,
+}
+
+impl<'b, T: Owner> Loading<'b, T> {
+    fn new(reader: Reader<'b, T>, content: &BatchContent<T>) -> Result<Self, LoadError> {
+        let mut count = content.next_keys.len();
+        for (number, bucket) in content.buckets.iter().enumerate() {
+            check(bucket, content.has_clock).map_err(|error| error.within(format_args!("bucket {number}")))?;
+            count += bucket.owners.len();
+        }
+        let numbers = content.buckets.len();
+        if numbers == 0 || numbers >= MOST_STATES as usize {
+            return Err(LoadError::damaged("buckets", format_args!("there are {numbers}")));
+        }
+        // A state that was entered at 0 was so long ago, if the clock shows something else now.
+        let has_clock = content.has_clock || reader.clock.at(0.0) != 0.0;
+        Ok(Self {
+            reader,
+            store: Store::with_capacity(0),
+            roles: Vec::new(),
+            versions: Versions::new(count)?,
+            others: Vec::new(),
+            has_clock,
+            kept: 0,
+            panic: FirstPanic::new(),
+        })
+    }
+
+    fn load(mut self, content: BatchContent<T>) -> Result<Store<T>, LoadError> {
+        self.load_states(&content)?;
+        // More than there are owners is as good as any number.
+        let unused_credit = u32::try_from(content.unused_credit).unwrap_or(u32::MAX) as usize;
+        self.store.unused = Unused::restored(content.unused, unused_credit);
+        self.store.has_clock = self.has_clock;
+        let mut rows = Vec::new();
+        for (number, mut bucket) in (0..).zip(content.buckets) {
+            rows.push(mem::take(&mut bucket.rows));
+            let loaded = match &self.roles[number as usize] {
+                Role::Same(state) => {
+                    let state = state.clone();
+                    self.load_same(number, &state, bucket)
+                }
+                Role::Type => self.load_type(number, bucket),
+                Role::Other(_) | Role::Free => self.load_others(bucket, &rows[number as usize]),
+            };
+            loaded.map_err(|error| error.within(format_args!("bucket {number}")))?;
+        }
+        self.load_keys(&content.next_keys)?;
+        for (number, rows) in (0..).zip(rows) {
+            self.load_rows(number, &rows).map_err(|error| error.within(format_args!("bucket {number}")))?;
+        }
+        // Nobody has a state before all names are known.
+        self.reader.finish()?;
+        for (owner, key, seat) in mem::take(&mut self.others) {
+            self.insert(owner, key, seat);
+        }
+        let Self { mut store, mut panic, .. } = self;
+        store.discarded.drop_all(&mut panic);
+        panic.resume();
+        Ok(store)
+    }
+}
+
+/// States.
+impl<T: Owner> Loading<'_, T> {
+    /// Finds out what each number stands for, and the order of the numbers.
+    fn load_states(&mut self, content: &BatchContent<T>) -> Result<(), LoadError> {
+        let BatchContent { buckets, order, free, unused, .. } = content;
+        check_numbers(buckets, order, free)?;
+        if let Some(number) = unused.iter().find(|number| **number as usize >= buckets.len()) {
+            return Err(LoadError::damaged("unused", format_args!("there is no bucket {number}")));
+        }
+        let mut needed: Vec<_> = buckets.iter().map(|bucket| !bucket.owners.is_empty()).collect();
+        for previous in buckets.iter().flat_map(|bucket| &bucket.previous).filter_map(|number| number.checked_sub(1)) {
+            *needed.get_mut(previous as usize).ok_or_else(|| no_bucket(previous))? = true;
+        }
+        self.store.states = States::restored(buckets.len());
+        self.store.buckets.clear();
+        self.store.arrivals.clear();
+        let mut dropped = Vec::new();
+        for (number, (bucket, is_needed)) in (0..).zip(buckets.iter().zip(needed)) {
+            let role = self.role(number, bucket, is_needed);
+            let role = role.map_err(|error| error.within(format_args!("bucket {number}")))?;
+            let depth = if let Role::Same(_) = role { self.store.states.get(number).ancestors.len() } else { 0 };
+            self.store.buckets.push(Columns::new(depth));
+            self.store.arrivals.push(Columns::new(depth));
+            if matches!(role, Role::Other(_) | Role::Free) && bucket.state != 0 {
+                dropped.push(number);
+            }
+            self.roles.push(role);
+        }
+        let order = order.iter().copied().filter(|number| dropped.binary_search(number).is_err()).collect();
+        dropped.extend(free);
+        self.store.states.set_order(order, dropped);
+        Ok(())
+    }
+
+    fn role(&mut self, number: u32, bucket: &SavedBucket<T>, is_needed: bool) -> Result<Role<T>, LoadError> {
+        if bucket.state == 0 {
+            if number == NOWHERE && !bucket.is_of_owned {
+                return Ok(Role::Same(StateRef::NONE));
+            }
+            if is_needed {
+                return Err(LoadError::damaged("state", "somebody is in it, and it is no state"));
+            }
+            return Ok(Role::Free);
+        }
+        if number == NOWHERE {
+            return Err(LoadError::damaged("state", "it is the bucket of no state"));
+        }
+        if bucket.is_of_owned {
+            let of = self.reader.book.type_of_name(self.reader.name(bucket.state)?);
+            let is_same = of.is_some_and(|of| self.store.states.restore_type(number, of));
+            return Ok(if is_same { Role::Type } else { Role::Other(StateRef::NONE) });
+        }
+        if !is_needed && !self.reader.is_known(bucket.state) {
+            return Ok(Role::Free);
+        }
+        let found = self.reader.state(bucket.state)?;
+        let seat = Seat::new(found.state.clone());
+        let mut before = Vec::new();
+        for ancestor in &bucket.ancestors {
+            before.push(self.reader.ancestor(*ancestor)?);
+        }
+        // Of an ancestor that the book does not know it is not known whether it has stayed the same.
+        let is_same_path = before.len() == seat.ancestors().len()
+            && before.iter().zip(seat.ancestors()).all(|(before, now)| before == now || before.is_none());
+        let is_same = found.how == How::Named
+            && !found.state.is_owned()
+            && is_same_path
+            && self.store.states.restore(number, &found.state, seat.ancestors(), &mut self.panic);
+        Ok(if is_same { Role::Same(found.state) } else { Role::Other(found.state) })
+    }
+}
+
+/// Owners.
+impl<T: Owner> Loading<'_, T> {
+    /// Takes over the owners of a state as columns.
+    fn load_same(&mut self, number: u32, state: &StateRef<T>, bucket: SavedBucket<T>) -> Result<(), LoadError> {
+        let mut columns = Columns::new(bucket.ancestors.len());
+        columns.tags.reserve(bucket.owners.len());
+        let keys = bucket.indices.iter().zip(&bucket.versions);
+        for ((key, previous), is_entered) in keys.zip(&bucket.previous).zip(&bucket.is_entered) {
+            let key = self.versions.take(*key.0, *key.1)?;
+            let previous = self.previous(key, previous.checked_sub(1))?;
+            columns.tags.push(Tag::new(key, previous, *is_entered));
+        }
+        if self.has_clock {
+            let depth = columns.times.depth;
+            let SavedBucket { is_entered, entered_at, ancestors_entered_at, .. } = &bucket;
+            columns.times.current = self.times(entered_at, is_entered, 1);
+            columns.times.ancestors = self.times(ancestors_entered_at, is_entered, depth);
+        }
+        columns.owners = bucket.owners;
+        columns.asleep = bucket.asleep as usize;
+        columns.revision = self.reader.revision(state, bucket.is_outdated);
+        self.store.buckets[number as usize] = columns;
+        Ok(())
+    }
+
+    /// Times, of which each row has as many, by the clock of now. They were 0 if none were kept. The time of a state that has
+    /// not been entered counts from 0 by any clock.
+    fn times(&self, times: &[Seconds], is_entered: &[bool], width: usize) -> Vec<f64> {
+        let clock = self.reader.clock;
+        let at = |row: usize, at: f64| if is_entered[row] { clock.at(at) } else { at };
+        if times.is_empty() {
+            return (0..is_entered.len() * width).map(|nth| at(nth / width, 0.0)).collect();
+        }
+        times.iter().enumerate().map(|(nth, time)| at(nth / width, time.0)).collect()
+    }
+
+    /// The number of a previous state in a row, from that of its bucket when it was saved. If it has none now, or had none, it
+    /// is kept beside the row.
+    fn previous(&mut self, key: Key, number: Option<u32>) -> Result<Option<u32>, LoadError> {
+        let Some(number) = number else { return Ok(None) };
+        match &self.roles[number as usize] {
+            Role::Same(_) => Ok(Some(number)),
+            Role::Other(state) => {
+                self.store.extras.insert(key, Extra { previous: state.clone(), rare: None });
+                Ok(None)
+            }
+            Role::Type | Role::Free => Err(no_bucket(number)),
+        }
+    }
+
+    /// Takes over the owners in owned states of one type.
+    fn load_type(&mut self, number: u32, bucket: SavedBucket<T>) -> Result<(), LoadError> {
+        let of = self.store.states.owned_type(number);
+        let keys = bucket.indices.iter().zip(&bucket.versions);
+        for (row, ((key, mut seat), owner)) in keys.zip(bucket.seats).zip(bucket.owners).enumerate() {
+            let key = self.versions.take(*key.0, *key.1)?;
+            let is_asleep = row < bucket.asleep as usize;
+            seat.is_asleep = is_asleep;
+            let seat = self.seat(&seat, row)?;
+            // Those asleep come first.
+            let is_here = seat.current.is_owned()
+                && Some(Identity::of(&*seat.current).type_id) == of
+                && seat.is_asleep() == is_asleep;
+            if !is_here {
+                self.others.push((owner, key, seat));
+                continue;
+            }
+            let tag = self.store.owned_tag(key, &seat);
+            let columns = &mut self.store.buckets[number as usize];
+            columns.asleep += usize::from(seat.is_asleep());
+            columns.owners.push(owner);
+            columns.tags.push(tag);
+            columns.seats.push(seat);
+        }
+        Ok(())
+    }
+
+    /// Reads owners that are inserted one by one.
+    fn load_others(&mut self, bucket: SavedBucket<T>, rows: &[SavedRow]) -> Result<(), LoadError> {
+        check_rows(rows, bucket.owners.len())?;
+        let depth = bucket.ancestors.len();
+        let mut rows = rows.iter().peekable();
+        for (row, owner) in bucket.owners.into_iter().enumerate() {
+            let key = self.versions.take(bucket.indices[row], bucket.versions[row])?;
+            if let Some(seat) = bucket.seats.get(row) {
+                let seat = self.seat(seat, row)?;
+                self.others.push((owner, key, seat));
+                continue;
+            }
+            let of_row = rows.next_if(|of_row| of_row.row as usize == row);
+            // If no times were kept, all were 0.
+            let time = |times: &[Seconds], nth: usize| times.get(nth).copied().unwrap_or(Seconds(0.0));
+            let is_entered = bucket.is_entered[row];
+            let entered = |at: Seconds| is_entered.then_some(at);
+            let around = bucket.ancestors.iter().enumerate();
+            let saved = SavedSeat {
+                current: bucket.state,
+                previous: of_row.map_or(0, |of_row| of_row.previous),
+                entered_at: entered(time(&bucket.entered_at, row)),
+                ancestors: around
+                    .map(|(nth, state)| (*state, entered(time(&bucket.ancestors_entered_at, row * depth + nth))))
+                    .collect(),
+                is_asleep: row < bucket.asleep as usize,
+                is_outdated: bucket.is_outdated,
+                more: of_row.map(|of_row| of_row.more.clone()).unwrap_or_default(),
+            };
+            let mut seat = self.seat(&saved, row)?;
+            if let Some(number) = bucket.previous[row].checked_sub(1) {
+                seat.previous = match &self.roles[number as usize] {
+                    Role::Same(state) | Role::Other(state) => state.clone(),
+                    Role::Type | Role::Free => return Err(no_bucket(number)),
+                };
+            }
+            self.others.push((owner, key, seat));
+        }
+        Ok(())
+    }
+
+    fn seat(&mut self, saved: &SavedSeat, row: usize) -> Result<Seat<T>, LoadError> {
+        let seat = self.reader.seat(saved).map_err(|error| error.within(format_args!("row {row}")))?;
+        self.count_kept(&seat)?;
+        Ok(seat)
+    }
+
+    /// A batch keeps only so many timers for what has no number.
+    fn count_kept(&mut self, seat: &Seat<T>) -> Result<(), LoadError> {
+        let Some(rare) = &seat.rare else { return Ok(()) };
+        let has_number = |then: &Then<T>| matches!(then, Then::Change(to) if to.as_singleton().is_some());
+        self.kept += rare.waiting.timers.iter().filter(|timer| !has_number(&timer.then)).count();
+        if self.kept >= MOST_NUMBERS as usize {
+            return Err(LoadError::damaged(
+                "timers",
+                "there are too many for messages and states that are no singletons",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Makes the keys, and notes where their owners are.
+    fn load_keys(&mut self, next_keys: &[SavedKey]) -> Result<(), LoadError> {
+        for key in next_keys {
+            self.versions.take(key.index, key.version)?;
+        }
+        self.store.places = mem::take(&mut self.versions).into_places(next_keys)?;
+        for (bucket, columns) in (0..).zip(&self.store.buckets) {
+            for (slot, tag) in columns.tags.iter().enumerate() {
+                self.store.places[tag.key].set(Place::new(bucket, slot));
+            }
+        }
+        Ok(())
+    }
+
+    /// Loads what only some rows of a bucket have that has been taken over.
+    fn load_rows(&mut self, number: u32, rows: &[SavedRow]) -> Result<(), LoadError> {
+        let Role::Same(state) = &self.roles[number as usize] else { return Ok(()) };
+        let columns = &self.store.buckets[number as usize];
+        check_rows(rows, columns.len())?;
+        let state = state.clone();
+        let depths = Depths::unchanged(if state.is_none() { 0 } else { columns.times.depth + 1 });
+        for SavedRow { row, previous, more } in rows {
+            let slot = *row as usize;
+            let mut seat = Seat::empty();
+            let read = self.read_row(&mut seat, more, &depths, *previous);
+            read.map_err(|error| error.within(format_args!("row {row}")))?;
+            self.count_kept(&seat)?;
+            let columns = &self.store.buckets[number as usize];
+            let tag = columns.tags[slot];
+            if let (true, Some(Seconds(at))) = (columns.is_asleep(slot), more.wakes_at) {
+                seat.rare_mut().waiting.sleep_until(self.reader.clock.at(at));
+            }
+            if tag.previous().is_some() {
+                seat.previous = StateRef::NONE;
+            } else if seat.previous.is_none() {
+                // It may be that it has no bucket any more.
+                let kept = self.store.extras.get_mut(tag.key);
+                seat.previous = kept.map_or(StateRef::NONE, |kept| mem::replace(&mut kept.previous, StateRef::NONE));
+            }
+            let has_timers = self.store.file_timers(tag.key, &mut seat, &mut self.panic);
+            self.store.buckets[number as usize].tags[slot].set_has_timers(has_timers);
+            self.store.keep_extra(tag.key, &mut seat);
+        }
+        Ok(())
+    }
+
+    fn read_row(
+        &mut self,
+        seat: &mut Seat<T>,
+        more: &SavedMore,
+        depths: &Depths,
+        previous: u32,
+    ) -> Result<(), LoadError> {
+        seat.previous = self.reader.state(previous)?.state;
+        if let Some(at) = more.wakes_at {
+            time(at, "wakes_at")?;
+        }
+        self.reader.more(more, depths, seat)
+    }
+
+    /// Inserts an owner under its key.
+    fn insert(&mut self, owner: T, key: Key, mut seat: Seat<T>) {
+        let Self { store, panic, .. } = self;
+        let bucket = store.bucket_for(&seat, panic);
+        let slot = store.buckets[bucket as usize].len();
+        store.places[key].set(Place::new(bucket, slot));
+        let is_asleep = seat.is_asleep();
+        store.push_row(false, owner, key, bucket, &mut seat, panic);
+        seat.empty_into(|state| store.discarded.add(state));
+        store.set_asleep(key, is_asleep);
+    }
+}

@@ -1,0 +1,157 @@
+//! From a batch to columns of plain data.
+
+use std::mem;
+
+use super::data::{BatchContent, SavedBatch, SavedBucket, SavedRow};
+use super::keys::next_keys;
+use crate::batch::rows::Rows;
+use crate::batch::states::NOWHERE;
+use crate::batch::store::Store;
+use crate::batch::{Batch, Key};
+use crate::owner::Owner;
+use crate::save::{SaveError, Saved, SavedMore, Seconds, StateBook, Writer, clock};
+use crate::seat::Seat;
+
+impl<T: Owner> Batch<T> {
+    /// Saves the batch, all but its global: owners, keys and all that decides what comes next (rule 27). `now` is what its
+    /// clock shows, in seconds; where there is no clock, 0.
+    ///
+    /// What comes back has references to the owners, which are written where they are.
+    ///
+    /// # Errors
+    ///
+    /// When the book does not know one of the states; the error lists all of them. They are those that an owner is or was in,
+    /// and the singletons that any owner of the batch has ever asked for. When the book does not know how to save the
+    /// message of a timer, or when a state or message cannot be written. When the book says two things of one name.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::{Batch, Owner, State, StateBook};
+    /// use serde::{Deserialize, Serialize};
+    ///
+    /// #[derive(Serialize, Deserialize)]
+    /// struct Enemy { health: u32 }
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Idle;
+    /// # struct Chase;
+    /// # impl State<Enemy> for Idle {}
+    /// # impl State<Enemy> for Chase {}
+    ///
+    /// let book = StateBook::<Enemy>::new().with(&Idle).with(&Chase);
+    /// let mut batch = Batch::new();
+    /// let bob = batch.insert(Enemy { health: 7 }, &Idle);
+    /// batch.change_state(bob, &Chase, &mut ());
+    /// let file = serde_json::to_string(&batch.save(&book, 0.0)?)?;
+    ///
+    /// let mut batch = Batch::load(serde_json::from_str(&file)?, &book, 0.0)?;
+    /// assert_eq!(batch[bob].health, 7);
+    /// assert!(batch.is_in_state(bob, &Chase));
+    /// assert!(batch.revert_state(bob, &mut ()));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn save(&self, book: &StateBook<T>, now: f64) -> Result<SavedBatch<&T>, SaveError> {
+        let store = &self.store;
+        let mut writer = Writer::new(book)?;
+        let needed = store.needed_states();
+        let mut forgotten = Vec::new();
+        let mut buckets = Vec::with_capacity(store.buckets.len());
+        for number in store.numbers() {
+            let state = store.state_number(number, needed[number as usize], &mut writer);
+            if state == 0 && number != NOWHERE {
+                forgotten.push(number);
+            }
+            buckets.push(store.saved_bucket(number, state, &mut writer));
+        }
+        let states = writer.finish()?;
+        let order = store.states.order().iter().copied();
+        let order: Vec<_> = order.filter(|number| forgotten.binary_search(number).is_err()).collect();
+        // Those that are free already are the next ones.
+        let mut is_free = vec![false; buckets.len()];
+        store.states.free().iter().for_each(|number| is_free[*number as usize] = true);
+        forgotten.retain(|number| !is_free[*number as usize]);
+        forgotten.extend(store.states.free());
+        Ok(Saved::new(BatchContent {
+            clock: Seconds(clock(now)),
+            definitions: book.definitions_digest(),
+            states,
+            has_clock: store.has_clock,
+            buckets,
+            order,
+            free: forgotten,
+            next_keys: next_keys(&store.places),
+            unused: store.unused.candidates.clone(),
+            unused_credit: store.unused.credit() as u64,
+        }))
+    }
+}
+
+impl<T: Owner> Store<T> {
+    /// By number, whether anybody is in a state or comes from it.
+    fn needed_states(&self) -> Vec<bool> {
+        let mut needed: Vec<_> = self.buckets.iter().map(|columns| !columns.is_empty()).collect();
+        for previous in self.buckets.iter().flat_map(|columns| &columns.tags).filter_map(|tag| tag.previous()) {
+            needed[previous as usize] = true;
+        }
+        needed
+    }
+
+    /// The saved number of a bucket's state, or of its type's name; 0 of one that can be forgotten.
+    fn state_number(&self, number: u32, is_needed: bool, writer: &mut Writer<'_, T>) -> u32 {
+        let known = self.states.get(number);
+        if known.is_owned {
+            let name = self.states.owned_type(number).and_then(|of| writer.book.name_of_type(of));
+            return name.map_or(0, |name| writer.name(name));
+        }
+        // One of many shared states may be forgotten at any time, unless it is in use.
+        let is_forgotten = known.is_transient && !is_needed && !writer.knows(known.state());
+        if is_forgotten { 0 } else { writer.state(known.state()) }
+    }
+
+    fn saved_bucket(&self, number: u32, state: u32, writer: &mut Writer<'_, T>) -> SavedBucket<&T> {
+        let (known, columns) = (self.states.get(number), &self.buckets[number as usize]);
+        let mut bucket = SavedBucket::new(state);
+        bucket.is_of_owned = known.is_owned && state != 0;
+        bucket.asleep = u32::try_from(columns.asleep).unwrap_or(u32::MAX);
+        bucket.owners = columns.owners.iter().collect();
+        bucket.indices = columns.tags.iter().map(|tag| tag.key.index()).collect();
+        bucket.versions = columns.tags.iter().map(|tag| Key::version(tag.key)).collect();
+        if known.is_owned {
+            bucket.seats = columns.seats.iter().map(|seat| writer.seat(seat)).collect();
+            return bucket;
+        }
+        if state != 0 {
+            bucket.ancestors = known.ancestors.iter().map(|ancestor| writer.ancestor(ancestor)).collect();
+        }
+        bucket.is_outdated = columns.asleep > 0 && columns.revision != known.state().revision();
+        bucket.previous = columns.tags.iter().map(|tag| tag.previous().map_or(0, |number| number + 1)).collect();
+        bucket.is_entered = columns.tags.iter().map(|tag| tag.is_entered()).collect();
+        bucket.entered_at = columns.times.current.iter().copied().map(Seconds).collect();
+        bucket.ancestors_entered_at = columns.times.ancestors.iter().copied().map(Seconds).collect();
+        if !self.extras.is_empty() || !self.timers.is_empty() {
+            bucket.rows = self.saved_rows(number, writer);
+        }
+        bucket
+    }
+
+    /// What only some rows of a bucket have.
+    fn saved_rows(&self, number: u32, writer: &mut Writer<'_, T>) -> Vec<SavedRow> {
+        let (known, columns) = (self.states.get(number), &self.buckets[number as usize]);
+        let mut seat = Seat::empty();
+        let mut saved = Vec::new();
+        for (slot, tag) in columns.tags.iter().enumerate() {
+            if !tag.has_more() && !self.extras.contains_key(tag.key) {
+                continue;
+            }
+            let rows = Rows::new(columns.noted(), slot..slot + 1, number, self.shared());
+            rows.load(0, known.state(), &mut seat);
+            let previous = if tag.previous().is_some() { 0 } else { writer.state(&seat.previous) };
+            let more = seat.rare.as_ref().map_or_else(SavedMore::default, |rare| writer.more(rare));
+            drop(mem::replace(&mut seat, Seat::empty()));
+            if previous != 0 || more != SavedMore::default() {
+                saved.push(SavedRow { row: u32::try_from(slot).unwrap_or(u32::MAX), previous, more });
+            }
+        }
+        saved
+    }
+}

@@ -1,0 +1,64 @@
+//! The queue of delayed telegrams.
+
+use alloc::vec::Vec;
+
+use serde::ser::SerializeStruct;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use super::cast::SavedTelegram;
+use super::seconds::Seconds;
+use crate::message::{Dispatcher, Telegram};
+
+/// The telegrams in the order in which they arrive, and how the queue merges, if it does.
+impl<K: Serialize, M: Serialize> Serialize for Dispatcher<K, M> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let queue: Vec<_> = self.iter().map(|(due, telegram)| (Seconds(due), telegram)).collect();
+        let mut fields = serializer.serialize_struct("Dispatcher", 2)?;
+        fields.serialize_field("merging_within", &self.merging_window().map(Seconds))?;
+        fields.serialize_field("queue", &queue)?;
+        fields.end()
+    }
+}
+
+/// A queue that merges goes on merging, for which keys and messages must be comparable.
+impl<'de, K, M> Deserialize<'de> for Dispatcher<K, M>
+where
+    K: Deserialize<'de> + Clone + Ord,
+    M: Deserialize<'de> + PartialEq,
+{
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Fields { merging_within, queue } = Fields::deserialize(deserializer)?;
+        let mut dispatcher = match merging_within {
+            Some(Seconds(window)) => Self::merging_within(window),
+            None => Self::new(),
+        };
+        for (Seconds(due), telegram) in queue {
+            if due.is_nan() {
+                return Err(de::Error::custom("the due time of a telegram is not a number"));
+            }
+            dispatcher.send_at(due, telegram);
+        }
+        Ok(dispatcher)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename = "Dispatcher")]
+struct Fields<K, M> {
+    merging_within: Option<Seconds>,
+    queue: Vec<(Seconds, Telegram<K, M>)>,
+}
+
+impl<K: Clone, M> Dispatcher<K, M> {
+    /// The queue as plain data, with references to the messages.
+    pub(crate) fn saved(&self) -> Vec<SavedTelegram<K, &M>> {
+        let saved = |(due, telegram)| SavedTelegram { due: Seconds(due), telegram: borrowed(telegram) };
+        self.iter().map(saved).collect()
+    }
+}
+
+/// The telegram with a reference to its message.
+pub(crate) fn borrowed<K: Clone, M>(telegram: &Telegram<K, M>) -> Telegram<K, &M> {
+    let Telegram { sender, receiver, message } = telegram;
+    Telegram { sender: sender.clone(), receiver: receiver.clone(), message }
+}

@@ -1,0 +1,254 @@
+//! Why something cannot be saved or loaded.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::error::Error;
+use core::fmt;
+
+use super::version::VERSION;
+
+/// A book that says two things of one name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BookError {
+    /// Two states, or types of states, have one name.
+    SameName {
+        /// The name.
+        name: String,
+    },
+    /// A type of owned states has two names.
+    SameType {
+        /// Both names.
+        names: [String; 2],
+    },
+    /// Two types of members of a cast have one name, or one has two.
+    SameMember {
+        /// The name.
+        name: String,
+    },
+}
+
+impl fmt::Display for BookError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::SameName { name } => {
+                write!(f, "the book has two states named `{name}`: give one of them another name, by `with_name`")
+            }
+            Self::SameType { names: [one, other] } => {
+                write!(f, "the book has a type of owned states twice, as `{one}` and as `{other}`")
+            }
+            Self::SameMember { name } => {
+                write!(f, "the book of the cast has two types of members for `{name}`, or that type twice")
+            }
+        }
+    }
+}
+
+impl Error for BookError {}
+
+/// Why a machine, a batch or a cast cannot be saved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SaveError {
+    /// The book contradicts itself.
+    Book(BookError),
+    /// There are states that the book does not know.
+    UnknownStates {
+        /// Their names, in alphabetical order.
+        names: Vec<String>,
+    },
+    /// A timer is to send a message, and the book does not know how to save one.
+    NoMessages,
+    /// The data of an owned state cannot be written.
+    OwnedState {
+        /// The name of its type.
+        name: String,
+        /// Why not.
+        why: String,
+    },
+    /// A timer's message cannot be written.
+    Message {
+        /// Why not.
+        why: String,
+    },
+    /// The owner of a member of a cast cannot be written.
+    Member {
+        /// The member's key.
+        member: String,
+        /// Why not.
+        why: String,
+    },
+    /// A member of a cast is acting.
+    Acting {
+        /// The member's key.
+        member: String,
+    },
+    /// The book of the cast does not know the type of a member.
+    UnknownMember {
+        /// The member's key.
+        member: String,
+    },
+    /// The queue of telegrams merges, and the book of the cast does not know how.
+    NoMerging,
+}
+
+impl fmt::Display for SaveError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Book(error) => error.fmt(f),
+            Self::UnknownStates { names } => {
+                write!(f, "the book does not know {}: add each by `StateBook::with` or `with_owned`", Names(names))
+            }
+            Self::NoMessages => f.write_str(NO_MESSAGES),
+            Self::OwnedState { name, why } => write!(f, "the owned state `{name}` cannot be written: {why}"),
+            Self::Message { why } => write!(f, "the message of a timer cannot be written: {why}"),
+            Self::Member { member, why } => write!(f, "the owner of member {member} cannot be written: {why}"),
+            Self::Acting { member } => write!(f, "member {member} is acting: save between two turns"),
+            Self::UnknownMember { member } => {
+                write!(f, "the book of the cast does not know the type of member {member}: add it by `CastBook::with`")
+            }
+            Self::NoMerging => f.write_str(NO_MERGING),
+        }
+    }
+}
+
+const NO_MESSAGES: &str =
+    "a timer is to send a message, and the book does not know how to save one: call `StateBook::with_messages`";
+const NO_MERGING: &str =
+    "the queue of telegrams merges, and the book of the cast does not know how: call `CastBook::with_merging`";
+
+impl Error for SaveError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Book(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<BookError> for SaveError {
+    fn from(error: BookError) -> Self {
+        Self::Book(error)
+    }
+}
+
+/// Why something that was saved cannot be loaded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// The book contradicts itself.
+    Book(BookError),
+    /// It was saved in a version that is not known here.
+    Version {
+        /// The version.
+        found: u32,
+    },
+    /// There are states of names that the book does not know.
+    UnknownStates {
+        /// The names, in alphabetical order.
+        names: Vec<String>,
+    },
+    /// A timer is to send a message, and the book does not know how to load one.
+    NoMessages,
+    /// The data of an owned state cannot be read.
+    OwnedState {
+        /// The name of its type.
+        name: String,
+        /// Why not.
+        why: String,
+    },
+    /// A timer's message cannot be read.
+    Message {
+        /// Why not.
+        why: String,
+    },
+    /// The owner of a member of a cast cannot be read.
+    Member {
+        /// The member's key.
+        member: String,
+        /// Why not.
+        why: String,
+    },
+    /// The book of the cast does not know a type of members.
+    UnknownMember {
+        /// The name of the type.
+        name: String,
+    },
+    /// The queue of telegrams merges, and the book of the cast does not know how.
+    NoMerging,
+    /// Something that was saved cannot be.
+    Damaged {
+        /// Where.
+        at: String,
+        /// What is wrong there.
+        why: String,
+    },
+}
+
+impl LoadError {
+    pub(crate) fn damaged(at: impl fmt::Display, why: impl fmt::Display) -> Self {
+        use alloc::string::ToString;
+        Self::Damaged { at: at.to_string(), why: why.to_string() }
+    }
+
+    /// The same, somewhere in another place.
+    pub(crate) fn within(self, outer: impl fmt::Display) -> Self {
+        match self {
+            Self::Damaged { at, why } => Self::Damaged { at: alloc::format!("{outer}, {at}"), why },
+            other => other,
+        }
+    }
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Book(error) => error.fmt(f),
+            Self::Version { found } => {
+                write!(f, "it was saved in version {found}, and this program reads version {VERSION}")
+            }
+            Self::UnknownStates { names } => write!(
+                f,
+                "the book does not know {}: add each by `StateBook::with_name`, or say by `on_missing` what stands in",
+                Names(names)
+            ),
+            Self::NoMessages => f.write_str(NO_MESSAGES),
+            Self::OwnedState { name, why } => write!(f, "the data of an owned state `{name}` cannot be read: {why}"),
+            Self::Message { why } => write!(f, "the message of a timer cannot be read: {why}"),
+            Self::Member { member, why } => write!(f, "the owner of member {member} cannot be read: {why}"),
+            Self::UnknownMember { name } => {
+                write!(f, "the book of the cast does not know members of type `{name}`: add it by `CastBook::with`")
+            }
+            Self::NoMerging => f.write_str(NO_MERGING),
+            Self::Damaged { at, why } => write!(f, "{at}: {why}"),
+        }
+    }
+}
+
+impl Error for LoadError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Book(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<BookError> for LoadError {
+    fn from(error: BookError) -> Self {
+        Self::Book(error)
+    }
+}
+
+/// `the state `Idle``, `the states `Idle`, `Chase``.
+struct Names<'a>(&'a [String]);
+
+impl fmt::Display for Names<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.len() == 1 { "the state" } else { "the states" })?;
+        for (nth, name) in self.0.iter().enumerate() {
+            write!(f, "{} `{name}`", if nth == 0 { "" } else { "," })?;
+        }
+        Ok(())
+    }
+}

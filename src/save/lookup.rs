@@ -1,0 +1,111 @@
+//! What saving and loading ask a book: what the name of a state is, and which state has a name.
+
+use alloc::string::String;
+#[cfg(feature = "std")]
+use core::any::TypeId;
+
+#[cfg(feature = "definition")]
+use super::book::Defined;
+use super::book::{Entry, Missing, OwnedType, StateBook};
+#[cfg(feature = "definition")]
+use crate::definition::DefinedState;
+use crate::owner::Owner;
+use crate::state::{Identity, StateRef};
+
+impl<T: Owner> StateBook<T> {
+    /// The name under which a state is saved that is no owned one.
+    pub(super) fn name_of(&self, state: &StateRef<T>) -> Option<String> {
+        if let Some(name) = self.by_identity.get(&Identity::of(&**state)) {
+            return Some(name.clone());
+        }
+        #[cfg(feature = "definition")]
+        for Defined { prefix, definition } in &self.definitions {
+            if let Some(name) = definition.name_of(state) {
+                return Some(prefix.clone() + name);
+            }
+        }
+        None
+    }
+
+    /// The type of an owned state, with the name under which its states are saved.
+    pub(super) fn owned_type_of(&self, state: &StateRef<T>) -> Option<(&str, &OwnedType<T>)> {
+        // A shared state is no owned one; one without a size is the same either way.
+        let can_be_owned = state.is_owned() || size_of_val(&**state) == 0;
+        let name = self.by_owned_type.get(&Identity::of(&**state).type_id).filter(|_| can_be_owned)?;
+        match self.entries.get(name) {
+            Some(Entry::Owned(owned)) => Some((name, owned)),
+            _ => None,
+        }
+    }
+
+    /// A name for a type of owned states: its own, or that of a state of the type.
+    #[cfg(feature = "std")]
+    pub(crate) fn name_of_type(&self, id: TypeId) -> Option<&str> {
+        let own = self.by_owned_type.get(&id).map(String::as_str);
+        own.or_else(|| {
+            self.entries.iter().find_map(|(name, entry)| match entry {
+                Entry::State(state) if state.is_owned() && Identity::of(&**state).type_id == id => Some(name.as_str()),
+                _ => None,
+            })
+        })
+    }
+
+    /// The type of owned states that a name is for, or that has a state of that name.
+    #[cfg(feature = "std")]
+    pub(crate) fn type_of_name(&self, name: &str) -> Option<TypeId> {
+        match self.entries.get(name)? {
+            Entry::State(state) => state.is_owned().then(|| Identity::of(&**state).type_id),
+            Entry::Owned(owned) => Some(owned.id),
+        }
+    }
+
+    /// The state of a name.
+    pub(super) fn state_of(&self, name: &str) -> Option<StateRef<T>> {
+        match self.entries.get(name) {
+            Some(Entry::State(state)) => return Some(state.clone()),
+            Some(Entry::Owned(_)) => return None,
+            None => {}
+        }
+        #[cfg(feature = "definition")]
+        for Defined { prefix, definition } in &self.definitions {
+            if let Some(state) = name.strip_prefix(prefix.as_str()).and_then(|name| definition.state(name)) {
+                return Some(state);
+            }
+        }
+        None
+    }
+
+    /// The type of owned states of a name.
+    pub(super) fn owned_type(&self, name: &str) -> Option<&OwnedType<T>> {
+        match self.entries.get(name)? {
+            Entry::Owned(owned) => Some(owned),
+            Entry::State(_) => None,
+        }
+    }
+
+    pub(super) fn stand_in(&self, name: &str) -> Missing<T> {
+        self.on_missing.as_ref().map_or(Missing::Refuse, |stand_in| stand_in(name))
+    }
+
+    /// A digest of what the definitions say; 0 without any.
+    #[cfg_attr(not(feature = "definition"), expect(clippy::unused_self, reason = "there are no definitions"))]
+    pub(crate) fn definitions_digest(&self) -> u64 {
+        #[cfg(feature = "definition")]
+        if !self.definitions.is_empty() {
+            let each = self.definitions.iter().map(|Defined { prefix, definition }| (prefix, definition.digest()));
+            return crate::definition::digest(each);
+        }
+        0
+    }
+
+    /// Whether a state is from a definition.
+    #[cfg(feature = "definition")]
+    pub(super) fn is_defined(state: &StateRef<T>) -> bool {
+        state.is::<DefinedState<T>>()
+    }
+
+    #[cfg(not(feature = "definition"))]
+    pub(super) fn is_defined(_: &StateRef<T>) -> bool {
+        false
+    }
+}

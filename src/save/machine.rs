@@ -1,0 +1,150 @@
+//! One machine, and one agent.
+
+use super::book::StateBook;
+use super::data::{AgentContent, MachineContent, SavedAgent, SavedMachine};
+use super::error::{LoadError, SaveError};
+use super::read::{Reader, clock};
+use super::seconds::Seconds;
+use super::version::Saved;
+use super::write::Writer;
+use crate::agent::Agent;
+use crate::machine::StateMachine;
+use crate::owner::Owner;
+use crate::seat::Seat;
+use crate::state::StateRef;
+
+impl<T: Owner> StateMachine<T> {
+    /// Saves the machine, all but its global: its states by name, its stack and history, its times, timers and sleep (rule 27).
+    /// `now` is what its clock shows, in seconds; where there is no clock, 0.
+    ///
+    /// What the book does not know of the states around the current one is found by that one when it is loaded.
+    ///
+    /// # Errors
+    ///
+    /// When the book does not know one of the states; the error lists all of them. When it does not know how to save the
+    /// message of a timer, or when a state or message cannot be written. When the book says two things of one name.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::{Owner, State, StateBook, StateMachine};
+    /// # struct Enemy;
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Idle;
+    /// # struct Chase;
+    /// # impl State<Enemy> for Idle {}
+    /// # impl State<Enemy> for Chase {}
+    ///
+    /// let machine = StateMachine::<Enemy>::new(&Chase);
+    /// let error = machine.save(&StateBook::new().with(&Idle), 0.0).unwrap_err();
+    /// assert!(error.to_string().starts_with("the book does not know the state `Chase`"));
+    /// ```
+    pub fn save(&self, book: &StateBook<T>, now: f64) -> Result<SavedMachine, SaveError> {
+        content(self.seat(), book, now).map(Saved::new)
+    }
+}
+
+pub(super) fn content<T: Owner>(seat: &Seat<T>, book: &StateBook<T>, now: f64) -> Result<MachineContent, SaveError> {
+    let mut writer = Writer::new(book)?;
+    let machine = writer.seat(seat);
+    let states = writer.finish()?;
+    Ok(MachineContent { clock: Seconds(clock(now)), definitions: book.definitions_digest(), states, machine })
+}
+
+impl<T: Owner> StateBook<T> {
+    /// Loads a machine that was saved, without any callback: it goes on as if it had not been. Its global is to be set again.
+    ///
+    /// `now` is what its clock shows, in seconds; where there is no clock, 0. Times and timers are as far from it as they were
+    /// from the clock when the machine was saved. If that showed the same, they are the same to the bit.
+    ///
+    /// # Errors
+    ///
+    /// When the version is another one. When the book does not know one of the names and does not say what
+    /// [stands in](Self::on_missing); the error lists all of them. When what was saved cannot be, as in a damaged file.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::{Owner, State, StateBook, StateMachine};
+    /// # struct Enemy;
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Idle;
+    /// # struct Awareness;
+    /// # impl State<Enemy> for Idle {}
+    /// # impl State<Enemy> for Awareness {}
+    ///
+    /// let book = StateBook::<Enemy>::new().with(&Idle);
+    /// let saved = StateMachine::new(&Idle).with_global(&Awareness).save(&book, 0.0)?;
+    /// let machine = book.load(saved, 0.0)?.with_global(&Awareness);
+    /// assert!(machine.is_in_state(&Idle));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn load(&self, saved: SavedMachine, now: f64) -> Result<StateMachine<T>, LoadError> {
+        machine(saved.known()?, self, now)
+    }
+}
+
+pub(super) fn machine<T: Owner>(
+    content: MachineContent,
+    book: &StateBook<T>,
+    now: f64,
+) -> Result<StateMachine<T>, LoadError> {
+    let MachineContent { clock, definitions, states, machine } = content;
+    let mut reader = Reader::new(book, states, clock, definitions, now)?;
+    let seat = reader.seat(&machine)?;
+    reader.finish()?;
+    Ok(StateMachine::from_seat(seat, StateRef::NONE))
+}
+
+impl<T: Owner> Agent<T> {
+    /// Saves the owner and its machine. See [`StateMachine::save`].
+    ///
+    /// # Errors
+    ///
+    /// As for [`StateMachine::save`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::{Agent, Owner, State, StateBook, StateMachine};
+    /// use serde::{Deserialize, Serialize};
+    ///
+    /// #[derive(Serialize, Deserialize)]
+    /// struct Enemy { health: u32 }
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Idle;
+    /// # impl State<Enemy> for Idle {}
+    ///
+    /// let book = StateBook::<Enemy>::new().with(&Idle);
+    /// let enemy = Agent::new(Enemy { health: 7 }, StateMachine::new(&Idle));
+    /// let file = serde_json::to_string(&enemy.save(&book, 0.0)?)?;
+    ///
+    /// let enemy = Agent::load(serde_json::from_str(&file)?, &book, 0.0)?;
+    /// assert_eq!(enemy.health, 7);
+    /// assert!(enemy.machine().is_in_state(&Idle));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn save(&self, book: &StateBook<T>, now: f64) -> Result<SavedAgent<&T>, SaveError> {
+        let machine = content(self.machine().seat(), book, now)?;
+        Ok(Saved::new(AgentContent { owner: Some(&**self), machine }))
+    }
+
+    /// Loads an owner and its machine, without any callback. See [`StateBook::load`].
+    ///
+    /// # Errors
+    ///
+    /// As for [`StateBook::load`].
+    pub fn load(saved: SavedAgent<T>, book: &StateBook<T>, now: f64) -> Result<Self, LoadError> {
+        let AgentContent { owner, machine } = saved.known()?;
+        let owner = owner.ok_or_else(|| LoadError::damaged("owner", "there is none"))?;
+        Ok(Self::new(owner, self::machine(machine, book, now)?))
+    }
+}
+
+impl<O> SavedAgent<O> {
+    /// Has another owner in the place of this one: a clone of a reference, so that it can be loaded without a file between.
+    pub fn map_owner<P>(self, map: impl FnOnce(O) -> P) -> SavedAgent<P> {
+        let Self { version, content: AgentContent { owner, machine } } = self;
+        Saved { version, content: AgentContent { owner: owner.map(map), machine } }
+    }
+}

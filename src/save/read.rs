@@ -1,0 +1,399 @@
+//! From plain data to a machine's seat. Nothing that is read is trusted.
+
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::mem;
+
+use super::book::{Missing, StateBook};
+use super::data::{SavedMore, SavedPath, SavedSeat, SavedState, SavedStates, SavedThen, SavedTimer};
+use super::error::LoadError;
+use super::seconds::Seconds;
+use crate::fsm::NEVER;
+use crate::owner::Owner;
+use crate::seat::{MOST_REMEMBERED, Seat, Suspended, path_to};
+use crate::state::StateRef;
+use crate::transition::MOST_PUSHED;
+use crate::waiting::{Scope, Then, Timer};
+
+/// Reads states by number. Names that the book does not know are gathered, and said at the end.
+pub(crate) struct Reader<'b, T: Owner> {
+    pub(crate) book: &'b StateBook<T>,
+    pub(crate) clock: Clock,
+    /// Whether the definitions say something else than when it was saved.
+    is_redefined: bool,
+    states: SavedStates,
+    found: Vec<Option<Found<T>>>,
+    unknown: BTreeSet<String>,
+    failed: Option<LoadError>,
+}
+
+/// What a number stands for.
+pub(crate) struct Found<T: Owner> {
+    pub(crate) state: StateRef<T>,
+    pub(crate) how: How,
+}
+
+/// How a state was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum How {
+    /// By its name.
+    Named,
+    /// It takes the place of one that is gone.
+    InPlace,
+    /// Likewise, and is to be entered.
+    ToEnter,
+}
+
+impl<T: Owner> Clone for Found<T> {
+    fn clone(&self) -> Self {
+        Self { state: self.state.clone(), how: self.how }
+    }
+}
+
+impl<'b, T: Owner> Reader<'b, T> {
+    pub(crate) fn new(
+        book: &'b StateBook<T>,
+        states: SavedStates,
+        clock: Seconds,
+        definitions: u64,
+        now: f64,
+    ) -> Result<Self, LoadError> {
+        book.check()?;
+        Ok(Self {
+            book,
+            clock: Clock::new(time(clock, "clock")?, now),
+            is_redefined: definitions != book.definitions_digest(),
+            found: states.iter().map(|_| None).collect(),
+            states,
+            unknown: BTreeSet::new(),
+            failed: None,
+        })
+    }
+
+    /// Fails with all names that were asked for and that the book does not know.
+    pub(crate) fn finish(&mut self) -> Result<(), LoadError> {
+        if !self.unknown.is_empty() {
+            return Err(LoadError::UnknownStates { names: mem::take(&mut self.unknown).into_iter().collect() });
+        }
+        self.failed.take().map_or(Ok(()), Err)
+    }
+
+    /// The state of a number.
+    pub(crate) fn state(&mut self, number: u32) -> Result<Found<T>, LoadError> {
+        let Some(nth) = number.checked_sub(1) else {
+            return Ok(Found { state: StateRef::NONE, how: How::Named });
+        };
+        let nth = nth as usize;
+        match self.found.get(nth) {
+            None => {
+                return Err(LoadError::damaged(
+                    format!("state {number}"),
+                    format!("there are only {}", self.states.len()),
+                ));
+            }
+            Some(Some(found)) => return Ok(found.clone()),
+            Some(None) => {}
+        }
+        let found = self.find(nth)?;
+        self.found[nth] = Some(found.clone());
+        Ok(found)
+    }
+
+    fn find(&mut self, nth: usize) -> Result<Found<T>, LoadError> {
+        let name = match &self.states[nth] {
+            SavedState::Name(name) => match self.book.state_of(name) {
+                Some(state) => return Ok(Found { state, how: How::Named }),
+                None => name.clone(),
+            },
+            SavedState::Owned { name: number, data } => {
+                let name = self.name(*number)?;
+                match self.book.owned_type(name) {
+                    Some(owned) => {
+                        let state =
+                            (owned.read)(data).map_err(|why| LoadError::OwnedState { name: name.into(), why })?;
+                        return Ok(Found { state, how: How::Named });
+                    }
+                    None => name.into(),
+                }
+            }
+        };
+        Ok(match self.book.stand_in(&name) {
+            Missing::Enter(state) => Found { state, how: How::ToEnter },
+            Missing::Place(state) => Found { state, how: How::InPlace },
+            Missing::Refuse => {
+                self.unknown.insert(name);
+                Found { state: StateRef::NONE, how: How::InPlace }
+            }
+        })
+    }
+
+    /// Whether a number is that of a name that the book knows.
+    #[cfg(feature = "std")]
+    pub(crate) fn is_known(&self, number: u32) -> bool {
+        self.name(number).is_ok_and(|name| self.book.state_of(name).is_some())
+    }
+
+    /// The name of a number.
+    pub(crate) fn name(&self, number: u32) -> Result<&str, LoadError> {
+        let entry = number.checked_sub(1).and_then(|nth| self.states.get(nth as usize));
+        match entry {
+            Some(SavedState::Name(name)) => Ok(name),
+            _ => Err(LoadError::damaged(format!("state {number}"), "it is no name")),
+        }
+    }
+
+    /// The state of a number that need not be known: one around another.
+    pub(crate) fn ancestor(&mut self, number: u32) -> Result<StateRef<T>, LoadError> {
+        let is_unknown = |name: &String| self.book.state_of(name).is_none();
+        match number.checked_sub(1).and_then(|nth| self.states.get(nth as usize)) {
+            Some(SavedState::Name(name)) if is_unknown(name) => Ok(StateRef::NONE),
+            Some(SavedState::Owned { name, .. }) if self.book.owned_type(self.name(*name)?).is_none() => {
+                Ok(StateRef::NONE)
+            }
+            _ => self.state(number).map(|found| found.state),
+        }
+    }
+
+    pub(crate) fn seat(&mut self, saved: &SavedSeat) -> Result<Seat<T>, LoadError> {
+        let found = self.state(saved.current)?;
+        if saved.ancestors.len() > DEEPEST {
+            return Err(LoadError::damaged("ancestors", "there are more than 64"));
+        }
+        let mut seat = Seat::new(found.state.clone());
+        let clock = self.clock;
+        let entered = |at: Option<Seconds>| -> Result<f64, LoadError> {
+            at.map_or(Ok(NEVER), |at| Ok(clock.at(time(at, "entered_at")?)))
+        };
+        let before: Vec<_> =
+            saved.ancestors.iter().map(|(number, _)| self.ancestor(*number)).collect::<Result<_, _>>()?;
+        if found.how != How::ToEnter {
+            seat.entered_at = entered(saved.entered_at)?;
+            let at = seat.entered_at;
+            if let Some(rare) = &mut seat.rare {
+                rare.ancestors_entered_at.fill(at);
+                for (state, entered_at) in rare.ancestors.iter().zip(&mut rare.ancestors_entered_at) {
+                    if let Some(nth) = before.iter().position(|before| before == state) {
+                        *entered_at = entered(saved.ancestors[nth].1)?;
+                    }
+                }
+            }
+        }
+        seat.previous = self.state(saved.previous)?.state;
+        let depths = Depths::new(&before, &seat, found.how);
+        self.more(&saved.more, &depths, &mut seat)?;
+        if saved.is_asleep && found.how == How::Named {
+            self.put_to_sleep(&mut seat, saved.more.wakes_at, saved.is_outdated)?;
+        }
+        Ok(seat)
+    }
+
+    /// Reads what only some machines have, all but their sleep.
+    pub(crate) fn more(&mut self, saved: &SavedMore, depths: &Depths, seat: &mut Seat<T>) -> Result<(), LoadError> {
+        let SavedMore { stack, history, timers, wakes_at: _ } = saved;
+        if stack.len() > MOST_PUSHED {
+            return Err(LoadError::damaged(
+                "stack",
+                format!("it has {} paths; the most are {MOST_PUSHED}", stack.len()),
+            ));
+        }
+        if history.len() > MOST_REMEMBERED {
+            let why = format!("it has {} entries; the most are {MOST_REMEMBERED}", history.len());
+            return Err(LoadError::damaged("history", why));
+        }
+        for (nth, path) in stack.iter().enumerate() {
+            let suspended = self.path(path).map_err(|error| error.within(format_args!("path {nth} of the stack")))?;
+            seat.rare_mut().stack.push(suspended);
+        }
+        for &(of, last) in history {
+            self.remember(of, last, seat)?;
+        }
+        for (nth, timer) in timers.iter().enumerate() {
+            let clock = self.clock;
+            let timer = self.timer(timer, depths, |due| clock.at(due));
+            let timer = timer.map_err(|error| error.within(format_args!("timer {nth}")))?;
+            if let Some(timer) = timer {
+                seat.rare_mut().waiting.timers.push(timer);
+            }
+        }
+        if depths.how == How::ToEnter {
+            let timer = Timer { due: f64::NEG_INFINITY, scope: Scope::Machine, then: Then::Enter };
+            seat.rare_mut().waiting.timers.push(timer);
+        }
+        Ok(())
+    }
+
+    /// Puts a machine to sleep. Who sleeps in a state that does something else now wakes in the next tick (rule 26).
+    pub(crate) fn put_to_sleep(
+        &self,
+        seat: &mut Seat<T>,
+        wakes_at: Option<Seconds>,
+        is_outdated: bool,
+    ) -> Result<(), LoadError> {
+        let wakes_at = match wakes_at {
+            Some(at) => self.clock.at(time(at, "wakes_at")?),
+            None => f64::INFINITY,
+        };
+        seat.sleep_until(wakes_at);
+        let revision = self.revision(&seat.current, is_outdated);
+        seat.rare_mut().waiting.revision = revision;
+        Ok(())
+    }
+
+    /// The revision of a state when those who sleep in it have fallen asleep.
+    pub(crate) fn revision(&self, state: &StateRef<T>, is_outdated: bool) -> usize {
+        let is_redefined = self.is_redefined && StateBook::is_defined(state);
+        state.revision().wrapping_sub(usize::from(is_outdated || is_redefined))
+    }
+
+    fn path(&mut self, saved: &SavedPath) -> Result<Suspended<T>, LoadError> {
+        let Some((&(current, seconds), around)) = saved.states.split_last() else {
+            return Err(LoadError::damaged("states", "there is none"));
+        };
+        if around.len() > DEEPEST {
+            return Err(LoadError::damaged("states", "there are more than 65"));
+        }
+        let found = self.state(current)?;
+        let before: Vec<_> = around.iter().map(|(number, _)| self.ancestor(*number)).collect::<Result<_, _>>()?;
+        let mut seat = Seat::new(found.state.clone());
+        let depths = Depths::new(&before, &seat, found.how);
+        let of_current = time(seconds, "seconds")?;
+        let ancestors = seat.rare.take().map_or_else(Vec::new, |mut rare| mem::take(&mut rare.ancestors));
+        let mut ancestors_time = Vec::with_capacity(ancestors.len());
+        for state in &ancestors {
+            let nth = before.iter().position(|before| before == state);
+            ancestors_time.push(match nth {
+                Some(nth) => time(around[nth].1, "seconds")?,
+                None => of_current,
+            });
+        }
+        let mut timers = Vec::new();
+        for timer in &saved.timers {
+            timers.extend(self.timer(timer, &depths, |remaining| remaining)?);
+        }
+        Ok(Suspended { current: found.state, time: of_current, ancestors, ancestors_time, timers })
+    }
+
+    /// What a history remembers is kept as long as the one is still inside the other.
+    fn remember(&mut self, of: u32, last: u32, seat: &mut Seat<T>) -> Result<(), LoadError> {
+        let (of, last) = (self.state(of)?, self.state(last)?);
+        if of.how != How::Named || last.how != How::Named {
+            return Ok(());
+        }
+        let (of, last) = (of.state, last.state);
+        if !path_to(&last).is_ok_and(|path| path.contains(&of)) {
+            return Ok(());
+        }
+        let history = &mut seat.rare_mut().history;
+        if history.iter().any(|(other, _)| *other == of) {
+            return Err(LoadError::damaged("history", format!("it remembers {of} twice")));
+        }
+        history.push((of, last));
+        Ok(())
+    }
+
+    /// A timer, unless it ends with a state that is not active any more.
+    fn timer(
+        &mut self,
+        saved: &SavedTimer,
+        depths: &Depths,
+        at: impl Fn(f64) -> f64,
+    ) -> Result<Option<Timer<T>>, LoadError> {
+        let then = match &saved.then {
+            SavedThen::Change(0) => return Err(LoadError::damaged("then", "it changes to no state")),
+            SavedThen::Change(to) => Then::Change(self.state(*to)?.state),
+            SavedThen::Send(data) => {
+                let Some(messages) = &self.book.messages else {
+                    self.failed.get_or_insert(LoadError::NoMessages);
+                    return Ok(None);
+                };
+                Then::Send((messages.read)(data).map_err(|why| LoadError::Message { why })?)
+            }
+            #[cfg(feature = "definition")]
+            SavedThen::Turn => Then::Turn,
+            #[cfg(not(feature = "definition"))]
+            SavedThen::Turn => return Ok(None),
+            SavedThen::Enter => Then::Enter,
+        };
+        let due = at(time(saved.due, "due")?);
+        let scope = match saved.depth {
+            None => Scope::Machine,
+            Some(depth) => match depths.get(depth)? {
+                Some(depth) => Scope::state(depth),
+                None => return Ok(None),
+            },
+        };
+        Ok(Some(Timer { due, scope, then }))
+    }
+}
+
+/// The most states around another.
+const DEEPEST: usize = 64;
+
+/// Where the states of a path are now, by the depths that they had.
+pub(crate) struct Depths {
+    now: Vec<Option<usize>>,
+    how: How,
+}
+
+impl Depths {
+    fn new<T: Owner>(before: &[StateRef<T>], seat: &Seat<T>, how: How) -> Self {
+        let ancestors = seat.ancestors();
+        let is_kept = how != How::ToEnter;
+        let around = before.iter().map(|state| ancestors.iter().position(|now| now == state && is_kept));
+        let current = (how == How::Named && !seat.current.is_none()).then_some(ancestors.len());
+        Self { now: around.chain([current]).collect(), how }
+    }
+
+    /// The depths of a path that has stayed as it was.
+    #[cfg(feature = "std")]
+    pub(crate) fn unchanged(len: usize) -> Self {
+        Self { now: (0..len).map(Some).collect(), how: How::Named }
+    }
+
+    fn get(&self, depth: u8) -> Result<Option<usize>, LoadError> {
+        let now = self.now.get(usize::from(depth)).copied();
+        now.ok_or_else(|| LoadError::damaged("depth", format!("no state is active at depth {depth}")))
+    }
+}
+
+/// From the clock of the time of saving to that of now.
+#[derive(Clone, Copy)]
+pub(crate) struct Clock {
+    saved: f64,
+    now: f64,
+}
+
+impl Clock {
+    fn new(saved: f64, now: f64) -> Self {
+        Self { saved, now: clock(now) }
+    }
+
+    /// Whether both show the same.
+    pub(crate) fn is_same(self) -> bool {
+        self.saved.to_bits() == self.now.to_bits()
+    }
+
+    /// A time by the clock of now: as long ago, or as far ahead. If both clocks show the same, it stays what it is to the bit.
+    pub(crate) fn at(self, time: f64) -> f64 {
+        if self.is_same() || time.is_infinite() {
+            return time;
+        }
+        if self.saved.is_infinite() {
+            // Of such a clock nothing is known.
+            return self.now;
+        }
+        self.now - (self.saved - time)
+    }
+}
+
+/// A clock that shows no number stands at 0 (rule 18).
+pub(crate) fn clock(now: f64) -> f64 {
+    if now.is_nan() { 0.0 } else { now }
+}
+
+/// A time that is to be a number.
+pub(crate) fn time(Seconds(time): Seconds, at: &str) -> Result<f64, LoadError> {
+    if time.is_nan() { Err(LoadError::damaged(at, "the time is not a number")) } else { Ok(time) }
+}

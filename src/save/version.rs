@@ -1,0 +1,100 @@
+//! The version in front of every saved value.
+
+use core::fmt;
+use core::marker::PhantomData;
+
+use serde::de::{Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::error::LoadError;
+
+/// The version that this crate writes.
+pub const VERSION: u32 = 1;
+
+/// A saved value: what was saved, with a version in front.
+///
+/// It is plain data. A game can change it before it is loaded, as when a state has another name now.
+///
+/// Of a value of another version nothing but the version is read, so that whoever loads it is told so in any format.
+///
+/// # Examples
+///
+/// ```
+/// use demeanor::save::SavedMachine;
+///
+/// let future: SavedMachine = serde_json::from_str(r#"{ "version": 2, "content": { "who": "knows" } }"#)?;
+/// assert_eq!(future.version, 2);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Saved<C> {
+    /// The version of the content: [`VERSION`].
+    pub version: u32,
+    /// What was saved.
+    pub content: C,
+}
+
+impl<C> Saved<C> {
+    pub(crate) fn new(content: C) -> Self {
+        Self { version: VERSION, content }
+    }
+
+    /// The content, if the version is known.
+    pub(crate) fn known(self) -> Result<C, LoadError> {
+        if self.version == VERSION { Ok(self.content) } else { Err(LoadError::Version { found: self.version }) }
+    }
+}
+
+impl<'de, C: Deserialize<'de> + Default> Deserialize<'de> for Saved<C> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_struct("Saved", &["version", "content"], Parts(PhantomData))
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(field_identifier, rename_all = "lowercase")]
+enum Part {
+    Version,
+    Content,
+    #[serde(other)]
+    Other,
+}
+
+struct Parts<C>(PhantomData<C>);
+
+impl<'de, C: Deserialize<'de> + Default> Visitor<'de> for Parts<C> {
+    type Value = Saved<C>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a version and what was saved")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<Saved<C>, A::Error> {
+        let version = parts.next_element()?.ok_or_else(|| A::Error::invalid_length(0, &self))?;
+        if version != VERSION {
+            return Ok(Saved { version, content: C::default() });
+        }
+        let content = parts.next_element()?.ok_or_else(|| A::Error::invalid_length(1, &self))?;
+        Ok(Saved { version, content })
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut parts: A) -> Result<Saved<C>, A::Error> {
+        let (mut version, mut content) = (None, None);
+        while let Some(part) = parts.next_key()? {
+            match part {
+                Part::Version => version = Some(parts.next_value()?),
+                Part::Content if version.is_none_or(|version| version == VERSION) => {
+                    content = Some(parts.next_value()?);
+                }
+                Part::Content | Part::Other => _ = parts.next_value::<IgnoredAny>()?,
+            }
+        }
+        let version = version.ok_or_else(|| A::Error::missing_field("version"))?;
+        match content {
+            Some(content) => Ok(Saved { version, content }),
+            None if version != VERSION => Ok(Saved { version, content: C::default() }),
+            None => Err(A::Error::missing_field("content")),
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! From a machine's seat to plain data.
+
+use alloc::borrow::ToOwned;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::any::Any;
+
+use super::book::StateBook;
+use super::data::{SavedMore, SavedPath, SavedSeat, SavedState, SavedStates, SavedThen, SavedTimer};
+use super::error::SaveError;
+use super::seconds::Seconds;
+use crate::owner::Owner;
+use crate::seat::{Rare, Seat, Suspended};
+use crate::state::{Identity, StateRef};
+use crate::waiting::{Scope, Then, Timer};
+
+/// Writes down states by number. What goes wrong meanwhile is said at the end.
+pub(crate) struct Writer<'b, T: Owner> {
+    pub(crate) book: &'b StateBook<T>,
+    states: SavedStates,
+    names: BTreeMap<String, u32>,
+    numbers: BTreeMap<Identity, u32>,
+    unknown: BTreeSet<String>,
+    failed: Option<SaveError>,
+}
+
+impl<'b, T: Owner> Writer<'b, T> {
+    pub(crate) fn new(book: &'b StateBook<T>) -> Result<Self, SaveError> {
+        book.check()?;
+        Ok(Self {
+            book,
+            states: Vec::new(),
+            names: BTreeMap::new(),
+            numbers: BTreeMap::new(),
+            unknown: BTreeSet::new(),
+            failed: None,
+        })
+    }
+
+    /// The states that have been written down, if all of them could be.
+    pub(crate) fn finish(self) -> Result<SavedStates, SaveError> {
+        if !self.unknown.is_empty() {
+            return Err(SaveError::UnknownStates { names: self.unknown.into_iter().collect() });
+        }
+        self.failed.map_or(Ok(self.states), Err)
+    }
+
+    /// The number of a state; 0 of none.
+    pub(crate) fn state(&mut self, state: &StateRef<T>) -> u32 {
+        if state.is_none() {
+            return 0;
+        }
+        let identity = Identity::of(&**state);
+        if let Some(&number) = self.numbers.get(&identity) {
+            return number;
+        }
+        let number = self.new_state(state);
+        self.numbers.insert(identity, number);
+        number
+    }
+
+    fn new_state(&mut self, state: &StateRef<T>) -> u32 {
+        if let Some(name) = self.book.name_of(state) {
+            return self.name(&name);
+        }
+        let Some((name, owned)) = self.book.owned_type_of(state) else {
+            self.unknown.insert(state.name().into_owned());
+            return 0;
+        };
+        match (owned.write)(&**state) {
+            Ok(data) => {
+                let name = self.name(name);
+                self.add(SavedState::Owned { name, data })
+            }
+            Err(why) => {
+                self.failed.get_or_insert(SaveError::OwnedState { name: name.to_owned(), why });
+                0
+            }
+        }
+    }
+
+    /// Whether the book knows a state.
+    #[cfg(feature = "std")]
+    pub(crate) fn knows(&self, state: &StateRef<T>) -> bool {
+        self.book.name_of(state).is_some() || self.book.owned_type_of(state).is_some()
+    }
+
+    /// The number of a name.
+    pub(crate) fn name(&mut self, name: &str) -> u32 {
+        if let Some(&number) = self.names.get(name) {
+            return number;
+        }
+        let number = self.add(SavedState::Name(name.to_owned()));
+        self.names.insert(name.to_owned(), number);
+        number
+    }
+
+    fn add(&mut self, state: SavedState) -> u32 {
+        self.states.push(state);
+        u32::try_from(self.states.len()).expect("fewer than 2^32 states are in memory")
+    }
+
+    pub(crate) fn seat(&mut self, seat: &Seat<T>) -> SavedSeat {
+        let rare = seat.rare.as_deref();
+        let entered = |at: f64| (!at.is_nan()).then_some(Seconds(at));
+        let ancestors_entered_at = rare.map_or(&[][..], |rare| &rare.ancestors_entered_at);
+        let ancestors = seat.ancestors().iter().enumerate();
+        SavedSeat {
+            current: self.state(&seat.current),
+            previous: self.state(&seat.previous),
+            entered_at: entered(seat.entered_at),
+            ancestors: ancestors
+                .map(|(nth, state)| (self.ancestor(state), ancestors_entered_at.get(nth).and_then(|at| entered(*at))))
+                .collect(),
+            is_asleep: seat.is_asleep(),
+            is_outdated: seat.is_outdated(),
+            more: rare.map_or_else(SavedMore::default, |rare| self.more(rare)),
+        }
+    }
+
+    /// The number of a state around another; 0 if the book does not know it, for it is found by the other.
+    pub(crate) fn ancestor(&mut self, state: &StateRef<T>) -> u32 {
+        if self.book.name_of(state).is_some() || self.book.owned_type_of(state).is_some() {
+            self.state(state)
+        } else {
+            0
+        }
+    }
+
+    pub(crate) fn more(&mut self, rare: &Rare<T>) -> SavedMore {
+        SavedMore {
+            stack: rare.stack.iter().map(|suspended| self.path(suspended)).collect(),
+            history: rare.history.iter().map(|(of, last)| (self.state(of), self.state(last))).collect(),
+            timers: self.timers(&rare.waiting.timers),
+            wakes_at: rare.waiting.wakes_at().filter(|at| *at < f64::INFINITY).map(Seconds),
+        }
+    }
+
+    fn path(&mut self, suspended: &Suspended<T>) -> SavedPath {
+        let Suspended { current, time, ancestors, ancestors_time, timers } = suspended;
+        // A clock that has shown infinity gives times that are not numbers.
+        let seconds = |time: f64| Seconds(if time.is_nan() { 0.0 } else { time });
+        let ancestors = ancestors.iter().zip(ancestors_time);
+        let mut states: Vec<_> = ancestors.map(|(state, time)| (self.ancestor(state), seconds(*time))).collect();
+        states.push((self.state(current), seconds(*time)));
+        SavedPath { states, timers: self.timers(timers) }
+    }
+
+    fn timers(&mut self, timers: &[Timer<T>]) -> Vec<SavedTimer> {
+        timers.iter().map(|timer| self.timer(timer)).collect()
+    }
+
+    fn timer(&mut self, Timer { due, scope, then }: &Timer<T>) -> SavedTimer {
+        let depth = match scope {
+            Scope::State(depth) => Some(*depth),
+            Scope::Machine | Scope::Left => None,
+        };
+        let then = match then {
+            Then::Change(to) => SavedThen::Change(self.state(to)),
+            Then::Send(message) => SavedThen::Send(self.message(&**message)),
+            #[cfg(feature = "definition")]
+            Then::Turn => SavedThen::Turn,
+            Then::Enter => SavedThen::Enter,
+        };
+        let due = if due.is_nan() { f64::NEG_INFINITY } else { *due };
+        SavedTimer { due: Seconds(due), depth, then }
+    }
+
+    fn message(&mut self, message: &dyn Any) -> String {
+        let written = match &self.book.messages {
+            Some(messages) => (messages.write)(message).map_err(|why| SaveError::Message { why }),
+            None => Err(SaveError::NoMessages),
+        };
+        written.unwrap_or_else(|error| {
+            self.failed.get_or_insert(error);
+            String::new()
+        })
+    }
+}

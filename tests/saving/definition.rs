@@ -1,0 +1,194 @@
+//! States from a definition, by name; also where the file has changed since.
+
+use demeanor::definition::{Definition, Vocabulary};
+use demeanor::{Batch, LoadError, Missing, Owner, StateBook, StateMachine};
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Lamp {
+    health: f64,
+}
+
+impl Owner for Lamp {
+    type Context<'a> = f64;
+    type Message = ();
+
+    fn now(seconds: &f64) -> f64 {
+        *seconds
+    }
+}
+
+const FILE: &str = r#"
+    initial = "off"
+    states.off.exits = [{ to = "on", after = 2.0 }]
+    states.on.initial = "dim"
+    states.on.history = true
+    states.dim.parent = "on"
+    states.dim.every = 0.3
+    states.dim.exits = [{ to = "bright", when = "time_in_state > 0.5" }]
+    states.bright.parent = "on"
+    states.bright.exits = [{ to = "off", after = 1.0, when = "health < 3" }, { to = "dim", after = 4.0 }]
+"#;
+
+fn definition(file: &str) -> Definition<Lamp> {
+    Definition::parse(file, &Vocabulary::new().value("health", |lamp: &Lamp, _| lamp.health)).unwrap()
+}
+
+fn trace(machine: &mut StateMachine<Lamp>, lamp: &mut Lamp, ticks: std::ops::Range<u32>) -> Vec<(String, u64)> {
+    let mut trace = vec![];
+    for tick in ticks {
+        let mut now = f64::from(tick) / 10.0;
+        machine.update(lamp, &mut now);
+        trace.push((machine.current().unwrap().to_string(), machine.time_in_state(&now).to_bits()));
+    }
+    trace
+}
+
+fn started(definition: &Definition<Lamp>) -> StateMachine<Lamp> {
+    let mut machine = definition.machine();
+    machine.start(&mut Lamp::default(), &mut 0.0);
+    machine
+}
+
+#[test]
+fn a_machine_on_a_definition_goes_on_as_if_it_had_not_been_saved() {
+    // Loaded by another program: another definition, of the same text.
+    let (saved_by, loaded_by) = (definition(FILE), definition(FILE));
+    let [writing, reading] = [&saved_by, &loaded_by].map(|definition| StateBook::new().with_definition(definition));
+    for ticks in 0..60 {
+        let (mut machine, mut lamp) = (started(&saved_by), Lamp::default());
+        trace(&mut machine, &mut lamp, 1..ticks);
+        let now = f64::from(ticks) / 10.0;
+        let text = ron::to_string(&machine.save(&writing, now).unwrap()).unwrap();
+        let mut loaded = reading.load(ron::from_str(&text).unwrap(), now).unwrap();
+        assert_eq!(loaded.next_wake(), machine.next_wake());
+        assert_eq!(trace(&mut loaded, &mut lamp, ticks..120), trace(&mut machine, &mut lamp, ticks..120));
+    }
+}
+
+#[test]
+fn a_batch_on_a_definition_goes_on_as_if_it_had_not_been_saved() {
+    let (saved_by, loaded_by) = (definition(FILE), definition(FILE));
+    let [writing, reading] = [&saved_by, &loaded_by].map(|definition| StateBook::new().with_definition(definition));
+    let mut batch = Batch::new();
+    for number in 0..30_u8 {
+        let lamp = Lamp { health: f64::from(number % 5) };
+        batch.spawn(lamp, saved_by.initial(), &mut (f64::from(number) / 10.0));
+    }
+    let digest = |batch: &Batch<Lamp>| {
+        use std::hash::Hasher;
+        batch.digest(|lamp, hasher| hasher.write_u64(lamp.health.to_bits()))
+    };
+    let tick = |batch: &mut Batch<Lamp>, tick: u32| batch.update(&mut (f64::from(tick) / 10.0));
+    for now in 30..90 {
+        tick(&mut batch, now);
+        let bytes = postcard::to_allocvec(&batch.save(&writing, f64::from(now) / 10.0).unwrap()).unwrap();
+        let mut loaded = Batch::load(postcard::from_bytes(&bytes).unwrap(), &reading, f64::from(now) / 10.0).unwrap();
+        assert_eq!((digest(&loaded), loaded.awake()), (digest(&batch), batch.awake()), "at tick {now}");
+        let mut whole = batch.clone();
+        for later in now + 1..now + 40 {
+            tick(&mut whole, later);
+            tick(&mut loaded, later);
+            assert_eq!((digest(&loaded), loaded.awake()), (digest(&whole), whole.awake()), "at tick {later}");
+        }
+    }
+}
+
+#[test]
+fn who_sleeps_in_a_file_that_has_changed_since_wakes_and_does_what_it_says_now() {
+    let before = definition(&FILE.replace("after = 2.0", "after = 20.0"));
+    let after = definition(&FILE.replace("after = 2.0", "after = 0.5"));
+    let [writing, reading] = [&before, &after].map(|definition| StateBook::new().with_definition(definition));
+    let mut lamp = Lamp::default();
+    let mut machine = started(&before);
+    machine.update(&mut lamp, &mut 0.0);
+    let mut batch = Batch::new();
+    let key = batch.insert_machine(lamp.clone(), machine.clone()).unwrap();
+    let mut loaded = reading.load(machine.save(&writing, 1.0).unwrap(), 1.0).unwrap();
+    let saved = batch.save(&writing, 1.0).unwrap().map_owners(Lamp::clone);
+    let mut batch = Batch::load(saved, &reading, 1.0).unwrap();
+    assert_eq!(batch.awake(), 0);
+    loaded.update(&mut lamp, &mut 1.0);
+    batch.update(&mut 1.0);
+    assert_eq!(loaded.current(), after.state("dim").as_ref());
+    assert_eq!(batch.state_of(key), after.state("dim").as_ref());
+}
+
+#[test]
+fn who_sleeps_while_the_file_is_reloaded_and_is_saved_before_the_next_tick_wakes_all_the_same() {
+    let definition = definition(&FILE.replace("after = 2.0", "after = 20.0"));
+    let book = StateBook::new().with_definition(&definition);
+    let mut lamp = Lamp::default();
+    let mut machine = started(&definition);
+    machine.update(&mut lamp, &mut 0.0);
+    let mut batch = Batch::new();
+    let key = batch.insert_machine(lamp.clone(), machine.clone()).unwrap();
+    assert_eq!(batch.awake(), 0);
+    definition.reload(&FILE.replace("after = 2.0", "after = 0.5")).unwrap();
+    let mut loaded = book.load(machine.save(&book, 1.0).unwrap(), 1.0).unwrap();
+    let saved = batch.save(&book, 1.0).unwrap().map_owners(Lamp::clone);
+    let mut batch = Batch::load(saved, &book, 1.0).unwrap();
+    loaded.update(&mut lamp, &mut 1.0);
+    batch.update(&mut 1.0);
+    assert_eq!(loaded.current(), definition.state("dim").as_ref());
+    assert_eq!(batch.state_of(key), definition.state("dim").as_ref());
+}
+
+#[test]
+fn a_state_that_is_nested_otherwise_in_the_file_has_its_path_found_anew() {
+    let before = definition(FILE);
+    let after = definition(
+        r#"
+            initial = "off"
+            states.off.final = true
+            states.house.final = true
+            states.on = { parent = "house", final = true }
+            states.bright = { parent = "on", final = true }
+        "#,
+    );
+    let [writing, reading] = [&before, &after].map(|definition| StateBook::new().with_definition(definition));
+    let mut machine = started(&before);
+    machine.change_state(&mut Lamp::default(), before.state("bright").unwrap(), &mut 1.0);
+    let loaded = reading.load(machine.save(&writing, 1.0).unwrap(), 1.0).unwrap();
+    assert_eq!(loaded.path().map(ToString::to_string).collect::<Vec<_>>(), ["house", "on", "bright"]);
+
+    machine.change_state(&mut Lamp::default(), before.state("dim").unwrap(), &mut 1.0);
+    let saved = machine.save(&writing, 1.0).unwrap();
+    let error = reading.load(saved.clone(), 1.0).unwrap_err();
+    assert_eq!(error, LoadError::UnknownStates { names: vec!["dim".into()] });
+    let initial = after.initial();
+    let reading = reading.on_missing(move |_| Missing::Enter(initial.clone()));
+    assert_eq!(reading.load(saved, 1.0).unwrap().current(), Some(&after.initial()));
+}
+
+#[test]
+fn a_book_knows_the_states_of_a_definition_that_is_reloaded() {
+    let lamp = definition(FILE);
+    let book = StateBook::new().with_definition(&lamp);
+    let mut machine = lamp.machine();
+    lamp.reload("initial = \"new\"\nstates.new.final = true").unwrap();
+    // It is still in the state that is gone.
+    let saved = machine.save(&book, 0.0).unwrap();
+    assert_eq!(book.load(saved, 0.0).unwrap_err(), LoadError::UnknownStates { names: vec!["off".into()] });
+    machine.update(&mut Lamp::default(), &mut 0.0);
+    // It was in it before.
+    let new = lamp.initial();
+    let book = book.on_missing(move |_| Missing::Place(new.clone()));
+    let loaded = book.load(machine.save(&book, 0.0).unwrap(), 0.0).unwrap();
+    assert_eq!([loaded.current(), loaded.previous()], [Some(&lamp.initial()); 2]);
+}
+
+#[test]
+fn definitions_with_states_of_one_name_are_told_apart_by_names_of_their_own() {
+    let (one, other) = (definition(FILE), definition(FILE));
+    let book = StateBook::new().with_definition(&one).with_definition(&other);
+    assert_eq!(
+        book.check().unwrap_err().to_string(),
+        "the book has two states named `off`: give one of them another name, by `with_name`"
+    );
+    let book = StateBook::new().with_definition(&one).with_definition_name("other", &other);
+    let loaded = book.load(other.machine().save(&book, 0.0).unwrap(), 0.0).unwrap();
+    assert_eq!(loaded.current(), Some(&other.initial()));
+    let text = serde_json::to_string(&other.machine().save(&book, 0.0).unwrap()).unwrap();
+    assert!(text.contains("other/off"), "{text}");
+}

@@ -1,0 +1,282 @@
+//! One machine, and one agent.
+
+use demeanor::save::{SavedState, SavedThen};
+use demeanor::{Agent, NextWake, Owner, SaveError, SavedMachine, State, StateBook, StateMachine, StateRef};
+
+use crate::barracks::{
+    Aim, Combat, Flee, Guard, Idle, Nap, Patrol, Shoot, Stunned, Told, book, go_on, machines, patrol,
+};
+
+#[test]
+fn a_machine_that_is_saved_and_loaded_goes_on_as_if_it_had_not_been() {
+    for (mut guard, mut machine) in machines() {
+        let saved = machine.save(&book(), 4.9).unwrap();
+        let mut loaded = book().load(saved, 4.9).unwrap();
+        let mut twin = guard.clone();
+        assert_eq!(loaded.next_wake(), machine.next_wake(), "guard {}", guard.number);
+        assert_eq!(loaded.is_started(), machine.is_started(), "guard {}", guard.number);
+        assert_eq!(go_on(&mut twin, &mut loaded), go_on(&mut guard, &mut machine), "guard {}", guard.number);
+        assert!(guard.log.len() > 1, "nothing has happened to guard {}", guard.number);
+    }
+}
+
+#[test]
+fn a_machine_saved_again_is_the_same_data() {
+    for (guard, machine) in machines() {
+        let saved = machine.save(&book(), 4.9).unwrap();
+        let again = book().load(saved.clone(), 4.9).unwrap().save(&book(), 4.9).unwrap();
+        assert_eq!(again, saved, "guard {}", guard.number);
+    }
+}
+
+#[test]
+fn the_clock_may_start_elsewhere() {
+    let mut machine = StateMachine::new(&Idle);
+    let (mut guard, mut now) = (Guard::new(0), 100.0);
+    machine.change_state(&mut guard, &Combat, &mut now);
+    now = 100.5;
+    machine.update(&mut guard, &mut now);
+    let mut loaded = book().load(machine.save(&book(), now).unwrap(), 7.0).unwrap();
+    assert_eq!([loaded.time_in(&Combat, &7.0), loaded.time_in(&Aim, &7.0)], [Some(0.5); 2]);
+
+    // After 0.7 seconds in `Aim`, of which 0.5 are over.
+    loaded.update(&mut guard, &mut 7.19);
+    assert!(loaded.is_in_state(&Aim));
+    loaded.update(&mut guard, &mut 7.21);
+    assert!(loaded.is_in_state(&Shoot));
+
+    // What lies below a push stands still.
+    loaded.push_state(&mut guard, &Nap, &mut 8.0);
+    let mut loaded = book().load(loaded.save(&book(), 8.0).unwrap(), -50.0).unwrap();
+    assert_eq!(loaded.next_wake(), NextWake::At(-50.0 + 1.3));
+    loaded.pop_state(&mut guard, &mut -40.0);
+    assert_eq!(loaded.time_in(&Combat, &-40.0), Some(1.5));
+}
+
+#[test]
+fn no_callback_runs_on_loading() {
+    for (guard, machine) in machines() {
+        let saved = machine.save(&book(), 4.9).unwrap();
+        let agent = Agent::new(guard, machine);
+        let loaded = Agent::load(agent.save(&book(), 4.9).unwrap().map_owner(Guard::clone), &book(), 4.9).unwrap();
+        assert_eq!(loaded.log, [""; 0]);
+        assert_eq!(loaded.machine().save(&book(), 4.9).unwrap(), saved);
+    }
+}
+
+#[test]
+fn an_owned_state_is_shared_again() {
+    let mut machine = StateMachine::new(patrol(3));
+    let mut guard = Guard::default();
+    machine.push_state(&mut guard, &Idle, &mut 0.0);
+    let saved = machine.save(&book(), 0.0).unwrap();
+    let is_owned = |state: &&SavedState| matches!(state, SavedState::Owned { .. });
+    assert_eq!(saved.content.states.iter().filter(is_owned).count(), 1);
+
+    // It is previous, and below on the stack.
+    let mut loaded = book().load(saved, 0.0).unwrap();
+    let previous = loaded.previous().unwrap().clone();
+    loaded.pop_state(&mut guard, &mut 0.0);
+    assert_eq!(loaded.current(), Some(&previous));
+    assert_eq!(previous.downcast_ref(), Some(&Patrol::to(3)));
+    assert!(previous.is_owned());
+}
+
+#[test]
+fn composites_are_remembered_in_the_order_in_which_they_were_left() {
+    struct Duty;
+    struct Watch;
+    impl State<Guard> for Duty {
+        fn initial(&self) -> Option<StateRef<Guard>> {
+            Some((&Watch).into())
+        }
+
+        fn keeps_history(&self) -> bool {
+            true
+        }
+    }
+    impl State<Guard> for Watch {
+        fn parent(&self) -> Option<StateRef<Guard>> {
+            Some((&Duty).into())
+        }
+    }
+    let book = book().with(&Duty).with(&Watch);
+    let (mut guard, mut machine) = (Guard::default(), StateMachine::new(&Idle));
+    for to in [StateRef::from(&Duty), (&Combat).into(), (&Idle).into()] {
+        machine.change_state(&mut guard, to, &mut 0.0);
+    }
+    let saved = machine.save(&book, 0.0).unwrap();
+    let names: Vec<_> = saved.content.machine.more.history.iter().map(|(of, _)| *of as usize - 1).collect();
+    let expected = ["Duty", "Combat"].map(|name| SavedState::Name(name.into()));
+    assert!(names.iter().map(|nth| &saved.content.states[*nth]).eq(&expected));
+    assert_eq!(book.load(saved.clone(), 0.0).unwrap().save(&book, 0.0).unwrap(), saved);
+}
+
+#[test]
+fn what_the_book_does_not_know_is_an_error_that_lists_all_of_it() {
+    let (mut guard, mut machine) = (Guard::default(), StateMachine::new(&Idle));
+    machine.change_state(&mut guard, &Combat, &mut 0.0);
+    machine.push_state(&mut guard, patrol(1), &mut 0.0);
+    let poor = StateBook::new().with(&Idle).with_messages();
+    let error = machine.save(&poor, 0.0).unwrap_err();
+    let names = ["Aim", "Combat", "Patrol", "Shoot"].map(String::from);
+    assert_eq!(error, SaveError::UnknownStates { names: names.to_vec() });
+    assert_eq!(
+        error.to_string(),
+        "the book does not know the states `Aim`, `Combat`, `Patrol`, `Shoot`: add each by `StateBook::with` or `with_owned`"
+    );
+
+    let error = poor.load(machine.save(&book(), 0.0).unwrap(), 0.0).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the book does not know the states `Aim`, `Combat`, `Patrol`, `Shoot`: \
+         add each by `StateBook::with_name`, or say by `on_missing` what stands in"
+    );
+}
+
+#[test]
+fn a_state_around_the_current_one_is_found_by_it_and_need_not_be_in_the_book() {
+    let (mut guard, mut machine) = (Guard::default(), StateMachine::new(&Idle));
+    machine.change_state(&mut guard, &Combat, &mut 1.0);
+    machine.change_state(&mut guard, &Shoot, &mut 2.0);
+    let poor = StateBook::new().with(&Idle).with(&Aim).with(&Shoot).with_messages();
+    let loaded = poor.load(machine.save(&poor, 3.0).unwrap(), 3.0).unwrap();
+    // All but for how long, of which it has the time of the current one.
+    assert_eq!([loaded.time_in(&Combat, &3.0), loaded.time_in(&Shoot, &3.0)], [Some(1.0); 2]);
+}
+
+#[test]
+fn two_states_of_one_name_are_refused() {
+    let machine = StateMachine::<Guard>::new(&Idle);
+    let saved = machine.save(&book(), 0.0).unwrap();
+    let says = "the book has two states named `Idle`: give one of them another name, by `with_name`";
+    for twice in [
+        StateBook::<Guard>::new().with(&Idle).with_name("Idle", &Flee),
+        StateBook::new().with(&Idle).with_owned_name::<Patrol>("Idle"),
+        StateBook::new().with_owned_name::<Patrol>("Idle").with(&Idle),
+    ] {
+        assert_eq!(twice.check().unwrap_err().to_string(), says);
+        assert_eq!(machine.save(&twice, 0.0).unwrap_err().to_string(), says);
+        assert_eq!(twice.load(saved.clone(), 0.0).unwrap_err().to_string(), says);
+    }
+    let twice = StateBook::<Guard>::new().with_owned::<Patrol>().with_owned_name::<Patrol>("Walk");
+    assert_eq!(
+        twice.check().unwrap_err().to_string(),
+        "the book has a type of owned states twice, as `Patrol` and as `Walk`"
+    );
+    // The same state twice is no contradiction.
+    assert_eq!(StateBook::<Guard>::new().with(&Idle).with(&Idle).with_name("Rest", &Idle).check(), Ok(()));
+}
+
+#[test]
+fn a_message_of_a_timer_is_saved_by_a_book_that_knows_messages() {
+    let (mut guard, mut machine) = (Guard::default(), StateMachine::new(&Idle));
+    machine.send_after(&mut guard, 1.0, Told::Weary { how: f64::NAN }, &mut 0.0);
+    let without = StateBook::new().with(&Idle);
+    let says = "a timer is to send a message, and the book does not know how to save one: \
+                call `StateBook::with_messages`";
+    assert_eq!(machine.save(&without, 0.0).unwrap_err().to_string(), says);
+    let saved = machine.save(&book(), 0.0).unwrap();
+    assert_eq!(without.load(saved.clone(), 0.0).unwrap_err().to_string(), says);
+
+    let mut loaded = book().load(saved, 0.0).unwrap();
+    loaded.update(&mut guard, &mut 1.0);
+    assert_eq!(guard.log[0].split(" [").next(), Some("Weary { how: NaN } Idle"));
+}
+
+#[test]
+fn shared_states_are_found_by_the_reference_that_the_book_has() {
+    let [north, south] = [3, -3].map(|to| StateRef::<Guard>::from(std::sync::Arc::new(Patrol::to(to))));
+    let book = StateBook::new().with_name("north", north.clone()).with_name("south", south.clone());
+    let machine = StateMachine::new(south.clone());
+    let loaded = book.load(machine.save(&book, 0.0).unwrap(), 0.0).unwrap();
+    assert_eq!(loaded.current(), Some(&south));
+
+    // One that the book does not have is no owned one, whatever its type.
+    let book = StateBook::new().with_owned::<Patrol>().with_name("south", south);
+    let error = StateMachine::new(north).save(&book, 0.0).unwrap_err();
+    assert_eq!(error, SaveError::UnknownStates { names: vec!["Patrol".into()] });
+}
+
+#[test]
+fn the_global_is_set_again_and_its_timers_go_on() {
+    struct Alert;
+    impl State<Guard> for Alert {}
+    let (mut guard, mut machine) = (Guard::default(), StateMachine::new(&Idle).with_global(&Alert));
+    machine.change_state_after(&mut guard, 1.0, &Flee, &mut 0.0);
+    let mut loaded = book().load(machine.save(&book(), 0.5).unwrap(), 0.5).unwrap();
+    assert_eq!(loaded.global(), None);
+    loaded.set_global(&Alert);
+    loaded.update(&mut guard, &mut 1.0);
+    assert!(loaded.is_in_state(&Flee));
+}
+
+#[test]
+fn a_value_of_another_version_is_refused_in_any_format() {
+    let saved = StateMachine::<Guard>::new(&Idle).save(&book(), 0.0).unwrap();
+    let text = serde_json::to_string(&saved).unwrap();
+    assert!(text.starts_with("{\"version\":1,"), "{text}");
+    let refused = |saved: SavedMachine| book().load(saved, 0.0).unwrap_err().to_string();
+    let says = "it was saved in version 2, and this program reads version 1";
+
+    let mut other = saved.clone();
+    other.version = 2;
+    assert_eq!(refused(other), says);
+    assert_eq!(refused(serde_json::from_str(r#"{ "version": 2, "new": [1], "content": "who knows" }"#).unwrap()), says);
+    assert_eq!(refused(ron::from_str(r#"(version: 2, new: [1], content: "who knows")"#).unwrap()), says);
+    let mut bytes = postcard::to_allocvec(&saved).unwrap();
+    bytes.truncate(3);
+    bytes[0] = 2;
+    assert_eq!(refused(postcard::from_bytes(&bytes).unwrap()), says);
+    let mut bytes = bincode::serde::encode_to_vec(&saved, bincode::config::standard()).unwrap();
+    bytes[0] = 2;
+    assert_eq!(refused(bincode::serde::decode_from_slice(&bytes, bincode::config::standard()).unwrap().0), says);
+}
+
+#[test]
+fn saved_data_can_be_changed_before_it_is_loaded() {
+    let mut machine = StateMachine::<Guard>::new(&Idle);
+    machine.change_state_after(&mut Guard::default(), 5.0, &Flee, &mut 0.0);
+    let mut saved = machine.save(&book(), 0.0).unwrap();
+    for state in &mut saved.content.states {
+        if let SavedState::Name(name) = state {
+            *name = name.replace("Idle", "Nap");
+        }
+    }
+    let SavedThen::Change(to) = saved.content.machine.more.timers[0].then else { panic!("it changes state") };
+    assert_eq!(saved.content.states[to as usize - 1], SavedState::Name("Flee".into()));
+    assert!(book().load(saved, 0.0).unwrap().is_in_state(&Nap));
+}
+
+#[test]
+fn a_clock_that_shows_no_number_or_infinity_panics_nowhere() {
+    for odd in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        let (mut guard, mut machine) = (Guard::default(), StateMachine::new(&Idle));
+        machine.change_state(&mut guard, &Combat, &mut { odd });
+        machine.push_state(&mut guard, &Stunned, &mut { odd });
+        machine.change_state_after(&mut guard, 1.0, &Idle, &mut { odd });
+        for [saved_at, now] in [[odd, odd], [odd, 1.0], [1.0, odd]] {
+            let text = serde_json::to_string(&machine.save(&book(), saved_at).unwrap()).unwrap();
+            let mut loaded = book().load(serde_json::from_str(&text).unwrap(), now).unwrap();
+            loaded.update(&mut guard, &mut { now });
+            loaded.pop_state(&mut guard, &mut { now });
+            loaded.update(&mut guard, &mut 1e300);
+        }
+    }
+}
+
+#[test]
+fn an_owner_without_a_clock_or_a_message_is_saved_too() {
+    struct Door;
+    impl Owner for Door {
+        type Context<'a> = ();
+        type Message = ();
+    }
+    struct Closed;
+    impl State<Door> for Closed {}
+    let book = StateBook::<Door>::new().with(&Closed);
+    let machine = StateMachine::new(&Closed);
+    assert!(book.load(machine.save(&book, 0.0).unwrap(), 0.0).unwrap().is_in_state(&Closed));
+    let idle = book.load(StateMachine::idle().save(&book, 0.0).unwrap(), 0.0).unwrap();
+    assert_eq!(idle.current(), None);
+}

@@ -1,0 +1,23 @@
+//! What is saved and loaded goes on as if it had not been (rule 27).
+//!
+//! - `barracks`: guards, and their states, which write down what happens to them.
+//! - `machine`, `batch`, `cast`, `definition`: what is saved of each, and that it goes on.
+//! - `changed`: a program whose states are others than when it saved.
+//! - `formats`: JSON, RON, postcard and bincode.
+//! - `golden`: files of version 1.
+//! - `garbage`: files that are anything but right.
+//!
+//! Random programs are saved and loaded in `tests/equivalence`.
+
+#![cfg(all(feature = "serde", feature = "std"))]
+
+mod barracks;
+mod batch;
+mod cast;
+mod changed;
+#[cfg(feature = "definition")]
+mod definition;
+mod formats;
+mod garbage;
+mod golden;
+mod machine;
