@@ -44,9 +44,9 @@ pub(crate) struct Run {
 
 struct Stage<'s> {
     script: &'s Script,
-    /// How states are saved, in a run that saves.
+    /// How states are saved.
     #[cfg(feature = "serde")]
-    book: Option<demeanor::StateBook<Puppet>>,
+    book: demeanor::StateBook<Puppet>,
     forms: &'static Forms,
     way: Way,
     batch: Batch<Puppet>,
@@ -77,22 +77,16 @@ struct Panicked;
 
 /// Runs the script in one way. Panics where batch and twins part.
 pub(crate) fn run(script: &Script, way: Way) -> Run {
-    act(script, way, false)
+    run_saving(script, way, usize::MAX)
 }
 
-/// Likewise, and saves and loads where the script says so.
-#[cfg(feature = "serde")]
-pub(crate) fn run_saving(script: &Script, way: Way) -> Run {
-    act(script, way, true)
-}
-
-#[cfg_attr(not(feature = "serde"), expect(unused_variables, reason = "nothing can be saved"))]
-fn act(script: &Script, way: Way, saves: bool) -> Run {
+/// Likewise, and saves and loads the batch after every so-manieth deed, if that can be.
+pub(crate) fn run_saving(script: &Script, way: Way, every: usize) -> Run {
     let forms = Forms::of(&script.program, &script.passive, &script.orders);
     let mut stage = Stage {
         script,
         #[cfg(feature = "serde")]
-        book: saves.then(|| crate::saving::book(forms)),
+        book: crate::saving::book(forms),
         forms,
         way,
         batch: Batch::new(),
@@ -105,8 +99,11 @@ fn act(script: &Script, way: Way, saves: bool) -> Run {
     if let Some(global) = script.program.global {
         stage.batch.set_global(forms.reference(global));
     }
-    for deed in &script.deeds {
+    for (nth, deed) in (1..).zip(&script.deeds) {
         stage.do_deed(deed);
+        if nth % every == 0 {
+            stage.save_and_load();
+        }
     }
     stage.shake();
     stage.run
@@ -171,16 +168,6 @@ impl Stage<'_> {
                 self.former.clone_from(&self.batch);
                 std::mem::swap(&mut self.former, &mut self.batch);
             }
-            Deed::Save =>
-            {
-                #[cfg(feature = "serde")]
-                if let Some(book) = &self.book {
-                    crate::saving::save_and_load(&mut self.batch, book, self.forms, self.now);
-                    for twin in self.places.iter_mut().filter_map(Place::alone) {
-                        crate::saving::save_and_load_machine(&mut twin.machine, book, self.forms, self.now);
-                    }
-                }
-            }
             Deed::To(number, act) => {
                 if let Some(number) = number.checked_rem(self.places.len()) {
                     self.act_on(number, act);
@@ -188,6 +175,19 @@ impl Stage<'_> {
             }
         }
         self.compare(deed);
+    }
+
+    /// Saves and loads the batch, and those who have left it.
+    #[cfg_attr(not(feature = "serde"), expect(clippy::unused_self, reason = "nothing can be saved"))]
+    fn save_and_load(&mut self) {
+        #[cfg(feature = "serde")]
+        {
+            let Self { batch, book, forms, now, .. } = self;
+            crate::saving::save_and_load(batch, book, forms, *now);
+            for twin in self.places.iter_mut().filter_map(Place::alone) {
+                crate::saving::save_and_load_machine(&mut twin.machine, book, forms, *now);
+            }
+        }
     }
 
     /// Makes what the owners remember show: their timers, their stacks, their previous states, their histories.

@@ -77,9 +77,9 @@ fn hold_cases(cases: u32, scripts: impl Strategy<Value = Script>) {
 /// Holds a script in which the batch is saved and loaded beside machines that are not; and compares where it keeps whom with
 /// one that is not saved, either.
 #[cfg(feature = "serde")]
-fn hold_saving(script: &Script) {
+fn hold_saving(script: &Script, every: usize) {
     for way in Way::ALL {
-        let (saving, other) = (lockstep::run_saving(script, *way), run(script, *way));
+        let (saving, other) = (lockstep::run_saving(script, *way, every), run(script, *way));
         assert!(saving.layouts == other.layouts, "{way:?}: the order is the same as without saving");
     }
 }
@@ -88,8 +88,8 @@ fn hold_saving(script: &Script) {
 fn hold_saving_cases(cases: u32, scripts: impl Strategy<Value = Script>) {
     let config =
         ProptestConfig { cases, failure_persistence: None, max_shrink_iters: 2000, ..ProptestConfig::default() };
-    let outcome = TestRunner::new(config).run(&scripts, |script| {
-        hold_saving(&script);
+    let outcome = TestRunner::new(config).run(&(scripts, 1..6_usize), |(script, every)| {
+        hold_saving(&script, every);
         Ok(())
     });
     if let Err(error) = outcome {
@@ -145,9 +145,9 @@ fn owners_of_many_chunks_fare_in_a_batch_as_on_machines_of_their_own() {
 #[cfg(feature = "serde")]
 #[test]
 fn a_batch_that_is_saved_and_loaded_goes_on_as_if_it_had_not_been() {
-    hold_saving_cases(ProptestConfig::default().cases / 8, intricate());
-    hold_saving_cases(ProptestConfig::default().cases / 8, plain());
-    hold_saving_cases(ProptestConfig::default().cases.div_ceil(240), crowded());
+    hold_saving_cases(ProptestConfig::default().cases / 32, intricate());
+    hold_saving_cases(ProptestConfig::default().cases / 32, plain());
+    hold_saving_cases(ProptestConfig::default().cases.div_ceil(300), crowded());
 }
 
 /// Rules 25 and 26.
@@ -168,9 +168,9 @@ fn a_long_run_of_owners_that_poll() {
 #[test]
 #[ignore = "takes minutes"]
 fn a_long_run_of_saving() {
-    hold_saving_cases(long_run(), intricate());
-    hold_saving_cases(long_run(), plain());
-    hold_saving_cases(long_run().div_ceil(50), crowded());
+    hold_saving_cases(long_run().div_ceil(10), intricate());
+    hold_saving_cases(long_run().div_ceil(10), plain());
+    hold_saving_cases(long_run().div_ceil(500), crowded());
 }
 
 #[test]

@@ -37,8 +37,6 @@ pub(crate) enum Deed {
     /// Taken apart into machines, and built of them.
     Rebuild,
     Clone,
-    /// The batch is saved and loaded, in a run that saves.
-    Save,
     /// Something is done to one owner.
     To(usize, Act),
 }
@@ -91,7 +89,6 @@ fn deed() -> impl Strategy<Value = Deed> {
         3 => (1..6_usize, prop_oneof![1..24_u32, 3..9_u32]).prop_map(|(every, after)| Deed::Fuse(every, after)),
         1 => Just(Deed::Rebuild),
         1 => Just(Deed::Clone),
-        2 => Just(Deed::Save),
         14 => (any::<usize>(), act()).prop_map(|(number, act)| Deed::To(number, act)),
     ]
 }
