@@ -118,8 +118,14 @@ impl<T: Owner> Requests<T> {
         timers.filter(|timer| timer.scope != Scope::Left).filter_map(|timer| {
             // Seconds that are no time count as none, and infinite ones never end.
             let due = timer.due.max(0.0);
-            (due < f64::INFINITY).then_some(Timer { due, ..timer })
+            (due < f64::INFINITY || timer.then.is_note()).then_some(Timer { due, ..timer })
         })
+    }
+
+    /// Whether there is anything but timers to be set and sleep.
+    #[cfg(feature = "definition")]
+    pub(crate) fn ask_for_change(&self) -> bool {
+        self.iter().any(|request| !matches!(request, Request::After(_) | Request::Sleep(_)))
     }
 
     fn iter(&self) -> impl Iterator<Item = &Request<T>> {

@@ -1442,20 +1442,23 @@ fn found(state: &str) -> Vec<String> {
 #[test]
 fn times_that_are_no_times_are_told_with_what_to_write() {
     let exit = |after: &str| found(&format!("exits = [{{ to = \"a\", after = {after} }}]"));
-    let unit = |seconds: &str| {
-        format!(
-            "a.toml:3:30: error: `after` must be a number of seconds, not a string: times are in seconds, without a unit: write \
-             `{seconds}`"
-        )
+    let forms = "write seconds, `2.5`, or a text with a unit: `\"200 ms\"`, `\"10 ticks\"`, `\"2 s .. 4 s\"`, \
+                 or the name of a value";
+    let wrong = |text: &str, why: &str| {
+        assert_eq!(exit(&format!("\"{text}\"")), [format!("a.toml:3:30: error: `after` must be a duration: {why}")]);
     };
-    assert_eq!(exit("\"200ms\""), [unit("0.2")]);
-    assert_eq!(exit("\"2.5 s\""), [unit("2.5")]);
-    assert_eq!(exit("\"1.5 min\""), [unit("90")]);
-    assert_eq!(exit("\"3\""), [unit("3")]);
-    assert_eq!(
-        exit("\"soon\""),
-        ["a.toml:3:30: error: `after` must be a number of seconds, not a string: times are in seconds: `2.5`"]
-    );
+    wrong("3", "it has no unit: write `3` or `\"3 s\"`");
+    wrong("3 sek", "`sek` is no unit of time: did you mean `sec`?");
+    wrong("3 parsecs of space", "`parsecs of space` is no unit of time: units are `s`, `ms`, `min`, `h` and `ticks`");
+    wrong("about 3 s", &format!("it does not begin with a number: {forms}"));
+    wrong("-3 s", &format!("a time is not negative: {forms}"));
+    wrong("", &format!("a time is missing: {forms}"));
+    wrong("2 s ..", &format!("a time is missing: {forms}"));
+    wrong("1e999 s", "`e999 s` is no unit of time: units are `s`, `ms`, `min`, `h` and `ticks`");
+    wrong("4 .. 2 s", "it ends before it begins: write `\"2 s .. 4\"`");
+    wrong("2.5 ticks", "there are no parts of a tick: write a whole number of ticks");
+    assert_eq!(exit("\"7 ticks .. 0.1 s\""), [""; 0], "how long a tick is may be known to the game");
+    assert_eq!(exit("[2.5]"), [format!("a.toml:3:30: error: `after` must be a duration, not a list: {forms}")]);
     for wrong in ["-1", "-0.5", "nan", "inf"] {
         assert_eq!(exit(wrong), ["a.toml:3:30: error: `after` must be a time in seconds, 0 or more"], "{wrong}");
     }
@@ -1464,15 +1467,15 @@ fn times_that_are_no_times_are_told_with_what_to_write() {
     for wrong in ["-1", "nan", "-inf"] {
         assert_eq!(every(wrong), ["a.toml:3:9: error: `every` must be a time in seconds, more than 0"], "{wrong}");
     }
-    assert_eq!(
-        every("0.0"),
-        ["a.toml:3:9: error: `every` must be a time in seconds, more than 0: \
-          remove it, if the state is to be tried in each tick"]
-    );
-    assert_eq!(
-        every("true"),
-        ["a.toml:3:9: error: `every` must be a number of seconds, not true or false: times are in seconds: `2.5`"]
-    );
+    for nothing in ["0.0", "\"0 ticks\"", "\"0 s .. 1 s\""] {
+        assert_eq!(
+            every(nothing),
+            ["a.toml:3:9: error: `every` must be a time in seconds, more than 0: \
+              remove it, if the state is to be tried in each tick"],
+            "{nothing}"
+        );
+    }
+    assert_eq!(every("true"), [format!("a.toml:3:9: error: `every` must be a duration, not true or false: {forms}")]);
 }
 
 #[test]

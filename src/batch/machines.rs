@@ -17,6 +17,8 @@ use crate::seat::Seat;
 use crate::single::Single;
 use crate::state::{Mover, State, StateRef};
 use crate::transition::{BEING_LEFT, log_misuse};
+#[cfg(feature = "definition")]
+use crate::waiting::Noted;
 use crate::waiting::Scope;
 
 /// What the callbacks are part of.
@@ -298,6 +300,25 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
     #[cfg(feature = "definition")]
     fn next_turn(&self, nth: usize, depth: usize) -> Option<f64> {
         self.rows.next_turn(self.slot(nth)?, Scope::state(depth))
+    }
+
+    #[cfg(feature = "definition")]
+    fn noted(&self, nth: usize, depth: usize, of: Noted) -> Option<f64> {
+        let slot = self.slot(nth)?;
+        match self.individuals.get(slot) {
+            Some(Individual { is_loaded: true, seat, .. }) => {
+                seat.rare.as_ref()?.waiting.noted(Scope::state(depth), of)
+            }
+            _ => self.rows.noted(slot, Scope::state(depth), of),
+        }
+    }
+
+    #[cfg(feature = "definition")]
+    fn asks_for_change(&self, nth: usize) -> bool {
+        self.slot(nth).is_some_and(|slot| match self.individuals.get(slot) {
+            Some(individual) => individual.requests.ask_for_change(),
+            None => self.has_requests(nth),
+        })
     }
 
     #[cfg(feature = "definition")]

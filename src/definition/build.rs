@@ -12,6 +12,7 @@ use super::expression::Name;
 use super::findings::Findings;
 use super::graph::{Content, Exit, Fixed, Graph, MessageExit, Node};
 use super::mistake::Mistake;
+use super::opening::{Every, Opening};
 use super::outline::{Checked, ExitOutline, Outline, StateId, StateOutline};
 use super::problem::Problems;
 #[cfg(feature = "script")]
@@ -186,8 +187,8 @@ impl<T: Owner> Builder<'_, T> {
             }
         });
         let (mut exits, mut message_exits) = (Vec::new(), Vec::new());
-        for exit in &state.exits {
-            let built = self.exit(exit, state.name());
+        for (nth, exit) in state.exits.iter().enumerate() {
+            let built = self.exit(exit, nth, state.name());
             match &exit.on {
                 None => exits.push(built),
                 Some(on) => {
@@ -197,10 +198,13 @@ impl<T: Owner> Builder<'_, T> {
                 }
             }
         }
+        let keeps = |exit: &Exit<T>| exit.opens.kept().is_some();
         Content {
+            keeps: exits.iter().chain(message_exits.iter().map(|waiting| &waiting.exit)).any(keeps),
             has_update: made.as_ref().is_some_and(|behaviour| !behaviour.is_passive()),
             behaviour: made,
-            every: state.every(),
+            every_written: state.every().map(|every| every.to_string().into()),
+            every: state.every.as_ref().map(|every| Every::new(every, self.vocabulary)),
             enter_when: state.enter_when.as_ref().and_then(|when| self.condition(when, state.name())),
             exits,
             message_exits,
@@ -209,7 +213,7 @@ impl<T: Owner> Builder<'_, T> {
         }
     }
 
-    fn exit(&mut self, exit: &ExitOutline, of: &str) -> Exit<T> {
+    fn exit(&mut self, exit: &ExitOutline, nth: usize, of: &str) -> Exit<T> {
         let path = self.outline.path(exit.to);
         let above = path.len() - 1;
         let descent = self.outline.descent(exit.to).into_iter().skip(1);
@@ -218,7 +222,8 @@ impl<T: Owner> Builder<'_, T> {
             to: index(exit.to),
             route: path.into_iter().chain(descent).map(index).collect(),
             above,
-            after: exit.after(),
+            opens: Opening::new(exit.after(), nth, self.vocabulary),
+            after: exit.after().map(ToString::to_string).unwrap_or_default().into(),
             when: exit.when.as_ref().and_then(|when| self.condition(when, of)),
         }
     }
@@ -273,8 +278,14 @@ fn first_use(outline: &Outline, repeated: &Repeated) -> Option<Range<usize>> {
             Repeated::Word(WordKind::Message, name) => {
                 uses.extend(state.exits.iter().map(|exit| named(name, exit.on.as_ref())));
             }
-            Repeated::Word(WordKind::Value, name) => uses.extend(whens.map(|when| when.first_value(name))),
-            Repeated::Random => uses.extend(whens.map(When::first_chance)),
+            Repeated::Word(WordKind::Value, name) => {
+                uses.extend(whens.map(|when| when.first_value(name)));
+                uses.extend(state.durations().map(|of| (of.value() == Some(name)).then(|| of.span.clone())));
+            }
+            Repeated::Random => {
+                uses.extend(whens.map(When::first_chance));
+                uses.extend(state.durations().map(|of| of.range().map(|_| of.span.clone())));
+            }
             #[cfg(feature = "script")]
             Repeated::Script(file) => {
                 uses.push(named(file, state.script.as_ref()));

@@ -8,6 +8,7 @@ use super::block::{Block, each};
 use super::expression::Comparison;
 use super::graph::{Content, DefinedState, Exit, Graph};
 use super::handle::{entered_at, toward};
+use super::opening::Opening;
 use super::record::{Record, Trial, Unrecorded};
 use super::values::{LANES, Lanes};
 use crate::fsm::Fsm;
@@ -36,7 +37,7 @@ impl<'g, T: Owner> Decider<'g, T> {
         record: &mut impl Record,
     ) -> Option<StateRef<T>> {
         for exit in exits {
-            let is_open = self.is_open(exit, fsm, cx, record);
+            let is_open = self.is_open(exit, owner, fsm, cx, record);
             let holds = is_open
                 && match &exit.when {
                     Some(when) => when.holds(owner, cx, || entered_at(self.state, fsm), record),
@@ -60,11 +61,25 @@ impl<'g, T: Owner> Decider<'g, T> {
 
     /// Whether the owner has been in the state for as long as an exit says.
     #[inline]
-    fn is_open(&self, exit: &Exit<T>, fsm: &Fsm<'_, T>, cx: &T::Context<'_>, record: &mut impl Record) -> bool {
-        let Some(after) = exit.after else { return true };
+    fn is_open(
+        &self,
+        exit: &Exit<T>,
+        owner: &T,
+        fsm: &Fsm<'_, T>,
+        cx: &T::Context<'_>,
+        record: &mut impl Record,
+    ) -> bool {
+        let after = match &exit.opens {
+            Opening::AtOnce => return true,
+            Opening::After(seconds) => *seconds,
+            Opening::Kept(kept) => {
+                let found = fsm.view().depth_of(self.state).and_then(|depth| kept.seconds(depth, fsm));
+                found.unwrap_or_else(|| kept.otherwise(owner, cx))
+            }
+        };
         let (now, entered_at) = (T::now(cx), entered_at(self.state, fsm));
         let is_open = Span::of(after, now).has_passed(entered_at);
-        record.waited(after, now - entered_at, is_open);
+        record.waited(&exit.after, after, now - entered_at, is_open);
         is_open
     }
 
@@ -153,9 +168,14 @@ impl<'g, T: Owner> Decider<'g, T> {
             if staying == 0 {
                 break;
             }
-            let open = match exit.after {
-                Some(after) => Comparison::GreaterOrEqual.ask_entries(Span::of(after, T::now(cx)), staying, &mut block),
-                None => staying,
+            let open = match &exit.opens {
+                Opening::AtOnce => staying,
+                Opening::After(after) => {
+                    Comparison::GreaterOrEqual.ask_entries(Span::of(*after, T::now(cx)), staying, &mut block)
+                }
+                Opening::Kept(_) => {
+                    block.ask_each(staying, |lane, fsm| self.is_open(exit, &owners[lane], fsm, cx, &mut Unrecorded))
+                }
             };
             let holding = match &exit.when {
                 Some(when) if open != 0 => when.holding(open, owners, cx, &mut block),

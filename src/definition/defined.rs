@@ -66,8 +66,13 @@ impl<T: Owner> State<T> for DefinedState<T> {
                 behaviour.enter(owner, fsm, cx);
             }
             self.run(Hook::Enter, graph, content, owner, fsm, cx);
+            if content.keeps {
+                for kept in content.kept() {
+                    fsm.note(kept.note(owner, cx));
+                }
+            }
             if node.waits() {
-                self.wait_once_entered(graph, node, fsm, cx);
+                self.wait_once_entered(graph, node, owner, fsm, cx);
             }
         });
     }
@@ -89,7 +94,7 @@ impl<T: Owner> State<T> for DefinedState<T> {
                 }
             }
             if node.waits() {
-                self.wait(graph, node, fsm, cx);
+                self.wait(graph, node, owner, fsm, cx);
             }
         });
     }
@@ -193,7 +198,10 @@ impl<T: Owner> State<T> for DefinedState<T> {
             }
             if content.every.is_some() {
                 // Who has its turn is updated by itself, since a timer is due.
-                return (0..owners.len()).for_each(|i| self.wait(graph, node, fsm.at(i), cx));
+                return owners
+                    .iter_mut()
+                    .enumerate()
+                    .for_each(|(i, owner)| self.wait(graph, node, owner, fsm.at(i), cx));
             }
             if let Some(behaviour) = content.behaviour.as_ref().filter(|_| content.has_update) {
                 behaviour.update_all(owners, fsm, cx);

@@ -245,7 +245,8 @@ impl<'g, T: Owner> Explainer<'g, T> {
         let content = &self.graph.nodes[index].content;
         let exits = &content.exits;
         let mut minutes = Minutes::default();
-        let turn = content.every.zip(fsm.view().depth_of(&**state).and_then(|depth| fsm.next_turn(depth)));
+        let turn =
+            content.every_written.as_deref().zip(fsm.view().depth_of(&**state).and_then(|depth| fsm.next_turn(depth)));
         let taken = match turn.filter(|(_, turn)| *turn > T::now(cx)) {
             _ if is_taken => None,
             Some((every, turn)) => {
@@ -340,9 +341,9 @@ struct Minutes {
 
 impl Minutes {
     /// An exit has not been tried, since its state waits for its turn for so many seconds.
-    fn not_its_turn(&mut self, every: f64, left: f64) {
+    fn not_its_turn(&mut self, every: &str, left: f64) {
         let read = format!("{} s left", seconds(left));
-        self.questions.push(Question { text: format!("every {every} s"), read, answer: Answer::No });
+        self.questions.push(Question { text: format!("every {every}"), read, answer: Answer::No });
         self.tried(Trial::NotItsTurn);
     }
 }
@@ -362,13 +363,13 @@ impl Record for Minutes {
         });
     }
 
-    fn waited(&mut self, after: f64, time: f64, is_open: bool) {
+    fn waited(&mut self, written: &str, after: f64, time: f64, is_open: bool) {
         let read = if is_open {
             format!("time_in_state = {}", rounded(time))
         } else {
             format!("{} s left", seconds(after - time))
         };
-        self.questions.push(Question { text: format!("after {after} s"), read, answer: is_open.into() });
+        self.questions.push(Question { text: format!("after {written}"), read, answer: is_open.into() });
     }
 
     fn tried(&mut self, trial: Trial) {

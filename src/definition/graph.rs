@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use arc_swap::ArcSwap;
 
 use super::condition::Condition;
+use super::opening::{Every, Kept, Opening};
 use super::record::Record;
 use super::rest::{SHORTEST_REST, SHORTEST_TURN};
 #[cfg(feature = "script")]
@@ -82,11 +83,15 @@ pub(crate) struct Content<T: Owner> {
     pub(crate) behaviour: Option<StateRef<T>>,
     /// Whether the behaviour's update is worth calling.
     pub(crate) has_update: bool,
-    /// How often it has its turn, in seconds; `None` if that is in each tick.
-    pub(crate) every: Option<f64>,
+    /// How often it has its turn; `None` if that is in each tick.
+    pub(crate) every: Option<Every<T>>,
+    /// The same as it is written.
+    pub(crate) every_written: Option<Box<str>>,
     pub(crate) enter_when: Option<Condition<T>>,
     /// Tried after each update.
     pub(crate) exits: Vec<Exit<T>>,
+    /// Whether there are times to be found when an owner enters the state.
+    pub(crate) keeps: bool,
     pub(crate) message_exits: Vec<MessageExit<T>>,
     #[cfg(feature = "script")]
     pub(crate) script: Option<Hooks<T>>,
@@ -98,9 +103,10 @@ pub(crate) struct Exit<T: Owner> {
     pub(crate) route: Box<[usize]>,
     /// How many of these are around the target.
     pub(crate) above: usize,
-    /// How many seconds after the state's entry it is open.
-    pub(crate) after: Option<f64>,
+    pub(crate) opens: Opening<T>,
     pub(crate) when: Option<Condition<T>>,
+    /// How long it waits, as it is written.
+    pub(crate) after: Box<str>,
 }
 
 /// An exit that waits for a message.
@@ -171,11 +177,18 @@ impl<T: Owner> Content<T> {
     /// Whether there are times at which the state has nothing to ask: it does nothing in a tick, and its exits open later; or
     /// it has its turn only now and then.
     pub(crate) fn can_rest(&self) -> bool {
-        if let Some(every) = self.every {
-            return every >= SHORTEST_TURN;
+        if let Some(every) = &self.every {
+            return every.least().is_none_or(|least| least >= SHORTEST_TURN);
         }
-        let opens_later = |exit: &Exit<T>| exit.after.is_some_and(|after| after >= SHORTEST_REST);
+        let opens_later = |exit: &Exit<T>| exit.opens.most().is_none_or(|after| after >= SHORTEST_REST);
         !self.has_update && !self.has_script() && self.exits.iter().all(opens_later)
+    }
+
+    /// The times that are found for an owner when it enters the state, in the order of the exits that are tried, then of those
+    /// that wait for a message.
+    pub(crate) fn kept(&self) -> impl Iterator<Item = &Kept<T>> {
+        let waiting = self.message_exits.iter().map(|waiting| &waiting.exit);
+        self.exits.iter().chain(waiting).filter_map(|exit| exit.opens.kept())
     }
 
     /// Whether the owner may come to be in the state.

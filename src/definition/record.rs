@@ -9,8 +9,8 @@ pub(crate) trait Record {
     /// The test at `at` has been answered.
     fn answered(&mut self, tests: &[Written], at: usize, answered: Answered, holds: bool);
 
-    /// An exit that opens so many seconds after its state's entry is asked after some time in that.
-    fn waited(&mut self, after: f64, time: f64, is_open: bool);
+    /// An exit that opens so many seconds after its state's entry, written so, is asked after some time in that.
+    fn waited(&mut self, written: &str, after: f64, time: f64, is_open: bool);
 
     /// An exit has been tried.
     fn tried(&mut self, trial: Trial);
@@ -24,7 +24,7 @@ impl Record for Unrecorded {
     fn answered(&mut self, _: &[Written], _: usize, _: Answered, _: bool) {}
 
     #[inline]
-    fn waited(&mut self, _: f64, _: f64, _: bool) {}
+    fn waited(&mut self, _: &str, _: f64, _: f64, _: bool) {}
 
     #[inline]
     fn tried(&mut self, _: Trial) {}

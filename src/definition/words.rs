@@ -35,6 +35,9 @@ pub struct Words {
     pub fields: BTreeSet<String>,
     /// Whether conditions can ask for `chance(p)`.
     pub random: bool,
+    /// How often the game updates its characters, if it says so: how long a tick is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ticks_per_second: Option<f64>,
     /// Whether scripts run.
     pub scripts: bool,
 }

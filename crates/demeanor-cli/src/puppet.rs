@@ -46,8 +46,8 @@ impl State<Puppet> for Nothing {}
 /// The names of the values, each with its index and whether it is a flag.
 pub(crate) type Names = BTreeMap<String, (usize, ValueKind)>;
 
-/// The words that a file uses, where the game's are not known.
-pub(crate) fn words_of(outline: &Outline) -> Words {
+/// The words that a file uses, where the game's are not known; `tick` is how long a tick is, in seconds.
+pub(crate) fn words_of(outline: &Outline, tick: f64) -> Words {
     let mut words = Words::default();
     let unchecked = outline.unchecked();
     words.values.clone_from(&unchecked.values);
@@ -57,6 +57,7 @@ pub(crate) fn words_of(outline: &Outline) -> Words {
     }
     words.messages.clone_from(&unchecked.messages);
     words.random = true;
+    words.ticks_per_second = unchecked.ticks.then_some(1.0 / tick);
     words.scripts = true;
     words
 }
@@ -85,6 +86,9 @@ pub(crate) fn vocabulary(words: &Words) -> (Vocabulary<Puppet>, Names) {
     for name in &words.messages {
         let is = name.clone();
         vocabulary = vocabulary.message(name.clone(), move |told| *told == is);
+    }
+    if let Some(rate) = words.ticks_per_second.filter(|rate| rate.is_finite() && *rate > 0.0) {
+        vocabulary = vocabulary.ticks_per_second(rate);
     }
     (vocabulary, names)
 }

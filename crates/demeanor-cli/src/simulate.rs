@@ -82,7 +82,7 @@ pub(crate) fn run(run: &Run, words: Option<Words>) -> Outcome {
     let words = match words {
         Some(words) => words,
         None => match outline(&run.file, None)? {
-            Ok(outline) => words_of(&outline),
+            Ok(outline) => words_of(&outline, run.tick),
             Err(problems) => {
                 report(&problems);
                 return Ok(false);

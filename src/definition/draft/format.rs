@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 
 /// The keys of a machine.
-pub(crate) const MACHINE_KEYS: &[&str] = &["initial", "global", "states"];
+pub(crate) const MACHINE_KEYS: &[&str] = &["initial", "global", "ticks_per_second", "states"];
 
 /// The keys of a state.
 pub(crate) const STATE_KEYS: &[&str] =
@@ -26,6 +26,9 @@ struct Machine {
     initial: String,
     /// A state that runs beside every other.
     global: Option<String>,
+    /// How often the game updates its characters: how long a tick is, for durations in ticks. Without it, the game says.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    ticks_per_second: Option<f64>,
     /// The states by name.
     states: BTreeMap<String, DefinedState>,
 }
@@ -41,10 +44,8 @@ struct DefinedState {
     params: Option<BTreeMap<String, serde_json::Value>>,
     /// A Rhai script with the functions `enter`, `update` or `exit`, which run after the behaviour's.
     script: Option<String>,
-    /// How often the behaviour is updated and the exits are tried, in seconds, counted from the state's entry. Without it, in
-    /// each tick.
-    #[schemars(extend("exclusiveMinimum" = 0))]
-    every: Option<f64>,
+    /// How often the behaviour is updated and the exits are tried, counted from the state's entry. Without it, in each tick.
+    every: Option<Duration>,
     /// When this state can be entered. Without it, always.
     enter_when: Option<Condition>,
     /// The ways out, tried in order after each update: the first whose condition holds and whose guards allow it is taken.
@@ -66,13 +67,24 @@ struct DefinedState {
 struct Exit {
     /// The state that it leads to.
     to: String,
-    /// How many seconds after this state was entered the way is open. Without it, at once.
-    #[schemars(range(min = 0.0))]
-    after: Option<f64>,
+    /// How long after this state was entered the way is open. Without it, at once.
+    after: Option<Duration>,
     /// The condition, such as `health < 20 and not enemy_visible`. Without it, always.
     when: Option<Condition>,
     /// The message that is waited for. Without it, the exit is tried after each update.
     on: Option<String>,
+}
+
+/// How long something lasts.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+#[expect(dead_code, reason = "see `Machine`")]
+enum Duration {
+    /// A number of seconds.
+    Seconds(#[schemars(range(min = 0.0))] f64),
+    /// A time with its unit: `10 ticks`, `0.3 s`, `200 ms`. Two of them, `2 s .. 4 s`, of which one is drawn. Or the name of a
+    /// value: as many seconds as that says when the state is entered.
+    Text(String),
 }
 
 /// A condition, or a script that answers it.

@@ -8,12 +8,13 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::DeValue;
 
+use self::duration::DraftDuration;
 use super::expression::{Expr, Name};
 
+pub(crate) mod duration;
 mod format;
 mod grammar;
 pub(crate) mod read;
-mod seconds;
 mod source_map;
 mod syntax;
 
@@ -23,6 +24,7 @@ pub use format::schema;
 pub(crate) struct Draft<'i> {
     pub(crate) initial: Option<Name>,
     pub(crate) global: Option<Name>,
+    pub(crate) ticks_per_second: Option<f64>,
     /// In the order of the file.
     pub(crate) states: Vec<DraftState<'i>>,
 }
@@ -33,7 +35,7 @@ pub(crate) struct DraftState<'i> {
     pub(crate) behaviour: Option<Name>,
     pub(crate) params: Option<Params<'i>>,
     pub(crate) script: Option<Name>,
-    pub(crate) every: Option<Seconds>,
+    pub(crate) every: Option<DraftDuration>,
     pub(crate) enter_when: Option<When>,
     pub(crate) parent: Option<Name>,
     pub(crate) initial: Option<Name>,
@@ -45,19 +47,11 @@ pub(crate) struct DraftState<'i> {
 /// What a file says of one exit.
 pub(crate) struct DraftExit {
     pub(crate) to: Option<Name>,
-    pub(crate) after: Option<Seconds>,
+    pub(crate) after: Option<DraftDuration>,
     pub(crate) when: Option<When>,
     pub(crate) on: Option<Name>,
     /// Whether it has an `after`, a `when` or an `on`, be it a mistaken one.
     pub(crate) has_condition: bool,
-    pub(crate) span: Range<usize>,
-}
-
-/// A span of time, and where it is written.
-#[derive(Clone, Debug)]
-pub(crate) struct Seconds {
-    /// Finite, and not negative.
-    pub(crate) number: f64,
     pub(crate) span: Range<usize>,
 }
 

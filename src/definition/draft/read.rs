@@ -11,7 +11,7 @@ use super::super::findings::Findings;
 use super::super::mistake::{Mistake, Origin};
 use super::format::{EXIT_KEYS, MACHINE_KEYS, SCRIPT_KEYS, STATE_KEYS};
 use super::source_map::SourceMap;
-use super::{Draft, DraftExit, DraftState, When, grammar, seconds, syntax, type_of};
+use super::{Draft, DraftExit, DraftState, When, duration, grammar, syntax, type_of};
 
 type Value<'i> = Spanned<DeValue<'i>>;
 
@@ -46,6 +46,7 @@ impl<'i> Reader<'_, 'i> {
         Draft {
             initial: initial.and_then(|initial| self.string(initial, "`initial`")),
             global: machine.get("global").and_then(|global| self.string(global, "`global`")),
+            ticks_per_second: machine.get("ticks_per_second").and_then(|rate| duration::rate(rate, self.findings)),
             states: defined.into_iter().map(|(name, state)| self.state(name, state)).collect(),
         }
     }
@@ -76,7 +77,7 @@ impl<'i> Reader<'_, 'i> {
             behaviour,
             params: params.cloned(),
             script: state.get("script").and_then(|value| self.string(value, "`script`")),
-            every: state.get("every").and_then(|value| seconds::every(value, self.findings)),
+            every: state.get("every").and_then(|value| duration::every(value, self.findings)),
             enter_when: state.get("enter_when").and_then(|value| self.condition(value, "`enter_when`")),
             parent: state.get("parent").and_then(|value| self.string(value, "`parent`")),
             initial: state.get("initial").and_then(|value| self.string(value, "`initial`")),
@@ -97,7 +98,7 @@ impl<'i> Reader<'_, 'i> {
         let to = self.given(exit, "to", "an exit", span.clone());
         Some(DraftExit {
             to: to.and_then(|to| self.string(to, "`to`")),
-            after: exit.get("after").and_then(|value| seconds::after(value, self.findings)),
+            after: exit.get("after").and_then(|value| duration::after(value, self.findings)),
             when: exit.get("when").and_then(|value| self.condition(value, "`when`")),
             on: exit.get("on").and_then(|value| self.string(value, "`on`")),
             has_condition: ["after", "when", "on"].into_iter().any(|key| exit.contains_key(key)),

@@ -2,7 +2,7 @@
 
 use super::super::findings::Findings;
 use super::super::mistake::{Mistake, Origin};
-use super::{Outline, StateId};
+use super::{ExitOutline, Outline, StateId};
 
 /// The deepest that states may be nested.
 const DEEPEST: usize = 64;
@@ -110,6 +110,14 @@ fn apart(outline: &Outline, global: StateId, findings: &mut Findings) {
             Mistake::error("global", every.span.clone(), message)
                 .label("counted from its entry")
                 .help("remove it: the global state is tried in each tick"),
+        );
+    }
+    for after in state.exits.iter().filter_map(ExitOutline::after).filter(|after| after.range().is_some()) {
+        let message = format!("an exit of the global state `{}` has a duration that is drawn", state.name);
+        findings.add(
+            Mistake::error("global", after.span.clone(), message)
+                .label("drawn when its state is entered")
+                .help("the global state is never entered: write a fixed duration"),
         );
     }
     for exit in outline.states.iter().flat_map(|state| &state.exits).filter(|exit| exit.to == global) {

@@ -7,13 +7,15 @@ use std::iter;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::draft::{Params, Seconds, When};
+use super::draft::{Params, When};
+use super::duration::Duration;
 use super::expression::Name;
 use super::problem::Problem;
 use super::source::Source;
 use super::words::ValueKind;
 
 pub(crate) mod check;
+mod durations;
 mod hierarchy;
 mod params;
 mod reach;
@@ -80,7 +82,7 @@ pub struct StateOutline {
     /// Where its parameters stand.
     pub(crate) params: Option<Range<usize>>,
     pub(crate) script: Option<Name>,
-    pub(crate) every: Option<Seconds>,
+    pub(crate) every: Option<Duration>,
     pub(crate) enter_when: Option<When>,
     pub(crate) parent: Option<StateId>,
     /// Where the parent is named.
@@ -98,7 +100,7 @@ pub struct StateOutline {
 #[derive(Clone)]
 pub struct ExitOutline {
     pub(crate) to: StateId,
-    pub(crate) after: Option<Seconds>,
+    pub(crate) after: Option<Duration>,
     pub(crate) when: Option<When>,
     pub(crate) on: Option<Name>,
     pub(crate) span: Range<usize>,
@@ -114,6 +116,8 @@ pub struct Unchecked {
     pub behaviours: BTreeSet<String>,
     /// Of messages.
     pub messages: BTreeSet<String>,
+    /// Whether durations are in ticks whose length the file does not say.
+    pub ticks: bool,
 }
 
 impl StateId {
@@ -248,10 +252,15 @@ impl StateOutline {
         self.behaviour.as_ref().map(|name| name.text.as_str())
     }
 
-    /// Returns how often it is tried, in seconds; `None` if that is in each tick.
+    /// Returns how often it is tried; `None` if that is in each tick.
     #[must_use]
-    pub fn every(&self) -> Option<f64> {
-        self.every.as_ref().map(|every| every.number)
+    pub fn every(&self) -> Option<&Duration> {
+        self.every.as_ref()
+    }
+
+    /// All durations in it.
+    pub(crate) fn durations(&self) -> impl Iterator<Item = &Duration> {
+        self.every.iter().chain(self.exits.iter().filter_map(ExitOutline::after))
     }
 
     /// Returns the state around it.
@@ -304,10 +313,10 @@ impl ExitOutline {
         self.to
     }
 
-    /// Returns how many seconds after its state's entry the way is open; `None` if that is at once.
+    /// Returns how long after its state's entry the way is open; `None` if that is at once.
     #[must_use]
-    pub fn after(&self) -> Option<f64> {
-        self.after.as_ref().map(|after| after.number)
+    pub fn after(&self) -> Option<&Duration> {
+        self.after.as_ref()
     }
 
     /// Returns its condition, as it is written.
@@ -325,7 +334,7 @@ impl ExitOutline {
     /// Returns message, time and condition as the label of an arrow: `took_damage [health < 20]`, `after 2.5 s`.
     #[must_use]
     pub fn label(&self) -> String {
-        let after = self.after().map(|after| format!("after {after} s"));
+        let after = self.after().map(|after| format!("after {after}"));
         let begin: Vec<_> = self.on().map(str::to_owned).into_iter().chain(after).collect();
         match (begin.join(" "), self.when()) {
             (begin, None) => begin,
@@ -334,9 +343,15 @@ impl ExitOutline {
         }
     }
 
-    /// From when on it is taken in any tick in which its target can be entered, in seconds after its state's entry.
+    /// From when on it is taken in any tick in which its target can be entered, in seconds after its state's entry, at the
+    /// latest.
     pub(crate) fn is_always_from(&self) -> Option<f64> {
         let is_always = self.on.is_none() && self.when.as_ref().is_none_or(When::is_always);
-        is_always.then(|| self.after().unwrap_or(0.0))
+        if is_always { self.after.as_ref().map_or(Some(0.0), Duration::most) } else { None }
+    }
+
+    /// How many seconds after its state's entry it opens at the earliest.
+    pub(crate) fn opens_at(&self) -> f64 {
+        self.after.as_ref().map_or(0.0, Duration::least)
     }
 }

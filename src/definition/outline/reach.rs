@@ -62,23 +62,23 @@ fn reached(outline: &Outline) -> Vec<bool> {
 
 /// Exits tried after each update that are behind one that is always taken by the time at which they open.
 fn never_taken(outline: &Outline, exits: &[ExitOutline], findings: &mut Findings) {
-    // The one that is taken first, and when it is, in seconds.
-    let mut taken: Option<(&StateOutline, f64)> = None;
+    // The one that is taken first, when it is, in seconds, and how that is written.
+    let mut taken: Option<(&StateOutline, f64, String)> = None;
     for exit in exits.iter().filter(|exit| exit.on.is_none()) {
         let target = outline.state(exit.to);
-        if let Some((first, at)) = taken.filter(|(_, at)| *at <= exit.after().unwrap_or(0.0)) {
-            let when = if at > 0.0 { format!(" after {at} s") } else { String::new() };
+        if let Some((first, at, when)) = taken.as_ref().filter(|(_, at, _)| *at <= exit.opens_at()) {
             let message = format!("this exit is never taken: the one to `{}` before it always is{when}", first.name);
             let help = match exit.after {
-                Some(_) if at > 0.0 => "give it a shorter `after`, or give the other a `when`",
+                Some(_) if *at > 0.0 => "give it a shorter `after`, or give the other a `when`",
                 _ => "put it before, or give the other a `when`",
             };
             findings.add(Mistake::warning("never-taken", exit.span.clone(), message).label("never taken").help(help));
             continue;
         }
         if let Some(at) = exit.is_always_from().filter(|_| target.enter_when.is_none()) {
-            if taken.is_none_or(|(_, before)| at < before) {
-                taken = Some((target, at));
+            if taken.as_ref().is_none_or(|(_, before, _)| at < *before) {
+                let when = exit.after().filter(|_| at > 0.0).map_or(String::new(), |after| format!(" after {after}"));
+                taken = Some((target, at, when));
             }
         }
     }
@@ -88,7 +88,7 @@ fn never_taken(outline: &Outline, exits: &[ExitOutline], findings: &mut Findings
 fn nothing_to_try(state: &StateOutline, findings: &mut Findings) {
     let Some(every) = &state.every else { return };
     if state.behaviour.is_none() && state.script.is_none() && state.exits.iter().all(|exit| exit.on.is_some()) {
-        let message = format!("state `{}` has nothing to do every {} s", state.name, every.number);
+        let message = format!("state `{}` has nothing to do every {every}", state.name);
         findings.add(
             Mistake::warning("nothing-to-try", every.span.clone(), message)
                 .label("no behaviour, and no exit that is tried")

@@ -20,7 +20,9 @@ const MOST_LISTED: usize = 12;
 pub(crate) fn resolve<'i>(draft: Draft<'i>, words: Option<&Words>, findings: &mut Findings) -> Option<Checked<'i>> {
     let names: Vec<String> = draft.states.iter().map(|state| state.name.text.clone()).collect();
     let ids = names.iter().enumerate().map(|(i, name)| (name.as_str(), StateId::new(i))).collect();
-    let mut resolver = Resolver { findings, words, names: &names, ids, unchecked: Unchecked::default() };
+    let of_game = words.and_then(|words| words.ticks_per_second).filter(|rate| rate.is_finite() && *rate > 0.0);
+    let rate = draft.ticks_per_second.or(of_game);
+    let mut resolver = Resolver { findings, words, names: &names, ids, rate, unchecked: Unchecked::default() };
     let initial = draft.initial.and_then(|initial| resolver.state_named(initial));
     let global = draft.global.and_then(|global| resolver.global(global, initial));
     let mut params = Vec::with_capacity(names.len());
@@ -63,13 +65,15 @@ fn link(states: &mut [StateOutline]) -> Vec<StateId> {
     outermost
 }
 
-struct Resolver<'a> {
-    findings: &'a mut Findings,
-    words: Option<&'a Words>,
+pub(super) struct Resolver<'a> {
+    pub(super) findings: &'a mut Findings,
+    pub(super) words: Option<&'a Words>,
     /// The states' names, in the order of the file.
     names: &'a [String],
     ids: HashMap<&'a str, StateId>,
-    unchecked: Unchecked,
+    /// How many ticks there are in a second.
+    pub(super) rate: Option<f64>,
+    pub(super) unchecked: Unchecked,
 }
 
 impl Resolver<'_> {
@@ -99,7 +103,7 @@ impl Resolver<'_> {
             behaviour,
             params: params.as_ref().map(toml::Spanned::span),
             script,
-            every: state.every,
+            every: state.every.and_then(|every| self.duration(every)),
             enter_when,
             parent: parent.and_then(|parent| self.state_named(parent)),
             parent_span,
@@ -133,6 +137,7 @@ impl Resolver<'_> {
         if let Some(on) = &on {
             self.message(on);
         }
+        let after = after.and_then(|after| self.duration(after));
         let to = to?;
         let exit = ExitOutline { to, after, when, on, span };
         // What is mistaken is no condition that is missing.
@@ -198,7 +203,7 @@ impl Resolver<'_> {
         1
     }
 
-    fn chance(&mut self, at: Range<usize>) {
+    pub(super) fn chance(&mut self, at: Range<usize>) {
         if self.words.is_some_and(|words| !words.random) {
             self.findings.add(
                 Mistake::error("chance", at, "the game offers no random numbers to definitions")
@@ -225,7 +230,7 @@ impl Resolver<'_> {
         }
     }
 
-    fn value(&mut self, name: &Name, used_as: ValueKind) {
+    pub(super) fn value(&mut self, name: &Name, used_as: ValueKind) {
         let Some(words) = self.words else {
             self.unchecked.values.entry(name.text.clone()).or_insert(used_as);
             return;

@@ -119,6 +119,7 @@ pub struct Vocabulary<T: Owner> {
     behaviours: BTreeMap<String, Behaviour<T>>,
     messages: BTreeMap<String, MessageKind<T>>,
     random: Option<Random<T>>,
+    ticks_per_second: Option<f64>,
     /// What has been registered more than once. The last one counts, but no definition is loaded with it.
     repeated: BTreeSet<Repeated>,
     #[cfg(feature = "script")]
@@ -174,6 +175,7 @@ impl<T: Owner> Vocabulary<T> {
             behaviours: BTreeMap::new(),
             messages: BTreeMap::new(),
             random: None,
+            ticks_per_second: None,
             repeated: BTreeSet::new(),
             #[cfg(feature = "script")]
             scripts: scripts::Scripts::default(),
@@ -262,7 +264,39 @@ impl<T: Owner> Vocabulary<T> {
         self
     }
 
-    /// Offers random numbers, from 0 to below 1, for conditions with `chance(0.1)`.
+    /// Says how often the game updates its characters: how long a tick is, for durations such as `after = "10 ticks"`. A file
+    /// that has a `ticks_per_second` of its own uses that.
+    ///
+    /// # Panics
+    ///
+    /// When `rate` is not a number above 0.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::Owner;
+    /// use demeanor::definition::{Definition, Vocabulary};
+    /// # struct Guard;
+    /// # impl Owner for Guard { type Context<'a> = (); type Message = (); }
+    ///
+    /// let file = "
+    ///     initial = 'aim'
+    ///     states.aim.exits = [{ to = 'shoot', after = '7 ticks' }]
+    ///     states.shoot.final = true
+    /// ";
+    /// assert!(Definition::parse(file, &Vocabulary::<Guard>::new()).is_err());
+    /// let definition = Definition::parse(file, &Vocabulary::<Guard>::new().ticks_per_second(35.0))?;
+    /// assert_eq!(definition.outline().states()[0].exits()[0].after().unwrap().seconds(), Some(0.2));
+    /// # Ok::<(), demeanor::definition::Problems>(())
+    /// ```
+    #[must_use]
+    pub fn ticks_per_second(mut self, rate: f64) -> Self {
+        assert!(rate.is_finite() && rate > 0.0, "a game cannot have {rate} ticks in a second");
+        self.ticks_per_second = Some(rate);
+        self
+    }
+
+    /// Offers random numbers, from 0 to below 1, for conditions with `chance(0.1)` and for durations such as `2 s .. 4 s`.
     ///
     /// They are the game's, so that a run can be repeated: keep the generator in the owner, and what one owner draws does
     /// not depend on the others.
@@ -290,6 +324,7 @@ impl<T: Owner> Vocabulary<T> {
             behaviours: self.behaviours.iter().map(|(name, made)| (name.clone(), made.schema.clone())).collect(),
             messages: self.messages.keys().cloned().collect(),
             random: self.random.is_some(),
+            ticks_per_second: self.ticks_per_second,
             ..Words::default()
         };
         #[cfg(feature = "script")]
@@ -382,6 +417,7 @@ impl<T: Owner> Clone for Vocabulary<T> {
             behaviours: self.behaviours.clone(),
             messages: self.messages.clone(),
             random: self.random.clone(),
+            ticks_per_second: self.ticks_per_second,
             repeated: self.repeated.clone(),
             #[cfg(feature = "script")]
             scripts: self.scripts.clone(),
