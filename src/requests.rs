@@ -7,6 +7,8 @@ use core::{iter, mem};
 use crate::fsm::Request;
 use crate::owner::Owner;
 use crate::state::State;
+#[cfg(feature = "definition")]
+use crate::waiting::Then;
 use crate::waiting::{Scope, Timer};
 
 /// Requests, first in, first out (rule 10).
@@ -122,10 +124,14 @@ impl<T: Owner> Requests<T> {
         })
     }
 
-    /// Whether there is anything but timers to be set and sleep.
+    /// Whether there is anything that may lead to a change: not timers to be set, turns, nor sleep.
     #[cfg(feature = "definition")]
     pub(crate) fn ask_for_change(&self) -> bool {
-        self.iter().any(|request| !matches!(request, Request::After(_) | Request::Sleep(_)))
+        self.iter().any(|request| match request {
+            Request::After(_) | Request::Sleep(_) => false,
+            Request::Due(timer) => !matches!(timer.then, Then::Turn | Then::Note(_)),
+            _ => true,
+        })
     }
 
     fn iter(&self) -> impl Iterator<Item = &Request<T>> {

@@ -1321,7 +1321,9 @@ fn a_state_that_nothing_leads_to_is_warned_of() {
     let file = "initial = \"idle\"\n[states.idle]\nfinal = true\n[states.lost]\nexits = [{ to = \"idle\" }]\n";
     assert_eq!(
         warnings(file),
-        ["grunt.toml:4:9: warning: state `lost` can never be reached: let an exit lead to it, or remove it"]
+        [
+            "grunt.toml:4:9: warning: state `lost` can never be reached: let an exit lead to it, remove it, or write `entry = true` if the game's code changes to it"
+        ]
     );
 }
 

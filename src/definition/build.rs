@@ -200,6 +200,8 @@ impl<T: Owner> Builder<'_, T> {
         }
         let keeps = |exit: &Exit<T>| exit.opens.kept().is_some();
         Content {
+            has_always: exits.iter().any(|exit| exit.is_always),
+            is_final: state.is_final,
             keeps: exits.iter().chain(message_exits.iter().map(|waiting| &waiting.exit)).any(keeps),
             has_update: made.as_ref().is_some_and(|behaviour| !behaviour.is_passive()),
             behaviour: made,
@@ -222,6 +224,9 @@ impl<T: Owner> Builder<'_, T> {
             to: index(exit.to),
             route: path.into_iter().chain(descent).map(index).collect(),
             above,
+            is_always: exit.is_always,
+            restarts: exit.restarts,
+            even_final: exit.even_final,
             opens: Opening::new(exit.after(), nth, self.vocabulary),
             after: exit.after().map(ToString::to_string).unwrap_or_default().into(),
             when: exit.when.as_ref().and_then(|when| self.condition(when, of)),

@@ -22,6 +22,8 @@ use crate::state::StateRef;
 pub(crate) struct Decider<'g, T: Owner> {
     pub(crate) state: &'g DefinedState<T>,
     pub(crate) graph: &'g Graph<T>,
+    /// Whether the state is being entered. Then timers wait to be set, which are no changes.
+    pub(crate) is_entry: bool,
 }
 
 impl<'g, T: Owner> Decider<'g, T> {
@@ -97,12 +99,17 @@ impl<'g, T: Owner> Decider<'g, T> {
         }
         let refused = toward(change.target(), fsm, |fsm| {
             for (up, state) in fsm.path().rev().take(change.left).enumerate() {
-                let can_exit = match self.content_of(state) {
+                let content = self.content_of(state);
+                let depth = || fsm.path().count() - 1 - up;
+                if content.is_some_and(|content| self.protects(state, content, change)) {
+                    return Some(Trial::Final { depth: depth() });
+                }
+                let can_exit = match content {
                     Some(content) => content.can_exit(owner, fsm, cx),
                     None => state.can_exit(owner, fsm, cx),
                 };
                 if !can_exit {
-                    return Some(Trial::CannotExit { depth: fsm.path().count() - 1 - up });
+                    return Some(Trial::CannotExit { depth: depth() });
                 }
             }
             let can_enter =
@@ -116,7 +123,13 @@ impl<'g, T: Owner> Decider<'g, T> {
         // Where the behaviour has asked for a change, or made one, the machine is no longer the exits' business.
         let is_global = || fsm.global().is_some_and(|global| self.is(global));
         let is_left = !change.is_own && !is_global() && !fsm.is_in_state(self.state);
-        if is_left || fsm.has_requests() { Trial::Superseded } else { Trial::Taken }
+        let is_asked = if self.is_entry { fsm.asks_for_change() } else { fsm.has_requests() };
+        if is_left || is_asked { Trial::Superseded } else { Trial::Taken }
+    }
+
+    /// Whether a state that a change leaves is an end, from which no exit but its own leads out.
+    fn protects(&self, state: &StateRef<T>, content: &Content<T>, change: &Change<'_, T>) -> bool {
+        content.is_final && !change.exit.even_final && !self.is(state)
     }
 
     fn content_of(&self, state: &StateRef<T>) -> Option<&'g Content<T>> {
@@ -242,6 +255,9 @@ impl<'g, T: Owner> Decider<'g, T> {
                 Some(content) => content.behaviour.as_ref(),
                 None => Some(state),
             };
+            if self.content_of(state).is_some_and(|content| self.protects(state, content, change)) {
+                return 0;
+            }
             if let Some(asks) = asks.filter(|_| passing != 0) {
                 passing = block.ask_guards(passing, change.target(), |movers, fsm, refuse| {
                     asks.can_exit_each(owners, movers, fsm, cx, refuse);
@@ -281,11 +297,11 @@ struct Change<'e, T: Owner> {
 
 impl<'e, T: Owner> Change<'e, T> {
     fn of(exit: &'e Exit<T>, decider: &Decider<'_, T>, fsm: &Fsm<'_, T>) -> Self {
-        let Decider { state, graph } = decider;
+        let Decider { state, graph, .. } = decider;
         let path = fsm.path();
         let is_own = path.clone().next_back().is_some_and(|current| decider.is(current));
         let is_active = |index| path.clone().any(|active| graph.index_of(active) == Some(index));
-        let is_already_there = !is_own && exit.to != state.fixed.index && is_active(exit.to);
+        let is_already_there = !is_own && !exit.restarts && exit.to != state.fixed.index && is_active(exit.to);
         // What a change leaves and enters: all below the states that the old path and the new one share (rule 6). The target
         // itself is always entered.
         let around = &exit.route[..exit.above];

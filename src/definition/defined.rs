@@ -66,6 +66,14 @@ impl<T: Owner> State<T> for DefinedState<T> {
                 behaviour.enter(owner, fsm, cx);
             }
             self.run(Hook::Enter, graph, content, owner, fsm, cx);
+            if content.has_always {
+                let decider = Decider { state: self, graph, is_entry: true };
+                let always = content.exits.iter().filter(|exit| exit.is_always);
+                if let Some(to) = decider.decide(always, owner, fsm, cx, &mut Unrecorded) {
+                    // It is carried out when all have been entered.
+                    fsm.change_state(to);
+                }
+            }
             if content.keeps {
                 for kept in content.kept() {
                     fsm.note(kept.note(owner, cx));
@@ -88,7 +96,7 @@ impl<T: Owner> State<T> for DefinedState<T> {
                     behaviour.update(owner, fsm, cx);
                 }
                 self.run(Hook::Update, graph, content, owner, fsm, cx);
-                let decider = Decider { state: self, graph };
+                let decider = Decider { state: self, graph, is_entry: false };
                 if let Some(to) = decider.decide(&content.exits, owner, fsm, cx, &mut Unrecorded) {
                     fsm.change_state(to);
                 }
@@ -118,7 +126,7 @@ impl<T: Owner> State<T> for DefinedState<T> {
                 return is_handled;
             }
             let waiting = content.message_exits.iter().filter(|waiting| (waiting.is)(message));
-            let decider = Decider { state: self, graph };
+            let decider = Decider { state: self, graph, is_entry: false };
             match decider.decide(waiting.map(|waiting| &waiting.exit), owner, fsm, cx, &mut Unrecorded) {
                 Some(to) => {
                     fsm.change_state(to);
@@ -212,7 +220,7 @@ impl<T: Owner> State<T> for DefinedState<T> {
                 }
             }
             if !content.exits.is_empty() {
-                let decider = Decider { state: self, graph };
+                let decider = Decider { state: self, graph, is_entry: false };
                 decider.decide_each(&content.exits, owners, fsm, cx);
             }
             if node.can_rest {

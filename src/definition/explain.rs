@@ -45,6 +45,11 @@ pub enum Verdict {
     ConditionFails,
     /// The owner is already in the state that it leads to.
     AlreadyThere,
+    /// A state that would be left is final, and the exit is of one around it, or of the global one.
+    Final(
+        /// The state's name.
+        String,
+    ),
     /// A state that would be left does not let the owner go.
     CannotExit(
         /// The state's name.
@@ -112,6 +117,7 @@ impl fmt::Display for Verdict {
             Self::Taken => f.write_str("yes"),
             Self::ConditionFails => f.write_str("no"),
             Self::AlreadyThere => f.write_str("already there"),
+            Self::Final(state) => write!(f, "{state} is final"),
             Self::CannotExit(state) => write!(f, "{state} cannot be left"),
             Self::CannotEnter(state) => write!(f, "{state} cannot be entered"),
             Self::NotTried => f.write_str("not tried"),
@@ -290,7 +296,7 @@ impl<'g, T: Owner> Explainer<'g, T> {
         'g: 's,
     {
         let index = self.graph.index_of(state)?;
-        Some((Decider { state: state.downcast_ref::<DefinedState<T>>()?, graph: self.graph }, index))
+        Some((Decider { state: state.downcast_ref::<DefinedState<T>>()?, graph: self.graph, is_entry: false }, index))
     }
 
     fn report(
@@ -302,6 +308,7 @@ impl<'g, T: Owner> Explainer<'g, T> {
         fsm: &Fsm<'_, T>,
     ) {
         let name = |index: usize| self.graph.nodes[index].fixed.name.clone();
+        let active = |depth: usize| fsm.path().nth(depth).map(ToString::to_string).unwrap_or_default();
         let (verdict, questions) = match tried {
             None => (Verdict::NotTried, Vec::new()),
             Some((trial, questions)) => {
@@ -311,9 +318,8 @@ impl<'g, T: Owner> Explainer<'g, T> {
                     Trial::NoCondition => Verdict::ConditionFails,
                     Trial::AlreadyThere => Verdict::AlreadyThere,
                     Trial::NotItsTurn => Verdict::NotItsTurn,
-                    Trial::CannotExit { depth } => {
-                        Verdict::CannotExit(fsm.path().nth(depth).map(ToString::to_string).unwrap_or_default())
-                    }
+                    Trial::Final { depth } => Verdict::Final(active(depth)),
+                    Trial::CannotExit { depth } => Verdict::CannotExit(active(depth)),
                     Trial::CannotEnter { index } => Verdict::CannotEnter(name(index)),
                 };
                 (verdict, questions)
@@ -323,7 +329,7 @@ impl<'g, T: Owner> Explainer<'g, T> {
             Verdict::Taken => (Some(true), Some(true)),
             Verdict::ConditionFails => (Some(false), None),
             Verdict::AlreadyThere => (Some(true), None),
-            Verdict::CannotExit(_) | Verdict::CannotEnter(_) => (Some(true), Some(false)),
+            Verdict::Final(_) | Verdict::CannotExit(_) | Verdict::CannotEnter(_) => (Some(true), Some(false)),
             Verdict::NotTried | Verdict::NotItsTurn => (None, None),
         };
         let (of, to, on) = (name(of), name(exit.to), on.map(str::to_owned));

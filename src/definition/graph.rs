@@ -90,6 +90,10 @@ pub(crate) struct Content<T: Owner> {
     pub(crate) enter_when: Option<Condition<T>>,
     /// Tried after each update.
     pub(crate) exits: Vec<Exit<T>>,
+    /// Whether some of them are also tried as soon as the state is entered.
+    pub(crate) has_always: bool,
+    /// Whether it is an end.
+    pub(crate) is_final: bool,
     /// Whether there are times to be found when an owner enters the state.
     pub(crate) keeps: bool,
     pub(crate) message_exits: Vec<MessageExit<T>>,
@@ -104,6 +108,12 @@ pub(crate) struct Exit<T: Owner> {
     /// How many of these are around the target.
     pub(crate) above: usize,
     pub(crate) opens: Opening<T>,
+    /// Whether it is also tried as soon as the state is entered.
+    pub(crate) is_always: bool,
+    /// Whether it is also taken while its target is active already.
+    pub(crate) restarts: bool,
+    /// Whether it also leads out of a final state that is not its own.
+    pub(crate) even_final: bool,
     pub(crate) when: Option<Condition<T>>,
     /// How long it waits, as it is written.
     pub(crate) after: Box<str>,

@@ -40,6 +40,10 @@ pub(crate) enum Trial {
     NoCondition,
     /// It leads to a state, not the deciding one, that is active already.
     AlreadyThere,
+    /// The active state at this depth is final, and the exit is not its own.
+    Final {
+        depth: usize,
+    },
     /// The active state at this depth cannot be left.
     CannotExit {
         depth: usize,

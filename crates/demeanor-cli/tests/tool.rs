@@ -258,9 +258,37 @@ exits = [{ to = 'flee' }]
    0.00 s  post -> hit: by always: hurt holds
    0.00 s  hit -> flee: always
    0.00 s  ends in flee, after 0.00 s in it
-             always, to hit: yes: hurt holds
+             always, to hit: flee is final: hurt holds
 "
     );
+}
+
+#[test]
+fn a_run_goes_through_states_of_no_length_and_counts_ticks_as_it_makes_them() {
+    let file = scratch(
+        "no_length.toml",
+        "initial = 'walk'
+[states.walk]
+exits = [{ to = 'choose', after = '4 ticks' }]
+[states.choose]
+exits = [{ to = 'shoot', always = true, when = 'seen' }, { to = 'walk', always = true }]
+[states.shoot]
+final = true
+",
+    );
+    let file = file.to_str().unwrap();
+    let (_, told, _) = demeanor(&["run", file, "--set", "seen=true", "--seconds", "1", "--tick", "0.125"]);
+    assert_eq!(
+        told,
+        "   0.00 s  begins in walk
+   0.50 s  walk -> choose: after 4 ticks (time_in_state = 0.5) holds
+   0.50 s  choose -> shoot: seen holds
+   1.00 s  ends in shoot, after 0.50 s in it
+             no exits
+"
+    );
+    let (_, told, _) = demeanor(&["graph", file]);
+    assert!(told.contains("s0 --> s1 : after 4 ticks\n    s1 --> s2 : always [seen]\n"), "{told}");
 }
 
 const WAITING: &str = "initial = 'aim'

@@ -8,11 +8,22 @@ use schemars::JsonSchema;
 pub(crate) const MACHINE_KEYS: &[&str] = &["initial", "global", "ticks_per_second", "states"];
 
 /// The keys of a state.
-pub(crate) const STATE_KEYS: &[&str] =
-    &["behaviour", "params", "script", "every", "enter_when", "exits", "parent", "initial", "history", "final"];
+pub(crate) const STATE_KEYS: &[&str] = &[
+    "behaviour",
+    "params",
+    "script",
+    "every",
+    "enter_when",
+    "exits",
+    "parent",
+    "initial",
+    "history",
+    "final",
+    "entry",
+];
 
 /// The keys of an exit.
-pub(crate) const EXIT_KEYS: &[&str] = &["to", "after", "when", "on"];
+pub(crate) const EXIT_KEYS: &[&str] = &["to", "after", "when", "on", "always", "restart", "even_final"];
 
 /// The keys of a condition that is a script.
 pub(crate) const SCRIPT_KEYS: &[&str] = &["script"];
@@ -56,8 +67,10 @@ struct DefinedState {
     initial: Option<String>,
     /// Whether the game can come back to the child that was left last.
     history: Option<bool>,
-    /// Whether this state is meant to have no way out.
+    /// Whether this state is an end: no exit of a parent or of the global state leads out of it, unless it says `even_final`.
     r#final: Option<bool>,
+    /// Whether the game's code changes to this state, so that no exit has to lead to it.
+    entry: Option<bool>,
 }
 
 /// A way out of a state.
@@ -73,6 +86,12 @@ struct Exit {
     when: Option<Condition>,
     /// The message that is waited for. Without it, the exit is tried after each update.
     on: Option<String>,
+    /// Whether the exit is also tried as soon as its state is entered, before any update.
+    always: Option<bool>,
+    /// Whether the exit of a parent or of the global state is also taken while its target is active already.
+    restart: Option<bool>,
+    /// Whether the exit of a parent or of the global state also leads out of final states.
+    even_final: Option<bool>,
 }
 
 /// How long something lasts.

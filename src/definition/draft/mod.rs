@@ -41,6 +41,7 @@ pub(crate) struct DraftState<'i> {
     pub(crate) initial: Option<Name>,
     pub(crate) keeps_history: bool,
     pub(crate) is_final: bool,
+    pub(crate) is_entry: bool,
     pub(crate) exits: Vec<DraftExit>,
 }
 
@@ -50,10 +51,16 @@ pub(crate) struct DraftExit {
     pub(crate) after: Option<DraftDuration>,
     pub(crate) when: Option<When>,
     pub(crate) on: Option<Name>,
+    pub(crate) always: Option<Spot>,
+    pub(crate) restart: Option<Spot>,
+    pub(crate) even_final: Option<Spot>,
     /// Whether it has an `after`, a `when` or an `on`, be it a mistaken one.
     pub(crate) has_condition: bool,
     pub(crate) span: Range<usize>,
 }
+
+/// Where something is that is true.
+pub(crate) type Spot = Range<usize>;
 
 /// The parameters of a behaviour: a table.
 pub(crate) type Params<'i> = Spanned<DeValue<'i>>;

@@ -83,6 +83,7 @@ impl<'i> Reader<'_, 'i> {
             initial: state.get("initial").and_then(|value| self.string(value, "`initial`")),
             keeps_history: state.get("history").and_then(|value| self.boolean(value, "`history`")).unwrap_or(false),
             is_final: state.get("final").and_then(|value| self.boolean(value, "`final`")).unwrap_or(false),
+            is_entry: self.yes(state, "entry").is_some(),
             exits: match state.get("exits") {
                 Some(exits) => self.array(exits, "`exits`").iter().filter_map(|exit| self.exit(exit)).collect(),
                 None => Vec::new(),
@@ -101,6 +102,9 @@ impl<'i> Reader<'_, 'i> {
             after: exit.get("after").and_then(|value| duration::after(value, self.findings)),
             when: exit.get("when").and_then(|value| self.condition(value, "`when`")),
             on: exit.get("on").and_then(|value| self.string(value, "`on`")),
+            always: self.yes(exit, "always"),
+            restart: self.yes(exit, "restart"),
+            even_final: self.yes(exit, "even_final"),
             has_condition: ["after", "when", "on"].into_iter().any(|key| exit.contains_key(key)),
             span,
         })
@@ -183,6 +187,12 @@ impl<'i> Reader<'_, 'i> {
             DeValue::Boolean(yes) => Some(*yes),
             _ => self.mistyped(value, what, "true or false"),
         }
+    }
+
+    /// Where a key's value is `true`.
+    fn yes(&mut self, table: &DeTable<'_>, key: &str) -> Option<Range<usize>> {
+        let value = table.get(key)?;
+        self.boolean(value, &format!("`{key}`"))?.then(|| value.span())
     }
 
     fn table<'t, 'v>(&mut self, value: &'t Value<'v>, what: &str) -> Option<&'t DeTable<'v>> {

@@ -2,7 +2,7 @@
 //! one to another.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::iter;
 use std::ops::Range;
 use std::sync::Arc;
@@ -93,6 +93,7 @@ pub struct StateOutline {
     pub(crate) children: Vec<StateId>,
     pub(crate) keeps_history: bool,
     pub(crate) is_final: bool,
+    pub(crate) is_entry: bool,
     pub(crate) exits: Vec<ExitOutline>,
 }
 
@@ -103,6 +104,9 @@ pub struct ExitOutline {
     pub(crate) after: Option<Duration>,
     pub(crate) when: Option<When>,
     pub(crate) on: Option<Name>,
+    pub(crate) is_always: bool,
+    pub(crate) restarts: bool,
+    pub(crate) even_final: bool,
     pub(crate) span: Range<usize>,
 }
 
@@ -293,10 +297,16 @@ impl StateOutline {
         self.enter_when.as_ref().map(When::text)
     }
 
-    /// Returns whether it is meant to have no way out.
+    /// Returns whether it is an end: no exit of a parent or the global state leads out of it, unless it says `even_final`.
     #[must_use]
     pub fn is_final(&self) -> bool {
         self.is_final
+    }
+
+    /// Returns whether the game's code changes to it, as the file says.
+    #[must_use]
+    pub fn is_entry(&self) -> bool {
+        self.is_entry
     }
 
     /// Returns whether a machine remembers which descendant was active last.
@@ -331,16 +341,43 @@ impl ExitOutline {
         self.on.as_ref().map(|name| name.text.as_str())
     }
 
-    /// Returns message, time and condition as the label of an arrow: `took_damage [health < 20]`, `after 2.5 s`.
+    /// Returns whether it is also tried as soon as its state is entered.
+    #[must_use]
+    pub fn is_always(&self) -> bool {
+        self.is_always
+    }
+
+    /// Returns whether, of a parent or the global state, it is also taken while its target is active already.
+    #[must_use]
+    pub fn restarts(&self) -> bool {
+        self.restarts
+    }
+
+    /// Returns whether, of a parent or the global state, it also leads out of final states.
+    #[must_use]
+    pub fn even_final(&self) -> bool {
+        self.even_final
+    }
+
+    /// Returns message, time and condition as the label of an arrow: `took_damage [health < 20]`, `after 2.5 s`. `always` comes
+    /// first, and `(restart)` and `(even final)` last.
     #[must_use]
     pub fn label(&self) -> String {
         let after = self.after().map(|after| format!("after {after}"));
-        let begin: Vec<_> = self.on().map(str::to_owned).into_iter().chain(after).collect();
-        match (begin.join(" "), self.when()) {
+        let always = self.is_always.then(|| "always".to_owned());
+        let begin: Vec<_> = always.into_iter().chain(self.on().map(str::to_owned)).chain(after).collect();
+        let mut label = match (begin.join(" "), self.when()) {
             (begin, None) => begin,
             (begin, Some(when)) if begin.is_empty() => when,
             (begin, Some(when)) => format!("{begin} [{when}]"),
+        };
+        for (says, is_said) in [("restart", self.restarts), ("even final", self.even_final)] {
+            if is_said {
+                let space = if label.is_empty() { "" } else { " " };
+                let _ = write!(label, "{space}({says})");
+            }
         }
+        label
     }
 
     /// From when on it is taken in any tick in which its target can be entered, in seconds after its state's entry, at the

@@ -21,9 +21,9 @@ pub(crate) fn check(outline: &Outline, findings: &mut Findings) {
         if !reached[state.id.index()] {
             let message = format!("state `{}` can never be reached", state.name);
             findings.add(
-                Mistake::warning("unreachable", state.name.span.clone(), message)
-                    .label("nothing leads here")
-                    .help("let an exit lead to it, or remove it"),
+                Mistake::warning("unreachable", state.name.span.clone(), message).label("nothing leads here").help(
+                    "let an exit lead to it, remove it, or write `entry = true` if the game's code changes to it",
+                ),
             );
         }
         if !is_left(outline, state) && !state.is_final && !state.is_composite() {
@@ -46,6 +46,7 @@ fn is_left(outline: &Outline, state: &StateOutline) -> bool {
 fn reached(outline: &Outline) -> Vec<bool> {
     let mut reached = vec![false; outline.states.len()];
     let mut waiting = vec![outline.initial];
+    waiting.extend(outline.states.iter().filter(|state| state.is_entry).map(|state| state.id));
     if let Some(global) = outline.global {
         waiting.extend(outline.state(global).exits.iter().map(|exit| exit.to));
     }

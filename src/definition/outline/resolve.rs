@@ -112,6 +112,7 @@ impl Resolver<'_> {
             children: Vec::new(),
             keeps_history: state.keeps_history,
             is_final: state.is_final,
+            is_entry: state.is_entry,
             exits: state.exits.into_iter().filter_map(|exit| self.exit(exit, id)).collect(),
             name,
         };
@@ -131,15 +132,23 @@ impl Resolver<'_> {
     }
 
     fn exit(&mut self, exit: DraftExit, from: StateId) -> Option<ExitOutline> {
-        let DraftExit { to, after, when, on, has_condition, span } = exit;
+        let DraftExit { to, after, when, on, always, restart, even_final, has_condition, span } = exit;
         let to = to.and_then(|to| self.state_named(to));
         self.condition(when.as_ref(), false);
         if let Some(on) = &on {
             self.message(on);
         }
         let after = after.and_then(|after| self.duration(after));
+        if let Some(at) = always.clone().filter(|_| after.is_some() || on.is_some()) {
+            self.findings.add(
+                Mistake::error("always", at, "an exit that is always tried cannot wait for a time or a message")
+                    .label("tried as soon as the state is entered")
+                    .help("remove `always`, or put the `after` or `on` into an exit of its own"),
+            );
+        }
         let to = to?;
-        let exit = ExitOutline { to, after, when, on, span };
+        let (is_always, restarts, even_final) = (always.is_some(), restart.is_some(), even_final.is_some());
+        let exit = ExitOutline { to, after, when, on, is_always, restarts, even_final, span };
         // What is mistaken is no condition that is missing.
         let is_mistaken = has_condition && exit.after.is_none() && exit.when.is_none() && exit.on.is_none();
         if to == from && !is_mistaken && exit.is_always_from() == Some(0.0) {
