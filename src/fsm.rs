@@ -723,10 +723,10 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.machines.next_turn(self.nth, depth)
     }
 
-    /// The number that the active state at a depth keeps about something.
+    /// The number that a state keeps about something.
     #[cfg(feature = "definition")]
-    pub(crate) fn noted(&self, depth: usize, of: Noted) -> Option<f64> {
-        self.machines.noted(self.nth, depth, of)
+    pub(crate) fn noted(&self, by: Scope, of: Noted) -> Option<f64> {
+        self.machines.noted(self.nth, by, of)
     }
 
     /// Keeps a number until this state is left.
@@ -792,9 +792,9 @@ pub(crate) trait Machines<T: Owner> {
     fn next_turn(&self, _nth: usize, _depth: usize) -> Option<f64> {
         None
     }
-    /// The number that the state at a depth keeps about something.
+    /// The number that a state keeps about something.
     #[cfg(feature = "definition")]
-    fn noted(&self, _nth: usize, _depth: usize, _of: Noted) -> Option<f64> {
+    fn noted(&self, _nth: usize, _by: Scope, _of: Noted) -> Option<f64> {
         None
     }
     /// Whether anything has been asked for that may lead to a change.

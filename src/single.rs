@@ -223,8 +223,8 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
     }
 
     #[cfg(feature = "definition")]
-    fn noted(&self, _: usize, depth: usize, of: Noted) -> Option<f64> {
-        self.seat.rare.as_ref()?.waiting.noted(Scope::state(depth), of)
+    fn noted(&self, _: usize, by: Scope, of: Noted) -> Option<f64> {
+        self.seat.rare.as_ref()?.waiting.noted(by, of)
     }
 
     #[cfg(feature = "definition")]

@@ -43,6 +43,8 @@ static VOCABULARY: LazyLock<Vocabulary<Guard>> = LazyLock::new(|| {
         .value("cover_distance", |guard: &Guard, ()| (guard.health - 5.0).sqrt())
         .flag("enemy_visible", |guard: &Guard, ()| guard.health > 5.0)
         .message("hit", |()| true)
+        .message_value("hit", "damage", |()| 5.0)
+        .message_flag("hit", "is_critical", |()| false)
         .random(|_, ()| 0.5);
     for name in ["wander", "go_to", "shoot", "rest"] {
         vocabulary =

@@ -303,13 +303,11 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
     }
 
     #[cfg(feature = "definition")]
-    fn noted(&self, nth: usize, depth: usize, of: Noted) -> Option<f64> {
+    fn noted(&self, nth: usize, by: Scope, of: Noted) -> Option<f64> {
         let slot = self.slot(nth)?;
         match self.individuals.get(slot) {
-            Some(Individual { is_loaded: true, seat, .. }) => {
-                seat.rare.as_ref()?.waiting.noted(Scope::state(depth), of)
-            }
-            _ => self.rows.noted(slot, Scope::state(depth), of),
+            Some(Individual { is_loaded: true, seat, .. }) => seat.rare.as_ref()?.waiting.noted(by, of),
+            _ => self.rows.noted(slot, by, of),
         }
     }
 

@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::compile::Known;
 use super::condition::Condition;
 use super::draft::{Params, When};
 use super::expression::Name;
@@ -201,13 +202,14 @@ impl<T: Owner> Builder<'_, T> {
         let keeps = |exit: &Exit<T>| exit.opens.kept().is_some();
         Content {
             has_always: exits.iter().any(|exit| exit.is_always),
+            has_rates: exits.iter().filter_map(|exit| exit.when.as_ref()).any(Condition::has_rate),
             is_final: state.is_final,
             keeps: exits.iter().chain(message_exits.iter().map(|waiting| &waiting.exit)).any(keeps),
             has_update: made.as_ref().is_some_and(|behaviour| !behaviour.is_passive()),
             behaviour: made,
             every_written: state.every().map(|every| every.to_string().into()),
             every: state.every.as_ref().map(|every| Every::new(every, self.vocabulary)),
-            enter_when: state.enter_when.as_ref().and_then(|when| self.condition(when, state.name())),
+            enter_when: state.enter_when.as_ref().and_then(|when| self.condition(when, None, state.name())),
             exits,
             message_exits,
             #[cfg(feature = "script")]
@@ -229,13 +231,17 @@ impl<T: Owner> Builder<'_, T> {
             even_final: exit.even_final,
             opens: Opening::new(exit.after(), nth, self.vocabulary),
             after: exit.after().map(ToString::to_string).unwrap_or_default().into(),
-            when: exit.when.as_ref().and_then(|when| self.condition(when, of)),
+            when: exit.when.as_ref().and_then(|when| self.condition(when, exit.on(), of)),
         }
     }
 
-    fn condition(&mut self, when: &When, of: &str) -> Option<Condition<T>> {
+    /// `message` is the one that the exit waits for.
+    fn condition(&mut self, when: &When, message: Option<&str>, of: &str) -> Option<Condition<T>> {
         match when {
-            When::Expr { expr, .. } => Some(Condition::compile(expr, self.vocabulary)),
+            When::Expr { expr, .. } => {
+                let known = Known { vocabulary: self.vocabulary, states: self.states, message };
+                Some(Condition::compile(expr, known))
+            }
             When::Script(script) => self.script_condition(script, of),
         }
     }
@@ -282,6 +288,10 @@ fn first_use(outline: &Outline, repeated: &Repeated) -> Option<Range<usize>> {
             Repeated::Word(WordKind::Behaviour, name) => uses.push(named(name, state.behaviour.as_ref())),
             Repeated::Word(WordKind::Message, name) => {
                 uses.extend(state.exits.iter().map(|exit| named(name, exit.on.as_ref())));
+            }
+            Repeated::Word(WordKind::Field, name) => {
+                let is_of = |on: &&Name| name.strip_prefix(&on.text).is_some_and(|rest| rest.starts_with('.'));
+                uses.extend(state.exits.iter().map(|exit| exit.on.as_ref().filter(is_of).map(|on| on.span.clone())));
             }
             Repeated::Word(WordKind::Value, name) => {
                 uses.extend(whens.map(|when| when.first_value(name)));

@@ -8,6 +8,7 @@ use super::block::{Block, each};
 use super::expression::Comparison;
 use super::graph::{Content, DefinedState, Exit, Graph};
 use super::handle::{entered_at, toward};
+use super::moment::Moment;
 use super::opening::Opening;
 use super::record::{Record, Trial, Unrecorded};
 use super::values::{LANES, Lanes};
@@ -24,9 +25,15 @@ pub(crate) struct Decider<'g, T: Owner> {
     pub(crate) graph: &'g Graph<T>,
     /// Whether the state is being entered. Then timers wait to be set, which are no changes.
     pub(crate) is_entry: bool,
+    /// What has been sent, where exits are tried that wait for it.
+    pub(crate) message: Option<&'g T::Message>,
 }
 
 impl<'g, T: Owner> Decider<'g, T> {
+    pub(crate) fn new(state: &'g DefinedState<T>, graph: &'g Graph<T>) -> Self {
+        Self { state, graph, is_entry: false, message: None }
+    }
+
     /// Tries exits in order. Returns where the one leads that is taken: the first whose condition holds and whose change every
     /// guard allows. Those after it are not tried.
     #[inline]
@@ -39,12 +46,14 @@ impl<'g, T: Owner> Decider<'g, T> {
         record: &mut impl Record,
     ) -> Option<StateRef<T>> {
         for exit in exits {
-            let is_open = self.is_open(exit, owner, fsm, cx, record);
-            let holds = is_open
-                && match &exit.when {
-                    Some(when) => when.holds(owner, cx, || entered_at(self.state, fsm), record),
-                    None => true,
-                };
+            let opened = self.open(exit, owner, fsm, cx, record);
+            let holds = opened.is_some_and(|opened| match &exit.when {
+                Some(when) => {
+                    let moment = Moment { message: self.message, opened, ..Moment::of(self.state, fsm) };
+                    when.holds(owner, cx, moment, record)
+                }
+                None => true,
+            });
             if !holds {
                 record.tried(Trial::NoCondition);
                 continue;
@@ -61,18 +70,18 @@ impl<'g, T: Owner> Decider<'g, T> {
         None
     }
 
-    /// Whether the owner has been in the state for as long as an exit says.
+    /// How many seconds after the state's entry an exit opened, if the owner has been in the state for so long.
     #[inline]
-    fn is_open(
+    fn open(
         &self,
         exit: &Exit<T>,
         owner: &T,
         fsm: &Fsm<'_, T>,
         cx: &T::Context<'_>,
         record: &mut impl Record,
-    ) -> bool {
+    ) -> Option<f64> {
         let after = match &exit.opens {
-            Opening::AtOnce => return true,
+            Opening::AtOnce => return Some(0.0),
             Opening::After(seconds) => *seconds,
             Opening::Kept(kept) => {
                 let found = fsm.view().depth_of(self.state).and_then(|depth| kept.seconds(depth, fsm));
@@ -82,7 +91,7 @@ impl<'g, T: Owner> Decider<'g, T> {
         let (now, entered_at) = (T::now(cx), entered_at(self.state, fsm));
         let is_open = Span::of(after, now).has_passed(entered_at);
         record.waited(&exit.after, after, now - entered_at, is_open);
-        is_open
+        is_open.then_some(after)
     }
 
     /// What comes of an exit whose condition holds.
@@ -186,9 +195,8 @@ impl<'g, T: Owner> Decider<'g, T> {
                 Opening::After(after) => {
                     Comparison::GreaterOrEqual.ask_entries(Span::of(*after, T::now(cx)), staying, &mut block)
                 }
-                Opening::Kept(_) => {
-                    block.ask_each(staying, |lane, fsm| self.is_open(exit, &owners[lane], fsm, cx, &mut Unrecorded))
-                }
+                Opening::Kept(_) => block
+                    .ask_each(staying, |lane, fsm| self.open(exit, &owners[lane], fsm, cx, &mut Unrecorded).is_some()),
             };
             let holding = match &exit.when {
                 Some(when) if open != 0 => when.holding(open, owners, cx, &mut block),
@@ -267,7 +275,7 @@ impl<'g, T: Owner> Decider<'g, T> {
         for &index in change.entered() {
             let content = &self.graph.nodes[index].content;
             if let Some(when) = &content.enter_when {
-                passing = block.ask_each(passing, |lane, _| when.admits(&owners[lane], cx, &mut Unrecorded));
+                passing = block.ask_each(passing, |lane, fsm| when.admits(&owners[lane], fsm, cx, &mut Unrecorded));
             }
             if let Some(behaviour) = content.behaviour.as_ref().filter(|_| passing != 0) {
                 passing = block.ask_guards(passing, change.target(), |movers, fsm, refuse| {

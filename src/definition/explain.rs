@@ -6,7 +6,7 @@ use std::mem;
 
 use super::Definition;
 use super::decide::Decider;
-use super::graph::{DefinedState, Exit, Graph};
+use super::graph::{DefinedState, Exit, Graph, MessageExit};
 use super::handle::machine_in;
 use super::record::{Answered, Record, Trial, Written, rounded};
 use crate::fsm::Fsm;
@@ -225,7 +225,53 @@ impl<T: Owner> Definition<T> {
         }
         let mut taken = HashSet::new();
         for state in fsm.path().rev().chain(fsm.global()) {
-            explainer.messages(state, &mut taken, owner, fsm, cx);
+            explainer.messages(state, None, &mut taken, owner, fsm, cx);
+        }
+        explainer.reports
+    }
+
+    /// As [`explain_with`](Self::explain_with), of the exits that wait for a message, and for this one: what came of each if it
+    /// were sent now. Only here it is known what the fields of the message say.
+    ///
+    /// What the behaviours would do with the message before the exits are tried is left out.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::Owner;
+    /// use demeanor::definition::{Definition, Vocabulary};
+    /// # struct Guard;
+    /// # impl Owner for Guard { type Context<'a> = (); type Message = f64; }
+    ///
+    /// let vocabulary =
+    ///     Vocabulary::<Guard>::new().message("hit", |_| true).message_value("hit", "damage", |damage| *damage);
+    /// let file = "
+    ///     initial = 'stand'
+    ///     states.stand.exits = [{ to = 'fall', on = 'hit', when = 'message.damage > 30' }]
+    ///     states.fall.final = true
+    /// ";
+    /// let definition = Definition::parse(file, &vocabulary)?;
+    /// let mut machine = definition.machine();
+    /// let reports =
+    ///     machine.with(&mut Guard, &mut (), |guard, fsm, cx| definition.explain_message(&10.0, guard, fsm, cx));
+    /// assert_eq!(
+    ///     reports[0].to_string(),
+    ///     "to fall on hit: no: message.damage > 30 (message.damage = 10) does not"
+    /// );
+    /// # Ok::<(), demeanor::definition::Problems>(())
+    /// ```
+    pub fn explain_message(
+        &self,
+        message: &T::Message,
+        owner: &mut T,
+        fsm: &Fsm<'_, T>,
+        cx: &mut T::Context<'_>,
+    ) -> Vec<ExitReport> {
+        let graph = self.inner.shared.load();
+        let mut explainer = Explainer { graph: &graph, reports: Vec::new() };
+        let mut taken = HashSet::new();
+        for state in fsm.path().rev().chain(fsm.global()) {
+            explainer.messages(state, Some(message), &mut taken, owner, fsm, cx);
         }
         explainer.reports
     }
@@ -270,17 +316,20 @@ impl<'g, T: Owner> Explainer<'g, T> {
         is_taken || taken.is_some()
     }
 
-    /// The exits that wait for a message. `taken` are the messages that an exit is taken for.
+    /// The exits that wait for a message; for this one, if it is given. `taken` are the messages that an exit is taken for.
     fn messages(
         &mut self,
         state: &StateRef<T>,
+        message: Option<&T::Message>,
         taken: &mut HashSet<&'g str>,
         owner: &mut T,
         fsm: &Fsm<'_, T>,
         cx: &mut T::Context<'_>,
     ) {
         let Some((decider, index)) = self.decider(state) else { return };
-        for waiting in &self.graph.nodes[index].content.message_exits {
+        let decider = Decider { message, ..decider };
+        let waits = |waiting: &&MessageExit<T>| message.is_none_or(|message| (waiting.is)(message));
+        for waiting in self.graph.nodes[index].content.message_exits.iter().filter(waits) {
             let mut minutes = Minutes::default();
             if !taken.contains(waiting.on.as_str())
                 && decider.decide([&waiting.exit], owner, fsm, cx, &mut minutes).is_some()
@@ -296,7 +345,7 @@ impl<'g, T: Owner> Explainer<'g, T> {
         'g: 's,
     {
         let index = self.graph.index_of(state)?;
-        Some((Decider { state: state.downcast_ref::<DefinedState<T>>()?, graph: self.graph, is_entry: false }, index))
+        Some((Decider::new(state.downcast_ref::<DefinedState<T>>()?, self.graph), index))
     }
 
     fn report(

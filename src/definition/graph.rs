@@ -92,6 +92,8 @@ pub(crate) struct Content<T: Owner> {
     pub(crate) exits: Vec<Exit<T>>,
     /// Whether some of them are also tried as soon as the state is entered.
     pub(crate) has_always: bool,
+    /// Whether some of them ask for the chance of a second.
+    pub(crate) has_rates: bool,
     /// Whether it is an end.
     pub(crate) is_final: bool,
     /// Whether there are times to be found when an owner enters the state.
@@ -204,7 +206,7 @@ impl<T: Owner> Content<T> {
     /// Whether the owner may come to be in the state.
     #[inline]
     pub(crate) fn can_enter(&self, owner: &T, fsm: &Fsm<'_, T>, cx: &T::Context<'_>, record: &mut impl Record) -> bool {
-        self.enter_when.as_ref().is_none_or(|when| when.admits(owner, cx, record))
+        self.enter_when.as_ref().is_none_or(|when| when.admits(owner, fsm, cx, record))
             && self.behaviour.as_ref().is_none_or(|behaviour| behaviour.can_enter(owner, fsm, cx))
     }
 

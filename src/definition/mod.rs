@@ -31,6 +31,7 @@
 
 mod block;
 mod build;
+mod compile;
 mod condition;
 mod decide;
 mod defined;
@@ -39,12 +40,15 @@ mod duration;
 mod explain;
 mod expression;
 mod findings;
+mod formula;
 mod graph;
 mod handle;
 mod hook;
 mod load_error;
 mod mistake;
+mod moment;
 mod opening;
+mod operand;
 mod outline;
 mod problem;
 mod record;

@@ -7,7 +7,7 @@ use super::values::Number;
 use super::vocabulary::{Random, Value, Vocabulary};
 use crate::fsm::Fsm;
 use crate::owner::Owner;
-use crate::waiting::{Note, Noted};
+use crate::waiting::{Note, Noted, Scope};
 
 /// When an exit is open.
 pub(crate) enum Opening<T: Owner> {
@@ -89,7 +89,7 @@ impl<T: Owner> Kept<T> {
 
     /// How many seconds it is, if that has been kept of an owner in a state at a depth.
     pub(crate) fn seconds(&self, depth: usize, fsm: &Fsm<'_, T>) -> Option<f64> {
-        let number = fsm.noted(depth, self.noted())?;
+        let number = fsm.noted(Scope::state(depth), self.noted())?;
         Some(match &self.varying {
             Varying::Drawn(drawn, _) => drawn.at(number),
             Varying::Value(_) => number,

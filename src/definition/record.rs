@@ -2,7 +2,7 @@
 //!
 //! A decision is made in the same way whether it is recorded or not. In a tick it is not, and costs nothing for it.
 
-use super::expression::Operand;
+use super::operand::Operand;
 
 /// Takes down what a decision asks, while it is made.
 pub(crate) trait Record {
@@ -63,6 +63,10 @@ pub(crate) enum Answered {
     /// The left and the right side of a comparison.
     Numbers(f64, f64),
     Drawn(f64),
+    /// A random number, and the chance that it was compared with.
+    DrawnFor(f64, f64),
+    /// Of a message, where none has been sent.
+    NoMessage,
     /// A script has been asked. What it has read is its own affair.
     Script,
 }
@@ -120,6 +124,8 @@ impl Written {
                 read.join(", ")
             }
             Answered::Drawn(drawn) => format!("drew {drawn:.3}"),
+            Answered::DrawnFor(drawn, chance) => format!("drew {drawn:.3}, at a chance of {chance:.3}"),
+            Answered::NoMessage => "no message".into(),
             Answered::Script => String::new(),
         }
     }

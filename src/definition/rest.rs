@@ -91,7 +91,7 @@ impl<T: Owner> DefinedState<T> {
         fsm: &mut Fsm<'_, T>,
         cx: &mut T::Context<'_>,
     ) {
-        if fsm.target().is_some_and(|target| Decider { state: self, graph, is_entry: false }.is(target)) {
+        if fsm.target().is_some_and(|target| Decider::new(self, graph).is(target)) {
             self.wait(graph, node, owner, fsm, cx);
         } else if let Some(every) = &node.content.every {
             // Where others are entered after this one, they or the first update put the owner to sleep.
@@ -105,7 +105,7 @@ impl<T: Owner> DefinedState<T> {
 
     /// Puts the owner to sleep if nothing is to be asked. The timers go on by themselves.
     pub(crate) fn rest_once_entered(&self, graph: &Graph<T>, fsm: &mut Fsm<'_, T>, cx: &T::Context<'_>) {
-        if !fsm.target().is_some_and(|target| Decider { state: self, graph, is_entry: false }.is(target)) {
+        if !fsm.target().is_some_and(|target| Decider::new(self, graph).is(target)) {
             return;
         }
         if let Some(seconds) = self.rest_for(graph, fsm, cx) {
@@ -115,9 +115,7 @@ impl<T: Owner> DefinedState<T> {
 
     /// For how many seconds nothing is to be asked of an owner in this state. `None` if something is, or soon.
     fn rest_for(&self, graph: &Graph<T>, fsm: &Fsm<'_, T>, cx: &T::Context<'_>) -> Option<f64> {
-        if fsm.has_requests()
-            || !fsm.current().is_some_and(|current| Decider { state: self, graph, is_entry: false }.is(current))
-        {
+        if fsm.has_requests() || !fsm.current().is_some_and(|current| Decider::new(self, graph).is(current)) {
             return None;
         }
         let now = T::now(cx);

@@ -31,6 +31,9 @@ pub struct Words {
     pub behaviours: BTreeMap<String, Option<serde_json::Value>>,
     /// What can be sent.
     pub messages: BTreeSet<String>,
+    /// What messages carry, by their names, and whether it is a number.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub message_fields: BTreeMap<String, BTreeMap<String, ValueKind>>,
     /// What scripts can write.
     pub fields: BTreeSet<String>,
     /// Whether conditions can ask for `chance(p)`.
@@ -58,6 +61,8 @@ pub(crate) enum WordKind {
     Behaviour,
     Value,
     Message,
+    /// Of a message.
+    Field,
 }
 
 impl WordKind {
@@ -67,6 +72,7 @@ impl WordKind {
             Self::Behaviour => "unknown-behaviour",
             Self::Value => "unknown-value",
             Self::Message => "unknown-message",
+            Self::Field => "unknown-field",
         }
     }
 }
@@ -77,6 +83,7 @@ impl fmt::Display for WordKind {
             Self::Behaviour => "behaviour",
             Self::Value => "value",
             Self::Message => "message",
+            Self::Field => "field",
         })
     }
 }

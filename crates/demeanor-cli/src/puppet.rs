@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use demeanor::definition::{Outline, ValueKind, Vocabulary, Words};
 use demeanor::{Change, Owner, State};
 
+use crate::table::Setting;
+
 #[derive(Clone, Default)]
 pub(crate) struct Puppet {
     /// By the index of their names in the vocabulary; a flag is 1 or 0.
@@ -20,13 +22,40 @@ impl Puppet {
     }
 }
 
+/// A message: its name, and what it carries; a flag is 1 or 0.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Told {
+    pub(crate) name: String,
+    pub(crate) fields: Vec<(String, Setting)>,
+}
+
+impl Told {
+    /// Reads `hit` or `hit(damage=40, critical=true)`.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let Some((name, fields)) = text.trim().split_once('(') else {
+            return Ok(Self { name: text.trim().into(), fields: Vec::new() });
+        };
+        let fields = fields.strip_suffix(')').ok_or_else(|| format!("`{text}` has no `)` at its end"))?;
+        let field = |field: &str| {
+            let (name, value) =
+                field.split_once('=').ok_or_else(|| format!("`{}` is not FIELD=VALUE", field.trim()))?;
+            Ok::<_, String>((name.trim().to_owned(), Setting::parse(value)?))
+        };
+        let fields = fields.split(',').filter(|field| !field.trim().is_empty()).map(field).collect::<Result<_, _>>()?;
+        Ok(Self { name: name.trim().into(), fields })
+    }
+
+    fn number(&self, field: &str) -> f64 {
+        self.fields.iter().find(|(name, _)| name == field).map_or(0.0, |(_, value)| value.number())
+    }
+}
+
 /// The time, in seconds.
 pub(crate) struct Clock(pub(crate) f64);
 
 impl Owner for Puppet {
     type Context<'a> = Clock;
-    /// A message's name.
-    type Message = String;
+    type Message = Told;
 
     fn now(clock: &Clock) -> f64 {
         clock.0
@@ -56,6 +85,7 @@ pub(crate) fn words_of(outline: &Outline, tick: f64) -> Words {
         words.behaviours.insert(name.clone(), Some(any));
     }
     words.messages.clone_from(&unchecked.messages);
+    words.message_fields.clone_from(&unchecked.message_fields);
     words.random = true;
     words.ticks_per_second = unchecked.ticks.then_some(1.0 / tick);
     words.scripts = true;
@@ -85,7 +115,19 @@ pub(crate) fn vocabulary(words: &Words) -> (Vocabulary<Puppet>, Names) {
     }
     for name in &words.messages {
         let is = name.clone();
-        vocabulary = vocabulary.message(name.clone(), move |told| *told == is);
+        vocabulary = vocabulary.message(name.clone(), move |told: &Told| told.name == is);
+    }
+    for (message, fields) in &words.message_fields {
+        for (field, kind) in fields {
+            let name = field.clone();
+            vocabulary = match kind {
+                ValueKind::Number => {
+                    vocabulary.message_value(message.clone(), field.clone(), move |told: &Told| told.number(&name))
+                }
+                ValueKind::Flag => vocabulary
+                    .message_flag(message.clone(), field.clone(), move |told: &Told| told.number(&name) != 0.0),
+            };
+        }
     }
     if let Some(rate) = words.ticks_per_second.filter(|rate| rate.is_finite() && *rate > 0.0) {
         vocabulary = vocabulary.ticks_per_second(rate);

@@ -15,6 +15,7 @@ use super::source::Source;
 use super::words::ValueKind;
 
 pub(crate) mod check;
+mod conditions;
 mod durations;
 mod hierarchy;
 mod params;
@@ -120,6 +121,8 @@ pub struct Unchecked {
     pub behaviours: BTreeSet<String>,
     /// Of messages.
     pub messages: BTreeSet<String>,
+    /// Of what messages carry, by their names.
+    pub message_fields: BTreeMap<String, BTreeMap<String, ValueKind>>,
     /// Whether durations are in ticks whose length the file does not say.
     pub ticks: bool,
 }

@@ -3,14 +3,14 @@
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
-use std::ops::Range;
 use std::sync::Arc;
 
-use super::super::draft::{Draft, DraftExit, DraftState, Params, When, read::missing_key};
-use super::super::expression::{Expr, MOST_TESTS, Name, Operand, RESERVED, flag_compared};
+use super::super::draft::{Draft, DraftExit, DraftState, Params, read::missing_key};
+use super::super::expression::{Name, RESERVED};
 use super::super::findings::Findings;
 use super::super::mistake::{Mistake, Origin};
-use super::super::words::{ValueKind, WordKind, Words};
+use super::super::words::{WordKind, Words};
+use super::conditions::Place;
 use super::{Checked, ExitOutline, Outline, StateId, StateOutline, Unchecked, params};
 
 /// How many of the words that a game offers are listed.
@@ -22,9 +22,11 @@ pub(crate) fn resolve<'i>(draft: Draft<'i>, words: Option<&Words>, findings: &mu
     let ids = names.iter().enumerate().map(|(i, name)| (name.as_str(), StateId::new(i))).collect();
     let of_game = words.and_then(|words| words.ticks_per_second).filter(|rate| rate.is_finite() && *rate > 0.0);
     let rate = draft.ticks_per_second.or(of_game);
-    let mut resolver = Resolver { findings, words, names: &names, ids, rate, unchecked: Unchecked::default() };
+    let mut resolver =
+        Resolver { findings, words, names: &names, ids, rate, global: None, unchecked: Unchecked::default() };
     let initial = draft.initial.and_then(|initial| resolver.state_named(initial));
     let global = draft.global.and_then(|global| resolver.global(global, initial));
+    resolver.global = global;
     let mut params = Vec::with_capacity(names.len());
     let mut states = Vec::with_capacity(names.len());
     for (i, state) in draft.states.into_iter().enumerate() {
@@ -73,6 +75,7 @@ pub(super) struct Resolver<'a> {
     ids: HashMap<&'a str, StateId>,
     /// How many ticks there are in a second.
     pub(super) rate: Option<f64>,
+    pub(super) global: Option<StateId>,
     pub(super) unchecked: Unchecked,
 }
 
@@ -92,10 +95,10 @@ impl Resolver<'_> {
     }
 
     fn state<'i>(&mut self, id: StateId, state: DraftState<'i>) -> (StateOutline, Option<Params<'i>>) {
-        let DraftState { name, behaviour, params, script, enter_when, parent, initial, .. } = state;
+        let DraftState { name, behaviour, params, script, mut enter_when, parent, initial, .. } = state;
         self.behaviour(behaviour.as_ref(), params.as_ref());
         self.script(script.as_ref());
-        self.condition(enter_when.as_ref(), true);
+        self.condition(enter_when.as_mut(), Place::Entry);
         let span = |named: &Option<Name>| named.as_ref().map_or(name.span.clone(), |named| named.span.clone());
         let (parent_span, initial_span) = (span(&parent), span(&initial));
         let outline = StateOutline {
@@ -132,9 +135,9 @@ impl Resolver<'_> {
     }
 
     fn exit(&mut self, exit: DraftExit, from: StateId) -> Option<ExitOutline> {
-        let DraftExit { to, after, when, on, always, restart, even_final, has_condition, span } = exit;
+        let DraftExit { to, after, mut when, on, always, restart, even_final, has_condition, span } = exit;
         let to = to.and_then(|to| self.state_named(to));
-        self.condition(when.as_ref(), false);
+        self.condition(when.as_mut(), on.as_ref().map_or(Place::Tick, |on| Place::Message(&on.text)));
         if let Some(on) = &on {
             self.message(on);
         }
@@ -171,95 +174,13 @@ impl Resolver<'_> {
         }
     }
 
-    fn script(&mut self, script: Option<&Name>) {
+    pub(super) fn script(&mut self, script: Option<&Name>) {
         if let (Some(script), Some(Words { scripts: false, .. })) = (script, self.words) {
             self.findings.add(scripts_are_off(script));
         }
     }
 
-    fn condition(&mut self, when: Option<&When>, is_entry: bool) {
-        let (expr, span) = match when {
-            None => return,
-            Some(When::Script(script)) => return self.script(Some(script)),
-            Some(When::Expr { expr, span, .. }) => (expr, span),
-        };
-        if self.expression(expr, is_entry) > MOST_TESTS {
-            let message = format!("the condition asks more than {MOST_TESTS} questions");
-            self.findings.add(
-                Mistake::error("condition-too-long", span.clone(), message)
-                    .label("too long")
-                    .help("let the game offer the answer as one value, or split the state"),
-            );
-        }
-    }
-
-    /// Checks the words of a condition, and counts what it asks.
-    fn expression(&mut self, expr: &Expr, is_entry: bool) -> usize {
-        match expr {
-            Expr::Bool(_) => return 0,
-            Expr::Not(inner) => return self.expression(inner, is_entry),
-            Expr::And(parts) | Expr::Or(parts) => {
-                return parts.iter().map(|part| self.expression(part, is_entry)).sum();
-            }
-            Expr::Flag(name) => self.value(name, ValueKind::Flag),
-            Expr::Chance { span, .. } if is_entry => self.findings.add(not_in_entry("chance", span.clone())),
-            Expr::Chance { span, .. } => self.chance(span.clone()),
-            Expr::Compare { left, op, right } => match flag_compared(left, *op, right) {
-                Some((flag, _)) => self.value(flag, ValueKind::Flag),
-                None => self.comparison([left, right], is_entry),
-            },
-        }
-        1
-    }
-
-    pub(super) fn chance(&mut self, at: Range<usize>) {
-        if self.words.is_some_and(|words| !words.random) {
-            self.findings.add(
-                Mistake::error("chance", at, "the game offers no random numbers to definitions")
-                    .label("needs random numbers")
-                    .help("a programmer can add them with `Vocabulary::random`"),
-            );
-        }
-    }
-
-    fn comparison(&mut self, sides: [&Operand; 2], is_entry: bool) {
-        for side in sides {
-            match side {
-                Operand::Value(name) => self.value(name, ValueKind::Number),
-                Operand::TimeInState(span) if is_entry => {
-                    self.findings.add(not_in_entry("time_in_state", span.clone()));
-                }
-                Operand::Bool(_) => {
-                    if let [Operand::Value(name), _] | [_, Operand::Value(name)] = sides {
-                        self.findings.add(flag_as_number(name));
-                    }
-                }
-                Operand::TimeInState(_) | Operand::Number(_) => {}
-            }
-        }
-    }
-
-    pub(super) fn value(&mut self, name: &Name, used_as: ValueKind) {
-        let Some(words) = self.words else {
-            self.unchecked.values.entry(name.text.clone()).or_insert(used_as);
-            return;
-        };
-        match words.values.get(&name.text) {
-            Some(kind) if *kind == used_as => {}
-            Some(ValueKind::Number) => {
-                let message = format!("`{name}` is a number, which is neither true nor false");
-                self.findings.add(
-                    Mistake::error("comparison", name.span.clone(), message)
-                        .label("a number")
-                        .help(format!("compare it, as in `{name} > 0`")),
-                );
-            }
-            Some(ValueKind::Flag) => self.findings.add(flag_as_number(name)),
-            None => self.unknown(WordKind::Value, name, words.values.keys()),
-        }
-    }
-
-    fn state_named(&mut self, name: Name) -> Option<StateId> {
+    pub(super) fn state_named(&mut self, name: Name) -> Option<StateId> {
         let id = self.ids.get(name.text.as_str()).copied();
         if id.is_none() {
             let nearest = self.findings.nearest(&name.text, self.names.iter().map(String::as_str));
@@ -276,7 +197,7 @@ impl Resolver<'_> {
     }
 
     /// Tells of a word that the game does not offer: which of those that it does was meant, or else which there are.
-    fn unknown<'k>(&mut self, kind: WordKind, name: &Name, offered: impl IntoIterator<Item = &'k String>) {
+    pub(super) fn unknown<'k>(&mut self, kind: WordKind, name: &Name, offered: impl IntoIterator<Item = &'k String>) {
         let offered: Vec<&str> = offered.into_iter().map(String::as_str).collect();
         let grammar = RESERVED.into_iter().filter(|_| kind == WordKind::Value);
         let nearest = self.findings.nearest(&name.text, offered.iter().copied().chain(grammar));
@@ -288,7 +209,7 @@ impl Resolver<'_> {
         });
     }
 
-    fn name_of(&self, id: StateId) -> &str {
+    pub(super) fn name_of(&self, id: StateId) -> &str {
         &self.names[id.index()]
     }
 }
@@ -298,18 +219,6 @@ pub(crate) fn scripts_are_off(script: &Name) -> Mistake {
     Mistake::error("script", script.span.clone(), "this game is built without scripts")
         .label("a script")
         .help("a programmer can turn them on: the feature `script`")
-}
-
-fn flag_as_number(name: &Name) -> Mistake {
-    Mistake::error("comparison", name.span.clone(), format!("`{name}` is true or false, not a number"))
-        .label("true or false")
-        .help(format!("write `{name}` or `not {name}`"))
-}
-
-fn not_in_entry(word: &str, at: Range<usize>) -> Mistake {
-    Mistake::error("entry-condition", at, format!("`{word}` cannot be asked in `enter_when`"))
-        .label("unknown before the state is entered")
-        .help("put it into the `when` of the exits that lead here")
 }
 
 /// Whether TOML takes a name without quotes.

@@ -16,6 +16,7 @@ use super::words::{ValueKind, WordKind, Words};
 use crate::owner::Owner;
 use crate::state::{IntoState, State, StateRef};
 
+pub(crate) mod messages;
 #[cfg(feature = "script")]
 mod scripting;
 #[cfg(feature = "script")]
@@ -24,7 +25,7 @@ pub(crate) mod scripts;
 /// What a definition may say about owners of type `T`: named values, behaviours and messages, registered in code.
 ///
 /// The names of values are written in conditions, so they are words: letters, digits, `_` and `.`, not beginning with a
-/// digit, and none of `and`, `or`, `not`, `true`, `false`, `time_in_state`, `chance`.
+/// digit, not with `message.`, and none of `and`, `or`, `not`, `true`, `false`, `time_in_state`, `chance`.
 ///
 /// Each word is registered once. A definition cannot be loaded with a vocabulary that has a word twice: which of the two its
 /// file means cannot be known. The error names the word (code `duplicate-word`). A value and a behaviour may share a name.
@@ -118,6 +119,8 @@ pub struct Vocabulary<T: Owner> {
     values: BTreeMap<String, Value<T>>,
     behaviours: BTreeMap<String, Behaviour<T>>,
     messages: BTreeMap<String, MessageKind<T>>,
+    /// What they carry.
+    fields: messages::Fields<T>,
     random: Option<Random<T>>,
     ticks_per_second: Option<f64>,
     /// What has been registered more than once. The last one counts, but no definition is loaded with it.
@@ -174,6 +177,7 @@ impl<T: Owner> Vocabulary<T> {
             values: BTreeMap::new(),
             behaviours: BTreeMap::new(),
             messages: BTreeMap::new(),
+            fields: BTreeMap::new(),
             random: None,
             ticks_per_second: None,
             repeated: BTreeSet::new(),
@@ -323,6 +327,7 @@ impl<T: Owner> Vocabulary<T> {
             values: self.values.iter().map(|(name, value)| (name.clone(), kind(value))).collect(),
             behaviours: self.behaviours.iter().map(|(name, made)| (name.clone(), made.schema.clone())).collect(),
             messages: self.messages.keys().cloned().collect(),
+            message_fields: self.kinds_of_fields(),
             random: self.random.is_some(),
             ticks_per_second: self.ticks_per_second,
             ..Words::default()
@@ -416,6 +421,7 @@ impl<T: Owner> Clone for Vocabulary<T> {
             values: self.values.clone(),
             behaviours: self.behaviours.clone(),
             messages: self.messages.clone(),
+            fields: self.fields.clone(),
             random: self.random.clone(),
             ticks_per_second: self.ticks_per_second,
             repeated: self.repeated.clone(),
