@@ -13,17 +13,26 @@ use super::expression::Name;
 use super::findings::Findings;
 use super::graph::{Content, Exit, Fixed, Graph, MessageExit, Node};
 use super::mistake::Mistake;
+use super::named::{FileStates, Link};
 use super::opening::{Every, Opening};
-use super::outline::{Checked, ExitOutline, Outline, StateId, StateOutline};
+use super::outline::{BehaviorOutline, Checked, ExitOutline, Outline, StateId, StateOutline};
 use super::problem::Problems;
 #[cfg(feature = "script")]
 use super::script::{Hooks, ScriptCondition};
+use super::several::Several;
 use super::vocabulary::{Repeated, Vocabulary};
 use super::words::WordKind;
 use crate::owner::Owner;
+use crate::state::StateRef;
 
-/// A graph, and what is constant for each state of the outline, by id.
-type Built<T> = (Graph<T>, Vec<Arc<Fixed<T>>>);
+/// A graph that has been built.
+pub(crate) struct Built<T: Owner> {
+    pub(crate) graph: Graph<T>,
+    /// What is constant for each state of the outline, by id.
+    pub(crate) states: Arc<[Arc<Fixed<T>>]>,
+    /// To be set to what the states share.
+    pub(crate) link: Link<T>,
+}
 
 /// Builds the graph. States that `before` has, nested as they are now, stay the same; those that are gone stay, too, with
 /// where their owners go.
@@ -35,12 +44,14 @@ pub(crate) fn build<T: Owner>(
 ) -> Result<(Outline, Built<T>), Problems> {
     let Checked { outline, params } = checked;
     let nodes_before = before.map_or(&[][..], |before| &before.nodes);
-    let states = fixed(&outline, nodes_before);
+    let states: Arc<[_]> = fixed(&outline, nodes_before).into();
+    let link = Link::<T>::default();
     let mut builder = Builder {
         outline: &outline,
         states: &states,
         vocabulary,
         folder,
+        link: &link,
         findings: Findings::new(Arc::clone(&outline.source)),
         #[cfg(feature = "script")]
         index_of: Arc::new(states.iter().map(|fixed| (fixed.name.clone(), fixed.index)).collect()),
@@ -54,7 +65,7 @@ pub(crate) fn build<T: Owner>(
     let global = outline.global.map(|global| states[global.index()].index);
     let nodes = nodes(&states, contents, nodes_before, initial);
     let graph = Graph::new(outline.source.name.clone(), initial, global, nodes, before);
-    Ok((outline, (graph, states)))
+    Ok((outline, Built { graph, states, link }))
 }
 
 /// The nodes of the states that there are, and of those that are gone.
@@ -154,7 +165,8 @@ fn fixed<T: Owner>(outline: &Outline, before: &[Node<T>]) -> Vec<Arc<Fixed<T>>> 
 struct Builder<'a, T: Owner> {
     outline: &'a Outline,
     /// By id.
-    states: &'a [Arc<Fixed<T>>],
+    states: &'a Arc<[Arc<Fixed<T>>]>,
+    link: &'a Link<T>,
     vocabulary: &'a Vocabulary<T>,
     folder: Option<&'a Path>,
     findings: Findings,
@@ -176,17 +188,10 @@ impl<T: Owner> Builder<'_, T> {
         }
     }
 
-    fn content(&mut self, state: &StateOutline, params: Option<Params<'_>>) -> Content<T> {
-        let made = state.behaviour.as_ref().and_then(|name| match self.vocabulary.make(&name.text, params)? {
-            Ok(behaviour) => Some(behaviour),
-            Err(error) => {
-                let of_params = state.params.clone().unwrap_or_else(|| name.span.clone());
-                let at = error.span().filter(|span| !span.is_empty()).unwrap_or(of_params);
-                let message = format!("behaviour `{name}` refuses its parameters: {}", error.message());
-                self.findings.add(Mistake::error("parameter-type", at, message).label("refused"));
-                None
-            }
-        });
+    fn content(&mut self, state: &StateOutline, params: Vec<Option<Params<'_>>>) -> Content<T> {
+        let made = state.behaviors.iter().zip(params).filter_map(|(behavior, params)| self.behavior(behavior, params));
+        let mut made: Vec<_> = made.collect();
+        let made = if made.len() < 2 { made.pop() } else { Some(Arc::new(Several(made.into())).into()) };
         let (mut exits, mut message_exits) = (Vec::new(), Vec::new());
         for (nth, exit) in state.exits.iter().enumerate() {
             let built = self.exit(exit, nth, state.name());
@@ -217,6 +222,25 @@ impl<T: Owner> Builder<'_, T> {
         }
     }
 
+    fn behavior(&mut self, behavior: &BehaviorOutline, params: Option<Params<'_>>) -> Option<StateRef<T>> {
+        let BehaviorOutline { name, params: at, named } = behavior;
+        let states = FileStates {
+            named: named.iter().map(|(text, id)| (text.clone(), id.index())).collect(),
+            states: Arc::clone(self.states),
+            link: Arc::clone(self.link),
+        };
+        match self.vocabulary.make(&name.text, params, &states)? {
+            Ok(behavior) => Some(behavior),
+            Err(error) => {
+                let of_params = at.clone().unwrap_or_else(|| name.span.clone());
+                let at = error.span().filter(|span| !span.is_empty()).unwrap_or(of_params);
+                let message = format!("behaviour `{name}` refuses its parameters: {}", error.message());
+                self.findings.add(Mistake::error("parameter-type", at, message).label("refused"));
+                None
+            }
+        }
+    }
+
     fn exit(&mut self, exit: &ExitOutline, nth: usize, of: &str) -> Exit<T> {
         let path = self.outline.path(exit.to);
         let above = path.len() - 1;
@@ -239,7 +263,7 @@ impl<T: Owner> Builder<'_, T> {
     fn condition(&mut self, when: &When, message: Option<&str>, of: &str) -> Option<Condition<T>> {
         match when {
             When::Expr { expr, .. } => {
-                let known = Known { vocabulary: self.vocabulary, states: self.states, message };
+                let known = Known { vocabulary: self.vocabulary, states: &self.states[..], message };
                 Some(Condition::compile(expr, known))
             }
             When::Script(script) => self.script_condition(script, of),
@@ -285,7 +309,9 @@ fn first_use(outline: &Outline, repeated: &Repeated) -> Option<Range<usize>> {
         let named = |name: &str, of: Option<&Name>| of.filter(|of| of.text == name).map(|of| of.span.clone());
         let mut uses: Vec<Option<Range<usize>>> = Vec::new();
         match repeated {
-            Repeated::Word(WordKind::Behaviour, name) => uses.push(named(name, state.behaviour.as_ref())),
+            Repeated::Word(WordKind::Behaviour, name) => {
+                uses.extend(state.behaviors.iter().map(|behavior| named(name, Some(&behavior.name))));
+            }
             Repeated::Word(WordKind::Message, name) => {
                 uses.extend(state.exits.iter().map(|exit| named(name, exit.on.as_ref())));
             }

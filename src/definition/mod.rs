@@ -47,6 +47,7 @@ mod hook;
 mod load_error;
 mod mistake;
 mod moment;
+mod named;
 mod opening;
 mod operand;
 mod outline;
@@ -55,6 +56,7 @@ mod record;
 mod rest;
 #[cfg(feature = "script")]
 mod script;
+mod several;
 mod source;
 mod text;
 mod values;
@@ -76,6 +78,7 @@ pub use duration::Duration;
 pub use explain::{Answer, ExitReport, Question, Verdict};
 pub use graph::DefinedState;
 pub use load_error::LoadError;
+pub use named::{FileState, FileStates, StateName};
 pub use outline::{ExitOutline, Outline, StateId, StateOutline, Unchecked};
 pub use problem::{Problem, Problems};
 pub use vocabulary::Vocabulary;
@@ -86,6 +89,7 @@ pub use words::{ValueKind, Words};
 use crate::machine::StateMachine;
 use crate::owner::Owner;
 use crate::state::StateRef;
+use build::Built;
 use graph::{Fixed, Shared};
 use outline::check::check;
 use text::text_of;
@@ -205,8 +209,10 @@ impl<T: Owner> Definition<T> {
 
     fn new(file: &str, folder: Option<PathBuf>, text: &str, vocabulary: &Vocabulary<T>) -> Result<Self, Problems> {
         let checked = check(file, text, Some(&vocabulary.export()))?;
-        let (outline, (graph, states)) = build::build(checked, vocabulary, folder.as_deref(), None)?;
+        let (outline, Built { graph, states, link }) = build::build(checked, vocabulary, folder.as_deref(), None)?;
         let shared = Arc::new(Shared::new(graph));
+        // Nobody else has set it: it was made for these states.
+        let _ = link.set(Arc::downgrade(&shared));
         warn_of(&outline);
         let loaded = Mutex::new(Loaded::new(outline, &states, &shared));
         Ok(Self { inner: Arc::new(Inner { shared, vocabulary: vocabulary.clone(), folder, loaded }) })
@@ -254,8 +260,9 @@ impl<T: Owner> Definition<T> {
         let mut loaded = self.loaded();
         let checked = check(loaded.outline.file(), text, Some(&inner.vocabulary.export()))?;
         let before = inner.shared.load();
-        let (outline, (graph, states)) =
+        let (outline, Built { graph, states, link }) =
             build::build(checked, &inner.vocabulary, inner.folder.as_deref(), Some(&before))?;
+        let _ = link.set(Arc::downgrade(&inner.shared));
         inner.shared.store(graph);
         warn_of(&outline);
         info!("{} was reloaded", outline.file());

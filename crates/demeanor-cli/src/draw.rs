@@ -95,7 +95,7 @@ fn dot_children(text: &mut String, outline: &Outline, parent: Option<StateId>, d
     for &id in outline.children(parent) {
         let state = outline.state(id);
         let mut lines = vec![state.name().to_owned()];
-        lines.extend(state.behaviour().map(str::to_owned));
+        lines.extend(state.behaviors().map(str::to_owned));
         lines.extend(state.every().map(|every| format!("every {every}")));
         lines.extend(state.enter_when().map(|when| format!("if {when}")));
         let name = dot_text(&lines.join("\n"));

@@ -9,6 +9,7 @@ pub(crate) const MACHINE_KEYS: &[&str] = &["initial", "global", "ticks_per_secon
 
 /// The keys of a state.
 pub(crate) const STATE_KEYS: &[&str] = &[
+    "behavior",
     "behaviour",
     "params",
     "script",
@@ -49,9 +50,11 @@ struct Machine {
 #[schemars(deny_unknown_fields)]
 #[expect(dead_code, reason = "see `Machine`")]
 struct DefinedState {
-    /// What an owner in this state does: a word of the game's vocabulary. Without one it does nothing.
-    behaviour: Option<String>,
-    /// The behaviour's parameters.
+    /// What an owner in this state does: a word of the game's vocabulary, or several of them. Without one it does nothing.
+    behavior: Option<Behaviors>,
+    /// The same as `behavior`.
+    behaviour: Option<Behaviors>,
+    /// The parameters of a behavior that is given by its name alone.
     params: Option<BTreeMap<String, serde_json::Value>>,
     /// A Rhai script with the functions `enter`, `update` or `exit`, which run after the behaviour's.
     script: Option<String>,
@@ -92,6 +95,39 @@ struct Exit {
     restart: Option<bool>,
     /// Whether the exit of a parent or of the global state also leads out of final states.
     even_final: Option<bool>,
+}
+
+/// One behavior or more.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+#[expect(dead_code, reason = "see `Machine`")]
+enum Behaviors {
+    /// One of them.
+    One(Behavior),
+    /// Several: they are entered and updated in this order, and left in the reverse one.
+    Several(Vec<Behavior>),
+}
+
+/// What an owner does.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+#[expect(dead_code, reason = "see `Machine`")]
+enum Behavior {
+    /// A word of the game's vocabulary.
+    Name(String),
+    /// The same with its parameters.
+    WithParams(BehaviorWithParams),
+}
+
+/// A word of the game's vocabulary, and its parameters.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "see `Machine`")]
+struct BehaviorWithParams {
+    /// The word.
+    name: String,
+    /// Its parameters.
+    #[serde(flatten)]
+    params: BTreeMap<String, serde_json::Value>,
 }
 
 /// How long something lasts.

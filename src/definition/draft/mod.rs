@@ -11,6 +11,7 @@ use toml::de::DeValue;
 use self::duration::DraftDuration;
 use super::expression::{Expr, Name};
 
+mod behaviors;
 pub(crate) mod duration;
 mod format;
 mod grammar;
@@ -32,8 +33,7 @@ pub(crate) struct Draft<'i> {
 /// What a file says of one state.
 pub(crate) struct DraftState<'i> {
     pub(crate) name: Name,
-    pub(crate) behaviour: Option<Name>,
-    pub(crate) params: Option<Params<'i>>,
+    pub(crate) behaviors: Vec<DraftBehavior<'i>>,
     pub(crate) script: Option<Name>,
     pub(crate) every: Option<DraftDuration>,
     pub(crate) enter_when: Option<When>,
@@ -43,6 +43,12 @@ pub(crate) struct DraftState<'i> {
     pub(crate) is_final: bool,
     pub(crate) is_entry: bool,
     pub(crate) exits: Vec<DraftExit>,
+}
+
+/// What a file says of one behavior of a state.
+pub(crate) struct DraftBehavior<'i> {
+    pub(crate) name: Name,
+    pub(crate) params: Option<Params<'i>>,
 }
 
 /// What a file says of one exit.

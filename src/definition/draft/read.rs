@@ -9,6 +9,7 @@ use toml::de::{DeTable, DeValue};
 use super::super::expression::Name;
 use super::super::findings::Findings;
 use super::super::mistake::{Mistake, Origin};
+use super::behaviors;
 use super::format::{EXIT_KEYS, MACHINE_KEYS, SCRIPT_KEYS, STATE_KEYS};
 use super::source_map::SourceMap;
 use super::{Draft, DraftExit, DraftState, When, duration, grammar, syntax, type_of};
@@ -30,8 +31,8 @@ pub(crate) fn read<'i>(text: &'i str, findings: &mut Findings) -> Option<Draft<'
     Some(Reader { findings, text }.machine(table.get_ref()))
 }
 
-struct Reader<'a, 'i> {
-    findings: &'a mut Findings,
+pub(super) struct Reader<'a, 'i> {
+    pub(super) findings: &'a mut Findings,
     text: &'i str,
 }
 
@@ -63,19 +64,8 @@ impl<'i> Reader<'_, 'i> {
         let none = DeTable::new();
         let state = self.table(state, "a state").unwrap_or(&none);
         self.known_keys(state, "a state", STATE_KEYS);
-        let behaviour = state.get("behaviour").and_then(|value| self.string(value, "`behaviour`"));
-        let params = state.get("params").filter(|params| self.table(params, "`params`").is_some());
-        if let (None, Some(params)) = (&behaviour, params) {
-            let at = self.key_span("params", params.span());
-            self.findings.add(
-                Mistake::error("params-without-behaviour", at, "`params` are given, but no behaviour to take them")
-                    .label("taken by nothing")
-                    .help("add `behaviour = \"..\"`"),
-            );
-        }
         DraftState {
-            behaviour,
-            params: params.cloned(),
+            behaviors: behaviors::read(self, state),
             script: state.get("script").and_then(|value| self.string(value, "`script`")),
             every: state.get("every").and_then(|value| duration::every(value, self.findings)),
             enter_when: state.get("enter_when").and_then(|value| self.condition(value, "`enter_when`")),
@@ -135,7 +125,7 @@ impl<'i> Reader<'_, 'i> {
     }
 
     /// The value of a key that there must be.
-    fn given<'t, 'v>(
+    pub(super) fn given<'t, 'v>(
         &mut self,
         table: &'t DeTable<'v>,
         key: &'static str,
@@ -167,7 +157,7 @@ impl<'i> Reader<'_, 'i> {
     }
 
     /// Where the key stands whose value begins at `value`.
-    fn key_span(&self, key: &str, value: Range<usize>) -> Range<usize> {
+    pub(super) fn key_span(&self, key: &str, value: Range<usize>) -> Range<usize> {
         let before = self.text.get(..value.start).unwrap_or_default();
         match before.rfind(key) {
             Some(start) => start..start + key.len(),
@@ -175,7 +165,7 @@ impl<'i> Reader<'_, 'i> {
         }
     }
 
-    fn string(&mut self, value: &Value<'_>, what: &str) -> Option<Name> {
+    pub(super) fn string(&mut self, value: &Value<'_>, what: &str) -> Option<Name> {
         match value.get_ref() {
             DeValue::String(text) => Some(Name { text: text.to_string(), span: value.span() }),
             _ => self.mistyped(value, what, "a string"),
@@ -195,7 +185,7 @@ impl<'i> Reader<'_, 'i> {
         self.boolean(value, &format!("`{key}`"))?.then(|| value.span())
     }
 
-    fn table<'t, 'v>(&mut self, value: &'t Value<'v>, what: &str) -> Option<&'t DeTable<'v>> {
+    pub(super) fn table<'t, 'v>(&mut self, value: &'t Value<'v>, what: &str) -> Option<&'t DeTable<'v>> {
         match value.get_ref() {
             DeValue::Table(table) => Some(table),
             _ => self.mistyped(value, what, "a table"),
@@ -209,7 +199,7 @@ impl<'i> Reader<'_, 'i> {
         }
     }
 
-    fn mistyped<O>(&mut self, value: &Value<'_>, what: &str, expected: &'static str) -> Option<O> {
+    pub(super) fn mistyped<O>(&mut self, value: &Value<'_>, what: &str, expected: &'static str) -> Option<O> {
         let message = format!("{what} must be {expected}, not {}", type_of(value.get_ref()));
         self.findings.add(
             Mistake::error("wrong-type", value.span(), message)
@@ -228,6 +218,7 @@ pub(crate) fn missing_key(key: &str, of: &str, at: Range<usize>) -> Mistake {
     match key {
         "initial" => mistake.help("name the state that a machine begins in: `initial = \"..\"`"),
         "states" => mistake.help("define a state: `[states.idle]`"),
+        "name" => mistake.help("name what the owner does: `{ name = \"walk\", speed = 2 }`"),
         "to" => mistake.help("name the state that the exit leads to: `to = \"..\"`"),
         _ => mistake,
     }

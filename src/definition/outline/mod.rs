@@ -59,13 +59,15 @@ pub struct Outline {
     pub(crate) outermost: Vec<StateId>,
     pub(crate) warnings: Vec<Problem>,
     pub(crate) unchecked: Unchecked,
+    /// Where states are named, in the order of the file.
+    pub(crate) uses: Vec<(Range<usize>, StateId)>,
 }
 
 /// A file that has been read and checked.
 pub(crate) struct Checked<'i> {
     pub(crate) outline: Outline,
-    /// The parameters of each state's behaviour, by id. They borrow the text, and are for the next stage only.
-    pub(crate) params: Vec<Option<Params<'i>>>,
+    /// The parameters of each state's behaviors, by id. They borrow the text, and are for the next stage only.
+    pub(crate) params: Vec<Vec<Option<Params<'i>>>>,
 }
 
 /// Which state of an [`Outline`], and of no other outline.
@@ -79,9 +81,7 @@ pub struct StateId(usize);
 pub struct StateOutline {
     pub(crate) id: StateId,
     pub(crate) name: Name,
-    pub(crate) behaviour: Option<Name>,
-    /// Where its parameters stand.
-    pub(crate) params: Option<Range<usize>>,
+    pub(crate) behaviors: Vec<BehaviorOutline>,
     pub(crate) script: Option<Name>,
     pub(crate) every: Option<Duration>,
     pub(crate) enter_when: Option<When>,
@@ -96,6 +96,16 @@ pub struct StateOutline {
     pub(crate) is_final: bool,
     pub(crate) is_entry: bool,
     pub(crate) exits: Vec<ExitOutline>,
+}
+
+/// One behavior of a [`StateOutline`].
+#[derive(Clone)]
+pub(crate) struct BehaviorOutline {
+    pub(crate) name: Name,
+    /// Where its parameters stand.
+    pub(crate) params: Option<Range<usize>>,
+    /// The states that they name.
+    pub(crate) named: Vec<(String, StateId)>,
 }
 
 /// One exit of a [`StateOutline`].
@@ -220,6 +230,25 @@ impl Outline {
         iter::successors(Some(id), |id| self.state(*id).initial).collect()
     }
 
+    /// Returns where the file names a state: where it is defined first, then where it is named, with the quotes around it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::definition::Outline;
+    ///
+    /// let file = "initial = 'aim'\n[states.aim]\nexits = [{ to = 'aim', when = 'time_in(aim) > 3' }]\n";
+    /// let outline = Outline::parse("guard.toml", file, None)?;
+    /// let uses: Vec<_> = outline.uses(outline.initial()).into_iter().map(|at| &file[at]).collect();
+    /// assert_eq!(uses, ["aim", "'aim'", "'aim'", "aim"]);
+    /// # Ok::<(), demeanor::definition::Problems>(())
+    /// ```
+    #[must_use]
+    pub fn uses(&self, id: StateId) -> Vec<Range<usize>> {
+        let named = self.uses.iter().filter(|(_, of)| *of == id).map(|(at, _)| at.clone());
+        iter::once(self.state(id).name.span.clone()).chain(named).collect()
+    }
+
     /// Returns the warnings about the file, which works all the same.
     #[must_use]
     pub fn warnings(&self) -> &[Problem] {
@@ -253,16 +282,21 @@ impl StateOutline {
         &self.name.text
     }
 
-    /// Returns the name of what it does.
-    #[must_use]
-    pub fn behaviour(&self) -> Option<&str> {
-        self.behaviour.as_ref().map(|name| name.text.as_str())
+    /// Returns the names of what it does, in the order of the file.
+    pub fn behaviors(&self) -> impl Iterator<Item = &str> {
+        self.behaviors.iter().map(|behavior| behavior.name.text.as_str())
     }
 
     /// Returns how often it is tried; `None` if that is in each tick.
     #[must_use]
     pub fn every(&self) -> Option<&Duration> {
         self.every.as_ref()
+    }
+
+    /// Where its exits lead, and its behaviors may.
+    pub(crate) fn leads_to(&self) -> impl Iterator<Item = StateId> {
+        let named = self.behaviors.iter().flat_map(|behavior| &behavior.named).map(|(_, id)| *id);
+        self.exits.iter().map(|exit| exit.to).chain(named)
     }
 
     /// All durations in it.

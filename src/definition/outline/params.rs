@@ -11,6 +11,7 @@ use super::super::draft::{Params, type_of};
 use super::super::expression::Name;
 use super::super::findings::Findings;
 use super::super::mistake::Mistake;
+use super::super::named::STATE_FORMAT;
 
 pub(crate) fn check(findings: &mut Findings, behaviour: &Name, schema: Option<&Schema>, params: Option<&Params<'_>>) {
     let none = DeTable::new();
@@ -44,6 +45,33 @@ pub(crate) fn check(findings: &mut Findings, behaviour: &Name, schema: Option<&S
             findings.add(Mistake::error("missing-parameter", span, message).label(format!("needs `{name}`")));
         }
     }
+}
+
+/// The states that parameters name, as their schema says.
+pub(crate) fn states(schema: Option<&Schema>, params: Option<&Params<'_>>) -> Vec<Name> {
+    let mut states = Vec::new();
+    let given = params.and_then(|params| params.get_ref().as_table());
+    let properties = schema.and_then(|schema| schema["properties"].as_object());
+    let (Some(given), Some(properties)) = (given, properties) else { return states };
+    for (name, value) in given {
+        let name: &str = name.get_ref();
+        match (properties.get(name), value.get_ref()) {
+            (Some(property), DeValue::Array(list)) if names_state(&property["items"]) => {
+                states.extend(list.iter().filter_map(state));
+            }
+            (Some(property), _) if names_state(property) => states.extend(state(value)),
+            _ => {}
+        }
+    }
+    states
+}
+
+fn names_state(property: &Schema) -> bool {
+    property["format"].as_str() == Some(STATE_FORMAT)
+}
+
+fn state(value: &Spanned<DeValue<'_>>) -> Option<Name> {
+    Some(Name { text: value.get_ref().as_str()?.into(), span: value.span() })
 }
 
 /// Whether names beyond the properties are for the behaviour to judge: those of a map, or of an enum's variants.

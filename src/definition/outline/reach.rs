@@ -39,7 +39,7 @@ pub(crate) fn check(outline: &Outline, findings: &mut Findings) {
 
 /// Whether it has an exit, or what is around it, or the global state.
 fn is_left(outline: &Outline, state: &StateOutline) -> bool {
-    outline.path(state.id).into_iter().chain(outline.global).any(|id| !outline.state(id).exits.is_empty())
+    outline.path(state.id).into_iter().chain(outline.global).any(|id| outline.state(id).leads_to().next().is_some())
 }
 
 /// Which states can be active.
@@ -48,13 +48,13 @@ fn reached(outline: &Outline) -> Vec<bool> {
     let mut waiting = vec![outline.initial];
     waiting.extend(outline.states.iter().filter(|state| state.is_entry).map(|state| state.id));
     if let Some(global) = outline.global {
-        waiting.extend(outline.state(global).exits.iter().map(|exit| exit.to));
+        waiting.extend(outline.state(global).leads_to());
     }
     while let Some(to) = waiting.pop() {
         let entered = outline.path(to).into_iter().chain(outline.descent(to));
         for id in entered {
             if !mem::replace(&mut reached[id.index()], true) {
-                waiting.extend(outline.state(id).exits.iter().map(|exit| exit.to));
+                waiting.extend(outline.state(id).leads_to());
             }
         }
     }
@@ -88,7 +88,7 @@ fn never_taken(outline: &Outline, exits: &[ExitOutline], findings: &mut Findings
 /// An `every` of a state that does nothing and tries nothing.
 fn nothing_to_try(state: &StateOutline, findings: &mut Findings) {
     let Some(every) = &state.every else { return };
-    if state.behaviour.is_none() && state.script.is_none() && state.exits.iter().all(|exit| exit.on.is_some()) {
+    if state.behaviors.is_empty() && state.script.is_none() && state.exits.iter().all(|exit| exit.on.is_some()) {
         let message = format!("state `{}` has nothing to do every {every}", state.name);
         findings.add(
             Mistake::warning("nothing-to-try", every.span.clone(), message)

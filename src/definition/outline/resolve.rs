@@ -3,15 +3,16 @@
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
+use std::ops::Range;
 use std::sync::Arc;
 
-use super::super::draft::{Draft, DraftExit, DraftState, Params, read::missing_key};
+use super::super::draft::{Draft, DraftBehavior, DraftExit, DraftState, Params, read::missing_key};
 use super::super::expression::{Name, RESERVED};
 use super::super::findings::Findings;
 use super::super::mistake::{Mistake, Origin};
 use super::super::words::{WordKind, Words};
 use super::conditions::Place;
-use super::{Checked, ExitOutline, Outline, StateId, StateOutline, Unchecked, params};
+use super::{BehaviorOutline, Checked, ExitOutline, Outline, StateId, StateOutline, Unchecked, params};
 
 /// How many of the words that a game offers are listed.
 const MOST_LISTED: usize = 12;
@@ -22,19 +23,28 @@ pub(crate) fn resolve<'i>(draft: Draft<'i>, words: Option<&Words>, findings: &mu
     let ids = names.iter().enumerate().map(|(i, name)| (name.as_str(), StateId::new(i))).collect();
     let of_game = words.and_then(|words| words.ticks_per_second).filter(|rate| rate.is_finite() && *rate > 0.0);
     let rate = draft.ticks_per_second.or(of_game);
-    let mut resolver =
-        Resolver { findings, words, names: &names, ids, rate, global: None, unchecked: Unchecked::default() };
+    let mut resolver = Resolver {
+        findings,
+        words,
+        names: &names,
+        ids,
+        rate,
+        global: None,
+        uses: Vec::new(),
+        unchecked: Unchecked::default(),
+    };
     let initial = draft.initial.and_then(|initial| resolver.state_named(initial));
     let global = draft.global.and_then(|global| resolver.global(global, initial));
     resolver.global = global;
     let mut params = Vec::with_capacity(names.len());
     let mut states = Vec::with_capacity(names.len());
     for (i, state) in draft.states.into_iter().enumerate() {
-        let (state, of_behaviour) = resolver.state(StateId::new(i), state);
+        let (state, of_behaviors) = resolver.state(StateId::new(i), state);
         states.push(state);
-        params.push(of_behaviour);
+        params.push(of_behaviors);
     }
-    let unchecked = resolver.unchecked;
+    let (unchecked, mut uses) = (resolver.unchecked, resolver.uses);
+    uses.sort_by_key(|(at, _)| at.start);
     if states.is_empty() {
         if findings.errors() == 0 {
             findings.add(missing_key("states", "the file", 0..0));
@@ -51,6 +61,7 @@ pub(crate) fn resolve<'i>(draft: Draft<'i>, words: Option<&Words>, findings: &mu
         outermost,
         warnings: Vec::new(),
         unchecked,
+        uses,
     };
     Some(Checked { outline, params })
 }
@@ -76,6 +87,8 @@ pub(super) struct Resolver<'a> {
     /// How many ticks there are in a second.
     pub(super) rate: Option<f64>,
     pub(super) global: Option<StateId>,
+    /// Where states are named.
+    pub(super) uses: Vec<(Range<usize>, StateId)>,
     pub(super) unchecked: Unchecked,
 }
 
@@ -94,17 +107,16 @@ impl Resolver<'_> {
         Some(global)
     }
 
-    fn state<'i>(&mut self, id: StateId, state: DraftState<'i>) -> (StateOutline, Option<Params<'i>>) {
-        let DraftState { name, behaviour, params, script, mut enter_when, parent, initial, .. } = state;
-        self.behaviour(behaviour.as_ref(), params.as_ref());
+    fn state<'i>(&mut self, id: StateId, state: DraftState<'i>) -> (StateOutline, Vec<Option<Params<'i>>>) {
+        let DraftState { name, behaviors, script, mut enter_when, parent, initial, .. } = state;
+        let (behaviors, params) = behaviors.into_iter().map(|behavior| self.behavior(behavior)).unzip();
         self.script(script.as_ref());
         self.condition(enter_when.as_mut(), Place::Entry);
         let span = |named: &Option<Name>| named.as_ref().map_or(name.span.clone(), |named| named.span.clone());
         let (parent_span, initial_span) = (span(&parent), span(&initial));
         let outline = StateOutline {
             id,
-            behaviour,
-            params: params.as_ref().map(toml::Spanned::span),
+            behaviors,
             script,
             every: state.every.and_then(|every| self.duration(every)),
             enter_when,
@@ -122,16 +134,23 @@ impl Resolver<'_> {
         (outline, params)
     }
 
-    fn behaviour(&mut self, behaviour: Option<&Name>, params: Option<&Params<'_>>) {
-        let Some(behaviour) = behaviour else { return };
-        let Some(words) = self.words else {
-            self.unchecked.behaviours.insert(behaviour.text.clone());
-            return;
-        };
-        match words.behaviours.get(&behaviour.text) {
-            Some(schema) => params::check(self.findings, behaviour, schema.as_ref(), params),
-            None => self.unknown(WordKind::Behaviour, behaviour, words.behaviours.keys()),
+    fn behavior<'i>(&mut self, behavior: DraftBehavior<'i>) -> (BehaviorOutline, Option<Params<'i>>) {
+        let DraftBehavior { name, params } = behavior;
+        let mut named = Vec::new();
+        match self.words {
+            None => drop(self.unchecked.behaviours.insert(name.text.clone())),
+            Some(words) => match words.behaviours.get(&name.text) {
+                Some(schema) => {
+                    params::check(self.findings, &name, schema.as_ref(), params.as_ref());
+                    for state in params::states(schema.as_ref(), params.as_ref()) {
+                        let text = state.text.clone();
+                        named.extend(self.state_named(state).map(|id| (text, id)));
+                    }
+                }
+                None => self.unknown(WordKind::Behaviour, &name, words.behaviours.keys()),
+            },
         }
+        (BehaviorOutline { name, params: params.as_ref().map(toml::Spanned::span), named }, params)
     }
 
     fn exit(&mut self, exit: DraftExit, from: StateId) -> Option<ExitOutline> {
@@ -182,7 +201,9 @@ impl Resolver<'_> {
 
     pub(super) fn state_named(&mut self, name: Name) -> Option<StateId> {
         let id = self.ids.get(name.text.as_str()).copied();
-        if id.is_none() {
+        if let Some(id) = id {
+            self.uses.push((name.span, id));
+        } else {
             let nearest = self.findings.nearest(&name.text, self.names.iter().map(String::as_str));
             let quote = if is_bare_key(&name.text) { "" } else { "\"" };
             self.findings.add(

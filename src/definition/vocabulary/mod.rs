@@ -4,18 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-use schemars::JsonSchema;
-use serde::de::{DeserializeOwned, IntoDeserializer};
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
-
 use super::draft::Params;
 use super::expression::is_name;
+use super::named::FileStates;
 use super::values::{Flag, Number};
 use super::words::{ValueKind, WordKind, Words};
 use crate::owner::Owner;
-use crate::state::{IntoState, State, StateRef};
+use crate::state::{IntoState, StateRef};
 
+mod behaviors;
 pub(crate) mod messages;
 #[cfg(feature = "script")]
 mod scripting;
@@ -161,7 +158,7 @@ pub(crate) type Random<T> = Arc<dyn Fn(&mut T, &mut <T as Owner>::Context<'_>) -
 pub(crate) type MessageKind<T> = Arc<dyn Fn(&<T as Owner>::Message) -> bool + Send + Sync>;
 
 /// Makes the state that does what a behaviour says.
-type Make<T> = Arc<dyn Fn(Option<Params<'_>>) -> Result<StateRef<T>, toml::de::Error> + Send + Sync>;
+type Make<T> = Arc<dyn Fn(Option<Params<'_>>, &FileStates<T>) -> Result<StateRef<T>, toml::de::Error> + Send + Sync>;
 
 struct Behaviour<T: Owner> {
     /// `None` for a behaviour without parameters.
@@ -214,31 +211,6 @@ impl<T: Owner> Vocabulary<T> {
         self.with_value(word(name.into()), Value::Flag(Arc::new(read)))
     }
 
-    /// Offers a state as what a defined state does: its callbacks and guards are the defined state's.
-    ///
-    /// Its own parent and initial child are not used; the file says what is nested in what.
-    #[must_use]
-    pub fn behaviour(self, name: impl Into<String>, state: impl IntoState<T>) -> Self {
-        self.stand_in(name, None, state)
-    }
-
-    /// Offers states with parameters as what defined states do: `make` is called once for each defined state that names the
-    /// behaviour, with that state's `params`.
-    #[must_use]
-    pub fn behaviour_with<P, S, F>(self, name: impl Into<String>, make: F) -> Self
-    where
-        P: DeserializeOwned + JsonSchema,
-        S: State<T>,
-        F: Fn(P) -> S + Send + Sync + 'static,
-    {
-        let make = move |params: Option<Params<'_>>| {
-            let params = params.unwrap_or_else(|| Spanned::new(0..0, DeValue::Table(DeTable::new())));
-            P::deserialize(params.into_deserializer()).map(|params| StateRef::from(Arc::new(make(params))))
-        };
-        let schema = schemars::schema_for!(P).to_value();
-        self.with_behaviour(name.into(), Behaviour { schema: Some(schema), make: Arc::new(make) })
-    }
-
     /// Offers a state in the place of a behaviour whose code is not there: parameters are checked against a JSON Schema, and
     /// then left alone. `None` takes none.
     ///
@@ -251,7 +223,7 @@ impl<T: Owner> Vocabulary<T> {
         state: impl IntoState<T>,
     ) -> Self {
         let state = state.into_state();
-        let make = move |_: Option<Params<'_>>| Ok(state.clone());
+        let make = move |_: Option<Params<'_>>, _: &FileStates<T>| Ok(state.clone());
         self.with_behaviour(name.into(), Behaviour { schema, make: Arc::new(make) })
     }
 
@@ -381,8 +353,9 @@ impl<T: Owner> Vocabulary<T> {
         &self,
         behaviour: &str,
         params: Option<Params<'_>>,
+        states: &FileStates<T>,
     ) -> Option<Result<StateRef<T>, toml::de::Error>> {
-        self.behaviours.get(behaviour).map(|behaviour| (behaviour.make)(params))
+        self.behaviours.get(behaviour).map(|behaviour| (behaviour.make)(params, states))
     }
 }
 
