@@ -205,7 +205,7 @@ fn an_unknown_key() {
         r#"initial = "idle"
 
 [states.idle]
-behavior = "rest"
+behaviir = "rest"
 exits = [{ to = "attack", when = "enemy_visible" }]
 
 [states.attack]
@@ -213,15 +213,15 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
 "#,
         r#"unknown-key
 
-  × unknown key `behavior` in a state
+  × unknown key `behaviir` in a state
    ╭─[grunt.toml:4:1]
  3 │ [states.idle]
- 4 │ behavior = "rest"
+ 4 │ behaviir = "rest"
    · ────┬───
    ·     ╰── not a key of the format
  5 │ exits = [{ to = "attack", when = "enemy_visible" }]
    ╰────
-  help: did you mean `behaviour`?
+  help: did you mean `behavior`?
 "#,
     );
 }

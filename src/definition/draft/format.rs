@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 
 /// The keys of a machine.
-pub(crate) const MACHINE_KEYS: &[&str] = &["initial", "global", "ticks_per_second", "states"];
+pub(crate) const MACHINE_KEYS: &[&str] = &["like", "initial", "global", "states"];
+
+/// The keys of a file.
+pub(crate) const FILE_KEYS: &[&str] = &["initial", "global", "ticks_per_second", "states", "machines"];
 
 /// The keys of a state.
 pub(crate) const STATE_KEYS: &[&str] = &[
@@ -21,6 +24,7 @@ pub(crate) const STATE_KEYS: &[&str] = &[
     "history",
     "final",
     "entry",
+    "machine",
 ];
 
 /// The keys of an exit.
@@ -29,26 +33,44 @@ pub(crate) const EXIT_KEYS: &[&str] = &["to", "after", "when", "on", "always", "
 /// The keys of a condition that is a script.
 pub(crate) const SCRIPT_KEYS: &[&str] = &["script"];
 
-/// A state machine.
+/// A file with one machine, or with several.
 #[derive(JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[schemars(deny_unknown_fields, extend("anyOf" = [{ "required": ["initial", "states"] }, { "required": ["machines"] }]))]
 #[expect(dead_code, reason = "describes the format; the reader, which knows where each word stands, reads it")]
-struct Machine {
+struct DefinitionFile {
     /// The state that a machine begins in.
-    initial: String,
+    initial: Option<String>,
     /// A state that runs beside every other.
     global: Option<String>,
     /// How often the game updates its characters: how long a tick is, for durations in ticks. Without it, the game says.
     #[schemars(extend("exclusiveMinimum" = 0))]
     ticks_per_second: Option<f64>,
     /// The states by name.
-    states: BTreeMap<String, DefinedState>,
+    states: Option<BTreeMap<String, DefinedState>>,
+    /// Several machines by name.
+    machines: Option<BTreeMap<String, Machine>>,
+}
+
+/// One of several machines in a file.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+#[expect(dead_code, reason = "see `DefinitionFile`")]
+struct Machine {
+    /// Another machine of the file, all of which is in this one too. What is written again replaces what is there: of a state,
+    /// key by key.
+    like: Option<String>,
+    /// The state that a machine begins in.
+    initial: Option<String>,
+    /// A state that runs beside every other.
+    global: Option<String>,
+    /// The states by name.
+    states: Option<BTreeMap<String, DefinedState>>,
 }
 
 /// One state.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
-#[expect(dead_code, reason = "see `Machine`")]
+#[expect(dead_code, reason = "see `DefinitionFile`")]
 struct DefinedState {
     /// What an owner in this state does: a word of the game's vocabulary, or several of them. Without one it does nothing.
     behavior: Option<Behaviors>,
@@ -74,12 +96,15 @@ struct DefinedState {
     r#final: Option<bool>,
     /// Whether the game's code changes to this state, so that no exit has to lead to it.
     entry: Option<bool>,
+    /// A machine that runs while this state is active: a machine of this file, or a file beside it, such as `patrol.fsm.toml`, or one
+    /// of several in it, `creatures.toml#imp`. An exit with `on = "done"` is tried when it reaches a final state.
+    machine: Option<String>,
 }
 
 /// A way out of a state.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
-#[expect(dead_code, reason = "see `Machine`")]
+#[expect(dead_code, reason = "see `DefinitionFile`")]
 struct Exit {
     /// The state that it leads to.
     to: String,
@@ -100,7 +125,7 @@ struct Exit {
 /// One behavior or more.
 #[derive(JsonSchema)]
 #[schemars(untagged)]
-#[expect(dead_code, reason = "see `Machine`")]
+#[expect(dead_code, reason = "see `DefinitionFile`")]
 enum Behaviors {
     /// One of them.
     One(Behavior),
@@ -111,7 +136,7 @@ enum Behaviors {
 /// What an owner does.
 #[derive(JsonSchema)]
 #[schemars(untagged)]
-#[expect(dead_code, reason = "see `Machine`")]
+#[expect(dead_code, reason = "see `DefinitionFile`")]
 enum Behavior {
     /// A word of the game's vocabulary.
     Name(String),
@@ -121,7 +146,7 @@ enum Behavior {
 
 /// A word of the game's vocabulary, and its parameters.
 #[derive(JsonSchema)]
-#[expect(dead_code, reason = "see `Machine`")]
+#[expect(dead_code, reason = "see `DefinitionFile`")]
 struct BehaviorWithParams {
     /// The word.
     name: String,
@@ -133,7 +158,7 @@ struct BehaviorWithParams {
 /// How long something lasts.
 #[derive(JsonSchema)]
 #[schemars(untagged)]
-#[expect(dead_code, reason = "see `Machine`")]
+#[expect(dead_code, reason = "see `DefinitionFile`")]
 enum Duration {
     /// A number of seconds.
     Seconds(#[schemars(range(min = 0.0))] f64),
@@ -145,7 +170,7 @@ enum Duration {
 /// A condition, or a script that answers it.
 #[derive(JsonSchema)]
 #[schemars(untagged)]
-#[expect(dead_code, reason = "see `Machine`")]
+#[expect(dead_code, reason = "see `DefinitionFile`")]
 enum Condition {
     /// Comparisons and flags, joined by `and`, `or`, `not` and parentheses.
     Text(String),
@@ -156,7 +181,7 @@ enum Condition {
 /// A condition that is answered by a script.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
-#[expect(dead_code, reason = "see `Machine`")]
+#[expect(dead_code, reason = "see `DefinitionFile`")]
 struct ConditionScript {
     /// The script's file, beside this one.
     script: String,
@@ -168,16 +193,16 @@ struct ConditionScript {
 ///
 /// ```
 /// let schema = demeanor::definition::schema();
-/// assert_eq!(schema["required"], serde_json::json!(["initial", "states"]));
+/// assert_eq!(schema["anyOf"][0]["required"], serde_json::json!(["initial", "states"]));
 /// ```
 #[must_use]
 pub fn schema() -> serde_json::Value {
-    schemars::schema_for!(Machine).to_value()
+    schemars::schema_for!(DefinitionFile).to_value()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{EXIT_KEYS, MACHINE_KEYS, SCRIPT_KEYS, STATE_KEYS, schema};
+    use super::{EXIT_KEYS, FILE_KEYS, MACHINE_KEYS, SCRIPT_KEYS, STATE_KEYS, schema};
 
     #[test]
     fn the_schema_has_the_keys_that_the_reader_knows() {
@@ -192,7 +217,8 @@ mod tests {
             keys.sort_unstable();
             keys
         };
-        assert_eq!(keys(&schema), sorted(MACHINE_KEYS));
+        assert_eq!(keys(&schema), sorted(FILE_KEYS));
+        assert_eq!(keys(&schema["$defs"]["Machine"]), sorted(MACHINE_KEYS));
         assert_eq!(keys(&schema["$defs"]["DefinedState"]), sorted(STATE_KEYS));
         assert_eq!(keys(&schema["$defs"]["Exit"]), sorted(EXIT_KEYS));
         assert_eq!(keys(&schema["$defs"]["ConditionScript"]), sorted(SCRIPT_KEYS));

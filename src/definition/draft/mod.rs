@@ -15,14 +15,18 @@ mod behaviors;
 pub(crate) mod duration;
 mod format;
 mod grammar;
+pub(crate) mod machines;
 pub(crate) mod read;
 mod source_map;
 mod syntax;
 
 pub use format::schema;
 
-/// What a file says.
+/// What a file says of one machine.
+#[derive(Clone)]
 pub(crate) struct Draft<'i> {
+    /// Its name, if it is not the file's only one or is written in a table of its own.
+    pub(crate) name: Option<Name>,
     pub(crate) initial: Option<Name>,
     pub(crate) global: Option<Name>,
     pub(crate) ticks_per_second: Option<f64>,
@@ -31,6 +35,7 @@ pub(crate) struct Draft<'i> {
 }
 
 /// What a file says of one state.
+#[derive(Clone)]
 pub(crate) struct DraftState<'i> {
     pub(crate) name: Name,
     pub(crate) behaviors: Vec<DraftBehavior<'i>>,
@@ -42,16 +47,24 @@ pub(crate) struct DraftState<'i> {
     pub(crate) keeps_history: bool,
     pub(crate) is_final: bool,
     pub(crate) is_entry: bool,
+    /// The machine that runs while the state is active.
+    pub(crate) machine: Option<Name>,
+    /// The index of the state that runs the machine in which this one is written; `None` for the file's own machine.
+    pub(crate) root: Option<usize>,
+    /// Whether it is written in another file. Then what is said of it is said of the link.
+    pub(crate) is_foreign: bool,
     pub(crate) exits: Vec<DraftExit>,
 }
 
 /// What a file says of one behavior of a state.
+#[derive(Clone)]
 pub(crate) struct DraftBehavior<'i> {
     pub(crate) name: Name,
     pub(crate) params: Option<Params<'i>>,
 }
 
 /// What a file says of one exit.
+#[derive(Clone)]
 pub(crate) struct DraftExit {
     pub(crate) to: Option<Name>,
     pub(crate) after: Option<DraftDuration>,

@@ -10,25 +10,26 @@ use super::super::expression::Name;
 use super::super::findings::Findings;
 use super::super::mistake::{Mistake, Origin};
 use super::behaviors;
-use super::format::{EXIT_KEYS, MACHINE_KEYS, SCRIPT_KEYS, STATE_KEYS};
+use super::format::{EXIT_KEYS, FILE_KEYS, MACHINE_KEYS, SCRIPT_KEYS, STATE_KEYS};
+use super::machines::{Machines, Written};
 use super::source_map::SourceMap;
 use super::{Draft, DraftExit, DraftState, When, duration, grammar, syntax, type_of};
 
 type Value<'i> = Spanned<DeValue<'i>>;
 
-/// Reads a file's text. `None` if there is none.
-pub(crate) fn read<'i>(text: &'i str, findings: &mut Findings) -> Option<Draft<'i>> {
+/// Reads a file's text: its machines, in the order of the file. Empty if there is no text.
+pub(crate) fn read<'i>(text: &'i str, findings: &mut Findings) -> Vec<Draft<'i>> {
     if text.trim_start_matches('\u{feff}').trim().is_empty() {
         findings.add(
             Mistake::error("empty", 0..0, "the file is empty")
                 .label("nothing here")
                 .help("a definition needs `initial = \"..\"` and at least one `[states.name]`"),
         );
-        return None;
+        return Vec::new();
     }
     let (table, errors) = DeTable::parse_recoverable(text);
     syntax::add(findings, text, table.get_ref(), errors);
-    Some(Reader { findings, text }.machine(table.get_ref()))
+    Reader { findings, text }.file(table.get_ref())
 }
 
 pub(super) struct Reader<'a, 'i> {
@@ -37,30 +38,56 @@ pub(super) struct Reader<'a, 'i> {
 }
 
 impl<'i> Reader<'_, 'i> {
-    fn machine(&mut self, machine: &DeTable<'i>) -> Draft<'i> {
-        self.known_keys(machine, "a machine", MACHINE_KEYS);
-        let states = self.given(machine, "states", "the file", 0..0);
+    fn file(&mut self, file: &DeTable<'i>) -> Vec<Draft<'i>> {
+        let of = if file.contains_key("machines") { "a file of machines" } else { "a machine" };
+        self.known_keys(file, of, FILE_KEYS);
+        let rate = file.get("ticks_per_second").and_then(|rate| duration::rate(rate, self.findings));
+        let Some(machines) = file.get("machines") else { return vec![self.machine(None, file, rate)] };
+        let mut drafts = Vec::new();
+        if ["initial", "global", "states"].into_iter().any(|key| file.contains_key(key)) {
+            drafts.push(self.machine(None, file, rate));
+        }
+        let mut written = Vec::new();
+        for (name, machine) in self.table(machines, "`machines`").into_iter().flatten() {
+            let name = Name { text: name.get_ref().to_string(), span: name.span() };
+            self.good_name(&name, "a machine");
+            let Some(table) = self.table(machine, "a machine") else { continue };
+            self.known_keys(table, "a machine", MACHINE_KEYS);
+            let like = table.get("like").and_then(|like| self.string(like, "`like`"));
+            written.push(Written { name, table, like });
+        }
+        written.sort_by_key(|written| written.name.span.start);
+        if written.is_empty() && drafts.is_empty() {
+            self.findings.add(missing_key("states", "the file", machines.span()));
+        }
+        for (name, table) in Machines::new(written).complete(self.findings) {
+            drafts.push(self.machine(Some(name), &table, rate));
+        }
+        drafts
+    }
+
+    fn machine(&mut self, name: Option<Name>, machine: &DeTable<'i>, ticks_per_second: Option<f64>) -> Draft<'i> {
+        let (of, at) = match &name {
+            Some(name) => (format!("machine `{name}`"), name.span.clone()),
+            None => ("the file".to_owned(), 0..0),
+        };
+        let states = self.given(machine, "states", &of, at.clone());
         let states = states.and_then(|states| self.table(states, "`states`"));
         let mut defined: Vec<_> = states.into_iter().flatten().collect();
         defined.sort_by_key(|(name, _)| name.span().start);
-        let initial = self.given(machine, "initial", "the file", 0..0);
+        let initial = self.given(machine, "initial", &of, at);
         Draft {
+            name,
             initial: initial.and_then(|initial| self.string(initial, "`initial`")),
             global: machine.get("global").and_then(|global| self.string(global, "`global`")),
-            ticks_per_second: machine.get("ticks_per_second").and_then(|rate| duration::rate(rate, self.findings)),
+            ticks_per_second,
             states: defined.into_iter().map(|(name, state)| self.state(name, state)).collect(),
         }
     }
 
     fn state(&mut self, name: &Spanned<Cow<'i, str>>, state: &Value<'i>) -> DraftState<'i> {
         let name = Name { text: name.get_ref().to_string(), span: name.span() };
-        if name.text.trim() != name.text || name.text.is_empty() || name.text.contains(char::is_control) {
-            let message = format!("`{}` cannot be the name of a state", name.text);
-            self.findings.add(
-                Mistake::error("bad-name", name.span.clone(), message)
-                    .help("a name has no spaces at its ends, no control characters, and is not empty"),
-            );
-        }
+        self.good_name(&name, "a state");
         let none = DeTable::new();
         let state = self.table(state, "a state").unwrap_or(&none);
         self.known_keys(state, "a state", STATE_KEYS);
@@ -74,11 +101,24 @@ impl<'i> Reader<'_, 'i> {
             keeps_history: state.get("history").and_then(|value| self.boolean(value, "`history`")).unwrap_or(false),
             is_final: state.get("final").and_then(|value| self.boolean(value, "`final`")).unwrap_or(false),
             is_entry: self.yes(state, "entry").is_some(),
+            machine: state.get("machine").and_then(|value| self.string(value, "`machine`")),
+            root: None,
+            is_foreign: false,
             exits: match state.get("exits") {
                 Some(exits) => self.array(exits, "`exits`").iter().filter_map(|exit| self.exit(exit)).collect(),
                 None => Vec::new(),
             },
             name,
+        }
+    }
+
+    fn good_name(&mut self, name: &Name, of: &str) {
+        if name.text.trim() != name.text || name.text.is_empty() || name.text.contains(char::is_control) {
+            let message = format!("`{}` cannot be the name of {of}", name.text);
+            self.findings.add(
+                Mistake::error("bad-name", name.span.clone(), message)
+                    .help("a name has no spaces at its ends, no control characters, and is not empty"),
+            );
         }
     }
 

@@ -1,4 +1,4 @@
-//! From a file's text to its outline: reads it, resolves its names, and checks how its states are nested and connected.
+//! From a file's text to its outlines: reads it, resolves its names, and checks how its states are nested and connected.
 
 use std::sync::Arc;
 
@@ -11,15 +11,44 @@ use super::super::words::Words;
 use super::{Checked, Outline, hierarchy, reach, resolve};
 
 impl Outline {
-    /// Reads and checks a definition; `file` is its name in what is reported.
+    /// Reads and checks a definition; `file` is its name in what is reported. Of a file with several machines, it is the first
+    /// one.
     ///
     /// Without words, what the game offers is not checked; [`unchecked`](Self::unchecked) lists what was taken on trust.
     ///
     /// # Errors
     ///
-    /// With everything that is wrong with it.
+    /// With everything that is wrong with the file.
     pub fn parse(file: &str, text: &str, words: Option<&Words>) -> Result<Self, Problems> {
-        Ok(check(file, text, words)?.outline)
+        let checked = check(file, text, words)?.into_iter().next();
+        Ok(checked.expect("a file without a mistake has a machine").outline)
+    }
+
+    /// As [`parse`](Self::parse), of all machines of a file, in its order.
+    ///
+    /// # Errors
+    ///
+    /// With everything that is wrong with the file.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::definition::Outline;
+    ///
+    /// let file = "
+    ///     [machines.imp]
+    ///     initial = 'idle'
+    ///     states.idle.final = true
+    ///     [machines.baron]
+    ///     like = 'imp'
+    /// ";
+    /// let outlines = Outline::parse_all("creatures.toml", file, None)?;
+    /// let names: Vec<_> = outlines.iter().map(Outline::machine).collect();
+    /// assert_eq!(names, [Some("imp"), Some("baron")]);
+    /// # Ok::<(), demeanor::definition::Problems>(())
+    /// ```
+    pub fn parse_all(file: &str, text: &str, words: Option<&Words>) -> Result<Vec<Self>, Problems> {
+        Ok(check(file, text, words)?.into_iter().map(|checked| checked.outline).collect())
     }
 
     /// As [`parse`](Self::parse), of bytes that may not be text.
@@ -32,17 +61,29 @@ impl Outline {
     }
 }
 
-/// Reads and checks a definition, with what its next stage needs of the text.
-pub(crate) fn check<'i>(file: &str, text: &'i str, words: Option<&Words>) -> Result<Checked<'i>, Problems> {
+/// Reads and checks the machines of a file, in its order, with what their next stage needs of the text. Without an error there
+/// is at least one.
+pub(crate) fn check<'i>(file: &str, text: &'i str, words: Option<&Words>) -> Result<Vec<Checked<'i>>, Problems> {
     let mut findings = Findings::new(Arc::new(Source::new(file, text)));
-    let draft = read::read(text, &mut findings);
-    let Some(mut checked) = draft.and_then(|draft| resolve::resolve(draft, words, &mut findings)) else {
-        return Err(findings.into_problems());
-    };
-    hierarchy::check(&checked.outline, &mut findings);
-    if findings.errors() == 0 {
-        reach::check(&checked.outline, &mut findings);
+    let drafts = read::read(text, &mut findings);
+    findings.has_copies = drafts.len() > 1;
+    let mut all = Vec::with_capacity(drafts.len());
+    for draft in drafts {
+        let Some(checked) = resolve::resolve(draft, words, &mut findings) else { continue };
+        hierarchy::check(&checked.outline, &mut findings);
+        all.push(checked);
     }
-    checked.outline.warnings = findings.finish()?;
-    Ok(checked)
+    if findings.errors() == 0 {
+        for checked in &all {
+            reach::check(&checked.outline, &mut findings);
+        }
+    }
+    if all.is_empty() {
+        return Err(findings.into_problems());
+    }
+    let warnings = findings.finish()?;
+    for checked in &mut all {
+        checked.outline.warnings.clone_from(&warnings);
+    }
+    Ok(all)
 }

@@ -21,6 +21,7 @@ mod hierarchy;
 mod params;
 mod reach;
 pub(crate) mod resolve;
+mod scopes;
 
 /// What a definition file says, checked, without the code that its words stand for: for tools, which draw and check it.
 ///
@@ -51,6 +52,8 @@ pub(crate) mod resolve;
 #[derive(Clone)]
 pub struct Outline {
     pub(crate) source: Arc<Source>,
+    /// The machine's name.
+    pub(crate) machine: Option<String>,
     pub(crate) initial: StateId,
     pub(crate) global: Option<StateId>,
     /// By id.
@@ -162,6 +165,12 @@ impl Outline {
     #[must_use]
     pub fn file(&self) -> &str {
         &self.source.name
+    }
+
+    /// Returns the machine's name, if it is written in a table of its own, `[machines.imp]`.
+    #[must_use]
+    pub fn machine(&self) -> Option<&str> {
+        self.machine.as_deref()
     }
 
     /// Returns the state that a machine begins in.

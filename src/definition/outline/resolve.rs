@@ -1,7 +1,6 @@
 //! From what is written to what is meant: names of states become states, and the other words are compared with those that the
 //! game offers. Every mistake is noted, and resolving goes on behind it.
 
-use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,6 +11,7 @@ use super::super::findings::Findings;
 use super::super::mistake::{Mistake, Origin};
 use super::super::words::{WordKind, Words};
 use super::conditions::Place;
+use super::scopes::{Meant, Scopes};
 use super::{BehaviorOutline, Checked, ExitOutline, Outline, StateId, StateOutline, Unchecked, params};
 
 /// How many of the words that a game offers are listed.
@@ -20,14 +20,15 @@ const MOST_LISTED: usize = 12;
 /// Resolves a draft. `None` if it has not so much as a state.
 pub(crate) fn resolve<'i>(draft: Draft<'i>, words: Option<&Words>, findings: &mut Findings) -> Option<Checked<'i>> {
     let names: Vec<String> = draft.states.iter().map(|state| state.name.text.clone()).collect();
-    let ids = names.iter().enumerate().map(|(i, name)| (name.as_str(), StateId::new(i))).collect();
+    let scopes = Scopes::new(&draft.states);
     let of_game = words.and_then(|words| words.ticks_per_second).filter(|rate| rate.is_finite() && *rate > 0.0);
     let rate = draft.ticks_per_second.or(of_game);
     let mut resolver = Resolver {
         findings,
         words,
         names: &names,
-        ids,
+        scopes,
+        from: None,
         rate,
         global: None,
         uses: Vec::new(),
@@ -39,6 +40,7 @@ pub(crate) fn resolve<'i>(draft: Draft<'i>, words: Option<&Words>, findings: &mu
     let mut params = Vec::with_capacity(names.len());
     let mut states = Vec::with_capacity(names.len());
     for (i, state) in draft.states.into_iter().enumerate() {
+        resolver.from = Some(StateId::new(i));
         let (state, of_behaviors) = resolver.state(StateId::new(i), state);
         states.push(state);
         params.push(of_behaviors);
@@ -54,6 +56,7 @@ pub(crate) fn resolve<'i>(draft: Draft<'i>, words: Option<&Words>, findings: &mu
     let outermost = link(&mut states);
     let outline = Outline {
         source: Arc::clone(&findings.source),
+        machine: draft.name.map(|name| name.text),
         // Where none is named, or an unknown one, that is an error, and the outline goes nowhere.
         initial: initial.unwrap_or(StateId::new(0)),
         global,
@@ -83,7 +86,9 @@ pub(super) struct Resolver<'a> {
     pub(super) words: Option<&'a Words>,
     /// The states' names, in the order of the file.
     names: &'a [String],
-    ids: HashMap<&'a str, StateId>,
+    scopes: Scopes,
+    /// The state in which the names are written.
+    from: Option<StateId>,
     /// How many ticks there are in a second.
     pub(super) rate: Option<f64>,
     pub(super) global: Option<StateId>,
@@ -120,7 +125,7 @@ impl Resolver<'_> {
             script,
             every: state.every.and_then(|every| self.duration(every)),
             enter_when,
-            parent: parent.and_then(|parent| self.state_named(parent)),
+            parent: self.parent(id, parent),
             parent_span,
             initial: initial.and_then(|initial| self.state_named(initial)),
             initial_span,
@@ -199,22 +204,58 @@ impl Resolver<'_> {
         }
     }
 
-    pub(super) fn state_named(&mut self, name: Name) -> Option<StateId> {
-        let id = self.ids.get(name.text.as_str()).copied();
-        if let Some(id) = id {
-            self.uses.push((name.span, id));
-        } else {
-            let nearest = self.findings.nearest(&name.text, self.names.iter().map(String::as_str));
-            let quote = if is_bare_key(&name.text) { "" } else { "\"" };
-            self.findings.add(
-                Mistake::error("unknown-state", name.span, format!("unknown state `{}`", name.text))
-                    .label("no state of this file")
-                    .help(format!("define it: `[states.{quote}{}{quote}]`", name.text))
-                    .meant(nearest)
-                    .origin(Origin::MayFollow),
-            );
+    /// The parent of a state: the one that is named, or the one that its own name tells.
+    fn parent(&mut self, of: StateId, named: Option<Name>) -> Option<StateId> {
+        let Some(name) = named else { return self.scopes.parent(of) };
+        match self.scopes.parent(of) {
+            Some(parent) => {
+                self.uses.push((name.span, parent));
+                Some(parent)
+            }
+            None => {
+                // The mistake is that of any name that means nothing.
+                self.unknown_state(name);
+                None
+            }
         }
-        id
+    }
+
+    pub(super) fn state_named(&mut self, name: Name) -> Option<StateId> {
+        match self.scopes.meant(&name.text, self.from) {
+            Meant::One(id) => {
+                self.uses.push((name.span, id));
+                Some(id)
+            }
+            Meant::Several(places) => {
+                let places: Vec<_> = places.iter().map(String::as_str).collect();
+                self.findings.add(
+                    Mistake::error(
+                        "ambiguous-state",
+                        name.span,
+                        format!("`{}` is the name of several states", name.text),
+                    )
+                    .label("which of them?")
+                    .help(format!("write one of {}", listed(&places))),
+                );
+                None
+            }
+            Meant::Nothing => {
+                self.unknown_state(name);
+                None
+            }
+        }
+    }
+
+    fn unknown_state(&mut self, name: Name) {
+        let nearest = self.findings.nearest(&name.text, self.names.iter().map(String::as_str));
+        let quote = if is_bare_key(&name.text) { "" } else { "\"" };
+        self.findings.add(
+            Mistake::error("unknown-state", name.span, format!("unknown state `{}`", name.text))
+                .label("no state of this file")
+                .help(format!("define it: `[states.{quote}{}{quote}]`", name.text))
+                .meant(nearest)
+                .origin(Origin::MayFollow),
+        );
     }
 
     /// Tells of a word that the game does not offer: which of those that it does was meant, or else which there are.

@@ -1,0 +1,126 @@
+//! Which state a name means: names are looked up from where they are written outwards.
+//!
+//! A state's place is its name after the place of its parent: `fight.aim`. A name means the state at this place within the state
+//! that it is written in; if there is none, within the state around that, and so on; and at last the only state of that name
+//! anywhere in the machine.
+
+use std::collections::HashMap;
+
+use super::super::draft::DraftState;
+use super::StateId;
+
+/// How deep places are looked for. Deeper nesting is a mistake.
+const DEEPEST: usize = 66;
+
+/// What a name means.
+pub(super) enum Meant {
+    One(StateId),
+    /// Several states, by their places: the name does not say which.
+    Several(Vec<String>),
+    Nothing,
+}
+
+/// The places of the states of a machine.
+pub(super) struct Scopes {
+    /// By id.
+    scopes: Vec<Scope>,
+    by_key: HashMap<String, usize>,
+    by_place: HashMap<String, usize>,
+    /// Of each place with more than one part, what is left of it without the first ones.
+    by_end: HashMap<String, Vec<usize>>,
+}
+
+struct Scope {
+    parent: Option<usize>,
+    place: String,
+    /// The state that runs the machine in which this one is written.
+    root: Option<usize>,
+}
+
+impl Scopes {
+    /// Those of states as they are written.
+    pub(super) fn new(states: &[DraftState<'_>]) -> Self {
+        let by_key: HashMap<String, usize> =
+            states.iter().enumerate().map(|(i, state)| (state.name.text.clone(), i)).collect();
+        let scopes =
+            states.iter().map(|state| Scope { parent: None, place: String::new(), root: state.root }).collect();
+        let mut all = Self { scopes, by_key, by_place: HashMap::new(), by_end: HashMap::new() };
+        for (i, state) in states.iter().enumerate() {
+            let parent = match &state.parent {
+                Some(parent) => all.parent_named(i, &parent.text, states),
+                None => all.parent_in(i, &state.name.text),
+            };
+            all.scopes[i].parent = parent;
+        }
+        for (i, state) in states.iter().enumerate() {
+            let place = all.place_of(i, states);
+            if place != state.name.text || place.contains('.') {
+                for (at, _) in place.match_indices('.') {
+                    all.by_end.entry(place[at + 1..].to_owned()).or_default().push(i);
+                }
+            }
+            all.by_place.entry(place.clone()).or_insert(i);
+            all.scopes[i].place = place;
+        }
+        all
+    }
+
+    /// The parent that the name `fight.aim` tells.
+    fn parent_in(&self, of: usize, name: &str) -> Option<usize> {
+        let ends = name.rmatch_indices('.').map(|(at, _)| &name[..at]);
+        { ends }.find_map(|before| self.by_key.get(before).copied().filter(|parent| *parent != of))
+    }
+
+    /// The parent of a name, before the places are known.
+    fn parent_named(&self, of: usize, name: &str, states: &[DraftState<'_>]) -> Option<usize> {
+        let within = self.scopes[of].root.and_then(|root| {
+            // Names of a linked machine are those in it.
+            self.by_key.get(&format!("{}.{name}", states[root].name.text)).copied()
+        });
+        within.or_else(|| self.by_key.get(name).copied())
+    }
+
+    fn place_of(&self, of: usize, states: &[DraftState<'_>]) -> String {
+        let mut parts = Vec::new();
+        let mut at = Some(of);
+        while let Some(i) = at.filter(|_| parts.len() < DEEPEST) {
+            let name = states[i].name.text.as_str();
+            at = self.scopes[i].parent;
+            let of_parent = at.map(|parent| states[parent].name.text.as_str());
+            let own = of_parent.and_then(|parent| name.strip_prefix(parent)?.strip_prefix('.'));
+            parts.push(own.unwrap_or(name));
+        }
+        parts.reverse();
+        parts.join(".")
+    }
+
+    /// The parent of a state, if there is such a state.
+    pub(super) fn parent(&self, of: StateId) -> Option<StateId> {
+        self.scopes[of.index()].parent.map(StateId::new)
+    }
+
+    /// What a name means that is written in a state, or beside all states.
+    pub(super) fn meant(&self, name: &str, from: Option<StateId>) -> Meant {
+        let root = from.and_then(|from| self.scopes[from.index()].root);
+        let mut scope = from.map(StateId::index);
+        for _ in 0..DEEPEST {
+            let Some(at) = scope else { break };
+            if let Some(found) = self.by_place.get(&format!("{}.{name}", self.scopes[at].place)) {
+                return Meant::One(StateId::new(*found));
+            }
+            scope = if Some(at) == root { None } else { self.scopes[at].parent };
+        }
+        if root.is_none() {
+            if let Some(found) = self.by_key.get(name).or_else(|| self.by_place.get(name)) {
+                return Meant::One(StateId::new(*found));
+            }
+        }
+        let ending = self.by_end.get(name).into_iter().flatten();
+        let ending: Vec<usize> = ending.copied().filter(|i| self.scopes[*i].root == root).collect();
+        match ending[..] {
+            [] => Meant::Nothing,
+            [one] => Meant::One(StateId::new(one)),
+            _ => Meant::Several(ending.into_iter().map(|i| self.scopes[i].place.clone()).collect()),
+        }
+    }
+}
