@@ -284,8 +284,8 @@ fn what_is_wrong_with_machines_is_told() {
     );
     // A mistake in what is copied is told once.
     assert_eq!(
-        found("[machines.imp]\ninitial = 'a'\nstates.a.exits = [{ to = 'b' }]\n[machines.b]\nlike = 'imp'\n"),
-        ["a.toml:3:26: error: unknown state `b`: define it: `[states.b]`"]
+        found("[machines.imp]\ninitial = 'a'\nstates.a.exits = [{ to = 'bbb' }]\n[machines.b]\nlike = 'imp'\n"),
+        ["a.toml:3:26: error: unknown state `bbb`: define it: `[states.bbb]`"]
     );
     assert_eq!(
         found("[machines.imp]\ninitial = 'a'\n[machines.imp.states.a]\n[machines.b]\nlike = 'imp'\n"),

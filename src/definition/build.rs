@@ -20,7 +20,7 @@ use super::problem::Problems;
 #[cfg(feature = "script")]
 use super::script::{Hooks, ScriptCondition};
 use super::several::Several;
-use super::vocabulary::{Repeated, Vocabulary};
+use super::vocabulary::{MessageKind, Repeated, Vocabulary};
 use super::words::WordKind;
 use crate::owner::Owner;
 use crate::state::StateRef;
@@ -189,7 +189,11 @@ impl<T: Owner> Builder<'_, T> {
     }
 
     fn content(&mut self, state: &StateOutline, params: Vec<Option<Params<'_>>>) -> Content<T> {
-        let made = state.behaviors.iter().zip(params).filter_map(|(behavior, params)| self.behavior(behavior, params));
+        let made = state
+            .behaviors
+            .iter()
+            .zip(params)
+            .filter_map(|(behavior, params)| self.behavior(behavior, params, state.is_foreign));
         let mut made: Vec<_> = made.collect();
         let made = if made.len() < 2 { made.pop() } else { Some(Arc::new(Several(made.into())).into()) };
         let (mut exits, mut message_exits) = (Vec::new(), Vec::new());
@@ -198,8 +202,9 @@ impl<T: Owner> Builder<'_, T> {
             match &exit.on {
                 None => exits.push(built),
                 Some(on) => {
-                    if let Some(is) = self.vocabulary.message_of(&on.text) {
-                        message_exits.push(MessageExit { on: on.text.clone(), is, exit: built });
+                    let is = if exit.is_done { Some(never::<T>()) } else { self.vocabulary.message_of(&on.text) };
+                    if let Some(is) = is {
+                        message_exits.push(MessageExit { on: on.text.clone(), is, is_done: exit.is_done, exit: built });
                     }
                 }
             }
@@ -209,6 +214,7 @@ impl<T: Owner> Builder<'_, T> {
             has_always: exits.iter().any(|exit| exit.is_always),
             has_rates: exits.iter().filter_map(|exit| exit.when.as_ref()).any(Condition::has_rate),
             is_final: state.is_final,
+            ends: state.ends.map(|of| self.states[of.index()].index),
             keeps: exits.iter().chain(message_exits.iter().map(|waiting| &waiting.exit)).any(keeps),
             has_update: made.as_ref().is_some_and(|behaviour| !behaviour.is_passive()),
             behaviour: made,
@@ -222,7 +228,12 @@ impl<T: Owner> Builder<'_, T> {
         }
     }
 
-    fn behavior(&mut self, behavior: &BehaviorOutline, params: Option<Params<'_>>) -> Option<StateRef<T>> {
+    fn behavior(
+        &mut self,
+        behavior: &BehaviorOutline,
+        params: Option<Params<'_>>,
+        is_foreign: bool,
+    ) -> Option<StateRef<T>> {
         let BehaviorOutline { name, params: at, named } = behavior;
         let states = FileStates {
             named: named.iter().map(|(text, id)| (text.clone(), id.index())).collect(),
@@ -232,8 +243,8 @@ impl<T: Owner> Builder<'_, T> {
         match self.vocabulary.make(&name.text, params, &states)? {
             Ok(behavior) => Some(behavior),
             Err(error) => {
-                let of_params = at.clone().unwrap_or_else(|| name.span.clone());
-                let at = error.span().filter(|span| !span.is_empty()).unwrap_or(of_params);
+                let of_params = at.clone().filter(|_| !is_foreign).unwrap_or_else(|| name.span.clone());
+                let at = error.span().filter(|span| !span.is_empty() && !is_foreign).unwrap_or(of_params);
                 let message = format!("behaviour `{name}` refuses its parameters: {}", error.message());
                 self.findings.add(Mistake::error("parameter-type", at, message).label("refused"));
                 None
@@ -252,7 +263,8 @@ impl<T: Owner> Builder<'_, T> {
             above,
             is_always: exit.is_always,
             restarts: exit.restarts,
-            even_final: exit.even_final,
+            // The machine that has ended is in a final state.
+            even_final: exit.even_final || exit.is_done,
             opens: Opening::new(exit.after(), nth, self.vocabulary),
             after: exit.after().map(ToString::to_string).unwrap_or_default().into(),
             when: exit.when.as_ref().and_then(|when| self.condition(when, exit.on(), of)),
@@ -300,6 +312,11 @@ impl<T: Owner> Builder<'_, T> {
         self.findings.add(Mistake::error("script", script.span.clone(), message).label("this script"));
         None
     }
+}
+
+/// A message that is never sent.
+fn never<T: Owner>() -> MessageKind<T> {
+    Arc::new(|_| false)
 }
 
 /// Where the file first uses what the game offers twice.

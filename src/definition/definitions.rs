@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use log::{info, warn};
 
+use super::library::Library;
 use super::outline::check::check;
 use super::text::text_of;
 use super::{Definition, LoadError, NAMELESS, Problems, Vocabulary, warn_of};
@@ -76,7 +77,8 @@ impl<T: Owner> Definitions<T> {
 
     fn new(file: &str, folder: Option<PathBuf>, text: &str, vocabulary: &Vocabulary<T>) -> Result<Self, Problems> {
         let mut machines: Vec<(String, Definition<T>)> = Vec::new();
-        for checked in check(file, text, Some(&vocabulary.export()))? {
+        let library = Library::of(text, folder.as_deref());
+        for checked in check(file, text, &library, Some(&vocabulary.export()))? {
             let name = checked.outline.machine().unwrap_or_default().to_owned();
             machines.push((name, Definition::of(checked, folder.clone(), vocabulary)?));
         }
@@ -110,7 +112,8 @@ impl<T: Owner> Definitions<T> {
     ///
     /// With all that is wrong with the text. Then nothing is changed.
     pub fn reload(&mut self, text: &str) -> Result<(), Problems> {
-        let mut all = check(&self.file, text, Some(&self.vocabulary.export()))?;
+        let library = Library::of(text, self.folder.as_deref());
+        let mut all = check(&self.file, text, &library, Some(&self.vocabulary.export()))?;
         let name_of = |outline: &super::Outline| outline.machine().unwrap_or_default().to_owned();
         // All are built before any takes its place.
         let mut kept = Vec::new();

@@ -96,6 +96,8 @@ pub(crate) struct Content<T: Owner> {
     pub(crate) has_rates: bool,
     /// Whether it is an end.
     pub(crate) is_final: bool,
+    /// The state whose machine ends in this one.
+    pub(crate) ends: Option<usize>,
     /// Whether there are times to be found when an owner enters the state.
     pub(crate) keeps: bool,
     pub(crate) message_exits: Vec<MessageExit<T>>,
@@ -126,6 +128,8 @@ pub(crate) struct MessageExit<T: Owner> {
     /// The message's name in the file.
     pub(crate) on: String,
     pub(crate) is: MessageKind<T>,
+    /// Whether it waits for the end of the machine that its state runs, and for no message of the game.
+    pub(crate) is_done: bool,
     pub(crate) exit: Exit<T>,
 }
 

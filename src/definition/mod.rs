@@ -45,6 +45,8 @@ mod formula;
 mod graph;
 mod handle;
 mod hook;
+mod library;
+mod link;
 mod load_error;
 mod mistake;
 mod moment;
@@ -94,6 +96,7 @@ use crate::state::StateRef;
 use build::Built;
 use findings::Findings;
 use graph::{Fixed, Shared};
+use library::Library;
 use mistake::Mistake;
 use outline::Checked;
 use outline::check::check;
@@ -215,7 +218,8 @@ impl<T: Owner> Definition<T> {
     }
 
     fn new(file: &str, folder: Option<PathBuf>, text: &str, vocabulary: &Vocabulary<T>) -> Result<Self, Problems> {
-        let checked = check(file, text, Some(&vocabulary.export()))?;
+        let library = Library::of(text, folder.as_deref());
+        let checked = check(file, text, &library, Some(&vocabulary.export()))?;
         let definition = Self::of(first(checked), folder, vocabulary)?;
         warn_of(&definition.loaded().outline);
         Ok(definition)
@@ -270,7 +274,8 @@ impl<T: Owner> Definition<T> {
     /// ```
     pub fn reload(&self, text: &str) -> Result<(), Problems> {
         let mut loaded = self.loaded();
-        let checked = check(loaded.outline.file(), text, Some(&self.inner.vocabulary.export()))?;
+        let library = Library::of(text, self.inner.folder.as_deref());
+        let checked = check(loaded.outline.file(), text, &library, Some(&self.inner.vocabulary.export()))?;
         let checked = match loaded.outline.machine() {
             None => first(checked),
             Some(name) => named(checked, name, loaded.outline.file(), text)?,

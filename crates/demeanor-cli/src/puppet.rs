@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use demeanor::definition::{Outline, ValueKind, Vocabulary, Words};
+use demeanor::definition::{Outline, Unchecked, ValueKind, Vocabulary, Words};
 use demeanor::{Change, Owner, State};
 
 use crate::table::Setting;
@@ -76,20 +76,32 @@ impl State<Puppet> for Nothing {}
 pub(crate) type Names = BTreeMap<String, (usize, ValueKind)>;
 
 /// The words that a file uses, where the game's are not known; `tick` is how long a tick is, in seconds.
-pub(crate) fn words_of(outline: &Outline, tick: f64) -> Words {
+pub(crate) fn words_of(outlines: &[Outline], tick: f64) -> Words {
     let mut words = Words::default();
-    let unchecked = outline.unchecked();
-    words.values.clone_from(&unchecked.values);
+    for unchecked in outlines.iter().map(Outline::unchecked) {
+        add_words(&mut words, unchecked, tick);
+    }
+    words.random = true;
+    words.scripts = true;
+    words
+}
+
+fn add_words(words: &mut Words, unchecked: &Unchecked, tick: f64) {
+    for (name, kind) in &unchecked.values {
+        words.values.entry(name.clone()).or_insert(*kind);
+    }
     for name in &unchecked.behaviours {
         let any = serde_json::json!({ "additionalProperties": true });
         words.behaviours.insert(name.clone(), Some(any));
     }
-    words.messages.clone_from(&unchecked.messages);
-    words.message_fields.clone_from(&unchecked.message_fields);
-    words.random = true;
-    words.ticks_per_second = unchecked.ticks.then_some(1.0 / tick);
-    words.scripts = true;
-    words
+    words.messages.extend(unchecked.messages.iter().cloned());
+    for (message, fields) in &unchecked.message_fields {
+        let fields = fields.iter().map(|(name, kind)| (name.clone(), *kind));
+        words.message_fields.entry(message.clone()).or_default().extend(fields);
+    }
+    if unchecked.ticks {
+        words.ticks_per_second = Some(1.0 / tick);
+    }
 }
 
 /// A vocabulary of words whose values are the puppet's.

@@ -6,19 +6,22 @@ use std::iter;
 use std::path::PathBuf;
 
 use clap::Args;
-use demeanor::definition::{Definition, ExitReport, LoadError, ValueKind, Verdict, Words};
+use demeanor::definition::{Definition, Definitions, ExitReport, LoadError, ValueKind, Verdict, Words};
 use demeanor::{StateMachine, StateRef};
 use indicatif::{ProgressBar, ProgressDrawTarget};
 
 use crate::progress::{Above, bar};
 use crate::puppet::{Clock, Names, Puppet, Told, vocabulary, words_of};
 use crate::table::{Moment, Setting, read};
-use crate::{Outcome, WordsFile, complain, outline, report, written};
+use crate::{Outcome, WordsFile, complain, no_machine, outlines, report, written};
 
 #[derive(Args)]
 pub(crate) struct Run {
     /// The definition.
     file: PathBuf,
+    /// Which of several machines in the file. By default the first.
+    #[arg(long, value_name = "NAME")]
+    machine: Option<String>,
     /// What a value is: `--set health=30 --set enemy_visible=true`.
     #[arg(long, value_name = "NAME=VALUE", value_parser = setting)]
     set: Vec<(String, Setting)>,
@@ -81,8 +84,8 @@ pub(crate) fn run(run: &Run, words: Option<Words>) -> Outcome {
 
     let words = match words {
         Some(words) => words,
-        None => match outline(&run.file, None)? {
-            Ok(outline) => words_of(&outline, run.tick),
+        None => match outlines(&run.file, None)? {
+            Ok(outlines) => words_of(&outlines, run.tick),
             Err(problems) => {
                 report(&problems);
                 return Ok(false);
@@ -90,14 +93,20 @@ pub(crate) fn run(run: &Run, words: Option<Words>) -> Outcome {
         },
     };
     let (vocabulary, names) = vocabulary(&words);
-    let definition = match Definition::load(&run.file, &vocabulary) {
-        Ok(definition) => definition,
+    let definitions = match Definitions::load(&run.file, &vocabulary) {
+        Ok(definitions) => definitions,
         Err(LoadError::Problems(problems)) => {
             report(&problems);
             return Ok(false);
         }
         Err(error) => return Err(error.to_string()),
     };
+    let named = definitions.iter().find(|(name, _)| run.machine.as_deref().is_none_or(|machine| machine == *name));
+    let Some((_, definition)) = named else {
+        let names: Vec<_> = definitions.names().map(str::to_owned).collect();
+        return Err(no_machine(&run.file, run.machine.as_deref(), &names));
+    };
+    let definition = definition.clone();
     report(&definition.warnings());
     check_settings(&moments, &names, &words)?;
     let given: BTreeSet<_> = moments.iter().flat_map(|moment| &moment.settings).map(|(name, _)| name).collect();

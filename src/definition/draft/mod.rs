@@ -17,6 +17,7 @@ mod format;
 mod grammar;
 pub(crate) mod machines;
 pub(crate) mod read;
+mod relocate;
 mod source_map;
 mod syntax;
 
@@ -51,6 +52,10 @@ pub(crate) struct DraftState<'i> {
     pub(crate) machine: Option<Name>,
     /// The index of the state that runs the machine in which this one is written; `None` for the file's own machine.
     pub(crate) root: Option<usize>,
+    /// The index of the state whose machine ends in this one.
+    pub(crate) ends: Option<usize>,
+    /// How many ticks there are in a second in the file that it is written in, if that says so and is another one.
+    pub(crate) rate: Option<f64>,
     /// Whether it is written in another file. Then what is said of it is said of the link.
     pub(crate) is_foreign: bool,
     pub(crate) exits: Vec<DraftExit>,

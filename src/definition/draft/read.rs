@@ -103,6 +103,8 @@ impl<'i> Reader<'_, 'i> {
             is_entry: self.yes(state, "entry").is_some(),
             machine: state.get("machine").and_then(|value| self.string(value, "`machine`")),
             root: None,
+            ends: None,
+            rate: None,
             is_foreign: false,
             exits: match state.get("exits") {
                 Some(exits) => self.array(exits, "`exits`").iter().filter_map(|exit| self.exit(exit)).collect(),

@@ -1,9 +1,14 @@
 //! From a file's text to its outlines: reads it, resolves its names, and checks how its states are nested and connected.
 
+use std::fs;
+use std::path::Path;
 use std::sync::Arc;
 
 use super::super::draft::read;
 use super::super::findings::Findings;
+use super::super::library::Library;
+use super::super::link::Linker;
+use super::super::load_error::LoadError;
 use super::super::problem::Problems;
 use super::super::source::Source;
 use super::super::text::text_of;
@@ -20,7 +25,8 @@ impl Outline {
     ///
     /// With everything that is wrong with the file.
     pub fn parse(file: &str, text: &str, words: Option<&Words>) -> Result<Self, Problems> {
-        let checked = check(file, text, words)?.into_iter().next();
+        let library = Library::default();
+        let checked = check(file, text, &library, words)?.into_iter().next();
         Ok(checked.expect("a file without a mistake has a machine").outline)
     }
 
@@ -48,7 +54,22 @@ impl Outline {
     /// # Ok::<(), demeanor::definition::Problems>(())
     /// ```
     pub fn parse_all(file: &str, text: &str, words: Option<&Words>) -> Result<Vec<Self>, Problems> {
-        Ok(check(file, text, words)?.into_iter().map(|checked| checked.outline).collect())
+        let library = Library::default();
+        Ok(check(file, text, &library, words)?.into_iter().map(|checked| checked.outline).collect())
+    }
+
+    /// As [`parse_all`](Self::parse_all), of a file. Only here, the files that it links to are looked for beside it.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read, or with everything that is wrong with it.
+    pub fn load_all(path: impl AsRef<Path>, words: Option<&Words>) -> Result<Vec<Self>, LoadError> {
+        let path = path.as_ref();
+        let bytes = fs::read(path).map_err(|error| LoadError::Io { path: path.into(), error })?;
+        let file = path.display().to_string();
+        let text = text_of(&file, &bytes)?;
+        let library = Library::of(text, path.parent());
+        Ok(check(&file, text, &library, words)?.into_iter().map(|checked| checked.outline).collect())
     }
 
     /// As [`parse`](Self::parse), of bytes that may not be text.
@@ -63,10 +84,17 @@ impl Outline {
 
 /// Reads and checks the machines of a file, in its order, with what their next stage needs of the text. Without an error there
 /// is at least one.
-pub(crate) fn check<'i>(file: &str, text: &'i str, words: Option<&Words>) -> Result<Vec<Checked<'i>>, Problems> {
+pub(crate) fn check<'i>(
+    file: &str,
+    text: &'i str,
+    library: &'i Library,
+    words: Option<&Words>,
+) -> Result<Vec<Checked<'i>>, Problems> {
     let mut findings = Findings::new(Arc::new(Source::new(file, text)));
     let drafts = read::read(text, &mut findings);
+    // Where a machine is copied or linked, its text is read more than once.
     findings.has_copies = drafts.len() > 1;
+    let drafts = Linker::new(library, words).link(drafts, &mut findings);
     let mut all = Vec::with_capacity(drafts.len());
     for draft in drafts {
         let Some(checked) = resolve::resolve(draft, words, &mut findings) else { continue };

@@ -17,7 +17,7 @@ use super::words::ValueKind;
 pub(crate) mod check;
 mod conditions;
 mod durations;
-mod hierarchy;
+pub(crate) mod hierarchy;
 mod params;
 mod reach;
 pub(crate) mod resolve;
@@ -98,6 +98,12 @@ pub struct StateOutline {
     pub(crate) keeps_history: bool,
     pub(crate) is_final: bool,
     pub(crate) is_entry: bool,
+    /// The state whose machine ends in this one.
+    pub(crate) ends: Option<StateId>,
+    /// The machine that it runs, as it is named.
+    pub(crate) machine: Option<String>,
+    /// Whether it is written in another file, to which this one links.
+    pub(crate) is_foreign: bool,
     pub(crate) exits: Vec<ExitOutline>,
 }
 
@@ -121,6 +127,8 @@ pub struct ExitOutline {
     pub(crate) is_always: bool,
     pub(crate) restarts: bool,
     pub(crate) even_final: bool,
+    /// Whether it waits for the end of the machine that its state runs.
+    pub(crate) is_done: bool,
     pub(crate) span: Range<usize>,
 }
 
@@ -347,6 +355,13 @@ impl StateOutline {
     #[must_use]
     pub fn is_final(&self) -> bool {
         self.is_final
+    }
+
+    /// Returns the machine that runs while the state is active, as the file names it. Its states are
+    /// [within](Outline::children) this one.
+    #[must_use]
+    pub fn machine(&self) -> Option<&str> {
+        self.machine.as_deref()
     }
 
     /// Returns whether the game's code changes to it, as the file says.

@@ -11,6 +11,7 @@ pub(crate) fn check(outline: &Outline, findings: &mut Findings) {
     for state in &outline.states {
         never_taken(outline, &state.exits, findings);
         nothing_to_try(state, findings);
+        never_done(outline, state, findings);
     }
     // A script may change to any state.
     if outline.states.iter().any(|state| state.script.is_some()) {
@@ -94,6 +95,20 @@ fn nothing_to_try(state: &StateOutline, findings: &mut Findings) {
             Mistake::warning("nothing-to-try", every.span.clone(), message)
                 .label("no behaviour, and no exit that is tried")
                 .help("remove it: exits that wait for a message do not wait for a turn"),
+        );
+    }
+}
+
+/// An exit that waits for the end of a machine that has none.
+fn never_done(outline: &Outline, state: &StateOutline, findings: &mut Findings) {
+    let Some(exit) = state.exits.iter().find(|exit| exit.is_done) else { return };
+    if !outline.states.iter().any(|end| end.ends == Some(state.id)) {
+        let machine = state.machine().unwrap_or_default();
+        let message = format!("this exit is never taken: machine `{machine}` has no final state");
+        findings.add(
+            Mistake::warning("never-taken", exit.span.clone(), message)
+                .label("waits for its end")
+                .help("write `final = true` in the states in which it ends"),
         );
     }
 }

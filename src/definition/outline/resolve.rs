@@ -14,6 +14,9 @@ use super::conditions::Place;
 use super::scopes::{Meant, Scopes};
 use super::{BehaviorOutline, Checked, ExitOutline, Outline, StateId, StateOutline, Unchecked, params};
 
+/// What an exit waits for that is taken when the machine of its state has come to an end.
+const DONE: &str = "done";
+
 /// How many of the words that a game offers are listed.
 const MOST_LISTED: usize = 12;
 
@@ -29,6 +32,7 @@ pub(crate) fn resolve<'i>(draft: Draft<'i>, words: Option<&Words>, findings: &mu
         names: &names,
         scopes,
         from: None,
+        is_foreign: false,
         rate,
         global: None,
         uses: Vec::new(),
@@ -89,6 +93,8 @@ pub(super) struct Resolver<'a> {
     scopes: Scopes,
     /// The state in which the names are written.
     from: Option<StateId>,
+    /// Whether that is written in another file.
+    is_foreign: bool,
     /// How many ticks there are in a second.
     pub(super) rate: Option<f64>,
     pub(super) global: Option<StateId>,
@@ -113,7 +119,11 @@ impl Resolver<'_> {
     }
 
     fn state<'i>(&mut self, id: StateId, state: DraftState<'i>) -> (StateOutline, Vec<Option<Params<'i>>>) {
-        let DraftState { name, behaviors, script, mut enter_when, parent, initial, .. } = state;
+        let DraftState { name, behaviors, script, mut enter_when, parent, initial, machine, .. } = state;
+        let of_file = self.rate;
+        self.rate = state.rate.or(of_file);
+        self.is_foreign = state.is_foreign;
+        let runs = machine.is_some();
         let (behaviors, params) = behaviors.into_iter().map(|behavior| self.behavior(behavior)).unzip();
         self.script(script.as_ref());
         self.condition(enter_when.as_mut(), Place::Entry);
@@ -133,9 +143,13 @@ impl Resolver<'_> {
             keeps_history: state.keeps_history,
             is_final: state.is_final,
             is_entry: state.is_entry,
-            exits: state.exits.into_iter().filter_map(|exit| self.exit(exit, id)).collect(),
+            ends: state.ends.map(StateId::new),
+            machine: machine.map(|machine| machine.text),
+            is_foreign: state.is_foreign,
+            exits: state.exits.into_iter().filter_map(|exit| self.exit(exit, id, runs)).collect(),
             name,
         };
+        self.rate = of_file;
         (outline, params)
     }
 
@@ -158,11 +172,13 @@ impl Resolver<'_> {
         (BehaviorOutline { name, params: params.as_ref().map(toml::Spanned::span), named }, params)
     }
 
-    fn exit(&mut self, exit: DraftExit, from: StateId) -> Option<ExitOutline> {
+    /// `runs` is whether its state runs a machine.
+    fn exit(&mut self, exit: DraftExit, from: StateId, runs: bool) -> Option<ExitOutline> {
         let DraftExit { to, after, mut when, on, always, restart, even_final, has_condition, span } = exit;
         let to = to.and_then(|to| self.state_named(to));
         self.condition(when.as_mut(), on.as_ref().map_or(Place::Tick, |on| Place::Message(&on.text)));
-        if let Some(on) = &on {
+        let is_done = runs && on.as_ref().is_some_and(|on| on.text == DONE);
+        if let Some(on) = on.as_ref().filter(|_| !is_done) {
             self.message(on);
         }
         let after = after.and_then(|after| self.duration(after));
@@ -175,7 +191,7 @@ impl Resolver<'_> {
         }
         let to = to?;
         let (is_always, restarts, even_final) = (always.is_some(), restart.is_some(), even_final.is_some());
-        let exit = ExitOutline { to, after, when, on, is_always, restarts, even_final, span };
+        let exit = ExitOutline { to, after, when, on, is_always, restarts, even_final, is_done, span };
         // What is mistaken is no condition that is missing.
         let is_mistaken = has_condition && exit.after.is_none() && exit.when.is_none() && exit.on.is_none();
         if to == from && !is_mistaken && exit.is_always_from() == Some(0.0) {
@@ -209,7 +225,7 @@ impl Resolver<'_> {
         let Some(name) = named else { return self.scopes.parent(of) };
         match self.scopes.parent(of) {
             Some(parent) => {
-                self.uses.push((name.span, parent));
+                self.named(name, parent);
                 Some(parent)
             }
             None => {
@@ -223,7 +239,7 @@ impl Resolver<'_> {
     pub(super) fn state_named(&mut self, name: Name) -> Option<StateId> {
         match self.scopes.meant(&name.text, self.from) {
             Meant::One(id) => {
-                self.uses.push((name.span, id));
+                self.named(name, id);
                 Some(id)
             }
             Meant::Several(places) => {
@@ -243,6 +259,13 @@ impl Resolver<'_> {
                 self.unknown_state(name);
                 None
             }
+        }
+    }
+
+    /// Notes where a state is named.
+    fn named(&mut self, name: Name, id: StateId) {
+        if !self.is_foreign {
+            self.uses.push((name.span, id));
         }
     }
 

@@ -80,14 +80,21 @@ impl Scopes {
         within.or_else(|| self.by_key.get(name).copied())
     }
 
+    /// A state's name as it is written in its machine.
+    fn own_name<'s>(&self, of: usize, states: &'s [DraftState<'_>]) -> &'s str {
+        let name = states[of].name.text.as_str();
+        let root = self.scopes[of].root.map(|root| states[root].name.text.as_str());
+        root.and_then(|root| name.strip_prefix(root)?.strip_prefix('.')).unwrap_or(name)
+    }
+
     fn place_of(&self, of: usize, states: &[DraftState<'_>]) -> String {
         let mut parts = Vec::new();
         let mut at = Some(of);
         while let Some(i) = at.filter(|_| parts.len() < DEEPEST) {
-            let name = states[i].name.text.as_str();
+            let name = self.own_name(i, states);
             at = self.scopes[i].parent;
-            let of_parent = at.map(|parent| states[parent].name.text.as_str());
-            let own = of_parent.and_then(|parent| name.strip_prefix(parent)?.strip_prefix('.'));
+            let of_parent = at.filter(|parent| Some(*parent) != self.scopes[i].root);
+            let own = of_parent.and_then(|parent| name.strip_prefix(self.own_name(parent, states))?.strip_prefix('.'));
             parts.push(own.unwrap_or(name));
         }
         parts.reverse();
