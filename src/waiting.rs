@@ -107,6 +107,7 @@ impl<T: Owner> Then<T> {
 
     /// Whether such a timer is set although it is never due.
     #[inline]
+    #[cfg_attr(not(feature = "definition"), expect(clippy::unused_self, reason = "only definitions keep numbers"))]
     pub(crate) fn is_note(&self) -> bool {
         #[cfg(feature = "definition")]
         return matches!(self, Self::Note(_));

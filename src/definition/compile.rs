@@ -64,10 +64,7 @@ impl<T: Owner> Compiler<'_, T> {
                         Operand::Value(name) => self.flag(&name.text),
                         _ => None,
                     };
-                    match is {
-                        true => self.test(probe, written, yes, no),
-                        false => self.test(probe, written.inverted(), no, yes),
-                    }
+                    if is { self.test(probe, written, yes, no) } else { self.test(probe, written.inverted(), no, yes) }
                 }
                 None if !left.is_simple() || !right.is_simple() => {
                     // A time is on the left, so that what is compared with it is on the right.

@@ -41,9 +41,9 @@ impl<T: Owner> DefinedState<T> {
         let _ = (self, hook, graph, content, owner, fsm, cx);
     }
 
-    /// Tries the exits that wait for the end of a machine, of the state that runs it. This state has just been entered, in which
-    /// it ends.
-    fn end(&self, graph: &Graph<T>, of: usize, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
+    /// Tries the exits that wait for the end of a machine, of the state that runs it, when the state has been entered in
+    /// which it ends.
+    fn end(graph: &Graph<T>, of: usize, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
         let runs = fsm.path().find(|active| graph.index_of(active) == Some(of)).cloned();
         let Some(runs) = runs.as_ref().and_then(|runs| runs.downcast_ref::<Self>()) else { return };
         let waiting = graph.nodes[of].content.message_exits.iter().filter(|waiting| waiting.is_done);
@@ -106,7 +106,7 @@ impl<T: Owner> State<T> for DefinedState<T> {
                 }
             }
             if let Some(of) = content.ends {
-                self.end(graph, of, owner, fsm, cx);
+                Self::end(graph, of, owner, fsm, cx);
             }
             if content.keeps {
                 for kept in content.kept() {

@@ -96,11 +96,13 @@ impl<T: Owner> Definitions<T> {
     }
 
     /// Returns the machines' names, in the order of the file.
+    #[must_use]
     pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
         self.machines.iter().map(|(name, _)| name.as_str())
     }
 
     /// Returns the machines, in the order of the file.
+    #[must_use]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Definition<T>)> {
         self.machines.iter().map(|(name, definition)| (name.as_str(), definition))
     }

@@ -79,6 +79,7 @@ pub(crate) struct Fixed<T: Owner> {
 }
 
 /// What a reload can change.
+#[expect(clippy::struct_excessive_bools, reason = "each saves a look at all exits in a tick")]
 pub(crate) struct Content<T: Owner> {
     pub(crate) behaviour: Option<StateRef<T>>,
     /// Whether the behaviour's update is worth calling.

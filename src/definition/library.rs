@@ -18,7 +18,7 @@ pub(crate) struct Library {
 
 /// Whether a link names a file, and not a machine of the same file.
 pub(crate) fn is_file(link: &str) -> bool {
-    parts(link).0.ends_with(".toml")
+    Path::new(parts(link).0).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml"))
 }
 
 /// The file of a link, and the machine in it.

@@ -1,6 +1,7 @@
 //! What a condition may ask besides the owner: where the machine is, for how long, and what the message says.
 
 use std::ptr;
+use std::sync::Arc;
 
 use super::graph::{DefinedState, Fixed};
 use super::handle::entered_at;
@@ -81,5 +82,5 @@ pub(crate) fn tried_at<T: Owner>(state: &dyn State<T>, fsm: &Fsm<'_, T>, now: f6
 }
 
 fn is<T: Owner>(active: &StateRef<T>, state: &Fixed<T>) -> bool {
-    active.downcast_ref::<DefinedState<T>>().is_some_and(|active| ptr::eq(&*active.fixed, state))
+    active.downcast_ref::<DefinedState<T>>().is_some_and(|active| ptr::eq(Arc::as_ptr(&active.fixed), state))
 }

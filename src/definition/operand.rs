@@ -102,7 +102,6 @@ impl Operand {
 impl Arithmetic {
     /// The result. What is divided by 0 is no number.
     #[inline]
-    #[expect(clippy::float_cmp, reason = "exactly 0 is what cannot be divided by")]
     pub(crate) fn of(self, left: f64, right: f64) -> f64 {
         match self {
             Self::Add => left + right,

@@ -101,8 +101,8 @@ pub(crate) fn run(run: &Run, words: Option<Words>) -> Outcome {
         }
         Err(error) => return Err(error.to_string()),
     };
-    let named = definitions.iter().find(|(name, _)| run.machine.as_deref().is_none_or(|machine| machine == *name));
-    let Some((_, definition)) = named else {
+    let meant = definitions.iter().find(|(name, _)| run.machine.as_deref().is_none_or(|machine| machine == *name));
+    let Some((_, definition)) = meant else {
         let names: Vec<_> = definitions.names().map(str::to_owned).collect();
         return Err(no_machine(&run.file, run.machine.as_deref(), &names));
     };

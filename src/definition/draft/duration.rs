@@ -125,27 +125,28 @@ fn read(value: &Value<'_>, what: &str, range: &str, findings: &mut Findings) -> 
         );
         return None;
     };
-    let Some(number) = number.filter(|number| number.is_finite() && *number >= 0.0) else {
+    if !number.is_finite() || number < 0.0 {
         let message = format!("{what} must be a time in seconds, {range}");
         findings.add(Mistake::error("no-time", span, message).label("not such a time"));
         return None;
-    };
+    }
     Some(DraftDuration { text: format!("{number} s"), length: DraftLength::Fixed(Time::Seconds(number)), span })
 }
 
-/// The number that a value is, if it is one; `None` within if it is too large.
-fn number(value: &DeValue<'_>) -> Option<Option<f64>> {
-    match value {
-        DeValue::Integer(number) if number.radix() == 10 => Some(number.as_str().parse().ok()),
-        DeValue::Integer(number) => Some(i32::from_str_radix(number.as_str(), number.radix()).ok().map(f64::from)),
-        DeValue::Float(number) => Some(number.as_str().parse().ok()),
-        _ => None,
-    }
+/// The number that a value is, if it is one; not a number if it cannot be read.
+fn number(value: &DeValue<'_>) -> Option<f64> {
+    let read = match value {
+        DeValue::Integer(number) if number.radix() == 10 => number.as_str().parse().ok(),
+        DeValue::Integer(number) => i32::from_str_radix(number.as_str(), number.radix()).ok().map(f64::from),
+        DeValue::Float(number) => number.as_str().parse().ok(),
+        _ => return None,
+    };
+    Some(read.unwrap_or(f64::NAN))
 }
 
 /// How many ticks there are in a second.
 pub(crate) fn rate(value: &Value<'_>, findings: &mut Findings) -> Option<f64> {
-    let rate = number(value.get_ref()).flatten().filter(|rate| rate.is_finite() && *rate > 0.0);
+    let rate = number(value.get_ref()).filter(|rate| rate.is_finite() && *rate > 0.0);
     if rate.is_none() {
         findings.add(
             Mistake::error("no-rate", value.span(), "`ticks_per_second` must be a number, more than 0")

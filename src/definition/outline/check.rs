@@ -26,8 +26,8 @@ impl Outline {
     /// With everything that is wrong with the file.
     pub fn parse(file: &str, text: &str, words: Option<&Words>) -> Result<Self, Problems> {
         let library = Library::default();
-        let checked = check(file, text, &library, words)?.into_iter().next();
-        Ok(checked.expect("a file without a mistake has a machine").outline)
+        // A file without a mistake has a machine.
+        Ok(check(file, text, &library, words)?.swap_remove(0).outline)
     }
 
     /// As [`parse`](Self::parse), of all machines of a file, in its order.

@@ -21,7 +21,7 @@ pub(super) enum Place<'p> {
 }
 
 impl Resolver<'_> {
-    pub(super) fn condition(&mut self, when: Option<&mut When>, place: Place<'_>) {
+    pub(super) fn condition(&mut self, when: &mut Option<When>, place: Place<'_>) {
         let (expr, span) = match when {
             None => return,
             Some(When::Script(script)) => return self.script(Some(script)),
@@ -189,7 +189,7 @@ impl Resolver<'_> {
                     .help("name a state that can be active"),
             );
         }
-        name.text = self.name_of(id).to_owned();
+        self.name_of(id).clone_into(&mut name.text);
     }
 }
 

@@ -81,6 +81,7 @@ pub struct StateId(usize);
 
 /// One state of an [`Outline`].
 #[derive(Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is something that the file says or does not")]
 pub struct StateOutline {
     pub(crate) id: StateId,
     pub(crate) name: Name,
@@ -119,6 +120,7 @@ pub(crate) struct BehaviorOutline {
 
 /// One exit of a [`StateOutline`].
 #[derive(Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is something that the file says or does not")]
 pub struct ExitOutline {
     pub(crate) to: StateId,
     pub(crate) after: Option<Duration>,

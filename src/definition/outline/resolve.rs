@@ -126,7 +126,7 @@ impl Resolver<'_> {
         let runs = machine.is_some();
         let (behaviors, params) = behaviors.into_iter().map(|behavior| self.behavior(behavior)).unzip();
         self.script(script.as_ref());
-        self.condition(enter_when.as_mut(), Place::Entry);
+        self.condition(&mut enter_when, Place::Entry);
         let span = |named: &Option<Name>| named.as_ref().map_or(name.span.clone(), |named| named.span.clone());
         let (parent_span, initial_span) = (span(&parent), span(&initial));
         let outline = StateOutline {
@@ -176,7 +176,7 @@ impl Resolver<'_> {
     fn exit(&mut self, exit: DraftExit, from: StateId, runs: bool) -> Option<ExitOutline> {
         let DraftExit { to, after, mut when, on, always, restart, even_final, has_condition, span } = exit;
         let to = to.and_then(|to| self.state_named(to));
-        self.condition(when.as_mut(), on.as_ref().map_or(Place::Tick, |on| Place::Message(&on.text)));
+        self.condition(&mut when, on.as_ref().map_or(Place::Tick, |on| Place::Message(&on.text)));
         let is_done = runs && on.as_ref().is_some_and(|on| on.text == DONE);
         if let Some(on) = on.as_ref().filter(|_| !is_done) {
             self.message(on);
@@ -223,17 +223,12 @@ impl Resolver<'_> {
     /// The parent of a state: the one that is named, or the one that its own name tells.
     fn parent(&mut self, of: StateId, named: Option<Name>) -> Option<StateId> {
         let Some(name) = named else { return self.scopes.parent(of) };
-        match self.scopes.parent(of) {
-            Some(parent) => {
-                self.named(name, parent);
-                Some(parent)
-            }
-            None => {
-                // The mistake is that of any name that means nothing.
-                self.unknown_state(name);
-                None
-            }
+        let parent = self.scopes.parent(of);
+        match parent {
+            Some(parent) => self.named(name, parent),
+            None => self.unknown_state(name),
         }
+        parent
     }
 
     pub(super) fn state_named(&mut self, name: Name) -> Option<StateId> {

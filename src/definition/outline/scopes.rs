@@ -23,7 +23,7 @@ pub(super) enum Meant {
 /// The places of the states of a machine.
 pub(super) struct Scopes {
     /// By id.
-    scopes: Vec<Scope>,
+    of_states: Vec<Scope>,
     by_key: HashMap<String, usize>,
     by_place: HashMap<String, usize>,
     /// Of each place with more than one part, what is left of it without the first ones.
@@ -44,13 +44,13 @@ impl Scopes {
             states.iter().enumerate().map(|(i, state)| (state.name.text.clone(), i)).collect();
         let scopes =
             states.iter().map(|state| Scope { parent: None, place: String::new(), root: state.root }).collect();
-        let mut all = Self { scopes, by_key, by_place: HashMap::new(), by_end: HashMap::new() };
+        let mut all = Self { of_states: scopes, by_key, by_place: HashMap::new(), by_end: HashMap::new() };
         for (i, state) in states.iter().enumerate() {
             let parent = match &state.parent {
                 Some(parent) => all.parent_named(i, &parent.text, states),
                 None => all.parent_in(i, &state.name.text),
             };
-            all.scopes[i].parent = parent;
+            all.of_states[i].parent = parent;
         }
         for (i, state) in states.iter().enumerate() {
             let place = all.place_of(i, states);
@@ -60,7 +60,7 @@ impl Scopes {
                 }
             }
             all.by_place.entry(place.clone()).or_insert(i);
-            all.scopes[i].place = place;
+            all.of_states[i].place = place;
         }
         all
     }
@@ -73,7 +73,7 @@ impl Scopes {
 
     /// The parent of a name, before the places are known.
     fn parent_named(&self, of: usize, name: &str, states: &[DraftState<'_>]) -> Option<usize> {
-        let within = self.scopes[of].root.and_then(|root| {
+        let within = self.of_states[of].root.and_then(|root| {
             // Names of a linked machine are those in it.
             self.by_key.get(&format!("{}.{name}", states[root].name.text)).copied()
         });
@@ -83,7 +83,7 @@ impl Scopes {
     /// A state's name as it is written in its machine.
     fn own_name<'s>(&self, of: usize, states: &'s [DraftState<'_>]) -> &'s str {
         let name = states[of].name.text.as_str();
-        let root = self.scopes[of].root.map(|root| states[root].name.text.as_str());
+        let root = self.of_states[of].root.map(|root| states[root].name.text.as_str());
         root.and_then(|root| name.strip_prefix(root)?.strip_prefix('.')).unwrap_or(name)
     }
 
@@ -92,8 +92,8 @@ impl Scopes {
         let mut at = Some(of);
         while let Some(i) = at.filter(|_| parts.len() < DEEPEST) {
             let name = self.own_name(i, states);
-            at = self.scopes[i].parent;
-            let of_parent = at.filter(|parent| Some(*parent) != self.scopes[i].root);
+            at = self.of_states[i].parent;
+            let of_parent = at.filter(|parent| Some(*parent) != self.of_states[i].root);
             let own = of_parent.and_then(|parent| name.strip_prefix(self.own_name(parent, states))?.strip_prefix('.'));
             parts.push(own.unwrap_or(name));
         }
@@ -103,19 +103,19 @@ impl Scopes {
 
     /// The parent of a state, if there is such a state.
     pub(super) fn parent(&self, of: StateId) -> Option<StateId> {
-        self.scopes[of.index()].parent.map(StateId::new)
+        self.of_states[of.index()].parent.map(StateId::new)
     }
 
     /// What a name means that is written in a state, or beside all states.
     pub(super) fn meant(&self, name: &str, from: Option<StateId>) -> Meant {
-        let root = from.and_then(|from| self.scopes[from.index()].root);
+        let root = from.and_then(|from| self.of_states[from.index()].root);
         let mut scope = from.map(StateId::index);
         for _ in 0..DEEPEST {
             let Some(at) = scope else { break };
-            if let Some(found) = self.by_place.get(&format!("{}.{name}", self.scopes[at].place)) {
+            if let Some(found) = self.by_place.get(&format!("{}.{name}", self.of_states[at].place)) {
                 return Meant::One(StateId::new(*found));
             }
-            scope = if Some(at) == root { None } else { self.scopes[at].parent };
+            scope = if Some(at) == root { None } else { self.of_states[at].parent };
         }
         if root.is_none() {
             if let Some(found) = self.by_key.get(name).or_else(|| self.by_place.get(name)) {
@@ -123,11 +123,11 @@ impl Scopes {
             }
         }
         let ending = self.by_end.get(name).into_iter().flatten();
-        let ending: Vec<usize> = ending.copied().filter(|i| self.scopes[*i].root == root).collect();
+        let ending: Vec<usize> = ending.copied().filter(|i| self.of_states[*i].root == root).collect();
         match ending[..] {
             [] => Meant::Nothing,
             [one] => Meant::One(StateId::new(one)),
-            _ => Meant::Several(ending.into_iter().map(|i| self.scopes[i].place.clone()).collect()),
+            _ => Meant::Several(ending.into_iter().map(|i| self.of_states[i].place.clone()).collect()),
         }
     }
 }

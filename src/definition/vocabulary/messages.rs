@@ -81,7 +81,7 @@ impl<T: Owner> Vocabulary<T> {
     where
         F: Fn(&T::Message) -> f64 + Send + Sync + 'static,
     {
-        self.with_field(message.into(), name.into(), Field::Number(Arc::new(read)))
+        self.with_field(&message.into(), name.into(), Field::Number(Arc::new(read)))
     }
 
     /// Offers something that a message carries and that is true or false, for the conditions of exits that wait for it:
@@ -95,12 +95,12 @@ impl<T: Owner> Vocabulary<T> {
     where
         F: Fn(&T::Message) -> bool + Send + Sync + 'static,
     {
-        self.with_field(message.into(), name.into(), Field::Flag(Arc::new(read)))
+        self.with_field(&message.into(), name.into(), Field::Flag(Arc::new(read)))
     }
 
-    fn with_field(mut self, message: String, name: String, field: Field<T>) -> Self {
+    fn with_field(mut self, message: &str, name: String, field: Field<T>) -> Self {
         let name = word(name);
-        if self.fields.entry(message.clone()).or_default().insert(name.clone(), field).is_some() {
+        if self.fields.entry(message.to_owned()).or_default().insert(name.clone(), field).is_some() {
             self.repeated.insert(Repeated::Word(WordKind::Field, format!("{message}.{name}")));
         }
         self
