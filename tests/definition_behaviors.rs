@@ -234,7 +234,7 @@ fn what_is_wrong_with_behaviors_is_told_with_its_place() {
     assert_eq!(
         wrong("behavior = ['look', 'wlk', 3, {}]"),
         [
-            "a.toml:4:21: error: unknown behaviour `wlk`: did you mean `walk`?",
+            "a.toml:4:21: error: unknown behavior `wlk`: did you mean `walk`?",
             "a.toml:4:28: error: a behavior must be a string or a table, not a whole number",
             "a.toml:4:31: error: a behavior has no `name`: name what the owner does: `{ name = \"walk\", speed = 2 }`"
         ]
@@ -242,15 +242,15 @@ fn what_is_wrong_with_behaviors_is_told_with_its_place() {
     assert_eq!(
         wrong("behavior = [{ name = 'walk', sped = 2 }]"),
         [
-            "a.toml:4:13: error: behaviour `walk` needs parameter `speed`",
-            "a.toml:4:30: error: behaviour `walk` has no parameter `sped`: did you mean `speed`?"
+            "a.toml:4:13: error: behavior `walk` needs parameter `speed`",
+            "a.toml:4:30: error: behavior `walk` has no parameter `sped`: did you mean `speed`?"
         ]
     );
     assert_eq!(
         wrong("behavior = ['walk']\nparams = { speed = 2 }"),
         [
-            "a.toml:4:13: error: behaviour `walk` needs parameter `speed`",
-            "a.toml:5:1: error: `params` are given, but no behaviour to take them: \
+            "a.toml:4:13: error: behavior `walk` needs parameter `speed`",
+            "a.toml:5:1: error: `params` are given, but no behavior to take them: \
              put the parameters beside the name: `behavior = [{ name = \"walk\", speed = 2 }]`"
         ]
     );

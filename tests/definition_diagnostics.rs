@@ -267,12 +267,12 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
 "#,
         r#"unknown-behaviour
 
-  × unknown behaviour `rust`
+  × unknown behavior `rust`
    ╭─[grunt.toml:4:13]
  3 │ [states.idle]
  4 │ behaviour = "rust"
    ·             ───┬──
-   ·                ╰── no behaviour that the game offers
+   ·                ╰── no behavior that the game offers
  5 │ exits = [{ to = "attack", when = "enemy_visible" }]
    ╰────
   help: did you mean `rest`?
@@ -349,7 +349,7 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
 "#,
         r#"unknown-parameter
 
-  × behaviour `go_to` has no parameter `sped`
+  × behavior `go_to` has no parameter `sped`
    ╭─[grunt.toml:5:30]
  4 │ behaviour = "go_to"
  5 │ params = { target = "cover", sped = 2.0 }
@@ -377,7 +377,7 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
 "#,
         r#"unknown-parameter
 
-  × behaviour `rest` has no parameter `hours`
+  × behavior `rest` has no parameter `hours`
    ╭─[grunt.toml:5:12]
  4 │ behaviour = "rest"
  5 │ params = { hours = 2 }
@@ -385,7 +385,7 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
    ·              ╰── not a parameter
  6 │ exits = [{ to = "attack", when = "enemy_visible" }]
    ╰────
-  help: behaviour `rest` takes no parameters
+  help: behavior `rest` takes no parameters
 "#,
     );
 }
@@ -405,7 +405,7 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
 "#,
         r#"parameter-type
 
-  × parameter `speed` of behaviour `go_to` must be a number, not a string
+  × parameter `speed` of behavior `go_to` must be a number, not a string
    ╭─[grunt.toml:5:38]
  4 │ behaviour = "go_to"
  5 │ params = { target = "cover", speed = "fast" }
@@ -432,7 +432,7 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
 "#,
         r#"parameter-type
 
-  × parameter `target` of behaviour `go_to` must be `cover` or `enemy`, not `home`
+  × parameter `target` of behavior `go_to` must be `cover` or `enemy`, not `home`
    ╭─[grunt.toml:5:21]
  4 │ behaviour = "go_to"
  5 │ params = { target = "home" }
@@ -459,7 +459,7 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
 "#,
         r#"parameter-type
 
-  × behaviour `go_to` refuses its parameters: invalid value: integer `1000`, expected u8
+  × behavior `go_to` refuses its parameters: invalid value: integer `1000`, expected u8
    ╭─[grunt.toml:5:38]
  4 │ behaviour = "go_to"
  5 │ params = { target = "cover", tries = 1000 }
@@ -486,7 +486,7 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
 "#,
         r#"missing-parameter
 
-  × behaviour `go_to` needs parameter `target`
+  × behavior `go_to` needs parameter `target`
    ╭─[grunt.toml:5:10]
  4 │ behaviour = "go_to"
  5 │ params = { speed = 1 }
@@ -1269,8 +1269,8 @@ fn all_mistakes_of_a_file_are_told_at_once_in_its_order() {
         lines(file),
         [
             "grunt.toml:2:19: error: unknown state `idel`: did you mean `idle`?",
-            "grunt.toml:6:29: error: parameter `target` of behaviour `go_to` must be `cover` or `enemy`, not `home`",
-            "grunt.toml:6:37: error: behaviour `go_to` has no parameter `sped`: did you mean `speed`?",
+            "grunt.toml:6:29: error: parameter `target` of behavior `go_to` must be `cover` or `enemy`, not `home`",
+            "grunt.toml:6:37: error: behavior `go_to` has no parameter `sped`: did you mean `speed`?",
             "grunt.toml:8:20: error: unknown state `atack`: did you mean `attack`?",
             "grunt.toml:8:37: error: unknown value `helth`: did you mean `health`?",
             "grunt.toml:8:52: error: unknown value `enemy_visble`: did you mean `enemy_visible`?",
@@ -1292,7 +1292,7 @@ fn what_was_meant_is_told_where_it_can_be_guessed_and_what_there_is_where_not() 
         lines.remove(0).split_once("error: ").unwrap().1.to_owned()
     };
     for (state, expected) in [
-        ("behaviour = 'sleep'", "unknown behaviour `sleep`: the game offers `go_to`, `rest`"),
+        ("behaviour = 'sleep'", "unknown behavior `sleep`: the game offers `go_to`, `rest`"),
         ("exits = [{ to = 'idle', on = 'noise' }]", "unknown message `noise`: the game offers `took_damage`"),
         ("enter_when = 'x > 3'", "unknown value `x`: the game offers `enemy_visible`, `health`"),
         ("enter_when = 'fals'", "unknown value `fals`: did you mean `false`?"),

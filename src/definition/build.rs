@@ -245,7 +245,7 @@ impl<T: Owner> Builder<'_, T> {
             Err(error) => {
                 let of_params = at.clone().filter(|_| !is_foreign).unwrap_or_else(|| name.span.clone());
                 let at = error.span().filter(|span| !span.is_empty() && !is_foreign).unwrap_or(of_params);
-                let message = format!("behaviour `{name}` refuses its parameters: {}", error.message());
+                let message = format!("behavior `{name}` refuses its parameters: {}", error.message());
                 self.findings.add(Mistake::error("parameter-type", at, message).label("refused"));
                 None
             }

@@ -80,7 +80,7 @@ impl WordKind {
 impl fmt::Display for WordKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Behaviour => "behaviour",
+            Self::Behaviour => "behavior",
             Self::Value => "value",
             Self::Message => "message",
             Self::Field => "field",

@@ -37,7 +37,7 @@ pub(crate) fn check(files: &[PathBuf], words: Option<&Words>) -> Outcome {
                 let of_file = unchecked().any(|of| of.ticks).then(|| "ticks_per_second".to_owned());
                 for (kind, names) in [
                     ("values", unchecked().flat_map(|of| of.values.keys().cloned()).collect::<BTreeSet<_>>()),
-                    ("behaviours", unchecked().flat_map(|of| of.behaviours.iter().cloned()).collect()),
+                    ("behaviors", unchecked().flat_map(|of| of.behaviours.iter().cloned()).collect()),
                     ("messages", unchecked().flat_map(|of| of.messages.iter().cloned()).collect()),
                     ("fields", fields.collect()),
                     ("rate", of_file.into_iter().collect()),

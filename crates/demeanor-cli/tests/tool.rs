@@ -27,7 +27,7 @@ fn check_without_a_vocabulary_lists_what_it_could_not_check() {
         told,
         "guard.toml: 7 states, 0 warnings\n\
          guard.toml: values not checked without --vocabulary: distance, enemy_visible, health\n\
-         guard.toml: behaviours not checked without --vocabulary: go_to\n\
+         guard.toml: behaviors not checked without --vocabulary: go_to\n\
          guard.toml: messages not checked without --vocabulary: took_damage\n"
     );
     assert_eq!(code, 0);
@@ -58,12 +58,12 @@ fn check_with_a_vocabulary_tells_every_mistake_and_exits_with_1() {
 
 unknown-behaviour
 
-  × unknown behaviour `go_to`
+  × unknown behavior `go_to`
     ╭─[guard.toml:19:13]
  18 │ parent = \"chase\"
  19 │ behaviour = \"go_to\"
     ·             ───┬───
-    ·                ╰── no behaviour that the game offers
+    ·                ╰── no behavior that the game offers
  20 │ params = { speed = 2 }
     ╰────
   help: did you mean `goto`?"

@@ -27,10 +27,10 @@ pub(crate) fn check(findings: &mut Findings, behaviour: &Name, schema: Option<&S
             None => {
                 let known = properties.into_iter().flatten().map(|(name, _)| name.as_str());
                 let nearest = findings.nearest(name_text, known);
-                let message = format!("behaviour `{behaviour}` has no parameter `{name_text}`");
+                let message = format!("behavior `{behaviour}` has no parameter `{name_text}`");
                 let mistake = Mistake::error("unknown-parameter", name.span(), message).label("not a parameter");
                 findings.add(if properties.is_none_or(serde_json::Map::is_empty) {
-                    mistake.help(format!("behaviour `{behaviour}` takes no parameters"))
+                    mistake.help(format!("behavior `{behaviour}` takes no parameters"))
                 } else {
                     mistake.meant(nearest)
                 });
@@ -41,7 +41,7 @@ pub(crate) fn check(findings: &mut Findings, behaviour: &Name, schema: Option<&S
     for name in required.into_iter().flatten().filter_map(Schema::as_str) {
         if !given.contains_key(name) {
             let span = params.map_or(behaviour.span.clone(), Spanned::span);
-            let message = format!("behaviour `{behaviour}` needs parameter `{name}`");
+            let message = format!("behavior `{behaviour}` needs parameter `{name}`");
             findings.add(Mistake::error("missing-parameter", span, message).label(format!("needs `{name}`")));
         }
     }
@@ -108,7 +108,7 @@ fn check_type(
         Some(text) if !allowed.words.is_empty() => format!("`{text}`"),
         _ => type_of(found).into(),
     };
-    let message = format!("parameter `{name}` of behaviour `{behaviour}` must be {expected}, not {found}");
+    let message = format!("parameter `{name}` of behavior `{behaviour}` must be {expected}, not {found}");
     let mistake = Mistake::error("parameter-type", value.span(), message);
     findings.add(mistake.label(format!("expected {expected}")));
 }

@@ -93,7 +93,7 @@ fn nothing_to_try(state: &StateOutline, findings: &mut Findings) {
         let message = format!("state `{}` has nothing to do every {every}", state.name);
         findings.add(
             Mistake::warning("nothing-to-try", every.span.clone(), message)
-                .label("no behaviour, and no exit that is tried")
+                .label("no behavior, and no exit that is tried")
                 .help("remove it: exits that wait for a message do not wait for a turn"),
         );
     }
