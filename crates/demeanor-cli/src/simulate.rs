@@ -298,9 +298,11 @@ impl<W: Write> Stage<W> {
         let state = self.definition.state(to);
         let reached: Vec<_> =
             iter::successors(state, |state| state.parent()).map(|state| state.name().into_owned()).collect();
-        reports.iter().position(|report| {
-            report.on.as_deref() == message && report.verdict == Verdict::Taken && reached.contains(&report.to)
-        })
+        let on = |report: &ExitReport| {
+            // The end of a machine that a state runs comes by itself.
+            report.on.as_deref() == message || report.on.as_deref() == Some("done")
+        };
+        reports.iter().position(|report| on(report) && report.verdict == Verdict::Taken && reached.contains(&report.to))
     }
 
     /// What is said of the exits of a state.

@@ -291,6 +291,57 @@ final = true
     assert!(told.contains("s0 --> s1 : after 4 ticks\n    s1 --> s2 : always [seen]\n"), "{told}");
 }
 
+#[test]
+fn each_of_several_machines_is_checked_drawn_and_run() {
+    let file = scratch(
+        "machines.toml",
+        "[machines.imp]
+initial = 'stand'
+states.stand.exits = [{ to = 'fall', on = 'hit', when = 'message.damage > 30' }]
+states.fall.final = true
+[machines.guard]
+initial = 'patrol'
+[machines.guard.states.patrol]
+machine = 'imp'
+exits = [{ to = 'rest', on = 'done', when = 'tired' }]
+[machines.guard.states.rest]
+final = true
+",
+    );
+    let file = file.to_str().unwrap();
+    let (code, told, _) = demeanor(&["check", file]);
+    assert_eq!(code, 0);
+    assert_eq!(
+        told.replace(file, "FILE"),
+        "FILE: 6 states in 2 machines, 0 warnings
+FILE: values not checked without --vocabulary: tired
+FILE: messages not checked without --vocabulary: hit
+FILE: fields not checked without --vocabulary: hit.damage
+"
+    );
+    let (_, told, _) = demeanor(&["graph", file, "--machine", "guard"]);
+    assert!(
+        told.contains("    s2 --> s3 : hit [message.damage #gt; 30]\n") && told.contains("    s0 --> s1 : done [tired]\n"),
+        "{told}"
+    );
+    let run = ["run", file, "--machine", "guard", "--set", "tired=true", "--seconds", "1", "--tick", "0.5"];
+    let (_, told, _) = demeanor(&[&run[..], &["--send", "hit(damage=10)@0.5", "--send", "hit(damage=40)@1"]].concat());
+    assert_eq!(
+        told,
+        "   0.00 s  begins in patrol.stand
+   0.50 s  message hit: no exit is taken
+             to patrol.fall on hit: no: message.damage > 30 (message.damage = 10) does not
+   1.00 s  message hit
+   1.00 s  patrol.stand -> patrol.fall: message.damage > 30 (message.damage = 40) holds
+   1.00 s  patrol.fall -> rest: by patrol: tired holds
+   1.00 s  ends in rest, after 0.00 s in it
+             no exits
+"
+    );
+    let (code, _, complaint) = demeanor(&["run", file, "--machine", "baron"]);
+    assert!(code == 2 && complaint.contains("there is no machine `baron`; there are: imp, guard"), "{complaint}");
+}
+
 const WAITING: &str = "initial = 'aim'
 [states.aim]
 exits = [
