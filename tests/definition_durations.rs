@@ -2,7 +2,7 @@
 #![cfg(feature = "definition")]
 
 use demeanor::definition::{Definition, Outline, Problem, Vocabulary};
-use demeanor::{Batch, NextWake, Owner};
+use demeanor::{Batch, Fsm, NextWake, Owner, State};
 use proptest::prelude::*;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -258,6 +258,35 @@ fn a_drawn_duration_stands_still_under_a_push_and_ends_with_its_state() {
     assert_eq!(machine.current().unwrap().name(), "a");
     machine.update(&mut guard, &mut (49.5 + expected));
     assert_eq!(machine.current().unwrap().name(), "b");
+}
+
+/// Opens a menu when it is entered.
+struct Opens;
+struct Menu;
+
+impl State<Guard> for Menu {}
+
+impl State<Guard> for Opens {
+    fn enter(&self, _: &mut Guard, fsm: &mut Fsm<'_, Guard>, _: &mut f64) {
+        fsm.push_state(&Menu);
+    }
+
+    fn resume(&self, _: &mut Guard, _: &mut Fsm<'_, Guard>, _: &mut f64) {}
+}
+
+#[test]
+fn what_was_drawn_is_kept_where_another_state_is_pushed_over_at_once() {
+    let file = "initial = 'a'\n[states.a]\nbehavior = 'opens'\nexits = [{ to = 'b', after = '1 s .. 3 s' }]\n[states.b]\nfinal = true";
+    let definition = Definition::parse(file, &vocabulary().behavior("opens", std::sync::Arc::new(Opens))).unwrap();
+    let mut guard = Guard::new(7);
+    let expected = 1.0 + guard.clone().draw() * 2.0;
+    let mut machine = definition.machine();
+    machine.start(&mut guard, &mut 0.0);
+    assert!(machine.is_in_state(&Menu));
+    machine.pop_state(&mut guard, &mut 50.0);
+    let reports = machine.with(&mut guard, &mut 50.5, |guard, fsm, clock| definition.explain_with(guard, fsm, clock));
+    let left = ((expected - 0.5) * 100.0).round() / 100.0;
+    assert_eq!(reports[0].to_string(), format!("to b: no: after 1 s .. 3 s ({left} s left) does not"));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! States that run other machines: these become states within them, so that what comes after knows one machine only.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -16,6 +16,9 @@ use super::outline::{hierarchy, resolve};
 use super::problem::Problems;
 use super::source::Source;
 use super::words::Words;
+
+/// How many parts of a state's name may say whose it is.
+const MOST_PARTS: usize = 66;
 
 /// The most states that links put into the machines of one file.
 const MOST_LINKED: usize = 20_000;
@@ -219,9 +222,10 @@ fn put<'i>(states: &mut Vec<DraftState<'i>>, by: usize, linked: Draft<'i>, link:
     let around = linked.global.map(|global| global.text);
     let initial = linked.initial.map(|initial| initial.text).unwrap_or_default();
     states[by].initial = named(around.as_deref().unwrap_or(&initial));
+    let names: HashSet<String> = linked.states.iter().map(|state| state.name.text.clone()).collect();
     let is_nested = |state: &DraftState<'_>| {
         let implied = state.name.text.rmatch_indices('.').map(|(at, _)| &state.name.text[..at]);
-        state.parent.is_some() || { implied }.any(|before| linked.states.iter().any(|one| one.name.text == before))
+        state.parent.is_some() || { implied }.take(MOST_PARTS).any(|before| names.contains(before))
     };
     let is_outermost: Vec<bool> = linked.states.iter().map(|state| !is_nested(state)).collect();
     for (mut state, is_outermost) in linked.states.into_iter().zip(is_outermost) {

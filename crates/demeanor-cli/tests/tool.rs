@@ -321,7 +321,8 @@ FILE: fields not checked without --vocabulary: hit.damage
     );
     let (_, told, _) = demeanor(&["graph", file, "--machine", "guard"]);
     assert!(
-        told.contains("    s2 --> s3 : hit [message.damage #gt; 30]\n") && told.contains("    s0 --> s1 : done [tired]\n"),
+        told.contains("    s2 --> s3 : hit [message.damage #gt; 30]\n")
+            && told.contains("    s0 --> s1 : done [tired]\n"),
         "{told}"
     );
     let run = ["run", file, "--machine", "guard", "--set", "tired=true", "--seconds", "1", "--tick", "0.5"];

@@ -5,12 +5,16 @@
 //! anywhere in the machine.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use super::super::draft::DraftState;
 use super::StateId;
 
 /// How deep places are looked for. Deeper nesting is a mistake.
 const DEEPEST: usize = 66;
+
+/// How many of the last parts of a place a name may have that is found anywhere in the machine.
+const MOST_PARTS: usize = 8;
 
 /// What a name means.
 pub(super) enum Meant {
@@ -25,14 +29,14 @@ pub(super) struct Scopes {
     /// By id.
     of_states: Vec<Scope>,
     by_key: HashMap<String, usize>,
-    by_place: HashMap<String, usize>,
-    /// Of each place with more than one part, what is left of it without the first ones.
+    by_place: HashMap<Rc<str>, usize>,
+    /// By the last parts of each place with more than one.
     by_end: HashMap<String, Vec<usize>>,
 }
 
 struct Scope {
     parent: Option<usize>,
-    place: String,
+    place: Rc<str>,
     /// The state that runs the machine in which this one is written.
     root: Option<usize>,
 }
@@ -42,8 +46,7 @@ impl Scopes {
     pub(super) fn new(states: &[DraftState<'_>]) -> Self {
         let by_key: HashMap<String, usize> =
             states.iter().enumerate().map(|(i, state)| (state.name.text.clone(), i)).collect();
-        let scopes =
-            states.iter().map(|state| Scope { parent: None, place: String::new(), root: state.root }).collect();
+        let scopes = states.iter().map(|state| Scope { parent: None, place: Rc::from(""), root: state.root }).collect();
         let mut all = Self { of_states: scopes, by_key, by_place: HashMap::new(), by_end: HashMap::new() };
         for (i, state) in states.iter().enumerate() {
             let parent = match &state.parent {
@@ -52,14 +55,14 @@ impl Scopes {
             };
             all.of_states[i].parent = parent;
         }
-        for (i, state) in states.iter().enumerate() {
-            let place = all.place_of(i, states);
-            if place != state.name.text || place.contains('.') {
-                for (at, _) in place.match_indices('.') {
-                    all.by_end.entry(place[at + 1..].to_owned()).or_default().push(i);
-                }
+        for i in 0..states.len() {
+            let parts = all.parts_of(i, states);
+            for from in parts.len().saturating_sub(MOST_PARTS).max(1)..parts.len() {
+                all.by_end.entry(parts[from..].join(".")).or_default().push(i);
             }
-            all.by_place.entry(place.clone()).or_insert(i);
+            let place = parts.join(".");
+            let place: Rc<str> = place.into();
+            all.by_place.entry(Rc::clone(&place)).or_insert(i);
             all.of_states[i].place = place;
         }
         all
@@ -68,7 +71,7 @@ impl Scopes {
     /// The parent that the name `fight.aim` tells.
     fn parent_in(&self, of: usize, name: &str) -> Option<usize> {
         let ends = name.rmatch_indices('.').map(|(at, _)| &name[..at]);
-        { ends }.find_map(|before| self.by_key.get(before).copied().filter(|parent| *parent != of))
+        { ends }.take(DEEPEST).find_map(|before| self.by_key.get(before).copied().filter(|parent| *parent != of))
     }
 
     /// The parent of a name, before the places are known.
@@ -87,7 +90,8 @@ impl Scopes {
         root.and_then(|root| name.strip_prefix(root)?.strip_prefix('.')).unwrap_or(name)
     }
 
-    fn place_of(&self, of: usize, states: &[DraftState<'_>]) -> String {
+    /// The parts of a state's place, outermost first.
+    fn parts_of<'s>(&self, of: usize, states: &'s [DraftState<'_>]) -> Vec<&'s str> {
         let mut parts = Vec::new();
         let mut at = Some(of);
         while let Some(i) = at.filter(|_| parts.len() < DEEPEST) {
@@ -98,7 +102,7 @@ impl Scopes {
             parts.push(own.unwrap_or(name));
         }
         parts.reverse();
-        parts.join(".")
+        parts
     }
 
     /// The parent of a state, if there is such a state.
@@ -112,7 +116,7 @@ impl Scopes {
         let mut scope = from.map(StateId::index);
         for _ in 0..DEEPEST {
             let Some(at) = scope else { break };
-            if let Some(found) = self.by_place.get(&format!("{}.{name}", self.of_states[at].place)) {
+            if let Some(found) = self.by_place.get(format!("{}.{name}", self.of_states[at].place).as_str()) {
                 return Meant::One(StateId::new(*found));
             }
             scope = if Some(at) == root { None } else { self.of_states[at].parent };
@@ -127,7 +131,7 @@ impl Scopes {
         match ending[..] {
             [] => Meant::Nothing,
             [one] => Meant::One(StateId::new(one)),
-            _ => Meant::Several(ending.into_iter().map(|i| self.of_states[i].place.clone()).collect()),
+            _ => Meant::Several(ending.into_iter().map(|i| self.of_states[i].place.to_string()).collect()),
         }
     }
 }
