@@ -46,11 +46,13 @@ pub(crate) fn build<T: Owner>(
     let nodes_before = before.map_or(&[][..], |before| &before.nodes);
     let states: Arc<[_]> = fixed(&outline, nodes_before).into();
     let link = Link::<T>::default();
+    let by_name = states.iter().map(|state| (state.name.as_str(), state)).collect();
     let mut builder = Builder {
         outline: &outline,
         states: &states,
         vocabulary,
         folder,
+        by_name: &by_name,
         link: &link,
         findings: Findings::new(Arc::clone(&outline.source)),
         #[cfg(feature = "script")]
@@ -166,6 +168,7 @@ struct Builder<'a, T: Owner> {
     outline: &'a Outline,
     /// By id.
     states: &'a Arc<[Arc<Fixed<T>>]>,
+    by_name: &'a HashMap<&'a str, &'a Arc<Fixed<T>>>,
     link: &'a Link<T>,
     vocabulary: &'a Vocabulary<T>,
     folder: Option<&'a Path>,
@@ -275,7 +278,7 @@ impl<T: Owner> Builder<'_, T> {
     fn condition(&mut self, when: &When, message: Option<&str>, of: &str) -> Option<Condition<T>> {
         match when {
             When::Expr { expr, .. } => {
-                let known = Known { vocabulary: self.vocabulary, states: &self.states[..], message };
+                let known = Known { vocabulary: self.vocabulary, states: self.by_name, message };
                 Some(Condition::compile(expr, known))
             }
             When::Script(script) => self.script_condition(script, of),

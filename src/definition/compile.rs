@@ -1,5 +1,6 @@
 //! From a condition as it is written to the tests that are run.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::condition::{Condition, FAILS, Formulas, HOLDS, Probe, Target, Test};
@@ -16,7 +17,8 @@ use crate::owner::Owner;
 /// What a condition's words may stand for.
 pub(crate) struct Known<'v, T: Owner> {
     pub(crate) vocabulary: &'v Vocabulary<T>,
-    pub(crate) states: &'v [Arc<Fixed<T>>],
+    /// By name.
+    pub(crate) states: &'v HashMap<&'v str, &'v Arc<Fixed<T>>>,
     /// The message that the exit waits for.
     pub(crate) message: Option<&'v str>,
 }
@@ -159,6 +161,6 @@ impl<T: Owner> Meaning<T> for Known<'_, T> {
     }
 
     fn state(&self, name: &str) -> Option<Arc<Fixed<T>>> {
-        self.states.iter().find(|state| state.name == name).map(Arc::clone)
+        self.states.get(name).map(|state| Arc::clone(state))
     }
 }

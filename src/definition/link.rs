@@ -222,10 +222,10 @@ fn put<'i>(states: &mut Vec<DraftState<'i>>, by: usize, linked: Draft<'i>, link:
     let around = linked.global.map(|global| global.text);
     let initial = linked.initial.map(|initial| initial.text).unwrap_or_default();
     states[by].initial = named(around.as_deref().unwrap_or(&initial));
-    let names: HashSet<String> = linked.states.iter().map(|state| state.name.text.clone()).collect();
+    let keys: HashSet<String> = linked.states.iter().map(|state| state.name.text.clone()).collect();
     let is_nested = |state: &DraftState<'_>| {
         let implied = state.name.text.rmatch_indices('.').map(|(at, _)| &state.name.text[..at]);
-        state.parent.is_some() || { implied }.take(MOST_PARTS).any(|before| names.contains(before))
+        state.parent.is_some() || { implied }.take(MOST_PARTS).any(|before| keys.contains(before))
     };
     let is_outermost: Vec<bool> = linked.states.iter().map(|state| !is_nested(state)).collect();
     for (mut state, is_outermost) in linked.states.into_iter().zip(is_outermost) {
