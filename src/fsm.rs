@@ -9,6 +9,8 @@ use crate::owner::Owner;
 use crate::seat::Seat;
 use crate::state::{IntoState, State, StateRef, same};
 use crate::waiting::{After, Scope, Then, Timer};
+#[cfg(feature = "definition")]
+use crate::waiting::{Note, Noted};
 
 /// A callback's handle on its owner's machine.
 ///
@@ -727,6 +729,24 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.machines.next_turn(self.nth, depth)
     }
 
+    /// The number that a state keeps about something.
+    #[cfg(feature = "definition")]
+    pub(crate) fn noted(&self, by: Scope, of: Noted) -> Option<f64> {
+        self.machines.noted(self.nth, by, of)
+    }
+
+    /// Keeps a number until this state is left.
+    #[cfg(feature = "definition")]
+    pub(crate) fn note(&mut self, note: Note) {
+        self.ask(Request::after(f64::INFINITY, Then::Note(note)));
+    }
+
+    /// Whether anything has been asked for that may lead to a change.
+    #[cfg(feature = "definition")]
+    pub(crate) fn asks_for_change(&self) -> bool {
+        self.machines.asks_for_change(self.nth)
+    }
+
     /// Has this state's turn come after so many seconds.
     #[cfg(feature = "definition")]
     pub(crate) fn take_turn_after(&mut self, seconds: f64) {
@@ -782,6 +802,16 @@ pub(crate) trait Machines<T: Owner> {
     #[cfg(feature = "definition")]
     fn next_turn(&self, _nth: usize, _depth: usize) -> Option<f64> {
         None
+    }
+    /// The number that a state keeps about something.
+    #[cfg(feature = "definition")]
+    fn noted(&self, _nth: usize, _by: Scope, _of: Noted) -> Option<f64> {
+        None
+    }
+    /// Whether anything has been asked for that may lead to a change.
+    #[cfg(feature = "definition")]
+    fn asks_for_change(&self, nth: usize) -> bool {
+        self.has_requests(nth)
     }
     /// When each of so many machines, from the `nth` on, entered a state, if that lies in a column.
     #[cfg(feature = "definition")]

@@ -7,6 +7,8 @@ use core::{iter, mem};
 use crate::fsm::Request;
 use crate::owner::Owner;
 use crate::state::State;
+#[cfg(feature = "definition")]
+use crate::waiting::Then;
 use crate::waiting::{Scope, Timer};
 
 /// Requests, first in, first out (rule 10).
@@ -118,7 +120,17 @@ impl<T: Owner> Requests<T> {
         timers.filter(|timer| timer.scope != Scope::Left).filter_map(|timer| {
             // Seconds that are no time count as none, and infinite ones never end.
             let due = timer.due.max(0.0);
-            (due < f64::INFINITY).then_some(Timer { due, ..timer })
+            (due < f64::INFINITY || timer.then.is_note()).then_some(Timer { due, ..timer })
+        })
+    }
+
+    /// Whether there is anything that may lead to a change: not timers to be set, turns, nor sleep.
+    #[cfg(feature = "definition")]
+    pub(crate) fn ask_for_change(&self) -> bool {
+        self.iter().any(|request| match request {
+            Request::After(_) | Request::Sleep(_) => false,
+            Request::Due(timer) => !matches!(timer.then, Then::Turn | Then::Note(_)),
+            _ => true,
         })
     }
 

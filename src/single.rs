@@ -9,6 +9,8 @@ use crate::requests::Requests;
 use crate::seat::{Lent, Seat};
 use crate::state::{State, StateRef};
 use crate::step::Step;
+#[cfg(feature = "definition")]
+use crate::waiting::Noted;
 use crate::waiting::Scope;
 
 /// Who is told where a machine is, each time that this changes.
@@ -218,6 +220,16 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
     #[cfg(feature = "definition")]
     fn next_turn(&self, _: usize, depth: usize) -> Option<f64> {
         self.seat.rare.as_ref()?.waiting.next_turn(Scope::state(depth))
+    }
+
+    #[cfg(feature = "definition")]
+    fn noted(&self, _: usize, by: Scope, of: Noted) -> Option<f64> {
+        self.seat.rare.as_ref()?.waiting.noted(by, of)
+    }
+
+    #[cfg(feature = "definition")]
+    fn asks_for_change(&self, _: usize) -> bool {
+        self.requests.ask_for_change()
     }
 
     fn global(&self) -> &StateRef<T> {

@@ -502,6 +502,9 @@ impl<T: Owner> Single<'_, T> {
             }
             #[cfg(feature = "serde")]
             Then::Enter => self.enter_in_place(owner, cx),
+            // It is never due.
+            #[cfg(feature = "definition")]
+            Then::Note(_) => false,
             Then::Change(to) => self.execute(&Request::change(to.clone()), owner, cx),
             Then::Send(message) => {
                 message.downcast_ref().is_some_and(|message| self.offer_to_oneself(message, owner, cx))
@@ -517,8 +520,8 @@ impl<T: Owner> Single<'_, T> {
             return false;
         }
         let due = now::<T>(cx) + Self::seconds(seconds, then, owner);
-        if due < f64::INFINITY {
-            self.seat.rare_mut().waiting.timers.push(Timer { due, scope, then: then.clone() });
+        if due < f64::INFINITY || then.is_note() {
+            self.seat.rare_mut().waiting.set(Timer { due, scope, then: then.clone() });
             self.is_touched = true;
         }
         true

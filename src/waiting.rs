@@ -74,9 +74,51 @@ pub(crate) enum Then<T: Owner> {
     /// does not have.
     #[cfg(feature = "serde")]
     Enter,
+    /// Nothing: such a timer is never due, and keeps a number for as long as its state is active.
+    #[cfg(feature = "definition")]
+    Note(Note),
+}
+
+/// A number that a state from a file keeps of an owner until it is left, and over a push.
+#[cfg(feature = "definition")]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Note {
+    pub(crate) of: Noted,
+    pub(crate) number: f64,
+}
+
+/// What a [`Note`] is about.
+#[cfg(feature = "definition")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Noted {
+    /// The random number that was drawn at the state's entry for one of its exits.
+    Luck(u16),
+    /// How many seconds one of its exits waits, as the game said at the state's entry.
+    Seconds(u16),
+    /// After how many seconds in the state its exits were last tried.
+    Tried,
 }
 
 impl<T: Owner> Then<T> {
+    /// What it keeps, if it keeps a number.
+    #[cfg(feature = "definition")]
+    pub(crate) fn note(&self) -> Option<Note> {
+        match self {
+            Self::Note(note) => Some(*note),
+            _ => None,
+        }
+    }
+
+    /// Whether such a timer is set although it is never due.
+    #[inline]
+    #[cfg_attr(not(feature = "definition"), expect(clippy::unused_self, reason = "only definitions keep numbers"))]
+    pub(crate) fn is_note(&self) -> bool {
+        #[cfg(feature = "definition")]
+        return matches!(self, Self::Note(_));
+        #[cfg(not(feature = "definition"))]
+        false
+    }
+
     /// Whether there is anything to drop.
     #[cfg(feature = "std")]
     #[inline]
@@ -85,7 +127,7 @@ impl<T: Owner> Then<T> {
             Self::Change(to) => to.is_held(),
             Self::Send(_) => true,
             #[cfg(feature = "definition")]
-            Self::Turn => false,
+            Self::Turn | Self::Note(_) => false,
             #[cfg(feature = "serde")]
             Self::Enter => false,
         }
@@ -107,6 +149,8 @@ impl<T: Owner> fmt::Display for Then<T> {
             Self::Turn => f.write_str("turn"),
             #[cfg(feature = "serde")]
             Self::Enter => f.write_str("enter"),
+            #[cfg(feature = "definition")]
+            Self::Note(_) => f.write_str("note"),
         }
     }
 }
@@ -120,6 +164,8 @@ impl<T: Owner> Clone for Then<T> {
             Self::Turn => Self::Turn,
             #[cfg(feature = "serde")]
             Self::Enter => Self::Enter,
+            #[cfg(feature = "definition")]
+            Self::Note(note) => Self::Note(*note),
         }
     }
 }
@@ -247,6 +293,28 @@ impl<T: Owner> Waiting<T> {
     pub(crate) fn next_turn(&self, of: Scope) -> Option<f64> {
         let turn = self.timers.iter().find(|timer| timer.scope == of && matches!(timer.then, Then::Turn));
         turn.map(|timer| timer.due)
+    }
+
+    /// The number that a state keeps about something.
+    #[cfg(feature = "definition")]
+    pub(crate) fn noted(&self, by: Scope, of: Noted) -> Option<f64> {
+        let notes = self.timers.iter().filter(|timer| timer.scope == by).filter_map(|timer| timer.then.note());
+        { notes }.find(|note| note.of == of).map(|note| note.number)
+    }
+
+    /// Begins to run a timer. A note replaces the one that the state keeps about the same.
+    pub(crate) fn set(&mut self, timer: Timer<T>) {
+        #[cfg(feature = "definition")]
+        if let Some(note) = timer.then.note() {
+            let is_same = |kept: &&mut Timer<T>| {
+                kept.scope == timer.scope && kept.then.note().is_some_and(|kept| kept.of == note.of)
+            };
+            if let Some(kept) = self.timers.iter_mut().find(is_same) {
+                kept.then = timer.then;
+                return;
+            }
+        }
+        self.timers.push(timer);
     }
 
     /// Turns that have not been taken in their tick are over.

@@ -40,11 +40,78 @@ enum Condition {
     /// A number, a comparison and what it is compared with.
     Number(usize, Op, f64),
     Numbers(Op),
+    /// A calculation, compared with another.
+    Sums(Sum, Op, Sum),
     Time(Op, f64),
     Chance(f64),
     Not(Box<Condition>),
     And(Vec<Condition>),
     Or(Vec<Condition>),
+}
+
+/// A calculation, to be written and to be done.
+#[derive(Clone, Debug)]
+enum Sum {
+    Value(usize),
+    Number(f64),
+    Negative(Box<Sum>),
+    Of(Box<Sum>, char, Box<Sum>),
+    Least(Box<Sum>, Box<Sum>),
+    Greatest(Box<Sum>, Box<Sum>),
+    Absolute(Box<Sum>),
+}
+
+impl Sum {
+    fn result(&self, owl: &Owl) -> f64 {
+        let both = |left: &Self, right: &Self, of: fn(f64, f64) -> f64| {
+            let (left, right) = (left.result(owl), right.result(owl));
+            if left.is_nan() || right.is_nan() { f64::NAN } else { of(left, right) }
+        };
+        match self {
+            Self::Value(i) => owl.numbers[*i],
+            Self::Number(number) => *number,
+            Self::Negative(of) => -of.result(owl),
+            Self::Of(left, '+', right) => both(left, right, |left, right| left + right),
+            Self::Of(left, '-', right) => both(left, right, |left, right| left - right),
+            Self::Of(left, '*', right) => both(left, right, |left, right| left * right),
+            // By 0, nothing comes of it.
+            Self::Of(left, _, right) => {
+                both(left, right, |left, right| if right == 0.0 { f64::NAN } else { left / right })
+            }
+            Self::Least(left, right) => both(left, right, f64::min),
+            Self::Greatest(left, right) => both(left, right, f64::max),
+            Self::Absolute(of) => of.result(owl).abs(),
+        }
+    }
+}
+
+impl fmt::Display for Sum {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Value(i) => write!(f, "number{i}"),
+            Self::Number(number) => write!(f, "{number}"),
+            Self::Negative(of) => write!(f, "-({of})"),
+            Self::Of(left, by, right) => write!(f, "({left}){by}({right})"),
+            Self::Least(left, right) => write!(f, "min({left}, {right})"),
+            Self::Greatest(left, right) => write!(f, "max({left}, {right})"),
+            Self::Absolute(of) => write!(f, "abs( {of} )"),
+        }
+    }
+}
+
+fn sum() -> impl Strategy<Value = Sum> {
+    let leaf = prop_oneof![(0..2_usize).prop_map(Sum::Value), number().prop_map(Sum::Number)];
+    leaf.prop_recursive(3, 8, 2, |inner| {
+        let two = || (inner.clone(), inner.clone()).prop_map(|(left, right)| (Box::new(left), Box::new(right)));
+        prop_oneof![
+            (two(), prop::sample::select(vec!['+', '-', '*', '/']))
+                .prop_map(|((left, right), by)| Sum::Of(left, by, right)),
+            two().prop_map(|(left, right)| Sum::Least(left, right)),
+            two().prop_map(|(left, right)| Sum::Greatest(left, right)),
+            inner.clone().prop_map(|of| Sum::Absolute(Box::new(of))),
+            inner.clone().prop_map(|of| Sum::Negative(Box::new(of))),
+        ]
+    })
 }
 
 type Op = (&'static str, fn(f64, f64) -> bool);
@@ -66,6 +133,7 @@ impl Condition {
             Self::Flag(i, Some(is)) => owl.flags[*i] == *is,
             Self::Number(i, (_, op), with) => op(owl.numbers[*i], *with),
             Self::Numbers((_, op)) => op(owl.numbers[0], owl.numbers[1]),
+            Self::Sums(left, (_, op), right) => op(owl.numbers[0] * 0.0 + left.result(owl), right.result(owl)),
             Self::Time((_, op), with) => op(time_in_state, *with),
             Self::Chance(p) => owl.draw() < *p,
             Self::Not(inner) => !inner.holds(owl, time_in_state),
@@ -86,6 +154,8 @@ impl fmt::Display for Condition {
             Self::Flag(i, Some(is)) => write!(f, "{is}==flag{i}"),
             Self::Number(i, (op, _), with) => write!(f, "number{i} {op} {with}"),
             Self::Numbers((op, _)) => write!(f, "number0{op}number1"),
+            // Something has to be read.
+            Self::Sums(left, (op, _), right) => write!(f, "number0 * 0 + {left} {op} {right}"),
             Self::Time((op, _), with) => write!(f, "time_in_state {op} {with}"),
             Self::Chance(p) => write!(f, "chance({p})"),
             Self::Not(inner) => write!(f, "not ({inner})"),
@@ -106,6 +176,7 @@ fn condition() -> impl Strategy<Value = Condition> {
         (0..2_usize, any::<Option<bool>>()).prop_map(|(i, is)| Condition::Flag(i, is)),
         (0..2_usize, op.clone(), number()).prop_map(|(i, op, with)| Condition::Number(i, op, with)),
         op.clone().prop_map(Condition::Numbers),
+        (sum(), op.clone(), sum()).prop_map(|(left, op, right)| Condition::Sums(left, op, right)),
         (op, number()).prop_map(|(op, with)| Condition::Time(op, with)),
         prop::sample::select(vec![0.0, 0.2, 0.6, 1.0]).prop_map(Condition::Chance),
     ];

@@ -205,7 +205,7 @@ fn an_unknown_key() {
         r#"initial = "idle"
 
 [states.idle]
-behavior = "rest"
+behaviir = "rest"
 exits = [{ to = "attack", when = "enemy_visible" }]
 
 [states.attack]
@@ -213,15 +213,15 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
 "#,
         r#"unknown-key
 
-  × unknown key `behavior` in a state
+  × unknown key `behaviir` in a state
    ╭─[grunt.toml:4:1]
  3 │ [states.idle]
- 4 │ behavior = "rest"
+ 4 │ behaviir = "rest"
    · ────┬───
    ·     ╰── not a key of the format
  5 │ exits = [{ to = "attack", when = "enemy_visible" }]
    ╰────
-  help: did you mean `behaviour`?
+  help: did you mean `behavior`?
 "#,
     );
 }
@@ -267,12 +267,12 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
 "#,
         r#"unknown-behaviour
 
-  × unknown behaviour `rust`
+  × unknown behavior `rust`
    ╭─[grunt.toml:4:13]
  3 │ [states.idle]
  4 │ behaviour = "rust"
    ·             ───┬──
-   ·                ╰── no behaviour that the game offers
+   ·                ╰── no behavior that the game offers
  5 │ exits = [{ to = "attack", when = "enemy_visible" }]
    ╰────
   help: did you mean `rest`?
@@ -349,7 +349,7 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
 "#,
         r#"unknown-parameter
 
-  × behaviour `go_to` has no parameter `sped`
+  × behavior `go_to` has no parameter `sped`
    ╭─[grunt.toml:5:30]
  4 │ behaviour = "go_to"
  5 │ params = { target = "cover", sped = 2.0 }
@@ -377,7 +377,7 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
 "#,
         r#"unknown-parameter
 
-  × behaviour `rest` has no parameter `hours`
+  × behavior `rest` has no parameter `hours`
    ╭─[grunt.toml:5:12]
  4 │ behaviour = "rest"
  5 │ params = { hours = 2 }
@@ -385,7 +385,7 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
    ·              ╰── not a parameter
  6 │ exits = [{ to = "attack", when = "enemy_visible" }]
    ╰────
-  help: behaviour `rest` takes no parameters
+  help: behavior `rest` takes no parameters
 "#,
     );
 }
@@ -405,7 +405,7 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
 "#,
         r#"parameter-type
 
-  × parameter `speed` of behaviour `go_to` must be a number, not a string
+  × parameter `speed` of behavior `go_to` must be a number, not a string
    ╭─[grunt.toml:5:38]
  4 │ behaviour = "go_to"
  5 │ params = { target = "cover", speed = "fast" }
@@ -432,7 +432,7 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
 "#,
         r#"parameter-type
 
-  × parameter `target` of behaviour `go_to` must be `cover` or `enemy`, not `home`
+  × parameter `target` of behavior `go_to` must be `cover` or `enemy`, not `home`
    ╭─[grunt.toml:5:21]
  4 │ behaviour = "go_to"
  5 │ params = { target = "home" }
@@ -459,7 +459,7 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
 "#,
         r#"parameter-type
 
-  × behaviour `go_to` refuses its parameters: invalid value: integer `1000`, expected u8
+  × behavior `go_to` refuses its parameters: invalid value: integer `1000`, expected u8
    ╭─[grunt.toml:5:38]
  4 │ behaviour = "go_to"
  5 │ params = { target = "cover", tries = 1000 }
@@ -486,7 +486,7 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
 "#,
         r#"missing-parameter
 
-  × behaviour `go_to` needs parameter `target`
+  × behavior `go_to` needs parameter `target`
    ╭─[grunt.toml:5:10]
  4 │ behaviour = "go_to"
  5 │ params = { speed = 1 }
@@ -1269,8 +1269,8 @@ fn all_mistakes_of_a_file_are_told_at_once_in_its_order() {
         lines(file),
         [
             "grunt.toml:2:19: error: unknown state `idel`: did you mean `idle`?",
-            "grunt.toml:6:29: error: parameter `target` of behaviour `go_to` must be `cover` or `enemy`, not `home`",
-            "grunt.toml:6:37: error: behaviour `go_to` has no parameter `sped`: did you mean `speed`?",
+            "grunt.toml:6:29: error: parameter `target` of behavior `go_to` must be `cover` or `enemy`, not `home`",
+            "grunt.toml:6:37: error: behavior `go_to` has no parameter `sped`: did you mean `speed`?",
             "grunt.toml:8:20: error: unknown state `atack`: did you mean `attack`?",
             "grunt.toml:8:37: error: unknown value `helth`: did you mean `health`?",
             "grunt.toml:8:52: error: unknown value `enemy_visble`: did you mean `enemy_visible`?",
@@ -1292,7 +1292,7 @@ fn what_was_meant_is_told_where_it_can_be_guessed_and_what_there_is_where_not() 
         lines.remove(0).split_once("error: ").unwrap().1.to_owned()
     };
     for (state, expected) in [
-        ("behaviour = 'sleep'", "unknown behaviour `sleep`: the game offers `go_to`, `rest`"),
+        ("behaviour = 'sleep'", "unknown behavior `sleep`: the game offers `go_to`, `rest`"),
         ("exits = [{ to = 'idle', on = 'noise' }]", "unknown message `noise`: the game offers `took_damage`"),
         ("enter_when = 'x > 3'", "unknown value `x`: the game offers `enemy_visible`, `health`"),
         ("enter_when = 'fals'", "unknown value `fals`: did you mean `false`?"),
@@ -1321,7 +1321,9 @@ fn a_state_that_nothing_leads_to_is_warned_of() {
     let file = "initial = \"idle\"\n[states.idle]\nfinal = true\n[states.lost]\nexits = [{ to = \"idle\" }]\n";
     assert_eq!(
         warnings(file),
-        ["grunt.toml:4:9: warning: state `lost` can never be reached: let an exit lead to it, or remove it"]
+        [
+            "grunt.toml:4:9: warning: state `lost` can never be reached: let an exit lead to it, remove it, or write `entry = true` if the game's code changes to it"
+        ]
     );
 }
 
@@ -1442,20 +1444,23 @@ fn found(state: &str) -> Vec<String> {
 #[test]
 fn times_that_are_no_times_are_told_with_what_to_write() {
     let exit = |after: &str| found(&format!("exits = [{{ to = \"a\", after = {after} }}]"));
-    let unit = |seconds: &str| {
-        format!(
-            "a.toml:3:30: error: `after` must be a number of seconds, not a string: times are in seconds, without a unit: write \
-             `{seconds}`"
-        )
+    let forms = "write seconds, `2.5`, or a text with a unit: `\"200 ms\"`, `\"10 ticks\"`, `\"2 s .. 4 s\"`, \
+                 or the name of a value";
+    let wrong = |text: &str, why: &str| {
+        assert_eq!(exit(&format!("\"{text}\"")), [format!("a.toml:3:30: error: `after` must be a duration: {why}")]);
     };
-    assert_eq!(exit("\"200ms\""), [unit("0.2")]);
-    assert_eq!(exit("\"2.5 s\""), [unit("2.5")]);
-    assert_eq!(exit("\"1.5 min\""), [unit("90")]);
-    assert_eq!(exit("\"3\""), [unit("3")]);
-    assert_eq!(
-        exit("\"soon\""),
-        ["a.toml:3:30: error: `after` must be a number of seconds, not a string: times are in seconds: `2.5`"]
-    );
+    wrong("3", "it has no unit: write `3` or `\"3 s\"`");
+    wrong("3 sek", "`sek` is no unit of time: did you mean `sec`?");
+    wrong("3 parsecs of space", "`parsecs of space` is no unit of time: units are `s`, `ms`, `min`, `h` and `ticks`");
+    wrong("about 3 s", &format!("it does not begin with a number: {forms}"));
+    wrong("-3 s", &format!("a time is not negative: {forms}"));
+    wrong("", &format!("a time is missing: {forms}"));
+    wrong("2 s ..", &format!("a time is missing: {forms}"));
+    wrong("1e999 s", "`e999 s` is no unit of time: units are `s`, `ms`, `min`, `h` and `ticks`");
+    wrong("4 .. 2 s", "it ends before it begins: write `\"2 s .. 4\"`");
+    wrong("2.5 ticks", "there are no parts of a tick: write a whole number of ticks");
+    assert_eq!(exit("\"7 ticks .. 0.1 s\""), [""; 0], "how long a tick is may be known to the game");
+    assert_eq!(exit("[2.5]"), [format!("a.toml:3:30: error: `after` must be a duration, not a list: {forms}")]);
     for wrong in ["-1", "-0.5", "nan", "inf"] {
         assert_eq!(exit(wrong), ["a.toml:3:30: error: `after` must be a time in seconds, 0 or more"], "{wrong}");
     }
@@ -1464,15 +1469,15 @@ fn times_that_are_no_times_are_told_with_what_to_write() {
     for wrong in ["-1", "nan", "-inf"] {
         assert_eq!(every(wrong), ["a.toml:3:9: error: `every` must be a time in seconds, more than 0"], "{wrong}");
     }
-    assert_eq!(
-        every("0.0"),
-        ["a.toml:3:9: error: `every` must be a time in seconds, more than 0: \
-          remove it, if the state is to be tried in each tick"]
-    );
-    assert_eq!(
-        every("true"),
-        ["a.toml:3:9: error: `every` must be a number of seconds, not true or false: times are in seconds: `2.5`"]
-    );
+    for nothing in ["0.0", "\"0 ticks\"", "\"0 s .. 1 s\""] {
+        assert_eq!(
+            every(nothing),
+            ["a.toml:3:9: error: `every` must be a time in seconds, more than 0: \
+              remove it, if the state is to be tried in each tick"],
+            "{nothing}"
+        );
+    }
+    assert_eq!(every("true"), [format!("a.toml:3:9: error: `every` must be a duration, not true or false: {forms}")]);
 }
 
 #[test]

@@ -143,7 +143,7 @@ fn a_file_with_a_mistake_changes_nothing() {
     let definition = Definition::parse_named("guard.toml", BEFORE, &vocabulary()).unwrap();
     let (mut guard, mut machine) = in_search(&definition);
     let problems = definition.reload("initial = \"post\"\n[states.post]\nbehaviour = \"wlak\"\n").unwrap_err();
-    assert_eq!(problems.to_string(), "guard.toml:3:13: error: unknown behaviour `wlak`: did you mean `walk`?");
+    assert_eq!(problems.to_string(), "guard.toml:3:13: error: unknown behavior `wlak`: did you mean `walk`?");
     assert_eq!(definition.states().len(), 2);
     machine.update(&mut guard, &mut ());
     assert_eq!(guard.trace, ["walk update"]);

@@ -107,13 +107,21 @@ struct DrawnExit {
     after: Option<u8>,
     when: Option<&'static str>,
     on_alarm: bool,
+    /// Only where it neither waits nor listens.
+    is_always: bool,
+    even_final: bool,
 }
 
 fn drawn() -> impl Strategy<Value = Vec<Drawn>> {
     let when = prop::option::weighted(0.3, prop::sample::select(vec!["hungry", "not hungry", "brave or hungry"]));
     let after = prop::option::weighted(0.85, prop_oneof![0..8_u8, 8..40_u8, 40..100_u8]);
-    let exit = (0..MOST_STATES, after, when, prop::bool::weighted(0.2))
-        .prop_map(|(to, after, when, on_alarm)| DrawnExit { to, after, when, on_alarm });
+    let says = (prop::bool::weighted(0.2), prop::bool::weighted(0.3), prop::bool::weighted(0.5));
+    let exit = (0..MOST_STATES, after, when, says).prop_map(|(to, after, when, (on_alarm, is_always, even_final))| {
+        let is_always = is_always && after.is_none() && !on_alarm;
+        // A state of no length that always leads on could do so in a circle, which is a mistake.
+        let when = if is_always { when.or(Some("hungry")) } else { when };
+        DrawnExit { to, after, when, on_alarm, is_always, even_final }
+    });
     let place = (any::<prop::sample::Index>(), prop::bool::weighted(0.4));
     let flags = (prop::bool::weighted(0.15), prop::bool::weighted(0.2));
     let every = prop::option::weighted(0.25, prop_oneof![1..8_u8, 8..40_u8]);
@@ -131,6 +139,11 @@ fn drawn() -> impl Strategy<Value = Vec<Drawn>> {
 fn edited(states: &[Drawn], others: &[Drawn]) -> Vec<Drawn> {
     let edited = |(state, other): (&Drawn, &Drawn)| Drawn { parent: state.parent, ..other.clone() };
     states.iter().zip(others).map(edited).collect()
+}
+
+/// Whether no exit of those around it leaves it, unless it says so.
+fn is_final(state: usize) -> bool {
+    state % 3 == 2
 }
 
 /// The child to go on to, of a state that has one.
@@ -168,7 +181,8 @@ fn file(states: &[Drawn], waits: bool) -> String {
         if let Some(every) = state.every {
             writeln!(file, "every = {}", f64::from(every) / 8.0).unwrap();
         }
-        writeln!(file, "exits = [").unwrap();
+        // An end, which only some exits of those around it leave.
+        writeln!(file, "final = {}\nexits = [", is_final(i)).unwrap();
         for exit in &state.exits {
             let (to, after) = (exit.to, exit.seconds());
             let on = if exit.on_alarm { ", on = 'alarm'" } else { "" };
@@ -180,7 +194,9 @@ fn file(states: &[Drawn], waits: bool) -> String {
                 (None, Some(when), _) => format!(", when = '{when}'"),
                 (None, None, _) => String::new(),
             };
-            writeln!(file, "    {{ to = 's{to}'{on}{rest} }},").unwrap();
+            let always = if exit.is_always { ", always = true" } else { "" };
+            let even_final = if exit.even_final { ", even_final = true" } else { "" };
+            writeln!(file, "    {{ to = 's{to}'{on}{rest}{always}{even_final} }},").unwrap();
         }
         writeln!(file, "]").unwrap();
     }
@@ -424,13 +440,20 @@ impl<'s> Interpreted<'s> {
             };
             let is_there = !is_innermost && exit.to != state && self.path.iter().any(|active| active.state == exit.to);
             let is_open = exit.seconds().is_none_or(|after| now - entered_at >= after);
-            exit.on_alarm == on_alarm && holds && is_open && !is_there && self.refusing(exit.to).is_none()
+            let is_protected = !exit.even_final && self.leaves_an_end(exit.to, state);
+            let may = !is_there && !is_protected && self.refusing(exit.to).is_none();
+            exit.on_alarm == on_alarm && holds && is_open && may
         });
         let to = exit.map(|exit| exit.to);
         if let Some(to) = to {
             self.change(to, now);
         }
         to.is_some()
+    }
+
+    /// Whether a change leaves a final state that is not the one whose exit it is.
+    fn leaves_an_end(&self, to: usize, of: usize) -> bool {
+        self.path[self.kept(to)..].iter().any(|active| active.state != of && is_final(active.state))
     }
 
     /// How many active states a change leaves alone.
@@ -548,9 +571,11 @@ proptest! {
 
     #[test]
     fn states_from_a_file_do_what_an_interpreter_does(
-        states in drawn(),
+        mut states in drawn(),
         events in prop::collection::vec(event(), 1..30),
     ) {
+        // The interpreter knows nothing of states of no length.
+        states.iter_mut().flat_map(|state| &mut state.exits).for_each(|exit| exit.is_always = false);
         let is_known = |event: &Event| {
             matches!(event, Event::Ticks(..) | Event::Hungry(..) | Event::Brave(..) | Event::Tell(..) | Event::Change(..) | Event::Wake(_))
         };

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use demeanor::definition::{Definition, Outline, Problems, Vocabulary, Words};
+use demeanor::definition::{Definition, Definitions, Outline, Problems, Vocabulary, Words};
 use demeanor::{Batch, Fsm, Owner, State};
 use libfuzzer_sys::fuzz_target;
 use miette::{GraphicalReportHandler, GraphicalTheme};
@@ -43,6 +43,8 @@ static VOCABULARY: LazyLock<Vocabulary<Guard>> = LazyLock::new(|| {
         .value("cover_distance", |guard: &Guard, ()| (guard.health - 5.0).sqrt())
         .flag("enemy_visible", |guard: &Guard, ()| guard.health > 5.0)
         .message("hit", |()| true)
+        .message_value("hit", "damage", |()| 5.0)
+        .message_flag("hit", "is_critical", |()| false)
         .random(|_, ()| 0.5);
     for name in ["wander", "go_to", "shoot", "rest"] {
         vocabulary =
@@ -58,7 +60,14 @@ fuzz_target!(|bytes: &[u8]| {
         return;
     }
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    let Ok(definition) = Definition::parse(text, &VOCABULARY) else { return };
+    let Ok(definitions) = Definitions::parse(text, &VOCABULARY) else { return };
+    for (_, definition) in definitions.iter() {
+        run(definition, text);
+    }
+});
+
+/// Runs a machine of it, and a batch, and reloads it under them.
+fn run(definition: &Definition<Guard>, text: &str) {
     let mut batch = Batch::new();
     for health in 0..10_u8 {
         batch.insert(Guard { health: health.into() }, definition.initial());
@@ -74,7 +83,8 @@ fuzz_target!(|bytes: &[u8]| {
     }
     definition.reload(text).expect("it has been read before");
     machine.update(&mut guard, &mut ());
-});
+    batch.update(&mut ());
+}
 
 /// What is right; of what is wrong, a drawing.
 fn draw(read: Result<Outline, Problems>) -> Option<Outline> {

@@ -12,6 +12,8 @@ use crate::fsm::View;
 use crate::owner::Owner;
 use crate::seat::{Rare, Seat, Suspended};
 use crate::state::StateRef;
+#[cfg(feature = "definition")]
+use crate::waiting::{Note, Noted};
 use crate::waiting::{Then, Timer, Waiting};
 
 impl<T: Owner> Batch<T> {
@@ -161,6 +163,18 @@ impl DigestHasher {
                 Then::Turn => self.write_text("turn"),
                 #[cfg(feature = "serde")]
                 Then::Enter => self.write_text("enter"),
+                #[cfg(feature = "definition")]
+                Then::Note(Note { of, number }) => {
+                    self.write_text("note");
+                    let (kind, exit) = match of {
+                        Noted::Luck(exit) => (0, *exit),
+                        Noted::Seconds(exit) => (1, *exit),
+                        Noted::Tried => (2, 0),
+                    };
+                    self.write_u8(kind);
+                    self.write_u16(exit);
+                    self.write_time(*number);
+                }
             }
         }
     }

@@ -20,6 +20,8 @@ use crate::seat::Seat;
 use crate::single::Single;
 use crate::state::{Mover, State, StateRef};
 use crate::transition::{BEING_LEFT, log_misuse};
+#[cfg(feature = "definition")]
+use crate::waiting::Noted;
 use crate::waiting::Scope;
 
 /// What the callbacks are part of.
@@ -242,6 +244,12 @@ impl<T: Owner> ChunkMachines<'_, T> {
         View { previous, entered_at: at, ..rows.view(slot, current, states.get(NOWHERE).state()) }
     }
 
+    /// Whether the state that a row keeps something for has been left: what it keeps is not of the state that is entered.
+    #[cfg(feature = "definition")]
+    fn has_left(&self, scope: Scope) -> bool {
+        matches!(self.phase, Phase::Enter(entering) if scope.ends_with(entering.kept))
+    }
+
     /// The state that a mover of a list asks for.
     fn target(&self, movers: &[Mover], slot: usize) -> &StateRef<T> {
         let at = movers.binary_search_by_key(&slot, |mover| mover.slot());
@@ -357,10 +365,28 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
         let (slot, scope) = (self.slot(nth)?, Scope::state(depth));
         match self.individuals.get(slot) {
             Some(individual) if individual.is_loaded => individual.seat.rare.as_ref()?.waiting.next_turn(scope),
-            // The row's are those of the states that have been left.
-            _ if matches!(self.phase, Phase::Enter(entering) if depth >= entering.kept) => None,
+            _ if self.has_left(scope) => None,
             _ => self.rows.next_turn(slot, scope),
         }
+    }
+
+    #[cfg(feature = "definition")]
+    fn noted(&self, nth: usize, by: Scope, of: Noted) -> Option<f64> {
+        let slot = self.slot(nth)?;
+        match self.individuals.get(slot) {
+            Some(Individual { is_loaded: true, seat, .. }) => seat.rare.as_ref()?.waiting.noted(by, of),
+            _ if self.has_left(by) => None,
+            _ => self.rows.noted(slot, by, of),
+        }
+    }
+
+    #[cfg(feature = "definition")]
+    fn asks_for_change(&self, nth: usize) -> bool {
+        self.slot(nth).is_some_and(|slot| match self.individuals.get(slot) {
+            Some(individual) => individual.requests.ask_for_change(),
+            // Who waits asks for no change.
+            None => self.asked.mover_of(slot).is_some(),
+        })
     }
 
     #[cfg(feature = "definition")]

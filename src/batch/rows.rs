@@ -115,6 +115,12 @@ impl<'a, T: Owner> Rows<'a, T> {
         if self.has_timers(slot) { self.timers.next_turn(self.key(slot), of) } else { None }
     }
 
+    /// The number that a state of the owner at a slot keeps about something.
+    #[cfg(feature = "definition")]
+    pub(super) fn noted(&self, slot: usize, by: crate::waiting::Scope, of: crate::waiting::Noted) -> Option<f64> {
+        if self.has_timers(slot) { self.timers.noted(self.key(slot), by, of) } else { None }
+    }
+
     pub(super) fn known(&self) -> &'a Known<T> {
         self.states.get(self.bucket)
     }

@@ -12,6 +12,8 @@ use super::states::States;
 use super::waits::{Until, Waiter};
 use super::wheel::Wheel;
 use crate::owner::Owner;
+#[cfg(feature = "definition")]
+use crate::waiting::Noted;
 use crate::waiting::{Scope, Standstill, Then, Timer, Waiting};
 
 pub(super) struct Timers<T: Owner> {
@@ -168,6 +170,16 @@ impl<T: Owner> Timers<T> {
             _ => false,
         });
         turn.map(|(due, _)| due)
+    }
+
+    /// The number that a state of an owner keeps about something.
+    #[cfg(feature = "definition")]
+    pub(super) fn noted(&self, key: Key, by: Scope, of: Noted) -> Option<f64> {
+        let mut notes = self.wheel.of(key.index()).filter_map(|(_, bits)| match Node::of(bits) {
+            Node::Kept(scope, place) if scope == by => self.kept.list[place as usize].as_ref()?.note(),
+            _ => None,
+        });
+        notes.find(|note| note.of == of).map(|note| note.number)
     }
 
     /// Copies what an owner waits for.

@@ -6,22 +6,33 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::compile::Known;
 use super::condition::Condition;
 use super::draft::{Params, When};
 use super::expression::Name;
 use super::findings::Findings;
 use super::graph::{Content, Exit, Fixed, Graph, MessageExit, Node};
 use super::mistake::Mistake;
-use super::outline::{Checked, ExitOutline, Outline, StateId, StateOutline};
+use super::named::{FileStates, Link};
+use super::opening::{Every, Opening};
+use super::outline::{BehaviorOutline, Checked, ExitOutline, Outline, StateId, StateOutline};
 use super::problem::Problems;
 #[cfg(feature = "script")]
 use super::script::{Hooks, ScriptCondition};
-use super::vocabulary::{Repeated, Vocabulary};
+use super::several::Several;
+use super::vocabulary::{MessageKind, Repeated, Vocabulary};
 use super::words::WordKind;
 use crate::owner::Owner;
+use crate::state::StateRef;
 
-/// A graph, and what is constant for each state of the outline, by id.
-type Built<T> = (Graph<T>, Vec<Arc<Fixed<T>>>);
+/// A graph that has been built.
+pub(crate) struct Built<T: Owner> {
+    pub(crate) graph: Graph<T>,
+    /// What is constant for each state of the outline, by id.
+    pub(crate) states: Arc<[Arc<Fixed<T>>]>,
+    /// To be set to what the states share.
+    pub(crate) link: Link<T>,
+}
 
 /// Builds the graph. States that `before` has, nested as they are now, stay the same; those that are gone stay, too, with
 /// where their owners go.
@@ -33,12 +44,16 @@ pub(crate) fn build<T: Owner>(
 ) -> Result<(Outline, Built<T>), Problems> {
     let Checked { outline, params } = checked;
     let nodes_before = before.map_or(&[][..], |before| &before.nodes);
-    let states = fixed(&outline, nodes_before);
+    let states: Arc<[_]> = fixed(&outline, nodes_before).into();
+    let link = Link::<T>::default();
+    let by_name = states.iter().map(|state| (state.name.as_str(), state)).collect();
     let mut builder = Builder {
         outline: &outline,
         states: &states,
         vocabulary,
         folder,
+        by_name: &by_name,
+        link: &link,
         findings: Findings::new(Arc::clone(&outline.source)),
         #[cfg(feature = "script")]
         index_of: Arc::new(states.iter().map(|fixed| (fixed.name.clone(), fixed.index)).collect()),
@@ -52,7 +67,7 @@ pub(crate) fn build<T: Owner>(
     let global = outline.global.map(|global| states[global.index()].index);
     let nodes = nodes(&states, contents, nodes_before, initial);
     let graph = Graph::new(outline.source.name.clone(), initial, global, nodes, before);
-    Ok((outline, (graph, states)))
+    Ok((outline, Built { graph, states, link }))
 }
 
 /// The nodes of the states that there are, and of those that are gone.
@@ -152,7 +167,9 @@ fn fixed<T: Owner>(outline: &Outline, before: &[Node<T>]) -> Vec<Arc<Fixed<T>>> 
 struct Builder<'a, T: Owner> {
     outline: &'a Outline,
     /// By id.
-    states: &'a [Arc<Fixed<T>>],
+    states: &'a Arc<[Arc<Fixed<T>>]>,
+    by_name: &'a HashMap<&'a str, &'a Arc<Fixed<T>>>,
+    link: &'a Link<T>,
     vocabulary: &'a Vocabulary<T>,
     folder: Option<&'a Path>,
     findings: Findings,
@@ -174,34 +191,39 @@ impl<T: Owner> Builder<'_, T> {
         }
     }
 
-    fn content(&mut self, state: &StateOutline, params: Option<Params<'_>>) -> Content<T> {
-        let made = state.behaviour.as_ref().and_then(|name| match self.vocabulary.make(&name.text, params)? {
-            Ok(behaviour) => Some(behaviour),
-            Err(error) => {
-                let of_params = state.params.clone().unwrap_or_else(|| name.span.clone());
-                let at = error.span().filter(|span| !span.is_empty()).unwrap_or(of_params);
-                let message = format!("behaviour `{name}` refuses its parameters: {}", error.message());
-                self.findings.add(Mistake::error("parameter-type", at, message).label("refused"));
-                None
-            }
-        });
+    fn content(&mut self, state: &StateOutline, params: Vec<Option<Params<'_>>>) -> Content<T> {
+        let made = state
+            .behaviors
+            .iter()
+            .zip(params)
+            .filter_map(|(behavior, params)| self.behavior(behavior, params, state.is_foreign));
+        let mut made: Vec<_> = made.collect();
+        let made = if made.len() < 2 { made.pop() } else { Some(Arc::new(Several(made.into())).into()) };
         let (mut exits, mut message_exits) = (Vec::new(), Vec::new());
-        for exit in &state.exits {
-            let built = self.exit(exit, state.name());
+        for (nth, exit) in state.exits.iter().enumerate() {
+            let built = self.exit(exit, nth, state.name());
             match &exit.on {
                 None => exits.push(built),
                 Some(on) => {
-                    if let Some(is) = self.vocabulary.message_of(&on.text) {
-                        message_exits.push(MessageExit { on: on.text.clone(), is, exit: built });
+                    let is = if exit.is_done { Some(never::<T>()) } else { self.vocabulary.message_of(&on.text) };
+                    if let Some(is) = is {
+                        message_exits.push(MessageExit { on: on.text.clone(), is, is_done: exit.is_done, exit: built });
                     }
                 }
             }
         }
+        let keeps = |exit: &Exit<T>| exit.opens.kept().is_some();
         Content {
+            has_always: exits.iter().any(|exit| exit.is_always),
+            has_rates: exits.iter().filter_map(|exit| exit.when.as_ref()).any(Condition::has_rate),
+            is_final: state.is_final,
+            ends: state.ends.map(|of| self.states[of.index()].index),
+            keeps: exits.iter().chain(message_exits.iter().map(|waiting| &waiting.exit)).any(keeps),
             has_update: made.as_ref().is_some_and(|behaviour| !behaviour.is_passive()),
             behaviour: made,
-            every: state.every(),
-            enter_when: state.enter_when.as_ref().and_then(|when| self.condition(when, state.name())),
+            every_written: state.every().map(|every| every.to_string().into()),
+            every: state.every.as_ref().map(|every| Every::new(every, self.vocabulary)),
+            enter_when: state.enter_when.as_ref().and_then(|when| self.condition(when, None, state.name())),
             exits,
             message_exits,
             #[cfg(feature = "script")]
@@ -209,7 +231,31 @@ impl<T: Owner> Builder<'_, T> {
         }
     }
 
-    fn exit(&mut self, exit: &ExitOutline, of: &str) -> Exit<T> {
+    fn behavior(
+        &mut self,
+        behavior: &BehaviorOutline,
+        params: Option<Params<'_>>,
+        is_foreign: bool,
+    ) -> Option<StateRef<T>> {
+        let BehaviorOutline { name, params: at, named } = behavior;
+        let states = FileStates {
+            named: named.iter().map(|(text, id)| (text.clone(), id.index())).collect(),
+            states: Arc::clone(self.states),
+            link: Arc::clone(self.link),
+        };
+        match self.vocabulary.make(&name.text, params, &states)? {
+            Ok(behavior) => Some(behavior),
+            Err(error) => {
+                let of_params = at.clone().filter(|_| !is_foreign).unwrap_or_else(|| name.span.clone());
+                let at = error.span().filter(|span| !span.is_empty() && !is_foreign).unwrap_or(of_params);
+                let message = format!("behavior `{name}` refuses its parameters: {}", error.message());
+                self.findings.add(Mistake::error("parameter-type", at, message).label("refused"));
+                None
+            }
+        }
+    }
+
+    fn exit(&mut self, exit: &ExitOutline, nth: usize, of: &str) -> Exit<T> {
         let path = self.outline.path(exit.to);
         let above = path.len() - 1;
         let descent = self.outline.descent(exit.to).into_iter().skip(1);
@@ -218,14 +264,23 @@ impl<T: Owner> Builder<'_, T> {
             to: index(exit.to),
             route: path.into_iter().chain(descent).map(index).collect(),
             above,
-            after: exit.after(),
-            when: exit.when.as_ref().and_then(|when| self.condition(when, of)),
+            is_always: exit.is_always,
+            restarts: exit.restarts,
+            // The machine that has ended is in a final state.
+            even_final: exit.even_final || exit.is_done,
+            opens: Opening::new(exit.after(), nth, self.vocabulary),
+            after: exit.after().map(ToString::to_string).unwrap_or_default().into(),
+            when: exit.when.as_ref().and_then(|when| self.condition(when, exit.on(), of)),
         }
     }
 
-    fn condition(&mut self, when: &When, of: &str) -> Option<Condition<T>> {
+    /// `message` is the one that the exit waits for.
+    fn condition(&mut self, when: &When, message: Option<&str>, of: &str) -> Option<Condition<T>> {
         match when {
-            When::Expr { expr, .. } => Some(Condition::compile(expr, self.vocabulary)),
+            When::Expr { expr, .. } => {
+                let known = Known { vocabulary: self.vocabulary, states: self.by_name, message };
+                Some(Condition::compile(expr, known))
+            }
             When::Script(script) => self.script_condition(script, of),
         }
     }
@@ -262,6 +317,11 @@ impl<T: Owner> Builder<'_, T> {
     }
 }
 
+/// A message that is never sent.
+fn never<T: Owner>() -> MessageKind<T> {
+    Arc::new(|_| false)
+}
+
 /// Where the file first uses what the game offers twice.
 fn first_use(outline: &Outline, repeated: &Repeated) -> Option<Range<usize>> {
     let uses = outline.states.iter().flat_map(|state| {
@@ -269,12 +329,24 @@ fn first_use(outline: &Outline, repeated: &Repeated) -> Option<Range<usize>> {
         let named = |name: &str, of: Option<&Name>| of.filter(|of| of.text == name).map(|of| of.span.clone());
         let mut uses: Vec<Option<Range<usize>>> = Vec::new();
         match repeated {
-            Repeated::Word(WordKind::Behaviour, name) => uses.push(named(name, state.behaviour.as_ref())),
+            Repeated::Word(WordKind::Behaviour, name) => {
+                uses.extend(state.behaviors.iter().map(|behavior| named(name, Some(&behavior.name))));
+            }
             Repeated::Word(WordKind::Message, name) => {
                 uses.extend(state.exits.iter().map(|exit| named(name, exit.on.as_ref())));
             }
-            Repeated::Word(WordKind::Value, name) => uses.extend(whens.map(|when| when.first_value(name))),
-            Repeated::Random => uses.extend(whens.map(When::first_chance)),
+            Repeated::Word(WordKind::Field, name) => {
+                let is_of = |on: &&Name| name.strip_prefix(&on.text).is_some_and(|rest| rest.starts_with('.'));
+                uses.extend(state.exits.iter().map(|exit| exit.on.as_ref().filter(is_of).map(|on| on.span.clone())));
+            }
+            Repeated::Word(WordKind::Value, name) => {
+                uses.extend(whens.map(|when| when.first_value(name)));
+                uses.extend(state.durations().map(|of| (of.value() == Some(name)).then(|| of.span.clone())));
+            }
+            Repeated::Random => {
+                uses.extend(whens.map(When::first_chance));
+                uses.extend(state.durations().map(|of| of.range().map(|_| of.span.clone())));
+            }
             #[cfg(feature = "script")]
             Repeated::Script(file) => {
                 uses.push(named(file, state.script.as_ref()));

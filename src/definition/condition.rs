@@ -6,13 +6,17 @@
 use std::sync::Arc;
 
 use super::block::Block;
-use super::expression::{Comparison, Expr, Operand, flag_compared};
-use super::handle::entered_at;
+use super::expression::Comparison;
+use super::formula::Formula;
+use super::graph::Fixed;
+use super::moment::Moment;
 use super::record::{Answered, Record, Unrecorded, Written};
 #[cfg(feature = "script")]
 use super::script::ScriptCondition;
 use super::values::{Flag, LANES, Lanes, Number};
-use super::vocabulary::{Random, Value, Vocabulary};
+use super::vocabulary::Random;
+use super::vocabulary::messages::FlagField;
+use crate::fsm::Fsm;
 use crate::owner::Owner;
 use crate::span::Span;
 
@@ -20,44 +24,55 @@ use crate::span::Span;
 const MOST_IN_BULK: usize = 64;
 
 /// Where a test leads: another test, or one of the two ends.
-type Target = u16;
-const HOLDS: Target = Target::MAX;
-const FAILS: Target = Target::MAX - 1;
+pub(super) type Target = u16;
+pub(super) const HOLDS: Target = Target::MAX;
+pub(super) const FAILS: Target = Target::MAX - 1;
 
 /// A compiled condition.
 pub(crate) struct Condition<T: Owner> {
     /// Jumps lead to lower indices.
-    tests: Box<[Test<T>]>,
-    first: Target,
+    pub(super) tests: Box<[Test<T>]>,
+    pub(super) first: Target,
     /// How each test is written. Beside them, for only who explains a decision reads it.
-    written: Box<[Written]>,
+    pub(super) written: Box<[Written]>,
 }
 
-struct Test<T: Owner> {
-    probe: Probe<T>,
-    yes: Target,
-    no: Target,
+pub(super) struct Test<T: Owner> {
+    pub(super) probe: Probe<T>,
+    pub(super) yes: Target,
+    pub(super) no: Target,
 }
 
-enum Probe<T: Owner> {
+pub(super) enum Probe<T: Owner> {
     Flag(Arc<dyn Flag<T>>),
     Number(Arc<dyn Number<T>>, Comparison, f64),
     Numbers(Arc<dyn Number<T>>, Comparison, Arc<dyn Number<T>>),
     Time(Comparison, f64),
     TimeAndNumber(Comparison, Arc<dyn Number<T>>),
     Chance(Random<T>, f64),
+    /// The chance that it holds within a second.
+    Rate(Random<T>, f64),
+    /// Whether the state is active.
+    In(Arc<Fixed<T>>),
+    FieldFlag(FlagField<T>),
+    /// What is calculated, or looked up elsewhere.
+    Formula(Box<Formulas<T>>),
     #[cfg(feature = "script")]
     Script(Arc<ScriptCondition<T>>),
 }
 
-impl<T: Owner> Condition<T> {
-    /// Compiles what has been checked. A word that the vocabulary does not have is never true.
-    pub(crate) fn compile(expr: &Expr, vocabulary: &Vocabulary<T>) -> Self {
-        let mut compiler = Compiler { vocabulary, tests: Vec::new(), written: Vec::new() };
-        let first = compiler.emit(expr, HOLDS, FAILS);
-        Self { tests: compiler.tests.into(), first, written: compiler.written.into() }
-    }
+/// A comparison of two calculations.
+pub(super) struct Formulas<T: Owner> {
+    pub(super) left: Formula<T>,
+    pub(super) op: Comparison,
+    pub(super) right: Formula<T>,
+    /// Whether the left side has a time in it: then it is compared as times are.
+    pub(super) is_time: bool,
+    /// Whether it asks what a message says.
+    pub(super) asks_message: bool,
+}
 
+impl<T: Owner> Condition<T> {
     #[cfg(feature = "script")]
     pub(crate) fn script(script: ScriptCondition<T>) -> Self {
         let written = Written::new(format!("script {}", script.file()));
@@ -65,13 +80,18 @@ impl<T: Owner> Condition<T> {
         Self { tests: Box::new([Test { probe, yes: HOLDS, no: FAILS }]), first: 0, written: Box::new([written]) }
     }
 
-    /// Whether it holds for one owner; `entered_at` says when that came to be in the state whose condition it is.
+    /// Whether it asks for the chance of a second.
+    pub(crate) fn has_rate(&self) -> bool {
+        self.tests.iter().any(|test| matches!(test.probe, Probe::Rate(..)))
+    }
+
+    /// Whether it holds for one owner.
     #[inline]
     pub(crate) fn holds(
         &self,
         owner: &mut T,
         cx: &mut T::Context<'_>,
-        entered_at: impl Fn() -> f64,
+        moment: Moment<'_, '_, T>,
         record: &mut impl Record,
     ) -> bool {
         let mut at = self.first;
@@ -84,7 +104,13 @@ impl<T: Owner> Condition<T> {
                     answered(Answered::Drawn(drawn), drawn < *p);
                     drawn < *p
                 }
-                probe => probe.holds(owner, cx, &entered_at, answered),
+                Probe::Rate(draw, p) => {
+                    let chance = 1.0 - (1.0 - p).powf(moment.since_tried(T::now(cx)));
+                    let drawn = draw(owner, cx);
+                    answered(Answered::DrawnFor(drawn, chance), drawn < chance);
+                    drawn < chance
+                }
+                probe => probe.holds(owner, cx, moment, answered),
             };
             at = if yes { test.yes } else { test.no };
         }
@@ -93,12 +119,13 @@ impl<T: Owner> Condition<T> {
 
     /// Whether it holds for an owner that can only be looked at: an entry condition, which asks for neither time nor chance.
     #[inline]
-    pub(crate) fn admits(&self, owner: &T, cx: &T::Context<'_>, record: &mut impl Record) -> bool {
+    pub(crate) fn admits(&self, owner: &T, fsm: &Fsm<'_, T>, cx: &T::Context<'_>, record: &mut impl Record) -> bool {
+        let moment = Moment::before_entry(fsm);
         let mut at = self.first;
         while at < FAILS {
             let test = &self.tests[usize::from(at)];
             let answered = |answered, holds| record.answered(&self.written, usize::from(at), answered, holds);
-            let yes = test.probe.holds(owner, cx, || 0.0, answered);
+            let yes = test.probe.holds(owner, cx, moment, answered);
             at = if yes { test.yes } else { test.no };
         }
         at == HOLDS
@@ -120,7 +147,7 @@ impl<T: Owner> Condition<T> {
         if self.tests.len() > MOST_IN_BULK || owners.len() == 1 {
             let state = block.state;
             return block.ask_each(asked, |lane, fsm| {
-                self.holds(&mut owners[lane], cx, || entered_at(state, fsm), &mut Unrecorded)
+                self.holds(&mut owners[lane], cx, Moment::of(state, fsm), &mut Unrecorded)
             });
         }
         // Most conditions have few tests, and need little to be cleared.
@@ -171,7 +198,7 @@ impl<T: Owner> Probe<T> {
             Self::Chance(draw, p) => block.ask_each(asked, |lane, _| draw(&mut owners[lane], cx) < *p),
             probe => {
                 let state = block.state;
-                block.ask_each(asked, |lane, fsm| probe.holds(&owners[lane], cx, || entered_at(state, fsm), |_, _| {}))
+                block.ask_each(asked, |lane, fsm| probe.holds(&owners[lane], cx, Moment::of(state, fsm), |_, _| {}))
             }
         }
     }
@@ -181,7 +208,7 @@ impl<T: Owner> Probe<T> {
         &self,
         owner: &T,
         cx: &T::Context<'_>,
-        entered_at: impl FnOnce() -> f64,
+        moment: Moment<'_, '_, T>,
         answered: impl FnOnce(Answered, bool),
     ) -> bool {
         let (answer, holds) = match self {
@@ -191,15 +218,42 @@ impl<T: Owner> Probe<T> {
             }
             Self::Number(number, op, with) => compared(number.read(owner, cx), *op, *with),
             Self::Numbers(left, op, right) => compared(left.read(owner, cx), *op, right.read(owner, cx)),
-            Self::Time(op, with) => compared_since(entered_at(), T::now(cx), *op, *with),
-            Self::TimeAndNumber(op, right) => compared_since(entered_at(), T::now(cx), *op, right.read(owner, cx)),
+            Self::Time(op, with) => compared_since(moment.entered_at(), T::now(cx), *op, *with),
+            Self::TimeAndNumber(op, right) => {
+                compared_since(moment.entered_at(), T::now(cx), *op, right.read(owner, cx))
+            }
             // Drawing changes the owner: who loops over the tests does it.
-            Self::Chance(..) => (Answered::Script, false),
+            Self::Chance(..) | Self::Rate(..) => (Answered::Script, false),
+            Self::In(state) => {
+                let is = moment.is_in(state);
+                (Answered::Flag(is), is)
+            }
+            Self::FieldFlag(read) => match moment.message {
+                Some(message) => {
+                    let is = read(message);
+                    (Answered::Flag(is), is)
+                }
+                None => (Answered::NoMessage, false),
+            },
+            Self::Formula(formulas) => formulas.compared(owner, cx, moment),
             #[cfg(feature = "script")]
-            Self::Script(script) => (Answered::Script, script.holds(owner, cx, T::now(cx) - entered_at())),
+            Self::Script(script) => (Answered::Script, script.holds(owner, cx, T::now(cx) - moment.entered_at())),
         };
         answered(answer, holds);
         holds
+    }
+}
+
+impl<T: Owner> Formulas<T> {
+    fn compared(&self, owner: &T, cx: &T::Context<'_>, moment: Moment<'_, '_, T>) -> (Answered, bool) {
+        let (left, right) = (self.left.result(owner, cx, moment), self.right.result(owner, cx, moment));
+        if self.asks_message && moment.message.is_none() {
+            return (Answered::NoMessage, false);
+        }
+        // As if the left side were a time since an entry, up to 0 by the clock.
+        let holds =
+            if self.is_time { self.op.holds_since(Span::of(right, 0.0), -left) } else { self.op.holds(left, right) };
+        (Answered::Numbers(left, right), holds)
     }
 }
 
@@ -211,82 +265,4 @@ fn compared(left: f64, op: Comparison, right: f64) -> (Answered, bool) {
 #[inline]
 fn compared_since(entered_at: f64, now: f64, op: Comparison, span: f64) -> (Answered, bool) {
     (Answered::Numbers(now - entered_at, span), op.holds_since(Span::of(span, now), entered_at))
-}
-
-struct Compiler<'v, T: Owner> {
-    vocabulary: &'v Vocabulary<T>,
-    tests: Vec<Test<T>>,
-    written: Vec<Written>,
-}
-
-impl<T: Owner> Compiler<'_, T> {
-    /// Adds the tests of `expr`, those asked last first, and returns where it begins.
-    fn emit(&mut self, expr: &Expr, yes: Target, no: Target) -> Target {
-        match expr {
-            Expr::Bool(true) => yes,
-            Expr::Bool(false) => no,
-            Expr::Not(inner) => self.emit(inner, no, yes),
-            Expr::And(parts) => parts.iter().rev().fold(yes, |next, part| self.emit(part, next, no)),
-            Expr::Or(parts) => parts.iter().rev().fold(no, |next, part| self.emit(part, yes, next)),
-            Expr::Flag(name) => self.test(self.flag(&name.text), Written::new(name.to_string()), yes, no),
-            Expr::Chance { p, .. } => {
-                let draw = self.vocabulary.random_source();
-                self.test(draw.map(|draw| Probe::Chance(draw, *p)), Written::new(expr.to_string()), yes, no)
-            }
-            Expr::Compare { left, op, right } => match flag_compared(left, *op, right) {
-                Some((flag, true)) => {
-                    let written = Written::new(expr.to_string()).reading(&flag.text);
-                    self.test(self.flag(&flag.text), written, yes, no)
-                }
-                Some((flag, false)) => {
-                    let written = Written::new(expr.to_string()).reading(&flag.text).inverted();
-                    self.test(self.flag(&flag.text), written, no, yes)
-                }
-                None => {
-                    let written = Written::new(expr.to_string());
-                    let (probe, written) = match (left, right) {
-                        // The probe has the value on its left.
-                        (Operand::Number(_), _) | (Operand::Value(_), Operand::TimeInState(_)) => {
-                            (self.comparison(right, op.mirrored(), left), written.comparing(right, left))
-                        }
-                        _ => (self.comparison(left, *op, right), written.comparing(left, right)),
-                    };
-                    self.test(probe, written, yes, no)
-                }
-            },
-        }
-    }
-
-    /// Adds a test. Without a probe it never holds.
-    fn test(&mut self, probe: Option<Probe<T>>, written: Written, yes: Target, no: Target) -> Target {
-        let (Some(probe), Ok(at)) = (probe, Target::try_from(self.tests.len())) else { return no };
-        self.tests.push(Test { probe, yes, no });
-        self.written.push(written);
-        at
-    }
-
-    fn flag(&self, name: &str) -> Option<Probe<T>> {
-        match self.vocabulary.value_of(name) {
-            Some(Value::Flag(flag)) => Some(Probe::Flag(flag)),
-            _ => None,
-        }
-    }
-
-    /// Of two sides, the right one alone may be a number as it is written, and the left one alone `time_in_state`.
-    fn comparison(&self, left: &Operand, op: Comparison, right: &Operand) -> Option<Probe<T>> {
-        let number = |operand: &Operand| match operand {
-            Operand::Value(name) => match self.vocabulary.value_of(&name.text) {
-                Some(Value::Number(number)) => Some(number),
-                _ => None,
-            },
-            _ => None,
-        };
-        Some(match (left, right) {
-            (Operand::Value(_), Operand::Number(with)) => Probe::Number(number(left)?, op, *with),
-            (Operand::Value(_), Operand::Value(_)) => Probe::Numbers(number(left)?, op, number(right)?),
-            (Operand::TimeInState(_), Operand::Number(with)) => Probe::Time(op, *with),
-            (Operand::TimeInState(_), Operand::Value(_)) => Probe::TimeAndNumber(op, number(right)?),
-            _ => return None,
-        })
-    }
 }

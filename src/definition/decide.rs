@@ -8,6 +8,8 @@ use super::block::{Block, each};
 use super::expression::Comparison;
 use super::graph::{Content, DefinedState, Exit, Graph};
 use super::handle::{entered_at, toward};
+use super::moment::Moment;
+use super::opening::Opening;
 use super::record::{Record, Trial, Unrecorded};
 use super::values::{LANES, Lanes};
 use crate::fsm::Fsm;
@@ -21,9 +23,17 @@ use crate::state::StateRef;
 pub(crate) struct Decider<'g, T: Owner> {
     pub(crate) state: &'g DefinedState<T>,
     pub(crate) graph: &'g Graph<T>,
+    /// Whether the state is being entered. Then timers wait to be set, which are no changes.
+    pub(crate) is_entry: bool,
+    /// What has been sent, where exits are tried that wait for it.
+    pub(crate) message: Option<&'g T::Message>,
 }
 
 impl<'g, T: Owner> Decider<'g, T> {
+    pub(crate) fn new(state: &'g DefinedState<T>, graph: &'g Graph<T>) -> Self {
+        Self { state, graph, is_entry: false, message: None }
+    }
+
     /// Tries exits in order. Returns where the one leads that is taken: the first whose condition holds and whose change every
     /// guard allows. Those after it are not tried.
     #[inline]
@@ -36,12 +46,14 @@ impl<'g, T: Owner> Decider<'g, T> {
         record: &mut impl Record,
     ) -> Option<StateRef<T>> {
         for exit in exits {
-            let is_open = self.is_open(exit, fsm, cx, record);
-            let holds = is_open
-                && match &exit.when {
-                    Some(when) => when.holds(owner, cx, || entered_at(self.state, fsm), record),
-                    None => true,
-                };
+            let opened = self.open(exit, owner, fsm, cx, record);
+            let holds = opened.is_some_and(|opened| match &exit.when {
+                Some(when) => {
+                    let moment = Moment { message: self.message, opened, ..Moment::of(self.state, fsm) };
+                    when.holds(owner, cx, moment, record)
+                }
+                None => true,
+            });
             if !holds {
                 record.tried(Trial::NoCondition);
                 continue;
@@ -58,14 +70,28 @@ impl<'g, T: Owner> Decider<'g, T> {
         None
     }
 
-    /// Whether the owner has been in the state for as long as an exit says.
+    /// How many seconds after the state's entry an exit opened, if the owner has been in the state for so long.
     #[inline]
-    fn is_open(&self, exit: &Exit<T>, fsm: &Fsm<'_, T>, cx: &T::Context<'_>, record: &mut impl Record) -> bool {
-        let Some(after) = exit.after else { return true };
+    fn open(
+        &self,
+        exit: &Exit<T>,
+        owner: &T,
+        fsm: &Fsm<'_, T>,
+        cx: &T::Context<'_>,
+        record: &mut impl Record,
+    ) -> Option<f64> {
+        let after = match &exit.opens {
+            Opening::AtOnce => return Some(0.0),
+            Opening::After(seconds) => *seconds,
+            Opening::Kept(kept) => {
+                let found = fsm.view().depth_of(self.state).and_then(|depth| kept.seconds(depth, fsm));
+                found.unwrap_or_else(|| kept.otherwise(owner, cx))
+            }
+        };
         let (now, entered_at) = (T::now(cx), entered_at(self.state, fsm));
         let is_open = Span::of(after, now).has_passed(entered_at);
-        record.waited(after, now - entered_at, is_open);
-        is_open
+        record.waited(&exit.after, after, now - entered_at, is_open);
+        is_open.then_some(after)
     }
 
     /// What comes of an exit whose condition holds.
@@ -82,12 +108,17 @@ impl<'g, T: Owner> Decider<'g, T> {
         }
         let refused = toward(change.target(), fsm, |fsm| {
             for (up, state) in fsm.path().rev().take(change.left).enumerate() {
-                let can_exit = match self.content_of(state) {
+                let content = self.content_of(state);
+                let depth = || fsm.path().count() - 1 - up;
+                if content.is_some_and(|content| self.protects(state, content, change)) {
+                    return Some(Trial::Final { depth: depth() });
+                }
+                let can_exit = match content {
                     Some(content) => content.can_exit(owner, fsm, cx),
                     None => state.can_exit(owner, fsm, cx),
                 };
                 if !can_exit {
-                    return Some(Trial::CannotExit { depth: fsm.path().count() - 1 - up });
+                    return Some(Trial::CannotExit { depth: depth() });
                 }
             }
             let can_enter =
@@ -101,7 +132,13 @@ impl<'g, T: Owner> Decider<'g, T> {
         // Where the behaviour has asked for a change, or made one, the machine is no longer the exits' business.
         let is_global = || fsm.global().is_some_and(|global| self.is(global));
         let is_left = !change.is_own && !is_global() && !fsm.is_in_state(self.state);
-        if is_left || fsm.has_requests() { Trial::Superseded } else { Trial::Taken }
+        let is_asked = if self.is_entry { fsm.asks_for_change() } else { fsm.has_requests() };
+        if is_left || is_asked { Trial::Superseded } else { Trial::Taken }
+    }
+
+    /// Whether a state that a change leaves is an end, from which no exit but its own leads out.
+    fn protects(&self, state: &StateRef<T>, content: &Content<T>, change: &Change<'_, T>) -> bool {
+        content.is_final && !change.exit.even_final && !self.is(state)
     }
 
     fn content_of(&self, state: &StateRef<T>) -> Option<&'g Content<T>> {
@@ -153,9 +190,13 @@ impl<'g, T: Owner> Decider<'g, T> {
             if staying == 0 {
                 break;
             }
-            let open = match exit.after {
-                Some(after) => Comparison::GreaterOrEqual.ask_entries(Span::of(after, T::now(cx)), staying, &mut block),
-                None => staying,
+            let open = match &exit.opens {
+                Opening::AtOnce => staying,
+                Opening::After(after) => {
+                    Comparison::GreaterOrEqual.ask_entries(Span::of(*after, T::now(cx)), staying, &mut block)
+                }
+                Opening::Kept(_) => block
+                    .ask_each(staying, |lane, fsm| self.open(exit, &owners[lane], fsm, cx, &mut Unrecorded).is_some()),
             };
             let holding = match &exit.when {
                 Some(when) if open != 0 => when.holding(open, owners, cx, &mut block),
@@ -222,6 +263,9 @@ impl<'g, T: Owner> Decider<'g, T> {
                 Some(content) => content.behaviour.as_ref(),
                 None => Some(state),
             };
+            if self.content_of(state).is_some_and(|content| self.protects(state, content, change)) {
+                return 0;
+            }
             if let Some(asks) = asks.filter(|_| passing != 0) {
                 passing = block.ask_guards(passing, change.target(), |movers, fsm, refuse| {
                     asks.can_exit_each(owners, movers, fsm, cx, refuse);
@@ -231,7 +275,7 @@ impl<'g, T: Owner> Decider<'g, T> {
         for &index in change.entered() {
             let content = &self.graph.nodes[index].content;
             if let Some(when) = &content.enter_when {
-                passing = block.ask_each(passing, |lane, _| when.admits(&owners[lane], cx, &mut Unrecorded));
+                passing = block.ask_each(passing, |lane, fsm| when.admits(&owners[lane], fsm, cx, &mut Unrecorded));
             }
             if let Some(behaviour) = content.behaviour.as_ref().filter(|_| passing != 0) {
                 passing = block.ask_guards(passing, change.target(), |movers, fsm, refuse| {
@@ -261,11 +305,11 @@ struct Change<'e, T: Owner> {
 
 impl<'e, T: Owner> Change<'e, T> {
     fn of(exit: &'e Exit<T>, decider: &Decider<'_, T>, fsm: &Fsm<'_, T>) -> Self {
-        let Decider { state, graph } = decider;
+        let Decider { state, graph, .. } = decider;
         let path = fsm.path();
         let is_own = path.clone().next_back().is_some_and(|current| decider.is(current));
         let is_active = |index| path.clone().any(|active| graph.index_of(active) == Some(index));
-        let is_already_there = !is_own && exit.to != state.fixed.index && is_active(exit.to);
+        let is_already_there = !is_own && !exit.restarts && exit.to != state.fixed.index && is_active(exit.to);
         // What a change leaves and enters: all below the states that the old path and the new one share (rule 6). The target
         // itself is always entered.
         let around = &exit.route[..exit.above];

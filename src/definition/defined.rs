@@ -10,11 +10,13 @@ use super::graph::{Content, DefinedState, Graph, Node};
 #[cfg(feature = "script")]
 use super::handle::time_in;
 use super::hook::Hook;
+use super::moment::tried_at;
 use super::record::Unrecorded;
 use crate::fsm::Fsm;
 use crate::owner::{Label, Owner};
 use crate::slice::FsmSlice;
 use crate::state::{State, StateRef};
+use crate::waiting::{Note, Noted};
 
 impl<T: Owner> DefinedState<T> {
     /// Runs a function of the state's script, if it has one.
@@ -37,6 +39,35 @@ impl<T: Owner> DefinedState<T> {
         }
         #[cfg(not(feature = "script"))]
         let _ = (self, hook, graph, content, owner, fsm, cx);
+    }
+
+    /// Tries the exits that wait for the end of a machine, of the state that runs it, when the state has been entered in
+    /// which it ends.
+    fn end(graph: &Graph<T>, of: usize, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
+        let runs = fsm.path().find(|active| graph.index_of(active) == Some(of)).cloned();
+        let Some(runs) = runs.as_ref().and_then(|runs| runs.downcast_ref::<Self>()) else { return };
+        let waiting = graph.nodes[of].content.message_exits.iter().filter(|waiting| waiting.is_done);
+        let decider = Decider { is_entry: true, ..Decider::new(runs, graph) };
+        if let Some(to) = decider.decide(waiting.map(|waiting| &waiting.exit), owner, fsm, cx, &mut Unrecorded) {
+            fsm.change_state(to);
+        }
+    }
+
+    /// Tries the exits of a tick.
+    fn try_exits(
+        &self,
+        graph: &Graph<T>,
+        content: &Content<T>,
+        owner: &mut T,
+        fsm: &mut Fsm<'_, T>,
+        cx: &mut T::Context<'_>,
+    ) {
+        let decider = Decider::new(self, graph);
+        if let Some(to) = decider.decide(&content.exits, owner, fsm, cx, &mut Unrecorded) {
+            fsm.change_state(to);
+        } else if content.has_rates && !fsm.asks_for_change() {
+            fsm.note(Note { of: Noted::Tried, number: tried_at(self, fsm, T::now(cx)) });
+        }
     }
 
     /// Asks for the change that an owner makes whose state is no longer in the file.
@@ -66,8 +97,24 @@ impl<T: Owner> State<T> for DefinedState<T> {
                 behaviour.enter(owner, fsm, cx);
             }
             self.run(Hook::Enter, graph, content, owner, fsm, cx);
+            if content.has_always {
+                let decider = Decider { is_entry: true, ..Decider::new(self, graph) };
+                let always = content.exits.iter().filter(|exit| exit.is_always);
+                if let Some(to) = decider.decide(always, owner, fsm, cx, &mut Unrecorded) {
+                    // It is carried out when all have been entered.
+                    fsm.change_state(to);
+                }
+            }
+            if let Some(of) = content.ends {
+                Self::end(graph, of, owner, fsm, cx);
+            }
+            if content.keeps {
+                for kept in content.kept() {
+                    fsm.note(kept.note(owner, cx));
+                }
+            }
             if node.waits() {
-                self.wait_once_entered(graph, node, fsm, cx);
+                self.wait_once_entered(graph, node, owner, fsm, cx);
             }
         });
     }
@@ -83,13 +130,10 @@ impl<T: Owner> State<T> for DefinedState<T> {
                     behaviour.update(owner, fsm, cx);
                 }
                 self.run(Hook::Update, graph, content, owner, fsm, cx);
-                let decider = Decider { state: self, graph };
-                if let Some(to) = decider.decide(&content.exits, owner, fsm, cx, &mut Unrecorded) {
-                    fsm.change_state(to);
-                }
+                self.try_exits(graph, content, owner, fsm, cx);
             }
             if node.waits() {
-                self.wait(graph, node, fsm, cx);
+                self.wait(graph, node, owner, fsm, cx);
             }
         });
     }
@@ -113,7 +157,7 @@ impl<T: Owner> State<T> for DefinedState<T> {
                 return is_handled;
             }
             let waiting = content.message_exits.iter().filter(|waiting| (waiting.is)(message));
-            let decider = Decider { state: self, graph };
+            let decider = Decider { message: Some(message), ..Decider::new(self, graph) };
             match decider.decide(waiting.map(|waiting| &waiting.exit), owner, fsm, cx, &mut Unrecorded) {
                 Some(to) => {
                     fsm.change_state(to);
@@ -193,7 +237,10 @@ impl<T: Owner> State<T> for DefinedState<T> {
             }
             if content.every.is_some() {
                 // Who has its turn is updated by itself, since a timer is due.
-                return (0..owners.len()).for_each(|i| self.wait(graph, node, fsm.at(i), cx));
+                return owners
+                    .iter_mut()
+                    .enumerate()
+                    .for_each(|(i, owner)| self.wait(graph, node, owner, fsm.at(i), cx));
             }
             if let Some(behaviour) = content.behaviour.as_ref().filter(|_| content.has_update) {
                 behaviour.update_all(owners, fsm, cx);
@@ -203,8 +250,12 @@ impl<T: Owner> State<T> for DefinedState<T> {
                     self.run(Hook::Update, graph, content, owner, fsm.at(i), cx);
                 }
             }
-            if !content.exits.is_empty() {
-                let decider = Decider { state: self, graph };
+            if content.has_rates {
+                for (i, owner) in owners.iter_mut().enumerate() {
+                    self.try_exits(graph, content, owner, fsm.at(i), cx);
+                }
+            } else if !content.exits.is_empty() {
+                let decider = Decider::new(self, graph);
                 decider.decide_each(&content.exits, owners, fsm, cx);
             }
             if node.can_rest {

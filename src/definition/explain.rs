@@ -6,7 +6,7 @@ use std::mem;
 
 use super::Definition;
 use super::decide::Decider;
-use super::graph::{DefinedState, Exit, Graph};
+use super::graph::{DefinedState, Exit, Graph, MessageExit};
 use super::handle::machine_in;
 use super::record::{Answered, Record, Trial, Written, rounded};
 use crate::fsm::Fsm;
@@ -45,6 +45,11 @@ pub enum Verdict {
     ConditionFails,
     /// The owner is already in the state that it leads to.
     AlreadyThere,
+    /// A state that would be left is final, and the exit is of one around it, or of the global one.
+    Final(
+        /// The state's name.
+        String,
+    ),
     /// A state that would be left does not let the owner go.
     CannotExit(
         /// The state's name.
@@ -112,6 +117,7 @@ impl fmt::Display for Verdict {
             Self::Taken => f.write_str("yes"),
             Self::ConditionFails => f.write_str("no"),
             Self::AlreadyThere => f.write_str("already there"),
+            Self::Final(state) => write!(f, "{state} is final"),
             Self::CannotExit(state) => write!(f, "{state} cannot be left"),
             Self::CannotEnter(state) => write!(f, "{state} cannot be entered"),
             Self::NotTried => f.write_str("not tried"),
@@ -219,7 +225,53 @@ impl<T: Owner> Definition<T> {
         }
         let mut taken = HashSet::new();
         for state in fsm.path().rev().chain(fsm.global()) {
-            explainer.messages(state, &mut taken, owner, fsm, cx);
+            explainer.messages(state, None, &mut taken, owner, fsm, cx);
+        }
+        explainer.reports
+    }
+
+    /// As [`explain_with`](Self::explain_with), of the exits that wait for a message, and for this one: what came of each if it
+    /// were sent now. Only here it is known what the fields of the message say.
+    ///
+    /// What the behaviours would do with the message before the exits are tried is left out.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::Owner;
+    /// use demeanor::definition::{Definition, Vocabulary};
+    /// # struct Guard;
+    /// # impl Owner for Guard { type Context<'a> = (); type Message = f64; }
+    ///
+    /// let vocabulary =
+    ///     Vocabulary::<Guard>::new().message("hit", |_| true).message_value("hit", "damage", |damage| *damage);
+    /// let file = "
+    ///     initial = 'stand'
+    ///     states.stand.exits = [{ to = 'fall', on = 'hit', when = 'message.damage > 30' }]
+    ///     states.fall.final = true
+    /// ";
+    /// let definition = Definition::parse(file, &vocabulary)?;
+    /// let mut machine = definition.machine();
+    /// let reports =
+    ///     machine.with(&mut Guard, &mut (), |guard, fsm, cx| definition.explain_message(&10.0, guard, fsm, cx));
+    /// assert_eq!(
+    ///     reports[0].to_string(),
+    ///     "to fall on hit: no: message.damage > 30 (message.damage = 10) does not"
+    /// );
+    /// # Ok::<(), demeanor::definition::Problems>(())
+    /// ```
+    pub fn explain_message(
+        &self,
+        message: &T::Message,
+        owner: &mut T,
+        fsm: &Fsm<'_, T>,
+        cx: &mut T::Context<'_>,
+    ) -> Vec<ExitReport> {
+        let graph = self.inner.shared.load();
+        let mut explainer = Explainer { graph: &graph, reports: Vec::new() };
+        let mut taken = HashSet::new();
+        for state in fsm.path().rev().chain(fsm.global()) {
+            explainer.messages(state, Some(message), &mut taken, owner, fsm, cx);
         }
         explainer.reports
     }
@@ -245,7 +297,8 @@ impl<'g, T: Owner> Explainer<'g, T> {
         let content = &self.graph.nodes[index].content;
         let exits = &content.exits;
         let mut minutes = Minutes::default();
-        let turn = content.every.zip(fsm.view().depth_of(&**state).and_then(|depth| fsm.next_turn(depth)));
+        let turn =
+            content.every_written.as_deref().zip(fsm.view().depth_of(&**state).and_then(|depth| fsm.next_turn(depth)));
         let taken = match turn.filter(|(_, turn)| *turn > T::now(cx)) {
             _ if is_taken => None,
             Some((every, turn)) => {
@@ -263,17 +316,20 @@ impl<'g, T: Owner> Explainer<'g, T> {
         is_taken || taken.is_some()
     }
 
-    /// The exits that wait for a message. `taken` are the messages that an exit is taken for.
+    /// The exits that wait for a message; for this one, if it is given. `taken` are the messages that an exit is taken for.
     fn messages(
         &mut self,
         state: &StateRef<T>,
+        message: Option<&T::Message>,
         taken: &mut HashSet<&'g str>,
         owner: &mut T,
         fsm: &Fsm<'_, T>,
         cx: &mut T::Context<'_>,
     ) {
         let Some((decider, index)) = self.decider(state) else { return };
-        for waiting in &self.graph.nodes[index].content.message_exits {
+        let decider = Decider { message, ..decider };
+        let waits = |waiting: &&MessageExit<T>| message.is_none_or(|message| (waiting.is)(message));
+        for waiting in self.graph.nodes[index].content.message_exits.iter().filter(waits) {
             let mut minutes = Minutes::default();
             if !taken.contains(waiting.on.as_str())
                 && decider.decide([&waiting.exit], owner, fsm, cx, &mut minutes).is_some()
@@ -289,7 +345,7 @@ impl<'g, T: Owner> Explainer<'g, T> {
         'g: 's,
     {
         let index = self.graph.index_of(state)?;
-        Some((Decider { state: state.downcast_ref::<DefinedState<T>>()?, graph: self.graph }, index))
+        Some((Decider::new(state.downcast_ref::<DefinedState<T>>()?, self.graph), index))
     }
 
     fn report(
@@ -301,6 +357,7 @@ impl<'g, T: Owner> Explainer<'g, T> {
         fsm: &Fsm<'_, T>,
     ) {
         let name = |index: usize| self.graph.nodes[index].fixed.name.clone();
+        let active = |depth: usize| fsm.path().nth(depth).map(ToString::to_string).unwrap_or_default();
         let (verdict, questions) = match tried {
             None => (Verdict::NotTried, Vec::new()),
             Some((trial, questions)) => {
@@ -310,9 +367,8 @@ impl<'g, T: Owner> Explainer<'g, T> {
                     Trial::NoCondition => Verdict::ConditionFails,
                     Trial::AlreadyThere => Verdict::AlreadyThere,
                     Trial::NotItsTurn => Verdict::NotItsTurn,
-                    Trial::CannotExit { depth } => {
-                        Verdict::CannotExit(fsm.path().nth(depth).map(ToString::to_string).unwrap_or_default())
-                    }
+                    Trial::Final { depth } => Verdict::Final(active(depth)),
+                    Trial::CannotExit { depth } => Verdict::CannotExit(active(depth)),
                     Trial::CannotEnter { index } => Verdict::CannotEnter(name(index)),
                 };
                 (verdict, questions)
@@ -322,7 +378,7 @@ impl<'g, T: Owner> Explainer<'g, T> {
             Verdict::Taken => (Some(true), Some(true)),
             Verdict::ConditionFails => (Some(false), None),
             Verdict::AlreadyThere => (Some(true), None),
-            Verdict::CannotExit(_) | Verdict::CannotEnter(_) => (Some(true), Some(false)),
+            Verdict::Final(_) | Verdict::CannotExit(_) | Verdict::CannotEnter(_) => (Some(true), Some(false)),
             Verdict::NotTried | Verdict::NotItsTurn => (None, None),
         };
         let (of, to, on) = (name(of), name(exit.to), on.map(str::to_owned));
@@ -340,9 +396,9 @@ struct Minutes {
 
 impl Minutes {
     /// An exit has not been tried, since its state waits for its turn for so many seconds.
-    fn not_its_turn(&mut self, every: f64, left: f64) {
+    fn not_its_turn(&mut self, every: &str, left: f64) {
         let read = format!("{} s left", seconds(left));
-        self.questions.push(Question { text: format!("every {every} s"), read, answer: Answer::No });
+        self.questions.push(Question { text: format!("every {every}"), read, answer: Answer::No });
         self.tried(Trial::NotItsTurn);
     }
 }
@@ -362,13 +418,13 @@ impl Record for Minutes {
         });
     }
 
-    fn waited(&mut self, after: f64, time: f64, is_open: bool) {
+    fn waited(&mut self, written: &str, after: f64, time: f64, is_open: bool) {
         let read = if is_open {
             format!("time_in_state = {}", rounded(time))
         } else {
             format!("{} s left", seconds(after - time))
         };
-        self.questions.push(Question { text: format!("after {after} s"), read, answer: is_open.into() });
+        self.questions.push(Question { text: format!("after {written}"), read, answer: is_open.into() });
     }
 
     fn tried(&mut self, trial: Trial) {

@@ -3,15 +3,25 @@
 use std::fmt;
 use std::ops::Range;
 
+use super::operand::{Operand, Quoted};
+
 /// The most comparisons, flags and chances that one condition may have.
 pub(crate) const MOST_TESTS: usize = 1000;
 
 /// The words that cannot be names of values.
 pub(crate) const RESERVED: [&str; 7] = ["and", "or", "not", "true", "false", "time_in_state", "chance"];
 
+/// What stands before the name of a field of a message.
+pub(crate) const OF_MESSAGE: &str = "message.";
+
 /// Whether a name can be written in a condition.
 pub(crate) fn is_name(text: &str) -> bool {
-    text.starts_with(begins_name) && text.chars().all(continues_name) && !RESERVED.contains(&text)
+    is_word(text) && !RESERVED.contains(&text) && !text.starts_with(OF_MESSAGE)
+}
+
+/// Whether a name of any kind can be written without quotes.
+pub(crate) fn is_word(text: &str) -> bool {
+    text.starts_with(begins_name) && text.chars().all(continues_name)
 }
 
 pub(crate) fn begins_name(c: char) -> bool {
@@ -35,8 +45,14 @@ pub(crate) enum Expr {
     },
     Chance {
         p: f64,
+        /// Whether it is the chance of a second, not of a question.
+        per_second: bool,
         span: Range<usize>,
     },
+    /// A field of the message that is true or false, without `message.`.
+    FieldFlag(Name),
+    /// Whether the state of a name is active.
+    In(Name),
     Not(Box<Expr>),
     /// Two or more.
     And(Vec<Expr>),
@@ -49,13 +65,28 @@ impl Expr {
     pub(crate) fn first_value(&self, name: &str) -> Option<&Name> {
         match self {
             Self::Flag(flag) => (flag.text == name).then_some(flag),
-            Self::Compare { left, right, .. } => [left, right].into_iter().find_map(|side| match side {
-                Operand::Value(value) if value.text == name => Some(value),
-                _ => None,
-            }),
-            Self::Bool(_) | Self::Chance { .. } => None,
+            Self::Compare { left, right, .. } => {
+                let mut first = None;
+                for side in [left, right] {
+                    side.visit(&mut |part| match part {
+                        Operand::Value(value) if value.text == name => first = first.or(Some(value)),
+                        _ => {}
+                    });
+                }
+                first
+            }
+            Self::Bool(_) | Self::Chance { .. } | Self::FieldFlag(_) | Self::In(_) => None,
             Self::Not(inner) => inner.first_value(name),
             Self::And(parts) | Self::Or(parts) => parts.iter().find_map(|part| part.first_value(name)),
+        }
+    }
+
+    /// Every part that is no condition of others.
+    pub(crate) fn visit_mut(&mut self, see: &mut impl FnMut(&mut Self)) {
+        match self {
+            Self::Not(inner) => inner.visit_mut(see),
+            Self::And(parts) | Self::Or(parts) => parts.iter_mut().for_each(|part| part.visit_mut(see)),
+            leaf => see(leaf),
         }
     }
 
@@ -63,20 +94,11 @@ impl Expr {
     pub(crate) fn first_chance(&self) -> Option<&Range<usize>> {
         match self {
             Self::Chance { span, .. } => Some(span),
-            Self::Bool(_) | Self::Flag(_) | Self::Compare { .. } => None,
+            Self::Bool(_) | Self::Flag(_) | Self::FieldFlag(_) | Self::In(_) | Self::Compare { .. } => None,
             Self::Not(inner) => inner.first_chance(),
             Self::And(parts) | Self::Or(parts) => parts.iter().find_map(Self::first_chance),
         }
     }
-}
-
-/// One side of a comparison.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Operand {
-    Number(f64),
-    Bool(bool),
-    Value(Name),
-    TimeInState(Range<usize>),
 }
 
 /// A name in a file (of a value, a state, a behaviour, a message or a script), and where it is written.
@@ -110,9 +132,10 @@ pub(crate) enum Comparison {
 }
 
 /// `flag == true` and its like: the flag, and what it must be.
-pub(crate) fn flag_compared<'a>(left: &'a Operand, op: Comparison, right: &'a Operand) -> Option<(&'a Name, bool)> {
+pub(crate) fn flag_compared<'a>(left: &'a Operand, op: Comparison, right: &'a Operand) -> Option<(&'a Operand, bool)> {
     match (left, right) {
-        (Operand::Value(flag), Operand::Bool(is)) | (Operand::Bool(is), Operand::Value(flag)) => match op {
+        (flag @ (Operand::Value(_) | Operand::Field(_)), Operand::Bool(is))
+        | (Operand::Bool(is), flag @ (Operand::Value(_) | Operand::Field(_))) => match op {
             Comparison::Equal => Some((flag, *is)),
             Comparison::NotEqual => Some((flag, !*is)),
             _ => None,
@@ -162,17 +185,6 @@ impl fmt::Display for Comparison {
     }
 }
 
-impl fmt::Display for Operand {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Number(number) => write!(f, "{number}"),
-            Self::Bool(yes) => write!(f, "{yes}"),
-            Self::Value(name) => f.write_str(&name.text),
-            Self::TimeInState(_) => f.write_str("time_in_state"),
-        }
-    }
-}
-
 /// As a designer would write it: what it parses to is the same expression again.
 impl fmt::Display for Expr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -180,7 +192,10 @@ impl fmt::Display for Expr {
             Self::Bool(yes) => write!(f, "{yes}"),
             Self::Flag(name) => f.write_str(&name.text),
             Self::Compare { left, op, right } => write!(f, "{left} {op} {right}"),
-            Self::Chance { p, .. } => write!(f, "chance({p})"),
+            Self::Chance { p, per_second: false, .. } => write!(f, "chance({p})"),
+            Self::Chance { p, per_second: true, .. } => write!(f, "chance_per_second({p})"),
+            Self::FieldFlag(name) => write!(f, "message.{name}"),
+            Self::In(name) => write!(f, "in({})", Quoted(&name.text)),
             Self::Not(inner) => match **inner {
                 Self::And(_) | Self::Or(_) => write!(f, "not ({inner})"),
                 _ => write!(f, "not {inner}"),

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use arc_swap::ArcSwap;
 
 use super::condition::Condition;
+use super::opening::{Every, Kept, Opening};
 use super::record::Record;
 use super::rest::{SHORTEST_REST, SHORTEST_TURN};
 #[cfg(feature = "script")]
@@ -78,15 +79,28 @@ pub(crate) struct Fixed<T: Owner> {
 }
 
 /// What a reload can change.
+#[expect(clippy::struct_excessive_bools, reason = "each saves a look at all exits in a tick")]
 pub(crate) struct Content<T: Owner> {
     pub(crate) behaviour: Option<StateRef<T>>,
     /// Whether the behaviour's update is worth calling.
     pub(crate) has_update: bool,
-    /// How often it has its turn, in seconds; `None` if that is in each tick.
-    pub(crate) every: Option<f64>,
+    /// How often it has its turn; `None` if that is in each tick.
+    pub(crate) every: Option<Every<T>>,
+    /// The same as it is written.
+    pub(crate) every_written: Option<Box<str>>,
     pub(crate) enter_when: Option<Condition<T>>,
     /// Tried after each update.
     pub(crate) exits: Vec<Exit<T>>,
+    /// Whether some of them are also tried as soon as the state is entered.
+    pub(crate) has_always: bool,
+    /// Whether some of them ask for the chance of a second.
+    pub(crate) has_rates: bool,
+    /// Whether it is an end.
+    pub(crate) is_final: bool,
+    /// The state whose machine ends in this one.
+    pub(crate) ends: Option<usize>,
+    /// Whether there are times to be found when an owner enters the state.
+    pub(crate) keeps: bool,
     pub(crate) message_exits: Vec<MessageExit<T>>,
     #[cfg(feature = "script")]
     pub(crate) script: Option<Hooks<T>>,
@@ -98,9 +112,16 @@ pub(crate) struct Exit<T: Owner> {
     pub(crate) route: Box<[usize]>,
     /// How many of these are around the target.
     pub(crate) above: usize,
-    /// How many seconds after the state's entry it is open.
-    pub(crate) after: Option<f64>,
+    pub(crate) opens: Opening<T>,
+    /// Whether it is also tried as soon as the state is entered.
+    pub(crate) is_always: bool,
+    /// Whether it is also taken while its target is active already.
+    pub(crate) restarts: bool,
+    /// Whether it also leads out of a final state that is not its own.
+    pub(crate) even_final: bool,
     pub(crate) when: Option<Condition<T>>,
+    /// How long it waits, as it is written.
+    pub(crate) after: Box<str>,
 }
 
 /// An exit that waits for a message.
@@ -108,6 +129,8 @@ pub(crate) struct MessageExit<T: Owner> {
     /// The message's name in the file.
     pub(crate) on: String,
     pub(crate) is: MessageKind<T>,
+    /// Whether it waits for the end of the machine that its state runs, and for no message of the game.
+    pub(crate) is_done: bool,
     pub(crate) exit: Exit<T>,
 }
 
@@ -171,17 +194,24 @@ impl<T: Owner> Content<T> {
     /// Whether there are times at which the state has nothing to ask: it does nothing in a tick, and its exits open later; or
     /// it has its turn only now and then.
     pub(crate) fn can_rest(&self) -> bool {
-        if let Some(every) = self.every {
-            return every >= SHORTEST_TURN;
+        if let Some(every) = &self.every {
+            return every.least().is_none_or(|least| least >= SHORTEST_TURN);
         }
-        let opens_later = |exit: &Exit<T>| exit.after.is_some_and(|after| after >= SHORTEST_REST);
+        let opens_later = |exit: &Exit<T>| exit.opens.most().is_none_or(|after| after >= SHORTEST_REST);
         !self.has_update && !self.has_script() && self.exits.iter().all(opens_later)
+    }
+
+    /// The times that are found for an owner when it enters the state, in the order of the exits that are tried, then of those
+    /// that wait for a message.
+    pub(crate) fn kept(&self) -> impl Iterator<Item = &Kept<T>> {
+        let waiting = self.message_exits.iter().map(|waiting| &waiting.exit);
+        self.exits.iter().chain(waiting).filter_map(|exit| exit.opens.kept())
     }
 
     /// Whether the owner may come to be in the state.
     #[inline]
     pub(crate) fn can_enter(&self, owner: &T, fsm: &Fsm<'_, T>, cx: &T::Context<'_>, record: &mut impl Record) -> bool {
-        self.enter_when.as_ref().is_none_or(|when| when.admits(owner, cx, record))
+        self.enter_when.as_ref().is_none_or(|when| when.admits(owner, fsm, cx, record))
             && self.behaviour.as_ref().is_none_or(|behaviour| behaviour.can_enter(owner, fsm, cx))
     }
 

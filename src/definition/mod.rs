@@ -31,18 +31,28 @@
 
 mod block;
 mod build;
+mod compile;
 mod condition;
 mod decide;
 mod defined;
+mod definitions;
 mod draft;
+mod duration;
 mod explain;
 mod expression;
 mod findings;
+mod formula;
 mod graph;
 mod handle;
 mod hook;
+mod library;
+mod link;
 mod load_error;
 mod mistake;
+mod moment;
+mod named;
+mod opening;
+mod operand;
 mod outline;
 mod problem;
 mod record;
@@ -50,6 +60,7 @@ mod rest;
 mod saved;
 #[cfg(feature = "script")]
 mod script;
+mod several;
 mod source;
 mod text;
 mod values;
@@ -66,10 +77,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use log::{info, warn};
 
+pub use definitions::Definitions;
 pub use draft::schema;
+pub use duration::Duration;
 pub use explain::{Answer, ExitReport, Question, Verdict};
 pub use graph::DefinedState;
 pub use load_error::LoadError;
+pub use named::{FileState, FileStates, StateName};
 pub use outline::{ExitOutline, Outline, StateId, StateOutline, Unchecked};
 pub use problem::{Problem, Problems};
 pub(crate) use saved::digest;
@@ -81,8 +95,14 @@ pub use words::{ValueKind, Words};
 use crate::machine::StateMachine;
 use crate::owner::Owner;
 use crate::state::StateRef;
+use build::Built;
+use findings::Findings;
 use graph::{Fixed, Shared};
+use library::Library;
+use mistake::Mistake;
+use outline::Checked;
 use outline::check::check;
+use source::Source;
 use text::text_of;
 
 /// A machine from a file: its states, what they do, and what leads from one to another.
@@ -165,7 +185,7 @@ impl<T: Owner> Loaded<T> {
 const NAMELESS: &str = "definition";
 
 impl<T: Owner> Definition<T> {
-    /// Makes a definition from the text of a file.
+    /// Makes a definition from the text of a file. Of a file with several machines, it is the first one; [`Definitions`] has all.
     ///
     /// Warnings, with which it works all the same, are logged, and listed by [`warnings`](Self::warnings).
     ///
@@ -185,7 +205,8 @@ impl<T: Owner> Definition<T> {
         Self::new(file, None, text, vocabulary)
     }
 
-    /// Makes a definition from a file. Its scripts are looked for beside it.
+    /// Makes a definition from a file. Its scripts are looked for beside it. Of a file with several machines, it is the first
+    /// one; [`Definitions::load`] has all.
     ///
     /// # Errors
     ///
@@ -199,10 +220,19 @@ impl<T: Owner> Definition<T> {
     }
 
     fn new(file: &str, folder: Option<PathBuf>, text: &str, vocabulary: &Vocabulary<T>) -> Result<Self, Problems> {
-        let checked = check(file, text, Some(&vocabulary.export()))?;
-        let (outline, (graph, states)) = build::build(checked, vocabulary, folder.as_deref(), None)?;
+        let library = Library::of(text, folder.as_deref());
+        let checked = check(file, text, &library, Some(&vocabulary.export()))?;
+        let definition = Self::of(first(checked), folder, vocabulary)?;
+        warn_of(&definition.loaded().outline);
+        Ok(definition)
+    }
+
+    /// The definition of a machine that has been checked.
+    fn of(checked: Checked<'_>, folder: Option<PathBuf>, vocabulary: &Vocabulary<T>) -> Result<Self, Problems> {
+        let (outline, Built { graph, states, link }) = build::build(checked, vocabulary, folder.as_deref(), None)?;
         let shared = Arc::new(Shared::new(graph));
-        warn_of(&outline);
+        // Nobody else has set it: it was made for these states.
+        let _ = link.set(Arc::downgrade(&shared));
         let loaded = Mutex::new(Loaded::new(outline, &states, &shared));
         Ok(Self { inner: Arc::new(Inner { shared, vocabulary: vocabulary.clone(), folder, loaded }) })
     }
@@ -245,17 +275,34 @@ impl<T: Owner> Definition<T> {
     /// # Ok::<(), demeanor::definition::Problems>(())
     /// ```
     pub fn reload(&self, text: &str) -> Result<(), Problems> {
-        let inner = &*self.inner;
         let mut loaded = self.loaded();
-        let checked = check(loaded.outline.file(), text, Some(&inner.vocabulary.export()))?;
-        let before = inner.shared.load();
-        let (outline, (graph, states)) =
-            build::build(checked, &inner.vocabulary, inner.folder.as_deref(), Some(&before))?;
-        inner.shared.store(graph);
-        warn_of(&outline);
-        info!("{} was reloaded", outline.file());
-        *loaded = Loaded::new(outline, &states, &inner.shared);
+        let library = Library::of(text, self.inner.folder.as_deref());
+        let checked = check(loaded.outline.file(), text, &library, Some(&self.inner.vocabulary.export()))?;
+        let checked = match loaded.outline.machine() {
+            None => first(checked),
+            Some(name) => named(checked, name, loaded.outline.file(), text)?,
+        };
+        let built = self.rebuild(checked)?;
+        warn_of(&built.0);
+        info!("{} was reloaded", built.0.file());
+        self.replace(&mut loaded, built);
         Ok(())
+    }
+
+    /// Builds what is to take the place of what there is.
+    fn rebuild(&self, checked: Checked<'_>) -> Result<(Outline, Built<T>), Problems> {
+        let inner = &*self.inner;
+        let before = inner.shared.load();
+        build::build(checked, &inner.vocabulary, inner.folder.as_deref(), Some(&before))
+    }
+
+    fn replace(&self, loaded: &mut Loaded<T>, (outline, built): (Outline, Built<T>)) {
+        let inner = &*self.inner;
+        let Built { graph, states, link } = built;
+        // Nobody else has set it: it was made for these states.
+        let _ = link.set(Arc::downgrade(&inner.shared));
+        inner.shared.store(graph);
+        *loaded = Loaded::new(outline, &states, &inner.shared);
     }
 
     /// As [`reload`](Self::reload), from a file.
@@ -326,6 +373,21 @@ impl<T: Owner> Definition<T> {
     fn loaded(&self) -> MutexGuard<'_, Loaded<T>> {
         self.inner.loaded.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The first machine of a file.
+fn first(checked: Vec<Checked<'_>>) -> Checked<'_> {
+    checked.into_iter().next().expect("a file without a mistake has a machine")
+}
+
+/// The machine of a name.
+fn named<'i>(checked: Vec<Checked<'i>>, name: &str, file: &str, text: &str) -> Result<Checked<'i>, Problems> {
+    { checked }.into_iter().find(|checked| checked.outline.machine() == Some(name)).ok_or_else(|| {
+        let mut findings = Findings::new(Arc::new(Source::new(file, text)));
+        let message = format!("the file has no machine `{name}` any more");
+        findings.add(Mistake::error("unknown-machine", 0..0, message).label("was loaded from this file"));
+        findings.into_problems()
+    })
 }
 
 fn warn_of(outline: &Outline) {

@@ -40,6 +40,10 @@ impl Problem {
         Self { source, mistake }
     }
 
+    pub(crate) fn is(&self, mistake: &Mistake) -> bool {
+        self.mistake == *mistake
+    }
+
     /// Returns all of it in one line, for a log: file, line and column, what is wrong, what to write instead.
     #[must_use]
     pub fn located(&self) -> String {

@@ -2,15 +2,15 @@
 //!
 //! A decision is made in the same way whether it is recorded or not. In a tick it is not, and costs nothing for it.
 
-use super::expression::Operand;
+use super::operand::Operand;
 
 /// Takes down what a decision asks, while it is made.
 pub(crate) trait Record {
     /// The test at `at` has been answered.
     fn answered(&mut self, tests: &[Written], at: usize, answered: Answered, holds: bool);
 
-    /// An exit that opens so many seconds after its state's entry is asked after some time in that.
-    fn waited(&mut self, after: f64, time: f64, is_open: bool);
+    /// An exit that opens so many seconds after its state's entry, written so, is asked after some time in that.
+    fn waited(&mut self, written: &str, after: f64, time: f64, is_open: bool);
 
     /// An exit has been tried.
     fn tried(&mut self, trial: Trial);
@@ -24,7 +24,7 @@ impl Record for Unrecorded {
     fn answered(&mut self, _: &[Written], _: usize, _: Answered, _: bool) {}
 
     #[inline]
-    fn waited(&mut self, _: f64, _: f64, _: bool) {}
+    fn waited(&mut self, _: &str, _: f64, _: f64, _: bool) {}
 
     #[inline]
     fn tried(&mut self, _: Trial) {}
@@ -40,6 +40,10 @@ pub(crate) enum Trial {
     NoCondition,
     /// It leads to a state, not the deciding one, that is active already.
     AlreadyThere,
+    /// The active state at this depth is final, and the exit is not its own.
+    Final {
+        depth: usize,
+    },
     /// The active state at this depth cannot be left.
     CannotExit {
         depth: usize,
@@ -59,6 +63,10 @@ pub(crate) enum Answered {
     /// The left and the right side of a comparison.
     Numbers(f64, f64),
     Drawn(f64),
+    /// A random number, and the chance that it was compared with.
+    DrawnFor(f64, f64),
+    /// Of a message, where none has been sent.
+    NoMessage,
     /// A script has been asked. What it has read is its own affair.
     Script,
 }
@@ -116,6 +124,8 @@ impl Written {
                 read.join(", ")
             }
             Answered::Drawn(drawn) => format!("drew {drawn:.3}"),
+            Answered::DrawnFor(drawn, chance) => format!("drew {drawn:.3}, at a chance of {chance:.3}"),
+            Answered::NoMessage => "no message".into(),
             Answered::Script => String::new(),
         }
     }

@@ -9,6 +9,7 @@ use super::block::{Block, each};
 use super::decide::Decider;
 use super::graph::{DefinedState, Exit, Graph, Node};
 use super::handle::entered_at;
+use super::opening::{Every, Opening};
 use super::values::{LANES, Lanes};
 use crate::fsm::Fsm;
 use crate::owner::Owner;
@@ -26,12 +27,22 @@ pub(crate) const SHORTEST_TURN: f64 = 0.25;
 /// At the end of an update.
 impl<T: Owner> DefinedState<T> {
     /// Sets the timer of the state's next turn, where there is none, and puts the owner to sleep if nothing is to be asked.
-    pub(crate) fn wait(&self, graph: &Graph<T>, node: &Node<T>, fsm: &mut Fsm<'_, T>, cx: &T::Context<'_>) {
+    pub(crate) fn wait(
+        &self,
+        graph: &Graph<T>,
+        node: &Node<T>,
+        owner: &mut T,
+        fsm: &mut Fsm<'_, T>,
+        cx: &mut T::Context<'_>,
+    ) {
         let rest = if node.can_rest { self.rest_for(graph, fsm, cx) } else { None };
-        if let (Some(every), Some(depth)) = (node.content.every, fsm.view().depth_of(self)) {
+        if let (Some(every), Some(depth)) = (&node.content.every, fsm.view().depth_of(self)) {
             if fsm.next_turn(depth).is_none() {
                 let (now, entered_at) = (T::now(cx), entered_at(self, fsm));
-                fsm.take_turn_after(due(next_multiple(every, now - entered_at), entered_at) - now);
+                fsm.take_turn_after(match every {
+                    Every::Fixed(every) => due(next_multiple(*every, now - entered_at), entered_at) - now,
+                    Every::Varying(varying) => due(varying.seconds(owner, cx), 0.0),
+                });
             }
         }
         if let Some(seconds) = rest {
@@ -54,9 +65,9 @@ impl<T: Owner> DefinedState<T> {
             let mut block = Block::new(self, fsm, base, length);
             let mut resting = (Lanes::MAX >> (LANES - length)) & !block.acted();
             // Nearly all who are awake have hardly anything to wait.
-            for after in exits.iter().filter_map(|exit| exit.after) {
-                if resting != 0 {
-                    resting = block.ask_entries(resting, |entered_at| due(after, entered_at) >= now + SHORTEST_REST);
+            for exit in exits {
+                if let (Opening::After(after), true) = (&exit.opens, resting != 0) {
+                    resting = block.ask_entries(resting, |entered_at| due(*after, entered_at) >= now + SHORTEST_REST);
                 }
             }
             for lane in each(resting) {
@@ -76,20 +87,25 @@ impl<T: Owner> DefinedState<T> {
         &self,
         graph: &Graph<T>,
         node: &Node<T>,
+        owner: &mut T,
         fsm: &mut Fsm<'_, T>,
-        cx: &T::Context<'_>,
+        cx: &mut T::Context<'_>,
     ) {
-        if fsm.target().is_some_and(|target| Decider { state: self, graph }.is(target)) {
-            self.wait(graph, node, fsm, cx);
-        } else if let Some(every) = node.content.every {
+        if fsm.target().is_some_and(|target| Decider::new(self, graph).is(target)) {
+            self.wait(graph, node, owner, fsm, cx);
+        } else if let Some(every) = &node.content.every {
             // Where others are entered after this one, they or the first update put the owner to sleep.
-            fsm.take_turn_after(due(every, 0.0));
+            let seconds = match every {
+                Every::Fixed(every) => *every,
+                Every::Varying(varying) => varying.seconds(owner, cx),
+            };
+            fsm.take_turn_after(due(seconds, 0.0));
         }
     }
 
     /// Puts the owner to sleep if nothing is to be asked. The timers go on by themselves.
     pub(crate) fn rest_once_entered(&self, graph: &Graph<T>, fsm: &mut Fsm<'_, T>, cx: &T::Context<'_>) {
-        if !fsm.target().is_some_and(|target| Decider { state: self, graph }.is(target)) {
+        if !fsm.target().is_some_and(|target| Decider::new(self, graph).is(target)) {
             return;
         }
         if let Some(seconds) = self.rest_for(graph, fsm, cx) {
@@ -99,7 +115,7 @@ impl<T: Owner> DefinedState<T> {
 
     /// For how many seconds nothing is to be asked of an owner in this state. `None` if something is, or soon.
     fn rest_for(&self, graph: &Graph<T>, fsm: &Fsm<'_, T>, cx: &T::Context<'_>) -> Option<f64> {
-        if fsm.has_requests() || !fsm.current().is_some_and(|current| Decider { state: self, graph }.is(current)) {
+        if fsm.has_requests() || !fsm.current().is_some_and(|current| Decider::new(self, graph).is(current)) {
             return None;
         }
         let now = T::now(cx);
@@ -125,7 +141,14 @@ impl<T: Owner> DefinedState<T> {
             }
             let entered_at = view.entered_at(depth);
             let entered_at = if entered_at.is_nan() { 0.0 } else { entered_at };
-            let dues = node.content.exits.iter().map(|exit| due(exit.after.unwrap_or(0.0), entered_at));
+            let dues = node.content.exits.iter().map(|exit| match &exit.opens {
+                Opening::AtOnce => entered_at,
+                Opening::After(after) => due(*after, entered_at),
+                // Where it is not known, the exit is asked in each tick.
+                Opening::Kept(kept) => {
+                    kept.seconds(depth, fsm).map_or(f64::NEG_INFINITY, |after| due(after, entered_at))
+                }
+            });
             next = dues.fold(next, f64::min);
         }
         next

@@ -23,11 +23,12 @@ impl<T: Owner> Definition<T> {
         let mut text = String::new();
         for state in outline.states() {
             let (parent, initial) = (state.parent(), state.initial());
-            let known = (state.name(), state.behaviour(), state.every(), state.enter_when(), parent, initial);
+            let known = (state.name(), state.every(), state.enter_when(), parent, initial);
             // Writing to a string does not fail.
-            _ = write!(text, "{known:?}");
+            _ = write!(text, "{known:?}{:?}", state.behaviors().collect::<Vec<_>>());
             for exit in state.exits() {
-                _ = write!(text, "{:?}", (exit.target(), exit.after(), exit.when(), exit.on()));
+                let flags = (exit.is_always(), exit.restarts(), exit.even_final());
+                _ = write!(text, "{:?}", (exit.target(), exit.after(), exit.when(), exit.on(), flags));
             }
         }
         let mut hasher = SipHasher13::new();

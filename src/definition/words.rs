@@ -31,10 +31,16 @@ pub struct Words {
     pub behaviours: BTreeMap<String, Option<serde_json::Value>>,
     /// What can be sent.
     pub messages: BTreeSet<String>,
+    /// What messages carry, by their names, and whether it is a number.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub message_fields: BTreeMap<String, BTreeMap<String, ValueKind>>,
     /// What scripts can write.
     pub fields: BTreeSet<String>,
     /// Whether conditions can ask for `chance(p)`.
     pub random: bool,
+    /// How often the game updates its characters, if it says so: how long a tick is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ticks_per_second: Option<f64>,
     /// Whether scripts run.
     pub scripts: bool,
 }
@@ -55,6 +61,8 @@ pub(crate) enum WordKind {
     Behaviour,
     Value,
     Message,
+    /// Of a message.
+    Field,
 }
 
 impl WordKind {
@@ -64,6 +72,7 @@ impl WordKind {
             Self::Behaviour => "unknown-behaviour",
             Self::Value => "unknown-value",
             Self::Message => "unknown-message",
+            Self::Field => "unknown-field",
         }
     }
 }
@@ -71,9 +80,10 @@ impl WordKind {
 impl fmt::Display for WordKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Behaviour => "behaviour",
+            Self::Behaviour => "behavior",
             Self::Value => "value",
             Self::Message => "message",
+            Self::Field => "field",
         })
     }
 }

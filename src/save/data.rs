@@ -115,7 +115,7 @@ pub struct SavedTimer {
 }
 
 /// What a timer does.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum SavedThen {
     /// Asks for a change to a state.
@@ -126,6 +126,25 @@ pub enum SavedThen {
     Turn,
     /// Enters the current state, unless it has been: it took the place of one that was gone.
     Enter,
+    /// Nothing: a number that a state from a file keeps until it is left.
+    Note {
+        /// What it is about.
+        of: SavedNote,
+        /// The number.
+        number: Seconds,
+    },
+}
+
+/// What a number is about that a state from a file keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum SavedNote {
+    /// The random number that was drawn for one of its exits, by the exit's place in the file.
+    Luck(u16),
+    /// How many seconds one of its exits waits.
+    Seconds(u16),
+    /// After how many seconds in the state its exits were last tried.
+    Tried,
 }
 
 impl<O> Default for AgentContent<O> {

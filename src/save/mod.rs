@@ -29,8 +29,8 @@ mod write;
 pub use self::book::{Missing, StateBook};
 pub use self::cast::{CastBook, CastContent, SavedCast, SavedMember, SavedTelegram};
 pub use self::data::{
-    AgentContent, MachineContent, SavedAgent, SavedMachine, SavedMore, SavedPath, SavedSeat, SavedState, SavedStates,
-    SavedThen, SavedTimer,
+    AgentContent, MachineContent, SavedAgent, SavedMachine, SavedMore, SavedNote, SavedPath, SavedSeat, SavedState,
+    SavedStates, SavedThen, SavedTimer,
 };
 pub(crate) use self::dispatcher::borrowed;
 pub use self::error::{BookError, LoadError, SaveError};

@@ -7,6 +7,8 @@ use alloc::vec::Vec;
 use core::mem;
 
 use super::book::{Missing, StateBook};
+#[cfg(feature = "definition")]
+use super::data::SavedNote;
 use super::data::{SavedMore, SavedPath, SavedSeat, SavedState, SavedStates, SavedThen, SavedTimer};
 use super::error::LoadError;
 use super::seconds::Seconds;
@@ -15,6 +17,8 @@ use crate::owner::Owner;
 use crate::seat::{MOST_REMEMBERED, Seat, Suspended, path_to};
 use crate::state::StateRef;
 use crate::transition::MOST_PUSHED;
+#[cfg(feature = "definition")]
+use crate::waiting::{Note, Noted};
 use crate::waiting::{Scope, Then, Timer};
 
 /// Reads states by number. Names that the book does not know are gathered, and said at the end.
@@ -315,6 +319,17 @@ impl<'b, T: Owner> Reader<'b, T> {
             #[cfg(not(feature = "definition"))]
             SavedThen::Turn => return Ok(None),
             SavedThen::Enter => Then::Enter,
+            #[cfg(feature = "definition")]
+            SavedThen::Note { of, number } => {
+                let of = match of {
+                    SavedNote::Luck(exit) => Noted::Luck(*exit),
+                    SavedNote::Seconds(exit) => Noted::Seconds(*exit),
+                    SavedNote::Tried => Noted::Tried,
+                };
+                Then::Note(Note { of, number: number.0 })
+            }
+            #[cfg(not(feature = "definition"))]
+            SavedThen::Note { .. } => return Ok(None),
         };
         let due = at(time(saved.due, "due")?);
         let scope = match saved.depth {

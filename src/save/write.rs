@@ -7,12 +7,16 @@ use alloc::vec::Vec;
 use core::any::Any;
 
 use super::book::StateBook;
+#[cfg(feature = "definition")]
+use super::data::SavedNote;
 use super::data::{SavedMore, SavedPath, SavedSeat, SavedState, SavedStates, SavedThen, SavedTimer};
 use super::error::SaveError;
 use super::seconds::Seconds;
 use crate::owner::Owner;
 use crate::seat::{Rare, Seat, Suspended};
 use crate::state::{Identity, StateRef};
+#[cfg(feature = "definition")]
+use crate::waiting::{Note, Noted};
 use crate::waiting::{Scope, Then, Timer};
 
 /// Writes down states by number. What goes wrong meanwhile is said at the end.
@@ -162,6 +166,15 @@ impl<'b, T: Owner> Writer<'b, T> {
             #[cfg(feature = "definition")]
             Then::Turn => SavedThen::Turn,
             Then::Enter => SavedThen::Enter,
+            #[cfg(feature = "definition")]
+            Then::Note(Note { of, number }) => {
+                let of = match of {
+                    Noted::Luck(exit) => SavedNote::Luck(*exit),
+                    Noted::Seconds(exit) => SavedNote::Seconds(*exit),
+                    Noted::Tried => SavedNote::Tried,
+                };
+                SavedThen::Note { of, number: Seconds(*number) }
+            }
         };
         let due = if due.is_nan() { f64::NEG_INFINITY } else { *due };
         SavedTimer { due: Seconds(due), depth, then }

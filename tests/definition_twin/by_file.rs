@@ -30,7 +30,7 @@ behaviour = "speak"
 params = { word = "alive" }
 exits = [
     { to = "dead", when = "health <= 0" },
-    { to = "run to cover", on = "alarm", when = "not (enemy_visible or ammo > 3)" },
+    { to = "run to cover", on = "alarm", when = "not (enemy_visible or ammo > 3)", even_final = true },
 ]
 
 [states.wander]

@@ -268,7 +268,7 @@ fn a_word_that_is_offered_twice_is_reported_where_it_is_first_used() {
         lines,
         [
             format!("guard.toml:1:1: error: the game offers the message `noise` twice: {advice}"),
-            format!("guard.toml:3:13: error: the game offers the behaviour `held` twice: {advice}"),
+            format!("guard.toml:3:13: error: the game offers the behavior `held` twice: {advice}"),
             format!("guard.toml:4:45: error: the game offers the value `seen` twice: {advice}"),
             format!("guard.toml:4:53: error: the game offers random numbers twice: {advice}"),
         ]

@@ -27,7 +27,7 @@ pub(crate) fn mermaid(outline: &Outline) -> String {
     }
     for state in outline.states() {
         if let Some(every) = state.every() {
-            let _ = writeln!(text, "    note right of s{} : every {every} s", state.id());
+            let _ = writeln!(text, "    note right of s{} : every {every}", state.id());
         }
         if let Some(when) = state.enter_when() {
             let _ = writeln!(text, "    note right of s{} : if {}", state.id(), mermaid_text(&when));
@@ -95,8 +95,8 @@ fn dot_children(text: &mut String, outline: &Outline, parent: Option<StateId>, d
     for &id in outline.children(parent) {
         let state = outline.state(id);
         let mut lines = vec![state.name().to_owned()];
-        lines.extend(state.behaviour().map(str::to_owned));
-        lines.extend(state.every().map(|every| format!("every {every} s")));
+        lines.extend(state.behaviors().map(str::to_owned));
+        lines.extend(state.every().map(|every| format!("every {every}")));
         lines.extend(state.enter_when().map(|when| format!("if {when}")));
         let name = dot_text(&lines.join("\n"));
         if state.is_composite() {

@@ -25,8 +25,8 @@ pub(crate) enum Caption {
 /// What is written in a state's box, or above the states in it.
 pub(crate) fn captions(state: &StateOutline) -> Vec<Caption> {
     let mut captions = vec![Caption::Name(state.name().into())];
-    captions.extend(state.behaviour().map(|behaviour| Caption::Behaviour(behaviour.into())));
-    captions.extend(state.every().map(|every| Caption::Condition(format!("every {every} s"))));
+    captions.extend(state.behaviors().map(|behavior| Caption::Behaviour(behavior.into())));
+    captions.extend(state.every().map(|every| Caption::Condition(format!("every {every}"))));
     let when = state.enter_when().map(|when| format!("if {when}")).unwrap_or_default();
     captions.extend(wrapped(&when).into_iter().map(Caption::Condition));
     captions

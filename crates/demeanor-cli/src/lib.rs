@@ -23,7 +23,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use demeanor::Owner;
-use demeanor::definition::{Outline, Problem, Problems, Vocabulary, Words};
+use demeanor::definition::{LoadError, Outline, Problem, Problems, Vocabulary, Words};
 use miette::{Diagnostic as _, GraphicalReportHandler, GraphicalTheme};
 
 /// Checks, draws and runs state machines that are written in files.
@@ -48,6 +48,9 @@ enum Verb {
     Graph {
         /// The file.
         file: PathBuf,
+        /// Which of several machines in the file. By default the first.
+        #[arg(long, value_name = "NAME")]
+        machine: Option<String>,
         /// What to draw it as.
         #[arg(long, short, value_enum, default_value_t = Format::Mermaid)]
         format: Format,
@@ -113,8 +116,8 @@ fn answer(arguments: impl IntoIterator<Item = OsString>, words: Option<Words>) -
     let command = Command::parse_from(arguments);
     let outcome = match command.verb {
         Verb::Check { files, words: file } => file.or(words).and_then(|words| check::check(&files, words.as_ref())),
-        Verb::Graph { file, format, output, words: of } => {
-            of.or(words).and_then(|words| graph(&file, format, output.as_deref(), words.as_ref()))
+        Verb::Graph { file, machine, format, output, words: of } => {
+            of.or(words).and_then(|words| graph(&file, machine.as_deref(), format, output.as_deref(), words.as_ref()))
         }
         Verb::Run(run) => run.words.or(words).and_then(|words| simulate::run(&run, words)),
         Verb::Schema => tell(&format!("{:#}\n", demeanor::definition::schema())).map(|()| true),
@@ -145,8 +148,8 @@ impl WordsFile {
     }
 }
 
-fn graph(file: &Path, format: Format, output: Option<&Path>, words: Option<&Words>) -> Outcome {
-    let outline = match outline(file, words)? {
+fn graph(file: &Path, machine: Option<&str>, format: Format, output: Option<&Path>, words: Option<&Words>) -> Outcome {
+    let outline = match outline(file, machine, words)? {
         Ok(outline) => outline,
         Err(problems) => {
             report(&problems);
@@ -165,10 +168,35 @@ fn graph(file: &Path, format: Format, output: Option<&Path>, words: Option<&Word
     Ok(true)
 }
 
-/// Reads a file.
-pub(crate) fn outline(file: &Path, words: Option<&Words>) -> Result<Result<Outline, Problems>, String> {
-    let bytes = fs::read(file).map_err(|error| format!("{}: {error}", file.display()))?;
-    Ok(Outline::from_bytes(&file.display().to_string(), &bytes, words))
+/// Reads all machines of a file.
+pub(crate) fn outlines(file: &Path, words: Option<&Words>) -> Result<Result<Vec<Outline>, Problems>, String> {
+    match Outline::load_all(file, words) {
+        Ok(outlines) => Ok(Ok(outlines)),
+        Err(LoadError::Problems(problems)) => Ok(Err(problems)),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Reads one machine of a file: the first, if none is named.
+pub(crate) fn outline(
+    file: &Path,
+    machine: Option<&str>,
+    words: Option<&Words>,
+) -> Result<Result<Outline, Problems>, String> {
+    let outlines = match outlines(file, words)? {
+        Ok(outlines) => outlines,
+        Err(problems) => return Ok(Err(problems)),
+    };
+    let names: Vec<_> = outlines.iter().filter_map(Outline::machine).map(str::to_owned).collect();
+    let is_meant = |outline: &Outline| machine.is_none() || outline.machine() == machine;
+    let found = { outlines }.into_iter().find(is_meant);
+    found.map(Ok).ok_or_else(|| no_machine(file, machine, &names))
+}
+
+/// What is said of a machine that a file does not have.
+pub(crate) fn no_machine(file: &Path, machine: Option<&str>, names: &[String]) -> String {
+    let machine = machine.unwrap_or_default();
+    format!("{}: there is no machine `{machine}`; there are: {}", file.display(), names.join(", "))
 }
 
 /// Draws problems to the terminal.

@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use demeanor::definition::{Outline, ValueKind, Vocabulary, Words};
+use demeanor::definition::{Outline, Unchecked, ValueKind, Vocabulary, Words};
 use demeanor::{Change, Owner, State};
+
+use crate::table::Setting;
 
 #[derive(Clone, Default)]
 pub(crate) struct Puppet {
@@ -20,13 +22,40 @@ impl Puppet {
     }
 }
 
+/// A message: its name, and what it carries; a flag is 1 or 0.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Told {
+    pub(crate) name: String,
+    pub(crate) fields: Vec<(String, Setting)>,
+}
+
+impl Told {
+    /// Reads `hit` or `hit(damage=40, critical=true)`.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let Some((name, fields)) = text.trim().split_once('(') else {
+            return Ok(Self { name: text.trim().into(), fields: Vec::new() });
+        };
+        let fields = fields.strip_suffix(')').ok_or_else(|| format!("`{text}` has no `)` at its end"))?;
+        let field = |field: &str| {
+            let (name, value) =
+                field.split_once('=').ok_or_else(|| format!("`{}` is not FIELD=VALUE", field.trim()))?;
+            Ok::<_, String>((name.trim().to_owned(), Setting::parse(value)?))
+        };
+        let fields = fields.split(',').filter(|field| !field.trim().is_empty()).map(field).collect::<Result<_, _>>()?;
+        Ok(Self { name: name.trim().into(), fields })
+    }
+
+    fn number(&self, field: &str) -> f64 {
+        self.fields.iter().find(|(name, _)| name == field).map_or(0.0, |(_, value)| value.number())
+    }
+}
+
 /// The time, in seconds.
 pub(crate) struct Clock(pub(crate) f64);
 
 impl Owner for Puppet {
     type Context<'a> = Clock;
-    /// A message's name.
-    type Message = String;
+    type Message = Told;
 
     fn now(clock: &Clock) -> f64 {
         clock.0
@@ -46,19 +75,33 @@ impl State<Puppet> for Nothing {}
 /// The names of the values, each with its index and whether it is a flag.
 pub(crate) type Names = BTreeMap<String, (usize, ValueKind)>;
 
-/// The words that a file uses, where the game's are not known.
-pub(crate) fn words_of(outline: &Outline) -> Words {
+/// The words that a file uses, where the game's are not known; `tick` is how long a tick is, in seconds.
+pub(crate) fn words_of(outlines: &[Outline], tick: f64) -> Words {
     let mut words = Words::default();
-    let unchecked = outline.unchecked();
-    words.values.clone_from(&unchecked.values);
+    for unchecked in outlines.iter().map(Outline::unchecked) {
+        add_words(&mut words, unchecked, tick);
+    }
+    words.random = true;
+    words.scripts = true;
+    words
+}
+
+fn add_words(words: &mut Words, unchecked: &Unchecked, tick: f64) {
+    for (name, kind) in &unchecked.values {
+        words.values.entry(name.clone()).or_insert(*kind);
+    }
     for name in &unchecked.behaviours {
         let any = serde_json::json!({ "additionalProperties": true });
         words.behaviours.insert(name.clone(), Some(any));
     }
-    words.messages.clone_from(&unchecked.messages);
-    words.random = true;
-    words.scripts = true;
-    words
+    words.messages.extend(unchecked.messages.iter().cloned());
+    for (message, fields) in &unchecked.message_fields {
+        let fields = fields.iter().map(|(name, kind)| (name.clone(), *kind));
+        words.message_fields.entry(message.clone()).or_default().extend(fields);
+    }
+    if unchecked.ticks {
+        words.ticks_per_second = Some(1.0 / tick);
+    }
 }
 
 /// A vocabulary of words whose values are the puppet's.
@@ -84,7 +127,22 @@ pub(crate) fn vocabulary(words: &Words) -> (Vocabulary<Puppet>, Names) {
     }
     for name in &words.messages {
         let is = name.clone();
-        vocabulary = vocabulary.message(name.clone(), move |told| *told == is);
+        vocabulary = vocabulary.message(name.clone(), move |told: &Told| told.name == is);
+    }
+    for (message, fields) in &words.message_fields {
+        for (field, kind) in fields {
+            let name = field.clone();
+            vocabulary = match kind {
+                ValueKind::Number => {
+                    vocabulary.message_value(message.clone(), field.clone(), move |told: &Told| told.number(&name))
+                }
+                ValueKind::Flag => vocabulary
+                    .message_flag(message.clone(), field.clone(), move |told: &Told| told.number(&name) != 0.0),
+            };
+        }
+    }
+    if let Some(rate) = words.ticks_per_second.filter(|rate| rate.is_finite() && *rate > 0.0) {
+        vocabulary = vocabulary.ticks_per_second(rate);
     }
     (vocabulary, names)
 }

@@ -6,25 +6,28 @@ use std::iter;
 use std::path::PathBuf;
 
 use clap::Args;
-use demeanor::definition::{Definition, ExitReport, LoadError, ValueKind, Verdict, Words};
+use demeanor::definition::{Definition, Definitions, ExitReport, LoadError, ValueKind, Verdict, Words};
 use demeanor::{StateMachine, StateRef};
 use indicatif::{ProgressBar, ProgressDrawTarget};
 
 use crate::progress::{Above, bar};
-use crate::puppet::{Clock, Names, Puppet, vocabulary, words_of};
+use crate::puppet::{Clock, Names, Puppet, Told, vocabulary, words_of};
 use crate::table::{Moment, Setting, read};
-use crate::{Outcome, WordsFile, complain, outline, report, written};
+use crate::{Outcome, WordsFile, complain, no_machine, outlines, report, written};
 
 #[derive(Args)]
 pub(crate) struct Run {
     /// The definition.
     file: PathBuf,
+    /// Which of several machines in the file. By default the first.
+    #[arg(long, value_name = "NAME")]
+    machine: Option<String>,
     /// What a value is: `--set health=30 --set enemy_visible=true`.
     #[arg(long, value_name = "NAME=VALUE", value_parser = setting)]
     set: Vec<(String, Setting)>,
-    /// A message to send, and at what time in seconds: `--send took_damage@1.5`.
+    /// A message to send, and at what time in seconds: `--send took_damage@1.5`, `--send 'hit(damage=40)@2'`.
     #[arg(long, value_name = "MESSAGE@TIME", value_parser = sending)]
-    send: Vec<(String, f64)>,
+    send: Vec<(Told, f64)>,
     /// A table of values over time: CSV with a column `time`, or TOML with `[[at]]`.
     #[arg(long, value_name = "FILE")]
     values: Option<PathBuf>,
@@ -49,9 +52,9 @@ fn setting(text: &str) -> Result<(String, Setting), String> {
     Ok((name.trim().into(), Setting::parse(value)?))
 }
 
-fn sending(text: &str) -> Result<(String, f64), String> {
-    let (name, time) = text.split_once('@').unwrap_or((text, "0"));
-    Ok((name.into(), time.parse().map_err(|_| format!("the time `{time}` is not a number"))?))
+fn sending(text: &str) -> Result<(Told, f64), String> {
+    let (message, time) = text.rsplit_once('@').unwrap_or((text, "0"));
+    Ok((Told::parse(message)?, time.parse().map_err(|_| format!("the time `{time}` is not a number"))?))
 }
 
 pub(crate) fn run(run: &Run, words: Option<Words>) -> Outcome {
@@ -81,8 +84,8 @@ pub(crate) fn run(run: &Run, words: Option<Words>) -> Outcome {
 
     let words = match words {
         Some(words) => words,
-        None => match outline(&run.file, None)? {
-            Ok(outline) => words_of(&outline),
+        None => match outlines(&run.file, None)? {
+            Ok(outlines) => words_of(&outlines, run.tick),
             Err(problems) => {
                 report(&problems);
                 return Ok(false);
@@ -90,14 +93,20 @@ pub(crate) fn run(run: &Run, words: Option<Words>) -> Outcome {
         },
     };
     let (vocabulary, names) = vocabulary(&words);
-    let definition = match Definition::load(&run.file, &vocabulary) {
-        Ok(definition) => definition,
+    let definitions = match Definitions::load(&run.file, &vocabulary) {
+        Ok(definitions) => definitions,
         Err(LoadError::Problems(problems)) => {
             report(&problems);
             return Ok(false);
         }
         Err(error) => return Err(error.to_string()),
     };
+    let meant = definitions.iter().find(|(name, _)| run.machine.as_deref().is_none_or(|machine| machine == *name));
+    let Some((_, definition)) = meant else {
+        let names: Vec<_> = definitions.names().map(str::to_owned).collect();
+        return Err(no_machine(&run.file, run.machine.as_deref(), &names));
+    };
+    let definition = definition.clone();
     report(&definition.warnings());
     check_settings(&moments, &names, &words)?;
     let given: BTreeSet<_> = moments.iter().flat_map(|moment| &moment.settings).map(|(name, _)| name).collect();
@@ -138,9 +147,20 @@ fn check_settings(moments: &[Moment], names: &Names, words: &Words) -> Result<()
                 Some(_) => {}
             }
         }
-        if let Some(message) = moment.message.as_ref().filter(|message| !words.messages.contains(*message)) {
+        let Some(Told { name: message, fields }) = &moment.message else { continue };
+        if !words.messages.contains(message) {
             let known: Vec<_> = words.messages.iter().map(String::as_str).collect();
             return Err(format!("there is no message `{message}`; there are: {}", known.join(", ")));
+        }
+        let known = words.message_fields.get(message);
+        for (field, value) in fields {
+            if known.and_then(|known| known.get(field)) != Some(&value.kind()) {
+                let known: Vec<_> = known.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
+                return Err(format!(
+                    "message `{message}` has no `{field}` that is {value}; it has: {}",
+                    known.join(", ")
+                ));
+            }
         }
     }
     Ok(())
@@ -202,10 +222,11 @@ impl<W: Write> Stage<W> {
         Ok(())
     }
 
-    fn send(&mut self, message: &str) -> std::io::Result<()> {
-        let reports = self.explain();
+    fn send(&mut self, told: &Told) -> std::io::Result<()> {
+        let reports = self.explain_message(told);
+        let message = told.name.as_str();
         let state = self.current();
-        let is_handled = self.machine.send(&mut self.puppet, &message.to_owned(), &mut self.clock);
+        let is_handled = self.machine.send(&mut self.puppet, told, &mut self.clock);
         writeln!(
             self.out,
             "{:>7.2} s  message {message}{}",
@@ -232,6 +253,14 @@ impl<W: Write> Stage<W> {
         let definition = &self.definition;
         self.machine.with(&mut self.puppet.clone(), &mut self.clock, |puppet, fsm, clock| {
             definition.explain_with(puppet, fsm, clock)
+        })
+    }
+
+    /// What will come of the exits that wait for a message.
+    fn explain_message(&mut self, told: &Told) -> Vec<ExitReport> {
+        let definition = &self.definition;
+        self.machine.with(&mut self.puppet.clone(), &mut self.clock, |puppet, fsm, clock| {
+            definition.explain_message(told, puppet, fsm, clock)
         })
     }
 
@@ -269,9 +298,11 @@ impl<W: Write> Stage<W> {
         let state = self.definition.state(to);
         let reached: Vec<_> =
             iter::successors(state, |state| state.parent()).map(|state| state.name().into_owned()).collect();
-        reports.iter().position(|report| {
-            report.on.as_deref() == message && report.verdict == Verdict::Taken && reached.contains(&report.to)
-        })
+        let on = |report: &ExitReport| {
+            // The end of a machine that a state runs comes by itself.
+            report.on.as_deref() == message || report.on.as_deref() == Some("done")
+        };
+        reports.iter().position(|report| on(report) && report.verdict == Verdict::Taken && reached.contains(&report.to))
     }
 
     /// What is said of the exits of a state.

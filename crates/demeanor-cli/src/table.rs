@@ -6,6 +6,8 @@ use std::path::Path;
 
 use demeanor::definition::ValueKind;
 
+use crate::puppet::Told;
+
 /// A value from the command line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Setting {
@@ -54,7 +56,7 @@ pub(crate) struct Moment {
     pub(crate) time: f64,
     pub(crate) settings: Vec<(String, Setting)>,
     /// A message sent at that moment.
-    pub(crate) message: Option<String>,
+    pub(crate) message: Option<Told>,
 }
 
 /// Reads a table, in CSV with a column `time`, or in TOML with `[[at]]` and `time = ..`; a column `message` sends one.
@@ -102,7 +104,7 @@ fn moment<'a>(cells: impl Iterator<Item = (&'a str, String)>) -> Result<Moment, 
     for (name, cell) in cells {
         match name {
             "time" => moment.time = cell.parse().map_err(|_| format!("the time `{cell}` is not a number"))?,
-            "message" => moment.message = Some(cell),
+            "message" => moment.message = Some(Told::parse(&cell)?),
             _ => moment.settings.push((name.into(), Setting::parse(&cell).map_err(|why| format!("{name}: {why}"))?)),
         }
     }
@@ -111,7 +113,7 @@ fn moment<'a>(cells: impl Iterator<Item = (&'a str, String)>) -> Result<Moment, 
 
 #[cfg(test)]
 mod tests {
-    use super::{Moment, Setting, from_csv, from_toml};
+    use super::{Moment, Setting, Told, from_csv, from_toml};
 
     #[test]
     fn a_table_in_csv_is_the_same_as_in_toml() {
@@ -130,7 +132,7 @@ mod tests {
                 Moment {
                     time: 1.5,
                     settings: vec![("alarm".into(), Setting::Flag(true))],
-                    message: Some("hit".into())
+                    message: Some(Told::parse("hit").unwrap())
                 },
             ]
         );

@@ -27,7 +27,7 @@ fn check_without_a_vocabulary_lists_what_it_could_not_check() {
         told,
         "guard.toml: 7 states, 0 warnings\n\
          guard.toml: values not checked without --vocabulary: distance, enemy_visible, health\n\
-         guard.toml: behaviours not checked without --vocabulary: go_to\n\
+         guard.toml: behaviors not checked without --vocabulary: go_to\n\
          guard.toml: messages not checked without --vocabulary: took_damage\n"
     );
     assert_eq!(code, 0);
@@ -58,12 +58,12 @@ fn check_with_a_vocabulary_tells_every_mistake_and_exits_with_1() {
 
 unknown-behaviour
 
-  × unknown behaviour `go_to`
+  × unknown behavior `go_to`
     ╭─[guard.toml:19:13]
  18 │ parent = \"chase\"
  19 │ behaviour = \"go_to\"
     ·             ───┬───
-    ·                ╰── no behaviour that the game offers
+    ·                ╰── no behavior that the game offers
  20 │ params = { speed = 2 }
     ╰────
   help: did you mean `goto`?"
@@ -258,9 +258,89 @@ exits = [{ to = 'flee' }]
    0.00 s  post -> hit: by always: hurt holds
    0.00 s  hit -> flee: always
    0.00 s  ends in flee, after 0.00 s in it
-             always, to hit: yes: hurt holds
+             always, to hit: flee is final: hurt holds
 "
     );
+}
+
+#[test]
+fn a_run_goes_through_states_of_no_length_and_counts_ticks_as_it_makes_them() {
+    let file = scratch(
+        "no_length.toml",
+        "initial = 'walk'
+[states.walk]
+exits = [{ to = 'choose', after = '4 ticks' }]
+[states.choose]
+exits = [{ to = 'shoot', always = true, when = 'seen' }, { to = 'walk', always = true }]
+[states.shoot]
+final = true
+",
+    );
+    let file = file.to_str().unwrap();
+    let (_, told, _) = demeanor(&["run", file, "--set", "seen=true", "--seconds", "1", "--tick", "0.125"]);
+    assert_eq!(
+        told,
+        "   0.00 s  begins in walk
+   0.50 s  walk -> choose: after 4 ticks (time_in_state = 0.5) holds
+   0.50 s  choose -> shoot: seen holds
+   1.00 s  ends in shoot, after 0.50 s in it
+             no exits
+"
+    );
+    let (_, told, _) = demeanor(&["graph", file]);
+    assert!(told.contains("s0 --> s1 : after 4 ticks\n    s1 --> s2 : always [seen]\n"), "{told}");
+}
+
+#[test]
+fn each_of_several_machines_is_checked_drawn_and_run() {
+    let file = scratch(
+        "machines.toml",
+        "[machines.imp]
+initial = 'stand'
+states.stand.exits = [{ to = 'fall', on = 'hit', when = 'message.damage > 30' }]
+states.fall.final = true
+[machines.guard]
+initial = 'patrol'
+[machines.guard.states.patrol]
+machine = 'imp'
+exits = [{ to = 'rest', on = 'done', when = 'tired' }]
+[machines.guard.states.rest]
+final = true
+",
+    );
+    let file = file.to_str().unwrap();
+    let (code, told, _) = demeanor(&["check", file]);
+    assert_eq!(code, 0);
+    assert_eq!(
+        told.replace(file, "FILE"),
+        "FILE: 6 states in 2 machines, 0 warnings
+FILE: values not checked without --vocabulary: tired
+FILE: messages not checked without --vocabulary: hit
+FILE: fields not checked without --vocabulary: hit.damage
+"
+    );
+    let (_, told, _) = demeanor(&["graph", file, "--machine", "guard"]);
+    assert!(
+        told.contains("    s2 --> s3 : hit [message.damage #gt; 30]\n")
+            && told.contains("    s0 --> s1 : done [tired]\n"),
+        "{told}"
+    );
+    let run = ["run", file, "--machine", "guard", "--set", "tired=true", "--seconds", "1", "--tick", "0.5"];
+    let (_, told, _) = demeanor(&[&run[..], &["--send", "hit(damage=10)@0.5", "--send", "hit(damage=40)@1"]].concat());
+    assert_eq!(
+        told,
+        "   0.00 s  begins in patrol.stand
+   0.50 s  message hit: no exit is taken
+             to patrol.fall on hit: no: message.damage > 30 (message.damage = 10) does not
+   1.00 s  message hit
+   1.00 s  patrol.stand -> patrol.fall: message.damage > 30 (message.damage = 40) holds
+   1.00 s  patrol.fall -> rest: by patrol: tired holds
+   1.00 s  ends in rest, after 0.00 s in it
+             no exits
+"
+    );
+    let (code, _, complaint) = demeanor(&["run", file, "--machine", "baron"]);
+    assert!(code == 2 && complaint.contains("there is no machine `baron`; there are: imp, guard"), "{complaint}");
 }
 
 const WAITING: &str = "initial = 'aim'

@@ -5,46 +5,83 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 
 /// The keys of a machine.
-pub(crate) const MACHINE_KEYS: &[&str] = &["initial", "global", "states"];
+pub(crate) const MACHINE_KEYS: &[&str] = &["like", "initial", "global", "states"];
+
+/// The keys of a file.
+pub(crate) const FILE_KEYS: &[&str] = &["initial", "global", "ticks_per_second", "states", "machines"];
 
 /// The keys of a state.
-pub(crate) const STATE_KEYS: &[&str] =
-    &["behaviour", "params", "script", "every", "enter_when", "exits", "parent", "initial", "history", "final"];
+pub(crate) const STATE_KEYS: &[&str] = &[
+    "behavior",
+    "behaviour",
+    "params",
+    "script",
+    "every",
+    "enter_when",
+    "exits",
+    "parent",
+    "initial",
+    "history",
+    "final",
+    "entry",
+    "machine",
+];
 
 /// The keys of an exit.
-pub(crate) const EXIT_KEYS: &[&str] = &["to", "after", "when", "on"];
+pub(crate) const EXIT_KEYS: &[&str] = &["to", "after", "when", "on", "always", "restart", "even_final"];
 
 /// The keys of a condition that is a script.
 pub(crate) const SCRIPT_KEYS: &[&str] = &["script"];
 
-/// A state machine.
+/// A file with one machine, or with several.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields, extend("anyOf" = [{ "required": ["initial", "states"] }, { "required": ["machines"] }]))]
+#[expect(dead_code, reason = "describes the format; the reader, which knows where each word stands, reads it")]
+struct DefinitionFile {
+    /// The state that a machine begins in.
+    initial: Option<String>,
+    /// A state that runs beside every other.
+    global: Option<String>,
+    /// How often the game updates its characters: how long a tick is, for durations in ticks. Without it, the game says.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    ticks_per_second: Option<f64>,
+    /// The states by name.
+    states: Option<BTreeMap<String, DefinedState>>,
+    /// Several machines by name.
+    machines: Option<BTreeMap<String, Machine>>,
+}
+
+/// One of several machines in a file.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
-#[expect(dead_code, reason = "describes the format; the reader, which knows where each word stands, reads it")]
+#[expect(dead_code, reason = "see `DefinitionFile`")]
 struct Machine {
+    /// Another machine of the file, all of which is in this one too. What is written again replaces what is there: of a state,
+    /// key by key.
+    like: Option<String>,
     /// The state that a machine begins in.
-    initial: String,
+    initial: Option<String>,
     /// A state that runs beside every other.
     global: Option<String>,
     /// The states by name.
-    states: BTreeMap<String, DefinedState>,
+    states: Option<BTreeMap<String, DefinedState>>,
 }
 
 /// One state.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
-#[expect(dead_code, reason = "see `Machine`")]
+#[expect(dead_code, reason = "see `DefinitionFile`")]
 struct DefinedState {
-    /// What an owner in this state does: a word of the game's vocabulary. Without one it does nothing.
-    behaviour: Option<String>,
-    /// The behaviour's parameters.
+    /// What an owner in this state does: a word of the game's vocabulary, or several of them. Without one it does nothing.
+    behavior: Option<Behaviors>,
+    /// The same as `behavior`.
+    behaviour: Option<Behaviors>,
+    /// The parameters of a behavior that is given by its name alone.
     params: Option<BTreeMap<String, serde_json::Value>>,
     /// A Rhai script with the functions `enter`, `update` or `exit`, which run after the behaviour's.
     script: Option<String>,
-    /// How often the behaviour is updated and the exits are tried, in seconds, counted from the state's entry. Without it, in
-    /// each tick.
-    #[schemars(extend("exclusiveMinimum" = 0))]
-    every: Option<f64>,
+    /// How often the behaviour is updated and the exits are tried, counted from the state's entry. Without it, in each tick.
+    every: Option<Duration>,
     /// When this state can be entered. Without it, always.
     enter_when: Option<Condition>,
     /// The ways out, tried in order after each update: the first whose condition holds and whose guards allow it is taken.
@@ -55,30 +92,85 @@ struct DefinedState {
     initial: Option<String>,
     /// Whether the game can come back to the child that was left last.
     history: Option<bool>,
-    /// Whether this state is meant to have no way out.
+    /// Whether this state is an end: no exit of a parent or of the global state leads out of it, unless it says `even_final`.
     r#final: Option<bool>,
+    /// Whether the game's code changes to this state, so that no exit has to lead to it.
+    entry: Option<bool>,
+    /// A machine that runs while this state is active: a machine of this file, or a file beside it, such as `patrol.fsm.toml`, or one
+    /// of several in it, `creatures.toml#imp`. An exit with `on = "done"` is tried when it reaches a final state.
+    machine: Option<String>,
 }
 
 /// A way out of a state.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
-#[expect(dead_code, reason = "see `Machine`")]
+#[expect(dead_code, reason = "see `DefinitionFile`")]
 struct Exit {
     /// The state that it leads to.
     to: String,
-    /// How many seconds after this state was entered the way is open. Without it, at once.
-    #[schemars(range(min = 0.0))]
-    after: Option<f64>,
+    /// How long after this state was entered the way is open. Without it, at once.
+    after: Option<Duration>,
     /// The condition, such as `health < 20 and not enemy_visible`. Without it, always.
     when: Option<Condition>,
     /// The message that is waited for. Without it, the exit is tried after each update.
     on: Option<String>,
+    /// Whether the exit is also tried as soon as its state is entered, before any update.
+    always: Option<bool>,
+    /// Whether the exit of a parent or of the global state is also taken while its target is active already.
+    restart: Option<bool>,
+    /// Whether the exit of a parent or of the global state also leads out of final states.
+    even_final: Option<bool>,
+}
+
+/// One behavior or more.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+#[expect(dead_code, reason = "see `DefinitionFile`")]
+enum Behaviors {
+    /// One of them.
+    One(Behavior),
+    /// Several: they are entered and updated in this order, and left in the reverse one.
+    Several(Vec<Behavior>),
+}
+
+/// What an owner does.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+#[expect(dead_code, reason = "see `DefinitionFile`")]
+enum Behavior {
+    /// A word of the game's vocabulary.
+    Name(String),
+    /// The same with its parameters.
+    WithParams(BehaviorWithParams),
+}
+
+/// A word of the game's vocabulary, and its parameters.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "see `DefinitionFile`")]
+struct BehaviorWithParams {
+    /// The word.
+    name: String,
+    /// Its parameters.
+    #[serde(flatten)]
+    params: BTreeMap<String, serde_json::Value>,
+}
+
+/// How long something lasts.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+#[expect(dead_code, reason = "see `DefinitionFile`")]
+enum Duration {
+    /// A number of seconds.
+    Seconds(#[schemars(range(min = 0.0))] f64),
+    /// A time with its unit: `10 ticks`, `0.3 s`, `200 ms`. Two of them, `2 s .. 4 s`, of which one is drawn. Or the name of a
+    /// value: as many seconds as that says when the state is entered.
+    Text(String),
 }
 
 /// A condition, or a script that answers it.
 #[derive(JsonSchema)]
 #[schemars(untagged)]
-#[expect(dead_code, reason = "see `Machine`")]
+#[expect(dead_code, reason = "see `DefinitionFile`")]
 enum Condition {
     /// Comparisons and flags, joined by `and`, `or`, `not` and parentheses.
     Text(String),
@@ -89,7 +181,7 @@ enum Condition {
 /// A condition that is answered by a script.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
-#[expect(dead_code, reason = "see `Machine`")]
+#[expect(dead_code, reason = "see `DefinitionFile`")]
 struct ConditionScript {
     /// The script's file, beside this one.
     script: String,
@@ -101,16 +193,16 @@ struct ConditionScript {
 ///
 /// ```
 /// let schema = demeanor::definition::schema();
-/// assert_eq!(schema["required"], serde_json::json!(["initial", "states"]));
+/// assert_eq!(schema["anyOf"][0]["required"], serde_json::json!(["initial", "states"]));
 /// ```
 #[must_use]
 pub fn schema() -> serde_json::Value {
-    schemars::schema_for!(Machine).to_value()
+    schemars::schema_for!(DefinitionFile).to_value()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{EXIT_KEYS, MACHINE_KEYS, SCRIPT_KEYS, STATE_KEYS, schema};
+    use super::{EXIT_KEYS, FILE_KEYS, MACHINE_KEYS, SCRIPT_KEYS, STATE_KEYS, schema};
 
     #[test]
     fn the_schema_has_the_keys_that_the_reader_knows() {
@@ -125,7 +217,8 @@ mod tests {
             keys.sort_unstable();
             keys
         };
-        assert_eq!(keys(&schema), sorted(MACHINE_KEYS));
+        assert_eq!(keys(&schema), sorted(FILE_KEYS));
+        assert_eq!(keys(&schema["$defs"]["Machine"]), sorted(MACHINE_KEYS));
         assert_eq!(keys(&schema["$defs"]["DefinedState"]), sorted(STATE_KEYS));
         assert_eq!(keys(&schema["$defs"]["Exit"]), sorted(EXIT_KEYS));
         assert_eq!(keys(&schema["$defs"]["ConditionScript"]), sorted(SCRIPT_KEYS));

@@ -3,10 +3,16 @@
 //! ```text
 //! condition  = all { "or" all }
 //! all        = one { "and" one }
-//! one        = "not" one | "(" condition ")" | "chance" "(" number ")" | operand [ comparison operand ]
-//! operand    = number | "true" | "false" | "time_in_state" | name
+//! one        = "not" one | sum [ comparison sum ]
+//! sum        = product { ( "+" | "-" ) product }
+//! product    = factor { ( "*" | "/" ) factor }
+//! factor     = "-" factor | "(" condition ")" | number | "true" | "false" | "time_in_state" | name
+//!            | "message." name | ( "min" | "max" ) "(" sum "," sum ")" | "abs" "(" sum ")"
+//!            | ( "chance" | "chance_per_second" ) "(" number ")" | ( "in" | "time_in" ) "(" state ")"
 //! comparison = "<" | "<=" | ">" | ">=" | "==" | "!="
 //! ```
+//!
+//! What stands in parentheses may be a condition or a number: which of them, is seen where it is used.
 
 use std::ops::Range;
 
@@ -17,17 +23,21 @@ use winnow::stream::{LocatingSlice, Location, Stateful, Stream};
 use winnow::token::{literal, take_while};
 use winnow::{ModalResult, Parser};
 
-use super::super::expression::{Comparison, Expr, Name, Operand, begins_name, continues_name};
+use super::super::expression::{Comparison, Expr, begins_name, continues_name};
 use super::super::mistake::Mistake;
+use super::super::operand::Operand;
 use super::source_map::SourceMap;
+
+mod operand;
 
 /// How deep parentheses and `not`s may be nested.
 const DEEPEST: usize = 64;
 
 /// Reads a condition. A mistake in it is at its place in the file.
 pub(crate) fn parse(text: &str, map: &SourceMap) -> Result<Expr, Box<Mistake>> {
-    let mut input = Input { input: LocatingSlice::new(text), state: Nesting { map, depth: 0 } };
-    let read = (condition, end).map(|(expr, ())| expr).parse_next(&mut input);
+    let mut input = Input { input: LocatingSlice::new(text), state: Nesting { map, depth: 0, calculations: 0 } };
+    let read = condition(&mut input).and_then(|term| term.condition(&mut input));
+    let read = read.and_then(|expr| end(&mut input).map(|()| expr));
     read.map_err(|error| {
         let mistake = error.into_inner().ok().and_then(|wrong| wrong.0).map(|mistake| *mistake);
         let mistake = mistake.unwrap_or_else(|| Mistake::error("condition", 0..0, "expected a condition"));
@@ -42,6 +52,8 @@ type Input<'i> = Stateful<LocatingSlice<&'i str>, Nesting<'i>>;
 struct Nesting<'i> {
     map: &'i SourceMap,
     depth: usize,
+    /// How many calculations it has read.
+    calculations: usize,
 }
 
 impl std::fmt::Debug for Nesting<'_> {
@@ -66,30 +78,80 @@ impl<'i> ParserError<Input<'i>> for Wrong {
     }
 }
 
-fn condition(input: &mut Input<'_>) -> ModalResult<Expr, Wrong> {
+/// What has been read: a condition, or a side of a comparison.
+enum Term {
+    Condition(Expr),
+    Operand(Operand),
+}
+
+impl Term {
+    /// As a condition, where it may be one.
+    fn condition(self, input: &mut Input<'_>) -> ModalResult<Expr, Wrong> {
+        match self {
+            Self::Condition(expr) => Ok(expr),
+            Self::Operand(Operand::Bool(yes)) => Ok(Expr::Bool(yes)),
+            Self::Operand(Operand::Value(name)) => Ok(Expr::Flag(name)),
+            Self::Operand(Operand::Field(name)) => Ok(Expr::FieldFlag(name)),
+            Self::Operand(_) => expected(input, "a comparison such as `<` or `==`"),
+        }
+    }
+
+    /// As a number, where it may be one; `at` is where it stands.
+    fn operand(self, at: Range<usize>) -> ModalResult<Operand, Wrong> {
+        match self {
+            Self::Operand(operand) => Ok(operand),
+            Self::Condition(_) => wrong(
+                Mistake::error("comparison", at, "a condition is neither compared nor calculated with")
+                    .label("true or false")
+                    .help("join conditions by `and`, `or` and `not`"),
+            ),
+        }
+    }
+}
+
+fn condition(input: &mut Input<'_>) -> ModalResult<Term, Wrong> {
     joined(input, "or", all, Expr::Or)
 }
 
-fn all(input: &mut Input<'_>) -> ModalResult<Expr, Wrong> {
+fn all(input: &mut Input<'_>) -> ModalResult<Term, Wrong> {
     joined(input, "and", one, Expr::And)
 }
 
 fn joined<'i>(
     input: &mut Input<'i>,
     by: &'static str,
-    part: fn(&mut Input<'i>) -> ModalResult<Expr, Wrong>,
+    part: fn(&mut Input<'i>) -> ModalResult<Term, Wrong>,
     join: fn(Vec<Expr>) -> Expr,
-) -> ModalResult<Expr, Wrong> {
+) -> ModalResult<Term, Wrong> {
     let first = part(input)?;
-    let mut parts = vec![first];
-    while opt(word(by)).parse_next(input)?.is_some() {
-        parts.push(part(input)?);
+    if opt(word(by)).parse_next(input)?.is_none() {
+        return Ok(first);
     }
-    Ok(if parts.len() == 1 { parts.remove(0) } else { join(parts) })
+    let mut parts = vec![first.condition(input)?];
+    loop {
+        let part = part(input)?;
+        parts.push(part.condition(input)?);
+        if opt(word(by)).parse_next(input)?.is_none() {
+            return Ok(Term::Condition(join(parts)));
+        }
+    }
 }
 
-fn one(input: &mut Input<'_>) -> ModalResult<Expr, Wrong> {
+fn one(input: &mut Input<'_>) -> ModalResult<Term, Wrong> {
+    if opt(word("not")).parse_next(input)?.is_none() {
+        return comparison(input);
+    }
+    let inner = deeper(input, one)?;
+    Ok(Term::Condition(Expr::Not(Box::new(inner.condition(input)?))))
+}
+
+/// What is nested in something else.
+fn deeper<'i, O>(
+    input: &mut Input<'i>,
+    read: impl FnOnce(&mut Input<'i>) -> ModalResult<O, Wrong>,
+) -> ModalResult<O, Wrong> {
     multispace0.parse_next(input)?;
+    input.state.depth += 1;
     if input.state.depth == DEEPEST {
         let message = format!("the condition is nested deeper than {DEEPEST} parentheses and `not`s");
         return wrong(
@@ -98,49 +160,23 @@ fn one(input: &mut Input<'_>) -> ModalResult<Expr, Wrong> {
                 .help("let the game offer the answer as one value, or split the state"),
         );
     }
-    input.state.depth += 1;
-    let read = if opt(word("not")).parse_next(input)?.is_some() {
-        one(input).map(|inner| Expr::Not(Box::new(inner)))
-    } else if opt(symbol("(")).parse_next(input)?.is_some() {
-        condition(input).and_then(|inner| {
-            expect(input, symbol(")"), "`and`, `or` or `)`")?;
-            Ok(inner)
-        })
-    } else if opt(word("chance")).parse_next(input)?.is_some() {
-        chance(input)
-    } else {
-        comparison(input)
-    };
+    let read = read(input);
     input.state.depth -= 1;
     read
 }
 
-fn chance(input: &mut Input<'_>) -> ModalResult<Expr, Wrong> {
-    let start = input.previous_token_end() - "chance".len();
-    expect(input, symbol("("), "`(` and a chance from 0 to 1")?;
+fn comparison(input: &mut Input<'_>) -> ModalResult<Term, Wrong> {
     multispace0.parse_next(input)?;
-    let at = next_word(input);
-    let Some(p) = opt(number).parse_next(input)? else { return expected(input, "a chance from 0 to 1") };
-    if !(0.0..=1.0).contains(&p) {
-        let at = at.start..input.previous_token_end();
-        return wrong(Mistake::error("chance", at, "a chance is a number from 0 to 1").label("not from 0 to 1"));
-    }
-    expect(input, symbol(")"), "`)`")?;
-    Ok(Expr::Chance { p, span: input.state.map.span(start..input.previous_token_end()) })
-}
-
-fn comparison(input: &mut Input<'_>) -> ModalResult<Expr, Wrong> {
     let start = input.current_token_start();
-    let left = operand(input, "a value, a number, `not` or `(`")?;
-    let Some(op) = opt(operator).parse_next(input)? else {
-        return match left {
-            Operand::Bool(yes) => Ok(Expr::Bool(yes)),
-            Operand::Value(name) => Ok(Expr::Flag(name)),
-            Operand::Number(_) | Operand::TimeInState(_) => expected(input, "a comparison such as `<` or `==`"),
-        };
-    };
-    let right = operand(input, "a value or a number to compare with")?;
+    let left = operand::sum(input, "a value, a number, `not` or `(`")?;
+    let left_end = input.previous_token_end();
+    let Some(op) = opt(operator).parse_next(input)? else { return Ok(left) };
+    let left = left.operand(start..left_end)?;
+    multispace0.parse_next(input)?;
+    let right_start = input.current_token_start();
+    let right = operand::sum(input, "a value or a number to compare with")?;
     let end = input.previous_token_end();
+    let right = right.operand(right_start..end)?;
     let before = input.checkpoint();
     multispace0.parse_next(input)?;
     let second = input.current_token_start();
@@ -152,37 +188,14 @@ fn comparison(input: &mut Input<'_>) -> ModalResult<Expr, Wrong> {
         );
     }
     input.reset(&before);
-    if !matches!(
-        (&left, &right),
-        (Operand::Value(_) | Operand::TimeInState(_), _) | (_, Operand::Value(_) | Operand::TimeInState(_))
-    ) {
+    if !left.is_read() && !right.is_read() {
         return wrong(
             Mistake::error("comparison", start..end, "the comparison is always the same")
                 .label("neither side is a value")
                 .help("name a value of the game on one side"),
         );
     }
-    Ok(Expr::Compare { left, op, right })
-}
-
-fn operand(input: &mut Input<'_>, what: &'static str) -> ModalResult<Operand, Wrong> {
-    multispace0.parse_next(input)?;
-    if let Some(number) = opt(number).parse_next(input)? {
-        return Ok(Operand::Number(number));
-    }
-    let before = input.checkpoint();
-    let start = input.current_token_start();
-    if let Some(text) = opt(name).parse_next(input)? {
-        let span = input.state.map.span(start..input.previous_token_end());
-        match text {
-            "true" => return Ok(Operand::Bool(true)),
-            "false" => return Ok(Operand::Bool(false)),
-            "time_in_state" => return Ok(Operand::TimeInState(span)),
-            "and" | "or" | "not" | "chance" => input.reset(&before),
-            _ => return Ok(Operand::Value(Name { text: text.into(), span })),
-        }
-    }
-    expected(input, what)
+    Ok(Term::Condition(Expr::Compare { left, op, right }))
 }
 
 fn operator(input: &mut Input<'_>) -> ModalResult<Comparison, Wrong> {
@@ -298,94 +311,4 @@ fn next_word(input: &Input<'_>) -> Range<usize> {
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::{SourceMap, parse};
-    use crate::definition::expression::{Comparison, Expr, Name, Operand, is_name};
-
-    fn name() -> impl Strategy<Value = Name> {
-        "[a-zA-Z_äé][a-z0-9_.ö]{0,8}"
-            .prop_filter("a word of the grammar", |text| is_name(text))
-            .prop_map(|text| Name { text, span: 0..0 })
-    }
-
-    fn comparison() -> impl Strategy<Value = Expr> {
-        let number = prop_oneof![any::<i16>().prop_map(f64::from), prop::num::f64::NORMAL];
-        let asked = || prop_oneof![3 => name().prop_map(Operand::Value), 1 => Just(Operand::TimeInState(0..0))];
-        let other = prop_oneof![2 => number.prop_map(Operand::Number), 1 => any::<bool>().prop_map(Operand::Bool), 1 => asked()];
-        let op = prop::sample::select(vec![
-            Comparison::Less,
-            Comparison::LessOrEqual,
-            Comparison::Greater,
-            Comparison::GreaterOrEqual,
-            Comparison::Equal,
-            Comparison::NotEqual,
-        ]);
-        (asked(), op, other, any::<bool>()).prop_map(|(asked, op, other, is_first)| {
-            let (left, right) = if is_first { (asked, other) } else { (other, asked) };
-            Expr::Compare { left, op, right }
-        })
-    }
-
-    fn expr() -> impl Strategy<Value = Expr> {
-        let leaf = prop_oneof![
-            1 => any::<bool>().prop_map(Expr::Bool),
-            3 => name().prop_map(Expr::Flag),
-            3 => comparison(),
-            1 => (0.0..=1.0).prop_map(|p| Expr::Chance { p, span: 0..0 }),
-        ];
-        leaf.prop_recursive(5, 40, 4, |inner| {
-            let parts = || prop::collection::vec(inner.clone(), 2..4);
-            prop_oneof![
-                inner.clone().prop_map(|inner| Expr::Not(Box::new(inner))),
-                parts().prop_map(Expr::And),
-                parts().prop_map(Expr::Or),
-            ]
-        })
-    }
-
-    /// The same expression, wherever it is written.
-    fn bare(expr: Expr) -> Expr {
-        let all = |parts: Vec<Expr>| parts.into_iter().map(bare).collect();
-        let side = |side| match side {
-            Operand::TimeInState(_) => Operand::TimeInState(0..0),
-            other => other,
-        };
-        match expr {
-            Expr::Chance { p, .. } => Expr::Chance { p, span: 0..0 },
-            Expr::Compare { left, op, right } => Expr::Compare { left: side(left), op, right: side(right) },
-            Expr::Not(inner) => Expr::Not(Box::new(bare(*inner))),
-            Expr::And(parts) => Expr::And(all(parts)),
-            Expr::Or(parts) => Expr::Or(all(parts)),
-            other => other,
-        }
-    }
-
-    fn parsed(text: &str) -> Result<Expr, String> {
-        let map = SourceMap::of(text, &format!("'{text}'"), 0);
-        parse(text, &map).map(bare).map_err(|mistake| format!("{text}: {mistake:?}"))
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
-
-        #[test]
-        fn what_is_printed_reads_as_the_same_condition(expr in expr()) {
-            prop_assert_eq!(parsed(&expr.to_string()), Ok(expr));
-        }
-
-        #[test]
-        fn a_condition_of_any_characters_is_read_or_refused_at_a_place_within_it(
-            // All that a string in single quotes can hold.
-            text in prop_oneof!["[^'\n]{0,60}", r"([()<>=!&|a-c0-9.\- ]|and|or|not|true|chance|time_in_state| ){0,40}"]
-        ) {
-            let map = SourceMap::of(&text, &format!("'{text}'"), 0);
-            if let Err(mistake) = parse(&text, &map) {
-                let span = mistake.label.at;
-                prop_assert!(span.start <= span.end && span.end <= text.len() + 1, "{:?}", span);
-                prop_assert!(text.get(span.start - 1..span.end - 1).is_some(), "{:?}", span);
-            }
-        }
-    }
-}
+mod tests;

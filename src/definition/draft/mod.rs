@@ -8,58 +8,84 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::DeValue;
 
+use self::duration::DraftDuration;
 use super::expression::{Expr, Name};
 
+mod behaviors;
+pub(crate) mod duration;
 mod format;
 mod grammar;
+pub(crate) mod machines;
 pub(crate) mod read;
-mod seconds;
+mod relocate;
 mod source_map;
 mod syntax;
 
 pub use format::schema;
 
-/// What a file says.
+/// What a file says of one machine.
+#[derive(Clone)]
 pub(crate) struct Draft<'i> {
+    /// Its name, if it is not the file's only one or is written in a table of its own.
+    pub(crate) name: Option<Name>,
     pub(crate) initial: Option<Name>,
     pub(crate) global: Option<Name>,
+    pub(crate) ticks_per_second: Option<f64>,
     /// In the order of the file.
     pub(crate) states: Vec<DraftState<'i>>,
 }
 
 /// What a file says of one state.
+#[derive(Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is something that the file says or does not")]
 pub(crate) struct DraftState<'i> {
     pub(crate) name: Name,
-    pub(crate) behaviour: Option<Name>,
-    pub(crate) params: Option<Params<'i>>,
+    pub(crate) behaviors: Vec<DraftBehavior<'i>>,
     pub(crate) script: Option<Name>,
-    pub(crate) every: Option<Seconds>,
+    pub(crate) every: Option<DraftDuration>,
     pub(crate) enter_when: Option<When>,
     pub(crate) parent: Option<Name>,
     pub(crate) initial: Option<Name>,
     pub(crate) keeps_history: bool,
     pub(crate) is_final: bool,
+    pub(crate) is_entry: bool,
+    /// The machine that runs while the state is active.
+    pub(crate) machine: Option<Name>,
+    /// The index of the state that runs the machine in which this one is written; `None` for the file's own machine.
+    pub(crate) root: Option<usize>,
+    /// The index of the state whose machine ends in this one.
+    pub(crate) ends: Option<usize>,
+    /// How many ticks there are in a second in the file that it is written in, if that says so and is another one.
+    pub(crate) rate: Option<f64>,
+    /// Whether it is written in another file. Then what is said of it is said of the link.
+    pub(crate) is_foreign: bool,
     pub(crate) exits: Vec<DraftExit>,
 }
 
+/// What a file says of one behavior of a state.
+#[derive(Clone)]
+pub(crate) struct DraftBehavior<'i> {
+    pub(crate) name: Name,
+    pub(crate) params: Option<Params<'i>>,
+}
+
 /// What a file says of one exit.
+#[derive(Clone)]
 pub(crate) struct DraftExit {
     pub(crate) to: Option<Name>,
-    pub(crate) after: Option<Seconds>,
+    pub(crate) after: Option<DraftDuration>,
     pub(crate) when: Option<When>,
     pub(crate) on: Option<Name>,
+    pub(crate) always: Option<Spot>,
+    pub(crate) restart: Option<Spot>,
+    pub(crate) even_final: Option<Spot>,
     /// Whether it has an `after`, a `when` or an `on`, be it a mistaken one.
     pub(crate) has_condition: bool,
     pub(crate) span: Range<usize>,
 }
 
-/// A span of time, and where it is written.
-#[derive(Clone, Debug)]
-pub(crate) struct Seconds {
-    /// Finite, and not negative.
-    pub(crate) number: f64,
-    pub(crate) span: Range<usize>,
-}
+/// Where something is that is true.
+pub(crate) type Spot = Range<usize>;
 
 /// The parameters of a behaviour: a table.
 pub(crate) type Params<'i> = Spanned<DeValue<'i>>;

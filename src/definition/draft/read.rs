@@ -9,84 +9,118 @@ use toml::de::{DeTable, DeValue};
 use super::super::expression::Name;
 use super::super::findings::Findings;
 use super::super::mistake::{Mistake, Origin};
-use super::format::{EXIT_KEYS, MACHINE_KEYS, SCRIPT_KEYS, STATE_KEYS};
+use super::behaviors;
+use super::format::{EXIT_KEYS, FILE_KEYS, MACHINE_KEYS, SCRIPT_KEYS, STATE_KEYS};
+use super::machines::{Machines, Written};
 use super::source_map::SourceMap;
-use super::{Draft, DraftExit, DraftState, When, grammar, seconds, syntax, type_of};
+use super::{Draft, DraftExit, DraftState, When, duration, grammar, syntax, type_of};
 
 type Value<'i> = Spanned<DeValue<'i>>;
 
-/// Reads a file's text. `None` if there is none.
-pub(crate) fn read<'i>(text: &'i str, findings: &mut Findings) -> Option<Draft<'i>> {
+/// Reads a file's text: its machines, in the order of the file. Empty if there is no text.
+pub(crate) fn read<'i>(text: &'i str, findings: &mut Findings) -> Vec<Draft<'i>> {
     if text.trim_start_matches('\u{feff}').trim().is_empty() {
         findings.add(
             Mistake::error("empty", 0..0, "the file is empty")
                 .label("nothing here")
                 .help("a definition needs `initial = \"..\"` and at least one `[states.name]`"),
         );
-        return None;
+        return Vec::new();
     }
     let (table, errors) = DeTable::parse_recoverable(text);
     syntax::add(findings, text, table.get_ref(), errors);
-    Some(Reader { findings, text }.machine(table.get_ref()))
+    Reader { findings, text }.file(table.get_ref())
 }
 
-struct Reader<'a, 'i> {
-    findings: &'a mut Findings,
+pub(super) struct Reader<'a, 'i> {
+    pub(super) findings: &'a mut Findings,
     text: &'i str,
 }
 
 impl<'i> Reader<'_, 'i> {
-    fn machine(&mut self, machine: &DeTable<'i>) -> Draft<'i> {
-        self.known_keys(machine, "a machine", MACHINE_KEYS);
-        let states = self.given(machine, "states", "the file", 0..0);
+    fn file(&mut self, file: &DeTable<'i>) -> Vec<Draft<'i>> {
+        let of = if file.contains_key("machines") { "a file of machines" } else { "a machine" };
+        self.known_keys(file, of, FILE_KEYS);
+        let rate = file.get("ticks_per_second").and_then(|rate| duration::rate(rate, self.findings));
+        let Some(machines) = file.get("machines") else { return vec![self.machine(None, file, rate)] };
+        let mut drafts = Vec::new();
+        if ["initial", "global", "states"].into_iter().any(|key| file.contains_key(key)) {
+            drafts.push(self.machine(None, file, rate));
+        }
+        let mut written = Vec::new();
+        for (name, machine) in self.table(machines, "`machines`").into_iter().flatten() {
+            let name = Name { text: name.get_ref().to_string(), span: name.span() };
+            self.good_name(&name, "a machine");
+            let Some(table) = self.table(machine, "a machine") else { continue };
+            self.known_keys(table, "a machine", MACHINE_KEYS);
+            let like = table.get("like").and_then(|like| self.string(like, "`like`"));
+            written.push(Written { name, table, like });
+        }
+        written.sort_by_key(|written| written.name.span.start);
+        if written.is_empty() && drafts.is_empty() {
+            self.findings.add(missing_key("states", "the file", machines.span()));
+        }
+        for (name, table) in Machines::new(written).complete(self.findings) {
+            drafts.push(self.machine(Some(name), &table, rate));
+        }
+        drafts
+    }
+
+    fn machine(&mut self, name: Option<Name>, machine: &DeTable<'i>, ticks_per_second: Option<f64>) -> Draft<'i> {
+        let (of, at) = match &name {
+            Some(name) => (format!("machine `{name}`"), name.span.clone()),
+            None => ("the file".to_owned(), 0..0),
+        };
+        let states = self.given(machine, "states", &of, at.clone());
         let states = states.and_then(|states| self.table(states, "`states`"));
         let mut defined: Vec<_> = states.into_iter().flatten().collect();
         defined.sort_by_key(|(name, _)| name.span().start);
-        let initial = self.given(machine, "initial", "the file", 0..0);
+        let initial = self.given(machine, "initial", &of, at);
         Draft {
+            name,
             initial: initial.and_then(|initial| self.string(initial, "`initial`")),
             global: machine.get("global").and_then(|global| self.string(global, "`global`")),
+            ticks_per_second,
             states: defined.into_iter().map(|(name, state)| self.state(name, state)).collect(),
         }
     }
 
     fn state(&mut self, name: &Spanned<Cow<'i, str>>, state: &Value<'i>) -> DraftState<'i> {
         let name = Name { text: name.get_ref().to_string(), span: name.span() };
-        if name.text.trim() != name.text || name.text.is_empty() || name.text.contains(char::is_control) {
-            let message = format!("`{}` cannot be the name of a state", name.text);
-            self.findings.add(
-                Mistake::error("bad-name", name.span.clone(), message)
-                    .help("a name has no spaces at its ends, no control characters, and is not empty"),
-            );
-        }
+        self.good_name(&name, "a state");
         let none = DeTable::new();
         let state = self.table(state, "a state").unwrap_or(&none);
         self.known_keys(state, "a state", STATE_KEYS);
-        let behaviour = state.get("behaviour").and_then(|value| self.string(value, "`behaviour`"));
-        let params = state.get("params").filter(|params| self.table(params, "`params`").is_some());
-        if let (None, Some(params)) = (&behaviour, params) {
-            let at = self.key_span("params", params.span());
-            self.findings.add(
-                Mistake::error("params-without-behaviour", at, "`params` are given, but no behaviour to take them")
-                    .label("taken by nothing")
-                    .help("add `behaviour = \"..\"`"),
-            );
-        }
         DraftState {
-            behaviour,
-            params: params.cloned(),
+            behaviors: behaviors::read(self, state),
             script: state.get("script").and_then(|value| self.string(value, "`script`")),
-            every: state.get("every").and_then(|value| seconds::every(value, self.findings)),
+            every: state.get("every").and_then(|value| duration::every(value, self.findings)),
             enter_when: state.get("enter_when").and_then(|value| self.condition(value, "`enter_when`")),
             parent: state.get("parent").and_then(|value| self.string(value, "`parent`")),
             initial: state.get("initial").and_then(|value| self.string(value, "`initial`")),
             keeps_history: state.get("history").and_then(|value| self.boolean(value, "`history`")).unwrap_or(false),
             is_final: state.get("final").and_then(|value| self.boolean(value, "`final`")).unwrap_or(false),
+            is_entry: self.yes(state, "entry").is_some(),
+            machine: state.get("machine").and_then(|value| self.string(value, "`machine`")),
+            root: None,
+            ends: None,
+            rate: None,
+            is_foreign: false,
             exits: match state.get("exits") {
                 Some(exits) => self.array(exits, "`exits`").iter().filter_map(|exit| self.exit(exit)).collect(),
                 None => Vec::new(),
             },
             name,
+        }
+    }
+
+    fn good_name(&mut self, name: &Name, of: &str) {
+        if name.text.trim() != name.text || name.text.is_empty() || name.text.contains(char::is_control) {
+            let message = format!("`{}` cannot be the name of {of}", name.text);
+            self.findings.add(
+                Mistake::error("bad-name", name.span.clone(), message)
+                    .help("a name has no spaces at its ends, no control characters, and is not empty"),
+            );
         }
     }
 
@@ -97,9 +131,12 @@ impl<'i> Reader<'_, 'i> {
         let to = self.given(exit, "to", "an exit", span.clone());
         Some(DraftExit {
             to: to.and_then(|to| self.string(to, "`to`")),
-            after: exit.get("after").and_then(|value| seconds::after(value, self.findings)),
+            after: exit.get("after").and_then(|value| duration::after(value, self.findings)),
             when: exit.get("when").and_then(|value| self.condition(value, "`when`")),
             on: exit.get("on").and_then(|value| self.string(value, "`on`")),
+            always: self.yes(exit, "always"),
+            restart: self.yes(exit, "restart"),
+            even_final: self.yes(exit, "even_final"),
             has_condition: ["after", "when", "on"].into_iter().any(|key| exit.contains_key(key)),
             span,
         })
@@ -130,7 +167,7 @@ impl<'i> Reader<'_, 'i> {
     }
 
     /// The value of a key that there must be.
-    fn given<'t, 'v>(
+    pub(super) fn given<'t, 'v>(
         &mut self,
         table: &'t DeTable<'v>,
         key: &'static str,
@@ -162,7 +199,7 @@ impl<'i> Reader<'_, 'i> {
     }
 
     /// Where the key stands whose value begins at `value`.
-    fn key_span(&self, key: &str, value: Range<usize>) -> Range<usize> {
+    pub(super) fn key_span(&self, key: &str, value: Range<usize>) -> Range<usize> {
         let before = self.text.get(..value.start).unwrap_or_default();
         match before.rfind(key) {
             Some(start) => start..start + key.len(),
@@ -170,7 +207,7 @@ impl<'i> Reader<'_, 'i> {
         }
     }
 
-    fn string(&mut self, value: &Value<'_>, what: &str) -> Option<Name> {
+    pub(super) fn string(&mut self, value: &Value<'_>, what: &str) -> Option<Name> {
         match value.get_ref() {
             DeValue::String(text) => Some(Name { text: text.to_string(), span: value.span() }),
             _ => self.mistyped(value, what, "a string"),
@@ -184,7 +221,13 @@ impl<'i> Reader<'_, 'i> {
         }
     }
 
-    fn table<'t, 'v>(&mut self, value: &'t Value<'v>, what: &str) -> Option<&'t DeTable<'v>> {
+    /// Where a key's value is `true`.
+    fn yes(&mut self, table: &DeTable<'_>, key: &str) -> Option<Range<usize>> {
+        let value = table.get(key)?;
+        self.boolean(value, &format!("`{key}`"))?.then(|| value.span())
+    }
+
+    pub(super) fn table<'t, 'v>(&mut self, value: &'t Value<'v>, what: &str) -> Option<&'t DeTable<'v>> {
         match value.get_ref() {
             DeValue::Table(table) => Some(table),
             _ => self.mistyped(value, what, "a table"),
@@ -198,7 +241,7 @@ impl<'i> Reader<'_, 'i> {
         }
     }
 
-    fn mistyped<O>(&mut self, value: &Value<'_>, what: &str, expected: &'static str) -> Option<O> {
+    pub(super) fn mistyped<O>(&mut self, value: &Value<'_>, what: &str, expected: &'static str) -> Option<O> {
         let message = format!("{what} must be {expected}, not {}", type_of(value.get_ref()));
         self.findings.add(
             Mistake::error("wrong-type", value.span(), message)
@@ -217,6 +260,7 @@ pub(crate) fn missing_key(key: &str, of: &str, at: Range<usize>) -> Mistake {
     match key {
         "initial" => mistake.help("name the state that a machine begins in: `initial = \"..\"`"),
         "states" => mistake.help("define a state: `[states.idle]`"),
+        "name" => mistake.help("name what the owner does: `{ name = \"walk\", speed = 2 }`"),
         "to" => mistake.help("name the state that the exit leads to: `to = \"..\"`"),
         _ => mistake,
     }

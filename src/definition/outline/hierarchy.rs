@@ -2,7 +2,7 @@
 
 use super::super::findings::Findings;
 use super::super::mistake::{Mistake, Origin};
-use super::{Outline, StateId};
+use super::{ExitOutline, Outline, StateId, StateOutline};
 
 /// The deepest that states may be nested.
 const DEEPEST: usize = 64;
@@ -11,6 +11,12 @@ const DEEPEST: usize = 64;
 pub(crate) fn check(outline: &Outline, findings: &mut Findings) {
     parents(outline, findings);
     initial_children(outline, findings);
+    if findings.errors() == 0 {
+        for state in &outline.states {
+            outer_exits(outline, state, findings);
+        }
+        without_end(outline, findings);
+    }
     if let Some(global) = outline.global {
         apart(outline, global, findings);
     }
@@ -112,9 +118,79 @@ fn apart(outline: &Outline, global: StateId, findings: &mut Findings) {
                 .help("remove it: the global state is tried in each tick"),
         );
     }
+    for after in state.exits.iter().filter_map(ExitOutline::after).filter(|after| after.range().is_some()) {
+        let message = format!("an exit of the global state `{}` has a duration that is drawn", state.name);
+        findings.add(
+            Mistake::error("global", after.span.clone(), message)
+                .label("drawn when its state is entered")
+                .help("the global state is never entered: write a fixed duration"),
+        );
+    }
     for exit in outline.states.iter().flat_map(|state| &state.exits).filter(|exit| exit.to == global) {
         let message = format!("state `{}` is the global state: it cannot be changed to", state.name);
         findings
             .add(Mistake::error("global", exit.span.clone(), message).label("runs beside every other state already"));
+    }
+}
+
+/// What only an exit of a parent or of the global state can say.
+fn outer_exits(outline: &Outline, state: &StateOutline, findings: &mut Findings) {
+    let is_outer = state.is_composite() || outline.global == Some(state.id);
+    for exit in &state.exits {
+        let only_outer = [("restart", exit.restarts), ("even_final", exit.even_final)];
+        for (key, _) in only_outer.into_iter().filter(|(_, is_given)| *is_given && !is_outer) {
+            let message = format!("`{key}` says nothing in an exit of `{}`, which has no states in it", state.name);
+            findings.add(
+                Mistake::warning("no-effect", exit.span.clone(), message)
+                    .label("an exit of the state itself")
+                    .help("it is for exits of parents and of the global state: remove it"),
+            );
+        }
+        // One to the state itself has been found already.
+        let leads_within =
+            outline.global == Some(state.id) || exit.to != state.id && outline.path(exit.to).contains(&state.id);
+        if exit.restarts && is_outer && leads_within && exit.is_always_from() == Some(0.0) {
+            let message = format!("`{}` would be entered again in every tick", outline.state(exit.to).name);
+            findings.add(
+                Mistake::error("spins", exit.span.clone(), message)
+                    .label("restarts, with no condition")
+                    .help("give the exit a `when`, or remove `restart`"),
+            );
+        }
+    }
+}
+
+/// States of no length that lead to each other in a circle.
+fn without_end(outline: &Outline, findings: &mut Findings) {
+    // Where each state leads as soon as it is entered, whoever enters it.
+    let leads: Vec<Option<&ExitOutline>> = outline
+        .states
+        .iter()
+        .map(|state| {
+            let entered = outline.descent(state.id).into_iter();
+            let mut always = entered.flat_map(|id| &outline.state(id).exits);
+            always.find(|exit| {
+                let is_open = outline.descent(exit.to).iter().all(|to| outline.state(*to).enter_when.is_none());
+                exit.is_always && exit.is_always_from().is_some() && is_open
+            })
+        })
+        .collect();
+    let mut seen = vec![0; outline.states.len()];
+    for start in &outline.states {
+        let (round, mut at) = (start.id.index() + 1, start.id);
+        while seen[at.index()] == 0 {
+            seen[at.index()] = round;
+            let Some(exit) = leads[at.index()] else { break };
+            at = exit.to;
+            if seen[at.index()] == round {
+                let message =
+                    format!("state `{}` is left as soon as it is entered, and entered again", outline.state(at).name);
+                findings.add(
+                    Mistake::error("spins", exit.span.clone(), message)
+                        .label("closes the circle")
+                        .help("one exit of the circle needs a `when` that does not always hold"),
+                );
+            }
+        }
     }
 }

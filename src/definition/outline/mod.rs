@@ -2,22 +2,26 @@
 //! one to another.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::iter;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::draft::{Params, Seconds, When};
+use super::draft::{Params, When};
+use super::duration::Duration;
 use super::expression::Name;
 use super::problem::Problem;
 use super::source::Source;
 use super::words::ValueKind;
 
 pub(crate) mod check;
-mod hierarchy;
+mod conditions;
+mod durations;
+pub(crate) mod hierarchy;
 mod params;
 mod reach;
 pub(crate) mod resolve;
+mod scopes;
 
 /// What a definition file says, checked, without the code that its words stand for: for tools, which draw and check it.
 ///
@@ -48,6 +52,8 @@ pub(crate) mod resolve;
 #[derive(Clone)]
 pub struct Outline {
     pub(crate) source: Arc<Source>,
+    /// The machine's name.
+    pub(crate) machine: Option<String>,
     pub(crate) initial: StateId,
     pub(crate) global: Option<StateId>,
     /// By id.
@@ -56,13 +62,15 @@ pub struct Outline {
     pub(crate) outermost: Vec<StateId>,
     pub(crate) warnings: Vec<Problem>,
     pub(crate) unchecked: Unchecked,
+    /// Where states are named, in the order of the file.
+    pub(crate) uses: Vec<(Range<usize>, StateId)>,
 }
 
 /// A file that has been read and checked.
 pub(crate) struct Checked<'i> {
     pub(crate) outline: Outline,
-    /// The parameters of each state's behaviour, by id. They borrow the text, and are for the next stage only.
-    pub(crate) params: Vec<Option<Params<'i>>>,
+    /// The parameters of each state's behaviors, by id. They borrow the text, and are for the next stage only.
+    pub(crate) params: Vec<Vec<Option<Params<'i>>>>,
 }
 
 /// Which state of an [`Outline`], and of no other outline.
@@ -73,14 +81,13 @@ pub struct StateId(usize);
 
 /// One state of an [`Outline`].
 #[derive(Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is something that the file says or does not")]
 pub struct StateOutline {
     pub(crate) id: StateId,
     pub(crate) name: Name,
-    pub(crate) behaviour: Option<Name>,
-    /// Where its parameters stand.
-    pub(crate) params: Option<Range<usize>>,
+    pub(crate) behaviors: Vec<BehaviorOutline>,
     pub(crate) script: Option<Name>,
-    pub(crate) every: Option<Seconds>,
+    pub(crate) every: Option<Duration>,
     pub(crate) enter_when: Option<When>,
     pub(crate) parent: Option<StateId>,
     /// Where the parent is named.
@@ -91,16 +98,39 @@ pub struct StateOutline {
     pub(crate) children: Vec<StateId>,
     pub(crate) keeps_history: bool,
     pub(crate) is_final: bool,
+    pub(crate) is_entry: bool,
+    /// The state whose machine ends in this one.
+    pub(crate) ends: Option<StateId>,
+    /// The machine that it runs, as it is named.
+    pub(crate) machine: Option<String>,
+    /// Whether it is written in another file, to which this one links.
+    pub(crate) is_foreign: bool,
     pub(crate) exits: Vec<ExitOutline>,
+}
+
+/// One behavior of a [`StateOutline`].
+#[derive(Clone)]
+pub(crate) struct BehaviorOutline {
+    pub(crate) name: Name,
+    /// Where its parameters stand.
+    pub(crate) params: Option<Range<usize>>,
+    /// The states that they name.
+    pub(crate) named: Vec<(String, StateId)>,
 }
 
 /// One exit of a [`StateOutline`].
 #[derive(Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is something that the file says or does not")]
 pub struct ExitOutline {
     pub(crate) to: StateId,
-    pub(crate) after: Option<Seconds>,
+    pub(crate) after: Option<Duration>,
     pub(crate) when: Option<When>,
     pub(crate) on: Option<Name>,
+    pub(crate) is_always: bool,
+    pub(crate) restarts: bool,
+    pub(crate) even_final: bool,
+    /// Whether it waits for the end of the machine that its state runs.
+    pub(crate) is_done: bool,
     pub(crate) span: Range<usize>,
 }
 
@@ -114,6 +144,10 @@ pub struct Unchecked {
     pub behaviours: BTreeSet<String>,
     /// Of messages.
     pub messages: BTreeSet<String>,
+    /// Of what messages carry, by their names.
+    pub message_fields: BTreeMap<String, BTreeMap<String, ValueKind>>,
+    /// Whether durations are in ticks whose length the file does not say.
+    pub ticks: bool,
 }
 
 impl StateId {
@@ -141,6 +175,12 @@ impl Outline {
     #[must_use]
     pub fn file(&self) -> &str {
         &self.source.name
+    }
+
+    /// Returns the machine's name, if it is written in a table of its own, `[machines.imp]`.
+    #[must_use]
+    pub fn machine(&self) -> Option<&str> {
+        self.machine.as_deref()
     }
 
     /// Returns the state that a machine begins in.
@@ -209,6 +249,25 @@ impl Outline {
         iter::successors(Some(id), |id| self.state(*id).initial).collect()
     }
 
+    /// Returns where the file names a state: where it is defined first, then where it is named, with the quotes around it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::definition::Outline;
+    ///
+    /// let file = "initial = 'aim'\n[states.aim]\nexits = [{ to = 'aim', when = 'time_in(aim) > 3' }]\n";
+    /// let outline = Outline::parse("guard.toml", file, None)?;
+    /// let uses: Vec<_> = outline.uses(outline.initial()).into_iter().map(|at| &file[at]).collect();
+    /// assert_eq!(uses, ["aim", "'aim'", "'aim'", "aim"]);
+    /// # Ok::<(), demeanor::definition::Problems>(())
+    /// ```
+    #[must_use]
+    pub fn uses(&self, id: StateId) -> Vec<Range<usize>> {
+        let named = self.uses.iter().filter(|(_, of)| *of == id).map(|(at, _)| at.clone());
+        iter::once(self.state(id).name.span.clone()).chain(named).collect()
+    }
+
     /// Returns the warnings about the file, which works all the same.
     #[must_use]
     pub fn warnings(&self) -> &[Problem] {
@@ -242,16 +301,26 @@ impl StateOutline {
         &self.name.text
     }
 
-    /// Returns the name of what it does.
-    #[must_use]
-    pub fn behaviour(&self) -> Option<&str> {
-        self.behaviour.as_ref().map(|name| name.text.as_str())
+    /// Returns the names of what it does, in the order of the file.
+    pub fn behaviors(&self) -> impl Iterator<Item = &str> {
+        self.behaviors.iter().map(|behavior| behavior.name.text.as_str())
     }
 
-    /// Returns how often it is tried, in seconds; `None` if that is in each tick.
+    /// Returns how often it is tried; `None` if that is in each tick.
     #[must_use]
-    pub fn every(&self) -> Option<f64> {
-        self.every.as_ref().map(|every| every.number)
+    pub fn every(&self) -> Option<&Duration> {
+        self.every.as_ref()
+    }
+
+    /// Where its exits lead, and its behaviors may.
+    pub(crate) fn leads_to(&self) -> impl Iterator<Item = StateId> {
+        let named = self.behaviors.iter().flat_map(|behavior| &behavior.named).map(|(_, id)| *id);
+        self.exits.iter().map(|exit| exit.to).chain(named)
+    }
+
+    /// All durations in it.
+    pub(crate) fn durations(&self) -> impl Iterator<Item = &Duration> {
+        self.every.iter().chain(self.exits.iter().filter_map(ExitOutline::after))
     }
 
     /// Returns the state around it.
@@ -284,10 +353,23 @@ impl StateOutline {
         self.enter_when.as_ref().map(When::text)
     }
 
-    /// Returns whether it is meant to have no way out.
+    /// Returns whether it is an end: no exit of a parent or the global state leads out of it, unless it says `even_final`.
     #[must_use]
     pub fn is_final(&self) -> bool {
         self.is_final
+    }
+
+    /// Returns the machine that runs while the state is active, as the file names it. Its states are
+    /// [within](Outline::children) this one.
+    #[must_use]
+    pub fn machine(&self) -> Option<&str> {
+        self.machine.as_deref()
+    }
+
+    /// Returns whether the game's code changes to it, as the file says.
+    #[must_use]
+    pub fn is_entry(&self) -> bool {
+        self.is_entry
     }
 
     /// Returns whether a machine remembers which descendant was active last.
@@ -304,10 +386,10 @@ impl ExitOutline {
         self.to
     }
 
-    /// Returns how many seconds after its state's entry the way is open; `None` if that is at once.
+    /// Returns how long after its state's entry the way is open; `None` if that is at once.
     #[must_use]
-    pub fn after(&self) -> Option<f64> {
-        self.after.as_ref().map(|after| after.number)
+    pub fn after(&self) -> Option<&Duration> {
+        self.after.as_ref()
     }
 
     /// Returns its condition, as it is written.
@@ -322,21 +404,54 @@ impl ExitOutline {
         self.on.as_ref().map(|name| name.text.as_str())
     }
 
-    /// Returns message, time and condition as the label of an arrow: `took_damage [health < 20]`, `after 2.5 s`.
+    /// Returns whether it is also tried as soon as its state is entered.
+    #[must_use]
+    pub fn is_always(&self) -> bool {
+        self.is_always
+    }
+
+    /// Returns whether, of a parent or the global state, it is also taken while its target is active already.
+    #[must_use]
+    pub fn restarts(&self) -> bool {
+        self.restarts
+    }
+
+    /// Returns whether, of a parent or the global state, it also leads out of final states.
+    #[must_use]
+    pub fn even_final(&self) -> bool {
+        self.even_final
+    }
+
+    /// Returns message, time and condition as the label of an arrow: `took_damage [health < 20]`, `after 2.5 s`. `always` comes
+    /// first, and `(restart)` and `(even final)` last.
     #[must_use]
     pub fn label(&self) -> String {
-        let after = self.after().map(|after| format!("after {after} s"));
-        let begin: Vec<_> = self.on().map(str::to_owned).into_iter().chain(after).collect();
-        match (begin.join(" "), self.when()) {
+        let after = self.after().map(|after| format!("after {after}"));
+        let always = self.is_always.then(|| "always".to_owned());
+        let begin: Vec<_> = always.into_iter().chain(self.on().map(str::to_owned)).chain(after).collect();
+        let mut label = match (begin.join(" "), self.when()) {
             (begin, None) => begin,
             (begin, Some(when)) if begin.is_empty() => when,
             (begin, Some(when)) => format!("{begin} [{when}]"),
+        };
+        for (says, is_said) in [("restart", self.restarts), ("even final", self.even_final)] {
+            if is_said {
+                let space = if label.is_empty() { "" } else { " " };
+                let _ = write!(label, "{space}({says})");
+            }
         }
+        label
     }
 
-    /// From when on it is taken in any tick in which its target can be entered, in seconds after its state's entry.
+    /// From when on it is taken in any tick in which its target can be entered, in seconds after its state's entry, at the
+    /// latest.
     pub(crate) fn is_always_from(&self) -> Option<f64> {
         let is_always = self.on.is_none() && self.when.as_ref().is_none_or(When::is_always);
-        is_always.then(|| self.after().unwrap_or(0.0))
+        if is_always { self.after.as_ref().map_or(Some(0.0), Duration::most) } else { None }
+    }
+
+    /// How many seconds after its state's entry it opens at the earliest.
+    pub(crate) fn opens_at(&self) -> f64 {
+        self.after.as_ref().map_or(0.0, Duration::least)
     }
 }

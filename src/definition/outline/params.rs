@@ -11,6 +11,7 @@ use super::super::draft::{Params, type_of};
 use super::super::expression::Name;
 use super::super::findings::Findings;
 use super::super::mistake::Mistake;
+use super::super::named::STATE_FORMAT;
 
 pub(crate) fn check(findings: &mut Findings, behaviour: &Name, schema: Option<&Schema>, params: Option<&Params<'_>>) {
     let none = DeTable::new();
@@ -26,10 +27,10 @@ pub(crate) fn check(findings: &mut Findings, behaviour: &Name, schema: Option<&S
             None => {
                 let known = properties.into_iter().flatten().map(|(name, _)| name.as_str());
                 let nearest = findings.nearest(name_text, known);
-                let message = format!("behaviour `{behaviour}` has no parameter `{name_text}`");
+                let message = format!("behavior `{behaviour}` has no parameter `{name_text}`");
                 let mistake = Mistake::error("unknown-parameter", name.span(), message).label("not a parameter");
                 findings.add(if properties.is_none_or(serde_json::Map::is_empty) {
-                    mistake.help(format!("behaviour `{behaviour}` takes no parameters"))
+                    mistake.help(format!("behavior `{behaviour}` takes no parameters"))
                 } else {
                     mistake.meant(nearest)
                 });
@@ -40,10 +41,37 @@ pub(crate) fn check(findings: &mut Findings, behaviour: &Name, schema: Option<&S
     for name in required.into_iter().flatten().filter_map(Schema::as_str) {
         if !given.contains_key(name) {
             let span = params.map_or(behaviour.span.clone(), Spanned::span);
-            let message = format!("behaviour `{behaviour}` needs parameter `{name}`");
+            let message = format!("behavior `{behaviour}` needs parameter `{name}`");
             findings.add(Mistake::error("missing-parameter", span, message).label(format!("needs `{name}`")));
         }
     }
+}
+
+/// The states that parameters name, as their schema says.
+pub(crate) fn states(schema: Option<&Schema>, params: Option<&Params<'_>>) -> Vec<Name> {
+    let mut states = Vec::new();
+    let given = params.and_then(|params| params.get_ref().as_table());
+    let properties = schema.and_then(|schema| schema["properties"].as_object());
+    let (Some(given), Some(properties)) = (given, properties) else { return states };
+    for (name, value) in given {
+        let name: &str = name.get_ref();
+        match (properties.get(name), value.get_ref()) {
+            (Some(property), DeValue::Array(list)) if names_state(&property["items"]) => {
+                states.extend(list.iter().filter_map(state));
+            }
+            (Some(property), _) if names_state(property) => states.extend(state(value)),
+            _ => {}
+        }
+    }
+    states
+}
+
+fn names_state(property: &Schema) -> bool {
+    property["format"].as_str() == Some(STATE_FORMAT)
+}
+
+fn state(value: &Spanned<DeValue<'_>>) -> Option<Name> {
+    Some(Name { text: value.get_ref().as_str()?.into(), span: value.span() })
 }
 
 /// Whether names beyond the properties are for the behaviour to judge: those of a map, or of an enum's variants.
@@ -80,7 +108,7 @@ fn check_type(
         Some(text) if !allowed.words.is_empty() => format!("`{text}`"),
         _ => type_of(found).into(),
     };
-    let message = format!("parameter `{name}` of behaviour `{behaviour}` must be {expected}, not {found}");
+    let message = format!("parameter `{name}` of behavior `{behaviour}` must be {expected}, not {found}");
     let mistake = Mistake::error("parameter-type", value.span(), message);
     findings.add(mistake.label(format!("expected {expected}")));
 }

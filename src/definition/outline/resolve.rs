@@ -1,17 +1,21 @@
 //! From what is written to what is meant: names of states become states, and the other words are compared with those that the
 //! game offers. Every mistake is noted, and resolving goes on behind it.
 
-use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::super::draft::{Draft, DraftExit, DraftState, Params, When, read::missing_key};
-use super::super::expression::{Expr, MOST_TESTS, Name, Operand, RESERVED, flag_compared};
+use super::super::draft::{Draft, DraftBehavior, DraftExit, DraftState, Params, read::missing_key};
+use super::super::expression::{Name, RESERVED};
 use super::super::findings::Findings;
 use super::super::mistake::{Mistake, Origin};
-use super::super::words::{ValueKind, WordKind, Words};
-use super::{Checked, ExitOutline, Outline, StateId, StateOutline, Unchecked, params};
+use super::super::words::{WordKind, Words};
+use super::conditions::Place;
+use super::scopes::{Meant, Scopes};
+use super::{BehaviorOutline, Checked, ExitOutline, Outline, StateId, StateOutline, Unchecked, params};
+
+/// What an exit waits for that is taken when the machine of its state has come to an end.
+const DONE: &str = "done";
 
 /// How many of the words that a game offers are listed.
 const MOST_LISTED: usize = 12;
@@ -19,18 +23,34 @@ const MOST_LISTED: usize = 12;
 /// Resolves a draft. `None` if it has not so much as a state.
 pub(crate) fn resolve<'i>(draft: Draft<'i>, words: Option<&Words>, findings: &mut Findings) -> Option<Checked<'i>> {
     let names: Vec<String> = draft.states.iter().map(|state| state.name.text.clone()).collect();
-    let ids = names.iter().enumerate().map(|(i, name)| (name.as_str(), StateId::new(i))).collect();
-    let mut resolver = Resolver { findings, words, names: &names, ids, unchecked: Unchecked::default() };
+    let scopes = Scopes::new(&draft.states);
+    let of_game = words.and_then(|words| words.ticks_per_second).filter(|rate| rate.is_finite() && *rate > 0.0);
+    let rate = draft.ticks_per_second.or(of_game);
+    let mut resolver = Resolver {
+        findings,
+        words,
+        names: &names,
+        scopes,
+        from: None,
+        is_foreign: false,
+        rate,
+        global: None,
+        uses: Vec::new(),
+        unchecked: Unchecked::default(),
+    };
     let initial = draft.initial.and_then(|initial| resolver.state_named(initial));
     let global = draft.global.and_then(|global| resolver.global(global, initial));
+    resolver.global = global;
     let mut params = Vec::with_capacity(names.len());
     let mut states = Vec::with_capacity(names.len());
     for (i, state) in draft.states.into_iter().enumerate() {
-        let (state, of_behaviour) = resolver.state(StateId::new(i), state);
+        resolver.from = Some(StateId::new(i));
+        let (state, of_behaviors) = resolver.state(StateId::new(i), state);
         states.push(state);
-        params.push(of_behaviour);
+        params.push(of_behaviors);
     }
-    let unchecked = resolver.unchecked;
+    let (unchecked, mut uses) = (resolver.unchecked, resolver.uses);
+    uses.sort_by_key(|(at, _)| at.start);
     if states.is_empty() {
         if findings.errors() == 0 {
             findings.add(missing_key("states", "the file", 0..0));
@@ -40,6 +60,7 @@ pub(crate) fn resolve<'i>(draft: Draft<'i>, words: Option<&Words>, findings: &mu
     let outermost = link(&mut states);
     let outline = Outline {
         source: Arc::clone(&findings.source),
+        machine: draft.name.map(|name| name.text),
         // Where none is named, or an unknown one, that is an error, and the outline goes nowhere.
         initial: initial.unwrap_or(StateId::new(0)),
         global,
@@ -47,6 +68,7 @@ pub(crate) fn resolve<'i>(draft: Draft<'i>, words: Option<&Words>, findings: &mu
         outermost,
         warnings: Vec::new(),
         unchecked,
+        uses,
     };
     Some(Checked { outline, params })
 }
@@ -63,13 +85,22 @@ fn link(states: &mut [StateOutline]) -> Vec<StateId> {
     outermost
 }
 
-struct Resolver<'a> {
-    findings: &'a mut Findings,
-    words: Option<&'a Words>,
+pub(super) struct Resolver<'a> {
+    pub(super) findings: &'a mut Findings,
+    pub(super) words: Option<&'a Words>,
     /// The states' names, in the order of the file.
     names: &'a [String],
-    ids: HashMap<&'a str, StateId>,
-    unchecked: Unchecked,
+    scopes: Scopes,
+    /// The state in which the names are written.
+    from: Option<StateId>,
+    /// Whether that is written in another file.
+    is_foreign: bool,
+    /// How many ticks there are in a second.
+    pub(super) rate: Option<f64>,
+    pub(super) global: Option<StateId>,
+    /// Where states are named.
+    pub(super) uses: Vec<(Range<usize>, StateId)>,
+    pub(super) unchecked: Unchecked,
 }
 
 impl Resolver<'_> {
@@ -87,54 +118,80 @@ impl Resolver<'_> {
         Some(global)
     }
 
-    fn state<'i>(&mut self, id: StateId, state: DraftState<'i>) -> (StateOutline, Option<Params<'i>>) {
-        let DraftState { name, behaviour, params, script, enter_when, parent, initial, .. } = state;
-        self.behaviour(behaviour.as_ref(), params.as_ref());
+    fn state<'i>(&mut self, id: StateId, state: DraftState<'i>) -> (StateOutline, Vec<Option<Params<'i>>>) {
+        let DraftState { name, behaviors, script, mut enter_when, parent, initial, machine, .. } = state;
+        let of_file = self.rate;
+        self.rate = state.rate.or(of_file);
+        self.is_foreign = state.is_foreign;
+        let runs = machine.is_some();
+        let (behaviors, params) = behaviors.into_iter().map(|behavior| self.behavior(behavior)).unzip();
         self.script(script.as_ref());
-        self.condition(enter_when.as_ref(), true);
+        self.condition(&mut enter_when, Place::Entry);
         let span = |named: &Option<Name>| named.as_ref().map_or(name.span.clone(), |named| named.span.clone());
         let (parent_span, initial_span) = (span(&parent), span(&initial));
         let outline = StateOutline {
             id,
-            behaviour,
-            params: params.as_ref().map(toml::Spanned::span),
+            behaviors,
             script,
-            every: state.every,
+            every: state.every.and_then(|every| self.duration(every)),
             enter_when,
-            parent: parent.and_then(|parent| self.state_named(parent)),
+            parent: self.parent(id, parent),
             parent_span,
             initial: initial.and_then(|initial| self.state_named(initial)),
             initial_span,
             children: Vec::new(),
             keeps_history: state.keeps_history,
             is_final: state.is_final,
-            exits: state.exits.into_iter().filter_map(|exit| self.exit(exit, id)).collect(),
+            is_entry: state.is_entry,
+            ends: state.ends.map(StateId::new),
+            machine: machine.map(|machine| machine.text),
+            is_foreign: state.is_foreign,
+            exits: state.exits.into_iter().filter_map(|exit| self.exit(exit, id, runs)).collect(),
             name,
         };
+        self.rate = of_file;
         (outline, params)
     }
 
-    fn behaviour(&mut self, behaviour: Option<&Name>, params: Option<&Params<'_>>) {
-        let Some(behaviour) = behaviour else { return };
-        let Some(words) = self.words else {
-            self.unchecked.behaviours.insert(behaviour.text.clone());
-            return;
-        };
-        match words.behaviours.get(&behaviour.text) {
-            Some(schema) => params::check(self.findings, behaviour, schema.as_ref(), params),
-            None => self.unknown(WordKind::Behaviour, behaviour, words.behaviours.keys()),
+    fn behavior<'i>(&mut self, behavior: DraftBehavior<'i>) -> (BehaviorOutline, Option<Params<'i>>) {
+        let DraftBehavior { name, params } = behavior;
+        let mut named = Vec::new();
+        match self.words {
+            None => drop(self.unchecked.behaviours.insert(name.text.clone())),
+            Some(words) => match words.behaviours.get(&name.text) {
+                Some(schema) => {
+                    params::check(self.findings, &name, schema.as_ref(), params.as_ref());
+                    for state in params::states(schema.as_ref(), params.as_ref()) {
+                        let text = state.text.clone();
+                        named.extend(self.state_named(state).map(|id| (text, id)));
+                    }
+                }
+                None => self.unknown(WordKind::Behaviour, &name, words.behaviours.keys()),
+            },
         }
+        (BehaviorOutline { name, params: params.as_ref().map(toml::Spanned::span), named }, params)
     }
 
-    fn exit(&mut self, exit: DraftExit, from: StateId) -> Option<ExitOutline> {
-        let DraftExit { to, after, when, on, has_condition, span } = exit;
+    /// `runs` is whether its state runs a machine.
+    fn exit(&mut self, exit: DraftExit, from: StateId, runs: bool) -> Option<ExitOutline> {
+        let DraftExit { to, after, mut when, on, always, restart, even_final, has_condition, span } = exit;
         let to = to.and_then(|to| self.state_named(to));
-        self.condition(when.as_ref(), false);
-        if let Some(on) = &on {
+        self.condition(&mut when, on.as_ref().map_or(Place::Tick, |on| Place::Message(&on.text)));
+        let is_done = runs && on.as_ref().is_some_and(|on| on.text == DONE);
+        if let Some(on) = on.as_ref().filter(|_| !is_done) {
             self.message(on);
         }
+        let after = after.and_then(|after| self.duration(after));
+        if let Some(at) = always.clone().filter(|_| after.is_some() || on.is_some()) {
+            self.findings.add(
+                Mistake::error("always", at, "an exit that is always tried cannot wait for a time or a message")
+                    .label("tried as soon as the state is entered")
+                    .help("remove `always`, or put the `after` or `on` into an exit of its own"),
+            );
+        }
         let to = to?;
-        let exit = ExitOutline { to, after, when, on, span };
+        let (is_always, restarts, even_final) = (always.is_some(), restart.is_some(), even_final.is_some());
+        let exit = ExitOutline { to, after, when, on, is_always, restarts, even_final, is_done, span };
         // What is mistaken is no condition that is missing.
         let is_mistaken = has_condition && exit.after.is_none() && exit.when.is_none() && exit.on.is_none();
         if to == from && !is_mistaken && exit.is_always_from() == Some(0.0) {
@@ -157,112 +214,70 @@ impl Resolver<'_> {
         }
     }
 
-    fn script(&mut self, script: Option<&Name>) {
+    pub(super) fn script(&mut self, script: Option<&Name>) {
         if let (Some(script), Some(Words { scripts: false, .. })) = (script, self.words) {
             self.findings.add(scripts_are_off(script));
         }
     }
 
-    fn condition(&mut self, when: Option<&When>, is_entry: bool) {
-        let (expr, span) = match when {
-            None => return,
-            Some(When::Script(script)) => return self.script(Some(script)),
-            Some(When::Expr { expr, span, .. }) => (expr, span),
-        };
-        if self.expression(expr, is_entry) > MOST_TESTS {
-            let message = format!("the condition asks more than {MOST_TESTS} questions");
-            self.findings.add(
-                Mistake::error("condition-too-long", span.clone(), message)
-                    .label("too long")
-                    .help("let the game offer the answer as one value, or split the state"),
-            );
+    /// The parent of a state: the one that is named, or the one that its own name tells.
+    fn parent(&mut self, of: StateId, named: Option<Name>) -> Option<StateId> {
+        let Some(name) = named else { return self.scopes.parent(of) };
+        let parent = self.scopes.parent(of);
+        match parent {
+            Some(parent) => self.named(name, parent),
+            None => self.unknown_state(name),
         }
+        parent
     }
 
-    /// Checks the words of a condition, and counts what it asks.
-    fn expression(&mut self, expr: &Expr, is_entry: bool) -> usize {
-        match expr {
-            Expr::Bool(_) => return 0,
-            Expr::Not(inner) => return self.expression(inner, is_entry),
-            Expr::And(parts) | Expr::Or(parts) => {
-                return parts.iter().map(|part| self.expression(part, is_entry)).sum();
+    pub(super) fn state_named(&mut self, name: Name) -> Option<StateId> {
+        match self.scopes.meant(&name.text, self.from) {
+            Meant::One(id) => {
+                self.named(name, id);
+                Some(id)
             }
-            Expr::Flag(name) => self.value(name, ValueKind::Flag),
-            Expr::Chance { span, .. } if is_entry => self.findings.add(not_in_entry("chance", span.clone())),
-            Expr::Chance { span, .. } => self.chance(span.clone()),
-            Expr::Compare { left, op, right } => match flag_compared(left, *op, right) {
-                Some((flag, _)) => self.value(flag, ValueKind::Flag),
-                None => self.comparison([left, right], is_entry),
-            },
-        }
-        1
-    }
-
-    fn chance(&mut self, at: Range<usize>) {
-        if self.words.is_some_and(|words| !words.random) {
-            self.findings.add(
-                Mistake::error("chance", at, "the game offers no random numbers to definitions")
-                    .label("needs random numbers")
-                    .help("a programmer can add them with `Vocabulary::random`"),
-            );
-        }
-    }
-
-    fn comparison(&mut self, sides: [&Operand; 2], is_entry: bool) {
-        for side in sides {
-            match side {
-                Operand::Value(name) => self.value(name, ValueKind::Number),
-                Operand::TimeInState(span) if is_entry => {
-                    self.findings.add(not_in_entry("time_in_state", span.clone()));
-                }
-                Operand::Bool(_) => {
-                    if let [Operand::Value(name), _] | [_, Operand::Value(name)] = sides {
-                        self.findings.add(flag_as_number(name));
-                    }
-                }
-                Operand::TimeInState(_) | Operand::Number(_) => {}
-            }
-        }
-    }
-
-    fn value(&mut self, name: &Name, used_as: ValueKind) {
-        let Some(words) = self.words else {
-            self.unchecked.values.entry(name.text.clone()).or_insert(used_as);
-            return;
-        };
-        match words.values.get(&name.text) {
-            Some(kind) if *kind == used_as => {}
-            Some(ValueKind::Number) => {
-                let message = format!("`{name}` is a number, which is neither true nor false");
+            Meant::Several(places) => {
+                let places: Vec<_> = places.iter().map(String::as_str).collect();
                 self.findings.add(
-                    Mistake::error("comparison", name.span.clone(), message)
-                        .label("a number")
-                        .help(format!("compare it, as in `{name} > 0`")),
+                    Mistake::error(
+                        "ambiguous-state",
+                        name.span,
+                        format!("`{}` is the name of several states", name.text),
+                    )
+                    .label("which of them?")
+                    .help(format!("write one of {}", listed(&places))),
                 );
+                None
             }
-            Some(ValueKind::Flag) => self.findings.add(flag_as_number(name)),
-            None => self.unknown(WordKind::Value, name, words.values.keys()),
+            Meant::Nothing => {
+                self.unknown_state(name);
+                None
+            }
         }
     }
 
-    fn state_named(&mut self, name: Name) -> Option<StateId> {
-        let id = self.ids.get(name.text.as_str()).copied();
-        if id.is_none() {
-            let nearest = self.findings.nearest(&name.text, self.names.iter().map(String::as_str));
-            let quote = if is_bare_key(&name.text) { "" } else { "\"" };
-            self.findings.add(
-                Mistake::error("unknown-state", name.span, format!("unknown state `{}`", name.text))
-                    .label("no state of this file")
-                    .help(format!("define it: `[states.{quote}{}{quote}]`", name.text))
-                    .meant(nearest)
-                    .origin(Origin::MayFollow),
-            );
+    /// Notes where a state is named.
+    fn named(&mut self, name: Name, id: StateId) {
+        if !self.is_foreign {
+            self.uses.push((name.span, id));
         }
-        id
+    }
+
+    fn unknown_state(&mut self, name: Name) {
+        let nearest = self.findings.nearest(&name.text, self.names.iter().map(String::as_str));
+        let quote = if is_bare_key(&name.text) { "" } else { "\"" };
+        self.findings.add(
+            Mistake::error("unknown-state", name.span, format!("unknown state `{}`", name.text))
+                .label("no state of this file")
+                .help(format!("define it: `[states.{quote}{}{quote}]`", name.text))
+                .meant(nearest)
+                .origin(Origin::MayFollow),
+        );
     }
 
     /// Tells of a word that the game does not offer: which of those that it does was meant, or else which there are.
-    fn unknown<'k>(&mut self, kind: WordKind, name: &Name, offered: impl IntoIterator<Item = &'k String>) {
+    pub(super) fn unknown<'k>(&mut self, kind: WordKind, name: &Name, offered: impl IntoIterator<Item = &'k String>) {
         let offered: Vec<&str> = offered.into_iter().map(String::as_str).collect();
         let grammar = RESERVED.into_iter().filter(|_| kind == WordKind::Value);
         let nearest = self.findings.nearest(&name.text, offered.iter().copied().chain(grammar));
@@ -274,7 +289,7 @@ impl Resolver<'_> {
         });
     }
 
-    fn name_of(&self, id: StateId) -> &str {
+    pub(super) fn name_of(&self, id: StateId) -> &str {
         &self.names[id.index()]
     }
 }
@@ -284,18 +299,6 @@ pub(crate) fn scripts_are_off(script: &Name) -> Mistake {
     Mistake::error("script", script.span.clone(), "this game is built without scripts")
         .label("a script")
         .help("a programmer can turn them on: the feature `script`")
-}
-
-fn flag_as_number(name: &Name) -> Mistake {
-    Mistake::error("comparison", name.span.clone(), format!("`{name}` is true or false, not a number"))
-        .label("true or false")
-        .help(format!("write `{name}` or `not {name}`"))
-}
-
-fn not_in_entry(word: &str, at: Range<usize>) -> Mistake {
-    Mistake::error("entry-condition", at, format!("`{word}` cannot be asked in `enter_when`"))
-        .label("unknown before the state is entered")
-        .help("put it into the `when` of the exits that lead here")
 }
 
 /// Whether TOML takes a name without quotes.

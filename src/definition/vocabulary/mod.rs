@@ -4,18 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-use schemars::JsonSchema;
-use serde::de::{DeserializeOwned, IntoDeserializer};
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
-
 use super::draft::Params;
 use super::expression::is_name;
+use super::named::FileStates;
 use super::values::{Flag, Number};
 use super::words::{ValueKind, WordKind, Words};
 use crate::owner::Owner;
-use crate::state::{IntoState, State, StateRef};
+use crate::state::{IntoState, StateRef};
 
+mod behaviors;
+pub(crate) mod messages;
 #[cfg(feature = "script")]
 mod scripting;
 #[cfg(feature = "script")]
@@ -24,7 +22,7 @@ pub(crate) mod scripts;
 /// What a definition may say about owners of type `T`: named values, behaviours and messages, registered in code.
 ///
 /// The names of values are written in conditions, so they are words: letters, digits, `_` and `.`, not beginning with a
-/// digit, and none of `and`, `or`, `not`, `true`, `false`, `time_in_state`, `chance`.
+/// digit, not with `message.`, and none of `and`, `or`, `not`, `true`, `false`, `time_in_state`, `chance`.
 ///
 /// Each word is registered once. A definition cannot be loaded with a vocabulary that has a word twice: which of the two its
 /// file means cannot be known. The error names the word (code `duplicate-word`). A value and a behaviour may share a name.
@@ -118,7 +116,10 @@ pub struct Vocabulary<T: Owner> {
     values: BTreeMap<String, Value<T>>,
     behaviours: BTreeMap<String, Behaviour<T>>,
     messages: BTreeMap<String, MessageKind<T>>,
+    /// What they carry.
+    fields: messages::Fields<T>,
     random: Option<Random<T>>,
+    ticks_per_second: Option<f64>,
     /// What has been registered more than once. The last one counts, but no definition is loaded with it.
     repeated: BTreeSet<Repeated>,
     #[cfg(feature = "script")]
@@ -157,7 +158,7 @@ pub(crate) type Random<T> = Arc<dyn Fn(&mut T, &mut <T as Owner>::Context<'_>) -
 pub(crate) type MessageKind<T> = Arc<dyn Fn(&<T as Owner>::Message) -> bool + Send + Sync>;
 
 /// Makes the state that does what a behaviour says.
-type Make<T> = Arc<dyn Fn(Option<Params<'_>>) -> Result<StateRef<T>, toml::de::Error> + Send + Sync>;
+type Make<T> = Arc<dyn Fn(Option<Params<'_>>, &FileStates<T>) -> Result<StateRef<T>, toml::de::Error> + Send + Sync>;
 
 struct Behaviour<T: Owner> {
     /// `None` for a behaviour without parameters.
@@ -173,7 +174,9 @@ impl<T: Owner> Vocabulary<T> {
             values: BTreeMap::new(),
             behaviours: BTreeMap::new(),
             messages: BTreeMap::new(),
+            fields: BTreeMap::new(),
             random: None,
+            ticks_per_second: None,
             repeated: BTreeSet::new(),
             #[cfg(feature = "script")]
             scripts: scripts::Scripts::default(),
@@ -208,31 +211,6 @@ impl<T: Owner> Vocabulary<T> {
         self.with_value(word(name.into()), Value::Flag(Arc::new(read)))
     }
 
-    /// Offers a state as what a defined state does: its callbacks and guards are the defined state's.
-    ///
-    /// Its own parent and initial child are not used; the file says what is nested in what.
-    #[must_use]
-    pub fn behaviour(self, name: impl Into<String>, state: impl IntoState<T>) -> Self {
-        self.stand_in(name, None, state)
-    }
-
-    /// Offers states with parameters as what defined states do: `make` is called once for each defined state that names the
-    /// behaviour, with that state's `params`.
-    #[must_use]
-    pub fn behaviour_with<P, S, F>(self, name: impl Into<String>, make: F) -> Self
-    where
-        P: DeserializeOwned + JsonSchema,
-        S: State<T>,
-        F: Fn(P) -> S + Send + Sync + 'static,
-    {
-        let make = move |params: Option<Params<'_>>| {
-            let params = params.unwrap_or_else(|| Spanned::new(0..0, DeValue::Table(DeTable::new())));
-            P::deserialize(params.into_deserializer()).map(|params| StateRef::from(Arc::new(make(params))))
-        };
-        let schema = schemars::schema_for!(P).to_value();
-        self.with_behaviour(name.into(), Behaviour { schema: Some(schema), make: Arc::new(make) })
-    }
-
     /// Offers a state in the place of a behaviour whose code is not there: parameters are checked against a JSON Schema, and
     /// then left alone. `None` takes none.
     ///
@@ -245,7 +223,7 @@ impl<T: Owner> Vocabulary<T> {
         state: impl IntoState<T>,
     ) -> Self {
         let state = state.into_state();
-        let make = move |_: Option<Params<'_>>| Ok(state.clone());
+        let make = move |_: Option<Params<'_>>, _: &FileStates<T>| Ok(state.clone());
         self.with_behaviour(name.into(), Behaviour { schema, make: Arc::new(make) })
     }
 
@@ -262,7 +240,39 @@ impl<T: Owner> Vocabulary<T> {
         self
     }
 
-    /// Offers random numbers, from 0 to below 1, for conditions with `chance(0.1)`.
+    /// Says how often the game updates its characters: how long a tick is, for durations such as `after = "10 ticks"`. A file
+    /// that has a `ticks_per_second` of its own uses that.
+    ///
+    /// # Panics
+    ///
+    /// When `rate` is not a number above 0.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::Owner;
+    /// use demeanor::definition::{Definition, Vocabulary};
+    /// # struct Guard;
+    /// # impl Owner for Guard { type Context<'a> = (); type Message = (); }
+    ///
+    /// let file = "
+    ///     initial = 'aim'
+    ///     states.aim.exits = [{ to = 'shoot', after = '7 ticks' }]
+    ///     states.shoot.final = true
+    /// ";
+    /// assert!(Definition::parse(file, &Vocabulary::<Guard>::new()).is_err());
+    /// let definition = Definition::parse(file, &Vocabulary::<Guard>::new().ticks_per_second(35.0))?;
+    /// assert_eq!(definition.outline().states()[0].exits()[0].after().unwrap().seconds(), Some(0.2));
+    /// # Ok::<(), demeanor::definition::Problems>(())
+    /// ```
+    #[must_use]
+    pub fn ticks_per_second(mut self, rate: f64) -> Self {
+        assert!(rate.is_finite() && rate > 0.0, "a game cannot have {rate} ticks in a second");
+        self.ticks_per_second = Some(rate);
+        self
+    }
+
+    /// Offers random numbers, from 0 to below 1, for conditions with `chance(0.1)` and for durations such as `2 s .. 4 s`.
     ///
     /// They are the game's, so that a run can be repeated: keep the generator in the owner, and what one owner draws does
     /// not depend on the others.
@@ -289,7 +299,9 @@ impl<T: Owner> Vocabulary<T> {
             values: self.values.iter().map(|(name, value)| (name.clone(), kind(value))).collect(),
             behaviours: self.behaviours.iter().map(|(name, made)| (name.clone(), made.schema.clone())).collect(),
             messages: self.messages.keys().cloned().collect(),
+            message_fields: self.kinds_of_fields(),
             random: self.random.is_some(),
+            ticks_per_second: self.ticks_per_second,
             ..Words::default()
         };
         #[cfg(feature = "script")]
@@ -341,8 +353,9 @@ impl<T: Owner> Vocabulary<T> {
         &self,
         behaviour: &str,
         params: Option<Params<'_>>,
+        states: &FileStates<T>,
     ) -> Option<Result<StateRef<T>, toml::de::Error>> {
-        self.behaviours.get(behaviour).map(|behaviour| (behaviour.make)(params))
+        self.behaviours.get(behaviour).map(|behaviour| (behaviour.make)(params, states))
     }
 }
 
@@ -381,7 +394,9 @@ impl<T: Owner> Clone for Vocabulary<T> {
             values: self.values.clone(),
             behaviours: self.behaviours.clone(),
             messages: self.messages.clone(),
+            fields: self.fields.clone(),
             random: self.random.clone(),
+            ticks_per_second: self.ticks_per_second,
             repeated: self.repeated.clone(),
             #[cfg(feature = "script")]
             scripts: self.scripts.clone(),

@@ -1,0 +1,163 @@
+//! All machines of a file.
+
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use log::{info, warn};
+
+use super::library::Library;
+use super::outline::check::check;
+use super::text::text_of;
+use super::{Definition, LoadError, NAMELESS, Problems, Vocabulary, warn_of};
+use crate::owner::Owner;
+
+/// The machines of a file with several of them, `[machines.imp]`, each a [`Definition`] of its own.
+///
+/// # Examples
+///
+/// ```
+/// use demeanor::Owner;
+/// use demeanor::definition::{Definitions, Vocabulary};
+/// # struct Guard;
+/// # impl Owner for Guard { type Context<'a> = f64; type Message = (); fn now(clock: &f64) -> f64 { *clock } }
+///
+/// let file = "
+///     [machines.imp]
+///     initial = 'wait'
+///     states.wait.exits = [{ to = 'attack', after = 2 }]
+///     states.attack.final = true
+///
+///     [machines.baron]
+///     like = 'imp'
+///     states.wait.exits = [{ to = 'attack', after = 1 }]
+/// ";
+/// let creatures = Definitions::parse(file, &Vocabulary::<Guard>::new())?;
+/// assert_eq!(creatures.names().collect::<Vec<_>>(), ["imp", "baron"]);
+///
+/// let mut baron = creatures.get("baron").unwrap().machine();
+/// baron.start(&mut Guard, &mut 0.0);
+/// baron.update(&mut Guard, &mut 1.0);
+/// assert_eq!(baron.current().unwrap().name(), "attack");
+/// # Ok::<(), demeanor::definition::Problems>(())
+/// ```
+pub struct Definitions<T: Owner> {
+    file: String,
+    folder: Option<PathBuf>,
+    vocabulary: Vocabulary<T>,
+    /// In the order of the file.
+    machines: Vec<(String, Definition<T>)>,
+}
+
+impl<T: Owner> Definitions<T> {
+    /// Makes the definitions of all machines in the text of a file. A machine that is written beside `[machines]` has an empty
+    /// name.
+    ///
+    /// Warnings, with which they work all the same, are logged.
+    ///
+    /// # Errors
+    ///
+    /// With all that is wrong with the text.
+    pub fn parse(text: &str, vocabulary: &Vocabulary<T>) -> Result<Self, Problems> {
+        Self::new(NAMELESS, None, text, vocabulary)
+    }
+
+    /// As [`parse`](Self::parse), from a file. Scripts and linked files are looked for beside it.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read, or with all that is wrong with it.
+    pub fn load(path: impl AsRef<Path>, vocabulary: &Vocabulary<T>) -> Result<Self, LoadError> {
+        let path = path.as_ref();
+        let bytes = fs::read(path).map_err(|error| LoadError::Io { path: path.into(), error })?;
+        let file = path.display().to_string();
+        let folder = path.parent().map(Path::to_path_buf);
+        Ok(Self::new(&file, folder, text_of(&file, &bytes)?, vocabulary)?)
+    }
+
+    fn new(file: &str, folder: Option<PathBuf>, text: &str, vocabulary: &Vocabulary<T>) -> Result<Self, Problems> {
+        let mut machines: Vec<(String, Definition<T>)> = Vec::new();
+        let library = Library::of(text, folder.as_deref());
+        for checked in check(file, text, &library, Some(&vocabulary.export()))? {
+            let name = checked.outline.machine().unwrap_or_default().to_owned();
+            machines.push((name, Definition::of(checked, folder.clone(), vocabulary)?));
+        }
+        // Each has the warnings of the whole file.
+        if let Some((_, first)) = machines.first() {
+            warn_of(&first.loaded().outline);
+        }
+        Ok(Self { file: file.into(), folder, vocabulary: vocabulary.clone(), machines })
+    }
+
+    /// Returns the definition of a machine.
+    #[must_use]
+    pub fn get(&self, machine: &str) -> Option<&Definition<T>> {
+        self.machines.iter().find(|(name, _)| name == machine).map(|(_, definition)| definition)
+    }
+
+    /// Returns the machines' names, in the order of the file.
+    #[must_use]
+    pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.machines.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// Returns the machines, in the order of the file.
+    #[must_use]
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Definition<T>)> {
+        self.machines.iter().map(|(name, definition)| (name.as_str(), definition))
+    }
+
+    /// Reloads all machines, as [`Definition::reload`] does one. New ones are added. One that is gone stays as it was, under
+    /// the owners that run on it, with a warning.
+    ///
+    /// # Errors
+    ///
+    /// With all that is wrong with the text. Then nothing is changed.
+    pub fn reload(&mut self, text: &str) -> Result<(), Problems> {
+        let library = Library::of(text, self.folder.as_deref());
+        let mut all = check(&self.file, text, &library, Some(&self.vocabulary.export()))?;
+        let name_of = |outline: &super::Outline| outline.machine().unwrap_or_default().to_owned();
+        // All are built before any takes its place.
+        let mut kept = Vec::new();
+        for (name, definition) in &self.machines {
+            match all.iter().position(|checked| name_of(&checked.outline) == *name) {
+                Some(at) => kept.push((definition, definition.rebuild(all.remove(at))?)),
+                None => warn!("machine {name} is no longer in {}: it stays as it was", self.file),
+            }
+        }
+        let mut added = Vec::new();
+        for checked in all {
+            let name = name_of(&checked.outline);
+            added.push((name, Definition::of(checked, self.folder.clone(), &self.vocabulary)?));
+        }
+        for (definition, built) in kept {
+            definition.replace(&mut definition.loaded(), built);
+        }
+        self.machines.extend(added);
+        if let Some((_, first)) = self.machines.first() {
+            warn_of(&first.loaded().outline);
+        }
+        info!("{} was reloaded", self.file);
+        Ok(())
+    }
+
+    /// As [`reload`](Self::reload), from a file.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read, or with all that is wrong with it. Then nothing is changed.
+    pub fn reload_from(&mut self, path: impl AsRef<Path>) -> Result<(), LoadError> {
+        let path = path.as_ref();
+        let bytes = fs::read(path).map_err(|error| LoadError::Io { path: path.into(), error })?;
+        Ok(self.reload(text_of(&path.display().to_string(), &bytes)?)?)
+    }
+}
+
+impl<T: Owner> fmt::Debug for Definitions<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Definitions")
+            .field("file", &self.file)
+            .field("machines", &self.names().collect::<Vec<_>>())
+            .finish_non_exhaustive()
+    }
+}

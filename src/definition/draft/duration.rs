@@ -1,0 +1,223 @@
+//! Durations in a file: `after` of an exit and `every` of a state. A number of seconds, a text such as `"10 ticks"` or
+//! `"2 s .. 4 s"`, or the name of a value.
+
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::DeValue;
+
+use super::super::expression::{Name, is_name};
+use super::super::findings::Findings;
+use super::super::mistake::{Mistake, Origin};
+use super::type_of;
+
+type Value<'i> = Spanned<DeValue<'i>>;
+
+/// A duration as it is written.
+#[derive(Clone, Debug)]
+pub(crate) struct DraftDuration {
+    /// In one line; a number with its unit.
+    pub(crate) text: String,
+    pub(crate) length: DraftLength,
+    pub(crate) span: Range<usize>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum DraftLength {
+    Fixed(Time),
+    /// From the first to the second, which is the longer one where that can be told.
+    Drawn(Time, Time),
+    /// As long as a value of the game says.
+    Value(Name),
+}
+
+/// A time with its unit: finite, and not negative.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Time {
+    Seconds(f64),
+    Ticks(f64),
+}
+
+impl Time {
+    fn number(self) -> f64 {
+        match self {
+            Self::Seconds(number) | Self::Ticks(number) => number,
+        }
+    }
+}
+
+/// What may stand behind a number, and how many seconds that is; `None` for ticks. The longer before the shorter.
+const UNITS: [(&str, Option<f64>); 15] = [
+    ("milliseconds", Some(0.001)),
+    ("seconds", Some(1.0)),
+    ("second", Some(1.0)),
+    ("minutes", Some(60.0)),
+    ("minute", Some(60.0)),
+    ("hours", Some(3600.0)),
+    ("hour", Some(3600.0)),
+    ("ticks", None),
+    ("tick", None),
+    ("min", Some(60.0)),
+    ("sec", Some(1.0)),
+    ("ms", Some(0.001)),
+    ("s", Some(1.0)),
+    ("m", Some(60.0)),
+    ("h", Some(3600.0)),
+];
+
+/// What is said of a duration that is none.
+const FORMS: &str = "write seconds, `2.5`, or a text with a unit: `\"200 ms\"`, `\"10 ticks\"`, `\"2 s .. 4 s\"`, or the name of a value";
+
+/// From when on an exit is open.
+pub(crate) fn after(value: &Value<'_>, findings: &mut Findings) -> Option<DraftDuration> {
+    let duration = read(value, "`after`", "0 or more", findings)?;
+    if is_nothing(&duration) {
+        findings.add(
+            Mistake::warning("no-time", value.span(), "`after = 0` says nothing: an exit is open at once")
+                .label("no time at all")
+                .help("remove it, or write after how many seconds the exit is open: `after = 2.5`"),
+        );
+    }
+    Some(duration)
+}
+
+/// How often a state is tried.
+pub(crate) fn every(value: &Value<'_>, findings: &mut Findings) -> Option<DraftDuration> {
+    let duration = read(value, "`every`", "more than 0", findings)?;
+    let from_nothing = matches!(&duration.length, DraftLength::Drawn(least, _) if least.number() == 0.0);
+    if is_nothing(&duration) || from_nothing {
+        findings.add(
+            Mistake::error("no-time", value.span(), "`every` must be a time in seconds, more than 0")
+                .label("no time at all")
+                .help("remove it, if the state is to be tried in each tick"),
+        );
+        return None;
+    }
+    Some(duration)
+}
+
+fn is_nothing(duration: &DraftDuration) -> bool {
+    matches!(duration.length, DraftLength::Fixed(time) if time.number() == 0.0)
+}
+
+fn read(value: &Value<'_>, what: &str, range: &str, findings: &mut Findings) -> Option<DraftDuration> {
+    let span = value.span();
+    if let Some(text) = value.get_ref().as_str() {
+        return match of_text(text, &span, findings) {
+            Ok(length) => {
+                let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+                Some(DraftDuration { text, length, span })
+            }
+            Err(why) => {
+                let (message, help) = (format!("{what} must be a duration: {}", why.message), why.help);
+                findings.add(Mistake::error("no-time", span, message).label("not a duration").help(help));
+                None
+            }
+        };
+    }
+    let Some(number) = number(value.get_ref()) else {
+        let message = format!("{what} must be a duration, not {}", type_of(value.get_ref()));
+        findings.add(
+            Mistake::error("wrong-type", span, message)
+                .label("expected a number or a text")
+                .help(FORMS)
+                .origin(Origin::MayFollow),
+        );
+        return None;
+    };
+    if !number.is_finite() || number < 0.0 {
+        let message = format!("{what} must be a time in seconds, {range}");
+        findings.add(Mistake::error("no-time", span, message).label("not such a time"));
+        return None;
+    }
+    Some(DraftDuration { text: format!("{number} s"), length: DraftLength::Fixed(Time::Seconds(number)), span })
+}
+
+/// The number that a value is, if it is one; not a number if it cannot be read.
+fn number(value: &DeValue<'_>) -> Option<f64> {
+    let read = match value {
+        DeValue::Integer(number) if number.radix() == 10 => number.as_str().parse().ok(),
+        DeValue::Integer(number) => i32::from_str_radix(number.as_str(), number.radix()).ok().map(f64::from),
+        DeValue::Float(number) => number.as_str().parse().ok(),
+        _ => return None,
+    };
+    Some(read.unwrap_or(f64::NAN))
+}
+
+/// How many ticks there are in a second.
+pub(crate) fn rate(value: &Value<'_>, findings: &mut Findings) -> Option<f64> {
+    let rate = number(value.get_ref()).filter(|rate| rate.is_finite() && *rate > 0.0);
+    if rate.is_none() {
+        findings.add(
+            Mistake::error("no-rate", value.span(), "`ticks_per_second` must be a number, more than 0")
+                .label("not such a number")
+                .help("write how often the game updates its characters: `ticks_per_second = 60`"),
+        );
+    }
+    rate
+}
+
+/// Why a text is no duration.
+struct Wrong {
+    message: String,
+    help: String,
+}
+
+fn wrong<O>(message: impl Into<String>, help: impl Into<String>) -> Result<O, Wrong> {
+    Err(Wrong { message: message.into(), help: help.into() })
+}
+
+fn of_text(text: &str, span: &Range<usize>, findings: &Findings) -> Result<DraftLength, Wrong> {
+    let text = text.trim();
+    if is_name(text) {
+        return Ok(DraftLength::Value(Name { text: text.into(), span: span.clone() }));
+    }
+    let Some((least, most)) = text.split_once("..") else { return time(text, None, findings).map(DraftLength::Fixed) };
+    let most = most.strip_prefix('=').unwrap_or(most);
+    let end = time(most, None, findings)?;
+    // In `2 .. 4 s`, the unit is that of both.
+    let unit = most.trim().trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').trim();
+    let begin = time(least, Some(unit), findings)?;
+    let is_reversed = match (begin, end) {
+        (Time::Seconds(begin), Time::Seconds(end)) | (Time::Ticks(begin), Time::Ticks(end)) => begin > end,
+        _ => false,
+    };
+    if is_reversed {
+        return wrong("it ends before it begins", format!("write `\"{} .. {}\"`", most.trim(), least.trim()));
+    }
+    Ok(if begin == end { DraftLength::Fixed(end) } else { DraftLength::Drawn(begin, end) })
+}
+
+/// A number with a unit, or with the one that is given.
+fn time(text: &str, given: Option<&str>, findings: &Findings) -> Result<Time, Wrong> {
+    let text = text.trim();
+    let end = text.find(|c: char| !(c.is_ascii_digit() || ".+-_".contains(c))).unwrap_or(text.len());
+    let (number, unit) = (text[..end].trim(), text[end..].trim());
+    let Some(number) = number.parse::<f64>().ok().filter(|number| number.is_finite()) else {
+        return wrong(if text.is_empty() { "a time is missing" } else { "it does not begin with a number" }, FORMS);
+    };
+    let unit = match (unit, given) {
+        ("", Some(given)) => given,
+        ("", None) => return wrong("it has no unit", format!("write `{number}` or `\"{number} s\"`")),
+        (unit, _) => unit,
+    };
+    let folded = unit.to_lowercase();
+    let Some((_, seconds)) = UNITS.iter().find(|(name, _)| *name == folded) else {
+        let nearest = findings.nearest(unit, UNITS.iter().map(|(name, _)| *name).filter(|name| name.len() > 1));
+        let help = nearest.map_or("units are `s`, `ms`, `min`, `h` and `ticks`".into(), |nearest| {
+            format!("did you mean `{nearest}`?")
+        });
+        let shown: String = unit.chars().take(20).flat_map(char::escape_debug).collect();
+        return wrong(format!("`{shown}` is no unit of time"), help);
+    };
+    if number < 0.0 {
+        return wrong("a time is not negative", FORMS);
+    }
+    match seconds {
+        // Without the tail that a product of floats may have.
+        Some(seconds) if *seconds < 1.0 => Ok(Time::Seconds(number / (1.0 / seconds).round())),
+        Some(seconds) => Ok(Time::Seconds(number * seconds)),
+        None if number.fract() != 0.0 => wrong("there are no parts of a tick", "write a whole number of ticks"),
+        None => Ok(Time::Ticks(number)),
+    }
+}

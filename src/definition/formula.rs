@@ -1,0 +1,69 @@
+//! A calculation as it is run.
+
+use std::sync::Arc;
+
+use super::graph::Fixed;
+use super::moment::Moment;
+use super::operand::{Arithmetic, Function, Operand};
+use super::values::Number;
+use super::vocabulary::messages::NumberField;
+use crate::owner::Owner;
+
+/// A calculation with what is read for one owner.
+pub(crate) enum Formula<T: Owner> {
+    Number(f64),
+    Value(Arc<dyn Number<T>>),
+    Field(NumberField<T>),
+    TimeInState,
+    TimeIn(Arc<Fixed<T>>),
+    Negative(Box<Formula<T>>),
+    Calculation(Box<Formula<T>>, Arithmetic, Box<Formula<T>>),
+    Call(Function, Box<[Formula<T>]>),
+}
+
+/// What the words of a calculation stand for.
+pub(crate) trait Meaning<T: Owner> {
+    fn value(&self, name: &str) -> Option<Arc<dyn Number<T>>>;
+    fn field(&self, name: &str) -> Option<NumberField<T>>;
+    fn state(&self, name: &str) -> Option<Arc<Fixed<T>>>;
+}
+
+impl<T: Owner> Formula<T> {
+    /// `None` if a word has no meaning.
+    pub(crate) fn new(operand: &Operand, meaning: &impl Meaning<T>) -> Option<Self> {
+        let inner = |operand| Self::new(operand, meaning);
+        Some(match operand {
+            Operand::Number(number) => Self::Number(*number),
+            Operand::Bool(_) => return None,
+            Operand::Value(name) => Self::Value(meaning.value(&name.text)?),
+            Operand::Field(name) => Self::Field(meaning.field(&name.text)?),
+            Operand::TimeInState(_) => Self::TimeInState,
+            Operand::TimeIn(state) => Self::TimeIn(meaning.state(&state.text)?),
+            Operand::Negative(of) => Self::Negative(Box::new(inner(of)?)),
+            Operand::Calculation(left, by, right) => {
+                Self::Calculation(Box::new(inner(left)?), *by, Box::new(inner(right)?))
+            }
+            Operand::Call(function, arguments) => {
+                Self::Call(*function, arguments.iter().map(inner).collect::<Option<_>>()?)
+            }
+        })
+    }
+
+    /// The result. What is not there is no number, and what is calculated from it is none.
+    pub(crate) fn result(&self, owner: &T, cx: &T::Context<'_>, moment: Moment<'_, '_, T>) -> f64 {
+        let inner = |formula: &Self| formula.result(owner, cx, moment);
+        match self {
+            Self::Number(number) => *number,
+            Self::Value(value) => value.read(owner, cx),
+            Self::Field(field) => moment.message.map_or(f64::NAN, |message| field(message)),
+            Self::TimeInState => T::now(cx) - moment.entered_at(),
+            Self::TimeIn(state) => moment.time_in(state, T::now(cx)),
+            Self::Negative(of) => -inner(of),
+            Self::Calculation(left, by, right) => by.of(inner(left), inner(right)),
+            Self::Call(function, arguments) => {
+                let argument = |nth: usize| arguments.get(nth).map_or(0.0, inner);
+                function.of(argument(0), argument(1))
+            }
+        }
+    }
+}

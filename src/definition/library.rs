@@ -1,0 +1,106 @@
+//! The texts of the files that a file links to, found before it is read: what is read of them borrows from here.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use toml::de::{DeTable, DeValue};
+
+/// The most files that one file may lead to.
+const MOST_FILES: usize = 1000;
+
+/// The files that a file links to, and those that they link to, by their paths from its folder.
+#[derive(Default)]
+pub(crate) struct Library {
+    /// The text, or why there is none.
+    files: BTreeMap<PathBuf, Result<String, String>>,
+}
+
+/// Whether a link names a file, and not a machine of the same file.
+pub(crate) fn is_file(link: &str) -> bool {
+    Path::new(parts(link).0).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml"))
+}
+
+/// The file of a link, and the machine in it.
+pub(crate) fn parts(link: &str) -> (&str, Option<&str>) {
+    match link.split_once('#') {
+        Some((file, machine)) => (file, Some(machine)),
+        None => (link, None),
+    }
+}
+
+impl Library {
+    /// What a text links to, looked for in a folder.
+    pub(crate) fn of(text: &str, folder: Option<&Path>) -> Self {
+        let mut library = Self::default();
+        let Some(folder) = folder else { return library };
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        let mut waiting: Vec<PathBuf> = paths(Path::new(""), text);
+        while let Some(path) = waiting.pop() {
+            if library.files.contains_key(&path) || library.files.len() == MOST_FILES {
+                continue;
+            }
+            let text = read(folder, &path);
+            if let Ok(text) = &text {
+                waiting.extend(paths(&path, text));
+            }
+            library.files.insert(path, text);
+        }
+        library
+    }
+
+    /// The path and the text of a file that is linked to from another one.
+    pub(crate) fn find(&self, from: &Path, file: &str) -> Result<(PathBuf, &str), String> {
+        let path = path_of(from, file)?;
+        match self.files.get(&path) {
+            Some(Ok(text)) => Ok((path, text)),
+            Some(Err(why)) => Err(why.clone()),
+            None => Err("there is no folder to look for it in, or there are too many files".into()),
+        }
+    }
+}
+
+fn read(folder: &Path, path: &Path) -> Result<String, String> {
+    let whole = folder.join(path).canonicalize().map_err(|error| error.to_string())?;
+    let folder = folder.canonicalize().map_err(|error| error.to_string())?;
+    if !whole.starts_with(folder) {
+        return Err("it leads out of the definition's folder".into());
+    }
+    // Not a pipe, from which nothing may ever come.
+    if !fs::metadata(&whole).map_err(|error| error.to_string())?.is_file() {
+        return Err("it is not a file".into());
+    }
+    fs::read_to_string(whole).map_err(|error| error.to_string())
+}
+
+/// The path of a file that is named in another, from the first one's folder.
+fn path_of(from: &Path, file: &str) -> Result<PathBuf, String> {
+    let mut path = from.parent().unwrap_or(Path::new("")).to_path_buf();
+    for part in Path::new(file).components() {
+        match part {
+            Component::Normal(part) => path.push(part),
+            Component::CurDir => {}
+            _ => return Err("a linked file lies in the definition's folder, or in one below it".into()),
+        }
+    }
+    Ok(path)
+}
+
+/// The files that a text links to.
+fn paths(from: &Path, text: &str) -> Vec<PathBuf> {
+    // Most files link to none, and are not read twice for it.
+    if !text.contains("machine") {
+        return Vec::new();
+    }
+    let (table, _) = DeTable::parse_recoverable(text);
+    let file = table.get_ref();
+    let machines = file.get("machines").and_then(|machines| machines.get_ref().as_table());
+    let machines =
+        machines.into_iter().flat_map(|machines| machines.values()).filter_map(|one| one.get_ref().as_table());
+    let states = [file].into_iter().chain(machines).filter_map(|machine| machine.get("states")?.get_ref().as_table());
+    let links = states.flat_map(|states| states.values()).filter_map(|state| match state.get_ref() {
+        DeValue::Table(state) => state.get("machine")?.get_ref().as_str(),
+        _ => None,
+    });
+    links.filter(|link| is_file(link)).filter_map(|link| path_of(from, parts(link).0).ok()).collect()
+}

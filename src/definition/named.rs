@@ -1,0 +1,124 @@
+//! States that a behavior's parameters name.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, OnceLock, Weak};
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+
+use super::graph::{Fixed, Shared};
+use crate::owner::Owner;
+use crate::state::StateRef;
+
+/// The `format` by which a parameter's schema says that it names a state.
+pub(crate) const STATE_FORMAT: &str = "state";
+
+/// The name of a state of the same file, as a parameter of a behavior. That there is such a state is checked when the file is
+/// loaded, and by `demeanor check`.
+///
+/// [`behavior_with_states`](super::Vocabulary::behavior_with_states) has an example.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct StateName(String);
+
+impl StateName {
+    /// Returns the name as it is written.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for StateName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl JsonSchema for StateName {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "StateName".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "format": STATE_FORMAT })
+    }
+}
+
+/// The states of a file, as what makes a behavior of it is told of them.
+///
+/// While the file is being loaded, its states are not there yet: what is found here leads to them once it is.
+pub struct FileStates<T: Owner> {
+    /// By the names that are written in this state's parameters.
+    pub(crate) named: HashMap<String, usize>,
+    pub(crate) states: Arc<[Arc<Fixed<T>>]>,
+    pub(crate) link: Link<T>,
+}
+
+/// From the states of a graph to what they share, once that is there.
+pub(crate) type Link<T> = Arc<OnceLock<Weak<Shared<T>>>>;
+
+impl<T: Owner> FileStates<T> {
+    /// Returns the state that a parameter names. `None` only for a name that is no parameter of this behavior.
+    #[must_use]
+    pub fn get(&self, name: &StateName) -> Option<FileState<T>> {
+        let fixed = match self.named.get(name.as_str()) {
+            Some(index) => self.states.get(*index),
+            None => self.states.iter().find(|fixed| fixed.name == name.as_str()),
+        };
+        Some(FileState { fixed: Arc::clone(fixed?), link: Arc::clone(&self.link) })
+    }
+
+    /// Returns the names of all states, in the order of the file.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.states.iter().map(|fixed| fixed.name.as_str())
+    }
+}
+
+impl<T: Owner> fmt::Debug for FileStates<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.names()).finish()
+    }
+}
+
+/// A state of a file that is known by its place there, for a behavior to keep.
+///
+/// It keeps neither the state nor its definition.
+pub struct FileState<T: Owner> {
+    fixed: Arc<Fixed<T>>,
+    link: Link<T>,
+}
+
+impl<T: Owner> FileState<T> {
+    /// Returns the state's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.fixed.name
+    }
+
+    /// Returns the state, to change to it. `None` while its file is being loaded, and when nobody has the definition, nor a
+    /// state of it, any more; in a callback of a state of the same file there always is one.
+    #[must_use]
+    pub fn state(&self) -> Option<StateRef<T>> {
+        let shared = self.link.get()?.upgrade()?;
+        Some(self.fixed.state(&shared))
+    }
+}
+
+impl<T: Owner> Clone for FileState<T> {
+    fn clone(&self) -> Self {
+        Self { fixed: Arc::clone(&self.fixed), link: Arc::clone(&self.link) }
+    }
+}
+
+impl<T: Owner> fmt::Debug for FileState<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("FileState").field(&self.fixed.name).finish()
+    }
+}

@@ -1,0 +1,137 @@
+//! Which state a name means: names are looked up from where they are written outwards.
+//!
+//! A state's place is its name after the place of its parent: `fight.aim`. A name means the state at this place within the state
+//! that it is written in; if there is none, within the state around that, and so on; and at last the only state of that name
+//! anywhere in the machine.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::super::draft::DraftState;
+use super::StateId;
+
+/// How deep places are looked for. Deeper nesting is a mistake.
+const DEEPEST: usize = 66;
+
+/// How many of the last parts of a place a name may have that is found anywhere in the machine.
+const MOST_PARTS: usize = 8;
+
+/// What a name means.
+pub(super) enum Meant {
+    One(StateId),
+    /// Several states, by their places: the name does not say which.
+    Several(Vec<String>),
+    Nothing,
+}
+
+/// The places of the states of a machine.
+pub(super) struct Scopes {
+    /// By id.
+    of_states: Vec<Scope>,
+    by_key: HashMap<String, usize>,
+    by_place: HashMap<Rc<str>, usize>,
+    /// By the last parts of each place with more than one.
+    by_end: HashMap<String, Vec<usize>>,
+}
+
+struct Scope {
+    parent: Option<usize>,
+    place: Rc<str>,
+    /// The state that runs the machine in which this one is written.
+    root: Option<usize>,
+}
+
+impl Scopes {
+    /// Those of states as they are written.
+    pub(super) fn new(states: &[DraftState<'_>]) -> Self {
+        let by_key: HashMap<String, usize> =
+            states.iter().enumerate().map(|(i, state)| (state.name.text.clone(), i)).collect();
+        let scopes = states.iter().map(|state| Scope { parent: None, place: Rc::from(""), root: state.root }).collect();
+        let mut all = Self { of_states: scopes, by_key, by_place: HashMap::new(), by_end: HashMap::new() };
+        for (i, state) in states.iter().enumerate() {
+            let parent = match &state.parent {
+                Some(parent) => all.parent_named(i, &parent.text, states),
+                None => all.parent_in(i, &state.name.text),
+            };
+            all.of_states[i].parent = parent;
+        }
+        for i in 0..states.len() {
+            let parts = all.parts_of(i, states);
+            for from in parts.len().saturating_sub(MOST_PARTS).max(1)..parts.len() {
+                all.by_end.entry(parts[from..].join(".")).or_default().push(i);
+            }
+            let place = parts.join(".");
+            let place: Rc<str> = place.into();
+            all.by_place.entry(Rc::clone(&place)).or_insert(i);
+            all.of_states[i].place = place;
+        }
+        all
+    }
+
+    /// The parent that the name `fight.aim` tells.
+    fn parent_in(&self, of: usize, name: &str) -> Option<usize> {
+        let ends = name.rmatch_indices('.').map(|(at, _)| &name[..at]);
+        { ends }.take(DEEPEST).find_map(|before| self.by_key.get(before).copied().filter(|parent| *parent != of))
+    }
+
+    /// The parent of a name, before the places are known.
+    fn parent_named(&self, of: usize, name: &str, states: &[DraftState<'_>]) -> Option<usize> {
+        let within = self.of_states[of].root.and_then(|root| {
+            // Names of a linked machine are those in it.
+            self.by_key.get(&format!("{}.{name}", states[root].name.text)).copied()
+        });
+        within.or_else(|| self.by_key.get(name).copied())
+    }
+
+    /// A state's name as it is written in its machine.
+    fn own_name<'s>(&self, of: usize, states: &'s [DraftState<'_>]) -> &'s str {
+        let name = states[of].name.text.as_str();
+        let root = self.of_states[of].root.map(|root| states[root].name.text.as_str());
+        root.and_then(|root| name.strip_prefix(root)?.strip_prefix('.')).unwrap_or(name)
+    }
+
+    /// The parts of a state's place, outermost first.
+    fn parts_of<'s>(&self, of: usize, states: &'s [DraftState<'_>]) -> Vec<&'s str> {
+        let mut parts = Vec::new();
+        let mut at = Some(of);
+        while let Some(i) = at.filter(|_| parts.len() < DEEPEST) {
+            let name = self.own_name(i, states);
+            at = self.of_states[i].parent;
+            let of_parent = at.filter(|parent| Some(*parent) != self.of_states[i].root);
+            let own = of_parent.and_then(|parent| name.strip_prefix(self.own_name(parent, states))?.strip_prefix('.'));
+            parts.push(own.unwrap_or(name));
+        }
+        parts.reverse();
+        parts
+    }
+
+    /// The parent of a state, if there is such a state.
+    pub(super) fn parent(&self, of: StateId) -> Option<StateId> {
+        self.of_states[of.index()].parent.map(StateId::new)
+    }
+
+    /// What a name means that is written in a state, or beside all states.
+    pub(super) fn meant(&self, name: &str, from: Option<StateId>) -> Meant {
+        let root = from.and_then(|from| self.of_states[from.index()].root);
+        let mut scope = from.map(StateId::index);
+        for _ in 0..DEEPEST {
+            let Some(at) = scope else { break };
+            if let Some(found) = self.by_place.get(format!("{}.{name}", self.of_states[at].place).as_str()) {
+                return Meant::One(StateId::new(*found));
+            }
+            scope = if Some(at) == root { None } else { self.of_states[at].parent };
+        }
+        if root.is_none() {
+            if let Some(found) = self.by_key.get(name).or_else(|| self.by_place.get(name)) {
+                return Meant::One(StateId::new(*found));
+            }
+        }
+        let ending = self.by_end.get(name).into_iter().flatten();
+        let ending: Vec<usize> = ending.copied().filter(|i| self.of_states[*i].root == root).collect();
+        match ending[..] {
+            [] => Meant::Nothing,
+            [one] => Meant::One(StateId::new(one)),
+            _ => Meant::Several(ending.into_iter().map(|i| self.of_states[i].place.to_string()).collect()),
+        }
+    }
+}

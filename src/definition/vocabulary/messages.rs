@@ -1,0 +1,120 @@
+//! What a game's messages say: their fields.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::{Repeated, Vocabulary, word};
+use crate::definition::words::{ValueKind, WordKind};
+use crate::owner::Owner;
+
+/// Reads a number of a message.
+pub(crate) type NumberField<T> = Arc<dyn Fn(&<T as Owner>::Message) -> f64 + Send + Sync>;
+
+/// Reads of a message what is true or false.
+pub(crate) type FlagField<T> = Arc<dyn Fn(&<T as Owner>::Message) -> bool + Send + Sync>;
+
+/// A field of a message.
+pub(crate) enum Field<T: Owner> {
+    Number(NumberField<T>),
+    Flag(FlagField<T>),
+}
+
+/// The fields of all messages: by the message's name, then by their own.
+pub(crate) type Fields<T> = BTreeMap<String, BTreeMap<String, Field<T>>>;
+
+impl<T: Owner> Field<T> {
+    pub(crate) fn kind(&self) -> ValueKind {
+        match self {
+            Self::Number(_) => ValueKind::Number,
+            Self::Flag(_) => ValueKind::Flag,
+        }
+    }
+}
+
+impl<T: Owner> Clone for Field<T> {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Number(read) => Self::Number(Arc::clone(read)),
+            Self::Flag(read) => Self::Flag(Arc::clone(read)),
+        }
+    }
+}
+
+impl<T: Owner> Vocabulary<T> {
+    /// Offers a number that a message carries, for the conditions of exits that wait for it: `message.damage > 30`. It is only
+    /// read of messages of this kind.
+    ///
+    /// # Panics
+    ///
+    /// When `name` is not a word.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::Owner;
+    /// use demeanor::definition::{Definition, Vocabulary};
+    ///
+    /// struct Guard;
+    /// enum Told {
+    ///     Hit { damage: f64 },
+    /// }
+    /// impl Owner for Guard {
+    ///     type Context<'a> = ();
+    ///     type Message = Told;
+    /// }
+    ///
+    /// let vocabulary = Vocabulary::<Guard>::new()
+    ///     .message("hit", |told| matches!(told, Told::Hit { .. }))
+    ///     .message_value("hit", "damage", |Told::Hit { damage }| *damage);
+    /// let file = "
+    ///     initial = 'stand'
+    ///     states.stand.exits = [{ to = 'fall', on = 'hit', when = 'message.damage > 30' }]
+    ///     states.fall.final = true
+    /// ";
+    /// let mut machine = Definition::parse(file, &vocabulary)?.machine();
+    /// assert!(!machine.send(&mut Guard, &Told::Hit { damage: 10.0 }, &mut ()));
+    /// assert!(machine.send(&mut Guard, &Told::Hit { damage: 40.0 }, &mut ()));
+    /// # Ok::<(), demeanor::definition::Problems>(())
+    /// ```
+    #[must_use]
+    pub fn message_value<F>(self, message: impl Into<String>, name: impl Into<String>, read: F) -> Self
+    where
+        F: Fn(&T::Message) -> f64 + Send + Sync + 'static,
+    {
+        self.with_field(&message.into(), name.into(), Field::Number(Arc::new(read)))
+    }
+
+    /// Offers something that a message carries and that is true or false, for the conditions of exits that wait for it:
+    /// `message.is_critical`. It is only read of messages of this kind.
+    ///
+    /// # Panics
+    ///
+    /// When `name` is not a word.
+    #[must_use]
+    pub fn message_flag<F>(self, message: impl Into<String>, name: impl Into<String>, read: F) -> Self
+    where
+        F: Fn(&T::Message) -> bool + Send + Sync + 'static,
+    {
+        self.with_field(&message.into(), name.into(), Field::Flag(Arc::new(read)))
+    }
+
+    fn with_field(mut self, message: &str, name: String, field: Field<T>) -> Self {
+        let name = word(name);
+        if self.fields.entry(message.to_owned()).or_default().insert(name.clone(), field).is_some() {
+            self.repeated.insert(Repeated::Word(WordKind::Field, format!("{message}.{name}")));
+        }
+        self
+    }
+
+    pub(crate) fn field_of(&self, message: &str, name: &str) -> Option<&Field<T>> {
+        self.fields.get(message)?.get(name)
+    }
+
+    /// The kinds of all fields.
+    pub(super) fn kinds_of_fields(&self) -> BTreeMap<String, BTreeMap<String, ValueKind>> {
+        let kinds = |fields: &BTreeMap<String, Field<T>>| {
+            fields.iter().map(|(name, field)| (name.clone(), field.kind())).collect()
+        };
+        self.fields.iter().map(|(message, fields)| (message.clone(), kinds(fields))).collect()
+    }
+}

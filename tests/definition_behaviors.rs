@@ -1,0 +1,280 @@
+//! Several behaviors of one state, and those that lead to a state which their parameters name.
+#![cfg(feature = "definition")]
+
+use std::sync::Arc;
+
+use demeanor::definition::{Definition, FileState, Outline, Problem, StateName, Vocabulary};
+use demeanor::{Batch, Fsm, Owner, State};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+#[derive(Clone, Debug, Default)]
+struct Guard {
+    trace: Vec<String>,
+    is_stuck: bool,
+}
+
+impl Owner for Guard {
+    type Context<'a> = ();
+    type Message = &'static str;
+}
+
+/// Tells of each callback.
+struct Tell {
+    name: &'static str,
+    speed: f64,
+    hears: &'static str,
+}
+
+impl Tell {
+    fn tell(&self, guard: &mut Guard, what: &str) {
+        let speed = if self.speed > 0.0 { format!(" at {}", self.speed) } else { String::new() };
+        guard.trace.push(format!("{what} {}{speed}", self.name));
+    }
+}
+
+impl State<Guard> for Tell {
+    fn enter(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, (): &mut ()) {
+        self.tell(guard, "enter");
+    }
+
+    fn update(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, (): &mut ()) {
+        self.tell(guard, "update");
+    }
+
+    fn exit(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, (): &mut ()) {
+        self.tell(guard, "exit");
+    }
+
+    fn on_message(&self, guard: &mut Guard, told: &&'static str, _: &mut Fsm<'_, Guard>, (): &mut ()) -> bool {
+        self.tell(guard, "hear");
+        *told == self.hears
+    }
+
+    fn suspend(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, (): &mut ()) {
+        self.tell(guard, "suspend");
+    }
+
+    fn resume(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, (): &mut ()) {
+        self.tell(guard, "resume");
+    }
+
+    fn can_exit(&self, guard: &Guard, _: &Fsm<'_, Guard>, (): &()) -> bool {
+        self.name != "sleep" || !guard.is_stuck
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Walk {
+    speed: f64,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Leap {
+    then: StateName,
+    or: Option<StateName>,
+    #[serde(default)]
+    #[expect(dead_code, reason = "only checked")]
+    never: Vec<StateName>,
+}
+
+/// Changes to a state of the file.
+struct Leaps(FileState<Guard>);
+
+impl State<Guard> for Leaps {
+    fn update(&self, _: &mut Guard, fsm: &mut Fsm<'_, Guard>, (): &mut ()) {
+        fsm.change_state(self.0.state().expect("the definition is there"));
+    }
+}
+
+fn vocabulary() -> Vocabulary<Guard> {
+    Vocabulary::new()
+        .behavior("look", Arc::new(Tell { name: "look", speed: 0.0, hears: "noise" }))
+        .behaviour("sleep", Arc::new(Tell { name: "sleep", speed: 0.0, hears: "alarm" }))
+        .behavior_with("walk", |params: Walk| Tell { name: "walk", speed: params.speed, hears: "noise" })
+        .behavior_with_states("leap", |params: Leap, states| {
+            Leaps(states.get(params.or.as_ref().unwrap_or(&params.then)).expect("it has been checked"))
+        })
+        .flag("ready", |_: &Guard, ()| true)
+        .message("noise", |told| *told == "noise")
+}
+
+fn definition(file: &str) -> Definition<Guard> {
+    Definition::parse(file, &vocabulary()).unwrap_or_else(|problems| panic!("{problems}\n{file}"))
+}
+
+#[test]
+fn behaviors_run_in_the_order_of_the_file_and_are_left_in_the_reverse_one() {
+    let definition = definition(
+        r#"
+        initial = "patrol"
+        [states.patrol]
+        behavior = ["look", { name = "walk", speed = 2 }, "sleep"]
+        exits = [{ to = "rest", on = "noise", when = "ready" }]
+        [states.rest]
+        behavior = { name = "walk", speed = 1 }
+        final = true
+        [states.menu]
+        entry = true
+        final = true
+        "#,
+    );
+    let (mut guard, mut machine) = (Guard::default(), definition.machine());
+    machine.start(&mut guard, &mut ());
+    machine.update(&mut guard, &mut ());
+    machine.push_state(&mut guard, definition.state("menu").unwrap(), &mut ());
+    machine.pop_state(&mut guard, &mut ());
+    // `look` does not handle it, nor does `walk`.
+    assert!(machine.send(&mut guard, &"alarm", &mut ()));
+    guard.is_stuck = true;
+    assert!(!machine.change_state(&mut guard, definition.state("rest").unwrap(), &mut ()));
+    guard.is_stuck = false;
+    assert!(machine.send(&mut guard, &"noise", &mut ()));
+    assert_eq!(
+        guard.trace,
+        [
+            "enter look",
+            "enter walk at 2",
+            "enter sleep",
+            "update look",
+            "update walk at 2",
+            "update sleep",
+            "suspend sleep",
+            "suspend walk at 2",
+            "suspend look",
+            "resume look",
+            "resume walk at 2",
+            "resume sleep",
+            "hear look",
+            "hear walk at 2",
+            "hear sleep",
+            "hear look",
+            "exit sleep",
+            "exit walk at 2",
+            "exit look",
+            "enter walk at 1",
+        ]
+    );
+}
+
+#[test]
+fn many_in_a_batch_go_through_what_each_goes_through_alone() {
+    let definition = definition(
+        r#"
+        initial = "patrol"
+        states.patrol = { behavior = ["look", { name = "walk", speed = 2 }], exits = [{ to = "rest", when = "ready" }] }
+        states.rest = { behaviour = [{ name = "leap", then = "patrol" }, "look"] }
+        "#,
+    );
+    let (mut guard, mut machine) = (Guard::default(), definition.machine());
+    machine.start(&mut guard, &mut ());
+    let mut batch = Batch::new();
+    let keys: Vec<_> = (0..70).map(|_| batch.spawn(Guard::default(), definition.initial(), &mut ())).collect();
+    for _ in 0..3 {
+        machine.update(&mut guard, &mut ());
+        batch.update(&mut ());
+    }
+    for key in keys {
+        assert_eq!(batch.get(key).unwrap().trace, guard.trace);
+    }
+    assert_eq!(
+        guard.trace,
+        [
+            "enter look",
+            "enter walk at 2",
+            "update look",
+            "update walk at 2",
+            "exit walk at 2",
+            "exit look",
+            "enter look",
+            // The first behavior has asked for the change, and the second is updated all the same.
+            "update look",
+            "exit look",
+            "enter look",
+            "enter walk at 2",
+            "update look",
+            "update walk at 2",
+            "exit walk at 2",
+            "exit look",
+            "enter look",
+        ]
+    );
+}
+
+#[test]
+fn a_behavior_leads_to_the_state_that_its_parameter_names_after_a_reload_too() {
+    let file = |then: &str| {
+        format!(
+            "initial = 'a'\n[states.a]\nbehavior = {{ name = 'leap', then = '{then}' }}\n\
+             [states.b]\nbehavior = {{ name = 'leap', then = 'b', or = 'a' }}\n[states.'long way']\nfinal = true\nentry = true\n"
+        )
+    };
+    let definition = definition(&file("b"));
+    assert_eq!(definition.warnings(), []);
+    let (mut guard, mut machine) = (Guard::default(), definition.machine());
+    let mut next = || {
+        machine.update(&mut guard, &mut ());
+        machine.current().unwrap().to_string()
+    };
+    assert_eq!([next(), next(), next()], ["b", "a", "b"]);
+    definition.reload(&file("long way")).unwrap();
+    assert_eq!([next(), next(), next()], ["a", "long way", "long way"]);
+}
+
+/// What is wrong with a state.
+#[track_caller]
+fn wrong(state: &str) -> Vec<String> {
+    let file = format!("initial = 'a'\n[states.a]\nfinal = true\n{state}\n");
+    let problems = Outline::parse("a.toml", &file, Some(&vocabulary().export())).unwrap_err();
+    problems.iter().map(Problem::located).collect()
+}
+
+#[test]
+fn what_is_wrong_with_behaviors_is_told_with_its_place() {
+    assert_eq!(
+        wrong("behavior = ['look', 'wlk', 3, {}]"),
+        [
+            "a.toml:4:21: error: unknown behavior `wlk`: did you mean `walk`?",
+            "a.toml:4:28: error: a behavior must be a string or a table, not a whole number",
+            "a.toml:4:31: error: a behavior has no `name`: name what the owner does: `{ name = \"walk\", speed = 2 }`"
+        ]
+    );
+    assert_eq!(
+        wrong("behavior = [{ name = 'walk', sped = 2 }]"),
+        [
+            "a.toml:4:13: error: behavior `walk` needs parameter `speed`",
+            "a.toml:4:30: error: behavior `walk` has no parameter `sped`: did you mean `speed`?"
+        ]
+    );
+    assert_eq!(
+        wrong("behavior = ['walk']\nparams = { speed = 2 }"),
+        [
+            "a.toml:4:13: error: behavior `walk` needs parameter `speed`",
+            "a.toml:5:1: error: `params` are given, but no behavior to take them: \
+             put the parameters beside the name: `behavior = [{ name = \"walk\", speed = 2 }]`"
+        ]
+    );
+    assert_eq!(
+        wrong("behavior = 'look'\nbehaviour = 'look'"),
+        ["a.toml:5:1: error: `behavior` and `behaviour` are one key in two spellings: \
+          write `behavior = [..]` with all of them"]
+    );
+    assert_eq!(
+        wrong("behavior = { name = 'leap', then = 'aa', or = 'b', never = ['a', 'nowhere'] }"),
+        [
+            "a.toml:4:36: error: unknown state `aa`: did you mean `a`?",
+            "a.toml:4:47: error: unknown state `b`: did you mean `a`?",
+            "a.toml:4:66: error: unknown state `nowhere`: define it: `[states.nowhere]`"
+        ]
+    );
+}
+
+#[test]
+fn the_outline_tells_where_a_state_is_named() {
+    let file = "initial = 'a'\n[states.a]\nbehavior = { name = 'leap', then = 'b', never = ['b'] }\n\
+                exits = [{ to = \"b\", when = 'time_in(\"b\") > 3' }]\n[states.b]\nfinal = true\n";
+    let outline = Outline::parse("a.toml", file, Some(&vocabulary().export())).unwrap();
+    let uses: Vec<_> = outline.uses(outline.states()[1].id()).into_iter().map(|at| &file[at]).collect();
+    assert_eq!(uses, ["b", "'b'", "'b'", "\"b\"", "\"b\""]);
+    assert_eq!(outline.states()[0].behaviors().collect::<Vec<_>>(), ["leap"]);
+}

@@ -1,0 +1,406 @@
+//! Durations in ticks, drawn ones, and those that the game says.
+#![cfg(feature = "definition")]
+
+use demeanor::definition::{Definition, Outline, Problem, Vocabulary};
+use demeanor::{Batch, Fsm, NextWake, Owner, State};
+use proptest::prelude::*;
+
+#[derive(Clone, Debug, PartialEq)]
+struct Guard {
+    /// What it draws next; see [`Guard::draw`].
+    luck: u32,
+    patience: f64,
+}
+
+impl Guard {
+    fn new(luck: u32) -> Self {
+        Self { luck, patience: 0.5 }
+    }
+
+    /// Numbers from 0 to below 1, the same ones for each guard that begins with the same luck.
+    fn draw(&mut self) -> f64 {
+        self.luck = self.luck.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        f64::from(self.luck >> 8) / f64::from(1 << 24)
+    }
+}
+
+impl Owner for Guard {
+    /// The time in seconds.
+    type Context<'a> = f64;
+    type Message = ();
+
+    fn now(clock: &f64) -> f64 {
+        *clock
+    }
+}
+
+fn vocabulary() -> Vocabulary<Guard> {
+    Vocabulary::new()
+        .value("patience", |guard: &Guard, _| guard.patience)
+        .flag("never", |_: &Guard, _| false)
+        .random(|guard: &mut Guard, _| guard.draw())
+        .message("call", |()| true)
+}
+
+fn definition(file: &str) -> Definition<Guard> {
+    Definition::parse(file, &vocabulary()).unwrap_or_else(|problems| panic!("{problems}\n{file}"))
+}
+
+const RATE: f64 = 32.0;
+
+/// How many ticks a guard is in each state, one state after the other, alone.
+fn stays(definition: &Definition<Guard>, guard: &mut Guard, count: usize) -> Vec<usize> {
+    let (mut machine, mut tick) = (definition.machine(), 0.0);
+    machine.start(guard, &mut 0.0);
+    let mut stays = Vec::new();
+    while stays.len() < count {
+        let state = machine.current().cloned();
+        let mut ticks = 0;
+        while machine.current() == state.as_ref() {
+            tick += 1.0;
+            ticks += 1;
+            machine.update(guard, &mut (tick / RATE));
+            assert!(ticks < 100_000, "it never leaves {state:?}");
+        }
+        stays.push(ticks);
+    }
+    stays
+}
+
+#[test]
+fn ticks_are_as_long_as_the_file_or_the_game_says() {
+    let states =
+        "[states.a]\nexits = [{ to = 'b', after = '7 ticks' }]\n[states.b]\nexits = [{ to = 'a', after = '1 tick' }]";
+    let of_file = definition(&format!("initial = 'a'\nticks_per_second = 32\n{states}"));
+    assert_eq!(stays(&of_file, &mut Guard::new(0), 4), [7, 1, 7, 1]);
+    let file = format!("initial = 'a'\n{states}");
+    let of_game = Definition::parse(&file, &vocabulary().ticks_per_second(16.0)).unwrap();
+    assert_eq!(stays(&of_game, &mut Guard::new(0), 4), [14, 2, 14, 2]);
+    let of_both = format!("initial = 'a'\nticks_per_second = 32\n{states}");
+    let of_both = Definition::parse(&of_both, &vocabulary().ticks_per_second(16.0)).unwrap();
+    assert_eq!(stays(&of_both, &mut Guard::new(0), 4), [7, 1, 7, 1]);
+}
+
+#[test]
+fn ticks_that_nobody_gives_a_length_are_an_error_where_the_game_is_known() {
+    let file = "initial = 'a'\n[states.a]\nexits = [{ to = 'b', after = '7 ticks' }]\n[states.b]\nfinal = true\n";
+    let problems = Definition::parse(file, &vocabulary()).unwrap_err();
+    assert_eq!(
+        problems.iter().map(Problem::located).collect::<Vec<_>>(),
+        ["definition:3:30: error: nobody says how long a tick is: \
+          write `ticks_per_second = 60` at the top of the file, or a time in seconds"]
+    );
+    let outline = Outline::parse("a.toml", file, None).unwrap();
+    assert!(outline.unchecked().ticks);
+    for wrong in ["0", "-1", "nan", "inf", "'60'"] {
+        let file = format!("ticks_per_second = {wrong}\n{file}");
+        let problems = Outline::parse("a.toml", &file, None).unwrap_err();
+        assert!(problems.to_string().contains("`ticks_per_second` must be a number, more than 0"), "{problems}");
+    }
+}
+
+#[test]
+fn every_unit_is_understood() {
+    let seconds = |text: &str| {
+        let file = format!("initial = 'a'\nstates.a.exits = [{{ to = 'b', after = {text} }}]\nstates.b.final = true\n");
+        let outline = Outline::parse("a.toml", &file, None).unwrap_or_else(|problems| panic!("{problems}"));
+        outline.states()[0].exits()[0].after().unwrap().seconds().unwrap()
+    };
+    let cases = [
+        ("2.5", 2.5),
+        ("'200ms'", 0.2),
+        ("'0.3 s'", 0.3),
+        ("'3 Seconds'", 3.0),
+        ("'1.5 min'", 90.0),
+        ("' 2 h '", 7200.0),
+        ("'1 s .. 1000 ms'", 1.0),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(seconds(text).to_bits(), f64::to_bits(expected), "{text}");
+    }
+}
+
+/// From a random number to how many ticks a state lasts.
+type TicksOf = fn(f64) -> f64;
+
+/// Durations of two states in a circle, and how many ticks each lasts for a random number.
+const DRAWN: [(&str, TicksOf); 4] = [
+    ("'2 ticks .. 5 ticks'", |luck| 2.0 + (luck * 4.0).floor()),
+    ("'4..9 ticks'", |luck| 4.0 + (luck * 6.0).floor()),
+    ("'0.5 s .. 1.5 s'", |luck| (RATE * (0.5 + luck)).ceil()),
+    // So long that a guard sleeps.
+    ("'4 s .. 10000 ms'", |luck| (RATE * (4.0 + luck * 6.0)).ceil()),
+];
+
+#[test]
+fn a_drawn_duration_is_drawn_at_each_entry_and_is_the_same_alone_and_among_many() {
+    for (first, ticks_of_first) in DRAWN {
+        for (second, ticks_of_second) in DRAWN {
+            let definition = definition(&format!(
+                "initial = 'a'\nticks_per_second = 32\nstates.a.exits = [{{ to = 'b', after = {first} }}]\n\
+                 states.b.exits = [{{ to = 'a', after = {second} }}]\n"
+            ));
+            let mut expected_of = Vec::new();
+            for luck in 0..70 {
+                let (mut guard, mut drawn) = (Guard::new(luck), Guard::new(luck));
+                let expected: Vec<_> = (0..6)
+                    .map(|i| if i % 2 == 0 { ticks_of_first(drawn.draw()) } else { ticks_of_second(drawn.draw()) })
+                    .collect();
+                let stays: Vec<_> = stays(&definition, &mut guard, 6).into_iter().map(as_number).collect();
+                assert_eq!(stays, expected, "{first}, {second}, luck {luck}");
+                expected_of.push(expected);
+            }
+            for is_parallel in [false, true] {
+                assert_eq!(stays_of_many(&definition, is_parallel), expected_of, "{first}, {second}");
+            }
+        }
+    }
+}
+
+fn as_number(ticks: usize) -> f64 {
+    f64::from(u32::try_from(ticks).unwrap())
+}
+
+/// How many ticks each of 70 guards is in its first states, in a batch.
+fn stays_of_many(definition: &Definition<Guard>, is_parallel: bool) -> Vec<Vec<f64>> {
+    let mut batch = Batch::new();
+    let keys: Vec<_> = (0..70).map(|luck| batch.spawn(Guard::new(luck), definition.initial(), &mut 0.0)).collect();
+    let mut stays = vec![Vec::new(); keys.len()];
+    let mut since = vec![0.0; keys.len()];
+    let mut tick = 0.0;
+    while stays.iter().any(|stays: &Vec<f64>| stays.len() < 6) {
+        let before: Vec<_> = keys.iter().map(|key| batch.state_of(*key).cloned()).collect();
+        tick += 1.0;
+        update(&mut batch, is_parallel, tick / RATE);
+        for (i, key) in keys.iter().enumerate() {
+            if batch.state_of(*key) != before[i].as_ref() && stays[i].len() < 6 {
+                stays[i].push(tick - since[i]);
+                since[i] = tick;
+            }
+        }
+        assert!(tick < 1e5, "somebody never leaves");
+    }
+    stays
+}
+
+#[cfg(feature = "parallel")]
+fn update(batch: &mut Batch<Guard>, is_parallel: bool, now: f64) {
+    if is_parallel {
+        batch.par_update(|_| now);
+    } else {
+        batch.update(&mut { now });
+    }
+}
+
+#[cfg(not(feature = "parallel"))]
+fn update(batch: &mut Batch<Guard>, _: bool, now: f64) {
+    batch.update(&mut { now });
+}
+
+#[test]
+fn who_waits_long_for_a_drawn_exit_sleeps_until_it_opens() {
+    let definition = definition(
+        "initial = 'a'\nstates.a.exits = [{ to = 'b', after = '10 s .. 20 s' }, { to = 'b', on = 'call' }]\n\
+         states.b.final = true",
+    );
+    let mut guard = Guard::new(3);
+    let expected = 10.0 + guard.clone().draw() * 10.0;
+    let mut machine = definition.machine();
+    machine.start(&mut guard, &mut 100.0);
+    machine.update(&mut guard, &mut 100.0);
+    let NextWake::At(at) = machine.next_wake() else { panic!("{:?}", machine.next_wake()) };
+    assert!((at - 100.0 - expected).abs() < 1e-3, "{at}, not {expected} s later");
+    machine.update(&mut guard, &mut (100.0 + expected - 0.01));
+    assert_eq!(machine.current().unwrap().name(), "a");
+    machine.update(&mut guard, &mut (100.0 + expected));
+    assert_eq!(machine.current().unwrap().name(), "b");
+}
+
+#[test]
+fn a_value_of_the_game_is_read_when_the_state_is_entered() {
+    let definition = definition(
+        "initial = 'a'\nstates.a.exits = [{ to = 'b', after = 'patience' }]\nstates.b.exits = [{ to = 'a', after = 1 }]",
+    );
+    let mut guard = Guard::new(0);
+    let mut machine = definition.machine();
+    machine.start(&mut guard, &mut 0.0);
+    let mut seconds = |guard: &mut Guard, patience: f64, now: f64| {
+        guard.patience = patience;
+        machine.update(guard, &mut { now });
+        machine.current().unwrap().to_string()
+    };
+    // 0.5 s at the entry, whatever it is now.
+    assert_eq!(seconds(&mut guard, 9.0, 0.4), "a");
+    assert_eq!(seconds(&mut guard, 3.0, 0.5), "b");
+    assert_eq!(seconds(&mut guard, 3.0, 1.5), "a");
+    assert_eq!(seconds(&mut guard, f64::NAN, 4.4), "a");
+    assert_eq!(seconds(&mut guard, f64::NAN, 4.5), "b");
+    // No number: the exit never opens.
+    assert_eq!(seconds(&mut guard, f64::NAN, 5.5), "a");
+    assert_eq!(seconds(&mut guard, 0.0, 1e9), "a");
+}
+
+#[test]
+fn a_drawn_duration_stands_still_under_a_push_and_ends_with_its_state() {
+    let definition = definition(
+        "initial = 'a'\nstates.a.exits = [{ to = 'b', after = '1 s .. 3 s' }]\nstates.b.exits = [{ to = 'a' }]\n\
+         states.menu.exits = [{ to = 'menu', when = 'never' }]",
+    );
+    let mut guard = Guard::new(5);
+    let expected = 1.0 + guard.clone().draw() * 2.0;
+    let mut machine = definition.machine();
+    machine.start(&mut guard, &mut 0.0);
+    machine.update(&mut guard, &mut 0.5);
+    machine.push_state(&mut guard, definition.state("menu").unwrap(), &mut 0.5);
+    machine.update(&mut guard, &mut 50.0);
+    machine.pop_state(&mut guard, &mut 50.0);
+    machine.update(&mut guard, &mut (49.5 + expected - 0.01));
+    assert_eq!(machine.current().unwrap().name(), "a");
+    machine.update(&mut guard, &mut (49.5 + expected));
+    assert_eq!(machine.current().unwrap().name(), "b");
+}
+
+/// Opens a menu when it is entered.
+struct Opens;
+struct Menu;
+
+impl State<Guard> for Menu {}
+
+impl State<Guard> for Opens {
+    fn enter(&self, _: &mut Guard, fsm: &mut Fsm<'_, Guard>, _: &mut f64) {
+        fsm.push_state(&Menu);
+    }
+
+    fn resume(&self, _: &mut Guard, _: &mut Fsm<'_, Guard>, _: &mut f64) {}
+}
+
+#[test]
+fn what_was_drawn_is_kept_where_another_state_is_pushed_over_at_once() {
+    let file = "initial = 'a'\n[states.a]\nbehavior = 'opens'\nexits = [{ to = 'b', after = '1 s .. 3 s' }]\n[states.b]\nfinal = true";
+    let definition = Definition::parse(file, &vocabulary().behavior("opens", std::sync::Arc::new(Opens))).unwrap();
+    let mut guard = Guard::new(7);
+    let expected = 1.0 + guard.clone().draw() * 2.0;
+    let mut machine = definition.machine();
+    machine.start(&mut guard, &mut 0.0);
+    assert!(machine.is_in_state(&Menu));
+    machine.pop_state(&mut guard, &mut 50.0);
+    let reports = machine.with(&mut guard, &mut 50.5, |guard, fsm, clock| definition.explain_with(guard, fsm, clock));
+    let left = ((expected - 0.5) * 100.0).round() / 100.0;
+    assert_eq!(reports[0].to_string(), format!("to b: no: after 1 s .. 3 s ({left} s left) does not"));
+}
+
+#[test]
+fn what_was_drawn_goes_on_to_count_when_the_file_is_reloaded() {
+    let file = |after: &str| {
+        format!("initial = 'a'\nstates.a.exits = [{{ to = 'b', after = {after} }}]\nstates.b.final = true")
+    };
+    let definition = definition(&file("'1 s .. 2 s'"));
+    let mut guard = Guard::new(9);
+    let luck = guard.clone().draw();
+    let mut machine = definition.machine();
+    machine.start(&mut guard, &mut 0.0);
+    machine.update(&mut guard, &mut 0.5);
+    definition.reload(&file("'11 s .. 21 s'")).unwrap();
+    let expected = 11.0 + luck * 10.0;
+    machine.update(&mut guard, &mut (expected - 0.01));
+    assert_eq!(machine.current().unwrap().name(), "a");
+    machine.update(&mut guard, &mut { expected });
+    assert_eq!(machine.current().unwrap().name(), "b");
+
+    // Where nothing was drawn, the longest time counts.
+    let definition = self::definition(&file("30"));
+    let mut machine = definition.machine();
+    machine.start(&mut guard, &mut 0.0);
+    definition.reload(&file("'1 s .. 2 s'")).unwrap();
+    machine.update(&mut guard, &mut 1.99);
+    assert_eq!(machine.current().unwrap().name(), "a");
+    machine.update(&mut guard, &mut 2.0);
+    assert_eq!(machine.current().unwrap().name(), "b");
+}
+
+#[test]
+fn a_drawn_exit_is_explained_with_what_is_left() {
+    let definition = definition(
+        "initial = 'a'\nticks_per_second = 32\n[states.a]\nexits = [{ to = 'b', after = '4 ticks..4 s' }, \
+         { to = 'b', after = '64 ticks' }, { to = 'b', after = 'patience' }]\n[states.b]\nfinal = true",
+    );
+    let mut guard = Guard::new(1);
+    let drawn = 0.125 + guard.clone().draw() * 3.875;
+    let mut machine = definition.machine();
+    machine.start(&mut guard, &mut 0.0);
+    let reports = machine.with(&mut guard, &mut 0.25, |guard, fsm, clock| definition.explain_with(guard, fsm, clock));
+    let shown: Vec<_> = reports.iter().map(ToString::to_string).collect();
+    let left = ((drawn - 0.25) * 100.0).round() / 100.0;
+    assert_eq!(
+        shown,
+        [
+            format!("to b: no: after 4 ticks..4 s ({left} s left) does not"),
+            "to b: no: after 64 ticks (1.75 s left) does not".into(),
+            "to b: no: after patience (0.25 s left) does not".into(),
+        ]
+    );
+    let labels: Vec<_> =
+        definition.outline().states()[0].exits().iter().map(demeanor::definition::ExitOutline::label).collect();
+    assert_eq!(labels, ["after 4 ticks..4 s", "after 64 ticks", "after patience"]);
+}
+
+#[test]
+fn a_duration_is_drawn_only_with_the_game_s_random_numbers() {
+    let file = "initial = 'a'\nstates.a.exits = [{ to = 'b', after = '2 s .. 4 s' }]\nstates.b.final = true";
+    let problems = Definition::parse(file, &Vocabulary::<Guard>::new()).unwrap_err();
+    assert_eq!(
+        problems.iter().map(Problem::located).collect::<Vec<_>>(),
+        ["definition:2:39: error: the game offers no random numbers to definitions: \
+          a programmer can add them with `Vocabulary::random`"]
+    );
+    let file = "initial = 'a'\nstates.a.exits = [{ to = 'b', after = 'patince' }]\nstates.b.final = true";
+    let problems = Definition::parse(file, &vocabulary()).unwrap_err();
+    assert_eq!(
+        problems.iter().map(Problem::located).collect::<Vec<_>>(),
+        ["definition:2:39: error: unknown value `patince`: did you mean `patience`?"]
+    );
+    let file =
+        "initial = 'a'\nglobal = 'g'\nstates.g.exits = [{ to = 'a', after = '2 s .. 4 s' }]\nstates.a.final = true";
+    let problems = Definition::parse(file, &vocabulary()).unwrap_err();
+    assert_eq!(
+        problems.iter().map(Problem::located).collect::<Vec<_>>(),
+        ["definition:3:39: error: an exit of the global state `g` has a duration that is drawn: \
+          the global state is never entered: write a fixed duration"]
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// A state whose turns are drawn: its one exit is tried at its turns only.
+    #[test]
+    fn turns_are_drawn_one_after_the_other(luck in any::<u32>(), turns in 1..6_usize) {
+        let definition = definition(
+            "initial = 'a'\n[states.a]\nevery = '0.5 s .. 3 s'\nexits = [{ to = 'b', when = 'patience < 0' }]\n\
+             [states.b]\nfinal = true",
+        );
+        let (mut guard, mut drawn) = (Guard::new(luck), Guard::new(luck));
+        // Each turn is taken in the first tick after its time, and the next one is counted from there.
+        let mut turn = 0.0;
+        for _ in 0..turns {
+            turn += (RATE * (0.5 + drawn.draw() * 2.5)).ceil();
+        }
+        let mut machine = definition.machine();
+        machine.start(&mut guard, &mut 0.0);
+        let mut batch = Batch::new();
+        let key = batch.spawn(Guard::new(luck), definition.initial(), &mut 0.0);
+        let mut tick = 0.0;
+        while machine.current().unwrap().name() == "a" {
+            tick += 1.0;
+            // Before the last of these turns it cannot leave.
+            if tick > turn - 0.5 {
+                guard.patience = -1.0;
+                batch.get_mut(key).unwrap().patience = -1.0;
+            }
+            machine.update(&mut guard, &mut (tick / RATE));
+            batch.update(&mut (tick / RATE));
+            prop_assert_eq!(batch.state_of(key), machine.current());
+        }
+        prop_assert_eq!(tick.to_bits(), turn.to_bits());
+    }
+}

@@ -1,0 +1,360 @@
+//! What an exit may say besides its condition: `always`, `restart` and `even_final`.
+#![cfg(feature = "definition")]
+
+use demeanor::definition::{Definition, ExitOutline, Outline, Problem, StateOutline, Verdict, Vocabulary};
+use demeanor::{Batch, Change, Fsm, Owner, State};
+
+#[derive(Clone, Debug, Default)]
+struct Guard {
+    health: i32,
+    is_brave: bool,
+    trace: Vec<String>,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Told {
+    Pain,
+    Noise,
+}
+
+impl Owner for Guard {
+    /// The time in seconds.
+    type Context<'a> = f64;
+    type Message = Told;
+
+    fn now(clock: &f64) -> f64 {
+        *clock
+    }
+
+    fn on_change(&mut self, change: &Change<'_, Self>, _: &mut f64) {
+        self.trace.push(change.to_string());
+    }
+}
+
+/// Tells of each callback, and may take health.
+struct Tell(&'static str, i32);
+
+impl State<Guard> for Tell {
+    fn enter(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, _: &mut f64) {
+        guard.health -= self.1;
+        guard.trace.push(format!("enter {}", self.0));
+    }
+
+    fn update(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, _: &mut f64) {
+        guard.trace.push(format!("update {}", self.0));
+    }
+
+    fn exit(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, _: &mut f64) {
+        guard.trace.push(format!("exit {}", self.0));
+    }
+}
+
+fn vocabulary() -> Vocabulary<Guard> {
+    let mut vocabulary = Vocabulary::new()
+        .value("health", |guard: &Guard, _| guard.health.into())
+        .flag("brave", |guard: &Guard, _| guard.is_brave)
+        .random(|_, _| 0.5)
+        .message("pain", |told| *told == Told::Pain)
+        .message("noise", |told| *told == Told::Noise);
+    for name in ["a", "b", "c", "d", "fight", "aim", "shoot"] {
+        vocabulary = vocabulary.behaviour(name, std::sync::Arc::new(Tell(name, 0)));
+    }
+    vocabulary.behaviour("hurt", std::sync::Arc::new(Tell("hurt", 10)))
+}
+
+fn definition(file: &str) -> Definition<Guard> {
+    Definition::parse(file, &vocabulary()).unwrap_or_else(|problems| panic!("{problems}\n{file}"))
+}
+
+/// What a guard goes through at the start and in some ticks, alone; each of many in a batch must go through the same. Before the
+/// ticks that `tell` names, it is told something.
+#[track_caller]
+fn trace(file: &str, guard: &Guard, ticks: u8, tell: &[(u8, Told)]) -> Vec<String> {
+    let definition = definition(file);
+    let mut alone = guard.clone();
+    let mut machine = definition.machine();
+    machine.start(&mut alone, &mut 0.0);
+    let mut batch = Batch::new();
+    if let Some(global) = definition.global() {
+        batch = batch.with_global(global);
+    }
+    let keys: Vec<_> = (0..70).map(|_| batch.spawn(guard.clone(), definition.initial(), &mut 0.0)).collect();
+    for tick in 1..=ticks {
+        let mut clock = f64::from(tick);
+        for (_, told) in tell.iter().filter(|(at, _)| *at == tick) {
+            machine.send(&mut alone, told, &mut clock);
+            batch.broadcast(told, &mut clock);
+        }
+        machine.update(&mut alone, &mut clock);
+        batch.update(&mut clock);
+    }
+    for key in keys {
+        assert_eq!(batch.get(key).unwrap().trace, alone.trace);
+        assert_eq!(batch.state_of(key), machine.current());
+    }
+    alone.trace
+}
+
+#[test]
+fn an_exit_that_is_always_tried_is_taken_before_any_update() {
+    let file = "
+        initial = 'a'
+        [states.a]
+        behaviour = 'a'
+        exits = [{ to = 'b' }]
+        [states.b]
+        behaviour = 'b'
+        exits = [{ to = 'c', always = true }]
+        [states.c]
+        behaviour = 'c'
+        exits = [{ to = 'a', always = true, when = 'health < 0' }, { to = 'd', always = true }]
+        [states.d]
+        behaviour = 'd'
+        final = true
+    ";
+    assert_eq!(
+        trace(file, &Guard::default(), 2, &[]),
+        [
+            "enter a",
+            "update a",
+            "exit a",
+            "a -> b (change)",
+            "enter b",
+            "exit b",
+            "b -> c (change)",
+            "enter c",
+            "exit c",
+            "c -> d (change)",
+            "enter d",
+            "update d"
+        ]
+    );
+}
+
+#[test]
+fn an_exit_that_is_always_tried_and_not_taken_is_tried_in_each_tick() {
+    let file = "
+        initial = 'a'
+        states.a = { behaviour = 'a', exits = [{ to = 'b', always = true, when = 'time_in_state >= 2' }] }
+        states.b = { behaviour = 'b', final = true }
+    ";
+    let expected = ["enter a", "update a", "update a", "exit a", "a -> b (change)", "enter b", "update b"];
+    assert_eq!(trace(file, &Guard::default(), 3, &[]), expected);
+}
+
+#[test]
+fn a_machine_begins_where_the_first_states_of_no_length_lead() {
+    let file = "
+        initial = 'a'
+        states.a = { behaviour = 'hurt', exits = [{ to = 'b', always = true, when = 'health < 0' }] }
+        states.b = { exits = [{ to = 'c', always = true, when = 'brave' }, { to = 'd', always = true }] }
+        states.c = { final = true }
+        states.d = { final = true }
+    ";
+    let definition = definition(file);
+    for (is_brave, end) in [(true, "c"), (false, "d")] {
+        let mut guard = Guard { is_brave, ..Guard::default() };
+        let mut machine = definition.machine();
+        machine.start(&mut guard, &mut 0.0);
+        assert_eq!(machine.current().unwrap().name(), end);
+        assert_eq!(guard.trace.len(), 4, "the behavior has been entered and left first: {:?}", guard.trace);
+    }
+}
+
+#[test]
+fn the_exit_of_a_parent_that_is_always_tried_is_taken_once_its_children_are_entered() {
+    let file = "
+        initial = 'a'
+        states.a = { exits = [{ to = 'fight' }] }
+        [states.fight]
+        behaviour = 'fight'
+        initial = 'aim'
+        every = 0.5
+        exits = [{ to = 'shoot', always = true, when = 'brave', after_is = 0 }]
+        [states.aim]
+        parent = 'fight'
+        behaviour = 'aim'
+        exits = [{ to = 'a', always = true }]
+        [states.shoot]
+        parent = 'fight'
+        behaviour = 'shoot'
+    "
+    .replace(", after_is = 0", "");
+    let guard = Guard { is_brave: true, ..Guard::default() };
+    // The child's own exit is not tried: the change of the parent is under way. The parent has its turns.
+    assert_eq!(
+        trace(&file, &guard, 2, &[]),
+        [
+            "a -> aim (change)",
+            "enter fight",
+            "enter aim",
+            "exit aim",
+            "aim -> shoot (change)",
+            "enter shoot",
+            "update fight",
+            "update shoot"
+        ]
+    );
+    // In a child of a state that has set a timer, the exit is taken all the same.
+    assert_eq!(
+        trace(&file, &Guard::default(), 1, &[]),
+        ["a -> aim (change)", "enter fight", "enter aim", "exit aim", "exit fight", "aim -> a (change)"]
+    );
+}
+
+#[test]
+fn states_of_no_length_that_would_go_on_for_ever_are_stopped_by_rule_13() {
+    let file = "
+        initial = 'a'
+        states.a.exits = [{ to = 'b', always = true, when = 'health == 0' }]
+        states.b.exits = [{ to = 'a', always = true, when = 'health == 0' }]
+    ";
+    let trace = trace(file, &Guard::default(), 0, &[]);
+    assert_eq!(trace.len(), 64);
+}
+
+/// What is wrong with a file, or what it is warned of.
+fn found(file: &str) -> Vec<String> {
+    match Outline::parse("a.toml", file, Some(&vocabulary().export())) {
+        Ok(outline) => outline.warnings().iter().map(Problem::located).collect(),
+        Err(problems) => problems.iter().map(Problem::located).collect(),
+    }
+}
+
+#[test]
+fn what_contradicts_itself_in_an_exit_is_told() {
+    assert_eq!(
+        found("initial = 'a'\nstates.a.exits = [{ to = 'b', always = true, after = 2 }]\nstates.b.final = true"),
+        ["a.toml:2:40: error: an exit that is always tried cannot wait for a time or a message: \
+          remove `always`, or put the `after` or `on` into an exit of its own"]
+    );
+    assert_eq!(
+        found("initial = 'a'\nstates.a.exits = [{ to = 'b', always = 'yes' }]\nstates.b.final = true"),
+        ["a.toml:2:40: error: `always` must be true or false, not a string"]
+    );
+    let circle = "initial = 'a'\nstates.a.exits = [{ to = 'b', always = true }]\n\
+                  states.b.exits = [{ to = 'c', when = 'brave', always = true }, { to = 'c', always = true }]\n\
+                  states.c.initial = 'd'\n[states.d]\nparent = 'c'\nexits = [{ to = 'a', always = true }]\n";
+    assert_eq!(
+        found(circle),
+        ["a.toml:7:10: error: state `a` is left as soon as it is entered, and entered again: \
+          one exit of the circle needs a `when` that does not always hold"]
+    );
+    assert_eq!(
+        found(
+            "initial = 'a'\nstates.a.exits = [{ to = 'b', restart = true, even_final = true }]\nstates.b.final = true"
+        ),
+        [
+            "a.toml:2:19: warning: `restart` says nothing in an exit of `a`, which has no states in it: \
+             it is for exits of parents and of the global state: remove it",
+            "a.toml:2:19: warning: `even_final` says nothing in an exit of `a`, which has no states in it: \
+             it is for exits of parents and of the global state: remove it"
+        ]
+    );
+    assert_eq!(
+        found(
+            "initial = 'a'\nstates.a.initial = 'b'\nstates.a.exits = [{ to = 'b', restart = true }]\n\
+             states.b = { parent = 'a' }"
+        ),
+        ["a.toml:3:19: error: `b` would be entered again in every tick: \
+          give the exit a `when`, or remove `restart`"]
+    );
+}
+
+#[test]
+fn an_exit_that_restarts_is_taken_where_it_leads_to_what_is_active() {
+    let file = |restart: bool| {
+        format!(
+            "
+            initial = 'fight'
+            global = 'ears'
+            [states.ears]
+            exits = [{{ to = 'aim', on = 'noise', restart = {restart} }}]
+            [states.fight]
+            behaviour = 'fight'
+            initial = 'aim'
+            exits = [{{ to = 'aim', on = 'pain', restart = {restart} }}]
+            [states.aim]
+            parent = 'fight'
+            behaviour = 'aim'
+            exits = [{{ to = 'shoot', when = 'brave' }}]
+            [states.shoot]
+            parent = 'fight'
+        "
+        )
+    };
+    let told = [(1, Told::Pain), (2, Told::Noise)];
+    assert_eq!(
+        trace(&file(true), &Guard::default(), 2, &told),
+        [
+            "enter fight",
+            "enter aim",
+            "exit aim",
+            "aim -> aim (change)",
+            "enter aim",
+            "update fight",
+            "update aim",
+            "exit aim",
+            "aim -> aim (change)",
+            "enter aim",
+            "update fight",
+            "update aim"
+        ]
+    );
+    assert_eq!(
+        trace(&file(false), &Guard::default(), 2, &told),
+        ["enter fight", "enter aim", "update fight", "update aim", "update fight", "update aim"]
+    );
+}
+
+#[test]
+fn no_exit_of_a_parent_or_of_the_global_state_leads_out_of_a_final_state_unless_it_says_so() {
+    let file = |even_final: bool| {
+        format!(
+            "
+            initial = 'fight'
+            global = 'ears'
+            [states.ears]
+            exits = [{{ to = 'd', on = 'noise', even_final = {even_final} }}]
+            [states.fight]
+            initial = 'a'
+            exits = [{{ to = 'c', when = 'time_in_state >= 2', even_final = {even_final} }}]
+            [states.a]
+            parent = 'fight'
+            final = true
+            exits = [{{ to = 'b', on = 'pain' }}]
+            [states.b]
+            parent = 'fight'
+            [states.c]
+            final = true
+            [states.d]
+            final = true
+        "
+        )
+    };
+    let ends = |even_final: bool, told: &[(u8, Told)]| {
+        let mut trace = trace(&file(even_final), &Guard::default(), 3, told);
+        trace.retain(|line| line.contains("->"));
+        trace
+    };
+    assert_eq!(ends(false, &[]), [""; 0]);
+    assert_eq!(ends(true, &[]), ["a -> c (change)"]);
+    assert_eq!(ends(false, &[(1, Told::Noise)]), [""; 0]);
+    assert_eq!(ends(true, &[(1, Told::Noise)]), ["a -> d (change)"]);
+    // Its own exit leads out.
+    assert_eq!(ends(false, &[(1, Told::Pain)]), ["a -> b (change)", "b -> c (change)"]);
+
+    let definition = definition(&file(false));
+    let reports = definition.explain(&definition.initial(), &mut Guard::default(), 5.0, &mut 5.0);
+    assert_eq!(reports[0].verdict, Verdict::Final("a".into()));
+    assert_eq!(reports[0].to_string(), "to c: a is final: time_in_state >= 2 (time_in_state = 5) holds");
+}
+
+#[test]
+fn the_label_of_an_arrow_names_what_the_exit_says() {
+    let file = "initial = 'a'\nglobal = 'g'\nstates.g.exits = [{ to = 'a', on = 'noise', restart = true, even_final = true }]\n\
+                states.a.exits = [{ to = 'b', always = true, when = 'brave' }]\nstates.b.final = true";
+    let outline = Outline::parse("a.toml", file, None).unwrap();
+    let labels: Vec<_> = outline.states().iter().flat_map(StateOutline::exits).map(ExitOutline::label).collect();
+    assert_eq!(labels, ["noise (restart) (even final)", "always [brave]"]);
+}

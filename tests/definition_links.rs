@@ -1,0 +1,365 @@
+//! States that run other machines: of the same file, and of files beside it.
+#![cfg(feature = "definition")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use demeanor::definition::{Definition, LoadError, Outline, Problem, Vocabulary};
+use demeanor::{Batch, Change, Fsm, Owner, State};
+
+#[derive(Clone, Debug, Default)]
+struct Guard {
+    is_brave: bool,
+    trace: Vec<String>,
+}
+
+impl Owner for Guard {
+    /// The time in seconds.
+    type Context<'a> = f64;
+    type Message = ();
+
+    fn now(clock: &f64) -> f64 {
+        *clock
+    }
+
+    fn on_change(&mut self, change: &Change<'_, Self>, _: &mut f64) {
+        self.trace.push(change.to_string());
+    }
+}
+
+struct Tell;
+
+impl State<Guard> for Tell {
+    fn enter(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, _: &mut f64) {
+        guard.trace.push("enter tell".into());
+    }
+
+    fn exit(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, _: &mut f64) {
+        guard.trace.push("exit tell".into());
+    }
+}
+
+fn vocabulary() -> Vocabulary<Guard> {
+    Vocabulary::new()
+        .flag("brave", |guard: &Guard, _| guard.is_brave)
+        .message("noise", |()| true)
+        .behavior("tell", std::sync::Arc::new(Tell))
+}
+
+const FILE: &str = r#"
+[machines.guard]
+initial = "patrol"
+
+[machines.guard.states.patrol]
+machine = "round"
+behavior = "tell"
+exits = [
+    { to = "rest", on = "done", when = "not brave" },
+    { to = "walk", on = "done", when = "time_in(patrol) < 5" },
+    { to = "flee", on = "noise" },
+]
+
+[machines.guard.states.rest]
+exits = [{ to = "patrol", after = 1 }]
+
+[machines.guard.states.flee]
+exits = [{ to = "patrol.home", after = 1 }]
+
+[machines.round]
+initial = "walk"
+
+[machines.round.states.walk]
+exits = [{ to = "look", after = 1 }]
+
+[machines.round.states.look]
+initial = "left"
+exits = [{ to = "home", when = "time_in(look) >= 2" }]
+
+[machines.round.states."look.left"]
+exits = [{ to = "right", after = 1 }]
+
+[machines.round.states."look.right"]
+
+[machines.round.states.home]
+final = true
+"#;
+
+/// The changes of a guard in so many seconds, alone; many in a batch must make the same.
+#[track_caller]
+fn trace(definition: &Definition<Guard>, guard: &Guard, seconds: u8) -> Vec<String> {
+    let mut alone = guard.clone();
+    let mut machine = definition.machine();
+    machine.start(&mut alone, &mut 0.0);
+    let mut batch = Batch::new();
+    let keys: Vec<_> = (0..70).map(|_| batch.spawn(guard.clone(), definition.initial(), &mut 0.0)).collect();
+    for second in 1..=seconds {
+        let mut clock = f64::from(second);
+        machine.update(&mut alone, &mut clock);
+        batch.update(&mut clock);
+    }
+    for key in keys {
+        assert_eq!(batch.get(key).unwrap().trace, alone.trace);
+        assert_eq!(batch.state_of(key), machine.current());
+    }
+    alone.trace
+}
+
+#[test]
+fn a_state_runs_a_machine_of_the_same_file_until_it_has_come_to_its_end() {
+    let definition = Definition::parse(FILE, &vocabulary()).unwrap_or_else(|problems| panic!("{problems}"));
+    assert_eq!(definition.warnings(), []);
+    let outline = definition.outline();
+    let names: Vec<_> = outline.states().iter().map(demeanor::definition::StateOutline::name).collect();
+    assert_eq!(
+        names,
+        [
+            "patrol",
+            "rest",
+            "flee",
+            "patrol.walk",
+            "patrol.look",
+            "patrol.look.left",
+            "patrol.look.right",
+            "patrol.home"
+        ]
+    );
+    assert_eq!(outline.states()[0].machine(), Some("round"));
+    assert_eq!(definition.initial().name(), "patrol.walk");
+    assert_eq!(
+        trace(&definition, &Guard::default(), 5),
+        [
+            "enter tell",
+            "patrol.walk -> patrol.look.left (change)",
+            "patrol.look.left -> patrol.look.right (change)",
+            "patrol.look.right -> patrol.home (change)",
+            // At once: the exit of `patrol`, whose behavior is left.
+            "exit tell",
+            "patrol.home -> rest (change)",
+            "rest -> patrol.walk (change)",
+            "enter tell",
+            "patrol.walk -> patrol.look.left (change)",
+        ]
+    );
+    // Brave guards go round and round, as long as the patrol is young, and then stay at home: the exit is tried once.
+    let brave = Guard { is_brave: true, ..Guard::default() };
+    let trace = trace(&definition, &brave, 20);
+    assert_eq!(
+        trace[3..],
+        [
+            "patrol.look.right -> patrol.home (change)",
+            "patrol.home -> patrol.walk (change)",
+            "patrol.walk -> patrol.look.left (change)",
+            "patrol.look.left -> patrol.look.right (change)",
+            "patrol.look.right -> patrol.home (change)",
+        ]
+    );
+}
+
+#[test]
+fn a_message_leads_out_of_what_a_state_runs_and_an_exit_may_lead_into_it() {
+    let definition = Definition::parse(FILE, &vocabulary()).unwrap();
+    let (mut guard, mut machine) = (Guard::default(), definition.machine());
+    machine.start(&mut guard, &mut 0.0);
+    assert!(machine.send(&mut guard, &(), &mut 0.5));
+    assert_eq!(machine.current().unwrap().name(), "flee");
+    // To the end of it, which leads on.
+    machine.update(&mut guard, &mut 1.5);
+    assert_eq!(machine.current().unwrap().name(), "rest");
+    let reports = definition.explain(&definition.initial(), &mut guard, 0.0, &mut 1.0);
+    let shown: Vec<_> = reports.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        shown,
+        [
+            "to patrol.look: no: after 1 s (1 s left) does not",
+            "to rest on done: waits for the message: brave does not",
+            // Only one of two that wait for the same is taken.
+            "to patrol.walk on done: not tried",
+            "to flee on noise: waits for the message",
+        ]
+    );
+}
+
+/// A folder for a test's files, empty.
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("definition_links").join(name);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(folder.join("below")).unwrap();
+    folder
+}
+
+const MAIN: &str = "initial = 'a'\nticks_per_second = 1\n[states.a]\nmachine = 'below/round.fsm.toml'\n\
+                    exits = [{ to = 'b', on = 'done' }]\n[states.b]\nfinal = true\n";
+
+#[test]
+fn a_state_runs_a_machine_of_a_file_beside_it() {
+    let folder = folder("beside");
+    fs::write(folder.join("main.toml"), MAIN).unwrap();
+    // Its ticks are its own; it links to a file beside itself, which has two machines, and whose global state is around all.
+    fs::write(
+        folder.join("below/round.fsm.toml"),
+        "initial = 'walk'\nticks_per_second = 2\n[states.walk]\nexits = [{ to = 'look', after = '2 ticks' }]\n\
+         [states.look]\nmachine = 'more.toml#eyes'\nexits = [{ to = 'end', on = 'done' }]\n[states.end]\nfinal = true\n",
+    )
+    .unwrap();
+    fs::write(
+        folder.join("below/more.toml"),
+        "[machines.ears]\ninitial = 'x'\nstates.x.final = true\n[machines.eyes]\ninitial = 'left'\nglobal = 'both'\n\
+         states.both.exits = [{ to = 'shut', when = 'brave' }]\nstates.left.exits = [{ to = 'shut', after = 3 }]\n\
+         states.shut.final = true\n",
+    )
+    .unwrap();
+    let definition = Definition::load(folder.join("main.toml"), &vocabulary()).unwrap();
+    assert_eq!(definition.warnings(), []);
+    assert_eq!(
+        trace(&definition, &Guard::default(), 6),
+        [
+            "a.walk -> a.look.left (change)",
+            "a.look.left -> a.look.shut (change)",
+            "a.look.shut -> a.end (change)",
+            "a.end -> b (change)"
+        ]
+    );
+    let brave = Guard { is_brave: true, ..Guard::default() };
+    assert_eq!(
+        trace(&definition, &brave, 6),
+        [
+            "a.walk -> a.look.left (change)",
+            "a.look.left -> a.look.shut (change)",
+            "a.look.shut -> a.end (change)",
+            "a.end -> b (change)"
+        ]
+    );
+    let outline = definition.outline();
+    let left = outline.states().iter().find(|state| state.name() == "a.look.left").unwrap();
+    let path: Vec<_> = outline.path(left.id()).into_iter().map(|id| outline.state(id).name()).collect();
+    assert_eq!(path, ["a", "a.look", "a.look.both", "a.look.left"]);
+    // What it links to is read again when it is reloaded.
+    fs::write(folder.join("below/round.fsm.toml"), "initial = 'end'\n[states.end]\nfinal = true\n").unwrap();
+    definition.reload_from(folder.join("main.toml")).unwrap();
+    assert_eq!(trace(&definition, &Guard::default(), 1), ["a.end -> b (change)"]);
+}
+
+/// What is wrong with `main.toml` of a folder.
+#[track_caller]
+fn wrong(folder: &Path) -> Vec<String> {
+    match Definition::load(folder.join("main.toml"), &vocabulary()).map(|_| ()).unwrap_err() {
+        LoadError::Problems(problems) => problems
+            .iter()
+            .map(|problem| {
+                let located = problem.located();
+                located.split_once("main.toml").unwrap().1.to_owned()
+            })
+            .collect(),
+        other => panic!("{other}"),
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_linked_file_is_said_at_the_link() {
+    let folder = folder("wrong");
+    fs::write(folder.join("main.toml"), MAIN).unwrap();
+    let link = |text: &str| {
+        fs::write(folder.join("below/round.fsm.toml"), text).unwrap();
+        wrong(&folder)
+    };
+    assert_eq!(
+        link("initial = 'walk'\n[states.walk]\nexits = [{ to = 'wolk' }, { to = 'walk', when = 'brav' }]\n"),
+        [
+            ":4:11: error: `below/round.fsm.toml` cannot be linked: below/round.fsm.toml:3:17: error: unknown state `wolk`: \
+           did you mean `walk`? (and 1 more)"
+        ]
+    );
+    let syntax = link("initial = \n");
+    assert!(
+        syntax[0].starts_with(":4:11: error: `below/round.fsm.toml` cannot be linked: below/round.fsm.toml:1:"),
+        "{syntax:?}"
+    );
+    assert_eq!(
+        link("initial = 'a'\n[states.a]\nmachine = '../main.toml'\n"),
+        [
+            ":4:11: error: `below/round.fsm.toml` cannot be linked: below/round.fsm.toml:3:11: error: `../main.toml` cannot be linked: \
+           a linked file lies in the definition's folder, or in one below it"
+        ]
+    );
+    assert_eq!(
+        link("initial = 'a'\n[states.a]\nmachine = 'round.fsm.toml'\n"),
+        [":4:11: error: `below/round.fsm.toml` cannot be linked: below/round.fsm.toml:3:11: error: \
+           machines run each other in a circle: `below/round.fsm.toml` -> `below/round.fsm.toml`: \
+           a machine cannot run itself: let one of them end, and an exit lead on"]
+    );
+    fs::remove_file(folder.join("below/round.fsm.toml")).unwrap();
+    let [missing] = &wrong(&folder)[..] else { panic!() };
+    assert!(missing.starts_with(":4:11: error: `below/round.fsm.toml` cannot be linked: "), "{missing}");
+    fs::create_dir(folder.join("below/round.fsm.toml")).unwrap();
+    assert_eq!(wrong(&folder), [":4:11: error: `below/round.fsm.toml` cannot be linked: it is not a file"]);
+}
+
+/// What is wrong with a text, or what it is warned of.
+#[track_caller]
+fn found(file: &str) -> Vec<String> {
+    match Outline::parse_all("a.toml", file, Some(&vocabulary().export())) {
+        Ok(outlines) => outlines[0].warnings().iter().map(Problem::located).collect(),
+        Err(problems) => problems.iter().map(Problem::located).collect(),
+    }
+}
+
+#[test]
+fn what_is_wrong_with_links_is_told() {
+    assert_eq!(
+        found(
+            "[machines.a]\ninitial = 's'\nstates.s.machine = 'b'\n[machines.b]\ninitial = 't'\nstates.t.machine = 'c'\n\
+             [machines.c]\ninitial = 'u'\nstates.u.machine = 'b'\n"
+        )
+        .first()
+        .unwrap(),
+        "a.toml:9:20: error: machines run each other in a circle: `b` -> `c` -> `b`: \
+         a machine cannot run itself: let one of them end, and an exit lead on"
+    );
+    assert_eq!(
+        found(
+            "[machines.a]\ninitial = 's'\nstates.s.machine = 'bee'\n[machines.bees]\ninitial = 't'\nstates.t.final = true\n"
+        ),
+        ["a.toml:3:20: error: unknown machine `bee`: did you mean `bees`?"]
+    );
+    assert_eq!(
+        found("initial = 's'\nstates.s.machine = 'bee.toml'\n"),
+        ["a.toml:2:20: error: `bee.toml` cannot be linked: \
+          there is no folder to look for it in, or there are too many files"]
+    );
+    assert_eq!(
+        found(
+            "[machines.a]\ninitial = 's'\nstates.s = { machine = 'b', initial = 'u' }\nstates.u.parent = 's'\n\
+               [machines.b]\ninitial = 't'\nstates.t.final = true\n"
+        ),
+        ["a.toml:3:39: error: a state that runs a machine begins where that begins: \
+          remove `initial`, or remove `machine`"]
+    );
+    assert_eq!(
+        found(
+            "[machines.a]\ninitial = 's'\nstates.s = { machine = 'b', exits = [{ to = 'u', on = 'done' }] }\nstates.u.final = true\n\
+               [machines.b]\ninitial = 't'\nstates.t.exits = [{ to = 't', on = 'noise' }]\n"
+        ),
+        ["a.toml:3:38: warning: this exit is never taken: machine `b` has no final state: \
+             write `final = true` in the states in which it ends",]
+    );
+    // Without a machine, it is a message that the game does not offer.
+    assert_eq!(
+        found("initial = 's'\nstates.s.exits = [{ to = 'u', on = 'done' }]\nstates.u.final = true\n"),
+        ["a.toml:2:36: error: unknown message `done`: the game offers `noise`"]
+    );
+}
+
+/// Each machine runs the next one twice.
+#[test]
+fn links_that_double_again_and_again_are_refused() {
+    use std::fmt::Write as _;
+
+    let mut file = String::new();
+    for i in 0..40 {
+        writeln!(file, "[machines.m{i}]\ninitial = 'a'\nstates.a = {{ machine = 'm{}' }}", i + 1).unwrap();
+        writeln!(file, "states.b = {{ machine = 'm{}', entry = true }}", i + 1).unwrap();
+    }
+    writeln!(file, "[machines.m40]\ninitial = 'a'\nstates.a.final = true").unwrap();
+    let found = found(&file);
+    assert!(found.iter().any(|line| line.contains("links lead to more than 20000 states")), "{found:?}");
+}

@@ -1,0 +1,315 @@
+//! Several machines in a file, one that is like another, and the names of states within each other.
+#![cfg(feature = "definition")]
+
+use demeanor::definition::{Definition, Definitions, Outline, Problem, Vocabulary};
+use demeanor::{Batch, Owner};
+
+#[derive(Clone, Debug, Default)]
+struct Creature {
+    is_awake: bool,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Told {
+    Pain,
+}
+
+impl Owner for Creature {
+    /// The time in seconds.
+    type Context<'a> = f64;
+    type Message = Told;
+
+    fn now(clock: &f64) -> f64 {
+        *clock
+    }
+}
+
+fn vocabulary() -> Vocabulary<Creature> {
+    #[derive(serde::Deserialize, schemars::JsonSchema)]
+    struct Params {
+        #[expect(dead_code, reason = "only checked")]
+        speed: f64,
+    }
+    struct Walk;
+    impl demeanor::State<Creature> for Walk {}
+    Vocabulary::new()
+        .flag("awake", |creature: &Creature, _| creature.is_awake)
+        .message("pain", |told| *told == Told::Pain)
+        .behavior_with("walk", |_: Params| Walk)
+        .behavior("stand", std::sync::Arc::new(Walk))
+}
+
+const CREATURES: &str = r#"
+ticks_per_second = 10
+
+[machines.imp]
+initial = "stand"
+global = "ears"
+
+[machines.imp.states.ears]
+exits = [{ to = "hurt", on = "pain" }]
+
+[machines.imp.states.stand]
+behaviour = "walk"
+params = { speed = 1.0 }
+exits = [{ to = "fight", after = "2 ticks" }]
+
+[machines.imp.states.fight]
+initial = "aim"
+exits = [{ to = "stand", when = "time_in(fight) > 9" }]
+
+[machines.imp.states."fight.aim"]
+exits = [{ to = "shoot", after = "3 ticks" }]
+
+[machines.imp.states."fight.shoot"]
+exits = [{ to = "aim", after = "1 tick" }]
+
+[machines.imp.states.hurt]
+exits = [{ to = "fight.shoot", after = "1 tick" }]
+
+[machines.baron]
+like = "imp"
+
+[machines.baron.states.stand]
+behavior = "stand"
+
+[machines.baron.states."fight.aim"]
+exits = [{ to = "shoot", after = "1 tick" }]
+
+[machines.baron.states.roar]
+exits = [{ to = "stand", after = "1 tick" }]
+
+[machines.baron.states.hurt]
+exits = [{ to = "roar" }]
+"#;
+
+fn creatures(file: &str) -> Definitions<Creature> {
+    Definitions::parse(file, &vocabulary()).unwrap_or_else(|problems| panic!("{problems}"))
+}
+
+/// The states after each tick of a tenth of a second, alone; many in a batch must be there, too. Pain comes before tick `pain`.
+#[track_caller]
+fn states(definition: &Definition<Creature>, ticks: u8, pain: u8) -> Vec<String> {
+    let (mut creature, mut machine) = (Creature::default(), definition.machine());
+    machine.start(&mut creature, &mut 0.0);
+    let mut batch = Batch::new();
+    if let Some(global) = definition.global() {
+        batch = batch.with_global(global);
+    }
+    let keys: Vec<_> = (0..70).map(|_| batch.spawn(Creature::default(), definition.initial(), &mut 0.0)).collect();
+    let tick = |tick: u8| {
+        let mut clock = f64::from(tick) / 10.0;
+        if tick == pain {
+            machine.send(&mut creature, &Told::Pain, &mut clock);
+            batch.broadcast(&Told::Pain, &mut clock);
+        }
+        machine.update(&mut creature, &mut clock);
+        batch.update(&mut clock);
+        assert!(keys.iter().all(|key| batch.state_of(*key) == machine.current()), "after tick {tick}");
+        machine.current().unwrap().to_string()
+    };
+    (1..=ticks).map(tick).collect()
+}
+
+#[test]
+fn a_file_has_several_machines_and_one_is_like_another() {
+    let creatures = creatures(CREATURES);
+    assert_eq!(creatures.names().collect::<Vec<_>>(), ["imp", "baron"]);
+    assert!(creatures.get("cacodemon").is_none());
+    let (imp, baron) = (creatures.get("imp").unwrap(), creatures.get("baron").unwrap());
+    assert_eq!(
+        states(imp, 9, 7),
+        [
+            "stand",
+            "fight.aim",
+            "fight.aim",
+            "fight.aim",
+            "fight.shoot",
+            "fight.aim",
+            "hurt",
+            "fight.shoot",
+            "fight.aim"
+        ]
+    );
+    assert_eq!(states(baron, 7, 5), ["stand", "fight.aim", "fight.shoot", "fight.aim", "roar", "stand", "stand"]);
+    assert_eq!(Definition::parse(CREATURES, &vocabulary()).unwrap().outline().machine(), Some("imp"));
+    assert_ne!(imp.state("stand"), baron.state("stand"));
+    assert!(imp.state("fight.aim").is_some() && imp.state("aim").is_none());
+}
+
+#[test]
+fn a_behavior_that_is_written_again_does_not_keep_its_parameters() {
+    let outlines = Outline::parse_all("a.toml", CREATURES, Some(&vocabulary().export())).unwrap();
+    let behaviors: Vec<_> = outlines
+        .iter()
+        .map(|outline| {
+            outline.states().iter().flat_map(demeanor::definition::StateOutline::behaviors).collect::<Vec<_>>()
+        })
+        .collect();
+    assert_eq!(behaviors, [["walk"], ["stand"]]);
+    assert_eq!(outlines[1].warnings(), []);
+}
+
+#[test]
+fn a_file_may_have_a_machine_of_its_own_beside_the_others() {
+    let file = "initial = 'a'\nstates.a.final = true\n[machines.imp]\ninitial = 'b'\nstates.b.final = true\n";
+    let creatures = creatures(file);
+    assert_eq!(creatures.names().collect::<Vec<_>>(), ["", "imp"]);
+    assert_eq!(Definition::parse(file, &vocabulary()).unwrap().initial().name(), "a");
+}
+
+#[test]
+fn all_machines_of_a_file_are_reloaded_or_none() {
+    let mut creatures = creatures(CREATURES);
+    let baron = creatures.get("baron").unwrap().clone();
+    let slower = CREATURES.replace(
+        "after = \"1 tick\" }]\n\n[machines.baron.states.roar]",
+        "after = \"5 ticks\" }]\n\n[machines.baron.states.roar]",
+    );
+    assert_ne!(slower, CREATURES);
+    assert!(creatures.reload(&slower.replace("[machines.imp]\n", "[machines.imp]\nlik = 1\n")).is_err());
+    assert_eq!(states(&baron, 3, 0), ["stand", "fight.aim", "fight.shoot"]);
+    creatures.reload(&format!("{slower}[machines.hound]\nlike = 'baron'\n")).unwrap();
+    assert_eq!(states(&baron, 3, 0), ["stand", "fight.aim", "fight.aim"]);
+    assert_eq!(creatures.names().collect::<Vec<_>>(), ["imp", "baron", "hound"]);
+    // One machine alone is reloaded from the same text.
+    baron.reload(CREATURES).unwrap();
+    assert_eq!(states(&baron, 3, 0), ["stand", "fight.aim", "fight.shoot"]);
+    let problems = baron.reload("initial = 'a'\nstates.a.final = true").unwrap_err();
+    assert_eq!(problems.to_string(), "definition:1:1: error: the file has no machine `baron` any more");
+    // A machine that is gone stays as it was.
+    creatures.reload("[machines.imp]\ninitial = 'a'\nstates.a.final = true\n").unwrap();
+    assert_eq!(states(&baron, 3, 0), ["stand", "fight.aim", "fight.shoot"]);
+    assert_eq!(creatures.get("imp").unwrap().initial().name(), "a");
+}
+
+/// What is wrong with a file, or what it is warned of.
+#[track_caller]
+fn found(file: &str) -> Vec<String> {
+    match Outline::parse_all("a.toml", file, Some(&vocabulary().export())) {
+        Ok(outlines) => outlines[0].warnings().iter().map(Problem::located).collect(),
+        Err(problems) => problems.iter().map(Problem::located).collect(),
+    }
+}
+
+#[test]
+fn a_name_is_looked_up_from_where_it_is_written_outwards() {
+    let file = r#"
+        initial = "fight"
+        [states.fight]
+        initial = "aim"
+        exits = [{ to = "hunt", when = "in(aim)" }, { to = "aim", when = "in(wait)" }]
+        [states."fight.aim"]
+        exits = [{ to = "wait" }]
+        [states."fight.wait"]
+        exits = [{ to = "fight" }, { to = "fight.aim" }]
+        [states.hunt]
+        initial = "aim"
+        exits = [{ to = "fight.wait", when = "in(fight)" }]
+        [states."hunt.aim"]
+        exits = [{ to = "deep", when = "in(hunt.aim)" }]
+        [states.deep]
+        parent = "hunt.aim"
+        exits = [{ to = "aim" }, { to = "wait" }, { to = "hunt.aim.deep", when = "awake" }]
+        [states.aim]
+        exits = [{ to = "deep" }]
+        entry = true
+    "#;
+    let outline = Outline::parse("a.toml", file, None).unwrap();
+    let leads: Vec<_> = outline
+        .states()
+        .iter()
+        .flat_map(|state| state.exits().iter().map(|exit| (state.name(), outline.state(exit.target()).name())))
+        .collect();
+    assert_eq!(
+        leads,
+        [
+            ("fight", "hunt"),
+            ("fight", "fight.aim"),
+            ("fight.aim", "fight.wait"),
+            ("fight.wait", "fight"),
+            ("fight.wait", "fight.aim"),
+            ("hunt", "fight.wait"),
+            ("hunt.aim", "deep"),
+            ("deep", "hunt.aim"),
+            // The only one of its name.
+            ("deep", "fight.wait"),
+            ("deep", "deep"),
+            ("aim", "deep"),
+        ]
+    );
+    let place = |name: &str| {
+        let at = outline.states().iter().find(|state| state.name() == name).unwrap().id();
+        outline.path(at).into_iter().map(|id| outline.state(id).name()).collect::<Vec<_>>()
+    };
+    assert_eq!(place("deep"), ["hunt", "hunt.aim", "deep"]);
+    assert_eq!(outline.state(outline.states()[0].initial().unwrap()).name(), "fight.aim");
+    // The outermost `aim` is not the one within.
+    assert_eq!(outline.states()[0].exits()[0].when().unwrap(), "in(aim)");
+}
+
+#[test]
+fn names_that_mean_several_states_or_none_are_told() {
+    let file = "initial = 'a'\nstates.a.exits = [{ to = 'aim', when = 'in(b.aim)' }]\n[states.b]\ninitial = 'aim'\n[states.'b.aim']\n\
+                [states.c]\ninitial = 'aim'\n[states.'c.aim']\n";
+    assert_eq!(found(file), ["a.toml:2:26: error: `aim` is the name of several states: write one of `b.aim`, `c.aim`"]);
+    assert_eq!(
+        found("initial = 'a'\n[states.a]\nexits = [{ to = 'b.aom' }]\n[states.b]\ninitial = 'aim'\n[states.'b.aim']\n"),
+        ["a.toml:3:17: error: unknown state `b.aom`: did you mean `b.aim`?"]
+    );
+}
+
+#[test]
+fn what_is_wrong_with_machines_is_told() {
+    // No machine of the circle has a state, which follows from that.
+    assert_eq!(
+        found("[machines.a]\nlike = 'b'\n[machines.b]\nlike = 'c'\n[machines.c]\nlike = 'b'\n"),
+        [
+            "a.toml:6:8: error: machines are like each other in a circle: `b` -> `c` -> `b`: one of them must be written out"
+        ]
+    );
+    assert_eq!(
+        found("[machines.a]\nstates.s.final = true\n"),
+        [
+            "a.toml:1:11: error: machine `a` has no `initial`: name the state that a machine begins in: `initial = \"..\"`"
+        ]
+    );
+    assert_eq!(
+        found(
+            "[machines.imp]\ninitial = 'a'\nstates.a.final = true\n[machines.b]\nlike = 'inp'\ninitial = 'a'\nstates.a.final = true\n"
+        ),
+        ["a.toml:5:8: error: unknown machine `inp`: did you mean `imp`?"]
+    );
+    assert_eq!(
+        found("[machines.imp]\ninitial = 'a'\nticks_per_second = 3\nstates.a.final = true\n"),
+        ["a.toml:3:1: error: unknown key `ticks_per_second` in a machine: known keys: like, initial, global, states"]
+    );
+    // A mistake in what is copied is told once.
+    assert_eq!(
+        found("[machines.imp]\ninitial = 'a'\nstates.a.exits = [{ to = 'bbb' }]\n[machines.b]\nlike = 'imp'\n"),
+        ["a.toml:3:26: error: unknown state `bbb`: define it: `[states.bbb]`"]
+    );
+    assert_eq!(
+        found("[machines.imp]\ninitial = 'a'\n[machines.imp.states.a]\n[machines.b]\nlike = 'imp'\n"),
+        [
+            "a.toml:3:22: warning: state `a` has no way out: give it an exit, or write `final = true` if it is meant to be the end"
+        ]
+    );
+}
+
+/// Each machine like the one before it, and with some more: that is too much in the end, but it is said in time.
+#[test]
+fn machines_that_grow_without_bounds_are_refused() {
+    use std::fmt::Write as _;
+
+    let mut file = String::new();
+    for i in 0..2000 {
+        writeln!(file, "[machines.m{i}]\ninitial = 's0'").unwrap();
+        if i > 0 {
+            writeln!(file, "like = 'm{}'", i - 1).unwrap();
+        }
+        writeln!(file, "states.s{i} = {{ entry = true, final = true }}").unwrap();
+    }
+    let found = found(&file);
+    assert!(found.iter().any(|line| line.contains("too much is copied")), "{found:?}");
+}

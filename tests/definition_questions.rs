@@ -1,0 +1,364 @@
+//! What conditions can ask: which state is active and for how long, calculations, chances per second, and messages' fields.
+#![cfg(feature = "definition")]
+
+use demeanor::definition::{Definition, Outline, Problem, Vocabulary};
+use demeanor::{Batch, Owner};
+
+#[derive(Clone, Debug, Default)]
+struct Guard {
+    health: f64,
+    armor: f64,
+    luck: u32,
+}
+
+impl Guard {
+    fn new(luck: u32) -> Self {
+        Self { luck, ..Self::default() }
+    }
+
+    fn draw(&mut self) -> f64 {
+        self.luck = self.luck.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        f64::from(self.luck >> 8) / f64::from(1 << 24)
+    }
+}
+
+#[derive(Clone)]
+enum Told {
+    Hit { damage: f64, is_critical: bool },
+    Noise,
+}
+
+impl Owner for Guard {
+    /// The time in seconds.
+    type Context<'a> = f64;
+    type Message = Told;
+
+    fn now(clock: &f64) -> f64 {
+        *clock
+    }
+}
+
+fn vocabulary() -> Vocabulary<Guard> {
+    Vocabulary::new()
+        .value("health", |guard: &Guard, _| guard.health)
+        .value("armor", |guard: &Guard, _| guard.armor)
+        .flag("hurt", |guard: &Guard, _| guard.health < 0.0)
+        .random(|guard: &mut Guard, _| guard.draw())
+        .message("hit", |told| matches!(told, Told::Hit { .. }))
+        .message("noise", |told| matches!(told, Told::Noise))
+        .message_value("hit", "damage", |told| if let Told::Hit { damage, .. } = told { *damage } else { f64::NAN })
+        .message_flag("hit", "is_critical", |told| matches!(told, Told::Hit { is_critical: true, .. }))
+}
+
+fn definition(file: &str) -> Definition<Guard> {
+    Definition::parse(file, &vocabulary()).unwrap_or_else(|problems| panic!("{problems}\n{file}"))
+}
+
+/// Where a guard is after each tick, alone; each of many must be there, too.
+#[track_caller]
+fn states(definition: &Definition<Guard>, guard: &Guard, tick: f64, count: u32) -> Vec<String> {
+    let mut alone = guard.clone();
+    let mut machine = definition.machine();
+    machine.start(&mut alone, &mut 0.0);
+    let mut batch = Batch::new();
+    if let Some(global) = definition.global() {
+        batch = batch.with_global(global);
+    }
+    let keys: Vec<_> = (0..70).map(|_| batch.spawn(guard.clone(), definition.initial(), &mut 0.0)).collect();
+    let update = |nth: u32| {
+        let mut clock = f64::from(nth) * tick;
+        machine.update(&mut alone, &mut clock);
+        batch.update(&mut clock);
+        assert!(keys.iter().all(|key| batch.state_of(*key) == machine.current()), "after tick {nth}");
+        machine.current().unwrap().to_string()
+    };
+    (1..=count).map(update).collect()
+}
+
+#[test]
+fn a_condition_asks_which_states_are_active_and_for_how_long() {
+    let definition = definition(
+        r#"
+        initial = "fight"
+        global = "always"
+        [states.always]
+        exits = [
+            { to = "walk", when = "in(fight) and time_in(fight) >= 3" },
+            { to = "dead", when = "in(\"stand still\") and time_in('stand still') > 1" },
+        ]
+        [states.fight]
+        initial = "aim"
+        [states.aim]
+        parent = "fight"
+        exits = [{ to = "shoot", when = "time_in(aim) == time_in(fight) and time_in_state >= 1" }]
+        [states.shoot]
+        parent = "fight"
+        exits = [{ to = "aim", when = "time_in(fight) - time_in_state >= 9 or time_in(walk) < 9" }]
+        [states.walk]
+        exits = [{ to = "stand still", when = "not in(fight)" }]
+        [states."stand still"]
+        enter_when = "in(walk)"
+        exits = [{ to = "fight", when = "time_in(dead) < 5 or not time_in(walk) >= 0 and hurt" }]
+        [states.dead]
+        final = true
+        "#,
+    );
+    assert_eq!(
+        states(&definition, &Guard::default(), 1.0, 7),
+        // The global state leads to `walk`, which has its turn in the same tick.
+        ["shoot", "shoot", "stand still", "stand still", "dead", "dead", "dead"]
+    );
+}
+
+#[test]
+fn times_in_calculations_are_compared_as_times_are() {
+    for (when, ticks) in [
+        ("time_in(a) >= 0.5", 15),
+        ("time_in_state * 1000 >= 500", 15),
+        ("500 <= 1000 * time_in_state", 15),
+        ("time_in_state - 0.5 > 0", 16),
+        ("0.25 + 0.25 < time_in_state", 16),
+        ("min(time_in(a), 9) == 0.5", 15),
+    ] {
+        let definition =
+            definition(&format!("initial = 'a'\nstates.a.exits = [{{ to = 'b', when = '{when}' }}]\n[states.b]\n"));
+        // A clock that adds up rounded ticks.
+        let (mut guard, mut machine, mut clock) = (Guard::default(), definition.machine(), 1000.0);
+        machine.start(&mut guard, &mut clock);
+        let mut passed = 0;
+        while machine.current().unwrap().name() == "a" && passed < 100 {
+            passed += 1;
+            clock += 1.0 / 30.0;
+            machine.update(&mut guard, &mut clock);
+        }
+        assert_eq!(passed, ticks, "{when}");
+    }
+}
+
+#[test]
+fn what_is_divided_by_zero_is_no_number_and_compares_false() {
+    let guard = Guard { health: 10.0, armor: 0.0, luck: 0 };
+    for (when, holds) in [
+        ("health / armor > 3", false),
+        ("health / armor < 3", false),
+        ("health / armor != 3", false),
+        ("not health / armor < 3", true),
+        ("max(health / armor, 5) == 5", false),
+        ("abs(0 - health) / 2 == 5 and -health + 12 - 1 < 2 * (armor + 1)", true),
+        ("health - armor - 4 == 6 and health - (armor - 4) == 14", true),
+        ("(health + armor) / 4 == 2.5 and (hurt or health * -1 < 0)", true),
+    ] {
+        let definition =
+            definition(&format!("initial = 'a'\nstates.a.exits = [{{ to = 'b', when = '{when}' }}]\n[states.b]\n"));
+        let expected = if holds { "b" } else { "a" };
+        assert_eq!(states(&definition, &guard, 1.0, 1), [expected], "{when}");
+    }
+}
+
+/// Of 4000 guards, the share that has left after two seconds.
+#[expect(clippy::cast_precision_loss, reason = "they are few")]
+fn share_left(file: &str, tick: f64) -> f64 {
+    let definition = definition(file);
+    let mut batch = Batch::new();
+    let initial = definition.initial();
+    for luck in 0..4000_u32 {
+        batch.spawn(Guard::new(luck.wrapping_mul(2_654_435_761)), initial.clone(), &mut 0.0);
+    }
+    let mut clock = 0.0;
+    while clock < 2.0 - tick / 2.0 {
+        clock += tick;
+        batch.update(&mut clock);
+    }
+    let stayed = batch.owners_in(&*initial).len();
+    1.0 - stayed as f64 / 4000.0
+}
+
+#[test]
+fn a_chance_per_second_is_the_same_at_every_tick_rate() {
+    // Of those who are there, half leave in each second: after two, a quarter is left.
+    let file = "initial = 'a'\nstates.a.exits = [{ to = 'b', when = 'chance_per_second(0.5)' }]\n[states.b]\n";
+    for tick in [0.01, 0.1, 0.5, 2.0] {
+        let left = share_left(file, tick);
+        assert!((left - 0.75).abs() < 0.03, "{left} in ticks of {tick} s");
+    }
+    // Tried at its turns only.
+    let file = format!("{file}[states.a]\nevery = 0.7\n").replace("states.a.exits", "exits");
+    let file = file.replace("exits = [{ to = 'b', when = 'chance_per_second(0.5)' }]\n", "");
+    let file = format!("{file}exits = [{{ to = 'b', when = 'chance_per_second(0.5)' }}]\n");
+    let left = share_left(&file, 0.1);
+    assert!((left - (1.0 - 0.5_f64.powf(1.4))).abs() < 0.03, "{left} at turns of 0.7 s");
+}
+
+#[test]
+fn the_time_of_a_chance_per_second_begins_when_the_exit_opens() {
+    // Open for half a second of the two.
+    let file =
+        "initial = 'a'\nstates.a.exits = [{ to = 'b', after = 1.5, when = 'chance_per_second(0.5)' }]\n[states.b]\n";
+    for tick in [0.01, 0.25] {
+        let left = share_left(file, tick);
+        assert!((left - (1.0 - 0.5_f64.sqrt())).abs() < 0.03, "{left} in ticks of {tick} s");
+    }
+}
+
+#[test]
+fn a_chance_per_second_of_one_holds_as_soon_as_time_has_passed_and_of_none_never() {
+    for (p, after) in [("1", ["b", "b"]), ("0", ["a", "a"])] {
+        let file =
+            format!("initial = 'a'\nstates.a.exits = [{{ to = 'b', when = 'chance_per_second({p})' }}]\n[states.b]\n");
+        assert_eq!(states(&definition(&file), &Guard::new(1), 0.1, 2), after);
+        assert_eq!(states(&definition(&file), &Guard::new(1), 0.0, 2), ["a", "a"]);
+    }
+}
+
+#[test]
+fn a_chance_per_second_is_the_same_alone_and_among_many_and_in_the_global_state() {
+    let file = "initial = 'a'\nglobal = 'g'\nstates.g.exits = [{ to = 'c', when = 'chance_per_second(0.2)' }]\n\
+                states.a.exits = [{ to = 'b', when = 'chance_per_second(0.3)' }, { to = 'c', when = 'chance_per_second(0.1)' }]\n\
+                states.b.exits = [{ to = 'a', when = 'chance_per_second(0.9)' }]\nstates.c.exits = [{ to = 'a', after = 0.5 }]";
+    let definition = definition(file);
+    let mut seen = std::collections::BTreeSet::new();
+    for luck in 0..20 {
+        seen.extend(states(&definition, &Guard::new(luck), 0.1, 100));
+    }
+    assert_eq!(seen.into_iter().collect::<Vec<_>>(), ["a", "b", "c"]);
+}
+
+#[test]
+fn an_exit_asks_what_the_message_says_that_it_waits_for() {
+    let definition = definition(
+        "initial = 'a'\nstates.a.exits = [{ to = 'dead', on = 'hit', when = 'message.is_critical' }, \
+         { to = 'b', on = 'hit', when = 'message.damage > health / 2 and message.is_critical == false' }]\n\
+         states.b.final = true\nstates.dead.final = true",
+    );
+    let told = |damage: f64, is_critical: bool| {
+        let mut guard = Guard { health: 40.0, ..Guard::default() };
+        let mut machine = definition.machine();
+        let told = Told::Hit { damage, is_critical };
+        let mut batch = Batch::new();
+        let key = batch.spawn(guard.clone(), definition.initial(), &mut 0.0);
+        assert_eq!(machine.send(&mut guard, &told, &mut 0.0), batch.send(key, &told, &mut 0.0));
+        assert_eq!(batch.state_of(key), machine.current());
+        machine.current().unwrap().to_string()
+    };
+    assert_eq!([told(10.0, false), told(30.0, false), told(1.0, true)], ["a", "b", "dead"]);
+
+    let mut machine = definition.machine();
+    let mut guard = Guard { health: 40.0, ..Guard::default() };
+    let shown =
+        |reports: Vec<demeanor::definition::ExitReport>| reports.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let told = Told::Hit { damage: 10.0, is_critical: false };
+    let reports =
+        machine.with(&mut guard, &mut 0.0, |guard, fsm, clock| definition.explain_message(&told, guard, fsm, clock));
+    assert_eq!(
+        shown(reports),
+        [
+            "to dead on hit: no: message.is_critical does not",
+            "to b on hit: no: message.damage > health / 2 (message.damage = 10, health / 2 = 20) does not"
+        ]
+    );
+    let reports = machine.with(&mut guard, &mut 0.0, |guard, fsm, clock| definition.explain_with(guard, fsm, clock));
+    assert_eq!(
+        shown(reports),
+        [
+            "to dead on hit: no: message.is_critical (no message) does not",
+            "to b on hit: no: message.damage > health / 2 (no message) does not"
+        ]
+    );
+    let reports = machine
+        .with(&mut guard, &mut 0.0, |guard, fsm, clock| definition.explain_message(&Told::Noise, guard, fsm, clock));
+    assert_eq!(shown(reports), [""; 0]);
+}
+
+/// What is wrong with an exit.
+#[track_caller]
+fn wrong(exit: &str) -> String {
+    let file = format!(
+        "initial = 'a'\nglobal = 'g'\nstates.g = {{}}\nstates.a.exits = [{{ to = 'b', {exit} }}]\n[states.b]\n"
+    );
+    let problems = Outline::parse("a.toml", &file, Some(&vocabulary().export())).unwrap_err();
+    let located: Vec<_> = problems.iter().map(Problem::located).collect();
+    let [one] = &located[..] else { panic!("{located:#?}") };
+    one.strip_prefix("a.toml:4:").unwrap().split_once("error: ").unwrap().1.to_owned()
+}
+
+#[test]
+fn what_cannot_be_asked_is_told_with_what_to_write() {
+    let when = |when: &str| wrong(&format!("when = '{when}'"));
+    assert_eq!(when("in(ded)"), "unknown state `ded`: define it: `[states.ded]`");
+    assert_eq!(when("time_in(bb) > 3"), "unknown state `bb`: did you mean `b`?");
+    assert_eq!(when("in(g)"), "the global state `g` is never entered: name a state that can be active");
+    assert_eq!(when("in(run to cover)"), "expected `)`; a name with spaces is written in quotes");
+    assert_eq!(when("in(\"run"), "expected a closing quote");
+    assert_eq!(when("in() and hurt"), "expected the name of a state");
+    assert_eq!(
+        when("message.damage > 3"),
+        "there is no message here whose fields could be asked: \
+         only an exit that waits for a message has one: add `on = \"..\"` to it"
+    );
+    assert_eq!(
+        wrong("on = 'hit', when = 'message.damge > 3'"),
+        "message `hit` has no field `damge`: did you mean `message.damage`?"
+    );
+    assert_eq!(
+        wrong("on = 'hit', when = 'message.from > 3'"),
+        "message `hit` has no field `from`: the game offers `message.damage`, `message.is_critical`"
+    );
+    assert_eq!(
+        wrong("on = 'noise', when = 'message.damage > 3'"),
+        "message `noise` has no field `damage`: the game offers no fields of `noise`"
+    );
+    assert_eq!(
+        wrong("on = 'hit', when = 'message.damage'"),
+        "`damage` is a number, which is neither true nor false: compare it, as in `damage > 0`"
+    );
+    assert_eq!(
+        wrong("on = 'hit', when = 'message.is_critical > 2'"),
+        "`is_critical` is true or false, not a number: write `is_critical` or `not is_critical`"
+    );
+    assert_eq!(
+        wrong("on = 'hit', when = 'chance_per_second(0.5)'"),
+        "a message has no length to which a chance per second belongs: \
+         write `chance(0.5)`: the chance that the exit is taken for a message"
+    );
+    assert_eq!(when("chance_per_second(2)"), "a chance is a number from 0 to 1");
+    assert_eq!(when("health + hurt > 2"), "`hurt` is true or false, not a number: write `hurt` or `not hurt`");
+    assert_eq!(when("health + true > 2"), "`true` is no number to calculate with");
+    assert_eq!(
+        when("(health > 2) + 1 > 2"),
+        "a condition is neither compared nor calculated with: join conditions by `and`, `or` and `not`"
+    );
+    assert_eq!(when("health + 1"), "expected a comparison such as `<` or `==`");
+    assert_eq!(when("health + 1 == true"), "`health + 1` is a number, which is never `true`");
+    assert_eq!(when("min(health) > 1"), "expected `,` and a second number");
+    assert_eq!(when("abs(health, 2) > 1"), "expected `)`");
+    assert_eq!(when("health * > 1"), "expected a value or a number");
+    assert_eq!(when("2 * 3 < 1 + 4"), "the comparison is always the same: name a value of the game on one side");
+    let long = format!("health{} > 1", " + 1".repeat(201));
+    assert_eq!(when(&long), "the condition has more than 200 calculations: let the game offer the result as one value");
+    let deep = format!("{}health > 1", "-(".repeat(70));
+    assert!(when(&deep).starts_with("the condition is nested deeper than 64"));
+}
+
+#[test]
+fn what_is_read_of_a_calculation_is_explained() {
+    let definition = definition(
+        "initial = 'a'\nstates.a.exits = [{ to = 'b', when = 'health / 2 + 1 > min(armor, 9) and chance_per_second(0)' }, \
+         { to = 'b', when = 'in(b) or time_in(b) > 2 or 3 > time_in(a) * 2' }]\n[states.b]\n",
+    );
+    let mut guard = Guard { health: 10.0, armor: 4.0, luck: 1 };
+    let drawn = guard.clone().draw();
+    let reports = definition.explain(&definition.initial(), &mut guard, 2.0, &mut 2.0);
+    let shown: Vec<_> = reports.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        shown,
+        [
+            format!(
+                "to b: no: health / 2 + 1 > min(armor, 9) (health / 2 + 1 = 6, min(armor, 9) = 4) holds, \
+                 chance_per_second(0) (drew {drawn:.3}, at a chance of 0.000) does not"
+            ),
+            "to b: no: in(b) does not, time_in(b) > 2 (time_in(b) = NaN) does not, \
+             3 > time_in(a) * 2 (time_in(a) * 2 = 4) does not"
+                .into(),
+        ]
+    );
+}
