@@ -192,3 +192,41 @@ fn definitions_with_states_of_one_name_are_told_apart_by_names_of_their_own() {
     let text = serde_json::to_string(&other.machine().save(&book, 0.0).unwrap()).unwrap();
     assert!(text.contains("other/off"), "{text}");
 }
+
+#[test]
+fn what_was_drawn_at_entry_is_saved() {
+    const DRAWN: &str = r#"
+        initial = "off"
+        ticks_per_second = 10
+        states.off.exits = [{ to = "on", after = "1 s .. 3 s" }]
+        states.on.exits = [{ to = "off", after = "2 ticks .. 9 ticks" }]
+    "#;
+    fn draw(lamp: &mut Lamp) -> f64 {
+        lamp.health = (lamp.health * 7.0 + 0.31).fract();
+        lamp.health
+    }
+    let read = || Definition::parse(DRAWN, &Vocabulary::new().random(|lamp: &mut Lamp, _| draw(lamp))).unwrap();
+    let (saved_by, loaded_by) = (read(), read());
+    let [writing, reading] = [&saved_by, &loaded_by].map(|definition| StateBook::new().with_definition(definition));
+    let mut batch = Batch::new();
+    let key = batch.spawn(Lamp::default(), saved_by.initial(), &mut 0.0);
+    let (mut machine, mut lamp) = (saved_by.machine(), Lamp::default());
+    machine.start(&mut lamp, &mut 0.0);
+    for tick in 1..90 {
+        trace(&mut machine, &mut lamp, tick..tick + 1);
+        let now = f64::from(tick) / 10.0;
+        batch.update(&mut { now });
+        let text = serde_json::to_string(&machine.save(&writing, now).unwrap()).unwrap();
+        let mut loaded = reading.load(serde_json::from_str(&text).unwrap(), now).unwrap();
+        let bytes = postcard::to_allocvec(&batch.save(&writing, now).unwrap()).unwrap();
+        let mut loaded_batch = Batch::load(postcard::from_bytes(&bytes).unwrap(), &reading, now).unwrap();
+        assert_eq!(loaded_batch.next_wake(key), batch.next_wake(key));
+        let later = tick + 1..tick + 60;
+        let expected = trace(&mut machine.clone(), &mut lamp.clone(), later.clone());
+        assert_eq!(trace(&mut loaded, &mut lamp.clone(), later.clone()), expected, "{text}");
+        for (later, (state, _)) in later.zip(expected) {
+            loaded_batch.update(&mut (f64::from(later) / 10.0));
+            assert_eq!(loaded_batch.state_of(key).map(ToString::to_string), Some(state), "at tick {later}");
+        }
+    }
+}
