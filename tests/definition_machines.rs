@@ -290,6 +290,10 @@ fn what_is_wrong_with_machines_is_told() {
         ["a.toml:3:26: error: unknown state `bbb`: define it: `[states.bbb]`"]
     );
     assert_eq!(
+        found("[machines.imp]\ninitial = 'a'\nstates.a.exits = [{ to = 'a', when = '1 && 2' }]\n[machines.b]\nlike = 'imp'\n").len(),
+        1
+    );
+    assert_eq!(
         found("[machines.imp]\ninitial = 'a'\n[machines.imp.states.a]\n[machines.b]\nlike = 'imp'\n"),
         [
             "a.toml:3:22: warning: state `a` has no way out: give it an exit, or write `final = true` if it is meant to be the end"

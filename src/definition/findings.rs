@@ -22,13 +22,11 @@ pub(crate) struct Findings {
     /// Where text begins that could not be read. What seems to be missing may be there, and what else is found there
     /// follows from that.
     unread: BTreeSet<usize>,
-    /// Whether the same text may be read more than once.
-    pub(crate) has_copies: bool,
 }
 
 impl Findings {
     pub(crate) fn new(source: Arc<Source>) -> Self {
-        Self { source, found: Vec::new(), more: 0, errors: 0, unread: BTreeSet::new(), has_copies: false }
+        Self { source, found: Vec::new(), more: 0, errors: 0, unread: BTreeSet::new() }
     }
 
     pub(crate) fn add(&mut self, mistake: Mistake) {
@@ -36,7 +34,7 @@ impl Findings {
         let end = self.source.text.len();
         let mistake = mistake.moved(|at| at.start.min(end)..at.end.min(end).max(at.start.min(end)));
         // What one machine has from another is read for both.
-        if self.has_copies && self.found.iter().any(|found| found.is(&mistake)) {
+        if self.found.iter().any(|found| found.is(&mistake)) {
             return;
         }
         let start = mistake.label.at.start;

@@ -92,8 +92,6 @@ pub(crate) fn check<'i>(
 ) -> Result<Vec<Checked<'i>>, Problems> {
     let mut findings = Findings::new(Arc::new(Source::new(file, text)));
     let drafts = read::read(text, &mut findings);
-    // Where a machine is copied or linked, its text is read more than once.
-    findings.has_copies = drafts.len() > 1;
     let drafts = Linker::new(library, words).link(drafts, &mut findings);
     let mut all = Vec::with_capacity(drafts.len());
     for draft in drafts {

@@ -1,0 +1,175 @@
+//! A machine's life: start, stop, ticks and messages.
+
+use core::mem;
+
+use super::change::OneChange;
+use super::{BEING_LEFT, Plan, Steps as _, descent, now};
+use crate::change::Cause;
+use crate::fsm::NEVER;
+use crate::owner::Owner;
+use crate::seat::Path;
+use crate::single::Single;
+use crate::state::{State, StateRef};
+use crate::waiting::Scope;
+
+impl<T: Owner> Single<'_, T> {
+    /// Rule 1: enters the active path, outermost first, and goes on down to the innermost initial child.
+    pub(crate) fn start(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
+        let current = self.seat.current.clone();
+        if current.is_none() {
+            return;
+        }
+        if self.seat.is_entered() {
+            self.refused(&"start", owner, &"it has been entered already".into());
+            return;
+        }
+        match descent(&current) {
+            Ok(path) => {
+                self.enter_from_nowhere(&path, owner, cx);
+                self.settle(owner, cx);
+                self.fall_asleep(owner, cx);
+            }
+            Err(misuse) => self.refused(&"start", owner, &misuse),
+        }
+    }
+
+    /// Enters a path that no change leads to.
+    pub(super) fn enter_from_nowhere(&mut self, path: &[StateRef<T>], owner: &mut T, cx: &mut T::Context<'_>) {
+        self.is_touched = true;
+        self.seat.replace(0, path[0].clone(), now::<T>(cx));
+        self.show(cx);
+        self.enter_all(path, Cause::Change, owner, cx);
+    }
+
+    /// Enters the current state unless it has been entered, as a start does (rule 27).
+    #[cfg(feature = "serde")]
+    pub(super) fn enter_in_place(&mut self, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        let current = self.seat.current.clone();
+        if current.is_none() || self.seat.is_entered() {
+            return true;
+        }
+        match descent(&current) {
+            Ok(path) => {
+                // For whoever notes what a tick has led to, it is a change.
+                self.count += 1;
+                self.made += 1;
+                self.kept = 0;
+                self.seat.note_change(0);
+                self.enter_from_nowhere(&path, owner, cx);
+                true
+            }
+            Err(misuse) => {
+                self.refused(&"start", owner, &misuse);
+                false
+            }
+        }
+    }
+
+    /// Rule 1: exits the active path, innermost first; the machine is then in no state.
+    pub(crate) fn stop(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
+        if self.seat.is_being_left() {
+            self.refused(&"stop", owner, &BEING_LEFT.into());
+            return;
+        }
+        let plan = Plan { cause: Cause::Change, kept: 0, entered: &[] };
+        OneChange::new(self, &plan, owner, cx).exit();
+        self.seat.replace(0, StateRef::NONE, NEVER);
+        self.seat.note_change(0);
+        self.show(cx);
+        if let Some(rare) = &mut self.seat.rare {
+            drop(mem::take(&mut rare.stack));
+        }
+    }
+
+    /// Rule 4: one tick.
+    pub(crate) fn tick(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
+        if self.seat.is_waiting() {
+            self.carry_out_due(owner, cx);
+        }
+        if let Some(global) = self.global.as_option() {
+            self.scope = Scope::Machine;
+            global.tick(owner, &mut self.fsm(), cx);
+            self.settle_callback(owner, cx);
+        }
+        self.tick_path(0, owner, cx);
+    }
+
+    /// The tick of a machine with nothing but this one state to call, as most are. Returns whether it has changed state.
+    #[inline]
+    pub(crate) fn tick_lone(mut self, state: &dyn State<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        state.tick(owner, &mut self.fsm(), cx);
+        let mut has_changed = false;
+        if !self.is_settled() {
+            self.settle_callback(owner, cx);
+            has_changed = self.made > 0;
+        }
+        // All requests are carried out, so nothing is left to drop. The compiler cannot know, and would look.
+        mem::forget(self);
+        has_changed
+    }
+
+    /// A tick's rest: the active path from `depth` on.
+    #[inline]
+    pub(crate) fn tick_path(&mut self, mut depth: usize, owner: &mut T, cx: &mut T::Context<'_>) {
+        while let Some(state) = self.seat.at(depth).filter(|_| !self.seat.is_asleep()) {
+            let was_innermost = depth + 1 == self.seat.depth();
+            self.scope = Scope::state(depth);
+            match state.as_singleton() {
+                Some(state) => state.tick(owner, &mut self.fsm(), cx),
+                None => state.clone().tick(owner, &mut self.fsm(), cx),
+            }
+            self.settle_callback(owner, cx);
+            if was_innermost {
+                break;
+            }
+            depth += 1;
+        }
+        #[cfg(feature = "definition")]
+        if let Some(rare) = &mut self.seat.rare {
+            rare.waiting.end_turns();
+        }
+    }
+
+    /// Rule 14: offers a message from outside. Returns whether it was handled.
+    pub(crate) fn send(&mut self, owner: &mut T, message: &T::Message, cx: &mut T::Context<'_>) -> bool {
+        self.offer(message, owner, cx, Self::settle_callback)
+    }
+
+    /// Rule 24: offers a message to oneself, which counts as a change does.
+    pub(super) fn offer_to_oneself(&mut self, message: &T::Message, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        if self.is_cycle(&"message to oneself", owner) {
+            return false;
+        }
+        self.count += 1;
+        self.offer(message, owner, cx, Self::settle)
+    }
+
+    /// Offers a message to the active states outward, then to the global; after each, `settle` carries out what it asked for.
+    pub(super) fn offer(
+        &mut self,
+        message: &T::Message,
+        owner: &mut T,
+        cx: &mut T::Context<'_>,
+        settle: fn(&mut Self, &mut T, &mut T::Context<'_>),
+    ) -> bool {
+        let path: Path<T> = self.seat.path().cloned().collect();
+        let kept_outside = mem::replace(&mut self.kept, path.len());
+        let mut is_handled = false;
+        for (depth, state) in path.iter().enumerate().rev() {
+            if depth < self.kept && !is_handled {
+                self.scope = Scope::state(depth);
+                is_handled = state.on_message(owner, message, &mut self.fsm(), cx);
+                self.wake_if(is_handled);
+                settle(self, owner, cx);
+            }
+        }
+        self.kept = self.kept.min(kept_outside);
+        if let (false, Some(global)) = (is_handled, self.global.as_option()) {
+            self.scope = Scope::Machine;
+            is_handled = global.on_message(owner, message, &mut self.fsm(), cx);
+            self.wake_if(is_handled);
+            settle(self, owner, cx);
+        }
+        is_handled
+    }
+}

@@ -1,0 +1,117 @@
+//! How a machine sets timers, carries out those that are due, and sleeps.
+
+use alloc::boxed::Box;
+use core::{fmt, mem};
+
+use log::debug;
+
+use super::{now, tell_endless_sleep};
+use crate::fsm::Request;
+use crate::owner::{Label, Owner};
+use crate::single::{ASKED_TO_SLEEP, Single};
+use crate::waiting::{After, NextWake, Scope, Then, Timer};
+
+impl<T: Owner> Single<'_, T> {
+    /// Carries out the timers that are due, at the beginning of a tick (rule 25).
+    #[inline(never)]
+    pub(super) fn carry_out_due(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
+        let now = now::<T>(cx);
+        let is_outdated = self.seat.is_outdated();
+        let Some(waiting) = self.seat.rare.as_mut().map(|rare| &mut rare.waiting) else { return };
+        if waiting.clock_stands(now) {
+            debug!(target: "demeanor", "{}: waits for a clock that stands at {now} s", Label(owner));
+        }
+        let due = waiting.take_due(now);
+        let is_woken = is_outdated || waiting.wakes_at().is_some_and(|at| at <= now);
+        if due.is_empty() && !is_woken {
+            return;
+        }
+        waiting.wake();
+        self.is_touched = true;
+        for timer in due {
+            self.requests.push(Request::Due(Box::new(timer)));
+        }
+        self.settle_callback(owner, cx);
+    }
+
+    pub(super) fn carry_out_timer(&mut self, timer: &Timer<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        match &timer.then {
+            #[cfg(feature = "definition")]
+            Then::Turn => {
+                self.seat.rare_mut().waiting.note_turn(timer.scope);
+                true
+            }
+            #[cfg(feature = "serde")]
+            Then::Enter => self.enter_in_place(owner, cx),
+            // It is never due.
+            #[cfg(feature = "definition")]
+            Then::Note(_) => false,
+            Then::Change(to) => self.execute(&Request::change(to.clone()), owner, cx),
+            Then::Send(message) => {
+                message.downcast_ref().is_some_and(|message| self.offer_to_oneself(message, owner, cx))
+            }
+        }
+    }
+
+    /// Sets a timer that a callback has asked for.
+    pub(super) fn set_timer(&mut self, after: &After<T>, owner: &T, cx: &T::Context<'_>) -> bool {
+        let After { seconds, scope, ref then } = *after;
+        if scope == Scope::Left {
+            debug!(target: "demeanor", "{}: {then} after {seconds} s ends at once: its state has been left", Label(owner));
+            return false;
+        }
+        let due = now::<T>(cx) + Self::seconds(seconds, then, owner);
+        if due < f64::INFINITY || then.is_note() {
+            self.seat.rare_mut().waiting.set(Timer { due, scope, then: then.clone() });
+            self.is_touched = true;
+        }
+        true
+    }
+
+    /// Seconds that are no time count as none.
+    pub(crate) fn seconds(seconds: f64, what: &dyn fmt::Display, owner: &T) -> f64 {
+        if seconds >= 0.0 {
+            return seconds;
+        }
+        debug!(target: "demeanor", "{}: {what} after {seconds} s is due at once", Label(owner));
+        0.0
+    }
+
+    /// Carries out a request from outside. Returns whether it was done.
+    pub(crate) fn execute_alone(&mut self, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        let is_done = self.execute_now(request, owner, cx);
+        self.fall_asleep(owner, cx);
+        is_done
+    }
+
+    /// Falls asleep, if the callback has asked for it and no change has come since (rule 26). The next callback has its own
+    /// count of changes.
+    pub(super) fn fall_asleep(&mut self, owner: &T, cx: &T::Context<'_>) {
+        if mem::take(&mut self.count) & ASKED_TO_SLEEP == 0 {
+            // What a callback that has panicked wanted is still noted, and counts for nothing.
+            return;
+        }
+        let wanted = self.seat.rare.as_mut().and_then(|rare| rare.waiting.take_wanted());
+        if let Some(seconds) = wanted {
+            self.sleep_for(seconds, owner, cx);
+        }
+    }
+
+    /// Puts the machine to sleep for a number of seconds.
+    pub(crate) fn sleep_for(&mut self, seconds: f64, owner: &T, cx: &T::Context<'_>) {
+        let seconds = Self::seconds(seconds, &"sleep", owner);
+        self.seat.sleep_until(now::<T>(cx) + seconds);
+        self.is_touched = true;
+        if self.seat.next_wake(self.global) == NextWake::Never {
+            tell_endless_sleep(owner, self.seat.current.as_option());
+        }
+    }
+
+    /// Wakes the machine, if it is asleep and a state has handled a message.
+    #[inline]
+    pub(super) fn wake_if(&mut self, is_handled: bool) {
+        if is_handled && self.seat.wake() {
+            self.is_touched = true;
+        }
+    }
+}
