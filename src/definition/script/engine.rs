@@ -1,0 +1,225 @@
+//! The engine of all scripts: what a script can call, how large its data can be, and when it is cut off.
+//!
+//! The engine looks at the clock between two operations, not within one. So each function that a script can call has to be
+//! short with the largest data that there can be, which is why there are few of them, and why data is small. What else is left
+//! out, and why:
+//! - `sleep`, `timestamp`: scripts do not wait, and a run can be repeated.
+//! - Function pointers and closures: a closure shares its variables, so that what it captures is not counted as data, and can
+//!   lead back to itself, which is never freed. `curry` doubles what nobody counts.
+//! - `sort`, `filter` and what else calls back: the engine's own go on after they have been cut off.
+//! - `parse_json`, `eval`, modules: a script is what is in its file.
+
+use std::cell::{Cell, RefCell};
+use std::fmt::Write;
+use std::sync::{OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use rhai::module_resolvers::DummyModuleResolver;
+use rhai::packages::{
+    ArithmeticPackage, BasicIteratorPackage, BasicMathPackage, BasicStringPackage, LogicPackage, MoreStringPackage,
+    Package,
+};
+use rhai::{Array, Dynamic, Engine, EvalAltResult, INT, Map, NativeCallContext, Position};
+
+use super::AskedChange;
+
+/// The most operations of one run. A hundred thousand take some milliseconds.
+const MOST_OPERATIONS: u64 = 100_000;
+
+/// After how many operations the clock is looked at, which takes about as long as one of them.
+const OPERATIONS_PER_LOOK: u64 = 64;
+
+/// The longest text of a script, in bytes.
+const LONGEST_STRING: usize = 1_000;
+
+/// The most elements of an array, and of a map, with those within them.
+const MOST_ELEMENTS: usize = 200;
+
+/// The most lines that one run prints.
+const MOST_PRINTED: usize = 8;
+
+/// The most characters of a printed line.
+const LONGEST_PRINTED: usize = 200;
+
+thread_local! {
+    /// When the run of this thread is cut off.
+    static DEADLINE: Cell<Option<Instant>> = const { Cell::new(None) };
+    /// What the run of this thread has printed.
+    static PRINTED: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Why a run has failed.
+pub(super) enum Failure {
+    /// It has taken too long.
+    CutOff(String),
+    Error(String),
+}
+
+/// Runs a part of a script, for so long at most. Returns what it has printed, too.
+pub(super) fn run<R>(
+    most: Duration,
+    run: impl FnOnce(&Engine) -> Result<R, Box<EvalAltResult>>,
+) -> (Result<R, Failure>, Vec<String>) {
+    // Without one if that is further away than a clock can say.
+    DEADLINE.set(Instant::now().checked_add(most));
+    PRINTED.take();
+    let result = run(engine()).map_err(|error| failure(&error, most));
+    DEADLINE.set(None);
+    (result, PRINTED.take())
+}
+
+/// The engine, with which texts are compiled.
+pub(super) fn engine() -> &'static Engine {
+    static ENGINE: OnceLock<Engine> = OnceLock::new();
+    ENGINE.get_or_init(|| {
+        let mut engine = Engine::new_raw();
+        engine.set_max_operations(MOST_OPERATIONS);
+        engine.set_max_call_levels(32);
+        engine.set_max_expr_depths(64, 32);
+        engine.set_max_string_size(LONGEST_STRING);
+        engine.set_max_array_size(MOST_ELEMENTS);
+        engine.set_max_map_size(MOST_ELEMENTS);
+        engine.set_max_variables(1_000);
+        engine.set_max_functions(100);
+        engine.set_max_modules(0);
+        engine.set_module_resolver(DummyModuleResolver::new());
+        engine.set_allow_anonymous_fn(false);
+        for symbol in ["eval", "Fn", "call", "curry"] {
+            engine.disable_symbol(symbol);
+        }
+        engine.set_fail_on_invalid_map_property(true);
+        engine.on_progress(|operations| {
+            let is_late = operations % OPERATIONS_PER_LOOK == 0
+                && DEADLINE.get().is_some_and(|deadline| Instant::now() >= deadline);
+            is_late.then_some(Dynamic::UNIT)
+        });
+        engine.on_print(print);
+        engine.on_debug(|text, _, at| print(&format!("{}{text}", position(at, 0))));
+        ArithmeticPackage::new().register_into_engine(&mut engine);
+        LogicPackage::new().register_into_engine(&mut engine);
+        BasicMathPackage::new().register_into_engine(&mut engine);
+        BasicStringPackage::new().register_into_engine(&mut engine);
+        MoreStringPackage::new().register_into_engine(&mut engine);
+        BasicIteratorPackage::new().register_into_engine(&mut engine);
+        register_arrays(&mut engine);
+        register_maps(&mut engine);
+        engine.register_fn("change_state", change_state);
+        engine
+    })
+}
+
+fn register_arrays(engine: &mut Engine) {
+    let length = |array: &mut Array| count(array.len());
+    engine
+        .register_fn("len", length)
+        .register_get("len", length)
+        .register_fn("is_empty", |array: &mut Array| array.is_empty())
+        .register_fn("push", |array: &mut Array, element: Dynamic| array.push(element))
+        .register_fn("pop", |array: &mut Array| array.pop().unwrap_or_default())
+        .register_fn("remove", |array: &mut Array, at: INT| match usize::try_from(at) {
+            Ok(at) if at < array.len() => array.remove(at),
+            _ => Dynamic::UNIT,
+        })
+        .register_fn("clear", |array: &mut Array| array.clear())
+        .register_fn("contains", |array: &mut Array, element: Dynamic| array.iter().any(|one| is_same(one, &element)));
+}
+
+fn register_maps(engine: &mut Engine) {
+    engine
+        .register_fn("len", |map: &mut Map| count(map.len()))
+        .register_fn("is_empty", |map: &mut Map| map.is_empty())
+        .register_fn("contains", |map: &mut Map, name: &str| map.contains_key(name))
+        .register_fn("keys", |map: &mut Map| map.keys().map(|name| name.as_str().into()).collect::<Array>())
+        .register_fn("values", |map: &mut Map| map.values().cloned().collect::<Array>())
+        .register_fn("remove", |map: &mut Map, name: &str| map.remove(name).unwrap_or_default());
+}
+
+fn count(count: usize) -> INT {
+    INT::try_from(count).unwrap_or(INT::MAX)
+}
+
+/// Whether two numbers, texts or flags are the same.
+fn is_same(one: &Dynamic, other: &Dynamic) -> bool {
+    match (number(one), number(other)) {
+        (Some(one), Some(other)) => one.total_cmp(&other).is_eq(),
+        (None, None) => {
+            let text = |of: &Dynamic| of.clone().into_immutable_string().ok();
+            let is_text = text(one).is_some_and(|one| Some(one) == text(other));
+            let is_flag = one.as_bool().is_ok_and(|one| Ok(one) == other.as_bool());
+            is_text || is_flag || (one.is_unit() && other.is_unit())
+        }
+        _ => false,
+    }
+}
+
+/// A number of a script, whole or not.
+pub(super) fn number(of: &Dynamic) -> Option<f64> {
+    #[expect(clippy::cast_precision_loss, reason = "what a script counts is small")]
+    of.as_float().or_else(|_| of.as_int().map(|whole| whole as f64)).ok()
+}
+
+fn print(text: &str) {
+    PRINTED.with_borrow_mut(|printed| {
+        if printed.len() < MOST_PRINTED {
+            let shown: String = text.chars().take(LONGEST_PRINTED).collect();
+            printed.push(escaped(&shown));
+        }
+    });
+}
+
+/// A text as the log shows it: a script writes no lines that look like others'.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        if character.is_control() {
+            // Writing to a text does not fail.
+            let _ = write!(escaped, "{}", character.escape_default());
+        } else {
+            escaped.push(character);
+        }
+    }
+    escaped
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the engine passes it so")]
+fn change_state(context: NativeCallContext<'_>, name: &str) -> Result<(), Box<EvalAltResult>> {
+    let asked = context.tag().and_then(|tag| tag.clone().try_cast::<AskedChange>());
+    let asked = asked.ok_or("there is no state to change here")?;
+    let index = asked.states.get(name).copied().ok_or_else(|| format!("unknown state `{}`", escaped(name)))?;
+    *asked.to.lock().unwrap_or_else(PoisonError::into_inner) = Some(index);
+    Ok(())
+}
+
+/// Where a text cannot be read, and why; `shift` characters stand before its first line.
+pub(super) fn located(error: &rhai::ParseError, shift: usize) -> String {
+    format!("{}{}", position(error.position(), shift), error.err_type())
+}
+
+/// Where a run failed, and why.
+fn failure(error: &EvalAltResult, most: Duration) -> Failure {
+    let mut innermost = error;
+    while let EvalAltResult::ErrorInFunctionCall(_, _, inner, _) = innermost {
+        innermost = inner;
+    }
+    let at = innermost.position();
+    if let EvalAltResult::ErrorTerminated(..) = innermost {
+        return Failure::CutOff(format!("{}it runs longer than {most:?}", position(at, 0)));
+    }
+    let mut bare = innermost.to_string();
+    if !at.is_none() {
+        if let Some(end) = bare.rfind(" (line ") {
+            bare.truncate(end);
+        }
+    }
+    let text = format!("{}{bare}", position(at, 0));
+    if let EvalAltResult::ErrorTooManyOperations(_) = innermost { Failure::CutOff(text) } else { Failure::Error(text) }
+}
+
+fn position(at: Position, shift: usize) -> String {
+    match (at.line(), at.position()) {
+        (Some(1), Some(column)) => format!("line 1, column {}: ", column.saturating_sub(shift).max(1)),
+        (Some(line), Some(column)) => format!("line {line}, column {column}: "),
+        (Some(line), None) => format!("line {line}: "),
+        _ => String::new(),
+    }
+}
