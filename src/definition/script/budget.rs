@@ -5,6 +5,8 @@ use std::time::{Duration, Instant};
 
 use log::warn;
 
+use super::LOG;
+
 /// How much real time the scripts of a definition may take, for
 /// [`Vocabulary::script_budget`](crate::definition::Vocabulary::script_budget).
 ///
@@ -128,7 +130,7 @@ impl Budget {
         if times.is_power_of_two() {
             let times = if times == 1 { String::new() } else { format!(" ({times} times)") };
             let (file, most) = (&self.file, self.limits.tick);
-            warn!("{file}: scripts run longer than {most:?} in a tick: the rest of them are left out of it{times}");
+            warn!(target: LOG, "{file}: scripts run longer than {most:?} in a tick: the rest of them are left out of it{times}");
         }
     }
 }

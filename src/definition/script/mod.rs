@@ -60,6 +60,7 @@ pub(crate) struct Hooks<T: Owner> {
 struct Script<T: Owner> {
     file: String,
     ast: AST,
+    constants: Arc<Constants>,
     /// The values that the text mentions.
     reads: Vec<(String, Value<T>)>,
     /// The fields among them.
@@ -74,9 +75,13 @@ struct Script<T: Owner> {
     printed: AtomicU64,
 }
 
-/// The change that a run asks for.
+/// The constants outside of a script's functions, by name.
+type Constants = HashMap<String, Dynamic>;
+
+/// What the engine is told of a run: what the script can name, and the change that it asks for.
 #[derive(Clone)]
-struct AskedChange {
+struct Told {
+    constants: Arc<Constants>,
     states: Arc<HashMap<String, usize>>,
     to: Arc<Mutex<Option<usize>>>,
 }
@@ -94,15 +99,23 @@ impl<T: Owner> ScriptCondition<T> {
         let text = offered.vocabulary.scripts.text_of(file, offered.folder)?;
         let has_function = |ast: &AST| ast.iter_functions().any(|f| f.name == "when" && f.params.is_empty());
         let as_written = engine().compile(&text);
-        let ast = match as_written {
-            Ok(ast) if has_function(&ast) => with_constants(&ast, &text, offered.budget.of_call())?,
+        let (ast, constants) = match as_written {
+            Ok(ast) if has_function(&ast) => {
+                let constants = constants(&ast, offered.budget.of_call())?;
+                (ast, constants)
+            }
             // An expression: `this` is only known in functions.
             _ => {
                 let before = "fn when() { ";
-                engine().compile(format!("{before}{text}\n}}")).map_err(|error| located(&error, before.len()))?
+                let ast = engine().compile(format!("{before}{text}\n}}"));
+                (ast.map_err(|error| located(&error, before.len()))?, Constants::new())
             }
         };
-        Ok(Self { script: Script::new(file, &text, ast, offered), state: state.into(), cut_offs: AtomicU32::new(0) })
+        Ok(Self {
+            script: Script::new(file, &text, ast, constants, offered),
+            state: state.into(),
+            cut_offs: AtomicU32::new(0),
+        })
     }
 
     pub(crate) fn file(&self) -> &str {
@@ -153,8 +166,8 @@ impl<T: Owner> Hooks<T> {
         if has == [false; 3] {
             return Err("it has none of the functions `enter()`, `update()` and `exit()`".into());
         }
-        let ast = with_constants(&ast, &text, offered.budget.of_call())?;
-        Ok(Self { script: Script::new(file, &text, ast, offered), has })
+        let constants = constants(&ast, offered.budget.of_call())?;
+        Ok(Self { script: Script::new(file, &text, ast, constants, offered), has })
     }
 
     /// Runs a function for an owner for whom the state's scripts have been cut off so often.
@@ -189,8 +202,8 @@ impl<T: Owner> Hooks<T> {
     }
 }
 
-/// A text compiled with its constants known in its functions.
-fn with_constants(ast: &AST, text: &str, most: Duration) -> Result<AST, String> {
+/// Finds the constants outside of a script's functions.
+fn constants(ast: &AST, most: Duration) -> Result<Constants, String> {
     let mut scope = Scope::new();
     let (ran, _) = engine::run(most, |engine| engine.run_ast_with_scope(&mut scope, ast));
     ran.map_err(|why| match why {
@@ -201,10 +214,7 @@ fn with_constants(ast: &AST, text: &str, most: Duration) -> Result<AST, String> 
             "`{name}` is a variable outside of the functions, which do not know it: write `const {name}`, or put it into a function"
         ));
     }
-    if scope.is_empty() {
-        return Ok(ast.clone());
-    }
-    engine().compile_with_scope(&scope, text).map_err(|error| located(&error, 0))
+    Ok(scope.iter_raw().map(|(name, _, value)| (name.to_owned(), value.clone())).collect())
 }
 
 /// What came of a run.
@@ -216,7 +226,7 @@ struct Run {
 }
 
 impl<T: Owner> Script<T> {
-    fn new(file: &str, text: &str, ast: AST, offered: &Offered<'_, T>) -> Self {
+    fn new(file: &str, text: &str, ast: AST, constants: Constants, offered: &Offered<'_, T>) -> Self {
         let Offered { vocabulary, states, budget, .. } = offered;
         let is_mentioned = |name: &str| text.contains(name);
         let reads = vocabulary.values().filter(|(name, _)| is_mentioned(name));
@@ -224,6 +234,7 @@ impl<T: Owner> Script<T> {
         Self {
             file: file.into(),
             ast,
+            constants: Arc::new(constants),
             reads: reads.map(|(name, value)| (name.clone(), value.clone())).collect(),
             writes: writes.map(|(name, set)| (name.clone(), Arc::clone(set))).collect(),
             known: vocabulary.values().map(|(name, _)| name.clone()).collect(),
@@ -240,15 +251,16 @@ impl<T: Owner> Script<T> {
     fn call(&self, function: &str, owner: &T, cx: &T::Context<'_>, time_in_state: f64) -> Option<Result<Run, Failure>> {
         self.budget.spend(T::now(cx), || {
             let before = self.read(owner, cx, time_in_state);
-            let asked = AskedChange { states: Arc::clone(&self.states), to: Arc::default() };
+            let told =
+                Told { constants: Arc::clone(&self.constants), states: Arc::clone(&self.states), to: Arc::default() };
             let mut this = Dynamic::from_map(before.clone());
             let options =
-                CallFnOptions::new().eval_ast(false).bind_this_ptr(&mut this).with_tag(Dynamic::from(asked.clone()));
+                CallFnOptions::new().eval_ast(false).bind_this_ptr(&mut this).with_tag(Dynamic::from(told.clone()));
             let (result, printed) = engine::run(self.budget.of_call(), |engine| {
                 engine.call_fn_with_options::<Dynamic>(options, &mut Scope::new(), &self.ast, function, ())
             });
             self.print(owner, &printed);
-            let to = *asked.to.lock().unwrap_or_else(PoisonError::into_inner);
+            let to = *told.to.lock().unwrap_or_else(PoisonError::into_inner);
             Ok(Run { result: result?, before, after: this, to })
         })
     }
