@@ -49,6 +49,17 @@ impl Library {
         library
     }
 
+    /// The paths of the files, from the folder, whether there is a text or not.
+    #[cfg(feature = "watch")]
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
+        self.files.keys()
+    }
+
+    #[cfg(feature = "watch")]
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
+        self.files.values().filter_map(|text| text.as_deref().ok())
+    }
+
     /// The path and the text of a file that is linked to from another one.
     pub(crate) fn find(&self, from: &Path, file: &str) -> Result<(PathBuf, &str), String> {
         let path = path_of(from, file)?;
