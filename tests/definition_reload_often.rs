@@ -67,8 +67,11 @@ fn vocabulary() -> Vocabulary<Guard> {
         })
 }
 
+/// What the file says after so many reloads.
+type Text = fn(usize) -> String;
+
 /// Files of twenty states each, of which something is another one in each reload.
-const KINDS: &[(&str, fn(usize) -> String)] = &[
+const KINDS: &[(&str, Text)] = &[
     ("nothing", |_| file(|nth| format!("s{nth}"), |_| String::new(), 1)),
     ("all names", |reload| file(|nth| format!("s{nth} of {reload}"), |_| String::new(), 1)),
     ("one name after the other", |reload| {
@@ -102,7 +105,7 @@ fn file(name: impl Fn(usize) -> String, more: impl Fn(usize) -> String, speed: u
 }
 
 /// By how many bytes the game grows over so many reloads, once it has been reloaded for a while.
-fn growth(text: fn(usize) -> String, reloads: usize) -> i64 {
+fn growth(text: Text, reloads: usize) -> i64 {
     let definition = Definition::parse(&text(0), &vocabulary()).unwrap_or_else(|problems| panic!("{problems}"));
     let mut batch = Batch::new();
     for _ in 0..10 {
@@ -162,7 +165,7 @@ fn a_state_that_somebody_has_stays_however_often_the_file_is_reloaded() {
 /// Its place is another state's by then.
 #[test]
 fn a_state_that_nobody_had_any_more_leads_to_the_initial_one() {
-    struct Return(Arc<Mutex<Option<FileState<Guard>>>>);
+    struct Return;
     impl State<Guard> for Return {}
     let kept = Arc::new(Mutex::new(None));
     let keep = Arc::clone(&kept);
@@ -170,7 +173,7 @@ fn a_state_that_nobody_had_any_more_leads_to_the_initial_one() {
         "keep",
         move |params: GoOnParams, states: &FileStates<Guard>| {
             *keep.lock().unwrap() = states.get(&params.to);
-            Return(Arc::clone(&keep))
+            Return
         },
     );
     let before = "initial = 'a'\n[states.a]\nbehavior = 'keep'\nparams = { to = 'b' }\nentry = true\nexits = [{ to = 'b' }]\n\

@@ -82,7 +82,7 @@ impl<T: Owner> DefinedState<T> {
     #[inline]
     fn decide<'e>(
         &self,
-        decider: Decider<'_, T>,
+        decider: &Decider<'_, T>,
         exits: impl IntoIterator<Item = &'e Exit<T>>,
         is_cut_off: bool,
         owner: &mut T,
@@ -93,7 +93,7 @@ impl<T: Owner> DefinedState<T> {
         if is_cut_off || decider.graph.nodes[self.fixed.index].content.asks_scripts() {
             let before = self.cut_offs(fsm);
             let cut_offs = Cell::new(before + u32::from(is_cut_off));
-            let decider = Decider { cut_offs: Some(&cut_offs), ..decider };
+            let decider = Decider { cut_offs: Some(&cut_offs), ..*decider };
             let to = decider.decide(exits, owner, fsm, cx, &mut Unrecorded);
             if to.is_none() && cut_offs.get() != before && !fsm.asks_for_change() {
                 fsm.note(Note { of: Noted::CutOffs, number: cut_offs.get().into() });
@@ -127,7 +127,7 @@ impl<T: Owner> DefinedState<T> {
         cx: &mut T::Context<'_>,
     ) {
         let decider = Decider::new(self, graph);
-        if let Some(to) = self.decide(decider, &content.exits, is_cut_off, owner, fsm, cx) {
+        if let Some(to) = self.decide(&decider, &content.exits, is_cut_off, owner, fsm, cx) {
             fsm.change_state(to);
         } else if content.has_rates && !fsm.asks_for_change() {
             fsm.note(Note { of: Noted::Tried, number: tried_at(self, fsm, T::now(cx)) });
@@ -180,7 +180,7 @@ impl<T: Owner> State<T> for DefinedState<T> {
             if content.has_always {
                 let decider = Decider { is_entry: true, ..Decider::new(self, graph) };
                 let always = content.exits.iter().filter(|exit| exit.is_always);
-                if let Some(to) = self.decide(decider, always, is_cut_off, owner, fsm, cx) {
+                if let Some(to) = self.decide(&decider, always, is_cut_off, owner, fsm, cx) {
                     // It is carried out when all have been entered.
                     fsm.change_state(to);
                 }
@@ -241,7 +241,7 @@ impl<T: Owner> State<T> for DefinedState<T> {
             }
             let waiting = content.message_exits.iter().filter(|waiting| (waiting.is)(message));
             let decider = Decider { message: Some(message), ..Decider::new(self, graph) };
-            match self.decide(decider, waiting.map(|waiting| &waiting.exit), false, owner, fsm, cx) {
+            match self.decide(&decider, waiting.map(|waiting| &waiting.exit), false, owner, fsm, cx) {
                 Some(to) => {
                     fsm.change_state(to);
                     true

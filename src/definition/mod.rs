@@ -286,7 +286,9 @@ impl<T: Owner> Definition<T> {
     /// ```
     pub fn reload(&self, text: &str) -> Result<(), Problems> {
         let warnings = self.reload_silently(text)?;
-        warnings.iter().for_each(|warning| warn!("{}", warning.located()));
+        for warning in warnings {
+            warn!("{}", warning.located());
+        }
         info!("{} was reloaded", self.outline().file());
         Ok(())
     }

@@ -143,8 +143,7 @@ impl Concerned {
     fn by(&self, event: &Event) -> bool {
         let is_ours = |path: &PathBuf| {
             let path = whole(path);
-            let is_script = path.extension().is_some_and(|extension| extension == "rhai");
-            self.files.contains(&path) || (is_script && path.starts_with(&self.folder))
+            self.files.contains(&path) || (is_script(&path) && path.starts_with(&self.folder))
         };
         let is_written = match event.kind {
             // Moved away: the new one is still to come.
@@ -166,8 +165,12 @@ fn named_in(text: &str, folder: &Path) -> Vec<PathBuf> {
     let library = Library::of(text, Some(folder));
     // Where the file has a mistake, its scripts are still to be heard of.
     let quoted = library.texts().chain([text]).flat_map(|text| text.split(['"', '\'']));
-    let scripts = quoted.filter(|quoted| quoted.ends_with(".rhai") && !quoted.contains('\n')).map(PathBuf::from);
+    let scripts = quoted.map(PathBuf::from).filter(|quoted| is_script(quoted));
     library.paths().cloned().chain(scripts).collect()
+}
+
+fn is_script(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "rhai")
 }
 
 fn folder_of(path: &Path) -> &Path {

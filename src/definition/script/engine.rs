@@ -233,7 +233,7 @@ fn shown(text: &str) -> String {
 
 #[expect(clippy::needless_pass_by_value, reason = "the engine passes it so")]
 fn change_state(context: NativeCallContext<'_>, name: &str) -> Result<(), Box<EvalAltResult>> {
-    let told = context.tag().and_then(|tag| tag.read_lock::<Told>());
+    let told = context.tag().and_then(Dynamic::read_lock::<Told>);
     let told = told.ok_or("there is no state to change here")?;
     let index = told.states.get(name).copied().ok_or_else(|| format!("unknown state `{}`", shown(name)))?;
     *told.to.lock().unwrap_or_else(PoisonError::into_inner) = Some(index);
