@@ -100,7 +100,7 @@ impl<T: Owner> DefinedState<T> {
             }
             return to;
         }
-        let _ = is_cut_off;
+        let _ = (self, is_cut_off);
         decider.decide(exits, owner, fsm, cx, &mut Unrecorded)
     }
 
