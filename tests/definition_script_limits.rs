@@ -4,6 +4,7 @@
 
 use std::time::Duration;
 
+use allocation_counter::measure;
 use demeanor::definition::{Definition, ScriptBudget, Vocabulary};
 use demeanor::{Batch, Fsm, Owner, State, StateMachine};
 
@@ -319,6 +320,29 @@ fn where_a_script_asks_for_a_change_no_exit_is_taken() {
     let mut machine = definition.machine();
     machine.update(&mut ann(), &mut 0.0);
     assert_eq!(current(&machine), "b");
+}
+
+#[test]
+fn a_game_does_not_grow_when_scripts_are_reloaded() {
+    let folder = std::path::PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("script-reloaded");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("guard.toml"), FILE.replace("a.rhai", "own.rhai")).unwrap();
+    let reload = |nth: usize| {
+        let text = format!(
+            "const C{nth} = [{nth}];\nfn f{nth}(x{nth}) {{ C{nth} }}\nfn update() {{ let y = f{nth}(\"{nth}\"); print(y); }}"
+        );
+        std::fs::write(folder.join("own.rhai"), text).unwrap();
+        let loaded = Definition::load(folder.join("guard.toml"), &vocabulary(ScriptBudget::new(HOUR, HOUR))).unwrap();
+        let lines = log_lines(|| {
+            loaded.reload_from(folder.join("guard.toml")).unwrap();
+            loaded.machine().update(&mut ann(), &mut 0.0);
+        });
+        assert!(lines.last().is_some_and(|line| line.ends_with(&format!("own.rhai: [{nth}]"))), "{lines:?}");
+    };
+    // The engine keeps some hundred names.
+    (0..300).for_each(reload);
+    let growth = measure(|| (300..700).for_each(reload)).bytes_current;
+    assert!(growth < 5_000, "{growth}");
 }
 
 #[cfg(unix)]

@@ -250,7 +250,8 @@ impl<T: Owner> Definition<T> {
     /// Reloads the definition, under the machines that run on it.
     ///
     /// Owners keep their state by name, and no callback is called: from then on they do and ask what the text says. An owner
-    /// whose state is gone changes to the initial one in its next update, by an ordinary change, which is logged. A state
+    /// whose state is gone changes to the initial one in its next update, by an ordinary change, which is logged. While a guard
+    /// refuses that, the owner stays, which is logged once. A state
     /// that is nested differently than before is entered again in the same way. A machine's global state stays the one it was
     /// given.
     ///

@@ -138,3 +138,36 @@ impl Budget {
 fn nanos(of: Duration) -> u64 {
     u64::try_from(of.as_nanos()).unwrap_or(u64::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::Ordering;
+    use std::time::Duration;
+
+    use super::{Budget, ScriptBudget, nanos};
+
+    const HOUR: Duration = Duration::from_secs(3600);
+
+    #[test]
+    fn calls_are_left_out_until_the_clock_of_the_game_goes_on() {
+        let budget = Budget::new("guard.toml", ScriptBudget::new(HOUR, HOUR));
+        assert_eq!(budget.spend(1.0, || "called"), Some("called"));
+        budget.spent.store(nanos(HOUR), Ordering::Relaxed);
+        assert_eq!(budget.spend(1.0, || "called"), None);
+        assert_eq!(budget.spend(1.0, || "called"), None);
+        assert_eq!(budget.short_ticks.load(Ordering::Relaxed), 1);
+        assert_eq!(budget.spend(2.0, || "called"), Some("called"));
+        assert!(budget.spent.load(Ordering::Relaxed) < nanos(HOUR));
+    }
+
+    #[test]
+    fn where_the_clock_stands_still_a_tick_is_over_after_twice_its_budget() {
+        let budget = Budget::new("guard.toml", ScriptBudget::new(HOUR, Duration::from_secs(1)));
+        budget.begin_tick(0.0, nanos(HOUR));
+        budget.spent.store(nanos(HOUR), Ordering::Relaxed);
+        budget.begin_tick(0.0, nanos(HOUR + Duration::from_millis(1999)));
+        assert_eq!(budget.spent.load(Ordering::Relaxed), nanos(HOUR));
+        budget.begin_tick(0.0, nanos(HOUR + Duration::from_secs(2)));
+        assert_eq!(budget.spent.load(Ordering::Relaxed), 0);
+    }
+}
