@@ -313,7 +313,9 @@ impl<T: Owner> Fixed<T> {
         if let Some(state) = self.first.get().and_then(WeakStateRef::upgrade) {
             return state;
         }
-        let state = DefinedState { fixed: Arc::clone(self), shared: Arc::clone(shared), first: shared.load() };
+        let now = shared.load();
+        let first = if now.has(self) { now } else { Arc::new(now.nowhere()) };
+        let state = DefinedState { fixed: Arc::clone(self), shared: Arc::clone(shared), first };
         let state = StateRef::from(Arc::new(state));
         if let Some(weak) = state.downgrade() {
             if let Err(weak) = self.first.set(weak) {
@@ -336,6 +338,20 @@ impl<T: Owner> Graph<T> {
     ) -> Self {
         let version = before.map_or(0, |before| before.version.wrapping_add(1));
         Self { version, file, initial, global, nodes, to_initial, has_told_refused: AtomicBool::new(false) }
+    }
+
+    /// A graph that is never the one to use, for a state that is made when it is no longer in the file's.
+    #[cold]
+    fn nowhere(&self) -> Self {
+        Self {
+            version: usize::MAX,
+            file: String::new(),
+            initial: 0,
+            global: None,
+            nodes: Vec::new(),
+            to_initial: Arc::clone(&self.to_initial),
+            has_told_refused: AtomicBool::new(true),
+        }
     }
 
     /// Whether a state is one of the graph, and not one whose place another has taken since nobody had it any more.
