@@ -97,6 +97,9 @@ pub(crate) enum Noted {
     Seconds(u16),
     /// After how many seconds in the state its exits were last tried.
     Tried,
+    /// How often scripts of the state have been cut off.
+    #[cfg(feature = "script")]
+    CutOffs,
 }
 
 impl<T: Owner> Then<T> {

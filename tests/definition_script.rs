@@ -3,8 +3,9 @@
 #![expect(clippy::float_cmp, reason = "what a script writes is exact")]
 
 use std::sync::Mutex;
+use std::time::Duration;
 
-use demeanor::definition::{Definition, Problems, Vocabulary};
+use demeanor::definition::{Definition, Problems, ScriptBudget, Vocabulary};
 use demeanor::{Batch, Fsm, GameTime, Owner, State, StateMachine};
 
 #[derive(Clone, Default)]
@@ -28,6 +29,9 @@ impl Owner for Guard {
     }
 }
 
+/// No test depends on how fast it runs.
+const HOUR: Duration = Duration::from_secs(3600);
+
 struct Slow;
 impl State<Guard> for Slow {
     fn update(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, _: &mut GameTime) {
@@ -37,6 +41,7 @@ impl State<Guard> for Slow {
 
 fn vocabulary() -> Vocabulary<Guard> {
     Vocabulary::new()
+        .script_budget(ScriptBudget::new(HOUR, HOUR))
         .value("health", |guard: &Guard, _| guard.health)
         .flag("alarm", |guard: &Guard, _| guard.alarm)
         .field("speed", |guard: &Guard, _| guard.speed, |guard, speed| guard.speed = speed)

@@ -52,3 +52,46 @@ fn a_folder_that_is_not_there_cannot_be_watched() {
     let definition = Definition::parse("initial = 'a'\nstates.a.final = true\n", &Vocabulary::<Guard>::new()).unwrap();
     assert!(Watch::new(&definition, "nowhere/at/all/guard.toml").is_err());
 }
+
+#[cfg(all(unix, feature = "script"))]
+#[test]
+fn a_file_that_is_a_link_and_scripts_in_folders_below_are_watched() {
+    use std::os::unix::fs::symlink;
+
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("watch-links");
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(folder.join("game/scripts")).unwrap();
+    fs::create_dir_all(folder.join("data")).unwrap();
+    let text = |initial: &str| format!("initial = '{initial}'\n[states.{initial}]\nfinal = true\n");
+    let (linked, own) = (folder.join("game/guard.toml"), folder.join("data/guard.toml"));
+    fs::write(&own, text("first")).unwrap();
+    symlink("../data/guard.toml", &linked).unwrap();
+    let definition = Definition::load(&linked, &Vocabulary::new()).unwrap();
+    let mut watch = Watch::new(&definition, &linked).unwrap();
+
+    fs::write(&own, text("second")).unwrap();
+    poll_until(&mut watch, || definition.state("second").is_some());
+
+    // The link leads elsewhere, and what is there is saved.
+    fs::create_dir_all(folder.join("later")).unwrap();
+    fs::write(folder.join("later/guard.toml"), text("third")).unwrap();
+    symlink("../later/guard.toml", folder.join("game/new")).unwrap();
+    fs::rename(folder.join("game/new"), &linked).unwrap();
+    poll_until(&mut watch, || definition.state("third").is_some());
+    fs::write(folder.join("later/guard.toml"), text("fourth")).unwrap();
+    poll_until(&mut watch, || definition.state("fourth").is_some());
+
+    // A script in a folder below, which the file has come to name.
+    fs::write(folder.join("game/scripts/a.rhai"), "fn update() { }").unwrap();
+    fs::write(folder.join("later/guard.toml"), text("fifth") + "script = 'scripts/a.rhai'\n").unwrap();
+    poll_until(&mut watch, || definition.state("fifth").is_some());
+    while watch.poll().unwrap() {}
+    fs::write(folder.join("game/scripts/a.rhai"), "fn update() { }").unwrap();
+    let heard = std::cell::Cell::new(false);
+    let begun = Instant::now();
+    while !heard.get() {
+        assert!(begun.elapsed() < DEADLINE, "nothing was heard of the script");
+        heard.set(watch.poll().unwrap());
+        thread::yield_now();
+    }
+}

@@ -170,6 +170,8 @@ impl DigestHasher {
                         Noted::Luck(exit) => (0, *exit),
                         Noted::Seconds(exit) => (1, *exit),
                         Noted::Tried => (2, 0),
+                        #[cfg(feature = "script")]
+                        Noted::CutOffs => (3, 0),
                     };
                     self.write_u8(kind);
                     self.write_u16(exit);

@@ -18,7 +18,7 @@ use super::opening::{Every, Opening};
 use super::outline::{BehaviorOutline, Checked, ExitOutline, Outline, StateId, StateOutline};
 use super::problem::Problems;
 #[cfg(feature = "script")]
-use super::script::{Hooks, ScriptCondition};
+use super::script::{Budget, Hooks, Offered, ScriptCondition};
 use super::several::Several;
 use super::vocabulary::{MessageKind, Repeated, Vocabulary};
 use super::words::WordKind;
@@ -44,19 +44,26 @@ pub(crate) fn build<T: Owner>(
 ) -> Result<(Outline, Built<T>), Problems> {
     let Checked { outline, params } = checked;
     let nodes_before = before.map_or(&[][..], |before| &before.nodes);
-    let states: Arc<[_]> = fixed(&outline, nodes_before).into();
+    let is_kept = kept(nodes_before);
+    let states: Arc<[_]> = fixed(&outline, nodes_before, &is_kept).into();
     let link = Link::<T>::default();
     let by_name = states.iter().map(|state| (state.name.as_str(), state)).collect();
     let mut builder = Builder {
         outline: &outline,
         states: &states,
         vocabulary,
+        #[cfg(not(feature = "script"))]
         folder,
         by_name: &by_name,
         link: &link,
         findings: Findings::new(Arc::clone(&outline.source)),
         #[cfg(feature = "script")]
-        index_of: Arc::new(states.iter().map(|fixed| (fixed.name.clone(), fixed.index)).collect()),
+        offered: Offered {
+            folder,
+            vocabulary,
+            states: Arc::new(states.iter().map(|fixed| (fixed.name.clone(), fixed.index)).collect()),
+            budget: Arc::new(Budget::new(outline.file(), vocabulary.scripts.budget)),
+        },
     };
     builder.repeated_words();
     let contents: Vec<_> =
@@ -65,30 +72,101 @@ pub(crate) fn build<T: Owner>(
 
     let initial = states[outline.initial.index()].index;
     let global = outline.global.map(|global| states[global.index()].index);
-    let nodes = nodes(&states, contents, nodes_before, initial);
-    let graph = Graph::new(outline.source.name.clone(), initial, global, nodes, before);
+    let leads = Leads::new(&outline, &states);
+    let nodes = nodes(&states, contents, nodes_before, &is_kept, &leads);
+    let graph = Graph::new(outline.source.name.clone(), initial, global, nodes, leads.to_initial, before);
     Ok((outline, Built { graph, states, link }))
 }
 
-/// The nodes of the states that there are, and of those that are gone.
+/// Which of the states before stay: those of the file, and those that somebody has, with what is around and in them. If all
+/// stayed, a game would grow with each state that is renamed while it runs.
+fn kept<T: Owner>(before: &[Node<T>]) -> Vec<bool> {
+    let mut kept: Vec<bool> = before.iter().map(|node| node.gone.is_none() || node.fixed.is_held()).collect();
+    let mut waiting: Vec<usize> = (0..before.len()).filter(|index| kept[*index]).collect();
+    while let Some(index) = waiting.pop() {
+        let Fixed { parent, initial, .. } = &*before[index].fixed;
+        for near in [*parent, *initial].into_iter().flatten() {
+            if !kept[near] {
+                kept[near] = true;
+                waiting.push(near);
+            }
+        }
+    }
+    kept
+}
+
+/// Where the owners of states go that are gone.
+struct Leads<'a, T: Owner> {
+    outline: &'a Outline,
+    /// By id.
+    states: &'a [Arc<Fixed<T>>],
+    to_initial: Arc<Exit<T>>,
+    /// Those of states that are nested differently now, by their names.
+    id_of: HashMap<&'a str, StateId>,
+}
+
+impl<'a, T: Owner> Leads<'a, T> {
+    fn new(outline: &'a Outline, states: &'a [Arc<Fixed<T>>]) -> Self {
+        let id_of = outline.states.iter().map(|state| (state.name(), state.id)).collect();
+        let to_initial = Arc::new(leave_to(outline.initial, outline, states));
+        Self { outline, states, to_initial, id_of }
+    }
+
+    fn of(&self, name: &str) -> Arc<Exit<T>> {
+        match self.id_of.get(name) {
+            Some(id) => Arc::new(leave_to(*id, self.outline, self.states)),
+            None => Arc::clone(&self.to_initial),
+        }
+    }
+}
+
+/// The exit that the owner of a state takes that is gone.
+fn leave_to<T: Owner>(to: StateId, outline: &Outline, states: &[Arc<Fixed<T>>]) -> Exit<T> {
+    let (to, route, above) = route(to, outline, states);
+    Exit {
+        to,
+        route,
+        above,
+        is_always: false,
+        restarts: true,
+        even_final: true,
+        opens: Opening::AtOnce,
+        after: Box::default(),
+        when: None,
+    }
+}
+
+/// A target, the path to it and its initial descendants, and how many states are around it.
+fn route<T: Owner>(to: StateId, outline: &Outline, states: &[Arc<Fixed<T>>]) -> (usize, Box<[usize]>, usize) {
+    let path = outline.path(to);
+    let above = path.len() - 1;
+    let descent = outline.descent(to).into_iter().skip(1);
+    let index = |id: StateId| states[id.index()].index;
+    (index(to), path.into_iter().chain(descent).map(index).collect(), above)
+}
+
+/// The nodes of the states that there are, and of those that are gone and stay.
 fn nodes<T: Owner>(
     states: &[Arc<Fixed<T>>],
     contents: Vec<Content<T>>,
     before: &[Node<T>],
-    initial: usize,
+    is_kept: &[bool],
+    leads: &Leads<'_, T>,
 ) -> Vec<Node<T>> {
-    let index_of: HashMap<&str, usize> = states.iter().map(|fixed| (fixed.name.as_str(), fixed.index)).collect();
-    let gone = before.iter().map(|node| Node {
-        fixed: Arc::clone(&node.fixed),
-        content: Arc::clone(&node.content),
-        gone_to: Some(index_of.get(node.fixed.name.as_str()).copied().unwrap_or(initial)),
-        can_rest: false,
+    let gone = before.iter().zip(is_kept).enumerate().map(|(index, (node, is_kept))| {
+        if *is_kept {
+            let gone = Some(leads.of(&node.fixed.name));
+            Node { fixed: Arc::clone(&node.fixed), content: Arc::clone(&node.content), gone, can_rest: false }
+        } else {
+            // A place for a state to come.
+            Node::without(Arc::new(Fixed::new(index, "", None, None, false)), &leads.to_initial)
+        }
     });
     let mut nodes: Vec<_> = gone.map(Some).collect();
     let length = states.iter().map(|fixed| fixed.index + 1).fold(nodes.len(), usize::max);
     nodes.resize_with(length, || None);
     for (fixed, content) in states.iter().zip(contents) {
-        let node = Node { fixed: Arc::clone(fixed), content: Arc::new(content), gone_to: None, can_rest: false };
+        let node = Node { fixed: Arc::clone(fixed), content: Arc::new(content), gone: None, can_rest: false };
         nodes[fixed.index] = Some(node);
     }
     // There is one at each index: the new ones follow the old ones without a gap.
@@ -101,13 +179,10 @@ fn nodes<T: Owner>(
 }
 
 /// What is constant for each state of the outline: as it was before, where nothing of that is another now.
-fn fixed<T: Owner>(outline: &Outline, before: &[Node<T>]) -> Vec<Arc<Fixed<T>>> {
+fn fixed<T: Owner>(outline: &Outline, before: &[Node<T>], is_kept: &[bool]) -> Vec<Arc<Fixed<T>>> {
     // The latest state of a name is the one in use.
-    let known: HashMap<&str, &Arc<Fixed<T>>> = before
-        .iter()
-        .filter(|node| node.gone_to.is_none())
-        .map(|node| (node.fixed.name.as_str(), &node.fixed))
-        .collect();
+    let known: HashMap<&str, &Arc<Fixed<T>>> =
+        before.iter().filter(|node| node.gone.is_none()).map(|node| (node.fixed.name.as_str(), &node.fixed)).collect();
     let name = |id: StateId| outline.state(id).name();
     let name_before = |index: usize| before[index].fixed.name.as_str();
     let mut kept: Vec<Option<&Arc<Fixed<T>>>> = outline
@@ -135,19 +210,9 @@ fn fixed<T: Owner>(outline: &Outline, before: &[Node<T>]) -> Vec<Arc<Fixed<T>>> 
             kept[i] = None;
         }
     }
-    let mut next = before.len();
-    let indices: Vec<usize> = kept
-        .iter()
-        .map(|fixed| {
-            fixed.map_or_else(
-                || {
-                    next += 1;
-                    next - 1
-                },
-                |fixed| fixed.index,
-            )
-        })
-        .collect();
+    let mut free = (0..before.len()).filter(|index| !is_kept[*index]).chain(before.len()..);
+    let mut next = || free.next().expect("there are more numbers than states");
+    let indices: Vec<usize> = kept.iter().map(|fixed| fixed.map_or_else(&mut next, |fixed| fixed.index)).collect();
     let index = |id: StateId| indices[id.index()];
     kept.into_iter()
         .zip(&outline.states)
@@ -171,11 +236,11 @@ struct Builder<'a, T: Owner> {
     by_name: &'a HashMap<&'a str, &'a Arc<Fixed<T>>>,
     link: &'a Link<T>,
     vocabulary: &'a Vocabulary<T>,
+    #[cfg(not(feature = "script"))]
     folder: Option<&'a Path>,
     findings: Findings,
-    /// The states by name, for scripts to change to.
     #[cfg(feature = "script")]
-    index_of: Arc<HashMap<String, usize>>,
+    offered: Offered<'a, T>,
 }
 
 impl<T: Owner> Builder<'_, T> {
@@ -213,7 +278,15 @@ impl<T: Owner> Builder<'_, T> {
             }
         }
         let keeps = |exit: &Exit<T>| exit.opens.kept().is_some();
+        #[cfg(feature = "script")]
+        let asks_scripts = exits
+            .iter()
+            .chain(message_exits.iter().map(|waiting| &waiting.exit))
+            .filter_map(|exit| exit.when.as_ref())
+            .any(Condition::is_script);
         Content {
+            #[cfg(feature = "script")]
+            asks_scripts,
             has_always: exits.iter().any(|exit| exit.is_always),
             has_rates: exits.iter().filter_map(|exit| exit.when.as_ref()).any(Condition::has_rate),
             is_final: state.is_final,
@@ -256,13 +329,10 @@ impl<T: Owner> Builder<'_, T> {
     }
 
     fn exit(&mut self, exit: &ExitOutline, nth: usize, of: &str) -> Exit<T> {
-        let path = self.outline.path(exit.to);
-        let above = path.len() - 1;
-        let descent = self.outline.descent(exit.to).into_iter().skip(1);
-        let index = |id: StateId| self.states[id.index()].index;
+        let (to, route, above) = route(exit.to, self.outline, self.states);
         Exit {
-            to: index(exit.to),
-            route: path.into_iter().chain(descent).map(index).collect(),
+            to,
+            route,
             above,
             is_always: exit.is_always,
             restarts: exit.restarts,
@@ -294,7 +364,7 @@ impl<T: Owner> Builder<'_, T> {
 
     #[cfg(feature = "script")]
     fn script_condition(&mut self, script: &Name, of: &str) -> Option<Condition<T>> {
-        match ScriptCondition::new(&script.text, of, self.folder, self.vocabulary, &self.index_of) {
+        match ScriptCondition::new(&script.text, of, &self.offered) {
             Ok(condition) => Some(Condition::script(condition)),
             Err(why) => self.refuse(script, &why),
         }
@@ -303,7 +373,7 @@ impl<T: Owner> Builder<'_, T> {
     #[cfg(feature = "script")]
     fn hooks(&mut self, state: &StateOutline) -> Option<Hooks<T>> {
         let script = state.script.as_ref()?;
-        match Hooks::new(&script.text, self.folder, self.vocabulary, &self.index_of) {
+        match Hooks::new(&script.text, &self.offered) {
             Ok(hooks) => Some(hooks),
             Err(why) => self.refuse(script, &why),
         }

@@ -85,6 +85,12 @@ impl<T: Owner> Condition<T> {
         self.tests.iter().any(|test| matches!(test.probe, Probe::Rate(..)))
     }
 
+    /// Whether it is answered by a script.
+    #[cfg(feature = "script")]
+    pub(crate) fn is_script(&self) -> bool {
+        self.tests.iter().any(|test| matches!(test.probe, Probe::Script(_)))
+    }
+
     /// Whether it holds for one owner.
     #[inline]
     pub(crate) fn holds(
@@ -237,7 +243,10 @@ impl<T: Owner> Probe<T> {
             },
             Self::Formula(formulas) => formulas.compared(owner, cx, moment),
             #[cfg(feature = "script")]
-            Self::Script(script) => (Answered::Script, script.holds(owner, cx, T::now(cx) - moment.entered_at())),
+            Self::Script(script) => {
+                let time_in_state = T::now(cx) - moment.entered_at();
+                (Answered::Script, script.holds(owner, cx, time_in_state, moment.cut_offs))
+            }
         };
         answered(answer, holds);
         holds

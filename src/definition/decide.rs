@@ -27,11 +27,21 @@ pub(crate) struct Decider<'g, T: Owner> {
     pub(crate) is_entry: bool,
     /// What has been sent, where exits are tried that wait for it.
     pub(crate) message: Option<&'g T::Message>,
+    /// How often scripts of the state have been cut off for the owner, where that is counted.
+    #[cfg(feature = "script")]
+    pub(crate) cut_offs: Option<&'g std::cell::Cell<u32>>,
 }
 
 impl<'g, T: Owner> Decider<'g, T> {
     pub(crate) fn new(state: &'g DefinedState<T>, graph: &'g Graph<T>) -> Self {
-        Self { state, graph, is_entry: false, message: None }
+        Self {
+            state,
+            graph,
+            is_entry: false,
+            message: None,
+            #[cfg(feature = "script")]
+            cut_offs: None,
+        }
     }
 
     /// Tries exits in order. Returns where the one leads that is taken: the first whose condition holds and whose change every
@@ -49,7 +59,13 @@ impl<'g, T: Owner> Decider<'g, T> {
             let opened = self.open(exit, owner, fsm, cx, record);
             let holds = opened.is_some_and(|opened| match &exit.when {
                 Some(when) => {
-                    let moment = Moment { message: self.message, opened, ..Moment::of(self.state, fsm) };
+                    let moment = Moment {
+                        message: self.message,
+                        opened,
+                        #[cfg(feature = "script")]
+                        cut_offs: self.cut_offs,
+                        ..Moment::of(self.state, fsm)
+                    };
                     when.holds(owner, cx, moment, record)
                 }
                 None => true,

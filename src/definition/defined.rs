@@ -1,12 +1,17 @@
 //! What a state from a file does: what its behaviour does, then what its script does; then it tries its exits.
 
 use std::borrow::Cow;
+#[cfg(feature = "script")]
+use std::cell::Cell;
 use std::fmt;
+#[cfg(feature = "script")]
+use std::ptr;
+use std::sync::atomic::Ordering;
 
 use log::{info, warn};
 
 use super::decide::Decider;
-use super::graph::{Content, DefinedState, Graph, Node};
+use super::graph::{Content, DefinedState, Exit, Graph, Node};
 #[cfg(feature = "script")]
 use super::handle::time_in;
 use super::hook::Hook;
@@ -16,29 +21,87 @@ use crate::fsm::Fsm;
 use crate::owner::{Label, Owner};
 use crate::slice::FsmSlice;
 use crate::state::{State, StateRef};
+#[cfg(feature = "script")]
+use crate::waiting::Scope as NotedBy;
 use crate::waiting::{Note, Noted};
 
 impl<T: Owner> DefinedState<T> {
-    /// Runs a function of the state's script, if it has one.
+    /// Runs a function of the state's script, if it has one. Returns whether that has been cut off.
     #[inline]
     fn run(
         &self,
         hook: Hook,
         graph: &Graph<T>,
-        content: &Content<T>,
+        node: &Node<T>,
         owner: &mut T,
         fsm: &mut Fsm<'_, T>,
         cx: &mut T::Context<'_>,
-    ) {
+    ) -> bool {
         #[cfg(feature = "script")]
-        if let Some(script) = &content.script {
-            let asked = script.run(hook, &self.fixed.name, owner, |cx| time_in(self, fsm, cx), cx);
-            if let Some(to) = asked {
+        if let Some(script) = &node.content.script {
+            let cut_offs = self.cut_offs(fsm);
+            let ran = script.run(hook, &self.fixed.name, owner, |cx| time_in(self, fsm, cx), cx, cut_offs);
+            if let Some(to) = ran.to.filter(|_| self.may_ask(hook, node, fsm)) {
                 fsm.change_state(graph.state(to, &self.shared));
             }
+            return ran.is_cut_off;
         }
         #[cfg(not(feature = "script"))]
-        let _ = (self, hook, graph, content, owner, fsm, cx);
+        let _ = (self, hook, graph, node, owner, fsm, cx);
+        false
+    }
+
+    /// Whether a script may ask for a change: where the behavior has asked for one, or made one, that counts, as for the exits.
+    #[cfg(feature = "script")]
+    fn may_ask(&self, hook: Hook, node: &Node<T>, fsm: &Fsm<'_, T>) -> bool {
+        let is_left = || {
+            let is_global =
+                fsm.global().and_then(|global| global.downcast_ref()).is_some_and(|global| ptr::eq(global, self));
+            !is_global && !fsm.is_in_state(self)
+        };
+        // A state that is gone is left anyway, and knows only where the file's states were.
+        node.gone.is_none() && !fsm.asks_for_change() && !(hook == Hook::Update && is_left())
+    }
+
+    /// How often scripts of the state have been cut off for the owner.
+    #[cfg(feature = "script")]
+    fn cut_offs(&self, fsm: &Fsm<'_, T>) -> u32 {
+        let by = fsm.view().depth_of(self).map_or(NotedBy::Machine, NotedBy::state);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it was a `u32` when it was noted")]
+        fsm.noted(by, Noted::CutOffs).map_or(0, |cut_offs| cut_offs as u32)
+    }
+
+    /// Notes that a script of the state has been cut off for the owner.
+    #[cfg(feature = "script")]
+    fn note_cut_off(&self, fsm: &mut Fsm<'_, T>) {
+        let number = (self.cut_offs(fsm) + 1).into();
+        fsm.note(Note { of: Noted::CutOffs, number });
+    }
+
+    /// Decides which exit is taken, and notes how often scripts have been cut off, once before if `is_cut_off`.
+    #[inline]
+    fn decide<'e>(
+        &self,
+        decider: &Decider<'_, T>,
+        exits: impl IntoIterator<Item = &'e Exit<T>>,
+        is_cut_off: bool,
+        owner: &mut T,
+        fsm: &mut Fsm<'_, T>,
+        cx: &mut T::Context<'_>,
+    ) -> Option<StateRef<T>> {
+        #[cfg(feature = "script")]
+        if is_cut_off || decider.graph.nodes[self.fixed.index].content.asks_scripts() {
+            let before = self.cut_offs(fsm);
+            let cut_offs = Cell::new(before + u32::from(is_cut_off));
+            let decider = Decider { cut_offs: Some(&cut_offs), ..*decider };
+            let to = decider.decide(exits, owner, fsm, cx, &mut Unrecorded);
+            if to.is_none() && cut_offs.get() != before && !fsm.asks_for_change() {
+                fsm.note(Note { of: Noted::CutOffs, number: cut_offs.get().into() });
+            }
+            return to;
+        }
+        let _ = (self, is_cut_off);
+        decider.decide(exits, owner, fsm, cx, &mut Unrecorded)
     }
 
     /// Tries the exits that wait for the end of a machine, of the state that runs it, when the state has been entered in
@@ -58,28 +121,41 @@ impl<T: Owner> DefinedState<T> {
         &self,
         graph: &Graph<T>,
         content: &Content<T>,
+        is_cut_off: bool,
         owner: &mut T,
         fsm: &mut Fsm<'_, T>,
         cx: &mut T::Context<'_>,
     ) {
         let decider = Decider::new(self, graph);
-        if let Some(to) = decider.decide(&content.exits, owner, fsm, cx, &mut Unrecorded) {
+        if let Some(to) = self.decide(&decider, &content.exits, is_cut_off, owner, fsm, cx) {
             fsm.change_state(to);
         } else if content.has_rates && !fsm.asks_for_change() {
             fsm.note(Note { of: Noted::Tried, number: tried_at(self, fsm, T::now(cx)) });
         }
     }
 
-    /// Asks for the change that an owner makes whose state is no longer in the file.
+    /// Asks for the change that an owner makes whose state is no longer in the file. While a guard refuses it, the owner stays.
     #[cold]
-    fn leave(&self, graph: &Graph<T>, to: usize, owner: &T, fsm: &mut Fsm<'_, T>) {
+    fn leave(&self, graph: &Graph<T>, exit: &Exit<T>, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
         if !fsm.is_in_state(self) || fsm.has_requests() {
             return;
         }
-        let state = graph.state(to, &self.shared);
-        let owner = Label(owner);
         let name = &self.fixed.name;
-        if *name == graph.nodes[to].fixed.name {
+        let to = Decider::new(self, graph).decide([exit], owner, fsm, cx, &mut Unrecorded);
+        let owner = Label(owner);
+        let Some(state) = to else {
+            // There may be many, and each would say so in each tick.
+            if !graph.has_told_refused.swap(true, Ordering::Relaxed) {
+                let to = &graph.nodes[exit.to].fixed.name;
+                warn!(
+                    "{owner}: state {name} is no longer in {}, and the change to {to} is refused: it stays as it is. \
+                     Others may do so, too",
+                    graph.file
+                );
+            }
+            return;
+        };
+        if *name == graph.nodes[exit.to].fixed.name {
             info!("{owner}: state {name} is nested differently in {} now: it is entered again", graph.file);
         } else {
             warn!("{owner}: state {name} is no longer in {}: changes to {state}", graph.file);
@@ -96,14 +172,21 @@ impl<T: Owner> State<T> for DefinedState<T> {
             if let Some(behaviour) = &content.behaviour {
                 behaviour.enter(owner, fsm, cx);
             }
-            self.run(Hook::Enter, graph, content, owner, fsm, cx);
+            let is_cut_off = self.run(Hook::Enter, graph, node, owner, fsm, cx);
+            if node.gone.is_some() {
+                // Its exits lead to where the file's states were.
+                return;
+            }
             if content.has_always {
                 let decider = Decider { is_entry: true, ..Decider::new(self, graph) };
                 let always = content.exits.iter().filter(|exit| exit.is_always);
-                if let Some(to) = decider.decide(always, owner, fsm, cx, &mut Unrecorded) {
+                if let Some(to) = self.decide(&decider, always, is_cut_off, owner, fsm, cx) {
                     // It is carried out when all have been entered.
                     fsm.change_state(to);
                 }
+            } else if is_cut_off {
+                #[cfg(feature = "script")]
+                self.note_cut_off(fsm);
             }
             if let Some(of) = content.ends {
                 Self::end(graph, of, owner, fsm, cx);
@@ -122,15 +205,15 @@ impl<T: Owner> State<T> for DefinedState<T> {
     fn update(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
         self.with(|graph, node| {
             let content = &node.content;
-            if let Some(to) = node.gone_to {
-                return self.leave(graph, to, owner, fsm);
+            if let Some(exit) = &node.gone {
+                return self.leave(graph, exit, owner, fsm, cx);
             }
             if content.every.is_none() || fsm.takes_turn() {
                 if let Some(behaviour) = content.behaviour.as_ref().filter(|_| content.has_update) {
                     behaviour.update(owner, fsm, cx);
                 }
-                self.run(Hook::Update, graph, content, owner, fsm, cx);
-                self.try_exits(graph, content, owner, fsm, cx);
+                let is_cut_off = self.run(Hook::Update, graph, node, owner, fsm, cx);
+                self.try_exits(graph, content, is_cut_off, owner, fsm, cx);
             }
             if node.waits() {
                 self.wait(graph, node, owner, fsm, cx);
@@ -140,25 +223,25 @@ impl<T: Owner> State<T> for DefinedState<T> {
 
     #[inline]
     fn exit(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
-        self.with(|graph, Node { content, .. }| {
-            if let Some(behaviour) = &content.behaviour {
+        self.with(|graph, node| {
+            if let Some(behaviour) = &node.content.behaviour {
                 behaviour.exit(owner, fsm, cx);
             }
-            self.run(Hook::Exit, graph, content, owner, fsm, cx);
+            self.run(Hook::Exit, graph, node, owner, fsm, cx);
         });
     }
 
     /// Offers the message to the behaviour; where that asks for no change, tries the exits that wait for such a message.
     fn on_message(&self, owner: &mut T, message: &T::Message, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) -> bool {
-        self.with(|graph, Node { content, gone_to, .. }| {
+        self.with(|graph, Node { content, gone, .. }| {
             let behaviour = content.behaviour.as_ref();
             let is_handled = behaviour.is_some_and(|behaviour| behaviour.on_message(owner, message, fsm, cx));
-            if gone_to.is_some() {
+            if gone.is_some() {
                 return is_handled;
             }
             let waiting = content.message_exits.iter().filter(|waiting| (waiting.is)(message));
             let decider = Decider { message: Some(message), ..Decider::new(self, graph) };
-            match decider.decide(waiting.map(|waiting| &waiting.exit), owner, fsm, cx, &mut Unrecorded) {
+            match self.decide(&decider, waiting.map(|waiting| &waiting.exit), false, owner, fsm, cx) {
                 Some(to) => {
                     fsm.change_state(to);
                     true
@@ -169,21 +252,20 @@ impl<T: Owner> State<T> for DefinedState<T> {
     }
 
     fn suspend(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
-        self.with(|graph, Node { content, .. }| {
-            if let Some(behaviour) = &content.behaviour {
+        self.with(|graph, node| {
+            if let Some(behaviour) = &node.content.behaviour {
                 behaviour.suspend(owner, fsm, cx);
             }
-            self.run(Hook::Exit, graph, content, owner, fsm, cx);
+            self.run(Hook::Exit, graph, node, owner, fsm, cx);
         });
     }
 
     fn resume(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
         self.with(|graph, node| {
-            let content = &node.content;
-            if let Some(behaviour) = &content.behaviour {
+            if let Some(behaviour) = &node.content.behaviour {
                 behaviour.resume(owner, fsm, cx);
             }
-            self.run(Hook::Enter, graph, content, owner, fsm, cx);
+            self.run(Hook::Enter, graph, node, owner, fsm, cx);
             if node.can_rest {
                 self.rest_once_entered(graph, fsm, cx);
             }
@@ -202,12 +284,12 @@ impl<T: Owner> State<T> for DefinedState<T> {
 
     fn parent(&self) -> Option<StateRef<T>> {
         let parent = self.fixed.parent?;
-        self.with(|graph, _| Some(graph.state(parent, &self.shared)))
+        self.with(|graph, _| graph.has(&self.fixed).then(|| graph.state(parent, &self.shared)))
     }
 
     fn initial(&self) -> Option<StateRef<T>> {
         let initial = self.fixed.initial?;
-        self.with(|graph, _| Some(graph.state(initial, &self.shared)))
+        self.with(|graph, _| graph.has(&self.fixed).then(|| graph.state(initial, &self.shared)))
     }
 
     fn keeps_history(&self) -> bool {
@@ -229,9 +311,9 @@ impl<T: Owner> State<T> for DefinedState<T> {
     fn update_all(&self, owners: &mut [T], fsm: &mut FsmSlice<'_, T>, cx: &mut T::Context<'_>) {
         self.with(|graph, node| {
             let content = &node.content;
-            if let Some(to) = node.gone_to {
-                for (i, owner) in owners.iter().enumerate() {
-                    self.leave(graph, to, owner, fsm.at(i));
+            if let Some(exit) = &node.gone {
+                for (i, owner) in owners.iter_mut().enumerate() {
+                    self.leave(graph, exit, owner, fsm.at(i), cx);
                 }
                 return;
             }
@@ -245,14 +327,10 @@ impl<T: Owner> State<T> for DefinedState<T> {
             if let Some(behaviour) = content.behaviour.as_ref().filter(|_| content.has_update) {
                 behaviour.update_all(owners, fsm, cx);
             }
-            if content.has_script() {
+            if content.has_script() || content.asks_scripts() || content.has_rates {
                 for (i, owner) in owners.iter_mut().enumerate() {
-                    self.run(Hook::Update, graph, content, owner, fsm.at(i), cx);
-                }
-            }
-            if content.has_rates {
-                for (i, owner) in owners.iter_mut().enumerate() {
-                    self.try_exits(graph, content, owner, fsm.at(i), cx);
+                    let is_cut_off = self.run(Hook::Update, graph, node, owner, fsm.at(i), cx);
+                    self.try_exits(graph, content, is_cut_off, owner, fsm.at(i), cx);
                 }
             } else if !content.exits.is_empty() {
                 let decider = Decider::new(self, graph);

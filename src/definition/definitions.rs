@@ -1,11 +1,11 @@
 //! All machines of a file.
 
 use std::fmt;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use log::{info, warn};
 
+use super::folder::read_definition;
 use super::library::Library;
 use super::outline::check::check;
 use super::text::text_of;
@@ -69,7 +69,7 @@ impl<T: Owner> Definitions<T> {
     /// When the file cannot be read, or with all that is wrong with it.
     pub fn load(path: impl AsRef<Path>, vocabulary: &Vocabulary<T>) -> Result<Self, LoadError> {
         let path = path.as_ref();
-        let bytes = fs::read(path).map_err(|error| LoadError::Io { path: path.into(), error })?;
+        let bytes = read_definition(path).map_err(|error| LoadError::Io { path: path.into(), error })?;
         let file = path.display().to_string();
         let folder = path.parent().map(Path::to_path_buf);
         Ok(Self::new(&file, folder, text_of(&file, &bytes)?, vocabulary)?)
@@ -84,7 +84,7 @@ impl<T: Owner> Definitions<T> {
         }
         // Each has the warnings of the whole file.
         if let Some((_, first)) = machines.first() {
-            warn_of(&first.loaded().outline);
+            warn_of(&first.outline());
         }
         Ok(Self { file: file.into(), folder, vocabulary: vocabulary.clone(), machines })
     }
@@ -130,12 +130,15 @@ impl<T: Owner> Definitions<T> {
             let name = name_of(&checked.outline);
             added.push((name, Definition::of(checked, self.folder.clone(), &self.vocabulary)?));
         }
-        for (definition, built) in kept {
-            definition.replace(&mut definition.loaded(), built);
+        for (definition, rebuilt) in kept {
+            if !definition.replace(rebuilt) {
+                // Somebody has reloaded it by itself meanwhile: it is built upon that.
+                definition.reload_silently(text)?;
+            }
         }
         self.machines.extend(added);
         if let Some((_, first)) = self.machines.first() {
-            warn_of(&first.loaded().outline);
+            warn_of(&first.outline());
         }
         info!("{} was reloaded", self.file);
         Ok(())
@@ -148,7 +151,7 @@ impl<T: Owner> Definitions<T> {
     /// When the file cannot be read, or with all that is wrong with it. Then nothing is changed.
     pub fn reload_from(&mut self, path: impl AsRef<Path>) -> Result<(), LoadError> {
         let path = path.as_ref();
-        let bytes = fs::read(path).map_err(|error| LoadError::Io { path: path.into(), error })?;
+        let bytes = read_definition(path).map_err(|error| LoadError::Io { path: path.into(), error })?;
         Ok(self.reload(text_of(&path.display().to_string(), &bytes)?)?)
     }
 }

@@ -215,7 +215,7 @@ impl<T: Owner> Definition<T> {
     pub fn explain_with(&self, owner: &mut T, fsm: &Fsm<'_, T>, cx: &mut T::Context<'_>) -> Vec<ExitReport> {
         let graph = self.inner.shared.load();
         let is_current = fsm.current().and_then(|current| graph.index_of(current));
-        if is_current.is_none_or(|index| graph.nodes[index].gone_to.is_some()) {
+        if is_current.is_none_or(|index| graph.nodes[index].gone.is_some()) {
             return Vec::new();
         }
         let mut explainer = Explainer { graph: &graph, reports: Vec::new() };

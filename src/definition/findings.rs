@@ -66,18 +66,7 @@ impl Findings {
 
     /// The name among `known` that `name` was meant to be. Not looked for once enough has been found.
     pub(crate) fn nearest<'a>(&self, name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
-        if self.is_full() || name.len() > 64 {
-            return None;
-        }
-        let folded = name.to_lowercase();
-        known
-            .into_iter()
-            .take(MOST_COMPARED)
-            .filter(|known| known.len() <= 64)
-            .map(|known| (strsim::osa_distance(&folded, &known.to_lowercase()), known))
-            .filter(|(distance, known)| *distance <= (known.len().max(name.len()) / 3).max(1))
-            .min_by_key(|(distance, _)| *distance)
-            .map(|(_, known)| known.to_owned())
+        if self.is_full() { None } else { nearest(name, known) }
     }
 
     /// The warnings; or everything, if there is an error.
@@ -89,6 +78,22 @@ impl Findings {
     pub(crate) fn into_problems(self) -> Problems {
         Problems::new(self.source, sorted(self.found), self.more)
     }
+}
+
+/// The name among `known` that `name` was meant to be.
+pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    if name.len() > 64 {
+        return None;
+    }
+    let folded = name.to_lowercase();
+    known
+        .into_iter()
+        .take(MOST_COMPARED)
+        .filter(|known| known.len() <= 64)
+        .map(|known| (strsim::osa_distance(&folded, &known.to_lowercase()), known))
+        .filter(|(distance, known)| *distance <= (known.len().max(name.len()) / 3).max(1))
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, known)| known.to_owned())
 }
 
 /// In the order of the file.

@@ -4,7 +4,7 @@
 //! weakly. The [`Definition`](super::Definition) keeps its states, and so does every machine that is in one. A state that
 //! nobody keeps is made again when something leads to it; since nobody had it, nobody sees a difference.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use arc_swap::ArcSwap;
@@ -55,14 +55,18 @@ pub(crate) struct Graph<T: Owner> {
     pub(crate) global: Option<usize>,
     /// A state has the same index from one reload to the next.
     pub(crate) nodes: Vec<Node<T>>,
+    /// Where owners go whose state nobody knows any more.
+    to_initial: Arc<Exit<T>>,
+    /// Whether it has been logged that an owner cannot go where it is to.
+    pub(crate) has_told_refused: AtomicBool,
 }
 
 /// One state in the graph.
 pub(crate) struct Node<T: Owner> {
     pub(crate) fixed: Arc<Fixed<T>>,
     pub(crate) content: Arc<Content<T>>,
-    /// Where owners go whose state is no longer in the file.
-    pub(crate) gone_to: Option<usize>,
+    /// Where owners go whose state is no longer in the file. What its content leads to is not there any more, either.
+    pub(crate) gone: Option<Arc<Exit<T>>>,
     /// Whether there are times at which neither this state nor one around it has anything to ask.
     pub(crate) can_rest: bool,
 }
@@ -104,6 +108,9 @@ pub(crate) struct Content<T: Owner> {
     pub(crate) message_exits: Vec<MessageExit<T>>,
     #[cfg(feature = "script")]
     pub(crate) script: Option<Hooks<T>>,
+    /// Whether scripts answer whether its exits are taken.
+    #[cfg(feature = "script")]
+    pub(crate) asks_scripts: bool,
 }
 
 pub(crate) struct Exit<T: Owner> {
@@ -135,6 +142,12 @@ pub(crate) struct MessageExit<T: Owner> {
 }
 
 impl<T: Owner> Node<T> {
+    /// That of a state of which nothing is known but where its owners go.
+    #[cold]
+    pub(crate) fn without(fixed: Arc<Fixed<T>>, to: &Arc<Exit<T>>) -> Self {
+        Self { fixed, content: Arc::new(Content::nothing()), gone: Some(Arc::clone(to)), can_rest: false }
+    }
+
     /// Whether the state waits now and then: for its turn, or asleep.
     #[inline]
     pub(crate) fn waits(&self) -> bool {
@@ -151,6 +164,9 @@ impl<T: Owner> DefinedState<T> {
         if graph.version != self.shared.version.load(Ordering::Acquire) {
             reloaded = self.shared.load();
             graph = &reloaded;
+            if !graph.has(&self.fixed) {
+                return act(graph, &Node::without(Arc::clone(&self.fixed), &graph.to_initial));
+            }
         }
         act(graph, &graph.nodes[self.fixed.index])
     }
@@ -173,20 +189,53 @@ impl<T: Owner> Shared<T> {
         self.graph.load_full()
     }
 
-    /// Exchanges the graph.
-    pub(crate) fn store(&self, graph: Graph<T>) {
+    /// Exchanges the graph. Returns the old one: the game's own code may run when it is dropped.
+    pub(crate) fn swap(&self, graph: Graph<T>) -> Arc<Graph<T>> {
         let version = graph.version;
-        self.graph.store(Arc::new(graph));
+        let old = self.graph.swap(Arc::new(graph));
         self.version.store(version, Ordering::Release);
+        old
     }
 }
 
 impl<T: Owner> Content<T> {
+    /// That of a state that does nothing.
+    fn nothing() -> Self {
+        Self {
+            behaviour: None,
+            has_update: false,
+            every: None,
+            every_written: None,
+            enter_when: None,
+            exits: Vec::new(),
+            has_always: false,
+            has_rates: false,
+            is_final: false,
+            ends: None,
+            keeps: false,
+            message_exits: Vec::new(),
+            #[cfg(feature = "script")]
+            script: None,
+            #[cfg(feature = "script")]
+            asks_scripts: false,
+        }
+    }
+
     #[inline]
     #[cfg_attr(not(feature = "script"), expect(clippy::unused_self, reason = "only with scripts there is one"))]
     pub(crate) fn has_script(&self) -> bool {
         #[cfg(feature = "script")]
         return self.script.is_some();
+        #[cfg(not(feature = "script"))]
+        false
+    }
+
+    /// Whether scripts answer whether its exits are taken.
+    #[inline]
+    #[cfg_attr(not(feature = "script"), expect(clippy::unused_self, reason = "only with scripts there are some"))]
+    pub(crate) fn asks_scripts(&self) -> bool {
+        #[cfg(feature = "script")]
+        return self.asks_scripts;
         #[cfg(not(feature = "script"))]
         false
     }
@@ -241,6 +290,13 @@ impl<T: Owner> Fixed<T> {
         }
     }
 
+    /// Whether anybody has the state.
+    pub(crate) fn is_held(&self) -> bool {
+        // It is dropped when the lock is free again: with the state, what the game has put into it may go.
+        let again = self.again.lock().unwrap_or_else(PoisonError::into_inner).as_ref().and_then(WeakStateRef::upgrade);
+        again.is_some() || self.first.get().and_then(WeakStateRef::upgrade).is_some()
+    }
+
     /// The state: the same one for as long as anybody has it.
     pub(crate) fn state(self: &Arc<Self>, shared: &Arc<Shared<T>>) -> StateRef<T> {
         let first = self.first.get().and_then(WeakStateRef::upgrade);
@@ -257,7 +313,9 @@ impl<T: Owner> Fixed<T> {
         if let Some(state) = self.first.get().and_then(WeakStateRef::upgrade) {
             return state;
         }
-        let state = DefinedState { fixed: Arc::clone(self), shared: Arc::clone(shared), first: shared.load() };
+        let now = shared.load();
+        let first = if now.has(self) { now } else { Arc::new(now.nowhere()) };
+        let state = DefinedState { fixed: Arc::clone(self), shared: Arc::clone(shared), first };
         let state = StateRef::from(Arc::new(state));
         if let Some(weak) = state.downgrade() {
             if let Err(weak) = self.first.set(weak) {
@@ -275,10 +333,30 @@ impl<T: Owner> Graph<T> {
         initial: usize,
         global: Option<usize>,
         nodes: Vec<Node<T>>,
+        to_initial: Arc<Exit<T>>,
         before: Option<&Self>,
     ) -> Self {
         let version = before.map_or(0, |before| before.version.wrapping_add(1));
-        Self { version, file, initial, global, nodes }
+        Self { version, file, initial, global, nodes, to_initial, has_told_refused: AtomicBool::new(false) }
+    }
+
+    /// A graph that is never the one to use, for a state that is made when it is no longer in the file's.
+    #[cold]
+    fn nowhere(&self) -> Self {
+        Self {
+            version: usize::MAX,
+            file: String::new(),
+            initial: 0,
+            global: None,
+            nodes: Vec::new(),
+            to_initial: Arc::clone(&self.to_initial),
+            has_told_refused: AtomicBool::new(true),
+        }
+    }
+
+    /// Whether a state is one of the graph, and not one whose place another has taken since nobody had it any more.
+    pub(crate) fn has(&self, state: &Arc<Fixed<T>>) -> bool {
+        self.nodes.get(state.index).is_some_and(|node| Arc::ptr_eq(&node.fixed, state))
     }
 
     pub(crate) fn state(&self, index: usize, shared: &Arc<Shared<T>>) -> StateRef<T> {

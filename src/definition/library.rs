@@ -1,10 +1,11 @@
 //! The texts of the files that a file links to, found before it is read: what is read of them borrows from here.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use toml::de::{DeTable, DeValue};
+
+use super::folder::read_named;
 
 /// The most files that one file may lead to.
 const MOST_FILES: usize = 1000;
@@ -34,19 +35,29 @@ impl Library {
     pub(crate) fn of(text: &str, folder: Option<&Path>) -> Self {
         let mut library = Self::default();
         let Some(folder) = folder else { return library };
-        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
         let mut waiting: Vec<PathBuf> = paths(Path::new(""), text);
         while let Some(path) = waiting.pop() {
             if library.files.contains_key(&path) || library.files.len() == MOST_FILES {
                 continue;
             }
-            let text = read(folder, &path);
+            let text = read_named(folder, &path);
             if let Ok(text) = &text {
                 waiting.extend(paths(&path, text));
             }
             library.files.insert(path, text);
         }
         library
+    }
+
+    /// The paths of the files, from the folder, whether there is a text or not.
+    #[cfg(feature = "watch")]
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
+        self.files.keys()
+    }
+
+    #[cfg(feature = "watch")]
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
+        self.files.values().filter_map(|text| text.as_deref().ok())
     }
 
     /// The path and the text of a file that is linked to from another one.
@@ -58,19 +69,6 @@ impl Library {
             None => Err("there is no folder to look for it in, or there are too many files".into()),
         }
     }
-}
-
-fn read(folder: &Path, path: &Path) -> Result<String, String> {
-    let whole = folder.join(path).canonicalize().map_err(|error| error.to_string())?;
-    let folder = folder.canonicalize().map_err(|error| error.to_string())?;
-    if !whole.starts_with(folder) {
-        return Err("it leads out of the definition's folder".into());
-    }
-    // Not a pipe, from which nothing may ever come.
-    if !fs::metadata(&whole).map_err(|error| error.to_string())?.is_file() {
-        return Err("it is not a file".into());
-    }
-    fs::read_to_string(whole).map_err(|error| error.to_string())
 }
 
 /// The path of a file that is named in another, from the first one's folder.

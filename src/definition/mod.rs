@@ -41,6 +41,7 @@ mod duration;
 mod explain;
 mod expression;
 mod findings;
+mod folder;
 mod formula;
 mod graph;
 mod handle;
@@ -71,7 +72,7 @@ mod words;
 
 use std::collections::HashMap;
 use std::fmt;
-use std::fs;
+use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -87,6 +88,8 @@ pub use named::{FileState, FileStates, StateName};
 pub use outline::{ExitOutline, Outline, StateId, StateOutline, Unchecked};
 pub use problem::{Problem, Problems};
 pub(crate) use saved::digest;
+#[cfg(feature = "script")]
+pub use script::ScriptBudget;
 pub use vocabulary::Vocabulary;
 #[cfg(feature = "watch")]
 pub use watch::Watch;
@@ -97,7 +100,8 @@ use crate::owner::Owner;
 use crate::state::StateRef;
 use build::Built;
 use findings::Findings;
-use graph::{Fixed, Shared};
+use folder::read_definition;
+use graph::{Fixed, Graph, Shared};
 use library::Library;
 use mistake::Mistake;
 use outline::Checked;
@@ -174,6 +178,14 @@ struct Loaded<T: Owner> {
     by_name: HashMap<String, StateId>,
 }
 
+/// What is to take the place of what was loaded.
+struct Rebuilt<T: Owner> {
+    /// What it was built upon.
+    before: Arc<Graph<T>>,
+    outline: Outline,
+    built: Built<T>,
+}
+
 impl<T: Owner> Loaded<T> {
     fn new(outline: Outline, states: &[Arc<Fixed<T>>], shared: &Arc<Shared<T>>) -> Self {
         let by_name = outline.states().iter().map(|state| (state.name().to_owned(), state.id())).collect();
@@ -213,7 +225,7 @@ impl<T: Owner> Definition<T> {
     /// When the file cannot be read, or with all that is wrong with it.
     pub fn load(path: impl AsRef<Path>, vocabulary: &Vocabulary<T>) -> Result<Self, LoadError> {
         let path = path.as_ref();
-        let bytes = fs::read(path).map_err(|error| LoadError::Io { path: path.into(), error })?;
+        let bytes = read_definition(path).map_err(|error| LoadError::Io { path: path.into(), error })?;
         let file = path.display().to_string();
         let folder = path.parent().map(Path::to_path_buf);
         Ok(Self::new(&file, folder, text_of(&file, &bytes)?, vocabulary)?)
@@ -223,7 +235,7 @@ impl<T: Owner> Definition<T> {
         let library = Library::of(text, folder.as_deref());
         let checked = check(file, text, &library, Some(&vocabulary.export()))?;
         let definition = Self::of(first(checked), folder, vocabulary)?;
-        warn_of(&definition.loaded().outline);
+        warn_of(&definition.outline());
         Ok(definition)
     }
 
@@ -240,7 +252,8 @@ impl<T: Owner> Definition<T> {
     /// Reloads the definition, under the machines that run on it.
     ///
     /// Owners keep their state by name, and no callback is called: from then on they do and ask what the text says. An owner
-    /// whose state is gone changes to the initial one in its next update, by an ordinary change, which is logged. A state
+    /// whose state is gone changes to the initial one in its next update, by an ordinary change, which is logged. While a guard
+    /// refuses that, the owner stays, which is logged once. A state
     /// that is nested differently than before is entered again in the same way. A machine's global state stays the one it was
     /// given.
     ///
@@ -275,34 +288,62 @@ impl<T: Owner> Definition<T> {
     /// # Ok::<(), demeanor::definition::Problems>(())
     /// ```
     pub fn reload(&self, text: &str) -> Result<(), Problems> {
-        let mut loaded = self.loaded();
-        let library = Library::of(text, self.inner.folder.as_deref());
-        let checked = check(loaded.outline.file(), text, &library, Some(&self.inner.vocabulary.export()))?;
-        let checked = match loaded.outline.machine() {
-            None => first(checked),
-            Some(name) => named(checked, name, loaded.outline.file(), text)?,
-        };
-        let built = self.rebuild(checked)?;
-        warn_of(&built.0);
-        info!("{} was reloaded", built.0.file());
-        self.replace(&mut loaded, built);
+        let warnings = self.reload_silently(text)?;
+        for warning in warnings {
+            warn!("{}", warning.located());
+        }
+        info!("{} was reloaded", self.outline().file());
         Ok(())
     }
 
-    /// Builds what is to take the place of what there is.
-    fn rebuild(&self, checked: Checked<'_>) -> Result<(Outline, Built<T>), Problems> {
-        let inner = &*self.inner;
-        let before = inner.shared.load();
-        build::build(checked, &inner.vocabulary, inner.folder.as_deref(), Some(&before))
+    /// Reloads it, and returns the warnings.
+    fn reload_silently(&self, text: &str) -> Result<Vec<Problem>, Problems> {
+        let (file, machine) = {
+            let loaded = self.loaded();
+            (loaded.outline.file().to_owned(), loaded.outline.machine().map(ToOwned::to_owned))
+        };
+        let library = Library::of(text, self.inner.folder.as_deref());
+        let words = self.inner.vocabulary.export();
+        loop {
+            let checked = check(&file, text, &library, Some(&words))?;
+            let checked = match &machine {
+                None => first(checked),
+                Some(name) => named(checked, name, &file, text)?,
+            };
+            let rebuilt = self.rebuild(checked)?;
+            let warnings = rebuilt.outline.warnings().to_vec();
+            // Unless somebody else has reloaded it meanwhile: then it is built upon that.
+            if self.replace(rebuilt) {
+                return Ok(warnings);
+            }
+        }
     }
 
-    fn replace(&self, loaded: &mut Loaded<T>, (outline, built): (Outline, Built<T>)) {
+    /// Builds what is to take the place of what there is. No lock is held: what the game has registered is called, and may ask
+    /// the definition.
+    fn rebuild(&self, checked: Checked<'_>) -> Result<Rebuilt<T>, Problems> {
         let inner = &*self.inner;
-        let Built { graph, states, link } = built;
+        let before = inner.shared.load();
+        let (outline, built) = build::build(checked, &inner.vocabulary, inner.folder.as_deref(), Some(&before))?;
+        Ok(Rebuilt { before, outline, built })
+    }
+
+    /// Puts it there. Returns whether it was built for what there is.
+    fn replace(&self, rebuilt: Rebuilt<T>) -> bool {
+        let inner = &*self.inner;
+        let Rebuilt { before, outline, built: Built { graph, states, link } } = rebuilt;
+        let mut loaded = self.loaded();
+        if !Arc::ptr_eq(&before, &inner.shared.load()) {
+            return false;
+        }
         // Nobody else has set it: it was made for these states.
         let _ = link.set(Arc::downgrade(&inner.shared));
-        inner.shared.store(graph);
-        *loaded = Loaded::new(outline, &states, &inner.shared);
+        let old_graph = inner.shared.swap(graph);
+        let old = mem::replace(&mut *loaded, Loaded::new(outline, &states, &inner.shared));
+        drop(loaded);
+        // With the lock free, for what the game has put into the states is dropped.
+        drop((old, old_graph, before));
+        true
     }
 
     /// As [`reload`](Self::reload), from a file.
@@ -312,7 +353,7 @@ impl<T: Owner> Definition<T> {
     /// When the file cannot be read, or with all that is wrong with it. Then nothing is changed.
     pub fn reload_from(&self, path: impl AsRef<Path>) -> Result<(), LoadError> {
         let path = path.as_ref();
-        let bytes = fs::read(path).map_err(|error| LoadError::Io { path: path.into(), error })?;
+        let bytes = read_definition(path).map_err(|error| LoadError::Io { path: path.into(), error })?;
         Ok(self.reload(text_of(&path.display().to_string(), &bytes)?)?)
     }
 

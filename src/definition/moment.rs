@@ -19,6 +19,9 @@ pub(crate) struct Moment<'m, 'f, T: Owner> {
     pub(crate) message: Option<&'m T::Message>,
     /// How many seconds after its state's entry the exit opened.
     pub(crate) opened: f64,
+    /// How often scripts of the state have been cut off for the owner, where that is counted.
+    #[cfg(feature = "script")]
+    pub(crate) cut_offs: Option<&'m std::cell::Cell<u32>>,
 }
 
 impl<T: Owner> Clone for Moment<'_, '_, T> {
@@ -32,13 +35,27 @@ impl<T: Owner> Copy for Moment<'_, '_, T> {}
 impl<'m, 'f, T: Owner> Moment<'m, 'f, T> {
     #[inline]
     pub(crate) fn of(state: &'m dyn State<T>, fsm: &'m Fsm<'f, T>) -> Self {
-        Self { state: Some(state), fsm, message: None, opened: 0.0 }
+        Self {
+            state: Some(state),
+            fsm,
+            message: None,
+            opened: 0.0,
+            #[cfg(feature = "script")]
+            cut_offs: None,
+        }
     }
 
     /// At which a state is asked whether it can be entered.
     #[inline]
     pub(crate) fn before_entry(fsm: &'m Fsm<'f, T>) -> Self {
-        Self { state: None, fsm, message: None, opened: 0.0 }
+        Self {
+            state: None,
+            fsm,
+            message: None,
+            opened: 0.0,
+            #[cfg(feature = "script")]
+            cut_offs: None,
+        }
     }
 
     /// When the owner entered the state whose exit asks.

@@ -1,6 +1,8 @@
 //! Reloading a definition when its file is saved, while a game is in development.
 
+use std::collections::BTreeSet;
 use std::fmt;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, channel};
 
@@ -8,6 +10,8 @@ use log::{info, warn};
 use notify::event::{ModifyKind, RenameMode};
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
+use super::folder::read_definition;
+use super::library::Library;
 use super::{Definition, LoadError};
 use crate::owner::Owner;
 
@@ -39,11 +43,24 @@ pub struct Watch<T: Owner> {
     path: PathBuf,
     events: Receiver<notify::Result<Event>>,
     /// Watches for as long as it lives.
-    _watcher: Option<RecommendedWatcher>,
+    watcher: Option<RecommendedWatcher>,
+    concerned: Concerned,
+}
+
+/// What a definition is made of, as it was when that was last looked at.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Concerned {
+    /// The files, with all links followed: its own, and those that it names.
+    files: BTreeSet<PathBuf>,
+    /// The folder in which other scripts are, with all links followed.
+    folder: PathBuf,
+    /// The links that lead to the file: its own, and those of folders on the way.
+    links: BTreeSet<PathBuf>,
 }
 
 impl<T: Owner> Watch<T> {
-    /// Begins to watch a file, and the scripts beside it.
+    /// Begins to watch a file, the scripts beside it, and the scripts and other files that it names, in folders below, too. Where the file or a folder
+    /// on the way to it is a symbolic link, the link is watched as well as where it leads.
     ///
     /// # Errors
     ///
@@ -53,39 +70,80 @@ impl<T: Owner> Watch<T> {
         let (send, events) = channel();
         let mut watcher = notify::recommended_watcher(send)?;
         // The folder, since many editors save by putting a new file in the place of the old one.
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        watcher.watch(folder, RecursiveMode::NonRecursive)?;
-        Ok(Self { _watcher: Some(watcher), ..Self::hearing(definition, path, events) })
+        watcher.watch(folder_of(path), RecursiveMode::NonRecursive)?;
+        let mut watch = Self::hearing(definition, path, events);
+        watch.watcher = Some(watcher);
+        watch.watch_links();
+        Ok(watch)
     }
 
     /// A watch whose events are sent by somebody else.
     fn hearing(definition: &Definition<T>, path: &Path, events: Receiver<notify::Result<Event>>) -> Self {
-        Self { definition: definition.clone(), path: path.into(), events, _watcher: None }
+        let concerned = Concerned::of(path);
+        Self { definition: definition.clone(), path: path.into(), events, watcher: None, concerned }
     }
 
-    /// Reloads the definition if its file, or a script beside it, has been saved since the last call. Returns whether it was.
+    /// Watches where links are, and where they lead. What cannot be watched is logged: the rest still is.
+    fn watch_links(&mut self) {
+        let Some(watcher) = &mut self.watcher else { return };
+        let Concerned { files, folder, links } = &self.concerned;
+        // The folder itself again, for it may be another one by now. Not all folders within it: there may be very many.
+        let folders = links.iter().chain(files).map(|path| folder_of(path)).chain([folder.as_path()]);
+        for other in folders.filter(|other| other.is_dir()).collect::<BTreeSet<_>>() {
+            if let Err(error) = watcher.watch(other, RecursiveMode::NonRecursive) {
+                warn!("{}: {error}", other.display());
+            }
+        }
+    }
+
+    /// Reloads the definition if its file, a script or a file that it links to has been saved since the last call, or a link to
+    /// it leads elsewhere. Returns whether it was.
     ///
     /// # Errors
     ///
     /// When the file cannot be read, or with all that is wrong with it. Then the definition is as it was.
     pub fn poll(&mut self) -> Result<bool, LoadError> {
         let mut is_saved = false;
+        let mut is_link_changed = false;
         for event in self.events.try_iter() {
             match event {
-                Ok(event) => is_saved |= self.concerns(&event),
+                Ok(event) => {
+                    is_saved |= self.concerned.by(&event);
+                    is_link_changed |= self.concerned.has_link(&event);
+                }
                 Err(error) => warn!("{}: {error}", self.path.display()),
             }
         }
+        if is_link_changed {
+            let now = Concerned::of(&self.path);
+            // While there is no file, the new one is still to come.
+            is_saved |= now.files != self.concerned.files && self.path.exists();
+        }
         if is_saved {
             info!("{} has been saved", self.path.display());
+            // Before it is read: what comes after that is heard of again.
+            self.concerned = Concerned::of(&self.path);
+            self.watch_links();
             self.definition.reload_from(&self.path)?;
         }
         Ok(is_saved)
     }
+}
 
-    fn concerns(&self, event: &Event) -> bool {
+impl Concerned {
+    fn of(path: &Path) -> Self {
+        let folder = folder_of(path);
+        let text = read_definition(path).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+        let named = text.map(|text| named_in(&text, folder)).unwrap_or_default();
+        let files = named.iter().map(|named| whole(&folder.join(named))).chain([whole(path)]).collect();
+        Self { files, folder: folder.canonicalize().unwrap_or_else(|_| folder.into()), links: links(path) }
+    }
+
+    /// Whether a file has been written that concerns the definition.
+    fn by(&self, event: &Event) -> bool {
         let is_ours = |path: &PathBuf| {
-            path.file_name() == self.path.file_name() || path.extension().is_some_and(|extension| extension == "rhai")
+            let path = whole(path);
+            self.files.contains(&path) || (is_script(&path) && path.starts_with(&self.folder))
         };
         let is_written = match event.kind {
             // Moved away: the new one is still to come.
@@ -94,6 +152,60 @@ impl<T: Owner> Watch<T> {
         };
         is_written && event.paths.iter().any(is_ours)
     }
+
+    /// Whether something has been done to a link.
+    fn has_link(&self, event: &Event) -> bool {
+        let is_link = |path: &PathBuf| self.links.contains(&placed(path));
+        !event.kind.is_access() && event.paths.iter().any(is_link)
+    }
+}
+
+/// The scripts and the files that a text names, and those that these name.
+fn named_in(text: &str, folder: &Path) -> Vec<PathBuf> {
+    let library = Library::of(text, Some(folder));
+    // Where the file has a mistake, its scripts are still to be heard of.
+    let quoted = library.texts().chain([text]).flat_map(|text| text.split(['"', '\'']));
+    let scripts = quoted.map(PathBuf::from).filter(|quoted| is_script(quoted));
+    library.paths().cloned().chain(scripts).collect()
+}
+
+fn is_script(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "rhai")
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// A path with all links followed; where there is no file, with those of its folder followed.
+fn whole(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| placed(path))
+}
+
+/// A path with all links followed but its own.
+fn placed(path: &Path) -> PathBuf {
+    match (folder_of(path).canonicalize(), path.file_name()) {
+        (Ok(folder), Some(name)) => folder.join(name),
+        _ => path.into(),
+    }
+}
+
+/// The most links that are followed, as by the operating system.
+const MOST_LINKS: usize = 40;
+
+/// The links on the way to a file, each placed.
+fn links(path: &Path) -> BTreeSet<PathBuf> {
+    let mut links = BTreeSet::new();
+    let mut waiting = vec![path.to_path_buf()];
+    while let Some(path) = waiting.pop() {
+        for on_the_way in path.ancestors().filter(|path| !path.as_os_str().is_empty()) {
+            let Ok(to) = fs::read_link(on_the_way) else { continue };
+            if links.len() < MOST_LINKS && links.insert(placed(on_the_way)) {
+                waiting.push(folder_of(on_the_way).join(to));
+            }
+        }
+    }
+    links
 }
 
 impl<T: Owner> fmt::Debug for Watch<T> {
@@ -133,7 +245,9 @@ mod tests {
 
     impl Stage {
         fn new(test: &str) -> Self {
-            let path = std::env::temp_dir().join(format!("demeanor-watch-{}-{test}.toml", std::process::id()));
+            let folder = std::env::temp_dir().join(format!("demeanor-watch-{}-{test}", std::process::id()));
+            fs::create_dir_all(&folder).unwrap();
+            let path = folder.join("guard.toml");
             fs::write(&path, "initial = 'a'\nstates.a.final = true\n").unwrap();
             let definition = Definition::load(&path, &Vocabulary::new()).unwrap();
             let (send, events) = channel();
@@ -143,6 +257,10 @@ mod tests {
 
         fn save(&self, text: &str) {
             fs::write(&self.path, text).unwrap();
+        }
+
+        fn beside(&self, name: &str) -> PathBuf {
+            self.path.with_file_name(name)
         }
 
         fn hear(&self, kind: EventKind, of: impl Into<PathBuf>) {
@@ -157,7 +275,7 @@ mod tests {
     impl Drop for Stage {
         fn drop(&mut self) {
             // It may be gone already.
-            let _ = fs::remove_file(&self.path);
+            let _ = fs::remove_dir_all(self.path.parent().unwrap());
         }
     }
 
@@ -200,7 +318,8 @@ mod tests {
     fn what_happens_to_other_files_or_without_a_change_is_of_no_concern() {
         let mut stage = Stage::new("other");
         stage.save("initial = 'b'\nstates.b.final = true\n");
-        stage.hear(WRITTEN, "other.toml");
+        stage.hear(WRITTEN, stage.beside("other.toml"));
+        stage.hear(WRITTEN, std::env::temp_dir().join("elsewhere.rhai"));
         stage.hear(EventKind::Access(AccessKind::Any), stage.path.clone());
         assert!(!stage.watch.poll().unwrap());
         assert_eq!(stage.initial(), "a");
@@ -210,9 +329,62 @@ mod tests {
     fn a_script_that_was_saved_beside_it_has_the_file_reloaded() {
         let mut stage = Stage::new("script");
         stage.save("initial = 'b'\nstates.b.final = true\n");
-        stage.hear(WRITTEN, "guard.rhai");
+        stage.hear(WRITTEN, stage.beside("guard.rhai"));
         assert!(stage.watch.poll().unwrap());
         assert_eq!(stage.initial(), "b");
+        stage.save("initial = 'c'\nstates.c.final = true\n");
+        fs::create_dir(stage.beside("scripts")).unwrap();
+        stage.hear(WRITTEN, stage.beside("scripts/guard.rhai"));
+        assert!(stage.watch.poll().unwrap());
+        assert_eq!(stage.initial(), "c");
+    }
+
+    #[test]
+    fn a_file_that_it_links_to_has_it_reloaded_when_it_is_saved() {
+        let mut stage = Stage::new("linked");
+        let linked = |initial: &str| format!("initial = '{initial}'\nstates.{initial}.final = true\n");
+        fs::write(stage.beside("round.toml"), linked("x")).unwrap();
+        stage.save("initial = 'a'\n[states.a]\nmachine = 'round.toml'\nfinal = true\n");
+        stage.hear(WRITTEN, &stage.path);
+        assert!(stage.watch.poll().unwrap());
+        assert_eq!(stage.initial(), "a.x");
+        fs::write(stage.beside("round.toml"), linked("y")).unwrap();
+        stage.hear(WRITTEN, stage.beside("round.toml"));
+        assert!(stage.watch.poll().unwrap());
+        assert_eq!(stage.initial(), "a.y");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_that_leads_to_another_file_has_that_loaded() {
+        let mut stage = Stage::new("links");
+        let (old, new) = (stage.beside("old"), stage.beside("new"));
+        for (folder, state) in [(&old, "b"), (&new, "c")] {
+            fs::create_dir(folder).unwrap();
+            fs::write(folder.join("guard.toml"), format!("initial = '{state}'\nstates.{state}.final = true\n"))
+                .unwrap();
+        }
+        let lead = |to: &str| {
+            let _ = fs::remove_file(stage.beside("now"));
+            std::os::unix::fs::symlink(to, stage.beside("now")).unwrap();
+        };
+        lead("old");
+        let path = stage.beside("now/guard.toml");
+        let (send, events) = channel();
+        let mut watch = Watch::hearing(&stage.definition, &path, events);
+        let mut hear = |path: PathBuf| {
+            send.send(Ok(Event::new(EventKind::Create(CreateKind::Any)).add_path(path))).unwrap();
+            watch.poll().unwrap()
+        };
+        assert!(!hear(stage.beside("now")), "it leads where it did");
+        assert!(hear(old.join("guard.toml")), "by the path of the file itself");
+        assert_eq!(stage.initial(), "b");
+        lead("new");
+        assert!(hear(stage.beside("now")));
+        assert_eq!(stage.initial(), "c");
+        assert!(!hear(old.join("guard.toml")));
+        assert!(hear(new.join("guard.toml")));
+        stage.watch.poll().unwrap();
     }
 
     #[test]

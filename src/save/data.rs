@@ -145,6 +145,8 @@ pub enum SavedNote {
     Seconds(u16),
     /// After how many seconds in the state its exits were last tried.
     Tried,
+    /// How often its scripts have been cut off.
+    CutOffs,
 }
 
 impl<O> Default for AgentContent<O> {

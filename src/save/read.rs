@@ -325,6 +325,10 @@ impl<'b, T: Owner> Reader<'b, T> {
                     SavedNote::Luck(exit) => Noted::Luck(*exit),
                     SavedNote::Seconds(exit) => Noted::Seconds(*exit),
                     SavedNote::Tried => Noted::Tried,
+                    #[cfg(feature = "script")]
+                    SavedNote::CutOffs => Noted::CutOffs,
+                    #[cfg(not(feature = "script"))]
+                    SavedNote::CutOffs => return Ok(None),
                 };
                 Then::Note(Note { of, number: number.0 })
             }

@@ -172,6 +172,8 @@ impl<'b, T: Owner> Writer<'b, T> {
                     Noted::Luck(exit) => SavedNote::Luck(*exit),
                     Noted::Seconds(exit) => SavedNote::Seconds(*exit),
                     Noted::Tried => SavedNote::Tried,
+                    #[cfg(feature = "script")]
+                    Noted::CutOffs => SavedNote::CutOffs,
                 };
                 SavedThen::Note { of, number: Seconds(*number) }
             }

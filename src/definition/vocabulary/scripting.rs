@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::{Repeated, Vocabulary};
+use crate::definition::script::ScriptBudget;
 use crate::owner::Owner;
 
 impl<T: Owner> Vocabulary<T> {
@@ -69,6 +70,35 @@ impl<T: Owner> Vocabulary<T> {
         if self.scripts.texts.insert(file.clone(), text.into()).is_some() {
             self.repeated.insert(Repeated::Script(file));
         }
+        self
+    }
+
+    /// Says how much time scripts may take, in one call and in a tick. By default 10 ms and 100 ms.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::Owner;
+    /// use demeanor::definition::{Definition, ScriptBudget, Vocabulary};
+    /// use std::time::Duration;
+    ///
+    /// struct Guard;
+    ///
+    /// impl Owner for Guard {
+    ///     type Context<'a> = ();
+    ///     type Message = ();
+    /// }
+    ///
+    /// let budget = ScriptBudget::new(Duration::from_millis(1), Duration::from_millis(5));
+    /// let vocabulary = Vocabulary::new().script_budget(budget).script("a.rhai", "fn update() { loop { } }");
+    /// let definition = Definition::parse("initial = 'a'\nstates.a.script = 'a.rhai'\n", &vocabulary)?;
+    /// // It is cut off, and logged.
+    /// definition.machine().update(&mut Guard, &mut ());
+    /// # Ok::<(), demeanor::definition::Problems>(())
+    /// ```
+    #[must_use]
+    pub fn script_budget(mut self, budget: ScriptBudget) -> Self {
+        self.scripts.budget = budget;
         self
     }
 }

@@ -1,16 +1,18 @@
 //! What a game offers to scripts alone: fields that they may write, and texts of scripts.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::definition::folder::read_named;
+use crate::definition::script::ScriptBudget;
 use crate::owner::Owner;
 
 /// What a game offers to scripts alone.
 pub(crate) struct Scripts<T: Owner> {
     pub(crate) fields: BTreeMap<String, Setter<T>>,
     pub(super) texts: BTreeMap<String, String>,
+    pub(crate) budget: ScriptBudget,
 }
 
 /// Writes a field of the owner.
@@ -23,18 +25,18 @@ impl<T: Owner> Scripts<T> {
             return Ok(text.clone());
         }
         let folder = folder.ok_or("it is not offered by the game, and there is no file to look beside")?;
-        fs::read_to_string(folder.join(file)).map_err(|error| error.to_string())
+        read_named(folder, Path::new(file))
     }
 }
 
 impl<T: Owner> Default for Scripts<T> {
     fn default() -> Self {
-        Self { fields: BTreeMap::new(), texts: BTreeMap::new() }
+        Self { fields: BTreeMap::new(), texts: BTreeMap::new(), budget: ScriptBudget::default() }
     }
 }
 
 impl<T: Owner> Clone for Scripts<T> {
     fn clone(&self) -> Self {
-        Self { fields: self.fields.clone(), texts: self.texts.clone() }
+        Self { fields: self.fields.clone(), texts: self.texts.clone(), budget: self.budget }
     }
 }

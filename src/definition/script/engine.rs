@@ -1,0 +1,392 @@
+//! The engine of all scripts: what a script can call, how large its data can be, and when it is cut off.
+//!
+//! The engine looks at the clock between two operations, not within one. So each function that a script can call has to be
+//! short with the largest data that there can be, which is why there are few of them, and why data is small. What else is left
+//! out, and why:
+//! - `sleep`, `timestamp`: scripts do not wait, and a run can be repeated.
+//! - Function pointers and closures: a closure shares its variables, so that what it captures is not counted as data, and can
+//!   lead back to itself, which is never freed. `curry` doubles what nobody counts.
+//! - `sort`, `filter` and what else calls back: the engine's own go on after they have been cut off.
+//! - `parse_json`, `eval`, modules: a script is what is in its file.
+
+use std::cell::{Cell, RefCell};
+use std::fmt::Write;
+use std::sync::{OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use rhai::module_resolvers::DummyModuleResolver;
+use rhai::packages::{
+    ArithmeticPackage, BasicIteratorPackage, BasicMathPackage, BasicStringPackage, LogicPackage, MoreStringPackage,
+    Package,
+};
+use rhai::{Array, Dynamic, Engine, EvalAltResult, INT, Map, NativeCallContext, Position};
+
+use super::Told;
+
+/// The most operations of one run. A hundred thousand take some milliseconds.
+const MOST_OPERATIONS: u64 = 100_000;
+
+/// After how many operations the clock is looked at, which takes about as long as one of them. The longest calls of the
+/// standard set take a millisecond without optimization.
+const OPERATIONS_PER_LOOK: u64 = 16;
+
+/// The longest text of a script, in bytes.
+const LONGEST_STRING: usize = 1_000;
+
+/// The most elements of an array, and of a map, with those within them.
+const MOST_ELEMENTS: usize = 200;
+
+/// The most lines that one run prints.
+const MOST_PRINTED: usize = 8;
+
+/// The most characters of a printed line.
+const LONGEST_PRINTED: usize = 200;
+
+thread_local! {
+    /// When the run of this thread is cut off.
+    static DEADLINE: Cell<Option<Instant>> = const { Cell::new(None) };
+    /// What the run of this thread has printed.
+    static PRINTED: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Why a run has failed.
+pub(super) enum Failure {
+    /// It has taken too long.
+    CutOff(String),
+    Error(String),
+}
+
+/// Runs a part of a script, for so long at most. Returns what it has printed, too.
+pub(super) fn run<R>(
+    most: Duration,
+    run: impl FnOnce(&Engine) -> Result<R, Box<EvalAltResult>>,
+) -> (Result<R, Failure>, Vec<String>) {
+    // Without one if that is further away than a clock can say.
+    DEADLINE.set(Instant::now().checked_add(most));
+    PRINTED.take();
+    let result = run(engine()).map_err(|error| failure(&error, most));
+    DEADLINE.set(None);
+    (result, PRINTED.take())
+}
+
+/// The engine, with which texts are compiled.
+pub(super) fn engine() -> &'static Engine {
+    static ENGINE: OnceLock<Engine> = OnceLock::new();
+    ENGINE.get_or_init(|| {
+        let mut engine = Engine::new_raw();
+        engine.set_max_operations(MOST_OPERATIONS);
+        engine.set_max_call_levels(32);
+        engine.set_max_expr_depths(64, 32);
+        engine.set_max_string_size(LONGEST_STRING);
+        engine.set_max_array_size(MOST_ELEMENTS);
+        engine.set_max_map_size(MOST_ELEMENTS);
+        engine.set_max_variables(1_000);
+        engine.set_max_functions(100);
+        engine.set_max_modules(0);
+        engine.set_module_resolver(DummyModuleResolver::new());
+        engine.set_allow_anonymous_fn(false);
+        for symbol in ["eval", "Fn", "call", "curry"] {
+            engine.disable_symbol(symbol);
+        }
+        engine.set_fail_on_invalid_map_property(true);
+        engine.on_progress(|operations| {
+            let is_late = operations % OPERATIONS_PER_LOOK == 0
+                && DEADLINE.get().is_some_and(|deadline| Instant::now() >= deadline);
+            is_late.then_some(Dynamic::UNIT)
+        });
+        know_constants(&mut engine);
+        engine.on_print(print);
+        engine.on_debug(|text, _, at| print(&format!("{}{text}", position(at, 0))));
+        ArithmeticPackage::new().register_into_engine(&mut engine);
+        LogicPackage::new().register_into_engine(&mut engine);
+        BasicMathPackage::new().register_into_engine(&mut engine);
+        BasicStringPackage::new().register_into_engine(&mut engine);
+        MoreStringPackage::new().register_into_engine(&mut engine);
+        BasicIteratorPackage::new().register_into_engine(&mut engine);
+        register_arrays(&mut engine);
+        register_maps(&mut engine);
+        for name in ["to_string", "to_debug", "print", "debug"] {
+            engine.register_fn(name, |array: &mut Array| listed(array.iter().map(brief), "[", "]"));
+            engine.register_fn(name, |map: &mut Map| {
+                listed(map.iter().map(|(name, value)| format!("{}: {}", name.as_str(), brief(value))), "#{", "}")
+            });
+        }
+        engine.register_fn("change_state", change_state);
+        engine
+    })
+}
+
+/// Has functions know the constants outside of them, where nothing in a function hides them.
+///
+/// The engine can put constants in their places itself, but then it does so in the place of a parameter of the same name, too.
+#[expect(deprecated, reason = "it is not, says its documentation, but may change")]
+fn know_constants(engine: &mut Engine) {
+    engine.on_var(|name, _, context| {
+        let told = context.tag().read_lock::<Told>();
+        let constant = told.as_ref().and_then(|told| told.constants.get(name));
+        Ok(constant.filter(|_| !context.scope().contains(name)).cloned())
+    });
+}
+
+fn register_arrays(engine: &mut Engine) {
+    let length = |array: &mut Array| count(array.len());
+    engine
+        .register_fn("len", length)
+        .register_get("len", length)
+        .register_fn("is_empty", |array: &mut Array| array.is_empty())
+        .register_fn("push", |array: &mut Array, element: Dynamic| array.push(element))
+        .register_fn("pop", |array: &mut Array| array.pop().unwrap_or_default())
+        .register_fn("remove", |array: &mut Array, at: INT| match usize::try_from(at) {
+            Ok(at) if at < array.len() => array.remove(at),
+            _ => Dynamic::UNIT,
+        })
+        .register_fn("clear", |array: &mut Array| array.clear())
+        .register_fn("contains", |array: &mut Array, element: Dynamic| array.iter().any(|one| is_same(one, &element)));
+}
+
+fn register_maps(engine: &mut Engine) {
+    engine
+        .register_fn("len", |map: &mut Map| count(map.len()))
+        .register_fn("is_empty", |map: &mut Map| map.is_empty())
+        .register_fn("contains", |map: &mut Map, name: &str| map.contains_key(name))
+        .register_fn("keys", |map: &mut Map| map.keys().map(|name| name.as_str().into()).collect::<Array>())
+        .register_fn("values", |map: &mut Map| map.values().cloned().collect::<Array>())
+        .register_fn("remove", |map: &mut Map, name: &str| map.remove(name).unwrap_or_default());
+}
+
+/// The elements of an array or a map as a text. The engine's own function takes 30 ms for the deepest map.
+fn listed(elements: impl Iterator<Item = String>, begin: &str, end: &str) -> String {
+    let mut text = begin.to_owned();
+    for element in elements {
+        if text.len() >= LONGEST_PRINTED {
+            text.push_str("..");
+            break;
+        }
+        if text.len() > begin.len() {
+            text.push_str(", ");
+        }
+        text.push_str(&element);
+    }
+    text + end
+}
+
+/// An element, but not what is in it.
+fn brief(element: &Dynamic) -> String {
+    if element.is_array() {
+        "[..]".into()
+    } else if element.is_map() {
+        "#{..}".into()
+    } else {
+        shown(&element.to_string())
+    }
+}
+
+fn count(count: usize) -> INT {
+    INT::try_from(count).unwrap_or(INT::MAX)
+}
+
+/// Whether two numbers, texts or flags are the same.
+fn is_same(one: &Dynamic, other: &Dynamic) -> bool {
+    match (number(one), number(other)) {
+        (Some(one), Some(other)) => one.total_cmp(&other).is_eq(),
+        (None, None) => {
+            let text = |of: &Dynamic| of.clone().into_immutable_string().ok();
+            let is_text = text(one).is_some_and(|one| Some(one) == text(other));
+            let is_flag = one.as_bool().is_ok_and(|one| Ok(one) == other.as_bool());
+            is_text || is_flag || (one.is_unit() && other.is_unit())
+        }
+        _ => false,
+    }
+}
+
+/// A number of a script, whole or not.
+pub(super) fn number(of: &Dynamic) -> Option<f64> {
+    #[expect(clippy::cast_precision_loss, reason = "what a script counts is small")]
+    of.as_float().or_else(|_| of.as_int().map(|whole| whole as f64)).ok()
+}
+
+fn print(text: &str) {
+    PRINTED.with_borrow_mut(|printed| {
+        if printed.len() < MOST_PRINTED {
+            printed.push(shown(text));
+        }
+    });
+}
+
+/// A text of a script as the log shows it: not too long, and with no lines that look like others'.
+fn shown(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len().min(LONGEST_PRINTED));
+    for (nth, character) in text.chars().enumerate() {
+        if nth == LONGEST_PRINTED {
+            escaped.push_str("..");
+            break;
+        }
+        if character.is_control() {
+            // Writing to a text does not fail.
+            let _ = write!(escaped, "{}", character.escape_default());
+        } else {
+            escaped.push(character);
+        }
+    }
+    escaped
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the engine passes it so")]
+fn change_state(context: NativeCallContext<'_>, name: &str) -> Result<(), Box<EvalAltResult>> {
+    let told = context.tag().and_then(Dynamic::read_lock::<Told>);
+    let told = told.ok_or("there is no state to change here")?;
+    let index = told.states.get(name).copied().ok_or_else(|| format!("unknown state `{}`", shown(name)))?;
+    *told.to.lock().unwrap_or_else(PoisonError::into_inner) = Some(index);
+    Ok(())
+}
+
+/// Where a text cannot be read, and why; `shift` characters stand before its first line.
+pub(super) fn located(error: &rhai::ParseError, shift: usize) -> String {
+    format!("{}{}", position(error.position(), shift), error.err_type())
+}
+
+/// Where a run failed, and why.
+fn failure(error: &EvalAltResult, most: Duration) -> Failure {
+    let mut innermost = error;
+    while let EvalAltResult::ErrorInFunctionCall(_, _, inner, _) = innermost {
+        innermost = inner;
+    }
+    let at = innermost.position();
+    if let EvalAltResult::ErrorTerminated(..) = innermost {
+        return Failure::CutOff(format!("{}it runs longer than {most:?}", position(at, 0)));
+    }
+    let mut bare = innermost.to_string();
+    if !at.is_none() {
+        if let Some(end) = bare.rfind(" (line ") {
+            bare.truncate(end);
+        }
+    }
+    let text = format!("{}{}", position(at, 0), shown(&bare));
+    if let EvalAltResult::ErrorTooManyOperations(_) = innermost { Failure::CutOff(text) } else { Failure::Error(text) }
+}
+
+fn position(at: Position, shift: usize) -> String {
+    match (at.line(), at.position()) {
+        (Some(1), Some(column)) => format!("line 1, column {}: ", column.saturating_sub(shift).max(1)),
+        (Some(line), Some(column)) => format!("line {line}, column {column}: "),
+        (Some(line), None) => format!("line {line}: "),
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use rhai::{Dynamic, Scope};
+
+    use super::{Failure, engine, run};
+
+    /// The largest data that a script can have, in its variables.
+    const LARGEST: &str = "
+        let flat = []; for i in 0..200 { flat.push(i); }
+        let text = \"a\"; for i in 1..1000 { text += 'a'; }
+        let texts = []; for i in 0..200 { texts.push(\"aaaaa\"); }
+        let deep = []; for i in 0..199 { deep = [deep]; }
+        let map = #{}; for i in 0..200 { map[`k${i}`] = i; }
+        let maps = #{}; for i in 0..199 { maps = #{ m: maps }; }
+        let mixed = #{}; for i in 0..99 { mixed = #{ m: [mixed] }; }
+    ";
+
+    /// What a script can do with it that takes longest.
+    const CALLS: &[&str] = &[
+        "flat.contains(-1)",
+        "texts.contains(text)",
+        "let copy = flat;",
+        "let copy = texts;",
+        "deep.to_string()",
+        "deep.to_debug()",
+        "maps.to_string()",
+        "maps.to_debug()",
+        "mixed.to_debug()",
+        "flat.to_string()",
+        "texts.to_debug()",
+        "map.to_debug()",
+        "map.keys()",
+        "map.values()",
+        "deep == deep",
+        "maps == maps",
+        "flat == flat",
+        "print(deep)",
+        "debug(maps)",
+        "`${mixed}${mixed}`",
+        "text.replace(\"a\", text)",
+        "text.replace('a', text)",
+        "text.replace(\"\", text)",
+        "text.index_of(\"ab\")",
+        "text.contains(text)",
+        "text.split(\"\")",
+        "text.split('a')",
+        "text.to_chars()",
+        "text.to_upper()",
+        "text.pad(1000000000, \"ab\")",
+        "text.remove('a')",
+        "text.sub_string(500)",
+        "text + deep",
+        "text += maps",
+        "for c in text { }",
+        "for x in flat { }",
+        "[deep, deep]",
+        "#{ a: maps, b: maps }",
+        "parse_int(text)",
+        "7 ** 1000000000",
+        "2.0 ** 1000000000.0",
+        "for x in range(0, 9223372036854775807, 9223372036854775807) { }",
+        "deep[0]",
+        "deep.tag",
+        "type_of(deep)",
+        "text.bytes",
+        "text.to_blob()",
+        "blob(1000000000)",
+        "text[0..999]",
+        "text.chars()",
+    ];
+
+    /// The variables with the largest data.
+    fn largest() -> Scope<'static> {
+        let mut scope = Scope::new();
+        let ast = engine().compile(LARGEST).unwrap();
+        assert!(run(HOUR, |engine| engine.run_ast_with_scope(&mut scope, &ast)).0.is_ok());
+        scope
+    }
+
+    const HOUR: Duration = Duration::from_secs(3600);
+
+    fn call(text: &str, scope: &Scope<'static>) -> (Result<Dynamic, Failure>, Duration) {
+        let ast = engine().compile(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        let mut scope = scope.clone();
+        let begun = Instant::now();
+        let (result, _) = run(HOUR, |engine| engine.eval_ast_with_scope(&mut scope, &ast));
+        (result, begun.elapsed())
+    }
+
+    /// Deep data is dropped, copied and printed by functions that call themselves.
+    #[test]
+    fn no_call_with_the_largest_data_overflows_the_stack_or_is_cut_off() {
+        let scope = largest();
+        for one in CALLS {
+            assert!(!matches!(call(one, &scope).0, Err(Failure::CutOff(_))), "{one}");
+        }
+    }
+
+    /// Prints how long each call takes, for who changes a limit: `cargo test --release --features script --lib -- --ignored
+    /// --nocapture how_long`.
+    #[test]
+    #[ignore = "a measurement"]
+    fn how_long_each_call_takes() {
+        let scope = largest();
+        for one in CALLS {
+            let least = (0..20).map(|_| call(one, &scope).1).min().unwrap_or_default();
+            let failed = match call(one, &scope).0 {
+                Ok(_) => String::new(),
+                Err(Failure::CutOff(why) | Failure::Error(why)) => why,
+            };
+            println!("{least:>12?}  {one}  {failed}");
+        }
+    }
+}

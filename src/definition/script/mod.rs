@@ -1,0 +1,381 @@
+//! Conditions and behaviours written in Rhai.
+//!
+//! A script reads the vocabulary's values as `this.health`, writes the fields that the vocabulary exposes in the same way,
+//! and asks for `change_state("flee")`. It works on a copy, which is written back when the script has returned: a script that
+//! fails changes nothing.
+
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use log::{error, info};
+use rhai::{AST, CallFnOptions, Dynamic, Map, Scope};
+
+pub(crate) use budget::Budget;
+pub use budget::ScriptBudget;
+use engine::{Failure, engine, located, number};
+
+use super::findings::nearest;
+use super::hook::Hook;
+use super::vocabulary::scripts::Setter;
+use super::vocabulary::{Value, Vocabulary};
+use crate::owner::{Label, Owner};
+
+mod budget;
+mod engine;
+
+/// How often the scripts of a state are cut off for one owner before they are stopped for it, until it leaves the state.
+pub(crate) const MOST_CUT_OFFS: u32 = 3;
+
+/// How many lines a script prints until the file is reloaded.
+const MOST_PRINTED: u64 = 100;
+
+/// What scripts are compiled for.
+pub(crate) struct Offered<'a, T: Owner> {
+    pub(crate) folder: Option<&'a Path>,
+    pub(crate) vocabulary: &'a Vocabulary<T>,
+    /// The states by name, to change to.
+    pub(crate) states: Arc<HashMap<String, usize>>,
+    pub(crate) budget: Arc<Budget>,
+}
+
+/// A script that answers a condition: an expression, or a function `when`.
+pub(crate) struct ScriptCondition<T: Owner> {
+    script: Script<T>,
+    /// The state that it is a condition of.
+    state: String,
+    /// How often it has been cut off where nobody counts that for each owner: when a state was to be entered.
+    cut_offs: AtomicU32,
+}
+
+/// A script with some of the functions `enter`, `update` and `exit`.
+pub(crate) struct Hooks<T: Owner> {
+    script: Script<T>,
+    has: [bool; 3],
+}
+
+struct Script<T: Owner> {
+    file: String,
+    ast: AST,
+    constants: Arc<Constants>,
+    /// The values that the text mentions.
+    reads: Vec<(String, Value<T>)>,
+    /// The fields among them.
+    writes: Vec<(String, Setter<T>)>,
+    /// All values that the game offers, for those that it does not.
+    known: Vec<String>,
+    mentions_time: bool,
+    states: Arc<HashMap<String, usize>>,
+    budget: Arc<Budget>,
+    failures: AtomicU64,
+    stops: AtomicU64,
+    printed: AtomicU64,
+}
+
+/// The constants outside of a script's functions, by name.
+type Constants = HashMap<String, Dynamic>;
+
+/// What the engine is told of a run: what the script can name, and the change that it asks for.
+#[derive(Clone)]
+struct Told {
+    constants: Arc<Constants>,
+    states: Arc<HashMap<String, usize>>,
+    to: Arc<Mutex<Option<usize>>>,
+}
+
+/// What came of a function of a state's script.
+#[derive(Default)]
+pub(crate) struct Ran {
+    /// The state that it asks for.
+    pub(crate) to: Option<usize>,
+    pub(crate) is_cut_off: bool,
+}
+
+impl<T: Owner> ScriptCondition<T> {
+    pub(crate) fn new(file: &str, state: &str, offered: &Offered<'_, T>) -> Result<Self, String> {
+        let text = offered.vocabulary.scripts.text_of(file, offered.folder)?;
+        let has_function = |ast: &AST| ast.iter_functions().any(|f| f.name == "when" && f.params.is_empty());
+        let as_written = engine().compile(&text);
+        let (ast, constants) = match as_written {
+            Ok(ast) if has_function(&ast) => {
+                let constants = constants(&ast, offered.budget.of_call())?;
+                (ast, constants)
+            }
+            // An expression: `this` is only known in functions.
+            _ => {
+                let before = "fn when() { ";
+                let ast = engine().compile(format!("{before}{text}\n}}"));
+                (ast.map_err(|error| located(&error, before.len()))?, Constants::new())
+            }
+        };
+        Ok(Self {
+            script: Script::new(file, &text, ast, constants, offered),
+            state: state.into(),
+            cut_offs: AtomicU32::new(0),
+        })
+    }
+
+    pub(crate) fn file(&self) -> &str {
+        &self.script.file
+    }
+
+    /// `cut_offs` counts how often scripts have been cut off for the owner, where it is one that asks in each tick.
+    pub(crate) fn holds(
+        &self,
+        owner: &T,
+        cx: &T::Context<'_>,
+        time_in_state: f64,
+        cut_offs: Option<&Cell<u32>>,
+    ) -> bool {
+        let so_far = cut_offs.map_or_else(|| self.cut_offs.load(Ordering::Relaxed), Cell::get);
+        if so_far >= MOST_CUT_OFFS {
+            return false;
+        }
+        let Some(run) = self.script.call("when", owner, cx, time_in_state) else { return false };
+        let answer = run.and_then(|run| {
+            let of_type = run.result.type_name();
+            let is_neither = |_| Failure::Error(format!("the answer is neither true nor false, but of type {of_type}"));
+            run.result.as_bool().map_err(is_neither)
+        });
+        answer.unwrap_or_else(|why| {
+            if self.script.fail(owner, "when", &self.state, &why) {
+                match cut_offs {
+                    Some(cut_offs) => cut_offs.set(so_far + 1),
+                    None => self.cut_offs.store(so_far + 1, Ordering::Relaxed),
+                }
+                let until = if cut_offs.is_some() { UNTIL_LEFT } else { "for all owners until the file is reloaded" };
+                self.script.stop_at(so_far + 1, owner, "when", &self.state, until);
+            }
+            false
+        })
+    }
+}
+
+/// How long the scripts of a state are stopped.
+const UNTIL_LEFT: &str = "for this owner until it leaves the state";
+
+impl<T: Owner> Hooks<T> {
+    pub(crate) fn new(file: &str, offered: &Offered<'_, T>) -> Result<Self, String> {
+        let text = offered.vocabulary.scripts.text_of(file, offered.folder)?;
+        let ast = engine().compile(&text).map_err(|error| located(&error, 0))?;
+        let has = [Hook::Enter, Hook::Update, Hook::Exit]
+            .map(|hook| ast.iter_functions().any(|f| f.name == name_of(hook) && f.params.is_empty()));
+        if has == [false; 3] {
+            return Err("it has none of the functions `enter()`, `update()` and `exit()`".into());
+        }
+        let constants = constants(&ast, offered.budget.of_call())?;
+        Ok(Self { script: Script::new(file, &text, ast, constants, offered), has })
+    }
+
+    /// Runs a function for an owner for whom the state's scripts have been cut off so often.
+    pub(crate) fn run(
+        &self,
+        hook: Hook,
+        state: &str,
+        owner: &mut T,
+        time_in_state: impl FnOnce(&T::Context<'_>) -> f64,
+        cx: &T::Context<'_>,
+        cut_offs: u32,
+    ) -> Ran {
+        if !self.has[hook as usize] || cut_offs >= MOST_CUT_OFFS {
+            return Ran::default();
+        }
+        let name = name_of(hook);
+        let Some(ran) = self.script.call(name, owner, cx, time_in_state(cx)) else { return Ran::default() };
+        let done = ran.and_then(|run| {
+            let written = self.script.written(&run).map_err(Failure::Error)?;
+            for (set, number) in written {
+                set(owner, number);
+            }
+            Ok(Ran { to: run.to, is_cut_off: false })
+        });
+        done.unwrap_or_else(|why| {
+            let is_cut_off = self.script.fail(owner, name, state, &why);
+            if is_cut_off {
+                self.script.stop_at(cut_offs + 1, owner, name, state, UNTIL_LEFT);
+            }
+            Ran { to: None, is_cut_off }
+        })
+    }
+}
+
+/// Finds the constants outside of a script's functions.
+fn constants(ast: &AST, most: Duration) -> Result<Constants, String> {
+    let mut scope = Scope::new();
+    let (ran, _) = engine::run(most, |engine| engine.run_ast_with_scope(&mut scope, ast));
+    ran.map_err(|why| match why {
+        Failure::CutOff(why) | Failure::Error(why) => why,
+    })?;
+    if let Some((name, ..)) = scope.iter_raw().find(|(_, is_constant, _)| !is_constant) {
+        return Err(format!(
+            "`{name}` is a variable outside of the functions, which do not know it: write `const {name}`, or put it into a function"
+        ));
+    }
+    Ok(scope.iter_raw().map(|(name, _, value)| (name.to_owned(), value.clone())).collect())
+}
+
+/// What came of a run.
+struct Run {
+    result: Dynamic,
+    before: Map,
+    after: Dynamic,
+    to: Option<usize>,
+}
+
+impl<T: Owner> Script<T> {
+    fn new(file: &str, text: &str, ast: AST, constants: Constants, offered: &Offered<'_, T>) -> Self {
+        let Offered { vocabulary, states, budget, .. } = offered;
+        let is_mentioned = |name: &str| text.contains(name);
+        let reads = vocabulary.values().filter(|(name, _)| is_mentioned(name));
+        let writes = vocabulary.scripts.fields.iter().filter(|(name, _)| is_mentioned(name));
+        Self {
+            file: file.into(),
+            ast,
+            constants: Arc::new(constants),
+            reads: reads.map(|(name, value)| (name.clone(), value.clone())).collect(),
+            writes: writes.map(|(name, set)| (name.clone(), Arc::clone(set))).collect(),
+            known: vocabulary.values().map(|(name, _)| name.clone()).collect(),
+            mentions_time: is_mentioned("time_in_state"),
+            states: Arc::clone(states),
+            budget: Arc::clone(budget),
+            failures: AtomicU64::new(0),
+            stops: AtomicU64::new(0),
+            printed: AtomicU64::new(0),
+        }
+    }
+
+    /// Calls a function. `None` if the scripts have used up the time of this tick.
+    fn call(&self, function: &str, owner: &T, cx: &T::Context<'_>, time_in_state: f64) -> Option<Result<Run, Failure>> {
+        self.budget.spend(T::now(cx), || {
+            let before = self.read(owner, cx, time_in_state);
+            let told =
+                Told { constants: Arc::clone(&self.constants), states: Arc::clone(&self.states), to: Arc::default() };
+            let mut this = Dynamic::from_map(before.clone());
+            let options =
+                CallFnOptions::new().eval_ast(false).bind_this_ptr(&mut this).with_tag(Dynamic::from(told.clone()));
+            let (result, printed) = engine::run(self.budget.of_call(), |engine| {
+                engine.call_fn_with_options::<Dynamic>(options, &mut Scope::new(), &self.ast, function, ())
+            });
+            self.print(owner, &printed);
+            let to = *told.to.lock().unwrap_or_else(PoisonError::into_inner);
+            Ok(Run { result: result?, before, after: this, to })
+        })
+    }
+
+    /// The values as they are now.
+    fn read(&self, owner: &T, cx: &T::Context<'_>, time_in_state: f64) -> Map {
+        let mut values = Map::new();
+        for (name, value) in &self.reads {
+            let value = match value {
+                Value::Number(number) => Dynamic::from_float(number.read(owner, cx)),
+                Value::Flag(flag) => Dynamic::from_bool(flag.read(owner, cx)),
+            };
+            values.insert(name.into(), value);
+        }
+        if self.mentions_time {
+            values.insert("time_in_state".into(), Dynamic::from_float(time_in_state));
+        }
+        values
+    }
+
+    /// What a run has written.
+    fn written(&self, run: &Run) -> Result<Vec<(&Setter<T>, f64)>, String> {
+        let Ok(after) = run.after.as_map_ref() else {
+            return Err("`this` cannot be written: write one of its values, as in `this.speed = 2.0`".into());
+        };
+        if let Some(name) = run.before.keys().find(|name| !after.contains_key(*name)) {
+            return Err(format!("`{name}` has been taken out of `this`"));
+        }
+        let mut written = Vec::new();
+        for (name, after) in after.iter() {
+            let Some(before) = run.before.get(name) else { return Err(self.unknown(name)) };
+            let is_same = match (before.as_bool(), after.as_bool()) {
+                (Ok(before), Ok(after)) => before == after,
+                _ => number(before).map(f64::to_bits) == number(after).map(f64::to_bits),
+            };
+            if is_same {
+                continue;
+            }
+            let Some((_, set)) = self.writes.iter().find(|(field, _)| field.as_str() == name.as_str()) else {
+                return Err(format!("`{name}` can be read, but not written"));
+            };
+            let number =
+                number(after).ok_or_else(|| format!("`{name}` is a number, not of type {}", after.type_name()))?;
+            written.push((set, number));
+        }
+        Ok(written)
+    }
+
+    fn unknown(&self, name: &str) -> String {
+        let known = self.known.iter().map(String::as_str);
+        match nearest(name, known) {
+            Some(nearest) => format!("`{name}` is no value of the game: did you mean `{nearest}`?"),
+            None => format!("`{name}` is no value of the game"),
+        }
+    }
+
+    /// Logs what a run has printed.
+    fn print(&self, owner: &T, printed: &[String]) {
+        for line in printed {
+            let before = self.printed.fetch_add(1, Ordering::Relaxed);
+            let (owner, file) = (Label(owner), &self.file);
+            if before < MOST_PRINTED {
+                info!(target: LOG, "{owner}: script {file}: {line}");
+            } else if before == MOST_PRINTED {
+                info!(target: LOG, "script {file} has printed {MOST_PRINTED} lines: no more are shown");
+            }
+        }
+    }
+
+    /// Logs a failure: the first, the second, the fourth and so on, since there may be one for every owner in every tick.
+    /// Returns whether the script has been cut off.
+    #[cold]
+    fn fail(&self, owner: &T, function: &str, state: &str, why: &Failure) -> bool {
+        let (is_cut_off, why) = match why {
+            Failure::CutOff(why) => (true, why),
+            Failure::Error(why) => (false, why),
+        };
+        if let Some(times) = now_and_then(&self.failures) {
+            let (owner, file) = (Label(owner), &self.file);
+            error!(target: LOG, "{owner}: script {file}, function {function}, in state {state}: {why}{times}");
+        }
+        is_cut_off
+    }
+
+    /// Logs that the script is stopped, if it has been cut off often enough. As [`fail`](Self::fail), not for every owner.
+    #[cold]
+    fn stop_at(&self, cut_offs: u32, owner: &T, function: &str, state: &str, until: &str) {
+        if cut_offs < MOST_CUT_OFFS {
+            return;
+        }
+        if let Some(times) = now_and_then(&self.stops) {
+            let (owner, file) = (Label(owner), &self.file);
+            error!(
+                target: LOG,
+                "{owner}: script {file}, function {function}, in state {state}: it has been cut off {cut_offs} times: \
+                 it is stopped {until}{times}"
+            );
+        }
+    }
+}
+
+/// Where scripts log, as all of a definition does.
+const LOG: &str = "demeanor::definition";
+
+/// Counts, and returns what to say of how often it has been, if it is to be said this time.
+fn now_and_then(counter: &AtomicU64) -> Option<String> {
+    let times = counter.fetch_add(1, Ordering::Relaxed) + 1;
+    let said = if times == 1 { String::new() } else { format!(" ({times} times)") };
+    times.is_power_of_two().then_some(said)
+}
+
+fn name_of(hook: Hook) -> &'static str {
+    match hook {
+        Hook::Enter => "enter",
+        Hook::Update => "update",
+        Hook::Exit => "exit",
+    }
+}
