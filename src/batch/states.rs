@@ -253,6 +253,7 @@ impl<T: Owner> States<T> {
     }
 
     /// Whether a state has states around it.
+    #[cfg(feature = "parallel")]
     pub(super) fn is_nested(&self, index: u32) -> bool {
         self.has_nested && !self.get(index).ancestors.is_empty()
     }
