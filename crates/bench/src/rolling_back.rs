@@ -1,4 +1,6 @@
 //! The table of rolling back: a batch cloned into one that has the room, beside its owners alone in a `Vec`.
+//!
+//! As in a game, each copy goes into the one of the last eight that is the oldest.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -12,6 +14,9 @@ use crate::table;
 /// How many owners are copied in a round, so that it takes long enough to be measured.
 const OWNERS_PER_ROUND: usize = 2_000_000;
 
+/// How many copies are kept.
+const KEPT: usize = 8;
+
 /// Measures the rows whose names are wanted, in interleaved rounds.
 ///
 /// # Errors
@@ -21,20 +26,21 @@ pub(crate) fn table(owners: usize, rounds: usize, is_wanted: impl Fn(&str) -> bo
     let bodies: Vec<_> = (0..owners).map(saving::body).collect();
     let wanted = saving::ROWS.into_iter().filter(|(name, _)| is_wanted(name));
     let batches: Vec<_> = wanted.map(|(name, asleep)| (name, saving::batch(&bodies, asleep))).collect();
-    let mut alone = Vec::new();
-    let mut kept: Vec<_> = batches.iter().map(|_| Batch::new()).collect();
+    let mut alone = vec![Vec::new(); KEPT];
+    let mut kept: Vec<Vec<_>> = batches.iter().map(|_| (0..KEPT).map(|_| Batch::new()).collect()).collect();
     let mut times = vec![Vec::new(); batches.len() + 1];
-    let copies = OWNERS_PER_ROUND.div_ceil(owners);
+    let copies = OWNERS_PER_ROUND.div_ceil(owners).next_multiple_of(KEPT);
     for _ in 0..=rounds {
-        times[0].push(time(copies, || alone.clone_from(black_box(&bodies))));
+        times[0].push(time(copies, |nth| alone[nth].clone_from(black_box(&bodies))));
         black_box(&alone);
         for (((_, batch), kept), times) in batches.iter().zip(&mut kept).zip(&mut times[1..]) {
-            times.push(time(copies, || kept.clone_from(black_box(batch))));
+            times.push(time(copies, |nth| kept[nth].clone_from(black_box(batch))));
             black_box(kept);
         }
     }
     let digest = |batch: &Batch<Body>| batch.digest(|_, _| {});
-    if let Some(((name, _), _)) = batches.iter().zip(&kept).find(|((_, batch), kept)| digest(batch) != digest(kept)) {
+    if let Some(((name, _), _)) = batches.iter().zip(&kept).find(|((_, batch), kept)| digest(batch) != digest(&kept[0]))
+    {
         return Err(format!("{name}: the copy is another batch"));
     }
     // The first round makes room.
@@ -44,10 +50,10 @@ pub(crate) fn table(owners: usize, rounds: usize, is_wanted: impl Fn(&str) -> bo
     Ok(table::of(["", "µs", "fastest", "beside Vec<T>"].map(String::from).to_vec(), rows))
 }
 
-fn time(copies: usize, mut copy: impl FnMut()) -> Duration {
+fn time(copies: usize, mut copy: impl FnMut(usize)) -> Duration {
     let start = Instant::now();
-    for _ in 0..copies {
-        copy();
+    for nth in 0..copies {
+        copy(nth % KEPT);
     }
     start.elapsed()
 }
