@@ -407,6 +407,8 @@ mod cast;
 mod change;
 #[cfg(feature = "definition")]
 pub mod definition;
+#[cfg(feature = "std")]
+mod digest;
 mod fsm;
 mod machine;
 mod machine_mut;
@@ -430,9 +432,11 @@ mod waiting;
 
 pub use agent::Agent;
 #[cfg(feature = "std")]
-pub use batch::{Batch, DigestHasher, ForeignGlobal, Key};
+pub use batch::{Batch, ForeignGlobal, Key};
 pub use cast::{Cast, CastContext, Delivery, KeyTaken, Members, NotActing, Unavailable, UnknownReceiver};
 pub use change::{Cause, Change, Outcome, Refusal};
+#[cfg(feature = "std")]
+pub use digest::DigestHasher;
 pub use fsm::Fsm;
 pub use machine::StateMachine;
 pub use machine_mut::MachineMut;

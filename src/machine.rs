@@ -558,9 +558,15 @@ impl<T: Owner> Default for StateMachine<T> {
     }
 }
 
+/// `clone_from` uses the room that the machine has, for its timers and its stack.
 impl<T: Owner> Clone for StateMachine<T> {
     fn clone(&self) -> Self {
         Self { seat: self.seat.clone(), global: self.global.clone() }
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        self.seat.clone_from(&source.seat);
+        self.global.clone_from(&source.global);
     }
 }
 

@@ -62,15 +62,17 @@ pub(crate) struct Lent {
 }
 
 /// A path that another state was pushed over. Time stands still in it (rule 18).
+///
+/// What most have of each list lies in it, so that a clone of a batch need not allocate.
 pub(crate) struct Suspended<T: Owner> {
     pub(crate) current: StateRef<T>,
     /// How long current had been active, in seconds.
     pub(crate) time: f64,
-    pub(crate) ancestors: Vec<StateRef<T>>,
+    pub(crate) ancestors: SmallVec<[StateRef<T>; 2]>,
     /// How long each of them had been.
-    pub(crate) ancestors_time: Vec<f64>,
+    pub(crate) ancestors_time: SmallVec<[f64; 2]>,
     /// Their timers, each with what remains of it.
-    pub(crate) timers: Vec<Timer<T>>,
+    pub(crate) timers: Timers<T>,
 }
 
 impl<T: Owner> Seat<T> {
@@ -286,17 +288,14 @@ impl<T: Owner> Seat<T> {
         let from = mem::replace(&mut self.current, first);
         let entered_at = mem::replace(&mut self.entered_at, now);
         let rare = self.rare_mut();
-        let mut ancestors_time = mem::take(&mut rare.ancestors_entered_at);
-        for at in &mut ancestors_time {
-            *at = now - time_or_zero(*at);
-        }
+        let ancestors_time = rare.ancestors_entered_at.drain(..).map(|at| now - time_or_zero(at)).collect();
         let running = rare.waiting.change(0).into_iter();
         let remaining = running.map(|timer| Timer { due: timer.due - now, ..timer });
         let timers = remaining.chain(asked_for.into_timers()).collect();
         rare.stack.push(Suspended {
             current: from.clone(),
             time: now - time_or_zero(entered_at),
-            ancestors: mem::take(&mut rare.ancestors),
+            ancestors: rare.ancestors.drain(..).collect(),
             ancestors_time,
             timers,
         });
@@ -473,6 +472,22 @@ impl<T: Owner> Clone for Seat<T> {
             rare: self.rare.clone(),
         }
     }
+
+    fn clone_from(&mut self, source: &Self) {
+        self.current.clone_from(&source.current);
+        self.previous.clone_from(&source.previous);
+        self.entered_at = source.entered_at;
+        clone_rare_from(&mut self.rare, source.rare.as_deref());
+    }
+}
+
+/// Copies what is rare into the room that there is. The room is kept where there is nothing to copy.
+pub(crate) fn clone_rare_from<T: Owner>(rare: &mut Option<Box<Rare<T>>>, source: Option<&Rare<T>>) {
+    match (rare, source) {
+        (Some(rare), Some(source)) => rare.as_mut().clone_from(source),
+        (Some(rare), None) => rare.as_mut().clone_from(&Rare::default()),
+        (none, source) => *none = source.cloned().map(Box::new),
+    }
 }
 
 impl<T: Owner> Clone for Rare<T> {
@@ -487,6 +502,17 @@ impl<T: Owner> Clone for Rare<T> {
             waiting: self.waiting.clone(),
             lent: None,
         }
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        self.ancestors.clone_from(&source.ancestors);
+        self.ancestors_entered_at.clone_from(&source.ancestors_entered_at);
+        self.stack.clone_from(&source.stack);
+        self.history.clone_from(&source.history);
+        self.resumed_at.clear();
+        self.trail.clone_from(&source.trail);
+        self.waiting.clone_from(&source.waiting);
+        self.lent = None;
     }
 }
 
@@ -514,5 +540,13 @@ impl<T: Owner> Clone for Suspended<T> {
             ancestors_time: self.ancestors_time.clone(),
             timers: self.timers.clone(),
         }
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        self.current.clone_from(&source.current);
+        self.time = source.time;
+        self.ancestors.clone_from(&source.ancestors);
+        self.ancestors_time.clone_from(&source.ancestors_time);
+        self.timers.clone_from(&source.timers);
     }
 }

@@ -374,6 +374,13 @@ impl<T: Owner> Clone for Waiting<T> {
         let Self { wakes_at, revision, clock, .. } = *self;
         Self { timers: self.timers.clone(), wakes_at, revision, clock, ..Self::new() }
     }
+
+    fn clone_from(&mut self, source: &Self) {
+        let mut timers = mem::take(&mut self.timers);
+        timers.clone_from(&source.timers);
+        let Self { wakes_at, revision, clock, .. } = *source;
+        *self = Self { timers, wakes_at, revision, clock, ..Self::new() };
+    }
 }
 
 /// Whether a clock stands while somebody waits for it.

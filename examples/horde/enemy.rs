@@ -8,6 +8,7 @@ use oorandom::Rand32;
 
 use super::world::{REACH, World};
 
+#[derive(Clone, Debug)]
 pub(crate) struct Enemy {
     position: [f32; 2],
     /// How far it walks in a tick.

@@ -17,6 +17,8 @@ pub(super) struct Columns<T: Owner> {
     pub(super) times: Times,
     /// In a bucket of owned states, where each owner has one of its own, and no times beside it; elsewhere empty.
     pub(super) seats: Vec<Seat<T>>,
+    /// Room for more of them, from when `clone_from` had fewer to copy; there is nothing in them.
+    spare_seats: Vec<Seat<T>>,
     /// How many are asleep. They are the first, so that those who come and go are at the other end.
     pub(super) asleep: usize,
     /// The state's revision when they were last looked at: whoever sleeps has fallen asleep in this one or a later one.
@@ -176,6 +178,7 @@ impl<T: Owner> Columns<T> {
             tags: Vec::new(),
             times,
             seats: Vec::new(),
+            spare_seats: Vec::new(),
             asleep: 0,
             revision: 0,
             due: Vec::new(),
@@ -218,6 +221,19 @@ impl<T: Owner> Columns<T> {
         self.times.current.shrink_to_fit();
         self.times.ancestors.shrink_to_fit();
         self.seats.shrink_to_fit();
+        self.spare_seats = Vec::new();
+    }
+
+    /// Copies some seats into those that there are, and keeps the room of the others.
+    fn clone_seats_from(&mut self, source: &[Seat<T>]) {
+        let kept = source.len().min(self.seats.len());
+        let nothing = Seat::empty();
+        self.seats[kept..].iter_mut().for_each(|seat| seat.clone_from(&nothing));
+        self.spare_seats.extend(self.seats.drain(kept..));
+        self.seats.resize_with(source.len(), || self.spare_seats.pop().unwrap_or(Seat::empty()));
+        self.seats.iter_mut().zip(source).for_each(|(seat, source)| seat.clone_from(source));
+        // For the next time, when there may be fewer.
+        self.spare_seats.reserve(self.seats.len());
     }
 
     /// Gives back the room of a bucket that nobody is in and perhaps nobody will be, unless it is little.
@@ -346,6 +362,7 @@ impl<T: Owner + Clone> Clone for Columns<T> {
             tags: self.tags.clone(),
             times: self.times.clone(),
             seats: self.seats.clone(),
+            spare_seats: Vec::with_capacity(self.seats.len()),
             asleep: self.asleep,
             revision: self.revision,
             due: Vec::new(),
@@ -359,7 +376,7 @@ impl<T: Owner + Clone> Clone for Columns<T> {
         self.times.current.clone_from(&source.times.current);
         self.times.ancestors.clone_from(&source.times.ancestors);
         self.times.depth = source.times.depth;
-        self.seats.clone_from(&source.seats);
+        self.clone_seats_from(&source.seats);
         self.asleep = source.asleep;
         self.revision = source.revision;
     }

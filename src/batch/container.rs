@@ -80,6 +80,7 @@ impl<T: Owner> Batch<T> {
     pub fn shrink_to_fit(&mut self) {
         self.store.buckets.iter_mut().chain(&mut self.store.arrivals).for_each(Columns::shrink_to_fit);
         self.store.timers.shrink_to_fit();
+        self.store.spare_extras = Vec::new();
     }
 
     /// Drops all owners, without any callback. The room stays.

@@ -37,7 +37,6 @@ use std::fmt;
 use std::ops::Range;
 
 pub use self::container::{Drain, Iter, IterMut, Keys};
-pub use self::digest::DigestHasher;
 pub use self::key::Key;
 use self::panics::FirstPanic;
 #[cfg(feature = "parallel")]

@@ -6,13 +6,14 @@ use slotmap::SecondaryMap;
 
 use super::columns::{Noted, Tag};
 use super::key::Key;
+use super::panics::FirstPanic;
 use super::states::{Known, NOWHERE, States};
 use super::timers::Timers;
 #[cfg(feature = "definition")]
 use crate::fsm::Entries;
 use crate::fsm::{NEVER, View};
 use crate::owner::Owner;
-use crate::seat::{Rare, Seat};
+use crate::seat::{Rare, Seat, clone_rare_from};
 #[cfg(feature = "parallel")]
 use crate::state::Mover;
 use crate::state::StateRef;
@@ -27,6 +28,37 @@ pub(super) struct Extra<T: Owner> {
     pub(super) previous: StateRef<T>,
     /// The stack and the history.
     pub(super) rare: Option<Box<Rare<T>>>,
+}
+
+impl<T: Owner> Extra<T> {
+    pub(super) const NOTHING: Self = Self { previous: StateRef::NONE, rare: None };
+
+    /// Whether there is nothing in it but room.
+    fn is_nothing(&self) -> bool {
+        self.previous.is_none() && self.rare.as_ref().is_none_or(|rare| !rare.is_memorable())
+    }
+}
+
+/// Copies what is in `source` into `extras`, with the room of `spare`, in which the room that is left over stays.
+///
+/// The states that were in either are dropped one by one: the map's own methods would leak all behind one whose `Drop` panics.
+pub(super) fn clone_extras_from<T: Owner>(
+    extras: &mut Extras<T>,
+    spare: &mut Vec<Extra<T>>,
+    source: &Extras<T>,
+    panic: &mut FirstPanic,
+) {
+    spare.extend(extras.drain().map(|(_, extra)| extra));
+    for (key, extra) in source.iter().filter(|(_, extra)| !extra.is_nothing()) {
+        let mut room = spare.pop().unwrap_or(Extra::NOTHING);
+        panic.catch(|| room.clone_from(extra));
+        extras.insert(key, room);
+    }
+    for room in &mut *spare {
+        panic.catch(|| room.clone_from(&Extra::NOTHING));
+    }
+    // For the next time, when they are put there.
+    spare.reserve(extras.len());
 }
 
 /// What a batch keeps for all of its rows together.
@@ -246,5 +278,10 @@ impl<'a, T: Owner> Rows<'a, T> {
 impl<T: Owner> Clone for Extra<T> {
     fn clone(&self) -> Self {
         Self { previous: self.previous.clone(), rare: self.rare.clone() }
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        self.previous.clone_from(&source.previous);
+        clone_rare_from(&mut self.rare, source.rare.as_deref());
     }
 }

@@ -10,7 +10,7 @@ use super::key::Key;
 use super::panics::{Discarded, FirstPanic};
 use super::pass::{Chunk, Global, Part};
 use super::place::{Place, SharedPlace};
-use super::rows::{Extras, Rows, Shared};
+use super::rows::{Extra, Extras, Rows, Shared, clone_extras_from};
 use super::states::{NOWHERE, States};
 use super::timers::Timers;
 use super::unused::Unused;
@@ -30,6 +30,8 @@ pub(super) struct Store<T: Owner> {
     /// Likewise those that have come to each bucket in the tick under way.
     pub(super) arrivals: Vec<Columns<T>>,
     pub(super) extras: Extras<T>,
+    /// Room for those to come by `clone_from`; there is nothing in them.
+    pub(super) spare_extras: Vec<Extra<T>>,
     /// What the owners wait for.
     pub(super) timers: Timers<T>,
     /// The owners that have fallen asleep in the tick under way, or woken without anything being due.
@@ -57,6 +59,7 @@ impl<T: Owner> Store<T> {
             buckets: vec![Columns::new(0)],
             arrivals: vec![Columns::new(0)],
             extras: Extras::new(),
+            spare_extras: Vec::new(),
             timers: Timers::new(),
             sleepers: Vec::new(),
             waiters: Vec::new(),
@@ -296,6 +299,7 @@ impl<T: Owner + Clone> Clone for Store<T> {
             buckets: self.buckets.clone(),
             arrivals: self.arrivals.clone(),
             extras: self.extras.clone(),
+            spare_extras: Vec::with_capacity(self.extras.len()),
             timers: self.timers.clone(),
             sleepers: Vec::new(),
             waiters: Vec::new(),
@@ -311,10 +315,7 @@ impl<T: Owner + Clone> Clone for Store<T> {
 
     fn clone_from(&mut self, source: &Self) {
         let mut panic = FirstPanic::new();
-        // Each by itself: the map's own methods would leak all behind one whose `Drop` panics.
-        for (_, extra) in self.extras.drain() {
-            panic.catch(|| drop(extra));
-        }
+        clone_extras_from(&mut self.extras, &mut self.spare_extras, &source.extras, &mut panic);
         panic.catch(|| {
             self.places.clone_from(&source.places);
             self.states.clone_from(&source.states);
@@ -324,9 +325,6 @@ impl<T: Owner + Clone> Clone for Store<T> {
             self.global.clone_from(&source.global);
             self.has_clock = source.has_clock;
             self.unused.clone_from(&source.unused);
-            for (key, extra) in &source.extras {
-                self.extras.insert(key, extra.clone());
-            }
         });
         if !panic.is_none() {
             // In a part of each, keys and owners would not agree.

@@ -12,7 +12,9 @@
 //! What is not saved, because it is the program's: what the states do, the context, and the global, which the game sets again.
 //! Timers of the global last as long as the machine (rule 25), and are saved. Between two calls no request waits.
 //!
-//! For machines this needs `alloc` alone.
+//! [`Replay`] is a start and what came from outside since, to be played again.
+//!
+//! For machines and replays this needs `alloc` alone.
 
 mod book;
 mod cast;
@@ -22,6 +24,7 @@ mod error;
 mod lookup;
 mod machine;
 mod read;
+mod replay;
 mod seconds;
 mod version;
 mod write;
@@ -37,6 +40,7 @@ pub use self::error::{BookError, LoadError, SaveError};
 pub(crate) use self::read::time;
 #[cfg(feature = "std")]
 pub(crate) use self::read::{Depths, How, Reader, clock};
+pub use self::replay::Replay;
 pub use self::seconds::Seconds;
 pub use self::version::{Saved, VERSION};
 #[cfg(feature = "std")]

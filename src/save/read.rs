@@ -6,6 +6,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::mem;
 
+use smallvec::SmallVec;
+
 use super::book::{Missing, StateBook};
 #[cfg(feature = "definition")]
 use super::data::SavedNote;
@@ -19,7 +21,7 @@ use crate::state::StateRef;
 use crate::transition::MOST_PUSHED;
 #[cfg(feature = "definition")]
 use crate::waiting::{Note, Noted};
-use crate::waiting::{Scope, Then, Timer};
+use crate::waiting::{Scope, Then, Timer, Timers};
 
 /// Reads states by number. Names that the book does not know are gathered, and said at the end.
 pub(crate) struct Reader<'b, T: Owner> {
@@ -264,7 +266,7 @@ impl<'b, T: Owner> Reader<'b, T> {
         let depths = Depths::new(&before, &seat, found.how);
         let of_current = time(seconds, "seconds")?;
         let ancestors = seat.rare.take().map_or_else(Vec::new, |mut rare| mem::take(&mut rare.ancestors));
-        let mut ancestors_time = Vec::with_capacity(ancestors.len());
+        let mut ancestors_time = SmallVec::with_capacity(ancestors.len());
         for state in &ancestors {
             let nth = before.iter().position(|before| before == state);
             ancestors_time.push(match nth {
@@ -272,11 +274,11 @@ impl<'b, T: Owner> Reader<'b, T> {
                 None => of_current,
             });
         }
-        let mut timers = Vec::new();
+        let mut timers = Timers::new();
         for timer in &saved.timers {
             timers.extend(self.timer(timer, &depths, |remaining| remaining)?);
         }
-        Ok(Suspended { current: found.state, time: of_current, ancestors, ancestors_time, timers })
+        Ok(Suspended { current: found.state, time: of_current, ancestors: ancestors.into(), ancestors_time, timers })
     }
 
     /// What a history remembers is kept as long as the one is still inside the other.

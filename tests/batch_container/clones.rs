@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
 use allocation_counter::measure;
-use demeanor::{Batch, Fsm, Key, Owner, State, StateRef};
+use demeanor::{Batch, Fsm, Key, Owner, State, StateMachine, StateRef};
 
 thread_local! {
     /// The number of the bird whose `Clone` panics, once.
@@ -227,7 +227,14 @@ fn cloning_into_a_batch_that_has_the_room_allocates_nothing() {
         owned.change_state(key, Arc::new(FlyTo(2)), &mut 2.0);
         owned.insert(Bird { number: 1, ticks: 0 }, Box::new(FlyTo(1)));
     }
-    for batch in [&mut flat, &mut nested, &mut owned] {
+    let mut stacked = birds(100);
+    for key in stacked.keys().step_by(2).collect::<Vec<_>>() {
+        stacked.change_state(key, &Nest, &mut 1.0);
+        stacked.change_state_after(key, 5.0, &Soar, &mut 1.0);
+        stacked.push_state(key, &Dive, &mut 2.0);
+        stacked.change_state_after(key, 5.0, Box::new(FlyTo(3)), &mut 2.0);
+    }
+    for batch in [&mut flat, &mut nested, &mut owned, &mut stacked] {
         let mut target = Batch::new();
         target.clone_from(batch);
         assert_eq!(measure(|| target.clone_from(batch)).count_total, 0);
@@ -238,6 +245,21 @@ fn cloning_into_a_batch_that_has_the_room_allocates_nothing() {
         batch.clone_from(&target);
         assert_eq!(measure(|| batch.clone_from(&target)).count_total, 0);
         assert!(rows(batch) == expected);
+    }
+}
+
+#[test]
+fn cloning_into_a_machine_that_has_the_room_allocates_nothing() {
+    let (mut bird, mut machine) = (Bird { number: 1, ticks: 0 }, StateMachine::new(&Perch));
+    let fresh = machine.clone();
+    machine.change_state(&mut bird, &Nest, &mut 1.0);
+    machine.change_state_after(&mut bird, 5.0, &Soar, &mut 1.0);
+    machine.push_state(&mut bird, &Dive, &mut 2.0);
+    machine.change_state_after(&mut bird, 5.0, &Perch, &mut 2.0);
+    let mut target = machine.clone();
+    for source in [&machine, &fresh, &machine] {
+        assert_eq!(measure(|| target.clone_from(source)).count_total, 0);
+        assert_eq!(target.digest(), source.digest());
     }
 }
 

@@ -3,7 +3,7 @@
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use demeanor::{Batch, DigestHasher, Fsm, Key, Owner, State, StateRef};
+use demeanor::{Batch, DigestHasher, Fsm, Key, Owner, State, StateMachine, StateRef};
 
 #[derive(Clone, Debug, Hash)]
 struct Goat(u32);
@@ -122,6 +122,34 @@ fn pushed(climbed: f64, rested: f64) -> u64 {
         batch.change_state(key, &Rest, &mut climbed.clone());
         batch.push_state(key, &Look, &mut rested.clone());
     })
+}
+
+/// Whoever differs by its machine in a batch, differs by itself.
+#[test]
+fn a_machine_has_the_same_digest_as_its_clone_and_no_other() {
+    let lives: [fn(&mut StateMachine<Goat>, &mut Goat); 8] = [
+        |_, _| {},
+        |machine, goat| assert!(machine.change_state(goat, &Rest, &mut 1.0)),
+        |machine, goat| assert!(machine.change_state(goat, &Rest, &mut 2.0)),
+        |machine, goat| assert!(machine.push_state(goat, &Rest, &mut 1.0)),
+        |machine, goat| assert!(machine.change_state_after(goat, 1.0, &Rest, &mut 1.0)),
+        |machine, goat| machine.sleep_for(goat, 1.0, &1.0),
+        |machine, _| machine.sleep(),
+        |machine, _| machine.set_previous(&Look),
+    ];
+    let digests: Vec<_> = lives
+        .into_iter()
+        .map(|life| {
+            let (mut goat, mut machine) = (Goat(7), StateMachine::new(&Eat));
+            machine.start(&mut goat, &mut 1.0);
+            life(&mut machine, &mut goat);
+            assert_eq!(machine.clone().digest(), machine.digest());
+            machine.digest()
+        })
+        .collect();
+    for (nth, digest) in digests.iter().enumerate() {
+        assert_eq!(digests.iter().position(|other| other == digest), Some(nth));
+    }
 }
 
 #[test]

@@ -19,7 +19,7 @@
 //! | `corners` | what a batch cannot do in its usual way, beside one machine per owner (`corners/`) |
 //! | `waiting` | owners most of whom sleep, each until a time of its own (`waiting/`) |
 //! | `cast` | members that send each other telegrams, beside agents in a `Vec` (`casts/`) |
-//! | `save` | a batch written and read, beside its owners alone in a `Vec` (`saving.rs`) |
+//! | `save` | a batch written and read, and cloned into room that is there, beside its owners alone in a `Vec` (`saving.rs`, `rolling_back.rs`) |
 //! | `threads` | a batch on one thread and on all, and the serial share of its ticks (`threads/serial.rs`) |
 //!
 //! All contenders of a table or row do the same work (`workload.rs`), in interleaved rounds (`runner.rs`), and must come to
@@ -40,6 +40,7 @@ mod contender;
 mod contenders;
 mod corners;
 mod options;
+mod rolling_back;
 mod runner;
 mod saving;
 mod table;
@@ -168,6 +169,14 @@ fn save(options: &Options) -> Result<(), String> {
         let (owners, rounds) = (owners as usize, options.rounds_for(owners as usize));
         println!("\n{owners} owners of 64 bytes, postcard, {rounds} rounds: milliseconds for all of them, medians.");
         println!("{}", saving::table(owners, rounds, |name| options.is_wanted(name))?);
+        // What a rollback game keeps in each tick is rather small.
+        for owners in [10_000, owners] {
+            println!(
+                "\n{owners} owners of 64 bytes, clone_from into the room that there is, {rounds} rounds: microseconds, medians."
+            );
+            println!("The ratio is that of the fastest rounds.");
+            println!("{}", rolling_back::table(owners, rounds, |name| options.is_wanted(name))?);
+        }
     }
     Ok(())
 }

@@ -46,7 +46,7 @@ pub(crate) enum Tables {
     /// A batch on one thread and on all, by the shape of its buckets; how much of a tick runs on one thread only, and how much
     /// faster that lets 8, 16 and 64 cores be.
     Threads,
-    /// A batch written and read as postcard, beside its owners alone in a `Vec`.
+    /// A batch written and read as postcard, and cloned into room that is there, beside its owners alone in a `Vec`.
     Save,
     /// Members of a cast that are updated and send each other telegrams, beside agents in a `Vec`.
     Cast,

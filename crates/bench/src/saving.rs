@@ -12,7 +12,7 @@ use crate::table;
 
 /// An owner of 64 bytes, in memory as in a file.
 #[derive(Clone, Default, Serialize, Deserialize)]
-struct Body {
+pub(crate) struct Body {
     at: [f32; 3],
     speed: [f32; 3],
     rest: [f32; 10],
@@ -43,7 +43,7 @@ impl State<Body> for Sleep {
 }
 
 /// What is measured: the share of owners that sleep until a timer comes due.
-const ROWS: [(&str, usize); 3] = [("batch", 0), ("batch, a tenth asleep", 10), ("batch, all asleep", 1)];
+pub(crate) const ROWS: [(&str, usize); 3] = [("batch", 0), ("batch, a tenth asleep", 10), ("batch, all asleep", 1)];
 
 /// Measures the rows whose names are wanted.
 ///
@@ -72,13 +72,13 @@ pub(crate) fn table(owners: usize, rounds: usize, is_wanted: impl Fn(&str) -> bo
     Ok(table::of(header.map(String::from).to_vec(), rows))
 }
 
-fn body(nth: usize) -> Body {
+pub(crate) fn body(nth: usize) -> Body {
     let at = |step: usize| (nth * step % 1000) as f32 / 7.0;
     Body { at: [at(1), at(3), at(7)], speed: [at(11), at(13), at(17)], rest: [at(19); 10] }
 }
 
 /// Owners in four states, each entered at a time of its own; some have come and gone.
-fn batch(bodies: &[Body], asleep: usize) -> Batch<Body> {
+pub(crate) fn batch(bodies: &[Body], asleep: usize) -> Batch<Body> {
     let mut batch = Batch::new();
     let keys: Vec<_> = bodies.iter().map(|body| batch.insert(body.clone(), &Graze)).collect();
     for (nth, key) in keys.iter().enumerate() {

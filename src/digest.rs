@@ -1,0 +1,238 @@
+//! One number for all that a machine holds, to see whether two of them are the same. The hash of it, which is that of a batch, too.
+
+use std::fmt;
+use std::hash::Hasher;
+
+use siphasher::sip::SipHasher13;
+
+use crate::fsm::View;
+use crate::machine::StateMachine;
+use crate::owner::Owner;
+use crate::seat::{Rare, Seat, Suspended};
+use crate::state::StateRef;
+#[cfg(feature = "definition")]
+use crate::waiting::{Note, Noted};
+use crate::waiting::{Then, Timer, Waiting};
+
+impl<T: Owner> StateMachine<T> {
+    /// Returns a digest of the machine: 64 bits that two machines have in common exactly when they hold the same, apart from a
+    /// chance of one in 2^64.
+    ///
+    /// What counts is what counts of one machine in [`Batch::digest`](crate::Batch::digest); the owner is not in it. Neither the
+    /// global nor what an owned state or a timer's message holds is looked at.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::{DigestHasher, Owner, State, StateMachine};
+    /// use std::hash::{Hash, Hasher};
+    ///
+    /// #[derive(Clone, Hash)]
+    /// struct Enemy { health: u32 }
+    /// impl Owner for Enemy {
+    ///     type Context<'a> = ();
+    ///     type Message = ();
+    /// }
+    /// struct Idle;
+    /// struct Chase;
+    /// impl State<Enemy> for Idle {}
+    /// impl State<Enemy> for Chase {}
+    ///
+    /// let mut enemy = Enemy { health: 10 };
+    /// let mut machine = StateMachine::new(&Idle);
+    /// let kept = machine.clone();
+    /// assert_eq!(machine.digest(), kept.digest());
+    /// machine.change_state(&mut enemy, &Chase, &mut ());
+    /// assert_ne!(machine.digest(), kept.digest());
+    ///
+    /// // With its owner, the same in every process:
+    /// let mut hasher = DigestHasher::new();
+    /// enemy.hash(&mut hasher);
+    /// hasher.write_u64(machine.digest());
+    /// let digest = hasher.finish();
+    /// # assert_ne!(digest, machine.digest());
+    /// ```
+    #[must_use]
+    pub fn digest(&self) -> u64 {
+        let mut hasher = DigestHasher::new();
+        hasher.write_seat(self.seat());
+        hasher.finish()
+    }
+}
+
+/// A hasher whose result is the same in every process. [`Batch::digest`](crate::Batch::digest) hands one to its caller; a game
+/// that sums up more than a batch makes its own.
+///
+/// It is `SipHash` 1-3 (Aumasson and Bernstein) with a key that never changes. `usize` and `isize` count as 64 bits.
+#[derive(Clone)]
+pub struct DigestHasher(SipHasher13);
+
+impl DigestHasher {
+    /// Creates a hasher that has been given nothing yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self(SipHasher13::new())
+    }
+
+    /// All that counts of a machine.
+    pub(crate) fn write_seat<T: Owner>(&mut self, seat: &Seat<T>) {
+        self.write_u64(path_digest(seat.ancestors(), &seat.current));
+        self.write_u64(name_digest(&seat.previous));
+        self.write_view(&seat.view(&StateRef::NONE));
+        self.write_rare(seat.rare.as_deref());
+        self.write_waiting(seat.rare.as_ref().map_or(&Waiting::new(), |rare| &rare.waiting));
+    }
+
+    fn write_name(&mut self, state: &StateRef<impl Owner>) {
+        let name = state.as_option().map(|state| state.name());
+        self.write_u8(name.is_some().into());
+        self.write_text(name.as_deref().unwrap_or_default());
+    }
+
+    fn write_text(&mut self, text: &str) {
+        self.write_usize(text.len());
+        self.write(text.as_bytes());
+    }
+
+    fn write_names<T: Owner>(&mut self, states: &[StateRef<T>]) {
+        self.write_usize(states.len());
+        for state in states {
+            self.write_name(state);
+        }
+    }
+
+    /// A time, in seconds. -0 and 0 are the same time.
+    fn write_time(&mut self, at: f64) {
+        self.write_u64((at + 0.0).to_bits());
+    }
+
+    /// The times; the names are written before.
+    pub(crate) fn write_view<T: Owner>(&mut self, view: &View<'_, T>) {
+        let is_entered = !view.entered_at.is_nan();
+        self.write_u8(is_entered.into());
+        self.write_time(if is_entered { view.entered_at } else { 0.0 });
+        for nth in 0..view.ancestors.len() {
+            let at = view.ancestors_entered_at.get(nth).copied().filter(|at| !at.is_nan());
+            self.write_time(at.unwrap_or(0.0));
+        }
+    }
+
+    fn write_timers<T: Owner>(&mut self, timers: &[Timer<T>]) {
+        self.write_usize(timers.len());
+        for Timer { due, then, .. } in timers {
+            self.write_time(*due);
+            match then {
+                Then::Change(to) => self.write_name(to),
+                Then::Send(_) => self.write_text("message"),
+                #[cfg(feature = "definition")]
+                Then::Turn => self.write_text("turn"),
+                #[cfg(feature = "serde")]
+                Then::Enter => self.write_text("enter"),
+                #[cfg(feature = "definition")]
+                Then::Note(Note { of, number }) => {
+                    self.write_text("note");
+                    let (kind, exit) = match of {
+                        Noted::Luck(exit) => (0, *exit),
+                        Noted::Seconds(exit) => (1, *exit),
+                        Noted::Tried => (2, 0),
+                        #[cfg(feature = "script")]
+                        Noted::CutOffs => (3, 0),
+                    };
+                    self.write_u8(kind);
+                    self.write_u16(exit);
+                    self.write_time(*number);
+                }
+            }
+        }
+    }
+
+    pub(crate) fn write_waiting<T: Owner>(&mut self, waiting: &Waiting<T>) {
+        self.write_timers(&waiting.timers);
+        let wakes_at = waiting.wakes_at();
+        self.write_u8(wakes_at.is_some().into());
+        self.write_time(wakes_at.unwrap_or(0.0));
+    }
+
+    pub(crate) fn write_rare<T: Owner>(&mut self, rare: Option<&Rare<T>>) {
+        let (stack, history) = rare.map_or((&[][..], &[][..]), |rare| (&rare.stack, &rare.history));
+        self.write_usize(stack.len());
+        for Suspended { current, time, ancestors, ancestors_time, timers } in stack {
+            self.write_name(current);
+            self.write_names(ancestors);
+            self.write_time(*time);
+            for time in ancestors_time {
+                self.write_time(*time);
+            }
+            self.write_timers(timers);
+        }
+        self.write_usize(history.len());
+        for (of, last) in history {
+            self.write_name(of);
+            self.write_name(last);
+        }
+    }
+}
+
+impl Hasher for DigestHasher {
+    fn finish(&self) -> u64 {
+        self.0.finish()
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.0.write(bytes);
+    }
+
+    fn write_u8(&mut self, number: u8) {
+        self.write(&[number]);
+    }
+
+    fn write_u16(&mut self, number: u16) {
+        self.write(&number.to_le_bytes());
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        self.write(&number.to_le_bytes());
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.write(&number.to_le_bytes());
+    }
+
+    fn write_u128(&mut self, number: u128) {
+        self.write(&number.to_le_bytes());
+    }
+
+    fn write_usize(&mut self, number: usize) {
+        self.write_u64(number as u64);
+    }
+
+    // The other signed ones are passed on to these.
+    fn write_isize(&mut self, number: isize) {
+        self.write_i64(number as i64);
+    }
+}
+
+impl Default for DigestHasher {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for DigestHasher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("DigestHasher").field(&self.finish()).finish()
+    }
+}
+
+pub(crate) fn name_digest<T: Owner>(state: &StateRef<T>) -> u64 {
+    let mut hasher = DigestHasher::new();
+    hasher.write_name(state);
+    hasher.finish()
+}
+
+pub(crate) fn path_digest<T: Owner>(ancestors: &[StateRef<T>], current: &StateRef<T>) -> u64 {
+    let mut hasher = DigestHasher::new();
+    hasher.write_names(ancestors);
+    hasher.write_name(current);
+    hasher.finish()
+}
