@@ -63,7 +63,9 @@ fn play(options: &Options, out: &mut dyn Write) -> io::Result<()> {
     for tick in 0..options.ticks {
         let deeds = random_deeds(&mut player, &game);
         game.advance(&deeds);
-        deeds.into_iter().for_each(|deed| replay.record(tick, deed));
+        for deed in deeds {
+            replay.record(tick, deed);
+        }
     }
     write(&replay, &options.report)?;
     game.show(out)?;
