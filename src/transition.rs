@@ -12,8 +12,6 @@ mod execute;
 mod life;
 mod wait;
 
-use core::fmt;
-
 use log::{Level, debug};
 
 use crate::change::{Cause, Change, NameOf};
@@ -94,7 +92,7 @@ pub(crate) fn now<T: Owner>(cx: &T::Context<'_>) -> f64 {
 #[cold]
 pub(crate) fn log_misuse<T: Owner>(
     owner: &T,
-    request: &dyn fmt::Display,
+    request: &dyn core::fmt::Display,
     current: Option<&StateRef<T>>,
     why: &'static str,
 ) {
