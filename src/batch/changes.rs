@@ -118,16 +118,11 @@ impl Grouping {
         }
     }
 
-    /// Adds those movers to `some`, by slot, who leave the state at a depth.
-    fn leave(&self, depth: usize, movers: &[Mover], some: &mut Vec<Mover>) {
-        some.clear();
-        for mover in movers {
-            // The groups are by target.
-            let group = self.groups.binary_search_by_key(&mover.target(), |group| group.target);
-            if group.is_ok_and(|group| self.groups[group].kept <= depth) {
-                some.push(*mover);
-            }
-        }
+    /// Whether a mover leaves the state at a depth.
+    fn leaves(&self, mover: Mover, depth: usize) -> bool {
+        // The groups are by target.
+        let group = self.groups.binary_search_by_key(&mover.target(), |group| group.target);
+        group.is_ok_and(|group| self.groups[group].kept <= depth)
     }
 
     /// Leaves movers out.
@@ -263,8 +258,10 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
             let Workspace { grouping, some, refused, dropped, .. } = &mut **workspace;
             let mut to_ask = &**movers;
             if has_forced || !all_leave || !dropped.is_empty() {
-                grouping.leave(depth, movers, some);
-                some.retain(|mover| mover.kind() != Kind::Force && !dropped.contains(mover.slot()));
+                some.clear();
+                let is_asked = |mover: &Mover| mover.kind() != Kind::Force && !dropped.contains(mover.slot());
+                let leaves = |mover: &Mover| all_leave || grouping.leaves(*mover, depth);
+                some.extend(movers.iter().filter(|mover| is_asked(mover) && leaves(mover)));
                 to_ask = some;
             }
             Handles { rows, global, asked, individuals, unmet, panic }.go_through(
@@ -432,7 +429,8 @@ impl<T: Owner> Steps for ManyChanges<'_, '_, '_, T> {
             let Workspace { grouping, some, dropped, .. } = &mut **workspace;
             let mut movers = &**movers;
             if !all_leave {
-                grouping.leave(depth, movers, some);
+                some.clear();
+                some.extend(movers.iter().filter(|mover| grouping.leaves(**mover, depth)));
                 movers = some;
             }
             Handles { rows, global, asked, individuals, unmet, panic }.go_through(

@@ -203,12 +203,16 @@ impl<T: Owner> Pass<T> {
                 Until::Awake | Until::Never => panic.catch(|| Single::seconds(seconds, &"sleep", owner)).unwrap_or(0.0),
             };
             let (key, at) = (rows.key(slot), now + seconds);
-            let has_timers = || rows.has_timers(slot) || waiters.last().is_some_and(|last| last.key == key);
-            if until == Until::Awake && at == f64::INFINITY && !global.is_updating && !has_timers() {
+            if until == Until::Awake && at == f64::INFINITY && !global.is_updating {
                 let mover = movers.binary_search_by_key(&slot, |mover| mover.slot());
                 let current = mover.map_or(rows.bucket, |at| movers[at].target());
-                let current = rows.states.get(current).state();
-                panic.catch(|| tell_endless_sleep(owner, current.as_option()));
+                // The timers of the states that it leaves have ended.
+                let keeps_timers = mover.is_err() || rows.states.kept(rows.bucket, current) > 0;
+                let has_asked_before = waiters.last().is_some_and(|last| last.key == key);
+                if !has_asked_before && !(keeps_timers && rows.has_timers(slot)) {
+                    let current = rows.states.get(current).state();
+                    panic.catch(|| tell_endless_sleep(owner, current.as_option()));
+                }
             }
             waiters.push(Waiter { key, at, until, scope });
         }
