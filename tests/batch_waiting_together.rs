@@ -299,6 +299,8 @@ impl State<Guard> for Doze {
 #[test]
 fn a_sleep_without_an_end_is_said_of_those_who_come_from_a_state_with_timers() {
     let (mut batch, _, mut world) = spawned(guards(2), &Stroll);
+    // To a state that it has not met, a batch changes an owner in another way.
+    batch.spawn(Guard::default(), &Doze, &mut world);
     let together = log_lines(|| batch.update(&mut world));
     let mut world = World::default();
     let mut agent = Agent::new(guards(1).next().unwrap(), StateMachine::new(&Stroll));

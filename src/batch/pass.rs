@@ -209,7 +209,8 @@ impl<T: Owner> Pass<T> {
                 // The timers of the states that it leaves have ended.
                 let keeps_timers = mover.is_err() || rows.states.kept(rows.bucket, current) > 0;
                 let has_asked_before = waiters.last().is_some_and(|last| last.key == key);
-                if !has_asked_before && !(keeps_timers && rows.has_timers(slot)) {
+                let may_wake = has_asked_before || keeps_timers && rows.has_timers(slot);
+                if !may_wake {
                     let current = rows.states.get(current).state();
                     panic.catch(|| tell_endless_sleep(owner, current.as_option()));
                 }
