@@ -417,7 +417,7 @@ fn time_or_zero(at: f64) -> f64 {
 }
 
 /// The most parents that a state may have, one around the other: a chain that is longer is taken to have no end.
-const DEEPEST: usize = 64;
+pub(crate) const DEEPEST: usize = 64;
 
 /// The path from the outermost ancestor down to `state`, itself the last. Fails with why there is none.
 pub(crate) fn path_to<T: Owner>(state: &StateRef<T>) -> Result<Path<T>, &'static str> {
