@@ -167,12 +167,11 @@ impl Times {
 /// Appends when the outermost `kept` active states were entered, of a row whose current state and ancestors are given.
 #[inline]
 pub(super) fn append_kept(ancestors: &[f64], current: f64, kept: usize, to: &mut Vec<f64>) {
-    match ancestors.get(..kept) {
-        Some(ancestors) => to.extend_from_slice(ancestors),
-        None => {
-            to.extend_from_slice(ancestors);
-            to.push(current);
-        }
+    if let Some(outermost) = ancestors.get(..kept) {
+        to.extend_from_slice(outermost);
+    } else {
+        to.extend_from_slice(ancestors);
+        to.push(current);
     }
 }
 

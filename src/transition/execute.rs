@@ -109,7 +109,7 @@ impl<T: Owner> Single<'_, T> {
         let made = self.made;
         // There is no other target to be dropped: whoever changes within a callback has taken it away.
         mem::forget(mem::replace(&mut self.target, to.into()));
-        let is_made = carry_out(&mut LoneChange { single: self, from, to, owner, cx, made });
+        let is_made = carry_out(&mut LoneChange { single: self, from, to, owner, cx, made, time_in_state: 0.0 });
         mem::forget(mem::replace(&mut self.target, StateRef::NONE));
         is_made
     }
