@@ -61,6 +61,8 @@ pub struct Outline {
     /// Those without a parent.
     pub(crate) outermost: Vec<StateId>,
     pub(crate) warnings: Vec<Problem>,
+    /// How many there are beyond these.
+    pub(crate) unlisted_warnings: usize,
     pub(crate) unchecked: Unchecked,
     /// Where states are named, in the order of the file.
     pub(crate) uses: Vec<(Range<usize>, StateId)>,
@@ -272,6 +274,12 @@ impl Outline {
     #[must_use]
     pub fn warnings(&self) -> &[Problem] {
         &self.warnings
+    }
+
+    /// Returns how many more warnings there are than are listed. The first 200 of a file are.
+    #[must_use]
+    pub fn unlisted_warnings(&self) -> usize {
+        self.unlisted_warnings
     }
 
     /// Returns the words that could not be checked.
