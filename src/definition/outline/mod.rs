@@ -22,6 +22,8 @@ mod params;
 mod reach;
 pub(crate) mod resolve;
 mod scopes;
+#[cfg(feature = "script")]
+mod scripts;
 
 /// What a definition file says, checked, without the code that its words stand for: for tools, which draw and check it.
 ///
@@ -148,6 +150,8 @@ pub struct Unchecked {
     pub messages: BTreeSet<String>,
     /// Of what messages carry, by their names.
     pub message_fields: BTreeMap<String, BTreeMap<String, ValueKind>>,
+    /// Scripts that are not beside the file: the game may offer their texts. Only where the file's folder is known.
+    pub scripts: BTreeSet<String>,
     /// Whether durations are in ticks whose length the file does not say.
     pub ticks: bool,
 }
