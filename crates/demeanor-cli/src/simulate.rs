@@ -6,18 +6,19 @@ use std::iter;
 use std::path::PathBuf;
 
 use clap::Args;
-use demeanor::definition::{Definition, Definitions, ExitReport, LoadError, ValueKind, Verdict, Words};
+use demeanor::definition::{Definition, ExitReport, ValueKind, Verdict, Words};
 use demeanor::{StateMachine, StateRef};
 use indicatif::{ProgressBar, ProgressDrawTarget};
 
+use crate::input::Input;
 use crate::progress::{Above, bar};
 use crate::puppet::{Clock, Names, Puppet, Told, vocabulary, words_of};
 use crate::table::{Moment, Setting, read};
-use crate::{Outcome, WordsFile, complain, no_machine, outlines, report, written};
+use crate::{Exit, Outcome, WordsFile, complain, report, written};
 
 #[derive(Args)]
 pub(crate) struct Run {
-    /// The definition.
+    /// The definition; `-` is standard input.
     file: PathBuf,
     /// Which of several machines in the file. By default the first.
     #[arg(long, value_name = "NAME")]
@@ -58,6 +59,7 @@ fn sending(text: &str) -> Result<(Told, f64), String> {
 }
 
 pub(crate) fn run(run: &Run, words: Option<Words>) -> Outcome {
+    let input = Input::new(&run.file)?;
     let mut moments = match &run.values {
         Some(path) => read(path)?,
         None => Vec::new(),
@@ -84,27 +86,26 @@ pub(crate) fn run(run: &Run, words: Option<Words>) -> Outcome {
 
     let words = match words {
         Some(words) => words,
-        None => match outlines(&run.file, None)? {
+        None => match input.outlines(None)? {
             Ok(outlines) => words_of(&outlines, run.tick),
             Err(problems) => {
                 report(&problems);
-                return Ok(false);
+                return Ok(Exit::Found);
             }
         },
     };
     let (vocabulary, names) = vocabulary(&words);
-    let definitions = match Definitions::load(&run.file, &vocabulary) {
+    let definitions = match input.definitions(&vocabulary)? {
         Ok(definitions) => definitions,
-        Err(LoadError::Problems(problems)) => {
+        Err(problems) => {
             report(&problems);
-            return Ok(false);
+            return Ok(Exit::Found);
         }
-        Err(error) => return Err(error.to_string()),
     };
     let meant = definitions.iter().find(|(name, _)| run.machine.as_deref().is_none_or(|machine| machine == *name));
     let Some((_, definition)) = meant else {
         let names: Vec<_> = definitions.names().map(str::to_owned).collect();
-        return Err(no_machine(&run.file, run.machine.as_deref(), &names));
+        return Err(input.no_machine(run.machine.as_deref(), &names));
     };
     let definition = definition.clone();
     report(&definition.warnings());
@@ -125,7 +126,7 @@ pub(crate) fn run(run: &Run, words: Option<Words>) -> Outcome {
         names,
     };
     written(stage.play(run, &moments, ticks, &bar))?;
-    Ok(true)
+    Ok(Exit::Fine)
 }
 
 /// Every name that is set or sent must be one that the machine may ask for.
