@@ -4,10 +4,12 @@
 //! to them, calls [`run`] with its vocabulary.
 
 mod check;
-mod draw;
+mod dot;
+mod graph;
 mod input;
 mod json;
 mod layout;
+mod mermaid;
 mod picture;
 mod ports;
 mod progress;
@@ -16,20 +18,20 @@ mod shown;
 mod simulate;
 mod svg;
 mod table;
+mod view;
 mod whole_file;
 
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, IsTerminal as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 use demeanor::Owner;
 use demeanor::definition::{Problem, Vocabulary, Words};
 use miette::{Diagnostic as _, GraphicalReportHandler, GraphicalTheme};
 
-use input::Input;
 use shown::escaped;
 
 /// Checks, draws and runs state machines that are written in files.
@@ -52,21 +54,7 @@ enum Verb {
     #[command(after_help = EXIT_CODES)]
     Check(check::Check),
     /// Draw the state diagram of a definition.
-    Graph {
-        /// The file; `-` is standard input.
-        file: PathBuf,
-        /// Which of several machines in the file. By default the first.
-        #[arg(long, value_name = "NAME")]
-        machine: Option<String>,
-        /// What to draw it as.
-        #[arg(long, short, value_enum, default_value_t = Format::Mermaid)]
-        format: Format,
-        /// Where to write it, instead of to the terminal.
-        #[arg(long, short)]
-        output: Option<PathBuf>,
-        #[command(flatten)]
-        words: WordsFile,
-    },
+    Graph(graph::Graph),
     /// Step a machine, and say why it changes state or stays.
     Run(simulate::Run),
     /// Write the JSON Schema of definition files, for editors.
@@ -83,13 +71,6 @@ pub(crate) struct WordsFile {
     /// The words that the game offers, as it has written them.
     #[arg(long, value_name = "FILE")]
     vocabulary: Option<PathBuf>,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum Format {
-    Mermaid,
-    Dot,
-    Svg,
 }
 
 /// What a subcommand comes to, or why it could not be done.
@@ -133,9 +114,7 @@ fn answer(arguments: impl IntoIterator<Item = OsString>, words: Option<Words>) -
     let command = Command::parse_from(arguments);
     let outcome = match command.verb {
         Verb::Check(check) => check.words.or(words).and_then(|words| check::check(&check, words.as_ref())),
-        Verb::Graph { file, machine, format, output, words: of } => {
-            of.or(words).and_then(|words| graph(&file, machine.as_deref(), format, output.as_deref(), words.as_ref()))
-        }
+        Verb::Graph(graph) => graph.words.or(words).and_then(|words| graph::graph(&graph, words.as_ref())),
         Verb::Run(run) => run.words.or(words).and_then(|words| simulate::run(&run, words)),
         Verb::Schema => tell(&format!("{:#}\n", demeanor::definition::schema())).map(|()| Exit::Fine),
         Verb::Vocabulary { words: file } => file.or(words).and_then(|words| match words {
@@ -160,26 +139,6 @@ impl WordsFile {
             .map(Some)
             .map_err(|error| format!("{} is not a vocabulary that a game has written: {error}", path.display()))
     }
-}
-
-fn graph(file: &Path, machine: Option<&str>, format: Format, output: Option<&Path>, words: Option<&Words>) -> Outcome {
-    let outline = match Input::new(file)?.outline(machine, words)? {
-        Ok(outline) => outline,
-        Err(problems) => {
-            report(&problems);
-            return Ok(Exit::Found);
-        }
-    };
-    let drawn = match format {
-        Format::Mermaid => draw::mermaid(&outline),
-        Format::Dot => draw::dot(&outline),
-        Format::Svg => svg::svg(&outline),
-    };
-    match output {
-        Some(path) => whole_file::write(path, &drawn).map_err(|error| format!("{}: {error}", path.display()))?,
-        None => tell(&drawn)?,
-    }
-    Ok(Exit::Fine)
 }
 
 /// Draws problems to the terminal.

@@ -59,6 +59,6 @@ mod tests {
         assert_eq!(listed(["x".repeat(3000)]), "1 with long names");
         let many: Vec<_> = (0..1000).map(|i| format!("name {i}")).collect();
         let list = listed(&many);
-        assert!(list.len() < 2_400 && list.ends_with("name 204, name 205 and 794 more"), "{list}");
+        assert!(list.len() < 2_100 && list.ends_with("name 209, name 210 and 789 more"), "{list}");
     }
 }

@@ -58,6 +58,7 @@ pub struct Outline {
     pub(crate) machine: Option<String>,
     pub(crate) initial: StateId,
     pub(crate) global: Option<StateId>,
+    pub(crate) ticks_per_second: Option<f64>,
     /// By id.
     pub(crate) states: Vec<StateOutline>,
     /// Those without a parent.
@@ -199,6 +200,12 @@ impl Outline {
     #[must_use]
     pub fn global(&self) -> Option<StateId> {
         self.global
+    }
+
+    /// Returns how often the game updates its characters, if the file says so.
+    #[must_use]
+    pub fn ticks_per_second(&self) -> Option<f64> {
+        self.ticks_per_second
     }
 
     /// Returns the states, in the order of the file.
