@@ -13,6 +13,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::picture::{Arrow, Dot, Picture, Point, Rect};
 use crate::ports;
+use crate::rows::{self, Block};
 use crate::shown::escaped;
 use crate::view::View;
 
@@ -93,7 +94,7 @@ fn level(view: &View<'_>, parent: Option<StateId>, inside: &Inside, picture: &mu
     let mut edges = Vec::new();
     let mut what = Vec::new();
     let mut vertex_of = HashMap::new();
-    let mut add = |vertices: &mut Vec<(u32, (f64, f64))>, kind: What, rect: Rect| {
+    let mut add = |vertices: &mut Vec<Vertex>, kind: What, rect: Rect| {
         let id = u32::try_from(what.len()).unwrap_or(u32::MAX);
         vertices.push((id, (rect.width, rect.height)));
         what.push(kind);
@@ -113,6 +114,7 @@ fn level(view: &View<'_>, parent: Option<StateId>, inside: &Inside, picture: &mu
     }
     let own = inside.get(&parent).map_or(&[][..], Vec::as_slice);
     let backward = backward(view, parent, initial, own, &picture.arrows);
+    let mut leads = Vec::with_capacity(own.len());
     for &i in own {
         let arrow = &picture.arrows[i];
         let id = add(&mut vertices, What::Label(i), arrow.label);
@@ -122,19 +124,20 @@ fn level(view: &View<'_>, parent: Option<StateId>, inside: &Inside, picture: &mu
         if let Some(from) = from {
             edges.push(turned(vertex_of[&from], id));
         }
+        leads.push(Lead { from: from.map(|id| vertex_of[&id]), label: id, to: to.map(|id| vertex_of[&id]) });
         // An arrow back to itself has its label below, tied by one edge.
         if let Some(to) = to.filter(|_| from != to) {
             edges.push(turned(id, vertex_of[&to]));
         }
     }
-    let config = Config {
-        vertex_spacing: 22.0,
-        ranking_type: RankingType::MinimizeEdgeLength,
-        transpose: vertices.len() < 200,
-        ..Config::default()
+    let parts = if rows::is_too_large(vertices.len(), &edges) {
+        let begin = picture.dots.last().filter(|dot| dot.within == parent).and(initial).map(|id| vertex_of[&id]);
+        vec![in_rows(&vertices, children.len(), begin, &leads)]
+    } else {
+        in_layers(&vertices, &edges)
     };
     let (mut right, mut bottom) = (0.0_f64, 0.0_f64);
-    for (places, ..) in from_vertices_and_edges(&vertices, &edges, &config) {
+    for places in parts {
         let size = |id: usize| vertices[id].1;
         let left = places.iter().map(|(id, at)| at.0 - size(*id).0 / 2.0).fold(f64::MAX, f64::min);
         let top = places.iter().map(|(id, at)| at.1 - size(*id).1 / 2.0).fold(f64::MAX, f64::min);
@@ -153,6 +156,55 @@ fn level(view: &View<'_>, parent: Option<StateId>, inside: &Inside, picture: &mu
         }
     }
     (right, bottom)
+}
+
+/// A vertex, and how large it is.
+type Vertex = (u32, (f64, f64));
+
+/// The middle of vertices.
+type Places = Vec<(usize, (f64, f64))>;
+
+/// An arrow by the vertices that it joins.
+struct Lead {
+    from: Option<u32>,
+    label: u32,
+    to: Option<u32>,
+}
+
+/// Lays vertices out in layers: each part that nothing joins to another by itself.
+fn in_layers(vertices: &[Vertex], edges: &[(u32, u32)]) -> Vec<Places> {
+    let config = Config {
+        vertex_spacing: 22.0,
+        ranking_type: RankingType::MinimizeEdgeLength,
+        transpose: vertices.len() < 200,
+        ..Config::default()
+    };
+    from_vertices_and_edges(vertices, edges, &config).into_iter().map(|(places, ..)| places).collect()
+}
+
+/// Lays vertices out in rows: the states, which come first, each with its labels. `begin` is the one that the dot behind them
+/// leads to.
+fn in_rows(vertices: &[Vertex], states: usize, begin: Option<u32>, leads: &[Lead]) -> Places {
+    let block = |vertex| Block { vertex, labels: Vec::new(), leads_to: Vec::new() };
+    // The dot stands first, for the walk to begin there.
+    let dots = usize::from(begin.is_some());
+    let mut blocks: Vec<_> = (0..dots).map(|_| block(states)).chain((0..states).map(block)).collect();
+    let index = |vertex: u32| vertex as usize + dots;
+    if let Some(begin) = begin {
+        blocks[0].leads_to.push(index(begin));
+    }
+    for Lead { from, label, to } in leads {
+        match from {
+            Some(from) => {
+                let block = &mut blocks[index(*from)];
+                block.labels.push(*label as usize);
+                block.leads_to.extend(to.map(index));
+            }
+            None => blocks.push(block(*label as usize)),
+        }
+    }
+    let sizes: Vec<_> = vertices.iter().map(|(_, size)| *size).collect();
+    rows::places(&blocks, &sizes).into_iter().enumerate().collect()
 }
 
 /// Which arrows among the children of a state lead back to where a walk from the initial one has come from.

@@ -14,6 +14,7 @@ mod picture;
 mod ports;
 mod progress;
 mod puppet;
+mod rows;
 mod shown;
 mod simulate;
 mod svg;
