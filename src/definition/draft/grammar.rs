@@ -275,7 +275,7 @@ fn expect<'i>(
 }
 
 /// What other languages write, and what it is here. The longer before the shorter.
-const MEANT: [(&str, &str); 21] = [
+const MEANT: [(&str, &str); 22] = [
     ("&&", "write `and`"),
     ("||", "write `or`"),
     ("&", "write `and`"),
@@ -297,6 +297,7 @@ const MEANT: [(&str, &str); 21] = [
     ("[", "write `(`"),
     ("“", "remove the quotes: only the names of states with spaces have some"),
     ("\"", "remove the quotes: only the names of states with spaces have some"),
+    ("'", "remove the quotes: only the names of states with spaces have some"),
 ];
 
 /// Fails at the next word, with what would have been right there.

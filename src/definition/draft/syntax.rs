@@ -29,7 +29,8 @@ pub(super) fn parse<'i>(text: &'i str, rest: &'i OnceLock<String>, findings: &mu
     }
     // The marks of a merge may be all that is wrong.
     let unmerged = without(text, &left_out);
-    let first = if left_out.is_empty() { first } else { 0 };
+    // What is not closed may end behind the end.
+    let first = if left_out.is_empty() { first.min(text.len() - 1) } else { 0 };
     left_out.extend(broken(&unmerged, first, findings));
     let rest = rest.get_or_init(|| without(text, &left_out));
     let (table, errors) = DeTable::parse_recoverable(rest);
@@ -99,7 +100,8 @@ fn first_error(statement: &str) -> Option<(String, Range<usize>)> {
     let (_, errors) = DeTable::parse_recoverable(statement);
     // Of two errors at one point only the first is reported: an unclosed string, not the list and the table around it.
     let errors = errors.into_iter().filter(|error| !is_duplicate(error));
-    let first = errors.min_by_key(|error| (start_of(error), error.message().starts_with("unclosed")))?;
+    let end = statement.len();
+    let first = errors.min_by_key(|error| (start_of(error).min(end), error.message().starts_with("unclosed")))?;
     Some((first.message().to_owned(), first.span().unwrap_or(0..0)))
 }
 
