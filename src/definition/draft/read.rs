@@ -29,11 +29,11 @@ pub(crate) fn read<'i>(text: &'i str, rest: &'i OnceLock<String>, findings: &mut
         );
         return Vec::new();
     }
-    let table = syntax::parse(text, rest, findings);
+    let mut table = syntax::parse(text, rest, findings);
     if table.is_empty() && findings.errors() > 0 {
         return Vec::new();
     }
-    Reader { findings, text }.file(&table)
+    Reader { findings, text }.file(&mut table)
 }
 
 pub(super) struct Reader<'a, 'i> {
@@ -42,19 +42,19 @@ pub(super) struct Reader<'a, 'i> {
 }
 
 impl<'i> Reader<'_, 'i> {
-    fn file(&mut self, file: &DeTable<'i>) -> Vec<Draft<'i>> {
+    fn file(&mut self, file: &mut DeTable<'i>) -> Vec<Draft<'i>> {
         let of = if file.contains_key("machines") { "a file of machines" } else { "a machine" };
         self.known_keys(file, of, FILE_KEYS);
         let rate = file.get("ticks_per_second").and_then(|rate| duration::rate(rate, self.findings));
-        let Some(machines) = file.get("machines") else { return vec![self.machine(None, file, rate)] };
+        let Some(machines) = file.remove("machines") else { return vec![self.machine(None, file, rate)] };
         let mut drafts = Vec::new();
         if file.contains_key("states") {
             drafts.push(self.machine(None, file, rate));
         } else {
-            self.of_no_machine(file, machines);
+            self.of_no_machine(file, &machines);
         }
         let mut written = Vec::new();
-        for (name, machine) in self.table(machines, "`machines`").into_iter().flatten() {
+        for (name, machine) in self.table(&machines, "`machines`").into_iter().flatten() {
             let name = Name { text: name.get_ref().to_string(), span: name.span() };
             self.good_name(&name, "a machine");
             let Some(table) = self.table(machine, "a machine") else { continue };
@@ -66,8 +66,8 @@ impl<'i> Reader<'_, 'i> {
         if written.is_empty() && drafts.is_empty() {
             self.findings.add(missing_key("states", "the file", machines.span()));
         }
-        for (name, table) in Machines::new(written).complete(self.findings) {
-            drafts.push(self.machine(Some(name), &table, rate));
+        for (name, mut table) in Machines::new(written).complete(self.findings) {
+            drafts.push(self.machine(Some(name), &mut table, rate));
         }
         drafts
     }
@@ -93,14 +93,20 @@ impl<'i> Reader<'_, 'i> {
         }
     }
 
-    fn machine(&mut self, name: Option<Name>, machine: &DeTable<'i>, ticks_per_second: Option<f64>) -> Draft<'i> {
+    /// Takes the states out of the table, each as soon as it has been read: of a large file, one of the two is enough.
+    fn machine(&mut self, name: Option<Name>, machine: &mut DeTable<'i>, ticks_per_second: Option<f64>) -> Draft<'i> {
         let (of, at) = match &name {
             Some(name) => (format!("machine `{name}`"), name.span.clone()),
             None => ("the file".to_owned(), 0..0),
         };
         self.under_a_header(machine);
-        let states = self.given(machine, "states", &of, at.clone());
-        let states = states.and_then(|states| self.table(states, "`states`"));
+        let has_states = self.given(machine, "states", &of, at.clone()).is_some();
+        let states = machine.remove("states").filter(|_| has_states);
+        let states = states.filter(|states| self.table(states, "`states`").is_some());
+        let states = states.and_then(|states| match states.into_inner() {
+            DeValue::Table(states) => Some(states),
+            _ => None,
+        });
         let mut defined: Vec<_> = states.into_iter().flatten().collect();
         defined.sort_by_key(|(name, _)| name.span().start);
         let initial = self.given(machine, "initial", &of, at);
@@ -109,7 +115,7 @@ impl<'i> Reader<'_, 'i> {
             initial: initial.and_then(|initial| self.string(initial, "`initial`")),
             global: machine.get("global").and_then(|global| self.string(global, "`global`")),
             ticks_per_second,
-            states: defined.into_iter().map(|(name, state)| self.state(name, state)).collect(),
+            states: defined.into_iter().map(|(name, state)| self.state(&name, &state)).collect(),
         }
     }
 
@@ -179,7 +185,13 @@ impl<'i> Reader<'_, 'i> {
             rate: None,
             is_foreign: false,
             exits: match state.get("exits") {
-                Some(exits) => self.array(exits, "`exits`").iter().filter_map(|exit| self.exit(exit)).collect(),
+                Some(exits) => {
+                    let list = self.array(exits, "`exits`");
+                    // Not more than there are: most states have few.
+                    let mut exits = Vec::with_capacity(list.len());
+                    exits.extend(list.iter().filter_map(|exit| self.exit(exit)));
+                    exits
+                }
                 None => Vec::new(),
             },
             name,

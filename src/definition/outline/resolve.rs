@@ -148,7 +148,12 @@ impl Resolver<'_> {
             ends: state.ends.map(StateId::new),
             machine: machine.map(|machine| machine.text),
             is_foreign: state.is_foreign,
-            exits: state.exits.into_iter().filter_map(|exit| self.exit(exit, id, runs)).collect(),
+            exits: {
+                // Not more than there are: most states have few.
+                let mut exits = Vec::with_capacity(state.exits.len());
+                exits.extend(state.exits.into_iter().filter_map(|exit| self.exit(exit, id, runs)));
+                exits
+            },
             name,
         };
         self.rate = of_file;
