@@ -2,6 +2,7 @@
 #![cfg(feature = "definition")]
 
 use demeanor::definition::{Outline, Problem};
+use miette::{GraphicalReportHandler, GraphicalTheme};
 
 const FILE: &str = r#"initial = "idle"
 
@@ -374,4 +375,18 @@ fn names_are_shown_with_escapes_and_cut_off() {
         lines(&FILE.replace("to = \"attack\"", "to = \"a\\u001b[2J\\nb\"")),
         ["a.toml:6:12: error: unknown state `a\\u{1b}[2J\\nb`: define it: `[states.\"a\\u{1b}[2J\\nb\"]`"]
     );
+}
+
+#[test]
+fn the_page_shows_a_slip_as_it_is_drawn() {
+    let file = "initial = \"wander\"\n\n[states.wander]\nbehavior = \"wander\"\n\
+                exits = [{ to = \"attack, when = \"enemy_visible\" }]\n\n[states.attack]\nfinal = true\n";
+    let problems = Outline::parse("guard.toml", file, None).unwrap_err();
+    let handler =
+        GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor()).with_width(100).with_links(false);
+    let mut drawn = String::new();
+    handler.render_report(&mut drawn, problems.iter().next().unwrap()).unwrap();
+    let drawn = drawn.trim().lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
+    let page = include_str!("../docs/definitions.md");
+    assert!(page.contains(&drawn), "{drawn}");
 }

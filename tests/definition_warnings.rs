@@ -1,6 +1,8 @@
 //! Warnings about files that work all the same: what is never taken, never reached, or no end.
 #![cfg(feature = "definition")]
 
+use std::fmt::Write as _;
+
 use demeanor::definition::{Outline, Problem, Words};
 
 /// What a file of these states is warned of, a line each.
@@ -91,7 +93,7 @@ fn a_parent_without_an_initial_child_is_the_cause() {
 fn of_many_warnings_the_rest_are_counted() {
     let mut file = String::from("initial = \"a\"\n[states.a]\nfinal = true\n");
     for i in 0..1000 {
-        file += &format!("[states.s{i}]\nfinal = true\n");
+        writeln!(file, "[states.s{i}]\nfinal = true").unwrap();
     }
     let outline = Outline::parse("a.toml", &file, None).unwrap();
     assert_eq!((outline.warnings().len(), outline.unlisted_warnings()), (200, 800));

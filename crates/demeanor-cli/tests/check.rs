@@ -1,5 +1,7 @@
 //! `demeanor check`: for people and for programs.
 
+use std::fmt::Write as _;
+
 use serde_json::json;
 
 use running::Folder;
@@ -156,8 +158,8 @@ fn how_many_problems_are_not_shown_is_said() {
     let mut warned = String::from(RIGHT);
     let mut wrong = String::from("initial = 'a'\n");
     for i in 0..300 {
-        warned += &format!("[states.s{i}]\nfinal = true\n");
-        wrong += &format!("[states.s{i}]\nexits = [{{ to = 't{i}00000', after = 0 }}]\n");
+        writeln!(warned, "[states.s{i}]\nfinal = true").unwrap();
+        writeln!(wrong, "[states.s{i}]\nexits = [{{ to = 't{i}00000', after = 0 }}]").unwrap();
     }
     let folder = Folder::new("many").with("warned.toml", &warned).with("wrong.toml", &wrong);
     let (code, told, _) = folder.run(&["check", "warned.toml"]);
@@ -194,4 +196,15 @@ fn control_characters_are_escaped_and_reports_are_short() {
         let (_, told, _) = folder.run(arguments);
         assert!(!told.contains(|c: char| c.is_control() && c != '\n'), "{told:?}");
     }
+}
+
+#[test]
+fn the_page_shows_the_document_as_it_is() {
+    let page = include_str!("../../../docs/definitions.md");
+    let (_, shown) = page.split_once("```json\n").unwrap();
+    let (shown, _) = shown.split_once("```").unwrap();
+    let shown: serde_json::Value = serde_json::from_str(shown).unwrap();
+    let folder = Folder::new("page").with("guard.toml", WRONG);
+    let (_, told, _) = folder.run(&["check", "--format", "json", "guard.toml"]);
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&told).unwrap(), shown);
 }

@@ -13,7 +13,7 @@ pub(super) struct Slip {
 
 /// What is wrong with a statement: `why` is what the parser says first, and `at` where.
 pub(super) fn slip(statement: &str, why: &str, at: Range<usize>) -> Slip {
-    let at = at.start.min(statement.len())..at.end.min(statement.len());
+    let at = boundary(statement, at.start)..boundary(statement, at.end);
     let whole = 0..statement.len();
     if let Some((comment, line)) = comment(statement, at.start) {
         let end = comment.start + statement[comment.start..].find('\n').unwrap_or(statement.len() - comment.start);
@@ -28,6 +28,12 @@ pub(super) fn slip(statement: &str, why: &str, at: Range<usize>) -> Slip {
         .or_else(|| brackets(statement))
         .unwrap_or_else(|| in_words(statement, why, at));
     Slip { mistake: found.origin(Origin::Unread), unread: whole }
+}
+
+/// Where the character begins that a byte belongs to; at the most, the end.
+pub(super) fn boundary(text: &str, at: usize) -> usize {
+    let at = at.min(text.len());
+    (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
 fn syntax(at: Range<usize>, message: impl Into<String>) -> Mistake {
@@ -73,13 +79,12 @@ fn of_header(statement: &str) -> Option<Mistake> {
     let parts: Vec<&str> = name.split('.').map(|part| part.trim().trim_matches(['"', '\''])).collect();
     let is_bare = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
     // What is not bare is one name behind the words of the format.
-    let fixed = match parts.iter().position(|part| !is_bare(part)) {
-        None => parts.join("."),
-        Some(_) => {
-            let words = parts.iter().take_while(|part| matches!(**part, "states" | "machines")).count();
-            let name = parts[words..].join(".");
-            format!("{}.\"{name}\"", parts[..words].join("."))
-        }
+    let fixed = if parts.iter().all(|part| is_bare(part)) {
+        parts.join(".")
+    } else {
+        let words = parts.iter().take_while(|part| matches!(**part, "states" | "machines")).count();
+        let name = parts[words..].join(".");
+        format!("{}.\"{name}\"", parts[..words].join("."))
     };
     let help = format!("write `[{fixed}]`");
     let has_odd_quote = |quote: char| line.matches(quote).count() % 2 == 1;
@@ -199,7 +204,7 @@ fn value(statement: &str, error: &Range<usize>) -> Option<Mistake> {
     let is_text = value.contains(char::is_alphabetic)
         && value.chars().all(|c| c.is_alphanumeric() || " _-.<>=!()+*/:&|".contains(c))
         && !value.contains("= ")
-        || value.contains("<") && value.contains(' ');
+        || value.contains('<') && value.contains(' ');
     let is_text = is_text || value.contains("..");
     is_text.then(|| {
         let message = if said.starts_with("write `\"") { "a text stands in quotes" } else { "this is no value" };

@@ -17,8 +17,8 @@ pub(super) fn statements(text: &str) -> Vec<Range<usize>> {
         }
         at += line.len();
     }
-    let ends = starts[1..].to_vec().into_iter().chain([text.len()]);
-    starts.into_iter().zip(ends).map(|(start, end)| start..end).collect()
+    let ends = starts[1..].iter().copied().chain([text.len()]);
+    starts.iter().copied().zip(ends).map(|(start, end)| start..end).collect()
 }
 
 /// Whether a line is a header, or begins with a key of a file, a machine or a state.
@@ -69,6 +69,6 @@ mod tests {
                 "states.c.final = true\n"
             ]
         );
-        assert_eq!(without("a = ü\nb = 2\n", &[0..6]), "      \nb = 2\n");
+        assert_eq!(without("a = ü\nb = 2\n", &[0..3, 4..8]), "      \n  = 2\n");
     }
 }

@@ -8,7 +8,7 @@ use toml::de::{DeTable, DeValue, Error};
 use super::super::findings::Findings;
 use super::super::mistake::{Mistake, Origin};
 use super::foreign::{conflicts, other_format};
-use super::slips::{in_words, slip};
+use super::slips::{boundary, in_words, slip};
 use super::statements::{statements, without};
 
 /// Parses a text, as far as it can be read. Where something is taken out of it, what is left is put into `rest`.
@@ -18,6 +18,8 @@ pub(super) fn parse<'i>(text: &'i str, rest: &'i OnceLock<String>, findings: &mu
         duplicates(findings, text, table.get_ref(), &errors);
         return table.into_inner();
     };
+    // Of a large file, one table is enough.
+    drop((table, errors));
     if let Some(mistake) = other_format(text) {
         findings.add(mistake);
         return DeTable::new();
@@ -37,7 +39,7 @@ pub(super) fn parse<'i>(text: &'i str, rest: &'i OnceLock<String>, findings: &mu
     if let Some(error) = errors.iter().filter(|error| !is_duplicate(error)).min_by_key(|error| start_of(error)) {
         // Of what goes on over statements, the beginning is told.
         let at = error.span().unwrap_or(0..0);
-        let at = at.start.min(rest.len())..at.end.min(rest.len());
+        let at = boundary(rest, at.start)..boundary(rest, at.end);
         if left_out.is_empty() {
             findings.add(in_words(rest, error.message(), at));
         }
@@ -57,16 +59,19 @@ fn start_of(error: &Error) -> usize {
 /// Reports each statement that is no TOML by itself. Returns what cannot be read. The parser finds nothing before `first`.
 fn broken(text: &str, first: usize, findings: &mut Findings) -> Vec<Range<usize>> {
     let mut unread = Vec::new();
-    let all = statements(text);
-    let mut all = all.iter().enumerate().peekable();
-    let ends: Vec<usize> = statements(text).iter().map(|statement| statement.end).collect();
+    let statements = statements(text);
+    let mut all = statements.iter().enumerate().peekable();
     while let Some((i, at)) = all.next() {
         let statement = &text[at.clone()];
         // What is not closed is found in the next one; a text over many lines, at the end.
-        let next_end = ends.get(i + 1).copied().unwrap_or(text.len());
+        let next_end = statements.get(i + 1).map_or(text.len(), |next| next.end);
         let may_be_broken = next_end > first || statement.contains("\"\"\"") || statement.contains("'''");
         if !may_be_broken {
             continue;
+        }
+        if findings.is_full() {
+            // More of the same.
+            break;
         }
         // Junk is taken out line by line.
         let mut rest = statement.to_owned();
@@ -75,7 +80,7 @@ fn broken(text: &str, first: usize, findings: &mut Findings) -> Vec<Range<usize>
             let slip = slip(&rest, &error.0, error.1);
             findings.add(slip.mistake.moved(|part| at.start + part.start..at.start + part.end));
             unread.push(at.start + slip.unread.start..at.start + slip.unread.end);
-            if slip.unread.len() == rest.len() {
+            if slip.unread.len() == rest.len() || rest.len() > LONGEST_MENDED {
                 break;
             }
             rest = without(&rest, &[slip.unread]);
@@ -94,6 +99,9 @@ fn broken(text: &str, first: usize, findings: &mut Findings) -> Vec<Range<usize>
 
 /// The most lines of a statement that are taken out one by one.
 const MOST_SLIPS: usize = 20;
+
+/// The longest statement of which lines are taken out, in bytes: it is read again each time.
+const LONGEST_MENDED: usize = 100_000;
 
 /// What the parser finds first in a statement, and where.
 fn first_error(statement: &str) -> Option<(String, Range<usize>)> {

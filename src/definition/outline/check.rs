@@ -83,7 +83,9 @@ impl Outline {
         let mut outlines: Vec<_> = checked.into_iter().map(|checked| checked.outline).collect();
         #[cfg(feature = "script")]
         if let Some(folder) = path.parent() {
-            outlines.iter_mut().for_each(|outline| scripts::check(outline, folder, words, &mut findings));
+            for outline in &mut outlines {
+                scripts::check(outline, folder, words, &mut findings);
+            }
         }
         with_warnings(outlines.iter_mut(), findings)?;
         Ok(outlines)
