@@ -79,14 +79,10 @@ impl Outline {
     pub fn parse_all_at(path: impl AsRef<Path>, text: &str, words: Option<&Words>) -> Result<Vec<Self>, Problems> {
         let path = path.as_ref();
         let library = Library::of(text, path.parent());
-        let (checked, mut findings) = checked(&path.display().to_string(), text, &library, words);
+        let (checked, findings) = checked(&path.display().to_string(), text, &library, words);
         let mut outlines: Vec<_> = checked.into_iter().map(|checked| checked.outline).collect();
         #[cfg(feature = "script")]
-        if let Some(folder) = path.parent() {
-            for outline in &mut outlines {
-                scripts::check(outline, folder, words, &mut findings);
-            }
-        }
+        let findings = scripts::checked(&mut outlines, path.parent(), words, findings);
         with_warnings(outlines.iter_mut(), findings)?;
         Ok(outlines)
     }

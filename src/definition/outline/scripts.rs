@@ -17,8 +17,23 @@ use super::Outline;
 /// How long what stands outside of the functions of a script may run.
 const MOST: Duration = Duration::from_secs(1);
 
-/// Checks the scripts of a machine, which are looked for in a folder. Each file is read once.
-pub(super) fn check(outline: &mut Outline, folder: &Path, words: Option<&Words>, findings: &mut Findings) {
+/// Checks the scripts of machines, if it is known in which folder they are looked for. Returns what has been found.
+pub(super) fn checked(
+    outlines: &mut [Outline],
+    folder: Option<&Path>,
+    words: Option<&Words>,
+    mut findings: Findings,
+) -> Findings {
+    if let Some(folder) = folder {
+        for outline in outlines {
+            check(outline, folder, words, &mut findings);
+        }
+    }
+    findings
+}
+
+/// Checks the scripts of a machine. Each file is read once.
+fn check(outline: &mut Outline, folder: &Path, words: Option<&Words>, findings: &mut Findings) {
     if words.is_some_and(|words| !words.scripts) {
         return;
     }
