@@ -22,6 +22,8 @@ mod params;
 mod reach;
 pub(crate) mod resolve;
 mod scopes;
+#[cfg(feature = "script")]
+mod scripts;
 
 /// What a definition file says, checked, without the code that its words stand for: for tools, which draw and check it.
 ///
@@ -56,11 +58,14 @@ pub struct Outline {
     pub(crate) machine: Option<String>,
     pub(crate) initial: StateId,
     pub(crate) global: Option<StateId>,
+    pub(crate) ticks_per_second: Option<f64>,
     /// By id.
     pub(crate) states: Vec<StateOutline>,
     /// Those without a parent.
     pub(crate) outermost: Vec<StateId>,
     pub(crate) warnings: Vec<Problem>,
+    /// How many there are beyond these.
+    pub(crate) unlisted_warnings: usize,
     pub(crate) unchecked: Unchecked,
     /// Where states are named, in the order of the file.
     pub(crate) uses: Vec<(Range<usize>, StateId)>,
@@ -146,6 +151,8 @@ pub struct Unchecked {
     pub messages: BTreeSet<String>,
     /// Of what messages carry, by their names.
     pub message_fields: BTreeMap<String, BTreeMap<String, ValueKind>>,
+    /// Scripts that are not beside the file: the game may offer their texts. Only where the file's folder is known.
+    pub scripts: BTreeSet<String>,
     /// Whether durations are in ticks whose length the file does not say.
     pub ticks: bool,
 }
@@ -193,6 +200,12 @@ impl Outline {
     #[must_use]
     pub fn global(&self) -> Option<StateId> {
         self.global
+    }
+
+    /// Returns how often the game updates its characters, if the file says so.
+    #[must_use]
+    pub fn ticks_per_second(&self) -> Option<f64> {
+        self.ticks_per_second
     }
 
     /// Returns the states, in the order of the file.
@@ -272,6 +285,12 @@ impl Outline {
     #[must_use]
     pub fn warnings(&self) -> &[Problem] {
         &self.warnings
+    }
+
+    /// Returns how many more warnings there are than are listed. The first 200 of a file are.
+    #[must_use]
+    pub fn unlisted_warnings(&self) -> usize {
+        self.unlisted_warnings
     }
 
     /// Returns the words that could not be checked.

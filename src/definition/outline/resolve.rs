@@ -64,9 +64,11 @@ pub(crate) fn resolve<'i>(draft: Draft<'i>, words: Option<&Words>, findings: &mu
         // Where none is named, or an unknown one, that is an error, and the outline goes nowhere.
         initial: initial.unwrap_or(StateId::new(0)),
         global,
+        ticks_per_second: draft.ticks_per_second,
         states,
         outermost,
         warnings: Vec::new(),
+        unlisted_warnings: 0,
         unchecked,
         uses,
     };
@@ -146,7 +148,12 @@ impl Resolver<'_> {
             ends: state.ends.map(StateId::new),
             machine: machine.map(|machine| machine.text),
             is_foreign: state.is_foreign,
-            exits: state.exits.into_iter().filter_map(|exit| self.exit(exit, id, runs)).collect(),
+            exits: {
+                // Not more than there are: most states have few.
+                let mut exits = Vec::with_capacity(state.exits.len());
+                exits.extend(state.exits.into_iter().filter_map(|exit| self.exit(exit, id, runs)));
+                exits
+            },
             name,
         };
         self.rate = of_file;
@@ -283,10 +290,34 @@ impl Resolver<'_> {
         let nearest = self.findings.nearest(&name.text, offered.iter().copied().chain(grammar));
         let mistake = Mistake::error(kind.unknown(), name.span.clone(), format!("unknown {kind} `{name}`"))
             .label(format!("no {kind} that the game offers"));
+        if let Some(help) = self.word_of_another_kind(kind, &name.text) {
+            self.findings.add(mistake.help(help));
+            return;
+        }
         self.findings.add(match nearest {
             None if !offered.is_empty() => mistake.help(format!("the game offers {}", listed(&offered))),
             nearest => mistake.meant(nearest),
         });
+    }
+
+    /// What to write where a word is one of the game's, but stands where another kind of word does.
+    fn word_of_another_kind(&self, kind: WordKind, name: &str) -> Option<String> {
+        let words = self.words?;
+        match kind {
+            WordKind::Value if words.messages.contains(name) => {
+                Some(format!("`{name}` is a message: an exit waits for it with `on = \"{name}\"`"))
+            }
+            WordKind::Value if words.behaviours.contains_key(name) => {
+                Some(format!("`{name}` is a behavior: a state does it with `behavior = \"{name}\"`"))
+            }
+            WordKind::Value if self.names.iter().any(|state| state == name) => {
+                Some(format!("`{name}` is a state: write `in({name})`"))
+            }
+            WordKind::Message if words.values.contains_key(name) => {
+                Some(format!("`{name}` is a value: an exit asks for it with `when = \"{name}\"`"))
+            }
+            _ => None,
+        }
     }
 
     pub(super) fn name_of(&self, id: StateId) -> &str {
