@@ -62,6 +62,7 @@ mod saved;
 #[cfg(feature = "script")]
 mod script;
 mod several;
+mod survey;
 mod source;
 mod text;
 mod values;
@@ -85,11 +86,13 @@ pub use explain::{Answer, ExitReport, Question, Verdict};
 pub use graph::DefinedState;
 pub use load_error::LoadError;
 pub use named::{FileState, FileStates, StateName};
+pub use outline::mention::{Meaning, Mention};
 pub use outline::{ExitOutline, Outline, StateId, StateOutline, Unchecked};
 pub use problem::{Problem, Problems};
 pub(crate) use saved::digest;
 #[cfg(feature = "script")]
 pub use script::ScriptBudget;
+pub use survey::{Key, Survey};
 pub use vocabulary::Vocabulary;
 #[cfg(feature = "watch")]
 pub use watch::Watch;

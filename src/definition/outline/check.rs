@@ -91,19 +91,7 @@ pub(crate) fn check<'i>(
     words: Option<&Words>,
 ) -> Result<Vec<Checked<'i>>, Problems> {
     let mut findings = Findings::new(Arc::new(Source::new(file, text)));
-    let drafts = read::read(text, &mut findings);
-    let drafts = Linker::new(library, words).link(drafts, &mut findings);
-    let mut all = Vec::with_capacity(drafts.len());
-    for draft in drafts {
-        let Some(checked) = resolve::resolve(draft, words, &mut findings) else { continue };
-        hierarchy::check(&checked.outline, &mut findings);
-        all.push(checked);
-    }
-    if findings.errors() == 0 {
-        for checked in &all {
-            reach::check(&checked.outline, &mut findings);
-        }
-    }
+    let mut all = read_all(text, library, words, &mut findings);
     if all.is_empty() {
         return Err(findings.into_problems());
     }
@@ -112,4 +100,27 @@ pub(crate) fn check<'i>(
         checked.outline.warnings.clone_from(&warnings);
     }
     Ok(all)
+}
+
+/// Reads and checks the machines of a file as far as that is possible. With an error, what is mistaken is left out.
+pub(crate) fn read_all<'i>(
+    text: &'i str,
+    library: &'i Library,
+    words: Option<&Words>,
+    findings: &mut Findings,
+) -> Vec<Checked<'i>> {
+    let drafts = read::read(text, findings);
+    let drafts = Linker::new(library, words).link(drafts, findings);
+    let mut all = Vec::with_capacity(drafts.len());
+    for draft in drafts {
+        let Some(checked) = resolve::resolve(draft, words, findings) else { continue };
+        hierarchy::check(&checked.outline, findings);
+        all.push(checked);
+    }
+    if findings.errors() == 0 {
+        for checked in &all {
+            reach::check(&checked.outline, findings);
+        }
+    }
+    all
 }

@@ -1,0 +1,89 @@
+//! A file as far as it can be read, mistaken or not: for editors.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+pub use super::draft::keys::Key;
+use super::draft::keys::keys;
+use super::findings::Findings;
+use super::library::Library;
+use super::outline::Outline;
+use super::outline::check::read_all;
+use super::problem::Problems;
+use super::source::Source;
+use super::words::Words;
+
+/// A file as far as it can be read, while somebody writes it: what is wrong with it, and outlines of what is not.
+///
+/// In the outlines, what is mistaken is left out: an exit to an unknown state is not there. Where the initial state is missing or
+/// unknown, it is the first one.
+///
+/// # Examples
+///
+/// ```
+/// use demeanor::definition::Survey;
+///
+/// let file = "initial = 'aim'\n[states.aim]\nexits = [{ to = 'sit' }, { to = 'aim', after = 2 }]\n[states.shoot\n";
+/// let survey = Survey::of("guard.toml", file, None, &|_| None, None);
+/// assert!(!survey.problems().iter().all(|problem| problem.is_warning()));
+/// let aim = &survey.outlines()[0].states()[0];
+/// assert_eq!(aim.name(), "aim");
+/// assert_eq!(aim.exits().len(), 1);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Survey {
+    outlines: Vec<Outline>,
+    problems: Problems,
+    keys: Vec<Key>,
+    links: Vec<PathBuf>,
+}
+
+impl Survey {
+    /// Reads a file, named `file` in what is reported. What it links to is looked for in `folder`; `open` is asked first, by the
+    /// path from there, for the texts that an editor has open.
+    ///
+    /// Without words, what the game offers is not checked.
+    #[must_use]
+    pub fn of(
+        file: &str,
+        text: &str,
+        folder: Option<&Path>,
+        open: &dyn Fn(&Path) -> Option<String>,
+        words: Option<&Words>,
+    ) -> Self {
+        let library = Library::with_open(text, folder, open);
+        let mut findings = Findings::new(Arc::new(Source::new(file, text)));
+        let checked = read_all(text, &library, words, &mut findings);
+        Self {
+            outlines: checked.into_iter().map(|checked| checked.outline).collect(),
+            problems: findings.into_problems(),
+            keys: keys(text),
+            links: library.paths().cloned().collect(),
+        }
+    }
+
+    /// Returns the machines that could be read, in the order of the file.
+    #[must_use]
+    pub fn outlines(&self) -> &[Outline] {
+        &self.outlines
+    }
+
+    /// Returns what is wrong, and what is warned of.
+    #[must_use]
+    pub fn problems(&self) -> &Problems {
+        &self.problems
+    }
+
+    /// Returns where the names of states and machines are keys, in the order of the file.
+    #[must_use]
+    pub fn keys(&self) -> &[Key] {
+        &self.keys
+    }
+
+    /// Returns the files that it links to, and those that they link to, by their paths from the folder, whether they are there
+    /// or not.
+    #[must_use]
+    pub fn links(&self) -> &[PathBuf] {
+        &self.links
+    }
+}
