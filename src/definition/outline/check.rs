@@ -1,11 +1,11 @@
 //! From a file's text to its outlines: reads it, resolves its names, and checks how its states are nested and connected.
 
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
 use super::super::draft::read;
 use super::super::findings::Findings;
+use super::super::folder::read_definition;
 use super::super::library::Library;
 use super::super::link::Linker;
 use super::super::load_error::LoadError;
@@ -65,11 +65,21 @@ impl Outline {
     /// When the file cannot be read, or with everything that is wrong with it.
     pub fn load_all(path: impl AsRef<Path>, words: Option<&Words>) -> Result<Vec<Self>, LoadError> {
         let path = path.as_ref();
-        let bytes = fs::read(path).map_err(|error| LoadError::Io { path: path.into(), error })?;
-        let file = path.display().to_string();
-        let text = text_of(&file, &bytes)?;
+        let bytes = read_definition(path).map_err(|error| LoadError::Io { path: path.into(), error })?;
+        let text = text_of(&path.display().to_string(), &bytes)?;
+        Ok(Self::parse_all_at(path, text, words)?)
+    }
+
+    /// As [`load_all`](Self::load_all), of a text that may not be that of the file at the path: of one that has not been saved.
+    ///
+    /// # Errors
+    ///
+    /// With everything that is wrong with the text.
+    pub fn parse_all_at(path: impl AsRef<Path>, text: &str, words: Option<&Words>) -> Result<Vec<Self>, Problems> {
+        let path = path.as_ref();
         let library = Library::of(text, path.parent());
-        Ok(check(&file, text, &library, words)?.into_iter().map(|checked| checked.outline).collect())
+        let checked = check(&path.display().to_string(), text, &library, words)?;
+        Ok(checked.into_iter().map(|checked| checked.outline).collect())
     }
 
     /// As [`parse`](Self::parse), of bytes that may not be text.
@@ -95,9 +105,10 @@ pub(crate) fn check<'i>(
     if all.is_empty() {
         return Err(findings.into_problems());
     }
-    let warnings = findings.finish()?;
+    let (warnings, unlisted) = findings.finish()?;
     for checked in &mut all {
         checked.outline.warnings.clone_from(&warnings);
+        checked.outline.unlisted_warnings = unlisted;
     }
     Ok(all)
 }

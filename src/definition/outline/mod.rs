@@ -66,6 +66,8 @@ pub struct Outline {
     /// Those without a parent.
     pub(crate) outermost: Vec<StateId>,
     pub(crate) warnings: Vec<Problem>,
+    /// How many there are beyond these.
+    pub(crate) unlisted_warnings: usize,
     pub(crate) unchecked: Unchecked,
     /// Where the file names states and words of the game, in its order.
     pub(crate) mentions: Vec<Mention>,
@@ -333,6 +335,12 @@ impl Outline {
     #[must_use]
     pub fn warnings(&self) -> &[Problem] {
         &self.warnings
+    }
+
+    /// Returns how many more warnings there are than are listed. The first 200 of a file are.
+    #[must_use]
+    pub fn unlisted_warnings(&self) -> usize {
+        self.unlisted_warnings
     }
 
     /// Returns the words that could not be checked.

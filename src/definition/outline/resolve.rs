@@ -73,6 +73,7 @@ pub(crate) fn resolve<'i>(draft: Draft<'i>, words: Option<&Words>, findings: &mu
         states,
         outermost,
         warnings: Vec::new(),
+        unlisted_warnings: 0,
         unchecked,
         mentions,
     };
