@@ -7,7 +7,7 @@ pub use super::draft::keys::Key;
 use super::draft::keys::keys;
 use super::findings::Findings;
 use super::library::Library;
-use super::outline::Outline;
+use super::outline::{Outline, StateId};
 use super::outline::check::read_all;
 use super::problem::Problems;
 use super::source::Source;
@@ -15,7 +15,8 @@ use super::words::Words;
 
 /// A file as far as it can be read, while somebody writes it: what is wrong with it, and outlines of what is not.
 ///
-/// In the outlines, what is mistaken is left out: an exit to an unknown state is not there. Where the initial state is missing or
+/// In the outlines, what is mistaken is left out: an exit to an unknown state is not there, and of states that are each other's
+/// parents, one has none. Where the initial state is missing or
 /// unknown, it is the first one.
 ///
 /// # Examples
@@ -55,7 +56,7 @@ impl Survey {
         let mut findings = Findings::new(Arc::new(Source::new(file, text)));
         let checked = read_all(text, &library, words, &mut findings);
         Self {
-            outlines: checked.into_iter().map(|checked| checked.outline).collect(),
+            outlines: checked.into_iter().map(|checked| as_tree(checked.outline)).collect(),
             problems: findings.into_problems(),
             keys: keys(text),
             links: library.paths().cloned().collect(),
@@ -85,5 +86,55 @@ impl Survey {
     #[must_use]
     pub fn links(&self) -> &[PathBuf] {
         &self.links
+    }
+}
+
+/// The outline with its states as a tree, which they are not where parents are in a circle, or an initial child is no child.
+fn as_tree(mut outline: Outline) -> Outline {
+    let count = outline.states.len();
+    // By which walk outwards each state has been found.
+    let mut found = vec![0; count];
+    for start in 0..count {
+        if found[start] != 0 {
+            continue;
+        }
+        found[start] = start + 1;
+        let mut at = start;
+        while let Some(parent) = outline.states[at].parent {
+            let parent = parent.index();
+            if found[parent] == start + 1 {
+                outline.states[at].parent = None;
+                outline.states[parent].children.retain(|child| child.index() != at);
+                outline.outermost.push(StateId::new(at));
+                break;
+            }
+            if found[parent] != 0 {
+                break;
+            }
+            found[parent] = start + 1;
+            at = parent;
+        }
+    }
+    for i in 0..count {
+        let initial = outline.states[i].initial;
+        let is_child = |initial: StateId| outline.states[initial.index()].parent == Some(StateId::new(i));
+        outline.states[i].initial = initial.filter(|initial| is_child(*initial));
+    }
+    outline
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Survey;
+
+    #[test]
+    fn states_that_are_each_others_parents_are_a_tree() {
+        let file = "initial = 'a'\n[states.a]\nparent = 'b'\ninitial = 'c'\n[states.b]\nparent = 'c'\n[states.c]\nparent = 'a'\n";
+        let survey = Survey::of("guard.toml", file, None, &|_| None, None);
+        let outline = &survey.outlines()[0];
+        let paths: Vec<_> = outline.states().iter().map(|state| outline.path(state.id()).len()).collect();
+        assert_eq!(paths, [3, 2, 1]);
+        assert_eq!(outline.children(None).len(), 1);
+        assert_eq!(outline.descent(outline.initial()).len(), 1);
     }
 }

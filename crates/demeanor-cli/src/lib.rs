@@ -6,6 +6,7 @@
 mod check;
 mod draw;
 mod layout;
+mod lsp;
 mod picture;
 mod ports;
 mod progress;
@@ -24,6 +25,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use demeanor::Owner;
 use demeanor::definition::{LoadError, Outline, Problem, Problems, Vocabulary, Words};
+pub use lsp::serve;
 use miette::{Diagnostic as _, GraphicalReportHandler, GraphicalTheme};
 
 /// Checks, draws and runs state machines that are written in files.
@@ -64,6 +66,14 @@ enum Verb {
     Run(simulate::Run),
     /// Write the JSON Schema of definition files, for editors.
     Schema,
+    /// Serve an editor: problems while one types, completion, renaming. Speaks the Language Server Protocol.
+    Lsp {
+        #[command(flatten)]
+        words: WordsFile,
+        /// Over standard input and output, which is the only way there is.
+        #[arg(long)]
+        stdio: bool,
+    },
     /// Write the words that the game offers, for `--vocabulary`.
     Vocabulary {
         #[command(flatten)]
@@ -120,6 +130,7 @@ fn answer(arguments: impl IntoIterator<Item = OsString>, words: Option<Words>) -
             of.or(words).and_then(|words| graph(&file, machine.as_deref(), format, output.as_deref(), words.as_ref()))
         }
         Verb::Run(run) => run.words.or(words).and_then(|words| simulate::run(&run, words)),
+        Verb::Lsp { words: file, stdio: _ } => lsp::lsp(words, file.vocabulary.as_deref()),
         Verb::Schema => tell(&format!("{:#}\n", demeanor::definition::schema())).map(|()| true),
         Verb::Vocabulary { words: file } => file.or(words).and_then(|words| match words {
             Some(words) => tell(&words.to_json()).map(|()| true),

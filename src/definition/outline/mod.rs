@@ -112,6 +112,8 @@ pub struct StateOutline {
     pub(crate) machine: Option<Name>,
     /// What it is called in its parent.
     pub(crate) part: String,
+    /// Whether it is a state of a machine that another state runs.
+    pub(crate) is_linked: bool,
     /// Whether it is written in another file, to which this one links.
     pub(crate) is_foreign: bool,
     /// Where its name is written there.
@@ -439,6 +441,12 @@ impl StateOutline {
     #[must_use]
     pub fn machine_span(&self) -> Option<Range<usize>> {
         self.machine.as_ref().map(|machine| machine.span.clone())
+    }
+
+    /// Returns whether it is a state of a machine that a state around it runs.
+    #[must_use]
+    pub fn is_linked(&self) -> bool {
+        self.is_linked
     }
 
     /// Returns what the state is called in its parent: the last part of its [name](Self::name).

@@ -156,6 +156,7 @@ impl Resolver<'_> {
             ends: state.ends.map(StateId::new),
             machine,
             part: self.scopes.part(id).to_owned(),
+            is_linked: state.root.is_some(),
             is_foreign: state.is_foreign,
             written: state.written,
             exits: state.exits.into_iter().filter_map(|exit| self.exit(exit, id, runs)).collect(),
