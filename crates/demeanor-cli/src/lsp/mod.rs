@@ -49,7 +49,7 @@ use server::Server;
 /// let tell = |method: &str| editor.sender.send(Message::Notification(Notification::new(method.into(), json!({}))));
 /// ask(1, "initialize", json!({ "capabilities": {} }))?;
 /// let Message::Response(answer) = editor.receiver.recv()? else { panic!("it answers") };
-/// assert_eq!(answer.response_kind.unwrap_result()["capabilities"]["positionEncoding"], "utf-16");
+/// assert_eq!(answer.response_result.unwrap()["capabilities"]["positionEncoding"], "utf-16");
 /// tell("initialized")?;
 /// ask(2, "shutdown", json!(null))?;
 /// tell("exit")?;

@@ -1,0 +1,10 @@
+//! The language server, as an editor speaks with it.
+
+mod any_text;
+mod completion;
+mod editor;
+mod hover;
+mod navigation;
+mod problems;
+mod process;
+mod rename;
