@@ -62,8 +62,8 @@ mod saved;
 #[cfg(feature = "script")]
 mod script;
 mod several;
-mod survey;
 mod source;
+mod survey;
 mod text;
 mod values;
 mod vocabulary;

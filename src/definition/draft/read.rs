@@ -79,9 +79,9 @@ impl<'i> Reader<'_, 'i> {
         Draft {
             name,
             // What is wrong with it has been said.
-            like: machine.get("like").and_then(|like| {
-                Some(Name { text: like.get_ref().as_str()?.into(), span: like.span() })
-            }),
+            like: machine
+                .get("like")
+                .and_then(|like| Some(Name { text: like.get_ref().as_str()?.into(), span: like.span() })),
             initial: initial.and_then(|initial| self.string(initial, "`initial`")),
             global: machine.get("global").and_then(|global| self.string(global, "`global`")),
             ticks_per_second,

@@ -12,8 +12,8 @@ use super::super::findings::Findings;
 use super::super::mistake::{Mistake, Origin};
 use super::super::words::{WordKind, Words};
 use super::conditions::Place;
-use super::scopes::{Meant, Scopes};
 use super::mention::{Meaning, Mention};
+use super::scopes::{Meant, Scopes};
 use super::{BehaviorOutline, Checked, ExitOutline, Outline, StateId, StateOutline, Unchecked, params};
 
 /// What an exit waits for that is taken when the machine of its state has come to an end.

@@ -10,7 +10,7 @@ use lsp_types::{
 };
 
 use super::condition::{Asked, WORDS, asked};
-use super::context::{At, Context, Written};
+use super::context::{At, Context, Written, headers};
 use super::hover::{behavior, described, message, parameter};
 use super::params::{self, Param};
 use super::place::{Located, Place};
@@ -214,11 +214,25 @@ impl Writer<'_> {
     fn states(&self) -> Vec<Offer> {
         let mut seen = BTreeSet::new();
         let mut offers = Vec::new();
+        let mut add = |name: &str, detail: String| {
+            if seen.insert(name.to_owned()) {
+                offers.push(Offer::new(name, CompletionItemKind::CLASS).detail(detail));
+            }
+        };
         for outline in self.surveys.iter().filter_map(|survey| self.located.outline(survey)) {
             for state in outline.states() {
-                if seen.insert(state.name()) {
-                    let detail = state.behaviors().collect::<Vec<_>>().join(", ");
-                    offers.push(Offer::new(state.name(), CompletionItemKind::CLASS).detail(detail));
+                add(state.name(), state.behaviors().collect::<Vec<_>>().join(", "));
+            }
+        }
+        let is_unread = |survey: &&Survey| survey.problems().iter().any(|problem| problem.code_name() == "syntax");
+        if self.surveys.first().is_some_and(is_unread) {
+            // What is not closed has swallowed what stands behind it.
+            for header in headers(&self.source.text) {
+                let header: Vec<&str> = header.iter().map(String::as_str).collect();
+                match (self.located.machine, &header[..]) {
+                    (None, ["states", name, ..]) => add(name, String::new()),
+                    (Some(machine), ["machines", of, "states", name, ..]) if machine == *of => add(name, String::new()),
+                    _ => {}
                 }
             }
         }
@@ -233,7 +247,8 @@ impl Writer<'_> {
 
     fn messages(&self) -> Vec<Offer> {
         let runs = self.context.around.iter().any(|(key, _)| key == "machine");
-        let done = Offer::new("done", CompletionItemKind::EVENT).says("When the machine of this state has come to an end.");
+        let done =
+            Offer::new("done", CompletionItemKind::EVENT).says("When the machine of this state has come to an end.");
         let names = self.words.into_iter().flat_map(|words| &words.messages);
         let offers = names.map(|name| Offer::new(name, CompletionItemKind::EVENT).says(message(name, self.words)));
         offers.chain(Some(done).filter(|_| runs)).collect()
@@ -268,18 +283,18 @@ impl Writer<'_> {
                 let on = self.context.value("on");
                 let fields = self.words.zip(on).and_then(|(words, on)| words.message_fields.get(on));
                 let fields = fields.into_iter().flatten();
-                let offer = |(name, kind): (&String, &_)| {
-                    Offer::new(name, CompletionItemKind::FIELD).detail(described(*kind))
-                };
+                let offer =
+                    |(name, kind): (&String, &_)| Offer::new(name, CompletionItemKind::FIELD).detail(described(*kind));
                 (inner.start + start..to, fields.map(offer).collect())
             }
             Asked::Word(start) => {
                 let values = self.words.into_iter().flat_map(|words| &words.values);
-                let values = values
-                    .map(|(name, kind)| Offer::new(name, CompletionItemKind::VARIABLE).detail(described(*kind)));
-                let of_message = self.context.value("on").map(|on| {
-                    Offer::new("message.", CompletionItemKind::FIELD).says(message(on, self.words))
-                });
+                let values =
+                    values.map(|(name, kind)| Offer::new(name, CompletionItemKind::VARIABLE).detail(described(*kind)));
+                let of_message = self
+                    .context
+                    .value("on")
+                    .map(|on| Offer::new("message.", CompletionItemKind::FIELD).says(message(on, self.words)));
                 let functions = WORDS.iter().map(|word| {
                     let is_function = word.insert.ends_with('(');
                     let kind = if is_function { CompletionItemKind::FUNCTION } else { CompletionItemKind::KEYWORD };

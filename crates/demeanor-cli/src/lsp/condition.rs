@@ -12,8 +12,18 @@ pub(super) struct Word {
 
 /// All of them.
 pub(super) const WORDS: [Word; 13] = [
-    word("time_in_state", "time_in_state", "time_in_state", "How many seconds the character has been in the state whose exit asks."),
-    word("time_in", "time_in(", "time_in(state)", "How many seconds a state has been active. While it is not, that is no number."),
+    word(
+        "time_in_state",
+        "time_in_state",
+        "time_in_state",
+        "How many seconds the character has been in the state whose exit asks.",
+    ),
+    word(
+        "time_in",
+        "time_in(",
+        "time_in(state)",
+        "How many seconds a state has been active. While it is not, that is no number.",
+    ),
     word("in", "in(", "in(state)", "Whether a state is active, or a state in it."),
     word("chance", "chance(", "chance(p)", "Holds with the chance `p`, from 0 to 1, each time that it is asked."),
     word(

@@ -93,6 +93,11 @@ fn section(text: &str, byte: usize) -> Range<usize> {
     start.max(least)..end
 }
 
+/// The keys of the headers of all tables.
+pub(super) fn headers(text: &str) -> impl Iterator<Item = Vec<String>> {
+    text.lines().filter(|line| is_header(line)).map(|line| keys(line, 0..line.len()))
+}
+
 /// Whether a line is the header of a table: a list in a list begins with a bracket, too, but is no name.
 fn is_header(line: &str) -> bool {
     let line = line.lines().next().unwrap_or_default().trim_start();
@@ -118,7 +123,8 @@ fn header(text: &str, section: &Range<usize>) -> Option<Range<usize>> {
 fn keys(text: &str, header: Range<usize>) -> Vec<String> {
     let written = &text[header];
     let tokens = Source::new(written).lex();
-    let is_key = |token: &Token| matches!(token.kind(), TokenKind::Atom | TokenKind::BasicString | TokenKind::LiteralString);
+    let is_key =
+        |token: &Token| matches!(token.kind(), TokenKind::Atom | TokenKind::BasicString | TokenKind::LiteralString);
     tokens.filter(is_key).map(|token| unquoted(&written[bytes(&token)]).to_owned()).collect()
 }
 
@@ -310,10 +316,7 @@ impl Frame {
 fn is_open_at_its_end(text: &str, token: &Token, at: &Range<usize>) -> bool {
     match token.kind() {
         TokenKind::Atom => true,
-        TokenKind::BasicString
-        | TokenKind::LiteralString
-        | TokenKind::MlBasicString
-        | TokenKind::MlLiteralString => {
+        TokenKind::BasicString | TokenKind::LiteralString | TokenKind::MlBasicString | TokenKind::MlLiteralString => {
             let written = &text[at.clone()];
             let quote = quote_of(written);
             written.len() < 2 * quote.len() || !written.ends_with(quote)

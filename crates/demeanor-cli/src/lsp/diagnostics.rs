@@ -69,7 +69,8 @@ impl Said {
 
 /// Whether a file is meant to be a definition: an editor may send every TOML file.
 fn is_definition(uri: &Url, text: &str, survey: &Survey) -> bool {
-    let is_initial = |line: &str| line.trim_start().strip_prefix("initial").is_some_and(|rest| rest.trim_start().starts_with('='));
+    let is_initial =
+        |line: &str| line.trim_start().strip_prefix("initial").is_some_and(|rest| rest.trim_start().starts_with('='));
     uri.path().ends_with(".fsm.toml") || !survey.keys().is_empty() || text.lines().any(is_initial)
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use std::path::PathBuf;
 
-use demeanor::definition::{Problem, Survey};
+use demeanor::definition::{Problem, StateOutline, Survey};
 use lsp_types::{PrepareRenameResponse, TextEdit, Url, WorkspaceEdit};
 
 use super::occurrence::{File, Occurrence, Read, Site, occurrences, target};
@@ -15,10 +15,7 @@ pub(super) fn prepare(workspace: &mut Workspace, uri: &Url, byte: usize) -> Resu
     let file = File::of(uri);
     let read = workspace.read_file(&file).ok_or("the file is not open")?;
     let target = target(&read, &file, byte).ok_or("there is no name of a state here")?;
-    Ok(PrepareRenameResponse::RangeWithPlaceholder {
-        range: read.source.range(&target.span),
-        placeholder: target.name,
-    })
+    Ok(PrepareRenameResponse::RangeWithPlaceholder { range: read.source.range(&target.span), placeholder: target.name })
 }
 
 /// What is to be written where, or why the state cannot be called so.
@@ -99,12 +96,14 @@ fn is_free(new: &str, sites: &BTreeSet<Site>, related: &BTreeMap<File, Read>) ->
     for (file, read) in related {
         for outline in read.survey.outlines() {
             for state in outline.states().iter().filter(|state| sites.contains(&Site::of(outline, state.id(), file))) {
-                let beside = outline.children(state.parent()).iter().filter(|id| **id != state.id());
-                let taken = { beside }.find(|id| {
-                    outline.state(**id).part() == new && !sites.contains(&Site::of(outline, **id, file))
-                });
-                if let Some(taken) = taken {
-                    return Err(format!("there is a state `{}` already", outline.state(*taken).name()));
+                let named = state.name().strip_suffix(state.part()).map(|around| format!("{around}{new}"));
+                let is_taken = |other: &&StateOutline| {
+                    let is_beside = other.parent() == state.parent() && other.part() == new;
+                    (is_beside || named.as_deref() == Some(other.name()))
+                        && !sites.contains(&Site::of(outline, other.id(), file))
+                };
+                if let Some(taken) = outline.states().iter().find(is_taken) {
+                    return Err(format!("there is a state `{}` already", taken.name()));
                 }
             }
         }

@@ -12,9 +12,8 @@ use lsp_types::{
     CompletionOptions, CompletionResponse, DidChangeWatchedFilesRegistrationOptions, DocumentSymbolResponse,
     FileSystemWatcher, GlobPattern, GotoDefinitionResponse, HoverProviderCapability, InitializeParams,
     InitializeResult, MessageType, OneOf, PositionEncodingKind, PublishDiagnosticsParams, Registration,
-    RegistrationParams, RenameOptions, ServerCapabilities, ServerInfo, ShowMessageParams,
-    TextDocumentPositionParams, TextDocumentSyncCapability, TextDocumentSyncKind, TextDocumentSyncOptions,
-    TextDocumentSyncSaveOptions, Url,
+    RegistrationParams, RenameOptions, ServerCapabilities, ServerInfo, ShowMessageParams, TextDocumentPositionParams,
+    TextDocumentSyncCapability, TextDocumentSyncKind, TextDocumentSyncOptions, TextDocumentSyncSaveOptions, Url,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -56,10 +55,7 @@ impl<'c> Server<'c> {
         let encoding = encoding(&params);
         let answer = InitializeResult {
             capabilities: capabilities(encoding),
-            server_info: Some(ServerInfo {
-                name: "demeanor".into(),
-                version: Some(env!("CARGO_PKG_VERSION").into()),
-            }),
+            server_info: Some(ServerInfo { name: "demeanor".into(), version: Some(env!("CARGO_PKG_VERSION").into()) }),
         };
         let answer = serde_json::to_value(answer).map_err(|error| error.to_string())?;
         connection.initialize_finish(id, answer).map_err(|error| error.to_string())?;

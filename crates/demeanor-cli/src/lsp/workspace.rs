@@ -223,7 +223,9 @@ impl Workspace {
                 let (path, name) = (entry.path(), entry.file_name());
                 let name = name.to_string_lossy();
                 match entry.file_type() {
-                    Ok(of) if of.is_dir() && !name.starts_with('.') && !["target", "node_modules"].contains(&&*name) => {
+                    Ok(of)
+                        if of.is_dir() && !name.starts_with('.') && !["target", "node_modules"].contains(&&*name) =>
+                    {
                         waiting.push(path);
                     }
                     Ok(of) if of.is_file() && name.ends_with(".toml") => drop(found.insert(path)),

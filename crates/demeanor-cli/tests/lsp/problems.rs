@@ -190,7 +190,10 @@ fn a_vocabulary_that_cannot_be_read_is_said_once() {
     let (method, told) = editor.told();
     assert_eq!(method, "window/showMessage");
     let message = told["message"].as_str().unwrap();
-    let begin = format!("{}: it is not a vocabulary that a game has written: unknown field `valves`", editor.path("words.json").display());
+    let begin = format!(
+        "{}: it is not a vocabulary that a game has written: unknown field `valves`",
+        editor.path("words.json").display()
+    );
     assert!(message.starts_with(&begin), "{message}");
     editor.replace("guard.toml", 2, FILE);
     assert_eq!(editor.told().0, "textDocument/publishDiagnostics");
