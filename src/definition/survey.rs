@@ -1,16 +1,12 @@
 //! A file as far as it can be read, mistaken or not: for editors.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 pub use super::draft::keys::Key;
 use super::draft::keys::keys;
-use super::findings::Findings;
-use super::library::Library;
-use super::outline::check::read_all;
+use super::outline::check::checked_at;
 use super::outline::{Outline, StateId};
 use super::problem::Problems;
-use super::source::Source;
 use super::words::Words;
 
 /// A file as far as it can be read, while somebody writes it: what is wrong with it, and outlines of what is not.
@@ -40,8 +36,8 @@ pub struct Survey {
 }
 
 impl Survey {
-    /// Reads a file, named `file` in what is reported. What it links to is looked for in `folder`; `open` is asked first, by the
-    /// path from there, for the texts that an editor has open.
+    /// Reads a file, named `file` in what is reported. What it links to, and its scripts, are looked for in `folder`;
+    /// `open` is asked first, by the path from there, for the texts that an editor has open.
     ///
     /// Without words, what the game offers is not checked.
     #[must_use]
@@ -52,15 +48,9 @@ impl Survey {
         open: &dyn Fn(&Path) -> Option<String>,
         words: Option<&Words>,
     ) -> Self {
-        let library = Library::with_open(text, folder, open);
-        let mut findings = Findings::new(Arc::new(Source::new(file, text)));
-        let checked = read_all(text, &library, words, &mut findings);
-        Self {
-            outlines: checked.into_iter().map(|checked| as_tree(checked.outline)).collect(),
-            problems: findings.into_problems(),
-            keys: keys(text),
-            links: library.paths().cloned().collect(),
-        }
+        let (outlines, links, findings) = checked_at(file, text, folder, open, words);
+        let outlines = outlines.into_iter().map(as_tree).collect();
+        Self { outlines, problems: findings.into_problems(), keys: keys(text), links }
     }
 
     /// Returns the machines that could be read, in the order of the file.

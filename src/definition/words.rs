@@ -43,6 +43,9 @@ pub struct Words {
     pub ticks_per_second: Option<f64>,
     /// Whether scripts run.
     pub scripts: bool,
+    /// The scripts whose text the game offers. Others are files beside the definition.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub script_files: BTreeSet<String>,
 }
 
 /// What a value of the vocabulary is.

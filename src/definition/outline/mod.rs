@@ -25,6 +25,8 @@ mod params;
 mod reach;
 pub(crate) mod resolve;
 mod scopes;
+#[cfg(feature = "script")]
+mod scripts;
 
 /// What a definition file says, checked, without the code that its words stand for: for tools, which draw and check it.
 ///
@@ -61,6 +63,7 @@ pub struct Outline {
     pub(crate) like: Option<Name>,
     pub(crate) initial: StateId,
     pub(crate) global: Option<StateId>,
+    pub(crate) ticks_per_second: Option<f64>,
     /// By id.
     pub(crate) states: Vec<StateOutline>,
     /// Those without a parent.
@@ -159,6 +162,8 @@ pub struct Unchecked {
     pub messages: BTreeSet<String>,
     /// Of what messages carry, by their names.
     pub message_fields: BTreeMap<String, BTreeMap<String, ValueKind>>,
+    /// Scripts that are not beside the file: the game may offer their texts. Only where the file's folder is known.
+    pub scripts: BTreeSet<String>,
     /// Whether durations are in ticks whose length the file does not say.
     pub ticks: bool,
 }
@@ -212,6 +217,12 @@ impl Outline {
     #[must_use]
     pub fn global(&self) -> Option<StateId> {
         self.global
+    }
+
+    /// Returns how often the game updates its characters, if the file says so.
+    #[must_use]
+    pub fn ticks_per_second(&self) -> Option<f64> {
+        self.ticks_per_second
     }
 
     /// Returns the states, in the order of the file.

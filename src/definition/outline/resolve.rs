@@ -70,6 +70,7 @@ pub(crate) fn resolve<'i>(draft: Draft<'i>, words: Option<&Words>, findings: &mu
         // Where none is named, or an unknown one, that is an error, and the outline goes nowhere.
         initial: initial.unwrap_or(StateId::new(0)),
         global,
+        ticks_per_second: draft.ticks_per_second,
         states,
         outermost,
         warnings: Vec::new(),

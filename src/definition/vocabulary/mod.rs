@@ -308,6 +308,7 @@ impl<T: Owner> Vocabulary<T> {
         {
             words.scripts = true;
             words.fields = self.scripts.fields.keys().cloned().collect();
+            words.script_files = self.scripts.names().cloned().collect();
         }
         words
     }

@@ -10,7 +10,7 @@ use lsp_types::{
     Url,
 };
 
-use super::workspace::{Text, Workspace, path_of};
+use super::workspace::{Text, Workspace, is_script, path_of};
 
 /// What was said last of files that are not open: by the document on whose behalf, then by file.
 #[derive(Default)]
@@ -39,7 +39,8 @@ pub(super) fn of_document(workspace: &mut Workspace, said: &mut Said, uri: &Url)
     }
     let mut all = vec![PublishDiagnosticsParams::new(uri.clone(), own, Some(version))];
     // A file that has been opened meanwhile says itself what is wrong with it.
-    all.extend(said.instead(uri, by_file).filter(|other| workspace.document(&other.uri).is_none()));
+    let says_itself = |file: &Url| workspace.document(file).is_some() && !is_script(file);
+    all.extend(said.instead(uri, by_file).filter(|other| !says_itself(&other.uri)));
     all
 }
 

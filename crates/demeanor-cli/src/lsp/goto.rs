@@ -5,7 +5,7 @@ use std::path::Path;
 
 use lsp_types::{Location, Url};
 
-use demeanor::definition::Meaning;
+use demeanor::definition::{Meaning, Outline};
 
 use super::occurrence::{File, Read, Site, occurrences, target};
 use super::workspace::Workspace;
@@ -59,7 +59,7 @@ fn location(workspace: &mut Workspace, site: &Site) -> Option<Location> {
 fn machine(workspace: &mut Workspace, read: &Read, file: &File, byte: usize) -> Option<Location> {
     let outlines = read.survey.outlines();
     let likes = outlines.iter().filter_map(|outline| outline.like());
-    let runs = outlines.iter().flat_map(|outline| outline.states()).filter(|state| state.written().0.is_none());
+    let runs = outlines.iter().flat_map(Outline::states).filter(|state| state.written().0.is_none());
     let runs = runs.filter_map(|state| Some((state.machine()?, state.machine_span()?)));
     let (name, _) = likes.chain(runs).find(|(_, span)| (span.start..=span.end).contains(&byte))?;
     let (linked, name) = match name.split_once('#') {
@@ -85,7 +85,7 @@ pub(super) fn is_file(name: &str) -> bool {
 
 /// Where a script is that is named at a byte.
 fn script(workspace: &Workspace, read: &Read, file: &File, byte: usize) -> Option<Location> {
-    let mentions = read.survey.outlines().iter().flat_map(|outline| outline.mentions());
+    let mentions = read.survey.outlines().iter().flat_map(Outline::mentions);
     let scripts = mentions.filter(|mention| *mention.meaning() == Meaning::Script);
     let script = { scripts }.find(|mention| (mention.span().start..=mention.span().end).contains(&byte))?;
     let path = file.path()?.parent()?.join(script.name());

@@ -90,11 +90,10 @@ fn of_word(survey: &Survey, words: Option<&Words>, byte: usize) -> Said {
     let name = mention.name();
     let text = match mention.meaning() {
         Meaning::Behavior => behavior(name, words),
-        Meaning::Value => kinded("value", name, words.map(|words| words.values.get(name))),
+        Meaning::Value => kinded("value", name, words, |words| words.values.get(name)),
         Meaning::Message => message(name, words),
         Meaning::Field { message } => {
-            let field = words.map(|words| words.message_fields.get(message).and_then(|fields| fields.get(name)));
-            kinded("field", &format!("message.{name}"), field)
+            kinded("field", &format!("message.{name}"), words, |words| words.message_fields.get(message)?.get(name))
         }
         Meaning::Script => format!("script `{name}`"),
         _ => return None,
@@ -102,13 +101,11 @@ fn of_word(survey: &Survey, words: Option<&Words>, byte: usize) -> Said {
     Some((text, mention.span()))
 }
 
-/// `kind` is `None` without a vocabulary, and nothing in one that does not have it.
-fn kinded(what: &str, name: &str, kind: Option<Option<&ValueKind>>) -> String {
-    match kind {
-        None => format!("{what} `{name}`"),
-        Some(None) => format!("{what} `{name}`: the game does not offer it"),
-        Some(Some(kind)) => format!("{what} `{name}`: {}", described(*kind)),
-    }
+/// What a word is, where there is a vocabulary.
+fn kinded(what: &str, name: &str, words: Option<&Words>, kind: impl FnOnce(&Words) -> Option<&ValueKind>) -> String {
+    let Some(words) = words else { return format!("{what} `{name}`") };
+    let kind = kind(words).map_or("the game does not offer it", |kind| described(*kind));
+    format!("{what} `{name}`: {kind}")
 }
 
 /// What a value is.

@@ -23,7 +23,7 @@ use std::path::Path;
 use demeanor::definition::Words;
 use lsp_server::Connection;
 
-use crate::Outcome;
+use crate::{Exit, Outcome};
 use server::Server;
 
 /// Serves an editor over a connection, until it says that it is over, or goes away.
@@ -67,5 +67,5 @@ pub(crate) fn lsp(words: Option<Words>, file: Option<&Path>) -> Outcome {
     drop(connection);
     served?;
     threads.join().map_err(|error| error.to_string())?;
-    Ok(true)
+    Ok(Exit::Fine)
 }

@@ -14,6 +14,7 @@ use lsp_types::{
     InitializeResult, MessageType, OneOf, PositionEncodingKind, PublishDiagnosticsParams, Registration,
     RegistrationParams, RenameOptions, ServerCapabilities, ServerInfo, ShowMessageParams, TextDocumentPositionParams,
     TextDocumentSyncCapability, TextDocumentSyncKind, TextDocumentSyncOptions, TextDocumentSyncSaveOptions, Url,
+    WorkDoneProgressOptions,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -88,13 +89,11 @@ impl<'c> Server<'c> {
             } else {
                 let silence = if self.workspace.is_long() { LONG_SILENCE } else { SILENCE };
                 // Whoever goes away without a word is found by the next turn.
-                match self.connection.receiver.recv_timeout(silence) {
-                    Ok(message) => message,
-                    Err(_) => {
-                        self.say(&due[0])?;
-                        continue;
-                    }
-                }
+                let Ok(message) = self.connection.receiver.recv_timeout(silence) else {
+                    self.say(&due[0])?;
+                    continue;
+                };
+                message
             };
             match message {
                 Message::Request(request) => {
@@ -156,7 +155,7 @@ impl<'c> Server<'c> {
             notification::DidOpenTextDocument::METHOD => {
                 if let Some(params) = read::<notification::DidOpenTextDocument>(params) {
                     let document = params.text_document;
-                    self.workspace.open(document.uri, document.version, document.text);
+                    self.workspace.open(&document.uri, document.version, document.text);
                 }
             }
             notification::DidChangeTextDocument::METHOD => {
@@ -299,7 +298,8 @@ fn capabilities(encoding: Encoding) -> ServerCapabilities {
         save: Some(TextDocumentSyncSaveOptions::Supported(true)),
         ..TextDocumentSyncOptions::default()
     };
-    let rename = RenameOptions { prepare_provider: Some(true), work_done_progress_options: Default::default() };
+    let rename =
+        RenameOptions { prepare_provider: Some(true), work_done_progress_options: WorkDoneProgressOptions::default() };
     let triggers = ["\"", "'", ".", "(", "[", "{", "="];
     ServerCapabilities {
         position_encoding: Some(encoding.kind()),

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use demeanor::definition::{Survey, Words};
+use demeanor::definition::{Meaning, Mention, Outline, Survey, Words};
 use lsp_types::{TextDocumentContentChangeEvent, Url};
 
 use super::position::{Encoding, Lines};
@@ -64,11 +64,11 @@ impl Workspace {
         Self { encoding, roots, vocabularies, documents: HashMap::new() }
     }
 
-    pub(super) fn open(&mut self, uri: Url, version: i32, text: String) {
+    pub(super) fn open(&mut self, uri: &Url, version: i32, text: String) {
         let source = Arc::new(Text::new(text, self.encoding));
-        let document = Document { uri: uri.clone(), version, source, survey: None, good: None, is_due: true };
+        let document = Document { uri: uri.clone(), version, source, survey: None, good: None, is_due: false };
         self.documents.insert(uri.clone(), document);
-        self.changed(&uri);
+        self.changed(uri);
     }
 
     pub(super) fn change(&mut self, uri: &Url, version: i32, changes: Vec<TextDocumentContentChangeEvent>) {
@@ -100,11 +100,11 @@ impl Workspace {
     pub(super) fn all_changed(&mut self) {
         for document in self.documents.values_mut() {
             document.survey = None;
-            document.is_due = true;
+            document.is_due = !is_script(&document.uri);
         }
     }
 
-    /// Has a document be read again, and all that link to it.
+    /// Has a document be read again, and all that link to it, or name it as a script.
     fn changed(&mut self, uri: &Url) {
         let path = path_of(uri);
         for document in self.documents.values_mut() {
@@ -112,11 +112,14 @@ impl Workspace {
                 let (Some(path), Some(survey)) = (&path, &document.survey) else { return false };
                 let own = path_of(&document.uri);
                 let folder = own.as_deref().and_then(Path::parent);
-                folder.is_some_and(|folder| survey.links().iter().any(|link| folder.join(link) == *path))
+                folder.is_some_and(|folder| {
+                    survey.links().iter().any(|link| folder.join(link) == *path)
+                        || scripts(survey).any(|script| folder.join(script) == *path)
+                })
             };
             if document.uri == *uri || links() {
                 document.survey = None;
-                document.is_due = true;
+                document.is_due = !is_script(&document.uri);
             }
         }
     }
@@ -146,7 +149,7 @@ impl Workspace {
 
     /// The document as it is now.
     pub(super) fn survey(&mut self, uri: &Url) -> Option<Arc<Survey>> {
-        let document = self.documents.get(uri)?;
+        let document = self.documents.get(uri).filter(|document| !is_script(&document.uri))?;
         if let Some(survey) = &document.survey {
             return Some(Arc::clone(survey));
         }
@@ -240,4 +243,15 @@ impl Workspace {
 /// The path of a file on this machine.
 pub(super) fn path_of(uri: &Url) -> Option<PathBuf> {
     if uri.scheme() == "file" { uri.to_file_path().ok() } else { None }
+}
+
+/// Whether a document is a script, which is read with the definitions that name it.
+pub(super) fn is_script(uri: &Url) -> bool {
+    Path::new(uri.path()).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("rhai"))
+}
+
+/// The scripts that a definition names.
+fn scripts(survey: &Survey) -> impl Iterator<Item = &str> {
+    let mentions = survey.outlines().iter().flat_map(Outline::mentions);
+    mentions.filter(|mention| *mention.meaning() == Meaning::Script).map(Mention::name)
 }

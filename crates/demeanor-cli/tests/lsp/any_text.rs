@@ -1,5 +1,7 @@
 //! Whatever is typed, the server answers.
 
+use std::fmt::Write as _;
+
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -68,11 +70,11 @@ proptest! {
     ) {
         let offered = if utf8 { json!({ "general": { "positionEncodings": ["utf-8"] } }) } else { json!({}) };
         let words = demeanor::definition::Words::from_json(crate::editor::WORDS).ok();
-        let mut editor = Editor::with(words, offered, json!(null));
+        let mut editor = Editor::with(words, &offered, &json!(null));
         editor.open("guard.toml", FILE);
         for (version, (from, to, text, asked)) in (2..).zip(edits) {
             let range = json!({ "start": position(from.min(to)), "end": position(from.max(to)) });
-            editor.change("guard.toml", version, json!([{ "range": range, "text": text }]));
+            editor.change("guard.toml", version, &json!([{ "range": range, "text": text }]));
             let (line, column) = (asked.0 as usize, asked.1 as usize);
             for (method, more) in [
                 ("textDocument/completion", json!({})),
@@ -81,11 +83,11 @@ proptest! {
                 ("textDocument/references", json!({ "context": { "includeDeclaration": true } })),
                 ("textDocument/documentSymbol", json!({})),
             ] {
-                prop_assert!(editor.ask_at(method, "guard.toml", line, column, more).is_ok());
+                prop_assert!(editor.ask_at(method, "guard.toml", line, column, &more).is_ok());
             }
             // There may be nothing to rename.
-            let _ = editor.ask_at("textDocument/prepareRename", "guard.toml", line, column, json!({}));
-            let _ = editor.ask_at("textDocument/rename", "guard.toml", line, column, json!({ "newName": "it's" }));
+            let _ = editor.ask_at("textDocument/prepareRename", "guard.toml", line, column, &json!({}));
+            let _ = editor.ask_at("textDocument/rename", "guard.toml", line, column, &json!({ "newName": "it's" }));
         }
         // The text is the one that the editor has, so that what is wrong is said again.
         editor.replace("guard.toml", 99, "initial = 'a'\nstates.a.final = true\n");
@@ -97,8 +99,11 @@ proptest! {
 #[test]
 fn states_that_are_nested_without_end_have_an_outline() {
     let mut editor = Editor::new();
-    let chain: String = (0..5000).map(|i| format!("[states.s{}]\nparent = 's{i}'\n", i + 1)).collect();
-    editor.open("guard.toml", &format!("initial = 's0'\n[states.s0]\n{chain}"));
+    let mut chain = String::from("initial = 's0'\n[states.s0]\n");
+    for i in 0..5000 {
+        let _ = write!(chain, "[states.s{}]\nparent = 's{i}'\n", i + 1);
+    }
+    editor.open("guard.toml", &chain);
     let params = json!({ "textDocument": { "uri": editor.uri("guard.toml") } });
     let mut symbols = editor.ask("textDocument/documentSymbol", params).unwrap();
     let mut depth = 0;
@@ -115,7 +120,7 @@ fn a_document_of_10_megabytes_is_read_once_for_all_that_is_typed() {
     let mut editor = Editor::new();
     let mut text = String::from("initial = 's0'\n");
     for i in 0.. {
-        text.push_str(&format!("[states.s{i}]\nexits = [{{ to = 's{}', when = 'health < {i}' }}]\n", i / 2));
+        let _ = writeln!(text, "[states.s{i}]\nexits = [{{ to = 's{}', when = 'health < {i}' }}]", i / 2);
         if text.len() > 10_000_000 {
             break;
         }
@@ -123,7 +128,7 @@ fn a_document_of_10_megabytes_is_read_once_for_all_that_is_typed() {
     editor.open("guard.toml", &text);
     for version in 2..20 {
         let at = json!({ "line": 0, "character": 11 });
-        editor.change("guard.toml", version, json!([{ "range": { "start": at, "end": at }, "text": "x" }]));
+        editor.change("guard.toml", version, &json!([{ "range": { "start": at, "end": at }, "text": "x" }]));
     }
     // What was typed before the last key is never said to be wrong.
     let (method, told) = editor.told();
@@ -132,7 +137,7 @@ fn a_document_of_10_megabytes_is_read_once_for_all_that_is_typed() {
         told["diagnostics"][0]["message"],
         format!("unknown state `{}s0`\ndefine it: `[states.{}s0]`", "x".repeat(18), "x".repeat(18))
     );
-    let list = editor.ask_at("textDocument/completion", "guard.toml", 0, 11, json!({})).unwrap();
+    let list = editor.ask_at("textDocument/completion", "guard.toml", 0, 11, &json!({})).unwrap();
     assert_eq!(list["isIncomplete"], true);
     editor.close();
 }

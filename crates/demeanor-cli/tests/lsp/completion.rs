@@ -1,5 +1,7 @@
 //! What can be written at a place.
 
+use std::fmt::Write as _;
+
 use serde_json::{Value, json};
 
 use crate::editor::{Editor, cursor, edited};
@@ -193,7 +195,7 @@ fn states_are_known_while_the_file_is_broken() {
     editor.problems("guard.toml");
     let (broken, line, column) = cursor(&good.replace("exits = []", "exits = [{ to = \"\"\"|"));
     editor.replace("guard.toml", 2, &broken);
-    let list = editor.ask_at("textDocument/completion", "guard.toml", line, column, json!({})).unwrap();
+    let list = editor.ask_at("textDocument/completion", "guard.toml", line, column, &json!({})).unwrap();
     assert_eq!(labels(list["items"].as_array().unwrap()), ["guard", "chase", "fight", "run to cover"]);
     editor.close();
 }
@@ -201,8 +203,10 @@ fn states_are_known_while_the_file_is_broken() {
 #[test]
 fn of_many_names_those_are_offered_that_begin_so() {
     let mut editor = Editor::new();
-    let states: String = (0..2000).map(|i| format!("[states.s{i}]\n")).collect();
-    let text = format!("initial = 's199|'\n{states}");
+    let mut text = String::from("initial = 's199|'\n");
+    for i in 0..2000 {
+        let _ = writeln!(text, "[states.s{i}]");
+    }
     let list = editor.at("textDocument/completion", &text).unwrap();
     assert_eq!(list["isIncomplete"], true);
     let expected: Vec<_> = ["s199".to_owned()].into_iter().chain((1990..2000).map(|i| format!("s{i}"))).collect();

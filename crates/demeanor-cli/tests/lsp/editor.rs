@@ -44,10 +44,10 @@ pub(crate) struct Editor {
 impl Editor {
     /// One whose game offers [`WORDS`].
     pub(crate) fn new() -> Self {
-        Self::with(Some(Words::from_json(WORDS).unwrap()), json!({}), json!(null))
+        Self::with(Some(Words::from_json(WORDS).unwrap()), &json!({}), &json!(null))
     }
 
-    pub(crate) fn with(words: Option<Words>, capabilities: Value, options: Value) -> Self {
+    pub(crate) fn with(words: Option<Words>, capabilities: &Value, options: &Value) -> Self {
         let (server, connection) = Connection::memory();
         let serving = thread::spawn(move || demeanor_cli::serve(&server, words));
         // With all links followed, as an editor does.
@@ -106,10 +106,10 @@ impl Editor {
 
     /// Types all of a file again.
     pub(crate) fn replace(&self, file: &str, version: i32, text: &str) {
-        self.change(file, version, json!([{ "text": text }]));
+        self.change(file, version, &json!([{ "text": text }]));
     }
 
-    pub(crate) fn change(&self, file: &str, version: i32, changes: Value) {
+    pub(crate) fn change(&self, file: &str, version: i32, changes: &Value) {
         let document = json!({ "uri": self.uri(file), "version": version });
         self.tell("textDocument/didChange", json!({ "textDocument": document, "contentChanges": changes }));
     }
@@ -129,8 +129,8 @@ impl Editor {
     pub(crate) fn told(&self) -> (String, Value) {
         loop {
             match self.connection.receiver.recv().unwrap() {
-                Message::Notification(Notification { method, params }) => return (method, params),
-                Message::Request(Request { method, params, .. }) => return (method, params),
+                Message::Notification(Notification { method, params })
+                | Message::Request(Request { method, params, .. }) => return (method, params),
                 Message::Response(_) => {}
             }
         }
@@ -147,7 +147,7 @@ impl Editor {
     pub(crate) fn at(&mut self, method: &str, text: &str) -> Result<Value, String> {
         let (text, line, column) = cursor(text);
         self.open("guard.toml", &text);
-        self.ask_at(method, "guard.toml", line, column, json!({}))
+        self.ask_at(method, "guard.toml", line, column, &json!({}))
     }
 
     pub(crate) fn ask_at(
@@ -156,7 +156,7 @@ impl Editor {
         file: &str,
         line: usize,
         column: usize,
-        more: Value,
+        more: &Value,
     ) -> Result<Value, String> {
         let mut params = json!({
             "textDocument": { "uri": self.uri(file) },

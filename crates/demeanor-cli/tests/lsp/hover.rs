@@ -27,7 +27,7 @@ fn assert_said(behind: &str, word: &str, expected: Option<&str>) {
     let begin = FILE.find(behind).unwrap();
     let at = begin + FILE[begin..].find(word).unwrap();
     let mut editor = Editor::new();
-    let hover = editor.at("textDocument/hover", &format!("{}|{}", &FILE[..at + 1], &FILE[at + 1..])).unwrap();
+    let hover = editor.at("textDocument/hover", &format!("{}|{}", &FILE[..=at], &FILE[at + 1..])).unwrap();
     let said = hover["contents"]["value"].as_str();
     assert_eq!(said, expected);
     if said.is_some() {

@@ -54,7 +54,7 @@ fn the_mentions_of_a_state_are_found_in_keys_texts_conditions_and_parameters() {
     editor.open("guard.toml", FILE);
     let mut mentions = |line, column, with: bool| {
         let context = json!({ "context": { "includeDeclaration": with } });
-        let found = editor.ask_at("textDocument/references", "guard.toml", line, column, context).unwrap();
+        let found = editor.ask_at("textDocument/references", "guard.toml", line, column, &context).unwrap();
         places(&editor, &found)
     };
     let aim = ["4:15-4:18", "5:16-5:19", "2:11-2:14", "3:40-3:43", "10:53-10:56"].map(|at| format!("guard.toml {at}"));
@@ -77,13 +77,13 @@ fn a_state_of_a_linked_file_is_found_there_and_in_all_that_link_to_it() {
     editor.write("guard.toml", guard);
     editor.write("unrelated.toml", "machine = 'x'\n");
     editor.open("other.toml", &guard.replace("after = 9", "on = 'done'"));
-    let found = editor.ask_at("textDocument/definition", "other.toml", 3, 26, json!({})).unwrap();
+    let found = editor.ask_at("textDocument/definition", "other.toml", 3, 26, &json!({})).unwrap();
     assert_eq!(places(&editor, &found), ["rounds/round.toml 1:8-1:12"]);
-    let found = editor.ask_at("textDocument/definition", "other.toml", 2, 15, json!({})).unwrap();
+    let found = editor.ask_at("textDocument/definition", "other.toml", 2, 15, &json!({})).unwrap();
     assert_eq!(places(&editor, &found), ["rounds/round.toml 0:0-0:0"]);
 
     let with = json!({ "context": { "includeDeclaration": true } });
-    let found = editor.ask_at("textDocument/references", "other.toml", 3, 26, with).unwrap();
+    let found = editor.ask_at("textDocument/references", "other.toml", 3, 26, &with).unwrap();
     assert_eq!(
         places(&editor, &found),
         ["guard.toml 3:24-3:28", "other.toml 3:24-3:28", "rounds/round.toml 0:11-0:15", "rounds/round.toml 1:8-1:12"]
@@ -100,7 +100,7 @@ fn a_machine_and_a_script_are_found() {
     for (line, column, expected) in
         [(3, 12, "guard.rhai 0:0-0:0"), (4, 12, "guard.toml 5:10-5:15"), (10, 9, "guard.toml 5:10-5:15")]
     {
-        let found = editor.ask_at("textDocument/definition", "guard.toml", line, column, json!({})).unwrap();
+        let found = editor.ask_at("textDocument/definition", "guard.toml", line, column, &json!({})).unwrap();
         assert_eq!(places(&editor, &found), [expected]);
     }
     editor.close();

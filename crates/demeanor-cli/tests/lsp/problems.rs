@@ -67,13 +67,13 @@ fn problems_go_when_they_are_mended_by_small_changes() {
     editor.open("guard.toml", FILE);
     assert_eq!(editor.problems_in_short("guard.toml").len(), 2);
     let at = |line: u32, from: u32, to: u32| json!({ "start": { "line": line, "character": from }, "end": { "line": line, "character": to } });
-    editor.change("guard.toml", 2, json!([{ "range": at(3, 32, 37), "text": "health" }]));
+    editor.change("guard.toml", 2, &json!([{ "range": at(3, 32, 37), "text": "health" }]));
     assert_eq!(editor.problems_in_short("guard.toml"), ["3:16-3:22 unknown-state"]);
     let changes = json!([
         { "range": at(4, 0, 0), "text": "\n[states.rest]\n" },
         { "range": at(6, 0, 0), "text": "final = true" },
     ]);
-    editor.change("guard.toml", 3, changes);
+    editor.change("guard.toml", 3, &changes);
     assert_eq!(editor.problems("guard.toml"), json!([]));
     editor.close();
 }
@@ -105,7 +105,7 @@ fn columns_are_counted_in_utf_16_unless_utf_8_is_offered() {
     editor.close();
 
     let offered = json!({ "general": { "positionEncodings": ["utf-16", "utf-8"] } });
-    let editor = Editor::with(None, offered, json!(null));
+    let editor = Editor::with(None, &offered, &json!(null));
     assert_eq!(editor.agreed["capabilities"]["positionEncoding"], "utf-8");
     editor.open("guard.toml", file);
     assert_eq!(editor.problems_in_short("guard.toml"), ["2:16-2:24 unknown-state"]);
@@ -162,7 +162,7 @@ fn a_toml_file_that_is_no_definition_is_left_alone() {
 
 #[test]
 fn words_come_from_the_file_beside_and_are_read_again_when_it_changes() {
-    let editor = Editor::with(None, json!({}), json!(null));
+    let editor = Editor::with(None, &json!({}), &json!(null));
     editor.open("creatures/guard.toml", FILE);
     assert_eq!(editor.problems_in_short("creatures/guard.toml"), ["3:16-3:22 unknown-state"]);
     editor.write("vocabulary.json", WORDS);
@@ -174,7 +174,7 @@ fn words_come_from_the_file_beside_and_are_read_again_when_it_changes() {
 
 #[test]
 fn words_come_from_the_file_that_the_editor_names() {
-    let editor = Editor::with(Some(Words::default()), json!({}), json!({ "vocabulary": "words.json" }));
+    let editor = Editor::with(Some(Words::default()), &json!({}), &json!({ "vocabulary": "words.json" }));
     editor.write("words.json", WORDS);
     editor.open("guard.toml", FILE);
     assert_eq!(editor.problems_in_short("guard.toml").len(), 2);
@@ -183,7 +183,7 @@ fn words_come_from_the_file_that_the_editor_names() {
 
 #[test]
 fn a_vocabulary_that_cannot_be_read_is_said_once() {
-    let editor = Editor::with(None, json!({}), json!({ "vocabulary": "words.json" }));
+    let editor = Editor::with(None, &json!({}), &json!({ "vocabulary": "words.json" }));
     editor.write("words.json", "{ \"valves\": {} }");
     editor.open("guard.toml", FILE);
     assert_eq!(editor.problems_in_short("guard.toml"), ["3:16-3:22 unknown-state"]);
@@ -205,7 +205,7 @@ fn a_vocabulary_that_cannot_be_read_is_said_once() {
 #[test]
 fn an_editor_that_can_is_asked_to_tell_of_changed_files() {
     let can = json!({ "workspace": { "didChangeWatchedFiles": { "dynamicRegistration": true } } });
-    let editor = Editor::with(None, can, json!(null));
+    let editor = Editor::with(None, &can, &json!(null));
     let (method, params) = editor.told();
     assert_eq!(method, "client/registerCapability");
     let globs = ["**/*.toml", "**/*.rhai", "**/*.json"].map(|glob| json!({ "globPattern": glob }));
@@ -217,5 +217,22 @@ fn an_editor_that_can_is_asked_to_tell_of_changed_files() {
             "registerOptions": { "watchers": globs },
         }] })
     );
+    editor.close();
+}
+
+#[test]
+fn problems_of_a_script_are_said_in_the_script() {
+    let editor = Editor::new();
+    editor.write("scripts/guard.rhai", "fn update() {\n    let a = ;\n}\n");
+    editor.open("guard.toml", "initial = 'a'\n[states.a]\nscript = 'scripts/guard.rhai'\n");
+    assert_eq!(editor.problems("guard.toml"), json!([]));
+    assert_eq!(editor.problems_in_short("scripts/guard.rhai"), ["1:12-1:13 script"]);
+
+    // Mended in the editor, without being saved.
+    editor.open("scripts/guard.rhai", "fn update() {\n    let a = 3;\n}\n");
+    assert_eq!(editor.problems("guard.toml"), json!([]));
+    assert_eq!(editor.problems("scripts/guard.rhai"), json!([]));
+    editor.replace("scripts/guard.rhai", 2, "fn update() {");
+    assert_eq!(editor.problems_in_short("scripts/guard.rhai"), ["0:13-0:13 script"]);
     editor.close();
 }

@@ -9,7 +9,7 @@ fn renamed(text: &str, new: &str) -> Result<String, String> {
     let mut editor = Editor::new();
     let (plain, line, column) = cursor(text);
     editor.open("guard.toml", &plain);
-    let edit = editor.ask_at("textDocument/rename", "guard.toml", line, column, json!({ "newName": new }));
+    let edit = editor.ask_at("textDocument/rename", "guard.toml", line, column, &json!({ "newName": new }));
     let uri = editor.uri("guard.toml");
     editor.close();
     edit.map(|edit| edited(&plain, &edit["changes"][&uri]))
@@ -120,7 +120,7 @@ fn a_state_of_a_linked_file_is_renamed_in_all_files() {
     editor.write("guard.toml", guard);
     let open = guard.replace("after = 9", "on = 'done'");
     editor.open("other.toml", &open);
-    let edit = editor.ask_at("textDocument/rename", "other.toml", 3, 26, json!({ "newName": "stroll" })).unwrap();
+    let edit = editor.ask_at("textDocument/rename", "other.toml", 3, 26, &json!({ "newName": "stroll" })).unwrap();
     let changes = edit["changes"].as_object().unwrap();
     let after = |file: &str, text: &str| edited(text, &changes[&editor.uri(file)]);
     assert_eq!(changes.len(), 3);
@@ -129,7 +129,7 @@ fn a_state_of_a_linked_file_is_renamed_in_all_files() {
     assert_eq!(after("other.toml", &open), open.replace("walk", "stroll"));
 
     // In the file that links to it, its name is another one's.
-    let why = editor.ask_at("textDocument/rename", "other.toml", 3, 26, json!({ "newName": "home" }));
+    let why = editor.ask_at("textDocument/rename", "other.toml", 3, 26, &json!({ "newName": "home" }));
     assert_eq!(why, Err("there is a state `patrol.home` already".into()));
     editor.close();
 }
@@ -139,10 +139,10 @@ fn what_is_renamed_is_shown_before() {
     let mut editor = Editor::new();
     let (text, line, column) = cursor(FILE);
     editor.open("guard.toml", &text);
-    let prepared = editor.ask_at("textDocument/prepareRename", "guard.toml", line, column, json!({})).unwrap();
+    let prepared = editor.ask_at("textDocument/prepareRename", "guard.toml", line, column, &json!({})).unwrap();
     let range: Value = json!({ "start": { "line": 2, "character": 11 }, "end": { "line": 2, "character": 14 } });
     assert_eq!(prepared, json!({ "range": range, "placeholder": "aim" }));
-    let nothing = editor.ask_at("textDocument/prepareRename", "guard.toml", 0, 3, json!({}));
+    let nothing = editor.ask_at("textDocument/prepareRename", "guard.toml", 0, 3, &json!({}));
     assert_eq!(nothing, Err("there is no name of a state here".into()));
     editor.close();
 }
