@@ -23,7 +23,7 @@ use std::path::Path;
 use demeanor::definition::Words;
 use lsp_server::Connection;
 
-use crate::{Exit, Outcome};
+use crate::{Exit, Outcome, written};
 use server::Server;
 
 /// Serves an editor over a connection, until it says that it is over, or goes away.
@@ -66,6 +66,6 @@ pub(crate) fn lsp(words: Option<Words>, file: Option<&Path>) -> Outcome {
     let served = Server::start(&connection, words, file).and_then(Server::run);
     drop(connection);
     served?;
-    threads.join().map_err(|error| error.to_string())?;
+    written(threads.join())?;
     Ok(Exit::Fine)
 }

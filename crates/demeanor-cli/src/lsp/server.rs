@@ -46,6 +46,8 @@ pub(super) struct Server<'c> {
     said: Said,
     /// Whether the editor tells of files that have changed when it is asked to.
     tells_of_files: bool,
+    /// Whether it has said that it is about to leave.
+    is_over: bool,
 }
 
 impl<'c> Server<'c> {
@@ -72,12 +74,12 @@ impl<'c> Server<'c> {
         let workspace = Workspace::new(encoding, roots, Vocabularies::new(origin));
         let watched = params.capabilities.workspace.and_then(|workspace| workspace.did_change_watched_files);
         let tells_of_files = watched.and_then(|watched| watched.dynamic_registration).unwrap_or(false);
-        Ok(Self { connection, workspace, said: Said::default(), tells_of_files })
+        Ok(Self { connection, workspace, said: Said::default(), tells_of_files, is_over: false })
     }
 
     /// Serves until the editor says that it is over.
     pub(super) fn run(mut self) -> Result<(), String> {
-        self.watch()?;
+        self.watch();
         loop {
             let due = self.workspace.due();
             let message = if due.is_empty() {
@@ -90,28 +92,26 @@ impl<'c> Server<'c> {
                 let silence = if self.workspace.is_long() { LONG_SILENCE } else { SILENCE };
                 // Whoever goes away without a word is found by the next turn.
                 let Ok(message) = self.connection.receiver.recv_timeout(silence) else {
-                    self.say(&due[0])?;
+                    self.say(&due[0]);
                     continue;
                 };
                 message
             };
             match message {
-                Message::Request(request) => {
-                    if self.connection.handle_shutdown(&request).map_err(|error| error.to_string())? {
-                        return Ok(());
-                    }
-                    self.request(request)?;
+                Message::Request(request) => self.request(request),
+                Message::Notification(notification) if notification.method == notification::Exit::METHOD => {
+                    return if self.is_over { Ok(()) } else { Err("the editor has left without a shutdown".into()) };
                 }
-                Message::Notification(notification) => self.notification(notification)?,
+                Message::Notification(notification) => self.notification(notification),
                 Message::Response(_) => {}
             }
         }
     }
 
     /// Asks to be told of changed files: a linked one, or the vocabulary, is often not open.
-    fn watch(&self) -> Result<(), String> {
+    fn watch(&self) {
         if !self.tells_of_files {
-            return Ok(());
+            return;
         }
         let watcher = |glob: &str| FileSystemWatcher { glob_pattern: GlobPattern::String(glob.into()), kind: None };
         let watchers = ["**/*.toml", "**/*.rhai", "**/*.json"].into_iter().map(watcher).collect();
@@ -123,33 +123,33 @@ impl<'c> Server<'c> {
         };
         let params = RegistrationParams { registrations: vec![registration] };
         let id = RequestId::from("watch".to_owned());
-        self.send(Message::Request(Request::new(id, request::RegisterCapability::METHOD.into(), params)))
+        self.send(Message::Request(Request::new(id, request::RegisterCapability::METHOD.into(), params)));
     }
 
     /// Says what is wrong with a document.
-    fn say(&mut self, uri: &Url) -> Result<(), String> {
+    fn say(&mut self, uri: &Url) {
         self.workspace.said(uri);
         for params in diagnostics::of_document(&mut self.workspace, &mut self.said, uri) {
-            self.publish(params)?;
+            self.publish(params);
         }
         for complaint in self.workspace.vocabularies.complaints() {
             let params = ShowMessageParams { typ: MessageType::ERROR, message: complaint };
             let method = notification::ShowMessage::METHOD.to_owned();
-            self.send(Message::Notification(Notification::new(method, params)))?;
+            self.send(Message::Notification(Notification::new(method, params)));
         }
-        Ok(())
     }
 
-    fn publish(&self, params: PublishDiagnosticsParams) -> Result<(), String> {
+    fn publish(&self, params: PublishDiagnosticsParams) {
         let method = notification::PublishDiagnostics::METHOD.to_owned();
-        self.send(Message::Notification(Notification::new(method, params)))
+        self.send(Message::Notification(Notification::new(method, params)));
     }
 
-    fn send(&self, message: Message) -> Result<(), String> {
-        self.connection.sender.send(message).map_err(|error| error.to_string())
+    fn send(&self, message: Message) {
+        // If nobody listens any more, nobody speaks, either: that ends the loop.
+        let _ = self.connection.sender.send(message);
     }
 
-    fn notification(&mut self, notification: Notification) -> Result<(), String> {
+    fn notification(&mut self, notification: Notification) {
         let Notification { method, params } = notification;
         match method.as_str() {
             notification::DidOpenTextDocument::METHOD => {
@@ -169,7 +169,7 @@ impl<'c> Server<'c> {
                     let uri = params.text_document.uri;
                     self.workspace.close(&uri);
                     for params in self.said.closed(&uri) {
-                        self.publish(params)?;
+                        self.publish(params);
                     }
                 }
             }
@@ -179,20 +179,27 @@ impl<'c> Server<'c> {
             }
             _ => {}
         }
-        Ok(())
     }
 
-    fn request(&mut self, request: Request) -> Result<(), String> {
+    fn request(&mut self, request: Request) {
         let Request { id, method, params } = request;
         let response = match self.answer(&method, params) {
             Ok(answer) => Response::new_ok(id, answer),
             Err(Refusal { code, why }) => Response::new_err(id, code as i32, why),
         };
-        self.send(Message::Response(response))
+        self.send(Message::Response(response));
     }
 
     fn answer(&mut self, method: &str, params: serde_json::Value) -> Answer {
         match method {
+            // Neovim 0.7 says so twice.
+            request::Shutdown::METHOD => {
+                self.is_over = true;
+                told(())
+            }
+            _ if self.is_over => {
+                Err(Refusal { code: ErrorCode::InvalidRequest, why: "the server has been told to shut down".into() })
+            }
             request::Completion::METHOD => {
                 let params = asked::<request::Completion>(params)?;
                 let (uri, byte) = self.place(params.text_document_position)?;

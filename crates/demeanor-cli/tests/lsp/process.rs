@@ -69,3 +69,23 @@ fn the_tool_ends_when_the_editor_goes_away() {
     drop(input);
     assert_eq!(process.wait().unwrap().code(), Some(0));
 }
+
+#[test]
+fn between_its_last_words_an_editor_may_say_anything() {
+    let mut process = server(&[]);
+    let mut input = process.stdin.take().unwrap();
+    let mut output = BufReader::new(process.stdout.take().unwrap());
+    request(1, "initialize", json!({ "capabilities": {} })).write(&mut input).unwrap();
+    notification("initialized", json!({})).write(&mut input).unwrap();
+    request(2, "shutdown", json!(null)).write(&mut input).unwrap();
+    request(3, "textDocument/hover", json!({})).write(&mut input).unwrap();
+    request(4, "shutdown", json!(null)).write(&mut input).unwrap();
+    notification("exit", json!(null)).write(&mut input).unwrap();
+    let mut answers = Vec::new();
+    while let Some(Message::Response(answer)) = Message::read(&mut output).unwrap() {
+        answers.push(answer.response_result.map_err(|error| error.message));
+    }
+    let refused = Err("the server has been told to shut down".to_owned());
+    assert_eq!(answers.split_off(1), [Ok(json!(null)), refused, Ok(json!(null))]);
+    assert_eq!(process.wait().unwrap().code(), Some(0));
+}
