@@ -2,6 +2,7 @@
 
 mod any_text;
 mod completion;
+mod documented;
 mod editor;
 mod hover;
 mod navigation;
