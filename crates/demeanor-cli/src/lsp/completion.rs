@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use demeanor::definition::{Outline, Survey, Words};
+use demeanor::definition::{Outline, Survey, ValueKind, Words};
 use lsp_types::{
     CompletionItem, CompletionItemKind, CompletionList, CompletionTextEdit, Documentation, MarkupContent, MarkupKind,
     TextEdit, Url,
@@ -11,7 +11,7 @@ use lsp_types::{
 
 use super::condition::{Asked, WORDS, asked};
 use super::context::{At, Context, Written, headers};
-use super::hover::{behavior, described, message, parameter};
+use super::hover::{behavior, described, description, message, parameter};
 use super::params::{self, Param};
 use super::place::{Located, Place};
 use super::rename::{in_condition, in_quotes};
@@ -23,7 +23,7 @@ const MOST_OFFERED: usize = 500;
 
 /// What can be written at a byte of a document.
 pub(super) fn complete(workspace: &mut Workspace, uri: &Url, byte: usize) -> Option<CompletionList> {
-    let survey = workspace.survey(uri)?;
+    let survey = workspace.latest(uri)?;
     let document = workspace.document(uri)?;
     let source = document.source.clone();
     let good = document.good.clone();
@@ -259,11 +259,16 @@ impl Writer<'_> {
         names.map(|name| Offer::new(name, CompletionItemKind::FUNCTION).says(behavior(name, self.words))).collect()
     }
 
+    fn value(&self, name: &str, kind: ValueKind) -> Offer {
+        let says = self.words.map(|words| description(words, name)).unwrap_or_default();
+        Offer::new(name, CompletionItemKind::VARIABLE).detail(described(kind)).says(says.trim_start())
+    }
+
     /// The values that are numbers.
     fn numbers(&self) -> Vec<Offer> {
         let values = self.words.into_iter().flat_map(|words| &words.values);
-        let numbers = values.filter(|(_, kind)| **kind == demeanor::definition::ValueKind::Number);
-        numbers.map(|(name, kind)| Offer::new(name, CompletionItemKind::VARIABLE).detail(described(*kind))).collect()
+        let numbers = values.filter(|(_, kind)| **kind == ValueKind::Number);
+        numbers.map(|(name, kind)| self.value(name, *kind)).collect()
     }
 
     /// What can be written in a condition.

@@ -93,7 +93,11 @@ fn of_word(survey: &Survey, words: Option<&Words>, byte: usize) -> Said {
         Meaning::Value => kinded("value", name, words, |words| words.values.get(name)),
         Meaning::Message => message(name, words),
         Meaning::Field { message } => {
-            kinded("field", &format!("message.{name}"), words, |words| words.message_fields.get(message)?.get(name))
+            let field = kinded("field", &format!("message.{name}"), words, |words| {
+                words.message_fields.get(message)?.get(name)
+            });
+            let says = words.map(|words| description(words, &format!("{message}.{name}"))).unwrap_or_default();
+            field + says.as_str()
         }
         Meaning::Script => format!("script `{name}`"),
         _ => return None,
@@ -105,7 +109,12 @@ fn of_word(survey: &Survey, words: Option<&Words>, byte: usize) -> Said {
 fn kinded(what: &str, name: &str, words: Option<&Words>, kind: impl FnOnce(&Words) -> Option<&ValueKind>) -> String {
     let Some(words) = words else { return format!("{what} `{name}`") };
     let kind = kind(words).map_or("the game does not offer it", |kind| described(*kind));
-    format!("{what} `{name}`: {kind}")
+    format!("{what} `{name}`: {kind}{}", description(words, name))
+}
+
+/// What the game says of a word, as a paragraph.
+pub(super) fn description(words: &Words, name: &str) -> String {
+    words.descriptions.get(name).map(|says| format!("\n\n{says}")).unwrap_or_default()
 }
 
 /// What a value is.
@@ -124,6 +133,7 @@ pub(super) fn behavior(name: &str, words: Option<&Words>) -> String {
         text.push_str(": the game does not offer it");
         return text;
     };
+    text.push_str(&description(words, name));
     if let Some(says) = schema.as_ref().and_then(|schema| schema["description"].as_str()) {
         let _ = write!(text, "\n\n{says}");
     }
@@ -155,6 +165,7 @@ pub(super) fn parameter(param: &params::Param<'_>) -> String {
 /// What a message is, and what it carries.
 pub(super) fn message(name: &str, words: Option<&Words>) -> String {
     let mut text = format!("message `{name}`");
+    text.push_str(&words.map(|words| description(words, name)).unwrap_or_default());
     let fields = words.and_then(|words| words.message_fields.get(name));
     for (field, kind) in fields.into_iter().flatten() {
         let _ = write!(text, "\n- `message.{field}`: {}", described(*kind));

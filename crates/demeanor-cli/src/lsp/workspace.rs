@@ -14,6 +14,9 @@ use super::vocabulary::Vocabularies;
 /// The longest file that is read, in bytes, if it is not open.
 const LONGEST: u64 = 10_000_000;
 
+/// From how many bytes on reading a document takes so long that one who types would notice it.
+const LONG: usize = 200_000;
+
 /// How many files and folders are looked at for what links to a file.
 const MOST_LOOKED_AT: usize = 5000;
 
@@ -24,6 +27,8 @@ pub(super) struct Document {
     pub(super) source: Arc<Text>,
     /// As it was read last. `None` when something has changed since.
     survey: Option<Arc<Survey>>,
+    /// As it was read before that.
+    before: Option<Arc<Survey>>,
     /// As it was when it could last be read without an error.
     pub(super) good: Option<Arc<Survey>>,
     /// Whether what is wrong with it has to be said again.
@@ -59,6 +64,17 @@ impl Text {
     }
 }
 
+impl Document {
+    /// Has it read again when it is asked for.
+    fn forget(&mut self) {
+        self.before = self.survey.take().or(self.before.take());
+    }
+
+    fn is_long(&self) -> bool {
+        self.source.text.len() > LONG
+    }
+}
+
 impl Workspace {
     pub(super) fn new(encoding: Encoding, roots: Vec<PathBuf>, vocabularies: Vocabularies) -> Self {
         Self { encoding, roots, vocabularies, documents: HashMap::new() }
@@ -66,7 +82,8 @@ impl Workspace {
 
     pub(super) fn open(&mut self, uri: &Url, version: i32, text: String) {
         let source = Arc::new(Text::new(text, self.encoding));
-        let document = Document { uri: uri.clone(), version, source, survey: None, good: None, is_due: false };
+        let document =
+            Document { uri: uri.clone(), version, source, survey: None, before: None, good: None, is_due: false };
         self.documents.insert(uri.clone(), document);
         self.changed(uri);
     }
@@ -99,7 +116,7 @@ impl Workspace {
     /// Has everything read again: files that are not open have changed.
     pub(super) fn all_changed(&mut self) {
         for document in self.documents.values_mut() {
-            document.survey = None;
+            document.forget();
             document.is_due = !is_script(&document.uri);
         }
     }
@@ -118,7 +135,7 @@ impl Workspace {
                 })
             };
             if document.uri == *uri || links() {
-                document.survey = None;
+                document.forget();
                 document.is_due = !is_script(&document.uri);
             }
         }
@@ -144,7 +161,7 @@ impl Workspace {
 
     /// Whether a document that is due is so long that it is better to wait until nothing is typed.
     pub(super) fn is_long(&self) -> bool {
-        self.documents.values().any(|document| document.is_due && document.source.text.len() > 200_000)
+        self.documents.values().any(|document| document.is_due && document.is_long())
     }
 
     /// The document as it is now.
@@ -163,6 +180,13 @@ impl Workspace {
         }
         document.survey = Some(Arc::clone(&survey));
         Some(survey)
+    }
+
+    /// The document as it is now, or if it is long, as it was not long ago.
+    pub(super) fn latest(&mut self, uri: &Url) -> Option<Arc<Survey>> {
+        let document = self.documents.get(uri)?;
+        let before = document.before.as_ref().filter(|_| document.is_long() && document.survey.is_none());
+        before.cloned().or_else(|| self.survey(uri))
     }
 
     /// The words that the game offers to a file.

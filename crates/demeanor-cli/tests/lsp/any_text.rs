@@ -60,8 +60,13 @@ fn position((line, character): (u32, u32)) -> Value {
     json!({ "line": line, "character": character })
 }
 
+/// How many texts are tried.
+fn cases() -> u32 {
+    std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(32)
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn the_server_answers_whatever_is_typed(

@@ -28,6 +28,7 @@ pub(crate) const WORDS: &str = r#"{
     },
     "messages": ["hit", "noise"],
     "message_fields": { "hit": { "damage": "number", "is_critical": "flag" } },
+    "descriptions": { "health": "From 0 to 100.", "hit.damage": "What armor has left.", "look": "Looks around." },
     "random": true,
     "scripts": true
 }"#;

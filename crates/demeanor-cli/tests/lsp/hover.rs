@@ -52,8 +52,8 @@ fn a_state_is_told_with_its_place_its_behaviors_and_its_exits() {
 
 #[test]
 fn a_word_of_the_game_is_told_as_the_vocabulary_has_it() {
-    assert_said("enter_when", "health", Some("value `health`: a number"));
-    assert_said("exits", "message.damage", Some("field `message.damage`: a number"));
+    assert_said("enter_when", "health", Some("value `health`: a number\n\nFrom 0 to 100."));
+    assert_said("exits", "message.damage", Some("field `message.damage`: a number\n\nWhat armor has left."));
     assert_said(
         "on =",
         "'hit'",
