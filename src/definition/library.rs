@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
+use std::sync::OnceLock;
 
 use toml::de::{DeTable, DeValue};
 
@@ -15,6 +16,9 @@ const MOST_FILES: usize = 1000;
 pub(crate) struct Library {
     /// The text, or why there is none.
     files: BTreeMap<PathBuf, Result<String, String>>,
+    /// What can be read of the file itself, and of each of these, if that is not all of it.
+    rest: OnceLock<String>,
+    rests: BTreeMap<PathBuf, OnceLock<String>>,
 }
 
 /// Whether a link names a file, and not a machine of the same file.
@@ -49,6 +53,7 @@ impl Library {
             if let Ok(text) = &text {
                 waiting.extend(paths(&path, text));
             }
+            library.rests.insert(path.clone(), OnceLock::new());
             library.files.insert(path, text);
         }
         library
@@ -62,6 +67,14 @@ impl Library {
     #[cfg(feature = "watch")]
     pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
         self.files.values().filter_map(|text| text.as_deref().ok())
+    }
+
+    pub(crate) fn rest(&self) -> &OnceLock<String> {
+        &self.rest
+    }
+
+    pub(crate) fn rest_of(&self, path: &Path) -> &OnceLock<String> {
+        self.rests.get(path).unwrap_or(&self.rest)
     }
 
     /// The path and the text of a file that is linked to from another one.

@@ -164,7 +164,7 @@ impl<'a, 'i> Linker<'a, 'i> {
     fn read(&mut self, path: &Path, text: &'i str) -> Result<Rc<[Draft<'i>]>, String> {
         let read = || {
             let mut findings = Findings::new(Arc::new(Source::new(&path.display().to_string(), text)));
-            let machines = read::read(text, &mut findings);
+            let machines = read::read(text, self.library.rest_of(path), &mut findings);
             if findings.errors() > 0 { Err(summary(&findings.into_problems())) } else { Ok(machines.into()) }
         };
         self.files.entry(path.to_path_buf()).or_insert_with(read).clone()

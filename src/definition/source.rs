@@ -11,7 +11,7 @@ use miette::{MietteError, MietteSpanContents, SourceCode, SourceSpan, SpanConten
 const LONGEST_DRAWN: usize = 1_500;
 
 /// How many lines between two parts are drawn.
-const MOST_BETWEEN: usize = 4;
+const MOST_BETWEEN: usize = 3;
 
 /// A file's name and text.
 #[derive(Debug)]

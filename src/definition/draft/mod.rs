@@ -15,13 +15,16 @@ use super::expression::{Expr, Name};
 
 mod behaviors;
 pub(crate) mod duration;
+mod foreign;
 mod format;
 mod grammar;
 pub(crate) mod keys;
 pub(crate) mod machines;
 pub(crate) mod read;
 mod relocate;
+mod slips;
 mod source_map;
+mod statements;
 mod syntax;
 
 pub use format::schema;
@@ -147,6 +150,15 @@ impl When {
     pub(crate) fn first_chance(&self) -> Option<Range<usize>> {
         match self {
             Self::Expr { expr, .. } => expr.first_chance().cloned(),
+            Self::Script(_) => None,
+        }
+    }
+
+    /// What it asks, written in one way: two conditions of which this is the same hold together. `None` where chances are
+    /// drawn or scripts asked, each for itself.
+    pub(crate) fn constant(&self) -> Option<String> {
+        match self {
+            Self::Expr { expr, .. } => expr.first_chance().is_none().then(|| expr.to_string()),
             Self::Script(_) => None,
         }
     }

@@ -110,7 +110,7 @@ pub(crate) fn check<'i>(
 /// The machines of a file, and what was found. Without an error there is at least one.
 fn checked<'i>(file: &str, text: &'i str, library: &'i Library, words: Option<&Words>) -> (Vec<Checked<'i>>, Findings) {
     let mut findings = Findings::new(Arc::new(Source::new(file, text)));
-    let drafts = read::read(text, &mut findings);
+    let drafts = read::read(text, library.rest(), &mut findings);
     let drafts = Linker::new(library, words).link(drafts, &mut findings);
     let mut all = Vec::with_capacity(drafts.len());
     for draft in drafts {

@@ -304,10 +304,34 @@ impl Resolver<'_> {
         let nearest = self.findings.nearest(&name.text, offered.iter().copied().chain(grammar));
         let mistake = Mistake::error(kind.unknown(), name.span.clone(), format!("unknown {kind} `{name}`"))
             .label(format!("no {kind} that the game offers"));
+        if let Some(help) = self.word_of_another_kind(kind, &name.text) {
+            self.findings.add(mistake.help(help));
+            return;
+        }
         self.findings.add(match nearest {
             None if !offered.is_empty() => mistake.help(format!("the game offers {}", listed(&offered))),
             nearest => mistake.meant(nearest),
         });
+    }
+
+    /// What to write where a word is one of the game's, but stands where another kind of word does.
+    fn word_of_another_kind(&self, kind: WordKind, name: &str) -> Option<String> {
+        let words = self.words?;
+        match kind {
+            WordKind::Value if words.messages.contains(name) => {
+                Some(format!("`{name}` is a message: an exit waits for it with `on = \"{name}\"`"))
+            }
+            WordKind::Value if words.behaviours.contains_key(name) => {
+                Some(format!("`{name}` is a behavior: a state does it with `behavior = \"{name}\"`"))
+            }
+            WordKind::Value if self.names.iter().any(|state| state == name) => {
+                Some(format!("`{name}` is a state: write `in({name})`"))
+            }
+            WordKind::Message if words.values.contains_key(name) => {
+                Some(format!("`{name}` is a value: an exit asks for it with `when = \"{name}\"`"))
+            }
+            _ => None,
+        }
     }
 
     pub(super) fn name_of(&self, id: StateId) -> &str {
