@@ -37,6 +37,11 @@ pub(crate) fn parts(link: &str) -> (&str, Option<&str>) {
 impl Library {
     /// What a text links to, looked for in a folder.
     pub(crate) fn of(text: &str, folder: Option<&Path>) -> Self {
+        Self::with_open(text, folder, &|_| None)
+    }
+
+    /// As [`of`](Self::of), where an editor has some of the files open: their texts by their paths from the folder.
+    pub(crate) fn with_open(text: &str, folder: Option<&Path>, open: &dyn Fn(&Path) -> Option<String>) -> Self {
         let mut library = Self::default();
         let Some(folder) = folder else { return library };
         let mut waiting: Vec<PathBuf> = paths(Path::new(""), text);
@@ -44,7 +49,7 @@ impl Library {
             if library.files.contains_key(&path) || library.files.len() == MOST_FILES {
                 continue;
             }
-            let text = read_named(folder, &path);
+            let text = open(&path).map_or_else(|| read_named(folder, &path), Ok);
             if let Ok(text) = &text {
                 waiting.extend(paths(&path, text));
             }
@@ -55,7 +60,6 @@ impl Library {
     }
 
     /// The paths of the files, from the folder, whether there is a text or not.
-    #[cfg(feature = "watch")]
     pub(crate) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
         self.files.keys()
     }

@@ -161,7 +161,7 @@ impl<'a, 'i> Linker<'a, 'i> {
             self.linked.insert(key.clone(), whole);
         }
         let mut draft = self.linked[&key].clone().map_err(wrong)?;
-        relocate(&mut draft, &link.span);
+        relocate(&mut draft, &link.span, &path.into());
         Ok(draft)
     }
 
@@ -262,10 +262,10 @@ fn put<'i>(states: &mut Vec<DraftState<'i>>, by: usize, linked: Draft<'i>, link:
 }
 
 /// What is said of a machine of another file is said of the link to it.
-fn relocate(draft: &mut Draft<'_>, to: &Range<usize>) {
+fn relocate(draft: &mut Draft<'_>, to: &Range<usize>, file: &Arc<Path>) {
     let rate = draft.ticks_per_second;
     for state in &mut draft.states {
-        state.relocate(to);
+        state.relocate(to, file);
         state.rate = state.rate.or(rate);
     }
 }

@@ -9,6 +9,7 @@ mod graph;
 mod input;
 mod json;
 mod layout;
+mod lsp;
 mod mermaid;
 mod picture;
 mod ports;
@@ -31,6 +32,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 use demeanor::Owner;
 use demeanor::definition::{Problem, Vocabulary, Words};
+pub use lsp::serve;
 use miette::{Diagnostic as _, GraphicalReportHandler, GraphicalTheme};
 
 use shown::escaped;
@@ -60,6 +62,14 @@ enum Verb {
     Run(simulate::Run),
     /// Write the JSON Schema of definition files, for editors.
     Schema,
+    /// Serve an editor: problems while one types, completion, renaming. Speaks the Language Server Protocol.
+    Lsp {
+        #[command(flatten)]
+        words: WordsFile,
+        /// Over standard input and output, which is the only way there is.
+        #[arg(long)]
+        stdio: bool,
+    },
     /// Write the words that the game offers, for `--vocabulary`.
     Vocabulary {
         #[command(flatten)]
@@ -117,6 +127,7 @@ fn answer(arguments: impl IntoIterator<Item = OsString>, words: Option<Words>) -
         Verb::Check(check) => check.words.or(words).and_then(|words| check::check(&check, words.as_ref())),
         Verb::Graph(graph) => graph.words.or(words).and_then(|words| graph::graph(&graph, words.as_ref())),
         Verb::Run(run) => run.words.or(words).and_then(|words| simulate::run(&run, words)),
+        Verb::Lsp { words: file, stdio: _ } => lsp::lsp(words, file.vocabulary.as_deref()),
         Verb::Schema => tell(&format!("{:#}\n", demeanor::definition::schema())).map(|()| Exit::Fine),
         Verb::Vocabulary { words: file } => file.or(words).and_then(|words| match words {
             Some(words) => tell(&words.to_json()).map(|()| Exit::Fine),

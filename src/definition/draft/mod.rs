@@ -4,6 +4,8 @@
 //! such words, is for the next stage to check. What is missing or mistaken is `None`, and has been reported.
 
 use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
 
 use toml::Spanned;
 use toml::de::DeValue;
@@ -16,6 +18,7 @@ pub(crate) mod duration;
 mod foreign;
 mod format;
 mod grammar;
+pub(crate) mod keys;
 pub(crate) mod machines;
 pub(crate) mod read;
 mod relocate;
@@ -31,6 +34,8 @@ pub use format::schema;
 pub(crate) struct Draft<'i> {
     /// Its name, if it is not the file's only one or is written in a table of its own.
     pub(crate) name: Option<Name>,
+    /// The machine of the same file that it is like.
+    pub(crate) like: Option<Name>,
     pub(crate) initial: Option<Name>,
     pub(crate) global: Option<Name>,
     pub(crate) ticks_per_second: Option<f64>,
@@ -62,7 +67,17 @@ pub(crate) struct DraftState<'i> {
     pub(crate) rate: Option<f64>,
     /// Whether it is written in another file. Then what is said of it is said of the link.
     pub(crate) is_foreign: bool,
+    /// Where its name is written in another file.
+    pub(crate) written: Option<Written>,
     pub(crate) exits: Vec<DraftExit>,
+}
+
+/// Where something is written in another file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Written {
+    /// From the folder of the file that is read.
+    pub(crate) file: Arc<Path>,
+    pub(crate) span: Range<usize>,
 }
 
 /// What a file says of one behavior of a state.

@@ -112,6 +112,10 @@ impl<'i> Reader<'_, 'i> {
         let initial = self.given(machine, "initial", &of, at);
         Draft {
             name,
+            // What is wrong with it has been said.
+            like: machine
+                .get("like")
+                .and_then(|like| Some(Name { text: like.get_ref().as_str()?.into(), span: like.span() })),
             initial: initial.and_then(|initial| self.string(initial, "`initial`")),
             global: machine.get("global").and_then(|global| self.string(global, "`global`")),
             ticks_per_second,
@@ -184,6 +188,7 @@ impl<'i> Reader<'_, 'i> {
             ends: None,
             rate: None,
             is_foreign: false,
+            written: None,
             exits: match state.get("exits") {
                 Some(exits) => {
                     let list = self.array(exits, "`exits`");

@@ -1,6 +1,6 @@
 //! From a file's text to its outlines: reads it, resolves its names, and checks how its states are nested and connected.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::super::draft::read;
@@ -78,11 +78,8 @@ impl Outline {
     /// With everything that is wrong with the text.
     pub fn parse_all_at(path: impl AsRef<Path>, text: &str, words: Option<&Words>) -> Result<Vec<Self>, Problems> {
         let path = path.as_ref();
-        let library = Library::of(text, path.parent());
-        let (checked, findings) = checked(&path.display().to_string(), text, &library, words);
-        let mut outlines: Vec<_> = checked.into_iter().map(|checked| checked.outline).collect();
-        #[cfg(feature = "script")]
-        let findings = scripts::checked(&mut outlines, path.parent(), words, findings);
+        let file = path.display().to_string();
+        let (mut outlines, _, findings) = checked_at(&file, text, path.parent(), &|_| None, words);
         with_warnings(outlines.iter_mut(), findings)?;
         Ok(outlines)
     }
@@ -141,4 +138,27 @@ fn with_warnings<'o>(outlines: impl Iterator<Item = &'o mut Outline>, findings: 
         outline.unlisted_warnings = unlisted;
     }
     Ok(())
+}
+
+/// The machines of a file as far as they can be read, the files that it links to, by their paths from the folder, and what was
+/// found, in its scripts, too. With an error, what is mistaken is left out. `open` is asked for texts before the folder is.
+pub(crate) fn checked_at(
+    file: &str,
+    text: &str,
+    folder: Option<&Path>,
+    open: &dyn Fn(&Path) -> Option<String>,
+    words: Option<&Words>,
+) -> (Vec<Outline>, Vec<PathBuf>, Findings) {
+    let library = Library::with_open(text, folder, open);
+    #[cfg_attr(not(feature = "script"), expect(unused_mut, reason = "only scripts add to them"))]
+    let (checked, mut findings) = checked(file, text, &library, words);
+    #[cfg_attr(not(feature = "script"), expect(unused_mut, reason = "only scripts add to them"))]
+    let mut outlines: Vec<_> = checked.into_iter().map(|checked| checked.outline).collect();
+    #[cfg(feature = "script")]
+    if let Some(folder) = folder {
+        for outline in &mut outlines {
+            scripts::check(outline, folder, open, words, &mut findings);
+        }
+    }
+    (outlines, library.paths().cloned().collect(), findings)
 }

@@ -17,23 +17,14 @@ use super::Outline;
 /// How long what stands outside of the functions of a script may run.
 const MOST: Duration = Duration::from_secs(1);
 
-/// Checks the scripts of machines, if it is known in which folder they are looked for. Returns what has been found.
-pub(super) fn checked(
-    outlines: &mut [Outline],
-    folder: Option<&Path>,
+/// Checks the scripts of a machine, which are looked for in a folder, unless they are open. Each file is read once.
+pub(super) fn check(
+    outline: &mut Outline,
+    folder: &Path,
+    open: &dyn Fn(&Path) -> Option<String>,
     words: Option<&Words>,
-    mut findings: Findings,
-) -> Findings {
-    if let Some(folder) = folder {
-        for outline in outlines {
-            check(outline, folder, words, &mut findings);
-        }
-    }
-    findings
-}
-
-/// Checks the scripts of a machine. Each file is read once.
-fn check(outline: &mut Outline, folder: &Path, words: Option<&Words>, findings: &mut Findings) {
+    findings: &mut Findings,
+) {
     if words.is_some_and(|words| !words.scripts) {
         return;
     }
@@ -43,7 +34,8 @@ fn check(outline: &mut Outline, folder: &Path, words: Option<&Words>, findings: 
             continue;
         }
         let read = || {
-            let text = read_named(folder, Path::new(&script.text))?;
+            let path = Path::new(&script.text);
+            let text = open(path).map_or_else(|| read_named(folder, path), Ok)?;
             Ok(Arc::new(script::source(Some(folder), &script.text, &text)))
         };
         match texts.entry(script.text.clone()).or_insert_with(read) {
