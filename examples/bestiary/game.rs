@@ -5,13 +5,13 @@ use std::mem;
 
 use oorandom::Rand64;
 
-use super::creature::{Creature, Id, Told};
+use super::creature::{Creature, Id, Side, Told};
 use super::crowd::{Crowd, Kind, deal};
 use super::halls::{Halls, distance};
 use super::world::{Deed, Sighting, TICKS_PER_SECOND, View, World};
 
 /// How often the bell of the abbey strikes, in ticks.
-const HOUR: u32 = 40 * TICKS_PER_SECOND;
+const HOUR: u32 = 50 * TICKS_PER_SECOND;
 
 pub(crate) struct Game {
     pub(crate) kinds: Vec<Kind>,
@@ -42,7 +42,10 @@ impl Game {
         let mut dice = Rand64::new(seed.into());
         let halls = u64::try_from(world.halls.count()).unwrap_or(u64::MAX);
         let born = kind_of.iter().enumerate().map(|(id, kind)| {
-            let hall = usize::try_from(dice.rand_range(0..halls)).unwrap_or(0);
+            // Of two halls, so that most of the abbey's are in the first rows, and most of the brood in the last.
+            let two = [0, 1].map(|_| usize::try_from(dice.rand_range(0..halls)).unwrap_or(0));
+            let [first, last] = [two[0].min(two[1]), two[0].max(two[1])];
+            let hall = if kinds[*kind].side == Side::Abbey { first } else { last };
             let at = world.halls.place_in(hall, dice.rand_float(), dice.rand_float());
             (Creature::new(id, at, seed), *kind)
         });

@@ -32,7 +32,7 @@ pub(crate) fn distance(a: Point, b: Point) -> f64 {
 impl Halls {
     /// Creates as many halls as so many creatures need.
     pub(crate) fn for_creatures(creatures: usize) -> Self {
-        const IN_A_HALL: usize = 24;
+        const IN_A_HALL: usize = 12;
 
         let mut side = 1;
         while side * side * IN_A_HALL < creatures {

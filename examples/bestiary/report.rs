@@ -66,7 +66,7 @@ fn write_shares(game: &Game, out: &mut dyn Write) -> io::Result<()> {
 
 /// In which states they are in the end, each counted by itself.
 fn write_states(game: &Game, out: &mut dyn Write) -> io::Result<()> {
-    const MOST: usize = 8;
+    const MOST: usize = 5;
 
     writeln!(out, "\nwhere they ended")?;
     for (number, kind) in game.kinds.iter().enumerate() {

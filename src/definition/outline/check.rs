@@ -100,8 +100,9 @@ pub(crate) fn check<'i>(
         all.push(checked);
     }
     if findings.errors() == 0 {
+        let used = reach::used(all.iter().map(|checked| &checked.outline));
         for checked in &all {
-            reach::check(&checked.outline, &mut findings);
+            reach::check(&checked.outline, &used, &mut findings);
         }
     }
     if all.is_empty() {
