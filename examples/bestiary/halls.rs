@@ -77,7 +77,7 @@ impl Halls {
         let part = (steps / far).min(1.0);
         let aim = [from[0] + (way[0] - from[0]) * part, from[1] + (way[1] - from[1]) * part];
         let at = self.stop_at_walls(from, aim);
-        (at, at != aim)
+        (at, distance(at, aim) > 0.0)
     }
 
     /// Returns where to go first on the way to a place: there, if it is in the same hall, or else to a door.
@@ -90,12 +90,8 @@ impl Halls {
         let is_at_door = (from[1 - axis] - middle).abs() < DOOR / 2.0 - MARGIN;
         let mut way = [middle; 2];
         // First before the door, then through it.
-        way[axis] = match (is_at_door, is_forward) {
-            (true, true) => wall + 2.0 * MARGIN,
-            (true, false) => wall - 2.0 * MARGIN,
-            (false, true) => wall - 2.0 * MARGIN,
-            (false, false) => wall + 2.0 * MARGIN,
-        };
+        let is_behind = is_at_door == is_forward;
+        way[axis] = if is_behind { wall + 2.0 * MARGIN } else { wall - 2.0 * MARGIN };
         way
     }
 

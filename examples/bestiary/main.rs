@@ -21,7 +21,8 @@
 //! ```
 //!
 //! The second one runs each kind on all cores, with the same result. `--machines` runs one machine for each creature instead,
-//! with the same result again. The third one runs in real time until you stop it, and reloads the file when you save it.
+//! with the same result again. The third one runs in real time until you stop it, prints the tables every ten seconds, and
+//! reloads the file when you save it. What is changed in a `body` counts for those who are born later.
 //!
 //! A designer checks the file and draws a creature without the game, with the words that `--words` has printed:
 //!
@@ -97,12 +98,10 @@ fn watch(game: &mut Game, options: &Options, out: &mut dyn Write, err: &mut dyn 
     let watches = game.kinds.iter().map(|kind| Watch::new(&kind.definition, &options.file).map_err(io::Error::other));
     let mut watches = watches.collect::<io::Result<Vec<_>>>()?;
     loop {
-        for watch in &mut watches {
-            if let Err(problems) = watch.poll() {
-                // All kinds are from the same file: one report is enough.
-                let _ = writeln!(err, "{problems}");
-                break;
-            }
+        // All kinds are from the same file: one report is enough.
+        let failed: Vec<_> = watches.iter_mut().filter_map(|watch| watch.poll().err()).collect();
+        if let Some(problems) = failed.first() {
+            let _ = writeln!(err, "{problems}");
         }
         let start = Instant::now();
         game.tick();
