@@ -119,8 +119,9 @@ fn checked<'i>(file: &str, text: &'i str, library: &'i Library, words: Option<&W
         all.push(checked);
     }
     if findings.errors() == 0 {
+        let used = reach::used(all.iter().map(|checked| &checked.outline));
         for checked in &all {
-            reach::check(&checked.outline, &mut findings);
+            reach::check(&checked.outline, &used, &mut findings);
         }
     }
     (all, findings)

@@ -1,7 +1,7 @@
 //! Warnings about a machine that works all the same: states that nothing leads to, states that nothing leads out of, exits
 //! behind one that is always taken.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::mem;
 
 use super::super::duration::Duration;
@@ -9,7 +9,8 @@ use super::super::findings::Findings;
 use super::super::mistake::Mistake;
 use super::{ExitOutline, Outline, StateOutline};
 
-pub(crate) fn check(outline: &Outline, findings: &mut Findings) {
+/// Warns about one machine of a file. `used` has the places of the states that any of them uses.
+pub(crate) fn check(outline: &Outline, used: &HashSet<usize>, findings: &mut Findings) {
     for state in &outline.states {
         never_taken(outline, &state.exits, findings);
         same_condition(outline, &state.exits, findings);
@@ -24,7 +25,8 @@ pub(crate) fn check(outline: &Outline, findings: &mut Findings) {
     let mut reached = reached(outline);
     no_initial(outline, &mut reached, findings);
     for state in outline.states.iter().filter(|state| Some(state.id) != outline.global) {
-        if !reached[state.id.index()] {
+        // What a machine has from another one, it may do without: it could not remove it.
+        if !reached[state.id.index()] && !used.contains(&state.name.span.start) {
             let message = format!("state `{}` can never be reached", state.name);
             findings.add(
                 Mistake::warning("unreachable", state.name.span.clone(), message).label("nothing leads here").help(
@@ -41,6 +43,18 @@ pub(crate) fn check(outline: &Outline, findings: &mut Findings) {
             );
         }
     }
+}
+
+/// The places in the text of all states that any machine of a file uses: of machines that are like one another, and that run
+/// in one another, several have the same state.
+pub(crate) fn used<'o>(outlines: impl IntoIterator<Item = &'o Outline>) -> HashSet<usize> {
+    let mut used = HashSet::new();
+    for outline in outlines {
+        let reached = reached(outline);
+        let states = outline.states.iter().filter(|state| reached[state.id.index()] && !state.is_foreign);
+        used.extend(states.map(|state| state.name.span.start));
+    }
+    used
 }
 
 /// Whether it has an exit, or what is around it, or the global state.
