@@ -23,25 +23,27 @@ use demeanor::{Owner, State};
 #[cfg(feature = "reflect")]
 use crate::current_state;
 
+use crate::clock::ClockOf;
 use crate::event::StateChanged;
 use crate::follow::{Followers, Trigger};
 use crate::machine::Machine;
 use crate::marker::{InSparseSet, InTable, Marker};
+use crate::missing::warn_of_what_is_missing;
 use crate::owner::{EntityOwner, ParallelOwner};
-use crate::update::{update_machines, update_machines_in_parallel, warn_of_orphans};
+use crate::update::{parallel_pass, pass};
 
 /// The parts of a tick, in this order. Commands given in one are applied before the next.
 ///
 /// | set | what is there | what to add |
 /// |---|---|---|
 /// | `Enter` | nothing of the plugin's | what the states are to find: senses, timers, orders. A `change_state` or `send` given here is carried out before this tick's updates |
-/// | `Update` | the pass over the machines, [`Machines<T>`] | systems over `With<In<Patrol>>`, which run beside the pass where they touch other things |
+/// | `Update` | the pass over the machines, [`Machines<T>`] | systems over `With<InState<Patrol>>`, which run beside the pass where they touch other things |
 /// | `Exit` | nothing of the plugin's | what reacts to this tick's changes: markers are true, messages can be read, observers have run |
 ///
 /// The sets are shared by all owners' plugins in a schedule. To pause machines, give a set a run condition: on this one it also
 /// pauses the user's systems in it, on [`Machines<T>`] only the pass.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum StateSet {
+pub enum MachineSet {
     /// Before the machines are updated.
     Enter,
     /// In which the machines are updated.
@@ -50,7 +52,7 @@ pub enum StateSet {
     Exit,
 }
 
-/// The pass over the machines of `T`, a set within [`StateSet::Update`]: to order it, or to give it a run condition.
+/// The pass over the machines of `T`, a set within [`MachineSet::Update`]: to order it, or to give it a run condition.
 ///
 /// # Examples
 ///
@@ -120,7 +122,7 @@ impl<T: Owner> Hash for Machines<T> {
 ///
 /// ```
 /// use bevy_app::{App, FixedUpdate};
-/// use bevy_demeanor::{EntityOwner, In, Machine, StateMachinePlugin};
+/// use bevy_demeanor::{EntityOwner, InState, Machine, StateMachinePlugin};
 /// use bevy_ecs::prelude::{Commands, Component, With};
 /// use demeanor::{Fsm, Owner, State};
 ///
@@ -135,8 +137,8 @@ impl<T: Owner> Hash for Machines<T> {
 /// }
 ///
 /// impl EntityOwner for Enemy {
+///     type Body = ();
 ///     type Param = ();
-///     fn context<'a>((): (), _: Commands<'a, 'a>) {}
 /// }
 ///
 /// struct Idle;
@@ -157,7 +159,7 @@ impl<T: Owner> Hash for Machines<T> {
 /// app.world_mut().spawn((Enemy { patience: 2 }, Machine::<Enemy>::new(&Idle)));
 ///
 /// app.update();
-/// let mut patrolling = app.world_mut().query_filtered::<&Enemy, With<In<Patrol>>>();
+/// let mut patrolling = app.world_mut().query_filtered::<&Enemy, With<InState<Patrol>>>();
 /// assert_eq!(patrolling.iter(app.world()).count(), 0);
 /// app.update();
 /// assert_eq!(patrolling.iter(app.world()).count(), 1);
@@ -174,12 +176,7 @@ impl<T: EntityOwner> StateMachinePlugin<T> {
     /// Creates a plugin that updates machines in `Update`, one after the other.
     #[must_use]
     pub fn new() -> Self {
-        Self {
-            schedule: Update.intern(),
-            pass: || update_machines::<T>.into_configs(),
-            followers: Followers::default(),
-            registrations: Vec::new(),
-        }
+        Self { schedule: Update.intern(), pass: pass::<T>, followers: Followers::default(), registrations: Vec::new() }
     }
 
     /// Updates machines in another schedule, such as `FixedUpdate`.
@@ -196,20 +193,19 @@ impl<T: EntityOwner> StateMachinePlugin<T> {
     pub fn in_parallel(mut self) -> Self
     where
         T: ParallelOwner,
-        for<'a> T::Context<'a>: Send,
     {
-        self.pass = || update_machines_in_parallel::<T>.into_configs();
+        self.pass = parallel_pass::<T>;
         self
     }
 
-    /// Gives the entities in a state of type `S` the component [`In<S>`](crate::In), kept in tables.
+    /// Gives the entities in a state of type `S` the component [`InState<S>`](crate::InState), kept in tables.
     #[must_use]
     pub fn with_marker<S: State<T>>(mut self) -> Self {
         self.followers.markers.push(Marker::of::<S, InTable>());
         self
     }
 
-    /// Gives the entities in a state of type `S` the component [`In<S, InSparseSet>`](crate::In), kept in a sparse set: for
+    /// Gives the entities in a state of type `S` the component [`InState<S, InSparseSet>`](crate::InState), kept in a sparse set: for
     /// states that change often.
     #[must_use]
     pub fn with_sparse_marker<S: State<T>>(mut self) -> Self {
@@ -262,9 +258,11 @@ impl<T: EntityOwner> Default for StateMachinePlugin<T> {
 
 impl<T: EntityOwner> Plugin for StateMachinePlugin<T> {
     fn build(&self, app: &mut App) {
-        app.configure_sets(self.schedule, (StateSet::Enter, StateSet::Update, StateSet::Exit).chain());
-        app.configure_sets(self.schedule, Machines::<T>::SET.in_set(StateSet::Update));
-        app.add_systems(self.schedule, ((self.pass)(), warn_of_orphans::<T>.into_configs()).in_set(Machines::<T>::SET));
+        app.configure_sets(self.schedule, (MachineSet::Enter, MachineSet::Update, MachineSet::Exit).chain());
+        app.configure_sets(self.schedule, Machines::<T>::SET.in_set(MachineSet::Update));
+        let pass = (warn_of_what_is_missing::<T>, (self.pass)()).chain();
+        app.add_systems(self.schedule, pass.in_set(Machines::<T>::SET));
+        app.insert_resource(ClockOf::<T>::schedule(self.schedule));
         for marker in &self.followers.markers {
             (marker.claim)(app.world_mut());
         }

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, Once};
 
 use bevy_app::Update;
-use bevy_demeanor::{In, Machine, MachineCommands, StateChanged, StateMachinePlugin};
+use bevy_demeanor::{InState, Machine, MachineCommands, StateChanged, StateMachinePlugin};
 use bevy_ecs::prelude::*;
 use demeanor::{Fsm, Owner, State};
 
@@ -78,7 +78,7 @@ fn a_command_for_the_dead_is_logged_at_debug() {
     let owner = std::any::type_name::<Soldier>();
     assert_eq!(
         lines_with(&format!("entity {dead} ")),
-        [format!("DEBUG: change_state of entity {dead} ignored: there is no {owner} with a machine")]
+        [format!("DEBUG: change_state of entity {dead} (unnamed) ignored: there is no {owner} with a machine")]
     );
 }
 
@@ -119,7 +119,7 @@ fn after_a_panic_in_a_callback_every_machine_and_marker_is_right() {
     assert_eq!(trace, ["update Patrol"]);
     assert_eq!(take_trace(&mut app, panics), ["update Idle"]);
     assert_eq!(take_trace(&mut app, after), ["update Idle", "salutes with rank 0 at alarm 0"]);
-    assert!(app.world().get::<In<Patrol>>(before).is_some(), "the next pass corrects the markers");
+    assert!(app.world().get::<InState<Patrol>>(before).is_some(), "the next pass corrects the markers");
     assert!(app.world().get::<Saluted>(after).is_some());
 }
 
