@@ -1,5 +1,9 @@
 //! Machines on entities, driven through `App::update`, headless.
 
+#[cfg(feature = "derive")]
+mod body;
+#[cfg(all(feature = "derive", feature = "time"))]
+mod clock;
 mod equivalence;
 mod events;
 mod faults;
