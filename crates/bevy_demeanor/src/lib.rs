@@ -115,8 +115,10 @@
 )]
 
 mod add;
+mod broadcast;
 mod clock;
 mod commands;
+mod condition;
 mod context;
 #[cfg(feature = "reflect")]
 mod current_state;
@@ -137,7 +139,9 @@ mod waiting;
 pub use add::AppExtMachines;
 #[cfg(feature = "derive")]
 pub use bevy_demeanor_derive::{Owner, SharedParam};
+pub use broadcast::SendTo;
 pub use commands::MachineCommands;
+pub use condition::{any_in_state, any_machine_changed, any_machine_in, every_machine_in};
 pub use context::{CallbackContext, Cx, EntityContext};
 #[cfg(feature = "reflect")]
 pub use current_state::CurrentState;

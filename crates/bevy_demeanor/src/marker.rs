@@ -110,7 +110,7 @@ impl<T: Owner> Clone for Marker<T> {
 
 /// Whose machines keep the marker.
 #[derive(Resource)]
-struct KeptFor<S: 'static, K: MarkerStorage> {
+pub(crate) struct KeptFor<S: 'static, K: MarkerStorage> {
     owner: &'static str,
     of: PhantomData<fn() -> (S, K)>,
 }

@@ -10,6 +10,7 @@ pub use demeanor::{Cause, Change, Fsm, IntoState, NextWake, Owner, StateMachine,
 
 pub use crate::add::AppExtMachines;
 pub use crate::commands::MachineCommands;
+pub use crate::condition::{any_in_state, any_machine_changed, any_machine_in, every_machine_in};
 pub use crate::context::{CallbackContext, Cx, EntityContext};
 #[cfg(feature = "reflect")]
 pub use crate::current_state::CurrentState;

@@ -33,7 +33,7 @@ fn each_change_is_an_event_in_the_order_made() {
         [Order::ChangeTwice(StateName::Patrol, StateName::Chase), Order::Change(StateName::Chase), Order::Revert];
     app.world_mut().spawn(soldier(orders));
     app.update();
-    assert_eq!(take(&mut app), ["Idle to Patrol", "Patrol to Chase"]);
+    assert_eq!(take(&mut app), ["none to Idle", "Idle to Patrol", "Patrol to Chase"]);
     app.update();
     assert_eq!(take(&mut app), ["Chase to Chase"]);
     app.update();
@@ -57,7 +57,14 @@ fn each_change_is_a_message_for_the_exit_set() {
     app.update();
     assert_eq!(
         take(&mut app),
-        [format!("{first} Idle to Patrol"), format!("{second} Idle to Chase"), format!("{third} Idle to Aim")]
+        [
+            format!("{first} none to Idle"),
+            format!("{first} Idle to Patrol"),
+            format!("{second} none to Idle"),
+            format!("{second} Idle to Chase"),
+            format!("{third} none to Idle"),
+            format!("{third} Idle to Aim")
+        ]
     );
     app.update();
     assert_eq!(take(&mut app), [] as [&str; 0]);
@@ -126,7 +133,7 @@ fn an_observer_may_change_the_state_again() {
     });
     let entity = app.world_mut().spawn(soldier([Order::Change(StateName::Patrol)])).id();
     app.update();
-    assert_eq!(take(&mut app), ["Idle to Patrol", "Patrol to Chase"]);
+    assert_eq!(take(&mut app), ["none to Idle", "Idle to Patrol", "Patrol to Chase"]);
     assert!(app.world().get::<InState<Chase>>(entity).is_some());
 }
 
@@ -172,7 +179,11 @@ fn what_an_observer_commands_is_done_before_the_next_is_told() {
     type Watcher = (StateMachinePlugin<Soldier>, fn(&mut App));
     let watchers: [Watcher; 3] = [
         (StateMachinePlugin::new().with_change_events(), |app| {
-            app.add_observer(|it: On<StateChanged<Soldier>>, duel: Duel| duel.win(it.entity));
+            app.add_observer(|it: On<StateChanged<Soldier>>, duel: Duel| {
+                if it.from.is_some() {
+                    duel.win(it.entity);
+                }
+            });
         }),
         (StateMachinePlugin::new().with_triggers::<Idle>(), |app| {
             app.add_observer(|it: On<Exited<Idle>>, duel: Duel| duel.win(it.entity));

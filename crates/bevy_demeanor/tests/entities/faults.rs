@@ -143,9 +143,9 @@ impl State<Soldier> for Bait {
 fn a_change_that_a_panic_has_cut_off_is_told_of_by_the_next_pass_with_its_own_entity() {
     for plugin in [StateMachinePlugin::new(), StateMachinePlugin::new().in_parallel()] {
         let mut app = app(plugin.with_change_messages());
-        app.world_mut().spawn(soldier([]));
+        let before = app.world_mut().spawn(soldier([])).id();
         let lured = app.world_mut().spawn((Soldier::default(), Machine::<Soldier>::new(&Bait))).id();
-        app.world_mut().spawn(soldier([]));
+        let after = app.world_mut().spawn(soldier([])).id();
         let mut schedule = app.world_mut().resource_mut::<Schedules>().remove(Update).unwrap();
         assert!(catch_unwind(AssertUnwindSafe(|| schedule.run(app.world_mut()))).is_err());
         assert!(app.world().get::<Machine<Soldier>>(lured).unwrap().is_in_state(&Trap));
@@ -156,7 +156,15 @@ fn a_change_that_a_panic_has_cut_off_is_told_of_by_the_next_pass_with_its_own_en
             let mut messages = app.world_mut().resource_mut::<Messages<StateChanged<Soldier>>>();
             told.extend(messages.drain().map(|change| format!("{change:?}")));
         }
-        assert_eq!(told, [format!("{lured}: Bait -> Trap (change)")]);
+        assert_eq!(
+            told,
+            [
+                format!("{before}: (no state) -> Idle (start)"),
+                format!("{lured}: (no state) -> Bait (start)"),
+                format!("{lured}: Bait -> Trap (change)"),
+                format!("{after}: (no state) -> Idle (start)")
+            ]
+        );
     }
 }
 

@@ -8,6 +8,8 @@ mod equivalence;
 mod events;
 mod faults;
 mod markers;
+#[cfg(feature = "derive")]
+mod names;
 mod parallel;
 mod pass;
 #[cfg(feature = "reflect")]
@@ -16,5 +18,7 @@ mod sleepers;
 mod soldier;
 mod start;
 mod time;
+#[cfg(feature = "derive")]
+mod together;
 mod verbs;
 mod waiting;

@@ -258,6 +258,8 @@ fn what_follows_a_change_by_a_timer_comes_after_the_pass_in_the_order_of_the_ent
         let first = app.world_mut().spawn(soldier([Order::ChangeAfter(1.0, StateName::Patrol), Order::Sleep])).id();
         let second = app.world_mut().spawn((Soldier::default(), Machine::<Soldier>::new(&Nap))).id();
         app.update();
+        // Of the starts.
+        app.world_mut().resource_mut::<Seen>().0.clear();
         let mut seen = |seconds| {
             app.world_mut().resource_mut::<Watch>().0 += seconds;
             app.update();
