@@ -119,7 +119,12 @@ pub trait EntityOwner: for<'a> Owner<Context<'a>: CallbackContext<Self>> + Compo
     ///
     /// It is made once for each pass and once for each command of [`MachineCommands`](crate::MachineCommands). When it cannot be
     /// made because it may be missing, such as a `Single` that finds nobody, the pass and the commands are skipped, and a
-    /// line at debug says so. When it must be there, such as a `Res`, its absence is an error of the system or command.
+    /// line at debug says so. When it must be there, such as a `Res`, its absence is an error of the system or command, which Bevy's
+    /// error handler is given; by default, it panics.
+    ///
+    /// All entities share it. Of a `MessageReader`, the first would read all messages and the others none, so it is refused when
+    /// the plugin is added, unless it is hidden in a struct. Have a system in `MachineSet::Enter` read messages and send them on,
+    /// by [`Machines::broadcast`](crate::Machines::broadcast) or [`Machines::send_to`](crate::Machines::send_to).
     type Param: SystemParam + 'static;
 
     /// When the owner counts as changed, for `Changed<Self>`.

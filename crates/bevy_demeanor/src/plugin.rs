@@ -115,8 +115,8 @@ impl<T: Owner> Hash for Machines<T> {
 ///
 /// # Panics
 ///
-/// [`App::add_plugins`] panics when a plugin for the same `T` was added already, and when two plugins are asked for the same
-/// marker.
+/// [`App::add_plugins`] panics when a plugin for the same `T` was added already, when two plugins are asked for the same
+/// marker, and when [`T::Param`](EntityOwner::Param) has a `MessageReader`.
 ///
 /// # Examples
 ///
@@ -188,7 +188,9 @@ impl<T: EntityOwner> StateMachinePlugin<T> {
 
     /// Updates machines on all of Bevy's compute threads. Worth it when a pass takes more than some tens of microseconds.
     ///
-    /// What happens is the same on any number of threads. An owner that is kept in a sparse set is updated on one.
+    /// What happens is the same on any number of threads: callbacks, commands, events and messages are in the same order. Only
+    /// the ids of the entities that `commands.spawn` reserves during the pass depend on which thread is first, since all take
+    /// them from the one place that Bevy has. [`spawn_later`](crate::EntityContext::spawn_later) spawns with the same ids.
     #[must_use]
     pub fn in_parallel(mut self) -> Self
     where
@@ -258,6 +260,7 @@ impl<T: EntityOwner> Default for StateMachinePlugin<T> {
 
 impl<T: EntityOwner> Plugin for StateMachinePlugin<T> {
     fn build(&self, app: &mut App) {
+        refuse_message_readers::<T>();
         app.configure_sets(self.schedule, (MachineSet::Enter, MachineSet::Update, MachineSet::Exit).chain());
         app.configure_sets(self.schedule, Machines::<T>::SET.in_set(MachineSet::Update));
         let pass = (warn_of_what_is_missing::<T>, (self.pass)()).chain();
@@ -282,6 +285,16 @@ impl<T: EntityOwner> Plugin for StateMachinePlugin<T> {
             register(app);
         }
     }
+}
+
+/// A reader knows which messages have been read, not by whom. In a struct that derives `SystemParam`, it cannot be seen.
+fn refuse_message_readers<T: EntityOwner>() {
+    let (param, owner) = (type_name::<T::Param>(), type_name::<T>());
+    assert!(
+        !param.contains("::MessageReader<") && !param.contains("::MessageMutator<"),
+        "the Param of {owner} has a MessageReader: the first entity would read all messages, and the others none. Read them in a \
+         system in MachineSet::Enter, and send them on: Machines::<{owner}>::broadcast(..) or send_to(..)"
+    );
 }
 
 /// Makes the markers agree with a machine that was inserted, replaced or removed.

@@ -61,7 +61,7 @@ impl MachineState<Boat> for Sailing {
     }
 }
 
-fn plugins() -> [StateMachinePlugin<Boat>; 2] {
+fn plugins<T: ParallelOwner>() -> [StateMachinePlugin<T>; 2] {
     [StateMachinePlugin::new(), StateMachinePlugin::new().in_parallel()]
 }
 
@@ -77,7 +77,7 @@ fn take_log(app: &mut App, boat: Entity) -> Vec<String> {
 
 #[test]
 fn a_state_reads_and_writes_its_own_entitys_components_beside_param_and_commands() {
-    for plugin in plugins() {
+    for plugin in plugins::<Boat>() {
         let mut app = app(plugin);
         let machine = || Machine::<Boat>::new(&Sailing);
         let anna = app.world_mut().spawn((Boat::default(), Place(0), Wind(5), Name::new("Anna"), machine())).id();
@@ -103,7 +103,7 @@ fn a_command_gives_the_callbacks_the_entitys_components_too() {
 
 #[test]
 fn a_body_is_changed_only_when_a_callback_writes_to_it() {
-    for plugin in plugins() {
+    for plugin in plugins::<Boat>() {
         let mut app = app(plugin);
         let places = app.world_mut().spawn((Boat::default(), Place(0), Machine::<Boat>::new(&Anchored))).id();
         app.update();
@@ -120,7 +120,7 @@ fn a_body_is_changed_only_when_a_callback_writes_to_it() {
 #[test]
 fn an_entity_that_lacks_a_part_of_its_body_is_skipped_and_warned_of_once_by_name() {
     listen();
-    for (number, plugin) in plugins().into_iter().enumerate() {
+    for (number, plugin) in plugins::<Boat>().into_iter().enumerate() {
         let mut app = app(plugin);
         let name = format!("wreck {number}");
         let machine = || Machine::<Boat>::new(&Sailing);
@@ -196,4 +196,84 @@ fn a_parameter_may_read_what_a_body_writes_on_entities_that_have_no_such_owner()
     app.update();
     assert_eq!(app.world().get::<Apart>(apart).unwrap().0, 30);
     assert_eq!(app.world().get::<Place>(apart), Some(&Place(2)));
+}
+
+#[derive(Resource, Default)]
+struct Seen(Vec<usize>);
+
+/// How many owners count as changed after each of four passes, with a command before the last.
+fn changed<T: EntityOwner<Message = i32>>(
+    plugin: StateMachinePlugin<T>,
+    spawn: fn(&mut World) -> Entity,
+) -> Vec<usize> {
+    let mut app = app(plugin);
+    app.init_resource::<Seen>();
+    let count = |changed: Query<(), Changed<T>>, mut seen: ResMut<Seen>| seen.0.push(changed.iter().count());
+    app.add_systems(Update, count.in_set(MachineSet::Exit));
+    let first = spawn(app.world_mut());
+    spawn(app.world_mut());
+    for _ in 0..3 {
+        app.update();
+    }
+    app.world_mut().commands().entity(first).send::<T>(1);
+    app.update();
+    app.world().resource::<Seen>().0.clone()
+}
+
+/// It counts as changed when it says so: in every second update, and on a message.
+macro_rules! quiet {
+    ($quiet:ident, $($body:tt)*) => {
+        #[derive(Component, Owner)]
+        #[owner(message = i32, changes = WhenTold $($body)*)]
+        struct $quiet(u32);
+
+        impl MachineState<$quiet> for Mostly {
+            fn update(&self, quiet: &mut $quiet, _: &mut Fsm<'_, $quiet>, cx: &mut Cx<'_, $quiet>) {
+                quiet.0 += 1;
+                if quiet.0 % 2 == 0 {
+                    cx.mark_owner_changed();
+                }
+            }
+
+            fn on_message(&self, _: &mut $quiet, _: &i32, _: &mut Fsm<'_, $quiet>, cx: &mut Cx<'_, $quiet>) -> bool {
+                cx.mark_owner_changed();
+                true
+            }
+        }
+    };
+}
+struct Mostly;
+quiet!(Quiet,);
+quiet!(Bodily, , body = &mut Place);
+
+#[test]
+fn an_owner_counts_as_changed_in_each_pass_that_updates_it_or_when_it_is_told() {
+    let boat: fn(&mut World) -> Entity =
+        |world| world.spawn((Boat::default(), Place(0), Machine::<Boat>::new(&Anchored))).id();
+    for plugin in plugins::<Boat>() {
+        assert_eq!(changed(plugin, boat), [2, 2, 2, 2]);
+    }
+    let quiet: fn(&mut World) -> Entity = |world| world.spawn((Quiet(0), Machine::<Quiet>::new(&Mostly))).id();
+    let bodily: fn(&mut World) -> Entity =
+        |world| world.spawn((Bodily(0), Place(0), Machine::<Bodily>::new(&Mostly))).id();
+    // Those that are new, those that say so, none, and those that say so again, of which one was told as well.
+    for plugin in plugins::<Quiet>() {
+        assert_eq!(changed(plugin, quiet), [2, 2, 0, 2]);
+    }
+    for plugin in plugins::<Bodily>() {
+        assert_eq!(changed(plugin, bodily), [2, 2, 0, 2]);
+    }
+}
+
+#[test]
+fn a_message_by_command_marks_the_owner_it_is_for_alone() {
+    let mut app = app(StateMachinePlugin::<Quiet>::new());
+    let [told, other] = [(); 2].map(|()| app.world_mut().spawn((Quiet(2), Machine::<Quiet>::new(&Mostly))).id());
+    app.update();
+    let changed = |app: &App, of: Entity| app.world().entity(of).get_change_ticks::<Quiet>().unwrap().changed;
+    let before = [changed(&app, told), changed(&app, other)];
+    app.world_mut().commands().entity(told).send::<Quiet>(1);
+    app.world_mut().flush();
+    assert_ne!(changed(&app, told), before[0]);
+    assert_eq!(changed(&app, other), before[1]);
 }

@@ -179,3 +179,62 @@ fn after_a_panic_in_a_command_the_next_command_works() {
     app.world_mut().flush();
     assert!(app.world().get::<Machine<Soldier>>(entity).unwrap().is_in_state(&Chase));
 }
+
+#[test]
+fn a_machine_whose_plugin_was_not_added_is_warned_of_once_by_name() {
+    #[derive(Component)]
+    struct Extra;
+    impl Owner for Extra {
+        type Context<'a> = ();
+        type Message = ();
+    }
+    struct Stand;
+    impl State<Extra> for Stand {}
+
+    listen();
+    let mut world = World::new();
+    let entity = world.spawn((Extra, Machine::<Extra>::new(&Stand), Name::new("stuntman"))).id();
+    world.spawn((Extra, Machine::<Extra>::new(&Stand)));
+    let owner = std::any::type_name::<Extra>();
+    assert_eq!(
+        lines_with(owner),
+        [format!(
+            "WARN: entity {entity} (stuntman) has a Machine<{owner}>, but nothing updates it yet: \
+             add_state_machine::<{owner}>() has not been called"
+        )]
+    );
+}
+
+#[test]
+fn owners_without_a_machine_are_warned_of_once_with_the_name_of_the_first() {
+    #[derive(Component)]
+    struct Mannequin;
+    impl Owner for Mannequin {
+        type Context<'a> = ();
+        type Message = ();
+    }
+    impl bevy_demeanor::EntityOwner for Mannequin {
+        type Body = ();
+        type Param = ();
+    }
+    struct Stand;
+    impl State<Mannequin> for Stand {}
+
+    listen();
+    let owner = std::any::type_name::<Mannequin>();
+    let mut app = bevy_app::App::new();
+    app.add_plugins(StateMachinePlugin::<Mannequin>::new());
+    app.world_mut().spawn((Mannequin, Machine::<Mannequin>::new(&Stand)));
+    app.update();
+    assert_eq!(lines_with(owner), [] as [&str; 0]);
+    let first = app.world_mut().spawn((Mannequin, Name::new("Ann"))).id();
+    app.world_mut().spawn(Mannequin);
+    app.world_mut().spawn(Mannequin);
+    for _ in 0..3 {
+        app.update();
+    }
+    assert_eq!(
+        lines_with(owner),
+        [format!("WARN: entity {first} (Ann) has a {owner}, but no Machine<{owner}>, as 2 others: it has no state")]
+    );
+}

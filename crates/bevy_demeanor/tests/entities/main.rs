@@ -11,12 +11,16 @@ mod markers;
 #[cfg(feature = "derive")]
 mod names;
 mod parallel;
+#[cfg(feature = "derive")]
+mod parameters;
 mod pass;
 #[cfg(feature = "reflect")]
 mod scenes;
 mod sleepers;
 mod soldier;
 mod start;
+#[cfg(feature = "derive")]
+mod threads;
 mod time;
 #[cfg(feature = "derive")]
 mod together;
