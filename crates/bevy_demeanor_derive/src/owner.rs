@@ -127,3 +127,77 @@ pub(crate) fn derive(input: &DeriveInput) -> syn::Result<TokenStream> {
         }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use syn::parse_quote;
+
+    use super::*;
+
+    /// What is said of a mistake.
+    fn mistake(input: &DeriveInput) -> String {
+        derive(input).expect_err("it is a mistake").to_string()
+    }
+
+    #[test]
+    fn a_mistake_is_told_with_what_to_write_instead() {
+        assert_eq!(
+            mistake(&parse_quote!(
+                #[owner(bodies = &mut Name)]
+                struct Guard;
+            )),
+            "an owner has no such key; there are `body`, `param`, `message`, `changes`, `now`, `context`, `label`, \
+             `on_change` and `after_change`"
+        );
+        assert_eq!(
+            mistake(&parse_quote!(
+                #[owner(body = &mut Name, body = &Name)]
+                struct Guard;
+            )),
+            "this was said already"
+        );
+        assert_eq!(
+            mistake(&parse_quote!(
+                #[owner(changes = Never)]
+                struct Guard;
+            )),
+            "an owner changes `WhenUpdated` or `WhenTold`"
+        );
+        assert_eq!(
+            mistake(&parse_quote!(
+                struct Guard<'a>(&'a str);
+            )),
+            "an owner is a component, which cannot borrow"
+        );
+        assert_eq!(
+            mistake(&parse_quote!(
+                #[owner(body)]
+                struct Guard;
+            )),
+            "expected `=`"
+        );
+    }
+
+    #[test]
+    fn lifetimes_are_filled_in_where_they_are_left_out() {
+        let filled = |ty: Type| {
+            let mut ty = ty;
+            fill(&mut ty, "'static");
+            quote!(#ty).to_string()
+        };
+        let written = |ty: Type| quote!(#ty).to_string();
+        for (short, long) in [
+            (parse_quote!(&mut Place), parse_quote!(&'static mut Place)),
+            (parse_quote!((&Name, Option<&Place>)), parse_quote!((&'static Name, Option<&'static Place>))),
+            (parse_quote!(Res<Alarm>), parse_quote!(Res<'static, Alarm>)),
+            (parse_quote!(Query<&Place, With<Foe>>), parse_quote!(Query<'static, 'static, &'static Place, With<Foe>>)),
+            (parse_quote!(If<bevy::prelude::Res<A>>), parse_quote!(If<bevy::prelude::Res<'static, A>>)),
+            (parse_quote!(Senses<'_, '_>), parse_quote!(Senses<'static, 'static>)),
+            (parse_quote!(Commands), parse_quote!(Commands<'static, 'static>)),
+            (parse_quote!(Res<'static, Alarm>), parse_quote!(Res<'static, Alarm>)),
+            (parse_quote!(()), parse_quote!(())),
+        ] {
+            assert_eq!(filled(short), written(long));
+        }
+    }
+}

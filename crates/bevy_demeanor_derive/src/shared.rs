@@ -22,3 +22,16 @@ pub(crate) fn derive(input: &DeriveInput) -> syn::Result<TokenStream> {
         }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn only_a_struct_is_a_parameter() {
+        let input = syn::parse_quote!(
+            enum Senses {
+                Sight,
+            }
+        );
+        assert_eq!(super::derive(&input).expect_err("it is no struct").to_string(), "a system parameter is a struct");
+    }
+}
