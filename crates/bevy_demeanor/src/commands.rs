@@ -15,6 +15,7 @@ use log::debug;
 use crate::clock::{ClockOf, Reading};
 use crate::context::{EntityContext, lend};
 use crate::follow::{Followers, Log};
+use crate::label;
 use crate::machine::Machine;
 use crate::missing::Named;
 use crate::owner::EntityOwner;
@@ -288,6 +289,7 @@ pub(crate) fn reach_each<T: EntityOwner>(
                     };
                     let (param, commands) = (param.p0(), commands.reborrow());
                     let mut cx = EntityContext::<T>::at(entity, body, param, commands, reading.clone());
+                    cx.visit(entity);
                     let steps = is_followed.then(|| log.visit(entity));
                     if is_changed_by_update::<T>() {
                         owner.set_changed();
@@ -304,6 +306,7 @@ pub(crate) fn reach_each<T: EntityOwner>(
                     next_look.ask(&machine);
                     log.close();
                 }
+                label::leave();
                 None
             }
         }

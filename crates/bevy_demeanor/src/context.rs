@@ -14,6 +14,7 @@ use bevy_time::Time;
 use demeanor::Owner;
 
 use crate::clock::Reading;
+use crate::label;
 use crate::owner::EntityOwner;
 
 /// The context of `T`'s callbacks, as a state names it: `cx: &mut Cx<'_, Guard>`.
@@ -114,6 +115,23 @@ impl<'a, T: EntityOwner> EntityContext<'a, T> {
     #[must_use]
     pub fn now(&self) -> f64 {
         self.reading.now()
+    }
+
+    /// Writes who an owner is, for [`Owner::label`]: its type and the entity whose callback runs, such as `Guard 4v0`. So the lines
+    /// that a machine logs name the entity.
+    ///
+    /// # Errors
+    ///
+    /// When the formatter fails.
+    pub fn write_label(f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        label::write::<T>(f)
+    }
+
+    /// Turns to another entity.
+    #[inline]
+    pub(crate) fn visit(&mut self, entity: Entity) {
+        self.entity = entity;
+        label::visit(entity);
     }
 
     /// Counts the owner as changed, if it says [`OwnerChanges::WhenTold`](crate::OwnerChanges::WhenTold). Otherwise it does already.

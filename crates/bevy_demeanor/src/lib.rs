@@ -124,6 +124,7 @@ mod context;
 mod current_state;
 mod event;
 mod follow;
+mod label;
 mod machine;
 mod marker;
 mod missing;

@@ -90,6 +90,7 @@ fn update_each<'a, T: EntityOwner>(rows: impl Iterator<Item = Row<'a, T>>, begun
     let Some((entity, mut owner, mut machine, mut next_look, body)) = rows.next() else { return Waited::default() };
     let Begun { param, commands, reading, mut log } = begun;
     let mut cx = EntityContext::at(entity, body, param, commands, reading);
+    cx.visit(entity);
     let mut waited = None;
     loop {
         let is_edited = machine.is_changed();
@@ -114,7 +115,7 @@ fn update_each<'a, T: EntityOwner>(rows: impl Iterator<Item = Row<'a, T>>, begun
         }) else {
             return Waited::new(waited, &cx);
         };
-        cx.entity = entity;
+        cx.visit(entity);
         cx.body = body;
     }
 }

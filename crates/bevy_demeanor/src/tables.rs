@@ -204,7 +204,7 @@ impl<'w, T: EntityOwner> Rows<'w, T> {
         for (((entity, next_look), (owner, owner_changed)), (machine, machine_changed)) in
             entities.zip(owners).zip(machines)
         {
-            cx.entity = *entity;
+            cx.visit(*entity);
             let is_edited = machine_changed.is_newer_than(self.before, self.now);
             let look = look(machine, next_look, is_edited, cx, &mut waited);
             if look == Look::PassOver {

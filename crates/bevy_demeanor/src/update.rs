@@ -18,6 +18,7 @@ use log::{debug, warn};
 use crate::clock::{Clock, Reading};
 use crate::context::{EntityContext, lend};
 use crate::follow::{Followers, Log};
+use crate::label;
 use crate::machine::Machine;
 use crate::owner::{EntityOwner, OwnerChanges, ParallelOwner};
 use crate::rows::{update_rows, update_rows_in_parallel};
@@ -170,7 +171,9 @@ pub(crate) struct Waited {
 }
 
 impl Waited {
+    /// Of a pass that has ended, or of a chunk of one.
     pub(crate) fn new<T: EntityOwner>(at: Option<f64>, cx: &EntityContext<'_, T>) -> Self {
+        label::leave();
         Self { at, has_missed_clock: cx.has_missed_clock() }
     }
 

@@ -20,7 +20,7 @@ use syn::{DeriveInput, parse_macro_input};
 /// | `changes = WhenTold` | when the owner counts as changed, see `OwnerChanges` | `WhenUpdated` |
 /// | `now = f` | the time, by a function of `&Context` | the context's clock, Bevy's `Time` |
 /// | `context = Town<'a>` | the callbacks' context, made by `CallbackContext` | `EntityContext` |
-/// | `label = f` | who this is, for the log; a function as `Owner::label` | the name of the type |
+/// | `label = f` | who this is, for the log; a function as `Owner::label` | its type and entity, such as `Guard 4v0` |
 /// | `on_change = f`, `after_change = f` | functions as `Owner::on_change` and `Owner::after_change` | nothing is called |
 ///
 /// # Examples

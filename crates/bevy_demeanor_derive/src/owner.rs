@@ -77,11 +77,10 @@ pub(crate) fn derive(input: &DeriveInput) -> syn::Result<TokenStream> {
         (None, Some(_)) => None,
     };
     let now = now.map(|now| quote!(fn now(cx: &Self::Context<'_>) -> f64 { #now }));
-    let label = said.label.map(|label| {
-        quote! {
-            fn label(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result { #label(self, f) }
-        }
-    });
+    let label = said.label.map_or_else(
+        || quote!(::bevy_demeanor::EntityContext::<Self>::write_label(f)),
+        |label| quote!(#label(self, f)),
+    );
     let told = |method: &str, function: Option<Path>| {
         let method = Ident::new(method, proc_macro2::Span::call_site());
         function.map(|function| {
@@ -115,7 +114,9 @@ pub(crate) fn derive(input: &DeriveInput) -> syn::Result<TokenStream> {
             type Context<'a> = #context;
             type Message = #message;
             #now
-            #label
+            fn label(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                #label
+            }
             #on_change
             #after_change
         }

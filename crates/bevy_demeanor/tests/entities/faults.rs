@@ -238,3 +238,32 @@ fn owners_without_a_machine_are_warned_of_once_with_the_name_of_the_first() {
         [format!("WARN: entity {first} (Ann) has a {owner}, but no Machine<{owner}>, as 2 others: it has no state")]
     );
 }
+
+#[cfg(feature = "derive")]
+#[test]
+fn what_a_machine_logs_names_the_entity() {
+    use bevy_demeanor::{Cx, Owner};
+
+    #[derive(Component, Owner)]
+    struct Chatterbox;
+    struct Silent;
+    struct Talkative;
+    impl State<Chatterbox> for Silent {}
+    impl State<Chatterbox> for Talkative {
+        fn update(&self, _: &mut Chatterbox, fsm: &mut Fsm<'_, Chatterbox>, _: &mut Cx<'_, Chatterbox>) {
+            fsm.pop_state();
+        }
+    }
+
+    listen();
+    let mut expected = Vec::new();
+    for plugin in [StateMachinePlugin::<Chatterbox>::new(), StateMachinePlugin::new().in_parallel()] {
+        let mut app = bevy_app::App::new();
+        app.add_plugins(plugin);
+        app.world_mut().spawn((Chatterbox, Machine::<Chatterbox>::new(&Silent)));
+        let talks = app.world_mut().spawn((Chatterbox, Machine::<Chatterbox>::new(&Talkative))).id();
+        app.update();
+        expected.push(format!("WARN: Chatterbox {talks}: pop refused in state Talkative: the stack is empty"));
+    }
+    assert_eq!(lines_with("Chatterbox"), expected);
+}

@@ -16,10 +16,12 @@ mod beside_bevys {
     #[derive(Component, Owner)]
     #[cfg_attr(feature = "reflect", derive(TypePath))]
     #[owner(on_change = Guard::told, after_change = Guard::told, changes = WhenTold)]
-    struct Guard;
+    struct Guard(bool);
 
     impl Guard {
-        fn told(&mut self, _: &Change<'_, Self>, _: &mut Cx<'_, Self>) {}
+        fn told(&mut self, change: &Change<'_, Self>, _: &mut Cx<'_, Self>) {
+            self.0 = change.is_taken();
+        }
     }
 
     #[derive(bevy_ecs::system::SystemParam, SharedParam)]
@@ -30,7 +32,7 @@ mod beside_bevys {
         fn update(&self, _: &mut Guard, _: &mut Fsm<'_, Guard>, _: &mut Cx<'_, Guard>) {}
     }
 
-    #[expect(clippy::needless_pass_by_value, clippy::type_complexity, reason = "a system's parameters")]
+    #[expect(clippy::type_complexity, reason = "a system's parameters")]
     fn system(
         _: Query<(&Machine<Guard>, Option<&InState<Idle>>, Option<&InState<Idle, InSparseSet>>)>,
         _: MessageReader<StateChanged<Guard>>,
@@ -46,18 +48,20 @@ mod beside_bevys {
     fn observe_enter(_: On<Entered<Idle>>) {}
     fn observe_exit(_: On<Exited<Idle>>) {}
 
-    fn names<T: EntityOwner + ParallelOwner, P: SharedParam, C: CallbackContext<Guard>>(to: impl IntoState<Guard>) {
+    fn names<T: EntityOwner + ParallelOwner>(to: impl IntoState<Guard>) {
         let _: StateRef<Guard> = to.into_state();
         let _: [OwnerChanges; 2] = [T::CHANGES, Guard::CHANGES];
         let _: (Cause, NextWake) = (Cause::Start, StateMachine::<Guard>::new(&Idle).next_wake());
         let _: Option<EntityContext<'_, Guard>> = None;
+        let _ = <EntityContext<'static, Guard> as CallbackContext<Guard>>::lend::<()>;
+        let _ = <Nothing as SharedParam>::share;
         #[cfg(feature = "reflect")]
         let _: Option<CurrentState<Guard>> = None;
     }
 
     #[test]
     fn no_name_of_the_prelude_is_one_of_bevys() {
-        names::<Guard, Nothing, EntityContext<'_, Guard>>(&Idle);
+        names::<Guard>(&Idle);
         let mut app = App::new();
         app.add_plugins(TaskPoolPlugin::default());
         AppExtMachines::add_state_machine_with(&mut app, StateMachinePlugin::<Guard>::new().with_change_messages());

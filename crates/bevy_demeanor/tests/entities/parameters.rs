@@ -118,6 +118,7 @@ fn a_parameter_that_may_be_missing_skips_nothing() {
 fn a_resource_that_must_be_there_is_an_error_of_the_pass_and_of_a_command_that_the_game_may_handle() {
     use bevy_ecs::error::{BevyError, ErrorContext, FallbackErrorHandler};
 
+    #[expect(clippy::needless_pass_by_value, reason = "as Bevy's handlers")]
     fn note(error: BevyError, context: ErrorContext) {
         ERRORS.lock().unwrap().push(format!(
             "{} of a {}",
