@@ -86,36 +86,40 @@ fn rows<'a, T: EntityOwner>(machines: Query<'a, 'a, Machines<T>>) -> impl Iterat
 }
 
 fn update_each<'a, T: EntityOwner>(rows: impl Iterator<Item = Row<'a, T>>, begun: Begun<'a, T>) -> Waited {
-    let mut rows = rows;
-    let Some((entity, mut owner, mut machine, mut next_look, body)) = rows.next() else { return Waited::default() };
     let Begun { param, commands, reading, mut log } = begun;
-    let mut cx = EntityContext::at(entity, body, param, commands, reading);
-    cx.visit(entity);
+    let mut for_first = Some((param, commands, reading));
+    let mut cx: Option<EntityContext<T>> = None;
     let mut waited = None;
-    loop {
-        let is_edited = machine.is_changed();
-        let next_look_at = next_look.bypass_change_detection();
-        let look = look(machine.bypass_change_detection(), next_look_at, is_edited, &mut cx, &mut waited);
-        if look != Look::PassOver {
-            if is_changed_by_update::<T>() {
-                // Before the callbacks, of which one may panic after it has written.
-                owner.set_changed();
+    // Not a `for` loop: a query goes through a table at a time only by itself.
+    rows.for_each(|(entity, mut owner, mut machine, mut next_look, body)| {
+        let cx = match &mut cx {
+            Some(cx) => {
+                cx.body = body;
+                cx
             }
-            let (value, changing) = (owner.bypass_change_detection(), machine.bypass_change_detection());
-            if update(look, value, changing, next_look_at, &mut cx, log.as_deref_mut()) {
-                machine.set_changed();
+            none => {
+                let (param, commands, reading) = for_first.take().expect("this is the first");
+                none.insert(EntityContext::at(entity, body, param, commands, reading))
             }
-            if !is_changed_by_update::<T>() && cx.take_owner_changed() {
-                owner.set_changed();
-            }
-        }
-        let Some((entity, body)) = rows.next().map(|row| {
-            (owner, machine, next_look) = (row.1, row.2, row.3);
-            (row.0, row.4)
-        }) else {
-            return Waited::new(waited, &cx);
         };
         cx.visit(entity);
-        cx.body = body;
-    }
+        let is_edited = machine.is_changed();
+        let next_look = next_look.bypass_change_detection();
+        let look = look(machine.bypass_change_detection(), next_look, is_edited, cx, &mut waited);
+        if look == Look::PassOver {
+            return;
+        }
+        if is_changed_by_update::<T>() {
+            // Before the callbacks, of which one may panic after it has written.
+            owner.set_changed();
+        }
+        let (value, changing) = (owner.bypass_change_detection(), machine.bypass_change_detection());
+        if update(look, value, changing, next_look, cx, log.as_deref_mut()) {
+            machine.set_changed();
+        }
+        if !is_changed_by_update::<T>() && cx.take_owner_changed() {
+            owner.set_changed();
+        }
+    });
+    cx.map_or_else(Waited::default, |cx| Waited::new(waited, &cx))
 }

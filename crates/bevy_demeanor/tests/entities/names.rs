@@ -53,7 +53,9 @@ mod beside_bevys {
         let _: [OwnerChanges; 2] = [T::CHANGES, Guard::CHANGES];
         let _: (Cause, NextWake) = (Cause::Start, StateMachine::<Guard>::new(&Idle).next_wake());
         let _: Option<EntityContext<'_, Guard>> = None;
-        let _ = <EntityContext<'static, Guard> as CallbackContext<Guard>>::lend::<()>;
+        let _ = |mut cx: EntityContext<'_, Guard>| {
+            <EntityContext<'_, Guard> as CallbackContext<Guard>>::lend(&mut cx, |_| ());
+        };
         let _ = <Nothing as SharedParam>::share;
         #[cfg(feature = "reflect")]
         let _: Option<CurrentState<Guard>> = None;
