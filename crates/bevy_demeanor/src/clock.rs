@@ -24,7 +24,6 @@ pub(crate) type Clock<'w> = PhantomData<&'w ()>;
 
 /// Which clock the commands go by, whenever they are applied: the one that the pass reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(not(feature = "time"), expect(dead_code, reason = "there is no clock to choose"))]
 pub(crate) enum ClockOfCommands {
     /// For a pass in one of Bevy's schedules of a frame.
     #[default]
@@ -73,12 +72,17 @@ pub(crate) struct Reading {
     #[cfg(feature = "time")]
     pub(crate) time: Time,
     /// Whether there is a clock.
+    #[cfg(feature = "time")]
     is_there: bool,
     /// Whether it was read, and is not there.
     missed: Cell<bool>,
 }
 
 impl Reading {
+    #[cfg_attr(
+        not(feature = "time"),
+        expect(clippy::trivially_copy_pass_by_ref, reason = "it is larger where there is one")
+    )]
     pub(crate) fn of(clock: &Clock<'_>) -> Self {
         #[cfg(feature = "time")]
         return clock.as_ref().map_or_else(Self::default, |time| Self::at(**time));

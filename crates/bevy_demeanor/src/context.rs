@@ -71,6 +71,7 @@ pub struct EntityContext<'a, T: EntityOwner> {
     pub time: Time,
     reading: Reading,
     is_owner_changed: bool,
+    is_logged: bool,
 }
 
 impl<'a, T: EntityOwner> EntityContext<'a, T> {
@@ -102,6 +103,7 @@ impl<'a, T: EntityOwner> EntityContext<'a, T> {
             time,
             reading,
             is_owner_changed: false,
+            is_logged: label::is_wanted(),
         }
     }
 
@@ -131,7 +133,9 @@ impl<'a, T: EntityOwner> EntityContext<'a, T> {
     #[inline]
     pub(crate) fn visit(&mut self, entity: Entity) {
         self.entity = entity;
-        label::visit(entity);
+        if self.is_logged {
+            label::visit(entity);
+        }
     }
 
     /// Counts the owner as changed, if it says [`OwnerChanges::WhenTold`](crate::OwnerChanges::WhenTold). Otherwise it does already.
@@ -251,6 +255,24 @@ impl<T: EntityOwner> fmt::Debug for EntityContext<'_, T> {
 /// let ball = app.world_mut().spawn((Ball, Place(20.0), Machine::<Ball>::new(&Fall))).id();
 /// app.update();
 /// assert_eq!(app.world().get::<Place>(ball).unwrap().0, 10.2);
+/// ```
+///
+/// Without it, the compiler says what to write:
+///
+/// ```compile_fail,E0277
+/// # use bevy_demeanor::prelude::*;
+/// # use bevy_ecs::prelude::*;
+/// #[derive(Component)]
+/// struct Lamp;
+/// impl Owner for Lamp {
+///     type Context<'a> = demeanor::GameTime;
+///     type Message = ();
+/// }
+/// // "the plugin cannot give the callbacks of `Lamp` a `GameTime` as their context"
+/// impl EntityOwner for Lamp {
+///     type Body = ();
+///     type Param = ();
+/// }
 /// ```
 #[diagnostic::on_unimplemented(
     message = "the plugin cannot give the callbacks of `{T}` a `{Self}` as their context",

@@ -35,6 +35,21 @@ use bevy_ecs::system::{If, Query, Res, SystemParam};
 ///
 /// StateMachinePlugin::<Bird>::new().in_parallel();
 /// ```
+///
+/// What writes cannot be shared:
+///
+/// ```compile_fail,E0277
+/// # use bevy_demeanor::prelude::*;
+/// # use bevy_ecs::prelude::*;
+/// # #[derive(Resource)]
+/// # struct Score(u32);
+/// #[derive(Component, Owner)]
+/// #[owner(param = ResMut<Score>)]
+/// struct Bird;
+///
+/// // "`ResMut<'static, Score>` cannot be shared by the threads of a parallel pass"
+/// StateMachinePlugin::<Bird>::new().in_parallel();
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be shared by the threads of a parallel pass",
     note = "`Res` and read-only queries can; for a struct that derives `SystemParam`, derive `SharedParam` as well"

@@ -239,7 +239,6 @@ fn owners_without_a_machine_are_warned_of_once_with_the_name_of_the_first() {
     );
 }
 
-#[cfg(feature = "derive")]
 #[test]
 fn what_a_machine_logs_names_the_entity() {
     use bevy_demeanor::{Cx, Owner};
