@@ -2,6 +2,7 @@
 
 mod body;
 mod clock;
+mod derive;
 mod equivalence;
 mod events;
 mod faults;
