@@ -41,8 +41,8 @@ use crate::owner::EntityOwner;
 /// # struct Enemy;
 /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
 /// # impl EntityOwner for Enemy {
+/// #     type Body = ();
 /// #     type Param = ();
-/// #     fn context<'a>((): (), _: Commands<'a, 'a>) {}
 /// # }
 /// # struct Idle;
 /// # struct Chase;
