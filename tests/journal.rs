@@ -269,16 +269,16 @@ impl State<Door> for Named {
     }
 }
 
-fn named(name: impl ToString) -> StateRef<Door> {
+fn named(name: &impl ToString) -> StateRef<Door> {
     StateRef::from(Arc::new(Named(name.to_string())))
 }
 
 /// A door that goes through states in turn, and stays in each a second longer than in the one before.
 fn pass_through<N: ToString>(names: impl IntoIterator<Item = N>, house: &mut House) {
     let mut machine = StateMachine::idle();
-    for (nth, name) in names.into_iter().enumerate() {
-        house.seconds += nth as f64;
-        machine.change_state(&mut Door, named(name), house);
+    for (nth, name) in (0_u32..).zip(names) {
+        house.seconds += f64::from(nth);
+        machine.change_state(&mut Door, named(&name), house);
     }
 }
 
