@@ -7,7 +7,7 @@ use super::key::Key;
 use super::notes::{From, Noted, Notes, Run};
 use super::panics::{Discarded, FirstPanic};
 use super::states::States;
-use crate::journal::{Journal, Recorded, Symbol};
+use crate::journal::{Journal, Symbol, Way};
 use crate::owner::Owner;
 use crate::state::StateRef;
 
@@ -90,21 +90,17 @@ impl Journaling {
             match from {
                 From::Bucket(bucket) => {
                     let from = self.symbol_of(bucket, states, panic);
-                    let mut last = (bucket, from);
-                    self.journal.reserve(changes.len());
-                    for &Noted { key, to, time_in_state, cause } in changes {
-                        if to != last.0 {
-                            last = (to, self.symbol_of(to, states, panic));
-                        }
-                        let recorded = Recorded::new(key, moment, (from, last.1), cause, time_in_state);
-                        self.journal.record(recorded.refused_by(refused_by));
+                    for group in changes.chunk_by(|one, other| one.to == other.to && one.cause == other.cause) {
+                        let Some(&Noted { to, cause, .. }) = group.first() else { continue };
+                        let way = Way::new((from, self.symbol_of(to, states, panic)), cause, refused_by);
+                        self.journal.record(way, moment, group.iter().map(Noted::change));
                     }
                 }
                 From::One { from, to } => {
                     let symbols = (self.symbol(&from, states, panic), self.symbol(&to, states, panic));
-                    for &Noted { key, time_in_state, cause, .. } in changes {
-                        let recorded = Recorded::new(key, moment, symbols, cause, time_in_state);
-                        self.journal.record(recorded.refused_by(refused_by));
+                    for change in changes {
+                        let way = Way::new(symbols, change.cause, refused_by);
+                        self.journal.record(way, moment, [change.change()].into_iter());
                     }
                     discarded.extend([from, to]);
                 }
