@@ -15,6 +15,7 @@ use log::debug;
 use crate::follow::{Followers, Log};
 use crate::machine::Machine;
 use crate::owner::EntityOwner;
+use crate::queue::{self, Reaching};
 use crate::waiting::NextLook;
 
 /// The methods of a machine on `commands.entity(enemy)`.
@@ -244,13 +245,14 @@ fn reach<T: EntityOwner>(
     command: &str,
     act: impl FnOnce(&mut MachineMut<'_, T>, &mut T, &mut T::Context<'_>),
 ) -> bevy_ecs::error::Result {
+    let Some(mut reaching) = Reaching::new::<T>(world, entity, command) else { return Ok(()) };
     // Taken out, and made again if it does not come back: a callback may panic, and an observer may reach again.
-    let kept = world.get_resource_mut::<Reach<T>>().and_then(|mut reach| reach.0.take());
-    let mut state = kept.unwrap_or_else(|| SystemState::new(world));
-    let is_followed = world.get_resource::<Followers<T>>().is_some_and(Followers::is_anybody);
+    let kept = reaching.world.get_resource_mut::<Reach<T>>().and_then(|mut reach| reach.0.take());
+    let mut state = kept.unwrap_or_else(|| SystemState::new(reaching.world));
+    let is_followed = reaching.world.get_resource::<Followers<T>>().is_some_and(Followers::is_anybody);
     let mut log = Log::default();
     {
-        let (mut machines, mut param, mut commands) = state.get_mut(world)?;
+        let (mut machines, mut param, mut commands) = state.get_mut(reaching.world)?;
         if let Ok((mut owner, mut machine, mut next_look)) = machines.get_mut(entity) {
             let mut cx = T::context(param.p0(), commands.reborrow());
             T::visit(&mut cx, entity);
@@ -265,12 +267,13 @@ fn reach<T: EntityOwner>(
             debug!("{command} of entity {entity} ignored: there is no {} with a machine", type_name::<T>());
         }
     }
-    state.apply(world);
-    world.insert_resource(Reach(Some(state)));
     log.close();
-    if let Some(log) = log.take() {
-        log.follow(world);
-    }
+    // Before what the callbacks have commanded: that comes after it.
+    reaching.put_in::<T>(entity, log.take().map(Log::followed));
+    state.apply(reaching.world);
+    reaching.world.insert_resource(Reach(Some(state)));
+    drop(reaching);
+    queue::carry_out(world);
     Ok(())
 }
 

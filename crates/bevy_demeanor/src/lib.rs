@@ -137,6 +137,7 @@ mod machine;
 mod marker;
 mod owner;
 mod plugin;
+mod queue;
 mod update;
 mod waiting;
 

@@ -5,8 +5,9 @@ use core::fmt;
 use core::marker::PhantomData;
 
 use bevy_ecs::component::{Component, Immutable, StorageType};
+use bevy_ecs::entity::Entity;
 use bevy_ecs::resource::Resource;
-use bevy_ecs::world::{EntityWorldMut, World};
+use bevy_ecs::world::{EntityRef, EntityWorldMut, World};
 use demeanor::{Owner, State, StateMachine};
 
 use crate::machine::Machine;
@@ -79,7 +80,7 @@ impl MarkerStorage for InSparseSet {
 /// How to keep one marker true.
 pub(crate) struct Marker<T: Owner> {
     is_in: fn(&StateMachine<T>) -> bool,
-    is_marked: fn(&EntityWorldMut) -> bool,
+    is_marked: fn(EntityRef<'_>) -> bool,
     mark: fn(&mut EntityWorldMut),
     unmark: fn(&mut EntityWorldMut),
     /// Takes the marker for owners of type `T`, of which there can be one: an entity's other machine would contradict it.
@@ -128,19 +129,19 @@ fn claim<T: Owner, S: State<T>, K: MarkerStorage>(world: &mut World) {
 }
 
 /// Makes an entity's markers agree with its machine. What is no longer true goes first, so that no entity is ever seen in two
-/// states of which it is in one.
-pub(crate) fn mark<T: Owner>(entity: &mut EntityWorldMut, markers: &[Marker<T>]) {
-    let is_in = |entity: &EntityWorldMut, marker: &Marker<T>| {
-        entity.get::<Machine<T>>().is_some_and(|machine| machine.is_started() && (marker.is_in)(&machine.machine))
-    };
-    for marker in markers {
-        if (marker.is_marked)(entity) && !is_in(entity, marker) {
-            (marker.unmark)(entity);
-        }
-    }
-    for marker in markers {
-        if is_in(entity, marker) && !(marker.is_marked)(entity) {
-            (marker.mark)(entity);
+/// states of which it is in one. Each marker is looked at afresh: an observer of the one before may have done anything.
+pub(crate) fn mark<T: Owner>(world: &mut World, entity: Entity, markers: &[Marker<T>]) {
+    for is_to_be_marked in [false, true] {
+        for marker in markers {
+            let Ok(marked) = world.get_entity(entity) else { return };
+            let is_in =
+                marked.get::<Machine<T>>().is_some_and(|machine| machine.is_started() && (marker.is_in)(machine));
+            if is_in != is_to_be_marked || (marker.is_marked)(marked) == is_in {
+                continue;
+            }
+            if let Ok(mut marked) = world.get_entity_mut(entity) {
+                (if is_in { marker.mark } else { marker.unmark })(&mut marked);
+            }
         }
     }
 }

@@ -24,10 +24,11 @@ use demeanor::{Owner, State};
 use crate::current_state;
 
 use crate::event::StateChanged;
-use crate::follow::{Followers, Trigger};
+use crate::follow::{Followers, Marked, Trigger};
 use crate::machine::Machine;
 use crate::marker::{InSparseSet, InTable, Marker};
 use crate::owner::{EntityOwner, ParallelOwner};
+use crate::queue;
 use crate::update::{update_machines, update_machines_in_parallel, warn_of_orphans};
 
 /// The parts of a tick, in this order. Commands given in one are applied before the next.
@@ -288,10 +289,5 @@ impl<T: EntityOwner> Plugin for StateMachinePlugin<T> {
 
 /// Makes the markers agree with a machine that was inserted, replaced or removed.
 fn mark_later<T: EntityOwner>(entity: Entity, commands: &mut Commands) {
-    commands.queue(move |world: &mut World| {
-        let Some(followers) = world.get_resource::<Followers<T>>().cloned() else { return };
-        if let Ok(mut entity) = world.get_entity_mut(entity) {
-            followers.mark(&mut entity);
-        }
-    });
+    commands.queue(move |world: &mut World| queue::put_in_for(world, entity, Box::new(Marked::<T>::new(entity))));
 }

@@ -17,6 +17,7 @@ use log::{debug, warn};
 use crate::follow::{Followers, Log};
 use crate::machine::Machine;
 use crate::owner::{EntityOwner, ParallelOwner};
+use crate::queue;
 use crate::waiting::{NextLook, Standstill};
 
 /// How many entities share a context in a parallel pass. It decides the order of commands and events, so it must not depend
@@ -27,6 +28,8 @@ const CHUNK: usize = 1024;
 pub(crate) fn update_machines<T: EntityOwner>(
     mut machines: Query<(Entity, &mut T, &mut Machine<T>, &mut NextLook<T>)>,
     mut param: ParamSet<(T::Param,)>,
+    // Bevy applies these before the others.
+    mut first: Commands,
     mut commands: Commands,
     followers: Res<Followers<T>>,
     mut log: Local<Log<T>>,
@@ -37,14 +40,14 @@ pub(crate) fn update_machines<T: EntityOwner>(
     let log_followed = followers.is_anybody().then_some(&mut *log);
     let waited = update_in_order(&mut machines, &mut param, commands.reborrow(), log_followed);
     watch_clock::<T>(&mut clock, waited);
-    queue_following(&mut log, &mut commands);
+    queue_following(&mut log, &mut first, &mut commands);
 }
 
 /// Updates the machines of all entities that have something to do, in chunks, on all threads.
 pub(crate) fn update_machines_in_parallel<T: ParallelOwner + Send>(
     mut machines: Query<(Entity, &mut T, &mut Machine<T>, &mut NextLook<T>)>,
     mut param: ParamSet<(T::Param,)>,
-    mut commands: Commands,
+    (mut first, mut commands): (Commands, Commands),
     (allocator, entities): (&EntityAllocator, &Entities),
     followers: Res<Followers<T>>,
     (mut log, mut outcomes, mut clock): (Local<Log<T>>, Local<Vec<Outcome<T>>>, Local<Standstill>),
@@ -82,7 +85,7 @@ pub(crate) fn update_machines_in_parallel<T: ParallelOwner + Send>(
         commands.append(&mut outcome.commands);
         log.append(&mut outcome.log);
     }
-    queue_following(&mut log, &mut commands);
+    queue_following(&mut log, &mut first, &mut commands);
 }
 
 /// What the updates of a chunk have led to.
@@ -97,9 +100,15 @@ impl<T: Owner> Default for Outcome<T> {
     }
 }
 
-fn queue_following<T: Owner>(log: &mut Log<T>, commands: &mut Commands) {
+/// Has everything that follows the machines brought into step with them, once the commands of the callbacks are applied. What
+/// these lead to has its place behind it.
+fn queue_following<T: Owner>(log: &mut Log<T>, first: &mut Commands, last: &mut Commands) {
     if let Some(log) = log.take() {
-        commands.queue(|world: &mut World| log.follow(world));
+        first.queue(|world: &mut World| {
+            queue::put_in(world, log.machines(), log.followed());
+            queue::hold(world);
+        });
+        last.queue(queue::release);
     }
 }
 
