@@ -61,8 +61,8 @@ impl<T: Owner> Followers<T> {
     }
 
     /// Makes what an entity carries agree with its machine.
-    fn mark(&self, world: &mut World, entity: Entity) {
-        mark(world, entity, &self.markers);
+    fn mark(&self, world: &mut World, entity: Entity, is_in: &mut Vec<bool>) {
+        mark(world, entity, &self.markers, is_in);
         if let (Some(name), Ok(mut entity)) = (self.name, world.get_entity_mut(entity)) {
             name(&mut entity);
         }
@@ -128,6 +128,7 @@ impl<T: Owner> Log<T> {
             followers: None,
             ends: self.ends,
             marked: 0,
+            is_in: Vec::new(),
             begin: 0,
             steps: self.steps.into_iter(),
             told: 0,
@@ -143,6 +144,8 @@ struct Steps<T: Owner> {
     ends: Vec<(Entity, usize)>,
     /// How many of the entities have been marked.
     marked: usize,
+    /// Room for [`mark`].
+    is_in: Vec<bool>,
     /// At which of the entities the telling is.
     begin: usize,
     steps: vec::IntoIter<Step<T>>,
@@ -159,7 +162,7 @@ impl<T: Owner> Followed for Steps<T> {
         if followers.is_marked() && self.marked < self.ends.len() {
             let (entity, _) = self.ends[self.marked];
             self.marked += 1;
-            followers.mark(world, entity);
+            followers.mark(world, entity, &mut self.is_in);
             return true;
         }
         if !followers.is_told() {
@@ -190,7 +193,7 @@ impl<T: Owner> Marked<T> {
 impl<T: Owner> Followed for Marked<T> {
     fn go_on(&mut self, world: &mut World) -> bool {
         if let Some(followers) = world.get_resource::<Followers<T>>().cloned() {
-            followers.mark(world, self.entity);
+            followers.mark(world, self.entity, &mut Vec::new());
         }
         false
     }

@@ -101,6 +101,11 @@ impl<T: Owner> Marker<T> {
             claim: claim::<T, S, K>,
         }
     }
+
+    /// Whether the entity's machine is in the marker's state.
+    fn is_true(&self, entity: EntityRef<'_>) -> bool {
+        entity.get::<Machine<T>>().is_some_and(|machine| machine.is_started() && (self.is_in)(machine))
+    }
 }
 
 impl<T: Owner> Clone for Marker<T> {
@@ -129,19 +134,25 @@ fn claim<T: Owner, S: State<T>, K: MarkerStorage>(world: &mut World) {
 }
 
 /// Makes an entity's markers agree with its machine. What is no longer true goes first, so that no entity is ever seen in two
-/// states of which it is in one. Each marker is looked at afresh: an observer of the one before may have done anything.
-pub(crate) fn mark<T: Owner>(world: &mut World, entity: Entity, markers: &[Marker<T>]) {
+/// states of which it is in one.
+///
+/// An observer of one marker may do anything. So each is looked at afresh, and none is given for a state that the machine came to
+/// be in meanwhile: that change has a place of its own in the queue.
+pub(crate) fn mark<T: Owner>(world: &mut World, entity: Entity, markers: &[Marker<T>], is_in: &mut Vec<bool>) {
+    let Ok(marked) = world.get_entity(entity) else { return };
+    is_in.clear();
+    is_in.extend(markers.iter().map(|marker| marker.is_true(marked)));
     for is_to_be_marked in [false, true] {
-        for marker in markers {
-            let Ok(marked) = world.get_entity(entity) else { return };
-            let is_in =
-                marked.get::<Machine<T>>().is_some_and(|machine| machine.is_started() && (marker.is_in)(machine));
-            if is_in != is_to_be_marked || (marker.is_marked)(marked) == is_in {
+        for (marker, was_in) in markers.iter().zip(&*is_in) {
+            if *was_in != is_to_be_marked {
                 continue;
             }
-            if let Ok(mut marked) = world.get_entity_mut(entity) {
-                (if is_in { marker.mark } else { marker.unmark })(&mut marked);
+            let Ok(marked) = world.get_entity(entity) else { return };
+            if (marker.is_marked)(marked) == is_to_be_marked || marker.is_true(marked) != is_to_be_marked {
+                continue;
             }
+            let Ok(mut marked) = world.get_entity_mut(entity) else { return };
+            (if is_to_be_marked { marker.mark } else { marker.unmark })(&mut marked);
         }
     }
 }

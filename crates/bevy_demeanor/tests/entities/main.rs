@@ -4,6 +4,8 @@ mod equivalence;
 mod events;
 mod faults;
 mod markers;
+mod observers;
+mod order;
 mod parallel;
 mod pass;
 #[cfg(feature = "reflect")]
