@@ -16,6 +16,8 @@ use crate::follow::{Followers, Log};
 use crate::machine::Machine;
 use crate::owner::EntityOwner;
 use crate::queue::{self, Reaching};
+#[cfg(feature = "serialize")]
+use crate::saved::{self, SavedBy};
 use crate::waiting::NextLook;
 
 /// The methods of a machine on `commands.entity(enemy)`.
@@ -239,17 +241,21 @@ type Reached<T> = (
     Commands<'static, 'static>,
 );
 
-fn reach<T: EntityOwner>(
+pub(crate) fn reach<T: EntityOwner>(
     world: &mut World,
     entity: Entity,
     command: &str,
     act: impl FnOnce(&mut MachineMut<'_, T>, &mut T, &mut T::Context<'_>),
 ) -> bevy_ecs::error::Result {
+    #[cfg(feature = "serialize")]
+    saved::settle::<T>(world, entity);
     let Some(mut reaching) = Reaching::new::<T>(world, entity, command) else { return Ok(()) };
     // Taken out, and made again if it does not come back: a callback may panic, and an observer may reach again.
     let kept = reaching.world.get_resource_mut::<Reach<T>>().and_then(|mut reach| reach.0.take());
     let mut state = kept.unwrap_or_else(|| SystemState::new(reaching.world));
     let is_followed = reaching.world.get_resource::<Followers<T>>().is_some_and(Followers::is_anybody);
+    #[cfg(feature = "serialize")]
+    let book = reaching.world.get_resource::<SavedBy<T>>().cloned();
     let mut log = Log::default();
     {
         let (mut machines, mut param, mut commands) = state.get_mut(reaching.world)?;
@@ -263,6 +269,10 @@ fn reach<T: EntityOwner>(
                 machine.set_changed();
             }
             next_look.ask(&machine);
+            #[cfg(feature = "serialize")]
+            if let Some(book) = book {
+                book.note(T::now(&cx));
+            }
         } else {
             debug!("{command} of entity {entity} ignored: there is no {} with a machine", type_name::<T>());
         }
@@ -275,6 +285,29 @@ fn reach<T: EntityOwner>(
     drop(reaching);
     queue::carry_out(world);
     Ok(())
+}
+
+/// Has `f` see to one machine, with its owner and their context. Returns `None` if there is none to be had.
+#[cfg(feature = "reflect")]
+pub(crate) fn visit<T: EntityOwner, R>(
+    world: &mut World,
+    entity: Entity,
+    f: impl FnOnce(&mut Machine<T>, &mut T, &mut T::Context<'_>) -> R,
+) -> Option<R> {
+    let kept = world.get_resource_mut::<Reach<T>>().and_then(|mut reach| reach.0.take());
+    let mut state = kept.unwrap_or_else(|| SystemState::new(world));
+    let mut result = None;
+    if let Ok((mut machines, mut param, mut commands)) = state.get_mut(world)
+        && let Ok((mut owner, mut machine, mut next_look)) = machines.get_mut(entity)
+    {
+        let mut cx = T::context(param.p0(), commands.reborrow());
+        T::visit(&mut cx, entity);
+        next_look.forget();
+        result = Some(f(&mut machine, owner.bypass_change_detection(), &mut cx));
+    }
+    state.apply(world);
+    world.insert_resource(Reach(Some(state)));
+    result
 }
 
 /// Starts the machine if its current state has not been entered, and acts on it. Returns whether it has changed state, or was

@@ -8,7 +8,7 @@ use std::vec;
 use bevy_ecs::entity::Entity;
 use bevy_ecs::message::Messages;
 use bevy_ecs::resource::Resource;
-use bevy_ecs::world::{EntityWorldMut, World};
+use bevy_ecs::world::World;
 use demeanor::{Owner, State, StateRef, Step};
 
 use crate::event::{Entered, Exited, StateChanged};
@@ -20,7 +20,7 @@ use crate::queue::Followed;
 pub(crate) struct Followers<T: Owner> {
     pub(crate) markers: Vec<Marker<T>>,
     /// Writes the name of the current state on the entity.
-    pub(crate) name: Option<fn(&mut EntityWorldMut)>,
+    pub(crate) name: Option<fn(&mut World, Entity)>,
     pub(crate) triggers: Vec<Trigger>,
     pub(crate) wants_events: bool,
     pub(crate) wants_messages: bool,
@@ -63,8 +63,8 @@ impl<T: Owner> Followers<T> {
     /// Makes what an entity carries agree with its machine.
     fn mark(&self, world: &mut World, entity: Entity, is_in: &mut Vec<bool>) {
         mark(world, entity, &self.markers, is_in);
-        if let (Some(name), Ok(mut entity)) = (self.name, world.get_entity_mut(entity)) {
-            name(&mut entity);
+        if let Some(name) = self.name {
+            name(world, entity);
         }
     }
 }

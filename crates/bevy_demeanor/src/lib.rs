@@ -138,6 +138,8 @@ mod marker;
 mod owner;
 mod plugin;
 mod queue;
+#[cfg(feature = "serialize")]
+mod saved;
 mod update;
 mod waiting;
 

@@ -43,6 +43,9 @@ use crate::waiting::NextLook;
 /// assert!(world.get::<Machine<Enemy>>(enemy).unwrap().is_in_state(&Idle));
 /// ```
 #[derive(Component)]
+#[cfg_attr(feature = "serialize", derive(bevy_reflect::Reflect))]
+#[cfg_attr(feature = "serialize", reflect(opaque, Clone, Debug, where T: bevy_reflect::TypePath))]
+#[cfg_attr(feature = "serialize", type_path = "bevy_demeanor", component(on_insert = crate::saved::load::<T>))]
 #[component(clone_behavior = clone::<Self>())]
 #[require(NextLook<T>)]
 pub struct Machine<T: Owner> {
