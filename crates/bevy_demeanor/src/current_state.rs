@@ -210,7 +210,10 @@ fn apply<T: EntityOwner + TypePath>(world: &mut World, entity: Entity) -> bevy_e
         warn!("entity {who} {end}: there is no state {name:?} of {}", T::short_type_path());
     } else if machine.is_none() {
         let bare = state.map_or_else(StateMachine::idle, StateMachine::new);
-        let complete = factory.map_or(bare.clone(), |factory| factory(bare));
+        let mut complete = factory.map_or_else(|| bare.clone(), |factory| factory(bare.clone()));
+        if is_started {
+            complete.set_entered(0.0);
+        }
         world.entity_mut(entity).insert(Machine::from(complete));
         count_as_entered::<T>(world, entity, is_started);
     } else if machine.is_some_and(Machine::is_to_be_started) {

@@ -170,7 +170,13 @@ impl<T: Owner> Machine<T> {
 
 /// Loads a machine that has been read, as soon as it is on an entity.
 pub(crate) fn load<T: Owner>(mut world: DeferredWorld, HookContext { entity, .. }: HookContext) {
-    let Some(unloaded) = world.get::<Machine<T>>(entity).and_then(Machine::unloaded).cloned() else { return };
+    let Some(unloaded) = world.get::<Machine<T>>(entity).and_then(Machine::unloaded).cloned() else {
+        if world.get::<Loaded<T>>(entity).is_some() {
+            // It was about the machine that was there.
+            world.commands().entity(entity).try_remove::<Loaded<T>>();
+        }
+        return;
+    };
     let Unloaded { written, book } = unloaded;
     let saved_at = written.machine.content.clock.0;
     match book.load(&written, saved_at) {

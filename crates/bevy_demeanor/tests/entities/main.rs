@@ -3,11 +3,17 @@
 mod equivalence;
 mod events;
 mod faults;
+#[cfg(feature = "serialize")]
+mod guard;
 mod markers;
+#[cfg(feature = "serialize")]
+mod model;
 mod observers;
 mod order;
 mod parallel;
 mod pass;
+#[cfg(feature = "serialize")]
+mod saves;
 #[cfg(feature = "reflect")]
 mod scenes;
 mod sleepers;
