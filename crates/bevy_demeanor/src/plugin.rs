@@ -41,6 +41,7 @@ use crate::queue;
 #[cfg(feature = "serialize")]
 use crate::saved;
 use crate::update::{update_machines, update_machines_in_parallel, warn_of_orphans};
+use crate::waiting::watch_who_comes_back;
 
 /// The parts of a tick, in this order. Commands given in one are applied before the next.
 ///
@@ -471,6 +472,7 @@ impl<T: EntityOwner> Plugin for StateMachinePlugin<T> {
         app.configure_sets(self.schedule, (StateSet::Enter, StateSet::Update, StateSet::Exit).chain());
         app.configure_sets(self.schedule, Machines::<T>::SET.in_set(StateSet::Update));
         app.add_systems(self.schedule, ((self.pass)(), warn_of_orphans::<T>.into_configs()).in_set(Machines::<T>::SET));
+        watch_who_comes_back::<T>(app);
         for marker in &self.followers.markers {
             (marker.claim)(app.world_mut());
         }

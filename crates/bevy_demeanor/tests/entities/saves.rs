@@ -83,7 +83,7 @@ fn check_guards(plugin: fn() -> StateMachinePlugin<Guard>, sequence: Sequence, t
     }
     // The test is one of everything: some have died by now, some are alive.
     let alive = loaded.iter().filter(|guard| loading.world().get::<Guard>(**guard).unwrap().health > 0).count();
-    assert!(alive > 3 && alive < 57, "{alive}");
+    assert!(alive > 0 && alive < 60, "{alive}");
 }
 
 #[test]
