@@ -130,7 +130,7 @@ impl<T: Owner> Log<T> {
             marked: 0,
             is_in: Vec::new(),
             begin: 0,
-            steps: self.steps.into_iter(),
+            rest: self.steps.into_iter(),
             told: 0,
         })
     }
@@ -148,7 +148,7 @@ struct Steps<T: Owner> {
     is_in: Vec<bool>,
     /// At which of the entities the telling is.
     begin: usize,
-    steps: vec::IntoIter<Step<T>>,
+    rest: vec::IntoIter<Step<T>>,
     /// How many of the steps have been told.
     told: usize,
 }
@@ -168,7 +168,7 @@ impl<T: Owner> Followed for Steps<T> {
         if !followers.is_told() {
             return false;
         }
-        let Some(step) = self.steps.next() else { return false };
+        let Some(step) = self.rest.next() else { return false };
         while self.ends[self.begin].1 <= self.told {
             self.begin += 1;
         }

@@ -386,7 +386,7 @@ impl<T: EntityOwner> StateMachinePlugin<T> {
                 plugin.schedule,
                 (
                     saved::settle_all::<T>
-                        .run_if(any_with_component::<saved::Loaded<T>>)
+                        .run_if(any_with_component::<saved::JustLoaded<T>>)
                         .in_set(StateSet::Update)
                         .before(Machines::<T>::SET),
                     saved::note_clock::<T>.in_set(StateSet::Update).after(Machines::<T>::SET),

@@ -82,7 +82,7 @@ impl<T: Owner> State<T> for Unloaded<T> {}
 /// On an entity whose machine has been loaded, until a pass or command reaches it.
 #[derive(Component)]
 #[component(storage = "SparseSet")]
-pub(crate) struct Loaded<T: Owner> {
+pub(crate) struct JustLoaded<T: Owner> {
     /// What the clock showed when the machine was saved.
     saved_at: f64,
     /// What it showed when the machine was loaded, which its times are by; until its owner is there, they are by the other.
@@ -171,9 +171,9 @@ impl<T: Owner> Machine<T> {
 /// Loads a machine that has been read, as soon as it is on an entity.
 pub(crate) fn load<T: Owner>(mut world: DeferredWorld, HookContext { entity, .. }: HookContext) {
     let Some(unloaded) = world.get::<Machine<T>>(entity).and_then(Machine::unloaded).cloned() else {
-        if world.get::<Loaded<T>>(entity).is_some() {
+        if world.get::<JustLoaded<T>>(entity).is_some() {
             // It was about the machine that was there.
-            world.commands().entity(entity).try_remove::<Loaded<T>>();
+            world.commands().entity(entity).try_remove::<JustLoaded<T>>();
         }
         return;
     };
@@ -184,7 +184,7 @@ pub(crate) fn load<T: Owner>(mut world: DeferredWorld, HookContext { entity, .. 
             if let Some(mut machine) = world.get_mut::<Machine<T>>(entity) {
                 machine.machine = loaded;
             }
-            world.commands().entity(entity).try_insert(Loaded { saved_at, loaded_at: None, book });
+            world.commands().entity(entity).try_insert(JustLoaded { saved_at, loaded_at: None, book });
         }
         Err(error) => {
             // It was read by this book; only its entities can have been changed since.
@@ -235,11 +235,11 @@ pub(crate) fn register<T: EntityOwner + TypePath>(app: &mut App, book: Book<T>) 
     app.init_resource::<AppTypeRegistry>();
     app.world().resource::<AppTypeRegistry>().write().overwrite_registration(registration);
     app.insert_resource(book);
-    app.add_observer(|it: On<Insert<Loaded<T>>>, mut commands: Commands| {
+    app.add_observer(|it: On<Insert<JustLoaded<T>>>, mut commands: Commands| {
         let entity = it.entity;
         commands.queue(move |world: &mut World| arrive::<T>(world, entity));
     });
-    app.add_observer(|it: On<Insert<T>>, loaded: Query<(), With<Loaded<T>>>, mut commands: Commands| {
+    app.add_observer(|it: On<Insert<T>>, loaded: Query<(), With<JustLoaded<T>>>, mut commands: Commands| {
         let entity = it.entity;
         if loaded.contains(entity) {
             commands.queue(move |world: &mut World| arrive::<T>(world, entity));
@@ -282,12 +282,12 @@ impl<T: Owner> Unloaded<T> {
     }
 }
 
-fn map_states(states: &mut [SavedState], mapped: &[(String, MapData)], mapper: &mut dyn EntityMapper) {
+fn map_states(states: &mut [SavedState], types: &[(String, MapData)], mapper: &mut dyn EntityMapper) {
     for state in 0..states.len() {
         let SavedState::Owned { name, data } = &states[state] else { continue };
         let of = (*name as usize).checked_sub(1).and_then(|name| states.get(name));
-        let map = mapped.iter().find(|(name, _)| matches!(of, Some(SavedState::Name(of)) if of == name));
-        if let Some((_, map)) = map
+        let found = types.iter().find(|(name, _)| matches!(of, Some(SavedState::Name(of)) if of == name));
+        if let Some((_, map)) = found
             && let Some(mapped) = map(data, mapper)
             && let SavedState::Owned { data, .. } = &mut states[state]
         {
@@ -298,7 +298,7 @@ fn map_states(states: &mut [SavedState], mapped: &[(String, MapData)], mapper: &
 
 /// Moves the times of a loaded machine to its owner's clock, if it has one by now.
 fn arrive<T: EntityOwner>(world: &mut World, entity: Entity) {
-    let Some(loaded) = world.get::<Loaded<T>>(entity) else { return };
+    let Some(loaded) = world.get::<JustLoaded<T>>(entity) else { return };
     let (book, before) = (loaded.book.clone(), loaded.loaded_at.unwrap_or(loaded.saved_at));
     let now = visit(world, entity, |machine, _, cx| {
         let now = T::now(cx);
@@ -306,7 +306,7 @@ fn arrive<T: EntityOwner>(world: &mut World, entity: Entity) {
         book.note(now);
         now
     });
-    if let (Some(now), Some(mut loaded)) = (now, world.get_mut::<Loaded<T>>(entity)) {
+    if let (Some(now), Some(mut loaded)) = (now, world.get_mut::<JustLoaded<T>>(entity)) {
         loaded.loaded_at = Some(now);
     }
 }
@@ -316,8 +316,8 @@ fn arrive<T: EntityOwner>(world: &mut World, entity: Entity) {
 /// Between the loading and now, the clock has gone on; or it was set to what it showed when the game was saved, as by a scene
 /// that holds the clock too, which comes after the entities, and has gone on from there. Whichever makes the shorter time.
 pub(crate) fn settle<T: EntityOwner>(world: &mut World, entity: Entity) {
-    let Some(Loaded { saved_at, loaded_at, book }) =
-        world.get_entity_mut(entity).ok().and_then(|mut entity| entity.take::<Loaded<T>>())
+    let Some(JustLoaded { saved_at, loaded_at, book }) =
+        world.get_entity_mut(entity).ok().and_then(|mut entity| entity.take::<JustLoaded<T>>())
     else {
         return;
     };
@@ -336,13 +336,13 @@ pub(crate) fn settle<T: EntityOwner>(world: &mut World, entity: Entity) {
         && let Ok(mut entity) = world.get_entity_mut(entity)
     {
         // Its owner is not there yet.
-        entity.insert(Loaded { saved_at, loaded_at, book });
+        entity.insert(JustLoaded { saved_at, loaded_at, book });
     }
 }
 
 /// Sees to the times of all loaded machines, before a pass.
 pub(crate) fn settle_all<T: EntityOwner>(world: &mut World, mut entities: Local<Vec<Entity>>) {
-    let mut loaded = world.query_filtered::<Entity, (With<Loaded<T>>, With<T>, With<Machine<T>>)>();
+    let mut loaded = world.query_filtered::<Entity, (With<JustLoaded<T>>, With<T>, With<Machine<T>>)>();
     entities.extend(loaded.iter(world));
     for entity in entities.drain(..) {
         settle::<T>(world, entity);

@@ -496,7 +496,7 @@ fn check(seed: u64, is_parallel: bool, frames: usize) {
         is_under_way: false,
     };
     let mut luck = Luck(seed ^ 0x5555_5555);
-    let mut seen = 0;
+    let mut total = 0;
     for frame in 0..frames {
         for _ in 0..luck.below(4) {
             let (deed, of) = deed(&mut luck);
@@ -515,7 +515,7 @@ fn check(seed: u64, is_parallel: bool, frames: usize) {
         app.update();
         model.pass(&mem::take(&mut app.world_mut().resource_mut::<PassOrder>().0));
         let told = mem::take(&mut app.world_mut().resource_mut::<Observers>().told);
-        seen += told.len();
+        total += told.len();
         assert_eq!(told, mem::take(&mut model.told), "seed {seed}, frame {frame}");
         assert_eq!(picture(&app), model_picture(&model), "seed {seed}, frame {frame}");
         let messages = app.world_mut().resource_mut::<Messages<StateChanged<Actor>>>().drain().count();
@@ -528,7 +528,7 @@ fn check(seed: u64, is_parallel: bool, frames: usize) {
             actor.bypass_change_detection().log.clear();
         }
     }
-    assert!(seen > frames, "too little has happened: {seen}");
+    assert!(total > frames, "too little has happened: {total}");
 }
 
 #[test]

@@ -10,6 +10,7 @@ use crate::soldier::{Idle, Order, Patrol, Soldier, StateName, app, soldier};
 
 /// What is asked of the plugin.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is asked for by itself")]
 struct Asked {
     markers: bool,
     name: bool,

@@ -24,8 +24,8 @@ fn note(what: &'static str) -> impl Fn(Entity, &mut World) + Copy {
     }
 }
 
-fn named(of: &Option<demeanor::StateRef<Soldier>>) -> String {
-    of.as_ref().map_or("none".to_owned(), |state| state.name().into_owned())
+fn named(of: Option<&demeanor::StateRef<Soldier>>) -> String {
+    of.map_or("none".to_owned(), |state| state.name().into_owned())
 }
 
 /// Notes everything that can be told of `Idle`, `Patrol` and `Chase`.
@@ -47,7 +47,7 @@ fn watch(app: &mut App) {
     }
     app.add_observer(|it: On<StateChanged<Soldier>>, names: Query<&Name>, mut seen: ResMut<Seen>| {
         let who = names.get(it.entity).map_or("?", Name::as_str);
-        seen.0.push(format!("{} to {} {who}", named(&it.from), named(&it.to)));
+        seen.0.push(format!("{} to {} {who}", named(it.from.as_ref()), named(it.to.as_ref())));
     });
 }
 
@@ -79,7 +79,9 @@ fn two_soldiers() -> (App, [Entity; 2]) {
 fn messages(app: &mut App) -> Vec<String> {
     let changes: Vec<_> = app.world_mut().resource_mut::<Messages<StateChanged<Soldier>>>().drain().collect();
     let name = |entity| app.world().get::<Name>(entity).map_or("?", Name::as_str);
-    let line = |it: &StateChanged<Soldier>| format!("{} to {} {}", named(&it.from), named(&it.to), name(it.entity));
+    let line = |it: &StateChanged<Soldier>| {
+        format!("{} to {} {}", named(it.from.as_ref()), named(it.to.as_ref()), name(it.entity))
+    };
     changes.iter().map(line).collect()
 }
 
@@ -137,7 +139,7 @@ fn what_an_observers_change_leads_to_comes_after_all_that_was_recorded_before() 
         |app, a| _ = app.add_observer(move |it: On<Entered<Patrol>>, commands: Commands| chase(it.entity, a, commands)),
         |app, a| {
             app.add_observer(move |it: On<StateChanged<Soldier>>, commands: Commands| {
-                if named(&it.to) == "Patrol" {
+                if named(it.to.as_ref()) == "Patrol" {
                     chase(it.entity, a, commands);
                 }
             });
