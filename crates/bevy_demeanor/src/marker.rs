@@ -18,6 +18,9 @@ use crate::machine::Machine;
 /// It is inserted and removed by commands, at the sync point after the pass in which the state changed. `K` is where
 /// Bevy keeps it, [`InTable`] or [`InSparseSet`].
 ///
+/// Its observers, `On<Add<In<Chase>>>` and `On<Remove<In<Chase>>>`, may do anything, as those of
+/// [`StateChanged`](crate::StateChanged) may. No marker is given for a state that the machine has left again meanwhile.
+///
 /// # Examples
 ///
 /// ```

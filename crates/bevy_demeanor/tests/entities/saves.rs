@@ -106,14 +106,16 @@ fn guards_go_on_in_a_loaded_scene_as_if_they_had_not_been_saved() {
 #[test]
 fn loading_a_scene_makes_no_guard_immortal() {
     type Plugin = fn() -> StateMachinePlugin<Guard>;
-    let plugins: [Plugin; 3] = [
-        by_book,
-        || by_name(by_book()),
-        // By name alone, the global is the one of the required machine.
-        || by_name(StateMachinePlugin::new()),
+    const BOTH: &[Sequence] = &[Sequence::Forward, Sequence::Backward];
+    let plugins: [(Plugin, &[Sequence]); 4] = [
+        (by_book, BOTH),
+        (|| by_name(by_book()), BOTH),
+        (|| by_name(StateMachinePlugin::new()).with_factory(|machine| machine.with_global(&Mortal)), BOTH),
+        // The owner comes first, and the global is the one of its required machine.
+        (|| by_name(StateMachinePlugin::new()), &[Sequence::Backward]),
     ];
-    for plugin in plugins {
-        for sequence in [Sequence::Forward, Sequence::Backward] {
+    for (plugin, sequences) in plugins {
+        for sequence in sequences {
             let mut saving = app(plugin());
             let guards = guards(&mut saving, 200);
             let mut luck = Luck(3);
@@ -121,8 +123,8 @@ fn loading_a_scene_makes_no_guard_immortal() {
                 tick(&mut saving, &guards, &mut luck);
             }
             let scene = save(&saving, &guards).unwrap();
-            let mut loading = app(plugin().with_factory(|machine| machine.with_global(&Mortal)));
-            let loaded = load(&mut loading, &scene, sequence).unwrap();
+            let mut loading = app(plugin());
+            let loaded = load(&mut loading, &scene, *sequence).unwrap();
             for guard in &loaded {
                 for _ in 0..6 {
                     loading.world_mut().commands().entity(*guard).send::<Guard>(Told::Shot);
