@@ -9,6 +9,7 @@
 use core::any::type_name;
 use core::{fmt, mem};
 use std::collections::VecDeque;
+use std::sync::Weak;
 
 use bevy_ecs::change_detection::Mut;
 use bevy_ecs::entity::{Entity, EntityHashSet};
@@ -36,8 +37,10 @@ pub(crate) struct Queue {
     waiting: VecDeque<(u32, Box<dyn Followed>)>,
     /// Whether somebody is carrying it out.
     is_carried_out: bool,
-    /// Whether commands are being applied whose consequences come after all of it.
+    /// Whether the commands of one machine's callbacks are being applied, whose consequences come after it.
     is_held: bool,
+    /// Lives as long as those of a pass are being applied.
+    held_by: Weak<()>,
     /// How many changes lie between a system of the game and what is under way, each the reason for the next.
     chain: Option<u32>,
     /// Whether machines have been reached since there was nothing to do.
@@ -113,7 +116,7 @@ pub(crate) fn put_in_for(world: &mut World, entity: Entity, followed: Box<dyn Fo
 pub(crate) fn carry_out(world: &mut World) {
     loop {
         let Some(mut queue) = world.get_resource_mut::<Queue>() else { return };
-        if queue.is_carried_out || queue.is_held {
+        if queue.is_carried_out || queue.is_held || queue.held_by.strong_count() > 0 {
             return;
         }
         let Some((chain, followed)) = queue.waiting.pop_front() else { return queue.rest() };
@@ -124,16 +127,10 @@ pub(crate) fn carry_out(world: &mut World) {
     }
 }
 
-/// Has what follows wait until [`release`]: until the commands of a pass's callbacks have been applied, what these lead to has
-/// its place behind what the pass has led to.
-pub(crate) fn hold(world: &mut World) {
-    world.get_resource_or_init::<Queue>().is_held = true;
-}
-
-/// Carries out what has waited.
-pub(crate) fn release(world: &mut World) {
-    world.get_resource_or_init::<Queue>().is_held = false;
-    carry_out(world);
+/// Has what follows wait as long as `held_by` lives: until the commands of a pass's callbacks have been applied, or dropped after a
+/// panic. What these lead to has its place behind what the pass has led to.
+pub(crate) fn hold(world: &mut World, held_by: Weak<()>) {
+    world.get_resource_or_init::<Queue>().held_by = held_by;
 }
 
 /// One entry of the queue. If an observer panics, the rest of it is for whoever carries out the queue next.

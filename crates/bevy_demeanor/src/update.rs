@@ -2,6 +2,7 @@
 
 use core::any::type_name;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
 
 use bevy_ecs::change_detection::{ContiguousComponentTicksMut, ContiguousMut, DetectChanges, DetectChangesMut, Tick};
 use bevy_ecs::component::Component;
@@ -104,11 +105,16 @@ impl<T: Owner> Default for Outcome<T> {
 /// these lead to has its place behind it.
 fn queue_following<T: Owner>(log: &mut Log<T>, first: &mut Commands, last: &mut Commands) {
     if let Some(log) = log.take() {
+        let held = Arc::new(());
+        let held_by = Arc::downgrade(&held);
         first.queue(|world: &mut World| {
             queue::put_in(world, log.machines(), log.followed());
-            queue::hold(world);
+            queue::hold(world, held_by);
         });
-        last.queue(queue::release);
+        last.queue(|world: &mut World| {
+            drop(held);
+            queue::carry_out(world);
+        });
     }
 }
 

@@ -344,6 +344,44 @@ fn after_a_panic_in_an_observer_what_comes_after_it_is_told_with_the_next() {
     );
 }
 
+/// Goes on patrol, with a command that panics.
+struct Fuse;
+impl State<Soldier> for Fuse {
+    fn update(&self, _: &mut Soldier, fsm: &mut Fsm<'_, Soldier>, cx: &mut <Soldier as Owner>::Context<'_>) {
+        cx.commands().queue(|_: &mut World| panic!("a command panics"));
+        fsm.change_state(&Patrol);
+    }
+}
+
+#[test]
+fn after_a_panic_in_a_callbacks_command_the_pass_is_told_of_with_the_next() {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    let (mut app, [a, _]) = two_soldiers();
+    app.world_mut().entity_mut(a).insert(Machine::<Soldier>::started(demeanor::StateMachine::new(&Fuse)));
+    take(&mut app);
+    let mut schedule = app.world_mut().resource_mut::<Schedules>().remove(bevy_app::Update).unwrap();
+    assert!(catch_unwind(AssertUnwindSafe(|| schedule.run(app.world_mut()))).is_err());
+    assert_eq!(take(&mut app), [] as [&str; 0]);
+    app.world_mut().commands().entity(a).change_state(&Chase);
+    app.world_mut().flush();
+    assert_eq!(
+        take(&mut app),
+        [
+            "+Chase A",
+            "-Idle B",
+            "+Patrol B",
+            "Fuse to Patrol A",
+            "entered Patrol A",
+            "exited Idle B",
+            "Idle to Patrol B",
+            "entered Patrol B",
+            "exited Patrol A",
+            "Patrol to Chase A",
+            "entered Chase A"
+        ]
+    );
+}
+
 /// An app in which a soldier by that name goes on patrol in the second tick.
 fn about_to_patrol(name: &'static str) -> (App, Entity) {
     listen();

@@ -246,3 +246,18 @@ fn an_unknown_name_gives_no_machine_and_a_warning() {
         [format!("WARN: entity {entity} is in no state: there is no state \"Dance\" of Soldier")]
     );
 }
+
+#[test]
+fn an_observer_of_the_name_may_despawn_the_entity() {
+    let mut app = app(naming().with_change_messages());
+    app.add_observer(|it: On<Insert<CurrentState<Soldier>>>, mut commands: Commands| {
+        commands.entity(it.entity).despawn();
+    });
+    let new = app.world_mut().spawn(soldier([])).id();
+    app.world_mut().flush();
+    assert!(app.world().get_entity(new).is_err());
+    let named = app.world_mut().spawn((Soldier::default(), CurrentState::<Soldier>::named("Chase"))).id();
+    app.world_mut().flush();
+    app.update();
+    assert!(app.world().get_entity(named).is_err());
+}
