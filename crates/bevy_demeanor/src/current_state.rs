@@ -90,9 +90,9 @@ pub struct CurrentState<T: Owner + TypePath> {
     name: String,
     #[reflect(default = "is_usual")]
     is_started: bool,
-    /// The name that is the machine's. Another one is an edit.
+    /// What is true of the machine: the name, and whether it is started. Anything else is an edit.
     #[reflect(ignore)]
-    known: Option<String>,
+    known: Option<(String, bool)>,
     #[reflect(ignore)]
     of: PhantomData<fn() -> T>,
 }
@@ -121,12 +121,12 @@ impl<T: Owner + TypePath> CurrentState<T> {
 
     /// As a machine is.
     fn of(machine: &StateMachine<T>) -> Self {
-        let name = name_of(machine);
-        Self { known: Some(name.clone()), is_started: machine.is_started(), ..Self::named(name) }
+        let (name, is_started) = (name_of(machine), machine.is_started());
+        Self { known: Some((name.clone(), is_started)), is_started, ..Self::named(name) }
     }
 
     fn is_edited(&self) -> bool {
-        self.known.as_ref() != Some(&self.name)
+        self.known.as_ref().is_none_or(|(name, is_started)| *name != self.name || *is_started != self.is_started)
     }
 }
 
@@ -197,7 +197,7 @@ fn apply<T: EntityOwner + TypePath>(world: &mut World, entity: Entity) -> bevy_e
         return Ok(());
     };
     let (name, is_started) = (edited.name.clone(), edited.is_started);
-    edited.known = Some(name.clone());
+    edited.known = Some((name.clone(), is_started));
     let Some(Named { states, factory }) = world.get_resource::<Named<T>>() else { return Ok(()) };
     let state = states.iter().find(|state| state.name() == *name).cloned();
     let is_known = state.is_some() || name.is_empty();
@@ -236,6 +236,9 @@ fn apply<T: EntityOwner + TypePath>(world: &mut World, entity: Entity) -> bevy_e
             let who = describe(world, entity);
             warn!("entity {who} stays in {}: {name} of {} was not entered", in_words(machine), type_name::<T>());
         }
+    } else if !is_started && !name.is_empty() {
+        let who = describe(world, entity);
+        warn!("entity {who} is in {name} of {} already: a state cannot be left without being exited", type_name::<T>());
     }
     // Whatever has become of it, the name is the machine's.
     queue::put_in_for(world, entity, Box::new(Marked::<T>::new(entity)));

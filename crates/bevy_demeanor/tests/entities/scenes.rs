@@ -163,6 +163,35 @@ fn an_edit_to_an_unknown_name_is_corrected_with_a_warning() {
 }
 
 #[test]
+fn an_edit_of_whether_a_state_was_entered_is_applied_or_corrected() {
+    fn edit(app: &mut App, entity: Entity, is_started: bool) {
+        let reflection = reflection(app);
+        let mut current = reflection.reflect_mut(app.world_mut().entity_mut(entity)).expect("it is there");
+        let ReflectMut::Struct(fields) = current.reflect_mut() else { panic!("it is a struct") };
+        fields.field_mut("is_started").expect("it is there").apply(&is_started);
+    }
+
+    listen();
+    let mut app = app(naming());
+    let entity = app.world_mut().spawn((soldier([]), Name::new("Starter"))).id();
+    edit(&mut app, entity, true);
+    app.update();
+    assert_eq!(take_trace(&mut app, entity), ["update Idle"]);
+    assert_eq!(lines_with("(Starter)"), [] as [&str; 0]);
+    edit(&mut app, entity, false);
+    app.update();
+    assert_eq!(take_trace(&mut app, entity), ["update Idle"]);
+    assert_eq!(app.world().get::<CurrentState<Soldier>>(entity).map(CurrentState::is_started), Some(true));
+    let owner = std::any::type_name::<Soldier>();
+    assert_eq!(
+        lines_with("(Starter)"),
+        [format!(
+            "WARN: entity {entity} (Starter) is in Idle of {owner} already: a state cannot be left without being exited"
+        )]
+    );
+}
+
+#[test]
 fn an_edit_is_not_lost_when_the_machine_changes_before_it_is_applied() {
     let mut app = app(naming());
     let entity = app.world_mut().spawn(soldier([])).id();
