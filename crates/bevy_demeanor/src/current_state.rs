@@ -241,7 +241,7 @@ fn apply<T: EntityOwner + TypePath>(world: &mut World, entity: Entity) -> bevy_e
         warn!("entity {who} is in {name} of {} already: a state cannot be left without being exited", type_name::<T>());
     }
     // Whatever has become of it, the name is the machine's.
-    queue::put_in_for(world, entity, Box::new(Marked::<T>::new(entity)));
+    queue::put_in_for::<T>(world, entity, Box::new(Marked::<T>::new(entity)));
     Ok(())
 }
 

@@ -496,5 +496,5 @@ impl<T: EntityOwner> Plugin for StateMachinePlugin<T> {
 
 /// Makes the markers agree with a machine that was inserted, replaced or removed.
 fn mark_later<T: EntityOwner>(entity: Entity, commands: &mut Commands) {
-    commands.queue(move |world: &mut World| queue::put_in_for(world, entity, Box::new(Marked::<T>::new(entity))));
+    commands.queue(move |world: &mut World| queue::put_in_for::<T>(world, entity, Box::new(Marked::<T>::new(entity))));
 }

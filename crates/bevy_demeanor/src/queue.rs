@@ -11,7 +11,6 @@ use core::{fmt, mem};
 use std::collections::VecDeque;
 use std::sync::Weak;
 
-use bevy_ecs::change_detection::Mut;
 use bevy_ecs::entity::{Entity, EntityHashSet};
 use bevy_ecs::name::Name;
 use bevy_ecs::resource::Resource;
@@ -74,16 +73,24 @@ impl Queue {
         self.next_in_chain() > LONGEST_CHAIN || self.reached.times_in_chains >= LONGEST_CHAIN as usize * machines.max(1)
     }
 
-    /// Notes where a machine is, if there may soon be an error to name it.
-    fn note<T: EntityOwner>(&mut self, entity: Entity, machine: Option<&Machine<T>>) {
-        let is_usual =
-            self.next_in_chain() < LONGEST_CHAIN / 2 && self.reached.times_in_chains < LONGEST_CHAIN as usize / 2;
-        let Some(state) = machine.filter(|_| !is_usual).and_then(|machine| machine.current()) else { return };
-        let trail = &mut self.reached.trail;
-        if trail.len() == TRAIL {
-            trail.pop_front();
+    /// Whether no error is near that would have to name states.
+    fn is_usual(&self) -> bool {
+        self.next_in_chain() < LONGEST_CHAIN / 2 && self.reached.times_in_chains < LONGEST_CHAIN as usize / 2
+    }
+
+    /// Counts one who is reached. Returns whether that is no part of a cycle.
+    fn admit(&mut self, entity: Entity) -> bool {
+        self.rest();
+        if self.chain.is_none() {
+            self.reached.from_outside += 1;
+            return true;
         }
-        trail.push_back((entity, state.name().into_owned()));
+        if self.is_cycle() {
+            return false;
+        }
+        self.reached.in_chains.insert(entity);
+        self.reached.times_in_chains += 1;
+        true
     }
 
     fn rest(&mut self) {
@@ -103,13 +110,29 @@ pub(crate) fn put_in(world: &mut World, machines: usize, followed: Box<dyn Follo
 }
 
 /// Puts in what the insertion or removal of a component has led to, and carries it out in its turn.
-pub(crate) fn put_in_for(world: &mut World, entity: Entity, followed: Box<dyn Followed>) {
-    let queue = world.get_resource_or_init::<Queue>();
-    if queue.next_in_chain() > LONGEST_CHAIN {
-        return complain(world, entity, format_args!("a component that was inserted or removed"));
+pub(crate) fn put_in_for<T: EntityOwner>(world: &mut World, entity: Entity, followed: Box<dyn Followed>) {
+    let mut queue = world.get_resource_or_init::<Queue>();
+    if !queue.admit(entity) {
+        return complain(world, entity, format_args!("a component of {} that came or went is", type_name::<T>()));
     }
-    put_in(world, 1, followed);
+    let chain = queue.next_in_chain();
+    queue.waiting.push_back((chain, followed));
+    note::<T>(world, entity);
     carry_out(world);
+}
+
+/// Notes where a machine is, if there may soon be an error to name it.
+fn note<T: EntityOwner>(world: &mut World, entity: Entity) {
+    if world.get_resource::<Queue>().is_none_or(Queue::is_usual) {
+        return;
+    }
+    let state = world.get::<Machine<T>>(entity).and_then(|machine| machine.current());
+    let Some(name) = state.map(|state| state.name().into_owned()) else { return };
+    let trail = &mut world.get_resource_or_init::<Queue>().into_inner().reached.trail;
+    if trail.len() == TRAIL {
+        trail.pop_front();
+    }
+    trail.push_back((entity, name));
 }
 
 /// Carries out what is there, unless that is under way already, or is to wait.
@@ -169,17 +192,9 @@ impl<'w> Reaching<'w> {
     /// Returns `None` if this is part of a cycle (rule 13); the first of it is logged.
     pub(crate) fn new<T: EntityOwner>(world: &'w mut World, entity: Entity, command: &str) -> Option<Self> {
         let mut queue = world.get_resource_or_init::<Queue>();
-        queue.rest();
-        let chain = queue.next_in_chain();
-        if chain > 0 && queue.is_cycle() {
-            complain(world, entity, format_args!("{command} of {}", type_name::<T>()));
+        if !queue.admit(entity) {
+            complain(world, entity, format_args!("{command} of {} is", type_name::<T>()));
             return None;
-        }
-        if chain == 0 {
-            queue.reached.from_outside += 1;
-        } else {
-            queue.reached.in_chains.insert(entity);
-            queue.reached.times_in_chains += 1;
         }
         let before = queue.chain;
         let was_held = queue.is_held;
@@ -188,8 +203,7 @@ impl<'w> Reaching<'w> {
 
     /// Puts in what the machine's steps have led to. Until `self` is dropped, it waits, and what is asked for is its consequence.
     pub(crate) fn put_in<T: EntityOwner>(&mut self, entity: Entity, followed: Option<Box<dyn Followed>>) {
-        self.world.init_resource::<Queue>();
-        self.world.resource_scope(|world, mut queue: Mut<Queue>| queue.note(entity, world.get::<Machine<T>>(entity)));
+        note::<T>(self.world, entity);
         let mut queue = self.world.get_resource_or_init::<Queue>();
         let chain = queue.next_in_chain();
         queue.waiting.extend(followed.map(|followed| (chain, followed)));

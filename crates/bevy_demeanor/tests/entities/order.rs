@@ -398,7 +398,7 @@ fn check_cycle(app: &mut App, entity: Entity, name: &str, command: &str, states:
     assert_eq!(
         lines_with(&format!("({name})")),
         [format!(
-            "ERROR: entity {entity} ({name}): {command} of {owner} ignored, as is all that follows: observers and commands have \
+            "ERROR: entity {entity} ({name}): {command} of {owner} is ignored, as is all that follows: observers and commands have \
              led from one change of state to the next without end, lately through {states}"
         )]
     );
@@ -489,9 +489,36 @@ fn a_marker_that_is_replaced_by_a_machine_in_turn_ends_likewise() {
         commands.entity(it.entity).insert(Machine::<Soldier>::started(StateMachine::new(&Patrol)));
     });
     app.update();
-    let errors = lines_with("(Replaced)");
-    assert_eq!(errors.len(), 1, "{errors:?}");
-    assert!(errors[0].starts_with(&format!("ERROR: entity {entity} (Replaced): ")), "{errors:?}");
+    let owner = std::any::type_name::<Soldier>();
+    assert_eq!(
+        lines_with("(Replaced)"),
+        [format!(
+            "ERROR: entity {entity} (Replaced): a component of {owner} that came or went is ignored, as is all that follows: \
+             observers and commands have led from one change of state to the next without end, lately through {}",
+            alternately(["Chase", "Patrol"], 16)
+        )]
+    );
+}
+
+#[test]
+fn a_marker_that_is_replaced_by_two_machines_in_turn_ends_likewise() {
+    use demeanor::StateMachine;
+    let (mut app, entity) = about_to_patrol("Doubled");
+    app.add_observer(|it: On<Add<In<Patrol>>>, mut commands: Commands| {
+        for _ in 0..2 {
+            commands.entity(it.entity).insert(Machine::<Soldier>::started(StateMachine::new(&Chase)));
+            commands.entity(it.entity).insert(Machine::<Soldier>::started(StateMachine::new(&Patrol)));
+        }
+    });
+    app.add_observer(|it: On<Add<In<Chase>>>, mut commands: Commands| {
+        for _ in 0..2 {
+            commands.entity(it.entity).insert(Machine::<Soldier>::started(StateMachine::new(&Patrol)));
+            commands.entity(it.entity).insert(Machine::<Soldier>::started(StateMachine::new(&Chase)));
+        }
+    });
+    app.update();
+    app.world_mut().entity_mut(entity).insert(Machine::<Soldier>::started(StateMachine::new(&Chase)));
+    assert!(app.world().get::<Machine<Soldier>>(entity).is_some());
 }
 
 #[test]
