@@ -261,14 +261,19 @@ fn plugin_app(is_parallel: bool, seed: u64) -> App {
 
 #[derive(Default)]
 struct Body {
+    /// Who it is: labels are given again.
+    id: usize,
     owner: Option<Actor>,
     machine: Option<StateMachine<Actor>>,
     marks: [bool; 3],
     name: Option<String>,
 }
 
+/// Of which entity something is to be told: its label, and who it is.
+type Who = (usize, usize);
+
 /// What is still to be told: first which entities are to be marked, then the steps.
-type Batch = (Vec<usize>, Vec<(usize, Step<Actor>)>);
+type Batch = (Vec<Who>, Vec<(Who, Step<Actor>)>);
 
 struct Model {
     bodies: BTreeMap<usize, Body>,
@@ -277,6 +282,7 @@ struct Model {
     messages: usize,
     queue: VecDeque<Batch>,
     is_under_way: bool,
+    spawned: usize,
 }
 
 fn which(state: &StateRef<Actor>) -> usize {
@@ -314,20 +320,36 @@ impl Model {
         }
     }
 
+    fn is_there(&self, (of, id): Who) -> bool {
+        self.bodies.get(&of).is_some_and(|body| body.id == id)
+    }
+
+    fn who(&self, of: usize) -> Who {
+        (of, self.bodies[&of].id)
+    }
+
+    /// Puts in that an entity's machine has come or gone.
+    fn put_in_mark(&mut self, of: usize) {
+        let who = self.who(of);
+        self.put_in((vec![who], vec![]));
+    }
+
     fn put_in(&mut self, batch: Batch) {
         self.queue.push_back(batch);
         if mem::replace(&mut self.is_under_way, true) {
             return;
         }
         while let Some((marked, steps)) = self.queue.pop_front() {
-            for of in marked {
-                self.mark(of);
+            for (of, id) in marked {
+                if self.is_there((of, id)) {
+                    self.mark(of);
+                }
             }
-            for (of, step) in steps {
+            for ((of, id), step) in steps {
                 if let Step::Changed { .. } = step {
                     self.messages += 1;
                 }
-                if self.bodies.contains_key(&of) {
+                if self.is_there((of, id)) {
                     self.tell(
                         match step {
                             Step::Exited(state) => Told::Exited(which(&state)),
@@ -355,7 +377,8 @@ impl Model {
         Self::start(machine, owner, &mut steps);
         f(&mut machine.recording(Some(&mut steps)), owner);
         if !steps.is_empty() {
-            self.put_in((vec![of], steps.into_iter().map(|step| (of, step)).collect()));
+            let who = self.who(of);
+            self.put_in((vec![who], steps.into_iter().map(|step| (who, step)).collect()));
         }
     }
 
@@ -363,9 +386,10 @@ impl Model {
         if let Deed::Spawn = deed
             && !self.bodies.contains_key(&of)
         {
-            let body = Body { owner: Some(owner(of)), machine: Some(StateMachine::new(&A)), ..Body::default() };
-            self.bodies.insert(of, body);
-            return self.put_in((vec![of], vec![]));
+            self.spawned += 1;
+            let (owner, machine) = (Some(owner(of)), Some(StateMachine::new(&A)));
+            self.bodies.insert(of, Body { id: self.spawned, owner, machine, ..Body::default() });
+            return self.put_in_mark(of);
         }
         let Some(body) = self.bodies.get_mut(&of) else { return };
         match deed {
@@ -379,7 +403,7 @@ impl Model {
             }
             Deed::RemoveMachine => {
                 if body.machine.take().is_some() {
-                    self.put_in((vec![of], vec![]));
+                    self.put_in_mark(of);
                 }
             }
             Deed::RemoveOwner => body.owner = None,
@@ -390,9 +414,10 @@ impl Model {
                     machine.set_entered(0.0);
                 }
                 body.machine = Some(machine);
-                self.put_in((vec![of], vec![]));
+                self.put_in_mark(of);
             }
             Deed::Name(which) => {
+                let who = (of, body.id);
                 match &mut body.machine {
                     Some(machine) if machine.is_started() || machine.current().is_none() => {
                         let is_there = machine.current().is_some_and(|current| self::which(current) == which);
@@ -406,7 +431,7 @@ impl Model {
                         machine.set_entered(0.0);
                     }
                 }
-                self.put_in((vec![of], vec![]));
+                self.put_in((vec![who], vec![]));
             }
             Deed::Change(which) => self.reach(of, |machine, owner| {
                 machine.change_state(owner, state(which), &mut ());
@@ -421,15 +446,15 @@ impl Model {
     fn pass(&mut self, order: &[usize]) {
         let mut batch: Batch = (vec![], vec![]);
         for of in order {
-            let Some(Body { owner: Some(owner), machine: Some(machine), .. }) = self.bodies.get_mut(of) else {
+            let Some(Body { id, owner: Some(owner), machine: Some(machine), .. }) = self.bodies.get_mut(of) else {
                 unreachable!("it has both");
             };
             let mut steps = vec![];
             Self::start(machine, owner, &mut steps);
             machine.recording(Some(&mut steps)).update(owner, &mut ());
             if !steps.is_empty() {
-                batch.0.push(*of);
-                batch.1.extend(steps.into_iter().map(|step| (*of, step)));
+                batch.0.push((*of, *id));
+                batch.1.extend(steps.into_iter().map(|step| ((*of, *id), step)));
             }
         }
         self.put_in(batch);
@@ -494,6 +519,7 @@ fn check(seed: u64, is_parallel: bool, frames: usize) {
         messages: 0,
         queue: VecDeque::new(),
         is_under_way: false,
+        spawned: 0,
     };
     let mut luck = Luck(seed ^ 0x5555_5555);
     let mut total = 0;
