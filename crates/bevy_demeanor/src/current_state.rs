@@ -214,8 +214,13 @@ fn apply<T: EntityOwner + TypePath>(world: &mut World, entity: Entity) -> bevy_e
         if is_started {
             complete.set_entered(0.0);
         }
-        world.entity_mut(entity).insert(Machine::from(complete));
-        count_as_entered::<T>(world, entity, is_started);
+        // So that no observer of a marker exchanges it before it has its time.
+        queue::carry_out_after(world, |world| {
+            world.entity_mut(entity).insert(Machine::from(complete));
+            if world.get::<Machine<T>>(entity).is_some_and(|machine| machine.is_started()) {
+                count_as_entered::<T>(world, entity, is_started);
+            }
+        });
     } else if machine.is_some_and(Machine::is_to_be_started) {
         if let Some(mut machine) = world.get_mut::<Machine<T>>(entity) {
             match state {

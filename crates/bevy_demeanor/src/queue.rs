@@ -156,6 +156,20 @@ pub(crate) fn hold(world: &mut World, held_by: Weak<()>) {
     world.get_resource_or_init::<Queue>().held_by = held_by;
 }
 
+/// Has what `f` leads to wait until it has returned, and carries it out then.
+#[cfg(feature = "reflect")]
+pub(crate) fn carry_out_after(world: &mut World, f: impl FnOnce(&mut World)) {
+    struct Held<'w>(&'w mut World, bool);
+    impl Drop for Held<'_> {
+        fn drop(&mut self) {
+            self.0.get_resource_or_init::<Queue>().is_held = self.1;
+        }
+    }
+    let was_held = mem::replace(&mut world.get_resource_or_init::<Queue>().is_held, true);
+    f(Held(world, was_held).0);
+    carry_out(world);
+}
+
 /// One entry of the queue. If an observer panics, the rest of it is for whoever carries out the queue next.
 struct UnderWay<'w> {
     world: &'w mut World,
