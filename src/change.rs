@@ -18,11 +18,19 @@ pub struct Change<'a, T: Owner> {
     pub cause: Cause,
     /// Whether it was made.
     pub outcome: Outcome<'a, T>,
+    /// For how many seconds [`from`](Self::from) had been active, by [`Owner::now`].
+    pub time_in_state: f64,
 }
 
 impl<'a, T: Owner> Change<'a, T> {
-    pub(crate) fn taken(from: Option<&'a StateRef<T>>, to: Option<&'a StateRef<T>>, cause: Cause) -> Self {
-        Self { from, to, cause, outcome: Outcome::Taken }
+    #[inline]
+    pub(crate) fn taken(
+        from: Option<&'a StateRef<T>>,
+        to: Option<&'a StateRef<T>>,
+        cause: Cause,
+        time_in_state: f64,
+    ) -> Self {
+        Self { from, to, cause, outcome: Outcome::Taken, time_in_state }
     }
 
     /// Returns whether the change was made.
@@ -48,8 +56,15 @@ impl<T: Owner> fmt::Debug for Change<'_, T> {
     }
 }
 
+/// Who sees each change of a machine besides its owner, made or refused, in the order in which they happen.
+pub(crate) trait Witness<T: Owner> {
+    /// `now` is when it happened, in seconds.
+    fn see(&mut self, change: &Change<'_, T>, now: f64);
+}
+
 /// What asked for a [`Change`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Cause {
     /// `change_state`, `change_state_now` or `ensure_state`.
@@ -64,6 +79,10 @@ pub enum Cause {
     Pop,
     /// `resume_state`.
     Resume,
+    /// `start`. It is recorded as a [`Step`](crate::Step); the owner is not told.
+    Start,
+    /// `stop`. It is recorded as a [`Step`](crate::Step); the owner is not told.
+    Stop,
 }
 
 impl fmt::Display for Cause {
@@ -75,6 +94,8 @@ impl fmt::Display for Cause {
             Self::Push => "push",
             Self::Pop => "pop",
             Self::Resume => "resume",
+            Self::Start => "start",
+            Self::Stop => "stop",
         })
     }
 }
@@ -96,6 +117,14 @@ pub enum Refusal<'a, T: Owner> {
     /// `can_enter` of this state.
     Enter(&'a StateRef<T>),
 }
+
+impl<T: Owner> Clone for Refusal<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: Owner> Copy for Refusal<'_, T> {}
 
 impl<T: Owner> fmt::Display for Refusal<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -156,11 +156,12 @@ impl DigestHasher {
     pub(crate) fn write_rare<T: Owner>(&mut self, rare: Option<&Rare<T>>) {
         let (stack, history) = rare.map_or((&[][..], &[][..]), |rare| (&rare.stack, &rare.history));
         self.write_usize(stack.len());
-        for Suspended { current, time, ancestors, ancestors_time, timers } in stack {
+        for Suspended { current, time, ancestors, timers } in stack {
             self.write_name(current);
-            self.write_names(ancestors);
             self.write_time(*time);
-            for time in ancestors_time {
+            self.write_usize(ancestors.len());
+            for (state, time) in ancestors {
+                self.write_name(state);
                 self.write_time(*time);
             }
             self.write_timers(timers);

@@ -870,6 +870,15 @@ impl<T: Owner> View<'_, T> {
         self.ancestors.iter().rposition(|active| same(&**active, state))
     }
 
+    /// As [`depth_of`](Self::depth_of), for a state whose address no other state has: one from a file. The types need not be
+    /// asked for.
+    #[cfg(feature = "definition")]
+    #[inline]
+    pub(crate) fn depth_of_defined(&self, state: &dyn State<T>) -> Option<usize> {
+        let is = |active: &StateRef<T>| core::ptr::addr_eq(&raw const **active, state);
+        if is(self.current) { Some(self.ancestors.len()) } else { self.ancestors.iter().rposition(is) }
+    }
+
     pub(crate) fn time_in<S: State<T> + ?Sized>(&self, state: &S, now: f64) -> Option<f64> {
         let depth = self.depth_of(state)?;
         Some(time_since(self.entered_at(depth), now))

@@ -410,6 +410,8 @@ pub mod definition;
 #[cfg(feature = "std")]
 mod digest;
 mod fsm;
+#[cfg(feature = "std")]
+pub mod journal;
 mod machine;
 mod machine_mut;
 mod message;
@@ -438,6 +440,8 @@ pub use change::{Cause, Change, Outcome, Refusal};
 #[cfg(feature = "std")]
 pub use digest::DigestHasher;
 pub use fsm::Fsm;
+#[cfg(feature = "std")]
+pub use journal::{Flow, Journal};
 pub use machine::StateMachine;
 pub use machine_mut::MachineMut;
 pub use message::{Dispatcher, Telegram};

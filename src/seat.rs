@@ -68,9 +68,8 @@ pub(crate) struct Suspended<T: Owner> {
     pub(crate) current: StateRef<T>,
     /// How long current had been active, in seconds.
     pub(crate) time: f64,
-    pub(crate) ancestors: SmallVec<[StateRef<T>; 2]>,
-    /// How long each of them had been.
-    pub(crate) ancestors_time: SmallVec<[f64; 2]>,
+    /// Each with how long it had been.
+    pub(crate) ancestors: SmallVec<[(StateRef<T>, f64); 2]>,
     /// Their timers, each with what remains of it.
     pub(crate) timers: Timers<T>,
 }
@@ -288,17 +287,24 @@ impl<T: Owner> Seat<T> {
         let from = mem::replace(&mut self.current, first);
         let entered_at = mem::replace(&mut self.entered_at, now);
         let rare = self.rare_mut();
-        let ancestors_time = rare.ancestors_entered_at.drain(..).map(|at| now - time_or_zero(at)).collect();
-        let running = rare.waiting.change(0).into_iter();
-        let remaining = running.map(|timer| Timer { due: timer.due - now, ..timer });
-        let timers = remaining.chain(asked_for.into_timers()).collect();
-        rare.stack.push(Suspended {
+        let mut suspended = Suspended {
             current: from.clone(),
             time: now - time_or_zero(entered_at),
-            ancestors: rare.ancestors.drain(..).collect(),
-            ancestors_time,
-            timers,
-        });
+            ancestors: SmallVec::new(),
+            timers: rare.waiting.change(0),
+        };
+        // Most have no ancestors and no timers, which is quicker to find out than to collect.
+        if !rare.ancestors.is_empty() {
+            let times = rare.ancestors_entered_at.drain(..).map(|at| now - time_or_zero(at));
+            suspended.ancestors.extend(rare.ancestors.drain(..).zip(times));
+        }
+        for timer in &mut suspended.timers {
+            timer.due -= now;
+        }
+        if !asked_for.is_empty() {
+            suspended.timers.extend(asked_for.into_timers());
+        }
+        rare.stack.push(suspended);
         from
     }
 
@@ -308,11 +314,13 @@ impl<T: Owner> Seat<T> {
         let rare = self.rare_mut();
         rare.resumed_at.clear();
         let mut suspended = rare.stack.pop();
-        if let Some(Suspended { current, time, ancestors_time, .. }) = &suspended {
-            let times = ancestors_time.iter().chain((!current.is_none()).then_some(time));
-            rare.resumed_at.extend(times.map(|time| now - time));
+        if let Some(Suspended { current, time, ancestors, .. }) = &suspended {
+            rare.resumed_at.extend(ancestors.iter().map(|(_, time)| now - time));
+            if !current.is_none() {
+                rare.resumed_at.push(now - time);
+            }
         }
-        let resumed_at = self.resumed_at(0);
+        let resumed_at = rare.resumed_at.first().copied();
         let from = self.replace(0, first, resumed_at.unwrap_or(NEVER));
         for timer in suspended.iter_mut().flat_map(|suspended| suspended.timers.drain(..)) {
             let due = now + timer.due;
@@ -409,7 +417,7 @@ fn time_or_zero(at: f64) -> f64 {
 }
 
 /// The most parents that a state may have, one around the other: a chain that is longer is taken to have no end.
-const DEEPEST: usize = 64;
+pub(crate) const DEEPEST: usize = 64;
 
 /// The path from the outermost ancestor down to `state`, itself the last. Fails with why there is none.
 pub(crate) fn path_to<T: Owner>(state: &StateRef<T>) -> Result<Path<T>, &'static str> {
@@ -443,7 +451,7 @@ impl<T: Owner> Rare<T> {
         }
         while let Some(Suspended { current, ancestors, timers, .. }) = stack.pop() {
             take(current.into());
-            for state in ancestors {
+            for (state, _) in ancestors {
                 take(state.into());
             }
             for timer in timers {
@@ -537,7 +545,6 @@ impl<T: Owner> Clone for Suspended<T> {
             current: self.current.clone(),
             time: self.time,
             ancestors: self.ancestors.clone(),
-            ancestors_time: self.ancestors_time.clone(),
             timers: self.timers.clone(),
         }
     }
@@ -546,7 +553,6 @@ impl<T: Owner> Clone for Suspended<T> {
         self.current.clone_from(&source.current);
         self.time = source.time;
         self.ancestors.clone_from(&source.ancestors);
-        self.ancestors_time.clone_from(&source.ancestors_time);
         self.timers.clone_from(&source.timers);
     }
 }

@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 use core::mem;
 
+use crate::change::Witness;
 use crate::fsm::{ActOnSeat, Fsm, Machines, Request, View};
 use crate::owner::Owner;
 use crate::requests::Requests;
@@ -54,6 +55,7 @@ pub(crate) struct Single<'a, T: Owner> {
     /// Where the machine's steps are recorded, if anybody wants to know of them.
     pub(crate) steps: Option<&'a mut Vec<Step<T>>>,
     pub(crate) watch: Option<Watch<T>>,
+    pub(crate) witness: Option<&'a mut dyn Witness<T>>,
 }
 
 /// See [`Single::count`].
@@ -76,6 +78,7 @@ impl<'a, T: Owner> Single<'a, T> {
             is_touched: false,
             steps: None,
             watch: None,
+            witness: None,
         }
     }
 

@@ -2,9 +2,12 @@
 //! owner fares as alone (rules 19, 22, 25, 26).
 #![cfg(feature = "std")]
 
+mod captured_log;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use demeanor::{Batch, Change, Fsm, FsmSlice, Key, NextWake, Owner, State};
+use captured_log::log_lines;
+use demeanor::{Agent, Batch, Change, Fsm, FsmSlice, Key, NextWake, Owner, State, StateMachine};
 
 /// The time, and what has been called, in order.
 #[derive(Default)]
@@ -270,4 +273,40 @@ fn in_a_parallel_tick_what_is_due_has_the_first_context() {
     assert_eq!((steps(&worlds[0], "rise"), steps(&worlds[0], "up")), (5000, 5000));
     assert_eq!(worlds.iter().map(|world| steps(world, "stretch")).sum::<usize>(), 5000);
     assert!(worlds.len() > 1);
+}
+
+/// Walks for ten seconds at most, and lies down at once.
+struct Stroll;
+impl State<Guard> for Stroll {
+    fn enter(&self, _: &mut Guard, fsm: &mut Fsm<'_, Guard>, _: &mut World) {
+        fsm.change_state_after(10.0, &Walk);
+    }
+
+    fn update(&self, _: &mut Guard, fsm: &mut Fsm<'_, Guard>, _: &mut World) {
+        fsm.change_state(&Doze);
+    }
+}
+
+/// Sleeps until somebody wakes it.
+struct Doze;
+impl State<Guard> for Doze {
+    fn enter(&self, _: &mut Guard, fsm: &mut Fsm<'_, Guard>, _: &mut World) {
+        fsm.sleep();
+    }
+}
+
+/// Rule 26: the timers of the state that was left do not count.
+#[test]
+fn a_sleep_without_an_end_is_said_of_those_who_come_from_a_state_with_timers() {
+    let (mut batch, _, mut world) = spawned(guards(2), &Stroll);
+    // To a state that it has not met, a batch changes an owner in another way.
+    batch.spawn(Guard::default(), &Doze, &mut world);
+    let together = log_lines(|| batch.update(&mut world));
+    let mut world = World::default();
+    let mut agent = Agent::new(guards(1).next().unwrap(), StateMachine::new(&Stroll));
+    agent.start(&mut world);
+    let alone = log_lines(|| agent.update(&mut world));
+    let is_endless = |line: &&String| line.contains("sleeps in state Doze until a message or `wake`");
+    assert_eq!(alone.iter().filter(is_endless).count(), 1, "{alone:?}");
+    assert_eq!(together.iter().filter(is_endless).count(), 2, "{together:?}");
 }

@@ -109,7 +109,7 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
 "#,
         r#"syntax
 
-  × this is not TOML: unclosed table, expected `]`
+  × the header has no `]`
    ╭─[grunt.toml:7:15]
  6 │
  7 │ [states.attack
@@ -117,6 +117,7 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
    ·               ╰── here
  8 │ exits = [{ to = "idle", when = "not enemy_visible" }]
    ╰────
+  help: write `[states.attack]`
 "#,
     );
 }
@@ -127,7 +128,7 @@ fn text_without_its_quotes() {
         "initial = idle\n[states.idle]\nfinal = true\n",
         r#"syntax
 
-  × this is not TOML: a text stands in quotes
+  × a text stands in quotes
    ╭─[grunt.toml:1:11]
  1 │ initial = idle
    ·           ──┬─
@@ -140,11 +141,9 @@ fn text_without_its_quotes() {
     assert_eq!(
         lines("initial = 'a'\n[states.a]\nexits = [{ to = a, when = health < 3 }]\nfinal = yes\n[states.run away]\n"),
         [
-            "grunt.toml:3:17: error: this is not TOML: a text stands in quotes: write `\"a\"`",
-            "grunt.toml:3:27: error: this is not TOML: a text stands in quotes: write `\"health < 3\"`",
-            "grunt.toml:4:9: error: this is not TOML: string values must be quoted, expected literal string: write `true`",
-            "grunt.toml:5:12: error: this is not TOML: unclosed table, expected `]`: write a name with spaces in quotes: \
-             `[states.\"run away\"]`",
+            "grunt.toml:3:17: error: a text stands in quotes: write `\"a\"`",
+            "grunt.toml:4:9: error: this is no value: write `true`",
+            "grunt.toml:5:1: error: a name with spaces stands in quotes: write `[states.\"run away\"]`",
         ]
     );
 }
@@ -163,13 +162,14 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
 "#,
         r#"syntax
 
-  × this is not TOML: invalid basic string, expected `"`
-   ╭─[grunt.toml:1:16]
+  × a quote is missing behind a text
+   ╭─[grunt.toml:1:11]
  1 │ initial = "idle
-   ·                ▲
-   ·                ╰── here
+   ·           ──┬──
+   ·             ╰── has no end
  2 │
    ╰────
+  help: write `"idle"`
 "#,
     );
 }
@@ -180,13 +180,14 @@ fn a_condition_that_the_file_breaks_off_in() {
         "initial = \"a\"\n[states.a]\nexits = [{ to = \"a\", when = \"health <",
         r#"syntax
 
-  × this is not TOML: invalid basic string, expected `"`
-   ╭─[grunt.toml:3:38]
+  × a quote is missing behind a text
+   ╭─[grunt.toml:3:29]
  2 │ [states.a]
  3 │ exits = [{ to = "a", when = "health <
-   ·                                      ▲
-   ·                                      ╰── here
+   ·                             ────┬────
+   ·                                 ╰── has no end
    ╰────
+  help: write `"health <"`
 "#,
     );
 }
@@ -958,6 +959,7 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
    ·                                           ╰── not from 0 to 1
  6 │
    ╰────
+  help: 10 percent are `0.1`
 "#,
     );
 }
@@ -1305,7 +1307,10 @@ fn what_was_meant_is_told_where_it_can_be_guessed_and_what_there_is_where_not() 
             "enter_when = 'enemy visible'",
             "expected `and`, `or` or the end: write `and` or `or` between two conditions; a name has no spaces in it",
         ),
-        ("enter_when = 'health < 20%'", "expected `and`, `or` or the end: write the number alone"),
+        (
+            "enter_when = 'health < 20%'",
+            "expected `and`, `or` or the end: write the number alone: `20`, or `0.2` where 1 is the whole",
+        ),
         ("enter_when = 'health =< 20'", "expected `and`, `or` or the end: write `<=`"),
     ] {
         assert_eq!(told(state), expected);

@@ -301,6 +301,38 @@ fn what_is_wrong_with_machines_is_told() {
     );
 }
 
+#[test]
+fn a_machine_may_do_without_a_state_that_it_has_from_another_one() {
+    let file = "
+[machines.imp]
+initial = 'a'
+states.a.exits = [{ to = 'b' }]
+states.b = { machine = 'round', exits = [{ to = 'c', on = 'done' }] }
+states.c.final = true
+
+[machines.baron]
+like = 'imp'
+states.a.exits = [{ to = 'c' }]
+
+[machines.round]
+initial = 'walk'
+states.walk.exits = [{ to = 'home' }]
+states.home.final = true
+";
+    assert_eq!(found(file), [""; 0]);
+    // One that none of them uses is a mistake, and so is one that is written in the machine itself.
+    let with_two_more =
+        file.to_owned() + "[machines.imp.states.d]\nfinal = true\n[machines.baron.states.b]\nhistory = true\n";
+    let help = "let an exit lead to it, remove it, or write `entry = true` if the game's code changes to it";
+    assert_eq!(
+        found(&with_two_more),
+        [
+            format!("a.toml:16:22: warning: state `d` can never be reached: {help}"),
+            format!("a.toml:18:24: warning: state `b` can never be reached: {help}"),
+        ]
+    );
+}
+
 /// Each machine like the one before it, and with some more: that is too much in the end, but it is said in time.
 #[test]
 fn machines_that_grow_without_bounds_are_refused() {

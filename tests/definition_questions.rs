@@ -320,7 +320,7 @@ fn what_cannot_be_asked_is_told_with_what_to_write() {
         "a message has no length to which a chance per second belongs: \
          write `chance(0.5)`: the chance that the exit is taken for a message"
     );
-    assert_eq!(when("chance_per_second(2)"), "a chance is a number from 0 to 1");
+    assert_eq!(when("chance_per_second(2)"), "a chance is a number from 0 to 1: 2 percent are `0.02`");
     assert_eq!(when("health + hurt > 2"), "`hurt` is true or false, not a number: write `hurt` or `not hurt`");
     assert_eq!(when("health + true > 2"), "`true` is no number to calculate with");
     assert_eq!(

@@ -258,11 +258,11 @@ fn a_script_that_cannot_be_read_is_a_mistake_of_the_definition() {
     );
     assert_eq!(
         problems(Some("fn update() {\n    let = 3;\n}")).to_string(),
-        "guard.toml:3:10: error: script `a.rhai`: line 2, column 9: Expecting name of a variable"
+        "a.rhai:2:9: error: a script of `guard.toml`: Expecting name of a variable"
     );
     assert_eq!(
         problems(Some("fn updated() { }")).to_string(),
-        "guard.toml:3:10: error: script `a.rhai`: it has none of the functions `enter()`, `update()` and `exit()`"
+        "a.rhai:1:1: error: a script of `guard.toml`: it has none of the functions `enter()`, `update()` and `exit()`"
     );
 }
 

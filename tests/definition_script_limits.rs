@@ -289,7 +289,7 @@ fn what_stands_outside_of_the_functions_without_effect_is_a_mistake() {
             "`x` is a variable outside of the functions, which do not know it: write `const x`, or put it into a function",
         ),
         ("loop { }\nfn update() { }", "Too many operations"),
-        ("nothing();\nfn update() { }", "line 1, column 1: Function not found: nothing ()"),
+        ("nothing();\nfn update() { }", "Function not found: nothing ()"),
     ] {
         let vocabulary = vocabulary(ScriptBudget::new(HOUR, HOUR)).script("a.rhai", script);
         let problems = Definition::parse(FILE, &vocabulary).unwrap_err().to_string();

@@ -13,6 +13,7 @@ use super::asked::{Asked, Kind};
 use super::entering::{AncestorTimes, Entering};
 use super::individuals::Individuals;
 use super::machines::{ChunkMachines, Phase};
+use super::notes::Notes;
 use super::outcome::Outcome;
 use super::panics::FirstPanic;
 use super::rows::Rows;
@@ -118,16 +119,11 @@ impl Grouping {
         }
     }
 
-    /// Adds those movers to `some`, by slot, who leave the state at a depth.
-    fn leave(&self, depth: usize, movers: &[Mover], some: &mut Vec<Mover>) {
-        some.clear();
-        for mover in movers {
-            // The groups are by target.
-            let group = self.groups.binary_search_by_key(&mover.target(), |group| group.target);
-            if group.is_ok_and(|group| self.groups[group].kept <= depth) {
-                some.push(*mover);
-            }
-        }
+    /// Whether a mover leaves the state at a depth.
+    fn leaves(&self, mover: Mover, depth: usize) -> bool {
+        // The groups are by target.
+        let group = self.groups.binary_search_by_key(&mover.target(), |group| group.target);
+        group.is_ok_and(|group| self.groups[group].kept <= depth)
     }
 
     /// Leaves movers out.
@@ -193,6 +189,7 @@ struct Handles<'h, 'a, T: Owner> {
     asked: &'h mut Asked<T>,
     individuals: &'h mut Individuals<T>,
     unmet: &'h mut Vec<&'static dyn State<T>>,
+    notes: &'h mut Notes<T>,
     panic: &'h mut FirstPanic,
 }
 
@@ -217,6 +214,7 @@ impl<T: Owner> Handles<'_, '_, T> {
                 asked: &mut *self.asked,
                 individuals: &mut *self.individuals,
                 unmet: &mut *self.unmet,
+                notes: &mut *self.notes,
                 slots: 0..owners.len(),
                 phase,
                 scope,
@@ -259,15 +257,17 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
         for (depth, all_leave) in self.depths_left() {
             let state = self.rows.known().at(depth);
             let Self { owners, rows, global, asked, outcome, workspace, cx } = self;
-            let Outcome { movers, individuals, unmet, panic, .. } = &mut **outcome;
+            let Outcome { movers, individuals, unmet, notes, panic, .. } = &mut **outcome;
             let Workspace { grouping, some, refused, dropped, .. } = &mut **workspace;
             let mut to_ask = &**movers;
             if has_forced || !all_leave || !dropped.is_empty() {
-                grouping.leave(depth, movers, some);
-                some.retain(|mover| mover.kind() != Kind::Force && !dropped.contains(mover.slot()));
+                some.clear();
+                let is_asked = |mover: &Mover| mover.kind() != Kind::Force && !dropped.contains(mover.slot());
+                let leaves = |mover: &Mover| all_leave || grouping.leaves(*mover, depth);
+                some.extend(movers.iter().filter(|mover| is_asked(mover) && leaves(mover)));
                 to_ask = some;
             }
-            Handles { rows, global, asked, individuals, unmet, panic }.go_through(
+            Handles { rows, global, asked, individuals, unmet, notes, panic }.go_through(
                 owners,
                 to_ask,
                 (Phase::CanExit(to_ask), Scope::state(depth)),
@@ -287,10 +287,10 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
             let range = mem::replace(&mut start, end)..end;
             for depth in kept..=known.ancestors.len() {
                 let Self { owners, rows, global, asked, outcome, workspace, cx } = self;
-                let Outcome { individuals, unmet, panic, .. } = &mut **outcome;
+                let Outcome { individuals, unmet, notes, panic, .. } = &mut **outcome;
                 let Workspace { grouping, some, refused, dropped, .. } = &mut **workspace;
                 let state = known.at(depth);
-                Handles { rows, global, asked, individuals, unmet, panic }.go_through(
+                Handles { rows, global, asked, individuals, unmet, notes, panic }.go_through(
                     owners,
                     without(&grouping.movers[range.clone()], dropped, some),
                     (Phase::CanEnter(known.state()), Scope::state(depth)),
@@ -305,14 +305,17 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
     /// Tells owners that a guard has refused their changes, which are dropped: some of a group, or of all.
     fn refuse_all(&mut self, group: Option<Range<usize>>, refusal: Refusal<'_, T>) {
         let (from, states) = (self.from(), self.rows.states);
-        let Self { owners, outcome, workspace, cx, .. } = self;
+        let Self { owners, rows, outcome, workspace, cx, .. } = self;
         let Workspace { grouping, refused, dropped, .. } = &mut **workspace;
         if refused.is_empty() {
             return;
         }
-        let Outcome { movers, panic, .. } = &mut **outcome;
+        let Outcome { movers, notes, panic, .. } = &mut **outcome;
         let movers = group.map_or(&movers[..], |group| &grouping.movers[group]);
-        let mut change = Change { from: Some(from), to: None, cause: Cause::Change, outcome: Told::Refused(refusal) };
+        let now = panic.catch(|| now::<T>(cx)).unwrap_or(0.0);
+        let guard = refusal;
+        let outcome = Told::Refused(refusal);
+        let mut change = Change { from: Some(from), to: None, cause: Cause::Change, outcome, time_in_state: 0.0 };
         // Both are by slot.
         let (mut refused_slots, mut movers) = (refused.iter(), movers.iter());
         loop {
@@ -320,6 +323,8 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
                 for &slot in &mut refused_slots {
                     dropped.insert(slot);
                     let Some(mover) = movers.find(|mover| mover.slot() == slot) else { continue };
+                    notes.note(rows, *mover, now);
+                    change.time_in_state = rows.time_in_state(slot, now);
                     change.to = Some(states.get(mover.target()).state());
                     change.cause = mover.cause();
                     tell(&mut owners[slot], &change, cx);
@@ -329,6 +334,7 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
                 break;
             }
         }
+        notes.end_refused(rows, guard, now);
         refused.clear();
     }
 
@@ -357,8 +363,10 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
     #[inline]
     fn tell_each(&mut self, log: impl Fn(&T, &Change<'_, T>)) {
         let (from, states) = (self.from(), self.rows.states);
-        let Self { owners, outcome, workspace, cx, .. } = self;
+        let Self { owners, rows, outcome, workspace, cx, .. } = self;
         let Workspace { grouping, dropped, .. } = &mut **workspace;
+        let now = outcome.moved_at;
+        outcome.notes.note_all(rows, &grouping.movers, now);
         let mut told = 0;
         loop {
             let told_all = outcome.panic.catch(|| {
@@ -366,7 +374,8 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
                     told += 1;
                     let Some(owner) = owners.get_mut(mover.slot()) else { continue };
                     let Some(known) = states.find(mover.target()) else { continue };
-                    let change = Change::taken(Some(from), Some(known.state()), mover.cause());
+                    let time_in_state = rows.time_in_state(mover.slot(), now);
+                    let change = Change::taken(Some(from), Some(known.state()), mover.cause(), time_in_state);
                     log(owner, &change);
                     owner.on_change(&change, cx);
                 }
@@ -383,8 +392,8 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
     #[inline]
     fn tell_complete(&mut self, movers: Range<usize>, to: &StateRef<T>) {
         let from = self.from();
-        let Self { owners, asked, outcome, workspace, cx, .. } = self;
-        let Outcome { individuals, panic, .. } = &mut **outcome;
+        let Self { owners, rows, asked, outcome, workspace, cx, .. } = self;
+        let Outcome { individuals, moved_at, panic, .. } = &mut **outcome;
         let Workspace { grouping, dropped, .. } = &mut **workspace;
         let mut told = movers.start;
         loop {
@@ -397,7 +406,8 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
                         continue;
                     }
                     let Some(owner) = owners.get_mut(slot) else { continue };
-                    owner.after_change(&Change::taken(Some(from), Some(to), mover.cause()), cx);
+                    let time_in_state = rows.time_in_state(slot, *moved_at);
+                    owner.after_change(&Change::taken(Some(from), Some(to), mover.cause(), time_in_state), cx);
                 }
             });
             if told_all.is_some() {
@@ -428,14 +438,15 @@ impl<T: Owner> Steps for ManyChanges<'_, '_, '_, T> {
         for (depth, all_leave) in self.depths_left() {
             let state = self.rows.known().at(depth);
             let Self { owners, rows, global, asked, outcome, workspace, cx } = self;
-            let Outcome { movers, individuals, unmet, panic, .. } = &mut **outcome;
+            let Outcome { movers, individuals, unmet, notes, panic, .. } = &mut **outcome;
             let Workspace { grouping, some, dropped, .. } = &mut **workspace;
             let mut movers = &**movers;
             if !all_leave {
-                grouping.leave(depth, movers, some);
+                some.clear();
+                some.extend(movers.iter().filter(|mover| grouping.leaves(**mover, depth)));
                 movers = some;
             }
-            Handles { rows, global, asked, individuals, unmet, panic }.go_through(
+            Handles { rows, global, asked, individuals, unmet, notes, panic }.go_through(
                 owners,
                 movers,
                 (Phase::Exit(movers), Scope::state(depth)),
@@ -494,7 +505,7 @@ impl<T: Owner> ManyChanges<'_, '_, '_, T> {
     /// Has the movers of a group enter the state at a depth: those who have come so far.
     fn enter_one(&mut self, known: &Known<T>, (kept, depth): (usize, usize), group: Range<usize>) {
         let Self { owners, rows, global, asked, outcome, workspace, cx } = self;
-        let Outcome { individuals, unmet, panic, moved_at: at, .. } = &mut **outcome;
+        let Outcome { individuals, unmet, notes, panic, moved_at: at, .. } = &mut **outcome;
         let Workspace { grouping, dropped, some, here, times, .. } = &mut **workspace;
         let movers = &grouping.movers[group];
         let times = AncestorTimes::new(rows, movers, (kept, known.ancestors.len()), *at, times);
@@ -513,7 +524,7 @@ impl<T: Owner> ManyChanges<'_, '_, '_, T> {
                 }
             }
         }
-        Handles { rows, global, asked, individuals, unmet, panic }.go_through(
+        Handles { rows, global, asked, individuals, unmet, notes, panic }.go_through(
             owners,
             movers,
             (Phase::Enter(entering), Scope::state(depth)),

@@ -142,8 +142,8 @@ impl Times {
     /// Moves a row's times to the end of `to`, where the outermost `kept` states are the same and the others are entered at a time.
     fn move_nested(&mut self, slot: usize, to: &mut Self, entered_at: f64, kept: usize) {
         let before = &self.ancestors[slot * self.depth..(slot + 1) * self.depth];
-        let before = before.iter().chain([&self.current[slot]]).take(kept);
-        to.ancestors.extend(before.chain(iter::repeat(&entered_at)).take(to.depth));
+        append_kept(before, self.current[slot], kept.min(to.depth), &mut to.ancestors);
+        to.ancestors.resize((to.current.len() + 1) * to.depth, entered_at);
         to.current.push(entered_at);
         self.swap_remove(slot);
     }
@@ -161,6 +161,17 @@ impl Times {
     fn append(&mut self, other: &mut Self) {
         self.current.append(&mut other.current);
         self.ancestors.append(&mut other.ancestors);
+    }
+}
+
+/// Appends when the outermost `kept` active states were entered, of a row whose current state and ancestors are given.
+#[inline]
+pub(super) fn append_kept(ancestors: &[f64], current: f64, kept: usize, to: &mut Vec<f64>) {
+    if let Some(outermost) = ancestors.get(..kept) {
+        to.extend_from_slice(outermost);
+    } else {
+        to.extend_from_slice(ancestors);
+        to.push(current);
     }
 }
 

@@ -1,10 +1,11 @@
 //! Which of the states that a change enters is being entered by many owners, and what they see of it.
 
+use super::columns::append_kept;
 use super::rows::Rows;
 use super::states::Known;
 use crate::fsm::View;
 use crate::owner::Owner;
-use crate::seat::Seat;
+use crate::seat::{DEEPEST, Seat};
 use crate::state::{Mover, StateRef};
 
 /// One step of the enters of some movers with one target.
@@ -84,12 +85,14 @@ impl<'a> AncestorTimes<'a> {
         if kept == 0 || width == 0 {
             room.resize(width, at);
         } else {
-            for mover in movers {
+            let depth = rows.known().ancestors.len();
+            for (nth, mover) in (1..).zip(movers) {
                 let slot = mover.slot();
-                let before = rows.ancestors_entered_at(slot).iter().copied();
-                let depth = rows.known().ancestors.len();
-                let before = before.chain(std::iter::repeat(0.0)).take(depth).chain([rows.entered_at(slot)]);
-                room.extend(before.take(kept).chain(std::iter::repeat(at)).take(width));
+                let before = rows.ancestors_entered_at(slot);
+                // Where no times are kept, all count from 0.
+                let before = if before.is_empty() { &[0.0; DEEPEST][..depth] } else { before };
+                append_kept(before, rows.entered_at(slot), kept, room);
+                room.resize(nth * width, at);
             }
         }
         Self { movers, list: room, width }

@@ -6,6 +6,7 @@ use super::asked::Asked;
 use super::panics::FirstPanic;
 use super::rows::Rows;
 use super::slots::CHUNK;
+use crate::change::Witness;
 use crate::fsm::Request;
 use crate::owner::Owner;
 use crate::requests::Requests;
@@ -107,7 +108,12 @@ impl<T: Owner> Individual<T> {
     }
 
     /// Runs it as a machine.
-    pub(super) fn run<R>(&mut self, global: &StateRef<T>, act: impl FnOnce(&mut Single<'_, T>) -> R) -> R {
+    pub(super) fn run<'r, R>(
+        &'r mut self,
+        global: &'r StateRef<T>,
+        witness: Option<&'r mut dyn Witness<T>>,
+        act: impl FnOnce(&mut Single<'_, T>) -> R,
+    ) -> R {
         // Until it is known better: `act` may panic.
         let was_touched = mem::replace(&mut self.is_touched, true);
         let mut single = Single::new(&mut self.seat, global);
@@ -117,6 +123,7 @@ impl<T: Owner> Individual<T> {
         }
         single.count = self.count;
         single.kept = usize::MAX;
+        single.witness = witness;
         let result = act(&mut single);
         self.made += single.made;
         self.kept = self.kept.min(single.kept);

@@ -8,6 +8,7 @@ use log::error;
 use super::asked::{Asked, Kind};
 use super::entering::Entering;
 use super::individuals::{Individual, Individuals};
+use super::notes::{AsWitness, Notes};
 use super::rows::Rows;
 use super::states::NOWHERE;
 use super::timers::MOST_NUMBERS;
@@ -55,6 +56,7 @@ pub(super) struct ChunkMachines<'a, T: Owner> {
     pub(super) individuals: &'a mut Individuals<T>,
     /// Where the singletons go that the batch does not know.
     pub(super) unmet: &'a mut Vec<&'static dyn State<T>>,
+    pub(super) notes: &'a mut Notes<T>,
     /// The slots of those whom the handles are for.
     pub(super) slots: Range<usize>,
     pub(super) phase: Phase<'a, T>,
@@ -201,9 +203,11 @@ impl<T: Owner> ChunkMachines<'_, T> {
             return self.run_plain(slot, act);
         }
         let (rows, global) = (self.rows, self.global);
-        let individual = self.individual(slot);
+        self.individual(slot);
+        let Self { individuals, notes, .. } = self;
+        let individual = individuals.get_mut(slot).expect("it is one now");
         individual.load(rows);
-        individual.run(global, act)
+        individual.run(global, notes.of(rows, slot).as_witness(), act)
     }
 
     /// Whether what the owner at a slot does within its callback may be its first, and the end of its tick.
@@ -221,6 +225,8 @@ impl<T: Owner> ChunkMachines<'_, T> {
         self.rows.load(slot, self.from(), &mut seat);
         let mut single = Single::new(&mut seat, self.global);
         single.kept = usize::MAX;
+        let mut witness = self.notes.of(self.rows, slot);
+        single.witness = witness.as_witness();
         let result = catch_unwind(AssertUnwindSafe(|| act(&mut single)));
         // One whose states are held stays an individual: to drop them here could run code of the game.
         let is_lone = single.seat.lone().is_some() && !single.seat.previous.is_held();

@@ -84,7 +84,8 @@ impl<T: Owner> Store<T> {
     ///
     /// The last row of the bucket takes the place of one that leaves; so they leave from the last to the first.
     pub(super) fn move_rows(&mut self, bucket: u32, start: usize, outcome: &mut Outcome<T>) {
-        let Outcome { movers, moved_at, individuals, changed, unmet, waiters, panic, .. } = outcome;
+        let Outcome { movers, moved_at, individuals, changed, unmet, waiters, notes, panic, .. } = outcome;
+        self.take_up_notes(notes, panic);
         self.waiters.append(waiters);
         self.empty_seats(bucket, start, individuals);
         for individual in individuals.by_slot().iter_mut().rev() {
@@ -115,6 +116,7 @@ impl<T: Owner> Store<T> {
     /// Does all that moving the rows of a chunk comes to, but for the rows of its movers.
     #[cfg(feature = "parallel")]
     pub(super) fn move_no_rows(&mut self, bucket: u32, start: usize, outcome: &mut Outcome<T>) {
+        self.take_up_notes(&mut outcome.notes, &mut outcome.panic);
         self.empty_seats(bucket, start, &mut outcome.individuals);
         outcome.individuals.clear();
         self.waiters.append(&mut outcome.waiters);
@@ -439,7 +441,7 @@ impl<T: Owner> Store<T> {
         if !self.unused.is_time(self.places.len()) {
             return;
         }
-        let Self { states, buckets, arrivals, unused, discarded, .. } = self;
+        let Self { states, buckets, arrivals, unused, journaling, discarded, .. } = self;
         let Unused { candidates, marks, .. } = unused;
         marks.clear();
         marks.resize(states.len(), false);
@@ -455,6 +457,9 @@ impl<T: Owner> Store<T> {
             }
         }
         states.forget(|index| marks[index as usize], discarded);
+        if let Some(journaling) = journaling {
+            journaling.forget_numbers();
+        }
         for (index, _) in marks.iter().enumerate().filter(|(_, is_unused)| **is_unused) {
             buckets[index].give_back();
             arrivals[index].give_back();

@@ -1,6 +1,7 @@
 //! What a chunk's part in a tick comes to: who moves where.
 
 use super::individuals::Individuals;
+use super::notes::Notes;
 use super::panics::FirstPanic;
 use super::waits::Waiter;
 use crate::owner::Owner;
@@ -19,6 +20,8 @@ pub(super) struct Outcome<T: Owner> {
     pub(super) unmet: Vec<&'static dyn State<T>>,
     /// What owners wait for from now on.
     pub(super) waiters: Vec<Waiter>,
+    /// What has happened, for the journal.
+    pub(super) notes: Notes<T>,
     /// How many owners have handled a message.
     pub(super) handled: usize,
     pub(super) panic: FirstPanic,
@@ -33,6 +36,7 @@ impl<T: Owner> Outcome<T> {
             changed: Vec::new(),
             unmet: Vec::new(),
             waiters: Vec::new(),
+            notes: Notes::new(),
             handled: 0,
             panic: FirstPanic::new(),
         }
@@ -44,6 +48,7 @@ impl<T: Owner> Outcome<T> {
         self.individuals.give_back();
         self.changed.shrink_to(64);
         self.waiters.shrink_to(64);
+        self.notes.give_back();
     }
 
     /// Whether nothing has come of it.
@@ -53,6 +58,7 @@ impl<T: Owner> Outcome<T> {
             && self.changed.is_empty()
             && self.unmet.is_empty()
             && self.waiters.is_empty()
+            && self.notes.is_empty()
             && self.panic.is_none()
     }
 }

@@ -10,11 +10,13 @@ use super::asked::Asked;
 use super::changes::{ManyChanges, Workspace};
 use super::key::Key;
 use super::machines::{ChunkMachines, Phase};
+use super::notes::AsWitness;
 use super::outcome::Outcome;
 use super::panics::FirstPanic;
 use super::rows::Rows;
 use super::slots::Slots;
 use super::waits::{Until, Wait, Waiter};
+use crate::change::Witness;
 use crate::owner::Owner;
 use crate::seat::Seat;
 use crate::single::Single;
@@ -108,18 +110,21 @@ impl<T: Owner> Pass<T> {
     /// Offers a message to each owner of a chunk, and counts those that handle it.
     pub(super) fn offer(&mut self, message: &T::Message, chunk: &mut Chunk<'_, T>, cx: &mut T::Context<'_>) {
         let Self { asked, outcome, .. } = self;
-        let Outcome { individuals, changed, panic, handled, .. } = outcome;
+        let Outcome { individuals, changed, notes, panic, handled, .. } = outcome;
         let Chunk { owners, seats, rows, global, .. } = chunk;
         for (slot, owner) in owners.iter_mut().enumerate() {
+            let mut witness = notes.of(rows, slot);
             if let Some(seat) = seats.get_mut(slot) {
                 let is_handled =
-                    run_on_seat((slot, seat), &global.state, changed, panic, |single| single.send(owner, message, cx));
+                    run_on_seat((slot, seat), &global.state, witness.as_witness(), changed, panic, |single| {
+                        single.send(owner, message, cx)
+                    });
                 *handled += usize::from(is_handled == Some(true));
             } else {
                 let individual = individuals.add(slot);
                 individual.load(rows);
-                let is_handled =
-                    panic.catch(|| individual.run(&global.state, |single| single.send(owner, message, cx)));
+                let act = |single: &mut Single<'_, T>| single.send(owner, message, cx);
+                let is_handled = panic.catch(|| individual.run(&global.state, witness.as_witness(), act));
                 *handled += usize::from(is_handled == Some(true));
                 if !individual.is_left_over(asked, rows) {
                     // As many as there are owners, they would be too much.
@@ -203,12 +208,17 @@ impl<T: Owner> Pass<T> {
                 Until::Awake | Until::Never => panic.catch(|| Single::seconds(seconds, &"sleep", owner)).unwrap_or(0.0),
             };
             let (key, at) = (rows.key(slot), now + seconds);
-            let has_timers = || rows.has_timers(slot) || waiters.last().is_some_and(|last| last.key == key);
-            if until == Until::Awake && at == f64::INFINITY && !global.is_updating && !has_timers() {
+            if until == Until::Awake && at == f64::INFINITY && !global.is_updating {
                 let mover = movers.binary_search_by_key(&slot, |mover| mover.slot());
                 let current = mover.map_or(rows.bucket, |at| movers[at].target());
-                let current = rows.states.get(current).state();
-                panic.catch(|| tell_endless_sleep(owner, current.as_option()));
+                // The timers of the states that it leaves have ended.
+                let keeps_timers = mover.is_err() || rows.states.kept(rows.bucket, current) > 0;
+                let has_asked_before = waiters.last().is_some_and(|last| last.key == key);
+                let may_wake = has_asked_before || keeps_timers && rows.has_timers(slot);
+                if !may_wake {
+                    let current = rows.states.get(current).state();
+                    panic.catch(|| tell_endless_sleep(owner, current.as_option()));
+                }
             }
             waiters.push(Waiter { key, at, until, scope });
         }
@@ -251,7 +261,7 @@ impl<T: Owner> Pass<T> {
 
     /// Ticks each owner alone, on its seat: those of owned states, whose states differ.
     fn tick_each(&mut self, chunk: &mut Chunk<'_, T>, cx: &mut T::Context<'_>) {
-        let Outcome { changed, panic, .. } = &mut self.outcome;
+        let Outcome { changed, notes, panic, .. } = &mut self.outcome;
         for (slot, (owner, seat)) in chunk.owners.iter_mut().zip(&mut *chunk.seats).enumerate() {
             let is_left_out = chunk.rows.is_asleep
                 && !chunk.global.is_updating
@@ -260,7 +270,11 @@ impl<T: Owner> Pass<T> {
                 continue;
             }
             let global = &chunk.global.state;
-            if run_on_seat((slot, seat), global, changed, panic, |single| single.tick(owner, cx)).is_none() {
+            let mut witness = notes.of(&chunk.rows, slot);
+            let ticked = run_on_seat((slot, seat), global, witness.as_witness(), changed, panic, |single| {
+                single.tick(owner, cx);
+            });
+            if ticked.is_none() {
                 break;
             }
         }
@@ -304,7 +318,7 @@ impl<T: Owner> Pass<T> {
         cx: &mut T::Context<'_>,
     ) {
         let Self { asked, outcome, .. } = self;
-        let Outcome { individuals, unmet, panic, .. } = outcome;
+        let Outcome { individuals, unmet, notes, panic, .. } = outcome;
         asked.open(chunk.rows.known().is_bulk);
         let owners = &mut chunk.owners[run.clone()];
         let global = &chunk.global.state;
@@ -314,6 +328,7 @@ impl<T: Owner> Pass<T> {
             asked,
             individuals,
             unmet,
+            notes,
             slots: run.clone(),
             phase: Phase::Update { is_last },
             scope,
@@ -335,7 +350,7 @@ impl<T: Owner> Pass<T> {
         }
         self.make_individuals(&chunk.rows);
         let Self { asked, outcome, finished, .. } = self;
-        let Outcome { movers, individuals, panic, .. } = outcome;
+        let Outcome { movers, individuals, notes, panic, .. } = outcome;
         let mut replaced = Slots::new();
         individuals.finish_each(panic, |individual, panic| {
             let slot = individual.slot;
@@ -346,8 +361,9 @@ impl<T: Owner> Pass<T> {
             // What has changed at once may have nothing left to do.
             if !matches!(rest, Rest::Requests) || individual.has_asked() {
                 individual.load(&chunk.rows);
+                let mut witness = notes.of(&chunk.rows, slot);
                 panic.catch(|| {
-                    individual.run(&chunk.global.state, |single| {
+                    individual.run(&chunk.global.state, witness.as_witness(), |single| {
                         single.settle_callback(owner, cx);
                         match rest {
                             Rest::Requests => {}
@@ -385,14 +401,16 @@ impl<T: Owner> Pass<T> {
 
 /// Runs an owner on the seat that it has in its row, and notes its slot if it may have changed. `None` after a panic.
 #[inline]
-fn run_on_seat<T: Owner, R>(
-    (slot, seat): (usize, &mut Seat<T>),
-    global: &StateRef<T>,
+fn run_on_seat<'s, T: Owner, R>(
+    (slot, seat): (usize, &'s mut Seat<T>),
+    global: &'s StateRef<T>,
+    witness: Option<&'s mut dyn Witness<T>>,
     changed: &mut Vec<usize>,
     panic: &mut FirstPanic,
     act: impl FnOnce(&mut Single<'_, T>) -> R,
 ) -> Option<R> {
     let mut single = Single::new(seat, global);
+    single.witness = witness;
     let result = panic.catch(|| act(&mut single));
     if single.is_touched {
         changed.push(slot);

@@ -66,6 +66,8 @@ pub(super) struct Shared<'a, T: Owner> {
     pub(super) states: &'a States<T>,
     pub(super) extras: &'a Extras<T>,
     pub(super) timers: &'a Timers<T>,
+    /// Whether there is a journal.
+    pub(super) has_journal: bool,
 }
 
 impl<T: Owner> Clone for Shared<'_, T> {
@@ -90,6 +92,8 @@ pub(super) struct Rows<'a, T: Owner> {
     pub(super) is_asleep: bool,
     /// In which revision of the state at the earliest they fell asleep.
     revision: usize,
+    /// Whether what they do is written down.
+    pub(super) has_journal: bool,
 }
 
 impl<'a, T: Owner> Rows<'a, T> {
@@ -97,7 +101,7 @@ impl<'a, T: Owner> Rows<'a, T> {
         Noted { tags, times, asleep, revision, .. }: Noted<'a>,
         range: Range<usize>,
         bucket: u32,
-        Shared { states, extras, timers }: Shared<'a, T>,
+        Shared { states, extras, timers, has_journal }: Shared<'a, T>,
     ) -> Self {
         let depth = times.depth;
         Self {
@@ -107,6 +111,7 @@ impl<'a, T: Owner> Rows<'a, T> {
             timers,
             is_asleep: range.start < asleep,
             revision,
+            has_journal,
             tags: &tags[range.clone()],
             entered_at: times.current.get(range.clone()).unwrap_or_default(),
             ancestors_entered_at: times.ancestors.get(range.start * depth..range.end * depth).unwrap_or_default(),
@@ -190,6 +195,14 @@ impl<'a, T: Owner> Rows<'a, T> {
 
     pub(super) fn entered_at(&self, slot: usize) -> f64 {
         if self.tags[slot].is_entered() { self.entered_at.get(slot).copied().unwrap_or(0.0) } else { NEVER }
+    }
+
+    /// How long an owner has been in its current state. No index is ever out of bounds; but said so, this vanishes where
+    /// nobody wants to know.
+    #[inline]
+    pub(super) fn time_in_state(&self, slot: usize, now: f64) -> f64 {
+        let is_entered = self.tags.get(slot).is_some_and(|tag| tag.is_entered());
+        now - if is_entered { self.entered_at.get(slot).copied().unwrap_or(0.0) } else { 0.0 }
     }
 
     pub(super) fn ancestors_entered_at(&self, slot: usize) -> &'a [f64] {

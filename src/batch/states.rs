@@ -41,6 +41,8 @@ pub(super) struct Known<T: Owner> {
     current: StateRef<T>,
     /// The states around it, outermost first.
     pub(super) ancestors: Vec<StateRef<T>>,
+    /// What decides which these are, then itself: so that paths are compared without a call of a state.
+    identities: Vec<Identity>,
     pub(super) is_owned: bool,
     /// Whether it is forgotten when nobody is in it, or comes from it: a shared state, which may be one of many.
     pub(super) is_transient: bool,
@@ -55,6 +57,7 @@ impl<T: Owner> Known<T> {
         Self {
             current: StateRef::NONE,
             ancestors: Vec::new(),
+            identities: Vec::new(),
             is_owned: false,
             is_transient: false,
             is_bulk: false,
@@ -67,6 +70,7 @@ impl<T: Owner> Known<T> {
     fn learn(&mut self, current: &StateRef<T>, ancestors: &[StateRef<T>], panic: &mut FirstPanic) {
         self.current = current.clone();
         self.ancestors.extend_from_slice(ancestors);
+        self.identities.extend(ancestors.iter().chain([current]).map(|state| Identity::of(&**state)));
         let is_innermost = panic.catch(|| current.initial().is_none()).unwrap_or(false);
         let keeps_history = |panic: &mut FirstPanic| {
             panic.catch(|| ancestors.iter().any(|ancestor| ancestor.keeps_history())).unwrap_or(true)
@@ -85,6 +89,7 @@ impl<T: Owner> Known<T> {
     fn forget(&mut self, discarded: &mut Discarded<T>) {
         discarded.add(std::mem::replace(&mut self.current, StateRef::NONE));
         discarded.extend(self.ancestors.drain(..));
+        self.identities.clear();
         self.updating.clear();
         self.is_bulk = false;
         self.is_transient = false;
@@ -248,7 +253,8 @@ impl<T: Owner> States<T> {
             return 0;
         }
         let (from, to) = (self.get(from), self.get(to));
-        let shared = from.path().zip(to.path()).take_while(|(active, entered)| active == entered).count();
+        let paths = from.identities.iter().zip(&to.identities);
+        let shared = paths.take_while(|(active, entered)| active == entered).count();
         shared.min(to.ancestors.len())
     }
 
@@ -320,6 +326,7 @@ impl<T: Owner> Clone for Known<T> {
         Self {
             current: self.current.clone(),
             ancestors: self.ancestors.clone(),
+            identities: self.identities.clone(),
             is_owned: self.is_owned,
             is_transient: self.is_transient,
             is_bulk: self.is_bulk,
@@ -330,6 +337,7 @@ impl<T: Owner> Clone for Known<T> {
     fn clone_from(&mut self, source: &Self) {
         self.current.clone_from(&source.current);
         self.ancestors.clone_from(&source.ancestors);
+        self.identities.clone_from(&source.identities);
         self.is_owned = source.is_owned;
         self.is_transient = source.is_transient;
         self.is_bulk = source.is_bulk;

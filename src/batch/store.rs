@@ -6,7 +6,9 @@ use std::ops::Range;
 use slotmap::SlotMap;
 
 use super::columns::Columns;
+use super::journaling::Journaling;
 use super::key::Key;
+use super::notes::{AsWitness, Notes};
 use super::panics::{Discarded, FirstPanic};
 use super::pass::{Chunk, Global, Part};
 use super::place::{Place, SharedPlace};
@@ -49,6 +51,9 @@ pub(super) struct Store<T: Owner> {
     pub(super) discarded: Discarded<T>,
     /// An empty seat, for an owner that is reached by key.
     pub(super) spare: Seat<T>,
+    /// What such an owner has done, for the journal.
+    pub(super) notes: Notes<T>,
+    pub(super) journaling: Option<Box<Journaling>>,
 }
 
 impl<T: Owner> Store<T> {
@@ -70,6 +75,8 @@ impl<T: Owner> Store<T> {
             unused: Unused::new(),
             discarded: Discarded::new(),
             spare: Seat::empty(),
+            notes: Notes::new(),
+            journaling: None,
         }
     }
 
@@ -147,7 +154,8 @@ impl<T: Owner> Store<T> {
         let Self { states, extras, timers, .. } = self;
         let (owners, seats, noted) = self.buckets[bucket as usize].split();
         let range = start..owners.len().min(start + len);
-        let rows = Rows::new(noted, range.clone(), bucket, Shared { states, extras, timers });
+        let shared = Shared { states, extras, timers, has_journal: self.journaling.is_some() };
+        let rows = Rows::new(noted, range.clone(), bucket, shared);
         Chunk {
             due: noted.due_in(&range),
             start,
@@ -161,7 +169,8 @@ impl<T: Owner> Store<T> {
 
     /// What is kept for all rows together.
     pub(super) fn shared(&self) -> Shared<'_, T> {
-        Shared { states: &self.states, extras: &self.extras, timers: &self.timers }
+        let has_journal = self.journaling.is_some();
+        Shared { states: &self.states, extras: &self.extras, timers: &self.timers, has_journal }
     }
 
     /// Lends an owner with its machine, and moves it to where it then belongs, even if `act` panics (rule 22).
@@ -201,14 +210,18 @@ impl<T: Owner> Store<T> {
     ) -> Option<(u32, Option<R>)> {
         let place = self.places.get(key)?.get();
         let (bucket, slot) = (place.bucket, place.slot());
-        let Self { states, buckets, extras, timers, global, spare, discarded, .. } = self;
+        let Self { states, buckets, extras, timers, global, spare, notes, journaling, discarded, .. } = self;
         let (owners, seats, noted) = buckets[bucket as usize].split();
         let seat = seats.get_mut(slot).unwrap_or_else(|| {
-            let rows = Rows::new(noted, slot..slot + 1, bucket, Shared { states, extras, timers });
+            let has_journal = journaling.is_some();
+            let shared = Shared { states, extras, timers, has_journal };
+            let rows = Rows::new(noted, slot..slot + 1, bucket, shared);
             rows.load(0, rows.known().state(), spare);
             spare
         });
         let mut single = Single::new(seat, &global.state);
+        let mut witness = journaling.as_ref().map(|_| notes.of_key(key));
+        single.witness = witness.as_witness();
         let result = panic.catch(|| act(&mut owners[slot], &mut single));
         let is_touched = single.is_touched;
         if result.is_none() {
@@ -220,10 +233,28 @@ impl<T: Owner> Store<T> {
         }
         if !is_touched {
             spare.empty_into(|state| discarded.add(state));
+            self.take_up_own_notes(panic);
             return Some((bucket, result));
         }
+        self.take_up_own_notes(panic);
         let target = self.place_spare(place, panic);
         Some((target, result))
+    }
+
+    /// Takes what has been noted of some owners up in the journal.
+    pub(super) fn take_up_notes(&mut self, notes: &mut Notes<T>, panic: &mut FirstPanic) {
+        if let Some(journaling) = self.journaling.as_mut().filter(|_| !notes.is_empty()) {
+            journaling.take_up(notes, &self.states, &mut self.discarded, panic);
+        }
+    }
+
+    /// Likewise of one that was reached by key.
+    fn take_up_own_notes(&mut self, panic: &mut FirstPanic) {
+        if !self.notes.is_empty() {
+            let mut notes = mem::replace(&mut self.notes, Notes::new());
+            self.take_up_notes(&mut notes, panic);
+            self.notes = notes;
+        }
     }
 
     /// Stores what the spare seat has come to, or that of an owned state. Returns the owner's bucket.
@@ -310,6 +341,8 @@ impl<T: Owner + Clone> Clone for Store<T> {
             unused: self.unused.clone(),
             discarded: Discarded::new(),
             spare: Seat::empty(),
+            notes: Notes::new(),
+            journaling: None,
         }
     }
 
@@ -326,6 +359,9 @@ impl<T: Owner + Clone> Clone for Store<T> {
             self.has_clock = source.has_clock;
             self.unused.clone_from(&source.unused);
         });
+        if let Some(journaling) = &mut self.journaling {
+            journaling.forget_numbers();
+        }
         if !panic.is_none() {
             // In a part of each, keys and owners would not agree.
             let parts = mem::replace(self, Self::with_capacity(0));

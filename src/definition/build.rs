@@ -18,7 +18,7 @@ use super::opening::{Every, Opening};
 use super::outline::{BehaviorOutline, Checked, ExitOutline, Outline, StateId, StateOutline};
 use super::problem::Problems;
 #[cfg(feature = "script")]
-use super::script::{Budget, Hooks, Offered, ScriptCondition};
+use super::script::{self, Budget, Hooks, Offered, Refused, ScriptCondition};
 use super::several::Several;
 use super::vocabulary::{MessageKind, Repeated, Vocabulary};
 use super::words::WordKind;
@@ -366,7 +366,7 @@ impl<T: Owner> Builder<'_, T> {
     fn script_condition(&mut self, script: &Name, of: &str) -> Option<Condition<T>> {
         match ScriptCondition::new(&script.text, of, &self.offered) {
             Ok(condition) => Some(Condition::script(condition)),
-            Err(why) => self.refuse(script, &why),
+            Err(why) => self.refuse(script, why),
         }
     }
 
@@ -375,16 +375,27 @@ impl<T: Owner> Builder<'_, T> {
         let script = state.script.as_ref()?;
         match Hooks::new(&script.text, &self.offered) {
             Ok(hooks) => Some(hooks),
-            Err(why) => self.refuse(script, &why),
+            Err(why) => self.refuse(script, why),
         }
     }
 
     #[cfg(feature = "script")]
-    fn refuse<O>(&mut self, script: &Name, why: &str) -> Option<O> {
-        let message = format!("script `{script}`: {why}");
-        self.findings.add(Mistake::error("script", script.span.clone(), message).label("this script"));
+    fn refuse<O>(&mut self, script: &Name, why: Refused) -> Option<O> {
+        match why {
+            Refused::Missing(why) => self.findings.add(no_script(script, &why)),
+            Refused::Unfit(unfit) => {
+                let (source, unfit) = *unfit;
+                self.findings.add_in(&Arc::new(source), script::mistake(unfit, self.outline.file()));
+            }
+        }
         None
     }
+}
+
+/// A script that is not there.
+#[cfg(feature = "script")]
+pub(crate) fn no_script(script: &Name, why: &str) -> Mistake {
+    Mistake::error("script", script.span.clone(), format!("script `{script}`: {why}")).label("this script")
 }
 
 /// A message that is never sent.

@@ -100,7 +100,7 @@ impl<'g, T: Owner> Decider<'g, T> {
             Opening::AtOnce => return Some(0.0),
             Opening::After(seconds) => *seconds,
             Opening::Kept(kept) => {
-                let found = fsm.view().depth_of(self.state).and_then(|depth| kept.seconds(depth, fsm));
+                let found = fsm.view().depth_of_defined(self.state).and_then(|depth| kept.seconds(depth, fsm));
                 found.unwrap_or_else(|| kept.otherwise(owner, cx))
             }
         };
@@ -162,7 +162,7 @@ impl<'g, T: Owner> Decider<'g, T> {
     }
 
     pub(crate) fn is(&self, state: &StateRef<T>) -> bool {
-        state.downcast_ref::<DefinedState<T>>().is_some_and(|state| ptr::eq(state, self.state))
+        ptr::addr_eq(&raw const **state, self.state)
     }
 }
 

@@ -66,7 +66,7 @@ impl<T: Owner> DefinedState<T> {
     /// How often scripts of the state have been cut off for the owner.
     #[cfg(feature = "script")]
     fn cut_offs(&self, fsm: &Fsm<'_, T>) -> u32 {
-        let by = fsm.view().depth_of(self).map_or(NotedBy::Machine, NotedBy::state);
+        let by = fsm.view().depth_of_defined(self).map_or(NotedBy::Machine, NotedBy::state);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it was a `u32` when it was noted")]
         fsm.noted(by, Noted::CutOffs).map_or(0, |cut_offs| cut_offs as u32)
     }

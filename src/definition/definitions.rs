@@ -70,9 +70,18 @@ impl<T: Owner> Definitions<T> {
     pub fn load(path: impl AsRef<Path>, vocabulary: &Vocabulary<T>) -> Result<Self, LoadError> {
         let path = path.as_ref();
         let bytes = read_definition(path).map_err(|error| LoadError::Io { path: path.into(), error })?;
-        let file = path.display().to_string();
-        let folder = path.parent().map(Path::to_path_buf);
-        Ok(Self::new(&file, folder, text_of(&file, &bytes)?, vocabulary)?)
+        let text = text_of(&path.display().to_string(), &bytes)?;
+        Ok(Self::parse_at(path, text, vocabulary)?)
+    }
+
+    /// As [`load`](Self::load), of a text that may not be that of the file at the path: of one that has not been saved.
+    ///
+    /// # Errors
+    ///
+    /// With all that is wrong with the text.
+    pub fn parse_at(path: impl AsRef<Path>, text: &str, vocabulary: &Vocabulary<T>) -> Result<Self, Problems> {
+        let path = path.as_ref();
+        Self::new(&path.display().to_string(), path.parent().map(Path::to_path_buf), text, vocabulary)
     }
 
     fn new(file: &str, folder: Option<PathBuf>, text: &str, vocabulary: &Vocabulary<T>) -> Result<Self, Problems> {

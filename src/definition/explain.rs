@@ -297,8 +297,10 @@ impl<'g, T: Owner> Explainer<'g, T> {
         let content = &self.graph.nodes[index].content;
         let exits = &content.exits;
         let mut minutes = Minutes::default();
-        let turn =
-            content.every_written.as_deref().zip(fsm.view().depth_of(&**state).and_then(|depth| fsm.next_turn(depth)));
+        let turn = content
+            .every_written
+            .as_deref()
+            .zip(fsm.view().depth_of_defined(&**state).and_then(|depth| fsm.next_turn(depth)));
         let taken = match turn.filter(|(_, turn)| *turn > T::now(cx)) {
             _ if is_taken => None,
             Some((every, turn)) => {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::mistake::{Mistake, Origin};
-use super::problem::{Problem, Problems};
+use super::problem::{Problem, Problems, Unlisted};
 use super::source::Source;
 
 /// The most problems of one file that are reported in full.
@@ -17,7 +17,7 @@ const MOST_COMPARED: usize = 2000;
 pub(crate) struct Findings {
     pub(crate) source: Arc<Source>,
     found: Vec<Problem>,
-    more: usize,
+    more: Unlisted,
     errors: usize,
     /// Where text begins that could not be read. What seems to be missing may be there, and what else is found there
     /// follows from that.
@@ -26,13 +26,11 @@ pub(crate) struct Findings {
 
 impl Findings {
     pub(crate) fn new(source: Arc<Source>) -> Self {
-        Self { source, found: Vec::new(), more: 0, errors: 0, unread: BTreeSet::new() }
+        Self { source, found: Vec::new(), more: Unlisted::default(), errors: 0, unread: BTreeSet::new() }
     }
 
     pub(crate) fn add(&mut self, mistake: Mistake) {
-        // The parser may say that an unclosed string ends behind the end of the file.
-        let end = self.source.text.len();
-        let mistake = mistake.moved(|at| at.start.min(end)..at.end.min(end).max(at.start.min(end)));
+        let mistake = mistake.within(self.source.text().len()).shown();
         // What one machine has from another is read for both.
         if self.found.iter().any(|found| found.is(&mistake)) {
             return;
@@ -45,13 +43,37 @@ impl Findings {
         if mistake.origin == Origin::Unread {
             self.unread.insert(start);
         }
-        if !mistake.is_warning() {
+        let source = Arc::clone(&self.source);
+        self.list(source, mistake);
+    }
+
+    /// Adds a mistake in another file, which this one names.
+    #[cfg(feature = "script")]
+    pub(crate) fn add_in(&mut self, source: &Arc<Source>, mistake: Mistake) {
+        let mistake = mistake.within(source.text().len()).shown();
+        if !self.found.iter().any(|found| found.file() == source.name && found.is(&mistake)) {
+            self.list(Arc::clone(source), mistake);
+        }
+    }
+
+    fn list(&mut self, source: Arc<Source>, mistake: Mistake) {
+        let is_warning = mistake.is_warning();
+        if !is_warning {
             self.errors += 1;
         }
-        if self.is_full() {
-            self.more += 1;
-        } else {
-            self.found.push(Problem::new(Arc::clone(&self.source), mistake));
+        if !self.is_full() {
+            self.found.push(Problem::new(source, mistake));
+            return;
+        }
+        // An error is told rather than a warning.
+        let warning = if is_warning { None } else { self.found.iter_mut().rev().find(|found| found.is_warning()) };
+        match warning {
+            Some(warning) => {
+                *warning = Problem::new(source, mistake);
+                self.more.warnings += 1;
+            }
+            None if is_warning => self.more.warnings += 1,
+            None => self.more.errors += 1,
         }
     }
 
@@ -69,14 +91,19 @@ impl Findings {
         if self.is_full() { None } else { nearest(name, known) }
     }
 
-    /// The warnings; or everything, if there is an error.
-    pub(crate) fn finish(self) -> Result<Vec<Problem>, Problems> {
-        if self.errors == 0 { Ok(sorted(self.found)) } else { Err(self.into_problems()) }
+    /// The warnings, and how many more there are; or everything, if there is an error.
+    pub(crate) fn finish(self) -> Result<(Vec<Problem>, usize), Problems> {
+        if self.errors == 0 {
+            Ok((sorted(self.found, &self.source.name), self.more.warnings))
+        } else {
+            Err(self.into_problems())
+        }
     }
 
     /// Everything, whether there is an error or not.
     pub(crate) fn into_problems(self) -> Problems {
-        Problems::new(self.source, sorted(self.found), self.more)
+        let found = sorted(self.found, &self.source.name);
+        Problems::new(self.source, found, self.more)
     }
 }
 
@@ -96,8 +123,9 @@ pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) 
         .map(|(_, known)| known.to_owned())
 }
 
-/// In the order of the file.
-fn sorted(mut found: Vec<Problem>) -> Vec<Problem> {
-    found.sort_by_key(|problem| problem.span().start);
+/// In the order of the file; behind that, what is in other files.
+fn sorted(mut found: Vec<Problem>, file: &str) -> Vec<Problem> {
+    let other = |problem: &Problem| if problem.file() == file { None } else { Some(problem.file().to_owned()) };
+    found.sort_by_cached_key(|problem| (other(problem), problem.span().start));
     found
 }

@@ -13,11 +13,11 @@ pub(crate) fn time_in<T: Owner>(state: &dyn State<T>, fsm: &Fsm<'_, T>, cx: &T::
     T::now(cx) - entered_at(state, fsm)
 }
 
-/// When the owner entered `state`, or the innermost one, as for [`time_in`].
+/// When the owner entered `state`, which is from a file, or the innermost one, as for [`time_in`].
 #[inline]
 pub(crate) fn entered_at<T: Owner>(state: &dyn State<T>, fsm: &Fsm<'_, T>) -> f64 {
     let view = fsm.view();
-    let depth = view.depth_of(state).unwrap_or(view.ancestors.len());
+    let depth = view.depth_of_defined(state).unwrap_or(view.ancestors.len());
     let entered_at = view.entered_at(depth);
     // The time of a state that has never been entered counts from 0 (rule 18).
     if entered_at.is_nan() { 0.0 } else { entered_at }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
+use std::sync::OnceLock;
 
 use toml::de::{DeTable, DeValue};
 
@@ -15,6 +16,9 @@ const MOST_FILES: usize = 1000;
 pub(crate) struct Library {
     /// The text, or why there is none.
     files: BTreeMap<PathBuf, Result<String, String>>,
+    /// What can be read of the file itself, and of each of these, if that is not all of it.
+    rest: OnceLock<String>,
+    rests: BTreeMap<PathBuf, OnceLock<String>>,
 }
 
 /// Whether a link names a file, and not a machine of the same file.
@@ -33,6 +37,11 @@ pub(crate) fn parts(link: &str) -> (&str, Option<&str>) {
 impl Library {
     /// What a text links to, looked for in a folder.
     pub(crate) fn of(text: &str, folder: Option<&Path>) -> Self {
+        Self::with_open(text, folder, &|_| None)
+    }
+
+    /// As [`of`](Self::of), where an editor has some of the files open: their texts by their paths from the folder.
+    pub(crate) fn with_open(text: &str, folder: Option<&Path>, open: &dyn Fn(&Path) -> Option<String>) -> Self {
         let mut library = Self::default();
         let Some(folder) = folder else { return library };
         let mut waiting: Vec<PathBuf> = paths(Path::new(""), text);
@@ -40,17 +49,17 @@ impl Library {
             if library.files.contains_key(&path) || library.files.len() == MOST_FILES {
                 continue;
             }
-            let text = read_named(folder, &path);
+            let text = open(&path).map_or_else(|| read_named(folder, &path), Ok);
             if let Ok(text) = &text {
                 waiting.extend(paths(&path, text));
             }
+            library.rests.insert(path.clone(), OnceLock::new());
             library.files.insert(path, text);
         }
         library
     }
 
     /// The paths of the files, from the folder, whether there is a text or not.
-    #[cfg(feature = "watch")]
     pub(crate) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
         self.files.keys()
     }
@@ -58,6 +67,14 @@ impl Library {
     #[cfg(feature = "watch")]
     pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
         self.files.values().filter_map(|text| text.as_deref().ok())
+    }
+
+    pub(crate) fn rest(&self) -> &OnceLock<String> {
+        &self.rest
+    }
+
+    pub(crate) fn rest_of(&self, path: &Path) -> &OnceLock<String> {
+        self.rests.get(path).unwrap_or(&self.rest)
     }
 
     /// The path and the text of a file that is linked to from another one.

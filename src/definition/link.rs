@@ -20,6 +20,9 @@ use super::words::Words;
 /// How many parts of a state's name may say whose it is.
 const MOST_PARTS: usize = 66;
 
+/// How deep machines may run each other, as states may be nested.
+const DEEPEST: usize = 64;
+
 /// The most states that links put into the machines of one file.
 const MOST_LINKED: usize = 20_000;
 
@@ -136,6 +139,7 @@ impl<'a, 'i> Linker<'a, 'i> {
                 return Err(Box::new(unknown_machine(link).help(help).meant(nearest).origin(Origin::Own)));
             };
             no_circle(&label(at.file, at.machines[which].name.as_ref()), trail, link)?;
+            not_too_deep(trail, link)?;
             return Ok(self.whole(&At { which, trail, ..*at }, findings));
         }
         let wrong = |why: String| {
@@ -150,13 +154,14 @@ impl<'a, 'i> Linker<'a, 'i> {
             return Err(wrong(format!("it has no machine `{}`", machine.unwrap_or_default())));
         };
         no_circle(&label(&path, machines[which].name.as_ref()), trail, link)?;
+        not_too_deep(trail, link)?;
         let key = (path.clone(), which);
         if !self.linked.contains_key(&key) {
             let whole = self.check(&At { file: &path, machines: &machines, which, trail }, text);
             self.linked.insert(key.clone(), whole);
         }
         let mut draft = self.linked[&key].clone().map_err(wrong)?;
-        relocate(&mut draft, &link.span);
+        relocate(&mut draft, &link.span, &path.into());
         Ok(draft)
     }
 
@@ -164,7 +169,7 @@ impl<'a, 'i> Linker<'a, 'i> {
     fn read(&mut self, path: &Path, text: &'i str) -> Result<Rc<[Draft<'i>]>, String> {
         let read = || {
             let mut findings = Findings::new(Arc::new(Source::new(&path.display().to_string(), text)));
-            let machines = read::read(text, &mut findings);
+            let machines = read::read(text, self.library.rest_of(path), &mut findings);
             if findings.errors() > 0 { Err(summary(&findings.into_problems())) } else { Ok(machines.into()) }
         };
         self.files.entry(path.to_path_buf()).or_insert_with(read).clone()
@@ -213,6 +218,15 @@ fn no_circle(next: &String, trail: &[String], link: &Name) -> Result<(), Box<Mis
     ))
 }
 
+/// Each machine is put together within the one that runs it.
+fn not_too_deep(trail: &[String], link: &Name) -> Result<(), Box<Mistake>> {
+    if trail.len() < DEEPEST {
+        return Ok(());
+    }
+    let message = format!("machines run each other more than {DEEPEST} deep");
+    Err(Box::new(Mistake::error("nested-too-deep", link.span.clone(), message).label("too deep from here")))
+}
+
 /// Puts the states of a machine into the one that runs it.
 fn put<'i>(states: &mut Vec<DraftState<'i>>, by: usize, linked: Draft<'i>, link: &Range<usize>) {
     let base = states.len();
@@ -248,10 +262,10 @@ fn put<'i>(states: &mut Vec<DraftState<'i>>, by: usize, linked: Draft<'i>, link:
 }
 
 /// What is said of a machine of another file is said of the link to it.
-fn relocate(draft: &mut Draft<'_>, to: &Range<usize>) {
+fn relocate(draft: &mut Draft<'_>, to: &Range<usize>, file: &Arc<Path>) {
     let rate = draft.ticks_per_second;
     for state in &mut draft.states {
-        state.relocate(to);
+        state.relocate(to, file);
         state.rate = state.rate.or(rate);
     }
 }

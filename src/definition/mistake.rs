@@ -3,9 +3,12 @@
 //! A mistake is built where it is found. What is done with it later (sorted, counted, drawn) does not depend on its kind.
 
 use std::borrow::Cow;
+use std::iter;
 use std::ops::Range;
 
 use miette::Severity;
+
+use super::source::shown;
 
 /// One mistake, before it is known in which file it is.
 #[derive(Clone, Debug, PartialEq)]
@@ -95,7 +98,56 @@ impl Mistake {
         self
     }
 
+    /// The same mistake in a text of a length. The parser may say that an unclosed string ends behind the end of the file.
+    pub(crate) fn within(mut self, length: usize) -> Self {
+        for label in iter::once(&mut self.label).chain(&mut self.second) {
+            let start = label.at.start.min(length);
+            label.at = start..label.at.end.clamp(start, length);
+        }
+        self
+    }
+
+    /// The same mistake, fit to be shown: names in it may be long, or have control characters in them.
+    pub(crate) fn shown(mut self) -> Self {
+        for text in iter::once(&mut self.message).chain(&mut self.help) {
+            if let Some(fit) = fit(text) {
+                *text = fit;
+            }
+        }
+        for label in iter::once(&mut self.label).chain(&mut self.second) {
+            if let Some(fit) = fit(&label.text) {
+                label.text = fit.into();
+            }
+        }
+        self
+    }
+
     pub(crate) fn is_warning(&self) -> bool {
         self.severity == Severity::Warning
     }
+}
+
+/// The longest name that is shown in full, in characters.
+const LONGEST_NAME: usize = 80;
+
+/// The longest sentence that is shown in full, in characters.
+const LONGEST_TEXT: usize = 1000;
+
+/// A text with its names cut off, if it cannot be shown as it is.
+fn fit(text: &str) -> Option<String> {
+    if text.len() <= LONGEST_NAME {
+        return match shown(text, LONGEST_NAME) {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(shown) => Some(shown),
+        };
+    }
+    // Names stand between backticks.
+    let parts =
+        text.split('`').enumerate().map(|(i, part)| shown(part, if i % 2 == 1 { LONGEST_NAME } else { LONGEST_TEXT }));
+    let fit = parts.collect::<Vec<_>>().join("`");
+    let end = fit.char_indices().nth(LONGEST_TEXT).map(|(end, _)| end);
+    Some(match end {
+        Some(end) => format!("{}…", &fit[..end]),
+        None => fit,
+    })
 }

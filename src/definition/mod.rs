@@ -63,6 +63,7 @@ mod saved;
 mod script;
 mod several;
 mod source;
+mod survey;
 mod text;
 mod values;
 mod vocabulary;
@@ -85,11 +86,13 @@ pub use explain::{Answer, ExitReport, Question, Verdict};
 pub use graph::DefinedState;
 pub use load_error::LoadError;
 pub use named::{FileState, FileStates, StateName};
+pub use outline::mention::{Meaning, Mention};
 pub use outline::{ExitOutline, Outline, StateId, StateOutline, Unchecked};
 pub use problem::{Problem, Problems};
 pub(crate) use saved::digest;
 #[cfg(feature = "script")]
 pub use script::ScriptBudget;
+pub use survey::{Key, Survey};
 pub use vocabulary::Vocabulary;
 #[cfg(feature = "watch")]
 pub use watch::Watch;

@@ -81,7 +81,7 @@ impl<'m, 'f, T: Owner> Moment<'m, 'f, T> {
     /// How many seconds have passed since the exits of the state were last tried, in which this one was open.
     pub(crate) fn since_tried(&self, now: f64) -> f64 {
         let Some(state) = self.state else { return 0.0 };
-        let seconds = match self.fsm.view().depth_of(state) {
+        let seconds = match self.fsm.view().depth_of_defined(state) {
             Some(depth) => {
                 let tried = self.fsm.noted(Scope::state(depth), Noted::Tried).unwrap_or(0.0);
                 now - self.entered_at() - tried.max(self.opened)
@@ -95,7 +95,7 @@ impl<'m, 'f, T: Owner> Moment<'m, 'f, T> {
 
 /// What is noted of a state whose exits have just been tried: see [`Moment::since_tried`].
 pub(crate) fn tried_at<T: Owner>(state: &dyn State<T>, fsm: &Fsm<'_, T>, now: f64) -> f64 {
-    if fsm.view().depth_of(state).is_some() { now - entered_at(state, fsm) } else { now }
+    if fsm.view().depth_of_defined(state).is_some() { now - entered_at(state, fsm) } else { now }
 }
 
 fn is<T: Owner>(active: &StateRef<T>, state: &Fixed<T>) -> bool {

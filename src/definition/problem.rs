@@ -9,12 +9,12 @@ use std::sync::Arc;
 use miette::{Diagnostic, LabeledSpan, Severity, SourceCode};
 
 use super::mistake::{Label, Mistake};
-use super::source::Source;
+use super::source::{Source, shown};
 
 /// One mistake in a definition, or a warning about it, and where it is in the file.
 ///
-/// It is a [`miette::Diagnostic`]: any of miette's report handlers draws it with the words underlined, unless the
-/// file has a line of more than 10 000 bytes. Displayed on its own it is what is wrong; [`located`](Self::located) adds where,
+/// It is a [`miette::Diagnostic`]: any of miette's report handlers draws it with the words underlined, unless one
+/// of the lines is longer than 1500 bytes. Displayed on its own it is what is wrong; [`located`](Self::located) adds where,
 /// and what to write instead.
 ///
 /// # Examples
@@ -49,7 +49,7 @@ impl Problem {
     pub fn located(&self) -> String {
         let severity = if self.is_warning() { "warning" } else { "error" };
         let (line, column) = (self.line(), self.column());
-        let mut text = format!("{}:{line}:{column}: {severity}: {self}", self.source.name);
+        let mut text = format!("{}:{line}:{column}: {severity}: {self}", shown(&self.source.name, usize::MAX));
         if let Some(help) = &self.mistake.help {
             text.push_str(": ");
             text.push_str(help);
@@ -75,28 +75,55 @@ impl Problem {
         self.mistake.is_warning()
     }
 
+    /// Returns the name of the file: that of the definition, or that of a script that it names.
+    #[must_use]
+    pub fn file(&self) -> &str {
+        &self.source.name
+    }
+
     /// Returns the bytes of the file that are meant.
     #[must_use]
     pub fn span(&self) -> Range<usize> {
         self.mistake.label.at.clone()
     }
 
+    /// Returns the parts of the file that it has to do with, in bytes, each with what is said there. The first is the
+    /// [`span`](Self::span).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::definition::Outline;
+    ///
+    /// let file = "initial = 'idle'\ninitial = 'rest'\nstates.idle.final = true\nstates.rest.final = true\n";
+    /// let problems = Outline::parse("guard.toml", file, None).unwrap_err();
+    /// let labels: Vec<_> = problems.iter().next().unwrap().labeled_spans().collect();
+    /// assert_eq!(labels, [(17..24, "given again here"), (0..7, "first given here")]);
+    /// ```
+    pub fn labeled_spans(&self) -> impl Iterator<Item = (Range<usize>, &str)> {
+        self.parts().map(|label| (label.at.clone(), &*label.text))
+    }
+
+    /// Returns the line and the column of a byte of the file: the column in characters, both counted from 1.
+    #[must_use]
+    pub fn position(&self, byte: usize) -> (usize, usize) {
+        self.source.position(byte)
+    }
+
     /// Returns the line of the file, counted from 1.
     #[must_use]
     pub fn line(&self) -> usize {
-        1 + self.before().matches('\n').count()
+        self.position(self.mistake.label.at.start).0
     }
 
     /// Returns the column in the line, in characters, counted from 1.
     #[must_use]
     pub fn column(&self) -> usize {
-        let before = self.before();
-        let line = before.rfind('\n').map_or(before, |end| &before[end + 1..]);
-        1 + line.chars().count()
+        self.position(self.mistake.label.at.start).1
     }
 
-    fn before(&self) -> &str {
-        self.source.before(self.mistake.label.at.start)
+    fn parts(&self) -> impl Iterator<Item = &Label> {
+        iter::once(&self.mistake.label).chain(&self.mistake.second)
     }
 }
 
@@ -134,12 +161,15 @@ impl Diagnostic for Problem {
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {
-        self.source.shown()
+        let can_be_drawn = self.parts().all(|label| self.source.can_be_drawn(&self.source.underlined(&label.at)));
+        can_be_drawn.then_some(&*self.source as &dyn SourceCode)
     }
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        let labeled = |label: &Label| LabeledSpan::new(Some(label.text.to_string()), label.at.start, label.at.len());
-        Some(Box::new(iter::once(&self.mistake.label).chain(&self.mistake.second).map(labeled)))
+        Some(Box::new(self.parts().map(|label| {
+            let at = self.source.underlined(&label.at);
+            LabeledSpan::new(Some(label.text.to_string()), at.start, at.len())
+        })))
     }
 }
 
@@ -151,12 +181,18 @@ impl Diagnostic for Problem {
 pub struct Problems {
     source: Arc<Source>,
     listed: Vec<Problem>,
-    /// How many there are beyond the listed ones.
-    more: usize,
+    more: Unlisted,
+}
+
+/// How many problems there are beyond the listed ones.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Unlisted {
+    pub(crate) errors: usize,
+    pub(crate) warnings: usize,
 }
 
 impl Problems {
-    pub(crate) fn new(source: Arc<Source>, listed: Vec<Problem>, more: usize) -> Self {
+    pub(crate) fn new(source: Arc<Source>, listed: Vec<Problem>, more: Unlisted) -> Self {
         Self { source, listed, more }
     }
 
@@ -166,10 +202,23 @@ impl Problems {
         self.listed.iter()
     }
 
-    /// Returns how many more problems there are than are listed. The first 200 of a file are.
+    /// Returns how many more problems there are than are listed, errors and warnings. At most 200 of a file are listed, errors
+    /// rather than warnings.
     #[must_use]
     pub fn unlisted(&self) -> usize {
-        self.more
+        self.more.errors + self.more.warnings
+    }
+
+    /// Returns how many errors there are, listed or not.
+    #[must_use]
+    pub fn errors(&self) -> usize {
+        self.listed.iter().filter(|problem| !problem.is_warning()).count() + self.more.errors
+    }
+
+    /// Returns how many warnings there are, listed or not.
+    #[must_use]
+    pub fn warnings(&self) -> usize {
+        self.listed.iter().filter(|problem| problem.is_warning()).count() + self.more.warnings
     }
 
     /// Returns the name of the file.
@@ -196,8 +245,8 @@ impl fmt::Display for Problems {
             }
             f.write_str(&problem.located())?;
         }
-        if self.more > 0 {
-            write!(f, "\n{}: and {} more", self.source.name, self.more)?;
+        if self.unlisted() > 0 {
+            write!(f, "\n{}: and {} more", shown(&self.source.name, usize::MAX), self.unlisted())?;
         }
         Ok(())
     }

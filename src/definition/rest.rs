@@ -36,7 +36,7 @@ impl<T: Owner> DefinedState<T> {
         cx: &mut T::Context<'_>,
     ) {
         let rest = if node.can_rest { self.rest_for(graph, fsm, cx) } else { None };
-        if let (Some(every), Some(depth)) = (&node.content.every, fsm.view().depth_of(self)) {
+        if let (Some(every), Some(depth)) = (&node.content.every, fsm.view().depth_of_defined(self)) {
             if fsm.next_turn(depth).is_none() {
                 let (now, entered_at) = (T::now(cx), entered_at(self, fsm));
                 fsm.take_turn_after(match every {

@@ -1,36 +1,192 @@
 //! A file's name and text, as problems point into it.
 
-use miette::{NamedSource, SourceCode};
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use miette::{MietteError, MietteSpanContents, SourceCode, SourceSpan, SpanContents};
 
 /// The longest line that is drawn, in bytes. Report handlers pad with as much space as stands before what they underline,
 /// and panic where that is more than they can count.
-const LONGEST_DRAWN: usize = 10_000;
+const LONGEST_DRAWN: usize = 1_500;
+
+/// How many lines between two parts are drawn.
+const MOST_BETWEEN: usize = 3;
 
 /// A file's name and text.
 #[derive(Debug)]
 pub(crate) struct Source {
     pub(crate) name: String,
-    pub(crate) text: String,
-    /// `None` if it cannot be drawn.
-    shown: Option<NamedSource<String>>,
+    /// With a newline at its end: the end of the last line can be underlined only where there is one.
+    ended: String,
+    /// How long the text is without a newline that it does not have itself.
+    length: usize,
+    /// Where each line begins.
+    lines: OnceLock<Vec<usize>>,
+    /// The text without control characters, if it has any.
+    plain: OnceLock<Option<String>>,
 }
 
 impl Source {
     pub(crate) fn new(name: &str, text: &str) -> Self {
-        let is_drawn = text.lines().all(|line| line.len() <= LONGEST_DRAWN);
-        // The end of the last line can be underlined only where there is one.
         let ended = if text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") };
-        let shown = is_drawn.then(|| NamedSource::new(name, ended));
-        Self { name: name.into(), text: text.into(), shown }
+        Self { name: name.into(), ended, length: text.len(), lines: OnceLock::new(), plain: OnceLock::new() }
     }
 
-    /// What a report handler draws from.
-    pub(crate) fn shown(&self) -> Option<&dyn SourceCode> {
-        self.shown.as_ref().map(|shown| shown as &dyn SourceCode)
+    pub(crate) fn text(&self) -> &str {
+        &self.ended[..self.length]
     }
 
-    /// The text before a byte of it.
-    pub(crate) fn before(&self, at: usize) -> &str {
-        self.text.get(..at).unwrap_or(&self.text)
+    /// The line and the column of a byte: in characters, both counted from 1.
+    pub(crate) fn position(&self, at: usize) -> (usize, usize) {
+        let mut at = at.min(self.length);
+        while !self.ended.is_char_boundary(at) {
+            at -= 1;
+        }
+        let line = self.line_of(at);
+        (line + 1, self.ended[self.lines()[line]..at].chars().count() + 1)
+    }
+
+    /// Whether a report handler can draw what is around a part of the text.
+    pub(crate) fn can_be_drawn(&self, part: &Range<usize>) -> bool {
+        let lines = self.around(part, 1, 1);
+        self.ended[lines].lines().all(|line| line.len() <= LONGEST_DRAWN)
+    }
+
+    /// The part that is underlined of one that goes over many lines: the first of them.
+    pub(crate) fn underlined(&self, part: &Range<usize>) -> Range<usize> {
+        const MOST_LINES: usize = 8;
+        let first = self.line_of(part.start);
+        if self.line_of(part.end) - first < MOST_LINES {
+            return part.clone();
+        }
+        let end = self.lines().get(first + 1).map_or(self.length, |next| next - 1);
+        part.start..end.max(part.start)
+    }
+
+    fn lines(&self) -> &[usize] {
+        self.lines.get_or_init(|| {
+            let newlines = self.ended.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+            std::iter::once(0).chain(newlines.map(|(at, _)| at + 1)).filter(|at| *at < self.ended.len()).collect()
+        })
+    }
+
+    /// The line that a byte is in, counted from 0.
+    fn line_of(&self, at: usize) -> usize {
+        self.lines().partition_point(|begin| *begin <= at).saturating_sub(1)
+    }
+
+    /// The bytes of the lines of a part of the text, and of so many before and behind it.
+    fn around(&self, part: &Range<usize>, before: usize, behind: usize) -> Range<usize> {
+        let (lines, end) = (self.lines(), part.end.saturating_sub(1).max(part.start));
+        let start = lines[self.line_of(part.start).saturating_sub(before)];
+        // One more, for what ends at the end of a line.
+        let end = lines.get(self.line_of(end) + behind + 2).copied().unwrap_or(self.ended.len());
+        start..end
+    }
+
+    /// The text as it can be shown. Each character is as long as the one that it stands for.
+    fn plain(&self) -> &str {
+        let plain = self.plain.get_or_init(|| {
+            let is_shown = |c| !is_control(c) || matches!(c, '\n' | '\t' | '\r');
+            let of = |c: char| match c.len_utf8() {
+                _ if is_shown(c) => c,
+                1 => '?',
+                2 => '¿',
+                _ => char::REPLACEMENT_CHARACTER,
+            };
+            // A carriage return alone would have the line written over.
+            let has_controls = self.ended.contains(|c| !is_shown(c)) || self.ended.contains('\r');
+            has_controls.then(|| {
+                let mut rest = self.ended.chars().peekable();
+                let mut text = String::with_capacity(self.ended.len());
+                while let Some(c) = rest.next() {
+                    text.push(if c == '\r' && rest.peek() != Some(&'\n') { '?' } else { of(c) });
+                }
+                text
+            })
+        });
+        plain.as_ref().unwrap_or(&self.ended)
+    }
+}
+
+/// Reads only the lines that are drawn, not the whole text before them.
+impl SourceCode for Source {
+    fn read_span<'a>(
+        &'a self,
+        span: &SourceSpan,
+        before: usize,
+        behind: usize,
+    ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
+        let part = span.offset()..span.offset() + span.len();
+        if part.end > self.ended.len() {
+            return Err(MietteError::OutOfBounds);
+        }
+        let lines = self.around(&part, before, behind);
+        let within = SourceSpan::new((part.start - lines.start).into(), span.len());
+        let text = &self.plain()[lines.clone()];
+        let read = text.as_bytes().read_span(&within, before, behind)?;
+        let at = SourceSpan::new((lines.start + read.span().offset()).into(), read.span().len());
+        let (line, column) = (self.line_of(lines.start) + read.line(), read.column());
+        // What is read borrows the text, but the box does not say so.
+        let begin = read.span().offset();
+        let data = &text.as_bytes()[begin..begin + read.span().len()];
+        // Two parts are drawn as one where the lines of the first reach the second: a few between them are shown, too.
+        let count = read.line_count() + MOST_BETWEEN;
+        Ok(Box::new(MietteSpanContents::new_named(shown(&self.name, usize::MAX).into(), data, at, line, column, count)))
+    }
+}
+
+/// Whether a character is not shown, but does something, or turns the order of what is around it.
+fn is_control(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// A text as it can be shown in one line: control characters as escapes, and no more than so many characters.
+pub(crate) fn shown(text: &str, most: usize) -> Cow<'_, str> {
+    if text.len() <= most && !text.contains(is_control) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::new();
+    for (i, c) in text.chars().enumerate() {
+        if i == most {
+            shown.push('…');
+            break;
+        }
+        if is_control(c) {
+            shown.extend(c.escape_default());
+        } else {
+            shown.push(c);
+        }
+    }
+    Cow::Owned(shown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Source, shown};
+
+    #[test]
+    fn a_position_is_a_line_and_a_column_in_characters() {
+        let source = Source::new("a.toml", "ä = 1\n\nb = 'ü'");
+        let positions: Vec<_> = [0, 2, 6, 7, 8, 12, 15, 99].map(|at| source.position(at)).into();
+        assert_eq!(positions, [(1, 1), (1, 2), (1, 6), (2, 1), (3, 1), (3, 5), (3, 7), (3, 8)]);
+        assert_eq!(Source::new("a.toml", "").position(0), (1, 1));
+    }
+
+    #[test]
+    fn control_characters_are_shown_as_others_of_the_same_length() {
+        let source = Source::new("a.toml", "a\0\u{1b}b\u{85}c\u{202e}d\te\r\nf\rg");
+        assert_eq!(source.plain(), "a??b¿c\u{fffd}d\te\r\nf?g\n");
+        assert_eq!(source.plain().len(), source.ended.len());
+        assert_eq!(Source::new("a.toml", "a\n").plain(), "a\n");
+    }
+
+    #[test]
+    fn what_is_shown_is_escaped_and_cut_off() {
+        assert_eq!(shown("run to cover", 20), "run to cover");
+        assert_eq!(shown("a\u{1b}[2Jb\nc\u{202e}", 20), "a\\u{1b}[2Jb\\nc\\u{202e}");
+        assert_eq!(shown("ääääääää", 4), "ääää…");
+        assert_eq!(shown("ääää", 4), "ääää");
     }
 }

@@ -36,6 +36,9 @@ pub struct Words {
     pub message_fields: BTreeMap<String, BTreeMap<String, ValueKind>>,
     /// What scripts can write.
     pub fields: BTreeSet<String>,
+    /// What is said of them, by their names.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub descriptions: BTreeMap<String, String>,
     /// Whether conditions can ask for `chance(p)`.
     pub random: bool,
     /// How often the game updates its characters, if it says so: how long a tick is.
@@ -43,6 +46,9 @@ pub struct Words {
     pub ticks_per_second: Option<f64>,
     /// Whether scripts run.
     pub scripts: bool,
+    /// The scripts whose text the game offers. Others are files beside the definition.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub script_files: BTreeSet<String>,
 }
 
 /// What a value of the vocabulary is.

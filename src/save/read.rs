@@ -265,20 +265,19 @@ impl<'b, T: Owner> Reader<'b, T> {
         let mut seat = Seat::new(found.state.clone());
         let depths = Depths::new(&before, &seat, found.how);
         let of_current = time(seconds, "seconds")?;
-        let ancestors = seat.rare.take().map_or_else(Vec::new, |mut rare| mem::take(&mut rare.ancestors));
-        let mut ancestors_time = SmallVec::with_capacity(ancestors.len());
-        for state in &ancestors {
-            let nth = before.iter().position(|before| before == state);
-            ancestors_time.push(match nth {
+        let mut ancestors = SmallVec::new();
+        for state in seat.rare.take().map_or_else(Vec::new, |mut rare| mem::take(&mut rare.ancestors)) {
+            let time = match before.iter().position(|before| *before == state) {
                 Some(nth) => time(around[nth].1, "seconds")?,
                 None => of_current,
-            });
+            };
+            ancestors.push((state, time));
         }
         let mut timers = Timers::new();
         for timer in &saved.timers {
             timers.extend(self.timer(timer, &depths, |remaining| remaining)?);
         }
-        Ok(Suspended { current: found.state, time: of_current, ancestors: ancestors.into(), ancestors_time, timers })
+        Ok(Suspended { current: found.state, time: of_current, ancestors, timers })
     }
 
     /// What a history remembers is kept as long as the one is still inside the other.

@@ -142,11 +142,10 @@ impl<'b, T: Owner> Writer<'b, T> {
     }
 
     fn path(&mut self, suspended: &Suspended<T>) -> SavedPath {
-        let Suspended { current, time, ancestors, ancestors_time, timers } = suspended;
+        let Suspended { current, time, ancestors, timers } = suspended;
         // A clock that has shown infinity gives times that are not numbers.
         let seconds = |time: f64| Seconds(if time.is_nan() { 0.0 } else { time });
-        let ancestors = ancestors.iter().zip(ancestors_time);
-        let mut states: Vec<_> = ancestors.map(|(state, time)| (self.ancestor(state), seconds(*time))).collect();
+        let mut states: Vec<_> = ancestors.iter().map(|(state, time)| (self.ancestor(state), seconds(*time))).collect();
         states.push((self.state(current), seconds(*time)));
         SavedPath { states, timers: self.timers(timers) }
     }

@@ -4,6 +4,7 @@ use core::mem;
 
 use super::{BEING_LEFT, MOST_CHANGES, Plan, Steps, carry_out, now, tell};
 use crate::change::{Cause, Change, Outcome, Refusal};
+use crate::fsm::time_since;
 use crate::owner::Owner;
 use crate::requests::Requests;
 use crate::single::Single;
@@ -19,6 +20,8 @@ pub(super) struct OneChange<'c, 'f, 'x, T: Owner> {
     cx: &'c mut T::Context<'x>,
     /// The state that was left; kept until the end, so that nothing is dropped in between.
     from: StateRef<T>,
+    /// For how many seconds it had been active.
+    time_in_state: f64,
 }
 
 impl<'c, 'f, 'x, T: Owner> OneChange<'c, 'f, 'x, T> {
@@ -29,7 +32,7 @@ impl<'c, 'f, 'x, T: Owner> OneChange<'c, 'f, 'x, T> {
         owner: &'c mut T,
         cx: &'c mut T::Context<'x>,
     ) -> Self {
-        Self { single, plan, owner, cx, from: StateRef::NONE }
+        Self { single, plan, owner, cx, from: StateRef::NONE, time_in_state: 0.0 }
     }
 
     /// Makes the change. While it is under way, the machine knows where it leads to.
@@ -51,7 +54,7 @@ impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
             for depth in (plan.kept..single.seat.depth()).rev() {
                 let Some(state) = single.seat.at(depth).cloned() else { break };
                 if !state.can_exit(owner, &single.fsm(), cx) {
-                    single.tell_refused(plan, Refusal::Exit(&state), owner, cx);
+                    single.tell_refused(Refusal::Exit(&state), plan.entered.last(), plan.cause, owner, cx);
                     return false;
                 }
             }
@@ -59,7 +62,7 @@ impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
         if plan.cause != Cause::Pop {
             for state in plan.entered {
                 if !state.can_enter(owner, &single.fsm(), cx) {
-                    single.tell_refused(plan, Refusal::Enter(state), owner, cx);
+                    single.tell_refused(Refusal::Enter(state), plan.entered.last(), plan.cause, owner, cx);
                     return false;
                 }
             }
@@ -103,6 +106,7 @@ impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
         single.count += 1;
         single.made += 1;
         single.kept = single.kept.min(plan.kept);
+        self.time_in_state = time_since(single.seat.entered_at, now);
         let first = plan.entered.first().cloned().unwrap_or(StateRef::NONE);
         let ended = if single.requests.is_empty() { Requests::new() } else { single.requests.end_timers(plan.kept) };
         self.from = match plan.cause {
@@ -117,15 +121,16 @@ impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
             single.leave_trail(to);
         }
         single.record(|| Step::Changed { from: from.as_option().cloned(), to: to.cloned(), cause: plan.cause });
-        tell(*owner, &Change::taken(from.as_option(), to, plan.cause), cx);
+        single.tell(&Change::taken(from.as_option(), to, plan.cause, self.time_in_state), now, owner, cx);
     }
 
     /// Enters, and tells the owner, unless a change made in an `enter` has taken the machine elsewhere.
     #[inline(always)]
     fn enter(&mut self) {
-        let Self { single, plan, owner, cx, from } = self;
+        let Self { single, plan, owner, cx, from, time_in_state } = self;
         if single.enter_all(plan.entered, plan.cause, owner, cx) {
-            owner.after_change(&Change::taken(from.as_option(), plan.entered.last(), plan.cause), cx);
+            let to = plan.entered.last();
+            owner.after_change(&Change::taken(from.as_option(), to, plan.cause, *time_in_state), cx);
         }
     }
 }
@@ -141,6 +146,8 @@ pub(super) struct LoneChange<'c, 'f, 'x, T: Owner> {
     pub(super) cx: &'c mut T::Context<'x>,
     /// How many changes had been made before.
     pub(super) made: u32,
+    /// For how many seconds the state that is left had been active, once it has been left.
+    pub(super) time_in_state: f64,
 }
 
 impl<T: Owner> Steps for LoneChange<'_, '_, '_, T> {
@@ -148,11 +155,13 @@ impl<T: Owner> Steps for LoneChange<'_, '_, '_, T> {
     fn admit(&mut self) -> bool {
         let Self { single, from, to, owner, cx, .. } = self;
         if !from.can_exit(owner, &single.fsm(), cx) {
-            tell_refused(*owner, *from, *to, true, cx);
+            let state = StateRef::from(*from);
+            single.tell_refused(Refusal::Exit(&state), Some(&(*to).into()), Cause::Change, owner, cx);
             return false;
         }
         if !to.can_enter(owner, &single.fsm(), cx) {
-            tell_refused(*owner, *from, *to, false, cx);
+            let state = StateRef::from(*to);
+            single.tell_refused(Refusal::Enter(&state), Some(&state), Cause::Change, owner, cx);
             return false;
         }
         true
@@ -180,36 +189,23 @@ impl<T: Owner> Steps for LoneChange<'_, '_, '_, T> {
         single.made += 1;
         single.kept = 0;
         single.seat.current = (*to).into();
-        single.seat.entered_at = now;
+        let entered_at = mem::replace(&mut single.seat.entered_at, now);
+        self.time_in_state = time_since(entered_at, now);
         single.show(cx);
         let (from, to) = (StateRef::from(*from), StateRef::from(*to));
-        tell(*owner, &Change::taken(Some(&from), Some(&to), Cause::Change), cx);
+        single.tell(&Change::taken(Some(&from), Some(&to), Cause::Change, self.time_in_state), now, owner, cx);
     }
 
     #[inline(always)]
     fn enter(&mut self) {
-        let Self { single, from, to, owner, cx, made } = self;
+        let Self { single, from, to, owner, cx, made, time_in_state } = self;
         single.scope = Scope::State(0);
         to.enter(owner, &mut single.fsm(), cx);
         if single.made == *made + 1 {
             let (from, to) = (StateRef::from(*from), StateRef::from(*to));
-            owner.after_change(&Change::taken(Some(&from), Some(&to), Cause::Change), cx);
+            owner.after_change(&Change::taken(Some(&from), Some(&to), Cause::Change, *time_in_state), cx);
         }
     }
-}
-
-#[cold]
-fn tell_refused<T: Owner>(
-    owner: &mut T,
-    from: &'static dyn State<T>,
-    to: &'static dyn State<T>,
-    is_exit: bool,
-    cx: &mut T::Context<'_>,
-) {
-    let (from, to) = (StateRef::from(from), StateRef::from(to));
-    let refusal = if is_exit { Refusal::Exit(&from) } else { Refusal::Enter(&to) };
-    let change = Change { from: Some(&from), to: Some(&to), cause: Cause::Change, outcome: Outcome::Refused(refusal) };
-    tell(owner, &change, cx);
 }
 
 /// What the steps of a change have in common with a start, or do seldom.
@@ -252,16 +248,30 @@ impl<T: Owner> Single<'_, T> {
         }
     }
 
+    /// Tells the log, the owner and whoever sees them of a change that has been made at a time.
+    #[inline]
+    fn tell(&mut self, change: &Change<'_, T>, now: f64, owner: &mut T, cx: &mut T::Context<'_>) {
+        if let Some(witness) = &mut self.witness {
+            witness.see(change, now);
+        }
+        tell(owner, change, cx);
+    }
+
+    /// Tells them of a change that a guard has refused.
     #[cold]
     pub(super) fn tell_refused(
-        &self,
-        plan: &Plan<'_, T>,
+        &mut self,
         refusal: Refusal<'_, T>,
+        to: Option<&StateRef<T>>,
+        cause: Cause,
         owner: &mut T,
         cx: &mut T::Context<'_>,
     ) {
-        let (from, to) = (self.seat.current.as_option(), plan.entered.last());
-        tell(owner, &Change { from, to, cause: plan.cause, outcome: Outcome::Refused(refusal) }, cx);
+        let from = self.seat.current.clone();
+        let now = now::<T>(cx);
+        let time_in_state = time_since(self.seat.entered_at, now);
+        let outcome = Outcome::Refused(refusal);
+        self.tell(&Change { from: from.as_option(), to, cause, outcome, time_in_state }, now, owner, cx);
     }
 
     /// Writes a step down, for whoever has them recorded.

@@ -11,7 +11,7 @@ use crate::change::NameOf;
 use crate::fsm::Request;
 use crate::owner::{Label, Owner};
 use crate::requests::Requests;
-use crate::seat::Path;
+use crate::seat::{Path, Suspended};
 use crate::single::{ASKED_TO_SLEEP, Single};
 use crate::state::{State, StateRef};
 
@@ -109,7 +109,7 @@ impl<T: Owner> Single<'_, T> {
         let made = self.made;
         // There is no other target to be dropped: whoever changes within a callback has taken it away.
         mem::forget(mem::replace(&mut self.target, to.into()));
-        let is_made = carry_out(&mut LoneChange { single: self, from, to, owner, cx, made });
+        let is_made = carry_out(&mut LoneChange { single: self, from, to, owner, cx, made, time_in_state: 0.0 });
         mem::forget(mem::replace(&mut self.target, StateRef::NONE));
         is_made
     }
@@ -147,20 +147,30 @@ impl<T: Owner> Single<'_, T> {
         OneChange::new(self, plan, owner, cx).carry_out()
     }
 
-    /// The target of a change to a state without relatives, as most are: all that is active is left for it alone.
+    /// The only state that a request enters, if all that is active is left for it alone, as most requests do.
     #[inline]
     pub(super) fn flat_target(&self, request: &Request<T>) -> Option<StateRef<T>> {
+        let stack = self.stack();
         let to = match request {
             Request::Change(to) | Request::Ensure(to) | Request::Force(to) => to,
             Request::Revert => self.seat.previous.as_option()?,
+            Request::Push(over) if stack.len() < MOST_PUSHED => over,
+            Request::Pop => {
+                let suspended = stack.last().filter(|suspended| suspended.ancestors.is_empty())?;
+                return suspended.current.as_option().cloned();
+            }
             _ => return None,
         };
         to.is_flat().then(|| to.clone())
     }
 
+    fn stack(&self) -> &[Suspended<T>] {
+        self.seat.rare.as_ref().map_or(&[], |rare| &rare.stack)
+    }
+
     /// How many active states a request leaves alone, and what it enters.
     pub(super) fn find_path(&self, request: &Request<T>) -> Result<(usize, Path<T>), Misuse> {
-        let stack = self.seat.rare.as_ref().map_or(&[][..], |rare| &rare.stack);
+        let stack = self.stack();
         match request {
             Request::Change(to) | Request::Ensure(to) | Request::Force(to) => self.route(to, to),
             Request::Revert => {
@@ -174,7 +184,8 @@ impl<T: Owner> Single<'_, T> {
             Request::Push(over) => Ok((0, descent(over)?)),
             Request::Pop => {
                 let suspended = stack.last().ok_or("the stack is empty")?;
-                Ok((0, suspended.ancestors.iter().chain(suspended.current.as_option()).cloned().collect()))
+                let ancestors = suspended.ancestors.iter().map(|(state, _)| state);
+                Ok((0, ancestors.chain(suspended.current.as_option()).cloned().collect()))
             }
             Request::ChangeSingleton(_)
             | Request::Send(_)

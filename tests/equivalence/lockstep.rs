@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use demeanor::{Batch, Key, StateMachine, StateRef};
+use demeanor::{Batch, Journal, Key, StateMachine, StateRef};
 
 use crate::program::{Verb, Wait};
 use crate::puppet::{Corner, EXPECTED, Forms, Mark, Node, Origin, Puppet, Seen, Table, ids, mark, seen};
@@ -38,6 +38,8 @@ impl Way {
 pub(crate) struct Run {
     /// After each deed, where the batch keeps whom.
     pub(crate) layouts: Vec<u64>,
+    /// After each deed, what the journal says of it.
+    pub(crate) journals: Vec<u64>,
     pub(crate) has_panicked: bool,
     pub(crate) corners: BTreeSet<Corner>,
 }
@@ -94,7 +96,7 @@ pub(crate) fn run_saving(script: &Script, way: Way, every: usize) -> Run {
         places: Vec::new(),
         twins: Vec::new(),
         now: 0.0,
-        run: Run { layouts: Vec::new(), has_panicked: false, corners: BTreeSet::new() },
+        run: Run { layouts: Vec::new(), journals: Vec::new(), has_panicked: false, corners: BTreeSet::new() },
     };
     if let Some(global) = script.program.global {
         stage.batch.set_global(forms.reference(global));
@@ -184,6 +186,7 @@ impl Stage<'_> {
         {
             let Self { batch, book, forms, now, .. } = self;
             crate::saving::save_and_load(batch, book, forms, *now);
+            batch.set_journal(Some(Journal::new(1_000_000)));
             for twin in self.places.iter_mut().filter_map(Place::alone) {
                 crate::saving::save_and_load_machine(&mut twin.machine, book, forms, *now);
             }
@@ -253,6 +256,8 @@ impl Stage<'_> {
             }
         })
         .expect("no fuse");
+        // That was before the batch's time.
+        puppet.forget_told();
         let twin = Twin { puppet: puppet.clone(), machine: machine.clone() };
         let key = self.batch.insert_machine(puppet, machine).expect("the batch's global");
         self.add(key, twin);
@@ -441,6 +446,12 @@ impl Stage<'_> {
                 );
             }
             assert_eq!(is, expected, "{way:?}, {deed:?}: where owner {number} is");
+            assert_eq!(puppet.told(), twin.puppet.told(), "{way:?}, {deed:?}: the changes of owner {number}");
+            if let (Place::In(key), Some(journal)) = (place, self.batch.journal()) {
+                let name = format!("{key:?}: ");
+                let entries: Vec<_> = journal.of(*key).map(|entry| entry.to_string().replacen(&name, "", 1)).collect();
+                assert_eq!(entries, puppet.told(), "{way:?}, {deed:?}: what the journal says of owner {number}");
+            }
         }
         self.check_places();
         self.check_sleepers();
@@ -450,6 +461,11 @@ impl Stage<'_> {
             (mark(state), count).hash(&mut layout);
         }
         self.run.layouts.push(layout.finish());
+        let mut written = DefaultHasher::new();
+        if let Some(journal) = self.batch.set_journal(Some(Journal::new(1_000_000))) {
+            journal.entries().for_each(|entry| entry.to_string().hash(&mut written));
+        }
+        self.run.journals.push(written.finish());
         self.batch.iter_mut().for_each(|(_, puppet)| puppet.forget_events());
         let alone = self.places.iter_mut().filter_map(Place::alone);
         self.twins.iter_mut().chain(alone).for_each(|twin| twin.puppet.forget_events());

@@ -3,8 +3,10 @@
 //!
 //! Nothing that an owner does depends on another, so that its trace must be the same wherever it is kept.
 
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::panic::resume_unwind;
 use std::sync::{Arc, OnceLock};
 
@@ -27,6 +29,8 @@ pub(crate) struct Puppet {
     pub(crate) poll: Option<Box<Poll>>,
     counter: u32,
     events: RefCell<Vec<Event>>,
+    /// Its changes in words.
+    told: Vec<String>,
 }
 
 /// Who has sent a message.
@@ -184,6 +188,7 @@ impl Owner for Puppet {
             Outcome::Refused(Refusal::Exit(state)) => Some((Guard::CanExit, mark(state).id)),
             other => unreachable!("an outcome that is new here: {}", std::any::type_name_of_val(other)),
         };
+        self.told.push(in_words(change, table.now));
         if let Some(poll) = self.poll.as_mut().filter(|_| refused_by.is_none()) {
             poll.changed(change);
         }
@@ -194,6 +199,18 @@ impl Owner for Puppet {
         assert!(change.is_taken(), "nobody is told that a refused change is complete");
         self.record(Event::Completed(change.from.map(mark), change.to.map(mark), cause(change)), table);
     }
+}
+
+/// As an entry of a journal is displayed, without its owner.
+fn in_words(change: &Change<'_, Puppet>, now: f64) -> String {
+    let mut words = format!("{now} s: {change}");
+    if change.is_taken() {
+        // A journal keeps seven digits.
+        #[expect(clippy::cast_possible_truncation, reason = "that is what is meant")]
+        let time_in_state = f64::from(change.time_in_state as f32);
+        write!(words, ", after {time_in_state} s").expect("room");
+    }
+    words
 }
 
 fn cause(change: &Change<'_, Puppet>) -> &'static str {
@@ -212,15 +229,26 @@ impl Puppet {
             poll: None,
             counter,
             events: RefCell::default(),
+            told: Vec::new(),
         }
+    }
+
+    /// What a journal should hold of it.
+    pub(crate) fn told(&self) -> &[String] {
+        &self.told
     }
 
     pub(crate) fn events(&self) -> Vec<Event> {
         self.events.borrow().clone()
     }
 
+    pub(crate) fn forget_told(&mut self) {
+        self.told.clear();
+    }
+
     pub(crate) fn forget_events(&mut self) {
         self.events.get_mut().clear();
+        self.forget_told();
     }
 
     /// Whether anything has happened to it.
@@ -467,6 +495,10 @@ impl<const KIND: u8> Node<KIND> {
 }
 
 impl<const KIND: u8> State<Puppet> for Node<KIND> {
+    fn name(&self) -> Cow<'_, str> {
+        format!("{}.{KIND}", self.id).into()
+    }
+
     fn enter(&self, puppet: &mut Puppet, fsm: &mut Fsm<'_, Puppet>, table: &mut Table<'_>) {
         puppet.poll.iter_mut().for_each(|poll| poll.enter(self.id));
         self.call(Callback::Enter, puppet, fsm, table);

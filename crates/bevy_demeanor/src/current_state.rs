@@ -64,8 +64,8 @@ pub(crate) type Factory<T> = Arc<dyn Fn(StateMachine<T>) -> StateMachine<T> + Se
 /// # struct Enemy;
 /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
 /// # impl EntityOwner for Enemy {
+/// #     type Body = ();
 /// #     type Param = ();
-/// #     fn context<'a>((): (), _: Commands<'a, 'a>) {}
 /// # }
 /// # struct Idle;
 /// # struct Chase;

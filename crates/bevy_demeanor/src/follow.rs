@@ -38,8 +38,8 @@ impl Trigger {
     pub(crate) fn of<T: Owner, S: State<T>>() -> Self {
         Self {
             of: TypeId::of::<S>(),
-            entered: |world, entity| world.trigger(Entered::<S>::new(entity)),
-            exited: |world, entity| world.trigger(Exited::<S>::new(entity)),
+            entered: |world, entity| world.trigger(Entered::<S>::new::<T>(entity)),
+            exited: |world, entity| world.trigger(Exited::<S>::new::<T>(entity)),
         }
     }
 }

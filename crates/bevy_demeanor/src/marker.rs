@@ -18,28 +18,28 @@ use crate::machine::Machine;
 /// It is inserted and removed by commands, at the sync point after the pass in which the state changed. `K` is where
 /// Bevy keeps it, [`InTable`] or [`InSparseSet`].
 ///
-/// Its observers, `On<Add<In<Chase>>>` and `On<Remove<In<Chase>>>`, may do anything, as those of
+/// Its observers, `On<Add<InState<Chase>>>` and `On<Remove<InState<Chase>>>`, may do anything, as those of
 /// [`StateChanged`](crate::StateChanged) may. No marker is given for a state that the machine has left again meanwhile.
 ///
 /// # Examples
 ///
 /// ```
-/// use bevy_demeanor::In;
+/// use bevy_demeanor::InState;
 /// use bevy_ecs::prelude::{Commands, Entity, Query, With};
 /// # use bevy_ecs::prelude::Component;
 /// # struct Chase;
 /// # #[derive(Component)]
 /// # struct Stamina(f32);
 ///
-/// fn tire(mut chasing: Query<&mut Stamina, With<In<Chase>>>) {
+/// fn tire(mut chasing: Query<&mut Stamina, With<InState<Chase>>>) {
 ///     for mut stamina in &mut chasing {
 ///         stamina.0 -= 1.0;
 ///     }
 /// }
 /// ```
-pub struct In<S: 'static, K: MarkerStorage = InTable>(PhantomData<fn() -> (S, K)>);
+pub struct InState<S: 'static, K: MarkerStorage = InTable>(PhantomData<fn() -> (S, K)>);
 
-impl<S: 'static, K: MarkerStorage> Component for In<S, K> {
+impl<S: 'static, K: MarkerStorage> Component for InState<S, K> {
     const STORAGE_TYPE: StorageType = K::STORAGE_TYPE;
     /// The plugin inserts and removes it; there is nothing in it to change.
     type Mutability = Immutable;
@@ -50,9 +50,9 @@ impl<S: 'static, K: MarkerStorage> Component for In<S, K> {
     }
 }
 
-impl<S: 'static, K: MarkerStorage> fmt::Debug for In<S, K> {
+impl<S: 'static, K: MarkerStorage> fmt::Debug for InState<S, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "In<{}>", type_name::<S>())
+        write!(f, "InState<{}>", type_name::<S>())
     }
 }
 
@@ -94,12 +94,12 @@ impl<T: Owner> Marker<T> {
     pub(crate) fn of<S: State<T>, K: MarkerStorage>() -> Self {
         Self {
             is_in: StateMachine::is_in::<S>,
-            is_marked: |entity| entity.contains::<In<S, K>>(),
+            is_marked: |entity| entity.contains::<InState<S, K>>(),
             mark: |entity| {
-                entity.insert(In::<S, K>(PhantomData));
+                entity.insert(InState::<S, K>(PhantomData));
             },
             unmark: |entity| {
-                entity.remove::<In<S, K>>();
+                entity.remove::<InState<S, K>>();
             },
             claim: claim::<T, S, K>,
         }
@@ -119,7 +119,7 @@ impl<T: Owner> Clone for Marker<T> {
 
 /// Whose machines keep the marker.
 #[derive(Resource)]
-struct KeptFor<S: 'static, K: MarkerStorage> {
+pub(crate) struct KeptFor<S: 'static, K: MarkerStorage> {
     owner: &'static str,
     of: PhantomData<fn() -> (S, K)>,
 }
@@ -127,7 +127,7 @@ struct KeptFor<S: 'static, K: MarkerStorage> {
 fn claim<T: Owner, S: State<T>, K: MarkerStorage>(world: &mut World) {
     if let Some(kept) = world.get_resource::<KeptFor<S, K>>() {
         panic!(
-            "the marker In<{}> is kept for {} already; it cannot also tell of the machines of {}",
+            "the marker InState<{}> is kept for {} already; it cannot also tell of the machines of {}",
             type_name::<S>(),
             kept.owner,
             type_name::<T>()

@@ -30,17 +30,19 @@ use serde::{Serialize, de::DeserializeOwned};
 #[cfg(feature = "reflect")]
 use std::sync::Arc;
 
+use crate::clock::ClockOf;
 #[cfg(feature = "reflect")]
 use crate::current_state::{self, Factory};
 use crate::event::StateChanged;
 use crate::follow::{Followers, Marked, Trigger};
 use crate::machine::Machine;
 use crate::marker::{InSparseSet, InTable, Marker};
+use crate::missing::warn_of_what_is_missing;
 use crate::owner::{EntityOwner, ParallelOwner};
 use crate::queue;
 #[cfg(feature = "serialize")]
 use crate::saved;
-use crate::update::{update_machines, update_machines_in_parallel, warn_of_orphans};
+use crate::update::{parallel_pass, pass};
 use crate::waiting::watch_who_comes_back;
 
 /// The parts of a tick, in this order. Commands given in one are applied before the next.
@@ -48,13 +50,13 @@ use crate::waiting::watch_who_comes_back;
 /// | set | what is there | what to add |
 /// |---|---|---|
 /// | `Enter` | nothing of the plugin's | what the states are to find: senses, timers, orders. A `change_state` or `send` given here is carried out before this tick's updates |
-/// | `Update` | the pass over the machines, [`Machines<T>`] | systems over `With<In<Patrol>>`, which run beside the pass where they touch other things |
+/// | `Update` | the pass over the machines, [`Machines<T>`] | systems over `With<InState<Patrol>>`, which run beside the pass where they touch other things |
 /// | `Exit` | nothing of the plugin's | what reacts to this tick's changes: markers are true, messages can be read, observers have run |
 ///
 /// The sets are shared by all owners' plugins in a schedule. To pause machines, give a set a run condition: on this one it also
 /// pauses the user's systems in it, on [`Machines<T>`] only the pass.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum StateSet {
+pub enum MachineSet {
     /// Before the machines are updated.
     Enter,
     /// In which the machines are updated.
@@ -63,7 +65,7 @@ pub enum StateSet {
     Exit,
 }
 
-/// The pass over the machines of `T`, a set within [`StateSet::Update`]: to order it, or to give it a run condition.
+/// The pass over the machines of `T`, a set within [`MachineSet::Update`]: to order it, or to give it a run condition.
 ///
 /// # Examples
 ///
@@ -126,14 +128,14 @@ impl<T: Owner> Hash for Machines<T> {
 ///
 /// # Panics
 ///
-/// [`App::add_plugins`] panics when a plugin for the same `T` was added already, and when two plugins are asked for the same
-/// marker.
+/// [`App::add_plugins`] panics when a plugin for the same `T` was added already, when two plugins are asked for the same
+/// marker, and when [`T::Param`](EntityOwner::Param) has a `MessageReader`.
 ///
 /// # Examples
 ///
 /// ```
 /// use bevy_app::{App, FixedUpdate};
-/// use bevy_demeanor::{EntityOwner, In, Machine, StateMachinePlugin};
+/// use bevy_demeanor::{EntityOwner, InState, Machine, StateMachinePlugin};
 /// use bevy_ecs::prelude::{Commands, Component, With};
 /// use demeanor::{Fsm, Owner, State};
 ///
@@ -148,8 +150,8 @@ impl<T: Owner> Hash for Machines<T> {
 /// }
 ///
 /// impl EntityOwner for Enemy {
+///     type Body = ();
 ///     type Param = ();
-///     fn context<'a>((): (), _: Commands<'a, 'a>) {}
 /// }
 ///
 /// struct Idle;
@@ -170,7 +172,7 @@ impl<T: Owner> Hash for Machines<T> {
 /// app.world_mut().spawn((Enemy { patience: 2 }, Machine::<Enemy>::new(&Idle)));
 ///
 /// app.update();
-/// let mut patrolling = app.world_mut().query_filtered::<&Enemy, With<In<Patrol>>>();
+/// let mut patrolling = app.world_mut().query_filtered::<&Enemy, With<InState<Patrol>>>();
 /// assert_eq!(patrolling.iter(app.world()).count(), 0);
 /// app.update();
 /// assert_eq!(patrolling.iter(app.world()).count(), 1);
@@ -195,7 +197,7 @@ impl<T: EntityOwner> StateMachinePlugin<T> {
     pub fn new() -> Self {
         Self {
             schedule: Update.intern(),
-            pass: || update_machines::<T>.into_configs(),
+            pass: pass::<T>,
             followers: Followers::default(),
             #[cfg(feature = "reflect")]
             factory: None,
@@ -214,25 +216,26 @@ impl<T: EntityOwner> StateMachinePlugin<T> {
 
     /// Updates machines on all of Bevy's compute threads. Worth it when a pass takes more than some tens of microseconds.
     ///
-    /// What happens is the same on any number of threads. An owner that is kept in a sparse set is updated on one.
+    /// What happens is the same on any number of threads: callbacks, commands, events and messages are in the same order. Only
+    /// the ids of the entities that `commands.spawn` reserves during the pass depend on which thread is first, since all take
+    /// them from the one place that Bevy has. [`spawn_later`](crate::EntityContext::spawn_later) spawns with the same ids.
     #[must_use]
     pub fn in_parallel(mut self) -> Self
     where
         T: ParallelOwner,
-        for<'a> T::Context<'a>: Send,
     {
-        self.pass = || update_machines_in_parallel::<T>.into_configs();
+        self.pass = parallel_pass::<T>;
         self
     }
 
-    /// Gives the entities in a state of type `S` the component [`In<S>`](crate::In), kept in tables.
+    /// Gives the entities in a state of type `S` the component [`InState<S>`](crate::InState), kept in tables.
     #[must_use]
     pub fn with_marker<S: State<T>>(mut self) -> Self {
         self.followers.markers.push(Marker::of::<S, InTable>());
         self
     }
 
-    /// Gives the entities in a state of type `S` the component [`In<S, InSparseSet>`](crate::In), kept in a sparse set: for
+    /// Gives the entities in a state of type `S` the component [`InState<S, InSparseSet>`](crate::InState), kept in a sparse set: for
     /// states that change often.
     #[must_use]
     pub fn with_sparse_marker<S: State<T>>(mut self) -> Self {
@@ -254,7 +257,7 @@ impl<T: EntityOwner> StateMachinePlugin<T> {
         self.followers.name = Some(current_state::name::<T>);
         self.registrations.push(Box::new(move |plugin, app| {
             current_state::register(app, states.clone(), plugin.factory.clone());
-            let edits = current_state::apply_edits::<T>.in_set(StateSet::Update).before(Machines::<T>::SET);
+            let edits = current_state::apply_edits::<T>.in_set(MachineSet::Update).before(Machines::<T>::SET);
             app.add_systems(plugin.schedule, edits);
         }));
         self
@@ -266,27 +269,21 @@ impl<T: EntityOwner> StateMachinePlugin<T> {
     /// # Examples
     ///
     /// ```
-    /// use bevy_app::App;
-    /// use bevy_demeanor::{CurrentState, EntityOwner, Machine, StateMachinePlugin};
-    /// use bevy_ecs::prelude::{Commands, Component};
+    /// use bevy_app::prelude::*;
+    /// use bevy_demeanor::prelude::*;
+    /// use bevy_ecs::prelude::*;
     /// use bevy_reflect::TypePath;
-    /// use demeanor::{Owner, State};
     ///
-    /// #[derive(Component, TypePath)]
+    /// #[derive(Component, Owner, TypePath)]
     /// struct Guard;
-    /// impl Owner for Guard { type Context<'a> = (); type Message = (); }
-    /// impl EntityOwner for Guard {
-    ///     type Param = ();
-    ///     fn context<'a>((): (), _: Commands<'a, 'a>) {}
-    /// }
     ///
     /// struct Patrol;
     /// struct Mortal;
-    /// impl State<Guard> for Patrol {}
-    /// impl State<Guard> for Mortal {}
+    /// impl MachineState<Guard> for Patrol {}
+    /// impl MachineState<Guard> for Mortal {}
     ///
     /// let mut app = App::new();
-    /// app.add_plugins(
+    /// app.add_state_machine_with(
     ///     StateMachinePlugin::<Guard>::new()
     ///         .with_current_state([(&Patrol).into()])
     ///         .with_factory(|machine| machine.with_global(&Mortal)),
@@ -324,31 +321,26 @@ impl<T: EntityOwner> StateMachinePlugin<T> {
     /// # Examples
     ///
     /// ```
-    /// use bevy_app::App;
-    /// use bevy_demeanor::{EntityOwner, Machine, MachineCommands, StateMachinePlugin};
+    /// use bevy_app::prelude::*;
+    /// use bevy_demeanor::prelude::*;
     /// use bevy_ecs::prelude::*;
+    /// use bevy_reflect::TypePath;
     /// use bevy_reflect::serde::{TypedReflectDeserializer, TypedReflectSerializer};
-    /// use bevy_reflect::{TypePath, TypeRegistry};
-    /// use demeanor::{Owner, State, StateBook};
+    /// use demeanor::StateBook;
     /// use serde::de::DeserializeSeed;
     ///
-    /// #[derive(Component, TypePath)]
+    /// #[derive(Component, Owner, TypePath)]
     /// struct Guard;
-    /// impl Owner for Guard { type Context<'a> = (); type Message = (); }
-    /// impl EntityOwner for Guard {
-    ///     type Param = ();
-    ///     fn context<'a>((): (), _: Commands<'a, 'a>) {}
-    /// }
     ///
     /// struct Patrol;
     /// struct Alarm;
     /// struct Mortal;
-    /// impl State<Guard> for Patrol {}
-    /// impl State<Guard> for Alarm {}
-    /// impl State<Guard> for Mortal {}
+    /// impl MachineState<Guard> for Patrol {}
+    /// impl MachineState<Guard> for Alarm {}
+    /// impl MachineState<Guard> for Mortal {}
     ///
     /// let mut app = App::new();
-    /// app.add_plugins(
+    /// app.add_state_machine_with(
     ///     StateMachinePlugin::<Guard>::new()
     ///         .with_book(StateBook::new().with(&Patrol).with(&Alarm).with(&Mortal)),
     /// );
@@ -387,9 +379,9 @@ impl<T: EntityOwner> StateMachinePlugin<T> {
                 (
                     saved::settle_all::<T>
                         .run_if(any_with_component::<saved::JustLoaded<T>>)
-                        .in_set(StateSet::Update)
+                        .in_set(MachineSet::Update)
                         .before(Machines::<T>::SET),
-                    saved::note_clock::<T>.in_set(StateSet::Update).after(Machines::<T>::SET),
+                    saved::note_clock::<T>.in_set(MachineSet::Update).after(Machines::<T>::SET),
                 ),
             );
         }));
@@ -403,25 +395,20 @@ impl<T: EntityOwner> StateMachinePlugin<T> {
     /// # Examples
     ///
     /// ```
-    /// # use bevy_demeanor::{EntityOwner, StateMachinePlugin};
+    /// use bevy_demeanor::prelude::*;
     /// use bevy_ecs::entity::MapEntities;
     /// use bevy_ecs::prelude::*;
-    /// use demeanor::{Owner, State, StateBook};
+    /// use demeanor::StateBook;
     /// use serde::{Deserialize, Serialize};
-    /// # #[derive(Component, bevy_reflect::TypePath)]
+    /// # #[derive(Component, Owner, bevy_reflect::TypePath)]
     /// # struct Guard;
-    /// # impl Owner for Guard { type Context<'a> = (); type Message = (); }
-    /// # impl EntityOwner for Guard {
-    /// #     type Param = ();
-    /// #     fn context<'a>((): (), _: Commands<'a, 'a>) {}
-    /// # }
     ///
     /// #[derive(Clone, Serialize, Deserialize, MapEntities)]
     /// struct Chase {
     ///     #[entities]
     ///     whom: Entity,
     /// }
-    /// impl State<Guard> for Chase {}
+    /// impl MachineState<Guard> for Chase {}
     ///
     /// let plugin = StateMachinePlugin::<Guard>::new()
     ///     .with_book(StateBook::new().with_owned::<Chase>())
@@ -469,9 +456,12 @@ impl<T: EntityOwner> Default for StateMachinePlugin<T> {
 
 impl<T: EntityOwner> Plugin for StateMachinePlugin<T> {
     fn build(&self, app: &mut App) {
-        app.configure_sets(self.schedule, (StateSet::Enter, StateSet::Update, StateSet::Exit).chain());
-        app.configure_sets(self.schedule, Machines::<T>::SET.in_set(StateSet::Update));
-        app.add_systems(self.schedule, ((self.pass)(), warn_of_orphans::<T>.into_configs()).in_set(Machines::<T>::SET));
+        refuse_message_readers::<T>();
+        app.configure_sets(self.schedule, (MachineSet::Enter, MachineSet::Update, MachineSet::Exit).chain());
+        app.configure_sets(self.schedule, Machines::<T>::SET.in_set(MachineSet::Update));
+        let pass = (warn_of_what_is_missing::<T>, (self.pass)()).chain();
+        app.add_systems(self.schedule, pass.in_set(Machines::<T>::SET));
+        app.insert_resource(ClockOf::<T>::schedule(self.schedule));
         watch_who_comes_back::<T>(app);
         for marker in &self.followers.markers {
             (marker.claim)(app.world_mut());
@@ -492,6 +482,16 @@ impl<T: EntityOwner> Plugin for StateMachinePlugin<T> {
             register(self, app);
         }
     }
+}
+
+/// A reader knows which messages have been read, not by whom. In a struct that derives `SystemParam`, it cannot be seen.
+fn refuse_message_readers<T: EntityOwner>() {
+    let (param, owner) = (type_name::<T::Param>(), type_name::<T>());
+    assert!(
+        !param.contains("::MessageReader<") && !param.contains("::MessageMutator<"),
+        "the Param of {owner} has a MessageReader: the first entity would read all messages, and the others none. Read them in a \
+         system in MachineSet::Enter, and send them on: Machines::<{owner}>::broadcast(..) or send_to(..)"
+    );
 }
 
 /// Makes the markers agree with a machine that was inserted, replaced or removed.

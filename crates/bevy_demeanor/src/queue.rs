@@ -12,12 +12,12 @@ use std::collections::VecDeque;
 use std::sync::Weak;
 
 use bevy_ecs::entity::{Entity, EntityHashSet};
-use bevy_ecs::name::Name;
 use bevy_ecs::resource::Resource;
 use bevy_ecs::world::World;
 use log::error;
 
 use crate::machine::Machine;
+use crate::missing::Named;
 use crate::owner::EntityOwner;
 
 /// The longest chain of changes, each asked for because of the one before (rule 13).
@@ -195,7 +195,7 @@ impl Drop for UnderWay<'_> {
     }
 }
 
-/// A machine that is being reached by a command, until what its callbacks have commanded is applied.
+/// Machines that are being reached by a command, until what their callbacks have commanded is applied.
 pub(crate) struct Reaching<'w> {
     pub(crate) world: &'w mut World,
     before: Option<u32>,
@@ -203,21 +203,27 @@ pub(crate) struct Reaching<'w> {
 }
 
 impl<'w> Reaching<'w> {
-    /// Returns `None` if this is part of a cycle (rule 13); the first of it is logged.
-    pub(crate) fn new<T: EntityOwner>(world: &'w mut World, entity: Entity, command: &str) -> Option<Self> {
+    /// Returns who of the entities may be reached, from the first on: all before the one that is part of a cycle (rule 13); the first
+    /// of it is logged.
+    pub(crate) fn new<'e, T: EntityOwner>(
+        world: &'w mut World,
+        entities: &'e [Entity],
+        command: &str,
+    ) -> (Self, &'e [Entity]) {
         let mut queue = world.get_resource_or_init::<Queue>();
-        if !queue.admit(entity) {
-            complain(world, entity, format_args!("{command} of {} is", type_name::<T>()));
-            return None;
+        let admitted = entities.iter().take_while(|entity| queue.admit(**entity)).count();
+        let (before, was_held) = (queue.chain, queue.is_held);
+        if let Some(refused) = entities.get(admitted) {
+            complain(world, *refused, format_args!("{command} of {} is", type_name::<T>()));
         }
-        let before = queue.chain;
-        let was_held = queue.is_held;
-        Some(Self { world, before, was_held })
+        (Self { world, before, was_held }, &entities[..admitted])
     }
 
-    /// Puts in what the machine's steps have led to. Until `self` is dropped, it waits, and what is asked for is its consequence.
-    pub(crate) fn put_in<T: EntityOwner>(&mut self, entity: Entity, followed: Option<Box<dyn Followed>>) {
-        note::<T>(self.world, entity);
+    /// Puts in what the machines' steps have led to. Until `self` is dropped, it waits, and what is asked for is its consequence.
+    pub(crate) fn put_in<T: EntityOwner>(&mut self, entities: &[Entity], followed: Option<Box<dyn Followed>>) {
+        for entity in entities {
+            note::<T>(self.world, *entity);
+        }
         let mut queue = self.world.get_resource_or_init::<Queue>();
         let chain = queue.next_in_chain();
         queue.waiting.extend(followed.map(|followed| (chain, followed)));
@@ -237,7 +243,7 @@ impl Drop for Reaching<'_> {
 
 /// Logs a cycle, by the states through which a machine has gone.
 fn complain(world: &mut World, entity: Entity, what: fmt::Arguments<'_>) {
-    let name = world.get::<Name>(entity).map_or("unnamed".to_owned(), |name| name.as_str().to_owned());
+    let who = Named::of(entity, world).to_string();
     let mut queue = world.get_resource_or_init::<Queue>();
     if mem::replace(&mut queue.reached.has_complained, true) {
         return;
@@ -245,7 +251,7 @@ fn complain(world: &mut World, entity: Entity, what: fmt::Arguments<'_>) {
     let of_it = queue.reached.trail.iter().filter(|(of, _)| *of == entity);
     let states: Vec<&str> = of_it.map(|(_, state)| &**state).collect();
     error!(
-        "entity {entity} ({name}): {what} ignored, as is all that follows: observers and commands have led from one change of \
+        "{who}: {what} ignored, as is all that follows: observers and commands have led from one change of \
          state to the next without end, lately through {}",
         states.join(" -> "),
     );

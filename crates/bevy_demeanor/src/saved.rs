@@ -16,7 +16,7 @@ use bevy_ecs::observer::On;
 use bevy_ecs::query::With;
 use bevy_ecs::reflect::{AppTypeRegistry, ReflectComponent, ReflectComponentFns};
 use bevy_ecs::resource::Resource;
-use bevy_ecs::system::{Commands, Local, ParamSet, Query, Res};
+use bevy_ecs::system::{Commands, Local, ParamSet, Query, Res, SystemParamValidationError};
 use bevy_ecs::world::{DeferredWorld, EntityWorldMut, World};
 use bevy_reflect::serde::{
     DeserializeWithRegistry, ReflectDeserializeWithRegistry, ReflectSerializeWithRegistry, SerializeWithRegistry,
@@ -29,8 +29,11 @@ use serde::de::{DeserializeOwned, Error as _};
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::clock::{Clock, Reading};
 use crate::commands::visit;
+use crate::context::{EntityContext, lend};
 use crate::current_state::Factory;
+use crate::label;
 use crate::machine::Machine;
 use crate::owner::EntityOwner;
 
@@ -351,15 +354,19 @@ pub(crate) fn settle_all<T: EntityOwner>(world: &mut World, mut entities: Local<
 
 /// Notes what the clock of the first owner shows, for saving.
 pub(crate) fn note_clock<T: EntityOwner>(
-    machines: Query<Entity, (With<T>, With<Machine<T>>)>,
-    mut param: ParamSet<(T::Param,)>,
+    mut machines: Query<(Entity, T::Body), (With<T>, With<Machine<T>>)>,
+    param: Result<ParamSet<(T::Param,)>, SystemParamValidationError>,
     commands: Commands,
+    clock: Clock,
     book: Res<SavedBy<T>>,
 ) {
-    if let Some(entity) = machines.iter().next() {
-        let mut cx = T::context(param.p0(), commands);
-        T::visit(&mut cx, entity);
-        book.0.note(T::now(&cx));
+    // Without its parameter, the pass has not run either.
+    let Ok(mut param) = param else { return };
+    if let Some((entity, body)) = machines.iter_mut().next() {
+        let mut cx = EntityContext::<T>::at(entity, body, param.p0(), commands, Reading::of(&clock));
+        cx.visit(entity);
+        book.0.note(lend(&mut cx, |cx| T::now(cx)));
+        label::leave();
     }
 }
 

@@ -14,12 +14,13 @@ use bevy_ecs::system::Query;
 use demeanor::{NextWake, Owner};
 
 use crate::machine::Machine;
+use crate::missing::warn_of_no_plugin;
 use crate::owner::EntityOwner;
 
 /// When the pass next has to look at a machine. It holds until the machine is written to, which the machine's change tick tells.
 /// A component of its own: within the machine, a pass would have to read a cache line of each that sleeps.
 #[derive(Component)]
-#[component(clone_behavior = clone::<Self>())]
+#[component(clone_behavior = clone::<Self>(), on_add = warn_of_no_plugin::<T>)]
 pub(crate) struct NextLook<T: Owner> {
     /// In seconds by the owner's clock; no later than the machine has something to do.
     at: f64,

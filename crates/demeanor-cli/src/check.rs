@@ -3,61 +3,145 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use demeanor::definition::{Outline, Words};
+use clap::{Args, ValueEnum};
+use demeanor::definition::{Outline, Problem, Words};
 
-use crate::{Outcome, complain, outlines, report, tell};
+use crate::input::Input;
+use crate::shown::{escaped, listed};
+use crate::{Exit, Outcome, WordsFile, complain, json, report, tell};
 
-/// Returns whether no file has an error.
-pub(crate) fn check(files: &[PathBuf], words: Option<&Words>) -> Outcome {
-    let mut is_well = true;
-    for file in files {
-        let shown = file.display();
-        let outlines = match outlines(file, words) {
-            Ok(outlines) => outlines,
-            Err(why) => {
-                complain(&format!("error: {why}"));
-                is_well = false;
-                continue;
+#[derive(Args)]
+pub(crate) struct Check {
+    /// The files; `-` is standard input.
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+    /// Exit with 1 if there is a warning, too.
+    #[arg(long)]
+    deny_warnings: bool,
+    /// How to report: drawings for people, or one JSON document on standard output.
+    #[arg(long, short, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    #[command(flatten)]
+    pub(crate) words: WordsFile,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum Format {
+    Text,
+    Json,
+}
+
+/// What has been found in a file.
+pub(crate) struct Checked {
+    pub(crate) file: String,
+    pub(crate) problems: Vec<Problem>,
+    pub(crate) errors: usize,
+    pub(crate) warnings: usize,
+    /// What the file has, if it has no errors.
+    pub(crate) content: Option<Content>,
+}
+
+/// What a file without errors has.
+pub(crate) struct Content {
+    pub(crate) machines: usize,
+    pub(crate) states: usize,
+    /// By their kinds, the words that could not be checked.
+    pub(crate) unchecked: Vec<(&'static str, Vec<String>)>,
+}
+
+/// Checks all files. One that cannot be read does not keep the others from being checked.
+pub(crate) fn check(check: &Check, words: Option<&Words>) -> Outcome {
+    let mut exit = Exit::Fine;
+    let mut all = Vec::new();
+    for path in &check.files {
+        let checked = Input::new(path).and_then(|input| checked(&input, words));
+        match &checked {
+            Ok(checked) if checked.errors > 0 || check.deny_warnings && checked.warnings > 0 => {
+                exit = exit.max(Exit::Found);
             }
-        };
-        match outlines {
-            Ok(outlines) => {
-                // Each has the warnings of the whole file.
-                let warnings = outlines.first().map_or(&[][..], Outline::warnings);
-                report(warnings);
-                let states = outlines.iter().map(|outline| outline.states().len()).sum();
-                let states = count(states, "state");
-                let machines =
-                    if outlines.len() > 1 { format!(" in {} machines", outlines.len()) } else { String::new() };
-                tell(&format!("{shown}: {states}{machines}, {}\n", count(warnings.len(), "warning")))?;
-                let unchecked = || outlines.iter().map(Outline::unchecked);
-                let field = |message: &String, field: &String| format!("{message}.{field}");
-                let fields = unchecked().flat_map(|of| &of.message_fields);
-                let fields = fields.flat_map(|(of, names)| names.keys().map(move |name| field(of, name)));
-                let of_file = unchecked().any(|of| of.ticks).then(|| "ticks_per_second".to_owned());
-                for (kind, names) in [
-                    ("values", unchecked().flat_map(|of| of.values.keys().cloned()).collect::<BTreeSet<_>>()),
-                    ("behaviors", unchecked().flat_map(|of| of.behaviours.iter().cloned()).collect()),
-                    ("messages", unchecked().flat_map(|of| of.messages.iter().cloned()).collect()),
-                    ("fields", fields.collect()),
-                    ("rate", of_file.into_iter().collect()),
-                ] {
-                    if !names.is_empty() {
-                        let names = names.into_iter().collect::<Vec<_>>().join(", ");
-                        tell(&format!("{shown}: {kind} not checked without --vocabulary: {names}\n"))?;
-                    }
-                }
-            }
-            Err(problems) => {
-                is_well = false;
-                report(&problems);
-                let warnings = problems.iter().filter(|problem| problem.is_warning()).count();
-                let errors = problems.iter().len() - warnings + problems.unlisted();
-                tell(&format!("{shown}: {}, {}\n", count(errors, "error"), count(warnings, "warning")))?;
-            }
+            Ok(_) => {}
+            Err(_) => exit = Exit::Failed,
+        }
+        match (check.format, checked) {
+            (Format::Json, checked) => all.push(checked.map_err(|why| (path.display().to_string(), why))),
+            (Format::Text, Ok(checked)) => say(&checked)?,
+            (Format::Text, Err(why)) => complain(&format!("error: {}", escaped(&why))),
         }
     }
-    Ok(is_well)
+    if check.format == Format::Json {
+        tell(&json::document(&all))?;
+    }
+    Ok(exit)
+}
+
+fn checked(input: &Input, words: Option<&Words>) -> Result<Checked, String> {
+    let file = input.name();
+    Ok(match input.outlines(words)? {
+        Ok(outlines) => {
+            // Each has the warnings of the whole file.
+            let (problems, unlisted) = outlines
+                .first()
+                .map_or((Vec::new(), 0), |first| (first.warnings().to_vec(), first.unlisted_warnings()));
+            Checked {
+                file,
+                errors: 0,
+                warnings: problems.len() + unlisted,
+                problems,
+                content: Some(Content {
+                    machines: outlines.len(),
+                    states: outlines.iter().map(|outline| outline.states().len()).sum(),
+                    unchecked: unchecked(&outlines),
+                }),
+            }
+        }
+        Err(problems) => Checked {
+            file,
+            errors: problems.errors(),
+            warnings: problems.warnings(),
+            problems: problems.iter().cloned().collect(),
+            content: None,
+        },
+    })
+}
+
+fn unchecked(outlines: &[Outline]) -> Vec<(&'static str, Vec<String>)> {
+    let unchecked = || outlines.iter().map(Outline::unchecked);
+    let field = |message: &String, field: &String| format!("{message}.{field}");
+    let fields = unchecked().flat_map(|of| &of.message_fields);
+    let fields = fields.flat_map(|(of, names)| names.keys().map(move |name| field(of, name)));
+    let of_file = unchecked().any(|of| of.ticks).then(|| "ticks_per_second".to_owned());
+    let kinds: [(_, BTreeSet<String>); 6] = [
+        ("values", unchecked().flat_map(|of| of.values.keys().cloned()).collect()),
+        ("behaviors", unchecked().flat_map(|of| of.behaviours.iter().cloned()).collect()),
+        ("messages", unchecked().flat_map(|of| of.messages.iter().cloned()).collect()),
+        ("fields", fields.collect()),
+        ("scripts", unchecked().flat_map(|of| of.scripts.iter().cloned()).collect()),
+        ("rate", of_file.into_iter().collect()),
+    ];
+    kinds.into_iter().map(|(kind, names)| (kind, names.into_iter().collect())).collect()
+}
+
+/// Draws what has been found, and sums it up.
+fn say(checked: &Checked) -> Result<(), String> {
+    report(&checked.problems);
+    let shown = escaped(&checked.file);
+    let first = match &checked.content {
+        Some(content) => {
+            let machines =
+                if content.machines > 1 { format!(" in {} machines", content.machines) } else { String::new() };
+            format!("{}{machines}", count(content.states, "state"))
+        }
+        None => count(checked.errors, "error"),
+    };
+    let unlisted = checked.errors + checked.warnings - checked.problems.len();
+    let more = if unlisted > 0 { format!(", {unlisted} of them not shown") } else { String::new() };
+    tell(&format!("{shown}: {first}, {}{more}\n", count(checked.warnings, "warning")))?;
+    for (kind, names) in checked.content.iter().flat_map(|content| &content.unchecked) {
+        if !names.is_empty() {
+            tell(&format!("{shown}: {kind} not checked without --vocabulary: {}\n", listed(names)))?;
+        }
+    }
+    Ok(())
 }
 
 fn count(number: usize, of: &str) -> String {

@@ -3,16 +3,19 @@
 //! Each composite state's children are laid out in layers by themselves, then the composite is a box of that size in the
 //! layout around it. The label of an arrow is a vertex of its own, between the two states: so labels never lie on anything.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::slice;
 
-use demeanor::definition::{Outline, StateId, StateOutline};
+use demeanor::definition::{StateId, StateOutline};
 use rust_sugiyama::configure::{Config, RankingType};
 use rust_sugiyama::from_vertices_and_edges;
 use unicode_width::UnicodeWidthStr;
 
 use crate::picture::{Arrow, Dot, Picture, Point, Rect};
 use crate::ports;
+use crate::rows::{self, Block};
+use crate::shown::escaped;
+use crate::view::View;
 
 /// A line of what is written in a state's box.
 pub(crate) enum Caption {
@@ -24,10 +27,10 @@ pub(crate) enum Caption {
 
 /// What is written in a state's box, or above the states in it.
 pub(crate) fn captions(state: &StateOutline) -> Vec<Caption> {
-    let mut captions = vec![Caption::Name(state.name().into())];
-    captions.extend(state.behaviors().map(|behavior| Caption::Behaviour(behavior.into())));
+    let mut captions = vec![Caption::Name(escaped(state.name()))];
+    captions.extend(state.behaviors().map(|behavior| Caption::Behaviour(escaped(behavior))));
     captions.extend(state.every().map(|every| Caption::Condition(format!("every {every}"))));
-    let when = state.enter_when().map(|when| format!("if {when}")).unwrap_or_default();
+    let when = state.enter_when().map(|when| format!("if {}", escaped(&when))).unwrap_or_default();
     captions.extend(wrapped(&when).into_iter().map(Caption::Condition));
     captions
 }
@@ -36,11 +39,14 @@ pub(crate) const LINE: f64 = 15.0;
 const MARGIN: f64 = 24.0;
 const CHAR: f64 = 6.4;
 
-pub(crate) fn layout(outline: &Outline) -> Picture {
+/// The arrows that lie directly in each state, by their indices; `None` is for those in no state.
+type Inside = HashMap<Option<StateId>, Vec<usize>>;
+
+pub(crate) fn layout(view: &View<'_>) -> Picture {
     let mut arrows = Vec::new();
-    for state in outline.states() {
-        for exit in state.exits() {
-            let lines = wrapped(&exit.label());
+    for state in view.states() {
+        for exit in view.exits(state) {
+            let lines = wrapped(&escaped(&exit.label()));
             let label = sized(&lines, CHAR, 4.0);
             arrows.push(Arrow {
                 from: state.id(),
@@ -52,25 +58,24 @@ pub(crate) fn layout(outline: &Outline) -> Picture {
             });
         }
     }
-    let mut picture = Picture {
-        width: 0.0,
-        height: 0.0,
-        states: vec![Rect::default(); outline.states().len()],
-        arrows,
-        dots: Vec::new(),
-    };
-    let (width, height) = level(outline, None, &mut picture);
+    let mut picture =
+        Picture { width: 0.0, height: 0.0, states: vec![Rect::default(); view.len()], arrows, dots: Vec::new() };
+    let mut inside = Inside::new();
+    for (i, arrow) in picture.arrows.iter().enumerate() {
+        inside.entry(common(view, arrow.from, arrow.to)).or_default().push(i);
+    }
+    let (width, height) = level(view, None, &inside, &mut picture);
     (picture.width, picture.height) = (width + 2.0 * MARGIN, height + 2.0 * MARGIN);
-    shift(outline, None, MARGIN, MARGIN, &mut picture);
+    shift(view, None, MARGIN, MARGIN, &inside, &mut picture);
     ports::set(&mut picture);
     picture
 }
 
 /// Lays out the children of a state, with its corner at the origin, and returns their size.
-fn level(outline: &Outline, parent: Option<StateId>, picture: &mut Picture) -> (f64, f64) {
-    let children = outline.children(parent);
+fn level(view: &View<'_>, parent: Option<StateId>, inside: &Inside, picture: &mut Picture) -> (f64, f64) {
+    let children = view.children(parent);
     for &child in children {
-        let state = outline.state(child);
+        let state = view.state(child);
         let captions = captions(state);
         let widths = captions.iter().map(|caption| match caption {
             Caption::Name(text) => sized(slice::from_ref(text), CHAR + 1.9, 14.0).width,
@@ -78,8 +83,8 @@ fn level(outline: &Outline, parent: Option<StateId>, picture: &mut Picture) -> (
         });
         let mut width = widths.fold(0.0, f64::max);
         let mut height = heading(captions.len());
-        if state.is_composite() {
-            let within = level(outline, Some(child), picture);
+        if view.is_composite(child) {
+            let within = level(view, Some(child), inside, picture);
             width = width.max(within.0 + 2.0 * MARGIN);
             height += within.1 + MARGIN;
         }
@@ -89,7 +94,7 @@ fn level(outline: &Outline, parent: Option<StateId>, picture: &mut Picture) -> (
     let mut edges = Vec::new();
     let mut what = Vec::new();
     let mut vertex_of = HashMap::new();
-    let mut add = |vertices: &mut Vec<(u32, (f64, f64))>, kind: What, rect: Rect| {
+    let mut add = |vertices: &mut Vec<Vertex>, kind: What, rect: Rect| {
         let id = u32::try_from(what.len()).unwrap_or(u32::MAX);
         vertices.push((id, (rect.width, rect.height)));
         what.push(kind);
@@ -98,42 +103,41 @@ fn level(outline: &Outline, parent: Option<StateId>, picture: &mut Picture) -> (
     for &child in children {
         vertex_of.insert(child, add(&mut vertices, What::State(child), picture.state(child)));
     }
-    let initial = match parent {
-        Some(parent) => outline.state(parent).initial(),
-        None => lifted(outline, outline.initial(), None),
-    };
+    let begin = view.initial(parent);
+    let initial = begin.and_then(|initial| lifted(view, initial, parent));
     let dot = Rect { width: 14.0, height: 14.0, ..Rect::default() };
     if let Some(initial) = initial.filter(|initial| vertex_of.contains_key(initial)) {
         let id = add(&mut vertices, What::Dot(picture.dots.len()), dot);
-        let target = if parent.is_none() { outline.initial() } else { initial };
+        let target = begin.unwrap_or(initial);
         picture.dots.push(Dot { at: dot, to: target, end: Point::default(), within: parent });
         edges.push((id, vertex_of[&initial]));
     }
-    let backward = backward(outline, parent, initial, &picture.arrows);
-    for (i, arrow) in picture.arrows.iter().enumerate() {
-        if common(outline, arrow.from, arrow.to) != parent {
-            continue;
-        }
+    let own = inside.get(&parent).map_or(&[][..], Vec::as_slice);
+    let backward = backward(view, parent, initial, own, &picture.arrows);
+    let mut leads = Vec::with_capacity(own.len());
+    for &i in own {
+        let arrow = &picture.arrows[i];
         let id = add(&mut vertices, What::Label(i), arrow.label);
-        let (from, to) = (lifted(outline, arrow.from, parent), lifted(outline, arrow.to, parent));
+        let (from, to) = (lifted(view, arrow.from, parent), lifted(view, arrow.to, parent));
         // What leads back is laid out as if it led on, so that the initial state is at the top.
-        let turned = |a, b| if backward[i] { (b, a) } else { (a, b) };
+        let turned = |a, b| if backward.contains(&i) { (b, a) } else { (a, b) };
         if let Some(from) = from {
             edges.push(turned(vertex_of[&from], id));
         }
+        leads.push(Lead { from: from.map(|id| vertex_of[&id]), label: id, to: to.map(|id| vertex_of[&id]) });
         // An arrow back to itself has its label below, tied by one edge.
         if let Some(to) = to.filter(|_| from != to) {
             edges.push(turned(id, vertex_of[&to]));
         }
     }
-    let config = Config {
-        vertex_spacing: 22.0,
-        ranking_type: RankingType::MinimizeEdgeLength,
-        transpose: vertices.len() < 200,
-        ..Config::default()
+    let parts = if rows::is_too_large(vertices.len(), &edges) {
+        let begin = picture.dots.last().filter(|dot| dot.within == parent).and(initial).map(|id| vertex_of[&id]);
+        vec![in_rows(&vertices, children.len(), begin, &leads)]
+    } else {
+        in_layers(&vertices, &edges)
     };
     let (mut right, mut bottom) = (0.0_f64, 0.0_f64);
-    for (places, ..) in from_vertices_and_edges(&vertices, &edges, &config) {
+    for places in parts {
         let size = |id: usize| vertices[id].1;
         let left = places.iter().map(|(id, at)| at.0 - size(*id).0 / 2.0).fold(f64::MAX, f64::min);
         let top = places.iter().map(|(id, at)| at.1 - size(*id).1 / 2.0).fold(f64::MAX, f64::min);
@@ -154,20 +158,73 @@ fn level(outline: &Outline, parent: Option<StateId>, picture: &mut Picture) -> (
     (right, bottom)
 }
 
-/// Which arrows among the children of a state lead back to where a walk from the initial one has come from.
-fn backward(outline: &Outline, parent: Option<StateId>, initial: Option<StateId>, arrows: &[Arrow]) -> Vec<bool> {
-    let mut leads = HashMap::<StateId, Vec<(usize, StateId)>>::new();
-    for (i, arrow) in arrows.iter().enumerate() {
-        if common(outline, arrow.from, arrow.to) != parent {
-            continue;
+/// A vertex, and how large it is.
+type Vertex = (u32, (f64, f64));
+
+/// The middle of vertices.
+type Places = Vec<(usize, (f64, f64))>;
+
+/// An arrow by the vertices that it joins.
+struct Lead {
+    from: Option<u32>,
+    label: u32,
+    to: Option<u32>,
+}
+
+/// Lays vertices out in layers: each part that nothing joins to another by itself.
+fn in_layers(vertices: &[Vertex], edges: &[(u32, u32)]) -> Vec<Places> {
+    let config = Config {
+        vertex_spacing: 22.0,
+        ranking_type: RankingType::MinimizeEdgeLength,
+        transpose: vertices.len() < 200,
+        ..Config::default()
+    };
+    from_vertices_and_edges(vertices, edges, &config).into_iter().map(|(places, ..)| places).collect()
+}
+
+/// Lays vertices out in rows: the states, which come first, each with its labels. `begin` is the one that the dot behind them
+/// leads to.
+fn in_rows(vertices: &[Vertex], states: usize, begin: Option<u32>, leads: &[Lead]) -> Places {
+    let block = |vertex| Block { vertex, labels: Vec::new(), leads_to: Vec::new() };
+    // The dot stands first, for the walk to begin there.
+    let dots = usize::from(begin.is_some());
+    let mut blocks: Vec<_> = (0..dots).map(|_| block(states)).chain((0..states).map(block)).collect();
+    let index = |vertex: u32| vertex as usize + dots;
+    if let Some(begin) = begin {
+        blocks[0].leads_to.push(index(begin));
+    }
+    for Lead { from, label, to } in leads {
+        match from {
+            Some(from) => {
+                let block = &mut blocks[index(*from)];
+                block.labels.push(*label as usize);
+                block.leads_to.extend(to.map(index));
+            }
+            None => blocks.push(block(*label as usize)),
         }
-        if let (Some(from), Some(to)) = (lifted(outline, arrow.from, parent), lifted(outline, arrow.to, parent)) {
+    }
+    let sizes: Vec<_> = vertices.iter().map(|(_, size)| *size).collect();
+    rows::places(&blocks, &sizes).into_iter().enumerate().collect()
+}
+
+/// Which arrows among the children of a state lead back to where a walk from the initial one has come from.
+fn backward(
+    view: &View<'_>,
+    parent: Option<StateId>,
+    initial: Option<StateId>,
+    own: &[usize],
+    arrows: &[Arrow],
+) -> HashSet<usize> {
+    let mut leads = HashMap::<StateId, Vec<(usize, StateId)>>::new();
+    for &i in own {
+        let arrow = &arrows[i];
+        if let (Some(from), Some(to)) = (lifted(view, arrow.from, parent), lifted(view, arrow.to, parent)) {
             leads.entry(from).or_default().push((i, to));
         }
     }
-    let mut backward = vec![false; arrows.len()];
+    let mut backward = HashSet::new();
     let mut seen = HashMap::<StateId, bool>::new();
-    for &start in initial.iter().chain(outline.children(parent)) {
+    for &start in initial.iter().chain(view.children(parent)) {
         if seen.contains_key(&start) {
             continue;
         }
@@ -182,7 +239,9 @@ fn backward(outline: &Outline, parent: Option<StateId>, initial: Option<StateId>
             };
             *followed += 1;
             if let Some(is_on_the_way) = seen.get(&to) {
-                backward[arrow] = *is_on_the_way && to != *at;
+                if *is_on_the_way && to != *at {
+                    backward.insert(arrow);
+                }
             } else {
                 seen.insert(to, true);
                 way.push((to, 0));
@@ -200,33 +259,31 @@ enum What {
 }
 
 /// Moves the content of a state, which was laid out at the origin, to where it is.
-fn shift(outline: &Outline, parent: Option<StateId>, x: f64, y: f64, picture: &mut Picture) {
-    for i in 0..picture.arrows.len() {
-        let arrow = &mut picture.arrows[i];
-        if common(outline, arrow.from, arrow.to) == parent {
-            arrow.label.x += x;
-            arrow.label.y += y;
-        }
+fn shift(view: &View<'_>, parent: Option<StateId>, x: f64, y: f64, inside: &Inside, picture: &mut Picture) {
+    for i in inside.get(&parent).into_iter().flatten() {
+        let arrow = &mut picture.arrows[*i];
+        arrow.label.x += x;
+        arrow.label.y += y;
     }
     for dot in picture.dots.iter_mut().filter(|dot| dot.within == parent) {
         dot.at.x += x;
         dot.at.y += y;
     }
-    for &child in outline.children(parent) {
+    for &child in view.children(parent) {
         let rect = &mut picture.states[child.index()];
         rect.x += x;
         rect.y += y;
         let rect = *rect;
         let left = rect.x - rect.width / 2.0 + MARGIN;
-        let top = rect.y - rect.height / 2.0 + heading(captions(outline.state(child)).len());
-        shift(outline, Some(child), left, top, picture);
+        let top = rect.y - rect.height / 2.0 + heading(captions(view.state(child)).len());
+        shift(view, Some(child), left, top, inside, picture);
     }
 }
 
 /// The innermost state around both; for a state and one around it, what is around that.
-fn common(outline: &Outline, from: StateId, to: StateId) -> Option<StateId> {
+fn common(view: &View<'_>, from: StateId, to: StateId) -> Option<StateId> {
     let around = |id| {
-        let mut path = outline.path(id);
+        let mut path = view.path(id);
         path.pop();
         path
     };
@@ -235,8 +292,8 @@ fn common(outline: &Outline, from: StateId, to: StateId) -> Option<StateId> {
 }
 
 /// The child of `parent` that is, or is around, a state.
-fn lifted(outline: &Outline, id: StateId, parent: Option<StateId>) -> Option<StateId> {
-    outline.path(id).into_iter().find(|id| outline.state(*id).parent() == parent)
+fn lifted(view: &View<'_>, id: StateId, parent: Option<StateId>) -> Option<StateId> {
+    view.path(id).into_iter().find(|id| view.state(*id).parent() == parent)
 }
 
 /// The room for so many lines above the states in a box, or in a box without any.

@@ -4,66 +4,72 @@
 //! to them, calls [`run`] with its vocabulary.
 
 mod check;
-mod draw;
+mod dot;
+mod graph;
+mod input;
+mod json;
 mod layout;
+mod lsp;
+mod mermaid;
 mod picture;
 mod ports;
 mod progress;
 mod puppet;
+mod rows;
+mod shown;
 mod simulate;
 mod svg;
 mod table;
+mod view;
 mod whole_file;
 
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, IsTerminal as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 use demeanor::Owner;
-use demeanor::definition::{LoadError, Outline, Problem, Problems, Vocabulary, Words};
+use demeanor::definition::{Problem, Vocabulary, Words};
+pub use lsp::serve;
 use miette::{Diagnostic as _, GraphicalReportHandler, GraphicalTheme};
+
+use shown::escaped;
 
 /// Checks, draws and runs state machines that are written in files.
 #[derive(Parser)]
-#[command(name = "demeanor", version)]
+#[command(name = "demeanor", version, after_help = EXIT_CODES)]
 struct Command {
     #[command(subcommand)]
     verb: Verb,
 }
 
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  all is well
+  1  there is a mistake in a definition; with --deny-warnings, or a warning
+  2  it could not be done: wrong arguments, or a file that cannot be read or written";
+
 #[derive(Subcommand)]
 enum Verb {
-    /// Report every mistake in definition files. Exits with 1 if there is one.
-    Check {
-        /// The files.
-        #[arg(required = true)]
-        files: Vec<PathBuf>,
-        #[command(flatten)]
-        words: WordsFile,
-    },
+    /// Report every mistake in definition files, and in the scripts that they name.
+    #[command(after_help = EXIT_CODES)]
+    Check(check::Check),
     /// Draw the state diagram of a definition.
-    Graph {
-        /// The file.
-        file: PathBuf,
-        /// Which of several machines in the file. By default the first.
-        #[arg(long, value_name = "NAME")]
-        machine: Option<String>,
-        /// What to draw it as.
-        #[arg(long, short, value_enum, default_value_t = Format::Mermaid)]
-        format: Format,
-        /// Where to write it, instead of to the terminal.
-        #[arg(long, short)]
-        output: Option<PathBuf>,
-        #[command(flatten)]
-        words: WordsFile,
-    },
+    Graph(graph::Graph),
     /// Step a machine, and say why it changes state or stays.
     Run(simulate::Run),
     /// Write the JSON Schema of definition files, for editors.
     Schema,
+    /// Serve an editor: problems while one types, completion, renaming. Speaks the Language Server Protocol.
+    Lsp {
+        #[command(flatten)]
+        words: WordsFile,
+        /// Over standard input and output, which is the only way there is.
+        #[arg(long)]
+        stdio: bool,
+    },
     /// Write the words that the game offers, for `--vocabulary`.
     Vocabulary {
         #[command(flatten)]
@@ -78,15 +84,18 @@ pub(crate) struct WordsFile {
     vocabulary: Option<PathBuf>,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-enum Format {
-    Mermaid,
-    Dot,
-    Svg,
-}
+/// What a subcommand comes to, or why it could not be done.
+pub(crate) type Outcome = Result<Exit, String>;
 
-/// What a subcommand comes to: whether all is well, or why it could not be done.
-pub(crate) type Outcome = Result<bool, String>;
+/// With what the tool exits, from good to bad.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Exit {
+    Fine = 0,
+    /// Something is wrong with a definition.
+    Found = 1,
+    /// It could not be done.
+    Failed = 2,
+}
 
 /// Runs the tool `demeanor` on the arguments of the process.
 #[must_use]
@@ -115,25 +124,21 @@ pub fn run<T: Owner>(vocabulary: &Vocabulary<T>) -> ExitCode {
 fn answer(arguments: impl IntoIterator<Item = OsString>, words: Option<Words>) -> ExitCode {
     let command = Command::parse_from(arguments);
     let outcome = match command.verb {
-        Verb::Check { files, words: file } => file.or(words).and_then(|words| check::check(&files, words.as_ref())),
-        Verb::Graph { file, machine, format, output, words: of } => {
-            of.or(words).and_then(|words| graph(&file, machine.as_deref(), format, output.as_deref(), words.as_ref()))
-        }
+        Verb::Check(check) => check.words.or(words).and_then(|words| check::check(&check, words.as_ref())),
+        Verb::Graph(graph) => graph.words.or(words).and_then(|words| graph::graph(&graph, words.as_ref())),
         Verb::Run(run) => run.words.or(words).and_then(|words| simulate::run(&run, words)),
-        Verb::Schema => tell(&format!("{:#}\n", demeanor::definition::schema())).map(|()| true),
+        Verb::Lsp { words: file, stdio: _ } => lsp::lsp(words, file.vocabulary.as_deref()),
+        Verb::Schema => tell(&format!("{:#}\n", demeanor::definition::schema())).map(|()| Exit::Fine),
         Verb::Vocabulary { words: file } => file.or(words).and_then(|words| match words {
-            Some(words) => tell(&words.to_json()).map(|()| true),
+            Some(words) => tell(&words.to_json()).map(|()| Exit::Fine),
             None => Err("no game is here to offer words: this subcommand is for a game's own binary".into()),
         }),
     };
-    match outcome {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(why) => {
-            complain(&format!("error: {why}"));
-            ExitCode::from(2)
-        }
-    }
+    let exit = outcome.unwrap_or_else(|why| {
+        complain(&format!("error: {}", escaped(&why)));
+        Exit::Failed
+    });
+    ExitCode::from(exit as u8)
 }
 
 impl WordsFile {
@@ -146,57 +151,6 @@ impl WordsFile {
             .map(Some)
             .map_err(|error| format!("{} is not a vocabulary that a game has written: {error}", path.display()))
     }
-}
-
-fn graph(file: &Path, machine: Option<&str>, format: Format, output: Option<&Path>, words: Option<&Words>) -> Outcome {
-    let outline = match outline(file, machine, words)? {
-        Ok(outline) => outline,
-        Err(problems) => {
-            report(&problems);
-            return Ok(false);
-        }
-    };
-    let drawn = match format {
-        Format::Mermaid => draw::mermaid(&outline),
-        Format::Dot => draw::dot(&outline),
-        Format::Svg => svg::svg(&outline),
-    };
-    match output {
-        Some(path) => whole_file::write(path, &drawn).map_err(|error| format!("{}: {error}", path.display()))?,
-        None => tell(&drawn)?,
-    }
-    Ok(true)
-}
-
-/// Reads all machines of a file.
-pub(crate) fn outlines(file: &Path, words: Option<&Words>) -> Result<Result<Vec<Outline>, Problems>, String> {
-    match Outline::load_all(file, words) {
-        Ok(outlines) => Ok(Ok(outlines)),
-        Err(LoadError::Problems(problems)) => Ok(Err(problems)),
-        Err(error) => Err(error.to_string()),
-    }
-}
-
-/// Reads one machine of a file: the first, if none is named.
-pub(crate) fn outline(
-    file: &Path,
-    machine: Option<&str>,
-    words: Option<&Words>,
-) -> Result<Result<Outline, Problems>, String> {
-    let outlines = match outlines(file, words)? {
-        Ok(outlines) => outlines,
-        Err(problems) => return Ok(Err(problems)),
-    };
-    let names: Vec<_> = outlines.iter().filter_map(Outline::machine).map(str::to_owned).collect();
-    let is_meant = |outline: &Outline| machine.is_none() || outline.machine() == machine;
-    let found = { outlines }.into_iter().find(is_meant);
-    found.map(Ok).ok_or_else(|| no_machine(file, machine, &names))
-}
-
-/// What is said of a machine that a file does not have.
-pub(crate) fn no_machine(file: &Path, machine: Option<&str>, names: &[String]) -> String {
-    let machine = machine.unwrap_or_default();
-    format!("{}: there is no machine `{machine}`; there are: {}", file.display(), names.join(", "))
 }
 
 /// Draws problems to the terminal.

@@ -6,18 +6,20 @@ use std::iter;
 use std::path::PathBuf;
 
 use clap::Args;
-use demeanor::definition::{Definition, Definitions, ExitReport, LoadError, ValueKind, Verdict, Words};
+use demeanor::definition::{Definition, ExitReport, Outline, ValueKind, Verdict, Words};
 use demeanor::{StateMachine, StateRef};
 use indicatif::{ProgressBar, ProgressDrawTarget};
 
+use crate::input::Input;
 use crate::progress::{Above, bar};
 use crate::puppet::{Clock, Names, Puppet, Told, vocabulary, words_of};
+use crate::shown::{escaped, listed};
 use crate::table::{Moment, Setting, read};
-use crate::{Outcome, WordsFile, complain, no_machine, outlines, report, written};
+use crate::{Exit, Outcome, WordsFile, complain, report, written};
 
 #[derive(Args)]
 pub(crate) struct Run {
-    /// The definition.
+    /// The definition; `-` is standard input.
     file: PathBuf,
     /// Which of several machines in the file. By default the first.
     #[arg(long, value_name = "NAME")]
@@ -34,9 +36,12 @@ pub(crate) struct Run {
     /// How long to run, in seconds. By default as long as the table, or 10.
     #[arg(long, value_name = "SECONDS")]
     seconds: Option<f64>,
-    /// How long a tick is, in seconds.
-    #[arg(long, value_name = "SECONDS", default_value_t = 0.1)]
-    tick: f64,
+    /// How long a tick is, in seconds. By default as the file's `ticks_per_second` says, or the game's, or 0.1.
+    #[arg(long, value_name = "SECONDS")]
+    tick: Option<f64>,
+    /// The state to begin in, instead of the initial one.
+    #[arg(long, value_name = "STATE")]
+    from: Option<String>,
     /// Where `chance` begins, so that a run can be repeated.
     #[arg(long, default_value_t = 0)]
     seed: u64,
@@ -58,53 +63,42 @@ fn sending(text: &str) -> Result<(Told, f64), String> {
 }
 
 pub(crate) fn run(run: &Run, words: Option<Words>) -> Outcome {
+    let input = Input::new(&run.file)?;
     let mut moments = match &run.values {
         Some(path) => read(path)?,
         None => Vec::new(),
     };
     let end = run.seconds.or(moments.last().map(|last| last.time)).unwrap_or(10.0);
-    if !(run.tick > 0.0 && run.tick.is_finite()) {
-        return Err("--tick must be a time in seconds, more than 0".into());
-    }
-    if end.is_nan() || end / run.tick >= 1e9 {
-        let tick = run.tick;
-        return Err(format!("{end} seconds, in ticks of {tick}, are too many ticks: the most are 1000 million"));
-    }
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "checked to be fewer than 1000 million"
-    )]
-    let ticks = (end / run.tick + 1e-9).floor().max(0.0) as u64;
     moments.push(Moment { time: f64::MIN, settings: run.set.clone(), message: None });
     let sent =
         run.send.iter().map(|(name, time)| Moment { time: *time, settings: Vec::new(), message: Some(name.clone()) });
     moments.extend(sent);
     moments.sort_by(|a, b| a.time.total_cmp(&b.time));
 
-    let words = match words {
-        Some(words) => words,
-        None => match outlines(&run.file, None)? {
-            Ok(outlines) => words_of(&outlines, run.tick),
-            Err(problems) => {
-                report(&problems);
-                return Ok(false);
-            }
-        },
-    };
-    let (vocabulary, names) = vocabulary(&words);
-    let definitions = match Definitions::load(&run.file, &vocabulary) {
-        Ok(definitions) => definitions,
-        Err(LoadError::Problems(problems)) => {
+    let outlines = match input.outlines(words.as_ref())? {
+        Ok(outlines) => outlines,
+        Err(problems) => {
             report(&problems);
-            return Ok(false);
+            return Ok(Exit::Found);
         }
-        Err(error) => return Err(error.to_string()),
+    };
+    let of_file = outlines.first().and_then(Outline::ticks_per_second);
+    let of_game = words.as_ref().and_then(|words| words.ticks_per_second).filter(|rate| *rate > 0.0);
+    let tick = run.tick.or(of_file.or(of_game).map(|rate| 1.0 / rate)).unwrap_or(0.1);
+    let ticks = ticks(end, tick)?;
+    let words = words.unwrap_or_else(|| words_of(&outlines, tick));
+    let (vocabulary, names) = vocabulary(&words);
+    let definitions = match input.definitions(&vocabulary)? {
+        Ok(definitions) => definitions,
+        Err(problems) => {
+            report(&problems);
+            return Ok(Exit::Found);
+        }
     };
     let meant = definitions.iter().find(|(name, _)| run.machine.as_deref().is_none_or(|machine| machine == *name));
     let Some((_, definition)) = meant else {
         let names: Vec<_> = definitions.names().map(str::to_owned).collect();
-        return Err(no_machine(&run.file, run.machine.as_deref(), &names));
+        return Err(input.no_machine(run.machine.as_deref(), &names));
     };
     let definition = definition.clone();
     report(&definition.warnings());
@@ -112,12 +106,16 @@ pub(crate) fn run(run: &Run, words: Option<Words>) -> Outcome {
     let given: BTreeSet<_> = moments.iter().flat_map(|moment| &moment.settings).map(|(name, _)| name).collect();
     let unset: Vec<_> = names.keys().filter(|name| !given.contains(name)).map(String::as_str).collect();
     if !unset.is_empty() {
-        complain(&format!("not set, treated as 0 or false: {}", unset.join(", ")));
+        complain(&format!("not set, treated as 0 or false: {}", listed(unset)));
     }
 
     let bar = bar(ticks, ProgressDrawTarget::stderr());
     let mut stage = Stage {
-        machine: definition.machine(),
+        machine: match &run.from {
+            Some(name) => machine_from(&definition, name)?,
+            None => definition.machine(),
+        },
+        tick,
         puppet: Puppet::new(vec![0.0; names.len()], run.seed),
         clock: Clock(0.0),
         out: BufWriter::new(Above { bar: bar.clone(), out: std::io::stdout().lock() }),
@@ -125,7 +123,41 @@ pub(crate) fn run(run: &Run, words: Option<Words>) -> Outcome {
         names,
     };
     written(stage.play(run, &moments, ticks, &bar))?;
-    Ok(true)
+    Ok(Exit::Fine)
+}
+
+/// How many ticks there are in so many seconds.
+fn ticks(end: f64, tick: f64) -> Result<u64, String> {
+    if !(tick > 0.0 && tick.is_finite()) {
+        return Err("--tick must be a time in seconds, more than 0".into());
+    }
+    if end.is_nan() || end / tick >= 1e9 {
+        return Err(format!("{end} seconds, in ticks of {tick}, are too many ticks: the most are 1000 million"));
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "checked to be fewer than 1000 million"
+    )]
+    Ok((end / tick + 1e-9).floor().max(0.0) as u64)
+}
+
+/// A machine that begins in the state of a name: or, if that has initial children, in these.
+fn machine_from(definition: &Definition<Puppet>, name: &str) -> Result<StateMachine<Puppet>, String> {
+    let global = definition.global();
+    let state = definition.state(name).ok_or_else(|| {
+        let names = definition.states();
+        format!("there is no state `{name}`; there are: {}", listed(names.iter().map(ToString::to_string)))
+    })?;
+    if global.as_ref() == Some(&state) {
+        return Err(format!("`{name}` is the global state, which is never entered"));
+    }
+    let innermost = iter::successors(Some(state), |state| state.initial()).last();
+    let machine = innermost.map(StateMachine::new).unwrap_or_default();
+    Ok(match global {
+        Some(global) => machine.with_global(global),
+        None => machine,
+    })
 }
 
 /// Every name that is set or sent must be one that the machine may ask for.
@@ -134,8 +166,7 @@ fn check_settings(moments: &[Moment], names: &Names, words: &Words) -> Result<()
         for (name, value) in &moment.settings {
             match names.get(name) {
                 None => {
-                    let known: Vec<_> = names.keys().map(String::as_str).collect();
-                    return Err(format!("there is no value `{name}`; there are: {}", known.join(", ")));
+                    return Err(format!("there is no value `{name}`; there are: {}", listed(names.keys())));
                 }
                 Some((_, kind)) if *kind != value.kind() => {
                     let is = match kind {
@@ -149,17 +180,13 @@ fn check_settings(moments: &[Moment], names: &Names, words: &Words) -> Result<()
         }
         let Some(Told { name: message, fields }) = &moment.message else { continue };
         if !words.messages.contains(message) {
-            let known: Vec<_> = words.messages.iter().map(String::as_str).collect();
-            return Err(format!("there is no message `{message}`; there are: {}", known.join(", ")));
+            return Err(format!("there is no message `{message}`; there are: {}", listed(&words.messages)));
         }
         let known = words.message_fields.get(message);
         for (field, value) in fields {
             if known.and_then(|known| known.get(field)) != Some(&value.kind()) {
-                let known: Vec<_> = known.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
-                return Err(format!(
-                    "message `{message}` has no `{field}` that is {value}; it has: {}",
-                    known.join(", ")
-                ));
+                let known = listed(known.into_iter().flatten().map(|(name, _)| name));
+                return Err(format!("message `{message}` has no `{field}` that is {value}; it has: {known}"));
             }
         }
     }
@@ -171,6 +198,8 @@ struct Stage<W> {
     machine: StateMachine<Puppet>,
     puppet: Puppet,
     clock: Clock,
+    /// How long a tick is, in seconds.
+    tick: f64,
     names: Names,
     out: W,
 }
@@ -178,11 +207,11 @@ struct Stage<W> {
 impl<W: Write> Stage<W> {
     fn play(&mut self, run: &Run, moments: &[Moment], ticks: u64, bar: &ProgressBar) -> std::io::Result<()> {
         let mut next = moments.iter().peekable();
-        writeln!(self.out, "{:>9}  begins in {}", "0.00 s", self.current())?;
+        self.line(&format!("{:>9}  begins in {}", "0.00 s", self.current()))?;
         self.machine.start(&mut self.puppet, &mut self.clock);
         for tick in 0..=ticks {
             #[expect(clippy::cast_precision_loss, reason = "fewer than 1000 million")]
-            let now = tick as f64 * run.tick;
+            let now = tick as f64 * self.tick;
             self.clock.0 = now;
             while let Some(moment) = next.next_if(|moment| moment.time <= now + 1e-9) {
                 for (name, value) in &moment.settings {
@@ -201,7 +230,7 @@ impl<W: Write> Stage<W> {
         }
         bar.finish_and_clear();
         let (state, time) = (self.current(), self.machine.time_in_state(&self.clock));
-        writeln!(self.out, "{:>7.2} s  ends in {state}, after {time:.2} s in it", self.clock.0)?;
+        self.line(&format!("{:>7.2} s  ends in {state}, after {time:.2} s in it", self.clock.0))?;
         let reports = self.explain();
         self.list(&state, &reports)?;
         self.out.flush()
@@ -214,7 +243,7 @@ impl<W: Write> Stage<W> {
         let has_changed = !self.puppet.changes.is_empty();
         let passed_over = self.tell_changes(&state, &reports, None)?;
         if tells_why && !has_changed {
-            writeln!(self.out, "{:>7.2} s  stays in {state}", self.clock.0)?;
+            self.line(&format!("{:>7.2} s  stays in {state}", self.clock.0))?;
             self.list(&state, &reports)?;
         } else if tells_why && passed_over > 0 {
             self.list(&state, &reports[..passed_over])?;
@@ -227,12 +256,8 @@ impl<W: Write> Stage<W> {
         let message = told.name.as_str();
         let state = self.current();
         let is_handled = self.machine.send(&mut self.puppet, told, &mut self.clock);
-        writeln!(
-            self.out,
-            "{:>7.2} s  message {message}{}",
-            self.clock.0,
-            if is_handled { "" } else { ": no exit is taken" }
-        )?;
+        let outcome = if is_handled { "" } else { ": no exit is taken" };
+        self.line(&format!("{:>7.2} s  message {message}{outcome}", self.clock.0))?;
         self.tell_changes(&state, &reports, Some(message))?;
         if !is_handled {
             let waiting: Vec<_> = reports.into_iter().filter(|report| report.on.as_deref() == Some(message)).collect();
@@ -270,7 +295,7 @@ impl<W: Write> Stage<W> {
         let mut passed_over = None;
         for (from, to, refused) in std::mem::take(&mut self.puppet.changes) {
             if let Some(refused) = refused {
-                writeln!(self.out, "{:>7.2} s  refused: {refused}", self.clock.0)?;
+                self.line(&format!("{:>7.2} s  refused: {refused}", self.clock.0))?;
                 continue;
             }
             // A state that the global state led to has its own turn in the same tick.
@@ -287,7 +312,7 @@ impl<W: Write> Stage<W> {
                     format!("{by}{why}")
                 }
             };
-            writeln!(self.out, "{:>7.2} s  {from} -> {to}: {why}", self.clock.0)?;
+            self.line(&format!("{:>7.2} s  {from} -> {to}: {why}", self.clock.0))?;
         }
         Ok(passed_over.unwrap_or(0))
     }
@@ -310,13 +335,17 @@ impl<W: Write> Stage<W> {
         // An exit from around that leads to where it is already is not one.
         let reports: Vec<_> = reports.iter().filter(|report| report.verdict != Verdict::AlreadyThere).collect();
         if reports.is_empty() {
-            return writeln!(self.out, "             no exits");
+            return self.line("             no exits");
         }
         for report in reports {
             let of = if report.of == state { String::new() } else { format!("{}, ", report.of) };
-            writeln!(self.out, "             {of}{report}")?;
+            self.line(&format!("             {of}{report}"))?;
         }
         Ok(())
+    }
+
+    fn line(&mut self, line: &str) -> std::io::Result<()> {
+        writeln!(self.out, "{}", escaped(line))
     }
 
     fn current(&self) -> String {

@@ -2,11 +2,12 @@
 
 use std::fmt::Write as _;
 
-use demeanor::definition::{Outline, StateId};
+use demeanor::definition::StateId;
 
 use crate::layout::{Caption, LINE, captions, layout};
 use crate::picture::{Arrow, Dot, Point, Rect};
 use crate::ports::facing;
+use crate::view::View;
 
 /// How far below its middle a line of text stands.
 const BASELINE: f64 = 4.0;
@@ -24,8 +25,8 @@ const STYLE: &str = "text { font: 12px sans-serif; fill: #1d2733; text-anchor: m
 .behind { fill: #fff; fill-opacity: .8 }
 .dot, .head { fill: #4a6178 }";
 
-pub(crate) fn svg(outline: &Outline) -> String {
-    let picture = layout(outline);
+pub(crate) fn svg(view: &View<'_>) -> String {
+    let picture = layout(view);
     let (width, height) = (picture.width, picture.height);
     let mut text = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" height=\"{height:.0}\">\n\
@@ -35,10 +36,10 @@ pub(crate) fn svg(outline: &Outline) -> String {
          <rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n"
     );
     // Those around come before those within.
-    let mut states: Vec<_> = outline.states().iter().collect();
-    states.sort_by_key(|state| outline.path(state.id()).len());
+    let mut states: Vec<_> = view.states().collect();
+    states.sort_by_cached_key(|state| view.path(state.id()).len());
     for state in states {
-        draw_state(&mut text, outline, state.id(), picture.state(state.id()));
+        draw_state(&mut text, view, state.id(), picture.state(state.id()));
     }
     for arrow in &picture.arrows {
         path(&mut text, arrow, picture.state(arrow.from), picture.state(arrow.to));
@@ -70,10 +71,10 @@ pub(crate) fn svg(outline: &Outline) -> String {
     text
 }
 
-fn draw_state(text: &mut String, outline: &Outline, id: StateId, rect: Rect) {
-    let state = outline.state(id);
+fn draw_state(text: &mut String, view: &View<'_>, id: StateId, rect: Rect) {
+    let state = view.state(id);
     let (left, top) = (rect.x - rect.width / 2.0, rect.y - rect.height / 2.0);
-    let class = match (state.is_composite(), outline.global() == Some(id)) {
+    let class = match (view.is_composite(id), view.is_global(id)) {
         (true, _) => "composite",
         (_, true) => "box global",
         _ => "box",

@@ -74,7 +74,7 @@ unknown-behaviour
 #[test]
 fn check_goes_on_behind_a_file_that_is_not_there() {
     let (code, told, complained) = demeanor(&["check", "no.toml", "guard.toml"]);
-    assert_eq!(code, 1);
+    assert_eq!(code, 2);
     assert!(complained.starts_with("error: no.toml: "), "{complained}");
     assert!(told.starts_with("guard.toml: 7 states"), "{told}");
 }
@@ -93,6 +93,7 @@ fn a_mermaid_diagram_has_nested_states_nested() {
     state s2 {
         [*] --> s3
         state \"run\" as s3
+        s3 : go_to
         state \"hit\" as s4
     }
     state \"hide\" as s5
@@ -118,7 +119,8 @@ fn a_dot_diagram_has_nested_states_in_clusters() {
         "    subgraph cluster_2 {",
         "        s3 [label = \"run\\ngo_to\"];",
         "    s5 [label = \"hide\\nif health < 50\"];",
-        "    start -> s1 [label = \"\"];",
+        "    start -> s1;",
+        "        c2 -> s3;",
         "    s1 -> s3 [label = \"enemy_visible and health > 20\", lhead = cluster_2];",
         "    s3 -> s1 [label = \"not enemy_visible\", ltail = cluster_2];",
     ] {

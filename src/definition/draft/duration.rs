@@ -7,7 +7,7 @@ use toml::Spanned;
 use toml::de::DeValue;
 
 use super::super::expression::{Name, is_name};
-use super::super::findings::Findings;
+use super::super::findings::{Findings, nearest};
 use super::super::mistake::{Mistake, Origin};
 use super::type_of;
 
@@ -103,7 +103,7 @@ fn is_nothing(duration: &DraftDuration) -> bool {
 fn read(value: &Value<'_>, what: &str, range: &str, findings: &mut Findings) -> Option<DraftDuration> {
     let span = value.span();
     if let Some(text) = value.get_ref().as_str() {
-        return match of_text(text, &span, findings) {
+        return match of_text(text, &span) {
             Ok(length) => {
                 let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
                 Some(DraftDuration { text, length, span })
@@ -157,6 +157,16 @@ pub(crate) fn rate(value: &Value<'_>, findings: &mut Findings) -> Option<f64> {
     rate
 }
 
+/// What to write instead of a text that is to be a duration; `None` if it is one.
+pub(super) fn what_is_wrong(text: &str) -> Option<String> {
+    of_text(text, &(0..0)).err().map(|wrong| wrong.help)
+}
+
+/// How many seconds a unit is.
+pub(super) fn seconds_of(unit: &str) -> Option<f64> {
+    UNITS.iter().find(|(name, _)| *name == unit).and_then(|(_, seconds)| *seconds)
+}
+
 /// Why a text is no duration.
 struct Wrong {
     message: String,
@@ -167,17 +177,23 @@ fn wrong<O>(message: impl Into<String>, help: impl Into<String>) -> Result<O, Wr
     Err(Wrong { message: message.into(), help: help.into() })
 }
 
-fn of_text(text: &str, span: &Range<usize>, findings: &Findings) -> Result<DraftLength, Wrong> {
+fn of_text(text: &str, span: &Range<usize>) -> Result<DraftLength, Wrong> {
     let text = text.trim();
     if is_name(text) {
         return Ok(DraftLength::Value(Name { text: text.into(), span: span.clone() }));
     }
-    let Some((least, most)) = text.split_once("..") else { return time(text, None, findings).map(DraftLength::Fixed) };
+    if let Some(wrong) = near_miss(text) {
+        return Err(wrong);
+    }
+    let Some((least, most)) = text.split_once("..") else { return time(text, None).map(DraftLength::Fixed) };
     let most = most.strip_prefix('=').unwrap_or(most);
-    let end = time(most, None, findings)?;
+    if most.trim().parse::<f64>().is_ok() {
+        return wrong("it has no unit", format!("write `\"{} .. {} s\"`", least.trim(), most.trim()));
+    }
+    let end = time(most, None)?;
     // In `2 .. 4 s`, the unit is that of both.
     let unit = most.trim().trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').trim();
-    let begin = time(least, Some(unit), findings)?;
+    let begin = time(least, Some(unit))?;
     let is_reversed = match (begin, end) {
         (Time::Seconds(begin), Time::Seconds(end)) | (Time::Ticks(begin), Time::Ticks(end)) => begin > end,
         _ => false,
@@ -188,8 +204,35 @@ fn of_text(text: &str, span: &Range<usize>, findings: &Findings) -> Result<Draft
     Ok(if begin == end { DraftLength::Fixed(end) } else { DraftLength::Drawn(begin, end) })
 }
 
+/// What a text was meant to be that is nearly a duration: a decimal comma, a range with a minus sign, a calculation.
+fn near_miss(text: &str) -> Option<Wrong> {
+    let told = |message: &str, help: String| Some(Wrong { message: message.into(), help });
+    let is_digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
+    let decimal =
+        |(at, _): &(usize, &str)| is_digit(text[..*at].chars().next_back()) && is_digit(text[at + 1..].chars().next());
+    if text.match_indices(',').any(|found| decimal(&found)) {
+        return told("a number has a point in it, not a comma", format!("write `\"{}\"`", text.replace(',', ".")));
+    }
+    if let Some((least, most)) =
+        text.split_once(['-', '–']).filter(|(least, most)| !least.is_empty() && !most.is_empty())
+    {
+        let range = format!("{} .. {}", least.trim(), most.trim());
+        if what_is_wrong(&range).is_none() {
+            return told("a range is written with two points", format!("write `\"{range}\"`"));
+        }
+    }
+    if text.contains(['*', '/', '+', '×', '(']) || text.contains(" - ") {
+        let help = format!("let the game offer the result of `{text}` as a value, and write the name of that");
+        return told("a duration cannot be calculated", help);
+    }
+    if text.ends_with('%') {
+        return told("a time has a unit, not a `%`", FORMS.into());
+    }
+    None
+}
+
 /// A number with a unit, or with the one that is given.
-fn time(text: &str, given: Option<&str>, findings: &Findings) -> Result<Time, Wrong> {
+fn time(text: &str, given: Option<&str>) -> Result<Time, Wrong> {
     let text = text.trim();
     let end = text.find(|c: char| !(c.is_ascii_digit() || ".+-_".contains(c))).unwrap_or(text.len());
     let (number, unit) = (text[..end].trim(), text[end..].trim());
@@ -203,7 +246,7 @@ fn time(text: &str, given: Option<&str>, findings: &Findings) -> Result<Time, Wr
     };
     let folded = unit.to_lowercase();
     let Some((_, seconds)) = UNITS.iter().find(|(name, _)| *name == folded) else {
-        let nearest = findings.nearest(unit, UNITS.iter().map(|(name, _)| *name).filter(|name| name.len() > 1));
+        let nearest = nearest(unit, UNITS.iter().map(|(name, _)| *name).filter(|name| name.len() > 1));
         let help = nearest.map_or("units are `s`, `ms`, `min`, `h` and `ticks`".into(), |nearest| {
             format!("did you mean `{nearest}`?")
         });

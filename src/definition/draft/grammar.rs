@@ -26,6 +26,7 @@ use winnow::{ModalResult, Parser};
 use super::super::expression::{Comparison, Expr, begins_name, continues_name};
 use super::super::mistake::Mistake;
 use super::super::operand::Operand;
+use super::duration::seconds_of;
 use super::source_map::SourceMap;
 
 mod operand;
@@ -35,7 +36,7 @@ const DEEPEST: usize = 64;
 
 /// Reads a condition. A mistake in it is at its place in the file.
 pub(crate) fn parse(text: &str, map: &SourceMap) -> Result<Expr, Box<Mistake>> {
-    let mut input = Input { input: LocatingSlice::new(text), state: Nesting { map, depth: 0, calculations: 0 } };
+    let mut input = Input { input: LocatingSlice::new(text), state: Nesting { map, text, depth: 0, calculations: 0 } };
     let read = condition(&mut input).and_then(|term| term.condition(&mut input));
     let read = read.and_then(|expr| end(&mut input).map(|()| expr));
     read.map_err(|error| {
@@ -51,6 +52,8 @@ type Input<'i> = Stateful<LocatingSlice<&'i str>, Nesting<'i>>;
 #[derive(Clone, Copy)]
 struct Nesting<'i> {
     map: &'i SourceMap,
+    /// The whole condition.
+    text: &'i str,
     depth: usize,
     /// How many calculations it has read.
     calculations: usize,
@@ -240,6 +243,7 @@ fn symbol<'i>(symbol: &'static str) -> impl Parser<Input<'i>, (), ErrMode<Wrong>
 }
 
 fn end(input: &mut Input<'_>) -> ModalResult<(), Wrong> {
+    let (start, before) = (input.checkpoint(), input.previous_token_end());
     multispace0.parse_next(input)?;
     if input.eof_offset() == 0 {
         return Ok(());
@@ -247,9 +251,18 @@ fn end(input: &mut Input<'_>) -> ModalResult<(), Wrong> {
     let expected_here = "`and`, `or` or the end";
     let rest: &str = input.input.as_ref();
     if rest.starts_with(begins_name) {
+        let word = &rest[..rest.find(|c| !continues_name(c)).unwrap_or(rest.len())];
+        let folded = word.to_lowercase();
+        if matches!(folded.as_str(), "and" | "or" | "not") {
+            return wrong(not_expected(input, expected_here).help(format!("write `{folded}`")));
+        }
+        if let Some(help) = behind_number(input, before) {
+            return wrong(not_expected(input, expected_here).help(help));
+        }
         let help = "write `and` or `or` between two conditions; a name has no spaces in it";
         return wrong(not_expected(input, expected_here).help(help));
     }
+    input.reset(&start);
     expected(input, expected_here)
 }
 
@@ -262,7 +275,7 @@ fn expect<'i>(
 }
 
 /// What other languages write, and what it is here. The longer before the shorter.
-const MEANT: [(&str, &str); 10] = [
+const MEANT: [(&str, &str); 22] = [
     ("&&", "write `and`"),
     ("||", "write `or`"),
     ("&", "write `and`"),
@@ -272,19 +285,52 @@ const MEANT: [(&str, &str); 10] = [
     ("=>", "write `>=`"),
     ("=", "write `==`"),
     ("<>", "write `!=`"),
-    ("%", "write the number alone"),
+    ("≤", "write `<=`"),
+    ("≥", "write `>=`"),
+    ("≠", "write `!=`"),
+    ("×", "write `*`"),
+    ("·", "write `*`"),
+    ("÷", "write `/`"),
+    ("−", "write `-`"),
+    ("–", "write `-`"),
+    ("{", "write `(`"),
+    ("[", "write `(`"),
+    ("“", "remove the quotes: only the names of states with spaces have some"),
+    ("\"", "remove the quotes: only the names of states with spaces have some"),
+    ("'", "remove the quotes: only the names of states with spaces have some"),
 ];
 
 /// Fails at the next word, with what would have been right there.
 fn expected<O>(input: &mut Input<'_>, expected: &'static str) -> ModalResult<O, Wrong> {
+    let before = input.previous_token_end();
     multispace0.parse_next(input)?;
     let rest: &str = input.input.as_ref();
-    let help = MEANT.iter().find_map(|(written, help)| rest.starts_with(written).then_some(*help));
+    let meant = MEANT.iter().find_map(|(written, help)| rest.starts_with(written).then(|| (*help).to_owned()));
+    let help = meant.or_else(|| behind_number(input, before));
     let mistake = not_expected(input, expected);
     wrong(match help {
         Some(help) => mistake.help(help),
         None => mistake,
     })
+}
+
+/// What was meant by what stands behind a number that ends at `before`: `0,2`, `10%`, `200ms`.
+fn behind_number(input: &Input<'_>, before: usize) -> Option<String> {
+    let until = input.state.text[..before].trim_end();
+    let number = &until[until.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.').len()..];
+    let parsed = number.parse::<f64>().ok()?;
+    let rest: &str = input.input.as_ref();
+    let is_adjacent = input.current_token_start() == until.len();
+    if let Some(part) = rest.strip_prefix(',').filter(|_| is_adjacent) {
+        let part = &part[..part.find(|c: char| !c.is_ascii_digit()).unwrap_or(part.len())];
+        return (!part.is_empty()).then(|| format!("write `{number}.{part}`"));
+    }
+    if rest.starts_with('%') {
+        return Some(format!("write the number alone: `{number}`, or `{}` where 1 is the whole", parsed / 100.0));
+    }
+    let unit = &rest[..rest.find(|c: char| !c.is_alphabetic()).unwrap_or(rest.len())];
+    let seconds = seconds_of(unit)? * parsed;
+    Some(format!("times are in seconds in a condition: write `{seconds}`"))
 }
 
 /// What stands next is not what would have been right.

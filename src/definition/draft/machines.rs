@@ -27,12 +27,14 @@ pub(super) struct Machines<'t, 'i> {
     index_of: HashMap<String, usize>,
     /// How many values may still be copied.
     left: usize,
+    /// Whether that were too many.
+    is_too_much: bool,
 }
 
 impl<'t, 'i> Machines<'t, 'i> {
     pub(super) fn new(written: Vec<Written<'t, 'i>>) -> Self {
         let index_of = written.iter().enumerate().map(|(i, machine)| (machine.name.text.clone(), i)).collect();
-        Self { written, index_of, left: MOST_COPIED }
+        Self { written, index_of, left: MOST_COPIED, is_too_much: false }
     }
 
     /// Each machine's name, and its table with all that it is like.
@@ -95,7 +97,10 @@ impl<'t, 'i> Machines<'t, 'i> {
         let count = values_in(base);
         let may = count <= self.left;
         self.left = self.left.saturating_sub(count);
-        if let (false, Some(like)) = (may, &self.written[at].like) {
+        // Once: what is copied of the others is less, then, than they say.
+        let is_first = !self.is_too_much;
+        self.is_too_much |= !may;
+        if let (false, true, Some(like)) = (may, is_first, &self.written[at].like) {
             findings.add(
                 Mistake::error(
                     "too-many-states",
@@ -103,7 +108,8 @@ impl<'t, 'i> Machines<'t, 'i> {
                     "too much is copied into the machines of this file",
                 )
                 .label("copied here")
-                .help("put some of them into files of their own"),
+                .help("put some of them into files of their own")
+                .origin(Origin::Unread),
             );
         }
         may

@@ -4,6 +4,8 @@
 //! such words, is for the next stage to check. What is missing or mistaken is `None`, and has been reported.
 
 use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
 
 use toml::Spanned;
 use toml::de::DeValue;
@@ -13,12 +15,16 @@ use super::expression::{Expr, Name};
 
 mod behaviors;
 pub(crate) mod duration;
+mod foreign;
 mod format;
 mod grammar;
+pub(crate) mod keys;
 pub(crate) mod machines;
 pub(crate) mod read;
 mod relocate;
+mod slips;
 mod source_map;
+mod statements;
 mod syntax;
 
 pub use format::schema;
@@ -28,6 +34,8 @@ pub use format::schema;
 pub(crate) struct Draft<'i> {
     /// Its name, if it is not the file's only one or is written in a table of its own.
     pub(crate) name: Option<Name>,
+    /// The machine of the same file that it is like.
+    pub(crate) like: Option<Name>,
     pub(crate) initial: Option<Name>,
     pub(crate) global: Option<Name>,
     pub(crate) ticks_per_second: Option<f64>,
@@ -59,7 +67,17 @@ pub(crate) struct DraftState<'i> {
     pub(crate) rate: Option<f64>,
     /// Whether it is written in another file. Then what is said of it is said of the link.
     pub(crate) is_foreign: bool,
+    /// Where its name is written in another file.
+    pub(crate) written: Option<Written>,
     pub(crate) exits: Vec<DraftExit>,
+}
+
+/// Where something is written in another file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Written {
+    /// From the folder of the file that is read.
+    pub(crate) file: Arc<Path>,
+    pub(crate) span: Range<usize>,
 }
 
 /// What a file says of one behavior of a state.
@@ -132,6 +150,15 @@ impl When {
     pub(crate) fn first_chance(&self) -> Option<Range<usize>> {
         match self {
             Self::Expr { expr, .. } => expr.first_chance().cloned(),
+            Self::Script(_) => None,
+        }
+    }
+
+    /// What it asks, written in one way: two conditions of which this is the same hold together. `None` where chances are
+    /// drawn or scripts asked, each for itself.
+    pub(crate) fn constant(&self) -> Option<String> {
+        match self {
+            Self::Expr { expr, .. } => expr.first_chance().is_none().then(|| expr.to_string()),
             Self::Script(_) => None,
         }
     }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -17,8 +18,9 @@ use super::{Draft, DraftExit, DraftState, When, duration, grammar, syntax, type_
 
 type Value<'i> = Spanned<DeValue<'i>>;
 
-/// Reads a file's text: its machines, in the order of the file. Empty if there is no text.
-pub(crate) fn read<'i>(text: &'i str, findings: &mut Findings) -> Vec<Draft<'i>> {
+/// Reads a file's text: its machines, in the order of the file. Empty if there is no text. Where some of it cannot be read,
+/// `rest` is where the rest of it is kept.
+pub(crate) fn read<'i>(text: &'i str, rest: &'i OnceLock<String>, findings: &mut Findings) -> Vec<Draft<'i>> {
     if text.trim_start_matches('\u{feff}').trim().is_empty() {
         findings.add(
             Mistake::error("empty", 0..0, "the file is empty")
@@ -27,9 +29,11 @@ pub(crate) fn read<'i>(text: &'i str, findings: &mut Findings) -> Vec<Draft<'i>>
         );
         return Vec::new();
     }
-    let (table, errors) = DeTable::parse_recoverable(text);
-    syntax::add(findings, text, table.get_ref(), errors);
-    Reader { findings, text }.file(table.get_ref())
+    let mut table = syntax::parse(text, rest, findings);
+    if table.is_empty() && findings.errors() > 0 {
+        return Vec::new();
+    }
+    Reader { findings, text }.file(&mut table)
 }
 
 pub(super) struct Reader<'a, 'i> {
@@ -38,17 +42,19 @@ pub(super) struct Reader<'a, 'i> {
 }
 
 impl<'i> Reader<'_, 'i> {
-    fn file(&mut self, file: &DeTable<'i>) -> Vec<Draft<'i>> {
+    fn file(&mut self, file: &mut DeTable<'i>) -> Vec<Draft<'i>> {
         let of = if file.contains_key("machines") { "a file of machines" } else { "a machine" };
         self.known_keys(file, of, FILE_KEYS);
         let rate = file.get("ticks_per_second").and_then(|rate| duration::rate(rate, self.findings));
-        let Some(machines) = file.get("machines") else { return vec![self.machine(None, file, rate)] };
+        let Some(machines) = file.remove("machines") else { return vec![self.machine(None, file, rate)] };
         let mut drafts = Vec::new();
-        if ["initial", "global", "states"].into_iter().any(|key| file.contains_key(key)) {
+        if file.contains_key("states") {
             drafts.push(self.machine(None, file, rate));
+        } else {
+            self.of_no_machine(file, &machines);
         }
         let mut written = Vec::new();
-        for (name, machine) in self.table(machines, "`machines`").into_iter().flatten() {
+        for (name, machine) in self.table(&machines, "`machines`").into_iter().flatten() {
             let name = Name { text: name.get_ref().to_string(), span: name.span() };
             self.good_name(&name, "a machine");
             let Some(table) = self.table(machine, "a machine") else { continue };
@@ -60,28 +66,93 @@ impl<'i> Reader<'_, 'i> {
         if written.is_empty() && drafts.is_empty() {
             self.findings.add(missing_key("states", "the file", machines.span()));
         }
-        for (name, table) in Machines::new(written).complete(self.findings) {
-            drafts.push(self.machine(Some(name), &table, rate));
+        for (name, mut table) in Machines::new(written).complete(self.findings) {
+            drafts.push(self.machine(Some(name), &mut table, rate));
         }
         drafts
     }
 
-    fn machine(&mut self, name: Option<Name>, machine: &DeTable<'i>, ticks_per_second: Option<f64>) -> Draft<'i> {
+    /// Finds what stands before the machines of a file, and says something of none of them.
+    fn of_no_machine(&mut self, file: &DeTable<'i>, machines: &Value<'i>) {
+        let named =
+            machines.get_ref().as_table().into_iter().flat_map(DeTable::keys).min_by_key(|name| name.span().start);
+        let machine = named.map_or("name", |name| name.get_ref());
+        for key in ["initial", "global"] {
+            let Some((at, _)) = file.get_key_value(key) else { continue };
+            self.findings.add(
+                Mistake::error(
+                    "misplaced-key",
+                    at.span(),
+                    format!("`{key}` belongs to no machine: this file has several"),
+                )
+                .label("before the machines")
+                .second(named.map(Spanned::span), "the first of them")
+                .help(format!("write it under `[machines.{machine}]`"))
+                .origin(Origin::Unread),
+            );
+        }
+    }
+
+    /// Takes the states out of the table, each as soon as it has been read: of a large file, one of the two is enough.
+    fn machine(&mut self, name: Option<Name>, machine: &mut DeTable<'i>, ticks_per_second: Option<f64>) -> Draft<'i> {
         let (of, at) = match &name {
             Some(name) => (format!("machine `{name}`"), name.span.clone()),
             None => ("the file".to_owned(), 0..0),
         };
-        let states = self.given(machine, "states", &of, at.clone());
-        let states = states.and_then(|states| self.table(states, "`states`"));
+        self.under_a_header(machine);
+        let has_states = self.given(machine, "states", &of, at.clone()).is_some();
+        let states = machine.remove("states").filter(|_| has_states);
+        let states = states.filter(|states| self.table(states, "`states`").is_some());
+        let states = states.and_then(|states| match states.into_inner() {
+            DeValue::Table(states) => Some(states),
+            _ => None,
+        });
         let mut defined: Vec<_> = states.into_iter().flatten().collect();
         defined.sort_by_key(|(name, _)| name.span().start);
         let initial = self.given(machine, "initial", &of, at);
         Draft {
             name,
+            // What is wrong with it has been said.
+            like: machine
+                .get("like")
+                .and_then(|like| Some(Name { text: like.get_ref().as_str()?.into(), span: like.span() })),
             initial: initial.and_then(|initial| self.string(initial, "`initial`")),
             global: machine.get("global").and_then(|global| self.string(global, "`global`")),
             ticks_per_second,
-            states: defined.into_iter().map(|(name, state)| self.state(name, state)).collect(),
+            states: defined.into_iter().map(|(name, state)| self.state(&name, &state)).collect(),
+        }
+    }
+
+    /// Finds what belongs to the machine, but stands under the header of a state, which is where TOML puts it.
+    fn under_a_header(&mut self, machine: &DeTable<'i>) {
+        let Some(DeValue::Table(states)) = machine.get("states").map(Spanned::get_ref) else { return };
+        let has_initial = machine.contains_key("initial");
+        for (name, state) in states {
+            let DeValue::Table(state) = state.get_ref() else { continue };
+            for key in ["initial", "global", "ticks_per_second"] {
+                let Some((at, value)) = state.get_key_value(key) else { continue };
+                let is_child = || {
+                    let Some(child) = value.get_ref().as_str() else { return true };
+                    let of_child = states.get(child).and_then(|child| child.get_ref().as_table());
+                    let is_parent = |parent: &Value<'_>| parent.get_ref().as_str() == Some(name.get_ref());
+                    // The name of a child may begin with that of its parent.
+                    of_child.is_none_or(|of_child| of_child.get("parent").is_some_and(is_parent))
+                };
+                if key == "initial" && (has_initial || is_child()) {
+                    continue;
+                }
+                self.findings.add(
+                    Mistake::error(
+                        "misplaced-key",
+                        at.span(),
+                        format!("`{key}` belongs to state `{name}` here", name = name.get_ref()),
+                    )
+                    .label("under the header of the state")
+                    .second(Some(name.span()), "the header")
+                    .help(format!("write `{key}` at the top, before the first header"))
+                    .origin(Origin::Unread),
+                );
+            }
         }
     }
 
@@ -89,7 +160,18 @@ impl<'i> Reader<'_, 'i> {
         let name = Name { text: name.get_ref().to_string(), span: name.span() };
         self.good_name(&name, "a state");
         let none = DeTable::new();
-        let state = self.table(state, "a state").unwrap_or(&none);
+        let state = match state.get_ref() {
+            DeValue::Array(list) if list.iter().all(|one| one.get_ref().is_table()) => {
+                self.findings.add(
+                    Mistake::error("wrong-type", name.span.clone(), "the header of a state has single brackets")
+                        .label("in double brackets")
+                        .help(format!("write `[states.{name}]`"))
+                        .origin(Origin::Unread),
+                );
+                &none
+            }
+            _ => self.table(state, "a state").unwrap_or(&none),
+        };
         self.known_keys(state, "a state", STATE_KEYS);
         DraftState {
             behaviors: behaviors::read(self, state),
@@ -106,8 +188,15 @@ impl<'i> Reader<'_, 'i> {
             ends: None,
             rate: None,
             is_foreign: false,
+            written: None,
             exits: match state.get("exits") {
-                Some(exits) => self.array(exits, "`exits`").iter().filter_map(|exit| self.exit(exit)).collect(),
+                Some(exits) => {
+                    let list = self.array(exits, "`exits`");
+                    // Not more than there are: most states have few.
+                    let mut exits = Vec::with_capacity(list.len());
+                    exits.extend(list.iter().filter_map(|exit| self.exit(exit)));
+                    exits
+                }
                 None => Vec::new(),
             },
             name,
@@ -183,9 +272,15 @@ impl<'i> Reader<'_, 'i> {
     }
 
     fn known_keys(&mut self, table: &DeTable<'_>, of: &str, known: &[&str]) {
-        for (key, _) in table {
+        for (key, value) in table {
             let name: &str = key.get_ref();
             if !known.contains(&name) {
+                if of == "a machine" || of == "a file of machines" {
+                    if let Some(mistake) = header_of_state(key, value) {
+                        self.findings.add(mistake);
+                        continue;
+                    }
+                }
                 let nearest = self.findings.nearest(name, known.iter().copied());
                 self.findings.add(
                     Mistake::error("unknown-key", key.span(), format!("unknown key `{name}` in {of}"))
@@ -250,6 +345,25 @@ impl<'i> Reader<'_, 'i> {
         );
         None
     }
+}
+
+/// A table that was meant to be that of a state: `[idle]`, `[state.idle]`.
+fn header_of_state(key: &Spanned<Cow<'_, str>>, value: &Value<'_>) -> Option<Mistake> {
+    let DeValue::Table(table) = value.get_ref() else { return None };
+    let name: &str = key.get_ref();
+    let of_tables = if matches!(name, "state" | "State" | "States" | "machine") { table.keys().next() } else { None };
+    let (message, meant) = match of_tables {
+        Some(state) => {
+            let plural = if name == "machine" { "machines" } else { "states" };
+            (format!("`{name}` is written `{plural}`"), format!("{plural}.{}", state.get_ref()))
+        }
+        None if table.keys().any(|key| STATE_KEYS.contains(&key.get_ref().as_ref())) || table.is_empty() => {
+            (format!("`[{name}]` is no header of a state"), format!("states.{name}"))
+        }
+        None => return None,
+    };
+    let mistake = Mistake::error("unknown-key", key.span(), message).label("not a key of the format");
+    Some(mistake.help(format!("write `[{meant}]`")).origin(Origin::Unread))
 }
 
 /// A key that there must be.

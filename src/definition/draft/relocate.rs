@@ -1,16 +1,21 @@
 //! States of another file, as if all of them were written in one place.
 
 use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
 
 use super::duration::{DraftDuration, DraftLength};
-use super::{DraftState, When};
+use super::{DraftState, When, Written};
 use crate::definition::expression::{Expr, Name};
 use crate::definition::operand::Operand;
 
 impl DraftState<'_> {
-    /// Has all that is said of the state be said of one place of the file that links to it.
-    pub(crate) fn relocate(&mut self, to: &Range<usize>) {
+    /// Has all that is said of the state be said of one place of the file that links to it. `file` is the one that it is written
+    /// in, unless that links to yet another one.
+    pub(crate) fn relocate(&mut self, to: &Range<usize>, file: &Arc<Path>) {
         let at = || to.clone();
+        let span = self.name.span.clone();
+        self.written.get_or_insert_with(|| Written { file: Arc::clone(file), span });
         self.is_foreign = true;
         let behaviors = self.behaviors.iter_mut().map(|behavior| &mut behavior.name);
         let names = [&mut self.script, &mut self.parent, &mut self.initial, &mut self.machine];

@@ -1,25 +1,123 @@
-//! Text that is not TOML: what the parser says of it, in the format's own words where it has some.
+//! Text that is not TOML: each broken statement is reported once, and taken out, so that the rest can be read.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
-use toml::de::{DeTable, DeValue};
+use toml::de::{DeTable, DeValue, Error};
 
 use super::super::findings::Findings;
 use super::super::mistake::{Mistake, Origin};
+use super::foreign::{conflicts, other_format};
+use super::slips::{boundary, in_words, slip};
+use super::statements::{statements, without};
 
-/// Adds what the parser has found.
-pub(crate) fn add(findings: &mut Findings, text: &str, table: &DeTable<'_>, mut errors: Vec<toml::de::Error>) {
-    // Of two errors at one point only the first is reported: an unclosed string, not the list and the table around it.
-    errors.sort_by_key(|error| error.message().starts_with("unclosed"));
-    let mut last_state = 0;
-    for error in errors {
+/// Parses a text, as far as it can be read. Where something is taken out of it, what is left is put into `rest`.
+pub(super) fn parse<'i>(text: &'i str, rest: &'i OnceLock<String>, findings: &mut Findings) -> DeTable<'i> {
+    let (table, errors) = DeTable::parse_recoverable(text);
+    let Some(first) = errors.iter().filter(|error| !is_duplicate(error)).map(start_of).min() else {
+        duplicates(findings, text, table.get_ref(), &errors);
+        return table.into_inner();
+    };
+    // Of a large file, one table is enough.
+    drop((table, errors));
+    if let Some(mistake) = other_format(text) {
+        findings.add(mistake);
+        return DeTable::new();
+    }
+    let mut left_out = Vec::new();
+    for conflict in conflicts(text) {
+        findings.add(conflict.mistake());
+        left_out.extend(conflict.left_out);
+    }
+    // The marks of a merge may be all that is wrong.
+    let unmerged = without(text, &left_out);
+    // What is not closed may end behind the end.
+    let first = if left_out.is_empty() { first.min(text.len() - 1) } else { 0 };
+    left_out.extend(broken(&unmerged, first, findings));
+    let rest = rest.get_or_init(|| without(text, &left_out));
+    let (table, errors) = DeTable::parse_recoverable(rest);
+    if let Some(error) = errors.iter().filter(|error| !is_duplicate(error)).min_by_key(|error| start_of(error)) {
+        // Of what goes on over statements, the beginning is told.
         let at = error.span().unwrap_or(0..0);
-        if error.message() != "duplicate key" {
-            // Errors beyond those that are reported are only counted.
-            let meant = if findings.is_full() { None } else { meant(text, error.message(), at.clone()) };
-            findings.add(not_toml(error.message(), at, meant));
+        let at = boundary(rest, at.start)..boundary(rest, at.end);
+        if left_out.is_empty() {
+            findings.add(in_words(rest, error.message(), at));
+        }
+    }
+    duplicates(findings, rest, table.get_ref(), &errors);
+    table.into_inner()
+}
+
+fn is_duplicate(error: &Error) -> bool {
+    error.message() == "duplicate key"
+}
+
+fn start_of(error: &Error) -> usize {
+    error.span().map_or(0, |at| at.start)
+}
+
+/// Reports each statement that is no TOML by itself. Returns what cannot be read. The parser finds nothing before `first`.
+fn broken(text: &str, first: usize, findings: &mut Findings) -> Vec<Range<usize>> {
+    let mut unread = Vec::new();
+    let statements = statements(text);
+    let mut all = statements.iter().enumerate().peekable();
+    while let Some((i, at)) = all.next() {
+        let statement = &text[at.clone()];
+        // What is not closed is found in the next one; a text over many lines, at the end.
+        let next_end = statements.get(i + 1).map_or(text.len(), |next| next.end);
+        let may_be_broken = next_end > first || statement.contains("\"\"\"") || statement.contains("'''");
+        if !may_be_broken {
             continue;
         }
+        if findings.is_full() {
+            // More of the same.
+            break;
+        }
+        // Junk is taken out line by line.
+        let mut rest = statement.to_owned();
+        for _ in 0..MOST_SLIPS {
+            let Some(error) = first_error(&rest) else { break };
+            let slip = slip(&rest, &error.0, error.1);
+            findings.add(slip.mistake.moved(|part| at.start + part.start..at.start + part.end));
+            unread.push(at.start + slip.unread.start..at.start + slip.unread.end);
+            if slip.unread.len() == rest.len() || rest.len() > LONGEST_MENDED {
+                break;
+            }
+            rest = without(&rest, &[slip.unread]);
+        }
+        let is_header = statement.trim_start().starts_with('[');
+        if is_header && unread.last() == Some(at) {
+            // What stands under it belongs to nothing else.
+            while let Some((_, under)) = all.next_if(|(_, under)| !text[(*under).clone()].trim_start().starts_with('['))
+            {
+                unread.push(under.clone());
+            }
+        }
+    }
+    unread
+}
+
+/// The most lines of a statement that are taken out one by one.
+const MOST_SLIPS: usize = 20;
+
+/// The longest statement of which lines are taken out, in bytes: it is read again each time.
+const LONGEST_MENDED: usize = 100_000;
+
+/// What the parser finds first in a statement, and where.
+fn first_error(statement: &str) -> Option<(String, Range<usize>)> {
+    let (_, errors) = DeTable::parse_recoverable(statement);
+    // Of two errors at one point only the first is reported: an unclosed string, not the list and the table around it.
+    let errors = errors.into_iter().filter(|error| !is_duplicate(error));
+    let end = statement.len();
+    let first = errors.min_by_key(|error| (start_of(error).min(end), error.message().starts_with("unclosed")))?;
+    Some((first.message().to_owned(), first.span().unwrap_or(0..0)))
+}
+
+/// Reports states and keys that are given twice.
+fn duplicates(findings: &mut Findings, text: &str, table: &DeTable<'_>, errors: &[Error]) {
+    let mut last_state = 0;
+    for error in errors.iter().filter(|error| is_duplicate(error)) {
+        let at = error.span().unwrap_or(0..0);
         let key = text.get(at.clone()).unwrap_or_default().trim_matches(['"', '\'']).to_owned();
         let before = text.get(..at.start).unwrap_or_default();
         if before.ends_with("[states.") {
@@ -30,7 +128,8 @@ pub(crate) fn add(findings: &mut Findings, text: &str, table: &DeTable<'_>, mut 
                 Mistake::error("duplicate-state", at, format!("state `{key}` is defined twice"))
                     .label("defined again here")
                     .second(first, "first defined here")
-                    .help("put both into one table, or rename one"),
+                    .help("put both into one table, or rename one")
+                    .origin(Origin::MayFollow),
             );
             continue;
         }
@@ -48,48 +147,6 @@ pub(crate) fn add(findings: &mut Findings, text: &str, table: &DeTable<'_>, mut 
                 .origin(Origin::MayFollow),
         );
     }
-}
-
-/// What was probably meant by text that is not TOML.
-enum Meant {
-    /// A text, without its quotes.
-    Text(String),
-    /// `yes` and its like.
-    Flag(bool),
-    /// The name of a state, without its quotes.
-    Header(String),
-}
-
-fn not_toml(why: &str, at: Range<usize>, meant: Option<Meant>) -> Mistake {
-    let why = if matches!(meant, Some(Meant::Text(_))) { "a text stands in quotes" } else { why };
-    let mistake = Mistake::error("syntax", at, format!("this is not TOML: {why}")).origin(Origin::Unread);
-    match meant {
-        Some(Meant::Text(text)) => mistake.help(format!("write `\"{text}\"`")),
-        Some(Meant::Flag(yes)) => mistake.help(format!("write `{yes}`")),
-        Some(Meant::Header(name)) => mistake.help(format!("write a name with spaces in quotes: `[states.\"{name}\"]`")),
-        None => mistake,
-    }
-}
-
-/// What a beginner means who leaves quotes out.
-fn meant(text: &str, message: &str, at: Range<usize>) -> Option<Meant> {
-    let before = text.get(..at.start)?;
-    let line = text[before.rfind('\n').map_or(0, |end| end + 1)..].lines().next()?;
-    if message.starts_with("unclosed table") {
-        let name = line.trim_start().strip_prefix("[states.")?.split_once(']')?.0;
-        return Some(Meant::Header(name.into()));
-    }
-    let word = text.get(at)?;
-    let is_value = before.trim_end().ends_with(['=', '[', ',']);
-    let is_text = |c: char| c.is_alphanumeric() || " _-.<>=!()".contains(c);
-    if !is_value || !word.starts_with(char::is_alphabetic) || !word.chars().all(is_text) {
-        return None;
-    }
-    Some(match word.to_lowercase().as_str() {
-        "yes" | "true" => Meant::Flag(true),
-        "no" | "false" => Meant::Flag(false),
-        _ => Meant::Text(word.into()),
-    })
 }
 
 /// Where the table of a state begins. The parser has joined the two into one, with the span of the second.

@@ -1,11 +1,11 @@
 //! From a file's text to its outlines: reads it, resolves its names, and checks how its states are nested and connected.
 
-use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::super::draft::read;
 use super::super::findings::Findings;
+use super::super::folder::read_definition;
 use super::super::library::Library;
 use super::super::link::Linker;
 use super::super::load_error::LoadError;
@@ -13,6 +13,8 @@ use super::super::problem::Problems;
 use super::super::source::Source;
 use super::super::text::text_of;
 use super::super::words::Words;
+#[cfg(feature = "script")]
+use super::scripts;
 use super::{Checked, Outline, hierarchy, reach, resolve};
 
 impl Outline {
@@ -25,9 +27,8 @@ impl Outline {
     ///
     /// With everything that is wrong with the file.
     pub fn parse(file: &str, text: &str, words: Option<&Words>) -> Result<Self, Problems> {
-        let library = Library::default();
         // A file without a mistake has a machine.
-        Ok(check(file, text, &library, words)?.swap_remove(0).outline)
+        Ok(Self::parse_all(file, text, words)?.swap_remove(0))
     }
 
     /// As [`parse`](Self::parse), of all machines of a file, in its order.
@@ -65,11 +66,22 @@ impl Outline {
     /// When the file cannot be read, or with everything that is wrong with it.
     pub fn load_all(path: impl AsRef<Path>, words: Option<&Words>) -> Result<Vec<Self>, LoadError> {
         let path = path.as_ref();
-        let bytes = fs::read(path).map_err(|error| LoadError::Io { path: path.into(), error })?;
+        let bytes = read_definition(path).map_err(|error| LoadError::Io { path: path.into(), error })?;
+        let text = text_of(&path.display().to_string(), &bytes)?;
+        Ok(Self::parse_all_at(path, text, words)?)
+    }
+
+    /// As [`load_all`](Self::load_all), of a text that may not be that of the file at the path: of one that has not been saved.
+    ///
+    /// # Errors
+    ///
+    /// With everything that is wrong with the text.
+    pub fn parse_all_at(path: impl AsRef<Path>, text: &str, words: Option<&Words>) -> Result<Vec<Self>, Problems> {
+        let path = path.as_ref();
         let file = path.display().to_string();
-        let text = text_of(&file, &bytes)?;
-        let library = Library::of(text, path.parent());
-        Ok(check(&file, text, &library, words)?.into_iter().map(|checked| checked.outline).collect())
+        let (mut outlines, _, findings) = checked_at(&file, text, path.parent(), &|_| None, words);
+        with_warnings(outlines.iter_mut(), findings)?;
+        Ok(outlines)
     }
 
     /// As [`parse`](Self::parse), of bytes that may not be text.
@@ -90,8 +102,15 @@ pub(crate) fn check<'i>(
     library: &'i Library,
     words: Option<&Words>,
 ) -> Result<Vec<Checked<'i>>, Problems> {
+    let (mut all, findings) = checked(file, text, library, words);
+    with_warnings(all.iter_mut().map(|checked| &mut checked.outline), findings)?;
+    Ok(all)
+}
+
+/// The machines of a file, and what was found. Without an error there is at least one.
+fn checked<'i>(file: &str, text: &'i str, library: &'i Library, words: Option<&Words>) -> (Vec<Checked<'i>>, Findings) {
     let mut findings = Findings::new(Arc::new(Source::new(file, text)));
-    let drafts = read::read(text, &mut findings);
+    let drafts = read::read(text, library.rest(), &mut findings);
     let drafts = Linker::new(library, words).link(drafts, &mut findings);
     let mut all = Vec::with_capacity(drafts.len());
     for draft in drafts {
@@ -100,16 +119,47 @@ pub(crate) fn check<'i>(
         all.push(checked);
     }
     if findings.errors() == 0 {
+        let used = reach::used(all.iter().map(|checked| &checked.outline));
         for checked in &all {
-            reach::check(&checked.outline, &mut findings);
+            reach::check(&checked.outline, &used, &mut findings);
         }
     }
-    if all.is_empty() {
+    (all, findings)
+}
+
+/// Tells each machine the warnings of the whole file; or fails with all that was found.
+fn with_warnings<'o>(outlines: impl Iterator<Item = &'o mut Outline>, findings: Findings) -> Result<(), Problems> {
+    let mut outlines = outlines.peekable();
+    if outlines.peek().is_none() {
         return Err(findings.into_problems());
     }
-    let warnings = findings.finish()?;
-    for checked in &mut all {
-        checked.outline.warnings.clone_from(&warnings);
+    let (warnings, unlisted) = findings.finish()?;
+    for outline in outlines {
+        outline.warnings.clone_from(&warnings);
+        outline.unlisted_warnings = unlisted;
     }
-    Ok(all)
+    Ok(())
+}
+
+/// The machines of a file as far as they can be read, the files that it links to, by their paths from the folder, and what was
+/// found, in its scripts, too. With an error, what is mistaken is left out. `open` is asked for texts before the folder is.
+pub(crate) fn checked_at(
+    file: &str,
+    text: &str,
+    folder: Option<&Path>,
+    open: &dyn Fn(&Path) -> Option<String>,
+    words: Option<&Words>,
+) -> (Vec<Outline>, Vec<PathBuf>, Findings) {
+    let library = Library::with_open(text, folder, open);
+    #[cfg_attr(not(feature = "script"), expect(unused_mut, reason = "only scripts add to them"))]
+    let (checked, mut findings) = checked(file, text, &library, words);
+    #[cfg_attr(not(feature = "script"), expect(unused_mut, reason = "only scripts add to them"))]
+    let mut outlines: Vec<_> = checked.into_iter().map(|checked| checked.outline).collect();
+    #[cfg(feature = "script")]
+    if let Some(folder) = folder {
+        for outline in &mut outlines {
+            scripts::check(outline, folder, open, words, &mut findings);
+        }
+    }
+    (outlines, library.paths().cloned().collect(), findings)
 }

@@ -7,6 +7,7 @@ use super::super::expression::{Expr, MOST_TESTS, Name, OF_MESSAGE, flag_compared
 use super::super::mistake::Mistake;
 use super::super::operand::Operand;
 use super::super::words::{ValueKind, WordKind};
+use super::mention::Meaning;
 use super::resolve::Resolver;
 
 /// Where a condition stands.
@@ -28,7 +29,9 @@ impl Resolver<'_> {
             Some(When::Expr { expr, span, .. }) => (expr, span),
         };
         let mut tests = 0;
+        self.within = Some(span.clone());
         expr.visit_mut(&mut |test| tests += self.test(test, place));
+        self.within = None;
         if tests > MOST_TESTS {
             let message = format!("the condition asks more than {MOST_TESTS} questions");
             self.findings.add(
@@ -111,6 +114,7 @@ impl Resolver<'_> {
     }
 
     pub(super) fn value(&mut self, name: &Name, used_as: ValueKind) {
+        self.mention(name, Meaning::Value);
         let Some(words) = self.words else {
             self.unchecked.values.entry(name.text.clone()).or_insert(used_as);
             return;
@@ -131,6 +135,7 @@ impl Resolver<'_> {
             );
             return;
         };
+        self.mention(name, Meaning::Field { message: message.into() });
         let Some(words) = self.words else {
             let fields = self.unchecked.message_fields.entry(message.into()).or_default();
             fields.entry(name.text.clone()).or_insert(used_as);

@@ -5,23 +5,28 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write as _};
 use std::iter;
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 
-use super::draft::{Params, When};
+use super::draft::{Params, When, Written};
 use super::duration::Duration;
 use super::expression::Name;
 use super::problem::Problem;
 use super::source::Source;
 use super::words::ValueKind;
+use mention::{Meaning, Mention};
 
 pub(crate) mod check;
 mod conditions;
 mod durations;
 pub(crate) mod hierarchy;
+pub(crate) mod mention;
 mod params;
 mod reach;
 pub(crate) mod resolve;
 mod scopes;
+#[cfg(feature = "script")]
+mod scripts;
 
 /// What a definition file says, checked, without the code that its words stand for: for tools, which draw and check it.
 ///
@@ -54,16 +59,21 @@ pub struct Outline {
     pub(crate) source: Arc<Source>,
     /// The machine's name.
     pub(crate) machine: Option<String>,
+    /// The machine that it is like.
+    pub(crate) like: Option<Name>,
     pub(crate) initial: StateId,
     pub(crate) global: Option<StateId>,
+    pub(crate) ticks_per_second: Option<f64>,
     /// By id.
     pub(crate) states: Vec<StateOutline>,
     /// Those without a parent.
     pub(crate) outermost: Vec<StateId>,
     pub(crate) warnings: Vec<Problem>,
+    /// How many there are beyond these.
+    pub(crate) unlisted_warnings: usize,
     pub(crate) unchecked: Unchecked,
-    /// Where states are named, in the order of the file.
-    pub(crate) uses: Vec<(Range<usize>, StateId)>,
+    /// Where the file names states and words of the game, in its order.
+    pub(crate) mentions: Vec<Mention>,
 }
 
 /// A file that has been read and checked.
@@ -102,9 +112,15 @@ pub struct StateOutline {
     /// The state whose machine ends in this one.
     pub(crate) ends: Option<StateId>,
     /// The machine that it runs, as it is named.
-    pub(crate) machine: Option<String>,
+    pub(crate) machine: Option<Name>,
+    /// What it is called in its parent.
+    pub(crate) part: String,
+    /// Whether it is a state of a machine that another state runs.
+    pub(crate) is_linked: bool,
     /// Whether it is written in another file, to which this one links.
     pub(crate) is_foreign: bool,
+    /// Where its name is written there.
+    pub(crate) written: Option<Written>,
     pub(crate) exits: Vec<ExitOutline>,
 }
 
@@ -146,6 +162,8 @@ pub struct Unchecked {
     pub messages: BTreeSet<String>,
     /// Of what messages carry, by their names.
     pub message_fields: BTreeMap<String, BTreeMap<String, ValueKind>>,
+    /// Scripts that are not beside the file: the game may offer their texts. Only where the file's folder is known.
+    pub scripts: BTreeSet<String>,
     /// Whether durations are in ticks whose length the file does not say.
     pub ticks: bool,
 }
@@ -183,6 +201,12 @@ impl Outline {
         self.machine.as_deref()
     }
 
+    /// Returns the machine of the same file that it is like: its name, and where that is written.
+    #[must_use]
+    pub fn like(&self) -> Option<(&str, Range<usize>)> {
+        self.like.as_ref().map(|like| (like.text.as_str(), like.span.clone()))
+    }
+
     /// Returns the state that a machine begins in.
     #[must_use]
     pub fn initial(&self) -> StateId {
@@ -193,6 +217,12 @@ impl Outline {
     #[must_use]
     pub fn global(&self) -> Option<StateId> {
         self.global
+    }
+
+    /// Returns how often the game updates its characters, if the file says so.
+    #[must_use]
+    pub fn ticks_per_second(&self) -> Option<f64> {
+        self.ticks_per_second
     }
 
     /// Returns the states, in the order of the file.
@@ -264,14 +294,66 @@ impl Outline {
     /// ```
     #[must_use]
     pub fn uses(&self, id: StateId) -> Vec<Range<usize>> {
-        let named = self.uses.iter().filter(|(_, of)| *of == id).map(|(at, _)| at.clone());
+        let named = self.mentions.iter().filter(|mention| *mention.meaning() == Meaning::State(id)).map(Mention::span);
         iter::once(self.state(id).name.span.clone()).chain(named).collect()
+    }
+
+    /// Returns where the file names states and words of the game, in its order. What is written in another file, to which this
+    /// one links, is not among them; neither are the names of tables, which [`Survey::keys`](super::Survey::keys) has.
+    #[must_use]
+    pub fn mentions(&self) -> &[Mention] {
+        &self.mentions
+    }
+
+    /// Returns which states the parts of a name tell, as `fight.aim` tells two: where each part stands in the name. `None` if it
+    /// is no name of the state.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::definition::Outline;
+    ///
+    /// let file = "initial = 'fight'\n[states.fight]\ninitial = 'aim'\n[states.'fight.aim']\n";
+    /// let outline = Outline::parse("guard.toml", file, None)?;
+    /// let [fight, aim] = outline.descent(outline.initial())[..] else { panic!("`fight` goes on to `aim`") };
+    /// assert_eq!(outline.parts_of_name(aim, "fight.aim"), Some(vec![(0..5, fight), (6..9, aim)]));
+    /// assert_eq!(outline.parts_of_name(aim, "aim"), Some(vec![(0..3, aim)]));
+    /// assert_eq!(outline.parts_of_name(aim, "hunt.aim"), None);
+    /// # Ok::<(), demeanor::definition::Problems>(())
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// When the id is another outline's, and this one has fewer states.
+    #[must_use]
+    pub fn parts_of_name(&self, id: StateId, name: &str) -> Option<Vec<(Range<usize>, StateId)>> {
+        let mut parts = Vec::new();
+        let mut at = id;
+        let mut rest = name;
+        // No name has more parts than it has bytes, even where parents are in a circle.
+        loop {
+            let before = rest.strip_suffix(self.state(at).part.as_str())?;
+            parts.push((before.len()..rest.len(), at));
+            if before.is_empty() {
+                break;
+            }
+            rest = before.strip_suffix('.')?;
+            at = self.state(at).parent?;
+        }
+        parts.reverse();
+        Some(parts)
     }
 
     /// Returns the warnings about the file, which works all the same.
     #[must_use]
     pub fn warnings(&self) -> &[Problem] {
         &self.warnings
+    }
+
+    /// Returns how many more warnings there are than are listed. The first 200 of a file are.
+    #[must_use]
+    pub fn unlisted_warnings(&self) -> usize {
+        self.unlisted_warnings
     }
 
     /// Returns the words that could not be checked.
@@ -363,7 +445,35 @@ impl StateOutline {
     /// [within](Outline::children) this one.
     #[must_use]
     pub fn machine(&self) -> Option<&str> {
-        self.machine.as_deref()
+        self.machine.as_ref().map(|machine| machine.text.as_str())
+    }
+
+    /// Returns where the machine that it runs is named: in the file that is read, even if the state is not.
+    #[must_use]
+    pub fn machine_span(&self) -> Option<Range<usize>> {
+        self.machine.as_ref().map(|machine| machine.span.clone())
+    }
+
+    /// Returns whether it is a state of a machine that a state around it runs.
+    #[must_use]
+    pub fn is_linked(&self) -> bool {
+        self.is_linked
+    }
+
+    /// Returns what the state is called in its parent: the last part of its [name](Self::name).
+    #[must_use]
+    pub fn part(&self) -> &str {
+        &self.part
+    }
+
+    /// Returns where the state's name is written first, with the quotes around it: the bytes, and if it is another file to which
+    /// this one links, its path from this one's folder.
+    #[must_use]
+    pub fn written(&self) -> (Option<&Path>, Range<usize>) {
+        match &self.written {
+            Some(Written { file, span }) => (Some(file), span.clone()),
+            None => (None, self.name.span.clone()),
+        }
     }
 
     /// Returns whether the game's code changes to it, as the file says.

@@ -1,15 +1,20 @@
 //! Warnings about a machine that works all the same: states that nothing leads to, states that nothing leads out of, exits
 //! behind one that is always taken.
 
+use std::collections::{HashMap, HashSet};
 use std::mem;
 
+use super::super::duration::Duration;
 use super::super::findings::Findings;
 use super::super::mistake::Mistake;
 use super::{ExitOutline, Outline, StateOutline};
 
-pub(crate) fn check(outline: &Outline, findings: &mut Findings) {
+/// Warns about one machine of a file. `used` has the places of the states that any of them uses.
+pub(crate) fn check(outline: &Outline, used: &HashSet<usize>, findings: &mut Findings) {
     for state in &outline.states {
         never_taken(outline, &state.exits, findings);
+        same_condition(outline, &state.exits, findings);
+        no_end(state, findings);
         nothing_to_try(state, findings);
         never_done(outline, state, findings);
     }
@@ -17,9 +22,11 @@ pub(crate) fn check(outline: &Outline, findings: &mut Findings) {
     if outline.states.iter().any(|state| state.script.is_some()) {
         return;
     }
-    let reached = reached(outline);
+    let mut reached = reached(outline);
+    no_initial(outline, &mut reached, findings);
     for state in outline.states.iter().filter(|state| Some(state.id) != outline.global) {
-        if !reached[state.id.index()] {
+        // What a machine has from another one, it may do without: it could not remove it.
+        if !reached[state.id.index()] && !used.contains(&state.name.span.start) {
             let message = format!("state `{}` can never be reached", state.name);
             findings.add(
                 Mistake::warning("unreachable", state.name.span.clone(), message).label("nothing leads here").help(
@@ -36,6 +43,18 @@ pub(crate) fn check(outline: &Outline, findings: &mut Findings) {
             );
         }
     }
+}
+
+/// The places in the text of all states that any machine of a file uses: of machines that are like one another, and that run
+/// in one another, several have the same state.
+pub(crate) fn used<'o>(outlines: impl IntoIterator<Item = &'o Outline>) -> HashSet<usize> {
+    let mut used = HashSet::new();
+    for outline in outlines {
+        let reached = reached(outline);
+        let states = outline.states.iter().filter(|state| reached[state.id.index()] && !state.is_foreign);
+        used.extend(states.map(|state| state.name.span.start));
+    }
+    used
 }
 
 /// Whether it has an exit, or what is around it, or the global state.
@@ -83,6 +102,89 @@ fn never_taken(outline: &Outline, exits: &[ExitOutline], findings: &mut Findings
                 taken = Some((target, at, when));
             }
         }
+    }
+}
+
+/// States that are not reached because nothing says which of them the state around them begins with. They count as reached.
+fn no_initial(outline: &Outline, reached: &mut [bool], findings: &mut Findings) {
+    for state in &outline.states {
+        let is_cause = state.initial.is_none() && reached[state.id.index()];
+        let Some(first) = state.children.iter().find(|child| is_cause && !reached[child.index()]) else { continue };
+        // What nothing leads to in spite of an initial child is said once that is there.
+        let mut within = state.children.clone();
+        while let Some(id) = within.pop() {
+            reached[id.index()] = true;
+            within.extend(&outline.state(id).children);
+        }
+        let child = outline.state(*first);
+        let message =
+            format!("state `{}` has states in it, but no `initial`: an exit to it leads to none of them", state.name);
+        findings.add(
+            Mistake::warning("no-initial", state.name.span.clone(), message)
+                .label("which of its states does it begin with?")
+                .second(Some(child.name.span.clone()), "this one is in it")
+                .help(format!(
+                    "write `initial = \"{}\"`, or `entry = true` in those that the game's code changes to",
+                    child.name
+                )),
+        );
+    }
+}
+
+/// Exits of a state that is meant to be the end.
+fn no_end(state: &StateOutline, findings: &mut Findings) {
+    let Some(exit) = state.exits.first().filter(|_| state.is_final && !state.is_foreign) else { return };
+    let message = format!("state `{}` is final, but has an exit of its own", state.name);
+    findings.add(
+        Mistake::warning("final-exit", exit.span.clone(), message)
+            .label("leads out of the end")
+            .help("remove the exit, or `final = true`"),
+    );
+}
+
+/// Exits behind one with the same condition, which is taken whenever they could be.
+fn same_condition(outline: &Outline, exits: &[ExitOutline], findings: &mut Findings) {
+    // By message and condition, the exit that is taken. One without a condition is taken before all for the same message.
+    let mut taken: HashMap<(Option<&str>, Option<String>), &ExitOutline> = HashMap::new();
+    for exit in exits {
+        let condition = match &exit.when {
+            Some(when) if !when.is_always() => when.constant(),
+            _ => Some(String::new()),
+        };
+        let Some(condition) = condition else { continue };
+        let key = (exit.on(), Some(condition).filter(|condition| !condition.is_empty()));
+        // Of a time that varies, nobody knows which one is the shorter.
+        let covers = |before: &&&ExitOutline| {
+            before.after.as_ref().map_or(Some(0.0), Duration::most).is_some_and(|most| most <= exit.opens_at())
+        };
+        // Those without a message are looked for elsewhere.
+        let always = exit.on().and_then(|_| taken.get(&(exit.on(), None)));
+        let same = taken.get(&key).filter(|_| key.1.is_some());
+        let Some(before) = always.filter(&covers).or(same.filter(&covers)) else {
+            let can_be_refused = outline.descent(exit.to).iter().any(|id| outline.state(*id).enter_when.is_some());
+            if !can_be_refused {
+                taken.entry(key).or_insert(exit);
+            }
+            continue;
+        };
+        let to = outline.state(before.to).name();
+        let (message, help) = if before.when.is_some() {
+            (
+                format!("this exit is never taken: the one to `{to}` before it has the same condition"),
+                "remove one of them, or give it another `when`",
+            )
+        } else {
+            (
+                format!("this exit is never taken: the one to `{to}` before it always is"),
+                "put it before, or give the other a `when`",
+            )
+        };
+        findings.add(
+            Mistake::warning("never-taken", exit.span.clone(), message)
+                .label("never taken")
+                .second(Some(before.span.clone()), "this one is taken")
+                .help(help),
+        );
     }
 }
 

@@ -1,6 +1,7 @@
 //! From what is written to what is meant: names of states become states, and the other words are compared with those that the
 //! game offers. Every mistake is noted, and resolving goes on behind it.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,6 +12,7 @@ use super::super::findings::Findings;
 use super::super::mistake::{Mistake, Origin};
 use super::super::words::{WordKind, Words};
 use super::conditions::Place;
+use super::mention::{Meaning, Mention};
 use super::scopes::{Meant, Scopes};
 use super::{BehaviorOutline, Checked, ExitOutline, Outline, StateId, StateOutline, Unchecked, params};
 
@@ -26,6 +28,7 @@ pub(crate) fn resolve<'i>(draft: Draft<'i>, words: Option<&Words>, findings: &mu
     let scopes = Scopes::new(&draft.states);
     let of_game = words.and_then(|words| words.ticks_per_second).filter(|rate| rate.is_finite() && *rate > 0.0);
     let rate = draft.ticks_per_second.or(of_game);
+    let linked = draft.states.iter().filter_map(|state| Some(state.machine.as_ref()?.span.start)).collect();
     let mut resolver = Resolver {
         findings,
         words,
@@ -35,7 +38,9 @@ pub(crate) fn resolve<'i>(draft: Draft<'i>, words: Option<&Words>, findings: &mu
         is_foreign: false,
         rate,
         global: None,
-        uses: Vec::new(),
+        within: None,
+        linked,
+        mentions: Vec::new(),
         unchecked: Unchecked::default(),
     };
     let initial = draft.initial.and_then(|initial| resolver.state_named(initial));
@@ -49,8 +54,8 @@ pub(crate) fn resolve<'i>(draft: Draft<'i>, words: Option<&Words>, findings: &mu
         states.push(state);
         params.push(of_behaviors);
     }
-    let (unchecked, mut uses) = (resolver.unchecked, resolver.uses);
-    uses.sort_by_key(|(at, _)| at.start);
+    let (unchecked, mut mentions) = (resolver.unchecked, resolver.mentions);
+    mentions.sort_by_key(|mention| mention.span.start);
     if states.is_empty() {
         if findings.errors() == 0 {
             findings.add(missing_key("states", "the file", 0..0));
@@ -61,14 +66,17 @@ pub(crate) fn resolve<'i>(draft: Draft<'i>, words: Option<&Words>, findings: &mu
     let outline = Outline {
         source: Arc::clone(&findings.source),
         machine: draft.name.map(|name| name.text),
+        like: draft.like,
         // Where none is named, or an unknown one, that is an error, and the outline goes nowhere.
         initial: initial.unwrap_or(StateId::new(0)),
         global,
+        ticks_per_second: draft.ticks_per_second,
         states,
         outermost,
         warnings: Vec::new(),
+        unlisted_warnings: 0,
         unchecked,
-        uses,
+        mentions,
     };
     Some(Checked { outline, params })
 }
@@ -98,8 +106,11 @@ pub(super) struct Resolver<'a> {
     /// How many ticks there are in a second.
     pub(super) rate: Option<f64>,
     pub(super) global: Option<StateId>,
-    /// Where states are named.
-    pub(super) uses: Vec<(Range<usize>, StateId)>,
+    /// Where the condition stands whose names are resolved.
+    pub(super) within: Option<Range<usize>>,
+    /// Where machines are linked. What is named only there is not written.
+    linked: HashSet<usize>,
+    mentions: Vec<Mention>,
     pub(super) unchecked: Unchecked,
 }
 
@@ -144,9 +155,17 @@ impl Resolver<'_> {
             is_final: state.is_final,
             is_entry: state.is_entry,
             ends: state.ends.map(StateId::new),
-            machine: machine.map(|machine| machine.text),
+            machine,
+            part: self.scopes.part(id).to_owned(),
+            is_linked: state.root.is_some(),
             is_foreign: state.is_foreign,
-            exits: state.exits.into_iter().filter_map(|exit| self.exit(exit, id, runs)).collect(),
+            written: state.written,
+            exits: {
+                // Not more than there are: most states have few.
+                let mut exits = Vec::with_capacity(state.exits.len());
+                exits.extend(state.exits.into_iter().filter_map(|exit| self.exit(exit, id, runs)));
+                exits
+            },
             name,
         };
         self.rate = of_file;
@@ -156,6 +175,7 @@ impl Resolver<'_> {
     fn behavior<'i>(&mut self, behavior: DraftBehavior<'i>) -> (BehaviorOutline, Option<Params<'i>>) {
         let DraftBehavior { name, params } = behavior;
         let mut named = Vec::new();
+        self.mention(&name, Meaning::Behavior);
         match self.words {
             None => drop(self.unchecked.behaviours.insert(name.text.clone())),
             Some(words) => match words.behaviours.get(&name.text) {
@@ -207,6 +227,7 @@ impl Resolver<'_> {
     }
 
     fn message(&mut self, on: &Name) {
+        self.mention(on, Meaning::Message);
         match self.words {
             None => drop(self.unchecked.messages.insert(on.text.clone())),
             Some(words) if words.messages.contains(&on.text) => {}
@@ -215,6 +236,9 @@ impl Resolver<'_> {
     }
 
     pub(super) fn script(&mut self, script: Option<&Name>) {
+        if let Some(script) = script {
+            self.mention(script, Meaning::Script);
+        }
         if let (Some(script), Some(Words { scripts: false, .. })) = (script, self.words) {
             self.findings.add(scripts_are_off(script));
         }
@@ -225,7 +249,7 @@ impl Resolver<'_> {
         let Some(name) = named else { return self.scopes.parent(of) };
         let parent = self.scopes.parent(of);
         match parent {
-            Some(parent) => self.named(name, parent),
+            Some(parent) => self.mention(&name, Meaning::State(parent)),
             None => self.unknown_state(name),
         }
         parent
@@ -234,7 +258,7 @@ impl Resolver<'_> {
     pub(super) fn state_named(&mut self, name: Name) -> Option<StateId> {
         match self.scopes.meant(&name.text, self.from) {
             Meant::One(id) => {
-                self.named(name, id);
+                self.mention(&name, Meaning::State(id));
                 Some(id)
             }
             Meant::Several(places) => {
@@ -257,11 +281,13 @@ impl Resolver<'_> {
         }
     }
 
-    /// Notes where a state is named.
-    fn named(&mut self, name: Name, id: StateId) {
-        if !self.is_foreign {
-            self.uses.push((name.span, id));
+    /// Notes where something is named.
+    pub(super) fn mention(&mut self, name: &Name, meaning: Meaning) {
+        if self.is_foreign || self.linked.contains(&name.span.start) {
+            return;
         }
+        let Name { text, span } = name.clone();
+        self.mentions.push(Mention { name: text, span, meaning, condition: self.within.clone() });
     }
 
     fn unknown_state(&mut self, name: Name) {
@@ -283,10 +309,34 @@ impl Resolver<'_> {
         let nearest = self.findings.nearest(&name.text, offered.iter().copied().chain(grammar));
         let mistake = Mistake::error(kind.unknown(), name.span.clone(), format!("unknown {kind} `{name}`"))
             .label(format!("no {kind} that the game offers"));
+        if let Some(help) = self.word_of_another_kind(kind, &name.text) {
+            self.findings.add(mistake.help(help));
+            return;
+        }
         self.findings.add(match nearest {
             None if !offered.is_empty() => mistake.help(format!("the game offers {}", listed(&offered))),
             nearest => mistake.meant(nearest),
         });
+    }
+
+    /// What to write where a word is one of the game's, but stands where another kind of word does.
+    fn word_of_another_kind(&self, kind: WordKind, name: &str) -> Option<String> {
+        let words = self.words?;
+        match kind {
+            WordKind::Value if words.messages.contains(name) => {
+                Some(format!("`{name}` is a message: an exit waits for it with `on = \"{name}\"`"))
+            }
+            WordKind::Value if words.behaviours.contains_key(name) => {
+                Some(format!("`{name}` is a behavior: a state does it with `behavior = \"{name}\"`"))
+            }
+            WordKind::Value if self.names.iter().any(|state| state == name) => {
+                Some(format!("`{name}` is a state: write `in({name})`"))
+            }
+            WordKind::Message if words.values.contains_key(name) => {
+                Some(format!("`{name}` is a value: an exit asks for it with `when = \"{name}\"`"))
+            }
+            _ => None,
+        }
     }
 
     pub(super) fn name_of(&self, id: StateId) -> &str {

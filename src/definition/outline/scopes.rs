@@ -105,6 +105,13 @@ impl Scopes {
         parts
     }
 
+    /// What a state is called in its parent: the last part of its place.
+    pub(super) fn part(&self, of: StateId) -> &str {
+        let Scope { parent, place, .. } = &self.of_states[of.index()];
+        let around = parent.map(|parent| &*self.of_states[parent].place);
+        around.and_then(|around| place.strip_prefix(around)?.strip_prefix('.')).unwrap_or(place)
+    }
+
     /// The parent of a state, if there is such a state.
     pub(super) fn parent(&self, of: StateId) -> Option<StateId> {
         self.of_states[of.index()].parent.map(StateId::new)

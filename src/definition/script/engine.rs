@@ -96,7 +96,7 @@ pub(super) fn engine() -> &'static Engine {
         });
         know_constants(&mut engine);
         engine.on_print(print);
-        engine.on_debug(|text, _, at| print(&format!("{}{text}", position(at, 0))));
+        engine.on_debug(|text, _, at| print(&format!("{}{text}", position(at))));
         ArithmeticPackage::new().register_into_engine(&mut engine);
         LogicPackage::new().register_into_engine(&mut engine);
         BasicMathPackage::new().register_into_engine(&mut engine);
@@ -240,20 +240,21 @@ fn change_state(context: NativeCallContext<'_>, name: &str) -> Result<(), Box<Ev
     Ok(())
 }
 
-/// Where a text cannot be read, and why; `shift` characters stand before its first line.
-pub(super) fn located(error: &rhai::ParseError, shift: usize) -> String {
-    format!("{}{}", position(error.position(), shift), error.err_type())
-}
-
-/// Where a run failed, and why.
-fn failure(error: &EvalAltResult, most: Duration) -> Failure {
+/// What failed, and not the calls around it.
+pub(super) fn innermost(error: &EvalAltResult) -> &EvalAltResult {
     let mut innermost = error;
     while let EvalAltResult::ErrorInFunctionCall(_, _, inner, _) = innermost {
         innermost = inner;
     }
+    innermost
+}
+
+/// Where a run failed, and why.
+fn failure(error: &EvalAltResult, most: Duration) -> Failure {
+    let innermost = innermost(error);
     let at = innermost.position();
     if let EvalAltResult::ErrorTerminated(..) = innermost {
-        return Failure::CutOff(format!("{}it runs longer than {most:?}", position(at, 0)));
+        return Failure::CutOff(format!("{}it runs longer than {most:?}", position(at)));
     }
     let mut bare = innermost.to_string();
     if !at.is_none() {
@@ -261,13 +262,13 @@ fn failure(error: &EvalAltResult, most: Duration) -> Failure {
             bare.truncate(end);
         }
     }
-    let text = format!("{}{}", position(at, 0), shown(&bare));
+    let text = format!("{}{}", position(at), shown(&bare));
     if let EvalAltResult::ErrorTooManyOperations(_) = innermost { Failure::CutOff(text) } else { Failure::Error(text) }
 }
 
-fn position(at: Position, shift: usize) -> String {
+/// How a position stands before what is said of it.
+pub(super) fn position(at: Position) -> String {
     match (at.line(), at.position()) {
-        (Some(1), Some(column)) => format!("line 1, column {}: ", column.saturating_sub(shift).max(1)),
         (Some(line), Some(column)) => format!("line {line}, column {column}: "),
         (Some(line), None) => format!("line {line}: "),
         _ => String::new(),

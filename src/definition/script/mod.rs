@@ -6,25 +6,29 @@
 
 use std::cell::Cell;
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use log::{error, info};
 use rhai::{AST, CallFnOptions, Dynamic, Map, Scope};
 
 pub(crate) use budget::Budget;
 pub use budget::ScriptBudget;
-use engine::{Failure, engine, located, number};
+use compiled::Compiled;
+pub(crate) use compiled::{Purpose, Unfit, check};
+use engine::{Failure, number};
 
 use super::findings::nearest;
 use super::hook::Hook;
+use super::mistake::Mistake;
+use super::source::Source;
 use super::vocabulary::scripts::Setter;
 use super::vocabulary::{Value, Vocabulary};
 use crate::owner::{Label, Owner};
 
 mod budget;
+mod compiled;
 mod engine;
 
 /// How often the scripts of a state are cut off for one owner before they are stopped for it, until it leaves the state.
@@ -40,6 +44,38 @@ pub(crate) struct Offered<'a, T: Owner> {
     /// The states by name, to change to.
     pub(crate) states: Arc<HashMap<String, usize>>,
     pub(crate) budget: Arc<Budget>,
+}
+
+/// Why there is no script.
+pub(crate) enum Refused {
+    /// There is no such text.
+    Missing(String),
+    /// The text is none.
+    Unfit(Box<(Source, Unfit)>),
+}
+
+impl<T: Owner> Offered<'_, T> {
+    fn text_of(&self, file: &str) -> Result<String, Refused> {
+        self.vocabulary.scripts.text_of(file, self.folder).map_err(Refused::Missing)
+    }
+
+    fn unfit(&self, file: &str, text: &str, why: Unfit) -> Refused {
+        let is_offered = self.vocabulary.scripts.offers(file);
+        let folder = self.folder.filter(|_| !is_offered);
+        Refused::Unfit(Box::new((source(folder, file, text), why)))
+    }
+}
+
+/// A script's text, as problems point into it.
+pub(crate) fn source(folder: Option<&Path>, file: &str, text: &str) -> Source {
+    let path = folder.map_or_else(|| PathBuf::from(file), |folder| folder.join(file));
+    Source::new(&path.display().to_string(), text)
+}
+
+/// What is said of a script that is none, which a definition's file names.
+pub(crate) fn mistake(unfit: Unfit, definition: &str) -> Mistake {
+    let message = format!("a script of `{definition}`: {}", unfit.why);
+    Mistake::error("script", unfit.at, message)
 }
 
 /// A script that answers a condition: an expression, or a function `when`.
@@ -95,24 +131,12 @@ pub(crate) struct Ran {
 }
 
 impl<T: Owner> ScriptCondition<T> {
-    pub(crate) fn new(file: &str, state: &str, offered: &Offered<'_, T>) -> Result<Self, String> {
-        let text = offered.vocabulary.scripts.text_of(file, offered.folder)?;
-        let has_function = |ast: &AST| ast.iter_functions().any(|f| f.name == "when" && f.params.is_empty());
-        let as_written = engine().compile(&text);
-        let (ast, constants) = match as_written {
-            Ok(ast) if has_function(&ast) => {
-                let constants = constants(&ast, offered.budget.of_call())?;
-                (ast, constants)
-            }
-            // An expression: `this` is only known in functions.
-            _ => {
-                let before = "fn when() { ";
-                let ast = engine().compile(format!("{before}{text}\n}}"));
-                (ast.map_err(|error| located(&error, before.len()))?, Constants::new())
-            }
-        };
+    pub(crate) fn new(file: &str, state: &str, offered: &Offered<'_, T>) -> Result<Self, Refused> {
+        let text = offered.text_of(file)?;
+        let compiled =
+            compiled::condition(&text, offered.budget.of_call()).map_err(|why| offered.unfit(file, &text, why))?;
         Ok(Self {
-            script: Script::new(file, &text, ast, constants, offered),
+            script: Script::new(file, &text, compiled, offered),
             state: state.into(),
             cut_offs: AtomicU32::new(0),
         })
@@ -158,16 +182,11 @@ impl<T: Owner> ScriptCondition<T> {
 const UNTIL_LEFT: &str = "for this owner until it leaves the state";
 
 impl<T: Owner> Hooks<T> {
-    pub(crate) fn new(file: &str, offered: &Offered<'_, T>) -> Result<Self, String> {
-        let text = offered.vocabulary.scripts.text_of(file, offered.folder)?;
-        let ast = engine().compile(&text).map_err(|error| located(&error, 0))?;
-        let has = [Hook::Enter, Hook::Update, Hook::Exit]
-            .map(|hook| ast.iter_functions().any(|f| f.name == name_of(hook) && f.params.is_empty()));
-        if has == [false; 3] {
-            return Err("it has none of the functions `enter()`, `update()` and `exit()`".into());
-        }
-        let constants = constants(&ast, offered.budget.of_call())?;
-        Ok(Self { script: Script::new(file, &text, ast, constants, offered), has })
+    pub(crate) fn new(file: &str, offered: &Offered<'_, T>) -> Result<Self, Refused> {
+        let text = offered.text_of(file)?;
+        let (compiled, has) =
+            compiled::hooks(&text, offered.budget.of_call()).map_err(|why| offered.unfit(file, &text, why))?;
+        Ok(Self { script: Script::new(file, &text, compiled, offered), has })
     }
 
     /// Runs a function for an owner for whom the state's scripts have been cut off so often.
@@ -202,21 +221,6 @@ impl<T: Owner> Hooks<T> {
     }
 }
 
-/// Finds the constants outside of a script's functions.
-fn constants(ast: &AST, most: Duration) -> Result<Constants, String> {
-    let mut scope = Scope::new();
-    let (ran, _) = engine::run(most, |engine| engine.run_ast_with_scope(&mut scope, ast));
-    ran.map_err(|why| match why {
-        Failure::CutOff(why) | Failure::Error(why) => why,
-    })?;
-    if let Some((name, ..)) = scope.iter_raw().find(|(_, is_constant, _)| !is_constant) {
-        return Err(format!(
-            "`{name}` is a variable outside of the functions, which do not know it: write `const {name}`, or put it into a function"
-        ));
-    }
-    Ok(scope.iter_raw().map(|(name, _, value)| (name.to_owned(), value.clone())).collect())
-}
-
 /// What came of a run.
 struct Run {
     result: Dynamic,
@@ -226,7 +230,8 @@ struct Run {
 }
 
 impl<T: Owner> Script<T> {
-    fn new(file: &str, text: &str, ast: AST, constants: Constants, offered: &Offered<'_, T>) -> Self {
+    fn new(file: &str, text: &str, compiled: Compiled, offered: &Offered<'_, T>) -> Self {
+        let Compiled { ast, constants } = compiled;
         let Offered { vocabulary, states, budget, .. } = offered;
         let is_mentioned = |name: &str| text.contains(name);
         let reads = vocabulary.values().filter(|(name, _)| is_mentioned(name));

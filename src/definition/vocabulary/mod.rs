@@ -118,6 +118,8 @@ pub struct Vocabulary<T: Owner> {
     messages: BTreeMap<String, MessageKind<T>>,
     /// What they carry.
     fields: messages::Fields<T>,
+    /// What is said of words, by their names.
+    descriptions: BTreeMap<String, String>,
     random: Option<Random<T>>,
     ticks_per_second: Option<f64>,
     /// What has been registered more than once. The last one counts, but no definition is loaded with it.
@@ -175,6 +177,7 @@ impl<T: Owner> Vocabulary<T> {
             behaviours: BTreeMap::new(),
             messages: BTreeMap::new(),
             fields: BTreeMap::new(),
+            descriptions: BTreeMap::new(),
             random: None,
             ticks_per_second: None,
             repeated: BTreeSet::new(),
@@ -287,6 +290,27 @@ impl<T: Owner> Vocabulary<T> {
         self
     }
 
+    /// Says what a word means, for those who write definitions: editors show it. `name` is that of a value, a behavior or a message;
+    /// what a message carries is called `hit.damage`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::definition::Vocabulary;
+    /// # struct Guard { health: f64 }
+    /// # impl demeanor::Owner for Guard { type Context<'a> = (); type Message = (); }
+    ///
+    /// let vocabulary = Vocabulary::<Guard>::new()
+    ///     .value("health", |guard: &Guard, _| guard.health)
+    ///     .describe("health", "From 0 to 100.");
+    /// assert_eq!(vocabulary.export().descriptions["health"], "From 0 to 100.");
+    /// ```
+    #[must_use]
+    pub fn describe(mut self, name: impl Into<String>, text: impl Into<String>) -> Self {
+        self.descriptions.insert(name.into(), text.into());
+        self
+    }
+
     /// Returns the words without the code behind them, for tools.
     #[must_use]
     pub fn export(&self) -> Words {
@@ -300,6 +324,7 @@ impl<T: Owner> Vocabulary<T> {
             behaviours: self.behaviours.iter().map(|(name, made)| (name.clone(), made.schema.clone())).collect(),
             messages: self.messages.keys().cloned().collect(),
             message_fields: self.kinds_of_fields(),
+            descriptions: self.descriptions.clone(),
             random: self.random.is_some(),
             ticks_per_second: self.ticks_per_second,
             ..Words::default()
@@ -308,6 +333,7 @@ impl<T: Owner> Vocabulary<T> {
         {
             words.scripts = true;
             words.fields = self.scripts.fields.keys().cloned().collect();
+            words.script_files = self.scripts.names().cloned().collect();
         }
         words
     }
@@ -395,6 +421,7 @@ impl<T: Owner> Clone for Vocabulary<T> {
             behaviours: self.behaviours.clone(),
             messages: self.messages.clone(),
             fields: self.fields.clone(),
+            descriptions: self.descriptions.clone(),
             random: self.random.clone(),
             ticks_per_second: self.ticks_per_second,
             repeated: self.repeated.clone(),

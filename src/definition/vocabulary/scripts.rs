@@ -19,6 +19,15 @@ pub(crate) struct Scripts<T: Owner> {
 pub(crate) type Setter<T> = Arc<dyn Fn(&mut T, f64) + Send + Sync>;
 
 impl<T: Owner> Scripts<T> {
+    /// The names of the offered texts.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &String> {
+        self.texts.keys()
+    }
+
+    pub(crate) fn offers(&self, file: &str) -> bool {
+        self.texts.contains_key(file)
+    }
+
     /// The text of a script: the offered one, or that of a file in the definition's folder.
     pub(crate) fn text_of(&self, file: &str, folder: Option<&Path>) -> Result<String, String> {
         if let Some(text) = self.texts.get(file) {

@@ -37,27 +37,20 @@ pub enum Told {
     Better,
 }
 
-type Context<'a> = EntityContext<'a, Res<'static, Clock>>;
+type Context<'a> = EntityContext<'a, Guard>;
 
 impl Owner for Guard {
     type Context<'a> = Context<'a>;
     type Message = Told;
 
     fn now(cx: &Context<'_>) -> f64 {
-        cx.0
+        cx.param.0
     }
 }
 
 impl EntityOwner for Guard {
+    type Body = ();
     type Param = Res<'static, Clock>;
-
-    fn context<'a>(clock: Res<'a, Clock>, commands: Commands<'a, 'a>) -> Context<'a> {
-        EntityContext::new(clock, commands)
-    }
-
-    fn visit(cx: &mut Context<'_>, entity: Entity) {
-        cx.visit(entity);
-    }
 }
 
 /// Walks.

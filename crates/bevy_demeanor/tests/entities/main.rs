@@ -1,5 +1,8 @@
 //! Machines on entities, driven through `App::update`, headless.
 
+mod body;
+mod clock;
+mod derive;
 mod equivalence;
 mod events;
 mod faults;
@@ -8,9 +11,11 @@ mod guard;
 mod markers;
 #[cfg(feature = "serialize")]
 mod model;
+mod names;
 mod observers;
 mod order;
 mod parallel;
+mod parameters;
 mod pass;
 #[cfg(feature = "serialize")]
 mod saves;
@@ -19,6 +24,8 @@ mod scenes;
 mod sleepers;
 mod soldier;
 mod start;
+mod threads;
 mod time;
+mod together;
 mod verbs;
 mod waiting;

@@ -8,8 +8,8 @@ use std::mem;
 
 use bevy_app::{App, Update};
 use bevy_demeanor::{
-    CurrentState, Entered, EntityOwner, Exited, In, Machine, MachineCommands, ParallelOwner, StateChanged,
-    StateMachinePlugin, StateSet,
+    CurrentState, Entered, EntityOwner, Exited, InState, Machine, MachineCommands, MachineSet, StateChanged,
+    StateMachinePlugin,
 };
 use bevy_ecs::prelude::*;
 use bevy_reflect::Reflect;
@@ -35,12 +35,8 @@ impl Owner for Actor {
 }
 
 impl EntityOwner for Actor {
+    type Body = ();
     type Param = ();
-    fn context<'a>((): (), _: Commands<'a, 'a>) {}
-}
-
-impl ParallelOwner for Actor {
-    fn shared_context<'a>((): &(), _: Commands<'a, 'a>) {}
 }
 
 fn act(actor: &mut Actor, fsm: &mut Fsm<'_, Actor>) {
@@ -230,7 +226,7 @@ fn plugin_app(is_parallel: bool, seed: u64) -> App {
         (|machines: Query<(&Label, &Actor, &Machine<Actor>)>, mut order: ResMut<PassOrder>| {
             order.0 = machines.iter().map(|(label, ..)| label.0).collect();
         })
-        .in_set(StateSet::Enter),
+        .in_set(MachineSet::Enter),
     );
     macro_rules! observe {
         ($($event:ty: $told:expr,)*) => {$(
@@ -240,12 +236,12 @@ fn plugin_app(is_parallel: bool, seed: u64) -> App {
         )*};
     }
     observe! {
-        Add<In<A>>: Told::Marked(0),
-        Add<In<B, bevy_demeanor::InSparseSet>>: Told::Marked(1),
-        Add<In<C>>: Told::Marked(2),
-        Remove<In<A>>: Told::Unmarked(0),
-        Remove<In<B, bevy_demeanor::InSparseSet>>: Told::Unmarked(1),
-        Remove<In<C>>: Told::Unmarked(2),
+        Add<InState<A>>: Told::Marked(0),
+        Add<InState<B, bevy_demeanor::InSparseSet>>: Told::Marked(1),
+        Add<InState<C>>: Told::Marked(2),
+        Remove<InState<A>>: Told::Unmarked(0),
+        Remove<InState<B, bevy_demeanor::InSparseSet>>: Told::Unmarked(1),
+        Remove<InState<C>>: Told::Unmarked(2),
         Exited<A>: Told::Exited(0),
         Exited<B>: Told::Exited(1),
         Exited<C>: Told::Exited(2),
@@ -476,9 +472,9 @@ fn picture(app: &App) -> Picture {
     for entity in app.world().iter_entities() {
         let Some(label) = entity.get::<Label>() else { continue };
         let marks = [
-            entity.contains::<In<A>>(),
-            entity.contains::<In<B, bevy_demeanor::InSparseSet>>(),
-            entity.contains::<In<C>>(),
+            entity.contains::<InState<A>>(),
+            entity.contains::<InState<B, bevy_demeanor::InSparseSet>>(),
+            entity.contains::<InState<C>>(),
         ];
         let name = entity.get::<CurrentState<Actor>>().map(|name| name.name().to_owned());
         let machine = in_words(entity.get::<Machine<Actor>>().map(|machine| &**machine));

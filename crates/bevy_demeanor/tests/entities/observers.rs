@@ -2,7 +2,7 @@
 //! what a naive model says.
 
 use bevy_app::App;
-use bevy_demeanor::{Entered, Exited, In, Machine, MachineCommands, StateChanged, StateMachinePlugin};
+use bevy_demeanor::{Entered, Exited, InState, Machine, MachineCommands, StateChanged, StateMachinePlugin};
 use bevy_ecs::prelude::*;
 use demeanor::StateMachine;
 
@@ -137,12 +137,16 @@ fn observe(app: &mut App) {
         // As a command: an observer of what is removed cannot have the world itself.
         commands.queue(move |world: &mut World| report(told, entity, world));
     }
-    app.add_observer(|it: On<Add<In<Idle>>>, mut commands: Commands| tell(Told::Marked(0), it.entity, &mut commands));
-    app.add_observer(|it: On<Add<In<Patrol>>>, mut commands: Commands| tell(Told::Marked(1), it.entity, &mut commands));
-    app.add_observer(|it: On<Remove<In<Idle>>>, mut commands: Commands| {
+    app.add_observer(|it: On<Add<InState<Idle>>>, mut commands: Commands| {
+        tell(Told::Marked(0), it.entity, &mut commands)
+    });
+    app.add_observer(|it: On<Add<InState<Patrol>>>, mut commands: Commands| {
+        tell(Told::Marked(1), it.entity, &mut commands)
+    });
+    app.add_observer(|it: On<Remove<InState<Idle>>>, mut commands: Commands| {
         tell(Told::Unmarked(0), it.entity, &mut commands);
     });
-    app.add_observer(|it: On<Remove<In<Patrol>>>, mut commands: Commands| {
+    app.add_observer(|it: On<Remove<InState<Patrol>>>, mut commands: Commands| {
         tell(Told::Unmarked(1), it.entity, &mut commands);
     });
     app.add_observer(|it: On<Exited<Idle>>, mut commands: Commands| tell(Told::Exited, it.entity, &mut commands));
@@ -293,7 +297,7 @@ fn check(asked: Asked, plot: Plot, from: From) {
     assert_eq!(messages, model.messages, "{from:?}, {asked:?}, {plot:?}");
     for (soldier, modeled) in soldiers.into_iter().zip(model.soldiers) {
         let there = app.world().get_entity(soldier).ok();
-        let marks = there.map(|soldier| [soldier.contains::<In<Idle>>(), soldier.contains::<In<Patrol>>()]);
+        let marks = there.map(|soldier| [soldier.contains::<InState<Idle>>(), soldier.contains::<InState<Patrol>>()]);
         assert_eq!(marks, modeled.lives.then_some(modeled.marks), "{from:?}, {asked:?}, {plot:?}");
     }
     app.update();

@@ -1,7 +1,7 @@
 //! In which order markers, events and messages come, and where a cycle of observers ends.
 
 use bevy_app::App;
-use bevy_demeanor::{Entered, Exited, In, Machine, MachineCommands, StateChanged, StateMachinePlugin};
+use bevy_demeanor::{Entered, Exited, InState, Machine, MachineCommands, StateChanged, StateMachinePlugin};
 use bevy_ecs::lifecycle::HookContext;
 use bevy_ecs::prelude::*;
 use bevy_ecs::world::DeferredWorld;
@@ -40,8 +40,8 @@ fn watch(app: &mut App) {
         )*};
     }
     watch! {
-        Add<In<Idle>>: "+Idle", Add<In<Patrol>>: "+Patrol", Add<In<Chase>>: "+Chase",
-        Remove<In<Idle>>: "-Idle", Remove<In<Patrol>>: "-Patrol", Remove<In<Chase>>: "-Chase",
+        Add<InState<Idle>>: "+Idle", Add<InState<Patrol>>: "+Patrol", Add<InState<Chase>>: "+Chase",
+        Remove<InState<Idle>>: "-Idle", Remove<InState<Patrol>>: "-Patrol", Remove<InState<Chase>>: "-Chase",
         Entered<Idle>: "entered Idle", Entered<Patrol>: "entered Patrol", Entered<Chase>: "entered Chase",
         Exited<Idle>: "exited Idle", Exited<Patrol>: "exited Patrol", Exited<Chase>: "exited Chase",
     }
@@ -158,7 +158,7 @@ fn what_an_observers_change_leads_to_comes_after_all_that_was_recorded_before() 
 #[test]
 fn a_change_by_an_observer_of_a_marker_comes_after_all_that_was_recorded_before() {
     let (mut app, [a, _]) = two_soldiers();
-    app.world_mut().entity_mut(a).observe(|it: On<Add<In<Patrol>>>, mut commands: Commands| {
+    app.world_mut().entity_mut(a).observe(|it: On<Add<InState<Patrol>>>, mut commands: Commands| {
         commands.entity(it.entity).change_state(&Chase);
     });
     app.update();
@@ -166,7 +166,7 @@ fn a_change_by_an_observer_of_a_marker_comes_after_all_that_was_recorded_before(
 
     // Before the new marker is there, which would not be true by now.
     let (mut app, [a, _]) = two_soldiers();
-    app.world_mut().entity_mut(a).observe(|it: On<Remove<In<Idle>>>, mut commands: Commands| {
+    app.world_mut().entity_mut(a).observe(|it: On<Remove<InState<Idle>>>, mut commands: Commands| {
         commands.entity(it.entity).change_state(&Chase);
     });
     app.update();
@@ -226,7 +226,7 @@ fn several_observers_changes_are_told_in_the_order_in_which_they_were_made() {
 struct Whistle(Entity);
 impl State<Soldier> for Whistle {
     fn enter(&self, _: &mut Soldier, _: &mut Fsm<'_, Soldier>, cx: &mut <Soldier as Owner>::Context<'_>) {
-        cx.commands().entity(self.0).change_state(&Chase);
+        cx.commands.entity(self.0).change_state(&Chase);
     }
 }
 
@@ -248,8 +248,18 @@ fn what_a_callbacks_command_leads_to_is_told_after_the_change_that_it_was_made_i
         watch(&mut app);
         app.world_mut().spawn((Soldier::default(), Machine::<Soldier>::new(Box::new(Lips(a))), Name::new("B")));
         app.update();
-        let pass = ["Lips to Whistle B", "-Idle A", "+Chase A", "exited Idle A", "Idle to Chase A", "entered Chase A"];
-        assert_eq!(take(&mut app), pass);
+        assert_eq!(
+            take(&mut app),
+            [
+                "none to Lips B",
+                "Lips to Whistle B",
+                "-Idle A",
+                "+Chase A",
+                "exited Idle A",
+                "Idle to Chase A",
+                "entered Chase A"
+            ]
+        );
 
         app.world_mut().commands().entity(a).change_state::<Soldier>(&Idle).change_state(Box::new(Whistle(a)));
         app.world_mut().flush();
@@ -283,8 +293,8 @@ fn the_order_holds_among_machines_of_several_owners() {
         type Message = ();
     }
     impl EntityOwner for Officer {
+        type Body = ();
         type Param = ();
-        fn context<'a>((): (), _: Commands<'a, 'a>) {}
     }
     struct Calm;
     struct Angry;
@@ -300,7 +310,7 @@ fn the_order_holds_among_machines_of_several_owners() {
         }
     });
     app.add_observer(|_: On<Entered<Angry>>, mut seen: ResMut<Seen>| seen.0.push("entered Angry O".into()));
-    app.add_observer(|_: On<Add<In<Angry>>>, mut seen: ResMut<Seen>| seen.0.push("+Angry O".into()));
+    app.add_observer(|_: On<Add<InState<Angry>>>, mut seen: ResMut<Seen>| seen.0.push("+Angry O".into()));
     app.update();
     assert_eq!(take(&mut app)[9..], ["entered Patrol B", "+Angry O", "entered Angry O"]);
 }
@@ -348,7 +358,7 @@ fn after_a_panic_in_an_observer_what_comes_after_it_is_told_with_the_next() {
 struct Fuse;
 impl State<Soldier> for Fuse {
     fn update(&self, _: &mut Soldier, fsm: &mut Fsm<'_, Soldier>, cx: &mut <Soldier as Owner>::Context<'_>) {
-        cx.commands().queue(|_: &mut World| panic!("a command panics"));
+        cx.commands.queue(|_: &mut World| panic!("a command panics"));
         fsm.change_state(&Patrol);
     }
 }
@@ -406,7 +416,8 @@ fn check_cycle(app: &mut App, entity: Entity, name: &str, command: &str, states:
     let machine = app.world().get::<Machine<Soldier>>(entity).unwrap();
     let is_in = [machine.is_in_state(&Idle), machine.is_in_state(&Patrol), machine.is_in_state(&Chase)];
     let marked = app.world().entity(entity);
-    let marks = [marked.contains::<In<Idle>>(), marked.contains::<In<Patrol>>(), marked.contains::<In<Chase>>()];
+    let marks =
+        [marked.contains::<InState<Idle>>(), marked.contains::<InState<Patrol>>(), marked.contains::<InState<Chase>>()];
     assert_eq!(marks, is_in);
 }
 
@@ -439,10 +450,10 @@ fn observers_that_change_states_in_turn_end_after_sixty_four_changes_with_an_err
 #[test]
 fn observers_of_markers_that_change_states_in_turn_end_likewise() {
     let (mut app, entity) = about_to_patrol("Marked");
-    app.add_observer(|it: On<Add<In<Patrol>>>, mut commands: Commands| {
+    app.add_observer(|it: On<Add<InState<Patrol>>>, mut commands: Commands| {
         commands.entity(it.entity).change_state(&Chase);
     });
-    app.add_observer(|it: On<Add<In<Chase>>>, mut commands: Commands| {
+    app.add_observer(|it: On<Add<InState<Chase>>>, mut commands: Commands| {
         commands.entity(it.entity).change_state(&Patrol);
     });
     app.update();
@@ -482,10 +493,10 @@ fn a_callback_that_commands_a_change_each_time_ends_likewise() {
 fn a_marker_that_is_replaced_by_a_machine_in_turn_ends_likewise() {
     use demeanor::StateMachine;
     let (mut app, entity) = about_to_patrol("Replaced");
-    app.add_observer(|it: On<Add<In<Patrol>>>, mut commands: Commands| {
+    app.add_observer(|it: On<Add<InState<Patrol>>>, mut commands: Commands| {
         commands.entity(it.entity).insert(Machine::<Soldier>::started(StateMachine::new(&Chase)));
     });
-    app.add_observer(|it: On<Add<In<Chase>>>, mut commands: Commands| {
+    app.add_observer(|it: On<Add<InState<Chase>>>, mut commands: Commands| {
         commands.entity(it.entity).insert(Machine::<Soldier>::started(StateMachine::new(&Patrol)));
     });
     app.update();
@@ -504,13 +515,13 @@ fn a_marker_that_is_replaced_by_a_machine_in_turn_ends_likewise() {
 fn a_marker_that_is_replaced_by_two_machines_in_turn_ends_likewise() {
     use demeanor::StateMachine;
     let (mut app, entity) = about_to_patrol("Doubled");
-    app.add_observer(|it: On<Add<In<Patrol>>>, mut commands: Commands| {
+    app.add_observer(|it: On<Add<InState<Patrol>>>, mut commands: Commands| {
         for _ in 0..2 {
             commands.entity(it.entity).insert(Machine::<Soldier>::started(StateMachine::new(&Chase)));
             commands.entity(it.entity).insert(Machine::<Soldier>::started(StateMachine::new(&Patrol)));
         }
     });
-    app.add_observer(|it: On<Add<In<Chase>>>, mut commands: Commands| {
+    app.add_observer(|it: On<Add<InState<Chase>>>, mut commands: Commands| {
         for _ in 0..2 {
             commands.entity(it.entity).insert(Machine::<Soldier>::started(StateMachine::new(&Patrol)));
             commands.entity(it.entity).insert(Machine::<Soldier>::started(StateMachine::new(&Chase)));
@@ -559,7 +570,7 @@ fn disarm(mut world: DeferredWorld, context: HookContext) {
 #[test]
 fn a_hook_that_an_observer_sets_off_may_remove_the_machine() {
     let (mut app, [a, _]) = two_soldiers();
-    app.world_mut().entity_mut(a).observe(|it: On<Remove<In<Idle>>>, mut commands: Commands| {
+    app.world_mut().entity_mut(a).observe(|it: On<Remove<InState<Idle>>>, mut commands: Commands| {
         commands.entity(it.entity).insert(Disarmed);
     });
     app.update();

@@ -1,7 +1,7 @@
 //! Whole machines in scenes, by reflection.
 
 use bevy_app::App;
-use bevy_demeanor::{CurrentState, In, Machine, MachineCommands, StateMachinePlugin};
+use bevy_demeanor::{CurrentState, InState, Machine, MachineCommands, StateMachinePlugin};
 use bevy_ecs::prelude::*;
 use demeanor::{StateBook, StateMachine};
 
@@ -271,8 +271,8 @@ fn markers_and_names_are_true_as_soon_as_a_scene_is_loaded() {
         let mut loading = app(plugin());
         let loaded = load(&mut loading, &scene, sequence).unwrap()[0];
         assert_eq!(name_of(&loading, loaded), Some("Listen"));
-        assert!(loading.world().entity(loaded).contains::<In<Listen>>());
-        assert!(!loading.world().entity(loaded).contains::<In<Patrol>>());
+        assert!(loading.world().entity(loaded).contains::<InState<Listen>>());
+        assert!(!loading.world().entity(loaded).contains::<InState<Patrol>>());
     }
 }
 

@@ -1,7 +1,7 @@
 //! A machine's current state by name, through reflection, as scenes carry it.
 
 use bevy_app::App;
-use bevy_demeanor::{CurrentState, In, Machine, MachineCommands, StateMachinePlugin};
+use bevy_demeanor::{CurrentState, InState, Machine, MachineCommands, StateMachinePlugin};
 use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
 use bevy_ecs::reflect::ReflectComponent;
@@ -60,7 +60,7 @@ fn a_state_that_was_saved_by_reflection_is_taken_up_again_without_a_callback() {
     reflection.insert(&mut loaded, &*scene, &registry.read());
     let loaded = loaded.id();
     loading.world_mut().flush();
-    assert!(loading.world().get::<In<Fight>>(loaded).is_some());
+    assert!(loading.world().get::<InState<Fight>>(loaded).is_some());
     loading.update();
     assert_eq!(take_trace(&mut loading, loaded), ["update Fight", "update Aim"]);
 }
@@ -97,7 +97,7 @@ fn an_edit_in_place_is_forced_before_the_next_pass() {
         ["exit Idle", "Idle -> Chase (force)", "enter Chase", "complete: Idle -> Chase (force)", "update Chase"]
     );
     assert_eq!(name_of(&app, entity), Some("Chase"));
-    assert!(app.world().get::<In<Chase>>(entity).is_some());
+    assert!(app.world().get::<InState<Chase>>(entity).is_some());
     app.update();
     assert_eq!(take_trace(&mut app, entity), ["update Chase"], "it is done once");
 }

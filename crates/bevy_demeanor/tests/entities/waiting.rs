@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use bevy_app::{App, Update};
-use bevy_demeanor::{In, Machine, MachineCommands, StateChanged, StateMachinePlugin, StateSet};
+use bevy_demeanor::{InState, Machine, MachineCommands, MachineSet, StateChanged, StateMachinePlugin};
 use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
 use demeanor::{Fsm, NextWake, Owner, State, StateMachine};
@@ -245,7 +245,7 @@ fn what_follows_a_change_by_a_timer_comes_after_the_pass_in_the_order_of_the_ent
         let mut app = app(plugin.with_change_messages().with_change_events().with_marker::<Patrol>());
         app.init_resource::<Seen>();
         app.add_observer(
-            |change: On<StateChanged<Soldier>>, marked: Query<(), With<In<Patrol>>>, mut seen: ResMut<Seen>| {
+            |change: On<StateChanged<Soldier>>, marked: Query<(), With<InState<Patrol>>>, mut seen: ResMut<Seen>| {
                 seen.0.push(format!("{} changes, {} on patrol", change.entity, marked.iter().count()));
             },
         );
@@ -254,11 +254,13 @@ fn what_follows_a_change_by_a_timer_comes_after_the_pass_in_the_order_of_the_ent
             (|mut changes: MessageReader<StateChanged<Soldier>>, mut seen: ResMut<Seen>| {
                 seen.0.extend(changes.read().map(|change| format!("message of {}", change.entity)));
             })
-            .in_set(StateSet::Exit),
+            .in_set(MachineSet::Exit),
         );
         let first = app.world_mut().spawn(soldier([Order::ChangeAfter(1.0, StateName::Patrol), Order::Sleep])).id();
         let second = app.world_mut().spawn((Soldier::default(), Machine::<Soldier>::new(&Nap))).id();
         app.update();
+        // Of the starts.
+        app.world_mut().resource_mut::<Seen>().0.clear();
         let mut seen = |seconds| {
             app.world_mut().resource_mut::<Watch>().0 += seconds;
             app.update();
@@ -316,8 +318,8 @@ fn a_clock_that_stands_while_somebody_sleeps_is_logged_once() {
         type Message = ();
     }
     impl bevy_demeanor::EntityOwner for Statue {
+        type Body = ();
         type Param = ();
-        fn context<'a>((): (), _: Commands<'a, 'a>) {}
     }
     impl State<Statue> for Clockless {
         fn update(&self, _: &mut Statue, fsm: &mut Fsm<'_, Statue>, (): &mut ()) {

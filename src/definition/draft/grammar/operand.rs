@@ -153,7 +153,12 @@ fn chance(input: &mut Input<'_>, start: usize, per_second: bool) -> ModalResult<
     let Some(p) = opt(number).parse_next(input)? else { return expected(input, "a chance from 0 to 1") };
     if !(0.0..=1.0).contains(&p) {
         let at = at.start..input.previous_token_end();
-        return wrong(Mistake::error("chance", at, "a chance is a number from 0 to 1").label("not from 0 to 1"));
+        let mistake = Mistake::error("chance", at, "a chance is a number from 0 to 1").label("not from 0 to 1");
+        return wrong(if (1.0..=100.0).contains(&p) {
+            mistake.help(format!("{p} percent are `{}`", p / 100.0))
+        } else {
+            mistake
+        });
     }
     expect(input, symbol(")"), "`)`")?;
     Ok(Expr::Chance { p, per_second, span: input.state.map.span(start..input.previous_token_end()) })

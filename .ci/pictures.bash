@@ -1,0 +1,48 @@
+# Has Graphviz and Mermaid read what the tool draws: Graphviz from Debian, Mermaid from npm.
+
+# pictures TOOL: draws every definition there is, and has both read it. Where one cannot be had, it is left out.
+pictures() {
+    local tool=$1 place=$PWD/target/pictures file name
+    rm -rf "$place/drawn"
+    mkdir -p "$place/drawn"
+    for file in examples/*/*.toml crates/demeanor-cli/tests/files/*.toml .ci/pictures.toml fuzz/seeds/definition/*.toml; do
+        name=$place/drawn/$(basename "$file" .toml)
+        # Some of the seeds are wrong on purpose.
+        "$tool" graph "$file" --format mermaid --output "$name.mmd" 2> /dev/null || continue
+        "$tool" graph "$file" --format dot --output "$name.dot"
+    done
+    if has_graphviz; then
+        for file in "$place"/drawn/*.dot; do
+            # A warning, that an arrow cannot be cut off at a cluster, is a failure, too.
+            dot -Tsvg -o /dev/null "$file" 2> "$place/complaints.txt" || { cat "$place/complaints.txt"; return 1; }
+            if [ -s "$place/complaints.txt" ]; then
+                echo "$file:"
+                cat "$place/complaints.txt"
+                return 1
+            fi
+        done
+        echo "Graphviz reads $(find "$place/drawn" -name '*.dot' | wc -l) files"
+    else
+        skip "Graphviz: the Debian package cannot be installed."
+    fi
+    if has_mermaid "$place"; then
+        cp .ci/mermaid.mjs "$place/"
+        node "$place/mermaid.mjs" "$place"/drawn/*.mmd || return 1
+    else
+        skip "Mermaid: node or its packages cannot be installed."
+    fi
+}
+
+has_graphviz() {
+    command -v dot > /dev/null && return
+    [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null || return 1
+    apt-get install -qq --yes --no-install-recommends graphviz > /dev/null 2>&1 ||
+        { apt-get update -qq && apt-get install -qq --yes --no-install-recommends graphviz; } > /dev/null 2>&1
+}
+
+# has_mermaid PLACE: its parser needs no browser, only a document.
+has_mermaid() {
+    command -v node npm > /dev/null || return 1
+    [ -d "$1/node_modules/mermaid" ] && [ -d "$1/node_modules/jsdom" ] && return
+    timeout 120 npm install --prefix "$1" --no-audit --no-fund --ignore-scripts --silent mermaid@11 jsdom@26 > /dev/null 2>&1
+}

@@ -1,0 +1,99 @@
+//! What is read: a file, or what comes in by standard input.
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::str;
+
+use demeanor::Owner;
+use demeanor::definition::{Definitions, LoadError, Outline, Problems, Vocabulary, Words};
+
+use crate::shown::listed;
+
+/// How standard input is named on the command line.
+const STANDARD: &str = "-";
+
+/// How it is named in reports. What it names is looked for in the current folder.
+const NAME: &str = "<stdin>";
+
+/// The longest text that is read from standard input, in bytes.
+const LONGEST: u64 = 1_000_000_000;
+
+/// A definition file.
+pub(crate) enum Input {
+    File(PathBuf),
+    Standard(Vec<u8>),
+}
+
+impl Input {
+    /// Standard input is read at once; a file, each time that it is asked for.
+    pub(crate) fn new(path: &Path) -> Result<Self, String> {
+        if path != Path::new(STANDARD) {
+            return Ok(Self::File(path.into()));
+        }
+        let mut bytes = Vec::new();
+        let read = std::io::stdin().take(LONGEST).read_to_end(&mut bytes);
+        read.map(|_| Self::Standard(bytes)).map_err(|error| format!("standard input: {error}"))
+    }
+
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Self::File(path) => path.display().to_string(),
+            Self::Standard(_) => NAME.into(),
+        }
+    }
+
+    /// Reads all machines.
+    pub(crate) fn outlines(&self, words: Option<&Words>) -> Result<Result<Vec<Outline>, Problems>, String> {
+        match self {
+            Self::File(path) => loaded(Outline::load_all(path, words)),
+            Self::Standard(bytes) => Ok(match str::from_utf8(bytes) {
+                Ok(text) => Outline::parse_all_at(NAME, text, words),
+                Err(_) => Outline::from_bytes(NAME, bytes, words).map(|outline| vec![outline]),
+            }),
+        }
+    }
+
+    /// Reads one machine: the first, if none is named.
+    pub(crate) fn outline(
+        &self,
+        machine: Option<&str>,
+        words: Option<&Words>,
+    ) -> Result<Result<Outline, Problems>, String> {
+        let outlines = match self.outlines(words)? {
+            Ok(outlines) => outlines,
+            Err(problems) => return Ok(Err(problems)),
+        };
+        let names: Vec<_> = outlines.iter().filter_map(Outline::machine).map(str::to_owned).collect();
+        let is_meant = |outline: &Outline| machine.is_none() || outline.machine() == machine;
+        let found = { outlines }.into_iter().find(is_meant);
+        found.map(Ok).ok_or_else(|| self.no_machine(machine, &names))
+    }
+
+    /// Reads all machines, to run them.
+    pub(crate) fn definitions<T: Owner>(
+        &self,
+        vocabulary: &Vocabulary<T>,
+    ) -> Result<Result<Definitions<T>, Problems>, String> {
+        match self {
+            Self::File(path) => loaded(Definitions::load(path, vocabulary)),
+            Self::Standard(bytes) => {
+                let text = str::from_utf8(bytes).map_err(|error| format!("{NAME}: {error}"))?;
+                Ok(Definitions::parse_at(NAME, text, vocabulary))
+            }
+        }
+    }
+
+    /// What is said of a machine that a file does not have.
+    pub(crate) fn no_machine(&self, machine: Option<&str>, names: &[String]) -> String {
+        let machine = machine.unwrap_or_default();
+        format!("{}: there is no machine `{machine}`; there are: {}", self.name(), listed(names))
+    }
+}
+
+fn loaded<O>(read: Result<O, LoadError>) -> Result<Result<O, Problems>, String> {
+    match read {
+        Ok(read) => Ok(Ok(read)),
+        Err(LoadError::Problems(problems)) => Ok(Err(problems)),
+        Err(error) => Err(error.to_string()),
+    }
+}

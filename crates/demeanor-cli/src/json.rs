@@ -1,0 +1,50 @@
+//! What `demeanor check` has found, as a JSON document for editors and other programs. `docs/definitions.md` describes it.
+
+use demeanor::definition::Problem;
+use serde_json::{Map, Value, json};
+
+use crate::check::{Checked, Content};
+
+/// The document of all files: what was found in each, or its name and why it could not be read.
+pub(crate) fn document(files: &[Result<Checked, (String, String)>]) -> String {
+    let files: Vec<_> = files.iter().map(file).collect();
+    format!("{:#}\n", json!({ "version": 1, "files": files }))
+}
+
+fn file(checked: &Result<Checked, (String, String)>) -> Value {
+    let checked = match checked {
+        Ok(checked) => checked,
+        Err((file, why)) => return json!({ "file": file, "unreadable": why }),
+    };
+    let mut object = Map::new();
+    object.insert("file".into(), json!(checked.file));
+    object.insert("errors".into(), json!(checked.errors));
+    object.insert("warnings".into(), json!(checked.warnings));
+    if let Some(Content { machines, states, unchecked }) = &checked.content {
+        object.insert("machines".into(), json!(machines));
+        object.insert("states".into(), json!(states));
+        let unchecked: Map<_, _> = unchecked.iter().map(|(kind, names)| ((*kind).to_owned(), json!(names))).collect();
+        object.insert("unchecked".into(), Value::Object(unchecked));
+    }
+    object.insert("problems".into(), checked.problems.iter().map(problem).collect());
+    Value::Object(object)
+}
+
+fn problem(problem: &Problem) -> Value {
+    let place = |byte: usize| {
+        let (line, column) = problem.position(byte);
+        json!({ "byte": byte, "line": line, "column": column })
+    };
+    let labels: Vec<_> = problem
+        .labeled_spans()
+        .map(|(at, text)| json!({ "start": place(at.start), "end": place(at.end), "text": text }))
+        .collect();
+    json!({
+        "code": problem.code_name(),
+        "severity": if problem.is_warning() { "warning" } else { "error" },
+        "message": problem.to_string(),
+        "file": problem.file(),
+        "labels": labels,
+        "help": problem.advice(),
+    })
+}

@@ -1,0 +1,312 @@
+//! What can be written at a place: the format's keys, states, machines, and the game's words.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use demeanor::definition::{Outline, Survey, ValueKind, Words};
+use lsp_types::{
+    CompletionItem, CompletionItemKind, CompletionList, CompletionTextEdit, Documentation, MarkupContent, MarkupKind,
+    TextEdit, Url,
+};
+
+use super::condition::{Asked, WORDS, asked};
+use super::context::{At, Context, Written, headers};
+use super::hover::{behavior, described, description, message, parameter};
+use super::params::{self, Param};
+use super::place::{Located, Place};
+use super::rename::{in_condition, in_quotes};
+use super::schema::{self, Table};
+use super::workspace::{Text, Workspace, path_of};
+
+/// How many are offered at once. Of more, those that begin as what is written are.
+const MOST_OFFERED: usize = 500;
+
+/// What can be written at a byte of a document.
+pub(super) fn complete(workspace: &mut Workspace, uri: &Url, byte: usize) -> Option<CompletionList> {
+    let survey = workspace.latest(uri)?;
+    let document = workspace.document(uri)?;
+    let source = document.source.clone();
+    let good = document.good.clone();
+    let words = workspace.words(path_of(uri).as_deref());
+    let context = Context::at(&source.text, byte);
+    let located = Located::of(&context, Some(&survey));
+    let surveys: Vec<&Survey> = [Some(&*survey), good.as_deref()].into_iter().flatten().collect();
+    let writer = Writer { source: &source, byte, surveys, words: words.as_deref(), context: &context, located };
+    let (span, mut offers) = match &context.at {
+        At::Header(span) => (span.clone(), writer.tables(span)),
+        At::Key(span) => (span.clone(), writer.keys()),
+        At::Value { key, written } => writer.values(key, written),
+    };
+    let written = source.text.get(span.start..byte.max(span.start)).unwrap_or_default().trim_start_matches(['"', '\'']);
+    let is_incomplete = offers.len() > MOST_OFFERED;
+    if is_incomplete {
+        let begin = written.to_lowercase();
+        offers.retain(|offer| offer.label.to_lowercase().starts_with(&begin));
+        offers.truncate(MOST_OFFERED);
+    }
+    let range = source.range(&span);
+    let items = offers.into_iter().map(|offer| offer.item(range)).collect();
+    Some(CompletionList { is_incomplete, items })
+}
+
+/// Something that can be written.
+struct Offer {
+    label: String,
+    kind: CompletionItemKind,
+    detail: Option<String>,
+    says: Option<String>,
+    insert: String,
+}
+
+impl Offer {
+    fn new(label: impl Into<String>, kind: CompletionItemKind) -> Self {
+        let label = label.into();
+        Self { insert: label.clone(), label, kind, detail: None, says: None }
+    }
+
+    fn detail(mut self, detail: impl Into<String>) -> Self {
+        self.detail = Some(detail.into()).filter(|detail| !detail.is_empty());
+        self
+    }
+
+    fn says(mut self, says: impl Into<String>) -> Self {
+        self.says = Some(says.into()).filter(|says| !says.is_empty());
+        self
+    }
+
+    fn insert(mut self, insert: impl Into<String>) -> Self {
+        self.insert = insert.into();
+        self
+    }
+
+    fn item(self, range: lsp_types::Range) -> CompletionItem {
+        let markup = |value| Documentation::MarkupContent(MarkupContent { kind: MarkupKind::Markdown, value });
+        CompletionItem {
+            // An editor compares what is written, with its quote, with this.
+            filter_text: Some(self.insert.clone()).filter(|insert| *insert != self.label),
+            label: self.label,
+            kind: Some(self.kind),
+            detail: self.detail,
+            documentation: self.says.map(markup),
+            text_edit: Some(CompletionTextEdit::Edit(TextEdit::new(range, self.insert))),
+            ..CompletionItem::default()
+        }
+    }
+}
+
+struct Writer<'c> {
+    source: &'c Text,
+    byte: usize,
+    /// As the document can be read now, and as it could be when nothing was wrong with it.
+    surveys: Vec<&'c Survey>,
+    words: Option<&'c Words>,
+    context: &'c Context,
+    located: Located<'c>,
+}
+
+impl Writer<'_> {
+    /// Names of tables.
+    fn tables(&self, span: &Range<usize>) -> Vec<Offer> {
+        let written = self.source.text.get(span.clone()).unwrap_or_default();
+        if written.contains('.') {
+            return Vec::new();
+        }
+        let tables = [("states.", "A state, by its name."), ("machines.", "One of several machines, by its name.")];
+        tables.into_iter().map(|(name, says)| Offer::new(name, CompletionItemKind::MODULE).says(says)).collect()
+    }
+
+    /// Keys that are not there yet.
+    fn keys(&self) -> Vec<Offer> {
+        let is_given = |name: &str| self.context.beside.iter().any(|(given, _)| given == name);
+        let mut offers: Vec<Offer> = Vec::new();
+        match &self.located.place {
+            Place::Of(table) => {
+                for key in schema::keys(*table) {
+                    // One key in two spellings.
+                    let is_other = key.name == "behaviour" || key.name == "behavior" && is_given("behaviour");
+                    if !is_given(&key.name) && !is_other {
+                        offers.push(Offer::new(key.name, CompletionItemKind::PROPERTY).says(key.says));
+                    }
+                }
+            }
+            Place::Params { behavior, has_name } => {
+                if *has_name && !is_given("name") {
+                    let says = "The behavior: a word of the game's vocabulary.";
+                    offers.push(Offer::new("name", CompletionItemKind::PROPERTY).says(says));
+                }
+                for param in self.params(behavior.as_deref()).into_iter().filter(|param| !is_given(param.name)) {
+                    let offer = Offer::new(param.name, CompletionItemKind::FIELD).says(parameter(&param));
+                    offers.push(offer.detail(param.kind));
+                }
+            }
+            Place::Other => {}
+        }
+        offers
+    }
+
+    fn params(&self, behavior: Option<&str>) -> Vec<Param<'_>> {
+        self.words.zip(behavior).map(|(words, behavior)| params::of(words, behavior)).unwrap_or_default()
+    }
+
+    /// What the value of a key can be, and what it takes the place of.
+    fn values(&self, key: &str, written: &Written) -> (Range<usize>, Vec<Offer>) {
+        let is_condition = matches!(
+            (&self.located.place, key),
+            (Place::Of(Table::Exit), "when") | (Place::Of(Table::State), "enter_when")
+        );
+        match written {
+            Written::Quoted { inner, quote } if is_condition => self.condition(inner, quote),
+            Written::Quoted { inner, quote } => {
+                let offers = self.texts(key).into_iter().filter_map(|offer| {
+                    let quoted = in_quotes(&offer.label, if quote.starts_with('\'') { '\'' } else { '"' });
+                    let insert = quoted.strip_prefix(&quote[..1])?.strip_suffix(&quote[..1])?.to_owned();
+                    Some(offer.insert(insert))
+                });
+                (inner.clone(), offers.collect())
+            }
+            Written::Bare(span) => {
+                let quoted = self.texts(key).into_iter().map(|offer| {
+                    let insert = in_quotes(&offer.label, '"');
+                    offer.insert(insert)
+                });
+                (span.clone(), self.flags(key).into_iter().chain(quoted).collect())
+            }
+        }
+    }
+
+    /// `true` and `false`, where a value is one of them.
+    fn flags(&self, key: &str) -> Vec<Offer> {
+        let is_flag = match &self.located.place {
+            Place::Of(table) => schema::key(*table, key).is_some_and(|key| key.is_flag),
+            Place::Params { behavior, .. } => {
+                self.params(behavior.as_deref()).iter().any(|param| param.name == key && param.is_flag)
+            }
+            Place::Other => false,
+        };
+        let offers = ["true", "false"].into_iter().map(|word| Offer::new(word, CompletionItemKind::CONSTANT));
+        offers.filter(|_| is_flag).collect()
+    }
+
+    /// The texts that a value can be.
+    fn texts(&self, key: &str) -> Vec<Offer> {
+        match (&self.located.place, key) {
+            (Place::Of(_), "to" | "initial" | "parent" | "global") => self.states(),
+            (Place::Of(Table::Machine), "like") | (Place::Of(Table::State), "machine") => self.machines(),
+            (Place::Of(Table::Exit), "on") => self.messages(),
+            (Place::Of(Table::State), "behavior" | "behaviour") | (Place::Params { has_name: true, .. }, "name") => {
+                self.behaviors()
+            }
+            (Place::Of(Table::State), "every") | (Place::Of(Table::Exit), "after") => self.numbers(),
+            (Place::Params { behavior, .. }, param) => {
+                let params = self.params(behavior.as_deref());
+                let Some(param) = params.into_iter().find(|one| one.name == param) else { return Vec::new() };
+                if param.is_state {
+                    return self.states();
+                }
+                let words = param.words.into_iter();
+                words.map(|word| Offer::new(word, CompletionItemKind::ENUM_MEMBER)).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// The states of the machine.
+    fn states(&self) -> Vec<Offer> {
+        let mut seen = BTreeSet::new();
+        let mut offers = Vec::new();
+        let mut add = |name: &str, detail: String| {
+            if seen.insert(name.to_owned()) {
+                offers.push(Offer::new(name, CompletionItemKind::CLASS).detail(detail));
+            }
+        };
+        for outline in self.surveys.iter().filter_map(|survey| self.located.outline(survey)) {
+            for state in outline.states() {
+                add(state.name(), state.behaviors().collect::<Vec<_>>().join(", "));
+            }
+        }
+        let is_unread = |survey: &&Survey| survey.problems().iter().any(|problem| problem.code_name() == "syntax");
+        if self.surveys.first().is_some_and(is_unread) {
+            // What is not closed has swallowed what stands behind it.
+            for header in headers(&self.source.text) {
+                let header: Vec<&str> = header.iter().map(String::as_str).collect();
+                match (self.located.machine, &header[..]) {
+                    (None, ["states", name, ..]) => add(name, String::new()),
+                    (Some(machine), ["machines", of, "states", name, ..]) if machine == *of => add(name, String::new()),
+                    _ => {}
+                }
+            }
+        }
+        offers
+    }
+
+    fn machines(&self) -> Vec<Offer> {
+        let names = self.surveys.iter().flat_map(|survey| survey.outlines()).filter_map(Outline::machine);
+        let names: BTreeSet<_> = names.filter(|name| Some(*name) != self.located.machine).collect();
+        names.into_iter().map(|name| Offer::new(name, CompletionItemKind::MODULE)).collect()
+    }
+
+    fn messages(&self) -> Vec<Offer> {
+        let runs = self.context.around.iter().any(|(key, _)| key == "machine");
+        let done =
+            Offer::new("done", CompletionItemKind::EVENT).says("When the machine of this state has come to an end.");
+        let names = self.words.into_iter().flat_map(|words| &words.messages);
+        let offers = names.map(|name| Offer::new(name, CompletionItemKind::EVENT).says(message(name, self.words)));
+        offers.chain(Some(done).filter(|_| runs)).collect()
+    }
+
+    fn behaviors(&self) -> Vec<Offer> {
+        let names = self.words.into_iter().flat_map(|words| words.behaviours.keys());
+        names.map(|name| Offer::new(name, CompletionItemKind::FUNCTION).says(behavior(name, self.words))).collect()
+    }
+
+    fn value(&self, name: &str, kind: ValueKind) -> Offer {
+        let says = self.words.map(|words| description(words, name)).unwrap_or_default();
+        Offer::new(name, CompletionItemKind::VARIABLE).detail(described(kind)).says(says.trim_start())
+    }
+
+    /// The values that are numbers.
+    fn numbers(&self) -> Vec<Offer> {
+        let values = self.words.into_iter().flat_map(|words| &words.values);
+        let numbers = values.filter(|(_, kind)| **kind == ValueKind::Number);
+        numbers.map(|(name, kind)| self.value(name, *kind)).collect()
+    }
+
+    /// What can be written in a condition.
+    fn condition(&self, inner: &Range<usize>, quote: &str) -> (Range<usize>, Vec<Offer>) {
+        let before = self.source.text.get(inner.start..self.byte.max(inner.start)).unwrap_or_default();
+        let to = self.byte.max(inner.start);
+        match asked(before) {
+            Asked::State(start) => {
+                let around = if quote.starts_with('\'') { '\'' } else { '"' };
+                let named = self.states().into_iter().filter_map(|offer| {
+                    let insert = in_condition(&offer.label, around)?;
+                    Some(offer.insert(insert))
+                });
+                (inner.start + start..to, named.collect())
+            }
+            Asked::Field(start) => {
+                let on = self.context.value("on");
+                let fields = self.words.zip(on).and_then(|(words, on)| words.message_fields.get(on));
+                let fields = fields.into_iter().flatten();
+                let offer =
+                    |(name, kind): (&String, &_)| Offer::new(name, CompletionItemKind::FIELD).detail(described(*kind));
+                (inner.start + start..to, fields.map(offer).collect())
+            }
+            Asked::Word(start) => {
+                let values = self.words.into_iter().flat_map(|words| &words.values);
+                let values =
+                    values.map(|(name, kind)| Offer::new(name, CompletionItemKind::VARIABLE).detail(described(*kind)));
+                let of_message = self
+                    .context
+                    .value("on")
+                    .map(|on| Offer::new("message.", CompletionItemKind::FIELD).says(message(on, self.words)));
+                let functions = WORDS.iter().map(|word| {
+                    let is_function = word.insert.ends_with('(');
+                    let kind = if is_function { CompletionItemKind::FUNCTION } else { CompletionItemKind::KEYWORD };
+                    Offer::new(word.name, kind).detail(word.shown).says(word.says).insert(word.insert)
+                });
+                (inner.start + start..to, values.chain(of_message).chain(functions).collect())
+            }
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! What is wrong with a document, said to the editor as soon as nobody types for a moment.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use demeanor::definition::{Problem, Problems, Survey};
+use lsp_types::{
+    Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, Location, NumberOrString, PublishDiagnosticsParams,
+    Url,
+};
+
+use super::workspace::{Text, Workspace, is_script, path_of};
+
+/// What was said last of files that are not open: by the document on whose behalf, then by file.
+#[derive(Default)]
+pub(super) struct Said {
+    of_others: BTreeMap<Url, Vec<Url>>,
+}
+
+/// What is to be said of a document, and of the files that it names and that are not open.
+pub(super) fn of_document(workspace: &mut Workspace, said: &mut Said, uri: &Url) -> Vec<PublishDiagnosticsParams> {
+    let Some(survey) = workspace.survey(uri) else { return Vec::new() };
+    let Some(document) = workspace.document(uri) else { return Vec::new() };
+    let (source, version) = (Arc::clone(&document.source), document.version);
+    let is_definition = is_definition(uri, &source.text, &survey);
+    let path = path_of(uri);
+    let mut by_file: BTreeMap<Url, Vec<Diagnostic>> = BTreeMap::new();
+    let mut own = Vec::new();
+    if is_definition {
+        own = own_problems(survey.problems(), uri, &source);
+        if let Some(folder) = path.as_deref().and_then(Path::parent) {
+            let linked = survey.links().iter().map(|link| folder.join(link)).collect::<Vec<_>>();
+            for link in linked {
+                of_linked(workspace, &link, &mut by_file);
+            }
+            of_scripts(workspace, survey.problems(), folder, &mut by_file);
+        }
+    }
+    let mut all = vec![PublishDiagnosticsParams::new(uri.clone(), own, Some(version))];
+    // A file that has been opened meanwhile says itself what is wrong with it.
+    let says_itself = |file: &Url| workspace.document(file).is_some() && !is_script(file);
+    all.extend(said.instead(uri, by_file).filter(|other| !says_itself(&other.uri)));
+    all
+}
+
+impl Said {
+    /// What is to be said of other files, when something was said on behalf of the same document before.
+    fn instead(
+        &mut self,
+        uri: &Url,
+        now: BTreeMap<Url, Vec<Diagnostic>>,
+    ) -> impl Iterator<Item = PublishDiagnosticsParams> + use<> {
+        let now: BTreeMap<_, _> = now.into_iter().filter(|(_, problems)| !problems.is_empty()).collect();
+        let before = self.of_others.insert(uri.clone(), now.keys().cloned().collect()).unwrap_or_default();
+        let is_said = |file: &Url| now.contains_key(file) || self.of_others.values().any(|files| files.contains(file));
+        let mended: Vec<_> = before.into_iter().filter(|file| !is_said(file)).collect();
+        let mended = mended.into_iter().map(|file| PublishDiagnosticsParams::new(file, Vec::new(), None));
+        now.into_iter().map(|(file, problems)| PublishDiagnosticsParams::new(file, problems, None)).chain(mended)
+    }
+
+    /// What is to be said when a document is closed.
+    pub(super) fn closed(&mut self, uri: &Url) -> Vec<PublishDiagnosticsParams> {
+        let mut all = vec![PublishDiagnosticsParams::new(uri.clone(), Vec::new(), None)];
+        all.extend(self.instead(uri, BTreeMap::new()));
+        self.of_others.remove(uri);
+        all
+    }
+}
+
+/// Whether a file is meant to be a definition: an editor may send every TOML file.
+fn is_definition(uri: &Url, text: &str, survey: &Survey) -> bool {
+    let is_initial =
+        |line: &str| line.trim_start().strip_prefix("initial").is_some_and(|rest| rest.trim_start().starts_with('='));
+    uri.path().ends_with(".fsm.toml") || !survey.keys().is_empty() || text.lines().any(is_initial)
+}
+
+fn own_problems(problems: &Problems, uri: &Url, source: &Text) -> Vec<Diagnostic> {
+    let own = problems.iter().filter(|problem| problem.file() == problems.file());
+    let mut all: Vec<_> = own.map(|problem| diagnostic(problem, uri, source)).collect();
+    let more = problems.unlisted();
+    if more > 0 {
+        let message = format!("{more} more problems are not listed");
+        all.push(Diagnostic {
+            severity: Some(DiagnosticSeverity::INFORMATION),
+            source: Some("demeanor".into()),
+            message,
+            ..Diagnostic::default()
+        });
+    }
+    all
+}
+
+/// What is wrong with a file that is linked to and is not open. One that is open says so itself.
+fn of_linked(workspace: &mut Workspace, path: &Path, by_file: &mut BTreeMap<Url, Vec<Diagnostic>>) {
+    let Some(uri) = workspace.uri(path).filter(|uri| workspace.document(uri).is_none()) else { return };
+    let Some(source) = workspace.text(path) else { return };
+    let words = workspace.words(Some(path));
+    let survey = workspace.read(&uri, Some(path), &source.text, words.as_deref(), &std::collections::HashMap::new());
+    by_file.entry(uri.clone()).or_default().extend(own_problems(survey.problems(), &uri, &source));
+}
+
+/// What is wrong with the scripts that a document names.
+fn of_scripts(workspace: &Workspace, problems: &Problems, folder: &Path, by_file: &mut BTreeMap<Url, Vec<Diagnostic>>) {
+    for problem in problems.iter().filter(|problem| problem.file() != problems.file()) {
+        let path: PathBuf = folder.join(problem.file());
+        let Some(uri) = workspace.uri(&path) else { continue };
+        let Some(source) = workspace.text(&path) else { continue };
+        by_file.entry(uri.clone()).or_default().push(diagnostic(problem, &uri, &source));
+    }
+}
+
+fn diagnostic(problem: &Problem, uri: &Url, source: &Text) -> Diagnostic {
+    let mut message = problem.to_string();
+    if let Some(advice) = problem.advice() {
+        message.push('\n');
+        message.push_str(&advice);
+    }
+    let others = problem.labeled_spans().skip(1).map(|(span, text)| DiagnosticRelatedInformation {
+        location: Location::new(uri.clone(), source.range(&span)),
+        message: text.to_owned(),
+    });
+    let others: Vec<_> = others.collect();
+    Diagnostic {
+        range: source.range(&problem.span()),
+        severity: Some(if problem.is_warning() { DiagnosticSeverity::WARNING } else { DiagnosticSeverity::ERROR }),
+        code: Some(NumberOrString::String(problem.code_name().into())),
+        source: Some("demeanor".into()),
+        message,
+        related_information: Some(others).filter(|others| !others.is_empty()),
+        ..Diagnostic::default()
+    }
+}

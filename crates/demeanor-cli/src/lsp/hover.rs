@@ -1,0 +1,210 @@
+//! What is said of the word under the pointer.
+
+use std::fmt::Write as _;
+use std::ops::Range;
+
+use demeanor::definition::{Meaning, Mention, Outline, StateOutline, Survey, ValueKind, Words};
+use lsp_types::{Hover, HoverContents, MarkupContent, MarkupKind, Url};
+
+use super::condition::{WORDS, word_at};
+use super::context::{At, Context, Written};
+use super::occurrence::{File, Read, Site, target};
+use super::place::{Located, Place};
+use super::workspace::{Workspace, path_of};
+use super::{params, schema};
+
+/// What is said at a byte, if there is something to say.
+pub(super) fn hover(workspace: &mut Workspace, uri: &Url, byte: usize) -> Option<Hover> {
+    let file = File::of(uri);
+    let read = workspace.read_file(&file)?;
+    let words = workspace.words(path_of(uri).as_deref());
+    let (text, span) = of_state(&read, &file, byte)
+        .or_else(|| of_word(&read.survey, words.as_deref(), byte))
+        .or_else(|| of_format(&read, words.as_deref(), byte))?;
+    let contents = HoverContents::Markup(MarkupContent { kind: MarkupKind::Markdown, value: text });
+    Some(Hover { contents, range: Some(read.source.range(&span)) })
+}
+
+type Said = Option<(String, Range<usize>)>;
+
+fn of_state(read: &Read, file: &File, byte: usize) -> Said {
+    let target = target(read, file, byte)?;
+    let mut told = Vec::new();
+    for site in &target.sites {
+        let named = read.survey.outlines().iter().find_map(|outline| {
+            let is_it = |state: &&StateOutline| Site::of(outline, state.id(), file) == *site;
+            Some((outline, outline.states().iter().find(is_it)?))
+        });
+        told.extend(named.map(|(outline, state)| about(outline, state)));
+    }
+    (!told.is_empty()).then(|| (told.join("\n\n---\n\n"), target.span))
+}
+
+/// What a state is: where it is, how long it lasts, what it does, and what leads out of it.
+fn about(outline: &Outline, state: &StateOutline) -> String {
+    let path = outline.path(state.id()).into_iter().map(|id| outline.state(id).part());
+    let mut text = format!("state `{}`", path.collect::<Vec<_>>().join(" / "));
+    if let Some(machine) = outline.machine() {
+        let _ = write!(text, " of machine `{machine}`");
+    }
+    let mut facts = Vec::new();
+    for (is_so, fact) in [
+        (outline.initial() == state.id(), "a machine begins in it"),
+        (outline.global() == Some(state.id()), "runs beside every other state"),
+        (state.is_final(), "is final"),
+        (state.is_entry(), "the game's code changes to it"),
+        (state.keeps_history(), "the game can come back to the child that was left last"),
+    ] {
+        if is_so {
+            facts.push(fact.to_owned());
+        }
+    }
+    let behaviors: Vec<_> = state.behaviors().map(|name| format!("`{name}`")).collect();
+    if !behaviors.is_empty() {
+        facts.push(format!("does {}", behaviors.join(", ")));
+    }
+    facts.extend(state.machine().map(|machine| format!("runs the machine `{machine}`")));
+    facts.extend(state.initial().map(|child| format!("begins with `{}`", outline.state(child).part())));
+    facts.extend(state.every().map(|every| format!("every {every}")));
+    facts.extend(state.enter_when().map(|when| format!("can be entered when `{when}`")));
+    for fact in facts {
+        let _ = write!(text, "\n- {fact}");
+    }
+    if !state.exits().is_empty() {
+        text.push_str("\n\nexits:");
+    }
+    for exit in state.exits() {
+        let _ = write!(text, "\n1. to `{}`", outline.state(exit.target()).name());
+        let label = exit.label();
+        if !label.is_empty() {
+            let _ = write!(text, ": {}", label.replace('`', "'"));
+        }
+    }
+    text
+}
+
+fn of_word(survey: &Survey, words: Option<&Words>, byte: usize) -> Said {
+    let mentions = survey.outlines().iter().flat_map(Outline::mentions);
+    let is_here = |mention: &&Mention| (mention.span().start..=mention.span().end).contains(&byte);
+    let mention = { mentions }.find(is_here)?;
+    let name = mention.name();
+    let text = match mention.meaning() {
+        Meaning::Behavior => behavior(name, words),
+        Meaning::Value => kinded("value", name, words, |words| words.values.get(name)),
+        Meaning::Message => message(name, words),
+        Meaning::Field { message } => {
+            let field = kinded("field", &format!("message.{name}"), words, |words| {
+                words.message_fields.get(message)?.get(name)
+            });
+            let says = words.map(|words| description(words, &format!("{message}.{name}"))).unwrap_or_default();
+            field + says.as_str()
+        }
+        Meaning::Script => format!("script `{name}`"),
+        _ => return None,
+    };
+    Some((text, mention.span()))
+}
+
+/// What a word is, where there is a vocabulary.
+fn kinded(what: &str, name: &str, words: Option<&Words>, kind: impl FnOnce(&Words) -> Option<&ValueKind>) -> String {
+    let Some(words) = words else { return format!("{what} `{name}`") };
+    let kind = kind(words).map_or("the game does not offer it", |kind| described(*kind));
+    format!("{what} `{name}`: {kind}{}", description(words, name))
+}
+
+/// What the game says of a word, as a paragraph.
+pub(super) fn description(words: &Words, name: &str) -> String {
+    words.descriptions.get(name).map(|says| format!("\n\n{says}")).unwrap_or_default()
+}
+
+/// What a value is.
+pub(super) fn described(kind: ValueKind) -> &'static str {
+    match kind {
+        ValueKind::Number => "a number",
+        ValueKind::Flag => "true or false",
+    }
+}
+
+/// What a behavior is, as its parameters' schema says.
+pub(super) fn behavior(name: &str, words: Option<&Words>) -> String {
+    let mut text = format!("behavior `{name}`");
+    let Some(words) = words else { return text };
+    let Some(schema) = words.behaviours.get(name) else {
+        text.push_str(": the game does not offer it");
+        return text;
+    };
+    text.push_str(&description(words, name));
+    if let Some(says) = schema.as_ref().and_then(|schema| schema["description"].as_str()) {
+        let _ = write!(text, "\n\n{says}");
+    }
+    let params = params::of(words, name);
+    if !params.is_empty() {
+        text.push_str("\n\nparameters:");
+    }
+    for param in params {
+        let _ = write!(text, "\n- {}", parameter(&param));
+    }
+    text
+}
+
+/// What a parameter is.
+pub(super) fn parameter(param: &params::Param<'_>) -> String {
+    let mut text = format!("`{}`", param.name);
+    if !param.kind.is_empty() {
+        let _ = write!(text, ": {}", param.kind);
+    }
+    if param.is_needed {
+        text.push_str(", needed");
+    }
+    if !param.says.is_empty() {
+        let _ = write!(text, ". {}", param.says);
+    }
+    text
+}
+
+/// What a message is, and what it carries.
+pub(super) fn message(name: &str, words: Option<&Words>) -> String {
+    let mut text = format!("message `{name}`");
+    text.push_str(&words.map(|words| description(words, name)).unwrap_or_default());
+    let fields = words.and_then(|words| words.message_fields.get(name));
+    for (field, kind) in fields.into_iter().flatten() {
+        let _ = write!(text, "\n- `message.{field}`: {}", described(*kind));
+    }
+    text
+}
+
+/// What the format's own words are: keys, parameters, functions in conditions.
+fn of_format(read: &Read, words: Option<&Words>, byte: usize) -> Said {
+    let text = &read.source.text;
+    let context = Context::at(text, end_of_word(text, byte));
+    let located = Located::of(&context, Some(&read.survey));
+    match &context.at {
+        At::Key(span) => {
+            let name = text.get(span.clone())?.trim_matches(['"', '\'']);
+            let said = match &located.place {
+                Place::Of(table) => schema::key(*table, name)?.says,
+                Place::Params { behavior: Some(behavior), .. } => {
+                    let params = params::of(words?, behavior);
+                    let param = params.iter().find(|param| param.name == name)?;
+                    return Some((format!("parameter {} of `{behavior}`", parameter(param)), span.clone()));
+                }
+                _ => return None,
+            };
+            Some((format!("`{name}`\n\n{said}"), span.clone()))
+        }
+        At::Value { key, written: Written::Quoted { inner, .. } } if key == "when" || key == "enter_when" => {
+            let word = word_at(text.get(inner.clone())?, byte.checked_sub(inner.start)?);
+            let span = inner.start + word.start..inner.start + word.end;
+            let name = text.get(span.clone())?;
+            let word = WORDS.iter().find(|word| word.name == name)?;
+            Some((format!("`{}`\n\n{}", word.shown, word.says), span))
+        }
+        _ => None,
+    }
+}
+
+/// Where the word ends that begins at a byte, or in which it is: a key is found from behind.
+fn end_of_word(text: &str, byte: usize) -> usize {
+    let rest = text.get(byte..).unwrap_or_default();
+    byte + rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len())
+}

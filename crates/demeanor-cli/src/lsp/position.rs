@@ -1,0 +1,180 @@
+//! Positions: an editor counts lines, and UTF-16 units or bytes in a line; everything else here counts the bytes of the text.
+
+use std::ops::Range;
+
+use lsp_types::{Position, PositionEncodingKind};
+
+/// How far apart known places are at most, in bytes.
+const STRIDE: usize = 4096;
+
+/// In what the columns of a line are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Encoding {
+    Utf8,
+    Utf16,
+}
+
+/// Where lines begin, and places within long ones, so that no position is far from a known one.
+pub(super) struct Lines {
+    encoding: Encoding,
+    /// In the order of the text. The first is its beginning.
+    known: Vec<Known>,
+}
+
+#[derive(Clone, Copy)]
+struct Known {
+    byte: usize,
+    line: u32,
+    column: u32,
+}
+
+impl Encoding {
+    pub(super) fn kind(self) -> PositionEncodingKind {
+        match self {
+            Self::Utf8 => PositionEncodingKind::UTF8,
+            Self::Utf16 => PositionEncodingKind::UTF16,
+        }
+    }
+
+    fn width(self, c: char) -> u32 {
+        // At most 4.
+        u32::try_from(match self {
+            Self::Utf8 => c.len_utf8(),
+            Self::Utf16 => c.len_utf16(),
+        })
+        .unwrap_or(1)
+    }
+}
+
+impl Lines {
+    pub(super) fn new(text: &str, encoding: Encoding) -> Self {
+        let mut at = Known { byte: 0, line: 0, column: 0 };
+        let mut known = vec![at];
+        let mut last = 0;
+        let mut chars = text.chars().peekable();
+        while let Some(c) = chars.next() {
+            at.byte += c.len_utf8();
+            if ends_line(c, chars.peek().copied()) {
+                at.line = at.line.saturating_add(1);
+                at.column = 0;
+            } else {
+                at.column = at.column.saturating_add(encoding.width(c));
+                if at.byte - last < STRIDE {
+                    continue;
+                }
+            }
+            last = at.byte;
+            known.push(at);
+        }
+        Self { encoding, known }
+    }
+
+    /// The byte of a position. One behind the end of its line is the end of the line, one behind the text its end.
+    pub(super) fn byte(&self, text: &str, position: Position) -> usize {
+        let is_before = |known: &Known| (known.line, known.column) <= (position.line, position.character);
+        let Some(known) = self.known[..self.known.partition_point(is_before)].last() else { return 0 };
+        if known.line < position.line {
+            // Either the line is shorter than that, or there is no such line.
+            let is_last = self.known.last().is_some_and(|last| last.line < position.line);
+            if is_last {
+                return text.len();
+            }
+        }
+        let mut column = known.column;
+        let mut byte = known.byte;
+        for c in text.get(known.byte..).unwrap_or_default().chars() {
+            let next = column.saturating_add(self.encoding.width(c));
+            if matches!(c, '\n' | '\r') || next > position.character {
+                break;
+            }
+            column = next;
+            byte += c.len_utf8();
+        }
+        byte
+    }
+
+    /// The position of a byte.
+    pub(super) fn position(&self, text: &str, byte: usize) -> Position {
+        let byte = byte.min(text.len());
+        let at = self.known.partition_point(|known| known.byte <= byte);
+        let known = self.known[at.saturating_sub(1)];
+        let mut column = known.column;
+        for (i, c) in text.get(known.byte..).unwrap_or_default().char_indices() {
+            // A byte within a character is where that begins.
+            if known.byte + i + c.len_utf8() > byte {
+                break;
+            }
+            column = column.saturating_add(self.encoding.width(c));
+        }
+        Position::new(known.line, column)
+    }
+
+    pub(super) fn range(&self, text: &str, bytes: &Range<usize>) -> lsp_types::Range {
+        lsp_types::Range::new(self.position(text, bytes.start), self.position(text, bytes.end))
+    }
+
+    pub(super) fn bytes(&self, text: &str, range: lsp_types::Range) -> Range<usize> {
+        let start = self.byte(text, range.start);
+        start..self.byte(text, range.end).max(start)
+    }
+}
+
+/// Whether a line ends with a character. Of `\r\n` it is the second one.
+fn ends_line(c: char, next: Option<char>) -> bool {
+    c == '\n' || c == '\r' && next != Some('\n')
+}
+
+#[cfg(test)]
+mod tests {
+    use lsp_types::Position;
+
+    use super::{Encoding, Lines, STRIDE};
+
+    #[track_caller]
+    fn assert_both(text: &str, encoding: Encoding, byte: usize, line: u32, column: u32) {
+        let lines = Lines::new(text, encoding);
+        assert_eq!(lines.position(text, byte), Position::new(line, column));
+        assert_eq!(lines.byte(text, Position::new(line, column)), byte);
+    }
+
+    #[test]
+    fn columns_are_counted_in_units_of_the_encoding() {
+        let text = "a\n\u{e4}\u{1f600}b";
+        assert_both(text, Encoding::Utf16, 8, 1, 3);
+        assert_both(text, Encoding::Utf8, 8, 1, 6);
+    }
+
+    #[test]
+    fn every_kind_of_newline_ends_a_line() {
+        let text = "a\r\nb\rc\nd";
+        for (byte, line) in [(0, 0), (3, 1), (5, 2), (7, 3)] {
+            assert_both(text, Encoding::Utf16, byte, line, 0);
+        }
+    }
+
+    #[test]
+    fn a_position_behind_the_end_is_the_end() {
+        let text = "ab\r\ncd";
+        let lines = Lines::new(text, Encoding::Utf16);
+        assert_eq!(lines.byte(text, Position::new(0, 9)), 2);
+        assert_eq!(lines.byte(text, Position::new(1, 9)), 6);
+        assert_eq!(lines.byte(text, Position::new(7, 0)), 6);
+        assert_eq!(lines.position(text, 99), Position::new(1, 2));
+    }
+
+    #[test]
+    fn a_position_within_a_character_is_where_it_begins() {
+        let text = "\u{1f600}b";
+        let lines = Lines::new(text, Encoding::Utf16);
+        assert_eq!(lines.byte(text, Position::new(0, 1)), 0);
+        assert_eq!(lines.position(text, 2), Position::new(0, 0));
+    }
+
+    #[test]
+    fn positions_in_a_long_line_are_found() {
+        let text = "\u{e4}".repeat(3 * STRIDE);
+        for column in [0, 1, 2047, 2048, 2049, 5000, 12287, 12288] {
+            assert_both(&text, Encoding::Utf16, 2 * column as usize, 0, column);
+        }
+    }
+}

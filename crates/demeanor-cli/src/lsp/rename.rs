@@ -1,0 +1,239 @@
+//! Renaming a state: wherever it is named, in all files. What would then mean something else is refused.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Range;
+use std::path::PathBuf;
+
+use demeanor::definition::{Problem, StateOutline, Survey};
+use lsp_types::{PrepareRenameResponse, TextEdit, Url, WorkspaceEdit};
+
+use super::occurrence::{File, Occurrence, Read, Site, occurrences, target};
+use super::workspace::Workspace;
+
+/// What would be renamed at a byte, or why nothing can be.
+pub(super) fn prepare(workspace: &mut Workspace, uri: &Url, byte: usize) -> Result<PrepareRenameResponse, String> {
+    let file = File::of(uri);
+    let read = workspace.read_file(&file).ok_or("the file is not open")?;
+    let target = target(&read, &file, byte).ok_or("there is no name of a state here")?;
+    Ok(PrepareRenameResponse::RangeWithPlaceholder { range: read.source.range(&target.span), placeholder: target.name })
+}
+
+/// What is to be written where, or why the state cannot be called so.
+pub(super) fn rename(workspace: &mut Workspace, uri: &Url, byte: usize, new: &str) -> Result<WorkspaceEdit, String> {
+    let file = File::of(uri);
+    let read = workspace.read_file(&file).ok_or("the file is not open")?;
+    let target = target(&read, &file, byte).ok_or("there is no name of a state here")?;
+    if new.trim() != new || new.is_empty() || new.contains(char::is_control) {
+        return Err("a name has no spaces at its ends, no control characters, and is not empty".into());
+    }
+    let mut files: BTreeSet<File> = target.sites.iter().map(|site| site.file.clone()).chain([file]).collect();
+    let mut related = workspace.related(&files);
+    let sites = all_that_are_one(&target.sites, &related);
+    if sites.iter().any(|site| !files.contains(&site.file)) {
+        files.extend(sites.iter().map(|site| site.file.clone()));
+        related = workspace.related(&files);
+    }
+    is_free(new, &sites, &related)?;
+    let mut edits = BTreeMap::new();
+    for (file, read) in &related {
+        let of_file = edits_in(file, read, &sites, new)?;
+        if !of_file.is_empty() {
+            edits.insert(file.clone(), of_file);
+        }
+    }
+    stays_the_same(workspace, &related, &edits)?;
+    let changes = edits.into_iter().filter_map(|(file, edits)| {
+        let Read { uri, source, .. } = related.get(&file)?;
+        let edits = edits.into_iter().map(|(span, text)| TextEdit::new(source.range(&span), text)).collect();
+        Some((uri.clone(), edits))
+    });
+    Ok(WorkspaceEdit::new(changes.collect::<HashMap<_, _>>()))
+}
+
+/// The states that can only be renamed together: those that are named by the same words, in machines that are alike, and those of
+/// which one takes the place of the other.
+fn all_that_are_one(sites: &BTreeSet<Site>, related: &BTreeMap<File, Read>) -> BTreeSet<Site> {
+    let mut together: Vec<BTreeSet<Site>> = Vec::new();
+    for (file, read) in related {
+        let mut by_part: BTreeMap<(usize, usize), BTreeSet<Site>> = BTreeMap::new();
+        for occurrence in occurrences(&read.survey, file) {
+            for (part, site) in occurrence.parts {
+                let at = (occurrence.span.start, occurrence.name.len() - part.end);
+                by_part.entry(at).or_default().insert(site);
+            }
+        }
+        together.extend(by_part.into_values().filter(|sites| sites.len() > 1));
+        let outlines = read.survey.outlines();
+        for outline in outlines {
+            let Some((like, _)) = outline.like() else { continue };
+            let Some(base) = outlines.iter().find(|base| base.machine() == Some(like)) else { continue };
+            let of_base: HashMap<_, _> = base.states().iter().map(|state| (state.name(), state.id())).collect();
+            for state in outline.states() {
+                if let Some(id) = of_base.get(state.name()) {
+                    let pair = [Site::of(base, *id, file), Site::of(outline, state.id(), file)];
+                    together.push(BTreeSet::from(pair));
+                }
+            }
+        }
+    }
+    together.retain(|sites| sites.len() > 1);
+    let mut all = sites.clone();
+    loop {
+        let before = all.len();
+        for sites in &together {
+            if !sites.is_disjoint(&all) {
+                all.extend(sites.iter().cloned());
+            }
+        }
+        if all.len() == before {
+            return all;
+        }
+    }
+}
+
+/// Whether no state beside these has the name.
+fn is_free(new: &str, sites: &BTreeSet<Site>, related: &BTreeMap<File, Read>) -> Result<(), String> {
+    for (file, read) in related {
+        for outline in read.survey.outlines() {
+            for state in outline.states().iter().filter(|state| sites.contains(&Site::of(outline, state.id(), file))) {
+                let named = state.name().strip_suffix(state.part()).map(|around| format!("{around}{new}"));
+                let is_taken = |other: &&StateOutline| {
+                    let is_beside = other.parent() == state.parent() && other.part() == new;
+                    (is_beside || named.as_deref() == Some(other.name()))
+                        && !sites.contains(&Site::of(outline, other.id(), file))
+                };
+                if let Some(taken) = outline.states().iter().find(is_taken) {
+                    return Err(format!("there is a state `{}` already", taken.name()));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+type Edits = Vec<(Range<usize>, String)>;
+
+fn edits_in(file: &File, read: &Read, sites: &BTreeSet<Site>, new: &str) -> Result<Edits, String> {
+    let text = &read.source.text;
+    let mut edits: BTreeMap<usize, (usize, String)> = BTreeMap::new();
+    for occurrence in occurrences(&read.survey, file) {
+        let mut name = occurrence.name.clone();
+        let renamed = occurrence.parts.iter().filter(|(_, site)| sites.contains(site));
+        let mut is_renamed = false;
+        for (part, _) in { renamed }.rev() {
+            name.replace_range(part.clone(), new);
+            is_renamed = true;
+        }
+        if is_renamed {
+            let written = written(&occurrence, text, &name)?;
+            edits.insert(occurrence.span.start, (occurrence.span.end, written));
+        }
+    }
+    Ok(edits.into_iter().map(|(start, (end, text))| (start..end, text)).collect())
+}
+
+/// A name as it is written where another one stands.
+fn written(occurrence: &Occurrence, text: &str, name: &str) -> Result<String, String> {
+    let before = text.get(occurrence.span.clone()).unwrap_or_default();
+    let quote = before.chars().next().unwrap_or('"');
+    if let Some(condition) = &occurrence.condition {
+        let around = text[condition.start..].chars().next().unwrap_or('"');
+        return in_condition(name, around).ok_or_else(|| format!("`{name}` cannot be written in a condition"));
+    }
+    if occurrence.is_key && !matches!(quote, '"' | '\'') && is_bare(name) {
+        return Ok(name.to_owned());
+    }
+    Ok(in_quotes(name, quote))
+}
+
+/// A name in quotes: in the ones that are preferred, where it can stand in them.
+pub(super) fn in_quotes(name: &str, preferred: char) -> String {
+    if preferred == '\'' && !name.contains('\'') {
+        return format!("'{name}'");
+    }
+    format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+/// Whether TOML takes a key without quotes.
+fn is_bare(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
+}
+
+/// A name in a condition that stands in quotes of a kind, if it can be written there.
+pub(super) fn in_condition(name: &str, around: char) -> Option<String> {
+    let begins = |c: char| c.is_alphabetic() || c == '_';
+    let continues = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
+    if name.starts_with(begins) && name.chars().all(continues) {
+        return Some(name.to_owned());
+    }
+    let escaped = |name: &str| name.replace('\\', "\\\\").replace('"', "\\\"");
+    match around {
+        '\'' if !name.contains(['\'', '"']) => Some(format!("\"{name}\"")),
+        '"' if !name.contains('\'') => Some(format!("'{}'", escaped(name))),
+        '"' if !name.contains('"') => Some(format!("\\\"{}\\\"", escaped(name))),
+        _ => None,
+    }
+}
+
+/// Reads all files as they would be. Fails if anything but the name would be another then.
+fn stays_the_same(
+    workspace: &mut Workspace,
+    related: &BTreeMap<File, Read>,
+    edits: &BTreeMap<File, Edits>,
+) -> Result<(), String> {
+    let edited = |(file, edits): (&File, &Edits)| {
+        let mut text = related.get(file)?.source.text.clone();
+        for (span, new) in edits.iter().rev() {
+            text.replace_range(span.clone(), new);
+        }
+        Some((file.clone(), text))
+    };
+    let edited: BTreeMap<File, String> = edits.iter().filter_map(edited).collect();
+    let by_path = |(file, text): (&File, &String)| Some((file.path()?.to_path_buf(), text.clone()));
+    let instead: HashMap<PathBuf, String> = edited.iter().filter_map(by_path).collect();
+    for (file, read) in related {
+        let words = workspace.words(file.path());
+        let text = edited.get(file).unwrap_or(&read.source.text);
+        let after = workspace.read(&read.uri, file.path(), text, words.as_deref(), &instead);
+        if let Some(why) = difference(&read.survey, &after, edits.get(file).map_or(&[], Vec::as_slice)) {
+            return Err(why);
+        }
+    }
+    Ok(())
+}
+
+/// What is different in a file beside the names, if anything is.
+fn difference(before: &Survey, after: &Survey, edits: &[(Range<usize>, String)]) -> Option<String> {
+    let codes = |survey: &Survey| {
+        let mut codes: Vec<_> = survey.problems().iter().map(Problem::code_name).collect();
+        codes.sort_unstable();
+        codes
+    };
+    let (codes_before, codes_after) = (codes(before), codes(after));
+    if codes_before != codes_after {
+        let is_new = |problem: &&Problem| {
+            let count = |codes: &[&str]| codes.iter().filter(|code| **code == problem.code_name()).count();
+            count(&codes_after) > count(&codes_before)
+        };
+        let new = after.problems().iter().find(is_new).map(Problem::located);
+        return Some(new.unwrap_or_else(|| "what is wrong with the file would change".into()));
+    }
+    // Ids are in the order of the file, which stays the same.
+    for (before, after) in before.outlines().iter().zip(after.outlines()) {
+        for (was, is) in before.mentions().iter().zip(after.mentions()) {
+            if was.meaning() != is.meaning() {
+                return Some(format!("`{}` would then mean another state", is.name()));
+            }
+        }
+        for (was, is) in before.states().iter().zip(after.states()) {
+            if (was.parent(), was.initial()) != (is.parent(), is.initial()) {
+                return Some(format!("`{}` would then be in another state", is.name()));
+            }
+        }
+    }
+    let counts = |survey: &Survey| -> Vec<_> {
+        survey.outlines().iter().map(|outline| (outline.states().len(), outline.mentions().len())).collect()
+    };
+    let is_as_long = counts(before) == counts(after) && before.keys().len() == after.keys().len();
+    (!is_as_long && !edits.is_empty()).then(|| "the file would then be read in another way".into())
+}

@@ -1,0 +1,52 @@
+//! The format's own keys, with what its schema says of them.
+
+use std::sync::OnceLock;
+
+use serde_json::Value;
+
+/// What kind of table keys stand in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Table {
+    File,
+    Machine,
+    State,
+    Exit,
+    /// A condition that is a script.
+    Script,
+}
+
+/// A key, and what the schema says of it.
+pub(super) struct KeyOf {
+    pub(super) name: String,
+    pub(super) says: String,
+    pub(super) is_flag: bool,
+}
+
+/// The keys of a table, in alphabetical order.
+pub(super) fn keys(table: Table) -> Vec<KeyOf> {
+    let schema = schema();
+    let of = match table {
+        Table::File => schema,
+        Table::Machine => &schema["$defs"]["Machine"],
+        Table::State => &schema["$defs"]["DefinedState"],
+        Table::Exit => &schema["$defs"]["Exit"],
+        Table::Script => &schema["$defs"]["ConditionScript"],
+    };
+    let properties = of["properties"].as_object();
+    let key = |(name, of): (&String, &Value)| KeyOf {
+        name: name.clone(),
+        says: of["description"].as_str().unwrap_or_default().to_owned(),
+        is_flag: super::params::types(of).any(|one| one == "boolean"),
+    };
+    properties.into_iter().flatten().map(key).collect()
+}
+
+/// A key of a table.
+pub(super) fn key(table: Table, name: &str) -> Option<KeyOf> {
+    keys(table).into_iter().find(|key| key.name == name)
+}
+
+fn schema() -> &'static Value {
+    static SCHEMA: OnceLock<Value> = OnceLock::new();
+    SCHEMA.get_or_init(demeanor::definition::schema)
+}

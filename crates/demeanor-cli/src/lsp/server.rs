@@ -1,0 +1,325 @@
+//! The loop of the server: what the editor says and asks, in order, and what is said to it when it is silent for a moment.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use demeanor::definition::Words;
+use lsp_server::{Connection, ErrorCode, Message, Notification, Request, RequestId, Response};
+use lsp_types::notification::{self, Notification as _};
+use lsp_types::request::{self, Request as _};
+use lsp_types::{
+    CompletionOptions, CompletionResponse, DidChangeWatchedFilesRegistrationOptions, DocumentSymbolResponse,
+    FileSystemWatcher, GlobPattern, GotoDefinitionResponse, HoverProviderCapability, InitializeParams,
+    InitializeResult, MessageType, OneOf, PositionEncodingKind, PublishDiagnosticsParams, Registration,
+    RegistrationParams, RenameOptions, ServerCapabilities, ServerInfo, ShowMessageParams, TextDocumentPositionParams,
+    TextDocumentSyncCapability, TextDocumentSyncKind, TextDocumentSyncOptions, TextDocumentSyncSaveOptions, Url,
+    WorkDoneProgressOptions,
+};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::diagnostics::{self, Said};
+use super::position::Encoding;
+use super::vocabulary::{Origin, Vocabularies};
+use super::workspace::{Workspace, path_of};
+use super::{completion, goto, hover, outline, rename};
+
+/// How long the editor is silent before problems are said, so that those in a word that is half written are not.
+const SILENCE: Duration = Duration::from_millis(20);
+
+/// The same where a long document has to be read.
+const LONG_SILENCE: Duration = Duration::from_millis(300);
+
+/// Why a request was not answered.
+struct Refusal {
+    code: ErrorCode,
+    why: String,
+}
+
+type Answer = Result<serde_json::Value, Refusal>;
+
+/// A server for one editor.
+pub(super) struct Server<'c> {
+    connection: &'c Connection,
+    workspace: Workspace,
+    said: Said,
+    /// Whether the editor tells of files that have changed when it is asked to.
+    tells_of_files: bool,
+    /// Whether it has said that it is about to leave.
+    is_over: bool,
+}
+
+impl<'c> Server<'c> {
+    /// Agrees with the editor on what both can do.
+    pub(super) fn start(connection: &'c Connection, words: Option<Words>, file: Option<&Path>) -> Result<Self, String> {
+        let (id, params) = connection.initialize_start().map_err(|error| error.to_string())?;
+        let params: InitializeParams = serde_json::from_value(params).map_err(|error| error.to_string())?;
+        let encoding = encoding(&params);
+        let answer = InitializeResult {
+            capabilities: capabilities(encoding),
+            server_info: Some(ServerInfo { name: "demeanor".into(), version: Some(env!("CARGO_PKG_VERSION").into()) }),
+        };
+        let answer = serde_json::to_value(answer).map_err(|error| error.to_string())?;
+        connection.initialize_finish(id, answer).map_err(|error| error.to_string())?;
+        let roots = roots(&params);
+        let named = params.initialization_options.as_ref().and_then(|options| options["vocabulary"].as_str());
+        let named = named.map(|named| roots.first().map_or_else(|| PathBuf::from(named), |root| root.join(named)));
+        let origin = match (file, named, words) {
+            (Some(file), ..) => Origin::File(file.to_owned()),
+            (None, Some(named), _) => Origin::File(named),
+            (None, None, Some(words)) => Origin::Game(Arc::new(words)),
+            (None, None, None) => Origin::Beside,
+        };
+        let workspace = Workspace::new(encoding, roots, Vocabularies::new(origin));
+        let watched = params.capabilities.workspace.and_then(|workspace| workspace.did_change_watched_files);
+        let tells_of_files = watched.and_then(|watched| watched.dynamic_registration).unwrap_or(false);
+        Ok(Self { connection, workspace, said: Said::default(), tells_of_files, is_over: false })
+    }
+
+    /// Serves until the editor says that it is over.
+    pub(super) fn run(mut self) -> Result<(), String> {
+        self.watch();
+        loop {
+            let due = self.workspace.due();
+            let message = if due.is_empty() {
+                match self.connection.receiver.recv() {
+                    Ok(message) => message,
+                    // The editor is gone.
+                    Err(_) => return Ok(()),
+                }
+            } else {
+                let silence = if self.workspace.is_long() { LONG_SILENCE } else { SILENCE };
+                // Whoever goes away without a word is found by the next turn.
+                let Ok(message) = self.connection.receiver.recv_timeout(silence) else {
+                    self.say(&due[0]);
+                    continue;
+                };
+                message
+            };
+            match message {
+                Message::Request(request) => self.request(request),
+                Message::Notification(notification) if notification.method == notification::Exit::METHOD => {
+                    return if self.is_over { Ok(()) } else { Err("the editor has left without a shutdown".into()) };
+                }
+                Message::Notification(notification) => self.notification(notification),
+                Message::Response(_) => {}
+            }
+        }
+    }
+
+    /// Asks to be told of changed files: a linked one, or the vocabulary, is often not open.
+    fn watch(&self) {
+        if !self.tells_of_files {
+            return;
+        }
+        let watcher = |glob: &str| FileSystemWatcher { glob_pattern: GlobPattern::String(glob.into()), kind: None };
+        let watchers = ["**/*.toml", "**/*.rhai", "**/*.json"].into_iter().map(watcher).collect();
+        let options = serde_json::to_value(DidChangeWatchedFilesRegistrationOptions { watchers });
+        let registration = Registration {
+            id: "files".into(),
+            method: notification::DidChangeWatchedFiles::METHOD.into(),
+            register_options: options.ok(),
+        };
+        let params = RegistrationParams { registrations: vec![registration] };
+        let id = RequestId::from("watch".to_owned());
+        self.send(Message::Request(Request::new(id, request::RegisterCapability::METHOD.into(), params)));
+    }
+
+    /// Says what is wrong with a document.
+    fn say(&mut self, uri: &Url) {
+        self.workspace.said(uri);
+        for params in diagnostics::of_document(&mut self.workspace, &mut self.said, uri) {
+            self.publish(params);
+        }
+        for complaint in self.workspace.vocabularies.complaints() {
+            let params = ShowMessageParams { typ: MessageType::ERROR, message: complaint };
+            let method = notification::ShowMessage::METHOD.to_owned();
+            self.send(Message::Notification(Notification::new(method, params)));
+        }
+    }
+
+    fn publish(&self, params: PublishDiagnosticsParams) {
+        let method = notification::PublishDiagnostics::METHOD.to_owned();
+        self.send(Message::Notification(Notification::new(method, params)));
+    }
+
+    fn send(&self, message: Message) {
+        // If nobody listens any more, nobody speaks, either: that ends the loop.
+        let _ = self.connection.sender.send(message);
+    }
+
+    fn notification(&mut self, notification: Notification) {
+        let Notification { method, params } = notification;
+        match method.as_str() {
+            notification::DidOpenTextDocument::METHOD => {
+                if let Some(params) = read::<notification::DidOpenTextDocument>(params) {
+                    let document = params.text_document;
+                    self.workspace.open(&document.uri, document.version, document.text);
+                }
+            }
+            notification::DidChangeTextDocument::METHOD => {
+                if let Some(params) = read::<notification::DidChangeTextDocument>(params) {
+                    let document = params.text_document;
+                    self.workspace.change(&document.uri, document.version, params.content_changes);
+                }
+            }
+            notification::DidCloseTextDocument::METHOD => {
+                if let Some(params) = read::<notification::DidCloseTextDocument>(params) {
+                    let uri = params.text_document.uri;
+                    self.workspace.close(&uri);
+                    for params in self.said.closed(&uri) {
+                        self.publish(params);
+                    }
+                }
+            }
+            // A script that has been saved, or the vocabulary.
+            notification::DidSaveTextDocument::METHOD | notification::DidChangeWatchedFiles::METHOD => {
+                self.workspace.all_changed();
+            }
+            _ => {}
+        }
+    }
+
+    fn request(&mut self, request: Request) {
+        let Request { id, method, params } = request;
+        let response = match self.answer(&method, params) {
+            Ok(answer) => Response::new_ok(id, answer),
+            Err(Refusal { code, why }) => Response::new_err(id, code as i32, why),
+        };
+        self.send(Message::Response(response));
+    }
+
+    fn answer(&mut self, method: &str, params: serde_json::Value) -> Answer {
+        match method {
+            // Neovim 0.7 says so twice.
+            request::Shutdown::METHOD => {
+                self.is_over = true;
+                told(())
+            }
+            _ if self.is_over => {
+                Err(Refusal { code: ErrorCode::InvalidRequest, why: "the server has been told to shut down".into() })
+            }
+            request::Completion::METHOD => {
+                let params = asked::<request::Completion>(params)?;
+                let (uri, byte) = self.place(params.text_document_position)?;
+                told(completion::complete(&mut self.workspace, &uri, byte).map(CompletionResponse::List))
+            }
+            request::HoverRequest::METHOD => {
+                let params = asked::<request::HoverRequest>(params)?;
+                let (uri, byte) = self.place(params.text_document_position_params)?;
+                told(hover::hover(&mut self.workspace, &uri, byte))
+            }
+            request::GotoDefinition::METHOD => {
+                let params = asked::<request::GotoDefinition>(params)?;
+                let (uri, byte) = self.place(params.text_document_position_params)?;
+                told(GotoDefinitionResponse::Array(goto::definition(&mut self.workspace, &uri, byte)))
+            }
+            request::References::METHOD => {
+                let params = asked::<request::References>(params)?;
+                let (uri, byte) = self.place(params.text_document_position)?;
+                let with_definition = params.context.include_declaration;
+                told(goto::references(&mut self.workspace, &uri, byte, with_definition))
+            }
+            request::PrepareRenameRequest::METHOD => {
+                let params = asked::<request::PrepareRenameRequest>(params)?;
+                let (uri, byte) = self.place(params)?;
+                told(rename::prepare(&mut self.workspace, &uri, byte).map_err(failed)?)
+            }
+            request::Rename::METHOD => {
+                let params = asked::<request::Rename>(params)?;
+                let (uri, byte) = self.place(params.text_document_position)?;
+                told(rename::rename(&mut self.workspace, &uri, byte, &params.new_name).map_err(failed)?)
+            }
+            request::DocumentSymbolRequest::METHOD => {
+                let params = asked::<request::DocumentSymbolRequest>(params)?;
+                let uri = params.text_document.uri;
+                let survey = self.workspace.survey(&uri).ok_or_else(not_open)?;
+                let document = self.workspace.document(&uri).ok_or_else(not_open)?;
+                told(DocumentSymbolResponse::Nested(outline::symbols(&survey, &document.source)))
+            }
+            method => {
+                let why = format!("`{method}` is not among what this server can do");
+                Err(Refusal { code: ErrorCode::MethodNotFound, why })
+            }
+        }
+    }
+
+    fn place(&self, at: TextDocumentPositionParams) -> Result<(Url, usize), Refusal> {
+        let uri = at.text_document.uri;
+        let document = self.workspace.document(&uri).ok_or_else(not_open)?;
+        let byte = document.source.byte(at.position);
+        Ok((uri, byte))
+    }
+}
+
+fn not_open() -> Refusal {
+    Refusal { code: ErrorCode::InvalidParams, why: "the document is not open".into() }
+}
+
+fn failed(why: String) -> Refusal {
+    Refusal { code: ErrorCode::RequestFailed, why }
+}
+
+fn read<N: notification::Notification>(params: serde_json::Value) -> Option<N::Params>
+where
+    N::Params: DeserializeOwned,
+{
+    // There is nobody to answer to.
+    serde_json::from_value(params).ok()
+}
+
+fn asked<R: request::Request>(params: serde_json::Value) -> Result<R::Params, Refusal>
+where
+    R::Params: DeserializeOwned,
+{
+    serde_json::from_value(params).map_err(|error| Refusal { code: ErrorCode::InvalidParams, why: error.to_string() })
+}
+
+fn told(answer: impl Serialize) -> Answer {
+    serde_json::to_value(answer).map_err(|error| Refusal { code: ErrorCode::InternalError, why: error.to_string() })
+}
+
+fn encoding(params: &InitializeParams) -> Encoding {
+    let general = params.capabilities.general.as_ref();
+    let offered = general.and_then(|general| general.position_encodings.as_ref());
+    let has_utf8 = offered.is_some_and(|offered| offered.contains(&PositionEncodingKind::UTF8));
+    if has_utf8 { Encoding::Utf8 } else { Encoding::Utf16 }
+}
+
+fn roots(params: &InitializeParams) -> Vec<PathBuf> {
+    let folders = params.workspace_folders.iter().flatten().filter_map(|folder| path_of(&folder.uri));
+    let mut roots: Vec<_> = folders.collect();
+    if roots.is_empty() {
+        #[expect(deprecated, reason = "editors without workspace folders have only this")]
+        let root = params.root_uri.as_ref();
+        roots.extend(root.and_then(path_of));
+    }
+    roots
+}
+
+fn capabilities(encoding: Encoding) -> ServerCapabilities {
+    let sync = TextDocumentSyncOptions {
+        open_close: Some(true),
+        change: Some(TextDocumentSyncKind::INCREMENTAL),
+        save: Some(TextDocumentSyncSaveOptions::Supported(true)),
+        ..TextDocumentSyncOptions::default()
+    };
+    let rename =
+        RenameOptions { prepare_provider: Some(true), work_done_progress_options: WorkDoneProgressOptions::default() };
+    let triggers = ["\"", "'", ".", "(", "[", "{", "="];
+    ServerCapabilities {
+        position_encoding: Some(encoding.kind()),
+        text_document_sync: Some(TextDocumentSyncCapability::Options(sync)),
+        completion_provider: Some(CompletionOptions {
+            trigger_characters: Some(triggers.map(str::to_owned).to_vec()),
+            ..CompletionOptions::default()
+        }),
+        hover_provider: Some(HoverProviderCapability::Simple(true)),
+        definition_provider: Some(OneOf::Left(true)),
+        references_provider: Some(OneOf::Left(true)),
+        rename_provider: Some(OneOf::Right(rename)),
+        document_symbol_provider: Some(OneOf::Left(true)),
+        ..ServerCapabilities::default()
+    }
+}

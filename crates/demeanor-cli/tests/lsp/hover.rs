@@ -1,0 +1,101 @@
+//! What is said of the word under the pointer.
+
+use crate::editor::{Editor, range};
+
+const FILE: &str = "initial = 'fight'
+global = 'ears'
+
+[states.ears]
+exits = [{ to = 'fight', on = 'hit', when = 'message.damage > 3', restart = true }]
+
+[states.fight]
+initial = 'aim'
+every = '0.5 s'
+enter_when = 'health > 3 and not in(rest)'
+
+[states.'fight.aim']
+behavior = { name = 'walk', speed = 3, then = 'rest' }
+exits = [{ to = 'rest', after = '2 s', when = 'chance(0.5)' }, { to = 'fight' }]
+
+[states.rest]
+final = true
+";
+
+/// What is said of the first `word` behind `behind`, and where that is.
+#[track_caller]
+fn assert_said(behind: &str, word: &str, expected: Option<&str>) {
+    let begin = FILE.find(behind).unwrap();
+    let at = begin + FILE[begin..].find(word).unwrap();
+    let mut editor = Editor::new();
+    let hover = editor.at("textDocument/hover", &format!("{}|{}", &FILE[..=at], &FILE[at + 1..])).unwrap();
+    let said = hover["contents"]["value"].as_str();
+    assert_eq!(said, expected);
+    if said.is_some() {
+        let line = FILE[..at].matches('\n').count();
+        let column = FILE[..at].rsplit('\n').next().unwrap().len();
+        assert_eq!(range(&hover["range"]), format!("{line}:{column}-{line}:{}", column + word.len()));
+    }
+    editor.close();
+}
+
+#[test]
+fn a_state_is_told_with_its_place_its_behaviors_and_its_exits() {
+    let aim = "state `fight / aim`\n- does `walk`\n\nexits:\n1. to `rest`: after 2 s [chance(0.5)]\n1. to `fight`";
+    assert_said("[states.'fight.aim", "aim", Some(aim));
+    let fight = "state `fight`\n- a machine begins in it\n- begins with `aim`\n- every 0.5 s\n\
+                 - can be entered when `health > 3 and not in(rest)`";
+    assert_said("initial", "fight", Some(fight));
+    assert_said("[states.'fight", "fight", Some(fight));
+    assert_said("in(", "rest", Some("state `rest`\n- is final"));
+    assert_said("then =", "rest", Some("state `rest`\n- is final"));
+}
+
+#[test]
+fn a_word_of_the_game_is_told_as_the_vocabulary_has_it() {
+    assert_said("enter_when", "health", Some("value `health`: a number\n\nFrom 0 to 100."));
+    assert_said("exits", "message.damage", Some("field `message.damage`: a number\n\nWhat armor has left."));
+    assert_said(
+        "on =",
+        "'hit'",
+        Some("message `hit`\n- `message.damage`: a number\n- `message.is_critical`: true or false"),
+    );
+    assert_said(
+        "name =",
+        "'walk'",
+        Some(
+            "behavior `walk`\n\nWalks somewhere.\n\nparameters:\n- `gait`: `slow` or `fast`\n- `quietly`: true or false\n\
+             - `speed`: a number, needed. In meters a second.\n- `then`: a state",
+        ),
+    );
+    assert_said("'walk'", "speed", Some("parameter `speed`: a number, needed. In meters a second. of `walk`"));
+}
+
+#[test]
+fn a_word_of_the_format_is_told_as_the_schema_has_it() {
+    assert_said(
+        "exits",
+        "restart",
+        Some(
+            "`restart`\n\nWhether the exit of a parent or of the global state is also taken while its target is active already.",
+        ),
+    );
+    assert_said(
+        "every",
+        "every",
+        Some(
+            "`every`\n\nHow often the behaviour is updated and the exits are tried, counted from the state's entry. Without it, in each tick.",
+        ),
+    );
+    assert_said(
+        "'chance",
+        "chance",
+        Some("`chance(p)`\n\nHolds with the chance `p`, from 0 to 1, each time that it is asked."),
+    );
+    assert_said("enter_when", "in", Some("`in(state)`\n\nWhether a state is active, or a state in it."));
+}
+
+#[test]
+fn nothing_is_said_where_nothing_stands() {
+    assert_said("[states.ears]", "states", None);
+    assert_said("after", "= '", None);
+}

@@ -1,0 +1,91 @@
+//! The tool itself, over its standard input and output.
+
+use std::io::{BufReader, Write as _};
+use std::process::{Child, Command, Stdio};
+
+use lsp_server::{Message, Notification, Request, RequestId};
+use serde_json::{Value, json};
+
+fn server(arguments: &[&str]) -> Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_demeanor"));
+    command.arg("lsp").args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
+}
+
+fn request(id: i32, method: &str, params: Value) -> Message {
+    Message::Request(Request::new(RequestId::from(id), method.into(), params))
+}
+
+fn notification(method: &str, params: Value) -> Message {
+    Message::Notification(Notification::new(method.into(), params))
+}
+
+#[test]
+fn the_tool_serves_over_its_standard_input_and_output() {
+    let mut process = server(&["--stdio", "--vocabulary", "tests/files/words.json"]);
+    let mut input = process.stdin.take().unwrap();
+    let mut output = BufReader::new(process.stdout.take().unwrap());
+    let text = "initial = 'a'\n[states.a]\nexits = [{ to = 'a', when = 'helth < 3' }]\n";
+    let document = json!({ "uri": "untitled:new", "languageId": "toml", "version": 1, "text": text });
+    for message in [
+        request(1, "initialize", json!({ "capabilities": {} })),
+        notification("initialized", json!({})),
+        notification("textDocument/didOpen", json!({ "textDocument": document })),
+    ] {
+        message.write(&mut input).unwrap();
+    }
+    let Some(Message::Response(agreed)) = Message::read(&mut output).unwrap() else { panic!("it answers first") };
+    assert_eq!(agreed.response_result.unwrap()["serverInfo"]["name"], "demeanor");
+    let Some(Message::Notification(told)) = Message::read(&mut output).unwrap() else {
+        panic!("it says what is wrong")
+    };
+    assert_eq!(
+        told.params,
+        json!({
+            "uri": "untitled:new",
+            "version": 1,
+            "diagnostics": [{
+                "range": { "start": { "line": 2, "character": 29 }, "end": { "line": 2, "character": 34 } },
+                "severity": 1,
+                "code": "unknown-value",
+                "source": "demeanor",
+                "message": "unknown value `helth`\ndid you mean `health`?",
+            }],
+        })
+    );
+    request(2, "shutdown", json!(null)).write(&mut input).unwrap();
+    let Some(Message::Response(over)) = Message::read(&mut output).unwrap() else { panic!("it answers") };
+    assert_eq!(over.response_result.unwrap(), json!(null));
+    notification("exit", json!(null)).write(&mut input).unwrap();
+    assert_eq!(process.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn the_tool_ends_when_the_editor_goes_away() {
+    let mut process = server(&[]);
+    let mut input = process.stdin.take().unwrap();
+    request(1, "initialize", json!({ "capabilities": {} })).write(&mut input).unwrap();
+    notification("initialized", json!({})).write(&mut input).unwrap();
+    input.flush().unwrap();
+    drop(input);
+    assert_eq!(process.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn between_its_last_words_an_editor_may_say_anything() {
+    let mut process = server(&[]);
+    let mut input = process.stdin.take().unwrap();
+    let mut output = BufReader::new(process.stdout.take().unwrap());
+    request(1, "initialize", json!({ "capabilities": {} })).write(&mut input).unwrap();
+    notification("initialized", json!({})).write(&mut input).unwrap();
+    request(2, "shutdown", json!(null)).write(&mut input).unwrap();
+    request(3, "textDocument/hover", json!({})).write(&mut input).unwrap();
+    request(4, "shutdown", json!(null)).write(&mut input).unwrap();
+    notification("exit", json!(null)).write(&mut input).unwrap();
+    let mut answers = Vec::new();
+    while let Some(Message::Response(answer)) = Message::read(&mut output).unwrap() {
+        answers.push(answer.response_result.map_err(|error| error.message));
+    }
+    let refused = Err("the server has been told to shut down".to_owned());
+    assert_eq!(answers.split_off(1), [Ok(json!(null)), refused, Ok(json!(null))]);
+    assert_eq!(process.wait().unwrap().code(), Some(0));
+}

@@ -1,0 +1,144 @@
+//! Parts of a machine: what is near a state, and a run that begins in one.
+
+use running::Folder;
+
+mod running;
+
+const GUARD: &str = "initial = 'post'
+ticks_per_second = 4
+[states.post]
+exits = [{ to = 'fight', when = 'seen' }]
+[states.fight]
+initial = 'aim'
+behavior = 'look'
+exits = [{ to = 'rest', when = 'not seen' }, { to = 'shoot', on = 'order' }]
+[states.aim]
+parent = 'fight'
+exits = [{ to = 'shoot', after = '2 ticks' }]
+[states.shoot]
+parent = 'fight'
+behavior = ['shoot', 'look']
+exits = [{ to = 'fight', after = 1 }]
+[states.rest]
+exits = [{ to = 'sleep', after = 9 }]
+[states.sleep]
+exits = [{ to = 'dream', after = 9 }]
+[states.dream]
+final = true
+";
+
+#[test]
+fn a_picture_of_what_is_near_a_state() {
+    let folder = Folder::new("near").with("guard.toml", GUARD);
+    let (code, told, _) = folder.run(&["graph", "guard.toml", "--state", "sleep"]);
+    assert_eq!(code, 0);
+    assert_eq!(
+        told,
+        "stateDiagram-v2
+    state \"rest\" as s4
+    state \"sleep\" as s5
+    state \"dream\" as s6
+    s4 --> s5 : after 9 s
+    s5 --> s6 : after 9 s
+    s6 --> [*]
+"
+    );
+    // An exit of the parent is one of its own; the state around it is shown.
+    let (_, told, _) = folder.run(&["graph", "guard.toml", "--state", "shoot", "--depth", "1"]);
+    assert_eq!(
+        told,
+        "stateDiagram-v2
+    state \"fight\" as s1
+    state s1 {
+        [*] --> s2
+        state \"aim\" as s2
+        state \"shoot\" as s3
+        s3 : shoot
+        s3 : look
+    }
+    state \"rest\" as s4
+    s1 --> s4 : not seen
+    s1 --> s3 : order
+    s2 --> s3 : after 2 ticks
+    s3 --> s1 : after 1 s
+    note right of s1 : look
+"
+        .replace("    state \"fight\"", "    [*] --> s0\n    state \"post\" as s0\n    state \"fight\"")
+        .replace("    s1 --> s4", "    s0 --> s1 : seen\n    s1 --> s4")
+    );
+    let (_, told, _) = folder.run(&["graph", "guard.toml", "--state", "dream", "--depth", "0", "--format", "dot"]);
+    assert!(told.contains("s6 [label = \"dream\", peripheries = 2];\n}\n"), "{told}");
+    let (code, _, complained) = folder.run(&["graph", "guard.toml", "--state", "slep"]);
+    assert_eq!(code, 2);
+    assert_eq!(
+        complained,
+        "error: guard.toml: there is no state `slep`; there are: post, fight, aim, shoot, rest, sleep, dream\n"
+    );
+}
+
+#[test]
+fn arrows_from_a_composite_begin_at_it() {
+    let folder = Folder::new("composite").with("guard.toml", GUARD);
+    let (_, told, _) = folder.run(&["graph", "guard.toml", "--format", "dot"]);
+    assert_eq!(
+        told,
+        "digraph {
+    compound = true;
+    node [shape = box, style = rounded, fontname = \"sans-serif\"];
+    edge [fontname = \"sans-serif\", fontsize = 10];
+    start [shape = point];
+    s0 [label = \"post\"];
+    subgraph cluster_1 {
+        label = \"fight\\nlook\";
+        style = rounded;
+        c1 [shape = point];
+        c1 -> s2;
+        s2 [label = \"aim\"];
+        s3 [label = \"shoot\\nshoot\\nlook\"];
+    }
+    s4 [label = \"rest\"];
+    s5 [label = \"sleep\"];
+    s6 [label = \"dream\", peripheries = 2];
+    start -> s0;
+    s0 -> s2 [label = \"seen\", lhead = cluster_1];
+    s2 -> s4 [label = \"not seen\", ltail = cluster_1];
+    c1 -> s3 [label = \"order\"];
+    s2 -> s3 [label = \"after 2 ticks\"];
+    s3 -> c1 [label = \"after 1 s\"];
+    s4 -> s5 [label = \"after 9 s\"];
+    s5 -> s6 [label = \"after 9 s\"];
+}
+"
+    );
+}
+
+#[test]
+fn a_run_begins_in_a_state_and_ticks_as_the_file_says() {
+    let folder = Folder::new("from").with("guard.toml", GUARD);
+    let (code, told, complained) =
+        folder.run(&["run", "guard.toml", "--from", "fight", "--seconds", "1", "--set", "seen=true"]);
+    assert_eq!((code, complained.as_str()), (0, ""));
+    assert_eq!(
+        told,
+        "   0.00 s  begins in aim
+   0.50 s  aim -> shoot: after 2 ticks (time_in_state = 0.5) holds
+   1.00 s  ends in shoot, after 0.50 s in it
+             fight, to rest: no: seen holds
+             to fight: no: after 1 s (0.5 s left) does not
+"
+    );
+    // Every quarter of a second is a tick, and a tick after another.
+    let (_, told, _) =
+        folder.run(&["run", "guard.toml", "--from", "aim", "--seconds", "0.5", "--why", "--set", "seen=true"]);
+    assert_eq!(told.lines().filter(|line| line.contains("stays in aim")).count(), 2, "{told}");
+    let of_option =
+        ["run", "guard.toml", "--from", "aim", "--seconds", "0.5", "--tick", "0.5", "--why", "--set", "seen=true"];
+    let (_, told, _) = folder.run(&of_option);
+    assert_eq!(told.lines().filter(|line| line.contains("stays in aim")).count(), 1, "{told}");
+    let (code, _, complained) = folder.run(&["run", "guard.toml", "--from", "aims"]);
+    assert_eq!(code, 2);
+    assert_eq!(
+        complained.lines().last().unwrap(),
+        "error: there is no state `aims`; there are: post, fight, aim, shoot, rest, sleep, dream"
+    );
+}

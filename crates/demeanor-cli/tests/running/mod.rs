@@ -1,0 +1,39 @@
+//! Runs the tool as a designer does.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+
+/// What a run came to: its exit code, what it wrote, and what it complained of.
+pub(crate) type Ran = (i32, String, String);
+
+/// A folder of one test, in which the tool is run.
+pub(crate) struct Folder(PathBuf);
+
+impl Folder {
+    /// The folder of a name, with nothing in it.
+    pub(crate) fn new(name: &str) -> Self {
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    pub(crate) fn with(self, file: &str, text: &str) -> Self {
+        fs::write(self.0.join(file), text).unwrap();
+        self
+    }
+
+    pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
+        self.run_with(arguments, "")
+    }
+
+    /// Runs the tool with a text on its standard input.
+    pub(crate) fn run_with(&self, arguments: &[&str], input: &str) -> Ran {
+        let mut command = Command::cargo_bin("demeanor").unwrap();
+        let output = command.current_dir(&self.0).args(arguments).write_stdin(input).output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (output.status.code().expect("it has not crashed"), text(output.stdout), text(output.stderr))
+    }
+}

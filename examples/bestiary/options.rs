@@ -1,0 +1,53 @@
+//! The command line.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use lexopt::{Arg, Error, Parser, ValueExt};
+
+pub(crate) const USAGE: &str =
+    "usage: bestiary [FILE] [--creatures N] [--ticks N] [--seed N] [--machines] [--watch] [--words]";
+
+pub(crate) struct Options {
+    /// The file with the creatures.
+    pub(crate) file: PathBuf,
+    pub(crate) creatures: usize,
+    pub(crate) ticks: u32,
+    pub(crate) seed: u64,
+    /// A machine for each creature, instead of a batch for each kind.
+    pub(crate) machines: bool,
+    /// Goes on until it is stopped, and reloads the file when it is saved.
+    pub(crate) watch: bool,
+    /// Prints the words that a file can use, for the tool, and nothing else.
+    pub(crate) words: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/bestiary/bestiary.fsm.toml");
+        Self { file, creatures: 3000, ticks: 3600, seed: 1, machines: false, watch: false, words: false }
+    }
+}
+
+/// Reads the arguments, without the program's name. `None` when all that is asked for is help.
+pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Option<Options>, Error> {
+    const MOST: usize = 1_000_000;
+
+    let mut parser = Parser::from_args(arguments);
+    let mut options = Options::default();
+    while let Some(argument) = parser.next()? {
+        match argument {
+            Arg::Long("creatures") => options.creatures = parser.value()?.parse::<usize>()?.min(MOST),
+            Arg::Long("ticks") => options.ticks = parser.value()?.parse()?,
+            Arg::Long("seed") => options.seed = parser.value()?.parse()?,
+            Arg::Long("machines") => options.machines = true,
+            Arg::Long("watch") if cfg!(feature = "watch") => options.watch = true,
+            Arg::Long("watch") => return Err("--watch needs `--features watch`".into()),
+            Arg::Long("words") => options.words = true,
+            Arg::Value(file) => options.file = file.into(),
+            Arg::Long("help") | Arg::Short('h') => return Ok(None),
+            unexpected => return Err(unexpected.unexpected()),
+        }
+    }
+    Ok(Some(options))
+}

@@ -1,0 +1,142 @@
+//! A batch's journal, and how what a chunk's owners have done gets there (rule 29).
+
+use std::iter;
+
+use super::Batch;
+use super::key::Key;
+use super::notes::{From, Noted, Notes, Run};
+use super::panics::{Discarded, FirstPanic};
+use super::states::States;
+use crate::journal::{Journal, Recorded, Symbol};
+use crate::owner::Owner;
+use crate::state::StateRef;
+
+impl<T: Owner> Batch<T> {
+    /// Has a journal written of all changes from now on, made or refused; or none, with `None`. Returns the one that was written
+    /// so far.
+    ///
+    /// A clone of the batch has none.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Fsm, Journal, Owner, State};
+    /// # struct Enemy;
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Idle;
+    /// # struct Chase;
+    /// # impl State<Enemy> for Idle {
+    /// #     fn update(&self, _: &mut Enemy, fsm: &mut Fsm<'_, Enemy>, _: &mut ()) { fsm.change_state(&Chase); }
+    /// # }
+    /// # impl State<Enemy> for Chase {}
+    /// let mut batch = Batch::new();
+    /// batch.insert(Enemy, &Idle);
+    /// batch.set_journal(Some(Journal::new(1000)));
+    /// batch.update(&mut ());
+    ///
+    /// let journal = batch.set_journal(None).unwrap();
+    /// assert_eq!(journal.entries().next().unwrap().to, Some("Chase"));
+    /// assert!(batch.journal().is_none());
+    /// ```
+    pub fn set_journal(&mut self, journal: Option<Journal>) -> Option<Journal> {
+        let journaling = journal.map(|journal| Box::new(Journaling { journal, symbols: Vec::new() }));
+        std::mem::replace(&mut self.store.journaling, journaling).map(|journaling| journaling.journal)
+    }
+
+    /// Returns the journal that is being written, if there is one.
+    #[must_use]
+    pub fn journal(&self) -> Option<&Journal> {
+        self.store.journaling.as_ref().map(|journaling| &journaling.journal)
+    }
+
+    /// Returns the journal that is being written, to be [cleared](Journal::clear) or added to.
+    pub fn journal_mut(&mut self) -> Option<&mut Journal> {
+        self.store.journaling.as_mut().map(|journaling| &mut journaling.journal)
+    }
+}
+
+/// A batch's journal.
+pub(super) struct Journaling {
+    journal: Journal<Key>,
+    /// What the journal calls the states of a batch, by their numbers; `None` until it is looked up.
+    symbols: Vec<Option<Symbol>>,
+}
+
+impl Journaling {
+    /// Forgets which states have which numbers.
+    pub(super) fn forget_numbers(&mut self) {
+        self.symbols.clear();
+    }
+
+    /// Takes up what has been noted.
+    pub(super) fn take_up<T: Owner>(
+        &mut self,
+        notes: &mut Notes<T>,
+        states: &States<T>,
+        discarded: &mut Discarded<T>,
+        panic: &mut FirstPanic,
+    ) {
+        let Notes { list, runs, .. } = notes;
+        let mut start = 0;
+        for Run { end, at, from, refused_by } in runs.drain(..) {
+            let changes = &list[start..end];
+            start = end;
+            let refused_by = refused_by.map(|(guard, state)| {
+                let symbol = self.symbol(&state, states, panic);
+                discarded.add(state);
+                (guard, symbol)
+            });
+            let moment = self.journal.moment(at);
+            match from {
+                From::Bucket(bucket) => {
+                    let from = self.symbol_of(bucket, states, panic);
+                    let mut last = (bucket, from);
+                    self.journal.reserve(changes.len());
+                    for &Noted { key, to, time_in_state, cause } in changes {
+                        if to != last.0 {
+                            last = (to, self.symbol_of(to, states, panic));
+                        }
+                        let recorded = Recorded::new(key, moment, (from, last.1), cause, time_in_state);
+                        self.journal.record(recorded.refused_by(refused_by));
+                    }
+                }
+                From::One { from, to } => {
+                    let symbols = (self.symbol(&from, states, panic), self.symbol(&to, states, panic));
+                    for &Noted { key, time_in_state, cause, .. } in changes {
+                        let recorded = Recorded::new(key, moment, symbols, cause, time_in_state);
+                        self.journal.record(recorded.refused_by(refused_by));
+                    }
+                    discarded.extend([from, to]);
+                }
+            }
+        }
+        list.clear();
+    }
+
+    fn symbol<T: Owner>(&mut self, state: &StateRef<T>, states: &States<T>, panic: &mut FirstPanic) -> Symbol {
+        match states.bucket_of(state).filter(|&number| !states.get(number).is_owned) {
+            Some(number) => self.symbol_of(number, states, panic),
+            None => self.symbol_by_name(state, panic),
+        }
+    }
+
+    fn symbol_of<T: Owner>(&mut self, number: u32, states: &States<T>, panic: &mut FirstPanic) -> Symbol {
+        let place = number as usize;
+        if let Some(Some(symbol)) = self.symbols.get(place) {
+            return *symbol;
+        }
+        let symbol = match states.get(number).state().as_option() {
+            Some(state) => self.symbol_by_name(state, panic),
+            None => Symbol::NONE,
+        };
+        let missing = (place + 1).saturating_sub(self.symbols.len());
+        self.symbols.extend(iter::repeat_n(None, missing));
+        self.symbols[place] = Some(symbol);
+        symbol
+    }
+
+    /// `name` is code of the game, which may panic.
+    fn symbol_by_name<T: Owner>(&mut self, state: &StateRef<T>, panic: &mut FirstPanic) -> Symbol {
+        panic.catch(|| self.journal.symbol(&state.name())).unwrap_or(Symbol::OTHER)
+    }
+}

@@ -1,0 +1,146 @@
+//! What a chunk's owners have done, for the journal (rule 29): written down where it happens, and joined in the order of the
+//! chunks.
+
+use super::key::Key;
+use super::rows::Rows;
+use super::states::NOWHERE;
+use crate::change::{Cause, Change, Outcome, Refusal, Witness};
+use crate::journal::Guard;
+use crate::owner::Owner;
+use crate::state::{Mover, StateRef};
+
+/// Changes of a chunk's owners, made or refused, in the order in which they happened. Empty where there is no journal.
+pub(super) struct Notes<T: Owner> {
+    pub(super) list: Vec<Noted>,
+    pub(super) runs: Vec<Run<T>>,
+}
+
+/// One change of one owner.
+#[derive(Clone, Copy)]
+pub(super) struct Noted {
+    pub(super) key: Key,
+    /// The number of the state that it leads to, unless the run says that.
+    pub(super) to: u32,
+    pub(super) time_in_state: f32,
+    pub(super) cause: Cause,
+}
+
+/// What the changes in a list up to `end`, from where the run before ends, have in common.
+pub(super) struct Run<T: Owner> {
+    pub(super) end: usize,
+    pub(super) at: f64,
+    pub(super) from: From<T>,
+    /// The guard that has refused them, if one has.
+    pub(super) refused_by: Option<(Guard, StateRef<T>)>,
+}
+
+/// Where a run's changes lead from, and one that has a run to itself, where to.
+pub(super) enum From<T: Owner> {
+    Bucket(u32),
+    One { from: StateRef<T>, to: StateRef<T> },
+}
+
+impl<T: Owner> Notes<T> {
+    pub(super) const fn new() -> Self {
+        Self { list: Vec::new(), runs: Vec::new() }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.runs.is_empty()
+    }
+
+    #[cfg(feature = "parallel")]
+    pub(super) fn give_back(&mut self) {
+        self.list.shrink_to(64);
+        self.runs.shrink_to(64);
+    }
+
+    /// Notes that movers have changed.
+    #[inline]
+    pub(super) fn note_all(&mut self, rows: &Rows<'_, T>, movers: &[Mover], at: f64) {
+        if rows.has_journal && !movers.is_empty() {
+            self.list.extend(movers.iter().map(|mover| Noted::of(rows, *mover, at)));
+            self.end_run(rows, None, at);
+        }
+    }
+
+    /// Notes that a mover has been refused. [`end_refused`](Self::end_refused) says by whom.
+    #[inline]
+    pub(super) fn note(&mut self, rows: &Rows<'_, T>, mover: Mover, at: f64) {
+        if rows.has_journal {
+            self.list.push(Noted::of(rows, mover, at));
+        }
+    }
+
+    /// Notes which guard has refused those noted last.
+    pub(super) fn end_refused(&mut self, rows: &Rows<'_, T>, refusal: Refusal<'_, T>, at: f64) {
+        if self.runs.last().map_or(0, |run| run.end) < self.list.len() {
+            self.end_run(rows, Some(refusal), at);
+        }
+    }
+
+    fn end_run(&mut self, rows: &Rows<'_, T>, refusal: Option<Refusal<'_, T>>, at: f64) {
+        let from = From::Bucket(rows.bucket);
+        self.runs.push(Run { end: self.list.len(), at, from, refused_by: refusal.map(guard) });
+    }
+
+    /// Who notes the changes of the owner at a slot, if there is a journal.
+    #[inline]
+    pub(super) fn of(&mut self, rows: &Rows<'_, T>, slot: usize) -> Option<Noting<'_, T>> {
+        if rows.has_journal { Some(self.of_key(rows.key(slot))) } else { None }
+    }
+
+    pub(super) fn of_key(&mut self, key: Key) -> Noting<'_, T> {
+        Noting { notes: self, key }
+    }
+}
+
+impl Noted {
+    #[expect(clippy::cast_possible_truncation, reason = "a journal keeps seven digits of a time")]
+    fn of<T: Owner>(rows: &Rows<'_, T>, mover: Mover, at: f64) -> Self {
+        let slot = mover.slot();
+        let time_in_state = rows.time_in_state(slot, at) as f32;
+        Self { key: rows.key(slot), to: mover.target(), time_in_state, cause: mover.cause() }
+    }
+}
+
+fn guard<T: Owner>(refusal: Refusal<'_, T>) -> (Guard, StateRef<T>) {
+    match refusal {
+        Refusal::Exit(state) => (Guard::CanExit, state.clone()),
+        Refusal::Enter(state) => (Guard::CanEnter, state.clone()),
+    }
+}
+
+/// Notes the changes of one owner, which runs on a seat.
+pub(super) struct Noting<'n, T: Owner> {
+    notes: &'n mut Notes<T>,
+    key: Key,
+}
+
+impl<T: Owner> Witness<T> for Noting<'_, T> {
+    #[expect(clippy::cast_possible_truncation, reason = "a journal keeps seven digits of a time")]
+    fn see(&mut self, change: &Change<'_, T>, at: f64) {
+        let Notes { list, runs, .. } = &mut *self.notes;
+        let time_in_state = change.time_in_state as f32;
+        list.push(Noted { key: self.key, to: NOWHERE, time_in_state, cause: change.cause });
+        let state = |state: Option<&StateRef<T>>| state.cloned().unwrap_or(StateRef::NONE);
+        let refused_by = match &change.outcome {
+            Outcome::Taken => None,
+            Outcome::Refused(refusal) => Some(guard(*refusal)),
+        };
+        let from = From::One { from: state(change.from), to: state(change.to) };
+        runs.push(Run { end: list.len(), at, from, refused_by });
+    }
+}
+
+/// `Option<Noting>` as what a machine takes.
+pub(super) trait AsWitness<T: Owner> {
+    fn as_witness(&mut self) -> Option<&mut dyn Witness<T>>;
+}
+
+impl<T: Owner> AsWitness<T> for Option<Noting<'_, T>> {
+    #[inline]
+    fn as_witness(&mut self) -> Option<&mut dyn Witness<T>> {
+        self.as_mut().map(|noting| noting as _)
+    }
+}

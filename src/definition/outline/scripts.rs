@@ -1,0 +1,64 @@
+//! The scripts of a file that is checked without a game: whether they are there, and can be read.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::super::build::no_script;
+use super::super::expression::Name;
+use super::super::findings::Findings;
+use super::super::folder::read_named;
+use super::super::script::{self, Purpose};
+use super::super::source::Source;
+use super::super::words::Words;
+use super::Outline;
+
+/// How long what stands outside of the functions of a script may run.
+const MOST: Duration = Duration::from_secs(1);
+
+/// Checks the scripts of a machine, which are looked for in a folder, unless they are open. Each file is read once.
+pub(super) fn check(
+    outline: &mut Outline,
+    folder: &Path,
+    open: &dyn Fn(&Path) -> Option<String>,
+    words: Option<&Words>,
+    findings: &mut Findings,
+) {
+    if words.is_some_and(|words| !words.scripts) {
+        return;
+    }
+    let mut texts: HashMap<String, Result<Arc<Source>, String>> = HashMap::new();
+    for (script, purpose) in named(outline) {
+        if words.is_some_and(|words| words.script_files.contains(&script.text)) {
+            continue;
+        }
+        let read = || {
+            let path = Path::new(&script.text);
+            let text = open(path).map_or_else(|| read_named(folder, path), Ok)?;
+            Ok(Arc::new(script::source(Some(folder), &script.text, &text)))
+        };
+        match texts.entry(script.text.clone()).or_insert_with(read) {
+            Ok(source) => {
+                if let Err(unfit) = script::check(source.text(), purpose, MOST) {
+                    findings.add_in(source, script::mistake(unfit, outline.file()));
+                }
+            }
+            // The game may offer it.
+            Err(_) if words.is_none() => drop(outline.unchecked.scripts.insert(script.text)),
+            Err(why) => findings.add(no_script(&script, why)),
+        }
+    }
+}
+
+/// Where scripts are named, and what for.
+fn named(outline: &Outline) -> Vec<(Name, Purpose)> {
+    let states = outline.states.iter();
+    let of = |state: &super::StateOutline| {
+        let hooks = state.script.iter().map(|script| (script.clone(), Purpose::Hooks));
+        let whens = state.enter_when.iter().chain(state.exits.iter().filter_map(|exit| exit.when.as_ref()));
+        let conditions = whens.filter_map(|when| when.script()).map(|script| (script.clone(), Purpose::Condition));
+        hooks.chain(conditions).collect::<Vec<_>>()
+    };
+    states.flat_map(of).collect()
+}

@@ -1,0 +1,94 @@
+//! A flow as plain data, for any format.
+
+use serde::{Deserialize, Serialize};
+
+use super::entry::Guard;
+use super::flow::Flow;
+use super::stays::Stays;
+use crate::change::Cause;
+
+const VERSION: u32 = 1;
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct Data {
+    version: u32,
+    changes: Vec<ChangeData>,
+    refusals: Vec<RefusalData>,
+    stays: Vec<StaysData>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct ChangeData {
+    from: Option<String>,
+    to: Option<String>,
+    cause: Cause,
+    count: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct RefusalData {
+    from: Option<String>,
+    to: Option<String>,
+    cause: Cause,
+    guard: Guard,
+    state: String,
+    count: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StaysData {
+    state: String,
+    seconds: f64,
+    /// How often of each length, from the shortest on.
+    lengths: Vec<u64>,
+}
+
+impl From<Flow> for Data {
+    fn from(flow: Flow) -> Self {
+        let own = |state: Option<&str>| state.map(str::to_owned);
+        let changes = flow.changes().map(|change| ChangeData {
+            from: own(change.from),
+            to: own(change.to),
+            cause: change.cause,
+            count: change.count,
+        });
+        let refusals = flow.refusals().map(|refusal| RefusalData {
+            from: own(refusal.from),
+            to: own(refusal.to),
+            cause: refusal.cause,
+            guard: refusal.refused.guard,
+            state: refusal.refused.state.to_owned(),
+            count: refusal.count,
+        });
+        let stays = flow.stays().map(|(state, Stays { counts, seconds })| StaysData {
+            state: state.to_owned(),
+            seconds: *seconds,
+            lengths: counts.to_vec(),
+        });
+        Self { version: VERSION, changes: changes.collect(), refusals: refusals.collect(), stays: stays.collect() }
+    }
+}
+
+impl TryFrom<Data> for Flow {
+    type Error = String;
+
+    fn try_from(data: Data) -> Result<Self, String> {
+        if data.version != VERSION {
+            return Err(format!("a flow of version {}; this program knows version {VERSION}", data.version));
+        }
+        let mut flow = Self::new();
+        for ChangeData { from, to, cause, count } in data.changes {
+            flow.add_changes((from.as_deref(), to.as_deref(), cause), count);
+        }
+        for RefusalData { from, to, cause, guard, state, count } in data.refusals {
+            flow.add_refusals((from.as_deref(), to.as_deref(), cause), (guard, &state), count);
+        }
+        for StaysData { state, seconds, lengths } in data.stays {
+            let found = lengths.len();
+            let counts =
+                lengths.try_into().map_err(|_| format!("state {state} has {found} lengths of stays, not 32"))?;
+            flow.add_stays(&state, &Stays { counts, seconds });
+        }
+        Ok(flow)
+    }
+}

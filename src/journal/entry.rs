@@ -1,0 +1,159 @@
+//! One entry of a journal: as it is kept, and as it is read.
+
+use std::fmt;
+
+use crate::change::Cause;
+
+/// A state's name, as the entries of a journal have it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Symbol(pub(super) u16);
+
+impl Symbol {
+    /// No state.
+    pub(crate) const NONE: Self = Self(u16::MAX);
+    /// All names for which there are no numbers left.
+    pub(crate) const OTHER: Self = Self(u16::MAX - 1);
+
+    /// The one with a number, if there is one.
+    pub(super) fn nth(number: usize) -> Option<Self> {
+        u16::try_from(number).ok().map(Self).filter(|symbol| *symbol < Self::OTHER)
+    }
+}
+
+/// One of the two guards of a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+pub enum Guard {
+    /// [`State::can_exit`](crate::State::can_exit).
+    CanExit,
+    /// [`State::can_enter`](crate::State::can_enter).
+    CanEnter,
+}
+
+impl fmt::Display for Guard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::CanExit => "can_exit",
+            Self::CanEnter => "can_enter",
+        })
+    }
+}
+
+/// An entry as it is kept.
+#[derive(Clone, Copy)]
+pub(crate) struct Recorded<K> {
+    pub(super) owner: K,
+    pub(super) moment: u32,
+    pub(super) time_in_state: f32,
+    pub(super) way: Way,
+}
+
+/// What is counted as one.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Way {
+    pub(super) from: Symbol,
+    pub(super) to: Symbol,
+    /// The state whose guard has refused it.
+    pub(super) refused_by: Symbol,
+    pub(super) cause: Cause,
+    pub(super) guard: Option<Guard>,
+}
+
+impl<K> Recorded<K> {
+    #[inline]
+    pub(crate) fn new(owner: K, moment: u32, (from, to): (Symbol, Symbol), cause: Cause, time_in_state: f32) -> Self {
+        let way = Way { from, to, refused_by: Symbol::NONE, cause, guard: None };
+        Self { owner, moment, time_in_state, way }
+    }
+
+    /// As refused by the guard of a state, if one is given.
+    #[inline]
+    pub(crate) fn refused_by(mut self, refused_by: Option<(Guard, Symbol)>) -> Self {
+        if let Some((guard, state)) = refused_by {
+            self.way.guard = Some(guard);
+            self.way.refused_by = state;
+        }
+        self
+    }
+
+    pub(super) fn entry<'j>(&self, time: f64, name: impl Fn(Symbol) -> Option<&'j str>) -> Entry<'j, K>
+    where
+        K: Copy,
+    {
+        let Way { from, to, refused_by, cause, guard } = self.way;
+        Entry {
+            owner: self.owner,
+            time,
+            from: name(from),
+            to: name(to),
+            cause,
+            refused: guard.map(|guard| Refused { guard, state: name(refused_by).unwrap_or_default() }),
+            time_in_state: self.time_in_state.into(),
+        }
+    }
+}
+
+/// A change that a [`Journal`](super::Journal) has written down.
+///
+/// Displayed as `2.5 s: 7: Closed -> Open (change), after 2.5 s`, 7 being the owner.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Entry<'j, K> {
+    /// Whose change it was.
+    pub owner: K,
+    /// When it happened, in seconds, by [`Owner::now`](crate::Owner::now).
+    pub time: f64,
+    /// The name of the state that was left; `None` when there was none.
+    pub from: Option<&'j str>,
+    /// The name of the state that was entered, or would have been; `None` when a pop led back to having none.
+    pub to: Option<&'j str>,
+    /// What asked for it.
+    pub cause: Cause,
+    /// What has refused it, if it was not made.
+    pub refused: Option<Refused<'j>>,
+    /// For how many seconds `from` had been active.
+    pub time_in_state: f64,
+}
+
+/// The guard that refused a change.
+///
+/// Displayed as `Open.can_enter`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub struct Refused<'j> {
+    /// Which of the state's guards.
+    pub guard: Guard,
+    /// The state's name.
+    pub state: &'j str,
+}
+
+impl fmt::Display for Refused<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.state, self.guard)
+    }
+}
+
+impl<K: fmt::Debug> fmt::Display for Entry<'_, K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { owner, time, from, to, cause, refused, time_in_state } = self;
+        write!(f, "{time} s: {owner:?}: {}", Ways { from: *from, to: *to, cause: *cause })?;
+        match refused {
+            Some(refused) => write!(f, ", refused by {refused}"),
+            None => write!(f, ", after {time_in_state} s"),
+        }
+    }
+}
+
+/// As in `Closed -> Open (change)`.
+pub(super) struct Ways<'w> {
+    pub(super) from: Option<&'w str>,
+    pub(super) to: Option<&'w str>,
+    pub(super) cause: Cause,
+}
+
+impl fmt::Display for Ways<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = |state: Option<&str>| state.unwrap_or("(no state)").to_owned();
+        write!(f, "{} -> {} ({})", name(self.from), name(self.to), self.cause)
+    }
+}

@@ -1,0 +1,253 @@
+//! How often each state has led to each other: counts of changes, refusals and stays, by the states' names.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use super::entry::{Guard, Refused, Ways};
+use super::stays::Stays;
+use crate::change::{Cause, Change, Outcome, Refusal};
+use crate::owner::Owner;
+use crate::state::StateRef;
+
+/// How often each state has led to each other, how often which guard has refused that, and how long owners stayed.
+///
+/// A [`Journal`](super::Journal) gives one. One can also be filled by hand, in [`Owner::on_change`]. With the feature `serde` it
+/// is written and read in any format: by names, so that flows of several runs can be [merged](Self::merge).
+///
+/// Displayed as a table.
+///
+/// # Examples
+///
+/// ```
+/// # use demeanor::{Change, Owner, State, StateMachine};
+/// use demeanor::Flow;
+/// # struct Open;
+/// # struct Closed;
+/// # impl State<Door> for Open {}
+/// # impl State<Door> for Closed {}
+///
+/// struct Door;
+///
+/// impl Owner for Door {
+///     type Context<'a> = Flow;
+///     type Message = ();
+///
+///     fn on_change(&mut self, change: &Change<'_, Self>, flow: &mut Flow) {
+///         flow.note(change);
+///     }
+/// }
+///
+/// let mut flow = Flow::new();
+/// let mut machine = StateMachine::new(&Closed);
+/// machine.change_state(&mut Door, &Open, &mut flow);
+/// machine.change_state(&mut Door, &Closed, &mut flow);
+/// machine.change_state(&mut Door, &Open, &mut flow);
+///
+/// let opened = flow.changes().find(|change| change.to == Some("Open")).unwrap();
+/// assert_eq!(opened.to_string(), "Closed -> Open (change): 2");
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(into = "super::data::Data", try_from = "super::data::Data")
+)]
+pub struct Flow {
+    changes: BTreeMap<Path, u64>,
+    refusals: BTreeMap<(Path, Guard, Box<str>), u64>,
+    stays: BTreeMap<Box<str>, Stays>,
+}
+
+/// From which state to which, and what asked for it.
+type Path = (Option<Box<str>>, Option<Box<str>>, Cause);
+
+/// How often one state has led to another.
+///
+/// Displayed as `Closed -> Open (change): 2`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FlowChange<'f> {
+    /// The name of the state that was left; `None` when there was none.
+    pub from: Option<&'f str>,
+    /// The name of the state that was entered; `None` when a pop led back to having none.
+    pub to: Option<&'f str>,
+    /// What asked for it.
+    pub cause: Cause,
+    /// How often.
+    pub count: u64,
+}
+
+/// How often a guard has refused one change.
+///
+/// Displayed as `Closed -> Open (change), refused by Closed.can_exit: 2`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FlowRefusal<'f> {
+    /// The name of the state that was not left; `None` when there was none.
+    pub from: Option<&'f str>,
+    /// The name of the state that was not entered; `None` when a pop would have led back to having none.
+    pub to: Option<&'f str>,
+    /// What asked for it.
+    pub cause: Cause,
+    /// What has refused it.
+    pub refused: Refused<'f>,
+    /// How often.
+    pub count: u64,
+}
+
+impl fmt::Display for FlowChange<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { from, to, cause, count } = *self;
+        write!(f, "{}: {count}", Ways { from, to, cause })
+    }
+}
+
+impl fmt::Display for FlowRefusal<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { from, to, cause, refused, count } = *self;
+        write!(f, "{}, refused by {refused}: {count}", Ways { from, to, cause })
+    }
+}
+
+impl Flow {
+    /// Makes one in which nothing has been counted.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Counts a change, made or refused, as [`Owner::on_change`] is told of it.
+    pub fn note<T: Owner>(&mut self, change: &Change<'_, T>) {
+        let name = |state: &StateRef<T>| state.name().into_owned();
+        let (from, to) = (change.from.map(name), change.to.map(name));
+        let way = (from.as_deref(), to.as_deref(), change.cause);
+        match &change.outcome {
+            Outcome::Taken => {
+                self.add_changes(way, 1);
+                if let Some(from) = from.as_deref() {
+                    self.stays.entry(from.into()).or_default().note(change.time_in_state);
+                }
+            }
+            Outcome::Refused(Refusal::Exit(state)) => self.add_refusals(way, (Guard::CanExit, &state.name()), 1),
+            Outcome::Refused(Refusal::Enter(state)) => self.add_refusals(way, (Guard::CanEnter, &state.name()), 1),
+        }
+    }
+
+    /// Adds another flow: of another run, of other owners.
+    pub fn merge(&mut self, other: &Self) {
+        for (path, count) in &other.changes {
+            *self.changes.entry(path.clone()).or_default() += count;
+        }
+        for (refusal, count) in &other.refusals {
+            *self.refusals.entry(refusal.clone()).or_default() += count;
+        }
+        for (state, stays) in &other.stays {
+            self.add_stays(state, stays);
+        }
+    }
+
+    /// Returns whether nothing has been counted.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.changes.is_empty() && self.refusals.is_empty()
+    }
+
+    /// Iterates over the changes that were made, by the states' names.
+    pub fn changes(&self) -> impl Iterator<Item = FlowChange<'_>> {
+        self.changes.iter().map(|((from, to, cause), count)| FlowChange {
+            from: from.as_deref(),
+            to: to.as_deref(),
+            cause: *cause,
+            count: *count,
+        })
+    }
+
+    /// Iterates over the changes that a guard has refused, by the states' names.
+    pub fn refusals(&self) -> impl Iterator<Item = FlowRefusal<'_>> {
+        self.refusals.iter().map(|(((from, to, cause), guard, state), count)| FlowRefusal {
+            from: from.as_deref(),
+            to: to.as_deref(),
+            cause: *cause,
+            refused: Refused { guard: *guard, state },
+            count: *count,
+        })
+    }
+
+    /// Iterates over the states that an owner has left, with how long they stayed, by the states' names.
+    pub fn stays(&self) -> impl Iterator<Item = (&str, &Stays)> {
+        self.stays.iter().map(|(state, stays)| (&**state, stays))
+    }
+
+    /// Returns how long owners stayed in a state; `None` if none has left it.
+    #[must_use]
+    pub fn stays_in(&self, state: &str) -> Option<&Stays> {
+        self.stays.get(state)
+    }
+
+    /// Returns the names of all states that an owner has left or entered, or whose guards have refused it.
+    #[must_use]
+    pub fn states(&self) -> BTreeSet<&str> {
+        let changes = self.changes().flat_map(|change| [change.from, change.to]);
+        let refusals = self.refusals().flat_map(|refusal| [refusal.from, refusal.to, Some(refusal.refused.state)]);
+        changes.chain(refusals).flatten().collect()
+    }
+
+    pub(super) fn add_changes(&mut self, (from, to, cause): (Option<&str>, Option<&str>, Cause), count: u64) {
+        *self.changes.entry((from.map(Into::into), to.map(Into::into), cause)).or_default() += count;
+    }
+
+    pub(super) fn add_refusals(
+        &mut self,
+        (from, to, cause): (Option<&str>, Option<&str>, Cause),
+        (guard, state): (Guard, &str),
+        count: u64,
+    ) {
+        let path = (from.map(Into::into), to.map(Into::into), cause);
+        *self.refusals.entry((path, guard, state.into())).or_default() += count;
+    }
+
+    pub(super) fn add_stays(&mut self, state: &str, stays: &Stays) {
+        self.stays.entry(state.into()).or_default().merge(stays);
+    }
+}
+
+/// Three tables: the changes, the refusals, the stays. Those that are empty are left out.
+impl fmt::Display for Flow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = |state: Option<&str>| state.unwrap_or("(no state)").to_owned();
+        let changes = self.changes().map(|change| {
+            [name(change.from), name(change.to), change.cause.to_string(), String::new(), change.count.to_string()]
+        });
+        let refusals = self.refusals().map(|refusal| {
+            let FlowRefusal { from, to, cause, refused, count } = refusal;
+            [name(from), name(to), cause.to_string(), refused.to_string(), count.to_string()]
+        });
+        let rows: Vec<_> = changes.chain(refusals).collect();
+        write_table(f, ["from", "to", "cause", "refused by", "count"], &rows)?;
+        let stays = self.stays().filter_map(|(state, stays)| {
+            let (mean, median) = (stays.mean()?, stays.quantile(0.5)?);
+            let median = format!("{} to {}", median.start, median.end);
+            Some([state.to_owned(), stays.count().to_string(), format!("{mean:.3}"), median])
+        });
+        let stays: Vec<_> = stays.collect();
+        write_table(f, ["state", "left", "mean seconds", "median"], &stays)
+    }
+}
+
+/// Writes a table with a line above it, unless it is empty.
+fn write_table<const N: usize>(f: &mut fmt::Formatter<'_>, head: [&str; N], rows: &[[String; N]]) -> fmt::Result {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let head = head.map(str::to_owned);
+    let lines = || [&head].into_iter().chain(rows);
+    let mut widths = [0; N];
+    for (width, nth) in widths.iter_mut().zip(0..) {
+        *width = lines().map(|line| line[nth].chars().count()).max().unwrap_or(0);
+    }
+    for line in lines() {
+        let cells: Vec<_> = line.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
+        writeln!(f, "{}", cells.join("  ").trim_end())?;
+    }
+    Ok(())
+}

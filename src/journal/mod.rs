@@ -1,0 +1,256 @@
+//! What has happened to many owners: a [`Journal`] of their changes, and a [`Flow`], which counts them (rule 29).
+
+#[cfg(feature = "serde")]
+mod data;
+mod entry;
+mod flow;
+mod stays;
+mod tally;
+
+use std::collections::{HashMap, VecDeque};
+use std::fmt;
+
+pub use self::entry::{Entry, Guard, Refused};
+pub(crate) use self::entry::{Recorded, Symbol};
+pub use self::flow::{Flow, FlowChange, FlowRefusal};
+pub use self::stays::Stays;
+use self::tally::Tally;
+use crate::batch::Key;
+use crate::change::{Change, Outcome, Refusal};
+use crate::owner::Owner;
+use crate::state::StateRef;
+
+/// The last changes of some owners, made or refused, and counts of all of them.
+///
+/// A batch writes one by itself, once it has been given one with [`Batch::set_journal`](crate::Batch::set_journal). It then has
+/// the order of rule 19, on any number of threads. For machines of any other kind, call [`note`](Self::note) in
+/// [`Owner::on_change`]. `K` is what an owner is called: a batch's key, or a number or entity of the game.
+///
+/// An entry takes 24 bytes where `K` takes 8. States are written down by name: two states of one name are one to a journal, and
+/// beyond 65 000 names all others are `(others)`. How long a state was active is kept to seven digits.
+///
+/// # Examples
+///
+/// ```
+/// # use demeanor::{Batch, Fsm, Journal, Owner, State};
+/// # struct Guard { tired: bool }
+/// # impl Owner for Guard {
+/// #     type Context<'a> = f64;
+/// #     type Message = ();
+/// #     fn now(seconds: &f64) -> f64 { *seconds }
+/// # }
+/// # struct Patrol;
+/// # struct Rest;
+/// # impl State<Guard> for Patrol {
+/// #     fn update(&self, _: &mut Guard, fsm: &mut Fsm<'_, Guard>, _: &mut f64) { fsm.change_state(&Rest); }
+/// # }
+/// # impl State<Guard> for Rest {
+/// #     fn can_enter(&self, guard: &Guard, _: &Fsm<'_, Guard>, _: &f64) -> bool { guard.tired }
+/// # }
+/// let mut batch = Batch::new();
+/// batch.set_journal(Some(Journal::new(1000)));
+/// let tired = batch.insert(Guard { tired: true }, &Patrol);
+/// batch.insert(Guard { tired: false }, &Patrol);
+///
+/// batch.update(&mut 4.0);
+/// let journal = batch.journal().unwrap();
+/// assert_eq!(journal.of(tired).next().unwrap().to, Some("Rest"));
+/// let flow = journal.flow();
+/// assert_eq!(flow.changes().next().unwrap().count, 1);
+/// assert_eq!(flow.refusals().next().unwrap().to_string(), "Patrol -> Rest (change), refused by Rest.can_enter: 1");
+/// ```
+#[derive(Clone)]
+pub struct Journal<K = Key> {
+    capacity: usize,
+    entries: VecDeque<Recorded<K>>,
+    /// When the entries were written, in seconds; each time once.
+    moments: VecDeque<f64>,
+    /// The number of the first of them.
+    first_moment: u32,
+    names: Vec<Box<str>>,
+    by_name: HashMap<Box<str>, Symbol>,
+    /// What has been left out of the entries, so that there is room for others.
+    past: Tally,
+}
+
+impl<K: Copy> Journal<K> {
+    /// Makes a journal that keeps the last `entries` changes; with 0, it only counts.
+    #[must_use]
+    pub fn new(entries: usize) -> Self {
+        Self {
+            capacity: entries,
+            entries: VecDeque::new(),
+            moments: VecDeque::new(),
+            first_moment: 0,
+            names: Vec::new(),
+            by_name: HashMap::new(),
+            past: Tally::new(),
+        }
+    }
+
+    /// Writes down a change of an owner, made or refused, as [`Owner::on_change`] has been told of it. `now` is the time, in
+    /// seconds.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::{Change, Journal, Owner, State, StateMachine};
+    ///
+    /// struct Game { seconds: f64, journal: Journal<u32> }
+    /// struct Door { number: u32 }
+    ///
+    /// impl Owner for Door {
+    ///     type Context<'a> = Game;
+    ///     type Message = ();
+    ///
+    ///     fn now(game: &Game) -> f64 {
+    ///         game.seconds
+    ///     }
+    ///
+    ///     fn on_change(&mut self, change: &Change<'_, Self>, game: &mut Game) {
+    ///         game.journal.note(self.number, change, game.seconds);
+    ///     }
+    /// }
+    ///
+    /// struct Open;
+    /// struct Closed;
+    /// impl State<Door> for Open {}
+    /// impl State<Door> for Closed {}
+    ///
+    /// let mut game = Game { seconds: 2.5, journal: Journal::new(100) };
+    /// let (mut door, mut machine) = (Door { number: 7 }, StateMachine::new(&Closed));
+    /// machine.change_state(&mut door, &Open, &mut game);
+    /// let entry = game.journal.entries().next().unwrap();
+    /// assert_eq!(entry.to_string(), "2.5 s: 7: Closed -> Open (change), after 2.5 s");
+    /// ```
+    pub fn note<T: Owner>(&mut self, owner: K, change: &Change<'_, T>, now: f64) {
+        let mut symbol = |state: &StateRef<T>| self.symbol(&state.name());
+        let from = change.from.map_or(Symbol::NONE, &mut symbol);
+        let to = change.to.map_or(Symbol::NONE, &mut symbol);
+        let refused_by = match &change.outcome {
+            Outcome::Taken => None,
+            Outcome::Refused(Refusal::Exit(state)) => Some((Guard::CanExit, symbol(state))),
+            Outcome::Refused(Refusal::Enter(state)) => Some((Guard::CanEnter, symbol(state))),
+        };
+        let moment = self.moment(now);
+        #[expect(clippy::cast_possible_truncation, reason = "a journal keeps seven digits of a time")]
+        let recorded = Recorded::new(owner, moment, (from, to), change.cause, change.time_in_state as f32);
+        self.record(recorded.refused_by(refused_by));
+    }
+
+    /// Returns how many entries are kept.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Returns whether nothing is kept.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Iterates over the entries that are kept, the oldest first.
+    #[must_use]
+    pub fn entries(&self) -> impl DoubleEndedIterator<Item = Entry<'_, K>> + ExactSizeIterator {
+        self.entries.iter().map(|recorded| self.entry(recorded))
+    }
+
+    /// Iterates over those of one owner, the oldest first.
+    pub fn of(&self, owner: K) -> impl DoubleEndedIterator<Item = Entry<'_, K>>
+    where
+        K: PartialEq,
+    {
+        self.entries.iter().filter(move |recorded| recorded.owner == owner).map(|recorded| self.entry(recorded))
+    }
+
+    /// Returns the counts of all that has been written down, whether or not its entries are still kept.
+    #[must_use]
+    pub fn flow(&self) -> Flow {
+        let mut tally = self.past.clone();
+        self.entries.iter().for_each(|recorded| tally.count(recorded));
+        tally.flow(|symbol| self.name(symbol))
+    }
+
+    /// Forgets all entries, and what has been counted.
+    pub fn clear(&mut self) {
+        self.entries.clear();
+        self.moments.clear();
+        self.past = Tally::new();
+    }
+
+    fn entry(&self, recorded: &Recorded<K>) -> Entry<'_, K> {
+        let time = self.moments[recorded.moment.wrapping_sub(self.first_moment) as usize];
+        recorded.entry(time, |symbol| self.name(symbol))
+    }
+
+    fn name(&self, symbol: Symbol) -> Option<&str> {
+        match symbol {
+            Symbol::NONE => None,
+            Symbol::OTHER => Some("(others)"),
+            Symbol(nth) => self.names.get(usize::from(nth)).map(|name| &**name),
+        }
+    }
+}
+
+/// How it is written.
+impl<K: Copy> Journal<K> {
+    /// What a name is called in the entries.
+    pub(crate) fn symbol(&mut self, name: &str) -> Symbol {
+        if let Some(symbol) = self.by_name.get(name) {
+            return *symbol;
+        }
+        let Some(symbol) = Symbol::nth(self.names.len()) else { return Symbol::OTHER };
+        self.names.push(name.into());
+        self.by_name.insert(name.into(), symbol);
+        symbol
+    }
+
+    /// The number of the moment at which the next entries are written.
+    pub(crate) fn moment(&mut self, at: f64) -> u32 {
+        if self.entries.is_empty() {
+            self.moments.clear();
+        }
+        if self.moments.back().is_none_or(|last| last.to_bits() != at.to_bits()) {
+            self.moments.push_back(at);
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "they are numbered in a circle")]
+        let last = (self.moments.len() - 1) as u32;
+        self.first_moment.wrapping_add(last)
+    }
+
+    /// Makes room for so many entries, if so many are kept.
+    pub(crate) fn reserve(&mut self, additional: usize) {
+        self.entries.reserve(additional.min(self.capacity - self.entries.len()));
+    }
+
+    #[inline]
+    pub(crate) fn record(&mut self, recorded: Recorded<K>) {
+        if self.entries.len() == self.capacity {
+            let Some(oldest) = self.entries.pop_front() else { return self.past.count(&recorded) };
+            self.past.count(&oldest);
+            let next = self.entries.front().unwrap_or(&recorded).moment;
+            while self.first_moment != next {
+                self.first_moment = self.first_moment.wrapping_add(1);
+                self.moments.pop_front();
+            }
+        }
+        self.entries.push_back(recorded);
+    }
+}
+
+impl<K: Copy + fmt::Debug> fmt::Debug for Journal<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.entries()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Key, Recorded};
+
+    #[test]
+    fn an_entry_takes_24_bytes() {
+        assert_eq!(size_of::<Recorded<Key>>(), 24);
+    }
+}

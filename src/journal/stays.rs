@@ -1,0 +1,92 @@
+//! How long owners stayed in a state.
+
+use std::ops::Range;
+
+/// How many lengths are told apart: shorter than a 1024th of a second, then each twice as long as the one before.
+const LENGTHS: usize = 32;
+
+/// The power of two at which the second of them begins.
+const SHORTEST: i32 = -10;
+
+/// How long owners stayed in a state before they left it: how often for how long, each length being twice the one before.
+///
+/// # Examples
+///
+/// ```
+/// use demeanor::journal::Stays;
+///
+/// let mut stays = Stays::default();
+/// [0.5, 0.75, 4.0].into_iter().for_each(|seconds| stays.note(seconds));
+/// assert_eq!(stays.count(), 3);
+/// assert_eq!(stays.mean(), Some(1.75));
+/// assert_eq!(stays.lengths().collect::<Vec<_>>(), [(0.5..1.0, 2), (4.0..8.0, 1)]);
+/// assert_eq!(stays.quantile(0.5), Some(0.5..1.0));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Stays {
+    pub(super) counts: [u64; LENGTHS],
+    /// The sum of all of them, in seconds.
+    pub(super) seconds: f64,
+}
+
+impl Stays {
+    /// Counts one more of so many seconds. What is no number counts as none.
+    pub fn note(&mut self, seconds: f64) {
+        let seconds = seconds.max(0.0);
+        self.counts[length_of(seconds)] += 1;
+        self.seconds += seconds;
+    }
+
+    /// Returns how often an owner has left the state.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.counts.iter().sum()
+    }
+
+    /// Returns how many seconds they stayed on average; `None` if nobody has left.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "a mean of so many is right to as many digits")]
+    pub fn mean(&self) -> Option<f64> {
+        let count = self.count();
+        (count > 0).then(|| self.seconds / count as f64)
+    }
+
+    /// Iterates over the lengths that occurred, in seconds, with how often each did; the shortest first.
+    pub fn lengths(&self) -> impl Iterator<Item = (Range<f64>, u64)> {
+        let counted = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
+        counted.map(|(nth, count)| (length(nth), *count))
+    }
+
+    /// Returns the length in which a share of the stays ends, from 0 for the shortest to 1 for the longest; 0.5 is the median's.
+    /// `None` if nobody has left.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "a share of so many is right to as many digits")]
+    pub fn quantile(&self, share: f64) -> Option<Range<f64>> {
+        let wanted = share * self.count() as f64;
+        let mut passed = 0;
+        let found = self.lengths().find(|(_, count)| {
+            passed += count;
+            passed as f64 >= wanted
+        });
+        found.map(|(length, _)| length)
+    }
+
+    /// Adds another state's, or another time's.
+    pub fn merge(&mut self, other: &Self) {
+        self.counts.iter_mut().zip(other.counts).for_each(|(count, other)| *count += other);
+        self.seconds += other.seconds;
+    }
+}
+
+/// Which of the lengths some seconds are.
+fn length_of(seconds: f64) -> usize {
+    // The exponent, with its bias of 1023.
+    let power = i32::try_from(seconds.to_bits() >> 52 & 0x7FF).unwrap_or(0) - 1023;
+    usize::try_from(power - SHORTEST + 1).map_or(0, |length| length.min(LENGTHS - 1))
+}
+
+fn length(nth: usize) -> Range<f64> {
+    let power = |nth: usize| 2_f64.powi(i32::try_from(nth).unwrap_or(0) + SHORTEST - 1);
+    let start = if nth == 0 { 0.0 } else { power(nth) };
+    start..if nth == LENGTHS - 1 { f64::INFINITY } else { power(nth + 1) }
+}

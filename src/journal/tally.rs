@@ -1,0 +1,65 @@
+//! Counts of a journal's entries, by the names' numbers.
+
+use std::collections::HashMap;
+
+use rustc_hash::FxBuildHasher;
+
+use super::entry::{Recorded, Symbol, Way};
+use super::flow::Flow;
+use super::stays::Stays;
+
+#[derive(Clone)]
+pub(super) struct Tally {
+    counts: Vec<(Way, u64)>,
+    places: HashMap<Way, usize, FxBuildHasher>,
+    /// Where the last one was counted: many of one way come after each other.
+    last: usize,
+    /// How long each state was active, by its number.
+    stays: Vec<Stays>,
+}
+
+impl Tally {
+    pub(super) fn new() -> Self {
+        Self { counts: Vec::new(), places: HashMap::default(), last: 0, stays: Vec::new() }
+    }
+
+    #[inline]
+    pub(super) fn count<K>(&mut self, recorded: &Recorded<K>) {
+        let way = recorded.way;
+        if self.counts.get(self.last).is_none_or(|(last, _)| *last != way) {
+            self.last = self.place(way);
+        }
+        self.counts[self.last].1 += 1;
+        if way.guard.is_none() && way.from < Symbol::OTHER {
+            let from = usize::from(way.from.0);
+            if self.stays.len() <= from {
+                self.stays.resize_with(from + 1, Stays::default);
+            }
+            self.stays[from].note(recorded.time_in_state.into());
+        }
+    }
+
+    fn place(&mut self, way: Way) -> usize {
+        *self.places.entry(way).or_insert_with(|| {
+            self.counts.push((way, 0));
+            self.counts.len() - 1
+        })
+    }
+
+    pub(super) fn flow<'j>(&self, name: impl Fn(Symbol) -> Option<&'j str>) -> Flow {
+        let mut flow = Flow::new();
+        for &(Way { from, to, refused_by, cause, guard }, count) in &self.counts {
+            let way = (name(from), name(to), cause);
+            match guard {
+                None => flow.add_changes(way, count),
+                Some(guard) => flow.add_refusals(way, (guard, name(refused_by).unwrap_or_default()), count),
+            }
+        }
+        for (nth, stays) in self.stays.iter().enumerate() {
+            if let Some(name) = Symbol::nth(nth).and_then(&name).filter(|_| stays.count() > 0) {
+                flow.add_stays(name, stays);
+            }
+        }
+        flow
+    }
+}
