@@ -11,7 +11,6 @@ use bevy_ecs::component::Component;
 use bevy_ecs::entity::Entity;
 use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::lifecycle::Insert;
-use bevy_ecs::name::Name;
 use bevy_ecs::observer::On;
 use bevy_ecs::query::Allow;
 use bevy_ecs::reflect::{AppTypeRegistry, ReflectComponent, ReflectComponentFns};
@@ -25,6 +24,7 @@ use log::warn;
 use crate::commands::{reach, visit};
 use crate::follow::Marked;
 use crate::machine::Machine;
+use crate::missing;
 use crate::owner::EntityOwner;
 use crate::queue;
 
@@ -206,8 +206,8 @@ fn apply<T: EntityOwner + TypePath>(world: &mut World, entity: Entity) -> bevy_e
     if !is_known {
         let end =
             machine.map_or_else(|| "is in no state".to_owned(), |machine| format!("stays in {}", in_words(machine)));
-        let who = describe(world, entity);
-        warn!("entity {who} {end}: there is no state {name:?} of {}", T::short_type_path());
+        let who = missing::Named::of(entity, world);
+        warn!("{who} {end}: there is no state {name:?} of {}", T::short_type_path());
     } else if machine.is_none() {
         let bare = state.map_or_else(StateMachine::idle, StateMachine::new);
         let mut complete = factory.map_or_else(|| bare.clone(), |factory| factory(bare.clone()));
@@ -238,20 +238,16 @@ fn apply<T: EntityOwner + TypePath>(world: &mut World, entity: Entity) -> bevy_e
         if let Some(machine) = world.get::<Machine<T>>(entity)
             && name_of(machine) != name
         {
-            let who = describe(world, entity);
-            warn!("entity {who} stays in {}: {name} of {} was not entered", in_words(machine), type_name::<T>());
+            let who = missing::Named::of(entity, world);
+            warn!("{who} stays in {}: {name} of {} was not entered", in_words(machine), type_name::<T>());
         }
     } else if !is_started && !name.is_empty() {
-        let who = describe(world, entity);
-        warn!("entity {who} is in {name} of {} already: a state cannot be left without being exited", type_name::<T>());
+        let who = missing::Named::of(entity, world);
+        warn!("{who} is in {name} of {} already: a state cannot be left without being exited", type_name::<T>());
     }
     // Whatever has become of it, the name is the machine's.
     queue::put_in_for::<T>(world, entity, Box::new(Marked::<T>::new(entity)));
     Ok(())
-}
-
-fn describe(world: &World, entity: Entity) -> String {
-    world.get::<Name>(entity).map_or_else(|| entity.to_string(), |name| format!("{entity} ({name})"))
 }
 
 fn in_words<T: Owner>(machine: &Machine<T>) -> String {

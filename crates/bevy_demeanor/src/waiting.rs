@@ -89,7 +89,8 @@ pub(crate) fn watch_who_comes_back<T: EntityOwner>(app: &mut App) {
     });
 }
 
-fn forget<T: Owner>(entity: Entity, looks: &mut Query<&mut NextLook<T>, Allow<Disabled>>) {
+/// Has the machine of an entity asked in the next pass.
+pub(crate) fn forget<T: Owner>(entity: Entity, looks: &mut Query<&mut NextLook<T>, Allow<Disabled>>) {
     if let Ok(mut next_look) = looks.get_mut(entity) {
         next_look.bypass_change_detection().forget();
     }

@@ -272,7 +272,7 @@ fn an_unknown_name_gives_no_machine_and_a_warning() {
     assert!(app.world().get::<Machine<Soldier>>(entity).is_none());
     assert_eq!(
         lines_with("Dance"),
-        [format!("WARN: entity {entity} is in no state: there is no state \"Dance\" of Soldier")]
+        [format!("WARN: entity {entity} (unnamed) is in no state: there is no state \"Dance\" of Soldier")]
     );
 }
 
