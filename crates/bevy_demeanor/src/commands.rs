@@ -9,7 +9,7 @@ use bevy_ecs::query::Allow;
 use bevy_ecs::resource::Resource;
 use bevy_ecs::system::{Commands, EntityCommands, ParamSet, Query, SystemParamValidationError, SystemState};
 use bevy_ecs::world::World;
-use demeanor::{IntoState, MachineMut, Step};
+use demeanor::{IntoState, MachineMut, Owner, Step};
 use log::debug;
 
 use crate::clock::{ClockOf, Reading};
@@ -378,7 +378,8 @@ fn take_state<T: EntityOwner>(world: &mut World) -> SystemState<Reached<T>> {
     kept.unwrap_or_else(|| SystemState::new(world))
 }
 
-fn read_clock<T: EntityOwner>(world: &World) -> Reading {
+/// Reads the clock that the commands for machines of `T` go by.
+pub(crate) fn read_clock<T: Owner>(world: &World) -> Reading {
     Reading::for_command(world.get_resource().map(ClockOf::<T>::kind).unwrap_or_default(), world)
 }
 

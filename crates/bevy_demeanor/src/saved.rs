@@ -30,7 +30,7 @@ use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::clock::{Clock, Reading};
-use crate::commands::visit;
+use crate::commands::{read_clock, visit};
 use crate::context::{EntityContext, lend};
 use crate::current_state::Factory;
 use crate::label;
@@ -90,6 +90,8 @@ pub(crate) struct JustLoaded<T: Owner> {
     saved_at: f64,
     /// What it showed when the machine was loaded, which its times are by; until its owner is there, they are by the other.
     loaded_at: Option<f64>,
+    /// What Bevy's `Time` showed then. An owner may go by it that is not there yet, or lacks a part of its body.
+    time: Option<f64>,
     book: Arc<Book<T>>,
 }
 
@@ -182,12 +184,13 @@ pub(crate) fn load<T: Owner>(mut world: DeferredWorld, HookContext { entity, .. 
     };
     let Unloaded { written, book } = unloaded;
     let saved_at = written.machine.content.clock.0;
+    let time = read_clock::<T>(&world).shown();
     match book.load(&written, saved_at) {
         Ok(loaded) => {
             if let Some(mut machine) = world.get_mut::<Machine<T>>(entity) {
                 machine.machine = loaded;
             }
-            world.commands().entity(entity).try_insert(JustLoaded { saved_at, loaded_at: None, book });
+            world.commands().entity(entity).try_insert(JustLoaded { saved_at, loaded_at: None, time, book });
         }
         Err(error) => {
             // It was read by this book; only its entities can have been changed since.
@@ -319,14 +322,17 @@ fn arrive<T: EntityOwner>(world: &mut World, entity: Entity) {
 /// Between the loading and now, the clock has gone on; or it was set to what it showed when the game was saved, as by a scene
 /// that holds the clock too, which comes after the entities, and has gone on from there. Whichever makes the shorter time.
 pub(crate) fn settle<T: EntityOwner>(world: &mut World, entity: Entity) {
-    let Some(JustLoaded { saved_at, loaded_at, book }) =
+    let Some(JustLoaded { saved_at, loaded_at, time, book }) =
         world.get_entity_mut(entity).ok().and_then(|mut entity| entity.take::<JustLoaded<T>>())
     else {
         return;
     };
+    let time_now = read_clock::<T>(world).shown();
     let settled = visit(world, entity, |machine, _, cx| {
         let now = T::now(cx);
         let by = loaded_at.unwrap_or(saved_at);
+        // As long as its owner or a part of its body was missing, nobody could ask for the owner's clock.
+        let loaded_at = loaded_at.or_else(|| time.filter(|_| time_now == Some(now)));
         let since = |then: f64| if now >= then { now - then } else { f64::INFINITY };
         let from = match loaded_at {
             Some(loaded_at) if since(loaded_at) <= since(saved_at) && now >= loaded_at => loaded_at,
@@ -339,7 +345,7 @@ pub(crate) fn settle<T: EntityOwner>(world: &mut World, entity: Entity) {
         && let Ok(mut entity) = world.get_entity_mut(entity)
     {
         // Its owner is not there yet.
-        entity.insert(JustLoaded { saved_at, loaded_at, book });
+        entity.insert(JustLoaded { saved_at, loaded_at, time, book });
     }
 }
 

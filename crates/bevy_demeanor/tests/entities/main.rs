@@ -18,6 +18,8 @@ mod parallel;
 mod parameters;
 mod pass;
 #[cfg(feature = "serialize")]
+mod saved_times;
+#[cfg(feature = "serialize")]
 mod saves;
 #[cfg(feature = "reflect")]
 mod scenes;
