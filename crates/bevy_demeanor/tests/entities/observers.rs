@@ -138,10 +138,10 @@ fn observe(app: &mut App) {
         commands.queue(move |world: &mut World| report(told, entity, world));
     }
     app.add_observer(|it: On<Add<InState<Idle>>>, mut commands: Commands| {
-        tell(Told::Marked(0), it.entity, &mut commands)
+        tell(Told::Marked(0), it.entity, &mut commands);
     });
     app.add_observer(|it: On<Add<InState<Patrol>>>, mut commands: Commands| {
-        tell(Told::Marked(1), it.entity, &mut commands)
+        tell(Told::Marked(1), it.entity, &mut commands);
     });
     app.add_observer(|it: On<Remove<InState<Idle>>>, mut commands: Commands| {
         tell(Told::Unmarked(0), it.entity, &mut commands);

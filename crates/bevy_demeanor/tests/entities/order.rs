@@ -1,7 +1,7 @@
 //! In which order markers, events and messages come, and where a cycle of observers ends.
 
 use bevy_app::App;
-use bevy_demeanor::{Entered, Exited, InState, Machine, MachineCommands, StateChanged, StateMachinePlugin};
+use bevy_demeanor::{Entered, Exited, InState, Machine, MachineCommands, Machines, StateChanged, StateMachinePlugin};
 use bevy_ecs::lifecycle::HookContext;
 use bevy_ecs::prelude::*;
 use bevy_ecs::world::DeferredWorld;
@@ -283,6 +283,39 @@ fn what_a_callbacks_command_leads_to_is_told_after_the_change_that_it_was_made_i
     }
 }
 
+/// Has all chase by a command when it is told anything.
+struct Cry;
+impl State<Soldier> for Cry {
+    fn on_message(
+        &self,
+        _: &mut Soldier,
+        _: &StateName,
+        fsm: &mut Fsm<'_, Soldier>,
+        cx: &mut <Soldier as Owner>::Context<'_>,
+    ) -> bool {
+        fsm.change_state(&Idle);
+        cx.commands.queue(Machines::<Soldier>::broadcast(StateName::Chase));
+        true
+    }
+}
+
+#[test]
+fn what_a_broadcast_leads_to_comes_after_its_last_machine_and_before_what_its_callbacks_command_leads_to() {
+    let mut app = app(StateMachinePlugin::new().with_change_messages().with_change_events().with_marker::<Patrol>());
+    let crier = demeanor::StateMachine::new(&Cry);
+    app.world_mut().spawn((Soldier::default(), Machine::<Soldier>::started(crier), Name::new("A")));
+    app.world_mut().spawn((soldier([]), Name::new("B")));
+    app.update();
+    messages(&mut app);
+    watch(&mut app);
+    app.world_mut().commands().queue(Machines::<Soldier>::broadcast(StateName::Patrol));
+    app.world_mut().flush();
+    let changes = ["Cry to Idle A", "Idle to Patrol B", "Idle to Chase A", "Patrol to Chase B"];
+    assert_eq!(messages(&mut app), changes);
+    // The markers of the first broadcast follow its commands, by which B chases already.
+    assert_eq!(take(&mut app), changes);
+}
+
 #[test]
 fn the_order_holds_among_machines_of_several_owners() {
     use bevy_demeanor::EntityOwner;
@@ -487,6 +520,20 @@ fn a_callback_that_commands_a_change_each_time_ends_likewise() {
     app.world_mut().flush();
     assert_eq!(messages(&mut app).len(), 65);
     check_cycle(&mut app, entity, "Restless", "change_state", &["Restless"; 16].join(" -> "));
+}
+
+#[test]
+fn broadcasts_that_lead_to_each_other_end_likewise() {
+    let (mut app, entity) = about_to_patrol("Crier");
+    app.add_observer(|_: On<Entered<Patrol>>, mut commands: Commands| {
+        commands.queue(Machines::<Soldier>::broadcast(StateName::Chase));
+    });
+    app.add_observer(|_: On<Entered<Chase>>, mut commands: Commands| {
+        commands.queue(Machines::<Soldier>::broadcast(StateName::Patrol));
+    });
+    app.update();
+    assert_eq!(messages(&mut app).len(), 65);
+    check_cycle(&mut app, entity, "Crier", "broadcast", &alternately(["Chase", "Patrol"], 16));
 }
 
 #[test]
