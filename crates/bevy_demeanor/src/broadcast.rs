@@ -57,7 +57,7 @@ impl<T: EntityOwner<Message: Send>> Machines<T> {
         move |world: &mut World| {
             let entities: Vec<Entity> =
                 world.query_filtered::<Entity, (With<T>, With<Machine<T>>)>().iter(world).collect();
-            send_to_each::<T>(world, entities, "broadcast", &message)
+            send_to_each::<T>(world, &entities, "broadcast", &message)
         }
     }
 
@@ -101,7 +101,7 @@ impl<T: EntityOwner<Message: Send>> Command for SendTo<T> {
     type Out = Result;
 
     fn apply(self, world: &mut World) -> Result {
-        send_to_each::<T>(world, self.entities, "send_to", &self.message)
+        send_to_each::<T>(world, &self.entities, "send_to", &self.message)
     }
 }
 
@@ -111,12 +111,7 @@ impl<T: EntityOwner<Message: Send>> fmt::Debug for SendTo<T> {
     }
 }
 
-fn send_to_each<T: EntityOwner>(
-    world: &mut World,
-    entities: Vec<Entity>,
-    command: &str,
-    message: &T::Message,
-) -> Result {
+fn send_to_each<T: EntityOwner>(world: &mut World, entities: &[Entity], command: &str, message: &T::Message) -> Result {
     reach_each::<T>(world, entities, command, |machine, owner, cx| {
         machine.send(owner, message, cx);
     })

@@ -127,6 +127,13 @@ impl Reading {
         0.0
     }
 
+    /// What the clock shows, if there is one.
+    #[cfg(feature = "serialize")]
+    pub(crate) fn shown(&self) -> Option<f64> {
+        let now = self.now();
+        (!self.has_been_missed()).then_some(now)
+    }
+
     pub(crate) fn has_been_missed(&self) -> bool {
         self.missed.get()
     }

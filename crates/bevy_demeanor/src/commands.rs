@@ -9,7 +9,7 @@ use bevy_ecs::query::Allow;
 use bevy_ecs::resource::Resource;
 use bevy_ecs::system::{Commands, EntityCommands, ParamSet, Query, SystemParamValidationError, SystemState};
 use bevy_ecs::world::World;
-use demeanor::{IntoState, MachineMut, Step};
+use demeanor::{IntoState, MachineMut, Owner, Step};
 use log::debug;
 
 use crate::clock::{ClockOf, Reading};
@@ -19,6 +19,9 @@ use crate::label;
 use crate::machine::Machine;
 use crate::missing::Named;
 use crate::owner::EntityOwner;
+use crate::queue::{self, Reaching};
+#[cfg(feature = "serialize")]
+use crate::saved::{self, SavedBy};
 use crate::update::is_changed_by_update;
 use crate::waiting::NextLook;
 
@@ -248,49 +251,58 @@ type Reached<T> = (
     Commands<'static, 'static>,
 );
 
-fn reach<T: EntityOwner>(
+pub(crate) fn reach<T: EntityOwner>(
     world: &mut World,
     entity: Entity,
     command: &str,
     act: impl FnOnce(&mut MachineMut<'_, T>, &mut T, &mut T::Context<'_>),
 ) -> bevy_ecs::error::Result {
     let mut act = Some(act);
-    reach_each(world, [entity], command, |machine, owner, cx| {
+    reach_each(world, &[entity], command, |machine, owner, cx| {
         if let Some(act) = act.take() {
             act(machine, owner, cx);
         }
     })
 }
 
-/// Acts on the machines of some entities, in this order. What follows their steps comes after the last.
+/// Acts on the machines of some entities, in this order. What follows their steps comes after the last, and what their callbacks have
+/// commanded leads to something after that.
 pub(crate) fn reach_each<T: EntityOwner>(
     world: &mut World,
-    entities: impl IntoIterator<Item = Entity>,
+    entities: &[Entity],
     command: &str,
     mut act: impl FnMut(&mut MachineMut<'_, T>, &mut T, &mut T::Context<'_>),
 ) -> bevy_ecs::error::Result {
-    // Taken out, and made again if it does not come back: a callback may panic, and an observer may reach again.
-    let kept = world.get_resource_mut::<Reach<T>>().and_then(|mut reach| reach.0.take());
-    let mut state = kept.unwrap_or_else(|| SystemState::new(world));
-    let is_followed = world.get_resource::<Followers<T>>().is_some_and(Followers::is_anybody);
-    let reading = Reading::for_command(world.get_resource().map(ClockOf::<T>::kind).unwrap_or_default(), world);
+    #[cfg(feature = "serialize")]
+    for entity in entities {
+        saved::settle::<T>(world, *entity);
+    }
+    let (mut reaching, entities) = Reaching::new::<T>(world, entities, command);
+    if entities.is_empty() {
+        return Ok(());
+    }
+    let mut state = take_state::<T>(reaching.world);
+    let is_followed = reaching.world.get_resource::<Followers<T>>().is_some_and(Followers::is_anybody);
+    let reading = read_clock::<T>(reaching.world);
+    #[cfg(feature = "serialize")]
+    let book = reaching.world.get_resource::<SavedBy<T>>().cloned();
     let mut log = Log::default();
     let mut unreached = Vec::new();
     let error = {
-        let (mut machines, mut param, mut commands) = state.get_mut(world)?;
+        let (mut machines, mut param, mut commands) = state.get_mut(reaching.world)?;
         match &mut param {
             Err(reason) => Some(reason.clone()),
             Ok(param) => {
                 for entity in entities {
-                    let Ok((mut owner, mut machine, mut next_look, body)) = machines.reborrow().get_inner(entity)
+                    let Ok((mut owner, mut machine, mut next_look, body)) = machines.reborrow().get_inner(*entity)
                     else {
-                        unreached.push(entity);
+                        unreached.push(*entity);
                         continue;
                     };
                     let (param, commands) = (param.p0(), commands.reborrow());
-                    let mut cx = EntityContext::<T>::at(entity, body, param, commands, reading.clone());
-                    cx.visit(entity);
-                    let steps = is_followed.then(|| log.visit(entity));
+                    let mut cx = EntityContext::<T>::at(*entity, body, param, commands, reading.clone());
+                    cx.visit(*entity);
+                    let steps = is_followed.then(|| log.visit(*entity));
                     if is_changed_by_update::<T>() {
                         owner.set_changed();
                     }
@@ -304,6 +316,10 @@ pub(crate) fn reach_each<T: EntityOwner>(
                         owner.set_changed();
                     }
                     next_look.ask(&machine);
+                    #[cfg(feature = "serialize")]
+                    if let Some(book) = &book {
+                        book.note(lend(&mut cx, |cx| T::now(cx)));
+                    }
                     log.close();
                 }
                 label::leave();
@@ -311,14 +327,16 @@ pub(crate) fn reach_each<T: EntityOwner>(
             }
         }
     };
-    state.apply(world);
-    world.insert_resource(Reach(Some(state)));
     for entity in unreached {
-        debug!("{command} of {} ignored: {}", Named::of(entity, world), why_unreached::<T>(entity, world));
+        let who = Named::of(entity, reaching.world);
+        debug!("{command} of {who} ignored: {}", why_unreached::<T>(entity, reaching.world));
     }
-    if let Some(log) = log.take() {
-        log.follow(world);
-    }
+    // Before what the callbacks have commanded: that comes after it.
+    reaching.put_in::<T>(entities, log.take().map(Log::followed));
+    state.apply(reaching.world);
+    reaching.world.insert_resource(Reach(Some(state)));
+    drop(reaching);
+    queue::carry_out(world);
     match error {
         Some(reason) if reason.skipped => {
             debug!("{command} of {} ignored: {reason}", type_name::<T>());
@@ -327,6 +345,42 @@ pub(crate) fn reach_each<T: EntityOwner>(
         Some(reason) => Err(reason.into()),
         None => Ok(()),
     }
+}
+
+/// Has `f` see to one machine, with its owner and their context. Returns `None` if there is none to be had.
+#[cfg(feature = "reflect")]
+pub(crate) fn visit<T: EntityOwner, R>(
+    world: &mut World,
+    entity: Entity,
+    f: impl FnOnce(&mut Machine<T>, &mut T, &mut T::Context<'_>) -> R,
+) -> Option<R> {
+    let mut state = take_state::<T>(world);
+    let reading = read_clock::<T>(world);
+    let mut result = None;
+    if let Ok((mut machines, Ok(mut param), mut commands)) = state.get_mut(world)
+        && let Ok((mut owner, mut machine, mut next_look, body)) = machines.get_mut(entity)
+    {
+        let mut cx = EntityContext::<T>::at(entity, body, param.p0(), commands.reborrow(), reading);
+        cx.visit(entity);
+        next_look.forget();
+        result = Some(lend(&mut cx, |cx| f(&mut machine, owner.bypass_change_detection(), cx)));
+        label::leave();
+    }
+    state.apply(world);
+    world.insert_resource(Reach(Some(state)));
+    result
+}
+
+/// Takes out how machines are reached. It is made again if it does not come back: a callback may panic, and an observer may reach
+/// again.
+fn take_state<T: EntityOwner>(world: &mut World) -> SystemState<Reached<T>> {
+    let kept = world.get_resource_mut::<Reach<T>>().and_then(|mut reach| reach.0.take());
+    kept.unwrap_or_else(|| SystemState::new(world))
+}
+
+/// Reads the clock that the commands for machines of `T` go by.
+pub(crate) fn read_clock<T: Owner>(world: &World) -> Reading {
+    Reading::for_command(world.get_resource().map(ClockOf::<T>::kind).unwrap_or_default(), world)
 }
 
 fn why_unreached<T: EntityOwner>(entity: Entity, world: &World) -> String {

@@ -16,6 +16,50 @@ use demeanor::{Cause, Owner, StateRef};
 /// [`with_change_messages`](crate::StateMachinePlugin::with_change_messages): at the sync point after the pass, one for each
 /// change that a callback led to, in the order made. The start of a machine is a change from no state, with
 /// [`Cause::Start`], and `stop_machine` one to none, with [`Cause::Stop`].
+///
+/// An observer may do anything. What it commands is carried out when it has returned; what is told of that comes after all that
+/// was recorded before. So the machine may be in another state by now than the one that was entered.
+///
+/// # Examples
+///
+/// An observer that despawns, and one that changes the state:
+///
+/// ```
+/// use bevy_app::prelude::*;
+/// use bevy_demeanor::prelude::*;
+/// use bevy_ecs::prelude::*;
+///
+/// #[derive(Component, Owner)]
+/// struct Bomb;
+///
+/// struct Ticking;
+/// struct Lit;
+/// struct Exploding;
+/// impl MachineState<Bomb> for Ticking {}
+/// impl MachineState<Bomb> for Lit {}
+/// impl MachineState<Bomb> for Exploding {}
+///
+/// #[derive(Resource, Default)]
+/// struct Log(Vec<String>);
+///
+/// let mut app = App::new();
+/// app.init_resource::<Log>();
+/// app.add_state_machine_with(
+///     StateMachinePlugin::<Bomb>::new().with_change_events().with_triggers::<Lit>().with_triggers::<Exploding>(),
+/// );
+/// app.add_observer(|it: On<Entered<Lit>>, mut commands: Commands| {
+///     commands.entity(it.entity).change_state(&Exploding);
+/// });
+/// app.add_observer(|it: On<Entered<Exploding>>, mut commands: Commands| commands.entity(it.entity).despawn());
+/// app.add_observer(|it: On<StateChanged<Bomb>>, mut log: ResMut<Log>| {
+///     log.0.push(it.to.as_ref().unwrap().name().into_owned());
+/// });
+/// let bomb = app.world_mut().spawn((Bomb, Machine::<Bomb>::new(&Ticking))).id();
+/// app.world_mut().commands().entity(bomb).change_state(&Lit);
+/// app.update();
+/// assert_eq!(app.world().resource::<Log>().0, ["Ticking", "Lit", "Exploding"]);
+/// assert!(app.world().get_entity(bomb).is_err());
+/// ```
 #[derive(EntityEvent, Message)]
 #[non_exhaustive]
 pub struct StateChanged<T: Owner> {

@@ -60,6 +60,12 @@
 //! [`with_change_messages`](StateMachinePlugin::with_change_messages) costs something at each change and nothing otherwise;
 //! a marker in a table costs most, since it moves the entity.
 //!
+//! # Observers, scenes and saved games
+//!
+//! Observers may do anything: despawn, take machines and owners away, change states. What that leads to is told after all that was
+//! recorded before; see [`StateChanged`]. With the feature `serialize`, whole machines are in scenes and saved games:
+//! `StateMachinePlugin::with_book`. With `reflect`, `CurrentState` is for inspectors, and for scenes that are written by hand.
+//!
 //! # Waiting
 //!
 //! A pass does not touch an entity whose machine has nothing to do until later: states set timers and fall asleep as everywhere
@@ -131,7 +137,10 @@ mod missing;
 mod owner;
 mod plugin;
 pub mod prelude;
+mod queue;
 mod rows;
+#[cfg(feature = "serialize")]
+mod saved;
 mod shared;
 mod tables;
 mod update;

@@ -5,9 +5,10 @@ use core::fmt;
 use core::marker::PhantomData;
 
 use bevy_ecs::entity::{Entity, EntityHashSet};
+use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::lifecycle::HookContext;
 use bevy_ecs::name::Name;
-use bevy_ecs::query::{Added, QueryData, With, Without};
+use bevy_ecs::query::{Added, Allow, QueryData, With, Without};
 use bevy_ecs::resource::Resource;
 use bevy_ecs::system::{Local, Query};
 use bevy_ecs::world::{DeferredWorld, World};
@@ -17,6 +18,7 @@ use log::warn;
 use crate::follow::Followers;
 use crate::machine::Machine;
 use crate::owner::EntityOwner;
+use crate::waiting::{NextLook, forget};
 
 /// An entity in the log: `entity 4v0 (Anna)`.
 pub(crate) struct Named<'a> {
@@ -38,11 +40,14 @@ impl fmt::Display for Named<'_> {
 
 /// Logs a warning for each entity that has a machine and no owner for it, or not all that the owner's states are given; once until
 /// it has it. And for the entities that have come with an owner and without a machine.
+///
+/// Machines that have all again are asked anew: meanwhile, no pass has learned from their change ticks whether they were written to.
 pub(crate) fn warn_of_what_is_missing<T: EntityOwner>(
     orphans: Query<(Entity, Option<&Name>), (With<Machine<T>>, Without<T>)>,
     owners: Query<(Entity, Option<&Name>), (With<Machine<T>>, With<T>)>,
     complete: Query<<T::Body as QueryData>::ReadOnly, (With<Machine<T>>, With<T>)>,
     idlers: Query<(Entity, Option<&Name>), (Added<T>, Without<Machine<T>>)>,
+    mut next_looks: Query<&mut NextLook<T>, Allow<Disabled>>,
     mut warned_orphans: Local<EntityHashSet>,
     mut warned_owners: Local<EntityHashSet>,
 ) {
@@ -57,7 +62,13 @@ pub(crate) fn warn_of_what_is_missing<T: EntityOwner>(
         }
     }
     if !warned_owners.is_empty() {
-        warned_owners.retain(|entity| owners.contains(*entity) && !complete.contains(*entity));
+        warned_owners.retain(|entity| {
+            let is_incomplete = owners.contains(*entity) && !complete.contains(*entity);
+            if !is_incomplete {
+                forget(*entity, &mut next_looks);
+            }
+            is_incomplete
+        });
     }
     // Without looking at each entity, as long as all have everything.
     if complete.iter().size_hint().1 != owners.iter().size_hint().1 {

@@ -7,30 +7,43 @@ use core::marker::PhantomData;
 
 use bevy_app::{App, Plugin, Update};
 use bevy_ecs::entity::Entity;
+#[cfg(feature = "serialize")]
+use bevy_ecs::entity::MapEntities;
 use bevy_ecs::intern::Interned;
 use bevy_ecs::lifecycle::{Insert, Remove};
 use bevy_ecs::observer::On;
 use bevy_ecs::schedule::ScheduleConfigs;
+#[cfg(feature = "serialize")]
+use bevy_ecs::schedule::common_conditions::any_with_component;
 use bevy_ecs::schedule::{IntoScheduleConfigs, ScheduleLabel, SystemSet};
 use bevy_ecs::system::{Commands, ScheduleSystem};
 use bevy_ecs::world::World;
 #[cfg(feature = "reflect")]
 use bevy_reflect::TypePath;
-#[cfg(feature = "reflect")]
-use demeanor::StateRef;
+#[cfg(feature = "serialize")]
+use demeanor::StateBook;
 use demeanor::{Owner, State};
-
 #[cfg(feature = "reflect")]
-use crate::current_state;
+use demeanor::{StateMachine, StateRef};
+#[cfg(feature = "serialize")]
+use serde::{Serialize, de::DeserializeOwned};
+#[cfg(feature = "reflect")]
+use std::sync::Arc;
 
 use crate::clock::ClockOf;
+#[cfg(feature = "reflect")]
+use crate::current_state::{self, Factory};
 use crate::event::StateChanged;
-use crate::follow::{Followers, Trigger};
+use crate::follow::{Followers, Marked, Trigger};
 use crate::machine::Machine;
 use crate::marker::{InSparseSet, InTable, Marker};
 use crate::missing::warn_of_what_is_missing;
 use crate::owner::{EntityOwner, ParallelOwner};
+use crate::queue;
+#[cfg(feature = "serialize")]
+use crate::saved;
 use crate::update::{parallel_pass, pass};
+use crate::waiting::watch_who_comes_back;
 
 /// The parts of a tick, in this order. Commands given in one are applied before the next.
 ///
@@ -168,15 +181,30 @@ pub struct StateMachinePlugin<T: EntityOwner> {
     schedule: Interned<dyn ScheduleLabel>,
     pass: fn() -> ScheduleConfigs<ScheduleSystem>,
     followers: Followers<T>,
+    /// Completes the machines that the plugin makes.
+    #[cfg(feature = "reflect")]
+    factory: Option<Factory<T>>,
+    /// How entities in the data of owned states are mapped, by the names of the states.
+    #[cfg(feature = "serialize")]
+    mapped: Vec<(String, saved::MapData)>,
     /// What else is to be added to the app.
-    registrations: Vec<Box<dyn Fn(&mut App) + Send + Sync>>,
+    registrations: Vec<Box<dyn Fn(&Self, &mut App) + Send + Sync>>,
 }
 
 impl<T: EntityOwner> StateMachinePlugin<T> {
     /// Creates a plugin that updates machines in `Update`, one after the other.
     #[must_use]
     pub fn new() -> Self {
-        Self { schedule: Update.intern(), pass: pass::<T>, followers: Followers::default(), registrations: Vec::new() }
+        Self {
+            schedule: Update.intern(),
+            pass: pass::<T>,
+            followers: Followers::default(),
+            #[cfg(feature = "reflect")]
+            factory: None,
+            #[cfg(feature = "serialize")]
+            mapped: Vec::new(),
+            registrations: Vec::new(),
+        }
     }
 
     /// Updates machines in another schedule, such as `FixedUpdate`.
@@ -216,7 +244,9 @@ impl<T: EntityOwner> StateMachinePlugin<T> {
     }
 
     /// Gives the entities with a machine the component [`CurrentState<T>`](crate::CurrentState), which names their current
-    /// state, and restores machines from it: those in one of `states`, by the states' names.
+    /// state, and has machines follow what is inserted or edited there: those of `states`, by the states' names.
+    ///
+    /// See there for what that means for scenes and inspectors.
     #[cfg(feature = "reflect")]
     #[must_use]
     pub fn with_current_state(mut self, states: impl IntoIterator<Item = StateRef<T>>) -> Self
@@ -225,7 +255,173 @@ impl<T: EntityOwner> StateMachinePlugin<T> {
     {
         let states: Vec<StateRef<T>> = states.into_iter().collect();
         self.followers.name = Some(current_state::name::<T>);
-        self.registrations.push(Box::new(move |app| current_state::register(app, states.clone())));
+        self.registrations.push(Box::new(move |plugin, app| {
+            current_state::register(app, states.clone(), plugin.factory.clone());
+            let edits = current_state::apply_edits::<T>.in_set(MachineSet::Update).before(Machines::<T>::SET);
+            app.add_systems(plugin.schedule, edits);
+        }));
+        self
+    }
+
+    /// Has `complete` see to each machine that the plugin makes, from a [`CurrentState`](crate::CurrentState) or from a
+    /// saved game: it is given the machine in its state, and returns it with all that is the game's, such as the global.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use bevy_app::prelude::*;
+    /// use bevy_demeanor::prelude::*;
+    /// use bevy_ecs::prelude::*;
+    /// use bevy_reflect::TypePath;
+    ///
+    /// #[derive(Component, Owner, TypePath)]
+    /// struct Guard;
+    ///
+    /// struct Patrol;
+    /// struct Mortal;
+    /// impl MachineState<Guard> for Patrol {}
+    /// impl MachineState<Guard> for Mortal {}
+    ///
+    /// let mut app = App::new();
+    /// app.add_state_machine_with(
+    ///     StateMachinePlugin::<Guard>::new()
+    ///         .with_current_state([(&Patrol).into()])
+    ///         .with_factory(|machine| machine.with_global(&Mortal)),
+    /// );
+    /// let guard = app.world_mut().spawn((Guard, CurrentState::<Guard>::named("Patrol"))).id();
+    /// app.update();
+    /// assert_eq!(app.world().get::<Machine<Guard>>(guard).unwrap().global().unwrap().name(), "Mortal");
+    /// ```
+    #[cfg(feature = "reflect")]
+    #[must_use]
+    pub fn with_factory(
+        mut self,
+        complete: impl Fn(StateMachine<T>) -> StateMachine<T> + Send + Sync + 'static,
+    ) -> Self {
+        self.factory = Some(Arc::new(complete));
+        self
+    }
+
+    /// Has machines saved and loaded whole, wherever components are by reflection: in scenes, by crates that save games, over the
+    /// network. `book` says which name is which state.
+    ///
+    /// `Machine<T>` is then a reflected component. Of it is saved what rule 27 says, which is all that is the machine's: its
+    /// states with their times, the state before, stack and history, timers with their messages, its sleep, and whether it has
+    /// been started; and by name its global too. If the global is not in the book, it is for the
+    /// [factory](Self::with_factory) to give it; without one, nothing is saved, and the error says so. No callback runs on
+    /// loading.
+    ///
+    /// A machine that is loaded takes the place of one that is there, as from `#[require(Machine<Guard>)]`. Its times go on from
+    /// what they were in the last pass before it was saved: by what its owner's clock shows when both it and its owner are there.
+    /// If the clock is then set to what it showed when the machine was saved, as by a scene that holds the clock too, they go by
+    /// that. The clock that is noted is the one of one owner: clocks that differ from entity to entity are not supported.
+    ///
+    /// A clone, as in a scene that is never written, has the times of the original.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use bevy_app::prelude::*;
+    /// use bevy_demeanor::prelude::*;
+    /// use bevy_ecs::prelude::*;
+    /// use bevy_reflect::TypePath;
+    /// use bevy_reflect::serde::{TypedReflectDeserializer, TypedReflectSerializer};
+    /// use demeanor::StateBook;
+    /// use serde::de::DeserializeSeed;
+    ///
+    /// #[derive(Component, Owner, TypePath)]
+    /// struct Guard;
+    ///
+    /// struct Patrol;
+    /// struct Alarm;
+    /// struct Mortal;
+    /// impl MachineState<Guard> for Patrol {}
+    /// impl MachineState<Guard> for Alarm {}
+    /// impl MachineState<Guard> for Mortal {}
+    ///
+    /// let mut app = App::new();
+    /// app.add_state_machine_with(
+    ///     StateMachinePlugin::<Guard>::new()
+    ///         .with_book(StateBook::new().with(&Patrol).with(&Alarm).with(&Mortal)),
+    /// );
+    /// let guard = app.world_mut().spawn((Guard, Machine::<Guard>::new(&Patrol).with_global(&Mortal))).id();
+    /// app.world_mut().commands().entity(guard).push_state(&Alarm);
+    /// app.update();
+    ///
+    /// // What a scene does.
+    /// let registry = app.world().resource::<AppTypeRegistry>().clone();
+    /// let registry = registry.read();
+    /// let machine = app.world().get::<Machine<Guard>>(guard).unwrap();
+    /// let file = ron::to_string(&TypedReflectSerializer::new(machine, &registry))?;
+    ///
+    /// let registration = registry.get(std::any::TypeId::of::<Machine<Guard>>()).unwrap();
+    /// let mut deserializer = ron::Deserializer::from_str(&file)?;
+    /// let machine = TypedReflectDeserializer::new(registration, &registry).deserialize(&mut deserializer)?;
+    /// let mut entity = app.world_mut().spawn(Guard);
+    /// registration.data::<ReflectComponent>().unwrap().insert(&mut entity, &*machine, &registry);
+    ///
+    /// let machine = entity.get::<Machine<Guard>>().unwrap();
+    /// assert!(machine.is_in_state(&Alarm));
+    /// assert_eq!(machine.global().unwrap().name(), "Mortal");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg(feature = "serialize")]
+    #[must_use]
+    pub fn with_book(mut self, book: StateBook<T>) -> Self
+    where
+        T: TypePath,
+    {
+        let book = Arc::new(book);
+        self.registrations.push(Box::new(move |plugin, app| {
+            saved::register(app, saved::Book::new(book.clone(), plugin.factory.clone(), plugin.mapped.clone()));
+            app.add_systems(
+                plugin.schedule,
+                (
+                    saved::settle_all::<T>
+                        .run_if(any_with_component::<saved::JustLoaded<T>>)
+                        .in_set(MachineSet::Update)
+                        .before(Machines::<T>::SET),
+                    saved::note_clock::<T>.in_set(MachineSet::Update).after(Machines::<T>::SET),
+                ),
+            );
+        }));
+        self
+    }
+
+    /// Has the entities mapped that are in the data of owned states of type `S`: a scene gives its entities other places, and
+    /// what a book saves of an owned state is text to it. `S` is in the [book](Self::with_book) by
+    /// [`with_owned`](StateBook::with_owned).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use bevy_demeanor::prelude::*;
+    /// use bevy_ecs::entity::MapEntities;
+    /// use bevy_ecs::prelude::*;
+    /// use demeanor::StateBook;
+    /// use serde::{Deserialize, Serialize};
+    /// # #[derive(Component, Owner, bevy_reflect::TypePath)]
+    /// # struct Guard;
+    ///
+    /// #[derive(Clone, Serialize, Deserialize, MapEntities)]
+    /// struct Chase {
+    ///     #[entities]
+    ///     whom: Entity,
+    /// }
+    /// impl MachineState<Guard> for Chase {}
+    ///
+    /// let plugin = StateMachinePlugin::<Guard>::new()
+    ///     .with_book(StateBook::new().with_owned::<Chase>())
+    ///     .with_mapped::<Chase>("Chase");
+    /// # bevy_app::App::new().add_plugins(plugin);
+    /// ```
+    #[cfg(feature = "serialize")]
+    #[must_use]
+    pub fn with_mapped<S>(mut self, name: impl Into<String>) -> Self
+    where
+        S: State<T> + MapEntities + Serialize + DeserializeOwned,
+    {
+        self.mapped.push((name.into(), saved::map_data::<S>));
         self
     }
 
@@ -266,6 +462,7 @@ impl<T: EntityOwner> Plugin for StateMachinePlugin<T> {
         let pass = (warn_of_what_is_missing::<T>, (self.pass)()).chain();
         app.add_systems(self.schedule, pass.in_set(Machines::<T>::SET));
         app.insert_resource(ClockOf::<T>::schedule(self.schedule));
+        watch_who_comes_back::<T>(app);
         for marker in &self.followers.markers {
             (marker.claim)(app.world_mut());
         }
@@ -282,7 +479,7 @@ impl<T: EntityOwner> Plugin for StateMachinePlugin<T> {
         }
         app.insert_resource(self.followers.clone());
         for register in &self.registrations {
-            register(app);
+            register(self, app);
         }
     }
 }
@@ -299,10 +496,5 @@ fn refuse_message_readers<T: EntityOwner>() {
 
 /// Makes the markers agree with a machine that was inserted, replaced or removed.
 fn mark_later<T: EntityOwner>(entity: Entity, commands: &mut Commands) {
-    commands.queue(move |world: &mut World| {
-        let Some(followers) = world.get_resource::<Followers<T>>().cloned() else { return };
-        if let Ok(mut entity) = world.get_entity_mut(entity) {
-            followers.mark(&mut entity);
-        }
-    });
+    commands.queue(move |world: &mut World| queue::put_in_for::<T>(world, entity, Box::new(Marked::<T>::new(entity))));
 }

@@ -5,6 +5,7 @@
 
 use core::any::{TypeId, type_name};
 use std::panic::resume_unwind;
+use std::sync::Arc;
 
 use bevy_ecs::component::StorageType;
 use bevy_ecs::schedule::{IntoScheduleConfigs, ScheduleConfigs};
@@ -21,6 +22,7 @@ use crate::follow::{Followers, Log};
 use crate::label;
 use crate::machine::Machine;
 use crate::owner::{EntityOwner, OwnerChanges, ParallelOwner};
+use crate::queue;
 use crate::rows::{update_rows, update_rows_in_parallel};
 use crate::tables::{update_tables, update_tables_in_parallel};
 use crate::waiting::{NextLook, Standstill};
@@ -52,6 +54,8 @@ pub(crate) fn parallel_pass<T: ParallelOwner>() -> ScheduleConfigs<ScheduleSyste
 /// What a pass needs beside the machines.
 #[derive(SystemParam)]
 pub(crate) struct Surroundings<'w, 's, T: EntityOwner> {
+    /// Bevy applies these before the others.
+    first: Commands<'w, 's>,
     param: Result<ParamSet<'w, 's, (<T as EntityOwner>::Param,)>, SystemParamValidationError>,
     commands: Commands<'w, 's>,
     clock: Clock<'w>,
@@ -117,9 +121,7 @@ impl<T: EntityOwner> Surroundings<'_, '_, T> {
                 debug!("machines of {} wait for a clock that stands at {now} s", type_name::<T>());
             }
         }
-        if let Some(log) = self.log.take() {
-            self.commands.queue(|world: &mut World| log.follow(world));
-        }
+        queue_following(&mut self.log, &mut self.first, &mut self.commands);
     }
 
     /// Takes over what the chunks of a parallel pass have led to, in their order.
@@ -153,6 +155,23 @@ impl<T: Owner> Outcome<T> {
 impl<T: Owner> Default for Outcome<T> {
     fn default() -> Self {
         Self { commands: CommandQueue::default(), log: Log::default() }
+    }
+}
+
+/// Has everything that follows the machines brought into step with them, once the commands of the callbacks are applied. What
+/// these lead to has its place behind it.
+fn queue_following<T: Owner>(log: &mut Log<T>, first: &mut Commands, last: &mut Commands) {
+    if let Some(log) = log.take() {
+        let held = Arc::new(());
+        let held_by = Arc::downgrade(&held);
+        first.queue(|world: &mut World| {
+            queue::put_in(world, log.machines(), log.followed());
+            queue::hold(world, held_by);
+        });
+        last.queue(|world: &mut World| {
+            drop(held);
+            queue::carry_out(world);
+        });
     }
 }
 

@@ -118,6 +118,25 @@ fn a_body_is_changed_only_when_a_callback_writes_to_it() {
 }
 
 #[test]
+fn a_machine_that_was_woken_while_its_entity_lacked_a_part_of_its_body_is_looked_at_once_that_is_back() {
+    for plugin in plugins::<Boat>() {
+        let mut app = app(plugin);
+        let boat = app.world_mut().spawn((Boat::default(), Place(0), Machine::<Boat>::new(&Sailing))).id();
+        app.world_mut().commands().entity(boat).sleep::<Boat>();
+        app.update();
+        app.world_mut().entity_mut(boat).remove::<Place>();
+        app.update();
+        take_log(&mut app, boat);
+        app.world_mut().get_mut::<Machine<Boat>>(boat).unwrap().wake();
+        app.update();
+        app.update();
+        app.world_mut().entity_mut(boat).insert(Place(1));
+        app.update();
+        assert_eq!(take_log(&mut app, boat), ["a boat at 2"]);
+    }
+}
+
+#[test]
 fn an_entity_that_lacks_a_part_of_its_body_is_skipped_and_warned_of_once_by_name() {
     listen();
     for (number, plugin) in plugins::<Boat>().into_iter().enumerate() {

@@ -6,11 +6,21 @@ mod derive;
 mod equivalence;
 mod events;
 mod faults;
+#[cfg(feature = "serialize")]
+mod guard;
 mod markers;
+#[cfg(feature = "serialize")]
+mod model;
 mod names;
+mod observers;
+mod order;
 mod parallel;
 mod parameters;
 mod pass;
+#[cfg(feature = "serialize")]
+mod saved_times;
+#[cfg(feature = "serialize")]
+mod saves;
 #[cfg(feature = "reflect")]
 mod scenes;
 mod sleepers;

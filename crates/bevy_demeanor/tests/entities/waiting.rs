@@ -4,6 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use bevy_app::{App, Update};
 use bevy_demeanor::{InState, Machine, MachineCommands, MachineSet, StateChanged, StateMachinePlugin};
+use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
 use demeanor::{Fsm, NextWake, Owner, State, StateMachine};
 
@@ -367,4 +368,35 @@ fn a_passive_state_has_its_entity_passed_over() {
     assert_eq!(changed(&app), before);
     give(&mut app, entity, |soldier| _ = soldier.change_state(&Patrol));
     assert_eq!(tick(&mut app, entity, 1.0), ["update Patrol"]);
+}
+
+#[test]
+fn a_machine_that_was_replaced_while_its_entity_had_no_owner_or_was_disabled_is_looked_at_once_that_is_back() {
+    type Away = fn(&mut EntityWorldMut);
+    type Back = fn(&mut EntityWorldMut);
+    let ways: [(Away, Back); 2] = [
+        (|entity| _ = entity.remove::<Soldier>(), |entity| _ = entity.insert(Soldier::default())),
+        (|entity| _ = entity.insert(Disabled), |entity| _ = entity.remove::<Disabled>()),
+    ];
+    for (away, back) in ways {
+        let mut app = app(StateMachinePlugin::new());
+        let replaced = app.world_mut().spawn((Soldier::default(), Machine::<Soldier>::new(&Rest))).id();
+        let woken = app.world_mut().spawn(soldier([Order::Sleep])).id();
+        app.update();
+        for entity in [replaced, woken] {
+            away(&mut app.world_mut().entity_mut(entity));
+        }
+        app.update();
+        app.world_mut().entity_mut(replaced).insert(Machine::<Soldier>::new(&Patrol));
+        app.world_mut().get_mut::<Machine<Soldier>>(woken).unwrap().wake();
+        app.update();
+        app.update();
+        for entity in [replaced, woken] {
+            back(&mut app.world_mut().entity_mut(entity));
+            take_trace(&mut app, entity);
+        }
+        app.update();
+        assert_eq!(take_trace(&mut app, replaced), ["enter Patrol", "update Patrol"]);
+        assert_eq!(take_trace(&mut app, woken), ["update Idle"]);
+    }
 }
