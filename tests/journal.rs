@@ -226,6 +226,19 @@ fn a_clone_of_a_batch_has_no_journal_and_one_that_is_cloned_into_goes_on_with_it
     assert_eq!(texts(other.journal().unwrap()), texts(batch.journal().unwrap()));
 }
 
+/// Rule 29.
+#[test]
+fn a_journal_that_is_exchanged_in_place_has_the_right_names() {
+    let (mut batch, keys) = flock(4, 100);
+    batch.update(&mut World::default());
+    *batch.journal_mut().unwrap() = Journal::new(100);
+    let mut world = World::default();
+    batch.update(&mut world);
+    let journal = batch.journal().unwrap();
+    assert!(journal.len() > 2, "{} entries", journal.len());
+    assert_eq!(journal.entries().map(|entry| told(&entry, &keys)).collect::<Vec<_>>(), world.told);
+}
+
 /// Writes its changes down by hand.
 struct Door;
 

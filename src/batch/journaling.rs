@@ -49,9 +49,12 @@ impl<T: Owner> Batch<T> {
         self.store.journaling.as_ref().map(|journaling| &journaling.journal)
     }
 
-    /// Returns the journal that is being written, to be [cleared](Journal::clear) or added to.
+    /// Returns the journal that is being written, to be [cleared](Journal::clear), added to or exchanged.
     pub fn journal_mut(&mut self) -> Option<&mut Journal> {
-        self.store.journaling.as_mut().map(|journaling| &mut journaling.journal)
+        let journaling = self.store.journaling.as_mut()?;
+        // It may be exchanged for another one, which calls the states something else.
+        journaling.forget_numbers();
+        Some(&mut journaling.journal)
     }
 }
 
