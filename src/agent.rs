@@ -52,77 +52,90 @@ use crate::waiting::NextWake;
 /// assert!(lamp.is_lit);
 /// assert!(lamp.machine().is_in_state(&On));
 /// ```
-#[derive(Clone)]
 pub struct Agent<T: Owner> {
     owner: T,
     machine: StateMachine<T>,
+    /// Who watches the machine, while a cast has lent the agent.
+    watch: Option<Watch<T>>,
 }
 
 impl<T: Owner> Agent<T> {
     /// Puts an owner and its machine together. Calls nothing.
     pub fn new(owner: T, machine: StateMachine<T>) -> Self {
-        Self { owner, machine }
+        Self { owner, machine, watch: None }
     }
 
     /// Runs `enter` along the active path. See [`StateMachine::start`].
     pub fn start(&mut self, cx: &mut T::Context<'_>) {
-        self.machine.start(&mut self.owner, cx);
+        let (owner, mut machine) = self.parts();
+        machine.start(owner, cx);
     }
 
     /// Runs `exit` along the active path. See [`StateMachine::stop`].
     pub fn stop(&mut self, cx: &mut T::Context<'_>) {
-        self.machine.stop(&mut self.owner, cx);
+        let (owner, mut machine) = self.parts();
+        machine.stop(owner, cx);
     }
 
     /// Runs one tick. See [`StateMachine::update`].
     #[inline]
     pub fn update(&mut self, cx: &mut T::Context<'_>) {
-        self.machine.update(&mut self.owner, cx);
+        let (owner, mut machine) = self.parts();
+        machine.update(owner, cx);
     }
 
     /// Offers a message; returns whether it was handled. See [`StateMachine::send`].
     pub fn send(&mut self, message: &T::Message, cx: &mut T::Context<'_>) -> bool {
-        self.machine.send(&mut self.owner, message, cx)
+        let (owner, mut machine) = self.parts();
+        machine.send(owner, message, cx)
     }
 
     /// Changes state; returns whether it was done. See [`StateMachine::change_state`].
     pub fn change_state(&mut self, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
-        self.machine.change_state(&mut self.owner, to, cx)
+        let (owner, mut machine) = self.parts();
+        machine.change_state(owner, to, cx)
     }
 
     /// Changes state unless it is active already; returns whether it is then. See [`StateMachine::ensure_state`].
     pub fn ensure_state(&mut self, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
-        self.machine.ensure_state(&mut self.owner, to, cx)
+        let (owner, mut machine) = self.parts();
+        machine.ensure_state(owner, to, cx)
     }
 
     /// Changes state without asking `can_exit`; returns whether it was done. See [`StateMachine::force_state`].
     pub fn force_state(&mut self, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
-        self.machine.force_state(&mut self.owner, to, cx)
+        let (owner, mut machine) = self.parts();
+        machine.force_state(owner, to, cx)
     }
 
     /// Changes to the previous state; returns whether it was done. See [`StateMachine::revert_state`].
     pub fn revert_state(&mut self, cx: &mut T::Context<'_>) -> bool {
-        self.machine.revert_state(&mut self.owner, cx)
+        let (owner, mut machine) = self.parts();
+        machine.revert_state(owner, cx)
     }
 
     /// Pushes a state over current; returns whether it was done. See [`StateMachine::push_state`].
     pub fn push_state(&mut self, over: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
-        self.machine.push_state(&mut self.owner, over, cx)
+        let (owner, mut machine) = self.parts();
+        machine.push_state(owner, over, cx)
     }
 
     /// Pops back to what current was pushed over; returns whether it was done. See [`StateMachine::pop_state`].
     pub fn pop_state(&mut self, cx: &mut T::Context<'_>) -> bool {
-        self.machine.pop_state(&mut self.owner, cx)
+        let (owner, mut machine) = self.parts();
+        machine.pop_state(owner, cx)
     }
 
     /// Changes to where a composite state was left; returns whether it was done. See [`StateMachine::resume_state`].
     pub fn resume_state(&mut self, composite: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
-        self.machine.resume_state(&mut self.owner, composite, cx)
+        let (owner, mut machine) = self.parts();
+        machine.resume_state(owner, composite, cx)
     }
 
     /// Sets a timer for a change; returns `true`. See [`StateMachine::change_state_after`].
     pub fn change_state_after(&mut self, seconds: f64, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
-        self.machine.change_state_after(&mut self.owner, seconds, to, cx)
+        let (owner, mut machine) = self.parts();
+        machine.change_state_after(owner, seconds, to, cx)
     }
 
     /// Sets a timer for a message; returns `true`. See [`StateMachine::send_after`].
@@ -130,7 +143,8 @@ impl<T: Owner> Agent<T> {
     where
         T::Message: Send + Sync,
     {
-        self.machine.send_after(&mut self.owner, seconds, message, cx)
+        let (owner, mut machine) = self.parts();
+        machine.send_after(owner, seconds, message, cx)
     }
 
     /// Puts the machine to sleep. See [`StateMachine::sleep`].
@@ -166,7 +180,8 @@ impl<T: Owner> Agent<T> {
         cx: &mut T::Context<'_>,
         act: impl FnOnce(&mut T, &mut Fsm<'_, T>, &mut T::Context<'_>) -> R,
     ) -> R {
-        self.machine.with(&mut self.owner, cx, act)
+        let (owner, mut machine) = self.parts();
+        machine.with(owner, cx, act)
     }
 
     /// Returns the machine.
@@ -187,13 +202,35 @@ impl<T: Owner> Agent<T> {
     /// The owner, and its machine's methods with `watch` told of each change.
     #[inline]
     pub(crate) fn watched(&mut self, watch: Watch<T>) -> (&mut T, MachineMut<'_, T>) {
-        (&mut self.owner, self.machine.recording(None).watched(watch))
+        (&mut self.owner, self.machine.recording(None).watched(Some(watch)))
+    }
+
+    /// Has `watch`, if there is one, told of each change from now on.
+    pub(crate) fn set_watch(&mut self, watch: Option<Watch<T>>) {
+        self.watch = watch;
+    }
+
+    #[inline]
+    fn parts(&mut self) -> (&mut T, MachineMut<'_, T>) {
+        (&mut self.owner, self.machine.recording(None).watched(self.watch))
     }
 
     /// Takes owner and machine apart.
     #[must_use]
     pub fn into_parts(self) -> (T, StateMachine<T>) {
         (self.owner, self.machine)
+    }
+}
+
+/// Nobody watches the clone.
+impl<T: Owner + Clone> Clone for Agent<T> {
+    fn clone(&self) -> Self {
+        Self::new(self.owner.clone(), self.machine.clone())
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        self.owner.clone_from(&source.owner);
+        self.machine.clone_from(&source.machine);
     }
 }
 
@@ -213,6 +250,6 @@ impl<T: Owner> DerefMut for Agent<T> {
 
 impl<T: Owner + fmt::Debug> fmt::Debug for Agent<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Agent").field("owner", &self.owner).field("machine", &self.machine).finish()
+        f.debug_struct("Agent").field("owner", &self.owner).field("machine", &self.machine).finish_non_exhaustive()
     }
 }

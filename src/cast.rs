@@ -6,6 +6,7 @@
 
 mod context;
 mod delivery;
+mod journaling;
 mod member;
 mod members;
 mod put_off;

@@ -126,12 +126,40 @@ impl<T: Owner> Clone for Refusal<'_, T> {
 
 impl<T: Owner> Copy for Refusal<'_, T> {}
 
+impl<'a, T: Owner> Refusal<'a, T> {
+    /// Returns which guard of which state it was.
+    #[must_use]
+    pub fn guard(&self) -> (Guard, &'a StateRef<T>) {
+        match *self {
+            Self::Exit(state) => (Guard::CanExit, state),
+            Self::Enter(state) => (Guard::CanEnter, state),
+        }
+    }
+}
+
 impl<T: Owner> fmt::Display for Refusal<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Exit(state) => write!(f, "{state}.can_exit"),
-            Self::Enter(state) => write!(f, "{state}.can_enter"),
-        }
+        let (guard, state) = self.guard();
+        write!(f, "{state}.{guard}")
+    }
+}
+
+/// One of the two guards of a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+pub enum Guard {
+    /// [`State::can_exit`](crate::State::can_exit).
+    CanExit,
+    /// [`State::can_enter`](crate::State::can_enter).
+    CanEnter,
+}
+
+impl fmt::Display for Guard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::CanExit => "can_exit",
+            Self::CanEnter => "can_enter",
+        })
     }
 }
 

@@ -436,7 +436,7 @@ pub use agent::Agent;
 #[cfg(feature = "std")]
 pub use batch::{Batch, ForeignGlobal, Key};
 pub use cast::{Cast, CastContext, Delivery, KeyTaken, Members, NotActing, Unavailable, UnknownReceiver};
-pub use change::{Cause, Change, Outcome, Refusal};
+pub use change::{Cause, Change, Guard, Outcome, Refusal};
 #[cfg(feature = "std")]
 pub use digest::DigestHasher;
 pub use fsm::Fsm;

@@ -54,10 +54,10 @@ impl<'a, T: Owner> MachineMut<'a, T> {
         Self { seat, global, steps, watch: None, has_changed: false }
     }
 
-    /// Has `watch` told where the machine is, each time that this changes.
+    /// Has `watch`, if there is one, told of each change.
     #[inline]
-    pub(crate) fn watched(self, watch: Watch<T>) -> Self {
-        Self { watch: Some(watch), ..self }
+    pub(crate) fn watched(self, watch: Option<Watch<T>>) -> Self {
+        Self { watch, ..self }
     }
 
     /// Returns whether any change was made since the machine was borrowed.

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::mem;
 
-use crate::change::Witness;
+use crate::change::{Change, Witness};
 use crate::fsm::{ActOnSeat, Fsm, Machines, Request, View};
 use crate::owner::Owner;
 use crate::requests::Requests;
@@ -14,11 +14,14 @@ use crate::step::Step;
 use crate::waiting::Noted;
 use crate::waiting::Scope;
 
-/// Who is told where a machine is, each time that this changes.
+/// Who watches a machine from the context of its callbacks.
 pub(crate) struct Watch<T: Owner> {
     /// Which machine it is.
     pub(crate) index: usize,
+    /// Is told where the machine is, each time that this changes.
     pub(crate) tell: fn(usize, &Seat<T>, &mut T::Context<'_>),
+    /// Is told of each change, made or refused, and at what time.
+    pub(crate) see: fn(usize, &Change<'_, T>, f64, &mut T::Context<'_>),
 }
 
 impl<T: Owner> Clone for Watch<T> {
@@ -85,7 +88,7 @@ impl<'a, T: Owner> Single<'a, T> {
     /// Tells whoever watches that the machine is in another state.
     #[inline]
     pub(crate) fn show(&self, cx: &mut T::Context<'_>) {
-        if let Some(Watch { index, tell }) = self.watch {
+        if let Some(Watch { index, tell, .. }) = self.watch {
             tell(index, self.seat, cx);
         }
     }

@@ -3,7 +3,7 @@
 
 use core::fmt;
 
-use crate::change::Cause;
+use crate::change::{Cause, Guard};
 use crate::owner::Owner;
 use crate::state::StateRef;
 
@@ -23,8 +23,28 @@ pub enum Step<T: Owner> {
         from: Option<StateRef<T>>,
         /// The state to be entered; `None` when a pop leads back to having none.
         to: Option<StateRef<T>>,
-        /// Which request asked for it.
+        /// What asked for it.
         cause: Cause,
+        /// When it was made, in seconds, by [`Owner::now`].
+        time: f64,
+        /// For how many seconds `from` had been active.
+        time_in_state: f64,
+    },
+    /// A guard has refused a change, as [`Owner::on_change`] is told.
+    #[non_exhaustive]
+    Refused {
+        /// The state that was to be left; `None` when there was none.
+        from: Option<StateRef<T>>,
+        /// The state that was to be entered; `None` when a pop would have led back to having none.
+        to: Option<StateRef<T>>,
+        /// What asked for it.
+        cause: Cause,
+        /// The guard that refused it, and whose that is.
+        by: (Guard, StateRef<T>),
+        /// When it was refused, in seconds, by [`Owner::now`].
+        time: f64,
+        /// For how many seconds `from` had been active.
+        time_in_state: f64,
     },
     /// The state was entered or resumed: its callback is about to run.
     Entered(StateRef<T>),
@@ -34,7 +54,21 @@ impl<T: Owner> Clone for Step<T> {
     fn clone(&self) -> Self {
         match self {
             Self::Exited(state) => Self::Exited(state.clone()),
-            Self::Changed { from, to, cause } => Self::Changed { from: from.clone(), to: to.clone(), cause: *cause },
+            Self::Changed { from, to, cause, time, time_in_state } => Self::Changed {
+                from: from.clone(),
+                to: to.clone(),
+                cause: *cause,
+                time: *time,
+                time_in_state: *time_in_state,
+            },
+            Self::Refused { from, to, cause, by, time, time_in_state } => Self::Refused {
+                from: from.clone(),
+                to: to.clone(),
+                cause: *cause,
+                by: by.clone(),
+                time: *time,
+                time_in_state: *time_in_state,
+            },
             Self::Entered(state) => Self::Entered(state.clone()),
         }
     }
@@ -44,8 +78,12 @@ impl<T: Owner> fmt::Debug for Step<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Exited(state) => f.debug_tuple("Exited").field(state).finish(),
-            Self::Changed { from, to, cause } => {
+            Self::Changed { from, to, cause, .. } => {
                 f.debug_struct("Changed").field("from", from).field("to", to).field("cause", cause).finish()
+            }
+            Self::Refused { from, to, cause, by, .. } => {
+                let mut refused = f.debug_struct("Refused");
+                refused.field("from", from).field("to", to).field("cause", cause).field("by", by).finish()
             }
             Self::Entered(state) => f.debug_tuple("Entered").field(state).finish(),
         }

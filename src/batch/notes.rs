@@ -4,8 +4,7 @@
 use super::key::Key;
 use super::rows::Rows;
 use super::states::NOWHERE;
-use crate::change::{Cause, Change, Outcome, Refusal, Witness};
-use crate::journal::Guard;
+use crate::change::{Cause, Change, Guard, Outcome, Refusal, Witness};
 use crate::owner::Owner;
 use crate::state::{Mover, StateRef};
 
@@ -110,10 +109,8 @@ impl Noted {
 }
 
 fn guard<T: Owner>(refusal: Refusal<'_, T>) -> (Guard, StateRef<T>) {
-    match refusal {
-        Refusal::Exit(state) => (Guard::CanExit, state.clone()),
-        Refusal::Enter(state) => (Guard::CanEnter, state.clone()),
-    }
+    let (guard, state) = refusal.guard();
+    (guard, state.clone())
 }
 
 /// Notes the changes of one owner, which runs on a seat.

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use super::delivery::{Delivery, KeyTaken, UnknownReceiver};
-use super::member::Member;
+use super::member::{Lent, Member};
 use super::members::Members;
 use super::unavailable::{NotActing, Unavailable};
 use super::{rejoin, turn};
@@ -184,11 +184,10 @@ pub trait CastContext: Sized + 'static {
     ) -> Result<R, Unavailable> {
         let index = self.members_mut().find::<T>(key)?;
         let result = turn::act(self, index, |member, index, cx| {
-            let agent = member.as_any_mut().downcast_mut::<Agent<T>>()?;
             if let Some(slot) = cx.members_mut().slot_mut(index) {
                 slot.see_no_longer_than_this_turn();
             }
-            Some(act(agent, cx))
+            Some(act(Lent::begin(member, index).agent()?, cx))
         });
         result.flatten().ok_or(Unavailable::WrongType)
     }

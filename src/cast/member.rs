@@ -5,6 +5,7 @@ use alloc::borrow::Cow;
 use downcast_rs::Downcast;
 
 use super::context::CastContext;
+use super::journaling;
 use super::slot::Slot;
 use crate::agent::Agent;
 use crate::message::Telegram;
@@ -20,6 +21,8 @@ pub(super) trait Member<K, M, C>: Downcast + Send + Sync {
     fn update(&mut self, index: usize, cx: &mut C);
     /// Returns whether the telegram was handled.
     fn receive(&mut self, telegram: &Telegram<K, M>, index: usize, cx: &mut C) -> bool;
+    /// Has the slot at an index, if there is one, told of what whoever has the agent does with it.
+    fn set_watch(&mut self, index: Option<usize>);
     /// Notes in the slot where the machine is.
     fn show(&self, slot: &mut Slot<K, M, C>);
     fn state_name(&self) -> Option<Cow<'_, str>>;
@@ -55,6 +58,10 @@ where
         machine.send(owner, telegram, cx)
     }
 
+    fn set_watch(&mut self, index: Option<usize>) {
+        Agent::set_watch(self, index.map(watch));
+    }
+
     fn show(&self, slot: &mut Slot<K, M, C>) {
         slot.see(self.machine().seat());
     }
@@ -65,11 +72,32 @@ where
 }
 
 fn watch<C: CastContext, T: for<'a> Owner<Context<'a> = C>>(index: usize) -> Watch<T> {
-    Watch { index, tell: note::<C, T> }
+    Watch { index, tell: note::<C, T>, see: journaling::see::<C, T> }
 }
 
 fn note<C: CastContext, T: Owner>(index: usize, seat: &Seat<T>, cx: &mut C) {
-    if let Some(slot) = cx.members_mut().slot_mut(index) {
+    // Not of an agent that was lent and has been put elsewhere.
+    if let Some(slot) = cx.members_mut().slot_mut(index).filter(|slot| slot.is_acting()) {
         slot.see(seat);
+    }
+}
+
+/// A member whose agent is lent to the game, and is watched meanwhile.
+pub(super) struct Lent<'m, C: CastContext>(&'m mut AnyMember<C::Key, C::Message, C>);
+
+impl<'m, C: CastContext> Lent<'m, C> {
+    pub(super) fn begin(member: &'m mut AnyMember<C::Key, C::Message, C>, index: usize) -> Self {
+        member.set_watch(Some(index));
+        Self(member)
+    }
+
+    pub(super) fn agent<T: Owner>(&mut self) -> Option<&mut Agent<T>> {
+        self.0.as_any_mut().downcast_mut()
+    }
+}
+
+impl<C: CastContext> Drop for Lent<'_, C> {
+    fn drop(&mut self) {
+        self.0.set_watch(None);
     }
 }

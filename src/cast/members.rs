@@ -17,6 +17,8 @@ use super::put_off::{Cause, Exchanges, PutOff};
 use super::slot::Slot;
 use super::unavailable::Unavailable;
 use crate::agent::Agent;
+#[cfg(feature = "std")]
+use crate::journal::Journal;
 use crate::message::{Dispatcher, Due, Telegram};
 use crate::owner::Owner;
 use crate::state::State;
@@ -41,6 +43,8 @@ pub struct Members<K, M, C> {
     pub(super) depth: u32,
     /// How many walks over all slots are under way.
     pub(super) walks: u32,
+    #[cfg(feature = "std")]
+    pub(super) journal: Option<Box<Journal<K>>>,
 }
 
 impl<K, M, C> Members<K, M, C> {
@@ -57,6 +61,8 @@ impl<K, M, C> Members<K, M, C> {
             cause: Cause::NONE,
             depth: 0,
             walks: 0,
+            #[cfg(feature = "std")]
+            journal: None,
         }
     }
 
@@ -229,8 +235,7 @@ impl<K: Ord + 'static, M: 'static, C: 'static> Members<K, M, C> {
     }
 
     /// Returns the name of the state that a member is in. Of a member that is acting, it is the state that its machine is in,
-    /// too; only within [`with`](CastContext::with) it is the one from before. `None` if there is no such member, or if it is
-    /// in no state.
+    /// too. `None` if there is no such member, or if it is in no state.
     ///
     /// # Examples
     ///

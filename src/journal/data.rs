@@ -2,10 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::entry::Guard;
 use super::flow::Flow;
 use super::stays::Stays;
-use crate::change::Cause;
+use crate::change::{Cause, Guard};
 
 const VERSION: u32 = 1;
 

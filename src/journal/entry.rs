@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::change::Cause;
+use crate::change::{Cause, Guard};
 
 /// A state's name, as the entries of a journal have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -20,27 +20,8 @@ impl Symbol {
     }
 }
 
-/// One of the two guards of a state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
-pub enum Guard {
-    /// [`State::can_exit`](crate::State::can_exit).
-    CanExit,
-    /// [`State::can_enter`](crate::State::can_enter).
-    CanEnter,
-}
-
-impl fmt::Display for Guard {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::CanExit => "can_exit",
-            Self::CanEnter => "can_enter",
-        })
-    }
-}
-
 /// An entry as it is kept.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(super) struct Recorded<K> {
     pub(super) owner: K,
     pub(super) moment: u32,
@@ -70,11 +51,11 @@ impl Way {
 impl<K> Recorded<K> {
     pub(super) fn entry<'j>(&self, time: f64, name: impl Fn(Symbol) -> Option<&'j str>) -> Entry<'j, K>
     where
-        K: Copy,
+        K: Clone,
     {
         let Way { from, to, refused_by, cause, guard } = self.way;
         Entry {
-            owner: self.owner,
+            owner: self.owner.clone(),
             time,
             from: name(from),
             to: name(to),

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use super::entry::{Guard, Refused, Ways};
+use super::entry::{Refused, Ways};
 use super::stays::Stays;
-use crate::change::{Cause, Change, Outcome, Refusal};
+use crate::change::{Cause, Change, Guard, Outcome, Refusal};
 use crate::owner::Owner;
 use crate::state::StateRef;
 

@@ -11,21 +11,24 @@ use std::collections::{HashMap, VecDeque};
 use std::fmt;
 
 use self::entry::Recorded;
-pub use self::entry::{Entry, Guard, Refused};
+pub use self::entry::{Entry, Refused};
 pub(crate) use self::entry::{Symbol, Way};
 pub use self::flow::{Flow, FlowChange, FlowRefusal};
 pub use self::stays::Stays;
 use self::tally::Tally;
 use crate::batch::Key;
-use crate::change::{Change, Outcome, Refusal};
+pub use crate::change::Guard;
+use crate::change::{Cause, Change, Outcome};
 use crate::owner::Owner;
 use crate::state::StateRef;
+use crate::step::Step;
 
 /// The last changes of some owners, made or refused, and counts of all of them.
 ///
 /// A batch writes one by itself, once it has been given one with [`Batch::set_journal`](crate::Batch::set_journal). It then has
-/// the order of rule 19, on any number of threads. For machines of any other kind, call [`note`](Self::note) in
-/// [`Owner::on_change`]. `K` is what an owner is called: a batch's key, or a number or entity of the game.
+/// the order of rule 19, on any number of threads. So does a cast, with [`Members::set_journal`](crate::Members::set_journal).
+/// For machines of any other kind, call [`note`](Self::note) in [`Owner::on_change`]. `K` is what an owner is called: a key, or
+/// a number or entity of the game.
 ///
 /// An entry takes 24 bytes where `K` takes 8. States are written down by name: two states of one name are one to a journal, and
 /// beyond 65 000 names all others are `(others)`. How long a state was active is kept to seven digits.
@@ -74,7 +77,7 @@ pub struct Journal<K = Key> {
     tally: Tally,
 }
 
-impl<K: Copy> Journal<K> {
+impl<K: Clone> Journal<K> {
     /// Makes a journal that keeps the last `entries` changes; with 0, it only counts.
     #[must_use]
     pub fn new(entries: usize) -> Self {
@@ -125,18 +128,64 @@ impl<K: Copy> Journal<K> {
     /// assert_eq!(entry.to_string(), "2.5 s: 7: Closed -> Open (change), after 2.5 s");
     /// ```
     pub fn note<T: Owner>(&mut self, owner: K, change: &Change<'_, T>, now: f64) {
-        let mut symbol = |state: &StateRef<T>| self.symbol(&state.name());
-        let from = change.from.map_or(Symbol::NONE, &mut symbol);
-        let to = change.to.map_or(Symbol::NONE, &mut symbol);
-        let refused_by = match &change.outcome {
+        let &Change { from, to, cause, ref outcome, time_in_state } = change;
+        let refused_by = match outcome {
             Outcome::Taken => None,
-            Outcome::Refused(Refusal::Exit(state)) => Some((Guard::CanExit, symbol(state))),
-            Outcome::Refused(Refusal::Enter(state)) => Some((Guard::CanEnter, symbol(state))),
+            Outcome::Refused(refusal) => Some(refusal.guard()),
         };
+        self.write(owner, (from, to), cause, refused_by, (now, time_in_state));
+    }
+
+    /// Writes down a step of an owner's machine that was [recorded](crate::StateMachine::recording), if it is a change, made or
+    /// refused, of which [`Owner::on_change`] is told.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::{Journal, Owner, State, StateMachine};
+    ///
+    /// # struct Door;
+    /// # impl Owner for Door { type Context<'a> = (); type Message = (); }
+    /// # struct Open;
+    /// # struct Closed;
+    /// # impl State<Door> for Open {}
+    /// # impl State<Door> for Closed {}
+    /// let (mut machine, mut steps) = (StateMachine::new(&Closed), Vec::new());
+    /// machine.recording(Some(&mut steps)).change_state(&mut Door, &Open, &mut ());
+    ///
+    /// let mut journal = Journal::new(100);
+    /// steps.iter().for_each(|step| journal.note_step("front door", step));
+    /// assert_eq!(journal.entries().next().unwrap().to, Some("Open"));
+    /// ```
+    pub fn note_step<T: Owner>(&mut self, owner: K, step: &Step<T>) {
+        match step {
+            Step::Changed { cause: Cause::Start | Cause::Stop, .. } | Step::Exited(_) | Step::Entered(_) => {}
+            Step::Changed { from, to, cause, time, time_in_state } => {
+                self.write(owner, (from.as_ref(), to.as_ref()), *cause, None, (*time, *time_in_state));
+            }
+            Step::Refused { from, to, cause, by: (guard, state), time, time_in_state } => {
+                let by = Some((*guard, state));
+                self.write(owner, (from.as_ref(), to.as_ref()), *cause, by, (*time, *time_in_state));
+            }
+        }
+    }
+
+    fn write<T: Owner>(
+        &mut self,
+        owner: K,
+        (from, to): (Option<&StateRef<T>>, Option<&StateRef<T>>),
+        cause: Cause,
+        refused_by: Option<(Guard, &StateRef<T>)>,
+        (now, time_in_state): (f64, f64),
+    ) {
+        let mut symbol = |state: &StateRef<T>| self.symbol(&state.name());
+        let from = from.map_or(Symbol::NONE, &mut symbol);
+        let to = to.map_or(Symbol::NONE, &mut symbol);
+        let refused_by = refused_by.map(|(guard, state)| (guard, symbol(state)));
         let moment = self.moment(now);
         #[expect(clippy::cast_possible_truncation, reason = "a journal keeps seven digits of a time")]
-        let time_in_state = change.time_in_state as f32;
-        self.record(Way::new((from, to), change.cause, refused_by), moment, [(owner, time_in_state)].into_iter());
+        let time_in_state = time_in_state as f32;
+        self.record(Way::new((from, to), cause, refused_by), moment, [(owner, time_in_state)].into_iter());
     }
 
     /// Returns how many entries are kept.
@@ -193,7 +242,7 @@ impl<K: Copy> Journal<K> {
 }
 
 /// How it is written.
-impl<K: Copy> Journal<K> {
+impl<K: Clone> Journal<K> {
     /// What a name is called in the entries.
     pub(crate) fn symbol(&mut self, name: &str) -> Symbol {
         if let Some(symbol) = self.by_name.get(name) {
@@ -234,7 +283,7 @@ impl<K: Copy> Journal<K> {
     }
 }
 
-impl<K: Copy + fmt::Debug> fmt::Debug for Journal<K> {
+impl<K: Clone + fmt::Debug> fmt::Debug for Journal<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.entries()).finish()
     }

@@ -7,7 +7,7 @@ use crate::change::{Cause, Change, Outcome, Refusal};
 use crate::fsm::time_since;
 use crate::owner::Owner;
 use crate::requests::Requests;
-use crate::single::Single;
+use crate::single::{Single, Watch};
 use crate::state::{State, StateRef};
 use crate::step::Step;
 use crate::waiting::Scope;
@@ -120,7 +120,11 @@ impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
         if single.led_to() > MOST_CHANGES / 2 {
             single.leave_trail(to);
         }
-        single.record(|| Step::Changed { from: from.as_option().cloned(), to: to.cloned(), cause: plan.cause });
+        let (cause, time_in_state) = (plan.cause, self.time_in_state);
+        single.record(|| {
+            let (from, to) = (from.as_option().cloned(), to.cloned());
+            Step::Changed { from, to, cause, time: now, time_in_state }
+        });
         single.tell(&Change::taken(from.as_option(), to, plan.cause, self.time_in_state), now, owner, cx);
     }
 
@@ -254,6 +258,9 @@ impl<T: Owner> Single<'_, T> {
         if let Some(witness) = &mut self.witness {
             witness.see(change, now);
         }
+        if let Some(Watch { index, see, .. }) = self.watch {
+            see(index, change, now, cx);
+        }
         tell(owner, change, cx);
     }
 
@@ -270,6 +277,11 @@ impl<T: Owner> Single<'_, T> {
         let from = self.seat.current.clone();
         let now = now::<T>(cx);
         let time_in_state = time_since(self.seat.entered_at, now);
+        self.record(|| {
+            let (guard, state) = refusal.guard();
+            let (from, by) = (from.as_option().cloned(), (guard, state.clone()));
+            Step::Refused { from, to: to.cloned(), cause, by, time: now, time_in_state }
+        });
         let outcome = Outcome::Refused(refusal);
         self.tell(&Change { from: from.as_option(), to, cause, outcome, time_in_state }, now, owner, cx);
     }

@@ -5,7 +5,7 @@ use core::mem;
 use super::change::OneChange;
 use super::{BEING_LEFT, Plan, Steps as _, descent, now};
 use crate::change::Cause;
-use crate::fsm::NEVER;
+use crate::fsm::{NEVER, time_since};
 use crate::owner::Owner;
 use crate::seat::Path;
 use crate::single::Single;
@@ -26,7 +26,8 @@ impl<T: Owner> Single<'_, T> {
         }
         match descent(&current) {
             Ok(path) => {
-                self.record(|| Step::Changed { from: None, to: path.last().cloned(), cause: Cause::Start });
+                let (to, time) = (path.last().cloned(), now::<T>(cx));
+                self.record(|| Step::Changed { from: None, to, cause: Cause::Start, time, time_in_state: 0.0 });
                 self.enter_from_nowhere(&path, owner, cx);
                 self.settle(owner, cx);
                 self.fall_asleep(owner, cx);
@@ -77,7 +78,9 @@ impl<T: Owner> Single<'_, T> {
         let plan = Plan { cause: Cause::Stop, kept: 0, entered: &[] };
         OneChange::new(self, &plan, owner, cx).exit();
         if let Some(current) = current.as_option() {
-            self.record(|| Step::Changed { from: Some(current.clone()), to: None, cause: Cause::Stop });
+            let (from, time) = (Some(current.clone()), now::<T>(cx));
+            let time_in_state = time_since(self.seat.entered_at, time);
+            self.record(|| Step::Changed { from, to: None, cause: Cause::Stop, time, time_in_state });
         }
         self.seat.replace(0, StateRef::NONE, NEVER);
         self.seat.note_change(0);

@@ -3,6 +3,8 @@
 #[path = "../captured_log/mod.rs"]
 mod captured_log;
 mod exchanges;
+#[cfg(feature = "std")]
+mod journal;
 mod players;
 mod port;
 mod queries;

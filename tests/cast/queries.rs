@@ -142,6 +142,23 @@ fn what_is_changed_from_outside_between_turns_is_seen_in_the_next() {
 }
 
 #[test]
+fn the_state_of_a_member_that_is_lent_is_seen_as_it_changes() {
+    let mut stage =
+        stage([("Ann", &[("Busy.enter", |_, _, stage| look_at_ann(stage))]), ("Ben", &[("Idle: look", BEN)])]);
+    stage
+        .with::<Player, _>(&"Ann", |ann, stage| {
+            ann.change_state(&Busy, stage);
+            assert_eq!(stage.state_of(&"Ann").as_deref(), Some("Busy"));
+            ann.update(stage);
+            ann.change_state(&Away, stage);
+            assert!(stage.is_in_state::<Player, _>(&"Ann", &Away));
+        })
+        .unwrap();
+    let seen: Vec<_> = happened(&mut stage).into_iter().filter(|line| line.starts_with("Ben sees")).collect();
+    assert_eq!(seen, [r#"Ben sees Some("Busy") [false, true, false]"#]);
+}
+
+#[test]
 fn a_state_that_is_a_members_own_is_seen_while_it_is_acting_and_kept_alive_no_longer() {
     #[derive(Clone)]
     struct Holding {

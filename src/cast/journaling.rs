@@ -1,0 +1,78 @@
+//! A cast's journal (rule 29).
+
+#[cfg(feature = "std")]
+use alloc::boxed::Box;
+#[cfg(feature = "std")]
+use core::mem;
+
+use super::context::CastContext;
+#[cfg(feature = "std")]
+use super::members::Members;
+use crate::change::Change;
+#[cfg(feature = "std")]
+use crate::journal::Journal;
+use crate::owner::Owner;
+
+#[cfg(feature = "std")]
+impl<K, M, C> Members<K, M, C> {
+    /// Has a journal written of all changes from now on, made or refused; or none, with `None`. Returns the one that was
+    /// written so far.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::{Agent, Cast, Fsm, Journal, Owner, State, StateMachine, Telegram};
+    ///
+    /// type Town = Cast<&'static str, (), ()>;
+    ///
+    /// struct Miner;
+    /// impl Owner for Miner { type Context<'a> = Town; type Message = Telegram<&'static str, ()>; }
+    ///
+    /// struct Dig;
+    /// struct Drink;
+    /// impl State<Miner> for Dig {
+    ///     fn update(&self, _: &mut Miner, fsm: &mut Fsm<'_, Miner>, _: &mut Town) { fsm.change_state(&Drink); }
+    /// }
+    /// impl State<Miner> for Drink {}
+    ///
+    /// let mut town = Town::new(());
+    /// town.set_journal(Some(Journal::new(1000)));
+    /// town.add("Bob", Agent::new(Miner, StateMachine::new(&Dig)))?;
+    /// town.update();
+    ///
+    /// let bob = town.journal().unwrap().of("Bob").next().unwrap();
+    /// assert_eq!((bob.from, bob.to), (Some("Dig"), Some("Drink")));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn set_journal(&mut self, journal: Option<Journal<K>>) -> Option<Journal<K>> {
+        mem::replace(&mut self.journal, journal.map(Box::new)).map(|journal| *journal)
+    }
+
+    /// Returns the journal that is being written, if there is one.
+    #[must_use]
+    pub fn journal(&self) -> Option<&Journal<K>> {
+        self.journal.as_deref()
+    }
+
+    /// Returns the journal that is being written, to be [cleared](Journal::clear), added to or exchanged.
+    pub fn journal_mut(&mut self) -> Option<&mut Journal<K>> {
+        self.journal.as_deref_mut()
+    }
+}
+
+/// Writes down a change of the member at an index.
+#[cfg(feature = "std")]
+#[inline]
+pub(super) fn see<C: CastContext, T: Owner>(index: usize, change: &Change<'_, T>, now: f64, cx: &mut C) {
+    let members = cx.members_mut();
+    if let (Some(journal), Some(Some(slot))) = (&mut members.journal, members.slots.get(index)) {
+        // Not of an agent that was lent and has been put elsewhere.
+        if slot.is_acting() {
+            journal.note(slot.key.clone(), change, now);
+        }
+    }
+}
+
+/// A journal needs the standard library.
+#[cfg(not(feature = "std"))]
+pub(super) fn see<C: CastContext, T: Owner>(_: usize, _: &Change<'_, T>, _: f64, _: &mut C) {}
