@@ -154,7 +154,9 @@ impl<K: Clone> Journal<K> {
     /// machine.recording(Some(&mut steps)).change_state(&mut Door, &Open, &mut ());
     ///
     /// let mut journal = Journal::new(100);
-    /// steps.iter().for_each(|step| journal.note_step("front door", step));
+    /// for step in &steps {
+    ///     journal.note_step("front door", step);
+    /// }
     /// assert_eq!(journal.entries().next().unwrap().to, Some("Open"));
     /// ```
     pub fn note_step<T: Owner>(&mut self, owner: K, step: &Step<T>) {

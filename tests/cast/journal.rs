@@ -175,7 +175,9 @@ fn recorded_steps_make_the_journal_that_on_change_makes() {
     }
     recorded.stop(&mut Door, &mut house);
     let mut journal = Journal::new(100);
-    steps.iter().for_each(|step| journal.note_step(7, step));
+    for step in &steps {
+        journal.note_step(7, step);
+    }
     assert_eq!(journal.entries().collect::<Vec<_>>(), house.0.entries().collect::<Vec<_>>());
     assert_eq!(journal.flow(), house.0.flow());
     assert!(journal.entries().any(|entry| entry.refused.is_some()));
