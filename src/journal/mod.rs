@@ -270,13 +270,21 @@ impl<K: Clone> Journal<K> {
     }
 
     /// Writes down changes that are counted as one: whose they were, and for how many seconds the state had been active.
-    pub(crate) fn record(&mut self, way: Way, moment: u32, changes: impl ExactSizeIterator<Item = (K, f32)> + Clone) {
+    pub(crate) fn record(
+        &mut self,
+        way: Way,
+        moment: u32,
+        mut changes: impl ExactSizeIterator<Item = (K, f32)> + Clone,
+    ) {
         self.tally.count(way, changes.clone().map(|(_, time_in_state)| time_in_state));
         let left_out = changes.len().saturating_sub(self.capacity);
         let forgotten = (self.entries.len() + changes.len() - left_out).saturating_sub(self.capacity);
         self.entries.drain(..forgotten);
-        let kept = changes.skip(left_out);
-        self.entries.extend(kept.map(|(owner, time_in_state)| Recorded { owner, moment, time_in_state, way }));
+        // With what `skip` returns, the rest would be pushed one by one.
+        if let Some(last) = left_out.checked_sub(1) {
+            changes.nth(last);
+        }
+        self.entries.extend(changes.map(|(owner, time_in_state)| Recorded { owner, moment, time_in_state, way }));
         let oldest = self.entries.front().map_or(moment, |oldest| oldest.moment);
         while self.first_moment != oldest {
             self.first_moment = self.first_moment.wrapping_add(1);

@@ -8,6 +8,9 @@ const LENGTHS: usize = 32;
 /// The power of two at which the second of them begins.
 const SHORTEST: i32 = -10;
 
+/// The power of the first length, as a float has it.
+const BEFORE_SECOND: usize = (1023 + SHORTEST - 1).unsigned_abs() as usize;
+
 /// How long owners stayed in a state before they left it: how often for how long, each length being twice the one before.
 ///
 /// # Examples
@@ -31,6 +34,7 @@ pub struct Stays {
 
 impl Stays {
     /// Counts one more of so many seconds. What is no number counts as none.
+    #[inline]
     pub fn note(&mut self, seconds: f64) {
         let seconds = seconds.max(0.0);
         self.counts[length_of(seconds)] += 1;
@@ -78,11 +82,13 @@ impl Stays {
     }
 }
 
-/// Which of the lengths some seconds are.
+/// Which of the lengths some seconds are, which are not negative.
+#[inline]
 fn length_of(seconds: f64) -> usize {
-    // The exponent, with its bias of 1023.
-    let power = i32::try_from(seconds.to_bits() >> 52 & 0x7FF).unwrap_or(0) - 1023;
-    usize::try_from(power - SHORTEST + 1).map_or(0, |length| length.min(LENGTHS - 1))
+    // What is above the 52 bits of the fraction is the power, with its bias of 1023.
+    #[expect(clippy::cast_possible_truncation, reason = "11 bits are left")]
+    let power = (seconds.to_bits() >> 52) as usize;
+    power.saturating_sub(BEFORE_SECOND).min(LENGTHS - 1)
 }
 
 fn length(nth: usize) -> Range<f64> {
