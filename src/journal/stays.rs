@@ -87,8 +87,8 @@ impl Stays {
 fn length_of(seconds: f64) -> usize {
     // What is above the 52 bits of the fraction is the power, with its bias of 1023.
     #[expect(clippy::cast_possible_truncation, reason = "11 bits are left")]
-    let power = (seconds.to_bits() >> 52) as usize;
-    power.saturating_sub(BEFORE_SECOND).min(LENGTHS - 1)
+    let power = (seconds.to_bits() >> 52) as u16;
+    usize::from(power).saturating_sub(BEFORE_SECOND).min(LENGTHS - 1)
 }
 
 fn length(nth: usize) -> Range<f64> {
