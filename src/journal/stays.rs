@@ -86,7 +86,6 @@ impl Stays {
 #[inline]
 fn length_of(seconds: f64) -> usize {
     // What is above the 52 bits of the fraction is the power, with its bias of 1023.
-    #[expect(clippy::cast_possible_truncation, reason = "11 bits are left")]
     let power = (seconds.to_bits() >> 52) as u16;
     usize::from(power).saturating_sub(BEFORE_SECOND).min(LENGTHS - 1)
 }
