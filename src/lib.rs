@@ -468,9 +468,16 @@ mod pages {
     #[doc = include_str!("../docs/porting.md")]
     mod porting {}
 
+    #[doc = include_str!("../docs/cookbook.md")]
+    mod cookbook {}
+
     #[cfg(feature = "std")]
     #[doc = include_str!("../docs/waiting.md")]
     mod waiting {}
+
+    #[cfg(feature = "definition")]
+    #[doc = include_str!("../docs/why.md")]
+    mod why {}
 
     #[cfg(all(feature = "serde", feature = "std"))]
     #[doc = include_str!("../docs/saving.md")]
