@@ -8,7 +8,7 @@ use core::{fmt, mem};
 use smallvec::SmallVec;
 
 use crate::owner::Owner;
-use crate::state::StateRef;
+use crate::state::{State, StateRef};
 
 /// When a machine next has something to do, for games that decide by themselves whom to update. See
 /// [`StateMachine::next_wake`](crate::StateMachine::next_wake).
@@ -171,6 +171,20 @@ impl<T: Owner> Clone for Then<T> {
             Self::Note(note) => Self::Note(*note),
         }
     }
+}
+
+/// What a callback asks to wait for, of that which a batch can write down for many owners together.
+pub(crate) enum Awaited<T: Owner> {
+    /// The end of a sleep.
+    Wake,
+    /// A change to a singleton.
+    Change(&'static dyn State<T>),
+    /// The next turn of the state that asks.
+    #[cfg(feature = "definition")]
+    Turn,
+    /// Nothing: a number is kept.
+    #[cfg(feature = "definition")]
+    Note(Note),
 }
 
 /// A timer that a callback has asked for, not yet running.

@@ -180,7 +180,7 @@ impl<T: Owner> Store<T> {
             let Waiter { key, at, until, .. } = waiter;
             let Some(place) = self.places.get(key).map(SharedPlace::get) else { continue };
             let columns = &mut self.buckets[place.bucket as usize];
-            if at < f64::INFINITY {
+            if at < f64::INFINITY || until.is_note() {
                 self.timers.wait(waiter);
                 columns.tags[place.slot()].set_has_timers(true);
             }

@@ -88,6 +88,13 @@ impl<T: Owner> Individual<T> {
         }
     }
 
+    /// Takes over what its owner waits for, who has left all but the outermost `kept` of the states that were active before.
+    pub(super) fn take_waits(&mut self, kept: usize, asked: &mut Asked<T>, rows: &Rows<'_, T>) {
+        for (request, scope) in asked.waits.take(self.slot, kept, rows.states) {
+            self.ask(request, scope);
+        }
+    }
+
     /// Whether there is more of it to be moved than a row: not if nothing has changed, nor if it can be moved in bulk.
     pub(super) fn is_left_over(&mut self, asked: &mut Asked<T>, rows: &Rows<'_, T>) -> bool {
         self.is_mover = self.is_touched && asked.note_made(self.slot, &self.seat, rows);
