@@ -371,6 +371,8 @@ impl<T: Owner> Waiting<T> {
     pub(crate) fn empty_into(&mut self, mut take: impl FnMut(Then<T>)) {
         self.timers.drain(..).for_each(|timer| take(timer.then));
         self.wanted = None;
+        #[cfg(feature = "definition")]
+        self.end_turns();
         self.wake();
     }
 

@@ -1,8 +1,9 @@
 //! What is due at the beginning of a tick.
 //!
-//! Nearly all owners for whom something is due wake, or change from one state to another. They do so here, before anybody
-//! is updated: those who sleep are moved to those who are awake, which brings them side by side, and those who change do it
-//! together. An owner for whom anything else is due has its tick by itself, when the others of its chunk have theirs.
+//! Nearly all owners for whom something is due wake, change from one state to another, or have a state whose turn it is. They
+//! do so here, before anybody is updated: those who sleep are moved to those who are awake, which brings them side by side, and
+//! those who change do it together. Whose turn it is, is noted for the tick. An owner for whom anything else is due has its
+//! tick by itself, when the others of its chunk have theirs.
 
 use std::hint;
 
@@ -11,7 +12,7 @@ use super::asked::Kind;
 use super::key::Key;
 use super::panics::FirstPanic;
 use super::pass::{Part, Pass};
-use super::place::SharedPlace;
+use super::place::{Place, SharedPlace};
 use super::slots::CHUNK;
 use super::store::Store;
 use super::timers::Due;
@@ -19,6 +20,7 @@ use super::waits::{Until, Waiter};
 use crate::owner::Owner;
 use crate::state::Mover;
 use crate::transition::now;
+use crate::waiting::Scope;
 
 /// How many owners are looked at together, so that the processor waits for all of them at once. Those of more would have left
 /// the cache before they are used.
@@ -29,6 +31,14 @@ const TOGETHER: usize = 64;
 pub(super) struct DueChange {
     slot: u32,
     target: u32,
+}
+
+/// The turn of a state that is due.
+#[derive(Clone, Copy)]
+pub(super) struct Turn {
+    pub(super) slot: u32,
+    /// Of the owner's states.
+    pub(super) of: Scope,
 }
 
 impl<T: Owner> Batch<T> {
@@ -72,7 +82,7 @@ impl<T: Owner> Store<T> {
             self.plain.clear();
             for at in start..end {
                 let key = due[at];
-                if !self.take_plain(key) {
+                if !self.take_plain(key, now) {
                     due[kept] = key;
                     kept += 1;
                 }
@@ -93,19 +103,19 @@ impl<T: Owner> Store<T> {
     }
 
     /// Takes out what is due for an owner, if it only wakes or changes from one state to another. Returns whether it does.
-    fn take_plain(&mut self, key: Key) -> bool {
+    fn take_plain(&mut self, key: Key, now: f64) -> bool {
         let Some(place) = self.places.get(key).map(SharedPlace::get) else { return false };
         let known = self.states.get(place.bucket);
         if !known.is_bulk {
             return false;
         }
-        let target = match self.timers.only(key) {
-            Some(Due::Wake) => None,
+        let target = match self.timers.plain(key, now) {
+            Some(Due::Turns) => None,
             Some(Due::Change(number)) if self.states.get(number).is_bulk => Some(number),
             _ => return false,
         };
-        self.timers.take_only(key);
-        self.buckets[place.bucket as usize].tags[place.slot()].set_has_timers(false);
+        let waits = self.timers.take_plain(key, now, &mut self.turns);
+        self.buckets[place.bucket as usize].tags[place.slot()].set_has_timers(waits);
         self.plain.push((key, target));
         true
     }
@@ -153,23 +163,33 @@ impl<T: Owner> Store<T> {
 
     /// Notes where those are for whom something else is due.
     fn note_due(&mut self) {
-        let Self { places, buckets, due, .. } = self;
-        if due.is_empty() {
+        let Self { places, buckets, due, turns, .. } = self;
+        if due.is_empty() && turns.is_empty() {
             return;
+        }
+        for &(key, of) in &*turns {
+            if let Some(Place { bucket, slot }) = places.get(key).map(SharedPlace::get) {
+                buckets[bucket as usize].turns.push(Turn { slot, of });
+            }
         }
         for place in due.iter().filter_map(|&key| places.get(key)).map(SharedPlace::get) {
             buckets[place.bucket as usize].due.push(place.slot);
         }
         for columns in buckets {
             columns.due.sort_unstable();
+            columns.turns.sort_unstable_by_key(|turn| turn.slot);
         }
     }
 
     /// Forgets for whom something was due.
     pub(super) fn forget_due(&mut self) {
-        if !self.due.is_empty() {
+        if !self.due.is_empty() || !self.turns.is_empty() {
             self.due.clear();
-            self.buckets.iter_mut().for_each(|columns| columns.due.clear());
+            self.turns.clear();
+            for columns in &mut self.buckets {
+                columns.due.clear();
+                columns.turns.clear();
+            }
         }
     }
 

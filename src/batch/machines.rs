@@ -383,6 +383,12 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
     }
 
     #[cfg(feature = "definition")]
+    fn takes_turn(&mut self, nth: usize) -> bool {
+        // A state is updated once in a tick.
+        self.slot(nth).is_some_and(|slot| self.rows.turns(slot).any(|of| of == self.scope))
+    }
+
+    #[cfg(feature = "definition")]
     fn next_turn(&self, nth: usize, depth: usize) -> Option<f64> {
         let (slot, scope) = (self.slot(nth)?, Scope::state(depth));
         match self.individuals.get(slot) {

@@ -5,6 +5,7 @@ use std::ops::Range;
 use slotmap::SecondaryMap;
 
 use super::columns::{Noted, Tag};
+use super::due::Turn;
 use super::key::Key;
 use super::panics::FirstPanic;
 use super::states::{Known, NOWHERE, States};
@@ -94,15 +95,20 @@ pub(super) struct Rows<'a, T: Owner> {
     revision: usize,
     /// Whether what they do is written down.
     pub(super) has_journal: bool,
+    /// The turns that are due for them in the tick under way.
+    turns: &'a [Turn],
+    /// The slot in the bucket of the first of them, which is 0 here.
+    start: usize,
 }
 
 impl<'a, T: Owner> Rows<'a, T> {
     pub(super) fn new(
-        Noted { tags, times, asleep, revision, .. }: Noted<'a>,
+        noted: Noted<'a>,
         range: Range<usize>,
         bucket: u32,
         Shared { states, extras, timers, has_journal }: Shared<'a, T>,
     ) -> Self {
+        let Noted { tags, times, asleep, revision, .. } = noted;
         let depth = times.depth;
         Self {
             bucket,
@@ -110,6 +116,8 @@ impl<'a, T: Owner> Rows<'a, T> {
             extras,
             timers,
             is_asleep: range.start < asleep,
+            turns: noted.turns_in(&range),
+            start: range.start,
             revision,
             has_journal,
             tags: &tags[range.clone()],
@@ -144,6 +152,14 @@ impl<'a, T: Owner> Rows<'a, T> {
     /// Whether an owner may have timers, or wakes by itself.
     pub(super) fn has_timers(&self, slot: usize) -> bool {
         self.tags[slot].has_timers()
+    }
+
+    /// The states of the owner at a slot whose turn it is in the tick under way.
+    #[cfg(feature = "definition")]
+    pub(super) fn turns(&self, slot: usize) -> impl Iterator<Item = crate::waiting::Scope> {
+        let slot = self.start + slot;
+        let first = self.turns.partition_point(|turn| (turn.slot as usize) < slot);
+        self.turns[first..].iter().take_while(move |turn| turn.slot as usize == slot).map(|turn| turn.of)
     }
 
     /// When a state of the owner at a slot has its next turn, in seconds, if it waits for one.
@@ -253,6 +269,10 @@ impl<'a, T: Owner> Rows<'a, T> {
         }
         if self.is_asleep || self.has_timers(slot) {
             self.load_waiting(slot, self.is_asleep, seat);
+        }
+        #[cfg(feature = "definition")]
+        if !self.turns.is_empty() {
+            self.turns(slot).for_each(|of| seat.rare_mut().waiting.note_turn(of));
         }
     }
 

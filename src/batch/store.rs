@@ -22,6 +22,7 @@ use crate::owner::Owner;
 use crate::seat::Seat;
 use crate::single::Single;
 use crate::state::{Identity, Mover, State, StateRef};
+use crate::waiting::Scope;
 
 pub(super) struct Store<T: Owner> {
     /// Where each key's owner is.
@@ -44,6 +45,8 @@ pub(super) struct Store<T: Owner> {
     pub(super) plain: Vec<(Key, Option<u32>)>,
     /// The owners for whom something is due in the tick under way, and who have their tick by themselves.
     pub(super) due: Vec<Key>,
+    /// The turns of states that are due in the tick under way.
+    pub(super) turns: Vec<(Key, Scope)>,
     pub(super) global: Global<T>,
     /// Whether times are kept: since a state was entered at another time than 0.
     pub(super) has_clock: bool,
@@ -70,6 +73,7 @@ impl<T: Owner> Store<T> {
             waiters: Vec::new(),
             plain: Vec::new(),
             due: Vec::new(),
+            turns: Vec::new(),
             global: Global { state: StateRef::NONE, is_updating: false },
             has_clock: false,
             unused: Unused::new(),
@@ -336,6 +340,7 @@ impl<T: Owner + Clone> Clone for Store<T> {
             waiters: Vec::new(),
             plain: Vec::new(),
             due: Vec::new(),
+            turns: Vec::new(),
             global: self.global.clone(),
             has_clock: self.has_clock,
             unused: self.unused.clone(),

@@ -10,7 +10,7 @@ use super::key::Key;
 use super::panics::Discarded;
 use super::states::States;
 use super::waits::{Until, Waiter};
-use super::wheel::Wheel;
+use super::wheel::{Wheel, is_due};
 use crate::owner::Owner;
 #[cfg(feature = "definition")]
 use crate::waiting::Noted;
@@ -30,10 +30,10 @@ struct Kept<T: Owner> {
     free: Vec<u32>,
 }
 
-/// What an owner waits for, if it is one thing.
+/// What is due for an owner, besides waking.
 pub(super) enum Due {
-    /// The end of its sleep.
-    Wake,
+    /// Nothing, or the turns of states.
+    Turns,
     /// A change to the state of a number.
     Change(u32),
 }
@@ -153,19 +153,37 @@ impl<T: Owner> Timers<T> {
         self.next(key).is_some_and(|next| next <= now)
     }
 
-    /// What an owner waits for, if it is one thing that takes no more than a number.
-    pub(super) fn only(&self, key: Key) -> Option<Due> {
-        let mut all = self.wheel.of(key.index());
-        match (all.next().map(|(_, bits)| Node::of(bits))?, all.next()) {
-            (Node::Wake, None) => Some(Due::Wake),
-            (Node::Change(_, number), None) => Some(Due::Change(number)),
-            _ => None,
+    /// What is due for an owner at a time, if that is no more than to wake, and the turns of states or one change.
+    pub(super) fn plain(&self, key: Key, now: f64) -> Option<Due> {
+        let (mut change, mut has_turn) = (None, false);
+        for (_, bits) in self.wheel.of(key.index()).filter(|(due, _)| is_due(*due, now)) {
+            match Node::of(bits) {
+                Node::Wake => {}
+                #[cfg(feature = "definition")]
+                Node::Turn(_) => has_turn = true,
+                Node::Change(_, number) if change.is_none() => change = Some(number),
+                _ => return None,
+            }
+        }
+        match change {
+            None => Some(Due::Turns),
+            Some(number) => (!has_turn).then_some(Due::Change(number)),
         }
     }
 
-    /// Ends the one thing that an owner waits for.
-    pub(super) fn take_only(&mut self, key: Key) {
-        self.wheel.remove_if(key.index(), |_, _| true);
+    /// Ends what is due for an owner at a time, and its sleep. Adds the states whose turn it is to `turns`. Returns whether it waits
+    /// for anything more.
+    pub(super) fn take_plain(&mut self, key: Key, now: f64, turns: &mut Vec<(Key, Scope)>) -> bool {
+        self.wheel.remove_if(key.index(), |due, bits| match Node::of(bits) {
+            Node::Wake => true,
+            #[cfg(feature = "definition")]
+            Node::Turn(of) if is_due(due, now) => {
+                turns.push((key, of));
+                true
+            }
+            _ => is_due(due, now),
+        });
+        self.wheel.has(key.index())
     }
 
     /// Has an owner wait for something more.

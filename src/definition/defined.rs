@@ -134,6 +134,28 @@ impl<T: Owner> DefinedState<T> {
         }
     }
 
+    /// Updates an owner. A state with `every` does so when it has its turn.
+    fn update_one(
+        &self,
+        graph: &Graph<T>,
+        node: &Node<T>,
+        owner: &mut T,
+        fsm: &mut Fsm<'_, T>,
+        cx: &mut T::Context<'_>,
+    ) {
+        let content = &node.content;
+        if content.every.is_none() || fsm.takes_turn() {
+            if let Some(behaviour) = content.behaviour.as_ref().filter(|_| content.has_update) {
+                behaviour.update(owner, fsm, cx);
+            }
+            let is_cut_off = self.run(Hook::Update, graph, node, owner, fsm, cx);
+            self.try_exits(graph, content, is_cut_off, owner, fsm, cx);
+        }
+        if node.waits() {
+            self.wait(graph, node, owner, fsm, cx);
+        }
+    }
+
     /// Asks for the change that an owner makes whose state is no longer in the file. While a guard refuses it, the owner stays.
     #[cold]
     fn leave(&self, graph: &Graph<T>, exit: &Exit<T>, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
@@ -204,20 +226,10 @@ impl<T: Owner> State<T> for DefinedState<T> {
 
     fn update(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
         self.with(|graph, node| {
-            let content = &node.content;
             if let Some(exit) = &node.gone {
                 return self.leave(graph, exit, owner, fsm, cx);
             }
-            if content.every.is_none() || fsm.takes_turn() {
-                if let Some(behaviour) = content.behaviour.as_ref().filter(|_| content.has_update) {
-                    behaviour.update(owner, fsm, cx);
-                }
-                let is_cut_off = self.run(Hook::Update, graph, node, owner, fsm, cx);
-                self.try_exits(graph, content, is_cut_off, owner, fsm, cx);
-            }
-            if node.waits() {
-                self.wait(graph, node, owner, fsm, cx);
-            }
+            self.update_one(graph, node, owner, fsm, cx);
         });
     }
 
@@ -318,11 +330,11 @@ impl<T: Owner> State<T> for DefinedState<T> {
                 return;
             }
             if content.every.is_some() {
-                // Who has its turn is updated by itself, since a timer is due.
+                // Few have their turn.
                 return owners
                     .iter_mut()
                     .enumerate()
-                    .for_each(|(i, owner)| self.wait(graph, node, owner, fsm.at(i), cx));
+                    .for_each(|(i, owner)| self.update_one(graph, node, owner, fsm.at(i), cx));
             }
             if let Some(behaviour) = content.behaviour.as_ref().filter(|_| content.has_update) {
                 behaviour.update_all(owners, fsm, cx);
