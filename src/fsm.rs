@@ -806,6 +806,12 @@ pub(crate) trait Machines<T: Owner> {
     fn next_turn(&self, _nth: usize, _depth: usize) -> Option<f64> {
         None
     }
+    /// Of so many of the owners, from the `nth` on, those who wait for the next turn of the state whose update it is: by the bits of
+    /// a number. Of the others it is not known.
+    #[cfg(feature = "definition")]
+    fn await_turn(&self, _nth: usize, _count: usize) -> u64 {
+        0
+    }
     /// The number that a state keeps about something.
     #[cfg(feature = "definition")]
     fn noted(&self, _nth: usize, _by: Scope, _of: Noted) -> Option<f64> {

@@ -403,6 +403,16 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
     }
 
     #[cfg(feature = "definition")]
+    fn await_turn(&self, nth: usize, count: usize) -> u64 {
+        let first = self.slots.start + nth;
+        let waits = |slot| {
+            let is_in_row = self.individuals.get(slot).is_none() && self.asked.made.get(slot).is_none();
+            is_in_row && self.rows.next_turn(slot, self.scope).is_some()
+        };
+        (0..count).filter(|i| waits(first + i)).fold(0, |waiting, i| waiting | 1 << i)
+    }
+
+    #[cfg(feature = "definition")]
     fn noted(&self, nth: usize, by: Scope, of: Noted) -> Option<f64> {
         let slot = self.slot(nth)?;
         match self.individuals.get(slot) {

@@ -10,6 +10,7 @@ use std::sync::atomic::Ordering;
 
 use log::{info, warn};
 
+use super::block::{Block, each};
 use super::decide::Decider;
 use super::graph::{Content, DefinedState, Exit, Graph, Node};
 #[cfg(feature = "script")]
@@ -17,6 +18,7 @@ use super::handle::time_in;
 use super::hook::Hook;
 use super::moment::tried_at;
 use super::record::Unrecorded;
+use super::values::{LANES, Lanes};
 use crate::fsm::Fsm;
 use crate::owner::{Label, Owner};
 use crate::slice::FsmSlice;
@@ -153,6 +155,28 @@ impl<T: Owner> DefinedState<T> {
         }
         if node.waits() {
             self.wait(graph, node, owner, fsm, cx);
+        }
+    }
+
+    /// Updates those of a slice whose turn it is, of a state with `every`: few. The others have nothing to do but to sleep.
+    fn update_turns(
+        &self,
+        graph: &Graph<T>,
+        node: &Node<T>,
+        owners: &mut [T],
+        fsm: &mut FsmSlice<'_, T>,
+        cx: &mut T::Context<'_>,
+    ) {
+        for (nth, owners) in owners.chunks_mut(LANES).enumerate() {
+            let mut block = Block::new(self, fsm, nth * LANES, owners.len());
+            // Who has a turn now does not wait for one.
+            let updated = (Lanes::MAX >> (LANES - owners.len())) & !block.await_turn();
+            for lane in each(updated) {
+                self.update_one(graph, node, &mut owners[lane], block.at(lane), cx);
+            }
+        }
+        if node.can_rest {
+            self.rest_each(&[], owners.len(), graph, fsm, cx);
         }
     }
 
@@ -330,11 +354,7 @@ impl<T: Owner> State<T> for DefinedState<T> {
                 return;
             }
             if content.every.is_some() {
-                // Few have their turn.
-                return owners
-                    .iter_mut()
-                    .enumerate()
-                    .for_each(|(i, owner)| self.update_one(graph, node, owner, fsm.at(i), cx));
+                return self.update_turns(graph, node, owners, fsm, cx);
             }
             if let Some(behaviour) = content.behaviour.as_ref().filter(|_| content.has_update) {
                 behaviour.update_all(owners, fsm, cx);
