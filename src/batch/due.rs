@@ -38,6 +38,7 @@ pub(super) struct DueChange {
 pub(super) struct Turn {
     pub(super) slot: u32,
     /// Of the owner's states.
+    #[cfg_attr(not(feature = "definition"), expect(dead_code, reason = "only states from files have turns"))]
     pub(super) of: Scope,
 }
 

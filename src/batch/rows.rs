@@ -96,8 +96,10 @@ pub(super) struct Rows<'a, T: Owner> {
     /// Whether what they do is written down.
     pub(super) has_journal: bool,
     /// The turns that are due for them in the tick under way.
+    #[cfg_attr(not(feature = "definition"), expect(dead_code, reason = "only states from files have turns"))]
     turns: &'a [Turn],
     /// The slot in the bucket of the first of them, which is 0 here.
+    #[cfg_attr(not(feature = "definition"), expect(dead_code, reason = "only states from files have turns"))]
     start: usize,
 }
 

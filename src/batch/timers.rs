@@ -99,6 +99,15 @@ impl Node {
         }
     }
 
+    /// The state whose turn it is for, if it is for one.
+    fn turn(self) -> Option<Scope> {
+        match self {
+            #[cfg(feature = "definition")]
+            Self::Turn(of) => Some(of),
+            _ => None,
+        }
+    }
+
     /// Whether a change ends it that leaves all but the outermost `kept` active states.
     fn ends_with(self, kept: usize) -> bool {
         match self {
@@ -159,9 +168,8 @@ impl<T: Owner> Timers<T> {
         for (_, bits) in self.wheel.of(key.index()).filter(|(due, _)| is_due(*due, now)) {
             match Node::of(bits) {
                 Node::Wake => {}
-                #[cfg(feature = "definition")]
-                Node::Turn(_) => has_turn = true,
                 Node::Change(_, number) if change.is_none() => change = Some(number),
+                node if node.turn().is_some() => has_turn = true,
                 _ => return None,
             }
         }
@@ -174,14 +182,10 @@ impl<T: Owner> Timers<T> {
     /// Ends what is due for an owner at a time, and its sleep. Adds the states whose turn it is to `turns`. Returns whether it waits
     /// for anything more.
     pub(super) fn take_plain(&mut self, key: Key, now: f64, turns: &mut Vec<(Key, Scope)>) -> bool {
-        self.wheel.remove_if(key.index(), |due, bits| match Node::of(bits) {
-            Node::Wake => true,
-            #[cfg(feature = "definition")]
-            Node::Turn(of) if is_due(due, now) => {
-                turns.push((key, of));
-                true
-            }
-            _ => is_due(due, now),
+        self.wheel.remove_if(key.index(), |due, bits| {
+            let (node, is_due) = (Node::of(bits), is_due(due, now));
+            turns.extend(node.turn().filter(|_| is_due).map(|of| (key, of)));
+            is_due || matches!(node, Node::Wake)
         });
         self.wheel.has(key.index())
     }

@@ -52,10 +52,11 @@ impl Until {
 
     /// Whether it is set although it is never due.
     pub(super) fn is_note(self) -> bool {
-        #[cfg(feature = "definition")]
-        return matches!(self, Self::Note(_));
-        #[cfg(not(feature = "definition"))]
-        false
+        match self {
+            #[cfg(feature = "definition")]
+            Self::Note(_) => true,
+            _ => false,
+        }
     }
 }
 
