@@ -212,10 +212,7 @@ impl<T: Owner> Timers<T> {
     /// When a state of an owner has its next turn, in seconds, if it waits for one.
     #[cfg(feature = "definition")]
     pub(super) fn next_turn(&self, key: Key, of: Scope) -> Option<f64> {
-        let turn = self.wheel.of(key.index()).find(|(_, bits)| match Node::of(*bits) {
-            Node::Turn(scope) => scope == of,
-            _ => false,
-        });
+        let turn = self.wheel.of(key.index()).find(|(_, bits)| Node::of(*bits).turn() == Some(of));
         turn.map(|(due, _)| due)
     }
 

@@ -101,13 +101,12 @@ impl<'g, T: Owner> Decider<'g, T> {
         }
         let view = fsm.view();
         let depth = view.depth_of_defined(self.state);
-        self.open_since(exit, (depth, entered_at_depth(&view, depth)), owner, fsm, cx, record)
+        Self::open_since(exit, (depth, entered_at_depth(&view, depth)), owner, fsm, cx, record)
     }
 
-    /// As [`open`](Self::open), of a state at a depth that was entered at a time.
+    /// As [`open`](Self::open), where the state is at a depth and was entered at a time.
     #[inline]
     fn open_since(
-        &self,
         exit: &Exit<T>,
         (depth, entered_at): (Option<usize>, f64),
         owner: &T,
@@ -239,7 +238,7 @@ impl<'g, T: Owner> Decider<'g, T> {
                         let opened = if together & 1 << lane == 0 {
                             self.open(exit, owner, fsm, cx, record)
                         } else {
-                            self.open_since(exit, (depth, entries[lane]), owner, fsm, cx, record)
+                            Self::open_since(exit, (depth, entries[lane]), owner, fsm, cx, record)
                         };
                         opened.is_some()
                     })
