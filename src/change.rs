@@ -79,6 +79,10 @@ pub enum Cause {
     Pop,
     /// `resume_state`.
     Resume,
+    /// `start`. It is recorded as a [`Step`](crate::Step); the owner is not told.
+    Start,
+    /// `stop`. It is recorded as a [`Step`](crate::Step); the owner is not told.
+    Stop,
 }
 
 impl fmt::Display for Cause {
@@ -90,6 +94,8 @@ impl fmt::Display for Cause {
             Self::Push => "push",
             Self::Pop => "pop",
             Self::Resume => "resume",
+            Self::Start => "start",
+            Self::Stop => "stop",
         })
     }
 }

@@ -10,12 +10,13 @@ use crate::state::StateRef;
 /// One step of a machine, as it happened.
 ///
 /// A change writes down the exits, innermost first, then itself, then the enters, outermost first; those of a change
-/// abandoned half-way (rule 5) are not there. Starting writes enters alone, and stopping exits alone.
+/// abandoned half-way (rule 5) are not there. Starting is a change from no state,
+/// and stopping one to none.
 #[non_exhaustive]
 pub enum Step<T: Owner> {
     /// The state was exited or suspended: its callback is about to run.
     Exited(StateRef<T>),
-    /// Current was changed, as [`Owner::on_change`] is told.
+    /// Current was changed, as [`Owner::on_change`] is told; or the machine was started or stopped, which it is not.
     #[non_exhaustive]
     Changed {
         /// The state that was left; `None` when there was none.

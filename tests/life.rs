@@ -4,7 +4,7 @@ mod captured_log;
 mod trace;
 
 use captured_log::log_lines;
-use demeanor::StateMachine;
+use demeanor::{Owner, State, StateMachine, Step};
 use trace::{Place, Stage};
 
 static A: Place = Place::new("A");
@@ -218,6 +218,36 @@ fn stopping_exits_the_path_from_the_innermost_and_leaves_no_current() {
     assert!(stage.machine.current().is_none());
     assert_eq!(stage.machine.path().count(), 0);
     assert_eq!(stage.view(), "nowhere, was Stove");
+}
+
+/// Rule 1, for who has a machine's steps recorded.
+#[test]
+fn a_start_is_recorded_as_a_change_from_no_state_and_a_stop_as_one_to_none() {
+    struct Door;
+    impl Owner for Door {
+        type Context<'a> = ();
+        type Message = ();
+    }
+    struct Closed;
+    impl State<Door> for Closed {}
+
+    let mut machine = StateMachine::new(&Closed);
+    let mut steps: Vec<Step<Door>> = Vec::new();
+    let mut recorded = machine.recording(Some(&mut steps));
+    recorded.start(&mut Door, &mut ());
+    recorded.stop(&mut Door, &mut ());
+    // There is nothing to stop any more.
+    recorded.stop(&mut Door, &mut ());
+    let steps: Vec<String> = steps.iter().map(|step| format!("{step:?}")).collect();
+    assert_eq!(
+        steps,
+        [
+            "Changed { from: None, to: Some(Closed), cause: Start }",
+            "Entered(Closed)",
+            "Exited(Closed)",
+            "Changed { from: Some(Closed), to: None, cause: Stop }"
+        ]
+    );
 }
 
 /// Rules 1 and 12.

@@ -7,7 +7,7 @@ use super::key::Key;
 use super::notes::{From, Noted, Notes, Run};
 use super::panics::{Discarded, FirstPanic};
 use super::states::States;
-use crate::journal::{Journal, Recorded, Symbol};
+use crate::journal::{Journal, Symbol, Way};
 use crate::owner::Owner;
 use crate::state::StateRef;
 
@@ -49,9 +49,12 @@ impl<T: Owner> Batch<T> {
         self.store.journaling.as_ref().map(|journaling| &journaling.journal)
     }
 
-    /// Returns the journal that is being written, to be [cleared](Journal::clear) or added to.
+    /// Returns the journal that is being written, to be [cleared](Journal::clear), added to or exchanged.
     pub fn journal_mut(&mut self) -> Option<&mut Journal> {
-        self.store.journaling.as_mut().map(|journaling| &mut journaling.journal)
+        let journaling = self.store.journaling.as_mut()?;
+        // It may be exchanged for another one, which calls the states something else.
+        journaling.forget_numbers();
+        Some(&mut journaling.journal)
     }
 }
 
@@ -90,21 +93,17 @@ impl Journaling {
             match from {
                 From::Bucket(bucket) => {
                     let from = self.symbol_of(bucket, states, panic);
-                    let mut last = (bucket, from);
-                    self.journal.reserve(changes.len());
-                    for &Noted { key, to, time_in_state, cause } in changes {
-                        if to != last.0 {
-                            last = (to, self.symbol_of(to, states, panic));
-                        }
-                        let recorded = Recorded::new(key, moment, (from, last.1), cause, time_in_state);
-                        self.journal.record(recorded.refused_by(refused_by));
+                    for group in changes.chunk_by(|one, other| one.to == other.to && one.cause == other.cause) {
+                        let Some(&Noted { to, cause, .. }) = group.first() else { continue };
+                        let way = Way::new((from, self.symbol_of(to, states, panic)), cause, refused_by);
+                        self.journal.record(way, moment, group.iter().map(Noted::change));
                     }
                 }
                 From::One { from, to } => {
                     let symbols = (self.symbol(&from, states, panic), self.symbol(&to, states, panic));
-                    for &Noted { key, time_in_state, cause, .. } in changes {
-                        let recorded = Recorded::new(key, moment, symbols, cause, time_in_state);
-                        self.journal.record(recorded.refused_by(refused_by));
+                    for change in changes {
+                        let way = Way::new(symbols, change.cause, refused_by);
+                        self.journal.record(way, moment, [change.change()].into_iter());
                     }
                     discarded.extend([from, to]);
                 }

@@ -102,6 +102,11 @@ impl Noted {
         let time_in_state = rows.time_in_state(slot, at) as f32;
         Self { key: rows.key(slot), to: mover.target(), time_in_state, cause: mover.cause() }
     }
+
+    /// Whose change it was, and for how many seconds the state had been active.
+    pub(super) fn change(&self) -> (Key, f32) {
+        (self.key, self.time_in_state)
+    }
 }
 
 fn guard<T: Owner>(refusal: Refusal<'_, T>) -> (Guard, StateRef<T>) {

@@ -41,7 +41,7 @@ impl fmt::Display for Guard {
 
 /// An entry as it is kept.
 #[derive(Clone, Copy)]
-pub(crate) struct Recorded<K> {
+pub(super) struct Recorded<K> {
     pub(super) owner: K,
     pub(super) moment: u32,
     pub(super) time_in_state: f32,
@@ -50,7 +50,7 @@ pub(crate) struct Recorded<K> {
 
 /// What is counted as one.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Way {
+pub(crate) struct Way {
     pub(super) from: Symbol,
     pub(super) to: Symbol,
     /// The state whose guard has refused it.
@@ -59,23 +59,15 @@ pub(super) struct Way {
     pub(super) guard: Option<Guard>,
 }
 
+impl Way {
+    /// From one state to another, unless the guard of a state has refused that.
+    pub(crate) fn new((from, to): (Symbol, Symbol), cause: Cause, refused_by: Option<(Guard, Symbol)>) -> Self {
+        let (guard, refused_by) = refused_by.map_or((None, Symbol::NONE), |(guard, state)| (Some(guard), state));
+        Self { from, to, refused_by, cause, guard }
+    }
+}
+
 impl<K> Recorded<K> {
-    #[inline]
-    pub(crate) fn new(owner: K, moment: u32, (from, to): (Symbol, Symbol), cause: Cause, time_in_state: f32) -> Self {
-        let way = Way { from, to, refused_by: Symbol::NONE, cause, guard: None };
-        Self { owner, moment, time_in_state, way }
-    }
-
-    /// As refused by the guard of a state, if one is given.
-    #[inline]
-    pub(crate) fn refused_by(mut self, refused_by: Option<(Guard, Symbol)>) -> Self {
-        if let Some((guard, state)) = refused_by {
-            self.way.guard = Some(guard);
-            self.way.refused_by = state;
-        }
-        self
-    }
-
     pub(super) fn entry<'j>(&self, time: f64, name: impl Fn(Symbol) -> Option<&'j str>) -> Entry<'j, K>
     where
         K: Copy,

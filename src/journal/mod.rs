@@ -10,8 +10,9 @@ mod tally;
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 
+use self::entry::Recorded;
 pub use self::entry::{Entry, Guard, Refused};
-pub(crate) use self::entry::{Recorded, Symbol};
+pub(crate) use self::entry::{Symbol, Way};
 pub use self::flow::{Flow, FlowChange, FlowRefusal};
 pub use self::stays::Stays;
 use self::tally::Tally;
@@ -69,8 +70,8 @@ pub struct Journal<K = Key> {
     first_moment: u32,
     names: Vec<Box<str>>,
     by_name: HashMap<Box<str>, Symbol>,
-    /// What has been left out of the entries, so that there is room for others.
-    past: Tally,
+    /// The counts of all that has been written down.
+    tally: Tally,
 }
 
 impl<K: Copy> Journal<K> {
@@ -84,7 +85,7 @@ impl<K: Copy> Journal<K> {
             first_moment: 0,
             names: Vec::new(),
             by_name: HashMap::new(),
-            past: Tally::new(),
+            tally: Tally::new(),
         }
     }
 
@@ -134,8 +135,8 @@ impl<K: Copy> Journal<K> {
         };
         let moment = self.moment(now);
         #[expect(clippy::cast_possible_truncation, reason = "a journal keeps seven digits of a time")]
-        let recorded = Recorded::new(owner, moment, (from, to), change.cause, change.time_in_state as f32);
-        self.record(recorded.refused_by(refused_by));
+        let time_in_state = change.time_in_state as f32;
+        self.record(Way::new((from, to), change.cause, refused_by), moment, [(owner, time_in_state)].into_iter());
     }
 
     /// Returns how many entries are kept.
@@ -167,16 +168,14 @@ impl<K: Copy> Journal<K> {
     /// Returns the counts of all that has been written down, whether or not its entries are still kept.
     #[must_use]
     pub fn flow(&self) -> Flow {
-        let mut tally = self.past.clone();
-        self.entries.iter().for_each(|recorded| tally.count(recorded));
-        tally.flow(|symbol| self.name(symbol))
+        self.tally.flow(|symbol| self.name(symbol))
     }
 
     /// Forgets all entries, and what has been counted.
     pub fn clear(&mut self) {
         self.entries.clear();
         self.moments.clear();
-        self.past = Tally::new();
+        self.tally = Tally::new();
     }
 
     fn entry(&self, recorded: &Recorded<K>) -> Entry<'_, K> {
@@ -219,23 +218,19 @@ impl<K: Copy> Journal<K> {
         self.first_moment.wrapping_add(last)
     }
 
-    /// Makes room for so many entries, if so many are kept.
-    pub(crate) fn reserve(&mut self, additional: usize) {
-        self.entries.reserve(additional.min(self.capacity - self.entries.len()));
-    }
-
-    #[inline]
-    pub(crate) fn record(&mut self, recorded: Recorded<K>) {
-        if self.entries.len() == self.capacity {
-            let Some(oldest) = self.entries.pop_front() else { return self.past.count(&recorded) };
-            self.past.count(&oldest);
-            let next = self.entries.front().unwrap_or(&recorded).moment;
-            while self.first_moment != next {
-                self.first_moment = self.first_moment.wrapping_add(1);
-                self.moments.pop_front();
-            }
+    /// Writes down changes that are counted as one: whose they were, and for how many seconds the state had been active.
+    pub(crate) fn record(&mut self, way: Way, moment: u32, changes: impl ExactSizeIterator<Item = (K, f32)> + Clone) {
+        self.tally.count(way, changes.clone().map(|(_, time_in_state)| time_in_state));
+        let left_out = changes.len().saturating_sub(self.capacity);
+        let forgotten = (self.entries.len() + changes.len() - left_out).saturating_sub(self.capacity);
+        self.entries.drain(..forgotten);
+        let kept = changes.skip(left_out);
+        self.entries.extend(kept.map(|(owner, time_in_state)| Recorded { owner, moment, time_in_state, way }));
+        let oldest = self.entries.front().map_or(moment, |oldest| oldest.moment);
+        while self.first_moment != oldest {
+            self.first_moment = self.first_moment.wrapping_add(1);
+            self.moments.pop_front();
         }
-        self.entries.push_back(recorded);
     }
 }
 

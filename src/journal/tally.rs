@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use rustc_hash::FxBuildHasher;
 
-use super::entry::{Recorded, Symbol, Way};
+use super::entry::{Symbol, Way};
 use super::flow::Flow;
 use super::stays::Stays;
 
@@ -12,7 +12,7 @@ use super::stays::Stays;
 pub(super) struct Tally {
     counts: Vec<(Way, u64)>,
     places: HashMap<Way, usize, FxBuildHasher>,
-    /// Where the last one was counted: many of one way come after each other.
+    /// Where the last ones were counted: the next are often of the same way.
     last: usize,
     /// How long each state was active, by its number.
     stays: Vec<Stays>,
@@ -23,19 +23,19 @@ impl Tally {
         Self { counts: Vec::new(), places: HashMap::default(), last: 0, stays: Vec::new() }
     }
 
-    #[inline]
-    pub(super) fn count<K>(&mut self, recorded: &Recorded<K>) {
-        let way = recorded.way;
+    /// Counts changes of one way, by how many seconds the state that they lead from had been active.
+    pub(super) fn count(&mut self, way: Way, times_in_state: impl ExactSizeIterator<Item = f32>) {
         if self.counts.get(self.last).is_none_or(|(last, _)| *last != way) {
             self.last = self.place(way);
         }
-        self.counts[self.last].1 += 1;
+        self.counts[self.last].1 += times_in_state.len() as u64;
         if way.guard.is_none() && way.from < Symbol::OTHER {
             let from = usize::from(way.from.0);
             if self.stays.len() <= from {
                 self.stays.resize_with(from + 1, Stays::default);
             }
-            self.stays[from].note(recorded.time_in_state.into());
+            let stays = &mut self.stays[from];
+            times_in_state.for_each(|time_in_state| stays.note(time_in_state.into()));
         }
     }
 

@@ -10,6 +10,7 @@ use crate::owner::Owner;
 use crate::seat::Path;
 use crate::single::Single;
 use crate::state::{State, StateRef};
+use crate::step::Step;
 use crate::waiting::Scope;
 
 impl<T: Owner> Single<'_, T> {
@@ -25,6 +26,7 @@ impl<T: Owner> Single<'_, T> {
         }
         match descent(&current) {
             Ok(path) => {
+                self.record(|| Step::Changed { from: None, to: path.last().cloned(), cause: Cause::Start });
                 self.enter_from_nowhere(&path, owner, cx);
                 self.settle(owner, cx);
                 self.fall_asleep(owner, cx);
@@ -71,8 +73,12 @@ impl<T: Owner> Single<'_, T> {
             self.refused(&"stop", owner, &BEING_LEFT.into());
             return;
         }
-        let plan = Plan { cause: Cause::Change, kept: 0, entered: &[] };
+        let current = self.seat.current.clone();
+        let plan = Plan { cause: Cause::Stop, kept: 0, entered: &[] };
         OneChange::new(self, &plan, owner, cx).exit();
+        if let Some(current) = current.as_option() {
+            self.record(|| Step::Changed { from: Some(current.clone()), to: None, cause: Cause::Stop });
+        }
         self.seat.replace(0, StateRef::NONE, NEVER);
         self.seat.note_change(0);
         self.show(cx);

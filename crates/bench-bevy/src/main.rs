@@ -54,6 +54,7 @@ fn rows(entities: u32, period: u32) -> Vec<Row> {
         row!("enum component by hand", entities, by_hand::with_enum(entities, period), by_hand::checksum),
         row!("machines in a Vec", entities, ours::Machines::new(entities, period), ours::Machines::checksum),
         row!("bevy_demeanor", entities, ours::plain(entities, period), ours::checksum),
+        row!("  with a body beside it", entities, ours::with_body(entities, period), ours::checksum_beside),
         row!("  with change messages", entities, ours::with_messages(entities, period), ours::checksum),
         row!("  with six markers", entities, ours::with_markers(entities, period), ours::checksum),
         row!("  with six sparse markers", entities, ours::with_sparse_markers(entities, period), ours::checksum),
@@ -61,7 +62,11 @@ fn rows(entities: u32, period: u32) -> Vec<Row> {
         row!("sparse tags by hand", entities, by_hand::with_sparse_tags(entities, period), by_hand::checksum),
     ];
     #[cfg(feature = "parallel")]
-    rows.push(row!("bevy_demeanor in parallel", entities, ours::parallel(entities, period), ours::checksum));
+    {
+        rows.push(row!("bevy_demeanor in parallel", entities, ours::parallel(entities, period), ours::checksum));
+        let beside = ours::with_body_in_parallel(entities, period);
+        rows.push(row!("  with a body beside it", entities, beside, ours::checksum_beside));
+    }
     #[cfg(feature = "peers")]
     {
         rows.push(row!("moonshine-behavior 0.6", entities, moonshine::app(entities, period), moonshine::checksum));

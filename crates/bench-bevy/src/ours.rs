@@ -1,9 +1,8 @@
 //! The rows of this project.
 
 use bevy_app::App;
-use bevy_demeanor::{EntityOwner, Machine, ParallelOwner, StateMachinePlugin};
+use bevy_demeanor::{EntityContext, EntityOwner, Machine, StateMachinePlugin};
 use bevy_ecs::component::Component;
-use bevy_ecs::system::Commands;
 use demeanor::{Fsm, Owner, State, StateRef};
 
 use crate::body::Body;
@@ -17,13 +16,8 @@ impl Owner for Character {
 }
 
 impl EntityOwner for Character {
+    type Body = ();
     type Param = ();
-
-    fn context<'a>((): (), _: Commands<'a, 'a>) {}
-}
-
-impl ParallelOwner for Character {
-    fn shared_context<'a>((): &(), _: Commands<'a, 'a>) {}
 }
 
 struct Mode<const N: u8>;
@@ -49,6 +43,68 @@ macro_rules! states {
 }
 states! { 0 -> 1; 1 -> 2; 2 -> 3; 3 -> 4; 4 -> 5; 5 -> 0; }
 
+/// A character whose body is a component beside it, which its states are given.
+#[derive(Component)]
+pub struct Soul;
+
+#[derive(Component)]
+pub struct Flesh(Body);
+
+impl Owner for Soul {
+    type Context<'a> = EntityContext<'a, Self>;
+    type Message = ();
+}
+
+impl EntityOwner for Soul {
+    type Body = &'static mut Flesh;
+    type Param = ();
+}
+
+struct Way<const N: u8>;
+
+macro_rules! states_beside {
+    ($($n:literal -> $next:literal;)*) => {$(
+        impl State<Soul> for Way<$n> {
+            fn enter(&self, _: &mut Soul, _: &mut Fsm<'_, Soul>, cx: &mut EntityContext<'_, Soul>) {
+                cx.body.0.enter::<$n>();
+            }
+
+            fn update(&self, _: &mut Soul, fsm: &mut Fsm<'_, Soul>, cx: &mut EntityContext<'_, Soul>) {
+                if cx.body.0.update::<$n>() {
+                    fsm.change_state(&Way::<$next>);
+                }
+            }
+
+            fn exit(&self, _: &mut Soul, _: &mut Fsm<'_, Soul>, cx: &mut EntityContext<'_, Soul>) {
+                cx.body.0.exit::<$n>();
+            }
+        }
+    )*};
+}
+states_beside! { 0 -> 1; 1 -> 2; 2 -> 3; 3 -> 4; 4 -> 5; 5 -> 0; }
+
+fn beside(plugin: StateMachinePlugin<Soul>, entities: u32, period: u32) -> App {
+    let mut app = App::new();
+    app.add_plugins(plugin);
+    let machine = |i| Machine::started(demeanor::StateMachine::new(first_way(i)));
+    app.world_mut().spawn_batch((0..entities).map(move |i| (Soul, Flesh(Body::new(i, period)), machine(i))));
+    app.world_mut().flush();
+    app
+}
+
+pub fn with_body(entities: u32, period: u32) -> App {
+    beside(StateMachinePlugin::new(), entities, period)
+}
+
+#[cfg(feature = "parallel")]
+pub fn with_body_in_parallel(entities: u32, period: u32) -> App {
+    beside(StateMachinePlugin::new().in_parallel(), entities, period)
+}
+
+pub fn checksum_beside(app: &mut App) -> u64 {
+    app.world_mut().query::<&Flesh>().iter(app.world()).map(|it| it.0.checksum()).fold(0, u64::wrapping_add)
+}
+
 /// The same machines without Bevy: what the core costs.
 pub struct Machines(Vec<(Character, demeanor::StateMachine<Character>)>);
 
@@ -73,16 +129,22 @@ pub fn checksum(app: &mut App) -> u64 {
     app.world_mut().query::<&Character>().iter(app.world()).map(|it| it.0.checksum()).fold(0, u64::wrapping_add)
 }
 
-fn first_state(i: u32) -> StateRef<Character> {
-    match Body::first_state(i) {
-        0 => (&Mode::<0>).into(),
-        1 => (&Mode::<1>).into(),
-        2 => (&Mode::<2>).into(),
-        3 => (&Mode::<3>).into(),
-        4 => (&Mode::<4>).into(),
-        _ => (&Mode::<5>).into(),
-    }
+macro_rules! first_state {
+    ($name:ident, $owner:ident, $mode:ident) => {
+        fn $name(i: u32) -> StateRef<$owner> {
+            match Body::first_state(i) {
+                0 => (&$mode::<0>).into(),
+                1 => (&$mode::<1>).into(),
+                2 => (&$mode::<2>).into(),
+                3 => (&$mode::<3>).into(),
+                4 => (&$mode::<4>).into(),
+                _ => (&$mode::<5>).into(),
+            }
+        }
+    };
 }
+first_state!(first_state, Character, Mode);
+first_state!(first_way, Soul, Way);
 
 fn app(plugin: StateMachinePlugin<Character>, entities: u32, period: u32) -> App {
     let mut app = App::new();

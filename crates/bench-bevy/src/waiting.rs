@@ -1,7 +1,7 @@
 //! The rows of waiting: some entities work in every tick; the others sleep for some seconds, are up for one tick, and sleep again.
 
 use bevy_app::{App, Update};
-use bevy_demeanor::{EntityOwner, Machine, MachineCommands, StateMachinePlugin};
+use bevy_demeanor::{CallbackContext, EntityContext, EntityOwner, Machine, MachineCommands, StateMachinePlugin};
 use bevy_ecs::prelude::*;
 use demeanor::{Fsm, Owner, State};
 
@@ -156,10 +156,14 @@ impl Owner for Sleeper {
 }
 
 impl EntityOwner for Sleeper {
+    type Body = ();
     type Param = Res<'static, Clock>;
+}
 
-    fn context<'a>(clock: Res<'a, Clock>, _: Commands<'a, 'a>) -> Clock {
-        *clock
+impl CallbackContext<Sleeper> for Clock {
+    #[inline]
+    fn lend<R>(cx: &mut EntityContext<'_, Sleeper>, call: impl FnOnce(&mut Clock) -> R) -> R {
+        call(&mut cx.param.clone())
     }
 }
 
@@ -212,7 +216,7 @@ fn with_machines(crowd: Crowd, nap: &'static dyn State<Sleeper>) -> App {
         app.world_mut().commands().entity(entity).ensure_state::<Sleeper>(state);
     }
     app.world_mut().flush();
-    app.add_systems(Update, tick.before(bevy_demeanor::StateSet::Update));
+    app.add_systems(Update, tick.before(bevy_demeanor::MachineSet::Update));
     app
 }
 

@@ -1,7 +1,7 @@
 //! An enemy that is idle or on patrol, written both ways.
 //!
 //! As states: `Idle` and `Patrol` decide themselves when the enemy leaves them. As systems: what patrolling enemies do is a
-//! query over `With<In<Patrol>>`, like every other system of the game. Both work on the same enemies: the states decide, the
+//! query over `With<InState<Patrol>>`, like every other system of the game. Both work on the same enemies: the states decide, the
 //! systems do most of the work.
 //!
 //! `cargo run -p bevy_demeanor --example idle_patrol`
@@ -13,15 +13,9 @@ use std::fmt::Arguments;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use bevy_app::{App, Startup, Update};
-use bevy_demeanor::{
-    Entered, EntityContext, EntityOwner, In, Machine, MachineCommands, StateChanged, StateMachinePlugin, StateSet,
-};
-use bevy_ecs::prelude::{
-    Commands, Component, Entity, IntoScheduleConfigs, MessageReader, Name, On, Query, Res, ResMut, Resource, With,
-};
-use bevy_ecs::system::SystemParam;
-use demeanor::{Fsm, Owner, State};
+use bevy_app::prelude::*;
+use bevy_demeanor::prelude::*;
+use bevy_ecs::prelude::*;
 
 /// The tick, which all that follows reads.
 #[derive(Resource, Default)]
@@ -34,72 +28,45 @@ fn print(line: Arguments<'_>) {
 
 // ---- As states ----------------------------------------------------------------------------------------------------
 
-#[derive(Component)]
+/// The states can read what it is called, and the tick.
+#[derive(Component, Owner)]
+#[owner(body = &Name, param = Res<Tick>, message = Noise)]
 struct Enemy {
     /// How many ticks it still rests or patrols.
     remaining: u32,
 }
 
-/// What the states can read: the tick, and what each enemy is called.
-#[derive(SystemParam)]
-struct Senses<'w, 's> {
-    tick: Res<'w, Tick>,
-    names: Query<'w, 's, &'static Name>,
-}
-
-/// The senses, the entity and commands.
-type Context<'a> = EntityContext<'a, Senses<'static, 'static>>;
-
-impl Owner for Enemy {
-    type Context<'a> = Context<'a>;
-    type Message = Noise;
-}
-
 /// What an enemy can be told.
 struct Noise;
-
-impl EntityOwner for Enemy {
-    type Param = Senses<'static, 'static>;
-
-    fn context<'a>(senses: Senses<'a, 'a>, commands: Commands<'a, 'a>) -> Context<'a> {
-        EntityContext::new(senses, commands)
-    }
-
-    fn visit(cx: &mut Context<'_>, entity: Entity) {
-        cx.visit(entity);
-    }
-}
 
 struct Idle;
 struct Patrol;
 
-impl State<Enemy> for Idle {
-    fn enter(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut Context<'_>) {
+impl MachineState<Enemy> for Idle {
+    fn enter(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut Cx<'_, Enemy>) {
         enemy.remaining = 2;
     }
 
-    fn update(&self, enemy: &mut Enemy, fsm: &mut Fsm<'_, Enemy>, _: &mut Context<'_>) {
+    fn update(&self, enemy: &mut Enemy, fsm: &mut Fsm<'_, Enemy>, _: &mut Cx<'_, Enemy>) {
         enemy.remaining -= 1;
         if enemy.remaining == 0 {
             fsm.change_state(&Patrol);
         }
     }
 
-    fn on_message(&self, _: &mut Enemy, _: &Noise, fsm: &mut Fsm<'_, Enemy>, cx: &mut Context<'_>) -> bool {
-        if let Ok(name) = cx.names.get(cx.entity()) {
-            print(format_args!("  tick {}: {name} hears a noise", cx.tick.0));
-        }
+    fn on_message(&self, _: &mut Enemy, _: &Noise, fsm: &mut Fsm<'_, Enemy>, cx: &mut Cx<'_, Enemy>) -> bool {
+        print(format_args!("  tick {}: {} hears a noise", cx.param.0, cx.body));
         fsm.change_state(&Patrol);
         true
     }
 }
 
-impl State<Enemy> for Patrol {
-    fn enter(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut Context<'_>) {
+impl MachineState<Enemy> for Patrol {
+    fn enter(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut Cx<'_, Enemy>) {
         enemy.remaining = 3;
     }
 
-    fn update(&self, enemy: &mut Enemy, fsm: &mut Fsm<'_, Enemy>, _: &mut Context<'_>) {
+    fn update(&self, enemy: &mut Enemy, fsm: &mut Fsm<'_, Enemy>, _: &mut Cx<'_, Enemy>) {
         enemy.remaining -= 1;
         if enemy.remaining == 0 {
             fsm.change_state(&Idle);
@@ -113,7 +80,7 @@ impl State<Enemy> for Patrol {
 struct Place(i32);
 
 /// The work of each tick on patrol.
-fn walk(mut patrolling: Query<&mut Place, With<In<Patrol>>>) {
+fn walk(mut patrolling: Query<&mut Place, With<InState<Patrol>>>) {
     for mut place in &mut patrolling {
         place.0 += 1;
     }
@@ -158,13 +125,13 @@ fn main() -> ExitCode {
     }
     let mut app = App::new();
     app.init_resource::<Tick>();
-    app.add_plugins(
+    app.add_state_machine_with(
         StateMachinePlugin::<Enemy>::new().with_marker::<Patrol>().with_triggers::<Patrol>().with_change_messages(),
     );
     app.add_systems(Startup, spawn);
-    app.add_systems(Update, advance.in_set(StateSet::Enter));
-    app.add_systems(Update, walk.in_set(StateSet::Update));
-    app.add_systems(Update, report.in_set(StateSet::Exit));
+    app.add_systems(Update, advance.in_set(MachineSet::Enter));
+    app.add_systems(Update, walk.in_set(MachineSet::Update));
+    app.add_systems(Update, report.in_set(MachineSet::Exit));
     app.add_observer(draw_weapon);
     for _ in 0..6 {
         app.update();

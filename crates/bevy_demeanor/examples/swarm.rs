@@ -8,10 +8,9 @@ use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
 use std::time::Instant;
 
-use bevy_app::{App, TaskPoolPlugin, Update};
-use bevy_demeanor::{EntityOwner, Machine, ParallelOwner, StateMachinePlugin, StateSet};
-use bevy_ecs::prelude::{Commands, Component, IntoScheduleConfigs, Res, ResMut, Resource};
-use demeanor::{Fsm, Owner, State};
+use bevy_app::prelude::*;
+use bevy_demeanor::prelude::*;
+use bevy_ecs::prelude::*;
 
 /// Where the flowers are, and what time it is: all that an insect knows of the world.
 #[derive(Resource, Clone, Copy)]
@@ -20,30 +19,12 @@ struct Garden {
     hour: f32,
 }
 
-#[derive(Component)]
+#[derive(Component, Owner)]
+#[owner(param = Res<Garden>)]
 struct Insect {
     place: [f32; 2],
     velocity: [f32; 2],
     nectar: f32,
-}
-
-impl Owner for Insect {
-    type Context<'a> = Garden;
-    type Message = ();
-}
-
-impl EntityOwner for Insect {
-    type Param = Res<'static, Garden>;
-
-    fn context<'a>(garden: Res<'a, Garden>, _: Commands<'a, 'a>) -> Garden {
-        *garden
-    }
-}
-
-impl ParallelOwner for Insect {
-    fn shared_context<'a>(garden: &Res<'a, Garden>, _: Commands<'a, 'a>) -> Garden {
-        **garden
-    }
 }
 
 impl Insect {
@@ -71,26 +52,24 @@ struct Drink;
 struct Return;
 struct Sleep;
 
-type In<'f> = Fsm<'f, Insect>;
-
-impl State<Insect> for Daylight {
-    fn update(&self, _: &mut Insect, fsm: &mut In<'_>, garden: &mut Garden) {
-        if garden.hour > 20.0 && !fsm.is_in_state(&Return) && !fsm.is_in_state(&Sleep) {
+impl MachineState<Insect> for Daylight {
+    fn update(&self, _: &mut Insect, fsm: &mut Fsm<'_, Insect>, cx: &mut Cx<'_, Insect>) {
+        if cx.param.hour > 20.0 && !fsm.is_in_state(&Return) && !fsm.is_in_state(&Sleep) {
             fsm.change_state(&Return);
         }
     }
 }
 
-impl State<Insect> for Forage {
-    fn update(&self, insect: &mut Insect, fsm: &mut In<'_>, garden: &mut Garden) {
-        if insect.fly_to(garden.flowers) {
+impl MachineState<Insect> for Forage {
+    fn update(&self, insect: &mut Insect, fsm: &mut Fsm<'_, Insect>, cx: &mut Cx<'_, Insect>) {
+        if insect.fly_to(cx.param.flowers) {
             fsm.change_state(&Drink);
         }
     }
 }
 
-impl State<Insect> for Drink {
-    fn update(&self, insect: &mut Insect, fsm: &mut In<'_>, _: &mut Garden) {
+impl MachineState<Insect> for Drink {
+    fn update(&self, insect: &mut Insect, fsm: &mut Fsm<'_, Insect>, _: &mut Cx<'_, Insect>) {
         insect.nectar += 0.1;
         if insect.nectar >= 1.0 {
             fsm.change_state(&Return);
@@ -98,21 +77,21 @@ impl State<Insect> for Drink {
     }
 }
 
-impl State<Insect> for Return {
-    fn update(&self, insect: &mut Insect, fsm: &mut In<'_>, _: &mut Garden) {
+impl MachineState<Insect> for Return {
+    fn update(&self, insect: &mut Insect, fsm: &mut Fsm<'_, Insect>, _: &mut Cx<'_, Insect>) {
         if insect.fly_to([0.0, 0.0]) {
             fsm.change_state(&Sleep);
         }
     }
 
-    fn exit(&self, insect: &mut Insect, _: &mut In<'_>, _: &mut Garden) {
+    fn exit(&self, insect: &mut Insect, _: &mut Fsm<'_, Insect>, _: &mut Cx<'_, Insect>) {
         insect.nectar = 0.0;
     }
 }
 
-impl State<Insect> for Sleep {
-    fn update(&self, _: &mut Insect, fsm: &mut In<'_>, garden: &mut Garden) {
-        if (6.0..20.0).contains(&garden.hour) {
+impl MachineState<Insect> for Sleep {
+    fn update(&self, _: &mut Insect, fsm: &mut Fsm<'_, Insect>, cx: &mut Cx<'_, Insect>) {
+        if (6.0..20.0).contains(&cx.param.hour) {
             fsm.change_state(&Forage);
         }
     }
@@ -130,9 +109,10 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Option<u32> {
 
 fn fly(insects: u32, out: &mut impl Write) -> io::Result<()> {
     let mut app = App::new();
-    app.add_plugins((TaskPoolPlugin::default(), StateMachinePlugin::<Insect>::new().in_parallel()));
+    app.add_plugins(TaskPoolPlugin::default());
+    app.add_state_machine_with(StateMachinePlugin::<Insect>::new().in_parallel());
     app.insert_resource(Garden { flowers: [30.0, 12.0], hour: 5.5 });
-    app.add_systems(Update, pass_time.in_set(StateSet::Enter));
+    app.add_systems(Update, pass_time.in_set(MachineSet::Enter));
     let insect = |i: u32| {
         let machine = Machine::<Insect>::new(&Sleep).with_global(&Daylight);
         (Insect::new(u16::try_from(i % 50_000).unwrap_or_default()), machine)

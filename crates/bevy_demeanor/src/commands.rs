@@ -7,14 +7,22 @@ use bevy_ecs::entity::Entity;
 use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::query::Allow;
 use bevy_ecs::resource::Resource;
-use bevy_ecs::system::{Commands, EntityCommands, ParamSet, Query, SystemState};
+use bevy_ecs::system::{Commands, EntityCommands, ParamSet, Query, SystemParamValidationError, SystemState};
 use bevy_ecs::world::World;
-use demeanor::{IntoState, MachineMut, Step};
+use demeanor::{IntoState, MachineMut, Owner, Step};
 use log::debug;
 
+use crate::clock::{ClockOf, Reading};
+use crate::context::{EntityContext, lend};
 use crate::follow::{Followers, Log};
+use crate::label;
 use crate::machine::Machine;
+use crate::missing::Named;
 use crate::owner::EntityOwner;
+use crate::queue::{self, Reaching};
+#[cfg(feature = "serialize")]
+use crate::saved::{self, SavedBy};
+use crate::update::is_changed_by_update;
 use crate::waiting::NextLook;
 
 /// The methods of a machine on `commands.entity(enemy)`.
@@ -37,8 +45,8 @@ use crate::waiting::NextLook;
 ///
 /// impl Owner for Enemy { type Context<'a> = (); type Message = Told; }
 /// impl EntityOwner for Enemy {
+///     type Body = ();
 ///     type Param = ();
-///     fn context<'a>((): (), _: Commands<'a, 'a>) {}
 /// }
 ///
 /// struct Idle;
@@ -228,50 +236,160 @@ fn queue<'c, 'w, T: EntityOwner>(
     commands
 }
 
-/// How a command reaches one machine, kept from one to the next.
+/// How a command reaches machines, kept from one to the next.
 #[derive(Resource)]
 struct Reach<T: EntityOwner>(Option<SystemState<Reached<T>>>);
 
 type Reached<T> = (
-    Query<'static, 'static, (&'static mut T, &'static mut Machine<T>, &'static mut NextLook<T>), Allow<Disabled>>,
-    ParamSet<'static, 'static, (<T as EntityOwner>::Param,)>,
+    Query<
+        'static,
+        'static,
+        (&'static mut T, &'static mut Machine<T>, &'static mut NextLook<T>, <T as EntityOwner>::Body),
+        Allow<Disabled>,
+    >,
+    Result<ParamSet<'static, 'static, (<T as EntityOwner>::Param,)>, SystemParamValidationError>,
     Commands<'static, 'static>,
 );
 
-fn reach<T: EntityOwner>(
+pub(crate) fn reach<T: EntityOwner>(
     world: &mut World,
     entity: Entity,
     command: &str,
     act: impl FnOnce(&mut MachineMut<'_, T>, &mut T, &mut T::Context<'_>),
 ) -> bevy_ecs::error::Result {
-    // Taken out, and made again if it does not come back: a callback may panic, and an observer may reach again.
-    let kept = world.get_resource_mut::<Reach<T>>().and_then(|mut reach| reach.0.take());
-    let mut state = kept.unwrap_or_else(|| SystemState::new(world));
-    let is_followed = world.get_resource::<Followers<T>>().is_some_and(Followers::is_anybody);
-    let mut log = Log::default();
-    {
-        let (mut machines, mut param, mut commands) = state.get_mut(world)?;
-        if let Ok((mut owner, mut machine, mut next_look)) = machines.get_mut(entity) {
-            let mut cx = T::context(param.p0(), commands.reborrow());
-            T::visit(&mut cx, entity);
-            let steps = is_followed.then(|| log.visit(entity));
-            // As long as a callback may panic.
-            next_look.forget();
-            if reach_machine(machine.bypass_change_detection(), steps, &mut owner, &mut cx, act) {
-                machine.set_changed();
-            }
-            next_look.ask(&machine);
-        } else {
-            debug!("{command} of entity {entity} ignored: there is no {} with a machine", type_name::<T>());
+    let mut act = Some(act);
+    reach_each(world, &[entity], command, |machine, owner, cx| {
+        if let Some(act) = act.take() {
+            act(machine, owner, cx);
         }
+    })
+}
+
+/// Acts on the machines of some entities, in this order. What follows their steps comes after the last, and what their callbacks have
+/// commanded leads to something after that.
+pub(crate) fn reach_each<T: EntityOwner>(
+    world: &mut World,
+    entities: &[Entity],
+    command: &str,
+    mut act: impl FnMut(&mut MachineMut<'_, T>, &mut T, &mut T::Context<'_>),
+) -> bevy_ecs::error::Result {
+    #[cfg(feature = "serialize")]
+    for entity in entities {
+        saved::settle::<T>(world, *entity);
+    }
+    let (mut reaching, entities) = Reaching::new::<T>(world, entities, command);
+    if entities.is_empty() {
+        return Ok(());
+    }
+    let mut state = take_state::<T>(reaching.world);
+    let is_followed = reaching.world.get_resource::<Followers<T>>().is_some_and(Followers::is_anybody);
+    let reading = read_clock::<T>(reaching.world);
+    #[cfg(feature = "serialize")]
+    let book = reaching.world.get_resource::<SavedBy<T>>().cloned();
+    let mut log = Log::default();
+    let mut unreached = Vec::new();
+    let error = {
+        let (mut machines, mut param, mut commands) = state.get_mut(reaching.world)?;
+        match &mut param {
+            Err(reason) => Some(reason.clone()),
+            Ok(param) => {
+                for entity in entities {
+                    let Ok((mut owner, mut machine, mut next_look, body)) = machines.reborrow().get_inner(*entity)
+                    else {
+                        unreached.push(*entity);
+                        continue;
+                    };
+                    let (param, commands) = (param.p0(), commands.reborrow());
+                    let mut cx = EntityContext::<T>::at(*entity, body, param, commands, reading.clone());
+                    cx.visit(*entity);
+                    let steps = is_followed.then(|| log.visit(*entity));
+                    if is_changed_by_update::<T>() {
+                        owner.set_changed();
+                    }
+                    // As long as a callback may panic.
+                    next_look.forget();
+                    let (value, changing) = (owner.bypass_change_detection(), machine.bypass_change_detection());
+                    if lend(&mut cx, |cx| reach_machine(changing, steps, value, cx, &mut act)) {
+                        machine.set_changed();
+                    }
+                    if cx.take_owner_changed() {
+                        owner.set_changed();
+                    }
+                    next_look.ask(&machine);
+                    #[cfg(feature = "serialize")]
+                    if let Some(book) = &book {
+                        book.note(lend(&mut cx, |cx| T::now(cx)));
+                    }
+                    log.close();
+                }
+                label::leave();
+                None
+            }
+        }
+    };
+    for entity in unreached {
+        let who = Named::of(entity, reaching.world);
+        debug!("{command} of {who} ignored: {}", why_unreached::<T>(entity, reaching.world));
+    }
+    // Before what the callbacks have commanded: that comes after it.
+    reaching.put_in::<T>(entities, log.take().map(Log::followed));
+    state.apply(reaching.world);
+    reaching.world.insert_resource(Reach(Some(state)));
+    drop(reaching);
+    queue::carry_out(world);
+    match error {
+        Some(reason) if reason.skipped => {
+            debug!("{command} of {} ignored: {reason}", type_name::<T>());
+            Ok(())
+        }
+        Some(reason) => Err(reason.into()),
+        None => Ok(()),
+    }
+}
+
+/// Has `f` see to one machine, with its owner and their context. Returns `None` if there is none to be had.
+#[cfg(feature = "reflect")]
+pub(crate) fn visit<T: EntityOwner, R>(
+    world: &mut World,
+    entity: Entity,
+    f: impl FnOnce(&mut Machine<T>, &mut T, &mut T::Context<'_>) -> R,
+) -> Option<R> {
+    let mut state = take_state::<T>(world);
+    let reading = read_clock::<T>(world);
+    let mut result = None;
+    if let Ok((mut machines, Ok(mut param), mut commands)) = state.get_mut(world)
+        && let Ok((mut owner, mut machine, mut next_look, body)) = machines.get_mut(entity)
+    {
+        let mut cx = EntityContext::<T>::at(entity, body, param.p0(), commands.reborrow(), reading);
+        cx.visit(entity);
+        next_look.forget();
+        result = Some(lend(&mut cx, |cx| f(&mut machine, owner.bypass_change_detection(), cx)));
+        label::leave();
     }
     state.apply(world);
     world.insert_resource(Reach(Some(state)));
-    log.close();
-    if let Some(log) = log.take() {
-        log.follow(world);
+    result
+}
+
+/// Takes out how machines are reached. It is made again if it does not come back: a callback may panic, and an observer may reach
+/// again.
+fn take_state<T: EntityOwner>(world: &mut World) -> SystemState<Reached<T>> {
+    let kept = world.get_resource_mut::<Reach<T>>().and_then(|mut reach| reach.0.take());
+    kept.unwrap_or_else(|| SystemState::new(world))
+}
+
+/// Reads the clock that the commands for machines of `T` go by.
+pub(crate) fn read_clock<T: Owner>(world: &World) -> Reading {
+    Reading::for_command(world.get_resource().map(ClockOf::<T>::kind).unwrap_or_default(), world)
+}
+
+fn why_unreached<T: EntityOwner>(entity: Entity, world: &World) -> String {
+    let owner = type_name::<T>();
+    if world.get::<T>(entity).is_some() && world.get::<Machine<T>>(entity).is_some() {
+        format!("it lacks a component that the states of {owner} are given, {}", type_name::<T::Body>())
+    } else {
+        format!("there is no {owner} with a machine")
     }
-    Ok(())
 }
 
 /// Starts the machine if its current state has not been entered, and acts on it. Returns whether it has changed state, or was
@@ -281,7 +399,7 @@ fn reach_machine<T: EntityOwner>(
     mut steps: Option<&mut Vec<Step<T>>>,
     owner: &mut T,
     cx: &mut T::Context<'_>,
-    act: impl FnOnce(&mut MachineMut<'_, T>, &mut T, &mut T::Context<'_>),
+    act: &mut impl FnMut(&mut MachineMut<'_, T>, &mut T, &mut T::Context<'_>),
 ) -> bool {
     let has_changed = !machine.is_started() && machine.start(steps.as_deref_mut(), owner, cx);
     let was_started = machine.is_started();

@@ -1,107 +1,314 @@
-//! A ready-made context for the states of entities.
+//! What the callbacks of an entity's machine are given.
 
+use core::any::type_name;
 use core::fmt;
-use core::ops::{Deref, DerefMut};
+use core::mem;
 
+use bevy_ecs::bundle::Bundle;
 use bevy_ecs::entity::Entity;
-use bevy_ecs::system::{Commands, EntityCommands, SystemParam, SystemParamItem};
+use bevy_ecs::query::QueryItem;
+use bevy_ecs::system::{Commands, EntityCommands, SystemParamItem};
+use bevy_ecs::world::World;
+#[cfg(feature = "time")]
+use bevy_time::Time;
+use demeanor::Owner;
 
-/// A context that is a system parameter, the entity whose callback runs, and commands.
+use crate::clock::Reading;
+use crate::label;
+use crate::owner::EntityOwner;
+
+/// The context of `T`'s callbacks, as a state names it: `cx: &mut Cx<'_, Guard>`.
 ///
-/// It dereferences to the parameter.
+/// It is [`EntityContext`] for an owner that derives [`Owner`], and otherwise what `Owner::Context` says.
+pub type Cx<'a, T> = <T as Owner>::Context<'a>;
+
+/// The context of an entity's callbacks: its entity, the components that [`T::Body`](EntityOwner::Body) names, what
+/// [`T::Param`](EntityOwner::Param) names of the rest of the world, commands, and the time.
+///
+/// All are fields, which can be borrowed at once. The plugin makes it, for each pass and each command.
 ///
 /// # Examples
 ///
 /// ```
-/// use bevy_demeanor::{EntityContext, EntityOwner};
+/// use bevy_demeanor::prelude::*;
 /// use bevy_ecs::prelude::*;
-/// use demeanor::{Fsm, Owner, State};
 ///
 /// #[derive(Component)]
-/// struct Mine;
-///
+/// struct Place(f32);
 /// #[derive(Resource)]
 /// struct Range(f32);
+/// #[derive(Component)]
+/// struct Blast;
 ///
-/// impl Owner for Mine {
-///     type Context<'a> = EntityContext<'a, Res<'static, Range>>;
-///     type Message = f32;
-/// }
-///
-/// impl EntityOwner for Mine {
-///     type Param = Res<'static, Range>;
-///
-///     fn context<'a>(range: Res<'a, Range>, commands: Commands<'a, 'a>) -> Self::Context<'a> {
-///         EntityContext::new(range, commands)
-///     }
-///
-///     fn visit(cx: &mut Self::Context<'_>, entity: Entity) {
-///         cx.visit(entity);
-///     }
-/// }
+/// #[derive(Component, Owner)]
+/// #[owner(body = &mut Place, param = Res<Range>, message = f32)]
+/// struct Mine;
 ///
 /// struct Armed;
-/// impl State<Mine> for Armed {
-///     fn on_message(&self, _: &mut Mine, step: &f32, _: &mut Fsm<'_, Mine>, cx: &mut <Mine as Owner>::Context<'_>) -> bool {
-///         if *step < cx.0 {
+/// impl MachineState<Mine> for Armed {
+///     fn on_message(&self, _: &mut Mine, step: &f32, _: &mut Fsm<'_, Mine>, cx: &mut Cx<'_, Mine>) -> bool {
+///         if (*step - cx.body.0).abs() < cx.param.0 {
+///             cx.commands.spawn((Blast, Place(cx.body.0)));
 ///             cx.this().despawn();
 ///         }
 ///         true
 ///     }
 /// }
 /// ```
-pub struct EntityContext<'a, P: SystemParam + 'static> {
-    entity: Entity,
-    commands: Commands<'a, 'a>,
-    param: SystemParamItem<'a, 'a, P>,
+#[non_exhaustive]
+pub struct EntityContext<'a, T: EntityOwner> {
+    /// The entity whose callback runs.
+    pub entity: Entity,
+    /// Its components, as `T::Body` names them.
+    pub body: QueryItem<'a, 'a, T::Body>,
+    /// What `T::Param` names.
+    pub param: SystemParamItem<'a, 'a, T::Param>,
+    /// Records commands, to be applied at the next sync point; the pass's in the order of the entities.
+    pub commands: Commands<'a, 'a>,
+    /// What `Res<Time>` shows in the schedule of the pass: the virtual time, or the fixed time in `FixedUpdate`. 0 if the world
+    /// has no `Time`.
+    #[cfg(feature = "time")]
+    pub time: Time,
+    reading: Reading,
+    is_owner_changed: bool,
+    is_logged: bool,
 }
 
-impl<'a, P: SystemParam + 'static> EntityContext<'a, P> {
-    /// Puts a context together, for [`EntityOwner::context`](crate::EntityOwner::context).
-    pub fn new(param: SystemParamItem<'a, 'a, P>, commands: Commands<'a, 'a>) -> Self {
-        Self { entity: Entity::PLACEHOLDER, commands, param }
+impl<'a, T: EntityOwner> EntityContext<'a, T> {
+    /// Puts a context together, to call a state's callbacks without a pass, in a test for example. Its time is 0.
+    pub fn new(
+        entity: Entity,
+        body: QueryItem<'a, 'a, T::Body>,
+        param: SystemParamItem<'a, 'a, T::Param>,
+        commands: Commands<'a, 'a>,
+    ) -> Self {
+        Self::at(entity, body, param, commands, Reading::default())
     }
 
-    /// Turns to an entity, for [`EntityOwner::visit`](crate::EntityOwner::visit).
-    #[inline]
-    pub fn visit(&mut self, entity: Entity) {
-        self.entity = entity;
-    }
-
-    /// Returns the entity whose callback runs.
-    #[inline]
-    #[must_use]
-    pub fn entity(&self) -> Entity {
-        self.entity
-    }
-
-    /// Records commands, to be applied at the next sync point.
-    pub fn commands(&mut self) -> &mut Commands<'a, 'a> {
-        &mut self.commands
+    pub(crate) fn at(
+        entity: Entity,
+        body: QueryItem<'a, 'a, T::Body>,
+        param: SystemParamItem<'a, 'a, T::Param>,
+        commands: Commands<'a, 'a>,
+        reading: Reading,
+    ) -> Self {
+        #[cfg(feature = "time")]
+        let time = reading.time;
+        Self {
+            entity,
+            body,
+            param,
+            commands,
+            #[cfg(feature = "time")]
+            time,
+            reading,
+            is_owner_changed: false,
+            is_logged: label::is_wanted(),
+        }
     }
 
     /// Records commands for the entity whose callback runs.
     pub fn this(&mut self) -> EntityCommands<'_> {
         self.commands.entity(self.entity)
     }
-}
 
-impl<'a, P: SystemParam + 'static> Deref for EntityContext<'a, P> {
-    type Target = SystemParamItem<'a, 'a, P>;
+    /// Returns what the context's clock shows, in seconds: for [`Owner::now`].
+    #[inline]
+    #[must_use]
+    pub fn now(&self) -> f64 {
+        self.reading.now()
+    }
 
-    fn deref(&self) -> &Self::Target {
-        &self.param
+    /// Writes who an owner is, for [`Owner::label`]: its type and the entity whose callback runs, such as `Guard 4v0`. So the lines
+    /// that a machine logs name the entity.
+    ///
+    /// # Errors
+    ///
+    /// When the formatter fails.
+    pub fn write_label(f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        label::write::<T>(f)
+    }
+
+    /// Turns to another entity.
+    #[inline]
+    pub(crate) fn visit(&mut self, entity: Entity) {
+        self.entity = entity;
+        if self.is_logged {
+            label::visit(entity);
+        }
+    }
+
+    /// Counts the owner as changed, if it says [`OwnerChanges::WhenTold`](crate::OwnerChanges::WhenTold). Otherwise it does already.
+    pub fn mark_owner_changed(&mut self) {
+        self.is_owner_changed = true;
+    }
+
+    /// Spawns an entity when the commands are applied. It has the same id on any number of threads; `commands.spawn` takes an
+    /// id at once, and in parallel passes which one depends on what other threads do.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use bevy_demeanor::prelude::*;
+    /// use bevy_ecs::prelude::*;
+    ///
+    /// #[derive(Component)]
+    /// struct Egg;
+    ///
+    /// #[derive(Component, Owner)]
+    /// struct Hen;
+    ///
+    /// struct Lay;
+    /// impl MachineState<Hen> for Lay {
+    ///     fn update(&self, _: &mut Hen, _: &mut Fsm<'_, Hen>, cx: &mut Cx<'_, Hen>) {
+    ///         cx.spawn_later(Egg);
+    ///     }
+    /// }
+    ///
+    /// let mut app = bevy_app::App::new();
+    /// app.add_state_machine_with(StateMachinePlugin::<Hen>::new().in_parallel());
+    /// app.world_mut().spawn((Hen, Machine::<Hen>::new(&Lay)));
+    /// app.update();
+    /// assert_eq!(app.world_mut().query::<&Egg>().iter(app.world()).count(), 1);
+    /// ```
+    pub fn spawn_later(&mut self, bundle: impl Bundle) {
+        self.commands.queue(move |world: &mut World| {
+            world.spawn(bundle);
+        });
+    }
+
+    /// Whether a callback has marked the owner as changed since this was asked last.
+    #[inline]
+    pub(crate) fn take_owner_changed(&mut self) -> bool {
+        mem::take(&mut self.is_owner_changed)
+    }
+
+    /// Whether the context was asked for a time that it does not have.
+    pub(crate) fn has_missed_clock(&self) -> bool {
+        self.reading.has_been_missed()
     }
 }
 
-impl<P: SystemParam + 'static> DerefMut for EntityContext<'_, P> {
-    fn deref_mut(&mut self) -> &mut Self::Target {
-        &mut self.param
-    }
-}
-
-impl<P: SystemParam + 'static> fmt::Debug for EntityContext<'_, P> {
+impl<T: EntityOwner> fmt::Debug for EntityContext<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EntityContext").field("entity", &self.entity).finish_non_exhaustive()
+        let mut debug = f.debug_struct("EntityContext");
+        debug.field("owner", &type_name::<T>()).field("entity", &self.entity).finish_non_exhaustive()
     }
+}
+
+/// A type that the callbacks of an owner `T` on an entity can be given as their context.
+///
+/// [`EntityContext`] and `()` are. Implement it for a context of the game's own, which is then made for each call from the
+/// `EntityContext`: so the same states run in Bevy and outside of it.
+///
+/// # Examples
+///
+/// ```
+/// use bevy_app::prelude::*;
+/// use bevy_demeanor::prelude::*;
+/// use bevy_ecs::prelude::*;
+///
+/// // What the states see, wherever they run.
+/// struct Surroundings<'a> {
+///     place: &'a mut f32,
+///     gravity: f32,
+/// }
+///
+/// #[derive(Component)]
+/// struct Ball;
+/// impl Owner for Ball {
+///     type Context<'a> = Surroundings<'a>;
+///     type Message = ();
+/// }
+///
+/// struct Fall;
+/// impl demeanor::State<Ball> for Fall {
+///     fn update(&self, _: &mut Ball, _: &mut Fsm<'_, Ball>, cx: &mut Surroundings<'_>) {
+///         *cx.place -= cx.gravity;
+///     }
+/// }
+///
+/// // Outside of Bevy.
+/// let mut place = 20.0;
+/// StateMachine::new(&Fall).update(&mut Ball, &mut Surroundings { place: &mut place, gravity: 9.8 });
+/// assert_eq!(place, 10.2);
+///
+/// // In Bevy.
+/// #[derive(Component)]
+/// struct Place(f32);
+/// #[derive(Resource)]
+/// struct Gravity(f32);
+///
+/// impl EntityOwner for Ball {
+///     type Body = &'static mut Place;
+///     type Param = Res<'static, Gravity>;
+/// }
+///
+/// impl CallbackContext<Ball> for Surroundings<'_> {
+///     fn lend<R>(cx: &mut EntityContext<'_, Ball>, call: impl FnOnce(&mut Surroundings<'_>) -> R) -> R {
+///         call(&mut Surroundings { place: &mut cx.body.0, gravity: cx.param.0 })
+///     }
+/// }
+///
+/// let mut app = App::new();
+/// app.insert_resource(Gravity(9.8)).add_state_machine::<Ball>();
+/// let ball = app.world_mut().spawn((Ball, Place(20.0), Machine::<Ball>::new(&Fall))).id();
+/// app.update();
+/// assert_eq!(app.world().get::<Place>(ball).unwrap().0, 10.2);
+/// ```
+///
+/// Without it, the compiler says what to write:
+///
+/// ```compile_fail,E0277
+/// # use bevy_demeanor::prelude::*;
+/// # use bevy_ecs::prelude::*;
+/// #[derive(Component)]
+/// struct Lamp;
+/// impl Owner for Lamp {
+///     type Context<'a> = demeanor::GameTime;
+///     type Message = ();
+/// }
+/// // "the plugin cannot give the callbacks of `Lamp` a `GameTime` as their context"
+/// impl EntityOwner for Lamp {
+///     type Body = ();
+///     type Param = ();
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "the plugin cannot give the callbacks of `{T}` a `{Self}` as their context",
+    label = "not a context of an entity",
+    note = "write `type Context<'a> = EntityContext<'a, {T}>` in `impl Owner for {T}`, or derive `Owner`",
+    note = "for a context of your own, implement `CallbackContext<{T}>` for it"
+)]
+pub trait CallbackContext<T: Owner> {
+    /// Makes the context and calls with it. Called for each entity of a pass, so it should be small.
+    fn lend<R>(cx: &mut EntityContext<'_, T>, call: impl FnOnce(&mut T::Context<'_>) -> R) -> R
+    where
+        T: EntityOwner;
+}
+
+impl<T> CallbackContext<T> for EntityContext<'_, T>
+where
+    T: EntityOwner + for<'a> Owner<Context<'a> = EntityContext<'a, T>>,
+{
+    #[inline]
+    fn lend<R>(cx: &mut EntityContext<'_, T>, call: impl FnOnce(&mut T::Context<'_>) -> R) -> R {
+        call(cx)
+    }
+}
+
+impl<T: for<'a> Owner<Context<'a> = ()>> CallbackContext<T> for () {
+    #[inline]
+    fn lend<R>(_: &mut EntityContext<'_, T>, call: impl FnOnce(&mut T::Context<'_>) -> R) -> R
+    where
+        T: EntityOwner,
+    {
+        call(&mut ())
+    }
+}
+
+/// Calls with the context that the callbacks of `T` are given.
+#[inline]
+pub(crate) fn lend<T: EntityOwner, R>(cx: &mut EntityContext<'_, T>, call: impl FnOnce(&mut T::Context<'_>) -> R) -> R {
+    <T::Context<'static> as CallbackContext<T>>::lend(cx, call)
 }

@@ -1,31 +1,54 @@
 //! A machine's current state by name: for scenes, saved games and inspectors, which know nothing of machines.
 
+use core::any::type_name;
 use core::fmt;
 use core::marker::PhantomData;
+use std::sync::Arc;
 
 use bevy_app::App;
+use bevy_ecs::change_detection::DetectChanges;
 use bevy_ecs::component::Component;
+use bevy_ecs::entity::Entity;
 use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::lifecycle::Insert;
 use bevy_ecs::observer::On;
-use bevy_ecs::query::{Allow, Without};
-use bevy_ecs::reflect::ReflectComponent;
+use bevy_ecs::query::Allow;
+use bevy_ecs::reflect::{AppTypeRegistry, ReflectComponent, ReflectComponentFns};
 use bevy_ecs::resource::Resource;
-use bevy_ecs::system::{Commands, Query, Res};
-use bevy_ecs::world::EntityWorldMut;
-use bevy_reflect::{Reflect, TypePath};
+use bevy_ecs::system::{Commands, Query};
+use bevy_ecs::world::{Ref, World};
+use bevy_reflect::{GetTypeRegistration, Reflect, TypePath};
 use demeanor::{Owner, StateMachine, StateRef};
 use log::warn;
 
+use crate::commands::{reach, visit};
+use crate::follow::Marked;
 use crate::machine::Machine;
+use crate::missing;
 use crate::owner::EntityOwner;
+use crate::queue;
+
+/// Completes the machines that the plugin makes.
+pub(crate) type Factory<T> = Arc<dyn Fn(StateMachine<T>) -> StateMachine<T> + Send + Sync>;
 
 /// The name of the current state of an entity's machine, if the plugin was asked for it by
 /// [`with_current_state`](crate::StateMachinePlugin::with_current_state).
 ///
-/// It follows the machine as a marker does, and can be reflected. An entity that has it and no machine, from a scene, is given a
-/// machine that is in the state of that name already: nothing is entered. For an unknown name the entity gets no machine, and a
-/// warning is logged.
+/// It follows the machine as a marker does, and can be reflected. The other way round, the machine follows it:
+///
+/// | a name is inserted on, or edited on | then |
+/// |---|---|
+/// | an entity without a machine, as from a scene | it is given one that is in the state of that name already: nothing is entered |
+/// | one whose machine has not been started, as from `#[require(Machine<Guard>)]` | the machine is put in that state likewise |
+/// | one whose machine runs, as in an inspector | the state is [forced](crate::MachineCommands::force_state): no `can_exit` is asked, `can_enter` is, and `exit` and `enter` run; without a name, the machine is stopped |
+///
+/// What is inserted takes effect at once, what is edited in place before the next pass. If the name is unknown, or `can_enter`
+/// refuses, a warning says so, and the name is corrected to the one of the state that the machine is in. An entity without a
+/// machine gets none for an unknown name.
+///
+/// Only the current state is known by it. What a machine has besides, its stack, times and timers, is saved with a
+/// [book](crate::StateMachinePlugin::with_book); its global comes from the machine that is required, or from the
+/// [factory](crate::StateMachinePlugin::with_factory).
 ///
 /// # Examples
 ///
@@ -41,8 +64,8 @@ use crate::owner::EntityOwner;
 /// # struct Enemy;
 /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
 /// # impl EntityOwner for Enemy {
+/// #     type Body = ();
 /// #     type Param = ();
-/// #     fn context<'a>((): (), _: Commands<'a, 'a>) {}
 /// # }
 /// # struct Idle;
 /// # struct Chase;
@@ -61,18 +84,27 @@ use crate::owner::EntityOwner;
 /// assert_eq!(app.world().get::<CurrentState<Enemy>>(new).unwrap().name(), "Idle");
 /// ```
 #[derive(Component, Reflect)]
-#[reflect(Component)]
+#[type_path = "bevy_demeanor"]
 pub struct CurrentState<T: Owner + TypePath> {
     /// Empty when there is no current state.
     name: String,
+    #[reflect(default = "is_usual")]
+    is_started: bool,
+    /// What is true of the machine: the name, and whether it is started. Anything else is an edit.
+    #[reflect(ignore)]
+    known: Option<(String, bool)>,
     #[reflect(ignore)]
     of: PhantomData<fn() -> T>,
+}
+
+fn is_usual() -> bool {
+    true
 }
 
 impl<T: Owner + TypePath> CurrentState<T> {
     /// Names the state in which an entity's machine is to be.
     pub fn named(name: impl Into<String>) -> Self {
-        Self { name: name.into(), of: PhantomData }
+        Self { name: name.into(), is_started: true, known: None, of: PhantomData }
     }
 
     /// Returns the state's name; empty when there is no current state.
@@ -80,6 +112,26 @@ impl<T: Owner + TypePath> CurrentState<T> {
     pub fn name(&self) -> &str {
         &self.name
     }
+
+    /// Returns whether the state has been entered.
+    #[must_use]
+    pub fn is_started(&self) -> bool {
+        self.is_started
+    }
+
+    /// As a machine is.
+    fn of(machine: &StateMachine<T>) -> Self {
+        let (name, is_started) = (name_of(machine), machine.is_started());
+        Self { known: Some((name.clone(), is_started)), is_started, ..Self::named(name) }
+    }
+
+    fn is_edited(&self) -> bool {
+        self.known.as_ref().is_none_or(|(name, is_started)| *name != self.name || *is_started != self.is_started)
+    }
+}
+
+fn name_of<T: Owner>(machine: &StateMachine<T>) -> String {
+    machine.current().map_or_else(String::new, |state| state.name().into_owned())
 }
 
 impl<T: Owner + TypePath> fmt::Debug for CurrentState<T> {
@@ -88,48 +140,151 @@ impl<T: Owner + TypePath> fmt::Debug for CurrentState<T> {
     }
 }
 
-/// The states that can be named.
+/// The states that can be named, and what completes a machine in one of them.
 #[derive(Resource)]
-struct Named<T: Owner>(Vec<StateRef<T>>);
-
-pub(crate) fn register<T: EntityOwner + TypePath>(app: &mut App, states: Vec<StateRef<T>>) {
-    app.register_type::<CurrentState<T>>();
-    app.insert_resource(Named(states));
-    app.add_observer(restore::<T>);
+struct Named<T: Owner> {
+    states: Vec<StateRef<T>>,
+    factory: Option<Factory<T>>,
 }
 
-/// Gives an entity that has a state's name and no machine the machine.
-fn restore<T: EntityOwner + TypePath>(
-    named: On<Insert<CurrentState<T>>>,
-    lost: Query<&CurrentState<T>, (Without<Machine<T>>, Allow<Disabled>)>,
-    states: Res<Named<T>>,
+pub(crate) fn register<T: EntityOwner + TypePath>(
+    app: &mut App,
+    states: Vec<StateRef<T>>,
+    factory: Option<Factory<T>>,
+) {
+    let mut registration = CurrentState::<T>::get_type_registration();
+    let usual = ReflectComponentFns::new::<CurrentState<T>>();
+    registration.insert(ReflectComponent::new(ReflectComponentFns {
+        // Inserted even if there is one, which makes it take effect at once.
+        apply_or_insert_mapped: |entity, value, registry, _, _| {
+            (ReflectComponentFns::new::<CurrentState<T>>().insert)(entity, value, registry);
+        },
+        ..usual
+    }));
+    app.init_resource::<AppTypeRegistry>();
+    app.world().resource::<AppTypeRegistry>().write().overwrite_registration(registration);
+    app.insert_resource(Named { states, factory });
+    app.add_observer(
+        |named: On<Insert<CurrentState<T>>>,
+         names: Query<&CurrentState<T>, Allow<Disabled>>,
+         mut commands: Commands| {
+            if names.get(named.entity).is_ok_and(CurrentState::is_edited) {
+                apply_later::<T>(named.entity, &mut commands);
+            }
+        },
+    );
+}
+
+/// Applies what has been edited in place since it ran last.
+pub(crate) fn apply_edits<T: EntityOwner + TypePath>(
+    names: Query<(Entity, Ref<CurrentState<T>>), Allow<Disabled>>,
     mut commands: Commands,
 ) {
-    let Ok(CurrentState { name, .. }) = lost.get(named.entity) else { return };
-    let machine = match states.0.iter().find(|state| state.name() == *name) {
-        Some(state) => StateMachine::new(state.clone()),
-        None if name.is_empty() => StateMachine::idle(),
-        None => {
-            let owner = T::short_type_path();
-            warn!("entity {} is in no state: there is no state {name:?} of {owner}", named.entity);
-            return;
-        }
-    };
-    commands.entity(named.entity).insert(Machine::started(machine));
-}
-
-/// Makes the name agree with the entity's machine.
-pub(crate) fn name<T: EntityOwner + TypePath>(entity: &mut EntityWorldMut) {
-    let Some(machine) = entity.get::<Machine<T>>() else {
-        entity.remove::<CurrentState<T>>();
-        return;
-    };
-    let name = machine.current().map_or_else(String::new, |state| state.name().into_owned());
-    match entity.get_mut::<CurrentState<T>>() {
-        Some(mut current) if current.name != name => current.name = name,
-        Some(_) => {}
-        None => {
-            entity.insert(CurrentState::<T>::named(name));
+    for (entity, name) in &names {
+        if name.is_changed() && name.is_edited() {
+            apply_later::<T>(entity, &mut commands);
         }
     }
+}
+
+fn apply_later<T: EntityOwner + TypePath>(entity: Entity, commands: &mut Commands) {
+    commands.queue(move |world: &mut World| apply::<T>(world, entity));
+}
+
+/// Has the machine follow the name.
+fn apply<T: EntityOwner + TypePath>(world: &mut World, entity: Entity) -> bevy_ecs::error::Result {
+    let Some(mut edited) = world.get_mut::<CurrentState<T>>(entity).filter(|name| name.is_edited()) else {
+        return Ok(());
+    };
+    let (name, is_started) = (edited.name.clone(), edited.is_started);
+    edited.known = Some((name.clone(), is_started));
+    let Some(Named { states, factory }) = world.get_resource::<Named<T>>() else { return Ok(()) };
+    let state = states.iter().find(|state| state.name() == *name).cloned();
+    let is_known = state.is_some() || name.is_empty();
+    let factory = factory.clone();
+    let machine = world.get::<Machine<T>>(entity);
+    if !is_known {
+        let end =
+            machine.map_or_else(|| "is in no state".to_owned(), |machine| format!("stays in {}", in_words(machine)));
+        let who = missing::Named::of(entity, world);
+        warn!("{who} {end}: there is no state {name:?} of {}", T::short_type_path());
+    } else if machine.is_none() {
+        let bare = state.map_or_else(StateMachine::idle, StateMachine::new);
+        let mut complete = factory.map_or_else(|| bare.clone(), |factory| factory(bare.clone()));
+        if is_started {
+            complete.set_entered(0.0);
+        }
+        // So that no observer of a marker exchanges it before it has its time.
+        queue::carry_out_after(world, |world| {
+            world.entity_mut(entity).insert(Machine::from(complete));
+            if world.get::<Machine<T>>(entity).is_some_and(|machine| machine.is_started()) {
+                count_as_entered::<T>(world, entity, is_started);
+            }
+        });
+    } else if machine.is_some_and(Machine::is_to_be_started) {
+        if let Some(mut machine) = world.get_mut::<Machine<T>>(entity) {
+            match state {
+                Some(state) if name_of(&machine) != name => machine.bypass().set_current(state),
+                Some(_) => {}
+                None => replace_by_idle(&mut machine),
+            }
+        }
+        count_as_entered::<T>(world, entity, is_started);
+    } else if machine.is_some_and(|machine| name_of(machine) != name) {
+        reach::<T>(world, entity, "an edit of CurrentState", move |machine, owner, cx| match state {
+            Some(state) => _ = machine.force_state(owner, state, cx),
+            None => machine.stop(owner, cx),
+        })?;
+        if let Some(machine) = world.get::<Machine<T>>(entity)
+            && name_of(machine) != name
+        {
+            let who = missing::Named::of(entity, world);
+            warn!("{who} stays in {}: {name} of {} was not entered", in_words(machine), type_name::<T>());
+        }
+    } else if !is_started && !name.is_empty() {
+        let who = missing::Named::of(entity, world);
+        warn!("{who} is in {name} of {} already: a state cannot be left without being exited", type_name::<T>());
+    }
+    // Whatever has become of it, the name is the machine's.
+    queue::put_in_for::<T>(world, entity, Box::new(Marked::<T>::new(entity)));
+    Ok(())
+}
+
+fn in_words<T: Owner>(machine: &Machine<T>) -> String {
+    machine.current().map_or_else(|| "no state".to_owned(), |state| state.name().into_owned())
+}
+
+fn replace_by_idle<T: Owner>(machine: &mut Machine<T>) {
+    let global = machine.global().cloned();
+    machine.machine = StateMachine::idle();
+    if let Some(global) = global {
+        machine.machine.set_global(global);
+    }
+}
+
+/// Counts the state as entered now, by the owner's clock; at 0, if the entity has no owner yet.
+fn count_as_entered<T: EntityOwner>(world: &mut World, entity: Entity, is_started: bool) {
+    if is_started
+        && visit(world, entity, |machine: &mut Machine<T>, _, cx| machine.machine.set_entered(T::now(cx))).is_none()
+        && let Some(mut machine) = world.get_mut::<Machine<T>>(entity)
+    {
+        machine.machine.set_entered(0.0);
+    }
+}
+
+/// Makes the name agree with the entity's machine, unless it is an edit that is still to be applied.
+pub(crate) fn name<T: EntityOwner + TypePath>(world: &mut World, entity: Entity) {
+    let Ok(mut named) = world.get_entity_mut(entity) else { return };
+    let Some(machine) = named.get::<Machine<T>>() else {
+        named.remove::<CurrentState<T>>();
+        return;
+    };
+    let of = CurrentState::of(&machine.machine);
+    match named.get_mut::<CurrentState<T>>() {
+        Some(current) if current.is_edited() => apply_later::<T>(entity, &mut world.commands()),
+        Some(mut current) if current.name != of.name || current.is_started != of.is_started => *current = of,
+        Some(_) => {}
+        None => _ = named.insert(of),
+    }
+    world.flush();
 }

@@ -1,6 +1,6 @@
 //! What observers and message readers are told of changes.
 
-use core::any::type_name;
+use core::any::{TypeId, type_name};
 use core::fmt;
 use core::marker::PhantomData;
 
@@ -14,15 +14,60 @@ use demeanor::{Cause, Owner, StateRef};
 /// Triggered on the entity if the plugin was asked for it by
 /// [`with_change_events`](crate::StateMachinePlugin::with_change_events), and written as a message if it was by
 /// [`with_change_messages`](crate::StateMachinePlugin::with_change_messages): at the sync point after the pass, one for each
-/// change that a callback led to, in the order made.
+/// change that a callback led to, in the order made. The start of a machine is a change from no state, with
+/// [`Cause::Start`], and `stop_machine` one to none, with [`Cause::Stop`].
+///
+/// An observer may do anything. What it commands is carried out when it has returned; what is told of that comes after all that
+/// was recorded before. So the machine may be in another state by now than the one that was entered.
+///
+/// # Examples
+///
+/// An observer that despawns, and one that changes the state:
+///
+/// ```
+/// use bevy_app::prelude::*;
+/// use bevy_demeanor::prelude::*;
+/// use bevy_ecs::prelude::*;
+///
+/// #[derive(Component, Owner)]
+/// struct Bomb;
+///
+/// struct Ticking;
+/// struct Lit;
+/// struct Exploding;
+/// impl MachineState<Bomb> for Ticking {}
+/// impl MachineState<Bomb> for Lit {}
+/// impl MachineState<Bomb> for Exploding {}
+///
+/// #[derive(Resource, Default)]
+/// struct Log(Vec<String>);
+///
+/// let mut app = App::new();
+/// app.init_resource::<Log>();
+/// app.add_state_machine_with(
+///     StateMachinePlugin::<Bomb>::new().with_change_events().with_triggers::<Lit>().with_triggers::<Exploding>(),
+/// );
+/// app.add_observer(|it: On<Entered<Lit>>, mut commands: Commands| {
+///     commands.entity(it.entity).change_state(&Exploding);
+/// });
+/// app.add_observer(|it: On<Entered<Exploding>>, mut commands: Commands| commands.entity(it.entity).despawn());
+/// app.add_observer(|it: On<StateChanged<Bomb>>, mut log: ResMut<Log>| {
+///     log.0.push(it.to.as_ref().unwrap().name().into_owned());
+/// });
+/// let bomb = app.world_mut().spawn((Bomb, Machine::<Bomb>::new(&Ticking))).id();
+/// app.world_mut().commands().entity(bomb).change_state(&Lit);
+/// app.update();
+/// assert_eq!(app.world().resource::<Log>().0, ["Ticking", "Lit", "Exploding"]);
+/// assert!(app.world().get_entity(bomb).is_err());
+/// ```
 #[derive(EntityEvent, Message)]
 #[non_exhaustive]
 pub struct StateChanged<T: Owner> {
     /// Whose machine it is.
     pub entity: Entity,
-    /// The state that was left; `None` when there was none.
+    /// The state that was left; `None` when there was none, as at the start.
     pub from: Option<StateRef<T>>,
-    /// The state that was entered; `None` when a pop has led back to having none.
+    /// The state that was entered; `None` when the machine was stopped, or a pop has led back to having none.
     pub to: Option<StateRef<T>>,
     /// What asked for it.
     pub cause: Cause,
@@ -59,6 +104,7 @@ impl<T: Owner> fmt::Debug for StateChanged<T> {
 pub struct Entered<S: 'static> {
     /// Whose machine it is.
     pub entity: Entity,
+    owner: WhoseMachine,
     state: PhantomData<fn() -> S>,
 }
 
@@ -70,18 +116,73 @@ pub struct Entered<S: 'static> {
 pub struct Exited<S: 'static> {
     /// Whose machine it is.
     pub entity: Entity,
+    owner: WhoseMachine,
     state: PhantomData<fn() -> S>,
 }
 
+/// The type of a machine's owner.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct WhoseMachine(TypeId);
+
+impl WhoseMachine {
+    fn of<T: Owner>() -> Self {
+        Self(TypeId::of::<T>())
+    }
+}
+
 impl<S: 'static> Entered<S> {
-    pub(crate) fn new(entity: Entity) -> Self {
-        Self { entity, state: PhantomData }
+    pub(crate) fn new<T: Owner>(entity: Entity) -> Self {
+        Self { entity, owner: WhoseMachine::of::<T>(), state: PhantomData }
+    }
+
+    /// Whether it is the machine of `T`, where a state serves several owners.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use bevy_demeanor::prelude::*;
+    /// use bevy_ecs::prelude::*;
+    /// # #[derive(Component, Owner)]
+    /// # struct Legs;
+    /// # struct Rest;
+    ///
+    /// fn sit_down(told: On<Entered<Rest>>) {
+    ///     if told.is_of::<Legs>() {
+    ///         println!("the legs of {} rest", told.entity);
+    ///     }
+    /// }
+    /// ```
+    #[must_use]
+    pub fn is_of<T: Owner>(&self) -> bool {
+        self.owner == WhoseMachine::of::<T>()
     }
 }
 
 impl<S: 'static> Exited<S> {
-    pub(crate) fn new(entity: Entity) -> Self {
-        Self { entity, state: PhantomData }
+    pub(crate) fn new<T: Owner>(entity: Entity) -> Self {
+        Self { entity, owner: WhoseMachine::of::<T>(), state: PhantomData }
+    }
+
+    /// Whether it is the machine of `T`, where a state serves several owners.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use bevy_demeanor::prelude::*;
+    /// use bevy_ecs::prelude::*;
+    /// # #[derive(Component, Owner)]
+    /// # struct Legs;
+    /// # struct Rest;
+    ///
+    /// fn get_up(told: On<Exited<Rest>>) {
+    ///     if told.is_of::<Legs>() {
+    ///         println!("the legs of {} move", told.entity);
+    ///     }
+    /// }
+    /// ```
+    #[must_use]
+    pub fn is_of<T: Owner>(&self) -> bool {
+        self.owner == WhoseMachine::of::<T>()
     }
 }
 

@@ -1,23 +1,26 @@
 //! What follows the machines' steps: markers, triggers, events and messages, for those who have asked.
 
 use core::any::{Any, TypeId};
+use core::marker::PhantomData;
 use core::mem;
+use std::vec;
 
 use bevy_ecs::entity::Entity;
 use bevy_ecs::message::Messages;
 use bevy_ecs::resource::Resource;
-use bevy_ecs::world::{EntityWorldMut, World};
+use bevy_ecs::world::World;
 use demeanor::{Owner, State, StateRef, Step};
 
 use crate::event::{Entered, Exited, StateChanged};
 use crate::marker::{Marker, mark};
+use crate::queue::Followed;
 
 /// Who wants to know of the steps of machines of `T`.
 #[derive(Resource)]
 pub(crate) struct Followers<T: Owner> {
     pub(crate) markers: Vec<Marker<T>>,
     /// Writes the name of the current state on the entity.
-    pub(crate) name: Option<fn(&mut EntityWorldMut)>,
+    pub(crate) name: Option<fn(&mut World, Entity)>,
     pub(crate) triggers: Vec<Trigger>,
     pub(crate) wants_events: bool,
     pub(crate) wants_messages: bool,
@@ -35,8 +38,8 @@ impl Trigger {
     pub(crate) fn of<T: Owner, S: State<T>>() -> Self {
         Self {
             of: TypeId::of::<S>(),
-            entered: |world, entity| world.trigger(Entered::<S>::new(entity)),
-            exited: |world, entity| world.trigger(Exited::<S>::new(entity)),
+            entered: |world, entity| world.trigger(Entered::<S>::new::<T>(entity)),
+            exited: |world, entity| world.trigger(Exited::<S>::new::<T>(entity)),
         }
     }
 }
@@ -44,7 +47,12 @@ impl Trigger {
 impl<T: Owner> Followers<T> {
     /// Whether anything has to be written down.
     pub(crate) fn is_anybody(&self) -> bool {
-        self.wants_events || self.wants_messages || self.is_marked() || !self.triggers.is_empty()
+        self.is_told() || self.is_marked()
+    }
+
+    /// Whether anybody is told of steps.
+    fn is_told(&self) -> bool {
+        self.wants_events || self.wants_messages || !self.triggers.is_empty()
     }
 
     /// Whether entities carry anything that tells of their state.
@@ -53,10 +61,10 @@ impl<T: Owner> Followers<T> {
     }
 
     /// Makes what an entity carries agree with its machine.
-    pub(crate) fn mark(&self, entity: &mut EntityWorldMut) {
-        mark(entity, &self.markers);
+    fn mark(&self, world: &mut World, entity: Entity, is_in: &mut Vec<bool>) {
+        mark(world, entity, &self.markers, is_in);
         if let Some(name) = self.name {
-            name(entity);
+            name(world, entity);
         }
     }
 }
@@ -109,29 +117,85 @@ impl<T: Owner> Log<T> {
         (!self.ends.is_empty()).then(|| mem::take(self))
     }
 
-    /// Brings everything that follows the machines into step with them: first all markers, so that they are true for whoever
-    /// is told next; then the events and messages, in the order in which things happened. Nothing is triggered on an entity
-    /// that is no more.
-    pub(crate) fn follow(self, world: &mut World) {
-        let Some(followers) = world.get_resource::<Followers<T>>().cloned() else { return };
-        if followers.is_marked() {
-            for (entity, _) in &self.ends {
-                if let Ok(mut entity) = world.get_entity_mut(*entity) {
-                    followers.mark(&mut entity);
-                }
-            }
+    /// How many machines made steps.
+    pub(crate) fn machines(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Returns what the log's steps lead to, for the queue.
+    pub(crate) fn followed(self) -> Box<dyn Followed> {
+        Box::new(Steps {
+            followers: None,
+            ends: self.ends,
+            marked: 0,
+            is_in: Vec::new(),
+            begin: 0,
+            rest: self.steps.into_iter(),
+            told: 0,
+        })
+    }
+}
+
+/// What many machines' steps lead to: first all markers of their entities, so that they are true for whoever is told next; then
+/// the events and messages, in the order in which things happened. Nothing is triggered on an entity that is no more.
+struct Steps<T: Owner> {
+    /// Taken from the world at the beginning.
+    followers: Option<Followers<T>>,
+    ends: Vec<(Entity, usize)>,
+    /// How many of the entities have been marked.
+    marked: usize,
+    /// Room for [`mark`].
+    is_in: Vec<bool>,
+    /// At which of the entities the telling is.
+    begin: usize,
+    rest: vec::IntoIter<Step<T>>,
+    /// How many of the steps have been told.
+    told: usize,
+}
+
+impl<T: Owner> Followed for Steps<T> {
+    fn go_on(&mut self, world: &mut World) -> bool {
+        if self.followers.is_none() {
+            self.followers = world.get_resource::<Followers<T>>().cloned();
         }
-        if !(followers.wants_events || followers.wants_messages) && followers.triggers.is_empty() {
-            return;
+        let Some(followers) = &self.followers else { return false };
+        if followers.is_marked() && self.marked < self.ends.len() {
+            let (entity, _) = self.ends[self.marked];
+            self.marked += 1;
+            followers.mark(world, entity, &mut self.is_in);
+            return true;
         }
-        let mut steps = self.steps.into_iter();
-        let mut begin = 0;
-        for (entity, end) in self.ends {
-            for step in steps.by_ref().take(end - begin) {
-                followers.tell(step, entity, world);
-            }
-            begin = end;
+        if !followers.is_told() {
+            return false;
         }
+        let Some(step) = self.rest.next() else { return false };
+        while self.ends[self.begin].1 <= self.told {
+            self.begin += 1;
+        }
+        self.told += 1;
+        followers.tell(step, self.ends[self.begin].0, world);
+        true
+    }
+}
+
+/// A machine that was inserted, replaced or removed, with whom its entity's markers are to agree.
+pub(crate) struct Marked<T: Owner> {
+    entity: Entity,
+    of: PhantomData<fn() -> T>,
+}
+
+impl<T: Owner> Marked<T> {
+    pub(crate) fn new(entity: Entity) -> Self {
+        Self { entity, of: PhantomData }
+    }
+}
+
+impl<T: Owner> Followed for Marked<T> {
+    fn go_on(&mut self, world: &mut World) -> bool {
+        if let Some(followers) = world.get_resource::<Followers<T>>().cloned() {
+            followers.mark(world, self.entity, &mut Vec::new());
+        }
+        false
     }
 }
 

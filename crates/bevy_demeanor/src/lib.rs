@@ -1,40 +1,33 @@
 //! State machines of [`demeanor`] on the entities of Bevy.
 //!
-//! A machine is a component, [`Machine<T>`], beside its owner, the component `T`. The [`StateMachinePlugin`] updates all
-//! machines of `T` in one system that runs beside others. `T` is an [`Owner`](demeanor::Owner) as everywhere, whose states
-//! are written as everywhere; as an [`EntityOwner`] it also says how the callbacks' context is made from a system
-//! parameter.
+//! A machine is a component, [`Machine<T>`], beside its owner, the component `T`. [`add_state_machine`] updates all machines of `T`
+//! in one system that runs beside others. A state says what happens to one entity: it is given the owner, the machine, and a
+//! context with other components of the entity, parameters as systems have them, commands and the time.
 //!
 //! ```
-//! use bevy_app::App;
-//! use bevy_demeanor::{EntityOwner, Machine, MachineCommands, StateMachinePlugin};
-//! use bevy_ecs::prelude::{Commands, Component};
-//! use demeanor::{Fsm, Owner, State};
+//! use bevy_app::prelude::*;
+//! use bevy_demeanor::prelude::*;
+//! use bevy_ecs::prelude::*;
 //!
 //! #[derive(Component)]
+//! struct Place(f32);
+//!
+//! #[derive(Component, Owner)]
+//! #[owner(body = &mut Place)]
 //! struct Door {
 //!     open_for: u32,
 //! }
 //!
-//! impl Owner for Door {
-//!     type Context<'a> = ();
-//!     type Message = ();
-//! }
-//!
-//! impl EntityOwner for Door {
-//!     type Param = ();
-//!     fn context<'a>((): (), _: Commands<'a, 'a>) {}
-//! }
-//!
 //! struct Closed;
 //! struct Open;
-//! impl State<Door> for Closed {}
-//! impl State<Door> for Open {
-//!     fn enter(&self, door: &mut Door, _: &mut Fsm<'_, Door>, _: &mut ()) {
+//! impl MachineState<Door> for Closed {}
+//! impl MachineState<Door> for Open {
+//!     fn enter(&self, door: &mut Door, _: &mut Fsm<'_, Door>, cx: &mut Cx<'_, Door>) {
 //!         door.open_for = 2;
+//!         cx.body.0 += 1.0;
 //!     }
 //!
-//!     fn update(&self, door: &mut Door, fsm: &mut Fsm<'_, Door>, _: &mut ()) {
+//!     fn update(&self, door: &mut Door, fsm: &mut Fsm<'_, Door>, _: &mut Cx<'_, Door>) {
 //!         door.open_for -= 1;
 //!         if door.open_for == 0 {
 //!             fsm.change_state(&Closed);
@@ -43,75 +36,72 @@
 //! }
 //!
 //! let mut app = App::new();
-//! app.add_plugins(StateMachinePlugin::<Door>::new());
-//! let door = app.world_mut().spawn((Door { open_for: 0 }, Machine::<Door>::new(&Closed))).id();
+//! app.add_state_machine::<Door>();
+//! let door = app.world_mut().spawn((Door { open_for: 0 }, Place(0.0), Machine::<Door>::new(&Closed))).id();
 //! app.world_mut().commands().entity(door).change_state(&Open);
 //! app.update();
 //! assert!(app.world().get::<Machine<Door>>(door).unwrap().is_in_state(&Open));
+//! assert_eq!(app.world().get::<Place>(door).unwrap().0, 1.0);
 //! app.update();
 //! assert!(app.world().get::<Machine<Door>>(door).unwrap().is_in_state(&Closed));
 //! ```
 //!
 //! # Two ways to write a state
 //!
-//! As `State<T>`: the state decides for itself, entity by entity, and may do all its work there. As systems over
-//! [`With<In<S>>`](In): what many entities in one state do is written beside the rest of the game. Both work on the same
-//! machines, and the example `idle_patrol` does both.
+//! As `MachineState<T>`, which is [`demeanor::State`]: the state decides for itself, entity by entity, and may do all its work
+//! there. As systems over [`With<InState<S>>`](InState): what many entities in one state do is written beside the rest of the game.
+//! Both work on the same machines, and the example `idle_patrol` does both.
 //!
 //! # What costs what
 //!
-//! The pass alone reads `T` and `Machine<T>` in the order of Bevy's tables. A change of state moves nothing. Each of
+//! The pass alone reads `T`, `Machine<T>` and what [`T::Body`](EntityOwner::Body) names. A change of state moves nothing. Each of
 //! [`with_marker`](StateMachinePlugin::with_marker), [`with_triggers`](StateMachinePlugin::with_triggers),
 //! [`with_change_events`](StateMachinePlugin::with_change_events) and
 //! [`with_change_messages`](StateMachinePlugin::with_change_messages) costs something at each change and nothing otherwise;
 //! a marker in a table costs most, since it moves the entity.
 //!
+//! # Observers, scenes and saved games
+//!
+//! Observers may do anything: despawn, take machines and owners away, change states. What that leads to is told after all that was
+//! recorded before; see [`StateChanged`]. With the feature `serialize`, whole machines are in scenes and saved games:
+//! `StateMachinePlugin::with_book`. With `reflect`, `CurrentState` is for inspectors, and for scenes that are written by hand.
+//!
 //! # Waiting
 //!
 //! A pass does not touch an entity whose machine has nothing to do until later: states set timers and fall asleep as everywhere
-//! ([`Fsm::change_state_after`](demeanor::Fsm::change_state_after), [`Fsm::sleep`](demeanor::Fsm::sleep)). Timers go by
-//! [`Owner::now`](demeanor::Owner::now), which reads the time from the context.
+//! ([`Fsm::change_state_after`](demeanor::Fsm::change_state_after), [`Fsm::sleep`](demeanor::Fsm::sleep)). With the feature `time`,
+//! the clock is the `Time` that is current in the schedule of the pass: the virtual one, or the fixed one in `FixedUpdate`.
 //!
 //! ```
-//! use bevy_app::App;
-//! use bevy_demeanor::{EntityOwner, Machine, MachineCommands, StateMachinePlugin};
-//! use bevy_ecs::prelude::{Commands, Component, Res, Resource};
-//! use demeanor::{Fsm, NextWake, Owner, State};
+//! # #[cfg(feature = "time")] {
+//! use std::time::Duration;
 //!
-//! #[derive(Resource, Clone, Copy)]
-//! struct Seconds(f64);
+//! use bevy_app::prelude::*;
+//! use bevy_demeanor::prelude::*;
+//! use bevy_ecs::prelude::*;
+//! use bevy_time::{TimePlugin, TimeUpdateStrategy};
 //!
-//! #[derive(Component)]
+//! #[derive(Component, Owner)]
 //! struct Guard;
-//!
-//! impl Owner for Guard {
-//!     type Context<'a> = Seconds;
-//!     type Message = ();
-//!     fn now(seconds: &Seconds) -> f64 { seconds.0 }
-//! }
-//!
-//! impl EntityOwner for Guard {
-//!     type Param = Res<'static, Seconds>;
-//!     fn context<'a>(seconds: Res<'a, Seconds>, _: Commands<'a, 'a>) -> Seconds { *seconds }
-//! }
 //!
 //! struct Stunned;
 //! struct Patrol;
-//! impl State<Guard> for Patrol {}
-//! impl State<Guard> for Stunned {
-//!     fn enter(&self, _: &mut Guard, fsm: &mut Fsm<'_, Guard>, _: &mut Seconds) {
+//! impl MachineState<Guard> for Patrol {}
+//! impl MachineState<Guard> for Stunned {
+//!     fn enter(&self, _: &mut Guard, fsm: &mut Fsm<'_, Guard>, _: &mut Cx<'_, Guard>) {
 //!         fsm.change_state_after(2.0, &Patrol);
 //!         fsm.sleep();
 //!     }
 //! }
 //!
 //! let mut app = App::new();
-//! app.insert_resource(Seconds(0.0));
-//! app.add_plugins(StateMachinePlugin::<Guard>::new());
+//! app.add_plugins(TimePlugin).insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_millis(200)));
+//! app.add_state_machine::<Guard>();
 //! let guard = app.world_mut().spawn((Guard, Machine::<Guard>::new(&Stunned))).id();
-//! app.update();
-//! assert_eq!(app.world().get::<Machine<Guard>>(guard).unwrap().next_wake(), NextWake::At(2.0));
-//! app.insert_resource(Seconds(2.0));
+//! for _ in 0..10 {
+//!     app.update();
+//! }
+//! assert!(app.world().get::<Machine<Guard>>(guard).unwrap().is_asleep());
 //! app.update();
 //! assert!(app.world().get::<Machine<Guard>>(guard).unwrap().is_in_state(&Patrol));
 //!
@@ -119,7 +109,10 @@
 //! app.world_mut().commands().entity(guard).sleep::<Guard>().change_state_after(60.0, &Patrol);
 //! app.world_mut().flush();
 //! assert!(app.world().get::<Machine<Guard>>(guard).unwrap().is_asleep());
+//! # }
 //! ```
+//!
+//! [`add_state_machine`]: AppExtMachines::add_state_machine
 
 #![expect(
     clippy::needless_pass_by_value,
@@ -127,28 +120,49 @@
     reason = "a system's parameters are by value, and as long as what it asks for"
 )]
 
+mod add;
+mod broadcast;
+mod clock;
 mod commands;
+mod condition;
 mod context;
 #[cfg(feature = "reflect")]
 mod current_state;
 mod event;
 mod follow;
+mod label;
 mod machine;
 mod marker;
+mod missing;
 mod owner;
 mod plugin;
+pub mod prelude;
+mod queue;
+mod rows;
+#[cfg(feature = "serialize")]
+mod saved;
+mod shared;
+mod tables;
 mod update;
 mod waiting;
 
+pub use add::AppExtMachines;
+#[cfg(feature = "derive")]
+pub use bevy_demeanor_derive::{Owner, SharedParam};
+pub use broadcast::SendTo;
 pub use commands::MachineCommands;
-pub use context::EntityContext;
+pub use condition::{any_in_state, any_machine_changed, any_machine_in, every_machine_in};
+pub use context::{CallbackContext, Cx, EntityContext};
 #[cfg(feature = "reflect")]
 pub use current_state::CurrentState;
+#[doc(no_inline)]
+pub use demeanor;
 pub use event::{Entered, Exited, StateChanged};
 pub use machine::Machine;
-pub use marker::{In, InSparseSet, InTable, MarkerStorage};
-pub use owner::{EntityOwner, ParallelOwner};
-pub use plugin::{Machines, StateMachinePlugin, StateSet};
+pub use marker::{InSparseSet, InState, InTable, MarkerStorage};
+pub use owner::{EntityOwner, OwnerChanges, ParallelOwner};
+pub use plugin::{MachineSet, Machines, StateMachinePlugin};
+pub use shared::SharedParam;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

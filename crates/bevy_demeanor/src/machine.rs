@@ -3,7 +3,10 @@
 use core::fmt;
 use core::ops::Deref;
 
+use bevy_ecs::change_detection::DetectChangesMut;
 use bevy_ecs::component::Component;
+use bevy_ecs::lifecycle::HookContext;
+use bevy_ecs::world::DeferredWorld;
 use demeanor::{IntoState, Owner, StateMachine, Step};
 
 use crate::waiting::NextLook;
@@ -43,10 +46,23 @@ use crate::waiting::NextLook;
 /// assert!(world.get::<Machine<Enemy>>(enemy).unwrap().is_in_state(&Idle));
 /// ```
 #[derive(Component)]
-#[component(clone_behavior = clone::<Self>())]
+#[cfg_attr(feature = "serialize", derive(bevy_reflect::Reflect))]
+#[cfg_attr(feature = "serialize", reflect(opaque, Clone, Debug, where T: bevy_reflect::TypePath))]
+#[cfg_attr(feature = "serialize", type_path = "bevy_demeanor")]
+#[component(clone_behavior = clone::<Self>(), on_insert = is_new::<T>)]
 #[require(NextLook<T>)]
 pub struct Machine<T: Owner> {
     pub(crate) machine: StateMachine<T>,
+}
+
+/// A machine has come, or taken another one's place.
+fn is_new<T: Owner>(mut world: DeferredWorld<'_>, context: HookContext) {
+    // Nobody looks at a machine without an owner, nor at a disabled one: no pass may learn of it from the change tick.
+    if let Some(mut next_look) = world.get_mut::<NextLook<T>>(context.entity) {
+        next_look.bypass_change_detection().forget();
+    }
+    #[cfg(feature = "serialize")]
+    crate::saved::load::<T>(world, context);
 }
 
 impl<T: Owner> Machine<T> {

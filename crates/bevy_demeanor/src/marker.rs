@@ -5,8 +5,9 @@ use core::fmt;
 use core::marker::PhantomData;
 
 use bevy_ecs::component::{Component, Immutable, StorageType};
+use bevy_ecs::entity::Entity;
 use bevy_ecs::resource::Resource;
-use bevy_ecs::world::{EntityWorldMut, World};
+use bevy_ecs::world::{EntityRef, EntityWorldMut, World};
 use demeanor::{Owner, State, StateMachine};
 
 use crate::machine::Machine;
@@ -17,25 +18,28 @@ use crate::machine::Machine;
 /// It is inserted and removed by commands, at the sync point after the pass in which the state changed. `K` is where
 /// Bevy keeps it, [`InTable`] or [`InSparseSet`].
 ///
+/// Its observers, `On<Add<InState<Chase>>>` and `On<Remove<InState<Chase>>>`, may do anything, as those of
+/// [`StateChanged`](crate::StateChanged) may. No marker is given for a state that the machine has left again meanwhile.
+///
 /// # Examples
 ///
 /// ```
-/// use bevy_demeanor::In;
+/// use bevy_demeanor::InState;
 /// use bevy_ecs::prelude::{Commands, Entity, Query, With};
 /// # use bevy_ecs::prelude::Component;
 /// # struct Chase;
 /// # #[derive(Component)]
 /// # struct Stamina(f32);
 ///
-/// fn tire(mut chasing: Query<&mut Stamina, With<In<Chase>>>) {
+/// fn tire(mut chasing: Query<&mut Stamina, With<InState<Chase>>>) {
 ///     for mut stamina in &mut chasing {
 ///         stamina.0 -= 1.0;
 ///     }
 /// }
 /// ```
-pub struct In<S: 'static, K: MarkerStorage = InTable>(PhantomData<fn() -> (S, K)>);
+pub struct InState<S: 'static, K: MarkerStorage = InTable>(PhantomData<fn() -> (S, K)>);
 
-impl<S: 'static, K: MarkerStorage> Component for In<S, K> {
+impl<S: 'static, K: MarkerStorage> Component for InState<S, K> {
     const STORAGE_TYPE: StorageType = K::STORAGE_TYPE;
     /// The plugin inserts and removes it; there is nothing in it to change.
     type Mutability = Immutable;
@@ -46,9 +50,9 @@ impl<S: 'static, K: MarkerStorage> Component for In<S, K> {
     }
 }
 
-impl<S: 'static, K: MarkerStorage> fmt::Debug for In<S, K> {
+impl<S: 'static, K: MarkerStorage> fmt::Debug for InState<S, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "In<{}>", type_name::<S>())
+        write!(f, "InState<{}>", type_name::<S>())
     }
 }
 
@@ -79,7 +83,7 @@ impl MarkerStorage for InSparseSet {
 /// How to keep one marker true.
 pub(crate) struct Marker<T: Owner> {
     is_in: fn(&StateMachine<T>) -> bool,
-    is_marked: fn(&EntityWorldMut) -> bool,
+    is_marked: fn(EntityRef<'_>) -> bool,
     mark: fn(&mut EntityWorldMut),
     unmark: fn(&mut EntityWorldMut),
     /// Takes the marker for owners of type `T`, of which there can be one: an entity's other machine would contradict it.
@@ -90,15 +94,20 @@ impl<T: Owner> Marker<T> {
     pub(crate) fn of<S: State<T>, K: MarkerStorage>() -> Self {
         Self {
             is_in: StateMachine::is_in::<S>,
-            is_marked: |entity| entity.contains::<In<S, K>>(),
+            is_marked: |entity| entity.contains::<InState<S, K>>(),
             mark: |entity| {
-                entity.insert(In::<S, K>(PhantomData));
+                entity.insert(InState::<S, K>(PhantomData));
             },
             unmark: |entity| {
-                entity.remove::<In<S, K>>();
+                entity.remove::<InState<S, K>>();
             },
             claim: claim::<T, S, K>,
         }
+    }
+
+    /// Whether the entity's machine is in the marker's state.
+    fn is_true(&self, entity: EntityRef<'_>) -> bool {
+        entity.get::<Machine<T>>().is_some_and(|machine| machine.is_started() && (self.is_in)(machine))
     }
 }
 
@@ -110,7 +119,7 @@ impl<T: Owner> Clone for Marker<T> {
 
 /// Whose machines keep the marker.
 #[derive(Resource)]
-struct KeptFor<S: 'static, K: MarkerStorage> {
+pub(crate) struct KeptFor<S: 'static, K: MarkerStorage> {
     owner: &'static str,
     of: PhantomData<fn() -> (S, K)>,
 }
@@ -118,7 +127,7 @@ struct KeptFor<S: 'static, K: MarkerStorage> {
 fn claim<T: Owner, S: State<T>, K: MarkerStorage>(world: &mut World) {
     if let Some(kept) = world.get_resource::<KeptFor<S, K>>() {
         panic!(
-            "the marker In<{}> is kept for {} already; it cannot also tell of the machines of {}",
+            "the marker InState<{}> is kept for {} already; it cannot also tell of the machines of {}",
             type_name::<S>(),
             kept.owner,
             type_name::<T>()
@@ -129,18 +138,24 @@ fn claim<T: Owner, S: State<T>, K: MarkerStorage>(world: &mut World) {
 
 /// Makes an entity's markers agree with its machine. What is no longer true goes first, so that no entity is ever seen in two
 /// states of which it is in one.
-pub(crate) fn mark<T: Owner>(entity: &mut EntityWorldMut, markers: &[Marker<T>]) {
-    let is_in = |entity: &EntityWorldMut, marker: &Marker<T>| {
-        entity.get::<Machine<T>>().is_some_and(|machine| machine.is_started() && (marker.is_in)(&machine.machine))
-    };
-    for marker in markers {
-        if (marker.is_marked)(entity) && !is_in(entity, marker) {
-            (marker.unmark)(entity);
-        }
-    }
-    for marker in markers {
-        if is_in(entity, marker) && !(marker.is_marked)(entity) {
-            (marker.mark)(entity);
+///
+/// An observer of one marker may do anything. So each is looked at afresh, and none is given for a state that the machine came to
+/// be in meanwhile: that change has a place of its own in the queue.
+pub(crate) fn mark<T: Owner>(world: &mut World, entity: Entity, markers: &[Marker<T>], is_in: &mut Vec<bool>) {
+    let Ok(marked) = world.get_entity(entity) else { return };
+    is_in.clear();
+    is_in.extend(markers.iter().map(|marker| marker.is_true(marked)));
+    for is_to_be_marked in [false, true] {
+        for (marker, was_in) in markers.iter().zip(&*is_in) {
+            if *was_in != is_to_be_marked {
+                continue;
+            }
+            let Ok(marked) = world.get_entity(entity) else { return };
+            if (marker.is_marked)(marked) == is_to_be_marked || marker.is_true(marked) != is_to_be_marked {
+                continue;
+            }
+            let Ok(mut marked) = world.get_entity_mut(entity) else { return };
+            (if is_to_be_marked { marker.mark } else { marker.unmark })(&mut marked);
         }
     }
 }

@@ -1,89 +1,73 @@
-//! What a component must say to be the owner of a machine: where its callbacks' context comes from.
+//! What a component must say to be the owner of a machine: what of the world its callbacks are given.
 
 use bevy_ecs::component::{Component, Mutable};
-use bevy_ecs::entity::Entity;
-use bevy_ecs::system::{Commands, SystemParam, SystemParamItem};
+use bevy_ecs::query::{IterQueryData, QueryData};
+use bevy_ecs::system::SystemParam;
 use demeanor::Owner;
+
+use crate::context::CallbackContext;
+use crate::shared::SharedParam;
 
 /// A component whose entities have state machines.
 ///
-/// It names a [`SystemParam`], and makes of it the context that the states' callbacks are given. So states can read the
-/// time, resources and other entities, write what the parameter lets them, and record commands. States that know nothing of
-/// Bevy run as they are: their context is made here. [`EntityContext`](crate::EntityContext) is a context that needs no
-/// making.
+/// It names what of the world its states' callbacks are given: components of the same entity, and a system parameter. Both are
+/// in the callbacks' context, [`EntityContext`](crate::EntityContext), with the entity and commands. `#[derive(Owner)]` writes
+/// this trait and [`Owner`].
+///
+/// An entity that has the owner and a machine and lacks a component of [`Body`](EntityOwner::Body) is skipped. A warning says so,
+/// once, with its name.
+///
+/// # A context of the game's own
+///
+/// States that also run elsewhere have a context that knows nothing of Bevy. [`CallbackContext`] makes it.
 ///
 /// # What owners see of each other
 ///
-/// The pass holds `Query<(&mut Self, &mut Machine<Self>)>`. A parameter that reads or writes these two components conflicts
-/// with it, which Bevy reports when the schedule is built. So what other owners must see of an owner lies in a component of
-/// its own, such as its place; or is copied into one before the pass, and is then the same for all whom the pass updates.
+/// The pass holds `Query<(&mut Self, &mut Machine<Self>, Self::Body)>` and `Self::Param`. Where these conflict, Bevy says so when
+/// the schedule is built, and ends the program. So what other owners must see of an owner lies in a component of its own. If the
+/// pass also writes it, as a part of `Body`, it is copied into another before the pass, and is then the same for all whom the pass
+/// updates.
 ///
 /// ```
-/// use bevy_app::{App, Update};
-/// use bevy_demeanor::{EntityContext, EntityOwner, Machine, StateMachinePlugin, StateSet};
+/// use bevy_app::prelude::*;
+/// use bevy_demeanor::prelude::*;
 /// use bevy_ecs::prelude::*;
-/// use bevy_ecs::system::SystemParam;
-/// use demeanor::{Fsm, Owner, State};
 ///
-/// #[derive(Component)]
+/// #[derive(Component, Owner)]
+/// #[owner(body = &mut Place, param = Query<&Growl>)]
 /// struct Wolf {
 ///     hunger: u32,
 ///     rival: Option<Entity>,
 /// }
 ///
-/// /// Where it is: written by its own states, read by the others'.
 /// #[derive(Component)]
 /// struct Place(i32);
 ///
-/// /// A wolf's hunger, as the others see it.
+/// /// A wolf's hunger and place, as the others see them.
 /// #[derive(Component, Default)]
-/// struct Growl(u32);
-///
-/// fn growl(mut wolves: Query<(&Wolf, &mut Growl)>) {
-///     for (wolf, mut growl) in &mut wolves {
-///         growl.0 = wolf.hunger;
-///     }
+/// struct Growl {
+///     hunger: u32,
+///     place: i32,
 /// }
 ///
-/// #[derive(SystemParam)]
-/// struct Senses<'w, 's> {
-///     places: Query<'w, 's, &'static mut Place>,
-///     growls: Query<'w, 's, &'static Growl>,
-/// }
-///
-/// impl Owner for Wolf {
-///     type Context<'a> = EntityContext<'a, Senses<'static, 'static>>;
-///     type Message = ();
-/// }
-///
-/// impl EntityOwner for Wolf {
-///     type Param = Senses<'static, 'static>;
-///
-///     fn context<'a>(senses: Senses<'a, 'a>, commands: Commands<'a, 'a>) -> Self::Context<'a> {
-///         EntityContext::new(senses, commands)
-///     }
-///
-///     fn visit(cx: &mut Self::Context<'_>, entity: Entity) {
-///         cx.visit(entity);
+/// fn growl(mut wolves: Query<(&Wolf, &Place, &mut Growl)>) {
+///     for (wolf, place, mut growl) in &mut wolves {
+///         *growl = Growl { hunger: wolf.hunger, place: place.0 };
 ///     }
 /// }
 ///
 /// struct Prowl;
-/// impl State<Wolf> for Prowl {
-///     fn update(&self, wolf: &mut Wolf, _: &mut Fsm<'_, Wolf>, cx: &mut <Wolf as Owner>::Context<'_>) {
-///         let (this, Some(rival)) = (cx.entity(), wolf.rival) else { return };
-///         let Ok(theirs) = cx.places.get(rival).map(|place| place.0) else { return };
-///         let is_hungrier = cx.growls.get(rival).is_ok_and(|growl| wolf.hunger > growl.0);
-///         if let Ok(mut place) = cx.places.get_mut(this) {
-///             let toward = (theirs - place.0).signum();
-///             place.0 += if is_hungrier { toward } else { -toward };
-///         }
+/// impl MachineState<Wolf> for Prowl {
+///     fn update(&self, wolf: &mut Wolf, _: &mut Fsm<'_, Wolf>, cx: &mut Cx<'_, Wolf>) {
+///         let Some(rival) = wolf.rival.and_then(|rival| cx.param.get(rival).ok()) else { return };
+///         let toward = (rival.place - cx.body.0).signum();
+///         cx.body.0 += if wolf.hunger > rival.hunger { toward } else { -toward };
 ///     }
 /// }
 ///
 /// let mut app = App::new();
-/// app.add_plugins(StateMachinePlugin::<Wolf>::new());
-/// app.add_systems(Update, growl.in_set(StateSet::Enter));
+/// app.add_state_machine::<Wolf>();
+/// app.add_systems(Update, growl.in_set(MachineSet::Enter));
 /// let mut wolf = |hunger, place| {
 ///     let wolf = Wolf { hunger, rival: None };
 ///     app.world_mut().spawn((wolf, Place(place), Growl::default(), Machine::<Wolf>::new(&Prowl))).id()
@@ -96,107 +80,134 @@ use demeanor::Owner;
 /// assert_eq!(app.world().get::<Place>(fat).unwrap().0, 6);
 /// ```
 ///
-/// # Examples
+/// # Without the derive
+///
+/// Two traits, since Rust lets no other crate implement [`Owner`] for all that implement this one. The types' lifetimes are
+/// written `'static`, since Rust lets none be left out here.
 ///
 /// ```
-/// use bevy_demeanor::{EntityOwner, Machine};
+/// use bevy_demeanor::prelude::*;
 /// use bevy_ecs::prelude::*;
-/// use demeanor::{Fsm, GameTime, Owner, State};
+/// # #[derive(Resource)]
+/// # struct Alarm;
+/// # #[derive(Component)]
+/// # struct Place;
 ///
-/// # #[derive(Resource, Default)]
-/// # struct Clock(GameTime);
 /// #[derive(Component)]
 /// struct Guard;
 ///
-/// // These two know nothing of Bevy.
 /// impl Owner for Guard {
-///     type Context<'a> = GameTime;
+///     type Context<'a> = EntityContext<'a, Self>;
 ///     type Message = ();
-/// }
-/// struct Sleep;
-/// impl State<Guard> for Sleep {}
 ///
-/// impl EntityOwner for Guard {
-///     type Param = Res<'static, Clock>;
-///
-///     fn context<'a>(clock: Res<'a, Clock>, _: Commands<'a, 'a>) -> GameTime {
-///         clock.0
+///     fn now(cx: &Cx<'_, Self>) -> f64 {
+///         cx.now()
 ///     }
 /// }
+///
+/// impl EntityOwner for Guard {
+///     type Body = &'static mut Place;
+///     type Param = Res<'static, Alarm>;
+/// }
 /// ```
-pub trait EntityOwner: Owner + Component<Mutability = Mutable> {
-    /// What of the world the context is made from: `()`, a tuple, a struct that derives [`SystemParam`]. Its lifetimes are
-    /// written `'static` here.
+pub trait EntityOwner: for<'a> Owner<Context<'a>: CallbackContext<Self>> + Component<Mutability = Mutable> {
+    /// Which components of its own entity a callback is given, as a query names them: `()`, `&'static mut Transform`,
+    /// `(&'static mut Transform, &'static Name)`, a struct that derives [`QueryData`]. An `Option` for what may be missing.
+    type Body: IterQueryData + 'static;
+
+    /// What else of the world a callback is given: `()`, `Res<'static, Alarm>`, a tuple, a struct that derives [`SystemParam`].
+    ///
+    /// It is made once for each pass and once for each command of [`MachineCommands`](crate::MachineCommands). When it cannot be
+    /// made because it may be missing, such as a `Single` that finds nobody, the pass and the commands are skipped, and a
+    /// line at debug says so. When it must be there, such as a `Res`, its absence is an error of the system or command, which Bevy's
+    /// error handler is given; by default, it panics.
+    ///
+    /// All entities share it. Of a `MessageReader`, the first would read all messages and the others none, so it is refused when
+    /// the plugin is added, unless it is hidden in a struct. Have a system in `MachineSet::Enter` read messages and send them on,
+    /// by [`Machines::broadcast`](crate::Machines::broadcast) or [`Machines::send_to`](crate::Machines::send_to).
     type Param: SystemParam + 'static;
 
-    /// Makes the context, once for each pass over the entities and once for each command of
-    /// [`MachineCommands`](crate::MachineCommands).
-    ///
-    /// The commands are applied at the next sync point; the pass's in the order recorded.
-    fn context<'a>(param: SystemParamItem<'a, 'a, Self::Param>, commands: Commands<'a, 'a>) -> Self::Context<'a>;
-
-    /// Tells the context whose callbacks are about to run. Called for each entity, so it should be small.
-    fn visit(cx: &mut Self::Context<'_>, entity: Entity) {
-        let _ = (cx, entity);
-    }
+    /// When the owner counts as changed, for `Changed<Self>`.
+    const CHANGES: OwnerChanges = OwnerChanges::WhenUpdated;
 }
 
-/// An [`EntityOwner`] that can be updated on many threads at once.
+/// When an owner counts as changed, for Bevy's change detection.
 ///
-/// Entities are taken in chunks of 1024. Each chunk has a context of its own, made from one parameter that all share, and
-/// commands of its own, applied in the order of the chunks. So what happens does not depend on the number of threads.
+/// For what a command of [`MachineCommands`](crate::MachineCommands) or a system does, see there: these write to the component as
+/// any system does.
 ///
 /// # Examples
 ///
 /// ```
-/// use bevy_demeanor::{EntityContext, EntityOwner, ParallelOwner};
+/// use bevy_app::prelude::*;
+/// use bevy_demeanor::prelude::*;
 /// use bevy_ecs::prelude::*;
-/// use bevy_ecs::system::{SystemParam, SystemParamItem};
-/// use demeanor::Owner;
 ///
-/// #[derive(Resource)]
-/// struct Gravity(f32);
-/// #[derive(Component)]
-/// struct Place(f32, f32);
-/// #[derive(Component)]
-/// struct Bird;
-///
-/// #[derive(SystemParam)]
-/// struct Senses<'w, 's> {
-///     gravity: Res<'w, Gravity>,
-///     places: Query<'w, 's, &'static Place>,
+/// /// Counts as changed when it is hit, not whenever it is updated.
+/// #[derive(Component, Owner)]
+/// #[owner(message = u32, changes = WhenTold)]
+/// struct Guard {
+///     health: u32,
+///     bored_for: u32,
 /// }
 ///
-/// impl Owner for Bird {
-///     type Context<'a> = EntityContext<'a, Senses<'static, 'static>>;
-///     type Message = ();
-/// }
-///
-/// impl EntityOwner for Bird {
-///     type Param = Senses<'static, 'static>;
-///
-///     fn context<'a>(senses: Senses<'a, 'a>, commands: Commands<'a, 'a>) -> Self::Context<'a> {
-///         EntityContext::new(senses, commands)
-///     }
-///
-///     fn visit(cx: &mut Self::Context<'_>, entity: Entity) {
-///         cx.visit(entity);
+/// struct Idle;
+/// impl MachineState<Guard> for Idle {
+///     fn update(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, cx: &mut Cx<'_, Guard>) {
+///         guard.bored_for += 1;
+///         if guard.bored_for == 2 {
+///             guard.health -= 1;
+///             cx.mark_owner_changed();
+///         }
 ///     }
 /// }
 ///
-/// impl ParallelOwner for Bird {
-///     fn shared_context<'a>(senses: &Senses<'a, 'a>, commands: Commands<'a, 'a>) -> Self::Context<'a> {
-///         let senses = Senses { gravity: Res::clone(&senses.gravity), places: senses.places };
-///         EntityContext::new(senses, commands)
-///     }
+/// #[derive(Resource, Default)]
+/// struct Seen(Vec<usize>);
+///
+/// let mut app = App::new();
+/// app.init_resource::<Seen>().add_state_machine::<Guard>();
+/// let count = |changed: Query<(), Changed<Guard>>, mut seen: ResMut<Seen>| seen.0.push(changed.iter().count());
+/// app.add_systems(Update, count.in_set(MachineSet::Exit));
+/// app.world_mut().spawn((Guard { health: 9, bored_for: 0 }, Machine::<Guard>::new(&Idle)));
+/// for _ in 0..3 {
+///     app.update();
 /// }
+/// // Spawned, hit, and only bored.
+/// assert_eq!(app.world().resource::<Seen>().0, [1, 1, 0]);
 /// ```
-pub trait ParallelOwner: EntityOwner {
-    /// Makes the context of one chunk, from a parameter that the other chunks share.
-    ///
-    /// A read-only `Query` can be copied, and `Res::clone` gives another `Res`.
-    fn shared_context<'a>(
-        param: &SystemParamItem<'a, 'a, Self::Param>,
-        commands: Commands<'a, 'a>,
-    ) -> Self::Context<'a>;
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OwnerChanges {
+    /// When one of its callbacks could have written to it: in each pass that updates its machine. That is each pass, but for
+    /// machines that are asleep or in a passive state.
+    WhenUpdated,
+    /// When a callback calls [`EntityContext::mark_owner_changed`](crate::EntityContext::mark_owner_changed).
+    WhenTold,
+}
+
+/// An [`EntityOwner`] that can be updated on many threads at once. Every owner is one whose parameter is a [`SharedParam`] and can
+/// be sent to another thread, as the items of its body.
+///
+/// Entities are taken in chunks of 1024. Each chunk has a context of its own, with a share of the one parameter, and commands of
+/// its own, applied in the order of the chunks. So what happens does not depend on the number of threads. See
+/// [`in_parallel`](crate::StateMachinePlugin::in_parallel) for what does.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be updated in parallel",
+    note = "its `Param` has to be a `SharedParam`, such as `Res` or a read-only `Query`, or a struct that derives it",
+    note = "its `Param` and `Body` have to be `Send`"
+)]
+pub trait ParallelOwner:
+    EntityOwner<
+        Param: SharedParam + for<'w, 's> SystemParam<Item<'w, 's>: Send>,
+        Body: for<'w, 's> QueryData<Item<'w, 's>: Send>,
+    >
+{
+}
+
+impl<T> ParallelOwner for T where
+    T: EntityOwner<
+            Param: SharedParam + for<'w, 's> SystemParam<Item<'w, 's>: Send>,
+            Body: for<'w, 's> QueryData<Item<'w, 's>: Send>,
+        >
+{
 }

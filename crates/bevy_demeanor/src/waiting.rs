@@ -2,15 +2,25 @@
 
 use core::marker::PhantomData;
 
+use bevy_app::App;
+use bevy_ecs::change_detection::DetectChangesMut;
 use bevy_ecs::component::Component;
+use bevy_ecs::entity::Entity;
+use bevy_ecs::entity_disabling::Disabled;
+use bevy_ecs::lifecycle::{Add, Remove};
+use bevy_ecs::observer::On;
+use bevy_ecs::query::Allow;
+use bevy_ecs::system::Query;
 use demeanor::{NextWake, Owner};
 
 use crate::machine::Machine;
+use crate::missing::warn_of_no_plugin;
+use crate::owner::EntityOwner;
 
 /// When the pass next has to look at a machine. It holds until the machine is written to, which the machine's change tick tells.
 /// A component of its own: within the machine, a pass would have to read a cache line of each that sleeps.
 #[derive(Component)]
-#[component(clone_behavior = clone::<Self>())]
+#[component(clone_behavior = clone::<Self>(), on_add = warn_of_no_plugin::<T>)]
 pub(crate) struct NextLook<T: Owner> {
     /// In seconds by the owner's clock; no later than the machine has something to do.
     at: f64,
@@ -65,6 +75,24 @@ impl<T: Owner> Default for NextLook<T> {
 impl<T: Owner> Clone for NextLook<T> {
     fn clone(&self) -> Self {
         Self { ..*self }
+    }
+}
+
+/// Has the machines asked of those entities that no pass has seen for a while: without an owner or disabled, it may have been
+/// written to, and its change tick be older than the last pass when they are back.
+pub(crate) fn watch_who_comes_back<T: EntityOwner>(app: &mut App) {
+    app.add_observer(|back: On<Add<T>>, mut looks: Query<&mut NextLook<T>, Allow<Disabled>>| {
+        forget(back.entity, &mut looks);
+    });
+    app.add_observer(|back: On<Remove<Disabled>>, mut looks: Query<&mut NextLook<T>, Allow<Disabled>>| {
+        forget(back.entity, &mut looks);
+    });
+}
+
+/// Has the machine of an entity asked in the next pass.
+pub(crate) fn forget<T: Owner>(entity: Entity, looks: &mut Query<&mut NextLook<T>, Allow<Disabled>>) {
+    if let Ok(mut next_look) = looks.get_mut(entity) {
+        next_look.bypass_change_detection().forget();
     }
 }
 

@@ -277,7 +277,7 @@ pub(super) fn position(at: Position) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::time::{Duration, Instant};
+    use std::time::Duration;
 
     use rhai::{Dynamic, Scope};
 
@@ -358,12 +358,10 @@ mod tests {
 
     const HOUR: Duration = Duration::from_secs(3600);
 
-    fn call(text: &str, scope: &Scope<'static>) -> (Result<Dynamic, Failure>, Duration) {
+    fn call(text: &str, scope: &Scope<'static>) -> Result<Dynamic, Failure> {
         let ast = engine().compile(text).unwrap_or_else(|error| panic!("{text}: {error}"));
         let mut scope = scope.clone();
-        let begun = Instant::now();
-        let (result, _) = run(HOUR, |engine| engine.eval_ast_with_scope(&mut scope, &ast));
-        (result, begun.elapsed())
+        run(HOUR, |engine| engine.eval_ast_with_scope(&mut scope, &ast)).0
     }
 
     /// Deep data is dropped, copied and printed by functions that call themselves.
@@ -371,23 +369,7 @@ mod tests {
     fn no_call_with_the_largest_data_overflows_the_stack_or_is_cut_off() {
         let scope = largest();
         for one in CALLS {
-            assert!(!matches!(call(one, &scope).0, Err(Failure::CutOff(_))), "{one}");
-        }
-    }
-
-    /// Prints how long each call takes, for who changes a limit: `cargo test --release --features script --lib -- --ignored
-    /// --nocapture how_long`.
-    #[test]
-    #[ignore = "a measurement"]
-    fn how_long_each_call_takes() {
-        let scope = largest();
-        for one in CALLS {
-            let least = (0..20).map(|_| call(one, &scope).1).min().unwrap_or_default();
-            let failed = match call(one, &scope).0 {
-                Ok(_) => String::new(),
-                Err(Failure::CutOff(why) | Failure::Error(why)) => why,
-            };
-            println!("{least:>12?}  {one}  {failed}");
+            assert!(!matches!(call(one, &scope), Err(Failure::CutOff(_))), "{one}");
         }
     }
 }

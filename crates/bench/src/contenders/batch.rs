@@ -1,6 +1,6 @@
 //! This crate's batch, with the states of `machines.rs`.
 
-use demeanor::Batch;
+use demeanor::{Batch, Journal};
 
 use crate::contender::Contender;
 use crate::workload::{Chase, Context, Flee, Idle, Owner, Rest, Think, Wander, checksum};
@@ -11,6 +11,13 @@ pub(crate) struct OneThread<const PAD: usize>(Batch<Owner<PAD>>);
 impl<const PAD: usize> OneThread<PAD> {
     pub(crate) fn boxed(owners: usize) -> Box<dyn Contender> {
         Box::new(Self(filled(owners)))
+    }
+
+    /// One that writes a journal of its last changes.
+    pub(crate) fn boxed_with_journal(owners: usize) -> Box<dyn Contender> {
+        let mut batch = filled(owners);
+        batch.set_journal(Some(Journal::new(100_000)));
+        Box::new(Self(batch))
     }
 }
 

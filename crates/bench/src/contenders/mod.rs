@@ -97,6 +97,7 @@ pub(crate) const fn batch<const PAD: usize>() -> &'static [Entry] {
             Entry::new("loop by hand, keys and previous", Keyed::<PAD>::boxed),
             Entry::new("loop by hand, neither", Bare::<PAD>::boxed),
             Entry::new("demeanor Batch, 1 thread", OneThread::<PAD>::boxed),
+            Entry::new("demeanor Batch, 1 thread, journal", OneThread::<PAD>::boxed_with_journal),
             Entry::new("demeanor Batch, all threads", AllThreads::<PAD>::boxed),
             Entry::new("demeanor StateMachine", Machines::<PAD>::boxed),
             Entry::new("objects and states on the heap", Classic::boxed::<PAD>),

@@ -203,9 +203,7 @@ fn in_context(world: &mut World, entity: Entity, act: impl FnOnce(&mut <Soldier 
     let senses = state.get_mut(world).unwrap();
     // The commands go nowhere.
     let (elsewhere, mut queue) = (World::new(), CommandQueue::default());
-    let mut cx = EntityContext::<Senses<'static, 'static>>::new(senses, Commands::new(&mut queue, &elsewhere));
-    cx.visit(entity);
-    act(&mut cx);
+    act(&mut EntityContext::new(entity, (), senses, Commands::new(&mut queue, &elsewhere)));
 }
 
 proptest! {

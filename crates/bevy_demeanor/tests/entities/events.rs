@@ -1,7 +1,7 @@
 //! Observers and messages.
 
 use bevy_app::{App, Update};
-use bevy_demeanor::{Entered, Exited, In, MachineCommands, StateChanged, StateMachinePlugin, StateSet};
+use bevy_demeanor::{Entered, Exited, InState, MachineCommands, MachineSet, StateChanged, StateMachinePlugin};
 use bevy_ecs::prelude::{Commands, Entity, MessageReader, On, Query, ResMut, Resource, With};
 use bevy_ecs::schedule::IntoScheduleConfigs;
 use bevy_ecs::system::SystemParam;
@@ -33,7 +33,7 @@ fn each_change_is_an_event_in_the_order_made() {
         [Order::ChangeTwice(StateName::Patrol, StateName::Chase), Order::Change(StateName::Chase), Order::Revert];
     app.world_mut().spawn(soldier(orders));
     app.update();
-    assert_eq!(take(&mut app), ["Idle to Patrol", "Patrol to Chase"]);
+    assert_eq!(take(&mut app), ["none to Idle", "Idle to Patrol", "Patrol to Chase"]);
     app.update();
     assert_eq!(take(&mut app), ["Chase to Chase"]);
     app.update();
@@ -49,7 +49,7 @@ fn each_change_is_a_message_for_the_exit_set() {
         (|mut changes: MessageReader<StateChanged<Soldier>>, mut seen: ResMut<Seen>| {
             seen.0.extend(changes.read().map(|change| format!("{} {}", change.entity, names(change))));
         })
-        .in_set(StateSet::Exit),
+        .in_set(MachineSet::Exit),
     );
     let first = app.world_mut().spawn(soldier([Order::Change(StateName::Patrol)])).id();
     let second = app.world_mut().spawn(soldier([Order::Change(StateName::Chase)])).id();
@@ -57,7 +57,14 @@ fn each_change_is_a_message_for_the_exit_set() {
     app.update();
     assert_eq!(
         take(&mut app),
-        [format!("{first} Idle to Patrol"), format!("{second} Idle to Chase"), format!("{third} Idle to Aim")]
+        [
+            format!("{first} none to Idle"),
+            format!("{first} Idle to Patrol"),
+            format!("{second} none to Idle"),
+            format!("{second} Idle to Chase"),
+            format!("{third} none to Idle"),
+            format!("{third} Idle to Aim")
+        ]
     );
     app.update();
     assert_eq!(take(&mut app), [] as [&str; 0]);
@@ -65,7 +72,7 @@ fn each_change_is_a_message_for_the_exit_set() {
 
 #[test]
 fn entering_and_exiting_a_state_trigger_on_the_entity_once_the_markers_are_true() {
-    fn aims(marked: &Query<(), With<In<Aim>>>, entity: Entity) -> &'static str {
+    fn aims(marked: &Query<(), With<InState<Aim>>>, entity: Entity) -> &'static str {
         if marked.contains(entity) { "marked" } else { "not marked" }
     }
 
@@ -76,10 +83,10 @@ fn entering_and_exiting_a_state_trigger_on_the_entity_once_the_markers_are_true(
         .with_marker::<Aim>();
     let mut app = app(plugin);
     app.init_resource::<Seen>();
-    app.add_observer(|it: On<Entered<Aim>>, marked: Query<(), With<In<Aim>>>, mut seen: ResMut<Seen>| {
+    app.add_observer(|it: On<Entered<Aim>>, marked: Query<(), With<InState<Aim>>>, mut seen: ResMut<Seen>| {
         seen.0.push(format!("entered Aim, {}", aims(&marked, it.entity)));
     });
-    app.add_observer(|it: On<Exited<Aim>>, marked: Query<(), With<In<Aim>>>, mut seen: ResMut<Seen>| {
+    app.add_observer(|it: On<Exited<Aim>>, marked: Query<(), With<InState<Aim>>>, mut seen: ResMut<Seen>| {
         seen.0.push(format!("exited Aim, {}", aims(&marked, it.entity)));
     });
     app.add_observer(|_: On<Entered<Fight>>, mut seen: ResMut<Seen>| seen.0.push("entered Fight".into()));
@@ -126,8 +133,8 @@ fn an_observer_may_change_the_state_again() {
     });
     let entity = app.world_mut().spawn(soldier([Order::Change(StateName::Patrol)])).id();
     app.update();
-    assert_eq!(take(&mut app), ["Idle to Patrol", "Patrol to Chase"]);
-    assert!(app.world().get::<In<Chase>>(entity).is_some());
+    assert_eq!(take(&mut app), ["none to Idle", "Idle to Patrol", "Patrol to Chase"]);
+    assert!(app.world().get::<InState<Chase>>(entity).is_some());
 }
 
 #[test]
@@ -141,7 +148,7 @@ fn nothing_is_triggered_on_an_entity_that_is_no_more_but_the_message_is_written(
         (|mut changes: MessageReader<StateChanged<Soldier>>, mut seen: ResMut<Seen>| {
             seen.0.extend(changes.read().map(|change| format!("message: {}", names(change))));
         })
-        .in_set(StateSet::Exit),
+        .in_set(MachineSet::Exit),
     );
     // In the second tick Fight obeys the first of two orders, and Aim the other.
     app.world_mut().spawn(soldier([Order::Change(StateName::Fight), Order::Despawn, Order::Change(StateName::Patrol)]));
@@ -172,7 +179,11 @@ fn what_an_observer_commands_is_done_before_the_next_is_told() {
     type Watcher = (StateMachinePlugin<Soldier>, fn(&mut App));
     let watchers: [Watcher; 3] = [
         (StateMachinePlugin::new().with_change_events(), |app| {
-            app.add_observer(|it: On<StateChanged<Soldier>>, duel: Duel| duel.win(it.entity));
+            app.add_observer(|it: On<StateChanged<Soldier>>, duel: Duel| {
+                if it.from.is_some() {
+                    duel.win(it.entity);
+                }
+            });
         }),
         (StateMachinePlugin::new().with_triggers::<Idle>(), |app| {
             app.add_observer(|it: On<Exited<Idle>>, duel: Duel| duel.win(it.entity));

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, Once};
 
 use bevy_app::Update;
-use bevy_demeanor::{In, Machine, MachineCommands, StateChanged, StateMachinePlugin};
+use bevy_demeanor::{InState, Machine, MachineCommands, StateChanged, StateMachinePlugin};
 use bevy_ecs::prelude::*;
 use demeanor::{Fsm, Owner, State};
 
@@ -78,7 +78,7 @@ fn a_command_for_the_dead_is_logged_at_debug() {
     let owner = std::any::type_name::<Soldier>();
     assert_eq!(
         lines_with(&format!("entity {dead} ")),
-        [format!("DEBUG: change_state of entity {dead} ignored: there is no {owner} with a machine")]
+        [format!("DEBUG: change_state of entity {dead} (unnamed) ignored: there is no {owner} with a machine")]
     );
 }
 
@@ -119,7 +119,7 @@ fn after_a_panic_in_a_callback_every_machine_and_marker_is_right() {
     assert_eq!(trace, ["update Patrol"]);
     assert_eq!(take_trace(&mut app, panics), ["update Idle"]);
     assert_eq!(take_trace(&mut app, after), ["update Idle", "salutes with rank 0 at alarm 0"]);
-    assert!(app.world().get::<In<Patrol>>(before).is_some(), "the next pass corrects the markers");
+    assert!(app.world().get::<InState<Patrol>>(before).is_some(), "the next pass corrects the markers");
     assert!(app.world().get::<Saluted>(after).is_some());
 }
 
@@ -143,9 +143,9 @@ impl State<Soldier> for Bait {
 fn a_change_that_a_panic_has_cut_off_is_told_of_by_the_next_pass_with_its_own_entity() {
     for plugin in [StateMachinePlugin::new(), StateMachinePlugin::new().in_parallel()] {
         let mut app = app(plugin.with_change_messages());
-        app.world_mut().spawn(soldier([]));
+        let before = app.world_mut().spawn(soldier([])).id();
         let lured = app.world_mut().spawn((Soldier::default(), Machine::<Soldier>::new(&Bait))).id();
-        app.world_mut().spawn(soldier([]));
+        let after = app.world_mut().spawn(soldier([])).id();
         let mut schedule = app.world_mut().resource_mut::<Schedules>().remove(Update).unwrap();
         assert!(catch_unwind(AssertUnwindSafe(|| schedule.run(app.world_mut()))).is_err());
         assert!(app.world().get::<Machine<Soldier>>(lured).unwrap().is_in_state(&Trap));
@@ -156,7 +156,15 @@ fn a_change_that_a_panic_has_cut_off_is_told_of_by_the_next_pass_with_its_own_en
             let mut messages = app.world_mut().resource_mut::<Messages<StateChanged<Soldier>>>();
             told.extend(messages.drain().map(|change| format!("{change:?}")));
         }
-        assert_eq!(told, [format!("{lured}: Bait -> Trap (change)")]);
+        assert_eq!(
+            told,
+            [
+                format!("{before}: (no state) -> Idle (start)"),
+                format!("{lured}: (no state) -> Bait (start)"),
+                format!("{lured}: Bait -> Trap (change)"),
+                format!("{after}: (no state) -> Idle (start)")
+            ]
+        );
     }
 }
 
@@ -170,4 +178,91 @@ fn after_a_panic_in_a_command_the_next_command_works() {
     app.world_mut().commands().entity(entity).change_state(&Chase);
     app.world_mut().flush();
     assert!(app.world().get::<Machine<Soldier>>(entity).unwrap().is_in_state(&Chase));
+}
+
+#[test]
+fn a_machine_whose_plugin_was_not_added_is_warned_of_once_by_name() {
+    #[derive(Component)]
+    struct Extra;
+    impl Owner for Extra {
+        type Context<'a> = ();
+        type Message = ();
+    }
+    struct Stand;
+    impl State<Extra> for Stand {}
+
+    listen();
+    let mut world = World::new();
+    let entity = world.spawn((Extra, Machine::<Extra>::new(&Stand), Name::new("stuntman"))).id();
+    world.spawn((Extra, Machine::<Extra>::new(&Stand)));
+    let owner = std::any::type_name::<Extra>();
+    assert_eq!(
+        lines_with(owner),
+        [format!(
+            "WARN: entity {entity} (stuntman) has a Machine<{owner}>, but nothing updates it yet: \
+             add_state_machine::<{owner}>() has not been called"
+        )]
+    );
+}
+
+#[test]
+fn owners_without_a_machine_are_warned_of_once_with_the_name_of_the_first() {
+    #[derive(Component)]
+    struct Mannequin;
+    impl Owner for Mannequin {
+        type Context<'a> = ();
+        type Message = ();
+    }
+    impl bevy_demeanor::EntityOwner for Mannequin {
+        type Body = ();
+        type Param = ();
+    }
+    struct Stand;
+    impl State<Mannequin> for Stand {}
+
+    listen();
+    let owner = std::any::type_name::<Mannequin>();
+    let mut app = bevy_app::App::new();
+    app.add_plugins(StateMachinePlugin::<Mannequin>::new());
+    app.world_mut().spawn((Mannequin, Machine::<Mannequin>::new(&Stand)));
+    app.update();
+    assert_eq!(lines_with(owner), [] as [&str; 0]);
+    let first = app.world_mut().spawn((Mannequin, Name::new("Ann"))).id();
+    app.world_mut().spawn(Mannequin);
+    app.world_mut().spawn(Mannequin);
+    for _ in 0..3 {
+        app.update();
+    }
+    assert_eq!(
+        lines_with(owner),
+        [format!("WARN: entity {first} (Ann) has a {owner}, but no Machine<{owner}>, as 2 others: it has no state")]
+    );
+}
+
+#[test]
+fn what_a_machine_logs_names_the_entity() {
+    use bevy_demeanor::{Cx, Owner};
+
+    #[derive(Component, Owner)]
+    struct Chatterbox;
+    struct Silent;
+    struct Talkative;
+    impl State<Chatterbox> for Silent {}
+    impl State<Chatterbox> for Talkative {
+        fn update(&self, _: &mut Chatterbox, fsm: &mut Fsm<'_, Chatterbox>, _: &mut Cx<'_, Chatterbox>) {
+            fsm.pop_state();
+        }
+    }
+
+    listen();
+    let mut expected = Vec::new();
+    for plugin in [StateMachinePlugin::<Chatterbox>::new(), StateMachinePlugin::new().in_parallel()] {
+        let mut app = bevy_app::App::new();
+        app.add_plugins(plugin);
+        app.world_mut().spawn((Chatterbox, Machine::<Chatterbox>::new(&Silent)));
+        let talks = app.world_mut().spawn((Chatterbox, Machine::<Chatterbox>::new(&Talkative))).id();
+        app.update();
+        expected.push(format!("WARN: Chatterbox {talks}: pop refused in state Talkative: the stack is empty"));
+    }
+    assert_eq!(lines_with("Chatterbox"), expected);
 }

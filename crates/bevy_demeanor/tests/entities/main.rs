@@ -1,16 +1,33 @@
 //! Machines on entities, driven through `App::update`, headless.
 
+mod body;
+mod clock;
+mod derive;
 mod equivalence;
 mod events;
 mod faults;
+#[cfg(feature = "serialize")]
+mod guard;
 mod markers;
+#[cfg(feature = "serialize")]
+mod model;
+mod names;
+mod observers;
+mod order;
 mod parallel;
+mod parameters;
 mod pass;
+#[cfg(feature = "serialize")]
+mod saved_times;
+#[cfg(feature = "serialize")]
+mod saves;
 #[cfg(feature = "reflect")]
 mod scenes;
 mod sleepers;
 mod soldier;
 mod start;
+mod threads;
 mod time;
+mod together;
 mod verbs;
 mod waiting;

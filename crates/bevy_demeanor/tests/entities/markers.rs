@@ -1,7 +1,7 @@
 //! States as components.
 
 use bevy_app::App;
-use bevy_demeanor::{In, InSparseSet, Machine, MachineCommands, StateMachinePlugin};
+use bevy_demeanor::{InSparseSet, InState, Machine, MachineCommands, StateMachinePlugin};
 use bevy_ecs::prelude::*;
 use demeanor::StateMachine;
 
@@ -10,19 +10,19 @@ use crate::soldier::{Aim, Chase, Fight, Idle, Order, Patrol, Soldier, StateName,
 fn marked(app: &App, entity: Entity) -> String {
     let entity = app.world().entity(entity);
     let mut marked = Vec::new();
-    if entity.contains::<In<Idle>>() {
+    if entity.contains::<InState<Idle>>() {
         marked.push("Idle");
     }
-    if entity.contains::<In<Patrol>>() {
+    if entity.contains::<InState<Patrol>>() {
         marked.push("Patrol");
     }
-    if entity.contains::<In<Chase, InSparseSet>>() {
+    if entity.contains::<InState<Chase, InSparseSet>>() {
         marked.push("Chase");
     }
-    if entity.contains::<In<Fight>>() {
+    if entity.contains::<InState<Fight>>() {
         marked.push("Fight");
     }
-    if entity.contains::<In<Aim>>() {
+    if entity.contains::<InState<Aim>>() {
         marked.push("Aim");
     }
     marked.join(" ")
@@ -114,7 +114,7 @@ fn the_old_marker_goes_before_the_new_one_comes_and_one_that_stays_is_left_alone
     let mut app = app(marking());
     app.init_resource::<Inserted>();
     app.add_observer(
-        |patrol: On<Insert<In<Patrol>>>, idle: Query<(), With<In<Idle>>>, mut inserted: ResMut<Inserted>| {
+        |patrol: On<Insert<InState<Patrol>>>, idle: Query<(), With<InState<Idle>>>, mut inserted: ResMut<Inserted>| {
             inserted.0.push(if idle.contains(patrol.entity) { "both" } else { "Patrol" });
         },
     );
@@ -132,8 +132,8 @@ fn a_sparse_marker_lies_in_a_sparse_set() {
 
     let mut world = World::new();
     let storage = |world: &World, id| world.components().get_info(id).expect("it is registered").storage_type();
-    let table = world.register_component::<In<Patrol>>();
-    let sparse = world.register_component::<In<Patrol, InSparseSet>>();
+    let table = world.register_component::<InState<Patrol>>();
+    let sparse = world.register_component::<InState<Patrol, InSparseSet>>();
     assert_eq!(storage(&world, table), StorageType::Table);
     assert_eq!(storage(&world, sparse), StorageType::SparseSet);
 }
@@ -164,8 +164,8 @@ fn one_marker_cannot_tell_of_two_owners() {
         type Message = ();
     }
     impl EntityOwner for Officer {
+        type Body = ();
         type Param = ();
-        fn context<'a>((): (), _: Commands<'a, 'a>) {}
     }
     impl State<Officer> for Idle {}
 

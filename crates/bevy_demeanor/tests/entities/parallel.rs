@@ -4,8 +4,9 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
 use bevy_app::{App, Update};
-use bevy_demeanor::{EntityOwner, Machine, ParallelOwner, StateChanged, StateMachinePlugin, StateSet};
+use bevy_demeanor::{EntityOwner, Machine, MachineSet, SharedParam, StateChanged, StateMachinePlugin};
 use bevy_ecs::prelude::*;
+use bevy_ecs::system::SystemParam;
 use demeanor::{Owner, State};
 
 use crate::soldier::{Order, Patrol, Rank, Saluted, Soldier, StateName, Watch, app, soldier};
@@ -22,7 +23,7 @@ fn run(plugin: StateMachinePlugin<Soldier>) -> (Vec<String>, Vec<Entity>, Vec<Ve
         (|mut changes: MessageReader<StateChanged<Soldier>>, mut seen: ResMut<Seen>| {
             seen.0.extend(changes.read().map(|change| format!("{change:?}")));
         })
-        .in_set(StateSet::Exit),
+        .in_set(MachineSet::Exit),
     );
     for i in 0..2500 {
         let orders = match i % 7 {
@@ -70,14 +71,17 @@ fn each_chunk_of_1024_entities_of_a_table_has_a_context_of_its_own() {
         type Context<'a> = ();
         type Message = ();
     }
-    impl EntityOwner for Bird {
-        type Param = ();
-        fn context<'a>((): (), _: Commands<'a, 'a>) {}
-    }
-    impl ParallelOwner for Bird {
-        fn shared_context<'a>((): &(), _: Commands<'a, 'a>) {
+    #[derive(SystemParam)]
+    struct Counted;
+    impl SharedParam for Counted {
+        fn share<'w, 's>(_: &Self::Item<'w, 's>) -> Self::Item<'w, 's> {
             CONTEXTS.fetch_add(1, Relaxed);
+            Counted
         }
+    }
+    impl EntityOwner for Bird {
+        type Body = ();
+        type Param = Counted;
     }
     struct Fly;
     impl State<Bird> for Fly {}

@@ -1,7 +1,9 @@
 //! Who is updated, when, and with what.
 
 use bevy_app::{App, PostUpdate, Update};
-use bevy_demeanor::{EntityOwner, Machine, MachineCommands, Machines, StateMachinePlugin, StateSet};
+use bevy_demeanor::{
+    CallbackContext, EntityContext, EntityOwner, Machine, MachineCommands, MachineSet, Machines, StateMachinePlugin,
+};
 use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
 use demeanor::{Fsm, GameTime, Owner, State};
@@ -66,13 +68,13 @@ fn the_sets_run_in_order_and_commands_of_one_are_seen_in_the_next() {
 
     let mut app = app(StateMachinePlugin::new().in_schedule(PostUpdate).with_marker::<Patrol>());
     app.init_resource::<Seen>();
-    app.add_systems(PostUpdate, (|mut seen: ResMut<Seen>| seen.0.push("exit")).in_set(StateSet::Exit));
+    app.add_systems(PostUpdate, (|mut seen: ResMut<Seen>| seen.0.push("exit")).in_set(MachineSet::Exit));
     app.add_systems(
         PostUpdate,
-        (|marked: Query<(), With<bevy_demeanor::In<Patrol>>>, mut seen: ResMut<Seen>| {
+        (|marked: Query<(), With<bevy_demeanor::InState<Patrol>>>, mut seen: ResMut<Seen>| {
             seen.0.push(if marked.is_empty() { "nobody" } else { "somebody on patrol" });
         })
-        .in_set(StateSet::Exit),
+        .in_set(MachineSet::Exit),
     );
     app.add_systems(
         PostUpdate,
@@ -80,7 +82,7 @@ fn the_sets_run_in_order_and_commands_of_one_are_seen_in_the_next() {
             commands.spawn((soldier([Order::Change(StateName::Patrol)]), Hired));
             seen.0.push("enter");
         })
-        .in_set(StateSet::Enter),
+        .in_set(MachineSet::Enter),
     );
     app.update();
     let mut seen = app.world_mut().remove_resource::<Seen>().unwrap().0;
@@ -104,8 +106,8 @@ fn one_entity_may_have_several_machines_each_with_its_owner() {
                 type Message = ();
             }
             impl EntityOwner for $owner {
+                type Body = ();
                 type Param = ();
-                fn context<'a>((): (), _: Commands<'a, 'a>) {}
             }
             // One state for two owners.
             impl State<$owner> for Rest {
@@ -148,9 +150,12 @@ fn states_that_know_nothing_of_bevy_run_as_they_are() {
     #[derive(Resource)]
     struct Clock(GameTime);
     impl EntityOwner for Lamp {
+        type Body = ();
         type Param = Res<'static, Clock>;
-        fn context<'a>(clock: Res<'a, Clock>, _: Commands<'a, 'a>) -> GameTime {
-            clock.0
+    }
+    impl CallbackContext<Lamp> for GameTime {
+        fn lend<R>(cx: &mut EntityContext<'_, Lamp>, call: impl FnOnce(&mut GameTime) -> R) -> R {
+            call(&mut cx.param.0.clone())
         }
     }
 
@@ -161,7 +166,7 @@ fn states_that_know_nothing_of_bevy_run_as_they_are() {
         (|mut clock: ResMut<Clock>| {
             clock.0.advance(Duration::from_secs(2));
         })
-        .in_set(StateSet::Enter),
+        .in_set(MachineSet::Enter),
     );
     app.add_plugins(StateMachinePlugin::<Lamp>::new());
     let entity = app.world_mut().spawn((Lamp(Duration::ZERO), Machine::<Lamp>::new(&Burning))).id();
@@ -250,11 +255,8 @@ fn an_owner_in_a_sparse_set_is_updated_too() {
         type Message = ();
     }
     impl EntityOwner for Ghost {
+        type Body = ();
         type Param = ();
-        fn context<'a>((): (), _: Commands<'a, 'a>) {}
-    }
-    impl bevy_demeanor::ParallelOwner for Ghost {
-        fn shared_context<'a>((): &(), _: Commands<'a, 'a>) {}
     }
     struct Haunt;
     struct Cellar;
@@ -300,7 +302,7 @@ fn a_machine_is_changed_only_when_its_state_is() {
         (|changed: Query<(), Changed<Machine<Soldier>>>, mut changes: ResMut<Changes>| {
             changes.0.push(changed.iter().count());
         })
-        .in_set(StateSet::Exit),
+        .in_set(MachineSet::Exit),
     );
     app.world_mut().spawn(soldier([Order::Nothing, Order::Change(StateName::Patrol)]));
     app.world_mut().spawn(soldier([]));
@@ -324,7 +326,7 @@ fn the_pass_runs_beside_systems_that_touch_other_things() {
         beside: impl IntoSystem<(), (), M> + 'static,
     ) -> bool {
         let mut app = app(plugin);
-        app.add_systems(Update, IntoSystem::into_system(beside).in_set(StateSet::Update));
+        app.add_systems(Update, IntoSystem::into_system(beside).in_set(MachineSet::Update));
         let mut schedule = app.world_mut().resource_mut::<Schedules>().remove(Update).unwrap();
         schedule.set_build_settings(ScheduleBuildSettings {
             ambiguity_detection: LogLevel::Error,

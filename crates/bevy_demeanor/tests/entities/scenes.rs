@@ -1,17 +1,19 @@
 //! A machine's current state by name, through reflection, as scenes carry it.
 
 use bevy_app::App;
-use bevy_demeanor::{CurrentState, In, Machine, MachineCommands, StateMachinePlugin};
+use bevy_demeanor::{CurrentState, InState, Machine, MachineCommands, StateMachinePlugin};
 use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
 use bevy_ecs::reflect::ReflectComponent;
-use bevy_reflect::PartialReflect;
+use bevy_reflect::{PartialReflect, ReflectMut};
 
 use crate::faults::{lines_with, listen};
-use crate::soldier::{Aim, Chase, Fight, Idle, Order, Patrol, Soldier, StateName, app, soldier, take_trace};
+use crate::soldier::{
+    Aim, Chase, Ears, Fight, Idle, Order, Patrol, Soldier, Stagger, StateName, app, soldier, take_trace,
+};
 
 fn naming() -> StateMachinePlugin<Soldier> {
-    let states = [(&Idle).into(), (&Patrol).into(), (&Chase).into(), (&Fight).into(), (&Aim).into()];
+    let states = [(&Idle).into(), (&Patrol).into(), (&Chase).into(), (&Fight).into(), (&Aim).into(), (&Stagger).into()];
     StateMachinePlugin::new().with_current_state(states)
 }
 
@@ -58,7 +60,7 @@ fn a_state_that_was_saved_by_reflection_is_taken_up_again_without_a_callback() {
     reflection.insert(&mut loaded, &*scene, &registry.read());
     let loaded = loaded.id();
     loading.world_mut().flush();
-    assert!(loading.world().get::<In<Fight>>(loaded).is_some());
+    assert!(loading.world().get::<InState<Fight>>(loaded).is_some());
     loading.update();
     assert_eq!(take_trace(&mut loading, loaded), ["update Fight", "update Aim"]);
 }
@@ -74,14 +76,177 @@ fn a_disabled_entity_is_given_its_machine_and_the_name_of_none_an_idle_one() {
     assert!(app.world().get::<Machine<Soldier>>(stopped).unwrap().current().is_none());
 }
 
+/// Writes another name in place, as an inspector does.
+fn edit(app: &mut App, entity: Entity, name: &str) {
+    let reflection = reflection(app);
+    let mut current = reflection.reflect_mut(app.world_mut().entity_mut(entity)).expect("it is there");
+    let ReflectMut::Struct(fields) = current.reflect_mut() else { panic!("it is a struct") };
+    fields.field_mut("name").expect("it is there").apply(&name.to_owned());
+}
+
 #[test]
-fn a_name_does_nothing_to_a_machine_that_is_there() {
+fn an_edit_in_place_is_forced_before_the_next_pass() {
+    let mut app = app(naming().with_marker::<Chase>());
+    let entity = app.world_mut().spawn(soldier([])).id();
+    app.update();
+    take_trace(&mut app, entity);
+    edit(&mut app, entity, "Chase");
+    app.update();
+    assert_eq!(
+        take_trace(&mut app, entity),
+        ["exit Idle", "Idle -> Chase (force)", "enter Chase", "complete: Idle -> Chase (force)", "update Chase"]
+    );
+    assert_eq!(name_of(&app, entity), Some("Chase"));
+    assert!(app.world().get::<InState<Chase>>(entity).is_some());
+    app.update();
+    assert_eq!(take_trace(&mut app, entity), ["update Chase"], "it is done once");
+}
+
+#[test]
+fn a_name_that_is_inserted_is_forced_at_once() {
     let mut app = app(naming());
     let entity = app.world_mut().spawn(soldier([])).id();
     app.update();
+    take_trace(&mut app, entity);
     app.world_mut().entity_mut(entity).insert(CurrentState::<Soldier>::named("Chase"));
+    assert!(app.world().get::<Machine<Soldier>>(entity).unwrap().is_in_state(&Chase));
+    app.world_mut().entity_mut(entity).insert(CurrentState::<Soldier>::named("Chase"));
+    assert_eq!(
+        take_trace(&mut app, entity),
+        ["exit Idle", "Idle -> Chase (force)", "enter Chase", "complete: Idle -> Chase (force)"]
+    );
+    app.world_mut().entity_mut(entity).insert(CurrentState::<Soldier>::named(""));
+    assert_eq!(take_trace(&mut app, entity), ["exit Chase"]);
+    assert_eq!(name_of(&app, entity), Some(""));
+    app.world_mut().entity_mut(entity).insert(CurrentState::<Soldier>::named("Idle"));
+    assert_eq!(
+        take_trace(&mut app, entity),
+        ["(no state) -> Idle (force)", "enter Idle", "complete: (no state) -> Idle (force)"]
+    );
+}
+
+#[test]
+fn an_edit_asks_no_can_exit_and_one_that_can_enter_refuses_is_corrected_with_a_warning() {
+    listen();
+    let mut app = app(naming());
+    let entity = app.world_mut().spawn((Soldier::default(), Machine::<Soldier>::new(&Fight), Name::new("Fencer"))).id();
     app.update();
-    assert!(app.world().get::<Machine<Soldier>>(entity).unwrap().is_in_state(&Idle));
+    edit(&mut app, entity, "Stagger");
+    app.update();
+    assert_eq!(name_of(&app, entity), Some("Aim"));
+    let owner = std::any::type_name::<Soldier>();
+    let refused = format!("WARN: entity {entity} (Fencer) stays in Aim: Stagger of {owner} was not entered");
+    assert_eq!(lines_with("(Fencer)"), [&*refused]);
+    edit(&mut app, entity, "Idle");
+    app.update();
+    edit(&mut app, entity, "Stagger");
+    app.update();
+    edit(&mut app, entity, "Patrol");
+    app.update();
+    assert_eq!(name_of(&app, entity), Some("Patrol"));
+    assert_eq!(lines_with("(Fencer)"), [&*refused]);
+}
+
+#[test]
+fn an_edit_to_an_unknown_name_is_corrected_with_a_warning() {
+    listen();
+    let mut app = app(naming());
+    let entity = app.world_mut().spawn((soldier([]), Name::new("Waltzer"))).id();
+    app.update();
+    edit(&mut app, entity, "Waltz");
+    app.update();
+    assert_eq!(name_of(&app, entity), Some("Idle"));
+    assert_eq!(
+        lines_with("(Waltzer)"),
+        [format!("WARN: entity {entity} (Waltzer) stays in Idle: there is no state \"Waltz\" of Soldier")]
+    );
+}
+
+#[test]
+fn an_edit_of_whether_a_state_was_entered_is_applied_or_corrected() {
+    fn edit(app: &mut App, entity: Entity, is_started: bool) {
+        let reflection = reflection(app);
+        let mut current = reflection.reflect_mut(app.world_mut().entity_mut(entity)).expect("it is there");
+        let ReflectMut::Struct(fields) = current.reflect_mut() else { panic!("it is a struct") };
+        fields.field_mut("is_started").expect("it is there").apply(&is_started);
+    }
+
+    listen();
+    let mut app = app(naming());
+    let entity = app.world_mut().spawn((soldier([]), Name::new("Starter"))).id();
+    edit(&mut app, entity, true);
+    app.update();
+    assert_eq!(take_trace(&mut app, entity), ["update Idle"]);
+    assert_eq!(lines_with("(Starter)"), [] as [&str; 0]);
+    edit(&mut app, entity, false);
+    app.update();
+    assert_eq!(take_trace(&mut app, entity), ["update Idle"]);
+    assert_eq!(app.world().get::<CurrentState<Soldier>>(entity).map(CurrentState::is_started), Some(true));
+    let owner = std::any::type_name::<Soldier>();
+    assert_eq!(
+        lines_with("(Starter)"),
+        [format!(
+            "WARN: entity {entity} (Starter) is in Idle of {owner} already: a state cannot be left without being exited"
+        )]
+    );
+}
+
+#[test]
+fn an_edit_is_not_lost_when_the_machine_changes_before_it_is_applied() {
+    let mut app = app(naming());
+    let entity = app.world_mut().spawn(soldier([])).id();
+    app.update();
+    take_trace(&mut app, entity);
+    edit(&mut app, entity, "Chase");
+    app.world_mut().commands().entity(entity).change_state::<Soldier>(&Patrol);
+    app.world_mut().flush();
+    assert_eq!(name_of(&app, entity), Some("Chase"));
+    assert_eq!(
+        take_trace(&mut app, entity),
+        [
+            "exit Idle",
+            "Idle -> Patrol (change)",
+            "enter Patrol",
+            "complete: Idle -> Patrol (change)",
+            "exit Patrol",
+            "Patrol -> Chase (force)",
+            "enter Chase",
+            "complete: Patrol -> Chase (force)"
+        ]
+    );
+}
+
+#[test]
+fn a_machine_that_has_not_been_started_is_put_in_the_state_that_is_named() {
+    let mut app = app(naming());
+    let global = || Machine::<Soldier>::new(&Idle).with_global(&Ears);
+    let entered = app.world_mut().spawn((Soldier::default(), global(), CurrentState::<Soldier>::named("Fight"))).id();
+    let same = app.world_mut().spawn((Soldier::default(), global(), CurrentState::<Soldier>::named("Idle"))).id();
+    let stopped = app.world_mut().spawn((Soldier::default(), global(), CurrentState::<Soldier>::named(""))).id();
+    app.update();
+    assert_eq!(take_trace(&mut app, entered), ["update Fight"]);
+    assert_eq!(take_trace(&mut app, same), ["update Idle"]);
+    assert_eq!(take_trace(&mut app, stopped), [] as [&str; 0]);
+    for entity in [entered, same, stopped] {
+        assert_eq!(app.world().get::<Machine<Soldier>>(entity).unwrap().global().unwrap().name(), "Ears");
+    }
+}
+
+#[test]
+fn a_state_that_was_saved_before_it_was_entered_is_entered_once_it_is_loaded() {
+    let mut saving = app(naming());
+    let saved = saving.world_mut().spawn(soldier([])).id();
+    assert_eq!(saving.world().get::<CurrentState<Soldier>>(saved).map(CurrentState::is_started), Some(false));
+    let reflection_of_it = reflection(&saving);
+    let scene: Box<dyn PartialReflect> =
+        reflection_of_it.reflect(saving.world().entity(saved)).expect("it is there").to_dynamic().unwrap();
+    let mut loading = app(naming());
+    let registry = loading.world().resource::<AppTypeRegistry>().clone();
+    let mut loaded = loading.world_mut().spawn(Soldier::default());
+    reflection(&saving).insert(&mut loaded, &*scene, &registry.read());
+    let loaded = loaded.id();
+    loading.update();
+    assert_eq!(take_trace(&mut loading, loaded), ["enter Idle", "update Idle"]);
 }
 
 #[test]
@@ -107,6 +272,21 @@ fn an_unknown_name_gives_no_machine_and_a_warning() {
     assert!(app.world().get::<Machine<Soldier>>(entity).is_none());
     assert_eq!(
         lines_with("Dance"),
-        [format!("WARN: entity {entity} is in no state: there is no state \"Dance\" of Soldier")]
+        [format!("WARN: entity {entity} (unnamed) is in no state: there is no state \"Dance\" of Soldier")]
     );
+}
+
+#[test]
+fn an_observer_of_the_name_may_despawn_the_entity() {
+    let mut app = app(naming().with_change_messages());
+    app.add_observer(|it: On<Insert<CurrentState<Soldier>>>, mut commands: Commands| {
+        commands.entity(it.entity).despawn();
+    });
+    let new = app.world_mut().spawn(soldier([])).id();
+    app.world_mut().flush();
+    assert!(app.world().get_entity(new).is_err());
+    let named = app.world_mut().spawn((Soldier::default(), CurrentState::<Soldier>::named("Chase"))).id();
+    app.world_mut().flush();
+    app.update();
+    assert!(app.world().get_entity(named).is_err());
 }

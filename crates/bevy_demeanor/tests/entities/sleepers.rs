@@ -5,11 +5,14 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use bevy_app::{App, Update};
 use bevy_demeanor::{
-    EntityContext, EntityOwner, Machine, MachineCommands, ParallelOwner, StateMachinePlugin, StateSet,
+    CallbackContext, EntityContext, EntityOwner, Machine, MachineCommands, MachineSet, StateMachinePlugin,
 };
 use bevy_ecs::change_detection::ContiguousRef;
 use bevy_ecs::prelude::*;
 use demeanor::{Fsm, Owner, State};
+
+/// Made each time that something is called.
+struct Counted<'a>(&'a Calls);
 
 /// What has been called, of all that a pass may call for an entity.
 #[derive(Resource, Default)]
@@ -33,36 +36,30 @@ macro_rules! bats {
         struct $bat;
 
         impl Owner for $bat {
-            type Context<'a> = EntityContext<'a, Res<'static, Calls>>;
+            type Context<'a> = Counted<'a>;
             type Message = ();
 
-            fn now(cx: &Self::Context<'_>) -> f64 {
-                cx.looks_at_the_clock.fetch_add(1, Relaxed);
+            fn now(cx: &Counted<'_>) -> f64 {
+                cx.0.looks_at_the_clock.fetch_add(1, Relaxed);
                 0.0
             }
         }
 
         impl EntityOwner for $bat {
+            type Body = ();
             type Param = Res<'static, Calls>;
-
-            fn context<'a>(calls: Res<'a, Calls>, commands: Commands<'a, 'a>) -> Self::Context<'a> {
-                EntityContext::new(calls, commands)
-            }
-
-            fn visit(cx: &mut Self::Context<'_>, _: Entity) {
-                cx.visits.fetch_add(1, Relaxed);
-            }
         }
 
-        impl ParallelOwner for $bat {
-            fn shared_context<'a>(calls: &Res<'a, Calls>, commands: Commands<'a, 'a>) -> Self::Context<'a> {
-                EntityContext::new(Res::clone(calls), commands)
+        impl CallbackContext<$bat> for Counted<'_> {
+            fn lend<R>(cx: &mut EntityContext<'_, $bat>, call: impl FnOnce(&mut Counted<'_>) -> R) -> R {
+                cx.param.visits.fetch_add(1, Relaxed);
+                call(&mut Counted(&cx.param))
             }
         }
 
         impl State<$bat> for Hang {
             fn update(&self, _: &mut $bat, _: &mut Fsm<'_, $bat>, cx: &mut <$bat as Owner>::Context<'_>) {
-                cx.updates.fetch_add(1, Relaxed);
+                cx.0.updates.fetch_add(1, Relaxed);
             }
         }
     };
@@ -149,7 +146,7 @@ fn an_owners_summary_tick_tells_of_those_that_are_awake() {
                     seen.0.push(ticks.summary_tick_is_changed());
                 }
             })
-            .in_set(StateSet::Exit),
+            .in_set(MachineSet::Exit),
         );
         app.world_mut().spawn_batch((0..3).map(|_| (Fox, Machine::<Fox>::new(&Hang))));
         app.update();

@@ -1,11 +1,11 @@
 //! The owner of these tests. It records what happens to it, and does in each update what it has been told to.
 
 use bevy_app::App;
-use bevy_demeanor::{EntityContext, EntityOwner, Machine, ParallelOwner, StateMachinePlugin};
+use bevy_demeanor::{EntityContext, EntityOwner, Machine, SharedParam, StateMachinePlugin};
 use bevy_ecs::component::Component;
 use bevy_ecs::entity::Entity;
 use bevy_ecs::resource::Resource;
-use bevy_ecs::system::{Commands, Query, Res, SystemParam};
+use bevy_ecs::system::{Query, Res, SystemParam};
 use demeanor::{Change, Fsm, Owner, State, StateRef};
 
 /// Something in the world that soldiers see.
@@ -20,7 +20,7 @@ pub(crate) struct Watch(pub(crate) f64);
 #[derive(Component)]
 pub(crate) struct Rank(pub(crate) u32);
 
-#[derive(SystemParam)]
+#[derive(SystemParam, SharedParam)]
 pub(crate) struct Senses<'w, 's> {
     pub(crate) alarm: Res<'w, Alarm>,
     pub(crate) watch: Res<'w, Watch>,
@@ -90,11 +90,11 @@ impl StateName {
 pub(crate) struct Saluted;
 
 impl Owner for Soldier {
-    type Context<'a> = EntityContext<'a, Senses<'static, 'static>>;
+    type Context<'a> = EntityContext<'a, Self>;
     type Message = StateName;
 
     fn now(cx: &Self::Context<'_>) -> f64 {
-        cx.watch.0
+        cx.param.watch.0
     }
 
     fn on_change(&mut self, change: &Change<'_, Self>, _: &mut Self::Context<'_>) {
@@ -107,25 +107,11 @@ impl Owner for Soldier {
 }
 
 impl EntityOwner for Soldier {
+    type Body = ();
     type Param = Senses<'static, 'static>;
-
-    fn context<'a>(senses: Senses<'a, 'a>, commands: Commands<'a, 'a>) -> Self::Context<'a> {
-        EntityContext::new(senses, commands)
-    }
-
-    fn visit(cx: &mut Self::Context<'_>, entity: Entity) {
-        cx.visit(entity);
-    }
 }
 
-impl ParallelOwner for Soldier {
-    fn shared_context<'a>(senses: &Senses<'a, 'a>, commands: Commands<'a, 'a>) -> Self::Context<'a> {
-        let Senses { alarm, watch, ranks } = senses;
-        EntityContext::new(Senses { alarm: Res::clone(alarm), watch: Res::clone(watch), ranks: *ranks }, commands)
-    }
-}
-
-type Context<'a> = EntityContext<'a, Senses<'static, 'static>>;
+type Context<'a> = EntityContext<'a, Soldier>;
 
 pub(crate) fn obey(soldier: &mut Soldier, fsm: &mut Fsm<'_, Soldier>, cx: &mut Context<'_>) {
     if soldier.orders.is_empty() {
@@ -159,8 +145,8 @@ pub(crate) fn obey(soldier: &mut Soldier, fsm: &mut Fsm<'_, Soldier>, cx: &mut C
         }
         Order::Despawn => cx.this().despawn(),
         Order::Salute => {
-            let rank = cx.ranks.get(cx.entity()).map_or(0, |rank| rank.0);
-            soldier.trace.push(format!("salutes with rank {rank} at alarm {}", cx.alarm.0));
+            let rank = cx.param.ranks.get(cx.entity).map_or(0, |rank| rank.0);
+            soldier.trace.push(format!("salutes with rank {rank} at alarm {}", cx.param.alarm.0));
             cx.this().insert(Saluted);
         }
         Order::Panic => panic!("a soldier panics"),

@@ -99,8 +99,8 @@ impl Owner for Recruit {
     type Message = ();
 }
 impl EntityOwner for Recruit {
+    type Body = ();
     type Param = ();
-    fn context<'a>((): (), _: Commands<'a, 'a>) {}
 }
 
 /// Opens on a state that is not its child.

@@ -3,7 +3,8 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use bevy_app::{App, Update};
-use bevy_demeanor::{In, Machine, MachineCommands, StateChanged, StateMachinePlugin, StateSet};
+use bevy_demeanor::{InState, Machine, MachineCommands, MachineSet, StateChanged, StateMachinePlugin};
+use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
 use demeanor::{Fsm, NextWake, Owner, State, StateMachine};
 
@@ -244,7 +245,7 @@ fn what_follows_a_change_by_a_timer_comes_after_the_pass_in_the_order_of_the_ent
         let mut app = app(plugin.with_change_messages().with_change_events().with_marker::<Patrol>());
         app.init_resource::<Seen>();
         app.add_observer(
-            |change: On<StateChanged<Soldier>>, marked: Query<(), With<In<Patrol>>>, mut seen: ResMut<Seen>| {
+            |change: On<StateChanged<Soldier>>, marked: Query<(), With<InState<Patrol>>>, mut seen: ResMut<Seen>| {
                 seen.0.push(format!("{} changes, {} on patrol", change.entity, marked.iter().count()));
             },
         );
@@ -253,11 +254,13 @@ fn what_follows_a_change_by_a_timer_comes_after_the_pass_in_the_order_of_the_ent
             (|mut changes: MessageReader<StateChanged<Soldier>>, mut seen: ResMut<Seen>| {
                 seen.0.extend(changes.read().map(|change| format!("message of {}", change.entity)));
             })
-            .in_set(StateSet::Exit),
+            .in_set(MachineSet::Exit),
         );
         let first = app.world_mut().spawn(soldier([Order::ChangeAfter(1.0, StateName::Patrol), Order::Sleep])).id();
         let second = app.world_mut().spawn((Soldier::default(), Machine::<Soldier>::new(&Nap))).id();
         app.update();
+        // Of the starts.
+        app.world_mut().resource_mut::<Seen>().0.clear();
         let mut seen = |seconds| {
             app.world_mut().resource_mut::<Watch>().0 += seconds;
             app.update();
@@ -315,8 +318,8 @@ fn a_clock_that_stands_while_somebody_sleeps_is_logged_once() {
         type Message = ();
     }
     impl bevy_demeanor::EntityOwner for Statue {
+        type Body = ();
         type Param = ();
-        fn context<'a>((): (), _: Commands<'a, 'a>) {}
     }
     impl State<Statue> for Clockless {
         fn update(&self, _: &mut Statue, fsm: &mut Fsm<'_, Statue>, (): &mut ()) {
@@ -365,4 +368,35 @@ fn a_passive_state_has_its_entity_passed_over() {
     assert_eq!(changed(&app), before);
     give(&mut app, entity, |soldier| _ = soldier.change_state(&Patrol));
     assert_eq!(tick(&mut app, entity, 1.0), ["update Patrol"]);
+}
+
+#[test]
+fn a_machine_that_was_replaced_while_its_entity_had_no_owner_or_was_disabled_is_looked_at_once_that_is_back() {
+    type Away = fn(&mut EntityWorldMut);
+    type Back = fn(&mut EntityWorldMut);
+    let ways: [(Away, Back); 2] = [
+        (|entity| _ = entity.remove::<Soldier>(), |entity| _ = entity.insert(Soldier::default())),
+        (|entity| _ = entity.insert(Disabled), |entity| _ = entity.remove::<Disabled>()),
+    ];
+    for (away, back) in ways {
+        let mut app = app(StateMachinePlugin::new());
+        let replaced = app.world_mut().spawn((Soldier::default(), Machine::<Soldier>::new(&Rest))).id();
+        let woken = app.world_mut().spawn(soldier([Order::Sleep])).id();
+        app.update();
+        for entity in [replaced, woken] {
+            away(&mut app.world_mut().entity_mut(entity));
+        }
+        app.update();
+        app.world_mut().entity_mut(replaced).insert(Machine::<Soldier>::new(&Patrol));
+        app.world_mut().get_mut::<Machine<Soldier>>(woken).unwrap().wake();
+        app.update();
+        app.update();
+        for entity in [replaced, woken] {
+            back(&mut app.world_mut().entity_mut(entity));
+            take_trace(&mut app, entity);
+        }
+        app.update();
+        assert_eq!(take_trace(&mut app, replaced), ["enter Patrol", "update Patrol"]);
+        assert_eq!(take_trace(&mut app, woken), ["update Idle"]);
+    }
 }

@@ -1,0 +1,140 @@
+//! The clock of the pass: Bevy's `Time`, if there is one.
+
+use core::cell::Cell;
+use core::marker::PhantomData;
+
+use bevy_app::{
+    First, FixedFirst, FixedLast, FixedPostUpdate, FixedPreUpdate, FixedUpdate, Last, PostUpdate, PreUpdate, Update,
+};
+use bevy_ecs::intern::Interned;
+use bevy_ecs::resource::Resource;
+use bevy_ecs::schedule::ScheduleLabel;
+#[cfg(feature = "time")]
+use bevy_ecs::system::Res;
+use bevy_ecs::world::World;
+#[cfg(feature = "time")]
+use bevy_time::{Fixed, Time, Virtual};
+
+/// The clock as a pass is given it.
+#[cfg(feature = "time")]
+pub(crate) type Clock<'w> = Option<Res<'w, Time>>;
+/// There is none.
+#[cfg(not(feature = "time"))]
+pub(crate) type Clock<'w> = PhantomData<&'w ()>;
+
+/// Which clock the commands go by, whenever they are applied: the one that the pass reads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum ClockOfCommands {
+    /// For a pass in one of Bevy's schedules of a frame.
+    #[default]
+    Virtual,
+    /// For a pass in one of Bevy's fixed schedules.
+    Fixed,
+    /// For a pass in a schedule of the game's, which may set the clock that is current in it.
+    Current,
+}
+
+/// The clock of the commands for machines of `T`.
+#[derive(Resource)]
+pub(crate) struct ClockOf<T> {
+    kind: ClockOfCommands,
+    of: PhantomData<fn() -> T>,
+}
+
+impl<T> ClockOf<T> {
+    /// The clock that is current in a schedule.
+    pub(crate) fn schedule(schedule: Interned<dyn ScheduleLabel>) -> Self {
+        let is_any = |labels: &[Interned<dyn ScheduleLabel>]| labels.contains(&schedule);
+        let fixed = [
+            FixedFirst.intern(),
+            FixedPreUpdate.intern(),
+            FixedUpdate.intern(),
+            FixedPostUpdate.intern(),
+            FixedLast.intern(),
+        ];
+        let frame = [First.intern(), PreUpdate.intern(), Update.intern(), PostUpdate.intern(), Last.intern()];
+        let kind = match () {
+            () if is_any(&fixed) => ClockOfCommands::Fixed,
+            () if is_any(&frame) => ClockOfCommands::Virtual,
+            () => ClockOfCommands::Current,
+        };
+        Self { kind, of: PhantomData }
+    }
+
+    pub(crate) fn kind(&self) -> ClockOfCommands {
+        self.kind
+    }
+}
+
+/// What a clock shows.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Reading {
+    #[cfg(feature = "time")]
+    pub(crate) time: Time,
+    /// Whether there is a clock.
+    #[cfg(feature = "time")]
+    is_there: bool,
+    /// Whether it was read, and is not there.
+    missed: Cell<bool>,
+}
+
+impl Reading {
+    #[cfg_attr(
+        not(feature = "time"),
+        expect(clippy::trivially_copy_pass_by_ref, reason = "it is larger where there is one")
+    )]
+    pub(crate) fn of(clock: &Clock<'_>) -> Self {
+        #[cfg(feature = "time")]
+        return clock.as_ref().map_or_else(Self::default, |time| Self::at(**time));
+        #[cfg(not(feature = "time"))]
+        {
+            let _ = clock;
+            Self::default()
+        }
+    }
+
+    #[cfg(feature = "time")]
+    fn at(time: Time) -> Self {
+        Self { time, is_there: true, missed: Cell::new(false) }
+    }
+
+    /// Reads the clock for a command.
+    pub(crate) fn for_command(clock: ClockOfCommands, world: &World) -> Self {
+        #[cfg(feature = "time")]
+        {
+            let specific = match clock {
+                ClockOfCommands::Virtual => world.get_resource::<Time<Virtual>>().map(Time::as_generic),
+                ClockOfCommands::Fixed => world.get_resource::<Time<Fixed>>().map(Time::as_generic),
+                ClockOfCommands::Current => None,
+            };
+            let time = specific.or_else(|| world.get_resource::<Time>().copied());
+            time.map_or_else(Self::default, Self::at)
+        }
+        #[cfg(not(feature = "time"))]
+        {
+            let _ = (clock, world);
+            Self::default()
+        }
+    }
+
+    #[inline]
+    pub(crate) fn now(&self) -> f64 {
+        #[cfg(feature = "time")]
+        if self.is_there {
+            return self.time.elapsed_secs_f64();
+        }
+        self.missed.set(true);
+        0.0
+    }
+
+    /// What the clock shows, if there is one.
+    #[cfg(feature = "serialize")]
+    pub(crate) fn shown(&self) -> Option<f64> {
+        let now = self.now();
+        (!self.has_been_missed()).then_some(now)
+    }
+
+    pub(crate) fn has_been_missed(&self) -> bool {
+        self.missed.get()
+    }
+}

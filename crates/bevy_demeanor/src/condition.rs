@@ -1,0 +1,120 @@
+//! Run conditions: whether a system is to run, by the states of machines.
+
+use core::any::type_name;
+
+use bevy_ecs::query::{Changed, Or, With};
+use bevy_ecs::system::{Local, Query, Res, SystemParam};
+use demeanor::{Owner, State};
+use log::warn;
+
+use crate::machine::Machine;
+use crate::marker::{InSparseSet, InState, InTable, KeptFor};
+
+/// Whether any entity is in a state of type `S`, by its marker: see [`with_marker`](crate::StateMachinePlugin::with_marker). It
+/// costs next to nothing.
+///
+/// Without a marker it is never so, and a warning says it once; see [`any_machine_in`].
+///
+/// # Examples
+///
+/// ```
+/// use bevy_app::prelude::*;
+/// use bevy_demeanor::prelude::*;
+/// use bevy_ecs::prelude::*;
+/// # #[derive(Component, Owner)]
+/// # struct Guard;
+/// # struct Chase;
+/// # impl MachineState<Guard> for Chase {}
+///
+/// #[derive(Resource, Default)]
+/// struct Drums(u32);
+///
+/// let mut app = App::new();
+/// app.init_resource::<Drums>();
+/// app.add_state_machine_with(StateMachinePlugin::<Guard>::new().with_marker::<Chase>());
+/// app.add_systems(Last, (|mut drums: ResMut<Drums>| drums.0 += 1).run_if(any_in_state::<Chase>));
+/// app.update();
+/// assert_eq!(app.world().resource::<Drums>().0, 0);
+/// app.world_mut().spawn((Guard, Machine::<Guard>::new(&Chase)));
+/// app.update();
+/// assert_eq!(app.world().resource::<Drums>().0, 1);
+/// ```
+#[must_use]
+pub fn any_in_state<S: 'static>(markers: MarkersOf<S>, mut has_warned: Local<bool>) -> bool {
+    if markers.in_table.is_none() && markers.in_sparse_set.is_none() && !*has_warned {
+        *has_warned = true;
+        let state = type_name::<S>();
+        warn!("any_in_state::<{state}> is never so: no plugin has been asked for its marker, with_marker::<{state}>()");
+    }
+    !markers.marked.is_empty()
+}
+
+/// The markers of states of type `S`, for [`any_in_state`].
+#[derive(SystemParam)]
+pub struct MarkersOf<'w, 's, S: 'static> {
+    marked: Query<'w, 's, (), Or<(With<InState<S>>, With<InState<S, InSparseSet>>)>>,
+    in_table: Option<Res<'w, KeptFor<S, InTable>>>,
+    in_sparse_set: Option<Res<'w, KeptFor<S, InSparseSet>>>,
+}
+
+/// Whether any machine of `T` is in a state of type `S`, current or an ancestor of it. It needs no marker, and asks each machine
+/// until one is. Disabled entities do not count.
+///
+/// # Examples
+///
+/// ```
+/// use bevy_app::prelude::*;
+/// use bevy_demeanor::prelude::*;
+/// use bevy_ecs::prelude::*;
+/// # #[derive(Component, Owner)]
+/// # struct Guard;
+/// # struct Chase;
+/// # impl MachineState<Guard> for Chase {}
+/// # fn play_drums() {}
+///
+/// App::new().add_state_machine::<Guard>().add_systems(Last, play_drums.run_if(any_machine_in::<Guard, Chase>));
+/// ```
+#[must_use]
+pub fn any_machine_in<T: Owner, S: State<T>>(machines: Query<&Machine<T>>) -> bool {
+    machines.iter().any(|machine| machine.is_in::<S>())
+}
+
+/// Whether there are machines of `T`, and all of them are in a state of type `S`. It asks each machine until one is not.
+///
+/// # Examples
+///
+/// ```
+/// use bevy_app::prelude::*;
+/// use bevy_demeanor::prelude::*;
+/// use bevy_ecs::prelude::*;
+/// # #[derive(Component, Owner)]
+/// # struct Guard;
+/// # struct Dead;
+/// # impl MachineState<Guard> for Dead {}
+/// # fn win() {}
+///
+/// App::new().add_state_machine::<Guard>().add_systems(Last, win.run_if(every_machine_in::<Guard, Dead>));
+/// ```
+#[must_use]
+pub fn every_machine_in<T: Owner, S: State<T>>(machines: Query<&Machine<T>>) -> bool {
+    !machines.is_empty() && machines.iter().all(|machine| machine.is_in::<S>())
+}
+
+/// Whether any machine of `T` has changed state since the system ran last, or is new.
+///
+/// # Examples
+///
+/// ```
+/// use bevy_app::prelude::*;
+/// use bevy_demeanor::prelude::*;
+/// use bevy_ecs::prelude::*;
+/// # #[derive(Component, Owner)]
+/// # struct Guard;
+/// # fn draw_map() {}
+///
+/// App::new().add_state_machine::<Guard>().add_systems(Last, draw_map.run_if(any_machine_changed::<Guard>));
+/// ```
+#[must_use]
+pub fn any_machine_changed<T: Owner>(changed: Query<(), Changed<Machine<T>>>) -> bool {
+    !changed.is_empty()
+}

@@ -1,0 +1,110 @@
+//! What is missing for machines to do anything, said once in the log.
+
+use core::any::type_name;
+use core::fmt;
+use core::marker::PhantomData;
+
+use bevy_ecs::entity::{Entity, EntityHashSet};
+use bevy_ecs::entity_disabling::Disabled;
+use bevy_ecs::lifecycle::HookContext;
+use bevy_ecs::name::Name;
+use bevy_ecs::query::{Added, Allow, QueryData, With, Without};
+use bevy_ecs::resource::Resource;
+use bevy_ecs::system::{Local, Query};
+use bevy_ecs::world::{DeferredWorld, World};
+use demeanor::Owner;
+use log::warn;
+
+use crate::follow::Followers;
+use crate::machine::Machine;
+use crate::owner::EntityOwner;
+use crate::waiting::{NextLook, forget};
+
+/// An entity in the log: `entity 4v0 (Anna)`.
+pub(crate) struct Named<'a> {
+    entity: Entity,
+    name: Option<&'a Name>,
+}
+
+impl<'a> Named<'a> {
+    pub(crate) fn of(entity: Entity, world: &'a World) -> Self {
+        Self { entity, name: world.get::<Name>(entity) }
+    }
+}
+
+impl fmt::Display for Named<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "entity {} ({})", self.entity, self.name.map_or("unnamed", Name::as_str))
+    }
+}
+
+/// Logs a warning for each entity that has a machine and no owner for it, or not all that the owner's states are given; once until
+/// it has it. And for the entities that have come with an owner and without a machine.
+///
+/// Machines that have all again are asked anew: meanwhile, no pass has learned from their change ticks whether they were written to.
+pub(crate) fn warn_of_what_is_missing<T: EntityOwner>(
+    orphans: Query<(Entity, Option<&Name>), (With<Machine<T>>, Without<T>)>,
+    owners: Query<(Entity, Option<&Name>), (With<Machine<T>>, With<T>)>,
+    complete: Query<<T::Body as QueryData>::ReadOnly, (With<Machine<T>>, With<T>)>,
+    idlers: Query<(Entity, Option<&Name>), (Added<T>, Without<Machine<T>>)>,
+    mut next_looks: Query<&mut NextLook<T>, Allow<Disabled>>,
+    mut warned_orphans: Local<EntityHashSet>,
+    mut warned_owners: Local<EntityHashSet>,
+) {
+    let owner = type_name::<T>();
+    if !warned_orphans.is_empty() {
+        warned_orphans.retain(|entity| orphans.contains(*entity));
+    }
+    for (entity, name) in &orphans {
+        if warned_orphans.insert(entity) {
+            let entity = Named { entity, name };
+            warn!("{entity} has a Machine<{owner}>, but no {owner}: its machine does nothing");
+        }
+    }
+    if !warned_owners.is_empty() {
+        warned_owners.retain(|entity| {
+            let is_incomplete = owners.contains(*entity) && !complete.contains(*entity);
+            if !is_incomplete {
+                forget(*entity, &mut next_looks);
+            }
+            is_incomplete
+        });
+    }
+    // Without looking at each entity, as long as all have everything.
+    if complete.iter().size_hint().1 != owners.iter().size_hint().1 {
+        for (entity, name) in &owners {
+            if !complete.contains(entity) && warned_owners.insert(entity) {
+                let (entity, body) = (Named { entity, name }, type_name::<T::Body>());
+                warn!(
+                    "{entity} lacks a component that the states of {owner} are given, {body}: its machine does nothing"
+                );
+            }
+        }
+    }
+    let mut idlers = idlers.iter();
+    if let Some((entity, name)) = idlers.next() {
+        let entity = Named { entity, name };
+        let others = match idlers.count() {
+            0 => String::new(),
+            others => format!(", as {others} others"),
+        };
+        warn!("{entity} has a {owner}, but no Machine<{owner}>{others}: it has no state");
+    }
+}
+
+/// That a warning of a missing plugin has been logged.
+#[derive(Resource)]
+struct HasWarned<T>(PhantomData<fn() -> T>);
+
+/// Logs a warning, once, when an entity is given a machine for whose owner there is no plugin.
+pub(crate) fn warn_of_no_plugin<T: Owner>(mut world: DeferredWorld, cx: HookContext) {
+    if world.contains_resource::<Followers<T>>() || world.contains_resource::<HasWarned<T>>() {
+        return;
+    }
+    let owner = type_name::<T>();
+    let entity = Named::of(cx.entity, &world);
+    warn!(
+        "{entity} has a Machine<{owner}>, but nothing updates it yet: add_state_machine::<{owner}>() has not been called"
+    );
+    world.commands().insert_resource(HasWarned::<T>(PhantomData));
+}

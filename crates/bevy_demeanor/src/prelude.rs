@@ -1,0 +1,22 @@
+//! What a game that uses machines needs: `use bevy_demeanor::prelude::*;`.
+//!
+//! None of its names is one of Bevy's preludes, so that both can be imported. The trait of states is called `MachineState` here,
+//! since `State` is a resource of `bevy_state`. Where that is not used, `use demeanor::State;` has the short name.
+
+#[cfg(feature = "derive")]
+pub use bevy_demeanor_derive::{Owner, SharedParam};
+pub use demeanor::State as MachineState;
+pub use demeanor::{Cause, Change, Fsm, IntoState, NextWake, Owner, StateMachine, StateRef};
+
+pub use crate::add::AppExtMachines;
+pub use crate::commands::MachineCommands;
+pub use crate::condition::{any_in_state, any_machine_changed, any_machine_in, every_machine_in};
+pub use crate::context::{CallbackContext, Cx, EntityContext};
+#[cfg(feature = "reflect")]
+pub use crate::current_state::CurrentState;
+pub use crate::event::{Entered, Exited, StateChanged};
+pub use crate::machine::Machine;
+pub use crate::marker::{InSparseSet, InState};
+pub use crate::owner::{EntityOwner, OwnerChanges, ParallelOwner};
+pub use crate::plugin::{MachineSet, Machines, StateMachinePlugin};
+pub use crate::shared::SharedParam;

@@ -1,0 +1,384 @@
+//! Machines in scenes and saved games: how [`Machine<T>`] is reflected, written and read.
+//!
+//! A machine is written as plain data, by names, with what its clock showed. Whoever reads it has a registry of types and no
+//! world, so until it is inserted on an entity it stays that data, within a machine. There it is loaded, and once the entity
+//! has its owner, whose clock counts from then on, its times are moved to that clock.
+
+use core::any::{TypeId, type_name};
+use core::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+
+use bevy_app::App;
+use bevy_ecs::component::Component;
+use bevy_ecs::entity::{Entity, EntityMapper, MapEntities};
+use bevy_ecs::lifecycle::{HookContext, Insert};
+use bevy_ecs::observer::On;
+use bevy_ecs::query::With;
+use bevy_ecs::reflect::{AppTypeRegistry, ReflectComponent, ReflectComponentFns};
+use bevy_ecs::resource::Resource;
+use bevy_ecs::system::{Commands, Local, ParamSet, Query, Res, SystemParamValidationError};
+use bevy_ecs::world::{DeferredWorld, EntityWorldMut, World};
+use bevy_reflect::serde::{
+    DeserializeWithRegistry, ReflectDeserializeWithRegistry, ReflectSerializeWithRegistry, SerializeWithRegistry,
+};
+use bevy_reflect::{CreateTypeData, FromReflect, GetTypeRegistration, PartialReflect, TypePath, TypeRegistry};
+use demeanor::save::{SavedMachine, SavedState};
+use demeanor::{Owner, State, StateBook, StateMachine};
+use log::warn;
+use serde::de::{DeserializeOwned, Error as _};
+use serde::ser::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::clock::{Clock, Reading};
+use crate::commands::{read_clock, visit};
+use crate::context::{EntityContext, lend};
+use crate::current_state::Factory;
+use crate::label;
+use crate::machine::Machine;
+use crate::owner::EntityOwner;
+
+/// Gives the entities in an owned state's data, which is text, their places in another world. Returns `None` if it cannot be read.
+pub(crate) type MapData = fn(&str, &mut dyn EntityMapper) -> Option<String>;
+
+/// How machines of `T` are saved.
+pub(crate) struct Book<T: Owner> {
+    states: Arc<StateBook<T>>,
+    factory: Option<Factory<T>>,
+    /// By the names of the owned states' types.
+    mapped: Vec<(String, MapData)>,
+    /// What the clock showed last, in seconds.
+    clock: AtomicU64,
+}
+
+/// The book, in the world and beside the type in the registry.
+#[derive(Resource)]
+pub(crate) struct SavedBy<T: Owner>(Arc<Book<T>>);
+
+impl<T: Owner> Clone for SavedBy<T> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+/// What is written of a machine.
+#[derive(Clone, Serialize, Deserialize)]
+struct Written {
+    /// A machine whose current state is the global.
+    global: Option<SavedMachine>,
+    machine: SavedMachine,
+}
+
+/// The state of a machine that has been read and not yet inserted on an entity.
+struct Unloaded<T: Owner> {
+    written: Written,
+    book: Arc<Book<T>>,
+}
+
+impl<T: Owner> Clone for Unloaded<T> {
+    fn clone(&self) -> Self {
+        Self { written: self.written.clone(), book: self.book.clone() }
+    }
+}
+
+impl<T: Owner> State<T> for Unloaded<T> {}
+
+/// On an entity whose machine has been loaded, until a pass or command reaches it.
+#[derive(Component)]
+#[component(storage = "SparseSet")]
+pub(crate) struct JustLoaded<T: Owner> {
+    /// What the clock showed when the machine was saved.
+    saved_at: f64,
+    /// What it showed when the machine was loaded, which its times are by; until its owner is there, they are by the other.
+    loaded_at: Option<f64>,
+    /// What Bevy's `Time` showed then. An owner may go by it that is not there yet, or lacks a part of its body.
+    time: Option<f64>,
+    book: Arc<Book<T>>,
+}
+
+impl<T: Owner> Book<T> {
+    /// A clock that nobody has read.
+    const UNKNOWN: f64 = f64::NAN;
+
+    pub(crate) fn new(states: Arc<StateBook<T>>, factory: Option<Factory<T>>, mapped: Vec<(String, MapData)>) -> Self {
+        Self { states, factory, mapped, clock: AtomicU64::new(Self::UNKNOWN.to_bits()) }
+    }
+
+    fn note(&self, now: f64) {
+        self.clock.store(now.to_bits(), Ordering::Relaxed);
+    }
+
+    /// What the clock showed last; 0 if nobody has read it, when no machine has times by it.
+    fn clock(&self) -> f64 {
+        let seconds = f64::from_bits(self.clock.load(Ordering::Relaxed));
+        if seconds.is_nan() { 0.0 } else { seconds }
+    }
+
+    fn write(&self, machine: &StateMachine<T>) -> Result<Written, String> {
+        let saved = machine.save(&self.states, self.clock());
+        let machine_error = |error| format!("a machine of {} cannot be saved: {error}", type_name::<T>());
+        let global = match machine.global().map(|global| StateMachine::new(global.clone()).save(&self.states, 0.0)) {
+            Some(Ok(global)) => Some(global),
+            // It is the factory's.
+            Some(Err(_)) if self.factory.is_some() => None,
+            Some(Err(error)) => {
+                return Err(format!(
+                    "the global of a machine of {} cannot be saved: {error}; or give the plugin a factory, by `with_factory`",
+                    type_name::<T>()
+                ));
+            }
+            None => None,
+        };
+        Ok(Written { global, machine: saved.map_err(machine_error)? })
+    }
+
+    fn load(&self, written: &Written, now: f64) -> Result<StateMachine<T>, String> {
+        let load = |saved: &SavedMachine, now| {
+            let loaded = self.states.load(saved.clone(), now);
+            loaded.map_err(|error| format!("a machine of {} cannot be loaded: {error}", type_name::<T>()))
+        };
+        let mut machine = load(&written.machine, now)?;
+        if let Some(factory) = &self.factory {
+            machine = factory(machine);
+        }
+        if let Some(global) = &written.global
+            && let Some(global) = load(global, 0.0)?.current()
+        {
+            machine.set_global(global.clone());
+        }
+        Ok(machine)
+    }
+
+    /// Moves a machine's times from what the clock showed to what it shows.
+    fn move_times(&self, machine: &mut StateMachine<T>, from: f64, to: f64) {
+        if from.to_bits() == to.to_bits() {
+            return;
+        }
+        let saved = machine.save(&self.states, from).map_err(|error| error.to_string());
+        let moved = saved.and_then(|saved| self.states.load(saved, to).map_err(|error| error.to_string()));
+        match moved {
+            Ok(mut moved) => {
+                if let Some(global) = machine.global() {
+                    moved.set_global(global.clone());
+                }
+                *machine = moved;
+            }
+            Err(error) => warn!("the times of a loaded machine of {} are wrong: {error}", type_name::<T>()),
+        }
+    }
+}
+
+impl<T: Owner> Machine<T> {
+    fn unloaded(&self) -> Option<&Unloaded<T>> {
+        self.current()?.downcast_ref()
+    }
+}
+
+/// Loads a machine that has been read, as soon as it is on an entity.
+pub(crate) fn load<T: Owner>(mut world: DeferredWorld, HookContext { entity, .. }: HookContext) {
+    let Some(unloaded) = world.get::<Machine<T>>(entity).and_then(Machine::unloaded).cloned() else {
+        if world.get::<JustLoaded<T>>(entity).is_some() {
+            // It was about the machine that was there.
+            world.commands().entity(entity).try_remove::<JustLoaded<T>>();
+        }
+        return;
+    };
+    let Unloaded { written, book } = unloaded;
+    let saved_at = written.machine.content.clock.0;
+    let time = read_clock::<T>(&world).shown();
+    match book.load(&written, saved_at) {
+        Ok(loaded) => {
+            if let Some(mut machine) = world.get_mut::<Machine<T>>(entity) {
+                machine.machine = loaded;
+            }
+            world.commands().entity(entity).try_insert(JustLoaded { saved_at, loaded_at: None, time, book });
+        }
+        Err(error) => {
+            // It was read by this book; only its entities can have been changed since.
+            warn!("entity {entity} has no machine: {error}");
+            world.commands().entity(entity).try_remove::<Machine<T>>();
+        }
+    }
+}
+
+impl<T: Owner + TypePath> SerializeWithRegistry for Machine<T> {
+    fn serialize<S: Serializer>(&self, serializer: S, registry: &TypeRegistry) -> Result<S::Ok, S::Error> {
+        if let Some(unloaded) = self.unloaded() {
+            return unloaded.written.serialize(serializer);
+        }
+        let book = book::<T>(registry).map_err(S::Error::custom)?;
+        book.write(&self.machine).map_err(S::Error::custom)?.serialize(serializer)
+    }
+}
+
+impl<'de, T: Owner + TypePath> DeserializeWithRegistry<'de> for Machine<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D, registry: &TypeRegistry) -> Result<Self, D::Error> {
+        let book = book::<T>(registry).map_err(D::Error::custom)?;
+        let written = Written::deserialize(deserializer)?;
+        // What cannot be loaded is an error here, where there is somebody to tell.
+        book.load(&written, 0.0).map_err(D::Error::custom)?;
+        Ok(StateMachine::new(Box::new(Unloaded { written, book })).into())
+    }
+}
+
+fn book<T: Owner + TypePath>(registry: &TypeRegistry) -> Result<Arc<Book<T>>, String> {
+    let book = registry.get_type_data::<SavedBy<T>>(TypeId::of::<Machine<T>>());
+    let missing = || format!("there is no book for {}: give the plugin one, by `with_book`", type_name::<T>());
+    book.map(|book| book.0.clone()).ok_or_else(missing)
+}
+
+pub(crate) fn register<T: EntityOwner + TypePath>(app: &mut App, book: Book<T>) {
+    let book = SavedBy(Arc::new(book));
+    let mut registration = Machine::<T>::get_type_registration();
+    registration.insert(ReflectComponent::new(ReflectComponentFns {
+        insert: |entity, value, _| insert::<T>(entity, value, None),
+        // Always inserted, so that it is loaded, whether or not there is one, as from `#[require(..)]`.
+        apply_or_insert_mapped: |entity, value, _, mapper, _| insert::<T>(entity, value, Some(mapper)),
+        ..ReflectComponentFns::new::<Machine<T>>()
+    }));
+    registration.insert(<ReflectSerializeWithRegistry as CreateTypeData<Machine<T>>>::create_type_data(()));
+    registration.insert(<ReflectDeserializeWithRegistry as CreateTypeData<Machine<T>>>::create_type_data(()));
+    registration.insert(book.clone());
+    app.init_resource::<AppTypeRegistry>();
+    app.world().resource::<AppTypeRegistry>().write().overwrite_registration(registration);
+    app.insert_resource(book);
+    app.add_observer(|it: On<Insert<JustLoaded<T>>>, mut commands: Commands| {
+        let entity = it.entity;
+        commands.queue(move |world: &mut World| arrive::<T>(world, entity));
+    });
+    app.add_observer(|it: On<Insert<T>>, loaded: Query<(), With<JustLoaded<T>>>, mut commands: Commands| {
+        let entity = it.entity;
+        if loaded.contains(entity) {
+            commands.queue(move |world: &mut World| arrive::<T>(world, entity));
+        }
+    });
+}
+
+fn insert<T: EntityOwner + TypePath>(
+    entity: &mut EntityWorldMut,
+    value: &dyn PartialReflect,
+    mapper: Option<&mut dyn EntityMapper>,
+) {
+    let Some(mut machine) = Machine::<T>::from_reflect(value) else {
+        warn!("entity {} is given no machine of {}: what is inserted is none", entity.id(), type_name::<T>());
+        return;
+    };
+    if let (Some(mapper), Some(unloaded)) = (mapper, machine.machine.current_mut::<Unloaded<T>>()) {
+        unloaded.map_entities(mapper);
+    }
+    entity.insert(machine);
+}
+
+/// How a type of owned states is mapped.
+pub(crate) fn map_data<S: MapEntities + Serialize + DeserializeOwned>(
+    data: &str,
+    mapper: &mut dyn EntityMapper,
+) -> Option<String> {
+    let mut state: S = ron::from_str(data).ok()?;
+    let mut mapper = mapper;
+    state.map_entities(&mut mapper);
+    ron::to_string(&state).ok()
+}
+
+impl<T: Owner> Unloaded<T> {
+    fn map_entities(&mut self, mapper: &mut dyn EntityMapper) {
+        let Written { global, machine } = &mut self.written;
+        for saved in global.iter_mut().chain([machine]) {
+            map_states(&mut saved.content.states, &self.book.mapped, mapper);
+        }
+    }
+}
+
+fn map_states(states: &mut [SavedState], types: &[(String, MapData)], mapper: &mut dyn EntityMapper) {
+    for state in 0..states.len() {
+        let SavedState::Owned { name, data } = &states[state] else { continue };
+        let of = (*name as usize).checked_sub(1).and_then(|name| states.get(name));
+        let found = types.iter().find(|(name, _)| matches!(of, Some(SavedState::Name(of)) if of == name));
+        if let Some((_, map)) = found
+            && let Some(mapped) = map(data, mapper)
+            && let SavedState::Owned { data, .. } = &mut states[state]
+        {
+            *data = mapped;
+        }
+    }
+}
+
+/// Moves the times of a loaded machine to its owner's clock, if it has one by now.
+fn arrive<T: EntityOwner>(world: &mut World, entity: Entity) {
+    let Some(loaded) = world.get::<JustLoaded<T>>(entity) else { return };
+    let (book, before) = (loaded.book.clone(), loaded.loaded_at.unwrap_or(loaded.saved_at));
+    let now = visit(world, entity, |machine, _, cx| {
+        let now = T::now(cx);
+        book.move_times(&mut machine.machine, before, now);
+        book.note(now);
+        now
+    });
+    if let (Some(now), Some(mut loaded)) = (now, world.get_mut::<JustLoaded<T>>(entity)) {
+        loaded.loaded_at = Some(now);
+    }
+}
+
+/// Sees to the times of loaded machines, before a pass or command reaches them for the first time.
+///
+/// Between the loading and now, the clock has gone on; or it was set to what it showed when the game was saved, as by a scene
+/// that holds the clock too, which comes after the entities, and has gone on from there. Whichever makes the shorter time.
+pub(crate) fn settle<T: EntityOwner>(world: &mut World, entity: Entity) {
+    let Some(JustLoaded { saved_at, loaded_at, time, book }) =
+        world.get_entity_mut(entity).ok().and_then(|mut entity| entity.take::<JustLoaded<T>>())
+    else {
+        return;
+    };
+    let time_now = read_clock::<T>(world).shown();
+    let settled = visit(world, entity, |machine, _, cx| {
+        let now = T::now(cx);
+        let by = loaded_at.unwrap_or(saved_at);
+        // As long as its owner or a part of its body was missing, nobody could ask for the owner's clock.
+        let loaded_at = loaded_at.or_else(|| time.filter(|_| time_now == Some(now)));
+        let since = |then: f64| if now >= then { now - then } else { f64::INFINITY };
+        let from = match loaded_at {
+            Some(loaded_at) if since(loaded_at) <= since(saved_at) && now >= loaded_at => loaded_at,
+            Some(_) if now >= saved_at => saved_at,
+            _ => now,
+        };
+        book.move_times(&mut machine.machine, by, from);
+    });
+    if settled.is_none()
+        && let Ok(mut entity) = world.get_entity_mut(entity)
+    {
+        // Its owner is not there yet.
+        entity.insert(JustLoaded { saved_at, loaded_at, time, book });
+    }
+}
+
+/// Sees to the times of all loaded machines, before a pass.
+pub(crate) fn settle_all<T: EntityOwner>(world: &mut World, mut entities: Local<Vec<Entity>>) {
+    let mut loaded = world.query_filtered::<Entity, (With<JustLoaded<T>>, With<T>, With<Machine<T>>)>();
+    entities.extend(loaded.iter(world));
+    for entity in entities.drain(..) {
+        settle::<T>(world, entity);
+    }
+}
+
+/// Notes what the clock of the first owner shows, for saving.
+pub(crate) fn note_clock<T: EntityOwner>(
+    mut machines: Query<(Entity, T::Body), (With<T>, With<Machine<T>>)>,
+    param: Result<ParamSet<(T::Param,)>, SystemParamValidationError>,
+    commands: Commands,
+    clock: Clock,
+    book: Res<SavedBy<T>>,
+) {
+    // Without its parameter, the pass has not run either.
+    let Ok(mut param) = param else { return };
+    if let Some((entity, body)) = machines.iter_mut().next() {
+        let mut cx = EntityContext::<T>::at(entity, body, param.p0(), commands, Reading::of(&clock));
+        cx.visit(entity);
+        book.0.note(lend(&mut cx, |cx| T::now(cx)));
+        label::leave();
+    }
+}
+
+impl<T: Owner> SavedBy<T> {
+    /// Notes what the clock shows, for saving.
+    pub(crate) fn note(&self, now: f64) {
+        self.0.note(now);
+    }
+}

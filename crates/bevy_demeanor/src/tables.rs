@@ -1,0 +1,226 @@
+//! The pass, column by column of Bevy's tables: for owners whose callbacks are given no other components of their entities.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use bevy_ecs::change_detection::{ContiguousComponentTicksMut, ContiguousMut, Tick};
+use bevy_ecs::component::Component;
+use bevy_ecs::entity::{Entities, Entity, EntityAllocator};
+use bevy_ecs::error::Result;
+use bevy_ecs::query::{QueryItem, With};
+use bevy_ecs::system::{Commands, Local, Query};
+use bevy_tasks::{ComputeTaskPool, TaskPool};
+
+use crate::context::EntityContext;
+use crate::follow::Log;
+use crate::machine::Machine;
+use crate::owner::{EntityOwner, ParallelOwner};
+use crate::shared::SharedParam;
+use crate::update::{Begun, CHUNK, Look, Outcome, Surroundings, Waited, is_changed_by_update, join, look, update};
+use crate::waiting::NextLook;
+
+type Machines<T> = (Entity, &'static mut T, &'static mut Machine<T>, &'static mut NextLook<T>);
+
+/// Updates the machines of all entities that have something to do, one after the other.
+pub(crate) fn update_tables<T: EntityOwner>(
+    mut machines: Query<Machines<T>>,
+    mut nothing: Query<T::Body, With<Machine<T>>>,
+    mut surroundings: Surroundings<T>,
+) -> Result {
+    let waited = match surroundings.begin()? {
+        Some(begun) => update_in_order(tables(machines.reborrow()), bodies::<T>(nothing.reborrow()), begun),
+        None => return Ok(()),
+    };
+    surroundings.end(waited);
+    Ok(())
+}
+
+fn update_in_order<'a, T: EntityOwner>(
+    tables: impl Iterator<Item = Contiguous<'a, T>>,
+    mut bodies: impl Iterator<Item = QueryItem<'a, 'a, T::Body>>,
+    Begun { param, commands, reading, mut log }: Begun<'a, T>,
+) -> Waited {
+    let Some(body) = bodies.next() else { return Waited::default() };
+    let mut cx = EntityContext::at(Entity::PLACEHOLDER, body, param, commands, reading);
+    let mut waited = None;
+    for table in tables {
+        waited = Table::new(table).rows().update(&mut cx, log.as_deref_mut()).or(waited);
+    }
+    Waited::new(waited, &cx)
+}
+
+/// Updates the machines of all entities that have something to do, in chunks, on all threads.
+pub(crate) fn update_tables_in_parallel<T: ParallelOwner>(
+    mut machines: Query<Machines<T>>,
+    mut nothing: Query<T::Body, With<Machine<T>>>,
+    mut surroundings: Surroundings<T>,
+    (allocator, entities): (&EntityAllocator, &Entities),
+    mut outcomes: Local<Vec<Outcome<T>>>,
+) -> Result {
+    let mut tables: Vec<Table<T>> = tables(machines.reborrow()).map(Table::new).collect();
+    let waited = match surroundings.begin()? {
+        Some(begun) => {
+            let chunks: Vec<Rows<T>> = tables.iter_mut().flat_map(|table| table.rows().chunks()).collect();
+            Outcome::prepare(&mut outcomes, chunks.len());
+            let each = chunks.into_iter().zip(outcomes.iter_mut()).zip(bodies::<T>(nothing.reborrow()));
+            update_chunks(each, begun, allocator, entities)
+        }
+        None => return Ok(()),
+    };
+    surroundings.gather(&mut outcomes);
+    surroundings.end(waited);
+    Ok(())
+}
+
+/// Updates chunks, each with where it leads to and the body of its context.
+fn update_chunks<'a, T: ParallelOwner>(
+    chunks: impl Iterator<Item = ((Rows<'a, T>, &'a mut Outcome<T>), QueryItem<'a, 'a, T::Body>)>,
+    Begun { param, reading, log, .. }: Begun<'a, T>,
+    allocator: &'a EntityAllocator,
+    entities: &'a Entities,
+) -> Waited {
+    let is_followed = log.is_some();
+    // A pool without threads would wait for ever for a task that panicked.
+    let ends = ComputeTaskPool::get_or_init(TaskPool::default).scope(|scope| {
+        for ((rows, Outcome { commands, log }), body) in chunks {
+            let commands = Commands::new_from_entities(commands, allocator, entities);
+            let param = T::Param::share(&param);
+            let mut cx = EntityContext::at(Entity::PLACEHOLDER, body, param, commands, reading.clone());
+            let log = is_followed.then_some(log);
+            scope.spawn(async move { catch_unwind(AssertUnwindSafe(|| Waited::new(rows.update(&mut cx, log), &cx))) });
+        }
+    });
+    join(ends)
+}
+
+fn bodies<'a, T: EntityOwner>(
+    nothing: Query<'a, 'a, T::Body, With<Machine<T>>>,
+) -> impl Iterator<Item = QueryItem<'a, 'a, T::Body>> {
+    nothing.into_iter()
+}
+
+fn tables<'a, T: EntityOwner>(machines: Query<'a, 'a, Machines<T>>) -> impl Iterator<Item = Contiguous<'a, T>> {
+    machines.contiguous_iter_inner().expect("owners of this pass lie in tables")
+}
+
+/// The columns of one of Bevy's tables.
+struct Table<'w, T: EntityOwner> {
+    entities: &'w [Entity],
+    owners: Column<'w, T>,
+    machines: Column<'w, Machine<T>>,
+    next_looks: &'w mut [NextLook<T>],
+}
+
+/// A table as Bevy gives it.
+type Contiguous<'w, T> =
+    (&'w [Entity], ContiguousMut<'w, T>, ContiguousMut<'w, Machine<T>>, ContiguousMut<'w, NextLook<T>>);
+
+struct Column<'w, C> {
+    values: &'w mut [C],
+    ticks: ContiguousComponentTicksMut<'w>,
+}
+
+impl<'w, C: Component> Column<'w, C> {
+    /// A column in which nothing counts as changed yet.
+    fn new(column: ContiguousMut<'w, C>) -> Self {
+        let (values, mut ticks) = ContiguousMut::bypass_change_detection_split(column);
+        if C::HAS_SUMMARY_TICK {
+            // Which says that something in the column may have changed. Nothing but this sets it, here without a row.
+            ticks.reborrow().slice(0..0).mark_all_as_changed();
+        }
+        Self { values, ticks }
+    }
+}
+
+impl<'w, T: EntityOwner> Table<'w, T> {
+    fn new((entities, owners, machines, next_looks): Contiguous<'w, T>) -> Self {
+        let (next_looks, _) = ContiguousMut::bypass_change_detection_split(next_looks);
+        Self { entities, owners: Column::new(owners), machines: Column::new(machines), next_looks }
+    }
+
+    fn rows(&mut self) -> Rows<'_, T> {
+        let (before, now) = (self.machines.ticks.last_run(), self.machines.ticks.this_run());
+        Rows {
+            entities: self.entities,
+            owners: self.owners.values,
+            owners_changed: self.owners.ticks.changed_mut(),
+            machines: self.machines.values,
+            machines_changed: self.machines.ticks.changed_mut(),
+            next_looks: self.next_looks,
+            before,
+            now,
+        }
+    }
+}
+
+/// Some of a table's rows.
+struct Rows<'w, T: EntityOwner> {
+    entities: &'w [Entity],
+    owners: &'w mut [T],
+    owners_changed: &'w mut [Tick],
+    machines: &'w mut [Machine<T>],
+    machines_changed: &'w mut [Tick],
+    next_looks: &'w mut [NextLook<T>],
+    /// When the pass ran last.
+    before: Tick,
+    now: Tick,
+}
+
+impl<'w, T: EntityOwner> Rows<'w, T> {
+    fn chunks(self) -> impl Iterator<Item = Rows<'w, T>> {
+        let owners = self.owners.chunks_mut(CHUNK).zip(self.owners_changed.chunks_mut(CHUNK));
+        let machines = self.machines.chunks_mut(CHUNK).zip(self.machines_changed.chunks_mut(CHUNK));
+        let entities = self.entities.chunks(CHUNK).zip(self.next_looks.chunks_mut(CHUNK));
+        let (before, now) = (self.before, self.now);
+        entities.zip(owners).zip(machines).map(
+            move |(((entities, next_looks), (owners, owners_changed)), (machines, machines_changed))| Rows {
+                entities,
+                owners,
+                owners_changed,
+                machines,
+                machines_changed,
+                next_looks,
+                before,
+                now,
+            },
+        )
+    }
+
+    /// Returns what the clock shows, if anybody sleeps until it shows another time.
+    fn update(self, cx: &mut EntityContext<'_, T>, log: Option<&mut Log<T>>) -> Option<f64> {
+        // Two loops, so that the one of a pass that nobody follows does not ask for each entity.
+        match log {
+            None => self.update_each(cx, None),
+            followed => self.update_each(cx, followed),
+        }
+    }
+
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a call for each entity would be a fifth of what a pass takes")]
+    fn update_each(self, cx: &mut EntityContext<'_, T>, mut log: Option<&mut Log<T>>) -> Option<f64> {
+        let mut waited = None;
+        let owners = self.owners.iter_mut().zip(self.owners_changed);
+        let machines = self.machines.iter_mut().zip(self.machines_changed);
+        let entities = self.entities.iter().zip(self.next_looks);
+        for (((entity, next_look), (owner, owner_changed)), (machine, machine_changed)) in
+            entities.zip(owners).zip(machines)
+        {
+            cx.visit(*entity);
+            let is_edited = machine_changed.is_newer_than(self.before, self.now);
+            let look = look(machine, next_look, is_edited, cx, &mut waited);
+            if look == Look::PassOver {
+                continue;
+            }
+            if is_changed_by_update::<T>() {
+                // Before the callbacks, of which one may panic after it has written.
+                *owner_changed = self.now;
+            }
+            if update(look, owner, machine, next_look, cx, log.as_deref_mut()) {
+                *machine_changed = self.now;
+            }
+            if !is_changed_by_update::<T>() && cx.take_owner_changed() {
+                *owner_changed = self.now;
+            }
+        }
+        waited
+    }
+}

@@ -1,0 +1,192 @@
+//! Parameters that cannot be had at all times.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use bevy_app::prelude::*;
+use bevy_demeanor::prelude::*;
+use bevy_ecs::prelude::*;
+
+use crate::faults::{lines_with, listen};
+
+#[derive(Component)]
+struct Player(i32);
+
+macro_rules! hunters {
+    ($hunter:ident, $param:ty, |$player:ident| $place:expr) => {
+        #[derive(Component, Owner, Default)]
+        #[owner(param = $param, message = i32)]
+        struct $hunter {
+            seen: Vec<i32>,
+        }
+
+        impl MachineState<$hunter> for Hunt {
+            fn enter(&self, hunter: &mut $hunter, _: &mut Fsm<'_, $hunter>, _: &mut Cx<'_, $hunter>) {
+                hunter.seen.push(0);
+            }
+
+            fn update(&self, hunter: &mut $hunter, _: &mut Fsm<'_, $hunter>, cx: &mut Cx<'_, $hunter>) {
+                let $player = &cx.param;
+                hunter.seen.push($place);
+            }
+
+            fn on_message(
+                &self,
+                hunter: &mut $hunter,
+                told: &i32,
+                _: &mut Fsm<'_, $hunter>,
+                cx: &mut Cx<'_, $hunter>,
+            ) -> bool {
+                let $player = &cx.param;
+                hunter.seen.push(told * $place);
+                true
+            }
+        }
+    };
+}
+
+struct Hunt;
+
+#[derive(Resource)]
+struct Moon(i32);
+
+hunters!(Wolf, Single<&Player>, |player| player.0);
+hunters!(Pack, Populated<&Player>, |players| players.iter().map(|player| player.0).sum::<i32>());
+hunters!(Owl, If<Res<Moon>>, |moon| moon.0.0);
+hunters!(Bat, Option<Single<&Player>>, |player| player.as_ref().map_or(-1, |player| player.0));
+hunters!(Tide, Res<Moon>, |moon| moon.0);
+
+/// Runs passes and commands with and without what the parameter needs. Returns what the hunter has seen, and how many lines there
+/// are at debug that tell of what was skipped.
+fn hunt<T: EntityOwner<Message = i32> + Default>(
+    seen: fn(&T) -> Vec<i32>,
+    give: fn(&mut World),
+) -> (Vec<i32>, Vec<String>)
+where
+    Hunt: MachineState<T>,
+{
+    listen();
+    let mut app = App::new();
+    app.add_state_machine::<T>();
+    let hunter = app.world_mut().spawn((T::default(), Machine::<T>::new(&Hunt))).id();
+    let send = |app: &mut App, told| {
+        app.world_mut().commands().entity(hunter).send::<T>(told);
+        app.world_mut().flush();
+    };
+    app.update();
+    app.update();
+    send(&mut app, 1);
+    give(app.world_mut());
+    send(&mut app, 10);
+    app.update();
+    let seen = seen(app.world().get::<T>(hunter).unwrap());
+    (seen, lines_with(std::any::type_name::<T>()))
+}
+
+#[test]
+fn a_parameter_that_is_not_there_for_now_has_pass_and_commands_skipped_with_a_line_at_debug() {
+    let player: fn(&mut World) = |world| _ = world.spawn(Player(7));
+    let moon: fn(&mut World) = |world| world.insert_resource(Moon(7));
+    let skipped = |owner: &str, lines: Vec<String>| {
+        let begins = [
+            format!("DEBUG: the pass over the machines of {owner} is skipped: "),
+            format!("DEBUG: send of {owner} ignored: "),
+        ];
+        assert_eq!(lines.len(), 2, "one for two passes, and one for the command: {lines:?}");
+        for (line, begin) in lines.iter().zip(begins) {
+            assert!(line.starts_with(&begin), "{line}");
+        }
+    };
+    let (seen, lines) = hunt::<Wolf>(|wolf| wolf.seen.clone(), player);
+    assert_eq!(seen, [0, 70, 7]);
+    skipped(std::any::type_name::<Wolf>(), lines);
+    let (seen, lines) = hunt::<Pack>(|pack| pack.seen.clone(), player);
+    assert_eq!(seen, [0, 70, 7]);
+    skipped(std::any::type_name::<Pack>(), lines);
+    let (seen, lines) = hunt::<Owl>(|owl| owl.seen.clone(), moon);
+    assert_eq!(seen, [0, 70, 7]);
+    skipped(std::any::type_name::<Owl>(), lines);
+}
+
+#[test]
+fn a_parameter_that_may_be_missing_skips_nothing() {
+    let (seen, lines) = hunt::<Bat>(|bat| bat.seen.clone(), |world| _ = world.spawn(Player(7)));
+    assert_eq!(seen, [0, -1, -1, -1, 70, 7]);
+    assert_eq!(lines, [] as [&str; 0]);
+}
+
+#[test]
+fn a_resource_that_must_be_there_is_an_error_of_the_pass_and_of_a_command_that_the_game_may_handle() {
+    use bevy_ecs::error::{BevyError, ErrorContext, FallbackErrorHandler};
+
+    #[expect(clippy::needless_pass_by_value, reason = "as Bevy's handlers")]
+    fn note(error: BevyError, context: ErrorContext) {
+        ERRORS.lock().unwrap().push(format!(
+            "{} of a {}",
+            error.to_string().lines().next().unwrap_or(""),
+            context.kind()
+        ));
+    }
+    static ERRORS: std::sync::Mutex<Vec<String>> = std::sync::Mutex::new(Vec::new());
+
+    let mut app = App::new();
+    app.add_state_machine::<Tide>();
+    let tide = app.world_mut().spawn((Tide::default(), Machine::<Tide>::new(&Hunt))).id();
+    app.world_mut().insert_resource(FallbackErrorHandler(note));
+    app.update();
+    app.world_mut().commands().entity(tide).send::<Tide>(1);
+    app.world_mut().flush();
+    let errors = std::mem::take(&mut *ERRORS.lock().unwrap());
+    assert_eq!(errors.len(), 2, "{errors:?}");
+    assert!(errors[0].ends_with("of a system") && errors[1].ends_with("of a command"), "{errors:?}");
+    app.insert_resource(Moon(3));
+    app.update();
+    assert_eq!(app.world().get::<Tide>(tide).unwrap().seen, [0, 3]);
+
+    // Bevy's own handler panics.
+    let mut app = App::new();
+    app.add_state_machine::<Tide>();
+    let panics = catch_unwind(AssertUnwindSafe(|| app.update()));
+    assert!(panics.is_err());
+}
+
+#[derive(Message)]
+struct Noise;
+
+#[derive(Component, Owner)]
+#[owner(param = (Res<Moon>, MessageReader<Noise>))]
+struct Listener;
+
+#[test]
+fn a_message_reader_of_which_only_the_first_entity_would_have_anything_is_refused_when_the_plugin_is_added() {
+    let panic = catch_unwind(|| App::new().add_state_machine::<Listener>().is_plugin_added::<TaskPoolPlugin>());
+    let panic = panic.expect_err("it is refused").downcast::<String>().unwrap();
+    let owner = std::any::type_name::<Listener>();
+    assert_eq!(
+        *panic,
+        format!(
+            "the Param of {owner} has a MessageReader: the first entity would read all messages, and the others none. Read \
+             them in a system in MachineSet::Enter, and send them on: Machines::<{owner}>::broadcast(..) or send_to(..)"
+        )
+    );
+}
+
+#[test]
+fn messages_are_sent_on_to_each_entity_by_a_system_before_the_pass() {
+    let mut app = App::new();
+    app.insert_resource(Moon(2)).add_message::<Noise>().add_state_machine::<Tide>();
+    app.add_systems(
+        Update,
+        (|mut noises: MessageReader<Noise>, mut commands: Commands| {
+            for _ in noises.read() {
+                commands.queue(Machines::<Tide>::broadcast(10));
+            }
+        })
+        .in_set(MachineSet::Enter),
+    );
+    let tides = [(); 2].map(|()| app.world_mut().spawn((Tide::default(), Machine::<Tide>::new(&Hunt))).id());
+    app.world_mut().write_message(Noise);
+    app.world_mut().write_message(Noise);
+    app.update();
+    app.update();
+    assert_eq!(tides.map(|tide| app.world().get::<Tide>(tide).unwrap().seen.clone()), [[0, 20, 20, 2, 2]; 2]);
+}

@@ -1,0 +1,377 @@
+//! The chapter "Journal": rule 29.
+#![cfg(feature = "std")]
+
+use std::borrow::Cow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use demeanor::journal::{Entry, Stays};
+use demeanor::{Batch, Change, Flow, Fsm, Journal, Key, Owner, State, StateMachine, StateRef};
+
+/// The time, and what `on_change` was told, in order.
+#[derive(Default)]
+struct World {
+    seconds: f64,
+    told: Vec<String>,
+}
+
+#[derive(Clone, Default)]
+struct Sheep {
+    number: u32,
+    is_tired: bool,
+    /// Panics in `enter`.
+    falls: bool,
+}
+
+impl Owner for Sheep {
+    type Context<'a> = World;
+    type Message = ();
+
+    fn now(world: &World) -> f64 {
+        world.seconds
+    }
+
+    fn on_change(&mut self, change: &Change<'_, Self>, world: &mut World) {
+        world.told.push(format!("{}: {change} {}", self.number, change.time_in_state));
+    }
+}
+
+struct Graze;
+struct Drink;
+struct Sleep;
+struct Startle;
+
+impl State<Sheep> for Graze {
+    fn update(&self, sheep: &mut Sheep, fsm: &mut Fsm<'_, Sheep>, _: &mut World) {
+        match sheep.number % 4 {
+            0 => fsm.change_state(&Drink),
+            1 => fsm.change_state(&Sleep),
+            2 => fsm.push_state(&Startle),
+            _ => {}
+        }
+    }
+}
+
+impl State<Sheep> for Drink {
+    fn can_exit(&self, sheep: &Sheep, _: &Fsm<'_, Sheep>, _: &World) -> bool {
+        !sheep.is_tired
+    }
+
+    fn update(&self, _: &mut Sheep, fsm: &mut Fsm<'_, Sheep>, _: &mut World) {
+        fsm.revert_state();
+    }
+}
+
+impl State<Sheep> for Sleep {
+    fn can_enter(&self, sheep: &Sheep, _: &Fsm<'_, Sheep>, _: &World) -> bool {
+        sheep.is_tired
+    }
+
+    fn enter(&self, sheep: &mut Sheep, _: &mut Fsm<'_, Sheep>, _: &mut World) {
+        assert!(!sheep.falls, "as it was to");
+    }
+}
+
+impl State<Sheep> for Startle {
+    fn enter(&self, _: &mut Sheep, fsm: &mut Fsm<'_, Sheep>, _: &mut World) {
+        fsm.pop_state();
+    }
+}
+
+fn sheep(count: u32) -> impl Iterator<Item = Sheep> {
+    (0..count).map(|number| Sheep { number, is_tired: number % 3 == 0, falls: false })
+}
+
+/// A flock that writes a journal of so many entries, and the sheep's keys.
+fn flock(count: u32, entries: usize) -> (Batch<Sheep>, Vec<Key>) {
+    let mut batch = Batch::new();
+    let keys = sheep(count).map(|sheep| batch.insert(sheep, &Graze)).collect();
+    batch.set_journal(Some(Journal::new(entries)));
+    (batch, keys)
+}
+
+/// An entry as `on_change` is told of it.
+fn told(entry: &Entry<'_, Key>, keys: &[Key]) -> String {
+    let number = keys.iter().position(|key| *key == entry.owner).expect("one of the flock");
+    let name = |state: Option<&str>| state.unwrap_or("(no state)").to_owned();
+    let refused = entry.refused.map(|refused| format!(", refused by {refused}")).unwrap_or_default();
+    format!("{number}: {} -> {} ({}){refused} {}", name(entry.from), name(entry.to), entry.cause, entry.time_in_state)
+}
+
+fn texts(journal: &Journal) -> Vec<String> {
+    journal.entries().map(|entry| entry.to_string()).collect()
+}
+
+/// Rule 29.
+#[test]
+fn a_journal_has_what_on_change_is_told_in_the_same_order() {
+    let (mut batch, keys) = flock(40, 10_000);
+    let mut world = World::default();
+    for _ in 0..5 {
+        world.seconds += 0.25;
+        batch.update(&mut world);
+    }
+    batch.change_state(keys[3], &Sleep, &mut world);
+    batch.change_state(keys[7], &Sleep, &mut world);
+    let journal = batch.journal().unwrap();
+    assert_eq!(journal.entries().map(|entry| told(&entry, &keys)).collect::<Vec<_>>(), world.told);
+    for text in ["revert", "push", "pop", "refused by Sleep.can_enter", "refused by Drink.can_exit"] {
+        assert!(world.told.iter().any(|told| told.contains(text)), "{text} occurs");
+    }
+}
+
+/// Rule 29.
+#[test]
+fn an_entry_says_what_happened_in_words() {
+    let (mut batch, keys) = flock(2, 10);
+    let mut world = World { seconds: 2.5, ..World::default() };
+    batch.update(&mut world);
+    world.seconds = 3.25;
+    batch.change_state(keys[0], &Graze, &mut world);
+    let key = |nth: usize| format!("{:?}", keys[nth]);
+    let expected = [
+        format!("2.5 s: {}: Graze -> Drink (change), after 2.5 s", key(0)),
+        format!("2.5 s: {}: Graze -> Sleep (change), refused by Sleep.can_enter", key(1)),
+        format!("3.25 s: {}: Drink -> Graze (change), refused by Drink.can_exit", key(0)),
+    ];
+    assert_eq!(texts(batch.journal().unwrap()), expected);
+    assert_eq!(batch.journal().unwrap().of(keys[1]).count(), 1);
+}
+
+/// Rule 29.
+#[cfg(feature = "parallel")]
+#[test]
+fn the_journal_is_the_same_on_any_number_of_threads() {
+    let written = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let (mut batch, _) = flock(20_000, 1_000_000);
+        for tick in 0..4 {
+            let make = |_| World { seconds: f64::from(tick), ..World::default() };
+            pool.install(|| batch.par_update(make));
+        }
+        texts(batch.journal().unwrap())
+    };
+    let on_one = written(1);
+    assert!(on_one.len() > 40_000, "{} changes", on_one.len());
+    for threads in 2..=4 {
+        assert!(written(threads) == on_one, "{threads} threads");
+    }
+}
+
+/// Rule 29.
+#[cfg(feature = "parallel")]
+#[test]
+fn an_update_in_turn_writes_the_same_journal_once_all_states_are_known() {
+    let written = |tick: fn(&mut Batch<Sheep>, f64)| {
+        let (mut batch, _) = flock(5000, 1_000_000);
+        for state in [&Drink as &'static dyn State<Sheep>, &Sleep, &Startle] {
+            batch.insert(Sheep::default(), state);
+        }
+        (0..4).for_each(|nth| tick(&mut batch, f64::from(nth)));
+        texts(batch.journal().unwrap())
+    };
+    let in_turn = written(|batch, seconds| batch.update(&mut World { seconds, ..World::default() }));
+    let parallel = written(|batch, seconds| drop(batch.par_update(|_| World { seconds, ..World::default() })));
+    assert!(in_turn == parallel);
+}
+
+/// Rule 29.
+#[test]
+fn a_full_journal_keeps_the_last_entries_and_counts_all() {
+    let run = |entries| {
+        let (mut batch, _) = flock(100, entries);
+        let mut world = World::default();
+        for _ in 0..20 {
+            world.seconds += 0.125;
+            batch.update(&mut world);
+        }
+        batch.set_journal(None).unwrap()
+    };
+    let whole = run(1_000_000);
+    assert!(whole.len() > 1000, "{} entries", whole.len());
+    for entries in [0, 1, 7, 300] {
+        let last = run(entries);
+        let all = texts(&whole);
+        assert_eq!(texts(&last), all[all.len() - entries..]);
+        assert_eq!(last.flow(), whole.flow(), "with {entries} entries");
+    }
+}
+
+/// Rule 29.
+#[test]
+fn a_change_whose_enter_panics_is_in_the_journal() {
+    let (mut batch, _) = flock(0, 10);
+    let key = batch.insert(Sheep { number: 1, is_tired: true, falls: true }, &Graze);
+    let mut world = World::default();
+    assert!(catch_unwind(AssertUnwindSafe(|| batch.update(&mut world))).is_err());
+    assert_eq!(batch.journal().unwrap().of(key).next().unwrap().to, Some("Sleep"));
+    assert_eq!(batch.state_of(key).unwrap().name(), "Sleep");
+}
+
+/// Rule 29.
+#[test]
+fn a_clone_of_a_batch_has_no_journal_and_one_that_is_cloned_into_goes_on_with_its_own() {
+    let (mut batch, _) = flock(8, 100);
+    batch.update(&mut World::default());
+    assert!(batch.clone().journal().is_none());
+    let mut other = Batch::new();
+    // Its numbers are other states'.
+    other.insert(Sheep::default(), &Startle);
+    other.set_journal(Some(Journal::new(100)));
+    other.update(&mut World::default());
+    other.clone_from(&batch);
+    batch.journal_mut().unwrap().clear();
+    batch.update(&mut World::default());
+    other.update(&mut World::default());
+    assert_eq!(texts(other.journal().unwrap()), texts(batch.journal().unwrap()));
+}
+
+/// Rule 29.
+#[test]
+fn a_journal_that_is_exchanged_in_place_has_the_right_names() {
+    let (mut batch, keys) = flock(4, 100);
+    batch.update(&mut World::default());
+    *batch.journal_mut().unwrap() = Journal::new(100);
+    let mut world = World::default();
+    batch.update(&mut world);
+    let journal = batch.journal().unwrap();
+    assert!(journal.len() > 2, "{} entries", journal.len());
+    assert_eq!(journal.entries().map(|entry| told(&entry, &keys)).collect::<Vec<_>>(), world.told);
+}
+
+/// Writes its changes down by hand.
+struct Door;
+
+/// A journal, a flow, and the time.
+struct House {
+    journal: Journal<u32>,
+    flow: Flow,
+    seconds: f64,
+}
+
+impl House {
+    fn new(entries: usize) -> Self {
+        Self { journal: Journal::new(entries), flow: Flow::new(), seconds: 0.0 }
+    }
+}
+
+impl Owner for Door {
+    type Context<'a> = House;
+    type Message = ();
+
+    fn now(house: &House) -> f64 {
+        house.seconds
+    }
+
+    fn on_change(&mut self, change: &Change<'_, Self>, house: &mut House) {
+        house.journal.note(1, change, house.seconds);
+        house.flow.note(change);
+    }
+}
+
+/// A shared state with a name of its own.
+struct Named(String);
+
+impl State<Door> for Named {
+    fn name(&self) -> Cow<'_, str> {
+        Cow::Borrowed(&self.0)
+    }
+
+    fn can_enter(&self, _: &Door, _: &Fsm<'_, Door>, _: &House) -> bool {
+        self.0 != "Locked"
+    }
+}
+
+fn named(name: &impl ToString) -> StateRef<Door> {
+    StateRef::from(Arc::new(Named(name.to_string())))
+}
+
+/// A door that goes through states in turn, and stays in each a second longer than in the one before.
+fn pass_through<N: ToString>(names: impl IntoIterator<Item = N>, house: &mut House) {
+    let mut machine = StateMachine::idle();
+    for (nth, name) in (0_u32..).zip(names) {
+        house.seconds += f64::from(nth);
+        machine.change_state(&mut Door, named(&name), house);
+    }
+}
+
+/// Rule 29.
+#[test]
+fn names_beyond_65_534_are_others() {
+    let mut house = House::new(10);
+    pass_through(0..65_600, &mut house);
+    let last = house.journal.entries().next_back().unwrap();
+    assert_eq!((last.from, last.to), (Some("(others)"), Some("(others)")));
+    let flow = house.journal.flow();
+    let others = flow.changes().find(|change| change.from == Some("(others)")).unwrap();
+    assert_eq!(others.count, 65);
+    assert_eq!(house.flow.states().len(), 65_600, "a flow that is filled by hand has them all");
+}
+
+/// Rule 29.
+#[test]
+fn a_flow_that_is_filled_by_hand_is_that_of_a_journal() {
+    let mut house = House::new(3);
+    pass_through(["Open", "Closed", "Open", "Locked", "Closed", "Open", "Closed"], &mut house);
+    assert_eq!(house.flow, house.journal.flow());
+    let expected = "\
+from        to      cause   refused by        count
+(no state)  Open    change                    1
+Closed      Open    change                    2
+Open        Closed  change                    3
+Open        Locked  change  Locked.can_enter  1
+state   left  mean seconds  median
+Closed  2     3.500         2 to 4
+Open    3     4.667         4 to 8
+";
+    assert_eq!(house.flow.to_string(), expected);
+}
+
+/// Rule 29.
+#[test]
+fn merged_flows_count_what_both_have_counted() {
+    let (mut first, mut second, mut both) = (House::new(0), House::new(0), House::new(0));
+    pass_through(["Open", "Locked", "Closed"], &mut first);
+    pass_through(["Open", "Locked", "Closed", "Open"], &mut second);
+    pass_through(["Open", "Locked", "Closed"], &mut both);
+    both.seconds = 0.0;
+    pass_through(["Open", "Locked", "Closed", "Open"], &mut both);
+    first.flow.merge(&second.flow);
+    assert_eq!(first.flow, both.flow);
+    first.flow.merge(&Flow::new());
+    assert_eq!(first.flow, both.flow);
+}
+
+/// Rule 29.
+#[cfg(feature = "serde")]
+#[test]
+fn a_flow_is_read_as_it_was_written_and_others_are_refused() {
+    let mut house = House::new(0);
+    pass_through(["Open", "Locked", "Closed", "Open"], &mut house);
+    let text = serde_json::to_string(&house.flow).unwrap();
+    assert_eq!(serde_json::from_str::<Flow>(&text).unwrap(), house.flow);
+    let bytes = postcard::to_allocvec(&house.flow).unwrap();
+    assert_eq!(postcard::from_bytes::<Flow>(&bytes).unwrap(), house.flow);
+    let error = |text: &str| serde_json::from_str::<Flow>(text).unwrap_err().to_string();
+    assert_eq!(error(&text.replacen(":1,", ":2,", 1)), "a flow of version 2; this program knows version 1");
+    let short = r#"{"version":1,"changes":[],"refusals":[],"stays":[{"state":"A","seconds":1.0,"lengths":[1]}]}"#;
+    assert_eq!(error(short), "state A has 1 lengths of stays, not 32");
+}
+
+#[test]
+fn stays_of_any_length_are_counted() {
+    let mut stays = Stays::default();
+    for seconds in [0.0, -1.0, f64::NAN, 1e-9, 0.001, 1.0, 1e9, f64::INFINITY] {
+        stays.note(seconds);
+    }
+    let lengths: Vec<_> = stays.lengths().collect();
+    let shortest = 1.0 / 1024.0;
+    let longest = 1024.0 * 1024.0;
+    assert_eq!(
+        lengths,
+        [(0.0..shortest, 4), (shortest..2.0 * shortest, 1), (1.0..2.0, 1), (longest..f64::INFINITY, 2)]
+    );
+    assert_eq!(stays.quantile(0.0), Some(0.0..shortest));
+    assert_eq!(stays.quantile(1.0), Some(longest..f64::INFINITY));
+    assert_eq!(Stays::default().quantile(0.5), None);
+}
