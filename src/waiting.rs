@@ -297,6 +297,12 @@ impl<T: Owner> Waiting<T> {
         self.turns |= scope.bit();
     }
 
+    /// Whether it is a state's turn.
+    #[cfg(feature = "definition")]
+    pub(crate) fn has_turn(&self, scope: Scope) -> bool {
+        self.turns & scope.bit() != 0
+    }
+
     /// Whether it is a state's turn, which it takes with that.
     #[cfg(feature = "definition")]
     pub(crate) fn takes_turn(&mut self, scope: Scope) -> bool {

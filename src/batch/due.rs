@@ -6,6 +6,7 @@
 //! tick by itself, when the others of its chunk have theirs.
 
 use std::hint;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Batch;
 use super::asked::Kind;
@@ -20,7 +21,6 @@ use super::waits::{Until, Waiter};
 use crate::owner::Owner;
 use crate::state::Mover;
 use crate::transition::now;
-use crate::waiting::Scope;
 
 /// How many owners are looked at together, so that the processor waits for all of them at once. Those of more would have left
 /// the cache before they are used.
@@ -34,12 +34,26 @@ pub(super) struct DueChange {
 }
 
 /// The turn of a state that is due.
-#[derive(Clone, Copy)]
 pub(super) struct Turn {
     pub(super) slot: u32,
-    /// Of the owner's states.
-    #[cfg_attr(not(feature = "definition"), expect(dead_code, reason = "only states from files have turns"))]
-    pub(super) of: Scope,
+    /// What its owner has waited for.
+    pub(super) waiter: Waiter,
+    /// Whether it has been taken, or its state has been left.
+    is_over: AtomicBool,
+}
+
+impl Turn {
+    fn new(slot: u32, waiter: Waiter) -> Self {
+        Self { slot, waiter, is_over: AtomicBool::new(false) }
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn end(&self) {
+        self.is_over.store(true, Ordering::Relaxed);
+    }
 }
 
 impl<T: Owner> Batch<T> {
@@ -54,12 +68,13 @@ impl<T: Owner> Batch<T> {
             store.change_due(bucket, pass, &mut panic, cx);
         }
         store.settle_all();
+        store.note_due();
         if !panic.is_none() {
             store.forget_due();
+            store.settle_sleepers();
             store.tidy(&mut panic);
             panic.resume();
         }
-        store.note_due();
     }
 }
 
@@ -103,7 +118,8 @@ impl<T: Owner> Store<T> {
         previous ^ entered_at ^ self.timers.next(key).map_or(0, f64::to_bits)
     }
 
-    /// Takes out what is due for an owner, if it only wakes or changes from one state to another. Returns whether it does.
+    /// Takes out what is due for an owner, if it only wakes, changes from one state to another, or has turns. Returns whether it
+    /// does.
     fn take_plain(&mut self, key: Key, now: f64) -> bool {
         let Some(place) = self.places.get(key).map(SharedPlace::get) else { return false };
         let known = self.states.get(place.bucket);
@@ -168,9 +184,9 @@ impl<T: Owner> Store<T> {
         if due.is_empty() && turns.is_empty() {
             return;
         }
-        for &(key, of) in &*turns {
-            if let Some(Place { bucket, slot }) = places.get(key).map(SharedPlace::get) {
-                buckets[bucket as usize].turns.push(Turn { slot, of });
+        for &waiter in &*turns {
+            if let Some(Place { bucket, slot }) = places.get(waiter.key).map(SharedPlace::get) {
+                buckets[bucket as usize].turns.push(Turn::new(slot, waiter));
             }
         }
         for place in due.iter().filter_map(|&key| places.get(key)).map(SharedPlace::get) {
@@ -182,15 +198,17 @@ impl<T: Owner> Store<T> {
         }
     }
 
-    /// Forgets for whom something was due.
+    /// Forgets for whom something was due. A turn that nobody has come to, because of a panic, is waited for again (rule 22).
     pub(super) fn forget_due(&mut self) {
-        if !self.due.is_empty() || !self.turns.is_empty() {
-            self.due.clear();
-            self.turns.clear();
-            for columns in &mut self.buckets {
-                columns.due.clear();
-                columns.turns.clear();
-            }
+        let Self { buckets, due, turns, waiters, .. } = self;
+        if due.is_empty() && turns.is_empty() {
+            return;
+        }
+        due.clear();
+        turns.clear();
+        for columns in buckets {
+            columns.due.clear();
+            waiters.extend(columns.turns.drain(..).filter(|turn| !turn.is_over()).map(|turn| turn.waiter));
         }
     }
 

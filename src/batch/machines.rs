@@ -384,8 +384,9 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
 
     #[cfg(feature = "definition")]
     fn takes_turn(&mut self, nth: usize) -> bool {
-        // A state is updated once in a tick.
-        self.slot(nth).is_some_and(|slot| self.rows.turns(slot).any(|of| of == self.scope))
+        let Some(slot) = self.slot(nth) else { return false };
+        let turn = self.rows.turns(slot).find(|turn| turn.waiter.scope == self.scope);
+        turn.inspect(|turn| turn.end()).is_some()
     }
 
     #[cfg(feature = "definition")]

@@ -8,6 +8,8 @@ use std::ops::Range;
 
 use super::asked::Asked;
 use super::changes::{ManyChanges, Workspace};
+#[cfg(feature = "definition")]
+use super::due::Turn;
 use super::key::Key;
 use super::machines::{ChunkMachines, Phase};
 use super::notes::AsWitness;
@@ -178,9 +180,19 @@ impl<T: Owner> Pass<T> {
     /// Ends with a chunk, for whose owners all has been done.
     pub(super) fn end(&mut self, chunk: &Chunk<'_, T>, cx: &T::Context<'_>) {
         self.asked.made.join(&mut self.outcome, &chunk.rows);
+        self.end_turns(&chunk.rows);
         if !self.asked.waits.is_empty() {
             self.begin_waiting(chunk, cx);
         }
+    }
+
+    /// Ends the turns that have come to an end with the tick. After a panic, those remain that have not been taken (rule 22).
+    fn end_turns(&self, rows: &Rows<'_, T>) {
+        let Outcome { movers, panic, .. } = &self.outcome;
+        rows.end_turns(|slot, of| {
+            let mover = movers.binary_search_by_key(&slot, |mover| mover.slot());
+            panic.is_none() || mover.is_ok_and(|at| of.ends_with(rows.states.kept(rows.bucket, movers[at].target())))
+        });
     }
 
     /// Notes until when owners wait.
@@ -383,6 +395,8 @@ impl<T: Owner> Pass<T> {
                         }
                     });
                 });
+                #[cfg(feature = "definition")]
+                chunk.rows.turns(slot).filter(|turn| !individual.has_turn(turn.waiter.scope)).for_each(Turn::end);
             }
             if individual.is_touched {
                 replaced.insert(slot);

@@ -20,6 +20,7 @@ use crate::state::Mover;
 use crate::state::StateRef;
 #[cfg(feature = "definition")]
 use crate::state::{State, same};
+use crate::waiting::Scope;
 
 /// What few owners have besides their row, by key.
 pub(super) type Extras<T> = SecondaryMap<Key, Extra<T>>;
@@ -96,10 +97,8 @@ pub(super) struct Rows<'a, T: Owner> {
     /// Whether what they do is written down.
     pub(super) has_journal: bool,
     /// The turns that are due for them in the tick under way.
-    #[cfg_attr(not(feature = "definition"), expect(dead_code, reason = "only states from files have turns"))]
     turns: &'a [Turn],
     /// The slot in the bucket of the first of them, which is 0 here.
-    #[cfg_attr(not(feature = "definition"), expect(dead_code, reason = "only states from files have turns"))]
     start: usize,
 }
 
@@ -156,23 +155,29 @@ impl<'a, T: Owner> Rows<'a, T> {
         self.tags[slot].has_timers()
     }
 
-    /// The states of the owner at a slot whose turn it is in the tick under way.
+    /// The turns of states of the owner at a slot that are due in the tick under way, and not over.
     #[cfg(feature = "definition")]
-    pub(super) fn turns(&self, slot: usize) -> impl Iterator<Item = crate::waiting::Scope> {
+    pub(super) fn turns(&self, slot: usize) -> impl Iterator<Item = &Turn> {
         let slot = self.start + slot;
         let first = self.turns.partition_point(|turn| (turn.slot as usize) < slot);
-        self.turns[first..].iter().take_while(move |turn| turn.slot as usize == slot).map(|turn| turn.of)
+        self.turns[first..].iter().take_while(move |turn| turn.slot as usize == slot).filter(|turn| !turn.is_over())
+    }
+
+    /// Ends the turns of which `is_over` says so, given the slot and the state.
+    pub(super) fn end_turns(&self, is_over: impl Fn(usize, Scope) -> bool) {
+        let is_over = |turn: &&Turn| is_over(turn.slot as usize - self.start, turn.waiter.scope);
+        self.turns.iter().filter(is_over).for_each(Turn::end);
     }
 
     /// When a state of the owner at a slot has its next turn, in seconds, if it waits for one.
     #[cfg(feature = "definition")]
-    pub(super) fn next_turn(&self, slot: usize, of: crate::waiting::Scope) -> Option<f64> {
+    pub(super) fn next_turn(&self, slot: usize, of: Scope) -> Option<f64> {
         if self.has_timers(slot) { self.timers.next_turn(self.key(slot), of) } else { None }
     }
 
     /// The number that a state of the owner at a slot keeps about something.
     #[cfg(feature = "definition")]
-    pub(super) fn noted(&self, slot: usize, by: crate::waiting::Scope, of: crate::waiting::Noted) -> Option<f64> {
+    pub(super) fn noted(&self, slot: usize, by: Scope, of: crate::waiting::Noted) -> Option<f64> {
         if self.has_timers(slot) { self.timers.noted(self.key(slot), by, of) } else { None }
     }
 
@@ -274,7 +279,7 @@ impl<'a, T: Owner> Rows<'a, T> {
         }
         #[cfg(feature = "definition")]
         if !self.turns.is_empty() {
-            self.turns(slot).for_each(|of| seat.rare_mut().waiting.note_turn(of));
+            self.turns(slot).for_each(|turn| seat.rare_mut().waiting.note_turn(turn.waiter.scope));
         }
     }
 

@@ -22,7 +22,6 @@ use crate::owner::Owner;
 use crate::seat::Seat;
 use crate::single::Single;
 use crate::state::{Identity, Mover, State, StateRef};
-use crate::waiting::Scope;
 
 pub(super) struct Store<T: Owner> {
     /// Where each key's owner is.
@@ -46,7 +45,7 @@ pub(super) struct Store<T: Owner> {
     /// The owners for whom something is due in the tick under way, and who have their tick by themselves.
     pub(super) due: Vec<Key>,
     /// The turns of states that are due in the tick under way.
-    pub(super) turns: Vec<(Key, Scope)>,
+    pub(super) turns: Vec<Waiter>,
     pub(super) global: Global<T>,
     /// Whether times are kept: since a state was entered at another time than 0.
     pub(super) has_clock: bool,

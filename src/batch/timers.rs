@@ -99,11 +99,11 @@ impl Node {
         }
     }
 
-    /// The state whose turn it is for, if it is for one.
-    fn turn(self) -> Option<Scope> {
+    /// How the wait ends, and the state that waits, if it waits for its turn.
+    fn turn(self) -> Option<(Until, Scope)> {
         match self {
             #[cfg(feature = "definition")]
-            Self::Turn(of) => Some(of),
+            Self::Turn(of) => Some((Until::Turn, of)),
             _ => None,
         }
     }
@@ -179,12 +179,12 @@ impl<T: Owner> Timers<T> {
         }
     }
 
-    /// Ends what is due for an owner at a time, and its sleep. Adds the states whose turn it is to `turns`. Returns whether it waits
-    /// for anything more.
-    pub(super) fn take_plain(&mut self, key: Key, now: f64, turns: &mut Vec<(Key, Scope)>) -> bool {
-        self.wheel.remove_if(key.index(), |due, bits| {
-            let (node, is_due) = (Node::of(bits), is_due(due, now));
-            turns.extend(node.turn().filter(|_| is_due).map(|of| (key, of)));
+    /// Ends what is due for an owner at a time, and its sleep. Adds the turns of states to `turns`. Returns whether it waits for
+    /// anything more.
+    pub(super) fn take_plain(&mut self, key: Key, now: f64, turns: &mut Vec<Waiter>) -> bool {
+        self.wheel.remove_if(key.index(), |at, bits| {
+            let (node, is_due) = (Node::of(bits), is_due(at, now));
+            turns.extend(node.turn().filter(|_| is_due).map(|(until, scope)| Waiter { key, at, until, scope }));
             is_due || matches!(node, Node::Wake)
         });
         self.wheel.has(key.index())
@@ -212,7 +212,7 @@ impl<T: Owner> Timers<T> {
     /// When a state of an owner has its next turn, in seconds, if it waits for one.
     #[cfg(feature = "definition")]
     pub(super) fn next_turn(&self, key: Key, of: Scope) -> Option<f64> {
-        let turn = self.wheel.of(key.index()).find(|(_, bits)| Node::of(*bits).turn() == Some(of));
+        let turn = self.wheel.of(key.index()).find(|(_, bits)| Node::of(*bits).turn() == Some((Until::Turn, of)));
         turn.map(|(due, _)| due)
     }
 
