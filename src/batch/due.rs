@@ -15,7 +15,7 @@ use super::panics::FirstPanic;
 use super::pass::{Part, Pass};
 use super::place::{Place, SharedPlace};
 use super::slots::CHUNK;
-use super::store::Store;
+use super::store::{Sleeper, Store};
 use super::timers::Due;
 use super::waits::{Until, Waiter};
 use crate::owner::Owner;
@@ -224,7 +224,7 @@ impl<T: Owner> Store<T> {
                 columns.tags[place.slot()].set_has_timers(true);
             }
             if until == Until::Awake {
-                self.sleepers.push((key, true));
+                self.sleepers.push(Sleeper::new(key, true));
             }
         }
         self.waiters = waiters;

@@ -37,7 +37,7 @@ pub(super) struct Store<T: Owner> {
     /// What the owners wait for.
     pub(super) timers: Timers<T>,
     /// The owners that have fallen asleep in the tick under way, or woken without anything being due.
-    pub(super) sleepers: Vec<(Key, bool)>,
+    pub(super) sleepers: Vec<Sleeper>,
     /// What owners who act in bulk have asked to wait for in the tick under way.
     pub(super) waiters: Vec<Waiter>,
     /// Some owners whom only waking or a change is due for, with the number of the state that they change to. Empty in between.
@@ -56,6 +56,20 @@ pub(super) struct Store<T: Owner> {
     /// What such an owner has done, for the journal.
     pub(super) notes: Notes<T>,
     pub(super) journaling: Option<Box<Journaling>>,
+}
+
+/// An owner that falls asleep, or wakes.
+pub(super) struct Sleeper {
+    pub(super) key: Key,
+    pub(super) is_asleep: bool,
+    /// Where it is, once all have been moved.
+    pub(super) place: Option<Place>,
+}
+
+impl Sleeper {
+    pub(super) fn new(key: Key, is_asleep: bool) -> Self {
+        Self { key, is_asleep, place: None }
+    }
 }
 
 impl<T: Owner> Store<T> {

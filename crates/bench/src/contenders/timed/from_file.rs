@@ -129,11 +129,7 @@ impl<const PAD: usize> InBatch<PAD> {
         Self::from_file::<EVERY, false>(owners, SLOW, Lasts::After)
     }
 
-    fn from_file<const EVERY: u32, const ACTS: bool>(
-        owners: usize,
-        stretch: u32,
-        lasts: Lasts,
-    ) -> Box<dyn Contender> {
+    fn from_file<const EVERY: u32, const ACTS: bool>(owners: usize, stretch: u32, lasts: Lasts) -> Box<dyn Contender> {
         let states = definition::<PAD, EVERY, ACTS>(stretch, lasts).states();
         Self::of(owners, stretch, |state| states[state].clone())
     }
@@ -186,11 +182,7 @@ impl<const PAD: usize> OnMachines<PAD> {
         Self::from_file::<EVERY, false>(owners, SLOW, Lasts::After)
     }
 
-    fn from_file<const EVERY: u32, const ACTS: bool>(
-        owners: usize,
-        stretch: u32,
-        lasts: Lasts,
-    ) -> Box<dyn Contender> {
+    fn from_file<const EVERY: u32, const ACTS: bool>(owners: usize, stretch: u32, lasts: Lasts) -> Box<dyn Contender> {
         let states = definition::<PAD, EVERY, ACTS>(stretch, lasts).states();
         let mut own = Self { actors: Vec::new(), clock: Clock(0.0) };
         for tick in 0..round(stretch) {
