@@ -13,6 +13,7 @@ use log::{info, warn};
 use super::block::{Block, each};
 use super::decide::Decider;
 use super::graph::{Content, DefinedState, Exit, Graph, Node};
+use super::handle::entered_at;
 #[cfg(feature = "script")]
 use super::handle::time_in;
 use super::hook::Hook;
@@ -22,6 +23,7 @@ use super::values::{LANES, Lanes};
 use crate::fsm::Fsm;
 use crate::owner::{Label, Owner};
 use crate::slice::FsmSlice;
+use crate::span::Span;
 use crate::state::{State, StateRef};
 #[cfg(feature = "script")]
 use crate::waiting::Scope as NotedBy;
@@ -119,6 +121,8 @@ impl<T: Owner> DefinedState<T> {
     }
 
     /// Tries the exits of a tick.
+    // Apart from where it is seen that they are closed, which needs fewer registers.
+    #[inline(never)]
     fn try_exits(
         &self,
         graph: &Graph<T>,
@@ -136,6 +140,13 @@ impl<T: Owner> DefinedState<T> {
         }
     }
 
+    /// Whether no exit can have opened yet. As a rule that is so, and a decision costs several times as much as to see it.
+    #[inline]
+    fn is_closed(&self, content: &Content<T>, fsm: &Fsm<'_, T>, cx: &T::Context<'_>) -> bool {
+        content.closed_for > f64::NEG_INFINITY
+            && !Span::of(content.closed_for, T::now(cx)).has_passed(entered_at(self, fsm))
+    }
+
     /// Updates an owner. A state with `every` does so when it has its turn.
     fn update_one(
         &self,
@@ -151,7 +162,9 @@ impl<T: Owner> DefinedState<T> {
                 behaviour.update(owner, fsm, cx);
             }
             let is_cut_off = self.run(Hook::Update, graph, node, owner, fsm, cx);
-            self.try_exits(graph, content, is_cut_off, owner, fsm, cx);
+            if is_cut_off || !self.is_closed(content, fsm, cx) {
+                self.try_exits(graph, content, is_cut_off, owner, fsm, cx);
+            }
         }
         if node.waits() {
             self.wait(graph, node, owner, fsm, cx);
