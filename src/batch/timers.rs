@@ -198,13 +198,14 @@ impl<T: Owner> Timers<T> {
             #[cfg(feature = "definition")]
             Until::Turn => self.set(key, at, Node::Turn(scope)),
             #[cfg(feature = "definition")]
-            Until::Note(note) => match self.place_of(key, scope, note.of) {
-                Some(place) => self.kept.list[place as usize] = Some(Then::Note(note)),
-                None => {
+            Until::Note(note) => {
+                if let Some(place) = self.place_of(key, scope, note.of) {
+                    self.kept.list[place as usize] = Some(Then::Note(note));
+                } else {
                     let place = self.kept.add(Then::Note(note));
                     self.set(key, at, Node::Kept(scope, place));
                 }
-            },
+            }
             Until::Never => {}
         }
     }
