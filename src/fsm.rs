@@ -8,7 +8,7 @@ use crate::change::Cause;
 use crate::owner::Owner;
 use crate::seat::Seat;
 use crate::state::{IntoState, State, StateRef, same};
-use crate::waiting::{After, Scope, Then, Timer};
+use crate::waiting::{After, Awaited, Scope, Then, Timer};
 #[cfg(feature = "definition")]
 use crate::waiting::{Note, Noted};
 
@@ -313,7 +313,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
     /// ```
     pub fn change_state_after(&mut self, seconds: f64, to: impl IntoState<T>) {
         let to = to.into_state();
-        let is_noted = to.as_singleton().is_some_and(|to| self.machines.wait(self.nth, seconds, Some(to)));
+        let is_noted = to.as_singleton().is_some_and(|to| self.machines.wait(self.nth, seconds, Awaited::Change(to)));
         if !is_noted {
             self.ask(Request::after(seconds, Then::Change(to)));
         }
@@ -451,7 +451,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
     /// assert_eq!(sentry.looks, 5);
     /// ```
     pub fn sleep_for(&mut self, seconds: f64) {
-        if !self.machines.wait(self.nth, seconds, None) {
+        if !self.machines.wait(self.nth, seconds, Awaited::Wake) {
             self.ask(Request::Sleep(seconds));
         }
     }
@@ -738,7 +738,9 @@ impl<'a, T: Owner> Fsm<'a, T> {
     /// Keeps a number until this state is left.
     #[cfg(feature = "definition")]
     pub(crate) fn note(&mut self, note: Note) {
-        self.ask(Request::after(f64::INFINITY, Then::Note(note)));
+        if !self.machines.wait(self.nth, f64::INFINITY, Awaited::Note(note)) {
+            self.ask(Request::after(f64::INFINITY, Then::Note(note)));
+        }
     }
 
     /// Whether anything has been asked for that may lead to a change.
@@ -750,7 +752,9 @@ impl<'a, T: Owner> Fsm<'a, T> {
     /// Has this state's turn come after so many seconds.
     #[cfg(feature = "definition")]
     pub(crate) fn take_turn_after(&mut self, seconds: f64) {
-        self.ask(Request::after(seconds, Then::Turn));
+        if !self.machines.wait(self.nth, seconds, Awaited::Turn) {
+            self.ask(Request::after(seconds, Then::Turn));
+        }
     }
 
     #[inline]
@@ -775,9 +779,8 @@ pub(crate) trait Machines<T: Owner> {
     fn ask_singleton(&mut self, nth: usize, to: &'static dyn State<T>);
     /// Queues any other request.
     fn ask(&mut self, nth: usize, request: Request<T>);
-    /// Notes that the owner sleeps, or waits for a change to a singleton, for a number of seconds. Returns `false` where that is
-    /// a request as any other.
-    fn wait(&mut self, _nth: usize, _seconds: f64, _to: Option<&'static dyn State<T>>) -> bool {
+    /// Notes what the owner waits for, for a number of seconds. Returns `false` where that is a request as any other.
+    fn wait(&mut self, _nth: usize, _seconds: f64, _for: Awaited<T>) -> bool {
         false
     }
     /// Rule 11.
@@ -802,6 +805,12 @@ pub(crate) trait Machines<T: Owner> {
     #[cfg(feature = "definition")]
     fn next_turn(&self, _nth: usize, _depth: usize) -> Option<f64> {
         None
+    }
+    /// Of so many of the owners, from the `nth` on, those who wait for the next turn of the state whose update it is: by the bits of
+    /// a number. Of the others it is not known.
+    #[cfg(feature = "definition")]
+    fn await_turn(&self, _nth: usize, _count: usize) -> u64 {
+        0
     }
     /// The number that a state keeps about something.
     #[cfg(feature = "definition")]

@@ -8,7 +8,7 @@ use core::{fmt, mem};
 use smallvec::SmallVec;
 
 use crate::owner::Owner;
-use crate::state::StateRef;
+use crate::state::{State, StateRef};
 
 /// When a machine next has something to do, for games that decide by themselves whom to update. See
 /// [`StateMachine::next_wake`](crate::StateMachine::next_wake).
@@ -173,6 +173,20 @@ impl<T: Owner> Clone for Then<T> {
     }
 }
 
+/// What a callback asks to wait for, of that which a batch can write down for many owners together.
+pub(crate) enum Awaited<T: Owner> {
+    /// The end of a sleep.
+    Wake,
+    /// A change to a singleton.
+    Change(&'static dyn State<T>),
+    /// The next turn of the state that asks.
+    #[cfg(feature = "definition")]
+    Turn,
+    /// Nothing: a number is kept.
+    #[cfg(feature = "definition")]
+    Note(Note),
+}
+
 /// A timer that a callback has asked for, not yet running.
 pub(crate) struct After<T: Owner> {
     pub(crate) seconds: f64,
@@ -283,6 +297,12 @@ impl<T: Owner> Waiting<T> {
         self.turns |= scope.bit();
     }
 
+    /// Whether it is a state's turn.
+    #[cfg(feature = "definition")]
+    pub(crate) fn has_turn(&self, scope: Scope) -> bool {
+        self.turns & scope.bit() != 0
+    }
+
     /// Whether it is a state's turn, which it takes with that.
     #[cfg(feature = "definition")]
     pub(crate) fn takes_turn(&mut self, scope: Scope) -> bool {
@@ -357,6 +377,8 @@ impl<T: Owner> Waiting<T> {
     pub(crate) fn empty_into(&mut self, mut take: impl FnMut(Then<T>)) {
         self.timers.drain(..).for_each(|timer| take(timer.then));
         self.wanted = None;
+        #[cfg(feature = "definition")]
+        self.end_turns();
         self.wake();
     }
 

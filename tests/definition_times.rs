@@ -1,6 +1,8 @@
 //! What `time_in_state` is in the exits of a state, of one around it, and of the global state.
 #![cfg(feature = "definition")]
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use demeanor::definition::{Definition, Vocabulary};
 use demeanor::{Batch, Owner};
 
@@ -114,4 +116,56 @@ fn each_state_is_explained_with_its_own_time() {
             "to aim: no: time_in_state > 20 (time_in_state = 5) does not",
         ]
     );
+}
+
+/// A guard that counts how often it is asked whether it is ready.
+#[derive(Default)]
+struct Asked(AtomicU32);
+
+impl Owner for Asked {
+    /// The time in seconds.
+    type Context<'a> = f64;
+    type Message = ();
+
+    fn now(clock: &f64) -> f64 {
+        *clock
+    }
+}
+
+/// How often a guard is asked in each of five seconds, while it never says yes.
+#[track_caller]
+fn asked(exits: &str) -> Vec<u32> {
+    let vocabulary = Vocabulary::new().flag("ready", |guard: &Asked, _| {
+        guard.0.fetch_add(1, Ordering::Relaxed);
+        false
+    });
+    let file = format!("initial = 'a'\nstates.a.exits = [{exits}]\nstates.b.final = true");
+    let definition = Definition::parse(&file, &vocabulary).unwrap_or_else(|problems| panic!("{problems}"));
+    let (mut guard, mut machine, mut batch) = (Asked::default(), definition.machine(), Batch::new());
+    machine.start(&mut guard, &mut 0.0);
+    for _ in 0..100 {
+        batch.spawn(Asked::default(), definition.initial(), &mut 0.0);
+    }
+    let second = |second: u8| {
+        machine.update(&mut guard, &mut f64::from(second));
+        batch.update(&mut f64::from(second));
+        let asked = guard.0.swap(0, Ordering::Relaxed);
+        assert!(batch.iter().all(|(_, guard)| guard.0.swap(0, Ordering::Relaxed) == asked), "after {second} s");
+        asked
+    };
+    (1..=5).map(second).collect()
+}
+
+#[test]
+fn what_stands_behind_a_time_is_asked_from_then_on_and_what_stands_before_it_in_each_tick() {
+    assert_eq!(asked("{ to = 'b', when = 'time_in_state >= 3 and ready' }"), [0, 0, 1, 1, 1]);
+    assert_eq!(asked("{ to = 'b', when = 'time_in_state > 3 and ready' }"), [0, 0, 0, 1, 1]);
+    assert_eq!(asked("{ to = 'b', when = 'not (time_in_state < 3) and ready' }"), [0, 0, 1, 1, 1]);
+    assert_eq!(asked("{ to = 'b', when = 'time_in_state <= 3 and ready' }"), [1, 1, 1, 0, 0]);
+    assert_eq!(asked("{ to = 'b', when = 'ready and time_in_state >= 3' }"), [1, 1, 1, 1, 1]);
+    assert_eq!(asked("{ to = 'b', when = 'time_in_state >= 3 or ready' }"), [1, 1, 0, 0, 0]);
+    assert_eq!(asked("{ to = 'b', after = 1.5, when = 'ready' }"), [0, 1, 1, 1, 1]);
+    assert_eq!(asked("{ to = 'b', after = 1.5, when = 'time_in_state >= 4 and ready' }"), [0, 0, 0, 1, 1]);
+    let two = "{ to = 'b', when = 'time_in_state >= 4 and ready' }, { to = 'a', after = 1.5, when = 'ready' }";
+    assert_eq!(asked(two), [0, 1, 1, 2, 2]);
 }

@@ -294,3 +294,45 @@ fn states_that_come_and_go_keep_the_order() {
     let season = Season { now: 1.0, moving: 700, returning: 50, at_once: 0, target: None, camps: 5, from: None };
     assert_all_equal(&pools, &batch, &[season, Season { now: 2.0, at_once: 1, ..season }, season]);
 }
+
+/// A camp in which some sleep until they move on to a camp that nobody has seen.
+struct Bivouac;
+
+/// Where they move on to, and those of another camp at once.
+struct Unseen;
+
+/// The first camp, whose owners are the first to see it.
+struct Outpost;
+
+impl State<Nomad> for Unseen {}
+
+impl State<Nomad> for Outpost {
+    fn update(&self, _: &mut Nomad, fsm: &mut Fsm<'_, Nomad>, _: &mut Season) {
+        fsm.change_state(&Unseen);
+    }
+}
+
+impl State<Nomad> for Bivouac {
+    fn update(&self, nomad: &mut Nomad, fsm: &mut Fsm<'_, Nomad>, _: &mut Season) {
+        if nomad.seed % 3 == 1 {
+            fsm.change_state_after(5.0, &Unseen);
+            fsm.sleep();
+        }
+    }
+}
+
+/// In an ordinary tick the batch has got to know a state when it comes to the owners who wait to change to it, and these are
+/// put to sleep together. In a parallel tick it has not, and each is put to sleep by itself.
+#[test]
+fn who_waits_for_a_state_that_is_first_seen_in_the_tick_sleeps_where_it_does_in_an_ordinary_one() {
+    let mut batch = Batch::new();
+    for camp in [StateRef::from(&Outpost), StateRef::from(&Bivouac)] {
+        for seed in 0..5000 {
+            batch.insert(Nomad { seed, entered: 0 }, camp.clone());
+        }
+    }
+    let season = Season { now: 0.0, moving: 0, returning: 0, at_once: 0, target: None, camps: 1, from: None };
+    assert_all_equal(&pools(), &batch, &[season; 3]);
+    batch.update(&mut season.clone());
+    assert_eq!(batch.awake(), 10_000 - 1667);
+}

@@ -349,10 +349,11 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
     }
 
     /// Leaves an owner where it was though its `exit` has run.
-    fn stay(rows: &Rows<'_, T>, individuals: &mut Individuals<T>, slot: usize) {
+    fn stay(rows: &Rows<'_, T>, (asked, individuals): (&mut Asked<T>, &mut Individuals<T>), slot: usize) {
         let from = rows.known().state();
         let individual = individuals.add(slot);
         individual.load(rows);
+        individual.take_waits(usize::MAX, asked, rows);
         individual.seat.previous = from.clone();
         individual.is_touched = true;
     }
@@ -462,7 +463,7 @@ impl<T: Owner> Steps for ManyChanges<'_, '_, '_, T> {
             }
             if !dropped.is_empty() {
                 for mover in movers.iter().filter(|mover| dropped.contains(mover.slot())) {
-                    Self::stay(rows, individuals, mover.slot());
+                    Self::stay(rows, (asked, individuals), mover.slot());
                 }
             }
             self.leave_out_dropped();
@@ -470,13 +471,13 @@ impl<T: Owner> Steps for ManyChanges<'_, '_, '_, T> {
     }
 
     fn swap(&mut self) {
-        let Self { rows, outcome, workspace, cx, .. } = self;
+        let Self { rows, asked, outcome, workspace, cx, .. } = self;
         let Outcome { movers, moved_at, individuals, panic, .. } = &mut **outcome;
         if let Some(now) = panic.catch(|| now::<T>(cx)) {
             *moved_at = now;
         } else {
             // They have all left, and come to nothing.
-            movers.drain(..).for_each(|mover| Self::stay(rows, individuals, mover.slot()));
+            movers.drain(..).for_each(|mover| Self::stay(rows, (asked, individuals), mover.slot()));
             workspace.grouping.clear();
         }
         if log_enabled!(target: "demeanor", Level::Debug) {
@@ -533,17 +534,23 @@ impl<T: Owner> ManyChanges<'_, '_, '_, T> {
         );
         if !entering.is_innermost() && !dropped.is_empty() {
             for mover in movers.iter().filter(|mover| dropped.contains(mover.slot())) {
-                Self::stop_at(&entering, rows, individuals, mover.slot());
+                Self::stop_at(&entering, rows, (asked, individuals), mover.slot());
             }
         }
     }
 
     /// Leaves an owner in the state whose `enter` has panicked, where others would have been entered after it.
-    fn stop_at(entering: &Entering<'_, T>, rows: &Rows<'_, T>, individuals: &mut Individuals<T>, slot: usize) {
+    fn stop_at(
+        entering: &Entering<'_, T>,
+        rows: &Rows<'_, T>,
+        (asked, individuals): (&mut Asked<T>, &mut Individuals<T>),
+        slot: usize,
+    ) {
         if individuals.get(slot).is_none() {
             let individual = individuals.add(slot);
             individual.load(rows);
             entering.enter_on(&mut individual.seat);
+            individual.take_waits(entering.kept, asked, rows);
         }
         if let Some(individual) = individuals.get_mut(slot) {
             individual.is_touched = true;

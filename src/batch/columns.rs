@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::{iter, mem};
 
-use super::due::DueChange;
+use super::due::{DueChange, Turn};
 use super::key::Key;
 use super::states::MOST_STATES;
 use crate::owner::Owner;
@@ -25,6 +25,8 @@ pub(super) struct Columns<T: Owner> {
     pub(super) revision: usize,
     /// The slots of those for whom something is due in the tick under way, ascending.
     pub(super) due: Vec<u32>,
+    /// The turns of states that are due in the tick under way, by slot. Empty in between.
+    pub(super) turns: Vec<Turn>,
     /// The changes that are due in the tick under way. Empty in between.
     pub(super) changes_due: Vec<DueChange>,
 }
@@ -37,6 +39,7 @@ pub(super) struct Noted<'a> {
     pub(super) asleep: usize,
     pub(super) revision: usize,
     pub(super) due: &'a [u32],
+    pub(super) turns: &'a [Turn],
 }
 
 impl<'a> Noted<'a> {
@@ -44,6 +47,12 @@ impl<'a> Noted<'a> {
     pub(super) fn due_in(self, range: &Range<usize>) -> &'a [u32] {
         let before = |end: usize| self.due.partition_point(|&slot| (slot as usize) < end);
         &self.due[before(range.start)..before(range.end)]
+    }
+
+    /// The turns that are due for those in a range.
+    pub(super) fn turns_in(self, range: &Range<usize>) -> &'a [Turn] {
+        let before = |end: usize| self.turns.partition_point(|turn| (turn.slot as usize) < end);
+        &self.turns[before(range.start)..before(range.end)]
     }
 }
 
@@ -193,19 +202,20 @@ impl<T: Owner> Columns<T> {
             asleep: 0,
             revision: 0,
             due: Vec::new(),
+            turns: Vec::new(),
             changes_due: Vec::new(),
         }
     }
 
     /// Its columns: the owners, their seats, and what else is noted of them.
     pub(super) fn split(&mut self) -> (&mut [T], &mut [Seat<T>], Noted<'_>) {
-        let Self { owners, tags, times, seats, asleep, revision, due, .. } = self;
-        (owners, seats, Noted { tags, times, asleep: *asleep, revision: *revision, due })
+        let Self { owners, tags, times, seats, asleep, revision, due, turns, .. } = self;
+        (owners, seats, Noted { tags, times, asleep: *asleep, revision: *revision, due, turns })
     }
 
     pub(super) fn noted(&self) -> Noted<'_> {
-        let Self { tags, times, asleep, revision, due, .. } = self;
-        Noted { tags, times, asleep: *asleep, revision: *revision, due }
+        let Self { tags, times, asleep, revision, due, turns, .. } = self;
+        Noted { tags, times, asleep: *asleep, revision: *revision, due, turns }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -377,6 +387,7 @@ impl<T: Owner + Clone> Clone for Columns<T> {
             asleep: self.asleep,
             revision: self.revision,
             due: Vec::new(),
+            turns: Vec::new(),
             changes_due: Vec::new(),
         }
     }

@@ -76,6 +76,12 @@ impl<T: Owner> Individual<T> {
         self.requests.push(request);
     }
 
+    /// Whether it is still the turn of one of its states.
+    #[cfg(feature = "definition")]
+    pub(super) fn has_turn(&self, of: Scope) -> bool {
+        self.seat.rare.as_ref().is_some_and(|rare| rare.waiting.has_turn(of))
+    }
+
     /// Whether anything is left to do that its callback has asked for.
     pub(super) fn has_asked(&self) -> bool {
         !self.requests.is_empty() || self.count & ASKED_TO_SLEEP != 0
@@ -85,6 +91,13 @@ impl<T: Owner> Individual<T> {
     pub(super) fn take_over(&mut self, mover: Option<Mover>, rows: &Rows<'_, T>) {
         if let Some(request) = mover.and_then(|mover| mover.request(rows.states)) {
             self.requests.push(request);
+        }
+    }
+
+    /// Takes over what its owner waits for, who has left all but the outermost `kept` of the states that were active before.
+    pub(super) fn take_waits(&mut self, kept: usize, asked: &mut Asked<T>, rows: &Rows<'_, T>) {
+        for (request, scope) in asked.waits.take(self.slot, kept, rows.states) {
+            self.ask(request, scope);
         }
     }
 

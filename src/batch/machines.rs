@@ -23,7 +23,7 @@ use crate::state::{Mover, State, StateRef};
 use crate::transition::{BEING_LEFT, log_misuse};
 #[cfg(feature = "definition")]
 use crate::waiting::Noted;
-use crate::waiting::Scope;
+use crate::waiting::{Awaited, Scope};
 
 /// What the callbacks are part of.
 pub(super) enum Phase<'a, T: Owner> {
@@ -131,14 +131,25 @@ impl<T: Owner> ChunkMachines<'_, T> {
         number
     }
 
-    /// Whether nothing but its callback's part is left of the tick of the owner at a slot, which has asked for no more than to wait.
-    fn may_wait(&self, slot: usize) -> bool {
-        let is_last = match self.phase {
-            Phase::Update { is_last } => is_last && self.rows.known().is_bulk && self.asked.mover_of(slot).is_none(),
-            Phase::Enter(entering) => entering.is_innermost(),
+    /// Whether the owner at a slot has asked for no more than to wait; and where a wait may end its tick, whether nothing but
+    /// its callback's part is left of that.
+    fn may_wait(&self, slot: usize, may_end_tick: bool) -> bool {
+        let is_in_time = match self.phase {
+            Phase::Update { is_last } => {
+                (is_last || !may_end_tick) && self.rows.known().is_bulk && self.asked.mover_of(slot).is_none()
+            }
+            Phase::Enter(entering) => entering.is_innermost() || !may_end_tick,
             Phase::CanExit(_) | Phase::CanEnter(_) | Phase::Exit(_) => false,
         };
-        is_last && self.individuals.get(slot).is_none() && self.asked.made.get(slot).is_none()
+        is_in_time && self.individuals.get(slot).is_none() && self.asked.made.get(slot).is_none()
+    }
+
+    /// What the owner at a slot has waited for since a callback of this tick has returned, as of a state that it is still in.
+    #[cfg(feature = "definition")]
+    fn waits_of(&self, slot: usize, by: Scope) -> impl Iterator<Item = &Wait> {
+        let is_entering = matches!(self.phase, Phase::Enter(_));
+        // What is asked for in `enter` begins when the change is complete.
+        self.asked.waits.returned(slot).filter(move |wait| wait.scope == by && !(is_entering && wait.is_entry))
     }
 
     /// The number of a singleton that an owner waits for.
@@ -190,9 +201,8 @@ impl<T: Owner> ChunkMachines<'_, T> {
                 individual.load_made(mover, at, self.rows);
             }
             individual.take_over(self.asked.supersede(slot), self.rows);
-            for wait in self.asked.waits.take(slot) {
-                individual.ask(wait.request(self.rows.states), self.scope);
-            }
+            let kept = if let Phase::Enter(entering) = self.phase { entering.kept } else { usize::MAX };
+            individual.take_waits(kept, self.asked, self.rows);
         }
         self.individuals.get_mut(slot).expect("it is one now")
     }
@@ -286,19 +296,25 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
         }
     }
 
-    fn wait(&mut self, nth: usize, seconds: f64, to: Option<&'static dyn State<T>>) -> bool {
-        let Some(slot) = self.slot(nth).filter(|&slot| self.may_wait(slot)) else { return false };
-        let until = match to.map(|to| self.number_of_singleton(to)) {
-            None => Until::Awake,
-            Some(Some(number)) => Until::Change(number),
-            Some(None) => return false,
+    fn wait(&mut self, nth: usize, seconds: f64, awaited: Awaited<T>) -> bool {
+        let may_end_tick = matches!(awaited, Awaited::Wake | Awaited::Change(_));
+        let Some(slot) = self.slot(nth).filter(|&slot| self.may_wait(slot, may_end_tick)) else { return false };
+        let until = match awaited {
+            Awaited::Wake => Until::Awake,
+            Awaited::Change(to) => match self.number_of_singleton(to) {
+                Some(number) => Until::Change(number),
+                None => return false,
+            },
+            #[cfg(feature = "definition")]
+            Awaited::Turn => Until::Turn,
+            #[cfg(feature = "definition")]
+            Awaited::Note(note) => Until::Note(note),
         };
-        let is_noted = self.asked.waits.add(Wait { slot, seconds, until, scope: self.scope });
-        if is_noted {
-            // Whatever else it asks for comes behind.
-            self.asked.close_up_to(slot);
-        }
-        is_noted
+        let is_entry = matches!(self.phase, Phase::Enter(_));
+        self.asked.waits.add(Wait { slot, seconds, until, scope: self.scope, is_entry });
+        // Whatever else it asks for comes behind.
+        self.asked.close_up_to(slot);
+        true
     }
 
     fn execute_now(&mut self, nth: usize, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
@@ -367,13 +383,34 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
     }
 
     #[cfg(feature = "definition")]
+    fn takes_turn(&mut self, nth: usize) -> bool {
+        let Some(slot) = self.slot(nth) else { return false };
+        let turn = self.rows.turns(slot).find(|turn| turn.waiter.scope == self.scope);
+        turn.inspect(|turn| turn.end()).is_some()
+    }
+
+    #[cfg(feature = "definition")]
     fn next_turn(&self, nth: usize, depth: usize) -> Option<f64> {
         let (slot, scope) = (self.slot(nth)?, Scope::state(depth));
         match self.individuals.get(slot) {
             Some(individual) if individual.is_loaded => individual.seat.rare.as_ref()?.waiting.next_turn(scope),
             _ if self.has_left(scope) => None,
-            _ => self.rows.next_turn(slot, scope),
+            _ => {
+                let asked = self.waits_of(slot, scope).find(|wait| wait.until == Until::Turn);
+                // All that is asked of it is whether there is one.
+                asked.map(|wait| wait.seconds).or_else(|| self.rows.next_turn(slot, scope))
+            }
         }
+    }
+
+    #[cfg(feature = "definition")]
+    fn await_turn(&self, nth: usize, count: usize) -> u64 {
+        let first = self.slots.start + nth;
+        let waits = |slot| {
+            let is_in_row = self.individuals.get(slot).is_none() && self.asked.made.get(slot).is_none();
+            is_in_row && self.rows.next_turn(slot, self.scope).is_some()
+        };
+        (0..count).filter(|i| waits(first + i)).fold(0, |waiting, i| waiting | 1 << i)
     }
 
     #[cfg(feature = "definition")]
@@ -382,7 +419,11 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
         match self.individuals.get(slot) {
             Some(Individual { is_loaded: true, seat, .. }) => seat.rare.as_ref()?.waiting.noted(by, of),
             _ if self.has_left(by) => None,
-            _ => self.rows.noted(slot, by, of),
+            _ => {
+                let mut notes = self.waits_of(slot, by).filter_map(|wait| wait.until.note());
+                let asked = notes.find(|note| note.of == of).map(|note| note.number);
+                asked.or_else(|| self.rows.noted(slot, by, of))
+            }
         }
     }
 

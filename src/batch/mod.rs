@@ -148,6 +148,7 @@ use crate::transition::now;
 /// | `update` | in bulk, except in owned states |
 /// | one change, forced change or revert in a tick, to a state that the batch has met | in bulk |
 /// | sleep, and a change after a while, where nothing else is asked for; that such a sleep or wait is over | in bulk |
+/// | the turns of a state from a file, and the times and numbers that it keeps | in bulk |
 /// | `ensure_state` | in bulk, as a change; of a state that is active, it costs next to nothing |
 /// | several requests of one owner, a push, a pop, a resume, a message to oneself, `change_state_now`, `send_now` | one by one |
 /// | requests of the global state, or of a parent; a change to a parent that is active | one by one |

@@ -12,7 +12,7 @@ use super::panics::{Discarded, FirstPanic};
 use super::pass::{Chunk, Part};
 use super::place::{Place, SharedPlace};
 use super::rows::{Extra, Extras};
-use super::store::Store;
+use super::store::{Sleeper, Store};
 use super::unused::Unused;
 use crate::owner::Owner;
 use crate::seat::Seat;
@@ -179,10 +179,19 @@ impl<T: Owner> Store<T> {
     /// Moves the rows of the owners that have fallen asleep or woken in the tick.
     pub(super) fn settle_sleepers(&mut self) {
         self.settle_waiters();
-        // From the last to the first, as the rows were gone through: then hardly any has to be moved to sleep.
-        while let Some((key, is_asleep)) = self.sleepers.pop() {
+        let mut sleepers = mem::take(&mut self.sleepers);
+        if sleepers.len() > 1 {
+            // By place, whoever has written them down: on any number of threads they lie alike then, and hardly any has to be moved
+            // to sleep.
+            for Sleeper { key, place, .. } in &mut sleepers {
+                *place = self.places.get(*key).map(SharedPlace::get);
+            }
+            sleepers.sort_unstable_by_key(|sleeper| sleeper.place);
+        }
+        for Sleeper { key, is_asleep, .. } in sleepers.drain(..) {
             self.set_asleep(key, is_asleep);
         }
+        self.sleepers = sleepers;
     }
 
     /// Has an owner's row lie where those who sleep lie, or where those lie who are awake.
@@ -258,7 +267,7 @@ impl<T: Owner> Store<T> {
         }
         seat.empty_into(|state| self.discarded.add(state));
         if is_asleep != (was_asleep && bucket == from.bucket) {
-            self.sleepers.push((key, is_asleep));
+            self.sleepers.push(Sleeper::new(key, is_asleep));
         }
         bucket
     }

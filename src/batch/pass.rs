@@ -8,6 +8,8 @@ use std::ops::Range;
 
 use super::asked::Asked;
 use super::changes::{ManyChanges, Workspace};
+#[cfg(feature = "definition")]
+use super::due::Turn;
 use super::key::Key;
 use super::machines::{ChunkMachines, Phase};
 use super::notes::AsWitness;
@@ -178,17 +180,34 @@ impl<T: Owner> Pass<T> {
     /// Ends with a chunk, for whose owners all has been done.
     pub(super) fn end(&mut self, chunk: &Chunk<'_, T>, cx: &T::Context<'_>) {
         self.asked.made.join(&mut self.outcome, &chunk.rows);
+        self.end_turns(&chunk.rows);
         if !self.asked.waits.is_empty() {
             self.begin_waiting(chunk, cx);
         }
+    }
+
+    /// Ends the turns that have come to an end with the tick. After a panic, those remain that have not been taken (rule 22).
+    fn end_turns(&self, rows: &Rows<'_, T>) {
+        let Outcome { movers, panic, .. } = &self.outcome;
+        rows.end_turns(|slot, of| {
+            let mover = movers.binary_search_by_key(&slot, |mover| mover.slot());
+            panic.is_none() || mover.is_ok_and(|at| of.ends_with(rows.states.kept(rows.bucket, movers[at].target())))
+        });
     }
 
     /// Notes until when owners wait.
     fn begin_waiting(&mut self, chunk: &Chunk<'_, T>, cx: &T::Context<'_>) {
         let Chunk { owners, rows, global, .. } = chunk;
         let Outcome { movers, waiters, panic, .. } = &mut self.outcome;
+        let waits = &mut self.asked.waits;
+        if !movers.is_empty() {
+            waits.end_left(|slot| {
+                let mover = movers.binary_search_by_key(&slot, |mover| mover.slot());
+                mover.map_or(usize::MAX, |at| rows.states.kept(rows.bucket, movers[at].target()))
+            });
+        }
         let mut now = f64::NAN;
-        for Wait { slot, seconds, until, scope } in self.asked.waits.drain() {
+        for &Wait { slot, seconds, until, scope, .. } in waits.iter() {
             // Code of the game, which may panic, as its labels may.
             panic.catch(|| {
                 if now.is_nan() {
@@ -206,6 +225,10 @@ impl<T: Owner> Pass<T> {
                     panic.catch(|| Single::seconds(seconds, &then, owner)).unwrap_or(0.0)
                 }
                 Until::Awake | Until::Never => panic.catch(|| Single::seconds(seconds, &"sleep", owner)).unwrap_or(0.0),
+                #[cfg(feature = "definition")]
+                Until::Turn | Until::Note(_) => {
+                    panic.catch(|| Single::seconds(seconds, &Then::<T>::Turn, owner)).unwrap_or(0.0)
+                }
             };
             let (key, at) = (rows.key(slot), now + seconds);
             if until == Until::Awake && at == f64::INFINITY && !global.is_updating {
@@ -213,8 +236,7 @@ impl<T: Owner> Pass<T> {
                 let current = mover.map_or(rows.bucket, |at| movers[at].target());
                 // The timers of the states that it leaves have ended.
                 let keeps_timers = mover.is_err() || rows.states.kept(rows.bucket, current) > 0;
-                let has_asked_before = waiters.last().is_some_and(|last| last.key == key);
-                let may_wake = has_asked_before || keeps_timers && rows.has_timers(slot);
+                let may_wake = waits.comes_by_itself(slot) || keeps_timers && rows.has_timers(slot);
                 if !may_wake {
                     let current = rows.states.get(current).state();
                     panic.catch(|| tell_endless_sleep(owner, current.as_option()));
@@ -222,6 +244,7 @@ impl<T: Owner> Pass<T> {
             }
             waiters.push(Waiter { key, at, until, scope });
         }
+        waits.clear();
     }
 
     /// Lets those run their ticks for whom something is due, each on its seat.
@@ -372,6 +395,8 @@ impl<T: Owner> Pass<T> {
                         }
                     });
                 });
+                #[cfg(feature = "definition")]
+                chunk.rows.turns(slot).filter(|turn| !individual.has_turn(turn.waiter.scope)).for_each(Turn::end);
             }
             if individual.is_touched {
                 replaced.insert(slot);
@@ -394,7 +419,10 @@ impl<T: Owner> Pass<T> {
         let individuals = &mut outcome.individuals;
         asked.take_movers(movers, individuals);
         for mover in movers.drain(..) {
-            individuals.add(mover.slot()).take_over(Some(mover), rows);
+            let individual = individuals.add(mover.slot());
+            // What it waits for it has asked for in an earlier callback.
+            individual.take_waits(usize::MAX, asked, rows);
+            individual.take_over(Some(mover), rows);
         }
     }
 }

@@ -5,6 +5,7 @@ use std::ops::Range;
 use slotmap::SecondaryMap;
 
 use super::columns::{Noted, Tag};
+use super::due::Turn;
 use super::key::Key;
 use super::panics::FirstPanic;
 use super::states::{Known, NOWHERE, States};
@@ -19,6 +20,7 @@ use crate::state::Mover;
 use crate::state::StateRef;
 #[cfg(feature = "definition")]
 use crate::state::{State, same};
+use crate::waiting::Scope;
 
 /// What few owners have besides their row, by key.
 pub(super) type Extras<T> = SecondaryMap<Key, Extra<T>>;
@@ -94,15 +96,20 @@ pub(super) struct Rows<'a, T: Owner> {
     revision: usize,
     /// Whether what they do is written down.
     pub(super) has_journal: bool,
+    /// The turns that are due for them in the tick under way.
+    turns: &'a [Turn],
+    /// The slot in the bucket of the first of them, which is 0 here.
+    start: usize,
 }
 
 impl<'a, T: Owner> Rows<'a, T> {
     pub(super) fn new(
-        Noted { tags, times, asleep, revision, .. }: Noted<'a>,
+        noted: Noted<'a>,
         range: Range<usize>,
         bucket: u32,
         Shared { states, extras, timers, has_journal }: Shared<'a, T>,
     ) -> Self {
+        let Noted { tags, times, asleep, revision, .. } = noted;
         let depth = times.depth;
         Self {
             bucket,
@@ -110,6 +117,8 @@ impl<'a, T: Owner> Rows<'a, T> {
             extras,
             timers,
             is_asleep: range.start < asleep,
+            turns: noted.turns_in(&range),
+            start: range.start,
             revision,
             has_journal,
             tags: &tags[range.clone()],
@@ -146,15 +155,29 @@ impl<'a, T: Owner> Rows<'a, T> {
         self.tags[slot].has_timers()
     }
 
+    /// The turns of states of the owner at a slot that are due in the tick under way, and not over.
+    #[cfg(feature = "definition")]
+    pub(super) fn turns(&self, slot: usize) -> impl Iterator<Item = &Turn> {
+        let slot = self.start + slot;
+        let first = self.turns.partition_point(|turn| (turn.slot as usize) < slot);
+        self.turns[first..].iter().take_while(move |turn| turn.slot as usize == slot).filter(|turn| !turn.is_over())
+    }
+
+    /// Ends the turns of which `is_over` says so, given the slot and the state.
+    pub(super) fn end_turns(&self, is_over: impl Fn(usize, Scope) -> bool) {
+        let is_over = |turn: &&Turn| is_over(turn.slot as usize - self.start, turn.waiter.scope);
+        self.turns.iter().filter(is_over).for_each(Turn::end);
+    }
+
     /// When a state of the owner at a slot has its next turn, in seconds, if it waits for one.
     #[cfg(feature = "definition")]
-    pub(super) fn next_turn(&self, slot: usize, of: crate::waiting::Scope) -> Option<f64> {
+    pub(super) fn next_turn(&self, slot: usize, of: Scope) -> Option<f64> {
         if self.has_timers(slot) { self.timers.next_turn(self.key(slot), of) } else { None }
     }
 
     /// The number that a state of the owner at a slot keeps about something.
     #[cfg(feature = "definition")]
-    pub(super) fn noted(&self, slot: usize, by: crate::waiting::Scope, of: crate::waiting::Noted) -> Option<f64> {
+    pub(super) fn noted(&self, slot: usize, by: Scope, of: crate::waiting::Noted) -> Option<f64> {
         if self.has_timers(slot) { self.timers.noted(self.key(slot), by, of) } else { None }
     }
 
@@ -253,6 +276,10 @@ impl<'a, T: Owner> Rows<'a, T> {
         }
         if self.is_asleep || self.has_timers(slot) {
             self.load_waiting(slot, self.is_asleep, seat);
+        }
+        #[cfg(feature = "definition")]
+        if !self.turns.is_empty() {
+            self.turns(slot).for_each(|turn| seat.rare_mut().waiting.note_turn(turn.waiter.scope));
         }
     }
 

@@ -37,13 +37,15 @@ pub(super) struct Store<T: Owner> {
     /// What the owners wait for.
     pub(super) timers: Timers<T>,
     /// The owners that have fallen asleep in the tick under way, or woken without anything being due.
-    pub(super) sleepers: Vec<(Key, bool)>,
+    pub(super) sleepers: Vec<Sleeper>,
     /// What owners who act in bulk have asked to wait for in the tick under way.
     pub(super) waiters: Vec<Waiter>,
     /// Some owners whom only waking or a change is due for, with the number of the state that they change to. Empty in between.
     pub(super) plain: Vec<(Key, Option<u32>)>,
     /// The owners for whom something is due in the tick under way, and who have their tick by themselves.
     pub(super) due: Vec<Key>,
+    /// The turns of states that are due in the tick under way.
+    pub(super) turns: Vec<Waiter>,
     pub(super) global: Global<T>,
     /// Whether times are kept: since a state was entered at another time than 0.
     pub(super) has_clock: bool,
@@ -54,6 +56,20 @@ pub(super) struct Store<T: Owner> {
     /// What such an owner has done, for the journal.
     pub(super) notes: Notes<T>,
     pub(super) journaling: Option<Box<Journaling>>,
+}
+
+/// An owner that falls asleep, or wakes.
+pub(super) struct Sleeper {
+    pub(super) key: Key,
+    pub(super) is_asleep: bool,
+    /// Where it is, once all have been moved.
+    pub(super) place: Option<Place>,
+}
+
+impl Sleeper {
+    pub(super) fn new(key: Key, is_asleep: bool) -> Self {
+        Self { key, is_asleep, place: None }
+    }
 }
 
 impl<T: Owner> Store<T> {
@@ -70,6 +86,7 @@ impl<T: Owner> Store<T> {
             waiters: Vec::new(),
             plain: Vec::new(),
             due: Vec::new(),
+            turns: Vec::new(),
             global: Global { state: StateRef::NONE, is_updating: false },
             has_clock: false,
             unused: Unused::new(),
@@ -336,6 +353,7 @@ impl<T: Owner + Clone> Clone for Store<T> {
             waiters: Vec::new(),
             plain: Vec::new(),
             due: Vec::new(),
+            turns: Vec::new(),
             global: self.global.clone(),
             has_clock: self.has_clock,
             unused: self.unused.clone(),

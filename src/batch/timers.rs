@@ -10,7 +10,7 @@ use super::key::Key;
 use super::panics::Discarded;
 use super::states::States;
 use super::waits::{Until, Waiter};
-use super::wheel::Wheel;
+use super::wheel::{Wheel, is_due};
 use crate::owner::Owner;
 #[cfg(feature = "definition")]
 use crate::waiting::Noted;
@@ -30,10 +30,10 @@ struct Kept<T: Owner> {
     free: Vec<u32>,
 }
 
-/// What an owner waits for, if it is one thing.
+/// What is due for an owner, besides waking.
 pub(super) enum Due {
-    /// The end of its sleep.
-    Wake,
+    /// Nothing, or the turns of states.
+    Turns,
     /// A change to the state of a number.
     Change(u32),
 }
@@ -43,6 +43,9 @@ pub(super) enum Due {
 enum Node {
     /// A timer for a change to the state of a number.
     Change(Scope, u32),
+    /// The next turn of a state.
+    #[cfg(feature = "definition")]
+    Turn(Scope),
     /// A timer for what is kept at a place.
     Kept(Scope, u32),
     /// The end of a sleep.
@@ -52,8 +55,12 @@ enum Node {
 }
 
 const NUMBER_BITS: u32 = 24;
+const NUMBER: u32 = (1 << NUMBER_BITS) - 1;
 /// Numbers of states are below this, or do not fit in.
-pub(super) const MOST_NUMBERS: u32 = 1 << NUMBER_BITS;
+pub(super) const MOST_NUMBERS: u32 = NUMBER;
+/// In place of a number.
+#[cfg(feature = "definition")]
+const TURN: u32 = NUMBER;
 const IS_KEPT: u32 = 1 << NUMBER_BITS;
 const SCOPE_SHIFT: u32 = NUMBER_BITS + 1;
 /// Scopes beyond the depths, of which there are 65.
@@ -69,6 +76,8 @@ impl Node {
         };
         match self {
             Self::Change(by, number) => scope(by) | number,
+            #[cfg(feature = "definition")]
+            Self::Turn(by) => scope(by) | TURN,
             Self::Kept(by, place) => scope(by) | IS_KEPT | place,
             Self::Wake => WAKE << SCOPE_SHIFT,
             Self::Look => LOOK << SCOPE_SHIFT,
@@ -82,14 +91,29 @@ impl Node {
             MACHINE => Scope::Machine,
             depth => Scope::state(depth as usize),
         };
-        let number = bits & (MOST_NUMBERS - 1);
-        if bits & IS_KEPT == 0 { Self::Change(scope, number) } else { Self::Kept(scope, number) }
+        match bits & NUMBER {
+            number if bits & IS_KEPT != 0 => Self::Kept(scope, number),
+            #[cfg(feature = "definition")]
+            TURN => Self::Turn(scope),
+            number => Self::Change(scope, number),
+        }
+    }
+
+    /// How the wait ends, and the state that waits, if it waits for its turn.
+    fn turn(self) -> Option<(Until, Scope)> {
+        match self {
+            #[cfg(feature = "definition")]
+            Self::Turn(of) => Some((Until::Turn, of)),
+            _ => None,
+        }
     }
 
     /// Whether a change ends it that leaves all but the outermost `kept` active states.
     fn ends_with(self, kept: usize) -> bool {
         match self {
             Self::Change(scope, _) | Self::Kept(scope, _) => scope.ends_with(kept),
+            #[cfg(feature = "definition")]
+            Self::Turn(scope) => scope.ends_with(kept),
             Self::Wake | Self::Look => true,
         }
     }
@@ -138,19 +162,32 @@ impl<T: Owner> Timers<T> {
         self.next(key).is_some_and(|next| next <= now)
     }
 
-    /// What an owner waits for, if it is one thing that takes no more than a number.
-    pub(super) fn only(&self, key: Key) -> Option<Due> {
-        let mut all = self.wheel.of(key.index());
-        match (all.next().map(|(_, bits)| Node::of(bits))?, all.next()) {
-            (Node::Wake, None) => Some(Due::Wake),
-            (Node::Change(_, number), None) => Some(Due::Change(number)),
-            _ => None,
+    /// What is due for an owner at a time, if that is no more than to wake, and the turns of states or one change.
+    pub(super) fn plain(&self, key: Key, now: f64) -> Option<Due> {
+        let (mut change, mut has_turn) = (None, false);
+        for (_, bits) in self.wheel.of(key.index()).filter(|(due, _)| is_due(*due, now)) {
+            match Node::of(bits) {
+                Node::Wake => {}
+                Node::Change(_, number) if change.is_none() => change = Some(number),
+                node if node.turn().is_some() => has_turn = true,
+                _ => return None,
+            }
+        }
+        match change {
+            None => Some(Due::Turns),
+            Some(number) => (!has_turn).then_some(Due::Change(number)),
         }
     }
 
-    /// Ends the one thing that an owner waits for.
-    pub(super) fn take_only(&mut self, key: Key) {
-        self.wheel.remove_if(key.index(), |_, _| true);
+    /// Ends what is due for an owner at a time, and its sleep. Adds the turns of states to `turns`. Returns whether it waits for
+    /// anything more.
+    pub(super) fn take_plain(&mut self, key: Key, now: f64, turns: &mut Vec<Waiter>) -> bool {
+        self.wheel.remove_if(key.index(), |at, bits| {
+            let (node, is_due) = (Node::of(bits), is_due(at, now));
+            turns.extend(node.turn().filter(|_| is_due).map(|(until, scope)| Waiter { key, at, until, scope }));
+            is_due || matches!(node, Node::Wake)
+        });
+        self.wheel.has(key.index())
     }
 
     /// Has an owner wait for something more.
@@ -158,6 +195,17 @@ impl<T: Owner> Timers<T> {
         match until {
             Until::Awake => self.set(key, at, Node::Wake),
             Until::Change(number) => self.set(key, at, Node::Change(scope, number)),
+            #[cfg(feature = "definition")]
+            Until::Turn => self.set(key, at, Node::Turn(scope)),
+            #[cfg(feature = "definition")]
+            Until::Note(note) => {
+                if let Some(place) = self.place_of(key, scope, note.of) {
+                    self.kept.list[place as usize] = Some(Then::Note(note));
+                } else {
+                    let place = self.kept.add(Then::Note(note));
+                    self.set(key, at, Node::Kept(scope, place));
+                }
+            }
             Until::Never => {}
         }
     }
@@ -165,21 +213,29 @@ impl<T: Owner> Timers<T> {
     /// When a state of an owner has its next turn, in seconds, if it waits for one.
     #[cfg(feature = "definition")]
     pub(super) fn next_turn(&self, key: Key, of: Scope) -> Option<f64> {
-        let turn = self.wheel.of(key.index()).find(|(_, bits)| match Node::of(*bits) {
-            Node::Kept(scope, place) => scope == of && matches!(self.kept.list[place as usize], Some(Then::Turn)),
-            _ => false,
-        });
+        let turn = self.wheel.of(key.index()).find(|(_, bits)| Node::of(*bits).turn() == Some((Until::Turn, of)));
         turn.map(|(due, _)| due)
     }
 
     /// The number that a state of an owner keeps about something.
     #[cfg(feature = "definition")]
     pub(super) fn noted(&self, key: Key, by: Scope, of: Noted) -> Option<f64> {
-        let mut notes = self.wheel.of(key.index()).filter_map(|(_, bits)| match Node::of(bits) {
-            Node::Kept(scope, place) if scope == by => self.kept.list[place as usize].as_ref()?.note(),
+        let place = self.place_of(key, by, of)?;
+        self.kept.list[place as usize].as_ref()?.note().map(|note| note.number)
+    }
+
+    /// Where the number is kept that a state of an owner keeps about something.
+    #[cfg(feature = "definition")]
+    fn place_of(&self, key: Key, by: Scope, of: Noted) -> Option<u32> {
+        let is_of = |place: u32| {
+            let note = self.kept.list[place as usize].as_ref().and_then(Then::note);
+            note.is_some_and(|note| note.of == of)
+        };
+        let mut places = self.wheel.of(key.index()).filter_map(|(_, bits)| match Node::of(bits) {
+            Node::Kept(scope, place) if scope == by => Some(place),
             _ => None,
         });
-        notes.find(|note| note.of == of).map(|note| note.number)
+        places.find(|&place| is_of(place))
     }
 
     /// Copies what an owner waits for.
@@ -187,6 +243,8 @@ impl<T: Owner> Timers<T> {
         for (due, bits) in self.wheel.of(key.index()) {
             let (scope, then) = match Node::of(bits) {
                 Node::Change(scope, number) => (scope, Then::Change(states.get(number).state().clone())),
+                #[cfg(feature = "definition")]
+                Node::Turn(scope) => (scope, Then::Turn),
                 Node::Kept(scope, place) => (scope, self.kept.get(place)),
                 Node::Wake => {
                     waiting.sleep_until(due);
@@ -217,6 +275,8 @@ impl<T: Owner> Timers<T> {
         for Timer { due, scope, then } in waiting.timers.drain(..) {
             let node = match number_of(&then).filter(|&number| number < MOST_NUMBERS) {
                 Some(number) => Node::Change(scope, number),
+                #[cfg(feature = "definition")]
+                None if matches!(then, Then::Turn) => Node::Turn(scope),
                 None => Node::Kept(scope, self.kept.add(then)),
             };
             self.set(key, due, node);

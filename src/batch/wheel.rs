@@ -274,7 +274,7 @@ impl Wheel {
 }
 
 /// Infinity is never due, not even at infinity.
-fn is_due(due: f64, now: f64) -> bool {
+pub(super) fn is_due(due: f64, now: f64) -> bool {
     due <= now && due != f64::INFINITY
 }
 

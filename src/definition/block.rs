@@ -40,6 +40,24 @@ impl<'s, 'a, T: Owner> Block<'s, 'a, T> {
         self.fsm.machines().0.have_acted(self.base, self.length)
     }
 
+    /// Those who wait for the next turn of the state, as far as that is known.
+    pub(crate) fn await_turn(&mut self) -> Lanes {
+        self.fsm.machines().0.await_turn(self.base, self.length)
+    }
+
+    /// The depth of the state in the path of one of them.
+    pub(crate) fn depth(&mut self, lane: usize) -> Option<usize> {
+        let state = self.state;
+        self.at(lane).view().depth_of_defined(state)
+    }
+
+    /// Whether the state is the innermost one of one of them.
+    pub(crate) fn is_innermost(&mut self, lane: usize) -> bool {
+        let state = self.state;
+        let view = self.at(lane).view();
+        view.depth_of_defined(state) == Some(view.ancestors.len())
+    }
+
     /// Asks each of `asked`, in order.
     #[inline]
     pub(crate) fn ask_each(&mut self, asked: Lanes, mut holds: impl FnMut(usize, &Fsm<'a, T>) -> bool) -> Lanes {
@@ -65,6 +83,18 @@ impl<'s, 'a, T: Owner> Block<'s, 'a, T> {
         lanes
     }
 
+    /// When each of some entered the state.
+    pub(crate) fn entries(&mut self, asked: Lanes) -> [f64; LANES] {
+        let state = self.state;
+        let mut column = [0.0; LANES];
+        if let Some(Entries { times, width, at }) = self.fsm.machines().0.entries(self.base, self.length, state) {
+            column.iter_mut().zip(times.iter().skip(at).step_by(width)).for_each(|(to, time)| *to = *time);
+        } else {
+            each(asked).for_each(|lane| column[lane] = entered_at(state, self.at(lane)));
+        }
+        column
+    }
+
     /// Those of `asked` of whom `holds` is true of when they entered the state.
     #[inline]
     pub(crate) fn ask_entries(&mut self, asked: Lanes, holds: impl Fn(f64) -> bool) -> Lanes {
@@ -72,11 +102,7 @@ impl<'s, 'a, T: Owner> Block<'s, 'a, T> {
         // Side by side in a batch, which saves a call for each.
         match self.fsm.machines().0.entries(self.base, self.length, state) {
             Some(Entries { times, width: 1, .. }) => lanes(times, &mut 0, |at| holds(*at)) & asked,
-            Some(Entries { times, width, at }) => {
-                let mut column = [0.0; LANES];
-                column.iter_mut().zip(times.iter().skip(at).step_by(width)).for_each(|(to, time)| *to = *time);
-                lanes(&column[..self.length], &mut 0, |at| holds(*at)) & asked
-            }
+            Some(_) => lanes(&self.entries(asked)[..self.length], &mut 0, |at| holds(*at)) & asked,
             None => self.ask_each(asked, |_, fsm| holds(entered_at(state, fsm))),
         }
     }

@@ -278,6 +278,13 @@ impl<T: Owner> Builder<'_, T> {
             }
         }
         let keeps = |exit: &Exit<T>| exit.opens.kept().is_some();
+        let has_rates = exits.iter().filter_map(|exit| exit.when.as_ref()).any(Condition::has_rate);
+        // When exits with the chance of a second were tried last is noted each time.
+        let closed_for = if has_rates {
+            f64::NEG_INFINITY
+        } else {
+            exits.iter().map(Exit::closed_for).fold(f64::INFINITY, f64::min)
+        };
         #[cfg(feature = "script")]
         let asks_scripts = exits
             .iter()
@@ -288,7 +295,8 @@ impl<T: Owner> Builder<'_, T> {
             #[cfg(feature = "script")]
             asks_scripts,
             has_always: exits.iter().any(|exit| exit.is_always),
-            has_rates: exits.iter().filter_map(|exit| exit.when.as_ref()).any(Condition::has_rate),
+            has_rates,
+            closed_for,
             is_final: state.is_final,
             ends: state.ends.map(|of| self.states[of.index()].index),
             keeps: exits.iter().chain(message_exits.iter().map(|waiting| &waiting.exit)).any(keeps),

@@ -85,6 +85,18 @@ impl<T: Owner> Condition<T> {
         self.tests.iter().any(|test| matches!(test.probe, Probe::Rate(..)))
     }
 
+    /// For how many seconds after the state's entry it fails at its first test, which asks for the time.
+    pub(crate) fn fails_for(&self) -> f64 {
+        match self.tests.get(usize::from(self.first)) {
+            Some(Test {
+                probe: Probe::Time(Comparison::Greater | Comparison::GreaterOrEqual, seconds),
+                no: FAILS,
+                ..
+            }) => *seconds,
+            _ => f64::NEG_INFINITY,
+        }
+    }
+
     /// Whether it is answered by a script.
     #[cfg(feature = "script")]
     pub(crate) fn is_script(&self) -> bool {

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use super::block::{Block, each};
 use super::expression::Comparison;
 use super::graph::{Content, DefinedState, Exit, Graph};
-use super::handle::{entered_at, toward};
+use super::handle::{entered_at_depth, toward};
 use super::moment::Moment;
 use super::opening::Opening;
 use super::record::{Record, Trial, Unrecorded};
@@ -96,15 +96,33 @@ impl<'g, T: Owner> Decider<'g, T> {
         cx: &T::Context<'_>,
         record: &mut impl Record,
     ) -> Option<f64> {
+        if matches!(exit.opens, Opening::AtOnce) {
+            return Some(0.0);
+        }
+        let view = fsm.view();
+        let depth = view.depth_of_defined(self.state);
+        Self::open_since(exit, (depth, entered_at_depth(&view, depth)), owner, fsm, cx, record)
+    }
+
+    /// As [`open`](Self::open), where the state is at a depth and was entered at a time.
+    #[inline]
+    fn open_since(
+        exit: &Exit<T>,
+        (depth, entered_at): (Option<usize>, f64),
+        owner: &T,
+        fsm: &Fsm<'_, T>,
+        cx: &T::Context<'_>,
+        record: &mut impl Record,
+    ) -> Option<f64> {
         let after = match &exit.opens {
             Opening::AtOnce => return Some(0.0),
             Opening::After(seconds) => *seconds,
             Opening::Kept(kept) => {
-                let found = fsm.view().depth_of_defined(self.state).and_then(|depth| kept.seconds(depth, fsm));
+                let found = depth.and_then(|depth| kept.seconds(depth, fsm));
                 found.unwrap_or_else(|| kept.otherwise(owner, cx))
             }
         };
-        let (now, entered_at) = (T::now(cx), entered_at(self.state, fsm));
+        let now = T::now(cx);
         let is_open = Span::of(after, now).has_passed(entered_at);
         record.waited(&exit.after, after, now - entered_at, is_open);
         is_open.then_some(after)
@@ -211,8 +229,20 @@ impl<'g, T: Owner> Decider<'g, T> {
                 Opening::After(after) => {
                     Comparison::GreaterOrEqual.ask_entries(Span::of(*after, T::now(cx)), staying, &mut block)
                 }
-                Opening::Kept(_) => block
-                    .ask_each(staying, |lane, fsm| self.open(exit, &owners[lane], fsm, cx, &mut Unrecorded).is_some()),
+                Opening::Kept(_) => {
+                    let together = staying & !acted;
+                    let depth = if together == 0 { None } else { block.depth(together.trailing_zeros() as usize) };
+                    let entries = block.entries(together);
+                    block.ask_each(staying, |lane, fsm| {
+                        let (owner, record) = (&owners[lane], &mut Unrecorded);
+                        let opened = if together & 1 << lane == 0 {
+                            self.open(exit, owner, fsm, cx, record)
+                        } else {
+                            Self::open_since(exit, (depth, entries[lane]), owner, fsm, cx, record)
+                        };
+                        opened.is_some()
+                    })
+                }
             };
             let holding = match &exit.when {
                 Some(when) if open != 0 => when.holding(open, owners, cx, &mut block),

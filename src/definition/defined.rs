@@ -10,16 +10,20 @@ use std::sync::atomic::Ordering;
 
 use log::{info, warn};
 
+use super::block::{Block, each};
 use super::decide::Decider;
 use super::graph::{Content, DefinedState, Exit, Graph, Node};
+use super::handle::entered_at;
 #[cfg(feature = "script")]
 use super::handle::time_in;
 use super::hook::Hook;
 use super::moment::tried_at;
 use super::record::Unrecorded;
+use super::values::{LANES, Lanes};
 use crate::fsm::Fsm;
 use crate::owner::{Label, Owner};
 use crate::slice::FsmSlice;
+use crate::span::Span;
 use crate::state::{State, StateRef};
 #[cfg(feature = "script")]
 use crate::waiting::Scope as NotedBy;
@@ -117,6 +121,8 @@ impl<T: Owner> DefinedState<T> {
     }
 
     /// Tries the exits of a tick.
+    // Apart from where it is seen that they are closed, which needs fewer registers.
+    #[inline(never)]
     fn try_exits(
         &self,
         graph: &Graph<T>,
@@ -131,6 +137,59 @@ impl<T: Owner> DefinedState<T> {
             fsm.change_state(to);
         } else if content.has_rates && !fsm.asks_for_change() {
             fsm.note(Note { of: Noted::Tried, number: tried_at(self, fsm, T::now(cx)) });
+        }
+    }
+
+    /// Whether no exit can have opened yet. As a rule that is so, and a decision costs several times as much as to see it.
+    #[inline]
+    fn is_closed(&self, content: &Content<T>, fsm: &Fsm<'_, T>, cx: &T::Context<'_>) -> bool {
+        content.closed_for > f64::NEG_INFINITY
+            && !Span::of(content.closed_for, T::now(cx)).has_passed(entered_at(self, fsm))
+    }
+
+    /// Updates an owner. A state with `every` does so when it has its turn.
+    fn update_one(
+        &self,
+        graph: &Graph<T>,
+        node: &Node<T>,
+        owner: &mut T,
+        fsm: &mut Fsm<'_, T>,
+        cx: &mut T::Context<'_>,
+    ) {
+        let content = &node.content;
+        if content.every.is_none() || fsm.takes_turn() {
+            if let Some(behaviour) = content.behaviour.as_ref().filter(|_| content.has_update) {
+                behaviour.update(owner, fsm, cx);
+            }
+            let is_cut_off = self.run(Hook::Update, graph, node, owner, fsm, cx);
+            if is_cut_off || !self.is_closed(content, fsm, cx) {
+                self.try_exits(graph, content, is_cut_off, owner, fsm, cx);
+            }
+        }
+        if node.waits() {
+            self.wait(graph, node, owner, fsm, cx);
+        }
+    }
+
+    /// Updates those of a slice whose turn it is, of a state with `every`: few. The others have nothing to do but to sleep.
+    fn update_turns(
+        &self,
+        graph: &Graph<T>,
+        node: &Node<T>,
+        owners: &mut [T],
+        fsm: &mut FsmSlice<'_, T>,
+        cx: &mut T::Context<'_>,
+    ) {
+        for (nth, owners) in owners.chunks_mut(LANES).enumerate() {
+            let mut block = Block::new(self, fsm, nth * LANES, owners.len());
+            // Who has a turn now does not wait for one.
+            let updated = (Lanes::MAX >> (LANES - owners.len())) & !block.await_turn();
+            for lane in each(updated) {
+                self.update_one(graph, node, &mut owners[lane], block.at(lane), cx);
+            }
+        }
+        if node.can_rest {
+            self.rest_each(&[], owners.len(), graph, fsm, cx);
         }
     }
 
@@ -204,20 +263,10 @@ impl<T: Owner> State<T> for DefinedState<T> {
 
     fn update(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
         self.with(|graph, node| {
-            let content = &node.content;
             if let Some(exit) = &node.gone {
                 return self.leave(graph, exit, owner, fsm, cx);
             }
-            if content.every.is_none() || fsm.takes_turn() {
-                if let Some(behaviour) = content.behaviour.as_ref().filter(|_| content.has_update) {
-                    behaviour.update(owner, fsm, cx);
-                }
-                let is_cut_off = self.run(Hook::Update, graph, node, owner, fsm, cx);
-                self.try_exits(graph, content, is_cut_off, owner, fsm, cx);
-            }
-            if node.waits() {
-                self.wait(graph, node, owner, fsm, cx);
-            }
+            self.update_one(graph, node, owner, fsm, cx);
         });
     }
 
@@ -318,11 +367,7 @@ impl<T: Owner> State<T> for DefinedState<T> {
                 return;
             }
             if content.every.is_some() {
-                // Who has its turn is updated by itself, since a timer is due.
-                return owners
-                    .iter_mut()
-                    .enumerate()
-                    .for_each(|(i, owner)| self.wait(graph, node, owner, fsm.at(i), cx));
+                return self.update_turns(graph, node, owners, fsm, cx);
             }
             if let Some(behaviour) = content.behaviour.as_ref().filter(|_| content.has_update) {
                 behaviour.update_all(owners, fsm, cx);

@@ -95,6 +95,8 @@ pub(crate) struct Content<T: Owner> {
     pub(crate) enter_when: Option<Condition<T>>,
     /// Tried after each update.
     pub(crate) exits: Vec<Exit<T>>,
+    /// For how many seconds after the state's entry none of them opens, whatever the game would say.
+    pub(crate) closed_for: f64,
     /// Whether some of them are also tried as soon as the state is entered.
     pub(crate) has_always: bool,
     /// Whether some of them ask for the chance of a second.
@@ -139,6 +141,19 @@ pub(crate) struct MessageExit<T: Owner> {
     /// Whether it waits for the end of the machine that its state runs, and for no message of the game.
     pub(crate) is_done: bool,
     pub(crate) exit: Exit<T>,
+}
+
+impl<T: Owner> Exit<T> {
+    /// For how many seconds after its state's entry it is closed at least, without anything having been asked of the game.
+    pub(crate) fn closed_for(&self) -> f64 {
+        let asked = self.when.as_ref().map_or(f64::NEG_INFINITY, Condition::fails_for);
+        match &self.opens {
+            Opening::AtOnce => asked,
+            Opening::After(seconds) => seconds.max(asked),
+            // The game may be asked for it.
+            Opening::Kept(_) => f64::NEG_INFINITY,
+        }
+    }
 }
 
 impl<T: Owner> Node<T> {
@@ -208,6 +223,7 @@ impl<T: Owner> Content<T> {
             every_written: None,
             enter_when: None,
             exits: Vec::new(),
+            closed_for: f64::INFINITY,
             has_always: false,
             has_rates: false,
             is_final: false,

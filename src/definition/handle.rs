@@ -17,8 +17,13 @@ pub(crate) fn time_in<T: Owner>(state: &dyn State<T>, fsm: &Fsm<'_, T>, cx: &T::
 #[inline]
 pub(crate) fn entered_at<T: Owner>(state: &dyn State<T>, fsm: &Fsm<'_, T>) -> f64 {
     let view = fsm.view();
-    let depth = view.depth_of_defined(state).unwrap_or(view.ancestors.len());
-    let entered_at = view.entered_at(depth);
+    entered_at_depth(&view, view.depth_of_defined(state))
+}
+
+/// The same of the state at a depth, or of the innermost one.
+#[inline]
+pub(crate) fn entered_at_depth<T: Owner>(view: &View<'_, T>, depth: Option<usize>) -> f64 {
+    let entered_at = view.entered_at(depth.unwrap_or(view.ancestors.len()));
     // The time of a state that has never been entered counts from 0 (rule 18).
     if entered_at.is_nan() { 0.0 } else { entered_at }
 }

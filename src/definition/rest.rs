@@ -8,10 +8,10 @@
 use super::block::{Block, each};
 use super::decide::Decider;
 use super::graph::{DefinedState, Exit, Graph, Node};
-use super::handle::entered_at;
+use super::handle::entered_at_depth;
 use super::opening::{Every, Opening};
 use super::values::{LANES, Lanes};
-use crate::fsm::Fsm;
+use crate::fsm::{Fsm, View};
 use crate::owner::Owner;
 use crate::slice::FsmSlice;
 use crate::span::{due, next_multiple};
@@ -36,9 +36,11 @@ impl<T: Owner> DefinedState<T> {
         cx: &mut T::Context<'_>,
     ) {
         let rest = if node.can_rest { self.rest_for(graph, fsm, cx) } else { None };
-        if let (Some(every), Some(depth)) = (&node.content.every, fsm.view().depth_of_defined(self)) {
+        let view = fsm.view();
+        if let (Some(every), Some(depth)) = (&node.content.every, view.depth_of_defined(self)) {
+            let entered_at = entered_at_depth(&view, Some(depth));
             if fsm.next_turn(depth).is_none() {
-                let (now, entered_at) = (T::now(cx), entered_at(self, fsm));
+                let now = T::now(cx);
                 fsm.take_turn_after(match every {
                     Every::Fixed(every) => due(next_multiple(*every, now - entered_at), entered_at) - now,
                     Every::Varying(varying) => due(varying.seconds(owner, cx), 0.0),
@@ -64,6 +66,10 @@ impl<T: Owner> DefinedState<T> {
             let length = LANES.min(count - base);
             let mut block = Block::new(self, fsm, base, length);
             let mut resting = (Lanes::MAX >> (LANES - length)) & !block.acted();
+            // They all stand on one path.
+            if resting == 0 || !block.is_innermost(resting.trailing_zeros() as usize) {
+                continue;
+            }
             // Nearly all who are awake have hardly anything to wait.
             for exit in exits {
                 if let (Opening::After(after), true) = (&exit.opens, resting != 0) {
@@ -115,17 +121,17 @@ impl<T: Owner> DefinedState<T> {
 
     /// For how many seconds nothing is to be asked of an owner in this state. `None` if something is, or soon.
     fn rest_for(&self, graph: &Graph<T>, fsm: &Fsm<'_, T>, cx: &T::Context<'_>) -> Option<f64> {
-        if fsm.has_requests() || !fsm.current().is_some_and(|current| Decider::new(self, graph).is(current)) {
+        let view = fsm.view();
+        if !Decider::new(self, graph).is(view.current) || fsm.has_requests() {
             return None;
         }
         let now = T::now(cx);
-        let due = self.next_due(graph, fsm);
+        let due = self.next_due(graph, &view, fsm);
         (due >= now + SHORTEST_REST).then_some(due - now)
     }
 
     /// When the first exit opens that is tried in each tick: infinity is never.
-    fn next_due(&self, graph: &Graph<T>, fsm: &Fsm<'_, T>) -> f64 {
-        let view = fsm.view();
+    fn next_due(&self, graph: &Graph<T>, view: &View<'_, T>, fsm: &Fsm<'_, T>) -> f64 {
         let mut next = f64::INFINITY;
         let mut at = Some(self.fixed.index);
         // From this state outward, as `can_rest` has looked at them.

@@ -23,7 +23,7 @@ use self::machines::{Agents, Machines};
 use self::matching::Matching;
 use self::rust_fsm::RustFsm;
 use self::statig::Statig;
-use self::timed::{ByHand, InBatch, OnMachines, SLOW, in_rust};
+use self::timed::{ByHand, InBatch, OnMachines, SLOW, TURN, in_rust};
 use crate::contender::Entry;
 
 /// A machine with conditions, written in Rust and read from a file.
@@ -39,39 +39,44 @@ pub(crate) const fn definitions<const PAD: usize>() -> &'static [Entry] {
 }
 
 /// Two hundred states that last some ticks each, beside the interpreter that one would write for them: flat and nested, the
-/// same with updates, and flat ones that last longer.
+/// same with updates, nested ones whose parents have turns, and flat ones that last longer.
 pub(crate) const fn timed<const PAD: usize>() -> &'static [&'static [Entry]] {
     const {
         &[
             &[
-                Entry::new("flat: interpreter by hand", ByHand::<PAD, false, false, 1>::boxed),
+                Entry::new("flat: interpreter by hand", ByHand::<PAD, 0, false, 1>::boxed),
                 Entry::new("flat: batch in Rust", in_rust::<PAD, false, false>),
-                Entry::new("flat: batch from a file", InBatch::<PAD>::boxed::<false, false>),
-                Entry::new("flat: machines from a file", OnMachines::<PAD>::boxed::<false, false>),
+                Entry::new("flat: batch from a file", InBatch::<PAD>::boxed::<0, false>),
+                Entry::new("flat: machines from a file", OnMachines::<PAD>::boxed::<0, false>),
             ],
             &[
-                Entry::new("nested: interpreter by hand", ByHand::<PAD, true, false, 1>::boxed),
+                Entry::new("nested: interpreter by hand", ByHand::<PAD, 1, false, 1>::boxed),
                 Entry::new("nested: batch in Rust", in_rust::<PAD, true, false>),
-                Entry::new("nested: batch from a file", InBatch::<PAD>::boxed::<true, false>),
-                Entry::new("nested: machines from a file", OnMachines::<PAD>::boxed::<true, false>),
+                Entry::new("nested: batch from a file", InBatch::<PAD>::boxed::<1, false>),
+                Entry::new("nested: machines from a file", OnMachines::<PAD>::boxed::<1, false>),
             ],
             &[
-                Entry::new("acting flat: interpreter by hand", ByHand::<PAD, false, true, 1>::boxed),
+                Entry::new("acting flat: interpreter by hand", ByHand::<PAD, 0, true, 1>::boxed),
                 Entry::new("acting flat: batch in Rust", in_rust::<PAD, false, true>),
-                Entry::new("acting flat: batch from a file", InBatch::<PAD>::boxed::<false, true>),
-                Entry::new("acting flat: machines from a file", OnMachines::<PAD>::boxed::<false, true>),
+                Entry::new("acting flat: batch from a file", InBatch::<PAD>::boxed::<0, true>),
+                Entry::new("acting flat: machines from a file", OnMachines::<PAD>::boxed::<0, true>),
             ],
             &[
-                Entry::new("acting nested: interpreter by hand", ByHand::<PAD, true, true, 1>::boxed),
+                Entry::new("acting nested: interpreter by hand", ByHand::<PAD, 1, true, 1>::boxed),
                 Entry::new("acting nested: batch in Rust", in_rust::<PAD, true, true>),
-                Entry::new("acting nested: batch from a file", InBatch::<PAD>::boxed::<true, true>),
-                Entry::new("acting nested: machines from a file", OnMachines::<PAD>::boxed::<true, true>),
+                Entry::new("acting nested: batch from a file", InBatch::<PAD>::boxed::<1, true>),
+                Entry::new("acting nested: machines from a file", OnMachines::<PAD>::boxed::<1, true>),
             ],
             &[
-                Entry::new("slow flat: interpreter by hand", ByHand::<PAD, false, false, SLOW>::boxed),
-                Entry::new("slow flat: batch from a file, asked", InBatch::<PAD>::boxed_slow::<false>),
-                Entry::new("slow flat: batch from a file, asleep", InBatch::<PAD>::boxed_asleep::<false>),
-                Entry::new("slow flat: machines from a file, asleep", OnMachines::<PAD>::boxed_asleep::<false>),
+                Entry::new("turning nested: interpreter by hand", ByHand::<PAD, TURN, false, 1>::boxed),
+                Entry::new("turning nested: batch from a file", InBatch::<PAD>::boxed::<TURN, false>),
+                Entry::new("turning nested: machines from a file", OnMachines::<PAD>::boxed::<TURN, false>),
+            ],
+            &[
+                Entry::new("slow flat: interpreter by hand", ByHand::<PAD, 0, false, SLOW>::boxed),
+                Entry::new("slow flat: batch from a file, asked", InBatch::<PAD>::boxed_slow::<0>),
+                Entry::new("slow flat: batch from a file, asleep", InBatch::<PAD>::boxed_asleep::<0>),
+                Entry::new("slow flat: machines from a file, asleep", OnMachines::<PAD>::boxed_asleep::<0>),
             ],
         ]
     }

@@ -20,26 +20,31 @@ struct Actor<const PAD: usize> {
     creature: Creature<PAD>,
 }
 
-pub(crate) struct ByHand<const PAD: usize, const NESTED: bool, const ACTS: bool, const STRETCH: u32> {
+/// Every `EVERY` ticks an owner is asked whether it is exhausted; never, if that is 0.
+pub(crate) struct ByHand<const PAD: usize, const EVERY: u32, const ACTS: bool, const STRETCH: u32> {
     table: Vec<Row>,
     actors: Vec<Actor<PAD>>,
+    /// The tick in which each has entered its parent state.
+    around_entered: Vec<u32>,
     tick: u32,
 }
 
-impl<const PAD: usize, const NESTED: bool, const ACTS: bool, const STRETCH: u32> ByHand<PAD, NESTED, ACTS, STRETCH> {
+impl<const PAD: usize, const EVERY: u32, const ACTS: bool, const STRETCH: u32> ByHand<PAD, EVERY, ACTS, STRETCH> {
     pub(crate) fn boxed(owners: usize) -> Box<dyn Contender> {
         let row = |state: usize| Row {
             duration: duration(state) * STRETCH,
             next: next(state) as u16,
             rest: first(next_kind(state / CIRCLE.len())) as u16,
         };
-        let mut by_hand = Self { table: (0..STATES).map(row).collect(), actors: Vec::new(), tick: 0 };
+        let table = (0..STATES).map(row).collect();
+        let mut by_hand = Self { table, actors: Vec::new(), around_entered: Vec::new(), tick: 0 };
         for tick in 0..round(STRETCH) {
             for number in joining(tick, owners, STRETCH) {
                 let state = Creature::<PAD>::begins_in(number);
                 let mut creature = Creature::new(number);
                 creature.arrive(state);
                 by_hand.actors.push(Actor { state: state as u16, entered: by_hand.tick, creature });
+                by_hand.around_entered.push(by_hand.tick);
             }
             by_hand.update();
         }
@@ -47,12 +52,20 @@ impl<const PAD: usize, const NESTED: bool, const ACTS: bool, const STRETCH: u32>
     }
 
     fn update(&mut self) {
-        let Self { table, actors, tick } = self;
+        let Self { table, actors, around_entered, tick } = self;
         *tick += 1;
-        for actor in actors {
+        for (at, actor) in actors.iter_mut().enumerate() {
             let mut row = table[usize::from(actor.state)];
-            if NESTED && actor.creature.is_exhausted() {
+            let is_asked = match EVERY {
+                0 => false,
+                1 => true,
+                _ => (*tick - around_entered[at]) % EVERY == 0,
+            };
+            if is_asked && actor.creature.is_exhausted() {
                 actor.creature.recover();
+                if EVERY > 1 {
+                    around_entered[at] = *tick;
+                }
                 actor.enter(row.rest, *tick);
                 row = table[usize::from(actor.state)];
             }
@@ -75,8 +88,8 @@ impl<const PAD: usize> Actor<PAD> {
     }
 }
 
-impl<const PAD: usize, const NESTED: bool, const ACTS: bool, const STRETCH: u32> Contender
-    for ByHand<PAD, NESTED, ACTS, STRETCH>
+impl<const PAD: usize, const EVERY: u32, const ACTS: bool, const STRETCH: u32> Contender
+    for ByHand<PAD, EVERY, ACTS, STRETCH>
 {
     fn tick(&mut self, _: &Context) {
         self.update();

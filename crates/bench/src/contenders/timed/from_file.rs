@@ -69,7 +69,8 @@ enum Lasts {
     After,
 }
 
-fn definition<const PAD: usize, const NESTED: bool, const ACTS: bool>(
+/// The parent states ask every `EVERY` ticks; there are none if that is 0.
+fn definition<const PAD: usize, const EVERY: u32, const ACTS: bool>(
     stretch: u32,
     lasts: Lasts,
 ) -> Definition<Creature<PAD>> {
@@ -81,17 +82,20 @@ fn definition<const PAD: usize, const NESTED: bool, const ACTS: bool>(
             Lasts::After => format!("after = {seconds}"),
         };
         let _ = writeln!(file, "[states.s{state}]\nbehaviour = 'act{state}'\nexits = [{{ to = 's{next}', {way} }}]");
-        if NESTED {
+        if EVERY > 0 {
             let _ = writeln!(file, "parent = 'kind{}'", state / CIRCLE.len());
         }
     }
-    for kind in (0..KINDS).filter(|_| NESTED) {
+    for kind in (0..KINDS).filter(|_| EVERY > 0) {
         let (first, next) = (first(kind), next_kind(kind));
         let _ = writeln!(
             file,
             "[states.kind{kind}]\nbehaviour = 'recover'\ninitial = 's{first}'\n\
              exits = [{{ to = 'kind{next}', when = 'strength < 1' }}]"
         );
+        if EVERY > 1 {
+            let _ = writeln!(file, "every = {}", f64::from(EVERY) / RATE);
+        }
     }
     let mut vocabulary = Vocabulary::new()
         .value("strength", |creature: &Creature<PAD>, _: &Clock| f64::from(creature.strength))
@@ -111,26 +115,22 @@ pub(crate) struct InBatch<const PAD: usize> {
 }
 
 impl<const PAD: usize> InBatch<PAD> {
-    pub(crate) fn boxed<const NESTED: bool, const ACTS: bool>(owners: usize) -> Box<dyn Contender> {
-        Self::from_file::<NESTED, ACTS>(owners, 1, Lasts::Asked)
+    pub(crate) fn boxed<const EVERY: u32, const ACTS: bool>(owners: usize) -> Box<dyn Contender> {
+        Self::from_file::<EVERY, ACTS>(owners, 1, Lasts::Asked)
     }
 
     /// Of the slow table, where everybody is asked.
-    pub(crate) fn boxed_slow<const NESTED: bool>(owners: usize) -> Box<dyn Contender> {
-        Self::from_file::<NESTED, false>(owners, SLOW, Lasts::Asked)
+    pub(crate) fn boxed_slow<const EVERY: u32>(owners: usize) -> Box<dyn Contender> {
+        Self::from_file::<EVERY, false>(owners, SLOW, Lasts::Asked)
     }
 
     /// Of the slow table, where owners sleep.
-    pub(crate) fn boxed_asleep<const NESTED: bool>(owners: usize) -> Box<dyn Contender> {
-        Self::from_file::<NESTED, false>(owners, SLOW, Lasts::After)
+    pub(crate) fn boxed_asleep<const EVERY: u32>(owners: usize) -> Box<dyn Contender> {
+        Self::from_file::<EVERY, false>(owners, SLOW, Lasts::After)
     }
 
-    fn from_file<const NESTED: bool, const ACTS: bool>(
-        owners: usize,
-        stretch: u32,
-        lasts: Lasts,
-    ) -> Box<dyn Contender> {
-        let states = definition::<PAD, NESTED, ACTS>(stretch, lasts).states();
+    fn from_file<const EVERY: u32, const ACTS: bool>(owners: usize, stretch: u32, lasts: Lasts) -> Box<dyn Contender> {
+        let states = definition::<PAD, EVERY, ACTS>(stretch, lasts).states();
         Self::of(owners, stretch, |state| states[state].clone())
     }
 
@@ -173,21 +173,17 @@ pub(crate) struct OnMachines<const PAD: usize> {
 }
 
 impl<const PAD: usize> OnMachines<PAD> {
-    pub(crate) fn boxed<const NESTED: bool, const ACTS: bool>(owners: usize) -> Box<dyn Contender> {
-        Self::from_file::<NESTED, ACTS>(owners, 1, Lasts::Asked)
+    pub(crate) fn boxed<const EVERY: u32, const ACTS: bool>(owners: usize) -> Box<dyn Contender> {
+        Self::from_file::<EVERY, ACTS>(owners, 1, Lasts::Asked)
     }
 
     /// Of the slow table, where owners sleep.
-    pub(crate) fn boxed_asleep<const NESTED: bool>(owners: usize) -> Box<dyn Contender> {
-        Self::from_file::<NESTED, false>(owners, SLOW, Lasts::After)
+    pub(crate) fn boxed_asleep<const EVERY: u32>(owners: usize) -> Box<dyn Contender> {
+        Self::from_file::<EVERY, false>(owners, SLOW, Lasts::After)
     }
 
-    fn from_file<const NESTED: bool, const ACTS: bool>(
-        owners: usize,
-        stretch: u32,
-        lasts: Lasts,
-    ) -> Box<dyn Contender> {
-        let states = definition::<PAD, NESTED, ACTS>(stretch, lasts).states();
+    fn from_file<const EVERY: u32, const ACTS: bool>(owners: usize, stretch: u32, lasts: Lasts) -> Box<dyn Contender> {
+        let states = definition::<PAD, EVERY, ACTS>(stretch, lasts).states();
         let mut own = Self { actors: Vec::new(), clock: Clock(0.0) };
         for tick in 0..round(stretch) {
             for number in joining(tick, owners, stretch) {

@@ -7,6 +7,9 @@
 //! In the nested table each circle lies in a parent state, which is left for the next circle when the owner is exhausted: in
 //! each tick that is asked of everybody, and holds for one owner in a thousand.
 //!
+//! In the turning table that is asked only in every sixth tick that an owner has been in the circle: its parent state has turns,
+//! which come too often to sleep in between.
+//!
 //! In the slow table a state lasts sixty times as long, so that one owner in five hundred changes in a tick. There it is
 //! written once with conditions on the time, which are asked in each tick, and once with `after`, for which owners sleep.
 
@@ -44,6 +47,9 @@ const STRENGTH: u32 = 100;
 
 /// How many times as long the states of the slow table last: two to seventeen seconds, most of which every owner waits.
 pub(super) const SLOW: u32 = 60;
+
+/// In how many ticks the parent states of the turning table have one turn.
+pub(super) const TURN: u32 = 6;
 
 /// How many ticks a state lasts.
 const fn duration(state: usize) -> u32 {
