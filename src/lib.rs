@@ -408,6 +408,8 @@ mod change;
 #[cfg(feature = "definition")]
 pub mod definition;
 #[cfg(feature = "std")]
+pub mod diagram;
+#[cfg(feature = "std")]
 mod digest;
 mod fsm;
 #[cfg(feature = "std")]

@@ -4,6 +4,7 @@
 mod data;
 mod entry;
 mod flow;
+mod part;
 mod stays;
 mod tally;
 
