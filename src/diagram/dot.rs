@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
+use super::shade::{UNWRITTEN, WRITTEN};
 use super::text::escaped;
 use super::{Arrow, Diagram};
 
@@ -95,9 +96,8 @@ fn edge(text: &mut String, diagram: &Diagram, arrow: &Arrow) {
         if arrow.is_untaken() {
             attributes.push("style = dashed".into());
         }
-        if arrow.is_unwritten && diagram.has_written() {
-            attributes.push("color = \"#b3631b\"".into());
-        }
+        let color = if arrow.is_unwritten && diagram.has_written() { UNWRITTEN } else { WRITTEN };
+        attributes.push(format!("color = \"{color}\""));
     }
     let attributes = if attributes.is_empty() { String::new() } else { format!(" [{}]", attributes.join(", ")) };
     let _ = writeln!(text, "    {tail} -> {}{attributes};", head.node);

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use super::mermaid::plain;
+use super::shade::UNWRITTEN;
 use super::{Arrow, Diagram};
 
 /// A flowchart; nested states are in subgraphs.
@@ -45,7 +46,8 @@ impl Chart<'_> {
         let indent = "    ".repeat(depth);
         for &id in diagram.children(parent) {
             let lines: Vec<_> = diagram.captions(id).iter().map(|caption| plain(caption.text())).collect();
-            let label = lines.join("<br/>");
+            // Mermaid has room for one line above what is in a subgraph.
+            let label = lines.join(if diagram.is_composite(id) { " · " } else { "<br/>" });
             if diagram.is_composite(id) {
                 let inner = format!("{indent}    ");
                 let _ = writeln!(self.text, "{indent}subgraph s{id}[\"{label}\"]");
@@ -89,8 +91,11 @@ impl Chart<'_> {
         let (from, to) = (end(arrow.from, arrow.to), end(arrow.to, arrow.from));
         let shape = if arrow.is_untaken() { "-.->" } else { "-->" };
         let mut style = vec![format!("stroke-width:{:.1}px", arrow.width())];
+        if arrow.is_untaken() {
+            style.push("stroke-dasharray:5 3".into());
+        }
         if arrow.is_unwritten && self.diagram.has_written() {
-            style.push("stroke:#b3631b".into());
+            style.push(format!("stroke:{UNWRITTEN}"));
         }
         let _ = writeln!(self.styles, "    linkStyle {} {}", self.links, style.join(","));
         self.link(&from, shape, &arrow.lines(), &to);

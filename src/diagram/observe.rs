@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::error::Error;
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::ops::Range;
 
 use super::text::escaped;
@@ -110,12 +110,11 @@ impl Visits {
             let stays = if self.left == 1 { "1 stay of".to_owned() } else { format!("{} stays, mean", self.left) };
             #[expect(clippy::cast_precision_loss, reason = "a mean of so many is right to as many digits")]
             let mean = self.seconds / self.left as f64;
-            let digits = if mean >= 100.0 {
-                0
-            } else if mean >= 1.0 {
-                1
-            } else {
-                3
+            let digits = match mean {
+                100.0.. => 0,
+                1.0.. => 1,
+                0.0005.. => 3,
+                _ => 0,
             };
             lines.push(format!("{stays} {mean:.digits$} s"));
         } else if !self.is_composite && !self.is_global {
@@ -123,9 +122,7 @@ impl Visits {
         }
         for (count, way) in [(self.from_nothing, "from"), (self.to_nothing, "to")] {
             if count > 0 {
-                let mut line = String::new();
-                let _ = write!(line, "{count}× {way} no state");
-                lines.push(line);
+                lines.push(format!("{count}× {way} no state"));
             }
         }
         lines

@@ -7,6 +7,7 @@ mod flow;
 mod part;
 mod stays;
 mod tally;
+mod trace;
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -17,6 +18,7 @@ pub(crate) use self::entry::{Symbol, Way};
 pub use self::flow::{Flow, FlowChange, FlowRefusal};
 pub use self::stays::Stays;
 use self::tally::Tally;
+pub use self::trace::Trace;
 use crate::batch::Key;
 use crate::change::{Change, Outcome, Refusal};
 use crate::owner::Owner;

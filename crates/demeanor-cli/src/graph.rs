@@ -93,8 +93,8 @@ fn of_file(graph: &Graph, file: &Path, flow: Option<&Flow>, words: Option<&Words
         return Ok(Exit::Fine);
     };
     let (flow, notes) = of_machine(flow, outline, &outlines);
-    notes.iter().for_each(|note| complain(&format!("{}: {note}", escaped(outline.file()))));
-    let unknown = |unknown| format!("{}: {unknown}", outline.file());
+    notes.iter().for_each(|note| complain(&format!("{}: {note}", escaped(&name_of(outline)))));
+    let unknown = |unknown| format!("{}: {unknown}", name_of(outline));
     let coverage = outline.coverage(&flow).map_err(unknown)?;
     if graph.format == Format::Json {
         write(graph, &json::coverage(outline, &coverage))?;
@@ -104,12 +104,18 @@ fn of_file(graph: &Graph, file: &Path, flow: Option<&Flow>, words: Option<&Words
     Ok(judge(graph, outline, &coverage))
 }
 
+/// The file, and which of its machines it is, if they have names.
+fn name_of(outline: &Outline) -> String {
+    let machine = outline.machine().map(|machine| format!(", machine {machine}")).unwrap_or_default();
+    format!("{}{machine}", outline.file())
+}
+
 /// Says how many exits were taken; and which were not, if too few were.
 fn judge(graph: &Graph, outline: &Outline, coverage: &Coverage) -> Exit {
     let told = coverage.to_string();
     let summary = told.lines().next().unwrap_or_default();
     let percent = coverage.percent();
-    let file = escaped(outline.file());
+    let file = escaped(&name_of(outline));
     match graph.fail_under {
         Some(least) if percent < least => {
             // As JSON, the document has the list.

@@ -44,10 +44,11 @@ pub fn svg(diagram: &Diagram) -> String {
          <path class=\"head\" d=\"M0 1 L10 5 L0 9 z\"/></marker></defs>\n\
          <rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n"
     );
-    // Those around come before those within.
+    // Those around come before those within, and arrows between both: what stands in a box can be read.
     let mut states: Vec<_> = diagram.shown().collect();
     states.sort_by_cached_key(|state| diagram.path(*state).len());
-    for state in states {
+    let (around, leaves): (Vec<_>, Vec<_>) = states.into_iter().partition(|state| diagram.is_composite(*state));
+    for state in around {
         draw_state(&mut text, diagram, state, picture.state(state));
     }
     // Wide arrows lie below narrow ones.
@@ -55,6 +56,9 @@ pub fn svg(diagram: &Diagram) -> String {
     arrows.sort_by(|one, other| other.of.width().total_cmp(&one.of.width()));
     for arrow in arrows {
         path(&mut text, diagram, arrow, picture.state(arrow.from), picture.state(arrow.to));
+    }
+    for state in leaves {
+        draw_state(&mut text, diagram, state, picture.state(state));
     }
     // The labels lie on the arrows of others.
     for arrow in picture.arrows.iter().filter(|arrow| !arrow.lines.is_empty()) {
