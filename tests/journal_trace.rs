@@ -179,7 +179,7 @@ fn the_slices_of_a_batch_are_nested_as_its_states_and_follow_each_other() {
     assert!(slices.len() > 1000, "{} slices", slices.len());
     slices.sort_by_key(|(track, _, begin, end, depth)| (*track, *depth, *begin, *end));
     for slice in &slices {
-        let expected = if matches!(slice.1.as_str(), "Aim" | "Shoot") { 1 } else { 0 };
+        let expected = usize::from(matches!(slice.1.as_str(), "Aim" | "Shoot"));
         assert_eq!(slice.4, expected, "{slice:?}");
     }
     for pair in slices.windows(2).filter(|pair| pair[0].0 == pair[1].0 && pair[0].4 == pair[1].4) {
@@ -288,14 +288,16 @@ fn a_trace_is_written_without_being_built_in_memory() {
     let mut world = World::at(0.0);
     let mut machines: Vec<_> =
         (0..1000).map(|number| (Guard { number, notes: true }, StateMachine::new(&Aim))).collect();
-    let ticks = if cfg!(debug_assertions) { 100 } else { 1000 };
+    let ticks: u32 = if cfg!(debug_assertions) { 100 } else { 1000 };
     for tick in 0..ticks {
         world.seconds = f64::from(tick);
         let to: &'static dyn State<Guard> = if tick % 2 == 0 { &Shoot } else { &Aim };
-        machines.iter_mut().for_each(|(guard, machine)| _ = machine.change_state(guard, to, &mut world));
+        for (guard, machine) in &mut machines {
+            machine.change_state(guard, to, &mut world);
+        }
     }
     let entries = world.journal.len();
-    assert_eq!(entries, 1000 * ticks as usize);
+    assert_eq!(entries, 1000 * usize::try_from(ticks).unwrap());
     let trace = world.journal.trace().with_states(states());
     let mut written = Counted(0);
     let allocated = measure(|| trace.write_to(&mut written).unwrap());

@@ -60,6 +60,9 @@ pub struct UnknownStates {
     names: Vec<String>,
 }
 
+/// From which state to which, and what asked for it.
+type Way = (Option<usize>, Option<usize>, Cause);
+
 /// How many names are listed.
 const MOST_LISTED: usize = 20;
 
@@ -182,13 +185,17 @@ impl Diagram {
     pub(super) fn observed(mut self, flow: &Flow) -> Self {
         self.is_observed = true;
         self.arrows.retain(|arrow| !arrow.is_unwritten);
-        self.arrows.iter_mut().for_each(|arrow| arrow.seen = Some(Seen::default()));
+        for arrow in &mut self.arrows {
+            arrow.seen = Some(Seen::default());
+        }
         for at in 0..self.states.len() {
             let (is_global, is_composite) = (self.global == Some(at), self.is_composite(at));
             self.states[at].visits = Some(Visits { is_global, is_composite, ..Visits::default() });
         }
         let initial: Vec<_> = self.initial.into_iter().flat_map(|initial| self.descent(initial)).collect();
-        initial.into_iter().for_each(|state| self.note_entered(state));
+        for state in initial {
+            self.note_entered(state);
+        }
         self.note_stays(flow);
         self.note_changes(flow);
         self.set_shares();
@@ -216,7 +223,8 @@ impl Diagram {
     }
 
     fn note_changes(&mut self, flow: &Flow) {
-        let mut ways: BTreeMap<(Option<usize>, Option<usize>, Cause), (u64, u64)> = BTreeMap::new();
+        // How often each was made, and how often it was refused.
+        let mut ways: BTreeMap<Way, (u64, u64)> = BTreeMap::new();
         {
             let by_name = self.by_name();
             let index = |name: Option<&str>| name.and_then(|name| by_name.get(name).copied());
@@ -229,7 +237,9 @@ impl Diagram {
         }
         let mut unwritten = Vec::new();
         for ((from, to, cause), (made, refused)) in ways {
-            from.into_iter().for_each(|from| self.note_entered(from));
+            if let Some(from) = from {
+                self.note_entered(from);
+            }
             if let Some(to) = to.filter(|_| made > 0) {
                 self.note_entered(to);
                 let visits = self.states[to].visits.get_or_insert_default();

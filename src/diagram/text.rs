@@ -1,6 +1,6 @@
 //! What is written in a diagram: lines that do nothing to whoever shows them.
 
-use super::DiagramState;
+use super::{DiagramState, Visits};
 
 /// A line of what is written in a state's box.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub(super) fn captions(state: &DiagramState) -> Vec<Caption> {
     captions.extend(state.every.iter().map(|every| Caption::Condition(format!("every {every}"))));
     let when = state.enter_when.as_ref().map(|when| format!("if {}", escaped(when))).unwrap_or_default();
     captions.extend(wrapped(&when).into_iter().map(Caption::Condition));
-    let seen = state.visits.iter().flat_map(|visits| visits.lines());
+    let seen = state.visits.iter().flat_map(Visits::lines);
     captions.extend(seen.map(Caption::Seen));
     captions
 }

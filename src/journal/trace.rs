@@ -145,23 +145,22 @@ impl<'j, K: Copy + Eq + Hash> Trace<'j, K> {
                 writer.enter(begin.track, begin.at, &mut open[begin.track], &self.path(begin.state), None)?;
             }
             let track = numbers[&entry.owner];
-            match entry.refused {
-                Some(refused) => writer.event(
-                    'i',
-                    track,
-                    Some(at),
-                    format_args!(
-                        ",\"s\":\"t\",\"name\":{},\"args\":{{\"cause\":\"{}\",\"to\":{}}}",
-                        Quoted(&format!("refused by {refused}")),
-                        entry.cause,
-                        Quoted(entry.to.unwrap_or("(no state)"))
-                    ),
-                )?,
-                None => {
-                    let path = entry.to.map(|to| self.path(to)).unwrap_or_default();
-                    writer.enter(track, at, &mut open[track], &path, Some(entry.cause))?;
-                }
-            }
+            let Some(refused) = entry.refused else {
+                let path = entry.to.map(|to| self.path(to)).unwrap_or_default();
+                writer.enter(track, at, &mut open[track], &path, Some(entry.cause))?;
+                continue;
+            };
+            writer.event(
+                'i',
+                track,
+                Some(at),
+                format_args!(
+                    ",\"s\":\"t\",\"name\":{},\"args\":{{\"cause\":\"{}\",\"to\":{}}}",
+                    Quoted(&format!("refused by {refused}")),
+                    entry.cause,
+                    Quoted(entry.to.unwrap_or("(no state)"))
+                ),
+            )?;
         }
         let end = clock.show(self.until.unwrap_or(f64::MIN));
         for (track, open) in open.iter_mut().enumerate() {

@@ -93,7 +93,9 @@ fn of_file(graph: &Graph, file: &Path, flow: Option<&Flow>, words: Option<&Words
         return Ok(Exit::Fine);
     };
     let (flow, notes) = of_machine(flow, outline, &outlines);
-    notes.iter().for_each(|note| complain(&format!("{}: {note}", escaped(&name_of(outline)))));
+    for note in notes {
+        complain(&format!("{}: {note}", escaped(&name_of(outline))));
+    }
     let unknown = |unknown| format!("{}: {unknown}", name_of(outline));
     let coverage = outline.coverage(&flow).map_err(unknown)?;
     if graph.format == Format::Json {

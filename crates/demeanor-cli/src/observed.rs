@@ -31,7 +31,9 @@ pub(crate) fn of_machine(flow: &Flow, outline: &Outline, all: &[Outline]) -> (Fl
     for other in all.iter().filter(|other| other.machine() != outline.machine()) {
         let machine = other.machine().unwrap_or("the first machine");
         let names: BTreeSet<String> = names(other);
-        names.into_iter().for_each(|name| _ = others.entry(name).or_default().insert(machine));
+        for name in names {
+            others.entry(name).or_default().insert(machine);
+        }
     }
     let seen = flow.states();
     let left_out: BTreeSet<&str> =

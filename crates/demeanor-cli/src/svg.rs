@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use demeanor::diagram::{Caption, Color, Diagram};
+use demeanor::diagram::{Caption, Color, Diagram, Visits};
 
 use crate::layout::{LINE, layout};
 use crate::picture::{Arrow, Dot, Point, Rect};
@@ -99,7 +99,7 @@ fn draw_state(text: &mut String, diagram: &Diagram, id: usize, rect: Rect) {
     };
     let never = if diagram.is_never_entered(id) { " never" } else { "" };
     let state = &diagram.states()[id];
-    let shade = state.visits().filter(|_| !is_composite).map(|visits| visits.shade());
+    let shade = state.visits().filter(|_| !is_composite).map(Visits::shade);
     let style = |color: Option<Color>| color.map(|color| format!(" style=\"fill: {color}\"")).unwrap_or_default();
     let _ = writeln!(
         text,
