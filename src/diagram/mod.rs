@@ -30,6 +30,8 @@ use crate::state::{IntoState, StateRef};
 /// owners stayed long in it. What was never taken or entered is dashed. Widths and shades go by the square root, so that
 /// what is rare can still be seen beside what is frequent.
 ///
+/// States are named by their index among [`states`](Self::states). A method that is given one panics if there is no such state.
+///
 /// # Examples
 ///
 /// ```

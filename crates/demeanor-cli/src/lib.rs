@@ -91,7 +91,7 @@ pub(crate) type Outcome = Result<Exit, String>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Exit {
     Fine = 0,
-    /// Something is wrong with a definition.
+    /// Something is wrong with a definition, or too few of its exits were taken.
     Found = 1,
     /// It could not be done.
     Failed = 2,
