@@ -247,6 +247,63 @@ fn a_state_that_stop_and_start_led_to_begins_when_its_time_in_state_says() {
 }
 
 #[test]
+fn a_state_that_start_led_to_at_the_time_of_a_change_comes_after_it() {
+    let mut world = World::at(1.0);
+    let mut guard = Guard { number: 1, notes: true };
+    let mut machine = StateMachine::new(&Rest);
+    machine.start(&mut guard, &mut world);
+    machine.change_state(&mut guard, &Shoot, &mut world);
+    let mut machine = StateMachine::new(&Aim);
+    machine.start(&mut guard, &mut world);
+    world.seconds = 3.0;
+    machine.change_state(&mut guard, &Rest, &mut world);
+    let slices = slices(&events(&text(&world.journal.trace())));
+    let names: Vec<_> = slices.iter().map(|(_, name, begin, end, _)| (name.as_str(), *begin, *end)).collect();
+    let expected = [
+        ("Rest", 1_000_000, 1_000_000),
+        ("Shoot", 1_000_000, 1_000_000),
+        ("Aim", 1_000_000, 3_000_000),
+        ("Rest", 3_000_000, 3_000_000),
+    ];
+    assert_eq!(names, expected);
+}
+
+#[test]
+fn who_changes_last_may_have_been_in_its_state_first() {
+    let mut world = World::at(1.0);
+    let [mut early, mut late] = [1, 2].map(|number| Guard { number, notes: true });
+    let (mut of_early, mut of_late) = (StateMachine::new(&Aim), StateMachine::new(&Aim));
+    of_early.start(&mut early, &mut world);
+    world.seconds = 2.0;
+    of_late.start(&mut late, &mut world);
+    world.seconds = 3.0;
+    of_late.change_state(&mut late, &Shoot, &mut world);
+    of_early.change_state(&mut early, &Shoot, &mut world);
+    let slices = slices(&events(&text(&world.journal.trace())));
+    let aiming: Vec<_> =
+        slices.iter().filter(|slice| slice.1 == "Aim").map(|(track, _, begin, ..)| (*track, *begin)).collect();
+    assert_eq!(aiming, [(1, 2_000_000), (2, 1_000_000)]);
+}
+
+#[test]
+fn a_state_that_changes_to_itself_has_two_slices_in_one_of_its_parent() {
+    let mut world = World::at(1.0);
+    let mut guard = Guard { number: 1, notes: true };
+    let mut machine = StateMachine::new(&Shoot);
+    machine.start(&mut guard, &mut world);
+    world.seconds = 2.0;
+    machine.change_state(&mut guard, &Shoot, &mut world);
+    let slices = slices(&events(&text(&world.journal.trace().with_states(states()).until(4.0))));
+    let slice = |name: &str, begin, end, depth| (1, name.to_owned(), begin, end, depth);
+    let expected = [
+        slice("Shoot", 1_000_000, 2_000_000, 1),
+        slice("Shoot", 2_000_000, 4_000_000, 1),
+        slice("Fight", 1_000_000, 4_000_000, 0),
+    ];
+    assert_eq!(slices, expected);
+}
+
+#[test]
 fn a_clock_that_is_set_back_or_shows_no_number_leaves_the_trace_in_order() {
     let mut world = World::at(5.0);
     let mut guard = Guard { number: 1, notes: true };

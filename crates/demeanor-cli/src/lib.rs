@@ -56,7 +56,8 @@ enum Verb {
     /// Report every mistake in definition files, and in the scripts that they name.
     #[command(after_help = EXIT_CODES)]
     Check(check::Check),
-    /// Draw the state diagram of a definition.
+    /// Draw the state diagram of a definition, and what was seen of it.
+    #[command(after_help = EXIT_CODES)]
     Graph(graph::Graph),
     /// Step a machine, and say why it changes state or stays.
     Run(simulate::Run),
