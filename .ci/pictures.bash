@@ -1,4 +1,4 @@
-# Has Graphviz and Mermaid read what the tool draws: Graphviz from Debian, Mermaid from npm.
+# Has Graphviz, Mermaid and an XML parser read what the tool draws: Graphviz from Debian, Mermaid from npm.
 
 # pictures TOOL: draws every definition there is, and has both read it. Where one cannot be had, it is left out.
 pictures() {
@@ -10,7 +10,17 @@ pictures() {
         # Some of the seeds are wrong on purpose.
         "$tool" graph "$file" --format mermaid --output "$name.mmd" 2> /dev/null || continue
         "$tool" graph "$file" --format dot --output "$name.dot"
+        "$tool" graph "$file" --format svg --output "$name.svg"
+        # And with what a run of it has seen; the states and exits that it did not come to are drawn as such.
+        "$tool" run "$file" --seconds 20 --flow "$name.json" > /dev/null 2>&1 || continue
+        draw_observed "$tool" "$name.observed" "$file" --observed "$name.json"
+        draw_observed "$tool" "$name.alone" --observed "$name.json"
     done
+    python3 -c '
+import sys, xml.dom.minidom
+for file in sys.argv[1:]:
+    xml.dom.minidom.parse(file)
+print("XML parsers read", len(sys.argv) - 1, "files")' "$place"/drawn/*.svg || return 1
     if has_graphviz; then
         for file in "$place"/drawn/*.dot; do
             # A warning, that an arrow cannot be cut off at a cluster, is a failure, too.
@@ -31,6 +41,15 @@ pictures() {
     else
         skip "Mermaid: node or its packages cannot be installed."
     fi
+}
+
+# draw_observed TOOL NAME ARGUMENT..: draws in each format.
+draw_observed() {
+    local tool=$1 name=$2
+    shift 2
+    "$tool" graph "$@" --format mermaid --output "$name.mmd" 2> /dev/null
+    "$tool" graph "$@" --format dot --output "$name.dot" 2> /dev/null
+    "$tool" graph "$@" --format svg --output "$name.svg" 2> /dev/null
 }
 
 has_graphviz() {

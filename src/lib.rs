@@ -379,6 +379,10 @@
 //! The owner itself can be told, too: [`Owner::on_change`] is called for each change before the new state's `enter`, and
 //! for each one that a guard refuses; [`Owner::after_change`] is called when a change is complete.
 //!
+//! Of many owners, a [`Journal`] lists the changes and a [`Flow`] counts them. A flow is drawn as a [diagram],
+//! and says which exits of a file no test has taken; a journal is written as a [trace](journal::Trace) for Perfetto.
+//! `docs/journal.md` shows all of these.
+//!
 //! # Features
 //!
 //! | feature | gives |
@@ -389,13 +393,14 @@
 //! | `script` | conditions and behaviors of such a file, written in Rhai |
 //! | `watch` | `definition::Watch`, which reloads such a file when it is saved |
 //! | `mock` | `mock::MockState`, a state whose calls a test expects |
+//! | `tracing` | each change as an event of `tracing`, with fields |
 //! | `serde` | module `save`: machines, casts and batches saved and loaded; `Serialize` and `Deserialize` for [`GameTime`], [`Telegram`], [`Dispatcher`] and a batch's keys |
 //!
 //! # Further reading
 //!
 //! In the repository and in the package: `docs/semantics.md` (what happens in which order, and the tests for each rule),
-//! `docs/porting.md` (from C# and C++), `docs/definitions.md` (machines from files), `docs/saving.md` (saved games) and `docs/testing.md` (states and
-//! machines in tests).
+//! `docs/porting.md` (from C# and C++), `docs/definitions.md` (machines from files), `docs/saving.md` (saved games),
+//! `docs/journal.md` (what has happened, in pictures and traces) and `docs/testing.md` (states and machines in tests).
 #![cfg_attr(not(feature = "std"), no_std)]
 
 extern crate alloc;
@@ -407,6 +412,8 @@ mod cast;
 mod change;
 #[cfg(feature = "definition")]
 pub mod definition;
+#[cfg(feature = "std")]
+pub mod diagram;
 #[cfg(feature = "std")]
 mod digest;
 mod fsm;
@@ -482,6 +489,10 @@ mod pages {
     #[cfg(all(feature = "serde", feature = "std"))]
     #[doc = include_str!("../docs/saving.md")]
     mod saving {}
+
+    #[cfg(feature = "std")]
+    #[doc = include_str!("../docs/journal.md")]
+    mod journal {}
 
     #[cfg(feature = "mock")]
     #[doc = include_str!("../docs/testing.md")]

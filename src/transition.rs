@@ -14,6 +14,8 @@ mod wait;
 
 use log::{Level, debug};
 
+#[cfg(feature = "tracing")]
+use crate::change::Outcome;
 use crate::change::{Cause, Change, NameOf};
 use crate::owner::{Label, Owner};
 use crate::seat::{Path, path_to};
@@ -111,9 +113,53 @@ pub(crate) fn tell<T: Owner>(owner: &mut T, change: &Change<'_, T>, cx: &mut T::
     owner.on_change(change, cx);
 }
 
+/// Tells of a change whoever collects events with fields, or else the log: a collector of events often collects the log, too.
 #[inline]
 pub(crate) fn log_change<T: Owner>(owner: &T, change: &Change<'_, T>) {
+    #[cfg(feature = "tracing")]
+    if is_traced() {
+        return trace_change(owner, change);
+    }
     debug!(target: "demeanor", "{}: {change}", Label(owner));
+}
+
+/// Whether anybody is told by [`log_change`].
+#[cfg(feature = "std")]
+#[inline]
+pub(crate) fn logs_changes() -> bool {
+    #[cfg(feature = "tracing")]
+    if is_traced() {
+        return true;
+    }
+    log::log_enabled!(target: "demeanor", Level::Debug)
+}
+
+#[cfg(feature = "tracing")]
+#[inline]
+fn is_traced() -> bool {
+    tracing::enabled!(target: "demeanor", tracing::Level::DEBUG)
+}
+
+#[cfg(feature = "tracing")]
+#[cold]
+fn trace_change<T: Owner>(owner: &T, change: &Change<'_, T>) {
+    use tracing::field::display;
+
+    let refused_by = match &change.outcome {
+        Outcome::Taken => None,
+        Outcome::Refused(refusal) => Some(display(refusal)),
+    };
+    tracing::debug!(
+        target: "demeanor",
+        owner = %Label(owner),
+        from = change.from.map(display),
+        to = change.to.map(display),
+        cause = %change.cause,
+        refused_by,
+        time_in_state = change.time_in_state,
+        "{}",
+        if change.is_taken() { "changes state" } else { "may not change state" }
+    );
 }
 
 /// The path from the outermost ancestor of `to` down through the `initial()` children.

@@ -7,8 +7,6 @@
 use std::mem;
 use std::ops::Range;
 
-use log::{Level, log_enabled};
-
 use super::asked::{Asked, Kind};
 use super::entering::{AncestorTimes, Entering};
 use super::individuals::Individuals;
@@ -23,7 +21,7 @@ use crate::change::{Cause, Change, Outcome as Told, Refusal};
 use crate::owner::Owner;
 use crate::slice::FsmSlice;
 use crate::state::{Mover, State, StateRef};
-use crate::transition::{BEING_LEFT, Steps, carry_out, log_change, log_misuse, now, tell};
+use crate::transition::{BEING_LEFT, Steps, carry_out, log_change, log_misuse, logs_changes, now, tell};
 use crate::waiting::Scope;
 
 /// Up to how many movers sorting is quicker than counting by target.
@@ -480,7 +478,7 @@ impl<T: Owner> Steps for ManyChanges<'_, '_, '_, T> {
             movers.drain(..).for_each(|mover| Self::stay(rows, (asked, individuals), mover.slot()));
             workspace.grouping.clear();
         }
-        if log_enabled!(target: "demeanor", Level::Debug) {
+        if logs_changes() {
             self.tell_each(log_change);
         } else {
             self.tell_each(|_, _| {});

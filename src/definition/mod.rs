@@ -33,6 +33,7 @@ mod block;
 mod build;
 mod compile;
 mod condition;
+mod coverage;
 mod decide;
 mod defined;
 mod definitions;
@@ -79,6 +80,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use log::{info, warn};
 
+pub use coverage::{Coverage, ExitSeen};
 pub use definitions::Definitions;
 pub use draft::schema;
 pub use duration::Duration;

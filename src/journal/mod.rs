@@ -4,8 +4,10 @@
 mod data;
 mod entry;
 mod flow;
+mod part;
 mod stays;
 mod tally;
+mod trace;
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -16,6 +18,7 @@ pub(crate) use self::entry::{Symbol, Way};
 pub use self::flow::{Flow, FlowChange, FlowRefusal};
 pub use self::stays::Stays;
 use self::tally::Tally;
+pub use self::trace::Trace;
 use crate::batch::Key;
 pub use crate::change::Guard;
 use crate::change::{Cause, Change, Outcome};

@@ -1,22 +1,23 @@
-//! `demeanor graph`: the state diagram of a machine, or of a part of it.
+//! `demeanor graph`: the state diagram of a machine, or of a part of it, with what was seen of it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use demeanor::definition::{Outline, StateId, StateOutline, Words};
+use demeanor::Flow;
+use demeanor::definition::{Coverage, Outline, Words};
+use demeanor::diagram::{Diagram, DiagramState};
 
-use crate::dot::dot;
 use crate::input::Input;
-use crate::mermaid::mermaid;
-use crate::shown::listed;
+use crate::observed::{merged, of_machine};
+use crate::shown::{escaped, listed};
 use crate::svg::svg;
-use crate::view::View;
-use crate::{Exit, Outcome, WordsFile, report, tell, whole_file};
+use crate::{Exit, Outcome, WordsFile, complain, json, report, tell, whole_file};
 
 #[derive(Args)]
 pub(crate) struct Graph {
-    /// The file; `-` is standard input.
-    file: PathBuf,
+    /// The file; `-` is standard input. Without one, what --observed has seen is drawn by itself: for machines in code.
+    #[arg(required_unless_present = "observed")]
+    file: Option<PathBuf>,
     /// Which of several machines in the file. By default the first.
     #[arg(long, value_name = "NAME")]
     machine: Option<String>,
@@ -26,7 +27,14 @@ pub(crate) struct Graph {
     /// How many exits away a state is that is near.
     #[arg(long, value_name = "N", default_value_t = 1, requires = "state")]
     depth: usize,
-    /// What to draw it as.
+    /// Draw what was seen, too: a flow that a game, a test or `run --flow` has written, as JSON. Arrows are as wide as they
+    /// were often taken, states as dark as owners stayed long; what never happened is dashed. Several are added up.
+    #[arg(long, value_name = "FILE")]
+    observed: Vec<PathBuf>,
+    /// Exit with 1 if fewer than so many percent of the exits were taken, and list those that were not.
+    #[arg(long, value_name = "PERCENT", requires = "observed", requires = "file", value_parser = percent)]
+    fail_under: Option<f64>,
+    /// What to draw it as; `json` is no drawing: it says which exits were taken.
     #[arg(long, short, value_enum, default_value_t = Format::Mermaid)]
     format: Format,
     /// Where to write it, instead of to the terminal.
@@ -36,42 +44,121 @@ pub(crate) struct Graph {
     pub(crate) words: WordsFile,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
 enum Format {
     Mermaid,
     Dot,
     Svg,
+    Json,
+}
+
+fn percent(text: &str) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|percent| (0.0..=100.0).contains(percent))
+        .ok_or("it must be a number from 0 to 100".into())
 }
 
 pub(crate) fn graph(graph: &Graph, words: Option<&Words>) -> Outcome {
-    let outline = match Input::new(&graph.file)?.outline(graph.machine.as_deref(), words)? {
-        Ok(outline) => outline,
+    let flow = if graph.observed.is_empty() { None } else { Some(merged(&graph.observed)?) };
+    match (&graph.file, flow) {
+        (Some(file), flow) => of_file(graph, file, flow.as_ref(), words),
+        (None, Some(flow)) => {
+            if graph.format == Format::Json {
+                return Err("--format json says which exits of a file were taken, and no file is given".into());
+            }
+            let names: Vec<_> = graph.observed.iter().map(|path| path.display().to_string()).collect();
+            draw(graph, Diagram::of_flow(&flow), &names.join(", "))?;
+            Ok(Exit::Fine)
+        }
+        (None, None) => Err("there is no file to draw".into()),
+    }
+}
+
+fn of_file(graph: &Graph, file: &Path, flow: Option<&Flow>, words: Option<&Words>) -> Outcome {
+    let input = Input::new(file)?;
+    let outlines = match input.outlines(words)? {
+        Ok(outlines) => outlines,
         Err(problems) => {
             report(&problems);
             return Ok(Exit::Found);
         }
     };
-    let view = match &graph.state {
-        Some(name) => View::around(&outline, state_named(&outline, name)?, graph.depth),
-        None => View::whole(&outline),
+    let outline = input.machine(&outlines, graph.machine.as_deref())?;
+    let Some(flow) = flow else {
+        if graph.format == Format::Json {
+            return Err("--format json says which exits were taken, and needs --observed".into());
+        }
+        draw(graph, outline.diagram(), outline.file())?;
+        return Ok(Exit::Fine);
     };
-    let drawn = match graph.format {
-        Format::Mermaid => mermaid(&view),
-        Format::Dot => dot(&view),
-        Format::Svg => svg(&view),
-    };
-    match &graph.output {
-        Some(path) => whole_file::write(path, &drawn).map_err(|error| format!("{}: {error}", path.display()))?,
-        None => tell(&drawn)?,
+    let (flow, notes) = of_machine(flow, outline, &outlines);
+    for note in notes {
+        complain(&format!("{}: {note}", escaped(&name_of(outline))));
     }
-    Ok(Exit::Fine)
+    let unknown = |unknown| format!("{}: {unknown}", name_of(outline));
+    let coverage = outline.coverage(&flow).map_err(unknown)?;
+    if graph.format == Format::Json {
+        write(graph, &json::coverage(outline, &coverage))?;
+    } else {
+        draw(graph, outline.diagram().observe(&flow).map_err(unknown)?, outline.file())?;
+    }
+    Ok(judge(graph, outline, &coverage))
 }
 
-/// The state of a name that is given on the command line.
-pub(crate) fn state_named(outline: &Outline, name: &str) -> Result<StateId, String> {
-    let found = outline.states().iter().find(|state| state.name() == name).map(StateOutline::id);
-    found.ok_or_else(|| {
-        let names = outline.states().iter().map(StateOutline::name);
-        format!("{}: there is no state `{name}`; there are: {}", outline.file(), listed(names))
-    })
+/// The file, and which of its machines it is, if they have names.
+fn name_of(outline: &Outline) -> String {
+    let machine = outline.machine().map(|machine| format!(", machine {machine}")).unwrap_or_default();
+    format!("{}{machine}", outline.file())
+}
+
+/// Says how many exits were taken; and which were not, if too few were.
+fn judge(graph: &Graph, outline: &Outline, coverage: &Coverage) -> Exit {
+    let told = coverage.to_string();
+    let summary = told.lines().next().unwrap_or_default();
+    let percent = coverage.percent();
+    let file = escaped(&name_of(outline));
+    match graph.fail_under {
+        Some(least) if percent < least => {
+            // As JSON, the document has the list.
+            let told = if graph.format == Format::Json { summary } else { &told };
+            let lines: Vec<_> = told.lines().map(escaped).collect();
+            complain(&format!("{file}: {percent:.1} %, less than {least} %: {}", lines.join("\n")));
+            Exit::Found
+        }
+        _ => {
+            complain(&format!("{file}: {percent:.1} %: {summary}"));
+            Exit::Fine
+        }
+    }
+}
+
+fn draw(graph: &Graph, diagram: Diagram, of: &str) -> Result<(), String> {
+    let diagram = match &graph.state {
+        Some(name) => {
+            let state = diagram.index_of(name).ok_or_else(|| no_state(&diagram, name, of))?;
+            diagram.around(state, graph.depth)
+        }
+        None => diagram,
+    };
+    write(
+        graph,
+        &match graph.format {
+            Format::Dot => diagram.to_dot(),
+            Format::Svg => svg(&diagram),
+            Format::Mermaid | Format::Json => diagram.to_mermaid(),
+        },
+    )
+}
+
+fn write(graph: &Graph, text: &str) -> Result<(), String> {
+    match &graph.output {
+        Some(path) => whole_file::write(path, text).map_err(|error| format!("{}: {error}", path.display())),
+        None => tell(text),
+    }
+}
+
+fn no_state(diagram: &Diagram, name: &str, of: &str) -> String {
+    let names = diagram.states().iter().map(DiagramState::name);
+    format!("{of}: there is no state `{name}`; there are: {}", listed(names))
 }

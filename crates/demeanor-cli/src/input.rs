@@ -53,20 +53,13 @@ impl Input {
         }
     }
 
-    /// Reads one machine: the first, if none is named.
-    pub(crate) fn outline(
-        &self,
-        machine: Option<&str>,
-        words: Option<&Words>,
-    ) -> Result<Result<Outline, Problems>, String> {
-        let outlines = match self.outlines(words)? {
-            Ok(outlines) => outlines,
-            Err(problems) => return Ok(Err(problems)),
-        };
-        let names: Vec<_> = outlines.iter().filter_map(Outline::machine).map(str::to_owned).collect();
-        let is_meant = |outline: &Outline| machine.is_none() || outline.machine() == machine;
-        let found = { outlines }.into_iter().find(is_meant);
-        found.map(Ok).ok_or_else(|| self.no_machine(machine, &names))
+    /// One of the machines: the first, if none is named.
+    pub(crate) fn machine<'o>(&self, outlines: &'o [Outline], machine: Option<&str>) -> Result<&'o Outline, String> {
+        let is_meant = |outline: &&Outline| machine.is_none() || outline.machine() == machine;
+        outlines.iter().find(is_meant).ok_or_else(|| {
+            let names: Vec<_> = outlines.iter().filter_map(Outline::machine).map(str::to_owned).collect();
+            self.no_machine(machine, &names)
+        })
     }
 
     /// Reads all machines, to run them.

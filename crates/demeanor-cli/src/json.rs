@@ -1,6 +1,7 @@
-//! What `demeanor check` has found, as a JSON document for editors and other programs. `docs/definitions.md` describes it.
+//! What `demeanor check` has found, and which exits `demeanor graph --observed` has seen taken, as JSON documents for editors
+//! and other programs. `docs/definitions.md` describes them.
 
-use demeanor::definition::Problem;
+use demeanor::definition::{Coverage, ExitSeen, Outline, Problem};
 use serde_json::{Map, Value, json};
 
 use crate::check::{Checked, Content};
@@ -9,6 +10,31 @@ use crate::check::{Checked, Content};
 pub(crate) fn document(files: &[Result<Checked, (String, String)>]) -> String {
     let files: Vec<_> = files.iter().map(file).collect();
     format!("{:#}\n", json!({ "version": 1, "files": files }))
+}
+
+/// The document of which exits were taken.
+pub(crate) fn coverage(outline: &Outline, coverage: &Coverage) -> String {
+    let exit = |exit: &ExitSeen| {
+        json!({
+            "from": exit.state,
+            "to": exit.to,
+            "label": exit.label,
+            "at_least": exit.seen.at_least,
+            "at_most": exit.seen.at_most,
+            "refused": exit.seen.refused,
+        })
+    };
+    let document = json!({
+        "version": 1,
+        "file": outline.file(),
+        "machine": outline.machine(),
+        "percent": coverage.percent(),
+        "exits": coverage.exits().iter().map(exit).collect::<Vec<_>>(),
+        "never_taken": coverage.untaken().into_iter().map(exit).collect::<Vec<_>>(),
+        "in_doubt": coverage.in_doubt().into_iter().map(exit).collect::<Vec<_>>(),
+        "never_entered": coverage.never_entered(),
+    });
+    format!("{document:#}\n")
 }
 
 fn file(checked: &Result<Checked, (String, String)>) -> Value {

@@ -4,9 +4,8 @@
 //! layout around it. The label of an arrow is a vertex of its own, between the two states: so labels never lie on anything.
 
 use std::collections::{HashMap, HashSet};
-use std::slice;
 
-use demeanor::definition::{StateId, StateOutline};
+use demeanor::diagram::{Caption, Diagram};
 use rust_sugiyama::configure::{Config, RankingType};
 use rust_sugiyama::from_vertices_and_edges;
 use unicode_width::UnicodeWidthStr;
@@ -14,81 +13,52 @@ use unicode_width::UnicodeWidthStr;
 use crate::picture::{Arrow, Dot, Picture, Point, Rect};
 use crate::ports;
 use crate::rows::{self, Block};
-use crate::shown::escaped;
-use crate::view::View;
-
-/// A line of what is written in a state's box.
-pub(crate) enum Caption {
-    Name(String),
-    Behaviour(String),
-    /// How often it is tried, or a part of the condition to enter it.
-    Condition(String),
-}
-
-/// What is written in a state's box, or above the states in it.
-pub(crate) fn captions(state: &StateOutline) -> Vec<Caption> {
-    let mut captions = vec![Caption::Name(escaped(state.name()))];
-    captions.extend(state.behaviors().map(|behavior| Caption::Behaviour(escaped(behavior))));
-    captions.extend(state.every().map(|every| Caption::Condition(format!("every {every}"))));
-    let when = state.enter_when().map(|when| format!("if {}", escaped(&when))).unwrap_or_default();
-    captions.extend(wrapped(&when).into_iter().map(Caption::Condition));
-    captions
-}
 
 pub(crate) const LINE: f64 = 15.0;
 const MARGIN: f64 = 24.0;
 const CHAR: f64 = 6.4;
 
 /// The arrows that lie directly in each state, by their indices; `None` is for those in no state.
-type Inside = HashMap<Option<StateId>, Vec<usize>>;
+type Inside = HashMap<Option<usize>, Vec<usize>>;
 
-pub(crate) fn layout(view: &View<'_>) -> Picture {
-    let mut arrows = Vec::new();
-    for state in view.states() {
-        for exit in view.exits(state) {
-            let lines = wrapped(&escaped(&exit.label()));
-            let label = sized(&lines, CHAR, 4.0);
-            arrows.push(Arrow {
-                from: state.id(),
-                to: exit.target(),
-                lines,
-                label,
-                begin: Point::default(),
-                end: Point::default(),
-            });
-        }
-    }
-    let mut picture =
-        Picture { width: 0.0, height: 0.0, states: vec![Rect::default(); view.len()], arrows, dots: Vec::new() };
+pub(crate) fn layout<'d>(diagram: &'d Diagram) -> Picture<'d> {
+    let arrow = |arrow: &'d demeanor::diagram::Arrow| {
+        let lines = arrow.lines();
+        let label = sized(&lines, CHAR, 4.0);
+        let (begin, end) = (Point::default(), Point::default());
+        Arrow { of: arrow, from: arrow.from(), to: arrow.to(), lines, label, begin, end }
+    };
+    let arrows = diagram.arrows().map(arrow).collect();
+    let states = vec![Rect::default(); diagram.states().len()];
+    let mut picture = Picture { width: 0.0, height: 0.0, states, arrows, dots: Vec::new() };
     let mut inside = Inside::new();
     for (i, arrow) in picture.arrows.iter().enumerate() {
-        inside.entry(common(view, arrow.from, arrow.to)).or_default().push(i);
+        inside.entry(common(diagram, arrow.from, arrow.to)).or_default().push(i);
     }
-    let (width, height) = level(view, None, &inside, &mut picture);
+    let (width, height) = level(diagram, None, &inside, &mut picture);
     (picture.width, picture.height) = (width + 2.0 * MARGIN, height + 2.0 * MARGIN);
-    shift(view, None, MARGIN, MARGIN, &inside, &mut picture);
+    shift(diagram, None, MARGIN, MARGIN, &inside, &mut picture);
     ports::set(&mut picture);
     picture
 }
 
 /// Lays out the children of a state, with its corner at the origin, and returns their size.
-fn level(view: &View<'_>, parent: Option<StateId>, inside: &Inside, picture: &mut Picture) -> (f64, f64) {
-    let children = view.children(parent);
+fn level(diagram: &Diagram, parent: Option<usize>, inside: &Inside, picture: &mut Picture<'_>) -> (f64, f64) {
+    let children = diagram.children(parent);
     for &child in children {
-        let state = view.state(child);
-        let captions = captions(state);
+        let captions = diagram.captions(child);
         let widths = captions.iter().map(|caption| match caption {
-            Caption::Name(text) => sized(slice::from_ref(text), CHAR + 1.9, 14.0).width,
-            Caption::Behaviour(text) | Caption::Condition(text) => sized(slice::from_ref(text), CHAR, 14.0).width,
+            Caption::Name(text) => sized(&[text], CHAR + 1.9, 14.0).width,
+            caption => sized(&[caption.text()], CHAR, 14.0).width,
         });
         let mut width = widths.fold(0.0, f64::max);
         let mut height = heading(captions.len());
-        if view.is_composite(child) {
-            let within = level(view, Some(child), inside, picture);
+        if diagram.is_composite(child) {
+            let within = level(diagram, Some(child), inside, picture);
             width = width.max(within.0 + 2.0 * MARGIN);
             height += within.1 + MARGIN;
         }
-        picture.states[child.index()] = Rect { width, height, ..Rect::default() };
+        picture.states[child] = Rect { width, height, ..Rect::default() };
     }
     let mut vertices = Vec::new();
     let mut edges = Vec::new();
@@ -103,8 +73,8 @@ fn level(view: &View<'_>, parent: Option<StateId>, inside: &Inside, picture: &mu
     for &child in children {
         vertex_of.insert(child, add(&mut vertices, What::State(child), picture.state(child)));
     }
-    let begin = view.initial(parent);
-    let initial = begin.and_then(|initial| lifted(view, initial, parent));
+    let begin = diagram.initial(parent);
+    let initial = begin.and_then(|initial| lifted(diagram, initial, parent));
     let dot = Rect { width: 14.0, height: 14.0, ..Rect::default() };
     if let Some(initial) = initial.filter(|initial| vertex_of.contains_key(initial)) {
         let id = add(&mut vertices, What::Dot(picture.dots.len()), dot);
@@ -113,12 +83,12 @@ fn level(view: &View<'_>, parent: Option<StateId>, inside: &Inside, picture: &mu
         edges.push((id, vertex_of[&initial]));
     }
     let own = inside.get(&parent).map_or(&[][..], Vec::as_slice);
-    let backward = backward(view, parent, initial, own, &picture.arrows);
+    let backward = backward(diagram, parent, initial, own, &picture.arrows);
     let mut leads = Vec::with_capacity(own.len());
     for &i in own {
         let arrow = &picture.arrows[i];
         let id = add(&mut vertices, What::Label(i), arrow.label);
-        let (from, to) = (lifted(view, arrow.from, parent), lifted(view, arrow.to, parent));
+        let (from, to) = (lifted(diagram, arrow.from, parent), lifted(diagram, arrow.to, parent));
         // What leads back is laid out as if it led on, so that the initial state is at the top.
         let turned = |a, b| if backward.contains(&i) { (b, a) } else { (a, b) };
         if let Some(from) = from {
@@ -149,7 +119,7 @@ fn level(view: &View<'_>, parent: Option<StateId>, inside: &Inside, picture: &mu
             right = right.max(x + width / 2.0);
             bottom = bottom.max(y + height / 2.0);
             match what[id] {
-                What::State(state) => picture.states[state.index()] = rect,
+                What::State(state) => picture.states[state] = rect,
                 What::Label(arrow) => picture.arrows[arrow].label = rect,
                 What::Dot(dot) => picture.dots[dot].at = rect,
             }
@@ -209,22 +179,22 @@ fn in_rows(vertices: &[Vertex], states: usize, begin: Option<u32>, leads: &[Lead
 
 /// Which arrows among the children of a state lead back to where a walk from the initial one has come from.
 fn backward(
-    view: &View<'_>,
-    parent: Option<StateId>,
-    initial: Option<StateId>,
+    diagram: &Diagram,
+    parent: Option<usize>,
+    initial: Option<usize>,
     own: &[usize],
-    arrows: &[Arrow],
+    arrows: &[Arrow<'_>],
 ) -> HashSet<usize> {
-    let mut leads = HashMap::<StateId, Vec<(usize, StateId)>>::new();
+    let mut leads = HashMap::<usize, Vec<(usize, usize)>>::new();
     for &i in own {
         let arrow = &arrows[i];
-        if let (Some(from), Some(to)) = (lifted(view, arrow.from, parent), lifted(view, arrow.to, parent)) {
+        if let (Some(from), Some(to)) = (lifted(diagram, arrow.from, parent), lifted(diagram, arrow.to, parent)) {
             leads.entry(from).or_default().push((i, to));
         }
     }
     let mut backward = HashSet::new();
-    let mut seen = HashMap::<StateId, bool>::new();
-    for &start in initial.iter().chain(view.children(parent)) {
+    let mut seen = HashMap::<usize, bool>::new();
+    for &start in initial.iter().chain(diagram.children(parent)) {
         if seen.contains_key(&start) {
             continue;
         }
@@ -253,13 +223,13 @@ fn backward(
 
 #[derive(Clone, Copy)]
 enum What {
-    State(StateId),
+    State(usize),
     Label(usize),
     Dot(usize),
 }
 
 /// Moves the content of a state, which was laid out at the origin, to where it is.
-fn shift(view: &View<'_>, parent: Option<StateId>, x: f64, y: f64, inside: &Inside, picture: &mut Picture) {
+fn shift(diagram: &Diagram, parent: Option<usize>, x: f64, y: f64, inside: &Inside, picture: &mut Picture<'_>) {
     for i in inside.get(&parent).into_iter().flatten() {
         let arrow = &mut picture.arrows[*i];
         arrow.label.x += x;
@@ -269,21 +239,21 @@ fn shift(view: &View<'_>, parent: Option<StateId>, x: f64, y: f64, inside: &Insi
         dot.at.x += x;
         dot.at.y += y;
     }
-    for &child in view.children(parent) {
-        let rect = &mut picture.states[child.index()];
+    for &child in diagram.children(parent) {
+        let rect = &mut picture.states[child];
         rect.x += x;
         rect.y += y;
         let rect = *rect;
         let left = rect.x - rect.width / 2.0 + MARGIN;
-        let top = rect.y - rect.height / 2.0 + heading(captions(view.state(child)).len());
-        shift(view, Some(child), left, top, inside, picture);
+        let top = rect.y - rect.height / 2.0 + heading(diagram.captions(child).len());
+        shift(diagram, Some(child), left, top, inside, picture);
     }
 }
 
 /// The innermost state around both; for a state and one around it, what is around that.
-fn common(view: &View<'_>, from: StateId, to: StateId) -> Option<StateId> {
+fn common(diagram: &Diagram, from: usize, to: usize) -> Option<usize> {
     let around = |id| {
-        let mut path = view.path(id);
+        let mut path = diagram.path(id);
         path.pop();
         path
     };
@@ -292,8 +262,8 @@ fn common(view: &View<'_>, from: StateId, to: StateId) -> Option<StateId> {
 }
 
 /// The child of `parent` that is, or is around, a state.
-fn lifted(view: &View<'_>, id: StateId, parent: Option<StateId>) -> Option<StateId> {
-    view.path(id).into_iter().find(|id| view.state(*id).parent() == parent)
+fn lifted(diagram: &Diagram, id: usize, parent: Option<usize>) -> Option<usize> {
+    diagram.path(id).into_iter().find(|id| diagram.states()[*id].parent() == parent)
 }
 
 /// The room for so many lines above the states in a box, or in a box without any.
@@ -303,30 +273,10 @@ fn heading(lines: usize) -> f64 {
     lines * LINE + 14.0
 }
 
-fn sized(lines: &[String], per_char: f64, padding: f64) -> Rect {
+fn sized(lines: &[impl AsRef<str>], per_char: f64, padding: f64) -> Rect {
     #[expect(clippy::cast_precision_loss, reason = "a text is short")]
-    let widest = lines.iter().map(|line| line.width() as f64).fold(0.0, f64::max);
+    let widest = lines.iter().map(|line| line.as_ref().width() as f64).fold(0.0, f64::max);
     #[expect(clippy::cast_precision_loss, reason = "a text is short")]
     let height = lines.len().max(1) as f64 * LINE;
     Rect { x: 0.0, y: 0.0, width: (widest * per_char + 2.0 * padding).max(8.0), height: height + padding }
-}
-
-/// A label in lines, broken where a condition has its joints.
-fn wrapped(label: &str) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    let words = || label.split(' ').filter(|word| !word.is_empty());
-    let begins = |word: &str| matches!(word, "and" | "or");
-    let mut line = String::new();
-    for word in words() {
-        // Broken before a joint only: a comparison stays in one piece.
-        if begins(word) && line.len() > 14 {
-            lines.push(std::mem::take(&mut line));
-        }
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
-    }
-    lines.extend(Some(line).filter(|line| !line.is_empty()));
-    lines
 }

@@ -4,13 +4,12 @@
 //! to them, calls [`run`] with its vocabulary.
 
 mod check;
-mod dot;
 mod graph;
 mod input;
 mod json;
 mod layout;
 mod lsp;
-mod mermaid;
+mod observed;
 mod picture;
 mod ports;
 mod progress;
@@ -20,7 +19,6 @@ mod shown;
 mod simulate;
 mod svg;
 mod table;
-mod view;
 mod whole_file;
 
 use std::ffi::OsString;
@@ -34,6 +32,7 @@ use demeanor::Owner;
 use demeanor::definition::{Problem, Vocabulary, Words};
 pub use lsp::serve;
 use miette::{Diagnostic as _, GraphicalReportHandler, GraphicalTheme};
+pub use svg::svg;
 
 use shown::escaped;
 
@@ -48,7 +47,8 @@ struct Command {
 const EXIT_CODES: &str = "\
 Exit codes:
   0  all is well
-  1  there is a mistake in a definition; with --deny-warnings, or a warning
+  1  there is a mistake in a definition; with --deny-warnings, or a warning;
+     with --fail-under, or fewer exits were taken
   2  it could not be done: wrong arguments, or a file that cannot be read or written";
 
 #[derive(Subcommand)]
@@ -56,7 +56,8 @@ enum Verb {
     /// Report every mistake in definition files, and in the scripts that they name.
     #[command(after_help = EXIT_CODES)]
     Check(check::Check),
-    /// Draw the state diagram of a definition.
+    /// Draw the state diagram of a definition, and what was seen of it.
+    #[command(after_help = EXIT_CODES)]
     Graph(graph::Graph),
     /// Step a machine, and say why it changes state or stays.
     Run(simulate::Run),
@@ -91,7 +92,7 @@ pub(crate) type Outcome = Result<Exit, String>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Exit {
     Fine = 0,
-    /// Something is wrong with a definition.
+    /// Something is wrong with a definition, or too few of its exits were taken.
     Found = 1,
     /// It could not be done.
     Failed = 2,

@@ -1,7 +1,5 @@
 //! A diagram: boxes, arrows and labels, and where they are.
 
-use demeanor::definition::StateId;
-
 /// A point, by how far it is to the right and down.
 pub(crate) type Point = (f64, f64);
 
@@ -15,9 +13,10 @@ pub(crate) struct Rect {
 }
 
 /// An arrow from state to state by way of its label.
-pub(crate) struct Arrow {
-    pub(crate) from: StateId,
-    pub(crate) to: StateId,
+pub(crate) struct Arrow<'d> {
+    pub(crate) of: &'d demeanor::diagram::Arrow,
+    pub(crate) from: usize,
+    pub(crate) to: usize,
     /// The label's lines.
     pub(crate) lines: Vec<String>,
     pub(crate) label: Rect,
@@ -28,12 +27,12 @@ pub(crate) struct Arrow {
 }
 
 /// A laid out diagram.
-pub(crate) struct Picture {
+pub(crate) struct Picture<'d> {
     pub(crate) width: f64,
     pub(crate) height: f64,
-    /// By the index of their ids.
+    /// By the states' indices in the diagram.
     pub(crate) states: Vec<Rect>,
-    pub(crate) arrows: Vec<Arrow>,
+    pub(crate) arrows: Vec<Arrow<'d>>,
     /// The dots that stand for the beginning: of the machine, and of each composite state with an initial child.
     pub(crate) dots: Vec<Dot>,
 }
@@ -42,15 +41,15 @@ pub(crate) struct Picture {
 pub(crate) struct Dot {
     pub(crate) at: Rect,
     /// The state that it leads to.
-    pub(crate) to: StateId,
+    pub(crate) to: usize,
     /// Where the arrow reaches that state.
     pub(crate) end: Point,
     /// The composite state that it is in.
-    pub(crate) within: Option<StateId>,
+    pub(crate) within: Option<usize>,
 }
 
-impl Picture {
-    pub(crate) fn state(&self, id: StateId) -> Rect {
-        self.states[id.index()]
+impl Picture<'_> {
+    pub(crate) fn state(&self, id: usize) -> Rect {
+        self.states[id]
     }
 }

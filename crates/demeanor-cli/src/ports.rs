@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use demeanor::definition::StateId;
-
 use crate::picture::{Arrow, Picture, Point, Rect};
 
 /// How far apart arrows touch the same edge, if there is room.
@@ -25,9 +23,9 @@ enum End {
 }
 
 /// Sets where each arrow begins and ends.
-pub(crate) fn set(picture: &mut Picture) {
-    let mut edges: BTreeMap<(StateId, bool), Touches> = BTreeMap::new();
-    let mut add = |state: StateId, rect: Rect, towards: Point, end: End| {
+pub(crate) fn set(picture: &mut Picture<'_>) {
+    let mut edges: BTreeMap<(usize, bool), Touches> = BTreeMap::new();
+    let mut add = |state: usize, rect: Rect, towards: Point, end: End| {
         let at = border(rect, towards);
         let is_below = at.1 > rect.y;
         // Only those on the upper and the lower edge lie in a row.
@@ -37,10 +35,10 @@ pub(crate) fn set(picture: &mut Picture) {
         at
     };
     for (i, dot) in picture.dots.iter_mut().enumerate() {
-        dot.end = add(dot.to, picture.states[dot.to.index()], (dot.at.x, dot.at.y), End::Dot(i));
+        dot.end = add(dot.to, picture.states[dot.to], (dot.at.x, dot.at.y), End::Dot(i));
     }
     for (i, arrow) in picture.arrows.iter_mut().enumerate() {
-        let (begin, end) = (picture.states[arrow.from.index()], picture.states[arrow.to.index()]);
+        let (begin, end) = (picture.states[arrow.from], picture.states[arrow.to]);
         let [into, out] = facing(arrow, begin, end);
         arrow.begin = add(arrow.from, begin, into, End::Begin(i));
         arrow.end = add(arrow.to, end, out, End::To(i));
@@ -62,7 +60,7 @@ pub(crate) fn set(picture: &mut Picture) {
 
 /// Where an arrow enters its label and leaves it: at the edges that face the two states; to itself, on both sides of the one
 /// edge.
-pub(crate) fn facing(arrow: &Arrow, begin: Rect, end: Rect) -> [Point; 2] {
+pub(crate) fn facing(arrow: &Arrow<'_>, begin: Rect, end: Rect) -> [Point; 2] {
     // Without a label the two halves meet.
     let half = if arrow.lines.is_empty() { 0.0 } else { arrow.label.height / 2.0 };
     let Rect { x, y, width, .. } = arrow.label;

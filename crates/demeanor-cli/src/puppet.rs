@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use demeanor::definition::{Outline, Unchecked, ValueKind, Vocabulary, Words};
-use demeanor::{Change, Owner, State};
+use demeanor::{Change, Flow, Owner, State};
 
 use crate::table::Setting;
 
@@ -50,18 +50,23 @@ impl Told {
     }
 }
 
-/// The time, in seconds.
-pub(crate) struct Clock(pub(crate) f64);
+/// The time, and what was seen until then.
+pub(crate) struct Clock {
+    /// In seconds.
+    pub(crate) now: f64,
+    pub(crate) flow: Flow,
+}
 
 impl Owner for Puppet {
     type Context<'a> = Clock;
     type Message = Told;
 
     fn now(clock: &Clock) -> f64 {
-        clock.0
+        clock.now
     }
 
-    fn on_change(&mut self, change: &Change<'_, Self>, _: &mut Clock) {
+    fn on_change(&mut self, change: &Change<'_, Self>, clock: &mut Clock) {
+        clock.flow.note(change);
         let name = |state: Option<&demeanor::StateRef<Self>>| state.map(ToString::to_string).unwrap_or_default();
         let refused = (!change.is_taken()).then(|| change.to_string());
         self.changes.push((name(change.from), name(change.to), refused));

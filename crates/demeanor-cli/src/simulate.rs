@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use demeanor::definition::{Definition, ExitReport, Outline, ValueKind, Verdict, Words};
-use demeanor::{StateMachine, StateRef};
+use demeanor::{Flow, StateMachine, StateRef};
 use indicatif::{ProgressBar, ProgressDrawTarget};
 
 use crate::input::Input;
@@ -15,7 +15,7 @@ use crate::progress::{Above, bar};
 use crate::puppet::{Clock, Names, Puppet, Told, vocabulary, words_of};
 use crate::shown::{escaped, listed};
 use crate::table::{Moment, Setting, read};
-use crate::{Exit, Outcome, WordsFile, complain, report, written};
+use crate::{Exit, Outcome, WordsFile, complain, report, whole_file, written};
 
 #[derive(Args)]
 pub(crate) struct Run {
@@ -48,6 +48,9 @@ pub(crate) struct Run {
     /// After every tick, tell why the machine stays in its state, or why no earlier exit was taken. Without it, only at the end.
     #[arg(long)]
     why: bool,
+    /// Where to write how often which state led to which, as JSON, for `graph --observed`.
+    #[arg(long, value_name = "FILE")]
+    flow: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) words: WordsFile,
 }
@@ -117,12 +120,16 @@ pub(crate) fn run(run: &Run, words: Option<Words>) -> Outcome {
         },
         tick,
         puppet: Puppet::new(vec![0.0; names.len()], run.seed),
-        clock: Clock(0.0),
+        clock: Clock { now: 0.0, flow: Flow::new() },
         out: BufWriter::new(Above { bar: bar.clone(), out: std::io::stdout().lock() }),
         definition,
         names,
     };
     written(stage.play(run, &moments, ticks, &bar))?;
+    if let Some(path) = &run.flow {
+        let flow = serde_json::to_string_pretty(&stage.clock.flow).map_err(|error| error.to_string())?;
+        whole_file::write(path, &(flow + "\n")).map_err(|error| format!("{}: {error}", path.display()))?;
+    }
     Ok(Exit::Fine)
 }
 
@@ -212,7 +219,7 @@ impl<W: Write> Stage<W> {
         for tick in 0..=ticks {
             #[expect(clippy::cast_precision_loss, reason = "fewer than 1000 million")]
             let now = tick as f64 * self.tick;
-            self.clock.0 = now;
+            self.clock.now = now;
             while let Some(moment) = next.next_if(|moment| moment.time <= now + 1e-9) {
                 for (name, value) in &moment.settings {
                     if let Some((index, _)) = self.names.get(name) {
@@ -230,7 +237,7 @@ impl<W: Write> Stage<W> {
         }
         bar.finish_and_clear();
         let (state, time) = (self.current(), self.machine.time_in_state(&self.clock));
-        self.line(&format!("{:>7.2} s  ends in {state}, after {time:.2} s in it", self.clock.0))?;
+        self.line(&format!("{:>7.2} s  ends in {state}, after {time:.2} s in it", self.clock.now))?;
         let reports = self.explain();
         self.list(&state, &reports)?;
         self.out.flush()
@@ -243,7 +250,7 @@ impl<W: Write> Stage<W> {
         let has_changed = !self.puppet.changes.is_empty();
         let passed_over = self.tell_changes(&state, &reports, None)?;
         if tells_why && !has_changed {
-            self.line(&format!("{:>7.2} s  stays in {state}", self.clock.0))?;
+            self.line(&format!("{:>7.2} s  stays in {state}", self.clock.now))?;
             self.list(&state, &reports)?;
         } else if tells_why && passed_over > 0 {
             self.list(&state, &reports[..passed_over])?;
@@ -257,7 +264,7 @@ impl<W: Write> Stage<W> {
         let state = self.current();
         let is_handled = self.machine.send(&mut self.puppet, told, &mut self.clock);
         let outcome = if is_handled { "" } else { ": no exit is taken" };
-        self.line(&format!("{:>7.2} s  message {message}{outcome}", self.clock.0))?;
+        self.line(&format!("{:>7.2} s  message {message}{outcome}", self.clock.now))?;
         self.tell_changes(&state, &reports, Some(message))?;
         if !is_handled {
             let waiting: Vec<_> = reports.into_iter().filter(|report| report.on.as_deref() == Some(message)).collect();
@@ -295,7 +302,7 @@ impl<W: Write> Stage<W> {
         let mut passed_over = None;
         for (from, to, refused) in std::mem::take(&mut self.puppet.changes) {
             if let Some(refused) = refused {
-                self.line(&format!("{:>7.2} s  refused: {refused}", self.clock.0))?;
+                self.line(&format!("{:>7.2} s  refused: {refused}", self.clock.now))?;
                 continue;
             }
             // A state that the global state led to has its own turn in the same tick.
@@ -312,7 +319,7 @@ impl<W: Write> Stage<W> {
                     format!("{by}{why}")
                 }
             };
-            self.line(&format!("{:>7.2} s  {from} -> {to}: {why}", self.clock.0))?;
+            self.line(&format!("{:>7.2} s  {from} -> {to}: {why}", self.clock.now))?;
         }
         Ok(passed_over.unwrap_or(0))
     }

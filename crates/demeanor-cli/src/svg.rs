@@ -1,13 +1,12 @@
-//! A definition as a picture.
+//! A diagram as a picture.
 
 use std::fmt::Write as _;
 
-use demeanor::definition::StateId;
+use demeanor::diagram::{Caption, Color, Diagram, Visits};
 
-use crate::layout::{Caption, LINE, captions, layout};
+use crate::layout::{LINE, layout};
 use crate::picture::{Arrow, Dot, Point, Rect};
 use crate::ports::facing;
-use crate::view::View;
 
 /// How far below its middle a line of text stands.
 const BASELINE: f64 = 4.0;
@@ -25,24 +24,41 @@ const STYLE: &str = "text { font: 12px sans-serif; fill: #1d2733; text-anchor: m
 .behind { fill: #fff; fill-opacity: .8 }
 .dot, .head { fill: #4a6178 }";
 
-pub(crate) fn svg(view: &View<'_>) -> String {
-    let picture = layout(view);
+/// What is added for a diagram that has been observed.
+const SEEN_STYLE: &str = "
+.seen { font-size: 11px; font-weight: 600 }
+.never { stroke-dasharray: 5 4 }
+.unwritten { stroke: #b3631b }
+.unwritten-head { fill: #b3631b }";
+
+/// Draws a diagram as an SVG.
+#[must_use]
+pub fn svg(diagram: &Diagram) -> String {
+    let picture = layout(diagram);
     let (width, height) = (picture.width, picture.height);
+    let seen_style = if diagram.is_observed() { SEEN_STYLE } else { "" };
     let mut text = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" height=\"{height:.0}\">\n\
-         <style>{STYLE}</style>\n\
+         <style>{STYLE}{seen_style}</style>\n\
          <defs><marker id=\"head\" viewBox=\"0 0 10 10\" refX=\"9\" refY=\"5\" markerWidth=\"8\" markerHeight=\"8\" orient=\"auto-start-reverse\">\
          <path class=\"head\" d=\"M0 1 L10 5 L0 9 z\"/></marker></defs>\n\
          <rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n"
     );
-    // Those around come before those within.
-    let mut states: Vec<_> = view.states().collect();
-    states.sort_by_cached_key(|state| view.path(state.id()).len());
-    for state in states {
-        draw_state(&mut text, view, state.id(), picture.state(state.id()));
+    // Those around come before those within, and arrows between both: what stands in a box can be read.
+    let mut states: Vec<_> = diagram.shown().collect();
+    states.sort_by_cached_key(|state| diagram.path(*state).len());
+    let (around, leaves): (Vec<_>, Vec<_>) = states.into_iter().partition(|state| diagram.is_composite(*state));
+    for state in around {
+        draw_state(&mut text, diagram, state, picture.state(state));
     }
-    for arrow in &picture.arrows {
-        path(&mut text, arrow, picture.state(arrow.from), picture.state(arrow.to));
+    // Wide arrows lie below narrow ones.
+    let mut arrows: Vec<_> = picture.arrows.iter().collect();
+    arrows.sort_by(|one, other| other.of.width().total_cmp(&one.of.width()));
+    for arrow in arrows {
+        path(&mut text, diagram, arrow, picture.state(arrow.from), picture.state(arrow.to));
+    }
+    for state in leaves {
+        draw_state(&mut text, diagram, state, picture.state(state));
     }
     // The labels lie on the arrows of others.
     for arrow in picture.arrows.iter().filter(|arrow| !arrow.lines.is_empty()) {
@@ -54,9 +70,11 @@ pub(crate) fn svg(view: &View<'_>) -> String {
             y - height / 2.0
         );
         let top = y - LINE * (lines(arrow.lines.len()) - 1.0) / 2.0 + BASELINE;
+        let last = arrow.lines.len() - 1;
         for (i, line) in arrow.lines.iter().enumerate() {
             let y = top + LINE * lines(i);
-            let _ = writeln!(text, "<text class=\"label\" x=\"{:.1}\" y=\"{y:.1}\">{}</text>", x, escaped(line));
+            let class = if i == last && arrow.of.seen().is_some() { "seen" } else { "label" };
+            let _ = writeln!(text, "<text class=\"{class}\" x=\"{:.1}\" y=\"{y:.1}\">{}</text>", x, escaped(line));
         }
     }
     for Dot { at: dot, end, .. } in &picture.dots {
@@ -71,18 +89,24 @@ pub(crate) fn svg(view: &View<'_>) -> String {
     text
 }
 
-fn draw_state(text: &mut String, view: &View<'_>, id: StateId, rect: Rect) {
-    let state = view.state(id);
+fn draw_state(text: &mut String, diagram: &Diagram, id: usize, rect: Rect) {
     let (left, top) = (rect.x - rect.width / 2.0, rect.y - rect.height / 2.0);
-    let class = match (view.is_composite(id), view.is_global(id)) {
+    let is_composite = diagram.is_composite(id);
+    let class = match (is_composite, diagram.is_global(id)) {
         (true, _) => "composite",
         (_, true) => "box global",
         _ => "box",
     };
+    let never = if diagram.is_never_entered(id) { " never" } else { "" };
+    let state = &diagram.states()[id];
+    let shade = state.visits().filter(|_| !is_composite).map(Visits::shade);
+    let style = |color: Option<Color>| color.map(|color| format!(" style=\"fill: {color}\"")).unwrap_or_default();
     let _ = writeln!(
         text,
-        "<rect class=\"{class}\" x=\"{left:.1}\" y=\"{top:.1}\" width=\"{:.1}\" height=\"{:.1}\" rx=\"8\"/>",
-        rect.width, rect.height
+        "<rect class=\"{class}{never}\" x=\"{left:.1}\" y=\"{top:.1}\" width=\"{:.1}\" height=\"{:.1}\" rx=\"8\"{}/>",
+        rect.width,
+        rect.height,
+        style(shade.map(|shade| shade.fill))
     );
     if state.is_final() {
         let _ = writeln!(
@@ -95,20 +119,29 @@ fn draw_state(text: &mut String, view: &View<'_>, id: StateId, rect: Rect) {
         );
     }
     let first = top + 7.0 + LINE / 2.0 + BASELINE;
-    for (i, caption) in captions(state).into_iter().enumerate() {
-        let (class, caption) = match caption {
-            Caption::Name(text) => ("name", text),
-            Caption::Behaviour(text) => ("does", text),
-            Caption::Condition(text) => ("label", text),
+    let color = style(shade.map(|shade| shade.text));
+    for (i, caption) in diagram.captions(id).iter().enumerate() {
+        let class = match caption {
+            Caption::Name(_) => "name",
+            Caption::Behavior(_) => "does",
+            Caption::Seen(_) => "seen",
+            _ => "label",
         };
         let (x, y) = (rect.x, first + LINE * lines(i));
-        let _ = writeln!(text, "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\">{}</text>", escaped(&caption));
+        let _ = writeln!(
+            text,
+            "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\"{color}>{}</text>",
+            escaped(caption.text())
+        );
     }
 }
 
 /// From one state to another by way of the label: two curves that meet behind it.
-fn path(text: &mut String, arrow: &Arrow, begin: Rect, end: Rect) {
+fn path(text: &mut String, diagram: &Diagram, arrow: &Arrow<'_>, begin: Rect, end: Rect) {
     let (Arrow { begin: from, end: to, .. }, [into, out]) = (arrow, facing(arrow, begin, end));
+    if diagram.is_observed() {
+        return seen_path(text, diagram, arrow, [into, out]);
+    }
     let _ = writeln!(
         text,
         "<path class=\"arrow\" d=\"M{:.1} {:.1} {}\"/>\n<path class=\"arrow\" marker-end=\"url(#head)\" d=\"M{:.1} {:.1} {}\"/>",
@@ -118,6 +151,38 @@ fn path(text: &mut String, arrow: &Arrow, begin: Rect, end: Rect) {
         out.0,
         out.1,
         curve(out, *to)
+    );
+}
+
+/// The same, as wide as it was often taken. The head is no marker: it is to grow more slowly than the width.
+fn seen_path(text: &mut String, diagram: &Diagram, arrow: &Arrow<'_>, [into, out]: [Point; 2]) {
+    let (width, from, to) = (arrow.of.width(), arrow.begin, arrow.end);
+    let (half, length) = (3.0 + width * 0.8, 7.0 + width);
+    // Where the curve ends upright, so does the head.
+    let (dx, dy) = (to.0 - out.0, to.1 - out.1);
+    let (x, y) = if dy.abs() > 0.5 { (0.0, dy.signum()) } else { (dx.signum(), 0.0) };
+    let base = (to.0 - x * length, to.1 - y * length);
+    let never = if arrow.of.is_untaken() { " never" } else { "" };
+    let (unwritten, head) =
+        if arrow.of.is_unwritten() && diagram.has_written() { (" unwritten", "unwritten-head") } else { ("", "head") };
+    let style = format!("style=\"stroke-width: {width:.1}\"");
+    let _ = writeln!(
+        text,
+        "<path class=\"arrow{never}{unwritten}\" {style} d=\"M{:.1} {:.1} {}\"/>\n\
+         <path class=\"arrow{never}{unwritten}\" {style} d=\"M{:.1} {:.1} {}\"/>\n\
+         <path class=\"{head}\" d=\"M{:.1} {:.1} L{:.1} {:.1} L{:.1} {:.1} z\"/>",
+        from.0,
+        from.1,
+        curve(from, into),
+        out.0,
+        out.1,
+        curve(out, base),
+        to.0,
+        to.1,
+        base.0 - y * half,
+        base.1 - x * half,
+        base.0 + y * half,
+        base.1 + x * half,
     );
 }
 

@@ -37,19 +37,22 @@ fn the_exit_code_says_how_bad_it_is() {
     ] {
         assert_eq!(folder.run(arguments).0, code, "{arguments:?}");
     }
-    let (code, told, _) = folder.run(&["check", "--help"]);
-    assert_eq!(code, 0);
-    assert!(
-        told.ends_with(
-            "
+    for subcommand in ["check", "graph"] {
+        let (code, told, _) = folder.run(&[subcommand, "--help"]);
+        assert_eq!(code, 0);
+        assert!(
+            told.ends_with(
+                "
 Exit codes:
   0  all is well
-  1  there is a mistake in a definition; with --deny-warnings, or a warning
+  1  there is a mistake in a definition; with --deny-warnings, or a warning;
+     with --fail-under, or fewer exits were taken
   2  it could not be done: wrong arguments, or a file that cannot be read or written
 "
-        ),
-        "{told}"
-    );
+            ),
+            "{told}"
+        );
+    }
 }
 
 #[test]

@@ -158,18 +158,24 @@ fn a_picture_has_every_state_and_condition_and_is_the_same_every_time() {
     fs::remove_file(path).unwrap();
 }
 
-/// Set `UPDATE` to draw it anew.
+/// Set `UPDATE` to draw them anew.
 #[test]
-fn the_picture_in_the_designers_page_is_what_the_tool_draws() {
+fn the_pictures_in_the_pages_are_what_the_tool_draws() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let (code, drawn, _) =
-        demeanor(&["graph", root.join("examples/arena/grunt.toml").to_str().unwrap(), "--format", "svg"]);
-    assert_eq!(code, 0);
-    let published = root.join("docs/images/grunt.svg");
-    if std::env::var_os("UPDATE").is_some() {
-        fs::write(&published, &drawn).unwrap();
+    let grunt = root.join("examples/arena/grunt.toml");
+    let (grunt, flow) = (grunt.to_str().unwrap(), scratch("grunt.json", ""));
+    let flow = flow.to_str().unwrap();
+    let (code, _, complained) = demeanor(&["run", grunt, "--values", "grunt.csv", "--seconds", "32", "--flow", flow]);
+    assert_eq!((code, complained.as_str()), (0, ""));
+    for (picture, observed) in [("grunt.svg", &[][..]), ("grunt-seen.svg", &["--observed", flow])] {
+        let (code, drawn, _) = demeanor(&[&["graph", grunt, "--format", "svg"], observed].concat());
+        assert_eq!(code, 0);
+        let published = root.join("docs/images").join(picture);
+        if std::env::var_os("UPDATE").is_some() {
+            fs::write(&published, &drawn).unwrap();
+        }
+        assert!(fs::read_to_string(published).unwrap() == drawn, "docs/images/{picture} is not what the tool draws");
     }
-    assert!(fs::read_to_string(published).unwrap() == drawn, "docs/images/grunt.svg is not what the tool draws");
 }
 
 #[test]

@@ -1,49 +1,44 @@
-//! A definition as text that Mermaid draws.
+//! A diagram as text that Mermaid draws.
 
 use std::fmt::Write as _;
 
-use demeanor::definition::{StateId, StateOutline};
-
-use crate::shown::escaped;
-use crate::view::View;
+use super::text::escaped;
+use super::{Diagram, DiagramState};
 
 /// A state diagram; nested states are nested.
-pub(crate) fn mermaid(view: &View<'_>) -> String {
+pub(super) fn mermaid(diagram: &Diagram) -> String {
     let mut text = String::from("stateDiagram-v2\n");
-    children(&mut text, view, None, 1);
-    for state in view.states() {
-        let from = state.id();
-        for exit in view.exits(state) {
-            let _ = write!(text, "    s{from} --> s{}", exit.target());
-            let label = exit.label();
-            if !label.is_empty() {
-                let _ = write!(text, " : {}", plain(&label));
+    children(&mut text, diagram, None, 1);
+    for from in diagram.shown() {
+        for arrow in diagram.arrows_from(from) {
+            let _ = write!(text, "    s{from} --> s{}", arrow.to);
+            if !arrow.label.is_empty() {
+                let _ = write!(text, " : {}", plain(&arrow.label));
             }
             text.push('\n');
         }
-        if state.is_final() {
+        if diagram.states[from].is_final {
             let _ = writeln!(text, "    s{from} --> [*]");
         }
     }
-    view.states().for_each(|state| note(&mut text, view, state));
+    diagram.shown().for_each(|state| note(&mut text, diagram, state));
     text
 }
 
-fn children(text: &mut String, view: &View<'_>, parent: Option<StateId>, depth: usize) {
+fn children(text: &mut String, diagram: &Diagram, parent: Option<usize>, depth: usize) {
     let indent = "    ".repeat(depth);
-    let initial = view.initial(parent).filter(|initial| view.state(*initial).parent() == parent);
-    if let Some(initial) = initial {
+    if let Some(initial) = diagram.initial(parent).filter(|initial| diagram.states[*initial].parent == parent) {
         let _ = writeln!(text, "{indent}[*] --> s{initial}");
     }
-    for &id in view.children(parent) {
-        let state = view.state(id);
-        let _ = writeln!(text, "{indent}state \"{}\" as s{id}", plain(state.name()));
-        if view.is_composite(id) {
+    for &id in diagram.children(parent) {
+        let state = &diagram.states[id];
+        let _ = writeln!(text, "{indent}state \"{}\" as s{id}", plain(&state.name));
+        if diagram.is_composite(id) {
             let _ = writeln!(text, "{indent}state s{id} {{");
-            children(text, view, Some(id), depth + 1);
+            children(text, diagram, Some(id), depth + 1);
             let _ = writeln!(text, "{indent}}}");
         } else {
-            for behavior in state.behaviors() {
+            for behavior in &state.behaviors {
                 let _ = writeln!(text, "{indent}s{id} : {}", plain(behavior));
             }
         }
@@ -51,18 +46,18 @@ fn children(text: &mut String, view: &View<'_>, parent: Option<StateId>, depth: 
 }
 
 /// What is said beside a state. Mermaid draws one note for each.
-fn note(text: &mut String, view: &View<'_>, state: &StateOutline) {
+fn note(text: &mut String, diagram: &Diagram, id: usize) {
+    let DiagramState { behaviors, every, enter_when, .. } = &diagram.states[id];
     let mut lines = Vec::new();
-    if view.is_global(state.id()) {
+    if diagram.is_global(id) {
         lines.push("beside every other state".to_owned());
     }
-    if view.is_composite(state.id()) {
+    if diagram.is_composite(id) {
         // Mermaid takes no description of a state with states in it.
-        lines.extend(state.behaviors().map(plain));
+        lines.extend(behaviors.iter().map(|behavior| plain(behavior)));
     }
-    lines.extend(state.every().map(|every| format!("every {}", plain(&every.to_string()))));
-    lines.extend(state.enter_when().map(|when| format!("if {}", plain(&when))));
-    let id = state.id();
+    lines.extend(every.iter().map(|every| format!("every {}", plain(every))));
+    lines.extend(enter_when.iter().map(|when| format!("if {}", plain(when))));
     match &lines[..] {
         [] => {}
         [line] => {
@@ -75,7 +70,7 @@ fn note(text: &mut String, view: &View<'_>, state: &StateOutline) {
 }
 
 /// What Mermaid would take for its own is written as an entity.
-fn plain(label: &str) -> String {
+pub(super) fn plain(label: &str) -> String {
     let mut text = String::new();
     for c in escaped(label).chars() {
         match c {

@@ -1,0 +1,144 @@
+//! A diagram as text that Graphviz draws.
+
+use std::fmt::{self, Write as _};
+
+use super::shade::{UNWRITTEN, WRITTEN};
+use super::text::escaped;
+use super::{Arrow, Diagram};
+
+/// A digraph; nested states are clusters.
+pub(super) fn dot(diagram: &Diagram) -> String {
+    let mut text = String::from(
+        "digraph {\n    compound = true;\n    node [shape = box, style = rounded, fontname = \"sans-serif\"];\n    \
+         edge [fontname = \"sans-serif\", fontsize = 10];\n",
+    );
+    if diagram.initial(None).is_some() {
+        text.push_str("    start [shape = point];\n");
+    }
+    children(&mut text, diagram, None, 1);
+    if let Some(initial) = diagram.initial(None) {
+        let _ = writeln!(text, "    start -> {};", Head::of(diagram, None, initial));
+    }
+    for from in diagram.shown() {
+        diagram.arrows_from(from).for_each(|arrow| edge(&mut text, diagram, arrow));
+    }
+    text.push_str("}\n");
+    text
+}
+
+fn children(text: &mut String, diagram: &Diagram, parent: Option<usize>, depth: usize) {
+    let indent = "    ".repeat(depth);
+    for &id in diagram.children(parent) {
+        let lines: Vec<_> = diagram.captions(id).iter().map(|caption| caption.text().to_owned()).collect();
+        let name = quoted(&lines);
+        let is_dashed = diagram.is_global(id) || diagram.is_never_entered(id);
+        if diagram.is_composite(id) {
+            let style = if diagram.is_never_entered(id) { "\"rounded,dashed\"" } else { "rounded" };
+            let _ = writeln!(
+                text,
+                "{indent}subgraph cluster_{id} {{\n{indent}    label = {name};\n{indent}    style = {style};"
+            );
+            let inner = format!("{indent}    ");
+            // Where arrows within the cluster begin or end that are its own.
+            match diagram.initial(id) {
+                Some(initial) => {
+                    let head = Head::of(diagram, None, initial);
+                    let _ = writeln!(text, "{inner}c{id} [shape = point];\n{inner}c{id} -> {head};");
+                }
+                None => {
+                    let _ = writeln!(text, "{inner}c{id} [shape = point, style = invis];");
+                }
+            }
+            children(text, diagram, Some(id), depth + 1);
+            let _ = writeln!(text, "{indent}}}");
+        } else {
+            let state = &diagram.states[id];
+            let mut more = String::new();
+            if state.is_final {
+                more.push_str(", peripheries = 2");
+            }
+            match state.visits {
+                Some(visits) => {
+                    let (dashed, shade) = (if is_dashed { ",dashed" } else { "" }, visits.shade());
+                    let _ = write!(
+                        more,
+                        ", style = \"rounded,filled{dashed}\", fillcolor = \"{}\", fontcolor = \"{}\"",
+                        shade.fill, shade.text
+                    );
+                }
+                None if is_dashed && !state.is_final => more.push_str(", style = \"rounded,dashed\""),
+                None => {}
+            }
+            let _ = writeln!(text, "{indent}s{id} [label = {name}{more}];");
+        }
+    }
+}
+
+fn edge(text: &mut String, diagram: &Diagram, arrow: &Arrow) {
+    let (from, to) = (arrow.from, arrow.to);
+    // Arrows lead from leaf to leaf, and are cut off at the borders of clusters: but not where the one is in the other.
+    let (tail, cut) = match (diagram.is_composite(from), diagram.is_within(to, from)) {
+        (false, _) => (format!("s{from}"), None),
+        (true, true) => (format!("c{from}"), None),
+        (true, false) => (leaf(diagram, from), Some(from)),
+    };
+    let mut attributes = Vec::new();
+    let mut label: Vec<_> = Some(arrow.label.clone()).into_iter().filter(|label| !label.is_empty()).collect();
+    label.extend(arrow.seen.map(|seen| seen.to_string()));
+    if !label.is_empty() {
+        attributes.push(format!("label = {}", quoted(&label)));
+    }
+    attributes.extend(cut.map(|cut| format!("ltail = cluster_{cut}")));
+    let head = Head::of(diagram, Some(from), to);
+    attributes.extend(head.cut.map(|cut| format!("lhead = cluster_{cut}")));
+    if arrow.seen.is_some() {
+        attributes.push(format!("penwidth = {:.1}", arrow.width()));
+        if arrow.is_untaken() {
+            attributes.push("style = dashed".into());
+        }
+        let color = if arrow.is_unwritten && diagram.has_written() { UNWRITTEN } else { WRITTEN };
+        attributes.push(format!("color = \"{color}\""));
+    }
+    let attributes = if attributes.is_empty() { String::new() } else { format!(" [{}]", attributes.join(", ")) };
+    let _ = writeln!(text, "    {tail} -> {}{attributes};", head.node);
+}
+
+/// Where an arrow leads.
+struct Head {
+    node: String,
+    /// The cluster at whose border it ends.
+    cut: Option<usize>,
+}
+
+impl Head {
+    fn of(diagram: &Diagram, from: Option<usize>, to: usize) -> Self {
+        match (diagram.is_composite(to), from.is_some_and(|from| diagram.is_within(from, to))) {
+            (false, _) => Self { node: format!("s{to}"), cut: None },
+            (true, true) => Self { node: format!("c{to}"), cut: None },
+            (true, false) => Self { node: leaf(diagram, to), cut: Some(to) },
+        }
+    }
+}
+
+impl fmt::Display for Head {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.node)?;
+        match self.cut {
+            Some(cut) => write!(f, " [lhead = cluster_{cut}]"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A leaf in a state: the initial one where there is one.
+fn leaf(diagram: &Diagram, mut id: usize) -> String {
+    while let Some(child) = diagram.initial(id).or_else(|| diagram.children(id).first().copied()) {
+        id = child;
+    }
+    format!("s{id}")
+}
+
+fn quoted(lines: &[String]) -> String {
+    let line = |line: &String| escaped(line).replace('\\', "\\\\").replace('"', "\\\"");
+    format!("\"{}\"", lines.iter().map(line).collect::<Vec<_>>().join("\\n"))
+}

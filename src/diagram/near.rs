@@ -1,0 +1,54 @@
+//! A part of a diagram: what is near a state.
+
+use std::mem;
+
+use super::Diagram;
+
+impl Diagram {
+    /// Shows only a state with what is in it, and the states that are no more than so many arrows away, on the way there or back.
+    /// They are shown in what is around them.
+    ///
+    /// # Panics
+    ///
+    /// When the diagram has no such state.
+    #[must_use]
+    pub fn around(mut self, state: usize, depth: usize) -> Self {
+        let mut is_shown = vec![false; self.states.len()];
+        let mut reached = vec![state];
+        let mut within = vec![state];
+        while let Some(state) = within.pop() {
+            is_shown[state] = true;
+            reached.push(state);
+            within.extend(self.children(state));
+        }
+        let near = self.near();
+        for _ in 0..depth {
+            let mut next = Vec::new();
+            for state in reached {
+                // An exit of a state around it is one of its own.
+                for of in self.outward(state) {
+                    next.extend(near[of].iter().copied().filter(|to| !mem::replace(&mut is_shown[*to], true)));
+                }
+            }
+            reached = next;
+        }
+        for state in (0..is_shown.len()).filter(|state| is_shown[*state]).collect::<Vec<_>>() {
+            self.outward(state).for_each(|around| is_shown[around] = true);
+        }
+        self.is_shown = is_shown;
+        self.find_children();
+        self
+    }
+
+    /// For each state, where its arrows lead, with the initial children there, and whose arrows lead to it.
+    fn near(&self) -> Vec<Vec<usize>> {
+        let mut near = vec![Vec::new(); self.states.len()];
+        for arrow in &self.arrows {
+            for entered in self.descent(arrow.to) {
+                near[arrow.from].push(entered);
+                near[entered].push(arrow.from);
+            }
+        }
+        near
+    }
+}

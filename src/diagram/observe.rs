@@ -1,0 +1,337 @@
+//! What was seen, put to the arrows and states of a diagram.
+//!
+//! A flow knows from which state to which a change led, not by which exit. So a change is counted for each exit that may have
+//! been it; only where there is but one is it known that this one was.
+
+use std::collections::{BTreeMap, HashMap};
+use std::error::Error;
+use std::fmt;
+use std::ops::Range;
+
+use super::text::escaped;
+use super::{Arrow, Diagram, DiagramState};
+use crate::change::Cause;
+use crate::journal::{Flow, Stays};
+
+/// How often an arrow was taken.
+///
+/// Displayed as `12×`, or `never`; where other exits lead from the same state to the same one, as `up to 12×` or `3× to 12×`.
+/// Behind it stands how often a guard has refused it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Seen {
+    /// How many changes can only have been this.
+    pub at_least: u64,
+    /// How many changes may have been this.
+    pub at_most: u64,
+    /// How often a guard may have refused this.
+    pub refused: u64,
+    /// The square root of `at_most`, with that of the diagram's most frequent arrow as 1.
+    pub(super) share: f64,
+}
+
+/// What was seen of a state.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Visits {
+    /// Whether an owner was in it, or in a state in it. One in which machines begin counts as entered.
+    pub is_entered: bool,
+    /// How many changes led to it.
+    pub entered: u64,
+    /// How often an owner has left it.
+    pub left: u64,
+    /// For how many seconds those were in it, together. Of those who are still in it nothing is known.
+    pub seconds: f64,
+    /// How many of the changes to it led from no state.
+    pub from_nothing: u64,
+    /// How many changes led from it to no state.
+    pub to_nothing: u64,
+    /// Whether it is one of which it is not known whether it was entered: the global one, which never is.
+    pub(super) is_global: bool,
+    /// Whether it has states in it, so that owners are in those.
+    pub(super) is_composite: bool,
+    /// The square root of `seconds`, with that of the diagram's longest one as 1.
+    pub(super) share: f64,
+}
+
+/// A flow names states that a diagram does not have: it is of another machine, or of an older version of this one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownStates {
+    names: Vec<String>,
+}
+
+/// From which state to which, and what asked for it.
+type Way = (Option<usize>, Option<usize>, Cause);
+
+/// How many names are listed.
+const MOST_LISTED: usize = 20;
+
+impl UnknownStates {
+    /// Returns the states' names, in alphabetical order.
+    #[must_use]
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+}
+
+impl fmt::Display for UnknownStates {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let listed: Vec<_> = self.names.iter().take(MOST_LISTED).map(|name| escaped(name)).collect();
+        let states = if self.names.len() == 1 { "a state" } else { "states" };
+        write!(f, "the flow names {states} that this machine does not have: {}", listed.join(", "))?;
+        match self.names.len().saturating_sub(MOST_LISTED) {
+            0 => Ok(()),
+            more => write!(f, " and {more} more"),
+        }
+    }
+}
+
+impl Error for UnknownStates {}
+
+impl fmt::Display for Seen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.at_least, self.at_most) {
+            (_, 0) => f.write_str("never")?,
+            (least, most) if least == most => write!(f, "{most}×")?,
+            (0, most) => write!(f, "up to {most}×")?,
+            (least, most) => write!(f, "{least}× to {most}×")?,
+        }
+        if self.refused > 0 {
+            write!(f, ", refused {}×", self.refused)?;
+        }
+        Ok(())
+    }
+}
+
+impl Visits {
+    /// What is written in the state's box.
+    pub(super) fn lines(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        if !self.is_entered && !self.is_global {
+            lines.push("never entered".to_owned());
+        } else if self.left > 0 {
+            let stays = if self.left == 1 { "1 stay of".to_owned() } else { format!("{} stays, mean", self.left) };
+            #[expect(clippy::cast_precision_loss, reason = "a mean of so many is right to as many digits")]
+            let mean = self.seconds / self.left as f64;
+            let digits = match mean {
+                100.0.. => 0,
+                1.0.. => 1,
+                0.0005.. => 3,
+                _ => 0,
+            };
+            lines.push(format!("{stays} {mean:.digits$} s"));
+        } else if !self.is_composite && !self.is_global {
+            lines.push("never left".to_owned());
+        }
+        for (count, way) in [(self.from_nothing, "from"), (self.to_nothing, "to")] {
+            if count > 0 {
+                lines.push(format!("{count}× {way} no state"));
+            }
+        }
+        lines
+    }
+}
+
+impl Diagram {
+    /// Adds what was seen: how often each arrow was taken, and for how long owners were in each state.
+    ///
+    /// A change that no arrow explains gets an arrow of its own: one that the game's code or a script has made, or a
+    /// revert, a push, a pop, and all changes of states in code. A change counts for an exit when it led to the state in
+    /// which the exit ends, initial children included, from the exit's state, from one within it, or for the global state from
+    /// any. Where several exits may have been it, it counts as [`at_most`](Seen::at_most) for all of them.
+    ///
+    /// What was seen before is forgotten; [merge](Flow::merge) flows to see both.
+    ///
+    /// # Errors
+    ///
+    /// When the flow names states that the diagram does not have.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::diagram::Diagram;
+    /// # use demeanor::{Change, Flow, Owner, State, StateMachine};
+    /// # struct Door;
+    /// # impl Owner for Door {
+    /// #     type Context<'a> = Flow;
+    /// #     type Message = ();
+    /// #     fn on_change(&mut self, change: &Change<'_, Self>, flow: &mut Flow) { flow.note(change); }
+    /// # }
+    /// # struct Open;
+    /// # struct Closed;
+    /// # impl State<Door> for Open {}
+    /// # impl State<Door> for Closed {}
+    ///
+    /// let mut flow = Flow::new();
+    /// StateMachine::new(&Closed).change_state(&mut Door, &Open, &mut flow);
+    /// let diagram = Diagram::of_states::<Door>([(&Closed).into()]);
+    /// let unknown = diagram.observe(&flow).unwrap_err();
+    /// assert_eq!(unknown.to_string(), "the flow names a state that this machine does not have: Open");
+    /// ```
+    pub fn observe(self, flow: &Flow) -> Result<Self, UnknownStates> {
+        let known = self.by_name();
+        let names = flow.states().into_iter().chain(flow.stays().map(|(state, _)| state));
+        let mut unknown: Vec<_> = names.filter(|name| !known.contains_key(*name)).map(str::to_owned).collect();
+        unknown.sort_unstable();
+        unknown.dedup();
+        if unknown.is_empty() { Ok(self.observed(flow)) } else { Err(UnknownStates { names: unknown }) }
+    }
+
+    /// Iterates over the drawn states that nobody was in.
+    pub fn never_entered(&self) -> impl Iterator<Item = &DiagramState> {
+        self.shown().filter(|state| self.is_never_entered(*state)).map(|state| &self.states[state])
+    }
+
+    pub(super) fn observed(mut self, flow: &Flow) -> Self {
+        self.is_observed = true;
+        self.arrows.retain(|arrow| !arrow.is_unwritten);
+        for arrow in &mut self.arrows {
+            arrow.seen = Some(Seen::default());
+        }
+        for at in 0..self.states.len() {
+            let (is_global, is_composite) = (self.global == Some(at), self.is_composite(at));
+            self.states[at].visits = Some(Visits { is_global, is_composite, ..Visits::default() });
+        }
+        let initial: Vec<_> = self.initial.into_iter().flat_map(|initial| self.descent(initial)).collect();
+        for state in initial {
+            self.note_entered(state);
+        }
+        self.note_stays(flow);
+        self.note_changes(flow);
+        self.set_shares();
+        self
+    }
+
+    /// The states by name. Of two states of one name, it is the first one.
+    fn by_name(&self) -> HashMap<&str, usize> {
+        self.states.iter().enumerate().rev().map(|(at, state)| (state.name.as_str(), at)).collect()
+    }
+
+    fn note_stays(&mut self, flow: &Flow) {
+        let stays: Vec<(usize, &Stays)> = {
+            let by_name = self.by_name();
+            flow.stays().filter_map(|(name, stays)| Some((*by_name.get(name)?, stays))).collect()
+        };
+        for (state, stays) in stays {
+            let visits = self.states[state].visits.get_or_insert_default();
+            visits.left += stays.count();
+            #[expect(clippy::cast_precision_loss, reason = "it is exact for as many as there can be")]
+            let seconds = stays.mean().unwrap_or(0.0) * stays.count() as f64;
+            visits.seconds += seconds.min(f64::MAX);
+            self.note_entered(state);
+        }
+    }
+
+    fn note_changes(&mut self, flow: &Flow) {
+        // How often each was made, and how often it was refused.
+        let mut ways: BTreeMap<Way, (u64, u64)> = BTreeMap::new();
+        {
+            let by_name = self.by_name();
+            let index = |name: Option<&str>| name.and_then(|name| by_name.get(name).copied());
+            for change in flow.changes() {
+                ways.entry((index(change.from), index(change.to), change.cause)).or_default().0 += change.count;
+            }
+            for refusal in flow.refusals() {
+                ways.entry((index(refusal.from), index(refusal.to), refusal.cause)).or_default().1 += refusal.count;
+            }
+        }
+        let mut unwritten = Vec::new();
+        for ((from, to, cause), (made, refused)) in ways {
+            if let Some(from) = from {
+                self.note_entered(from);
+            }
+            if let Some(to) = to.filter(|_| made > 0) {
+                self.note_entered(to);
+                let visits = self.states[to].visits.get_or_insert_default();
+                visits.entered += made;
+                if from.is_none() {
+                    visits.from_nothing += made;
+                }
+            }
+            match (from, to) {
+                (Some(from), Some(to)) => {
+                    unwritten.extend(self.note_way((from, to, cause), made, refused));
+                }
+                (Some(from), None) => self.states[from].visits.get_or_insert_default().to_nothing += made,
+                (None, _) => {}
+            }
+        }
+        self.arrows.extend(unwritten);
+        self.arrows.sort_by_key(|arrow| arrow.from);
+    }
+
+    /// Counts changes for the exits that may have been them. Returns a new arrow, if there is none.
+    fn note_way(&mut self, (from, to, cause): (usize, usize, Cause), made: u64, refused: u64) -> Option<Arrow> {
+        let exits = if cause == Cause::Change { self.exits_between(from, to) } else { Vec::new() };
+        for exit in &exits {
+            let seen = self.arrows[*exit].seen.get_or_insert_default();
+            seen.at_most += made;
+            seen.refused += refused;
+            if exits.len() == 1 {
+                seen.at_least += made;
+            }
+        }
+        if !exits.is_empty() {
+            return None;
+        }
+        let label = if cause == Cause::Change { String::new() } else { cause.to_string() };
+        let seen = Some(Seen { at_least: made, at_most: made, refused, share: 0.0 });
+        Some(Arrow { from, to, label, is_unwritten: true, seen, ..Arrow::default() })
+    }
+
+    /// Which arrows may have led an owner from one state to another, by their places.
+    fn exits_between(&self, from: usize, to: usize) -> Vec<usize> {
+        let beside = self.global.filter(|global| !self.is_within(from, *global));
+        let sources = self.outward(from).chain(beside);
+        let exits = sources.flat_map(|source| self.places_from(source));
+        exits.filter(|exit| self.can_lead(&self.arrows[*exit], from, to)).collect()
+    }
+
+    /// Whether an exit can lead from one state to another, if its condition holds: what `definition::decide` asks of a change
+    /// that does not depend on the moment.
+    fn can_lead(&self, exit: &Arrow, from: usize, to: usize) -> bool {
+        let Arrow { rules, .. } = exit;
+        let is_own = exit.from == from;
+        let is_already_there = !is_own && !rules.restarts && exit.to != exit.from && self.is_within(from, exit.to);
+        let is_kept = |state: usize| state != exit.to && self.is_within(exit.to, state);
+        let mut left = self.outward(from).take_while(|state| !is_kept(*state));
+        let mut is_protected = || left.any(|state| state != exit.from && self.states[state].is_final);
+        self.descent(exit.to).last() == Some(to) && !is_already_there && (rules.even_final || !is_protected())
+    }
+
+    /// The places of the arrows that lead from a state.
+    fn places_from(&self, state: usize) -> Range<usize> {
+        let end = |state| self.arrows.partition_point(|arrow| arrow.from < state);
+        end(state)..end(state + 1)
+    }
+
+    /// The arrows that are drawn and lead from a state.
+    pub(super) fn arrows_from(&self, state: usize) -> impl Iterator<Item = &Arrow> {
+        self.arrows[self.places_from(state)].iter().filter(|arrow| self.is_shown[arrow.to])
+    }
+
+    fn note_entered(&mut self, state: usize) {
+        let mut next = Some(state);
+        while let Some(at) = next {
+            self.states[at].visits.get_or_insert_default().is_entered = true;
+            next = self.states[at].parent;
+        }
+    }
+
+    /// Sets how wide and how dark all is, beside what is widest and darkest.
+    fn set_shares(&mut self) {
+        #[expect(clippy::cast_precision_loss, reason = "a width is seen, not read")]
+        let count = |arrow: &Arrow| arrow.seen.map_or(0.0, |seen| seen.at_most as f64);
+        let most = self.arrows.iter().map(count).fold(1.0, f64::max);
+        for arrow in &mut self.arrows {
+            let share = (count(arrow) / most).sqrt();
+            arrow.seen.get_or_insert_default().share = share;
+        }
+        let seconds = |state: &DiagramState| state.visits.map_or(0.0, |visits| visits.seconds);
+        let longest = self.states.iter().map(seconds).fold(f64::MIN_POSITIVE, f64::max);
+        for state in &mut self.states {
+            let share = (seconds(state) / longest).sqrt();
+            state.visits.get_or_insert_default().share = share.clamp(0.0, 1.0);
+        }
+    }
+}

@@ -1,0 +1,324 @@
+//! A journal as a trace that Perfetto and Chrome open.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry as Slot;
+use std::fmt;
+use std::hash::Hash;
+use std::io::{self, Write};
+
+use super::{Entry, Journal};
+use crate::change::Cause;
+use crate::owner::Owner;
+use crate::seat::path_to;
+use crate::state::StateRef;
+
+/// A [`Journal`] as a trace, in the format of Chrome, which [Perfetto](https://ui.perfetto.dev) opens too.
+///
+/// Each owner has a track of its own, in the order in which they come in the journal. A state is a slice on it, from when it was
+/// entered until it was left; states around it are slices around it, if they are [known](Self::with_states). A refusal is an
+/// instant.
+///
+/// A journal has changes only. So of an owner that has not changed yet nothing is known, and it has no track; and messages, which
+/// it does not have, are not in the trace. Where owners have changed in a way that no journal is told of, by `stop` and
+/// `start`, the slice before lasts until the state began that was left next, as far as its time in state tells. A clock that
+/// is set back stands still until it has caught up.
+///
+/// # Examples
+///
+/// ```
+/// # use demeanor::{Batch, Fsm, Journal, Owner, State};
+/// # struct Guard;
+/// # impl Owner for Guard {
+/// #     type Context<'a> = f64;
+/// #     type Message = ();
+/// #     fn now(seconds: &f64) -> f64 { *seconds }
+/// # }
+/// # struct Patrol;
+/// # struct Rest;
+/// # impl State<Guard> for Patrol {
+/// #     fn update(&self, _: &mut Guard, fsm: &mut Fsm<'_, Guard>, _: &mut f64) { fsm.change_state(&Rest); }
+/// # }
+/// # impl State<Guard> for Rest {}
+/// let mut batch = Batch::new();
+/// batch.set_journal(Some(Journal::new(1000)));
+/// batch.insert(Guard, &Patrol);
+/// batch.update(&mut 4.0);
+///
+/// let mut file = Vec::new();
+/// batch.journal().unwrap().trace().until(6.0).write_to(&mut file)?;
+/// let trace = String::from_utf8(file).unwrap();
+/// assert!(trace.contains(r#"{"ph":"B","pid":1,"tid":1,"ts":4000000,"name":"Rest","args":{"cause":"change"}}"#));
+/// assert!(trace.contains(r#"{"ph":"E","pid":1,"tid":1,"ts":6000000}"#));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub struct Trace<'j, K> {
+    journal: &'j Journal<K>,
+    /// The names of the states around a state, outermost first.
+    around: HashMap<String, Vec<String>>,
+    label: Box<dyn Fn(K) -> String + 'j>,
+    is_meant: Box<dyn Fn(K) -> bool + 'j>,
+    until: Option<f64>,
+}
+
+impl<K: Copy> Journal<K> {
+    /// Returns what is kept of the journal as a trace, to be written to a file.
+    #[must_use]
+    pub fn trace(&self) -> Trace<'_, K>
+    where
+        K: fmt::Debug,
+    {
+        Trace {
+            journal: self,
+            around: HashMap::new(),
+            label: Box::new(|owner| format!("{owner:?}")),
+            is_meant: Box::new(|_| true),
+            until: None,
+        }
+    }
+}
+
+impl<'j, K: Copy + Eq + Hash> Trace<'j, K> {
+    /// Draws the states around these states, too: those of `Definition::states`, or states in code.
+    ///
+    /// A parent is one slice for as long as states in it follow each other, also if it was itself left and entered between them:
+    /// that is not in a journal.
+    #[must_use]
+    pub fn with_states<T: Owner>(mut self, states: impl IntoIterator<Item = StateRef<T>>) -> Self {
+        for state in states {
+            let Ok(mut path) = path_to(&state) else { continue };
+            path.pop();
+            if !path.is_empty() {
+                let around = path.iter().map(|state| state.name().into_owned()).collect();
+                self.around.insert(state.name().into_owned(), around);
+            }
+        }
+        self
+    }
+
+    /// Names the tracks. By default a track is named by its owner's `Debug`.
+    #[must_use]
+    pub fn labeled(self, label: impl Fn(K) -> String + 'j) -> Self {
+        Self { label: Box::new(label), ..self }
+    }
+
+    /// Leaves out all owners but some. Perfetto is slow with more than some thousand tracks.
+    #[must_use]
+    pub fn only(self, is_meant: impl Fn(K) -> bool + 'j) -> Self {
+        Self { is_meant: Box::new(is_meant), ..self }
+    }
+
+    /// Says until when the states lasted that have not been left, in seconds. By default it is the time of the last entry.
+    #[must_use]
+    pub fn until(self, seconds: f64) -> Self {
+        Self { until: Some(seconds), ..self }
+    }
+
+    /// Writes it as JSON: in the order of time, in microseconds.
+    ///
+    /// It is written entry by entry, in one pass after one that looks for the tracks. What is kept meanwhile depends on how
+    /// many owners there are, not on how many entries.
+    ///
+    /// # Errors
+    ///
+    /// When `out` cannot be written to. Give it a `BufWriter` where it is a file: there are several writes for each entry.
+    pub fn write_to(&self, out: impl Write) -> io::Result<()> {
+        let Tracks { numbers, begins } = self.tracks();
+        let mut writer = Writer { out, is_first: true };
+        writer.out.write_all(b"{\"displayTimeUnit\":\"ms\",\"traceEvents\":[")?;
+        let mut named: Vec<_> = numbers.iter().map(|(owner, track)| (*track, *owner)).collect();
+        named.sort_unstable_by_key(|(track, _)| *track);
+        for (track, owner) in named {
+            let label = (self.label)(owner);
+            writer.event(
+                'M',
+                track,
+                None,
+                format_args!(",\"name\":\"thread_name\",\"args\":{{\"name\":{}}}", Quoted(&label)),
+            )?;
+        }
+        let mut open: Vec<Vec<&str>> = vec![Vec::new(); numbers.len()];
+        let mut begins = begins.into_iter().peekable();
+        let mut clock = Clock::default();
+        for (nth, entry) in self.entries().enumerate() {
+            let at = clock.show(entry.time);
+            while let Some(begin) = begins.next_if(|begin| begin.at <= at && begin.after <= nth) {
+                writer.enter(begin.track, begin.at, &mut open[begin.track], &self.path(begin.state), None)?;
+            }
+            let track = numbers[&entry.owner];
+            let Some(refused) = entry.refused else {
+                let path = entry.to.map(|to| self.path(to)).unwrap_or_default();
+                writer.enter(track, at, &mut open[track], &path, Some(entry.cause))?;
+                continue;
+            };
+            writer.event(
+                'i',
+                track,
+                Some(at),
+                format_args!(
+                    ",\"s\":\"t\",\"name\":{},\"args\":{{\"cause\":\"{}\",\"to\":{}}}",
+                    Quoted(&format!("refused by {refused}")),
+                    entry.cause,
+                    Quoted(entry.to.unwrap_or("(no state)"))
+                ),
+            )?;
+        }
+        let end = clock.show(self.until.unwrap_or(f64::MIN));
+        for (track, open) in open.iter_mut().enumerate() {
+            writer.enter(track, end, open, &[], None)?;
+        }
+        writer.out.write_all(b"\n]}\n")?;
+        writer.out.flush()
+    }
+
+    fn entries(&self) -> impl Iterator<Item = Entry<'j, K>> {
+        self.journal.entries().filter(|entry| (self.is_meant)(entry.owner))
+    }
+
+    /// The states around a state, and itself.
+    fn path<'s>(&'s self, state: &'s str) -> Vec<&'s str> {
+        let around = self.around.get(state).map_or(&[][..], Vec::as_slice);
+        around.iter().map(String::as_str).chain([state]).collect()
+    }
+
+    /// Finds the owners, and the states that owners are in without an entry that says so.
+    fn tracks(&self) -> Tracks<'j, K> {
+        let mut numbers: HashMap<K, usize> = HashMap::new();
+        // In which state each owner is, and since when.
+        let mut now_in: Vec<Known<'_>> = Vec::new();
+        let mut begins = Vec::new();
+        let mut clock = Clock::default();
+        for (nth, entry) in self.entries().enumerate() {
+            let at = clock.show(entry.time);
+            let next = numbers.len();
+            let (track, is_new) = match numbers.entry(entry.owner) {
+                Slot::Occupied(known) => (*known.get(), false),
+                Slot::Vacant(new) => (*new.insert(next), true),
+            };
+            if is_new {
+                now_in.push(Known { state: None, since: i64::MIN, after: 0 });
+            }
+            let known = &mut now_in[track];
+            if let Some(from) = entry.from.filter(|from| known.state != Some(*from)) {
+                // A journal keeps seven digits of a time in state: it may begin somewhat too early.
+                let earliest = known.since.max(at.min(0));
+                let begin = (at - micros(entry.time_in_state)).clamp(earliest, at);
+                begins.push(Begin { at: begin, after: known.after, track, state: from });
+                *known = Known { state: Some(from), since: begin, after: known.after };
+            }
+            if entry.refused.is_none() {
+                *known = Known { state: entry.to, since: at, after: nth + 1 };
+            }
+        }
+        // It is stable: what begins at once stays in the order of the journal.
+        begins.sort_by_key(|begin| (begin.at, begin.after));
+        Tracks { numbers, begins }
+    }
+}
+
+/// What is known of a journal before its entries are written.
+struct Tracks<'j, K> {
+    /// The number of each owner's track, in the order of the journal.
+    numbers: HashMap<K, usize>,
+    begins: Vec<Begin<'j>>,
+}
+
+/// A state in which an owner is without an entry that says so: the first one, or one that `start` led to.
+struct Begin<'j> {
+    /// In microseconds.
+    at: i64,
+    /// Behind how many of the journal's entries it comes, for the owner's own last one may be of the same time.
+    after: usize,
+    track: usize,
+    state: &'j str,
+}
+
+/// In which state an owner is, since when, and behind how many entries.
+struct Known<'j> {
+    state: Option<&'j str>,
+    since: i64,
+    after: usize,
+}
+
+/// Goes forward only.
+#[derive(Default)]
+struct Clock(Option<i64>);
+
+impl Clock {
+    fn show(&mut self, seconds: f64) -> i64 {
+        let at = micros(seconds).max(self.0.unwrap_or(i64::MIN));
+        self.0 = Some(at);
+        at
+    }
+}
+
+/// So many seconds in microseconds: at most 285 years, for no other number does JSON keep exactly.
+fn micros(seconds: f64) -> i64 {
+    const MOST: f64 = 9e15;
+    #[expect(clippy::cast_possible_truncation, reason = "it is no more than that")]
+    let micros = (seconds * 1e6).round().clamp(-MOST, MOST) as i64;
+    micros
+}
+
+struct Writer<W> {
+    out: W,
+    is_first: bool,
+}
+
+impl<W: Write> Writer<W> {
+    /// Ends the slices that are no part of a path, and begins those that are missing. The innermost begins anew in any case.
+    fn enter<'s>(
+        &mut self,
+        track: usize,
+        at: i64,
+        open: &mut Vec<&'s str>,
+        path: &[&'s str],
+        cause: Option<Cause>,
+    ) -> io::Result<()> {
+        let kept = open.iter().zip(path).take_while(|(open, entered)| open == entered).count();
+        let kept = kept.min(path.len().saturating_sub(1));
+        while open.len() > kept {
+            open.pop();
+            self.event('E', track, Some(at), format_args!(""))?;
+        }
+        for &state in &path[kept..] {
+            open.push(state);
+            match cause {
+                Some(cause) => self.event(
+                    'B',
+                    track,
+                    Some(at),
+                    format_args!(",\"name\":{},\"args\":{{\"cause\":\"{cause}\"}}", Quoted(state)),
+                )?,
+                None => self.event('B', track, Some(at), format_args!(",\"name\":{}", Quoted(state)))?,
+            }
+        }
+        Ok(())
+    }
+
+    fn event(&mut self, kind: char, track: usize, at: Option<i64>, more: fmt::Arguments<'_>) -> io::Result<()> {
+        let comma = if std::mem::take(&mut self.is_first) { "" } else { "," };
+        write!(self.out, "{comma}\n{{\"ph\":\"{kind}\",\"pid\":1,\"tid\":{}", track + 1)?;
+        if let Some(at) = at {
+            write!(self.out, ",\"ts\":{at}")?;
+        }
+        write!(self.out, "{more}}}")
+    }
+}
+
+/// A text as JSON has it. This module is there without `serde_json`, which only definitions need.
+struct Quoted<'t>(&'t str);
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("\"")?;
+        for c in self.0.chars() {
+            match c {
+                '"' => f.write_str("\\\"")?,
+                '\\' => f.write_str("\\\\")?,
+                c if c < ' ' => write!(f, "\\u{:04x}", u32::from(c))?,
+                c => write!(f, "{c}")?,
+            }
+        }
+        f.write_str("\"")
+    }
+}

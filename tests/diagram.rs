@@ -1,0 +1,337 @@
+//! Pictures of what was seen, and which exits were taken.
+#![cfg(feature = "definition")]
+
+use demeanor::definition::{Definition, Outline, Vocabulary};
+use demeanor::diagram::Diagram;
+use demeanor::{Change, Flow, Fsm, Owner, State, StateMachine, StateRef};
+
+/// A hare of which the tests say how it is.
+#[derive(Default)]
+struct Hare {
+    afraid: bool,
+    hungry: bool,
+}
+
+#[derive(Default)]
+struct Field {
+    seconds: f64,
+    flow: Flow,
+}
+
+impl Owner for Hare {
+    type Context<'a> = Field;
+    type Message = &'static str;
+
+    fn now(field: &Field) -> f64 {
+        field.seconds
+    }
+
+    fn on_change(&mut self, change: &Change<'_, Self>, field: &mut Field) {
+        field.flow.note(change);
+    }
+}
+
+const FILE: &str = "
+initial = 'calm'
+global = 'watch'
+[states.watch]
+exits = [{ to = 'dead', on = 'shot' }, { to = 'flee', on = 'bang' }]
+[states.calm]
+initial = 'sit'
+exits = [{ to = 'flee', when = 'afraid' }]
+[states.sit]
+parent = 'calm'
+exits = [{ to = 'eat', when = 'hungry' }, { to = 'eat', on = 'lunch' }]
+[states.eat]
+parent = 'calm'
+exits = [{ to = 'sit', when = 'not hungry' }, { to = 'calm', on = 'enough' }]
+[states.flee]
+exits = [{ to = 'calm', when = 'not afraid' }]
+[states.dead]
+final = true
+exits = [{ to = 'ghost', after = 100 }]
+[states.ghost]
+";
+
+fn vocabulary() -> Vocabulary<Hare> {
+    let words = Vocabulary::new().flag("afraid", |hare: &Hare, _| hare.afraid).flag("hungry", |hare, _| hare.hungry);
+    ["shot", "bang", "lunch", "enough"]
+        .into_iter()
+        .fold(words, |words, name| words.message(name, move |told| *told == name))
+}
+
+fn flow_of(act: impl FnOnce(&mut StateMachine<Hare>, &mut Hare, &mut Field)) -> Flow {
+    let definition = Definition::parse(FILE, &vocabulary()).unwrap();
+    let (mut field, mut machine) = (Field::default(), definition.machine());
+    machine.start(&mut Hare::default(), &mut field);
+    act(&mut machine, &mut Hare::default(), &mut field);
+    field.flow
+}
+
+fn outline() -> Outline {
+    Outline::parse("hare.toml", FILE, None).unwrap()
+}
+
+/// The arrows with what was seen of them.
+fn arrows(diagram: &Diagram) -> Vec<String> {
+    let name = |state: usize| diagram.states()[state].name();
+    let arrows = diagram.arrows().map(|arrow| {
+        let unwritten = if arrow.is_unwritten() { "not in the file: " } else { "" };
+        format!("{unwritten}{} -> {}: {}", name(arrow.from()), name(arrow.to()), arrow.lines().join(" | "))
+    });
+    arrows.collect()
+}
+
+#[test]
+fn a_change_is_counted_for_the_exit_that_it_was() {
+    let flow = flow_of(|machine, hare, field| {
+        // An exit of the parent leads out of its child, and one to the parent on to its initial child.
+        for afraid in [true, false, true, false] {
+            hare.afraid = afraid;
+            machine.update(hare, field);
+        }
+        machine.send(hare, &"bang", field);
+    });
+    assert_eq!(
+        arrows(&outline().diagram().observe(&flow).unwrap()),
+        [
+            "watch -> dead: shot | never",
+            "watch -> flee: bang | up to 3×",
+            "calm -> flee: afraid | up to 3×",
+            "sit -> eat: hungry | never",
+            "sit -> eat: lunch | never",
+            "eat -> sit: not hungry | never",
+            "eat -> calm: enough | never",
+            "flee -> calm: not afraid | 2×",
+            "dead -> ghost: after 100 s | never",
+        ]
+    );
+}
+
+#[test]
+fn changes_that_several_exits_may_have_been_are_in_doubt() {
+    let flow = flow_of(|machine, hare, field| {
+        hare.hungry = true;
+        machine.update(hare, field);
+        hare.hungry = false;
+        machine.update(hare, field);
+    });
+    assert_eq!(
+        outline().coverage(&flow).unwrap().to_string(),
+        "4 of 9 exits were taken, 4 of them in doubt: others lead from the same state to the same one
+never taken:
+  watch -> dead: shot
+  watch -> flee: bang
+  calm -> flee: afraid
+  flee -> calm: not afraid
+  dead -> ghost: after 100 s
+in doubt:
+  sit -> eat: hungry
+  sit -> eat: lunch
+  eat -> sit: not hungry
+  eat -> calm: enough
+never entered: flee, dead, ghost"
+    );
+}
+
+#[test]
+fn no_exit_but_its_own_leads_out_of_a_final_state() {
+    let flow = flow_of(|machine, hare, field| {
+        machine.send(hare, &"shot", field);
+        // The game's code may do what no exit does.
+        let flee = Definition::parse(FILE, &vocabulary()).unwrap().state("flee").unwrap();
+        machine.change_state(hare, flee, field);
+    });
+    let diagram = outline().diagram().observe(&flow).unwrap();
+    let seen: Vec<_> = arrows(&diagram).into_iter().filter(|arrow| !arrow.ends_with("never")).collect();
+    assert_eq!(seen, ["watch -> dead: shot | 1×", "not in the file: dead -> flee: 1×"]);
+}
+
+#[test]
+fn an_exit_from_around_is_not_taken_while_its_target_is_active() {
+    let file = "initial = 'calm'\nglobal = 'watch'\n[states.watch]\nexits = [{ to = 'calm', on = 'calm' }, { to = 'calm', on = 'again', restart = true }]\n[states.calm]\ninitial = 'sit'\n[states.sit]\nparent = 'calm'\nexits = [{ to = 'sit', on = 'stretch' }]\n";
+    let outline = Outline::parse("hare.toml", file, None).unwrap();
+    let flow: Flow = serde_json::from_value(serde_json::json!({
+        "version": 1,
+        "changes": [{ "from": "sit", "to": "sit", "cause": "change", "count": 5 }],
+        "refusals": [],
+        "stays": [],
+    }))
+    .unwrap();
+    assert_eq!(
+        arrows(&outline.diagram().observe(&flow).unwrap()),
+        ["watch -> calm: calm | never", "watch -> calm: again (restart) | up to 5×", "sit -> sit: stretch | up to 5×"]
+    );
+}
+
+#[test]
+fn what_no_exit_does_is_an_arrow_of_its_own_with_its_cause() {
+    let flow = flow_of(|machine, hare, field| {
+        machine.send(hare, &"bang", field);
+        machine.revert_state(hare, field);
+        machine.visit_ghost(hare, field);
+    });
+    let diagram = outline().diagram().observe(&flow).unwrap();
+    let unwritten: Vec<_> = arrows(&diagram).into_iter().filter(|arrow| arrow.starts_with("not in")).collect();
+    assert_eq!(
+        unwritten,
+        [
+            "not in the file: sit -> ghost: push | 1×",
+            "not in the file: flee -> sit: revert | 1×",
+            "not in the file: ghost -> sit: pop | 1×"
+        ]
+    );
+}
+
+/// Pushes a state, and pops it.
+trait VisitGhost {
+    fn visit_ghost(&mut self, hare: &mut Hare, field: &mut Field);
+}
+
+impl VisitGhost for StateMachine<Hare> {
+    fn visit_ghost(&mut self, hare: &mut Hare, field: &mut Field) {
+        let ghost = Definition::parse(FILE, &vocabulary()).unwrap().state("ghost").unwrap();
+        self.push_state(hare, ghost, field);
+        self.pop_state(hare, field);
+    }
+}
+
+#[test]
+fn a_flow_of_another_machine_is_refused_with_the_states_that_are_unknown() {
+    let json = serde_json::json!({
+        "version": 1,
+        "changes": [{ "from": "sit", "to": "hop", "cause": "change", "count": 1 }],
+        "refusals": [],
+        "stays": [{ "state": "nap\u{1b}", "seconds": 1.0, "lengths": vec![0; 32] }],
+    });
+    let flow: Flow = serde_json::from_value(json).unwrap();
+    let unknown = outline().coverage(&flow).unwrap_err();
+    assert_eq!(unknown.names(), ["hop", "nap\u{1b}"]);
+    assert_eq!(unknown.to_string(), "the flow names states that this machine does not have: hop, nap\\u{1b}");
+    let many: Vec<_> = (0..25)
+        .map(|i| serde_json::json!({ "from": "sit", "to": format!("s{i:02}"), "cause": "change", "count": 1 }))
+        .collect();
+    let flow: Flow =
+        serde_json::from_value(serde_json::json!({ "version": 1, "changes": many, "refusals": [], "stays": [] }))
+            .unwrap();
+    let told = outline().coverage(&flow).unwrap_err().to_string();
+    assert!(told.ends_with("s18, s19 and 5 more"), "{told}");
+}
+
+/// Contains `Nibble`.
+struct Feed;
+struct Nibble;
+struct Hop;
+/// Nobody comes to it.
+struct Dream;
+
+impl State<Hare> for Feed {
+    fn initial(&self) -> Option<StateRef<Hare>> {
+        Some((&Nibble).into())
+    }
+}
+
+impl State<Hare> for Nibble {
+    fn parent(&self) -> Option<StateRef<Hare>> {
+        Some((&Feed).into())
+    }
+}
+
+impl State<Hare> for Hop {
+    fn can_exit(&self, hare: &Hare, _: &Fsm<'_, Hare>, _: &Field) -> bool {
+        !hare.afraid
+    }
+}
+
+impl State<Hare> for Dream {}
+
+/// What a hare in code does, seen by its flow.
+fn hopping() -> Flow {
+    let (mut hare, mut field) = (Hare::default(), Field::default());
+    let mut machine = StateMachine::new(&Feed);
+    machine.start(&mut hare, &mut field);
+    for seconds in [4.0, 5.0, 9.0, 10.0] {
+        field.seconds = seconds;
+        let to: &'static dyn State<Hare> = if machine.is_in_state(&Hop) { &Feed } else { &Hop };
+        machine.change_state(&mut hare, to, &mut field);
+    }
+    machine.change_state(&mut hare, &Hop, &mut field);
+    hare.afraid = true;
+    machine.change_state(&mut hare, &Feed, &mut field);
+    field.flow
+}
+
+#[test]
+fn states_in_code_are_drawn_nested_with_what_was_seen() {
+    // The state around `Nibble` comes along.
+    let diagram = Diagram::of_states::<Hare>([(&Nibble).into(), (&Hop).into(), (&Dream).into()]);
+    let diagram = diagram.beginning_in(&Feed).observe(&hopping()).unwrap();
+    assert_eq!(
+        diagram.to_dot(),
+        r##"digraph {
+    compound = true;
+    node [shape = box, style = rounded, fontname = "sans-serif"];
+    edge [fontname = "sans-serif", fontsize = 10];
+    start [shape = point];
+    subgraph cluster_0 {
+        label = "Feed";
+        style = rounded;
+        c0 [shape = point];
+        c0 -> s1;
+        s1 [label = "Nibble\n3 stays, mean 2.7 s", style = "rounded,filled", fillcolor = "#143d66", fontcolor = "#ffffff"];
+    }
+    s2 [label = "Hop\n2 stays, mean 1.0 s", style = "rounded,filled", fillcolor = "#8198af", fontcolor = "#1d2733"];
+    s3 [label = "Dream\nnever entered", style = "rounded,filled,dashed", fillcolor = "#eef3f8", fontcolor = "#1d2733"];
+    start -> s1 [lhead = cluster_0];
+    s1 -> s2 [label = "3×", penwidth = 8.0, color = "#7a8b9c"];
+    s2 -> s1 [label = "2×, refused 1×", penwidth = 6.8, color = "#7a8b9c"];
+}
+"##
+    );
+    assert_eq!(
+        diagram.to_mermaid(),
+        r#"flowchart TD
+    start(( )):::dot
+    subgraph s0["Feed"]
+        c0(( )):::dot
+        s1("Nibble<br/>3 stays, mean 2.7 s")
+    end
+    c0 --> s1
+    s2("Hop<br/>2 stays, mean 1.0 s")
+    s3("Dream<br/>never entered")
+    start --> s0
+    s1 -->|"3×"| s2
+    s2 -->|"2×, refused 1×"| s1
+    classDef dot fill:#4a6178,stroke:#4a6178
+    style s1 fill:#143d66,color:#ffffff
+    style s2 fill:#8198af,color:#1d2733
+    style s3 fill:#eef3f8,color:#1d2733,stroke-dasharray:5 3
+    linkStyle 2 stroke-width:8.0px
+    linkStyle 3 stroke-width:6.8px
+"#
+    );
+}
+
+#[test]
+fn a_flow_by_itself_is_drawn_with_the_states_that_it_names() {
+    let flow = hopping();
+    let diagram = Diagram::of_flow(&flow);
+    assert_eq!(
+        arrows(&diagram),
+        ["not in the file: Hop -> Nibble: 2×, refused 1×", "not in the file: Nibble -> Hop: 3×"]
+    );
+    assert_eq!(flow.to_dot(), diagram.to_dot());
+    assert!(diagram.to_dot().contains("penwidth") && !diagram.to_dot().contains("#b3631b"));
+}
+
+#[test]
+fn what_was_seen_before_is_forgotten_when_a_diagram_is_observed_again() {
+    let flow = flow_of(|machine, hare, field| {
+        machine.send(hare, &"bang", field);
+        machine.revert_state(hare, field);
+    });
+    let once = outline().diagram().observe(&flow).unwrap();
+    let again = once.clone().observe(&Flow::new()).unwrap().observe(&flow).unwrap();
+    assert_eq!(arrows(&again), arrows(&once));
+    assert_eq!(again.to_dot(), once.to_dot());
+}
