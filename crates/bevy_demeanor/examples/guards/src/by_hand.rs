@@ -68,21 +68,21 @@ fn think(
         match guard.state {
             State::Patrol | State::Investigate => {
                 *here = here.move_towards(guard.goal, 1.5 * step);
-                if nearest(&intruders, *here, 5.0).is_some() {
+                if nearest(intruders, *here, 5.0).is_some() {
                     guard.enter(State::Chase, here, now);
                 } else if guard.state == State::Patrol {
                     guard.goal = guard.post + if age % 4.0 < 2.0 { Vec3::X * 3.0 } else { Vec3::ZERO };
                 }
             }
             State::Chase => {
-                let intruder = nearest(&intruders, *here, 8.0);
+                let intruder = nearest(intruders, *here, 8.0);
                 guard.goal = intruder.unwrap_or(guard.goal);
                 *here = here.move_towards(guard.goal, 4.0 * step);
                 if intruder.is_none() {
                     guard.enter(State::Investigate, here, now);
                 }
             }
-            State::Flee => match nearest(&intruders, *here, 12.0) {
+            State::Flee => match nearest(intruders, *here, 12.0) {
                 Some(from) => *here = here.move_towards(from, -3.0 * step),
                 None => guard.enter(State::Patrol, here, now),
             },
@@ -134,7 +134,6 @@ fn rest(time: Res<Time>, mut guards: Query<&mut Guard>) {
 }
 
 /// The game with nobody in it.
-#[must_use]
 pub fn game() -> App {
     let mut app = yard();
     app.add_observer(notice).add_systems(FixedUpdate, (think, rest).chain());

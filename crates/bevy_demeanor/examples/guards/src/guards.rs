@@ -27,7 +27,7 @@ struct OnDuty;
 impl MachineState<Guard> for OnDuty {
     fn update(&self, guard: &mut Guard, fsm: &mut Fsm<'_, Guard>, cx: &mut Cx<'_, Guard>) {
         cx.body.translation = cx.body.translation.move_towards(guard.goal, 1.5 * cx.time.delta_secs());
-        if nearest(&cx.param, cx.body.translation, 5.0).is_some() {
+        if nearest(cx.param, cx.body.translation, 5.0).is_some() {
             fsm.change_state(&Chase);
         }
     }
@@ -68,7 +68,7 @@ impl MachineState<Guard> for Investigate {
 struct Chase;
 impl MachineState<Guard> for Chase {
     fn update(&self, guard: &mut Guard, fsm: &mut Fsm<'_, Guard>, cx: &mut Cx<'_, Guard>) {
-        match nearest(&cx.param, cx.body.translation, 8.0) {
+        match nearest(cx.param, cx.body.translation, 8.0) {
             Some(intruder) => guard.goal = intruder,
             None => fsm.change_state(&Investigate),
         }
@@ -80,7 +80,7 @@ impl MachineState<Guard> for Chase {
 struct Flee;
 impl MachineState<Guard> for Flee {
     fn update(&self, _: &mut Guard, fsm: &mut Fsm<'_, Guard>, cx: &mut Cx<'_, Guard>) {
-        match nearest(&cx.param, cx.body.translation, 12.0) {
+        match nearest(cx.param, cx.body.translation, 12.0) {
             Some(from) => cx.body.translation = cx.body.translation.move_towards(from, -3.0 * cx.time.delta_secs()),
             None => fsm.change_state(&Patrol),
         }
@@ -144,7 +144,6 @@ fn rest(time: Res<Time>, mut patrols: Query<&mut Guard, With<InState<Patrol>>>) 
 }
 
 /// The game with nobody in it.
-#[must_use]
 pub fn game(plugin: StateMachinePlugin<Guard>) -> App {
     let mut app = yard();
     let book = StateBook::new().with(&OnDuty).with(&Patrol).with(&Investigate).with(&Chase).with(&Flee);

@@ -38,7 +38,6 @@ pub struct Intruder {
 }
 
 /// A game with nobody in it. Each update advances it by 1/64 of a second.
-#[must_use]
 pub fn yard() -> App {
     let mut app = App::new();
     app.add_plugins((TaskPoolPlugin::default(), TimePlugin, AssetPlugin::default()));
@@ -53,8 +52,9 @@ pub fn post(i: u8) -> Vec3 {
 }
 
 pub fn spawn_intruders(mut commands: Commands) {
-    for (x, y) in [(3.0, 1.9), (2.6, 2.2), (1.7, 3.5)] {
-        commands.spawn(Intruder { speed: Vec3::new(x, y, 0.0), seconds: 16.0 });
+    // Never two at once, so that it does not matter who comes first.
+    for (x, y, seconds) in [(3.0, 1.9, 16.0), (2.6, 2.2, 16.125), (1.7, 3.5, 16.25)] {
+        commands.spawn(Intruder { speed: Vec3::new(x, y, 0.0), seconds });
     }
 }
 
@@ -79,13 +79,15 @@ pub fn nearest<'a>(intruders: impl IntoIterator<Item = &'a Transform>, here: Vec
 /// What is seen of a guard: where it is, the name of its state, and how often it has died.
 pub type Seen = (Vec3, String, u32);
 
-/// Plays for some seconds. Returns how many guards are in which state then, and a map: the guards by the first letters of their
-/// states, and those on patrol as dots.
+/// Plays for some seconds. Returns how many guards are in which state then, and a map: guards by the first letters of their states,
+/// those on patrol as dots, and intruders as `~`.
 pub fn play(app: &mut App, seconds: u32, seen: fn(&mut App) -> Vec<Seen>) -> String {
     (0..seconds * 64).for_each(|_| app.update());
-    let guards = seen(app);
+    let mut guards = seen(app);
     let count = |state| format!("{state} {}, ", guards.iter().filter(|(_, name, _)| name == state).count());
     let counts = ["Patrol", "Investigate", "Chase", "Flee", "Stunned", "Dead"].map(count).concat();
+    let mut intruders = app.world_mut().query_filtered::<&Transform, With<Intruder>>();
+    guards.extend(intruders.iter(app.world()).map(|it| (it.translation, "~".to_owned(), 0)));
     let mut map = [[' '; 81]; 21];
     for (place, state, _) in &guards {
         let sign = if state == "Patrol" { '.' } else { state.chars().next().unwrap_or('?') };
