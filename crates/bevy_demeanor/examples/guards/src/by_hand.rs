@@ -8,7 +8,7 @@ use bevy_time::prelude::*;
 use bevy_transform::prelude::*;
 use moonshine_save::prelude::*;
 
-use crate::yard::{HEALTH, Incident, Intruder, Kind, Seen, nearest, post, yard};
+use crate::yard::{HEALTH, Incident, Intruder, Kind, Seen, nearest, posts, yard};
 
 #[derive(Component, Reflect)]
 #[reflect(Component)]
@@ -143,7 +143,7 @@ pub fn game() -> App {
 pub fn spawn(mut commands: Commands) {
     // Everybody's first state begins with the first tick.
     let (state, since) = (State::Patrol, 1.0 / 64.0);
-    for post in (0..200).map(post) {
+    for post in posts() {
         let guard = Guard { state, before: state, since, post, goal: post, health: HEALTH, deaths: 0 };
         commands.spawn((guard, Transform::from_translation(post)));
     }

@@ -9,7 +9,7 @@ use bevy_time::prelude::*;
 use bevy_transform::prelude::*;
 use moonshine_save::prelude::*;
 
-use crate::yard::{HEALTH, Incident, Intruder, Kind, Seen, nearest, post, yard};
+use crate::yard::{HEALTH, Incident, Intruder, Kind, Seen, nearest, posts, yard};
 
 #[derive(Component, Reflect, Owner)]
 #[reflect(Component)]
@@ -154,7 +154,7 @@ pub fn game(plugin: StateMachinePlugin<Guard>) -> App {
 }
 
 pub fn spawn(mut commands: Commands) {
-    for post in (0..200).map(post) {
+    for post in posts() {
         commands.spawn((Guard { post, goal: post, health: HEALTH, deaths: 0 }, Transform::from_translation(post)));
     }
 }

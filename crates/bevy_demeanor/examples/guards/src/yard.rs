@@ -46,9 +46,9 @@ pub fn yard() -> App {
     app
 }
 
-/// Where a guard is posted, of 200: in 10 rows of 20.
-pub fn post(i: u8) -> Vec3 {
-    Vec3::new(f32::from(i % 20), f32::from(i / 20), 0.0) * 4.0
+/// Where the guards are posted: in 10 rows of 20.
+pub fn posts() -> impl Iterator<Item = Vec3> {
+    (0_u8..200).map(|i| Vec3::new(f32::from(i % 20), f32::from(i / 20), 0.0) * 4.0)
 }
 
 pub fn spawn_intruders(mut commands: Commands) {
