@@ -3,6 +3,23 @@
 use bevy::prelude::*;
 use bevy_demeanor::prelude::*;
 
+/// Both preludes at once.
+mod both {
+    pub use bevy::prelude::*;
+    pub use bevy_demeanor::prelude::*;
+}
+
+/// Every name of the plugin's. If Bevy had the same one, the compiler would call it ambiguous here.
+#[expect(unused_imports, reason = "they are named, not used")]
+mod names {
+    use crate::both::{
+        AppExtMachines, CallbackContext, Cause, Change, CurrentState, Cx, Entered, EntityContext, EntityOwner, Exited,
+        Fsm, InSparseSet, InState, IntoState, Machine, MachineCommands, MachineSet, MachineState, Machines, NextWake,
+        Owner, OwnerChanges, ParallelOwner, SharedParam, StateBook, StateChanged, StateMachine, StateMachinePlugin,
+        StateRef, any_in_state, any_machine_changed, any_machine_in, every_machine_in,
+    };
+}
+
 /// Where a game has its menu. Its `State` is Bevy's.
 #[derive(States, Clone, Copy, Default, Debug, PartialEq, Eq, Hash)]
 enum AppState {
