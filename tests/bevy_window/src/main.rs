@@ -5,6 +5,7 @@ use bevy_demeanor::prelude::*;
 
 /// Both preludes at once.
 mod both {
+    #[expect(unused_imports, reason = "a glob is there for what it might hide")]
     pub use bevy::prelude::*;
     pub use bevy_demeanor::prelude::*;
 }

@@ -99,7 +99,9 @@ impl Game {
 
 #[test]
 fn the_program_prints_the_golden_game() {
-    let output = Command::new(env!("CARGO_BIN_EXE_guards")).output().unwrap();
+    let program = env!("CARGO_BIN_EXE_guards");
+    // `TMPDIR` is where it saves the game.
+    let output = Command::new(program).env("TMPDIR", env!("CARGO_TARGET_TMPDIR")).output().unwrap();
     assert_eq!((String::from_utf8(output.stdout).unwrap(), output.status.success()), (GOLDEN.to_owned(), true));
 }
 
