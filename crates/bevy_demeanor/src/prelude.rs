@@ -6,6 +6,8 @@
 #[cfg(feature = "derive")]
 pub use bevy_demeanor_derive::{Owner, SharedParam};
 pub use demeanor::State as MachineState;
+#[cfg(feature = "serialize")]
+pub use demeanor::StateBook;
 pub use demeanor::{Cause, Change, Fsm, IntoState, NextWake, Owner, StateMachine, StateRef};
 
 pub use crate::add::AppExtMachines;

@@ -59,6 +59,8 @@ mod beside_bevys {
         let _ = <Nothing as SharedParam>::share;
         #[cfg(feature = "reflect")]
         let _: Option<CurrentState<Guard>> = None;
+        #[cfg(feature = "serialize")]
+        let _: Option<StateBook<Guard>> = None;
     }
 
     #[test]

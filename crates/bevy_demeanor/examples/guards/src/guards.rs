@@ -1,0 +1,167 @@
+//! The guards, as state machines.
+
+use bevy_app::prelude::*;
+use bevy_demeanor::prelude::*;
+use bevy_ecs::prelude::*;
+use bevy_math::Vec3;
+use bevy_reflect::prelude::*;
+use bevy_time::prelude::*;
+use bevy_transform::prelude::*;
+use moonshine_save::prelude::*;
+
+use crate::yard::{HEALTH, Incident, Intruder, Kind, Seen, nearest, posts, yard};
+
+#[derive(Component, Reflect, Owner)]
+#[reflect(Component)]
+#[require(Save, Machine<Guard> = Machine::new(&Patrol).with_global(&Mortal))]
+#[owner(body = &mut Transform, param = Query<&Transform, (With<Intruder>, Without<Guard>)>, message = Incident)]
+pub struct Guard {
+    post: Vec3,
+    goal: Vec3,
+    health: f32,
+    deaths: u32,
+}
+
+/// Goes somewhere, looks around, and listens.
+struct OnDuty;
+impl MachineState<Guard> for OnDuty {
+    fn update(&self, guard: &mut Guard, fsm: &mut Fsm<'_, Guard>, cx: &mut Cx<'_, Guard>) {
+        cx.body.translation = cx.body.translation.move_towards(guard.goal, 1.5 * cx.time.delta_secs());
+        if nearest(cx.param, cx.body.translation, 5.0).is_some() {
+            fsm.change_state(&Chase);
+        }
+    }
+
+    fn on_message(&self, guard: &mut Guard, it: &Incident, fsm: &mut Fsm<'_, Guard>, _: &mut Cx<'_, Guard>) -> bool {
+        let Kind::Noise = it.kind else { return false };
+        guard.goal = it.place;
+        fsm.ensure_state(&Investigate);
+        true
+    }
+}
+
+/// Walks to and fro.
+struct Patrol;
+impl MachineState<Guard> for Patrol {
+    fn update(&self, guard: &mut Guard, fsm: &mut Fsm<'_, Guard>, cx: &mut Cx<'_, Guard>) {
+        guard.goal = guard.post + if fsm.time_in_state(cx) % 4.0 < 2.0 { Vec3::X * 3.0 } else { Vec3::ZERO };
+    }
+
+    fn parent(&self) -> Option<StateRef<Guard>> {
+        Some((&OnDuty).into())
+    }
+}
+
+/// Goes where there was a noise.
+struct Investigate;
+impl MachineState<Guard> for Investigate {
+    fn enter(&self, _: &mut Guard, fsm: &mut Fsm<'_, Guard>, _: &mut Cx<'_, Guard>) {
+        fsm.change_state_after(6.0, &Patrol);
+    }
+
+    fn parent(&self) -> Option<StateRef<Guard>> {
+        Some((&OnDuty).into())
+    }
+}
+
+/// Runs after an intruder.
+struct Chase;
+impl MachineState<Guard> for Chase {
+    fn update(&self, guard: &mut Guard, fsm: &mut Fsm<'_, Guard>, cx: &mut Cx<'_, Guard>) {
+        match nearest(cx.param, cx.body.translation, 8.0) {
+            Some(intruder) => guard.goal = intruder,
+            None => fsm.change_state(&Investigate),
+        }
+        cx.body.translation = cx.body.translation.move_towards(guard.goal, 4.0 * cx.time.delta_secs());
+    }
+}
+
+/// Runs until no intruder is near.
+struct Flee;
+impl MachineState<Guard> for Flee {
+    fn update(&self, _: &mut Guard, fsm: &mut Fsm<'_, Guard>, cx: &mut Cx<'_, Guard>) {
+        match nearest(cx.param, cx.body.translation, 12.0) {
+            Some(from) => cx.body.translation = cx.body.translation.move_towards(from, -3.0 * cx.time.delta_secs()),
+            None => fsm.change_state(&Patrol),
+        }
+    }
+}
+
+/// Does nothing for a while, and then what it did before.
+struct Stunned;
+impl MachineState<Guard> for Stunned {
+    fn update(&self, _: &mut Guard, fsm: &mut Fsm<'_, Guard>, cx: &mut Cx<'_, Guard>) {
+        if fsm.time_in_state(cx) >= 1.5 {
+            fsm.revert_state();
+        }
+    }
+}
+
+/// Lies there, until another guard comes to the post.
+struct Dead;
+impl MachineState<Guard> for Dead {
+    fn enter(&self, guard: &mut Guard, fsm: &mut Fsm<'_, Guard>, _: &mut Cx<'_, Guard>) {
+        guard.deaths += 1;
+        fsm.change_state_after(5.0, &Patrol);
+    }
+
+    fn exit(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, cx: &mut Cx<'_, Guard>) {
+        guard.health = HEALTH;
+        cx.body.translation = guard.post;
+    }
+}
+
+/// Beside every other state: what can happen to a guard whatever it does.
+struct Mortal;
+impl MachineState<Guard> for Mortal {
+    fn on_message(&self, guard: &mut Guard, it: &Incident, fsm: &mut Fsm<'_, Guard>, _: &mut Cx<'_, Guard>) -> bool {
+        match it.kind {
+            Kind::Flash if guard.health > 0.0 => fsm.ensure_state(&Stunned),
+            Kind::Blow if guard.health > 0.0 => {
+                guard.health -= 1.0;
+                if guard.health <= 0.0 {
+                    fsm.change_state(&Dead);
+                } else if guard.health < 2.0 && !fsm.is_in_state(&Stunned) {
+                    fsm.ensure_state(&Flee);
+                }
+            }
+            _ => {}
+        }
+        true
+    }
+}
+
+fn notice(it: On<Incident>, guards: Query<(Entity, &Transform), With<Guard>>, mut commands: Commands) {
+    let near = guards.iter().filter(|(_, guard)| guard.translation.distance(it.place) < it.range);
+    commands.queue(Machines::<Guard>::send_to(near.map(|(guard, _)| guard), *it));
+}
+
+/// What many guards in one state do can be a system.
+fn rest(time: Res<Time>, mut patrols: Query<&mut Guard, With<InState<Patrol>>>) {
+    for mut guard in &mut patrols {
+        guard.health = (guard.health + 0.25 * time.delta_secs()).min(HEALTH);
+    }
+}
+
+/// The game with nobody in it.
+pub fn game(plugin: StateMachinePlugin<Guard>) -> App {
+    let mut app = yard();
+    let book = StateBook::new().with(&OnDuty).with(&Patrol).with(&Investigate).with(&Chase).with(&Flee);
+    let book = book.with(&Stunned).with(&Dead).with(&Mortal);
+    app.add_plugins(plugin.in_schedule(FixedUpdate).with_marker::<Patrol>().with_book(book));
+    app.add_observer(notice).add_systems(FixedUpdate, rest.in_set(MachineSet::Exit));
+    app
+}
+
+pub fn spawn(mut commands: Commands) {
+    for post in posts() {
+        commands.spawn((Guard { post, goal: post, health: HEALTH, deaths: 0 }, Transform::from_translation(post)));
+    }
+}
+
+/// What is seen of the guards.
+pub fn seen(app: &mut App) -> Vec<Seen> {
+    let mut guards = app.world_mut().query::<(&Guard, &Transform, &Machine<Guard>)>();
+    let name = |machine: &Machine<Guard>| machine.current().map(|state| state.name().into_owned()).unwrap_or_default();
+    guards.iter(app.world()).map(|(guard, it, machine)| (it.translation, name(machine), guard.deaths)).collect()
+}
