@@ -121,6 +121,8 @@
 )]
 
 mod add;
+#[cfg(feature = "asset")]
+mod asset;
 mod broadcast;
 mod clock;
 mod commands;
@@ -147,6 +149,8 @@ mod update;
 mod waiting;
 
 pub use add::AppExtMachines;
+#[cfg(feature = "asset")]
+pub use asset::{DefinedMachine, DefinitionFile, LoadedDefinitions};
 #[cfg(feature = "derive")]
 pub use bevy_demeanor_derive::{Owner, SharedParam};
 pub use broadcast::SendTo;

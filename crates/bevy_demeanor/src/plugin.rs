@@ -22,6 +22,8 @@ use bevy_ecs::world::World;
 use bevy_reflect::TypePath;
 #[cfg(feature = "serialize")]
 use demeanor::StateBook;
+#[cfg(feature = "asset")]
+use demeanor::definition::Vocabulary;
 use demeanor::{Owner, State};
 #[cfg(feature = "reflect")]
 use demeanor::{StateMachine, StateRef};
@@ -30,6 +32,8 @@ use serde::{Serialize, de::DeserializeOwned};
 #[cfg(feature = "reflect")]
 use std::sync::Arc;
 
+#[cfg(feature = "asset")]
+use crate::asset;
 use crate::clock::ClockOf;
 #[cfg(feature = "reflect")]
 use crate::current_state::{self, Factory};
@@ -422,6 +426,19 @@ impl<T: EntityOwner> StateMachinePlugin<T> {
         S: State<T> + MapEntities + Serialize + DeserializeOwned,
     {
         self.mapped.push((name.into(), saved::map_data::<S>));
+        self
+    }
+
+    /// Has machines come from files that Bevy's asset server loads, for the entities with a
+    /// [`DefinedMachine<T>`](crate::DefinedMachine). `vocabulary` is what a file may say of `T`.
+    ///
+    /// # Panics
+    ///
+    /// [`App::add_plugins`] panics when Bevy's `AssetPlugin` has not been added before.
+    #[cfg(feature = "asset")]
+    #[must_use]
+    pub fn with_definitions(mut self, vocabulary: Vocabulary<T>) -> Self {
+        self.registrations.push(Box::new(move |plugin, app| asset::register(app, plugin.schedule, vocabulary.clone())));
         self
     }
 

@@ -1,0 +1,184 @@
+//! What an owner's plugin has made of files.
+
+use core::any::type_name;
+use core::fmt;
+use std::collections::{HashMap, HashSet};
+
+use bevy_asset::{AssetId, Assets};
+use bevy_ecs::resource::Resource;
+use demeanor::Owner;
+use demeanor::definition::{Definition, Definitions, Problems, Vocabulary};
+use log::{error, warn};
+
+use super::file::DefinitionFile;
+use super::report::drawn;
+
+/// The definitions that the plugin for `T` has made of files, with its vocabulary: of those that a
+/// [`DefinedMachine<T>`](crate::DefinedMachine) names.
+///
+/// A file that is loaded again is reloaded under the machines that run on it, after the last schedule of a frame:
+/// [`Definition::reload`] says what becomes of them. One with a mistake changes nothing. What is wrong is logged once, as
+/// `demeanor check` draws it, and returned by [`problems`](Self::problems) until the file is loaded without a mistake.
+///
+/// # Examples
+///
+/// ```
+/// use bevy_demeanor::prelude::*;
+/// use bevy_demeanor::{DefinedMachine, LoadedDefinitions};
+/// use bevy_ecs::prelude::*;
+/// # #[derive(Component, Owner)]
+/// # struct Guard;
+///
+/// /// Has everybody change to the state `alarm` of the own file.
+/// fn raise_alarm(guards: Query<(Entity, &DefinedMachine<Guard>)>, loaded: Res<LoadedDefinitions<Guard>>, mut commands: Commands) {
+///     for (guard, machine) in &guards {
+///         if let Some(alarm) = loaded.get(machine.file()).and_then(|definition| definition.state("alarm")) {
+///             commands.entity(guard).change_state(alarm);
+///         }
+///     }
+/// }
+/// ```
+#[derive(Resource)]
+pub struct LoadedDefinitions<T: Owner> {
+    vocabulary: Vocabulary<T>,
+    /// By their names.
+    files: HashMap<String, LoadedFile<T>>,
+    /// Which machine of which file an asset is.
+    assets: HashMap<AssetId<DefinitionFile>, Which>,
+    /// Assets that have been removed and that somebody may still use.
+    removed: HashSet<AssetId<DefinitionFile>>,
+}
+
+struct LoadedFile<T: Owner> {
+    /// Of the file that was last looked at.
+    number: u64,
+    /// The file as it was last loaded without a mistake.
+    definitions: Option<Definitions<T>>,
+    problems: Option<Problems>,
+}
+
+struct Which {
+    file: String,
+    machine: Option<String>,
+}
+
+impl<T: Owner> LoadedDefinitions<T> {
+    pub(super) fn new(vocabulary: Vocabulary<T>) -> Self {
+        Self { vocabulary, files: HashMap::new(), assets: HashMap::new(), removed: HashSet::new() }
+    }
+
+    /// Returns the definition of the machine that an asset is. `None` until the asset is loaded and used by a
+    /// [`DefinedMachine<T>`](crate::DefinedMachine), and if there is a mistake in it.
+    ///
+    /// After a reload it is the same definition.
+    #[must_use]
+    pub fn get(&self, file: impl Into<AssetId<DefinitionFile>>) -> Option<&Definition<T>> {
+        let Which { file, machine } = self.assets.get(&file.into())?;
+        let definitions = self.files.get(file)?.definitions.as_ref()?;
+        match machine {
+            Some(machine) => definitions.get(machine),
+            None => Some(definitions.first()),
+        }
+    }
+
+    /// Returns what is wrong with the file, as it was last loaded.
+    #[must_use]
+    pub fn problems(&self, file: impl Into<AssetId<DefinitionFile>>) -> Option<&Problems> {
+        let Which { file, .. } = self.assets.get(&file.into())?;
+        self.files.get(file)?.problems.as_ref()
+    }
+
+    /// Returns the vocabulary.
+    #[must_use]
+    pub fn vocabulary(&self) -> &Vocabulary<T> {
+        &self.vocabulary
+    }
+
+    /// Makes a definition of an asset, unless there is one, and returns it.
+    pub(super) fn make(&mut self, id: AssetId<DefinitionFile>, file: &DefinitionFile) -> Option<&Definition<T>> {
+        let name = file.files().name();
+        if !self.assets.contains_key(&id) {
+            let which = Which { file: name.to_owned(), machine: file.machine().map(ToOwned::to_owned) };
+            self.assets.insert(id, which);
+            if !self.files.contains_key(name) {
+                let made = LoadedFile::new(file, &self.vocabulary);
+                self.files.insert(name.to_owned(), made);
+            } else {
+                self.reload(file);
+            }
+            if self.get(id).is_none() && self.problems(id).is_none() {
+                let machine = file.machine().unwrap_or_default();
+                warn!("{name} has no machine `{machine}`: machines of {} wait for it", type_name::<T>());
+            }
+        }
+        self.get(id)
+    }
+
+    /// Reloads a file that is in use, if this is a newer one. Returns whether it has been reloaded.
+    pub(super) fn reload(&mut self, file: &DefinitionFile) -> bool {
+        match self.files.get_mut(file.files().name()) {
+            Some(loaded) if file.is_newer_than(loaded.number) => loaded.reload(file, &self.vocabulary),
+            _ => false,
+        }
+    }
+
+    /// Notes that an asset is removed.
+    pub(super) fn remove(&mut self, id: AssetId<DefinitionFile>) {
+        if self.assets.contains_key(&id) {
+            self.removed.insert(id);
+        }
+    }
+
+    /// Forgets the removed assets that are not in use, and the files of which none is left.
+    pub(super) fn forget_unused(
+        &mut self,
+        assets: &Assets<DefinitionFile>,
+        used: impl Iterator<Item = AssetId<DefinitionFile>>,
+    ) {
+        if self.removed.is_empty() {
+            return;
+        }
+        let used: HashSet<_> = used.filter(|id| self.removed.contains(id)).collect();
+        for id in self.removed.extract_if(|id| !used.contains(id)) {
+            if !assets.contains(id) {
+                self.assets.remove(&id);
+            }
+        }
+        let named: HashSet<&str> = self.assets.values().map(|which| &*which.file).collect();
+        self.files.retain(|name, _| named.contains(&**name));
+    }
+}
+
+impl<T: Owner> LoadedFile<T> {
+    fn new(file: &DefinitionFile, vocabulary: &Vocabulary<T>) -> Self {
+        let mut loaded = Self { number: file.number(), definitions: None, problems: None };
+        loaded.load(file, vocabulary);
+        loaded
+    }
+
+    fn reload(&mut self, file: &DefinitionFile, vocabulary: &Vocabulary<T>) -> bool {
+        self.number = file.number();
+        self.load(file, vocabulary)
+    }
+
+    fn load(&mut self, file: &DefinitionFile, vocabulary: &Vocabulary<T>) -> bool {
+        let files = file.files().clone();
+        let loaded = match &mut self.definitions {
+            Some(definitions) => definitions.reload_files(files),
+            none => Definitions::from_files(files, vocabulary).map(|definitions| *none = Some(definitions)),
+        };
+        self.problems = loaded.err();
+        if let Some(problems) = &self.problems {
+            let what =
+                if self.definitions.is_some() { "what it said before goes on" } else { "its machines do not begin" };
+            error!("{} cannot be used for {}, {what}:\n{}", problems.file(), type_name::<T>(), drawn(problems));
+        }
+        self.problems.is_none()
+    }
+}
+
+impl<T: Owner> fmt::Debug for LoadedDefinitions<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("LoadedDefinitions").field(&self.files.keys().collect::<Vec<_>>()).finish()
+    }
+}
