@@ -136,6 +136,7 @@ mod label;
 mod machine;
 mod marker;
 mod missing;
+mod named;
 mod owner;
 mod plugin;
 pub mod prelude;

@@ -20,6 +20,8 @@ use super::machine::{Begun, DefinedMachine};
 use crate::commands::reach;
 use crate::machine::Machine;
 use crate::owner::EntityOwner;
+#[cfg(feature = "serialize")]
+use crate::saved::SavedBy;
 
 /// Who waits for a file.
 #[derive(Resource)]
@@ -43,8 +45,12 @@ impl<T: Owner> Waiting<T> {
 }
 
 /// Whether a machine may be about to begin.
-pub(super) fn is_anybody_to_begin<T: Owner>(waiting: Res<Waiting<T>>, assets: Res<Assets<DefinitionFile>>) -> bool {
-    !waiting.new.is_empty() || !waiting.entities.is_empty() && assets.is_changed()
+pub(super) fn is_anybody_to_begin<T: Owner>(
+    waiting: Res<Waiting<T>>,
+    assets: Res<Assets<DefinitionFile>>,
+    loaded: Res<LoadedDefinitions<T>>,
+) -> bool {
+    !waiting.new.is_empty() || loaded.is_to_prepare() || !waiting.entities.is_empty() && assets.is_changed()
 }
 
 /// Has the machines begin whose files are there.
@@ -54,7 +60,9 @@ pub(super) fn begin<T: EntityOwner>(
     mut loaded: ResMut<LoadedDefinitions<T>>,
     entities: Query<(&DefinedMachine<T>, Has<Machine<T>>, Option<&Begun<T>>), Allow<Disabled>>,
     mut commands: Commands,
+    #[cfg(feature = "serialize")] book: Option<Res<SavedBy<T>>>,
 ) {
+    loaded.make_prepared(&assets);
     let new = mem::take(&mut waiting.new);
     waiting.entities.extend(new);
     let (mut machines, mut adopted) = (Vec::new(), Vec::new());
@@ -74,6 +82,10 @@ pub(super) fn begin<T: EntityOwner>(
         }
         false
     });
+    #[cfg(feature = "serialize")]
+    if let Some(book) = book {
+        loaded.enter_in(&book);
+    }
     // In one go, since many may wait for one file.
     if !machines.is_empty() {
         commands.try_insert_batch(machines);

@@ -75,6 +75,10 @@ impl DefinitionFile {
         &self.files
     }
 
+    pub(super) fn shared(&self) -> Arc<Files> {
+        Arc::clone(&self.files)
+    }
+
     /// Whether it was read after the one of a number.
     pub(super) fn is_newer_than(&self, number: u64) -> bool {
         self.number > number

@@ -2,19 +2,23 @@
 
 use core::any::type_name;
 use core::fmt;
+use core::mem;
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
-use bevy_asset::{AssetId, Assets};
+use bevy_asset::{AssetId, Assets, Handle};
 use bevy_ecs::resource::Resource;
 use demeanor::Owner;
-use demeanor::definition::{Definition, Definitions, Problems, Vocabulary};
+use demeanor::definition::{Definition, Definitions, Files, Problems, Vocabulary};
 use log::{error, warn};
 
 use super::file::DefinitionFile;
 use super::report::drawn;
+#[cfg(feature = "serialize")]
+use crate::saved::SavedBy;
 
 /// The definitions that the plugin for `T` has made of files, with its vocabulary: of those that a
-/// [`DefinedMachine<T>`](crate::DefinedMachine) names.
+/// [`DefinedMachine<T>`](crate::DefinedMachine) names, and of those that are to be [prepared](Self::prepare).
 ///
 /// A file that is loaded again is reloaded under the machines that run on it, after the last schedule of a frame:
 /// [`Definition::reload`] says what becomes of them. One with a mistake changes nothing. What is wrong is logged once, as
@@ -47,14 +51,23 @@ pub struct LoadedDefinitions<T: Owner> {
     assets: HashMap<AssetId<DefinitionFile>, Which>,
     /// Assets that have been removed and that somebody may still use.
     removed: HashSet<AssetId<DefinitionFile>>,
+    /// What is to be made before anybody uses it.
+    to_prepare: Vec<Handle<DefinitionFile>>,
+    prepared: Vec<Handle<DefinitionFile>>,
+    #[cfg(feature = "serialize")]
+    has_book: bool,
 }
 
 struct LoadedFile<T: Owner> {
     /// Of the file that was last looked at.
     number: u64,
+    files: Arc<Files>,
     /// The file as it was last loaded without a mistake.
     definitions: Option<Definitions<T>>,
     problems: Option<Problems>,
+    /// How many of its machines are in the book for saved games.
+    #[cfg(feature = "serialize")]
+    in_book: usize,
 }
 
 struct Which {
@@ -64,7 +77,26 @@ struct Which {
 
 impl<T: Owner> LoadedDefinitions<T> {
     pub(super) fn new(vocabulary: Vocabulary<T>) -> Self {
-        Self { vocabulary, files: HashMap::new(), assets: HashMap::new(), removed: HashSet::new() }
+        Self {
+            vocabulary,
+            files: HashMap::new(),
+            assets: HashMap::new(),
+            removed: HashSet::new(),
+            to_prepare: Vec::new(),
+            prepared: Vec::new(),
+            #[cfg(feature = "serialize")]
+            has_book: false,
+        }
+    }
+
+    /// Has the definition made when the asset is loaded, before there is an entity that uses it, and keeps the asset. From then
+    /// on, [`get`](Self::get) returns it.
+    ///
+    /// So a game makes it while it shows a loading screen. A game that saves machines whole, by `with_book`, prepares the files
+    /// before it loads a saved game: the states of a file are in the book from then on, by the name of the file and the machine, as
+    /// in `creatures.fsm.toml#imp/chase`.
+    pub fn prepare(&mut self, file: Handle<DefinitionFile>) {
+        self.to_prepare.push(file);
     }
 
     /// Returns the definition of the machine that an asset is. `None` until the asset is loaded and used by a
@@ -92,6 +124,35 @@ impl<T: Owner> LoadedDefinitions<T> {
     #[must_use]
     pub fn vocabulary(&self) -> &Vocabulary<T> {
         &self.vocabulary
+    }
+
+    pub(super) fn is_to_prepare(&self) -> bool {
+        !self.to_prepare.is_empty()
+    }
+
+    /// Makes what is to be prepared and is there.
+    pub(super) fn make_prepared(&mut self, assets: &Assets<DefinitionFile>) {
+        for file in mem::take(&mut self.to_prepare) {
+            if assets.get(&file).is_some_and(|made| self.make(file.id(), made).is_some()) {
+                self.prepared.push(file);
+            } else {
+                self.to_prepare.push(file);
+            }
+        }
+    }
+
+    /// Adds the definitions to the book that are not in it.
+    #[cfg(feature = "serialize")]
+    pub(super) fn enter_in(&mut self, book: &SavedBy<T>) {
+        self.has_book = true;
+        for (file, loaded) in &mut self.files {
+            let Some(definitions) = &loaded.definitions else { continue };
+            for (machine, definition) in definitions.iter().skip(loaded.in_book) {
+                let name = if machine.is_empty() { file.clone() } else { format!("{file}#{machine}") };
+                book.add_definition(&name, definition);
+                loaded.in_book += 1;
+            }
+        }
     }
 
     /// Makes a definition of an asset, unless there is one, and returns it.
@@ -135,6 +196,11 @@ impl<T: Owner> LoadedDefinitions<T> {
         assets: &Assets<DefinitionFile>,
         used: impl Iterator<Item = AssetId<DefinitionFile>>,
     ) {
+        // What is in a book stays in it.
+        #[cfg(feature = "serialize")]
+        if self.has_book {
+            return;
+        }
         if self.removed.is_empty() {
             return;
         }
@@ -151,18 +217,30 @@ impl<T: Owner> LoadedDefinitions<T> {
 
 impl<T: Owner> LoadedFile<T> {
     fn new(file: &DefinitionFile, vocabulary: &Vocabulary<T>) -> Self {
-        let mut loaded = Self { number: file.number(), definitions: None, problems: None };
-        loaded.load(file, vocabulary);
+        let mut loaded = Self {
+            number: file.number(),
+            files: file.shared(),
+            definitions: None,
+            problems: None,
+            #[cfg(feature = "serialize")]
+            in_book: 0,
+        };
+        loaded.load(vocabulary);
         loaded
     }
 
     fn reload(&mut self, file: &DefinitionFile, vocabulary: &Vocabulary<T>) -> bool {
         self.number = file.number();
-        self.load(file, vocabulary)
+        // It may be loaded once for each of its machines.
+        if *self.files == *file.files() {
+            return false;
+        }
+        self.files = file.shared();
+        self.load(vocabulary)
     }
 
-    fn load(&mut self, file: &DefinitionFile, vocabulary: &Vocabulary<T>) -> bool {
-        let files = file.files().clone();
+    fn load(&mut self, vocabulary: &Vocabulary<T>) -> bool {
+        let files = Files::clone(&self.files);
         let loaded = match &mut self.definitions {
             Some(definitions) => definitions.reload_files(files),
             none => Definitions::from_files(files, vocabulary).map(|definitions| *none = Some(definitions)),

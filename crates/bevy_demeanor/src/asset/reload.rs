@@ -11,6 +11,8 @@ use super::file::DefinitionFile;
 use super::loaded::LoadedDefinitions;
 use super::machine::DefinedMachine;
 use crate::owner::EntityOwner;
+#[cfg(feature = "serialize")]
+use crate::saved::SavedBy;
 use crate::waiting::NextLook;
 
 /// Reloads the definitions of the files that have come.
@@ -20,6 +22,7 @@ pub(super) fn reload<T: EntityOwner>(
     mut loaded: ResMut<LoadedDefinitions<T>>,
     defined: Query<&DefinedMachine<T>, Allow<Disabled>>,
     mut next_looks: Query<&mut NextLook<T>, Allow<Disabled>>,
+    #[cfg(feature = "serialize")] book: Option<Res<SavedBy<T>>>,
 ) {
     let (mut is_reloaded, mut is_removed) = (false, false);
     for event in events.read() {
@@ -35,6 +38,10 @@ pub(super) fn reload<T: EntityOwner>(
         }
     }
     if is_reloaded {
+        #[cfg(feature = "serialize")]
+        if let Some(book) = book {
+            loaded.enter_in(&book);
+        }
         // Who sleeps may have something to do by what the file says now.
         for mut next_look in &mut next_looks {
             next_look.bypass_change_detection().forget();

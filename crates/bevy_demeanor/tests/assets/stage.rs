@@ -1,16 +1,17 @@
 //! Guards whose machines are from files, a game that they are in, and what stands for its disk.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Once};
 use std::thread;
 
 use bevy_app::prelude::*;
 use bevy_asset::io::memory::{Dir, MemoryAssetReader};
 use bevy_asset::io::{AssetSourceBuilder, AssetSourceEvent, AssetSourceId, AssetWatcher};
 use bevy_asset::{AssetApp, AssetPlugin, AssetServer, Assets, Handle};
-use bevy_demeanor::demeanor::definition::Vocabulary;
+use bevy_demeanor::demeanor::definition::{Definition, Vocabulary};
 use bevy_demeanor::prelude::*;
 use bevy_ecs::prelude::*;
+use bevy_reflect::TypePath;
 
 /// What the clock of the callbacks shows, in seconds.
 pub(crate) struct Moment(pub(crate) f64);
@@ -23,7 +24,7 @@ pub(crate) enum Told {
     Noise,
 }
 
-#[derive(Component, Clone, Debug, Default)]
+#[derive(Component, TypePath, Clone, Debug, Default)]
 pub(crate) struct Guard {
     pub(crate) health: f64,
     pub(crate) speed: f64,
@@ -66,6 +67,20 @@ impl MachineState<Guard> for Trace {
     fn exit(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, _: &mut Moment) {
         guard.trace.push(format!("{} exit", self.0));
     }
+}
+
+/// Another owner.
+#[derive(Component, Debug, Default)]
+pub(crate) struct Sheep;
+
+impl Owner for Sheep {
+    type Context<'a> = ();
+    type Message = ();
+}
+
+impl EntityOwner for Sheep {
+    type Body = ();
+    type Param = ();
 }
 
 /// Behaviors `stand`, `walk` and `run`, that are traced.
@@ -139,9 +154,13 @@ impl Stage {
 
     /// Puts a file on the disk, or another text into it.
     pub(crate) fn save(&self, path: &str, text: &str) {
+        self.save_bytes(path, text.as_bytes());
+    }
+
+    pub(crate) fn save_bytes(&self, path: &str, bytes: &[u8]) {
         let path = Path::new(path);
         let is_new = self.disk.get_asset(path).is_none();
-        self.disk.insert_asset_text(path, text);
+        self.disk.insert_asset(path, bytes.to_vec());
         let event: fn(PathBuf) -> AssetSourceEvent =
             if is_new { AssetSourceEvent::AddedAsset } else { AssetSourceEvent::ModifiedAsset };
         let changes = self.changes.lock().unwrap();
@@ -196,13 +215,55 @@ impl Stage {
         self.app.world_mut().spawn((guard, DefinedMachine::<Guard>::new(file.clone()))).id()
     }
 
+    /// What has become of a file that is in use.
+    pub(crate) fn definition(&self, file: &Handle<DefinitionFile>) -> Definition<Guard> {
+        self.app.world().resource::<LoadedDefinitions<Guard>>().get(file).expect("it is in use").clone()
+    }
+
     /// The name of the state that a guard is in.
     pub(crate) fn state(&self, guard: Entity) -> String {
         let machine = self.app.world().get::<Machine<Guard>>(guard);
         machine.and_then(|machine| machine.current()).map_or_else(String::new, |state| state.name().into_owned())
     }
 
+    pub(crate) fn speed(&self, guard: Entity) -> f64 {
+        self.app.world().get::<Guard>(guard).unwrap().speed
+    }
+
     pub(crate) fn take_trace(&mut self, guard: Entity) -> Vec<String> {
         std::mem::take(&mut self.app.world_mut().get_mut::<Guard>(guard).unwrap().trace)
     }
+}
+
+/// Log lines of the plugin and the library, of all tests: each looks for its own file's.
+static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+struct Lines;
+
+impl log::Log for Lines {
+    fn enabled(&self, metadata: &log::Metadata<'_>) -> bool {
+        metadata.level() <= log::Level::Warn && metadata.target().contains("demeanor")
+    }
+
+    fn log(&self, record: &log::Record<'_>) {
+        if self.enabled(record.metadata()) {
+            LINES.lock().unwrap().push(format!("{}: {}", record.level(), record.args()));
+        }
+    }
+
+    fn flush(&self) {}
+}
+
+/// From now on, what is logged is kept.
+pub(crate) fn listen() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        log::set_logger(&Lines).expect("there is no other logger");
+        log::set_max_level(log::LevelFilter::Warn);
+    });
+}
+
+/// The warnings and errors in which something is mentioned.
+pub(crate) fn lines_with(part: &str) -> Vec<String> {
+    LINES.lock().unwrap().iter().filter(|line| line.contains(part)).cloned().collect()
 }
