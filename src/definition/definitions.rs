@@ -200,7 +200,7 @@ impl<T: Owner> Definitions<T> {
         for (definition, rebuilt) in kept {
             if !definition.replace(rebuilt) {
                 // Somebody has reloaded it by itself meanwhile: it is built upon that.
-                definition.reload_silently(text, beside.clone())?;
+                definition.reload_silently(text, beside.as_ref())?;
             }
         }
         self.machines.extend(added);

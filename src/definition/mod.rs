@@ -296,7 +296,7 @@ impl<T: Owner> Definition<T> {
     /// ```
     pub fn reload(&self, text: &str) -> Result<(), Problems> {
         let beside = self.loaded().beside.clone();
-        let warnings = self.reload_silently(text, beside)?;
+        let warnings = self.reload_silently(text, beside.as_ref())?;
         for warning in warnings {
             warn!("{}", warning.located());
         }
@@ -305,12 +305,12 @@ impl<T: Owner> Definition<T> {
     }
 
     /// Reloads it, and returns the warnings.
-    fn reload_silently(&self, text: &str, beside: Option<Beside>) -> Result<Vec<Problem>, Problems> {
+    fn reload_silently(&self, text: &str, beside: Option<&Beside>) -> Result<Vec<Problem>, Problems> {
         let (file, machine) = {
             let loaded = self.loaded();
             (loaded.outline.file().to_owned(), loaded.outline.machine().map(ToOwned::to_owned))
         };
-        let library = Library::of(text, beside.as_ref());
+        let library = Library::of(text, beside);
         let words = self.inner.vocabulary.export();
         loop {
             let checked = check(&file, text, &library, Some(&words))?;
@@ -318,7 +318,7 @@ impl<T: Owner> Definition<T> {
                 None => first(checked),
                 Some(name) => named(checked, name, &file, text)?,
             };
-            let rebuilt = self.rebuild(checked, beside.clone())?;
+            let rebuilt = self.rebuild(checked, beside.cloned())?;
             let warnings = rebuilt.outline.warnings().to_vec();
             // Unless somebody else has reloaded it meanwhile: then it is built upon that.
             if self.replace(rebuilt) {

@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 use core::mem;
 
 use bevy_asset::Assets;
-use bevy_ecs::change_detection::DetectChanges;
+use bevy_ecs::change_detection::{DetectChanges, DetectChangesMut};
 use bevy_ecs::entity::Entity;
 use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::query::{Allow, Has, With};
@@ -50,7 +50,8 @@ pub(super) fn is_anybody_to_begin<T: Owner>(
     assets: Res<Assets<DefinitionFile>>,
     loaded: Res<LoadedDefinitions<T>>,
 ) -> bool {
-    !waiting.new.is_empty() || loaded.is_to_prepare() || !waiting.entities.is_empty() && assets.is_changed()
+    let has_news = assets.is_changed() || loaded.is_changed();
+    !waiting.new.is_empty() || loaded.is_to_prepare() || !waiting.entities.is_empty() && has_news
 }
 
 /// Has the machines begin whose files are there.
@@ -62,6 +63,8 @@ pub(super) fn begin<T: EntityOwner>(
     mut commands: Commands,
     #[cfg(feature = "serialize")] book: Option<Res<SavedBy<T>>>,
 ) {
+    // Else this would be news to those who wait on.
+    let loaded = loaded.bypass_change_detection();
     loaded.make_prepared(&assets);
     let new = mem::take(&mut waiting.new);
     waiting.entities.extend(new);

@@ -42,7 +42,8 @@ pub struct DefinitionFile {
     /// How many files had been read before. So a newer one is known.
     number: u64,
     /// Of a machine within a file, the file: the asset server follows the files that one names as long as it is there.
-    _whole: Option<Handle<Self>>,
+    #[expect(dead_code, reason = "it is there so that the handle is not dropped")]
+    whole: Option<Handle<Self>>,
 }
 
 impl DefinitionFile {
@@ -53,7 +54,7 @@ impl DefinitionFile {
     pub fn new(files: Files) -> Self {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        Self { files: Arc::new(files), machine: None, number, _whole: None }
+        Self { files: Arc::new(files), machine: None, number, whole: None }
     }
 
     /// Chooses a machine of the file.
@@ -125,8 +126,8 @@ impl AssetLoader for Loader {
         for machine in machines.into_iter().filter(|machine| !machine.is_empty()) {
             let mut labeled = context.begin_labeled_asset();
             // It is this one, which is being loaded.
-            let _whole = Some(labeled.load(path.clone()));
-            let one = labeled.finish(DefinitionFile { _whole, ..file.clone().with_machine(machine.as_str()) });
+            let whole = Some(labeled.load(path.clone()));
+            let one = labeled.finish(DefinitionFile { whole, ..file.clone().with_machine(machine.as_str()) });
             context.add_loaded_labeled_asset(machine, one);
         }
         Ok(file)

@@ -3,6 +3,7 @@
 use core::any::type_name;
 use core::fmt;
 use core::mem;
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -73,6 +74,8 @@ struct LoadedFile<T: Owner> {
 struct Which {
     file: String,
     machine: Option<String>,
+    /// Whether it was logged that there is no such machine.
+    is_warned_of: bool,
 }
 
 impl<T: Owner> LoadedDefinitions<T> {
@@ -105,7 +108,7 @@ impl<T: Owner> LoadedDefinitions<T> {
     /// After a reload it is the same definition.
     #[must_use]
     pub fn get(&self, file: impl Into<AssetId<DefinitionFile>>) -> Option<&Definition<T>> {
-        let Which { file, machine } = self.assets.get(&file.into())?;
+        let Which { file, machine, .. } = self.assets.get(&file.into())?;
         let definitions = self.files.get(file)?.definitions.as_ref()?;
         match machine {
             Some(machine) => definitions.get(machine),
@@ -157,22 +160,28 @@ impl<T: Owner> LoadedDefinitions<T> {
 
     /// Makes a definition of an asset, unless there is one, and returns it.
     pub(super) fn make(&mut self, id: AssetId<DefinitionFile>, file: &DefinitionFile) -> Option<&Definition<T>> {
-        let name = file.files().name();
-        if !self.assets.contains_key(&id) {
-            let which = Which { file: name.to_owned(), machine: file.machine().map(ToOwned::to_owned) };
-            self.assets.insert(id, which);
-            if !self.files.contains_key(name) {
-                let made = LoadedFile::new(file, &self.vocabulary);
-                self.files.insert(name.to_owned(), made);
-            } else {
-                self.reload(file);
-            }
-            if self.get(id).is_none() && self.problems(id).is_none() {
-                let machine = file.machine().unwrap_or_default();
-                warn!("{name} has no machine `{machine}`: machines of {} wait for it", type_name::<T>());
-            }
+        if let Entry::Vacant(new) = self.assets.entry(id) {
+            let name = file.files().name();
+            let machine = file.machine().map(ToOwned::to_owned);
+            new.insert(Which { file: name.to_owned(), machine, is_warned_of: false });
+            // If there is an older one, that is reloaded at the end of the frame.
+            self.files.entry(name.to_owned()).or_insert_with(|| LoadedFile::new(file, &self.vocabulary));
+        }
+        if self.get(id).is_none() {
+            self.warn_of(id, file);
         }
         self.get(id)
+    }
+
+    /// Logs, once, that the file has no such machine.
+    #[cold]
+    fn warn_of(&mut self, id: AssetId<DefinitionFile>, file: &DefinitionFile) {
+        let Some(Which { file: name, machine, is_warned_of }) = self.assets.get_mut(&id) else { return };
+        let is_made = |made: &LoadedFile<T>| made.definitions.is_some() && !file.is_newer_than(made.number);
+        if self.files.get(name).is_some_and(is_made) && !mem::replace(is_warned_of, true) {
+            let machine = machine.as_deref().unwrap_or_default();
+            warn!("{name} has no machine `{machine}`: machines of {} wait for it", type_name::<T>());
+        }
     }
 
     /// Reloads a file that is in use, if this is a newer one. Returns whether it has been reloaded.

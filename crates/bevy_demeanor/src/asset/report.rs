@@ -1,5 +1,6 @@
 //! What is wrong with a file, for the log.
 
+use core::fmt::Write as _;
 use std::collections::HashMap;
 
 use bevy_asset::{AssetEvent, AssetLoadError, AssetLoadFailedEvent, Assets};
@@ -25,7 +26,8 @@ pub(super) fn drawn(problems: &Problems) -> String {
         text.push('\n');
     }
     if problems.unlisted() > 0 {
-        text.push_str(&format!("and {} more\n", problems.unlisted()));
+        // Writing to a string does not fail.
+        _ = writeln!(text, "and {} more", problems.unlisted());
     }
     text
 }

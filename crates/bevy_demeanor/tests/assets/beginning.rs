@@ -109,7 +109,9 @@ fn a_label_is_a_machine_of_the_file_and_without_one_it_is_the_first() {
     let files =
         ["creatures.fsm.toml#baron", "creatures.fsm.toml", "creatures.fsm.toml#imp"].map(|path| stage.load(path));
     let guards = files.each_ref().map(|file| stage.guard(file));
-    files.iter().for_each(|file| stage.until_loaded(file));
+    for file in &files {
+        stage.until_loaded(file);
+    }
     stage.ticks(1);
     assert_eq!(guards.map(|guard| stage.state(guard)), ["walk", "stand", "stand"]);
     // The first is the same machine by either name.

@@ -11,13 +11,17 @@ fn two_files_of_one_owner_have_nothing_to_do_with_each_other() {
     stage.save("one.fsm.toml", PATROL);
     stage.save("other/one.fsm.toml", &PATROL.replace("after = 2", "after = 1"));
     let files = ["one.fsm.toml", "other/one.fsm.toml"].map(|path| stage.load(path));
-    files.iter().for_each(|file| stage.until_loaded(file));
+    for file in &files {
+        stage.until_loaded(file);
+    }
     let guards = files.each_ref().map(|file| stage.guard(file));
     stage.ticks(2);
     assert_eq!(guards.map(|guard| stage.state(guard)), ["stand", "walk"]);
     stage.save("one.fsm.toml", "initial = 'stand'\nstates.stand = { behavior = 'run', final = true }\n");
     stage.until_reloaded(&files[0]);
-    guards.iter().for_each(|guard| drop(stage.take_trace(*guard)));
+    for guard in &guards {
+        stage.take_trace(*guard);
+    }
     stage.ticks(1);
     assert_eq!(guards.map(|guard| stage.take_trace(guard)), [["run update"], ["walk update"]]);
 }
@@ -34,7 +38,9 @@ fn owners_of_different_types_have_their_machines_in_one_file_or_in_several() {
     stage.save("farm.fsm.toml", &format!("[machines.first]\n{}{graze}", "initial = 'a'\nstates.a.final = true\n"));
     let paths = ["sheep.fsm.toml#sheep", "guards.fsm.toml#guard", "farm.fsm.toml#first", "farm.fsm.toml#sheep"];
     let files = paths.map(|path| stage.load(path));
-    files.iter().for_each(|file| stage.until_loaded(file));
+    for file in &files {
+        stage.until_loaded(file);
+    }
     let sheep = [&files[0], &files[3]].map(|file| {
         let sheep = (Sheep, DefinedMachine::<Sheep>::new(file.clone()));
         stage.app.world_mut().spawn(sheep).id()

@@ -1,6 +1,7 @@
 //! Files that are saved while machines run on them.
 
 use bevy_asset::Assets;
+use bevy_demeanor::demeanor::definition::Files;
 use bevy_demeanor::prelude::*;
 
 use crate::stage::{Guard, PATROL, Stage, Told, lines_with, listen};
@@ -89,6 +90,30 @@ fn a_file_of_which_only_one_machine_is_in_use_is_reloaded_as_well() {
 }
 
 #[test]
+fn who_waits_for_a_machine_that_the_file_does_not_have_gets_it_when_the_file_does() {
+    let machine = |name: &str| {
+        format!("[machines.{name}]\ninitial = 'stand'\nstates.stand = {{ behavior = '{name}', final = true }}\n")
+    };
+    let files = |machines: &[&str]| {
+        let text: String = machines.iter().map(|name| machine(name)).collect();
+        DefinitionFile::new(Files::new("built in", text))
+    };
+    listen();
+    let mut stage = Stage::new();
+    let mut assets = stage.app.world_mut().resource_mut::<Assets<DefinitionFile>>();
+    let walk = assets.add(files(&["walk"]));
+    let run = assets.add(files(&["walk"]).with_machine("run"));
+    let guards = [stage.guard(&walk), stage.guard(&run)];
+    stage.ticks(2);
+    assert_eq!(guards.map(|guard| stage.state(guard)), ["stand", ""]);
+    let mut assets = stage.app.world_mut().resource_mut::<Assets<DefinitionFile>>();
+    assets.insert(&run, files(&["walk", "run"]).with_machine("run")).unwrap();
+    stage.ticks(2);
+    assert_eq!(stage.take_trace(guards[1]), ["run enter", "run update"]);
+    assert_eq!(lines_with("built in has no machine `run`").len(), 1);
+}
+
+#[test]
 fn a_linked_file_that_is_saved_has_the_file_reloaded() {
     let mut stage = Stage::new();
     let round = |behavior: &str| format!("initial = 'go'\nstates.go = {{ behavior = '{behavior}', final = true }}\n");
@@ -126,7 +151,9 @@ fn a_thousand_reloads_take_no_more_memory_than_a_hundred() {
                 );
                 stage.until_reloaded(&file);
                 stage.app.update();
-                guards.iter().for_each(|guard| drop(stage.take_trace(*guard)));
+                for guard in &guards {
+                    stage.take_trace(*guard);
+                }
             }
         });
         info.bytes_current
