@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::iter;
 use std::ops::Range;
-use std::path::Path;
 use std::sync::Arc;
 
+use super::beside::Beside;
 use super::compile::Known;
 use super::condition::Condition;
 use super::draft::{Params, When};
@@ -39,7 +39,7 @@ pub(crate) struct Built<T: Owner> {
 pub(crate) fn build<T: Owner>(
     checked: Checked<'_>,
     vocabulary: &Vocabulary<T>,
-    folder: Option<&Path>,
+    beside: Option<&Beside>,
     before: Option<&Graph<T>>,
 ) -> Result<(Outline, Built<T>), Problems> {
     let Checked { outline, params } = checked;
@@ -53,13 +53,13 @@ pub(crate) fn build<T: Owner>(
         states: &states,
         vocabulary,
         #[cfg(not(feature = "script"))]
-        folder,
+        beside,
         by_name: &by_name,
         link: &link,
         findings: Findings::new(Arc::clone(&outline.source)),
         #[cfg(feature = "script")]
         offered: Offered {
-            folder,
+            beside,
             vocabulary,
             states: Arc::new(states.iter().map(|fixed| (fixed.name.clone(), fixed.index)).collect()),
             budget: Arc::new(Budget::new(outline.file(), vocabulary.scripts.budget)),
@@ -237,7 +237,7 @@ struct Builder<'a, T: Owner> {
     link: &'a Link<T>,
     vocabulary: &'a Vocabulary<T>,
     #[cfg(not(feature = "script"))]
-    folder: Option<&'a Path>,
+    beside: Option<&'a Beside>,
     findings: Findings,
     #[cfg(feature = "script")]
     offered: Offered<'a, T>,
@@ -365,7 +365,7 @@ impl<T: Owner> Builder<'_, T> {
 
     #[cfg(not(feature = "script"))]
     fn script_condition(&mut self, script: &Name, _: &str) -> Option<Condition<T>> {
-        let _ = self.folder;
+        let _ = self.beside;
         self.findings.add(super::outline::resolve::scripts_are_off(script));
         None
     }

@@ -1,10 +1,13 @@
 //! All machines of a file.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 
 use log::{info, warn};
 
+use super::beside::Beside;
+use super::files::Files;
 use super::folder::read_definition;
 use super::library::Library;
 use super::outline::check::check;
@@ -43,7 +46,7 @@ use crate::owner::Owner;
 /// ```
 pub struct Definitions<T: Owner> {
     file: String,
-    folder: Option<PathBuf>,
+    beside: Option<Beside>,
     vocabulary: Vocabulary<T>,
     /// In the order of the file.
     machines: Vec<(String, Definition<T>)>,
@@ -60,6 +63,20 @@ impl<T: Owner> Definitions<T> {
     /// With all that is wrong with the text.
     pub fn parse(text: &str, vocabulary: &Vocabulary<T>) -> Result<Self, Problems> {
         Self::new(NAMELESS, None, text, vocabulary)
+    }
+
+    /// As [`parse`](Self::parse), from files that the game has read. No file system is looked at.
+    ///
+    /// # Errors
+    ///
+    /// With all that is wrong with them.
+    ///
+    /// # Examples
+    ///
+    /// See [`Files`].
+    pub fn from_files(files: Files, vocabulary: &Vocabulary<T>) -> Result<Self, Problems> {
+        let files = Arc::new(files);
+        Self::new(files.name(), Some(Beside::Read(Arc::clone(&files))), files.text()?, vocabulary)
     }
 
     /// As [`parse`](Self::parse), from a file. Scripts and linked files are looked for beside it.
@@ -81,21 +98,31 @@ impl<T: Owner> Definitions<T> {
     /// With all that is wrong with the text.
     pub fn parse_at(path: impl AsRef<Path>, text: &str, vocabulary: &Vocabulary<T>) -> Result<Self, Problems> {
         let path = path.as_ref();
-        Self::new(&path.display().to_string(), path.parent().map(Path::to_path_buf), text, vocabulary)
+        Self::new(&path.display().to_string(), Beside::file(path), text, vocabulary)
     }
 
-    fn new(file: &str, folder: Option<PathBuf>, text: &str, vocabulary: &Vocabulary<T>) -> Result<Self, Problems> {
+    fn new(file: &str, beside: Option<Beside>, text: &str, vocabulary: &Vocabulary<T>) -> Result<Self, Problems> {
         let mut machines: Vec<(String, Definition<T>)> = Vec::new();
-        let library = Library::of(text, folder.as_deref());
+        let library = Library::of(text, beside.as_ref());
         for checked in check(file, text, &library, Some(&vocabulary.export()))? {
             let name = checked.outline.machine().unwrap_or_default().to_owned();
-            machines.push((name, Definition::of(checked, folder.clone(), vocabulary)?));
+            machines.push((name, Definition::of(checked, beside.clone(), vocabulary)?));
         }
         // Each has the warnings of the whole file.
         if let Some((_, first)) = machines.first() {
             warn_of(&first.outline());
         }
-        Ok(Self { file: file.into(), folder, vocabulary: vocabulary.clone(), machines })
+        Ok(Self { file: file.into(), beside, vocabulary: vocabulary.clone(), machines })
+    }
+
+    /// Returns the definition of the file's first machine.
+    ///
+    /// # Panics
+    ///
+    /// Never: a file without a mistake has a machine.
+    #[must_use]
+    pub fn first(&self) -> &Definition<T> {
+        &self.machines.first().expect("a file without a mistake has a machine").1
     }
 
     /// Returns the definition of a machine.
@@ -123,29 +150,61 @@ impl<T: Owner> Definitions<T> {
     ///
     /// With all that is wrong with the text. Then nothing is changed.
     pub fn reload(&mut self, text: &str) -> Result<(), Problems> {
-        let library = Library::of(text, self.folder.as_deref());
+        self.reload_beside(text, self.beside.clone())
+    }
+
+    /// As [`reload`](Self::reload), from files that the game has read. Scripts and linked files are those among them from now on.
+    ///
+    /// # Errors
+    ///
+    /// With all that is wrong with them. Then nothing is changed.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::Owner;
+    /// use demeanor::definition::{Definitions, Files, Vocabulary};
+    /// # struct Guard;
+    /// # impl Owner for Guard { type Context<'a> = (); type Message = (); }
+    ///
+    /// let files = |to: &str| Files::new("guard.fsm.toml", format!("initial = '{to}'\nstates.{to}.final = true"));
+    /// let mut guards = Definitions::from_files(files("stand"), &Vocabulary::<Guard>::new())?;
+    /// let guard = guards.first().clone();
+    /// assert_eq!(guard.initial().name(), "stand");
+    /// guards.reload_files(files("sit"))?;
+    /// assert_eq!(guard.initial().name(), "sit");
+    /// # Ok::<(), demeanor::definition::Problems>(())
+    /// ```
+    pub fn reload_files(&mut self, files: Files) -> Result<(), Problems> {
+        let files = Arc::new(files);
+        self.reload_beside(files.text()?, Some(Beside::Read(Arc::clone(&files))))
+    }
+
+    fn reload_beside(&mut self, text: &str, beside: Option<Beside>) -> Result<(), Problems> {
+        let library = Library::of(text, beside.as_ref());
         let mut all = check(&self.file, text, &library, Some(&self.vocabulary.export()))?;
         let name_of = |outline: &super::Outline| outline.machine().unwrap_or_default().to_owned();
         // All are built before any takes its place.
         let mut kept = Vec::new();
         for (name, definition) in &self.machines {
             match all.iter().position(|checked| name_of(&checked.outline) == *name) {
-                Some(at) => kept.push((definition, definition.rebuild(all.remove(at))?)),
+                Some(at) => kept.push((definition, definition.rebuild(all.remove(at), beside.clone())?)),
                 None => warn!("machine {name} is no longer in {}: it stays as it was", self.file),
             }
         }
         let mut added = Vec::new();
         for checked in all {
             let name = name_of(&checked.outline);
-            added.push((name, Definition::of(checked, self.folder.clone(), &self.vocabulary)?));
+            added.push((name, Definition::of(checked, beside.clone(), &self.vocabulary)?));
         }
         for (definition, rebuilt) in kept {
             if !definition.replace(rebuilt) {
                 // Somebody has reloaded it by itself meanwhile: it is built upon that.
-                definition.reload_silently(text)?;
+                definition.reload_silently(text, beside.as_ref())?;
             }
         }
         self.machines.extend(added);
+        self.beside = beside;
         if let Some((_, first)) = self.machines.first() {
             warn_of(&first.outline());
         }

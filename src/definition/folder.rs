@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 /// The longest file that a definition may name, in bytes.
-const LONGEST: u64 = 10_000_000;
+pub(crate) const LONGEST: u64 = 10_000_000;
 
 /// The text of a file that a definition names.
 pub(crate) fn read_named(folder: &Path, path: &Path) -> Result<String, String> {
@@ -14,15 +14,23 @@ pub(crate) fn read_named(folder: &Path, path: &Path) -> Result<String, String> {
     // With all links followed, so that none leads out.
     let whole = folder.join(path).canonicalize().map_err(as_text)?;
     if !whole.starts_with(folder.canonicalize().map_err(as_text)?) {
-        return Err("it leads out of the definition's folder".into());
+        return Err(leads_out());
     }
     is_file(&whole).map_err(as_text)?;
     let mut text = String::new();
     File::open(&whole).and_then(|file| file.take(LONGEST + 1).read_to_string(&mut text)).map_err(as_text)?;
     if text.len() as u64 > LONGEST {
-        return Err(format!("it is longer than {} MB", LONGEST / 1_000_000));
+        return Err(is_too_long());
     }
     Ok(text)
+}
+
+pub(crate) fn leads_out() -> String {
+    "it leads out of the definition's folder".into()
+}
+
+pub(crate) fn is_too_long() -> String {
+    format!("it is longer than {} MB", LONGEST / 1_000_000)
 }
 
 /// The bytes of a definition's own file, wherever it is.

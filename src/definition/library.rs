@@ -6,10 +6,10 @@ use std::sync::OnceLock;
 
 use toml::de::{DeTable, DeValue};
 
-use super::folder::read_named;
+use super::beside::Beside;
 
 /// The most files that one file may lead to.
-const MOST_FILES: usize = 1000;
+pub(crate) const MOST_FILES: usize = 1000;
 
 /// The files that a file links to, and those that they link to, by their paths from its folder.
 #[derive(Default)]
@@ -35,21 +35,26 @@ pub(crate) fn parts(link: &str) -> (&str, Option<&str>) {
 }
 
 impl Library {
-    /// What a text links to, looked for in a folder.
-    pub(crate) fn of(text: &str, folder: Option<&Path>) -> Self {
-        Self::with_open(text, folder, &|_| None)
+    /// What a text links to.
+    pub(crate) fn of(text: &str, beside: Option<&Beside>) -> Self {
+        Self::with_open(text, beside, &|_| None)
     }
 
     /// As [`of`](Self::of), where an editor has some of the files open: their texts by their paths from the folder.
-    pub(crate) fn with_open(text: &str, folder: Option<&Path>, open: &dyn Fn(&Path) -> Option<String>) -> Self {
+    pub(crate) fn with_open(text: &str, beside: Option<&Beside>, open: &dyn Fn(&Path) -> Option<String>) -> Self {
+        let Some(beside) = beside else { return Self::default() };
+        Self::with(text, &|path| open(path).map_or_else(|| beside.read(path), Ok))
+    }
+
+    /// What a text links to, where the texts are read by `read`, by their paths from the folder.
+    pub(crate) fn with(text: &str, read: &dyn Fn(&Path) -> Result<String, String>) -> Self {
         let mut library = Self::default();
-        let Some(folder) = folder else { return library };
         let mut waiting: Vec<PathBuf> = paths(Path::new(""), text);
         while let Some(path) = waiting.pop() {
             if library.files.contains_key(&path) || library.files.len() == MOST_FILES {
                 continue;
             }
-            let text = open(&path).map_or_else(|| read_named(folder, &path), Ok);
+            let text = read(&path);
             if let Ok(text) = &text {
                 waiting.extend(paths(&path, text));
             }
@@ -64,7 +69,6 @@ impl Library {
         self.files.keys()
     }
 
-    #[cfg(feature = "watch")]
     pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
         self.files.values().filter_map(|text| text.as_deref().ok())
     }

@@ -29,6 +29,7 @@
 //!
 //! `docs/definitions.md` describes the format for designers; [`schema`] is its JSON Schema for editors.
 
+mod beside;
 mod block;
 mod build;
 mod compile;
@@ -41,6 +42,7 @@ mod draft;
 mod duration;
 mod explain;
 mod expression;
+mod files;
 mod findings;
 mod folder;
 mod formula;
@@ -75,7 +77,7 @@ mod words;
 use std::collections::HashMap;
 use std::fmt;
 use std::mem;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use log::{info, warn};
@@ -85,6 +87,7 @@ pub use definitions::Definitions;
 pub use draft::schema;
 pub use duration::Duration;
 pub use explain::{Answer, ExitReport, Question, Verdict};
+pub use files::Files;
 pub use graph::DefinedState;
 pub use load_error::LoadError;
 pub use named::{FileState, FileStates, StateName};
@@ -103,6 +106,7 @@ pub use words::{ValueKind, Words};
 use crate::machine::StateMachine;
 use crate::owner::Owner;
 use crate::state::StateRef;
+use beside::Beside;
 use build::Built;
 use findings::Findings;
 use folder::read_definition;
@@ -170,14 +174,14 @@ pub struct Definition<T: Owner> {
 struct Inner<T: Owner> {
     shared: Arc<Shared<T>>,
     vocabulary: Vocabulary<T>,
-    /// The file's folder, in which scripts are looked for.
-    folder: Option<PathBuf>,
     loaded: Mutex<Loaded<T>>,
 }
 
 /// The file as it was last loaded without an error.
 struct Loaded<T: Owner> {
     outline: Outline,
+    /// Where its scripts and linked files are.
+    beside: Option<Beside>,
     /// By id. Keeps the states, to which the graph refers weakly.
     states: Vec<StateRef<T>>,
     by_name: HashMap<String, StateId>,
@@ -188,13 +192,14 @@ struct Rebuilt<T: Owner> {
     /// What it was built upon.
     before: Arc<Graph<T>>,
     outline: Outline,
+    beside: Option<Beside>,
     built: Built<T>,
 }
 
 impl<T: Owner> Loaded<T> {
-    fn new(outline: Outline, states: &[Arc<Fixed<T>>], shared: &Arc<Shared<T>>) -> Self {
+    fn new(outline: Outline, beside: Option<Beside>, states: &[Arc<Fixed<T>>], shared: &Arc<Shared<T>>) -> Self {
         let by_name = outline.states().iter().map(|state| (state.name().to_owned(), state.id())).collect();
-        Self { outline, states: states.iter().map(|fixed| fixed.state(shared)).collect(), by_name }
+        Self { outline, beside, states: states.iter().map(|fixed| fixed.state(shared)).collect(), by_name }
     }
 }
 
@@ -232,26 +237,25 @@ impl<T: Owner> Definition<T> {
         let path = path.as_ref();
         let bytes = read_definition(path).map_err(|error| LoadError::Io { path: path.into(), error })?;
         let file = path.display().to_string();
-        let folder = path.parent().map(Path::to_path_buf);
-        Ok(Self::new(&file, folder, text_of(&file, &bytes)?, vocabulary)?)
+        Ok(Self::new(&file, Beside::file(path), text_of(&file, &bytes)?, vocabulary)?)
     }
 
-    fn new(file: &str, folder: Option<PathBuf>, text: &str, vocabulary: &Vocabulary<T>) -> Result<Self, Problems> {
-        let library = Library::of(text, folder.as_deref());
+    fn new(file: &str, beside: Option<Beside>, text: &str, vocabulary: &Vocabulary<T>) -> Result<Self, Problems> {
+        let library = Library::of(text, beside.as_ref());
         let checked = check(file, text, &library, Some(&vocabulary.export()))?;
-        let definition = Self::of(first(checked), folder, vocabulary)?;
+        let definition = Self::of(first(checked), beside, vocabulary)?;
         warn_of(&definition.outline());
         Ok(definition)
     }
 
     /// The definition of a machine that has been checked.
-    fn of(checked: Checked<'_>, folder: Option<PathBuf>, vocabulary: &Vocabulary<T>) -> Result<Self, Problems> {
-        let (outline, Built { graph, states, link }) = build::build(checked, vocabulary, folder.as_deref(), None)?;
+    fn of(checked: Checked<'_>, beside: Option<Beside>, vocabulary: &Vocabulary<T>) -> Result<Self, Problems> {
+        let (outline, Built { graph, states, link }) = build::build(checked, vocabulary, beside.as_ref(), None)?;
         let shared = Arc::new(Shared::new(graph));
         // Nobody else has set it: it was made for these states.
         let _ = link.set(Arc::downgrade(&shared));
-        let loaded = Mutex::new(Loaded::new(outline, &states, &shared));
-        Ok(Self { inner: Arc::new(Inner { shared, vocabulary: vocabulary.clone(), folder, loaded }) })
+        let loaded = Mutex::new(Loaded::new(outline, beside, &states, &shared));
+        Ok(Self { inner: Arc::new(Inner { shared, vocabulary: vocabulary.clone(), loaded }) })
     }
 
     /// Reloads the definition, under the machines that run on it.
@@ -293,7 +297,8 @@ impl<T: Owner> Definition<T> {
     /// # Ok::<(), demeanor::definition::Problems>(())
     /// ```
     pub fn reload(&self, text: &str) -> Result<(), Problems> {
-        let warnings = self.reload_silently(text)?;
+        let beside = self.loaded().beside.clone();
+        let warnings = self.reload_silently(text, beside.as_ref())?;
         for warning in warnings {
             warn!("{}", warning.located());
         }
@@ -302,12 +307,12 @@ impl<T: Owner> Definition<T> {
     }
 
     /// Reloads it, and returns the warnings.
-    fn reload_silently(&self, text: &str) -> Result<Vec<Problem>, Problems> {
+    fn reload_silently(&self, text: &str, beside: Option<&Beside>) -> Result<Vec<Problem>, Problems> {
         let (file, machine) = {
             let loaded = self.loaded();
             (loaded.outline.file().to_owned(), loaded.outline.machine().map(ToOwned::to_owned))
         };
-        let library = Library::of(text, self.inner.folder.as_deref());
+        let library = Library::of(text, beside);
         let words = self.inner.vocabulary.export();
         loop {
             let checked = check(&file, text, &library, Some(&words))?;
@@ -315,7 +320,7 @@ impl<T: Owner> Definition<T> {
                 None => first(checked),
                 Some(name) => named(checked, name, &file, text)?,
             };
-            let rebuilt = self.rebuild(checked)?;
+            let rebuilt = self.rebuild(checked, beside.cloned())?;
             let warnings = rebuilt.outline.warnings().to_vec();
             // Unless somebody else has reloaded it meanwhile: then it is built upon that.
             if self.replace(rebuilt) {
@@ -326,17 +331,17 @@ impl<T: Owner> Definition<T> {
 
     /// Builds what is to take the place of what there is. No lock is held: what the game has registered is called, and may ask
     /// the definition.
-    fn rebuild(&self, checked: Checked<'_>) -> Result<Rebuilt<T>, Problems> {
+    fn rebuild(&self, checked: Checked<'_>, beside: Option<Beside>) -> Result<Rebuilt<T>, Problems> {
         let inner = &*self.inner;
         let before = inner.shared.load();
-        let (outline, built) = build::build(checked, &inner.vocabulary, inner.folder.as_deref(), Some(&before))?;
-        Ok(Rebuilt { before, outline, built })
+        let (outline, built) = build::build(checked, &inner.vocabulary, beside.as_ref(), Some(&before))?;
+        Ok(Rebuilt { before, outline, beside, built })
     }
 
     /// Puts it there. Returns whether it was built for what there is.
     fn replace(&self, rebuilt: Rebuilt<T>) -> bool {
         let inner = &*self.inner;
-        let Rebuilt { before, outline, built: Built { graph, states, link } } = rebuilt;
+        let Rebuilt { before, outline, beside, built: Built { graph, states, link } } = rebuilt;
         let mut loaded = self.loaded();
         if !Arc::ptr_eq(&before, &inner.shared.load()) {
             return false;
@@ -344,7 +349,7 @@ impl<T: Owner> Definition<T> {
         // Nobody else has set it: it was made for these states.
         let _ = link.set(Arc::downgrade(&inner.shared));
         let old_graph = inner.shared.swap(graph);
-        let old = mem::replace(&mut *loaded, Loaded::new(outline, &states, &inner.shared));
+        let old = mem::replace(&mut *loaded, Loaded::new(outline, beside, &states, &inner.shared));
         drop(loaded);
         // With the lock free, for what the game has put into the states is dropped.
         drop((old, old_graph, before));
@@ -441,6 +446,15 @@ fn warn_of(outline: &Outline) {
         warn!("{}", warning.located());
     }
 }
+
+/// A definition is equal to its clones, whatever the text says.
+impl<T: Owner> PartialEq for Definition<T> {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.inner, &other.inner)
+    }
+}
+
+impl<T: Owner> Eq for Definition<T> {}
 
 impl<T: Owner> Clone for Definition<T> {
     fn clone(&self) -> Self {

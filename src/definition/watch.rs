@@ -10,6 +10,7 @@ use log::{info, warn};
 use notify::event::{ModifyKind, RenameMode};
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
+use super::beside::Beside;
 use super::folder::read_definition;
 use super::library::Library;
 use super::{Definition, LoadError};
@@ -162,7 +163,7 @@ impl Concerned {
 
 /// The scripts and the files that a text names, and those that these name.
 fn named_in(text: &str, folder: &Path) -> Vec<PathBuf> {
-    let library = Library::of(text, Some(folder));
+    let library = Library::of(text, Some(&Beside::Folder(folder.into())));
     // Where the file has a mistake, its scripts are still to be heard of.
     let quoted = library.texts().chain([text]).flat_map(|text| text.split(['"', '\'']));
     let scripts = quoted.map(PathBuf::from).filter(|quoted| is_script(quoted));

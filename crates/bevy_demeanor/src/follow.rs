@@ -3,6 +3,7 @@
 use core::any::{Any, TypeId};
 use core::marker::PhantomData;
 use core::mem;
+use std::sync::Arc;
 use std::vec;
 
 use bevy_ecs::entity::Entity;
@@ -26,20 +27,53 @@ pub(crate) struct Followers<T: Owner> {
     pub(crate) wants_messages: bool,
 }
 
-/// Who wants to know of states of one type.
-#[derive(Clone, Copy)]
+/// Who wants to know of some states.
+#[derive(Clone)]
 pub(crate) struct Trigger {
-    of: TypeId,
+    of: Which,
     entered: fn(&mut World, Entity),
     exited: fn(&mut World, Entity),
 }
 
+/// Which states are meant.
+#[derive(Clone)]
+enum Which {
+    /// Those of a type.
+    Type(TypeId),
+    /// Those of a name.
+    Name(Arc<str>),
+}
+
+impl Which {
+    fn is<T: Owner>(&self, state: &StateRef<T>) -> bool {
+        match self {
+            Self::Type(id) => Any::type_id(state.as_any()) == *id,
+            Self::Name(name) => state.name() == **name,
+        }
+    }
+}
+
 impl Trigger {
     pub(crate) fn of<T: Owner, S: State<T>>() -> Self {
+        Self::told::<T, S>(Which::Type(TypeId::of::<S>()))
+    }
+
+    pub(crate) fn named<T: Owner, S: 'static>(name: &str) -> Self {
+        Self::told::<T, S>(Which::Name(name.into()))
+    }
+
+    fn told<T: Owner, S: 'static>(of: Which) -> Self {
         Self {
-            of: TypeId::of::<S>(),
+            of,
             entered: |world, entity| world.trigger(Entered::<S>::new::<T>(entity)),
             exited: |world, entity| world.trigger(Exited::<S>::new::<T>(entity)),
+        }
+    }
+
+    fn trigger(event: fn(&mut World, Entity), entity: Entity, world: &mut World) {
+        if world.get_entity(entity).is_ok() {
+            event(world, entity);
+            world.flush();
         }
     }
 }
@@ -209,15 +243,13 @@ impl<T: Owner> Followers<T> {
     fn tell(&self, step: Step<T>, entity: Entity, world: &mut World) {
         match step {
             Step::Exited(state) => {
-                if let Some(trigger) = self.trigger_of(&state, entity, world) {
-                    (trigger.exited)(world, entity);
-                    world.flush();
+                for trigger in self.triggers_of(&state) {
+                    Trigger::trigger(trigger.exited, entity, world);
                 }
             }
             Step::Entered(state) => {
-                if let Some(trigger) = self.trigger_of(&state, entity, world) {
-                    (trigger.entered)(world, entity);
-                    world.flush();
+                for trigger in self.triggers_of(&state) {
+                    Trigger::trigger(trigger.entered, entity, world);
                 }
             }
             Step::Changed { from, to, cause, .. } => {
@@ -237,9 +269,7 @@ impl<T: Owner> Followers<T> {
         }
     }
 
-    fn trigger_of(&self, state: &StateRef<T>, entity: Entity, world: &World) -> Option<&Trigger> {
-        let id = Any::type_id(state.as_any());
-        let trigger = self.triggers.iter().find(|trigger| trigger.of == id)?;
-        world.get_entity(entity).is_ok().then_some(trigger)
+    fn triggers_of(&self, state: &StateRef<T>) -> impl Iterator<Item = &Trigger> {
+        self.triggers.iter().filter(|trigger| trigger.of.is(state))
     }
 }

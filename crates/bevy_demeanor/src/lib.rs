@@ -121,6 +121,8 @@
 )]
 
 mod add;
+#[cfg(feature = "asset")]
+mod asset;
 mod broadcast;
 mod clock;
 mod commands;
@@ -134,6 +136,7 @@ mod label;
 mod machine;
 mod marker;
 mod missing;
+mod named;
 mod owner;
 mod plugin;
 pub mod prelude;
@@ -147,6 +150,8 @@ mod update;
 mod waiting;
 
 pub use add::AppExtMachines;
+#[cfg(feature = "asset")]
+pub use asset::{DefinedMachine, DefinitionFile, LoadedDefinitions};
 #[cfg(feature = "derive")]
 pub use bevy_demeanor_derive::{Owner, SharedParam};
 pub use broadcast::SendTo;

@@ -136,6 +136,29 @@ impl<T: Owner> Machine<T> {
         self.machine.wake()
     }
 
+    /// Returns whether a state of a name is active, as those from files have, current or around it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use bevy_demeanor::Machine;
+    /// use demeanor::{Owner, State};
+    ///
+    /// struct Enemy;
+    /// impl Owner for Enemy {
+    ///     type Context<'a> = ();
+    ///     type Message = ();
+    /// }
+    /// struct Idle;
+    /// impl State<Enemy> for Idle {}
+    ///
+    /// assert!(Machine::<Enemy>::new(&Idle).is_in_named("Idle"));
+    /// ```
+    #[must_use]
+    pub fn is_in_named(&self, name: &str) -> bool {
+        is_in_named(self, name)
+    }
+
     /// Returns the machine itself, for edits that the plugin does not see: no marker follows a change made here until the
     /// plugin sees the next one, and no event tells of it.
     ///
@@ -162,6 +185,11 @@ impl<T: Owner> Machine<T> {
         }
         has_changed
     }
+}
+
+/// Whether a state of a name is active.
+pub(crate) fn is_in_named<T: Owner>(machine: &StateMachine<T>, name: &str) -> bool {
+    machine.path().any(|active| active.name() == name)
 }
 
 /// Takes a machine as it is: the next pass enters its current state, unless that has been entered already.

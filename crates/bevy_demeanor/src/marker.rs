@@ -3,6 +3,7 @@
 use core::any::type_name;
 use core::fmt;
 use core::marker::PhantomData;
+use std::sync::Arc;
 
 use bevy_ecs::component::{Component, Immutable, StorageType};
 use bevy_ecs::entity::Entity;
@@ -10,7 +11,7 @@ use bevy_ecs::resource::Resource;
 use bevy_ecs::world::{EntityRef, EntityWorldMut, World};
 use demeanor::{Owner, State, StateMachine};
 
-use crate::machine::Machine;
+use crate::machine::{Machine, is_in_named};
 
 /// Carried by the entities that are in a state of type `S`, current or an ancestor of it, if the plugin was asked for it by
 /// [`with_marker`](crate::StateMachinePlugin::with_marker).
@@ -82,7 +83,7 @@ impl MarkerStorage for InSparseSet {
 
 /// How to keep one marker true.
 pub(crate) struct Marker<T: Owner> {
-    is_in: fn(&StateMachine<T>) -> bool,
+    is_in: Arc<dyn Fn(&StateMachine<T>) -> bool + Send + Sync>,
     is_marked: fn(EntityRef<'_>) -> bool,
     mark: fn(&mut EntityWorldMut),
     unmark: fn(&mut EntityWorldMut),
@@ -92,8 +93,17 @@ pub(crate) struct Marker<T: Owner> {
 
 impl<T: Owner> Marker<T> {
     pub(crate) fn of<S: State<T>, K: MarkerStorage>() -> Self {
+        Self::kept::<S, K>(StateMachine::is_in::<S>)
+    }
+
+    /// The marker of the states of a name.
+    pub(crate) fn named<S: 'static, K: MarkerStorage>(name: String) -> Self {
+        Self::kept::<S, K>(move |machine| is_in_named(machine, &name))
+    }
+
+    fn kept<S: 'static, K: MarkerStorage>(is_in: impl Fn(&StateMachine<T>) -> bool + Send + Sync + 'static) -> Self {
         Self {
-            is_in: StateMachine::is_in::<S>,
+            is_in: Arc::new(is_in),
             is_marked: |entity| entity.contains::<InState<S, K>>(),
             mark: |entity| {
                 entity.insert(InState::<S, K>(PhantomData));
@@ -113,7 +123,7 @@ impl<T: Owner> Marker<T> {
 
 impl<T: Owner> Clone for Marker<T> {
     fn clone(&self) -> Self {
-        Self { ..*self }
+        Self { is_in: Arc::clone(&self.is_in), ..*self }
     }
 }
 
@@ -124,7 +134,7 @@ pub(crate) struct KeptFor<S: 'static, K: MarkerStorage> {
     of: PhantomData<fn() -> (S, K)>,
 }
 
-fn claim<T: Owner, S: State<T>, K: MarkerStorage>(world: &mut World) {
+fn claim<T: Owner, S: 'static, K: MarkerStorage>(world: &mut World) {
     if let Some(kept) = world.get_resource::<KeptFor<S, K>>() {
         panic!(
             "the marker InState<{}> is kept for {} already; it cannot also tell of the machines of {}",

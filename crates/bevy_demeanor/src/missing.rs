@@ -15,10 +15,19 @@ use bevy_ecs::world::{DeferredWorld, World};
 use demeanor::Owner;
 use log::warn;
 
+#[cfg(feature = "asset")]
+use crate::asset::DefinedMachine;
 use crate::follow::Followers;
 use crate::machine::Machine;
 use crate::owner::EntityOwner;
 use crate::waiting::{NextLook, forget};
+
+/// Who waits for the file that the machine is from.
+#[cfg(feature = "asset")]
+type NotWaiting<T> = Without<DefinedMachine<T>>;
+/// There are no files.
+#[cfg(not(feature = "asset"))]
+type NotWaiting<T> = Without<Machine<T>>;
 
 /// An entity in the log: `entity 4v0 (Anna)`.
 pub(crate) struct Named<'a> {
@@ -46,7 +55,7 @@ pub(crate) fn warn_of_what_is_missing<T: EntityOwner>(
     orphans: Query<(Entity, Option<&Name>), (With<Machine<T>>, Without<T>)>,
     owners: Query<(Entity, Option<&Name>), (With<Machine<T>>, With<T>)>,
     complete: Query<<T::Body as QueryData>::ReadOnly, (With<Machine<T>>, With<T>)>,
-    idlers: Query<(Entity, Option<&Name>), (Added<T>, Without<Machine<T>>)>,
+    idlers: Query<(Entity, Option<&Name>), (Added<T>, Without<Machine<T>>, NotWaiting<T>)>,
     mut next_looks: Query<&mut NextLook<T>, Allow<Disabled>>,
     mut warned_orphans: Local<EntityHashSet>,
     mut warned_owners: Local<EntityHashSet>,

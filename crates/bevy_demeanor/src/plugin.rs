@@ -29,6 +29,8 @@ use demeanor::{StateMachine, StateRef};
 use serde::{Serialize, de::DeserializeOwned};
 #[cfg(feature = "reflect")]
 use std::sync::Arc;
+#[cfg(feature = "serialize")]
+use std::sync::RwLock;
 
 use crate::clock::ClockOf;
 #[cfg(feature = "reflect")]
@@ -178,9 +180,9 @@ impl<T: Owner> Hash for Machines<T> {
 /// assert_eq!(patrolling.iter(app.world()).count(), 1);
 /// ```
 pub struct StateMachinePlugin<T: EntityOwner> {
-    schedule: Interned<dyn ScheduleLabel>,
+    pub(crate) schedule: Interned<dyn ScheduleLabel>,
     pass: fn() -> ScheduleConfigs<ScheduleSystem>,
-    followers: Followers<T>,
+    pub(crate) followers: Followers<T>,
     /// Completes the machines that the plugin makes.
     #[cfg(feature = "reflect")]
     factory: Option<Factory<T>>,
@@ -188,7 +190,7 @@ pub struct StateMachinePlugin<T: EntityOwner> {
     #[cfg(feature = "serialize")]
     mapped: Vec<(String, saved::MapData)>,
     /// What else is to be added to the app.
-    registrations: Vec<Box<dyn Fn(&Self, &mut App) + Send + Sync>>,
+    pub(crate) registrations: Vec<Box<dyn Fn(&Self, &mut App) + Send + Sync>>,
 }
 
 impl<T: EntityOwner> StateMachinePlugin<T> {
@@ -316,6 +318,9 @@ impl<T: EntityOwner> StateMachinePlugin<T> {
     /// If the clock is then set to what it showed when the machine was saved, as by a scene that holds the clock too, they go by
     /// that. The clock that is noted is the one of one owner: clocks that differ from entity to entity are not supported.
     ///
+    /// With the feature `asset`, the states of files are added to the book when a file is loaded; see
+    /// `LoadedDefinitions::prepare`.
+    ///
     /// A clone, as in a scene that is never written, has the times of the original.
     ///
     /// # Examples
@@ -371,7 +376,7 @@ impl<T: EntityOwner> StateMachinePlugin<T> {
     where
         T: TypePath,
     {
-        let book = Arc::new(book);
+        let book = Arc::new(RwLock::new(book));
         self.registrations.push(Box::new(move |plugin, app| {
             saved::register(app, saved::Book::new(book.clone(), plugin.factory.clone(), plugin.mapped.clone()));
             app.add_systems(

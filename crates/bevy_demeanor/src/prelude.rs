@@ -11,6 +11,8 @@ pub use demeanor::StateBook;
 pub use demeanor::{Cause, Change, Fsm, IntoState, NextWake, Owner, StateMachine, StateRef};
 
 pub use crate::add::AppExtMachines;
+#[cfg(feature = "asset")]
+pub use crate::asset::{DefinedMachine, DefinitionFile, LoadedDefinitions};
 pub use crate::commands::MachineCommands;
 pub use crate::condition::{any_in_state, any_machine_changed, any_machine_in, every_machine_in};
 pub use crate::context::{CallbackContext, Cx, EntityContext};

@@ -5,8 +5,10 @@
 //! has its owner, whose clock counts from then on, its times are moved to that clock.
 
 use core::any::{TypeId, type_name};
+#[cfg(feature = "asset")]
+use core::mem;
 use core::sync::atomic::{AtomicU64, Ordering};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use bevy_app::App;
 use bevy_ecs::component::Component;
@@ -22,6 +24,8 @@ use bevy_reflect::serde::{
     DeserializeWithRegistry, ReflectDeserializeWithRegistry, ReflectSerializeWithRegistry, SerializeWithRegistry,
 };
 use bevy_reflect::{CreateTypeData, FromReflect, GetTypeRegistration, PartialReflect, TypePath, TypeRegistry};
+#[cfg(feature = "asset")]
+use demeanor::definition::Definition;
 use demeanor::save::{SavedMachine, SavedState};
 use demeanor::{Owner, State, StateBook, StateMachine};
 use log::warn;
@@ -42,7 +46,7 @@ pub(crate) type MapData = fn(&str, &mut dyn EntityMapper) -> Option<String>;
 
 /// How machines of `T` are saved.
 pub(crate) struct Book<T: Owner> {
-    states: Arc<StateBook<T>>,
+    states: Arc<RwLock<StateBook<T>>>,
     factory: Option<Factory<T>>,
     /// By the names of the owned states' types.
     mapped: Vec<(String, MapData)>,
@@ -57,6 +61,15 @@ pub(crate) struct SavedBy<T: Owner>(Arc<Book<T>>);
 impl<T: Owner> Clone for SavedBy<T> {
     fn clone(&self) -> Self {
         Self(self.0.clone())
+    }
+}
+
+#[cfg(feature = "asset")]
+impl<T: Owner> SavedBy<T> {
+    /// Adds the states of a definition, with a name before theirs.
+    pub(crate) fn add_definition(&self, name: &str, definition: &Definition<T>) {
+        let mut states = self.0.states.write().unwrap_or_else(PoisonError::into_inner);
+        *states = mem::take(&mut *states).with_definition_name(name, definition);
     }
 }
 
@@ -99,8 +112,16 @@ impl<T: Owner> Book<T> {
     /// A clock that nobody has read.
     const UNKNOWN: f64 = f64::NAN;
 
-    pub(crate) fn new(states: Arc<StateBook<T>>, factory: Option<Factory<T>>, mapped: Vec<(String, MapData)>) -> Self {
+    pub(crate) fn new(
+        states: Arc<RwLock<StateBook<T>>>,
+        factory: Option<Factory<T>>,
+        mapped: Vec<(String, MapData)>,
+    ) -> Self {
         Self { states, factory, mapped, clock: AtomicU64::new(Self::UNKNOWN.to_bits()) }
+    }
+
+    fn states(&self) -> RwLockReadGuard<'_, StateBook<T>> {
+        self.states.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn note(&self, now: f64) {
@@ -114,9 +135,10 @@ impl<T: Owner> Book<T> {
     }
 
     fn write(&self, machine: &StateMachine<T>) -> Result<Written, String> {
-        let saved = machine.save(&self.states, self.clock());
+        let states = &*self.states();
+        let saved = machine.save(states, self.clock());
         let machine_error = |error| format!("a machine of {} cannot be saved: {error}", type_name::<T>());
-        let global = match machine.global().map(|global| StateMachine::new(global.clone()).save(&self.states, 0.0)) {
+        let global = match machine.global().map(|global| StateMachine::new(global.clone()).save(states, 0.0)) {
             Some(Ok(global)) => Some(global),
             // It is the factory's.
             Some(Err(_)) if self.factory.is_some() => None,
@@ -132,8 +154,9 @@ impl<T: Owner> Book<T> {
     }
 
     fn load(&self, written: &Written, now: f64) -> Result<StateMachine<T>, String> {
+        let states = self.states();
         let load = |saved: &SavedMachine, now| {
-            let loaded = self.states.load(saved.clone(), now);
+            let loaded = states.load(saved.clone(), now);
             loaded.map_err(|error| format!("a machine of {} cannot be loaded: {error}", type_name::<T>()))
         };
         let mut machine = load(&written.machine, now)?;
@@ -153,8 +176,9 @@ impl<T: Owner> Book<T> {
         if from.to_bits() == to.to_bits() {
             return;
         }
-        let saved = machine.save(&self.states, from).map_err(|error| error.to_string());
-        let moved = saved.and_then(|saved| self.states.load(saved, to).map_err(|error| error.to_string()));
+        let states = self.states();
+        let saved = machine.save(&states, from).map_err(|error| error.to_string());
+        let moved = saved.and_then(|saved| states.load(saved, to).map_err(|error| error.to_string()));
         match moved {
             Ok(mut moved) => {
                 if let Some(global) = machine.global() {

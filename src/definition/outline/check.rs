@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::super::beside::Beside;
 use super::super::draft::read;
 use super::super::findings::Findings;
 use super::super::folder::read_definition;
@@ -150,7 +151,8 @@ pub(crate) fn checked_at(
     open: &dyn Fn(&Path) -> Option<String>,
     words: Option<&Words>,
 ) -> (Vec<Outline>, Vec<PathBuf>, Findings) {
-    let library = Library::with_open(text, folder, open);
+    let beside = folder.map(|folder| Beside::Folder(folder.into()));
+    let library = Library::with_open(text, beside.as_ref(), open);
     #[cfg_attr(not(feature = "script"), expect(unused_mut, reason = "only scripts add to them"))]
     let (checked, mut findings) = checked(file, text, &library, words);
     #[cfg_attr(not(feature = "script"), expect(unused_mut, reason = "only scripts add to them"))]

@@ -19,6 +19,7 @@ use compiled::Compiled;
 pub(crate) use compiled::{Purpose, Unfit, check};
 use engine::{Failure, number};
 
+use super::beside::Beside;
 use super::findings::nearest;
 use super::hook::Hook;
 use super::mistake::Mistake;
@@ -39,7 +40,7 @@ const MOST_PRINTED: u64 = 100;
 
 /// What scripts are compiled for.
 pub(crate) struct Offered<'a, T: Owner> {
-    pub(crate) folder: Option<&'a Path>,
+    pub(crate) beside: Option<&'a Beside>,
     pub(crate) vocabulary: &'a Vocabulary<T>,
     /// The states by name, to change to.
     pub(crate) states: Arc<HashMap<String, usize>>,
@@ -56,12 +57,12 @@ pub(crate) enum Refused {
 
 impl<T: Owner> Offered<'_, T> {
     fn text_of(&self, file: &str) -> Result<String, Refused> {
-        self.vocabulary.scripts.text_of(file, self.folder).map_err(Refused::Missing)
+        self.vocabulary.scripts.text_of(file, self.beside).map_err(Refused::Missing)
     }
 
     fn unfit(&self, file: &str, text: &str, why: Unfit) -> Refused {
         let is_offered = self.vocabulary.scripts.offers(file);
-        let folder = self.folder.filter(|_| !is_offered);
+        let folder = self.beside.filter(|_| !is_offered).map(Beside::folder);
         Refused::Unfit(Box::new((source(folder, file, text), why)))
     }
 }

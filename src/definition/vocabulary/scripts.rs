@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::definition::folder::read_named;
+use crate::definition::beside::Beside;
 use crate::definition::script::ScriptBudget;
 use crate::owner::Owner;
 
@@ -28,13 +28,13 @@ impl<T: Owner> Scripts<T> {
         self.texts.contains_key(file)
     }
 
-    /// The text of a script: the offered one, or that of a file in the definition's folder.
-    pub(crate) fn text_of(&self, file: &str, folder: Option<&Path>) -> Result<String, String> {
+    /// The text of a script: the offered one, or that of a file beside the definition.
+    pub(crate) fn text_of(&self, file: &str, beside: Option<&Beside>) -> Result<String, String> {
         if let Some(text) = self.texts.get(file) {
             return Ok(text.clone());
         }
-        let folder = folder.ok_or("it is not offered by the game, and there is no file to look beside")?;
-        read_named(folder, Path::new(file))
+        let beside = beside.ok_or("it is not offered by the game, and there is no file to look beside")?;
+        beside.read(Path::new(file))
     }
 }
 

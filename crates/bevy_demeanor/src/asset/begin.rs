@@ -1,0 +1,111 @@
+//! How machines begin whose files have been loaded.
+
+use core::marker::PhantomData;
+use core::mem;
+
+use bevy_asset::Assets;
+use bevy_ecs::change_detection::{DetectChanges, DetectChangesMut};
+use bevy_ecs::entity::Entity;
+use bevy_ecs::entity_disabling::Disabled;
+use bevy_ecs::query::{Allow, Has, With};
+use bevy_ecs::resource::Resource;
+use bevy_ecs::system::{Commands, Query, Res, ResMut};
+use bevy_ecs::world::World;
+use demeanor::Owner;
+use demeanor::definition::Definition;
+
+use super::file::DefinitionFile;
+use super::loaded::LoadedDefinitions;
+use super::machine::{Begun, DefinedMachine};
+use crate::commands::reach;
+use crate::machine::Machine;
+use crate::owner::EntityOwner;
+#[cfg(feature = "serialize")]
+use crate::saved::SavedBy;
+
+/// Who waits for a file.
+#[derive(Resource)]
+pub(super) struct Waiting<T: Owner> {
+    /// Those whose file has not been looked for.
+    new: Vec<Entity>,
+    entities: Vec<Entity>,
+    of: PhantomData<fn() -> T>,
+}
+
+impl<T: Owner> Waiting<T> {
+    /// All who are there.
+    pub(super) fn of_all(world: &mut World) -> Self {
+        let mut all = world.query_filtered::<Entity, (With<DefinedMachine<T>>, Allow<Disabled>)>();
+        Self { new: all.iter(world).collect(), entities: Vec::new(), of: PhantomData }
+    }
+
+    pub(super) fn push(&mut self, entity: Entity) {
+        self.new.push(entity);
+    }
+}
+
+/// Whether a machine may be about to begin.
+pub(super) fn is_anybody_to_begin<T: Owner>(
+    waiting: Res<Waiting<T>>,
+    assets: Res<Assets<DefinitionFile>>,
+    loaded: Res<LoadedDefinitions<T>>,
+) -> bool {
+    let has_news = assets.is_changed() || loaded.is_changed();
+    !waiting.new.is_empty() || loaded.is_to_prepare() || !waiting.entities.is_empty() && has_news
+}
+
+/// Has the machines begin whose files are there.
+pub(super) fn begin<T: EntityOwner>(
+    mut waiting: ResMut<Waiting<T>>,
+    assets: Res<Assets<DefinitionFile>>,
+    mut loaded: ResMut<LoadedDefinitions<T>>,
+    entities: Query<(&DefinedMachine<T>, Has<Machine<T>>, Option<&Begun<T>>), Allow<Disabled>>,
+    mut commands: Commands,
+    #[cfg(feature = "serialize")] book: Option<Res<SavedBy<T>>>,
+) {
+    // Else this would be news to those who wait on.
+    let loaded = loaded.bypass_change_detection();
+    loaded.make_prepared(&assets);
+    let new = mem::take(&mut waiting.new);
+    waiting.entities.extend(new);
+    let (mut machines, mut adopted) = (Vec::new(), Vec::new());
+    waiting.entities.retain(|&entity| {
+        // Those that are gone wait no more.
+        let Ok((defined, has_machine, begun)) = entities.get(entity) else { return false };
+        let id = defined.file().id();
+        let Some(file) = assets.get(id) else { return true };
+        let Some(definition) = loaded.make(id, file) else { return true };
+        match begun {
+            _ if !has_machine => {
+                machines.push((entity, (Machine::from(definition.machine()), Begun(definition.clone()))));
+            }
+            None => adopted.push((entity, Begun(definition.clone()))),
+            Some(Begun(before)) if before == definition => {}
+            Some(_) => exchange(entity, definition.clone(), &mut commands),
+        }
+        false
+    });
+    #[cfg(feature = "serialize")]
+    if let Some(book) = book {
+        loaded.enter_in(&book);
+    }
+    // In one go, since many may wait for one file.
+    if !machines.is_empty() {
+        commands.try_insert_batch(machines);
+    }
+    if !adopted.is_empty() {
+        commands.try_insert_batch(adopted);
+    }
+}
+
+/// Has the machine leave its states and another one take its place.
+fn exchange<T: EntityOwner>(entity: Entity, definition: Definition<T>, commands: &mut Commands) {
+    commands.queue(move |world: &mut World| -> bevy_ecs::error::Result {
+        reach::<T>(world, entity, "an exchange of its definition", |machine, owner, cx| machine.stop(owner, cx))?;
+        // An observer may have done anything.
+        if let Ok(mut entity) = world.get_entity_mut(entity) {
+            entity.insert((Machine::from(definition.machine()), Begun(definition)));
+        }
+        Ok(())
+    });
+}

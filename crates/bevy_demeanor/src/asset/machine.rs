@@ -1,0 +1,98 @@
+//! The component that says which file an entity's machine is from.
+
+use core::any::type_name;
+use core::fmt;
+use core::marker::PhantomData;
+
+use bevy_asset::{AsAssetId, AssetId, Handle};
+use bevy_ecs::component::Component;
+use bevy_ecs::lifecycle::HookContext;
+use bevy_ecs::world::DeferredWorld;
+use demeanor::Owner;
+use demeanor::definition::Definition;
+use log::warn;
+
+use super::begin::Waiting;
+use super::file::DefinitionFile;
+use crate::missing::Named;
+
+/// Has an entity's machine come from a file.
+///
+/// The machine is inserted before the first pass after the file has been loaded, and that pass enters its initial state. An entity
+/// that has a [`Machine<T>`](crate::Machine) already keeps it, as one from a saved game.
+///
+/// It is exchanged by inserting another one. Once the new file is loaded, the machine leaves its states, which calls `exit`, and
+/// another one begins in the initial state of the new file; until then, it goes on. With the same file again, nothing happens.
+/// Removed, the machine goes on, too: remove [`Machine<T>`](crate::Machine) as well.
+///
+/// The plugin must have been given a vocabulary, by [`with_definitions`](crate::StateMachinePlugin::with_definitions); see there
+/// for a whole example.
+#[derive(Component)]
+#[component(immutable, clone_behavior = clone::<Self>(), on_insert = begin_later::<T>)]
+pub struct DefinedMachine<T: Owner> {
+    file: Handle<DefinitionFile>,
+    of: PhantomData<fn() -> T>,
+}
+
+impl<T: Owner> DefinedMachine<T> {
+    /// Creates the component from the handle of a file, or of a machine in it.
+    #[must_use]
+    pub fn new(file: Handle<DefinitionFile>) -> Self {
+        Self { file, of: PhantomData }
+    }
+
+    /// Returns the handle.
+    #[must_use]
+    pub fn file(&self) -> &Handle<DefinitionFile> {
+        &self.file
+    }
+}
+
+impl<T: Owner> From<Handle<DefinitionFile>> for DefinedMachine<T> {
+    fn from(file: Handle<DefinitionFile>) -> Self {
+        Self::new(file)
+    }
+}
+
+impl<T: Owner> AsAssetId for DefinedMachine<T> {
+    type Asset = DefinitionFile;
+
+    fn as_asset_id(&self) -> AssetId<DefinitionFile> {
+        self.file.id()
+    }
+}
+
+impl<T: Owner> Clone for DefinedMachine<T> {
+    fn clone(&self) -> Self {
+        Self::new(self.file.clone())
+    }
+}
+
+impl<T: Owner> fmt::Debug for DefinedMachine<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("DefinedMachine").field(&self.file).finish()
+    }
+}
+
+fn begin_later<T: Owner>(mut world: DeferredWorld<'_>, context: HookContext) {
+    if let Some(mut waiting) = world.get_resource_mut::<Waiting<T>>() {
+        waiting.push(context.entity);
+    } else {
+        let (entity, owner) = (Named::of(context.entity, &world), type_name::<T>());
+        warn!(
+            "{entity} has a DefinedMachine<{owner}>, but there is no vocabulary for it yet: \
+             StateMachinePlugin::<{owner}>::with_definitions(..) has not been added"
+        );
+    }
+}
+
+/// Which definition an entity's machine has begun with.
+#[derive(Component)]
+#[component(clone_behavior = clone::<Self>())]
+pub(super) struct Begun<T: Owner>(pub(super) Definition<T>);
+
+impl<T: Owner> Clone for Begun<T> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}

@@ -1,0 +1,69 @@
+//! Markers and triggers for states that have names instead of types, as those from files.
+
+use crate::follow::Trigger;
+use crate::marker::{InSparseSet, InTable, Marker};
+use crate::owner::EntityOwner;
+use crate::plugin::StateMachinePlugin;
+
+impl<T: EntityOwner> StateMachinePlugin<T> {
+    /// Gives the entities in a state of a name the component [`InState<S>`](crate::InState), kept in tables. `S` is a type of the
+    /// game's that stands for the name.
+    ///
+    /// The name is that of [`State::name`](demeanor::State::name): of a state from a file, the one that it has in its table, such as
+    /// `fight.aim`. The states of that name in all files count.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use bevy_app::prelude::*;
+    /// use bevy_demeanor::prelude::*;
+    /// use bevy_ecs::prelude::*;
+    /// use demeanor::State;
+    ///
+    /// #[derive(Component, Owner)]
+    /// struct Guard;
+    ///
+    /// // States of one type, told apart by their names, as those of a file are.
+    /// struct Named(&'static str);
+    /// impl State<Guard> for Named {
+    ///     fn name(&self) -> std::borrow::Cow<'_, str> {
+    ///         self.0.into()
+    ///     }
+    /// }
+    /// static PATROL: Named = Named("patrol");
+    /// static CHASE: Named = Named("chase");
+    ///
+    /// /// Stands for the state `chase`.
+    /// struct Chase;
+    ///
+    /// let mut app = App::new();
+    /// app.add_state_machine_with(StateMachinePlugin::<Guard>::new().with_marker_named::<Chase>("chase"));
+    /// let guard = app.world_mut().spawn((Guard, Machine::<Guard>::new(&PATROL))).id();
+    /// app.update();
+    /// assert!(!app.world().entity(guard).contains::<InState<Chase>>());
+    /// app.world_mut().commands().entity(guard).change_state(&CHASE);
+    /// app.update();
+    /// assert!(app.world().entity(guard).contains::<InState<Chase>>());
+    /// ```
+    #[must_use]
+    pub fn with_marker_named<S: 'static>(mut self, name: impl Into<String>) -> Self {
+        self.followers.markers.push(Marker::named::<S, InTable>(name.into()));
+        self
+    }
+
+    /// As [`with_marker_named`](Self::with_marker_named), with the component
+    /// [`InState<S, InSparseSet>`](crate::InState), kept in a sparse set.
+    #[must_use]
+    pub fn with_sparse_marker_named<S: 'static>(mut self, name: impl Into<String>) -> Self {
+        self.followers.markers.push(Marker::named::<S, InSparseSet>(name.into()));
+        self
+    }
+
+    /// Triggers [`Entered<S>`](crate::Entered) and [`Exited<S>`](crate::Exited) on the entities that enter and exit states of a
+    /// name. `S` is a type of the game's that stands for it.
+    #[must_use]
+    pub fn with_triggers_named<S: 'static>(mut self, name: impl AsRef<str>) -> Self {
+        self.followers.triggers.push(Trigger::named::<T, S>(name.as_ref()));
+        self
+    }
+}

@@ -1,0 +1,96 @@
+//! What scenes and saved games do with machines from files.
+
+use std::any::TypeId;
+
+use bevy_asset::Handle;
+use bevy_demeanor::demeanor::StateBook;
+use bevy_demeanor::prelude::*;
+use bevy_ecs::prelude::*;
+use bevy_reflect::serde::{TypedReflectDeserializer, TypedReflectSerializer};
+use serde::de::DeserializeSeed;
+
+use crate::stage::{Guard, PATROL, Stage};
+
+fn stage(text: &str) -> (Stage, Handle<DefinitionFile>) {
+    let mut stage = Stage::with(StateMachinePlugin::new().with_book(StateBook::new()));
+    stage.save("saved.fsm.toml", text);
+    let file = stage.load("saved.fsm.toml");
+    stage.until_loaded(&file);
+    (stage, file)
+}
+
+/// What a scene writes of a guard's machine.
+fn save(stage: &Stage, guard: Entity) -> String {
+    let registry = stage.app.world().resource::<AppTypeRegistry>().read();
+    let machine = stage.app.world().get::<Machine<Guard>>(guard).unwrap();
+    ron::to_string(&TypedReflectSerializer::new(machine, &registry)).unwrap()
+}
+
+/// What a scene does when it is loaded.
+fn load(stage: &mut Stage, guard: Entity, saved: &str) -> Result<(), String> {
+    let registry = stage.app.world().resource::<AppTypeRegistry>().clone();
+    let registry = registry.read();
+    let registration = registry.get(TypeId::of::<Machine<Guard>>()).unwrap();
+    let mut deserializer = ron::Deserializer::from_str(saved).unwrap();
+    let machine = TypedReflectDeserializer::new(registration, &registry).deserialize(&mut deserializer);
+    let machine = machine.map_err(|error| error.to_string())?;
+    let mut guard = stage.app.world_mut().entity_mut(guard);
+    registration.data::<ReflectComponent>().unwrap().insert(&mut guard, &*machine, &registry);
+    Ok(())
+}
+
+#[test]
+fn a_machine_from_a_file_comes_back_whole_in_a_game_that_has_prepared_the_file() {
+    let (mut before, file) = stage(PATROL);
+    let guard = before.guard(&file);
+    before.ticks(2);
+    let saved = save(&before, guard);
+    assert!(saved.contains("saved.fsm.toml/stand"), "{saved}");
+
+    let (mut after, file) = stage(PATROL);
+    after.app.world_mut().resource_mut::<LoadedDefinitions<Guard>>().prepare(file.clone());
+    after.ticks(9);
+    let guard = after.app.world_mut().spawn(Guard::default()).id();
+    load(&mut after, guard, &saved).unwrap();
+    // A scene does not hold handles: what is to be exchanged later is given its own again. Its machine stays.
+    after.app.world_mut().entity_mut(guard).insert(DefinedMachine::<Guard>::new(file.clone()));
+    assert_eq!(after.state(guard), "stand");
+    after.ticks(1);
+    assert_eq!(after.take_trace(guard), ["stand update", "stand exit", "walk enter"], "its time has gone on");
+
+    after.save("saved.fsm.toml", &PATROL.replace("behavior = 'walk'", "behavior = 'run'"));
+    after.until_reloaded(&file);
+    after.take_trace(guard);
+    after.ticks(1);
+    assert_eq!(after.take_trace(guard), ["run update"]);
+}
+
+#[test]
+fn without_the_file_the_saved_machine_is_refused_by_the_name_of_its_state() {
+    let (mut before, file) = stage(PATROL);
+    let guard = before.guard(&file);
+    before.ticks(1);
+    let saved = save(&before, guard);
+
+    let (mut after, _) = stage(PATROL);
+    let guard = after.app.world_mut().spawn(Guard::default()).id();
+    let error = load(&mut after, guard, &saved).unwrap_err();
+    assert!(error.contains("the book does not know the state `saved.fsm.toml/stand`"), "{error}");
+}
+
+#[test]
+fn machines_that_a_reload_has_brought_are_in_the_book_too() {
+    let patrol =
+        |name: &str| format!("[machines.{name}]\n{}", PATROL.replace("[states.", &format!("[machines.{name}.states.")));
+    let (mut stage, file) = stage(&patrol("imp"));
+    let imp = stage.guard(&file);
+    stage.ticks(1);
+    stage.save("saved.fsm.toml", &[patrol("imp"), patrol("baron")].concat());
+    stage.until_reloaded(&file);
+    let baron = stage.load("saved.fsm.toml#baron");
+    stage.until_loaded(&baron);
+    let baron = stage.guard(&baron);
+    stage.ticks(1);
+    assert!(save(&stage, imp).contains("saved.fsm.toml#imp/"));
+    assert!(save(&stage, baron).contains("saved.fsm.toml#baron/"));
+}

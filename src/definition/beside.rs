@@ -1,0 +1,38 @@
+//! Where the files are that a definition names: in its folder, or already read.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::files::Files;
+use super::folder::read_named;
+
+/// Where the files are that a definition names.
+#[derive(Clone, Debug)]
+pub(crate) enum Beside {
+    Folder(PathBuf),
+    Read(Arc<Files>),
+}
+
+impl Beside {
+    /// The folder of a file, if it has one.
+    pub(crate) fn file(path: &Path) -> Option<Self> {
+        path.parent().map(|folder| Self::Folder(folder.into()))
+    }
+
+    /// The text of a file, by its path from the definition's folder.
+    pub(crate) fn read(&self, path: &Path) -> Result<String, String> {
+        match self {
+            Self::Folder(folder) => read_named(folder, path),
+            Self::Read(files) => files.read(path),
+        }
+    }
+
+    /// The folder, as it is shown.
+    #[cfg(feature = "script")]
+    pub(crate) fn folder(&self) -> &Path {
+        match self {
+            Self::Folder(folder) => folder,
+            Self::Read(files) => files.folder(),
+        }
+    }
+}
