@@ -58,6 +58,7 @@ fn rows(entities: u32, period: u32) -> Vec<Row> {
         row!("  with change messages", entities, ours::with_messages(entities, period), ours::checksum),
         row!("  with six markers", entities, ours::with_markers(entities, period), ours::checksum),
         row!("  with six sparse markers", entities, ours::with_sparse_markers(entities, period), ours::checksum),
+        row!("  with six indexes", entities, ours::with_indexes(entities, period), ours::checksum),
         row!("tag components by hand", entities, by_hand::with_tags(entities, period), by_hand::checksum),
         row!("sparse tags by hand", entities, by_hand::with_sparse_tags(entities, period), by_hand::checksum),
     ];

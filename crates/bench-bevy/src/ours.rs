@@ -190,3 +190,14 @@ pub fn with_sparse_markers(entities: u32, period: u32) -> App {
         .with_sparse_marker::<Mode<5>>();
     app(plugin, entities, period)
 }
+
+pub fn with_indexes(entities: u32, period: u32) -> App {
+    let plugin = StateMachinePlugin::new()
+        .with_index::<Mode<0>>()
+        .with_index::<Mode<1>>()
+        .with_index::<Mode<2>>()
+        .with_index::<Mode<3>>()
+        .with_index::<Mode<4>>()
+        .with_index::<Mode<5>>();
+    app(plugin, entities, period)
+}
