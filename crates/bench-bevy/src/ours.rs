@@ -20,7 +20,15 @@ impl EntityOwner for Character {
     type Param = ();
 }
 
-struct Mode<const N: u8>;
+pub struct Mode<const N: u8>;
+
+impl Character {
+    /// What a system does with an entity in one of the states.
+    #[inline]
+    pub fn visit(&mut self) {
+        self.0.visit();
+    }
+}
 
 macro_rules! states {
     ($($n:literal -> $next:literal;)*) => {$(

@@ -1,6 +1,7 @@
 //! Changes from outside: the methods of a machine, as commands.
 
 use core::any::type_name;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use bevy_ecs::change_detection::DetectChangesMut;
 use bevy_ecs::entity::Entity;
@@ -293,9 +294,9 @@ pub(crate) fn reach_each<T: EntityOwner>(
     let mut log = Log::default();
     log.open(followers.is_some_and(Followers::is_told));
     let mut unreached = Vec::new();
-    let error = {
+    let acted = catch_unwind(AssertUnwindSafe(|| -> Result<_, SystemParamValidationError> {
         let (mut machines, mut param, mut commands) = state.get_mut(reaching.world)?;
-        match &mut param {
+        Ok(match &mut param {
             Err(reason) => Some(reason.clone()),
             Ok(param) => {
                 for entity in entities {
@@ -332,8 +333,10 @@ pub(crate) fn reach_each<T: EntityOwner>(
                 label::leave();
                 None
             }
-        }
-    };
+        })
+    }));
+    // After a panic, the machine that was visited may have changed.
+    log.close_if_open();
     for entity in unreached {
         let who = Named::of(entity, reaching.world);
         debug!("{command} of {who} ignored: {}", why_unreached::<T>(entity, reaching.world));
@@ -344,6 +347,14 @@ pub(crate) fn reach_each<T: EntityOwner>(
         indexing::correct::<T>(&mut (&mut *reaching.world).into(), log.entities());
     }
     reaching.put_in::<T>(entities, log.filter(|_| is_queued).map(Log::followed));
+    let error = match acted {
+        Ok(error) => error?,
+        Err(panic) => {
+            drop(reaching);
+            queue::carry_out(world);
+            resume_unwind(panic)
+        }
+    };
     state.apply(reaching.world);
     reaching.world.insert_resource(Reach(Some(state)));
     drop(reaching);

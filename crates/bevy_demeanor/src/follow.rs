@@ -2,7 +2,7 @@
 
 use core::marker::PhantomData;
 use core::mem;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::vec;
 
 use bevy_ecs::entity::Entity;
@@ -24,7 +24,27 @@ pub(crate) struct Followers<T: Owner> {
     pub(crate) triggers: Arc<[Trigger]>,
     pub(crate) wants_events: bool,
     pub(crate) wants_messages: bool,
+    pub(crate) spare: Spare,
     pub(crate) of: PhantomData<fn() -> T>,
+}
+
+/// Room for the entities of a log, to be used again.
+#[derive(Clone, Default)]
+pub(crate) struct Spare(Arc<Mutex<Vec<(Entity, usize)>>>);
+
+impl Spare {
+    fn take(&self) -> Vec<(Entity, usize)> {
+        self.0.lock().map_or_else(|_| Vec::new(), |mut room| mem::take(&mut *room))
+    }
+
+    fn put_back(&self, mut room: Vec<(Entity, usize)>) {
+        room.clear();
+        if let Ok(mut kept) = self.0.lock()
+            && kept.capacity() < room.capacity()
+        {
+            *kept = room;
+        }
+    }
 }
 
 impl<T: Owner> Followers<T> {
@@ -61,7 +81,7 @@ impl<T: Owner> Followers<T> {
 
 impl<T: Owner> Clone for Followers<T> {
     fn clone(&self) -> Self {
-        Self { triggers: self.triggers.clone(), ..*self }
+        Self { triggers: self.triggers.clone(), spare: self.spare.clone(), ..*self }
     }
 }
 
@@ -81,12 +101,17 @@ impl<T: Owner> Log<T> {
         self.wants_steps
     }
 
-    /// Opens the log of a pass. Closes what one has left that panicked: its last machine may have changed.
+    /// Opens the log of a pass or a command.
     pub(crate) fn open(&mut self, wants_steps: bool) {
+        self.close_if_open();
+        self.wants_steps = wants_steps;
+    }
+
+    /// Ends the visit that a panic has cut off: the machine may have changed.
+    pub(crate) fn close_if_open(&mut self) {
         if self.visited != Entity::PLACEHOLDER {
             self.close(true);
         }
-        self.wants_steps = wants_steps;
     }
 
     /// Visits an entity, whose machine writes its steps into what is returned.
@@ -115,6 +140,18 @@ impl<T: Owner> Log<T> {
     /// Takes what the log holds; `None` when that is nothing.
     pub(crate) fn take(&mut self) -> Option<Self> {
         (!self.ends.is_empty()).then(|| mem::take(self))
+    }
+
+    /// Takes what the log of a pass holds, as [`take`](Self::take). The next pass has the room of the one before.
+    pub(crate) fn take_of_pass(&mut self, spare: &Spare) -> Option<Self> {
+        let taken = self.take()?;
+        self.ends = spare.take();
+        Some(taken)
+    }
+
+    /// Gives back what room the entities had.
+    pub(crate) fn give_back(self, spare: &Spare) {
+        spare.put_back(self.ends);
     }
 
     /// The entities whose machines have changed.
@@ -172,6 +209,14 @@ impl<T: Owner> Steps<T> {
         }
         if let Some(markers) = markers {
             markers.put_back(world);
+        }
+    }
+}
+
+impl<T: Owner> Drop for Steps<T> {
+    fn drop(&mut self) {
+        if let Some(followers) = &self.followers {
+            followers.spare.put_back(mem::take(&mut self.ends));
         }
     }
 }

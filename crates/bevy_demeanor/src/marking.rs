@@ -21,6 +21,8 @@ pub(crate) struct Markers<T: Owner> {
     kinds: Arc<Kinds<T>>,
     /// Which markers the entities of an archetype carry, by its number, once that has been asked.
     carried: Vec<Option<TypeBits>>,
+    /// Room for the entities that each is to come to.
+    to_come: Vec<Vec<Entity>>,
 }
 
 struct Kinds<T: Owner> {
@@ -35,21 +37,23 @@ impl<T: Owner> Markers<T> {
     /// When there are too many, or one is kept for another owner.
     pub(crate) fn new(world: &mut World, markers: &[Marker]) -> Self {
         let types = StateTypes::new::<T>(markers.iter().map(|marker| marker.of), "markers");
-        let markers = markers.iter().map(|marker| ((marker.claim)(world), *marker)).collect();
-        Self { kinds: Arc::new(Kinds { types, markers, of: PhantomData }), carried: Vec::new() }
+        let markers: Vec<_> = markers.iter().map(|marker| ((marker.claim)(world), *marker)).collect();
+        let to_come = vec![Vec::new(); markers.len()];
+        Self { kinds: Arc::new(Kinds { types, markers, of: PhantomData }), carried: Vec::new(), to_come }
     }
 
     /// Takes them out of the world, to mark some entities.
     pub(crate) fn take(world: &mut World) -> Option<Self> {
         let mut markers = world.get_resource_mut::<Self>()?;
-        let carried = mem::take(&mut markers.carried);
-        Some(Self { kinds: markers.kinds.clone(), carried })
+        let (carried, to_come) = (mem::take(&mut markers.carried), mem::take(&mut markers.to_come));
+        Some(Self { kinds: markers.kinds.clone(), carried, to_come })
     }
 
     /// Puts them back. What is not put back is asked again.
     pub(crate) fn put_back(self, world: &mut World) {
         if let Some(mut markers) = world.get_resource_mut::<Self>() {
             markers.carried = self.carried;
+            markers.to_come = self.to_come;
         }
     }
 
@@ -98,7 +102,9 @@ impl<T: Owner> Markers<T> {
     /// moved, so that no other has to fill its place.
     pub(crate) fn mark_all(&mut self, world: &mut World, entities: impl DoubleEndedIterator<Item = Entity>) {
         let kinds = self.kinds.clone();
-        let mut to_come = vec![Vec::new(); kinds.markers.len()];
+        let mut to_come = mem::take(&mut self.to_come);
+        // It is not there after a panic.
+        to_come.resize_with(kinds.markers.len(), Vec::new);
         let mut order = Vec::new();
         let mut to_go = Vec::new();
         for entity in entities.rev() {
@@ -121,6 +127,7 @@ impl<T: Owner> Markers<T> {
         for number in order.into_iter().rev() {
             (kinds.markers[number].1.insert_all)(world, &mut to_come[number]);
         }
+        self.to_come = to_come;
         world.flush();
     }
 

@@ -160,8 +160,9 @@ impl<T: Owner> Default for Outcome<T> {
 /// Has everything that follows the machines brought into step with them: indexes before anything else, the rest once the commands
 /// of the callbacks are applied. What these lead to has its place behind it.
 fn queue_following<T: Owner>(log: &mut Log<T>, followers: &Followers<T>, first: &mut Commands, last: &mut Commands) {
-    let Some(log) = log.take() else { return };
+    let Some(log) = log.take_of_pass(&followers.spare) else { return };
     let (has_indexes, is_queued) = (followers.has_indexes, followers.is_queued());
+    let spare = followers.spare.clone();
     let held = Arc::new(());
     let held_by = Arc::downgrade(&held);
     first.queue(move |world: &mut World| {
@@ -171,6 +172,8 @@ fn queue_following<T: Owner>(log: &mut Log<T>, followers: &Followers<T>, first: 
         if is_queued {
             queue::put_in(world, log.machines(), log.followed());
             queue::hold(world, held_by);
+        } else {
+            log.give_back(&spare);
         }
     });
     if is_queued {

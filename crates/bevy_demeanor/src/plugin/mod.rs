@@ -18,7 +18,7 @@ use crate::clock::ClockOf;
 #[cfg(feature = "reflect")]
 use crate::current_state::Factory;
 use crate::event::StateChanged;
-use crate::follow::Followers;
+use crate::follow::{Followers, Spare};
 use crate::index::Index;
 use crate::indexing::Indexes;
 use crate::marker::Marker;
@@ -161,6 +161,7 @@ impl<T: EntityOwner> StateMachinePlugin<T> {
             triggers: self.triggers.as_slice().into(),
             wants_events: self.wants_events,
             wants_messages: self.wants_messages,
+            spare: Spare::default(),
             of: PhantomData,
         }
     }
