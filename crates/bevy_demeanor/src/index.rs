@@ -18,8 +18,8 @@ use crate::state_types;
 /// The entities that are in a state of type `S`, current or an ancestor of it, if the plugin was asked for it by
 /// [`with_index`](crate::StateMachinePlugin::with_index). [`QueryInState`] goes through their components.
 ///
-/// It agrees with the machines whenever systems and observers run: it is corrected at the sync point after the pass, before any
-/// command is applied, and by a command before what its callbacks have commanded. Within a pass it is as it was before. A
+/// It agrees with the machines whenever systems run: it is corrected at the sync point after the pass, before any of the pass's
+/// commands is applied, and by a command before what its callbacks have commanded. Within a pass it is as it was before. A
 /// machine whose current state has not been entered is in none. Disabled entities are in it too; [`QueryInState`] leaves them out as a
 /// query does.
 ///

@@ -9,15 +9,18 @@ use crate::plugin::StateMachinePlugin;
 use crate::telling::Trigger;
 
 impl<T: EntityOwner> StateMachinePlugin<T> {
-    /// Gives the entities in a state of type `S` the component [`InState<S>`](crate::InState), kept in tables.
+    /// Gives the entities in a state of type `S` the component [`InState<S>`](crate::InState), kept in tables: for states that many
+    /// systems go through and that seldom change.
+    ///
+    /// There can be at most 64 markers for one type of owner.
     #[must_use]
     pub fn with_marker<S: State<T>>(mut self) -> Self {
         self.markers.push(Marker::of::<T, S, InTable>());
         self
     }
 
-    /// Gives the entities in a state of type `S` the component [`InState<S, InSparseSet>`](crate::InState), kept in a sparse set: for
-    /// states that change often.
+    /// Gives the entities in a state of type `S` the component [`InState<S, InSparseSet>`](crate::InState), kept in a sparse set:
+    /// a change does not move the entity. Where queries need no filter, [`with_index`](Self::with_index) does the same for less.
     #[must_use]
     pub fn with_sparse_marker<S: State<T>>(mut self) -> Self {
         self.markers.push(Marker::of::<T, S, InSparseSet>());

@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use bevy_app::{App, Update};
 use bevy_demeanor::{
     InState, Machine, MachineCommands, MachineSet, QueryInState, StateChanged, StateIndex, StateMachinePlugin,
+    any_in_state,
 };
 use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
@@ -190,6 +191,41 @@ fn a_query_in_a_state_takes_a_filter() {
     app.world_mut().spawn((Soldier::default(), Machine::<Soldier>::new(&Chase), Rank(3)));
     app.update();
     assert_eq!(app.world().resource::<Seen>().0, ["3"]);
+}
+
+#[test]
+fn whether_any_entity_is_in_a_state_is_told_by_its_index_too_and_the_disabled_do_not_count() {
+    let mut app = app(indexing());
+    app.init_resource::<Seen>();
+    let note = |mut seen: ResMut<Seen>| seen.0.push("chased".to_owned());
+    app.add_systems(Update, note.run_if(any_in_state::<Chase>).in_set(MachineSet::Exit));
+    let entity = app.world_mut().spawn((Soldier::default(), Machine::<Soldier>::new(&Chase))).id();
+    app.update();
+    assert_eq!(app.world().resource::<Seen>().0, ["chased"]);
+    app.world_mut().entity_mut(entity).insert(Disabled);
+    app.update();
+    assert_eq!(app.world().resource::<Seen>().0, ["chased"]);
+}
+
+#[test]
+#[should_panic(expected = "has 65 indexes; there can be at most 64")]
+fn there_can_be_sixty_four_indexes_for_one_type_of_owner() {
+    struct Numbered<const N: u8>;
+    impl<const N: u8> State<Soldier> for Numbered<N> {}
+    macro_rules! with_indexes {
+        ($plugin:expr, $($tens:literal)*) => {
+            $plugin$(
+                .with_index::<Numbered<$tens>>()
+                .with_index::<Numbered<{ $tens + 1 }>>()
+                .with_index::<Numbered<{ $tens + 2 }>>()
+                .with_index::<Numbered<{ $tens + 3 }>>()
+                .with_index::<Numbered<{ $tens + 4 }>>()
+                .with_index::<Numbered<{ $tens + 5 }>>()
+            )*
+        };
+    }
+    // Five and sixty are refused when they are added.
+    _ = app(with_indexes!(indexing(), 0 10 20 30 40 50 60 70 80 90));
 }
 
 #[test]
