@@ -12,7 +12,7 @@ use demeanor::{Owner, Step};
 
 use crate::marking::Markers;
 use crate::queue::Followed;
-use crate::telling::Trigger;
+use crate::telling::Told;
 
 /// Who wants to know of the steps of machines of `T`.
 #[derive(Resource)]
@@ -21,9 +21,7 @@ pub(crate) struct Followers<T: Owner> {
     pub(crate) has_markers: bool,
     /// Writes the name of the current state on the entity.
     pub(crate) name: Option<fn(&mut World, Entity)>,
-    pub(crate) triggers: Arc<[Trigger]>,
-    pub(crate) wants_events: bool,
-    pub(crate) wants_messages: bool,
+    pub(crate) told: Told,
     pub(crate) spare: Spare,
     pub(crate) of: PhantomData<fn() -> T>,
 }
@@ -55,7 +53,7 @@ impl<T: Owner> Followers<T> {
 
     /// Whether anybody is told of steps.
     pub(crate) fn is_told(&self) -> bool {
-        self.wants_events || self.wants_messages || !self.triggers.is_empty()
+        self.told.is_anybody()
     }
 
     /// Whether entities carry anything that tells of their state.
@@ -81,7 +79,7 @@ impl<T: Owner> Followers<T> {
 
 impl<T: Owner> Clone for Followers<T> {
     fn clone(&self) -> Self {
-        Self { triggers: self.triggers.clone(), spare: self.spare.clone(), ..*self }
+        Self { told: self.told.clone(), spare: self.spare.clone(), ..*self }
     }
 }
 
@@ -242,7 +240,7 @@ impl<T: Owner> Followed for Steps<T> {
             self.begin += 1;
         }
         self.told += 1;
-        followers.tell(step, self.ends[self.begin].0, world);
+        followers.told.tell(step, self.ends[self.begin].0, world);
         true
     }
 }

@@ -79,6 +79,7 @@ impl<S: 'static> StateIndex<S> {
     }
 
     /// Returns the entities. No two are the same, so that [`Query::iter_many_unique_mut`] takes them.
+    #[must_use]
     pub fn iter(&self) -> Iter<'_, Entity> {
         self.entities.iter()
     }

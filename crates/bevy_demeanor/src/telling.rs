@@ -1,6 +1,7 @@
 //! What is told of a machine's steps: triggers, events and messages.
 
 use core::any::{Any, TypeId};
+use std::sync::Arc;
 
 use bevy_ecs::entity::Entity;
 use bevy_ecs::message::Messages;
@@ -8,7 +9,14 @@ use bevy_ecs::world::World;
 use demeanor::{Owner, State, StateRef, Step};
 
 use crate::event::{Entered, Exited, StateChanged};
-use crate::follow::Followers;
+
+/// Who is told of steps.
+#[derive(Clone)]
+pub(crate) struct Told {
+    pub(crate) triggers: Arc<[Trigger]>,
+    pub(crate) wants_events: bool,
+    pub(crate) wants_messages: bool,
+}
 
 /// Who wants to know of states of one type.
 #[derive(Clone, Copy)]
@@ -28,9 +36,14 @@ impl Trigger {
     }
 }
 
-impl<T: Owner> Followers<T> {
+impl Told {
+    /// Whether anybody is told of anything.
+    pub(crate) fn is_anybody(&self) -> bool {
+        self.wants_events || self.wants_messages || !self.triggers.is_empty()
+    }
+
     /// Tells of a step.
-    pub(crate) fn tell(&self, step: Step<T>, entity: Entity, world: &mut World) {
+    pub(crate) fn tell<T: Owner>(&self, step: Step<T>, entity: Entity, world: &mut World) {
         match step {
             Step::Exited(state) => {
                 if let Some(trigger) = self.trigger_of(&state, entity, world) {
@@ -61,7 +74,7 @@ impl<T: Owner> Followers<T> {
         }
     }
 
-    fn trigger_of(&self, state: &StateRef<T>, entity: Entity, world: &World) -> Option<&Trigger> {
+    fn trigger_of<T: Owner>(&self, state: &StateRef<T>, entity: Entity, world: &World) -> Option<&Trigger> {
         let id = Any::type_id(state.as_any());
         let trigger = self.triggers.iter().find(|trigger| trigger.of == id)?;
         world.get_entity(entity).is_ok().then_some(trigger)

@@ -28,7 +28,7 @@ use crate::owner::{EntityOwner, ParallelOwner};
 #[cfg(feature = "serialize")]
 use crate::saved;
 use crate::sets::{MachineSet, Machines};
-use crate::telling::Trigger;
+use crate::telling::{Told, Trigger};
 use crate::update::{parallel_pass, pass};
 use crate::waiting::watch_who_comes_back;
 
@@ -158,9 +158,11 @@ impl<T: EntityOwner> StateMachinePlugin<T> {
             has_indexes: !self.indexes.is_empty(),
             has_markers: !self.markers.is_empty(),
             name: self.name,
-            triggers: self.triggers.as_slice().into(),
-            wants_events: self.wants_events,
-            wants_messages: self.wants_messages,
+            told: Told {
+                triggers: self.triggers.as_slice().into(),
+                wants_events: self.wants_events,
+                wants_messages: self.wants_messages,
+            },
             spare: Spare::default(),
             of: PhantomData,
         }
