@@ -182,8 +182,9 @@ fn a_query_in_a_state_goes_through_its_entities_as_a_query_does() {
 
 #[test]
 fn a_query_in_a_state_takes_a_filter() {
-    fn high_ranks(chasing: QueryInState<Chase, &Rank, Without<InState<Patrol>>>, mut seen: ResMut<Seen>) {
-        seen.0.extend(chasing.iter().map(|rank| rank.0.to_string()));
+    type HighRanks<'w, 's> = QueryInState<'w, 's, Chase, &'static Rank, Without<InState<Patrol>>>;
+    fn high_ranks(mut chasing: HighRanks, mut seen: ResMut<Seen>) {
+        seen.0.extend(chasing.iter_mut().map(|rank| rank.0.to_string()));
     }
     let mut app = app(indexing());
     app.init_resource::<Seen>();

@@ -205,6 +205,12 @@ fn carry_out(deed: Deed, of: usize, world: &mut World) {
     world.flush();
 }
 
+fn sorted<S: 'static>(world: &World) -> Vec<Entity> {
+    let mut entities: Vec<Entity> = world.resource::<StateIndex<S>>().iter().copied().collect();
+    entities.sort();
+    entities
+}
+
 /// Whatever is being told, the indexes say what the machines are in.
 fn check_indexes(world: &mut World) {
     let mut machines = world.query::<(Entity, &Machine<Actor>)>();
@@ -215,11 +221,6 @@ fn check_indexes(world: &mut World) {
         entities.sort();
         entities
     });
-    fn sorted<S: 'static>(world: &World) -> Vec<Entity> {
-        let mut entities: Vec<Entity> = world.resource::<StateIndex<S>>().iter().copied().collect();
-        entities.sort();
-        entities
-    }
     assert_eq!([sorted::<A>(world), sorted::<B>(world), sorted::<C>(world)], expected);
 }
 
