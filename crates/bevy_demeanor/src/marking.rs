@@ -95,11 +95,11 @@ impl<T: Owner> Markers<T> {
         }
     }
 
-    /// Does what [`mark`](Self::mark) does for many entities, where nobody observes it. Markers of one kind come together, which takes
-    /// Bevy a third less.
+    /// Does what [`mark`](Self::mark) does for many entities, where nobody observes it. Markers of one kind come together: for those in
+    /// sparse sets that was a fifth less where all change, for those in tables the same.
     ///
     /// It goes through the entities from the last one on: where many of a table change, each is then the last of its table when it is
-    /// moved, so that no other has to fill its place.
+    /// moved, so that no other has to fill its place. That was a tenth less.
     pub(crate) fn mark_all(&mut self, world: &mut World, entities: impl DoubleEndedIterator<Item = Entity>) {
         let kinds = self.kinds.clone();
         let mut to_come = mem::take(&mut self.to_come);
