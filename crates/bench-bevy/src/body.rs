@@ -108,11 +108,17 @@ impl Body {
         self.exited += 1 + u32::from(N);
     }
 
+    /// What a system does with an entity in one of the states.
+    #[inline]
+    pub fn visit(&mut self) {
+        self.rest[1] += 1;
+    }
+
     /// A number that two rows agree in if they did the same.
     pub fn checksum(&self) -> u64 {
         let floats = self.place.iter().chain(&self.speed).chain([&self.stamina]);
         let mix = |sum: u64, word: u32| sum.rotate_left(5) ^ u64::from(word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let sum = floats.fold(0, |sum, float| mix(sum, float.to_bits()));
-        [self.countdown, self.entered, self.exited, self.rest[0]].into_iter().fold(sum, mix)
+        [self.countdown, self.entered, self.exited, self.rest[0], self.rest[1]].into_iter().fold(sum, mix)
     }
 }

@@ -1,7 +1,8 @@
 //! What a tick costs an entity in Bevy: this project beside what is written by hand and beside other crates.
 //!
-//! `cargo run --release --features peers -- [waiting] [--entities N] [--period TICKS].. [--rounds N] [--only ROW]..`. With
-//! `waiting`, some of the entities sleep, and the rows are those who poll and those who do not. All rows run in turns in one
+//! `cargo run --release --features peers -- [waiting | visits] [--entities N] [--period TICKS].. [--rounds N] [--only ROW]..`. With
+//! `waiting`, some of the entities sleep, and the rows are those who poll and those who do not. With `visits`, a system goes through the
+//! entities in one of the six states. All rows run in turns in one
 //! process, and the median of their rounds counts, so that the ratios hold on a machine that others use too. A row is
 //! named by a part of its name; the first row is always there.
 
@@ -12,6 +13,7 @@ mod moonshine;
 mod ours;
 #[cfg(feature = "peers")]
 mod seldom;
+mod visits;
 mod waiting;
 
 use std::num::NonZeroU32;
@@ -58,6 +60,7 @@ fn rows(entities: u32, period: u32) -> Vec<Row> {
         row!("  with change messages", entities, ours::with_messages(entities, period), ours::checksum),
         row!("  with six markers", entities, ours::with_markers(entities, period), ours::checksum),
         row!("  with six sparse markers", entities, ours::with_sparse_markers(entities, period), ours::checksum),
+        row!("  with six indexes", entities, ours::with_indexes(entities, period), ours::checksum),
         row!("tag components by hand", entities, by_hand::with_tags(entities, period), by_hand::checksum),
         row!("sparse tags by hand", entities, by_hand::with_sparse_tags(entities, period), by_hand::checksum),
     ];
@@ -78,6 +81,16 @@ fn rows(entities: u32, period: u32) -> Vec<Row> {
         rows.push(row!("  spared its commands", few, seldom::inline(few, period), seldom::checksum));
     }
     rows
+}
+
+fn visiting_rows(entities: u32, period: u32) -> Vec<Row> {
+    vec![
+        row!("no system", entities, ours::plain(entities, period), ours::checksum),
+        row!("each machine asked", entities, visits::asking(entities, period), ours::checksum),
+        row!("markers in tables", entities, visits::with_markers(entities, period), ours::checksum),
+        row!("markers in sparse sets", entities, visits::with_sparse_markers(entities, period), ours::checksum),
+        row!("indexes", entities, visits::with_indexes(entities, period), ours::checksum),
+    ]
 }
 
 /// How many of a hundred entities sleep, in the tables of waiting.
@@ -139,11 +152,12 @@ fn measure(heading: &str, mut rows: Vec<Row>, ticks: u32, rounds: usize, only: &
 fn main() -> Result<(), lexopt::Error> {
     use lexopt::prelude::*;
     let (mut entities, mut rounds, mut periods, mut only) = (100_000, 15, Vec::new(), Vec::new());
-    let mut is_waiting = false;
+    let (mut is_waiting, mut is_visiting) = (false, false);
     let mut arguments = lexopt::Parser::from_env();
     while let Some(argument) = arguments.next()? {
         match argument {
             Value(table) if table == "waiting" => is_waiting = true,
+            Value(table) if table == "visits" => is_visiting = true,
             Long("entities") => entities = arguments.value()?.parse()?,
             Long("rounds") => rounds = arguments.value()?.parse::<usize>()?.max(1),
             Long("period") => periods.push(arguments.value()?.parse::<NonZeroU32>()?.get()),
@@ -164,13 +178,14 @@ fn main() -> Result<(), lexopt::Error> {
         return Ok(());
     }
     if periods.is_empty() {
-        periods = vec![100, 1];
+        periods = if is_visiting { vec![10_000, 1_000, 100, 10, 1] } else { vec![100, 1] };
     }
     for period in periods {
         // In each round, the same share of the entities changes state.
         let ticks = if period == 1 { 4 } else { 20 };
-        let heading = format!("{:.0} % of the entities change state in a tick", 100.0 / f64::from(period));
-        measure(&heading, rows(entities, period), ticks, rounds, &only);
+        let heading = format!("{} % of the entities change state in a tick", 100.0 / f64::from(period));
+        let rows = if is_visiting { visiting_rows(entities, period) } else { rows(entities, period) };
+        measure(&heading, rows, ticks, rounds, &only);
     }
     Ok(())
 }

@@ -20,7 +20,15 @@ impl EntityOwner for Character {
     type Param = ();
 }
 
-struct Mode<const N: u8>;
+pub struct Mode<const N: u8>;
+
+impl Character {
+    /// What a system does with an entity in one of the states.
+    #[inline]
+    pub fn visit(&mut self) {
+        self.0.visit();
+    }
+}
 
 macro_rules! states {
     ($($n:literal -> $next:literal;)*) => {$(
@@ -188,5 +196,16 @@ pub fn with_sparse_markers(entities: u32, period: u32) -> App {
         .with_sparse_marker::<Mode<3>>()
         .with_sparse_marker::<Mode<4>>()
         .with_sparse_marker::<Mode<5>>();
+    app(plugin, entities, period)
+}
+
+pub fn with_indexes(entities: u32, period: u32) -> App {
+    let plugin = StateMachinePlugin::new()
+        .with_index::<Mode<0>>()
+        .with_index::<Mode<1>>()
+        .with_index::<Mode<2>>()
+        .with_index::<Mode<3>>()
+        .with_index::<Mode<4>>()
+        .with_index::<Mode<5>>();
     app(plugin, entities, period)
 }

@@ -11,7 +11,7 @@ use bevy_ecs::world::World;
 use crate::commands::reach_each;
 use crate::machine::Machine;
 use crate::owner::EntityOwner;
-use crate::plugin::Machines;
+use crate::sets::Machines;
 
 impl<T: EntityOwner<Message: Send>> Machines<T> {
     /// Returns a command that offers a message to all machines of `T`, in the order in which the pass updates them. Disabled

@@ -1,6 +1,7 @@
 //! Changes from outside: the methods of a machine, as commands.
 
 use core::any::type_name;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use bevy_ecs::change_detection::DetectChangesMut;
 use bevy_ecs::entity::Entity;
@@ -15,6 +16,7 @@ use log::debug;
 use crate::clock::{ClockOf, Reading};
 use crate::context::{EntityContext, lend};
 use crate::follow::{Followers, Log};
+use crate::indexing;
 use crate::label;
 use crate::machine::Machine;
 use crate::missing::Named;
@@ -282,15 +284,19 @@ pub(crate) fn reach_each<T: EntityOwner>(
         return Ok(());
     }
     let mut state = take_state::<T>(reaching.world);
-    let is_followed = reaching.world.get_resource::<Followers<T>>().is_some_and(Followers::is_anybody);
+    let followers = reaching.world.get_resource::<Followers<T>>().filter(|followers| followers.is_anybody());
+    let is_followed = followers.is_some();
+    let has_indexes = followers.is_some_and(|followers| followers.has_indexes);
+    let is_queued = followers.is_some_and(Followers::is_queued);
     let reading = read_clock::<T>(reaching.world);
     #[cfg(feature = "serialize")]
     let book = reaching.world.get_resource::<SavedBy<T>>().cloned();
     let mut log = Log::default();
+    log.open(followers.is_some_and(Followers::is_told));
     let mut unreached = Vec::new();
-    let error = {
+    let acted = catch_unwind(AssertUnwindSafe(|| -> Result<_, SystemParamValidationError> {
         let (mut machines, mut param, mut commands) = state.get_mut(reaching.world)?;
-        match &mut param {
+        Ok(match &mut param {
             Err(reason) => Some(reason.clone()),
             Ok(param) => {
                 for entity in entities {
@@ -302,14 +308,16 @@ pub(crate) fn reach_each<T: EntityOwner>(
                     let (param, commands) = (param.p0(), commands.reborrow());
                     let mut cx = EntityContext::<T>::at(*entity, body, param, commands, reading.clone());
                     cx.visit(*entity);
-                    let steps = is_followed.then(|| log.visit(*entity));
+                    let steps = if is_followed { log.visit(*entity) } else { None };
                     if is_changed_by_update::<T>() {
                         owner.set_changed();
                     }
                     // As long as a callback may panic.
                     next_look.forget();
+                    let was_started = machine.is_started();
                     let (value, changing) = (owner.bypass_change_detection(), machine.bypass_change_detection());
-                    if lend(&mut cx, |cx| reach_machine(changing, steps, value, cx, &mut act)) {
+                    let has_changed = lend(&mut cx, |cx| reach_machine(changing, steps, value, cx, &mut act));
+                    if has_changed {
                         machine.set_changed();
                     }
                     if cx.take_owner_changed() {
@@ -320,19 +328,33 @@ pub(crate) fn reach_each<T: EntityOwner>(
                     if let Some(book) = &book {
                         book.note(lend(&mut cx, |cx| T::now(cx)));
                     }
-                    log.close();
+                    log.close(is_followed && (has_changed || machine.is_started() != was_started));
                 }
                 label::leave();
                 None
             }
-        }
-    };
+        })
+    }));
+    // After a panic, the machine that was visited may have changed.
+    log.close_if_open();
     for entity in unreached {
         let who = Named::of(entity, reaching.world);
         debug!("{command} of {who} ignored: {}", why_unreached::<T>(entity, reaching.world));
     }
     // Before what the callbacks have commanded: that comes after it.
-    reaching.put_in::<T>(entities, log.take().map(Log::followed));
+    let log = log.take();
+    if let Some(log) = log.as_ref().filter(|_| has_indexes) {
+        indexing::correct::<T>(&mut (&mut *reaching.world).into(), log.entities());
+    }
+    reaching.put_in::<T>(entities, log.filter(|_| is_queued).map(Log::followed));
+    let error = match acted {
+        Ok(error) => error?,
+        Err(panic) => {
+            drop(reaching);
+            queue::carry_out(world);
+            resume_unwind(panic)
+        }
+    };
     state.apply(reaching.world);
     reaching.world.insert_resource(Reach(Some(state)));
     drop(reaching);

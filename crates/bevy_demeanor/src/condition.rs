@@ -7,13 +7,14 @@ use bevy_ecs::system::{Local, Query, Res, SystemParam};
 use demeanor::{Owner, State};
 use log::warn;
 
+use crate::index::StateIndex;
 use crate::machine::Machine;
 use crate::marker::{InSparseSet, InState, InTable, KeptFor};
 
-/// Whether any entity is in a state of type `S`, by its marker: see [`with_marker`](crate::StateMachinePlugin::with_marker). It
-/// costs next to nothing.
+/// Whether any entity is in a state of type `S`, by its marker or index: see [`with_marker`](crate::StateMachinePlugin::with_marker)
+/// and [`with_index`](crate::StateMachinePlugin::with_index). It costs next to nothing.
 ///
-/// Without a marker it is never so, and a warning says it once; see [`any_machine_in`].
+/// Without either it is never so, and a warning says it once; see [`any_machine_in`].
 ///
 /// # Examples
 ///
@@ -41,6 +42,9 @@ use crate::marker::{InSparseSet, InState, InTable, KeptFor};
 /// ```
 #[must_use]
 pub fn any_in_state<S: 'static>(markers: MarkersOf<S>, mut has_warned: Local<bool>) -> bool {
+    if let Some(index) = &markers.index {
+        return index.iter().any(|entity| markers.enabled.contains(*entity));
+    }
     if markers.in_table.is_none() && markers.in_sparse_set.is_none() && !*has_warned {
         *has_warned = true;
         let state = type_name::<S>();
@@ -49,12 +53,14 @@ pub fn any_in_state<S: 'static>(markers: MarkersOf<S>, mut has_warned: Local<boo
     !markers.marked.is_empty()
 }
 
-/// The markers of states of type `S`, for [`any_in_state`].
+/// The markers of states of type `S`, or their index, for [`any_in_state`].
 #[derive(SystemParam)]
 pub struct MarkersOf<'w, 's, S: 'static> {
     marked: Query<'w, 's, (), Or<(With<InState<S>>, With<InState<S, InSparseSet>>)>>,
     in_table: Option<Res<'w, KeptFor<S, InTable>>>,
     in_sparse_set: Option<Res<'w, KeptFor<S, InSparseSet>>>,
+    index: Option<Res<'w, StateIndex<S>>>,
+    enabled: Query<'w, 's, ()>,
 }
 
 /// Whether any machine of `T` is in a state of type `S`, current or an ancestor of it. It needs no marker, and asks each machine

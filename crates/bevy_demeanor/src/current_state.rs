@@ -23,6 +23,7 @@ use log::warn;
 
 use crate::commands::{reach, visit};
 use crate::follow::Marked;
+use crate::indexing;
 use crate::machine::Machine;
 use crate::missing;
 use crate::owner::EntityOwner;
@@ -245,6 +246,7 @@ fn apply<T: EntityOwner + TypePath>(world: &mut World, entity: Entity) -> bevy_e
         let who = missing::Named::of(entity, world);
         warn!("{who} is in {name} of {} already: a state cannot be left without being exited", type_name::<T>());
     }
+    indexing::correct::<T>(&mut world.into(), [entity].into_iter());
     // Whatever has become of it, the name is the machine's.
     queue::put_in_for::<T>(world, entity, Box::new(Marked::<T>::new(entity)));
     Ok(())

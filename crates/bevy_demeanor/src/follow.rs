@@ -1,142 +1,131 @@
-//! What follows the machines' steps: markers, triggers, events and messages, for those who have asked.
+//! What follows the machines' changes: indexes, markers, triggers, events and messages, for those who have asked.
 
-use core::any::{Any, TypeId};
 use core::marker::PhantomData;
 use core::mem;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::vec;
 
 use bevy_ecs::entity::Entity;
-use bevy_ecs::message::Messages;
 use bevy_ecs::resource::Resource;
 use bevy_ecs::world::World;
-use demeanor::{Owner, State, StateRef, Step};
+use demeanor::{Owner, Step};
 
-use crate::event::{Entered, Exited, StateChanged};
-use crate::marker::{Marker, mark};
+use crate::marking::Markers;
 use crate::queue::Followed;
+use crate::telling::Told;
 
 /// Who wants to know of the steps of machines of `T`.
 #[derive(Resource)]
 pub(crate) struct Followers<T: Owner> {
-    pub(crate) markers: Vec<Marker<T>>,
+    pub(crate) has_indexes: bool,
+    pub(crate) has_markers: bool,
     /// Writes the name of the current state on the entity.
     pub(crate) name: Option<fn(&mut World, Entity)>,
-    pub(crate) triggers: Vec<Trigger>,
-    pub(crate) wants_events: bool,
-    pub(crate) wants_messages: bool,
+    pub(crate) told: Told,
+    pub(crate) spare: Spare,
+    pub(crate) of: PhantomData<fn() -> T>,
 }
 
-/// Who wants to know of some states.
-#[derive(Clone)]
-pub(crate) struct Trigger {
-    of: Which,
-    entered: fn(&mut World, Entity),
-    exited: fn(&mut World, Entity),
-}
+/// Room for the entities of a log, to be used again.
+#[derive(Clone, Default)]
+pub(crate) struct Spare(Arc<Mutex<Vec<(Entity, usize)>>>);
 
-/// Which states are meant.
-#[derive(Clone)]
-enum Which {
-    /// Those of a type.
-    Type(TypeId),
-    /// Those of a name.
-    Name(Arc<str>),
-}
-
-impl Which {
-    fn is<T: Owner>(&self, state: &StateRef<T>) -> bool {
-        match self {
-            Self::Type(id) => Any::type_id(state.as_any()) == *id,
-            Self::Name(name) => state.name() == **name,
-        }
-    }
-}
-
-impl Trigger {
-    pub(crate) fn of<T: Owner, S: State<T>>() -> Self {
-        Self::told::<T, S>(Which::Type(TypeId::of::<S>()))
+impl Spare {
+    fn take(&self) -> Vec<(Entity, usize)> {
+        self.0.lock().map_or_else(|_| Vec::new(), |mut room| mem::take(&mut *room))
     }
 
-    pub(crate) fn named<T: Owner, S: 'static>(name: &str) -> Self {
-        Self::told::<T, S>(Which::Name(name.into()))
-    }
-
-    fn told<T: Owner, S: 'static>(of: Which) -> Self {
-        Self {
-            of,
-            entered: |world, entity| world.trigger(Entered::<S>::new::<T>(entity)),
-            exited: |world, entity| world.trigger(Exited::<S>::new::<T>(entity)),
-        }
-    }
-
-    fn trigger(event: fn(&mut World, Entity), entity: Entity, world: &mut World) {
-        if world.get_entity(entity).is_ok() {
-            event(world, entity);
-            world.flush();
+    fn put_back(&self, mut room: Vec<(Entity, usize)>) {
+        room.clear();
+        if let Ok(mut kept) = self.0.lock()
+            && kept.capacity() < room.capacity()
+        {
+            *kept = room;
         }
     }
 }
 
 impl<T: Owner> Followers<T> {
-    /// Whether anything has to be written down.
+    /// Whether anybody wants to know which machines have changed.
     pub(crate) fn is_anybody(&self) -> bool {
-        self.is_told() || self.is_marked()
+        self.has_indexes || self.is_queued()
     }
 
     /// Whether anybody is told of steps.
-    fn is_told(&self) -> bool {
-        self.wants_events || self.wants_messages || !self.triggers.is_empty()
+    pub(crate) fn is_told(&self) -> bool {
+        self.told.is_anybody()
     }
 
     /// Whether entities carry anything that tells of their state.
     pub(crate) fn is_marked(&self) -> bool {
-        self.name.is_some() || !self.markers.is_empty()
+        self.has_markers || self.name.is_some()
+    }
+
+    /// Whether anything has its place in the queue.
+    pub(crate) fn is_queued(&self) -> bool {
+        self.is_told() || self.is_marked()
     }
 
     /// Makes what an entity carries agree with its machine.
-    fn mark(&self, world: &mut World, entity: Entity, is_in: &mut Vec<bool>) {
-        mark(world, entity, &self.markers, is_in);
+    fn mark(&self, world: &mut World, entity: Entity, markers: Option<&mut Markers<T>>) {
+        if let Some(markers) = markers {
+            markers.mark(world, entity);
+        }
         if let Some(name) = self.name {
             name(world, entity);
         }
     }
 }
 
-impl<T: Owner> Default for Followers<T> {
-    fn default() -> Self {
-        Self { markers: Vec::new(), name: None, triggers: Vec::new(), wants_events: false, wants_messages: false }
-    }
-}
-
 impl<T: Owner> Clone for Followers<T> {
     fn clone(&self) -> Self {
-        Self { markers: self.markers.clone(), triggers: self.triggers.clone(), ..*self }
+        Self { told: self.told.clone(), spare: self.spare.clone(), ..*self }
     }
 }
 
-/// The steps of many machines, as they ran.
+/// Which machines have changed, in this order, and their steps as they ran, if anybody is told of steps.
 pub(crate) struct Log<T: Owner> {
-    /// For each entity that made any, where its steps end.
+    /// Each entity whose machine has changed, and where its steps end.
     ends: Vec<(Entity, usize)>,
     steps: Vec<Step<T>>,
+    wants_steps: bool,
     /// Whose machine is running.
     visited: Entity,
 }
 
 impl<T: Owner> Log<T> {
-    /// Opens the log at an entity, whose machine writes its steps into what is returned.
-    pub(crate) fn visit(&mut self, entity: Entity) -> &mut Vec<Step<T>> {
-        self.visited = entity;
-        &mut self.steps
+    /// Whether steps are written down.
+    pub(crate) fn wants_steps(&self) -> bool {
+        self.wants_steps
     }
 
-    /// Closes the log at the entity visited.
-    pub(crate) fn close(&mut self) {
-        let begin = self.ends.last().map_or(0, |(_, end)| *end);
-        if self.steps.len() > begin {
+    /// Opens the log of a pass or a command.
+    pub(crate) fn open(&mut self, wants_steps: bool) {
+        self.close_if_open();
+        self.wants_steps = wants_steps;
+    }
+
+    /// Ends the visit that a panic has cut off: the machine may have changed.
+    pub(crate) fn close_if_open(&mut self) {
+        if self.visited != Entity::PLACEHOLDER {
+            self.close(true);
+        }
+    }
+
+    /// Visits an entity, whose machine writes its steps into what is returned.
+    #[inline]
+    pub(crate) fn visit(&mut self, entity: Entity) -> Option<&mut Vec<Step<T>>> {
+        self.visited = entity;
+        self.wants_steps.then_some(&mut self.steps)
+    }
+
+    /// Ends the visit to a machine that may have changed.
+    #[inline]
+    pub(crate) fn close(&mut self, has_changed: bool) {
+        if has_changed || self.steps.len() > self.ends.last().map_or(0, |(_, end)| *end) {
             self.ends.push((self.visited, self.steps.len()));
         }
+        self.visited = Entity::PLACEHOLDER;
     }
 
     /// Puts what another log holds behind what this one does, and empties that one.
@@ -151,22 +140,37 @@ impl<T: Owner> Log<T> {
         (!self.ends.is_empty()).then(|| mem::take(self))
     }
 
-    /// How many machines made steps.
+    /// Takes what the log of a pass holds, as [`take`](Self::take). The next pass has the room of the one before.
+    pub(crate) fn take_of_pass(&mut self, spare: &Spare) -> Option<Self> {
+        let taken = self.take()?;
+        self.ends = spare.take();
+        Some(taken)
+    }
+
+    /// Gives back what room the entities had.
+    pub(crate) fn give_back(self, spare: &Spare) {
+        spare.put_back(self.ends);
+    }
+
+    /// The entities whose machines have changed.
+    pub(crate) fn entities(&self) -> impl Iterator<Item = Entity> {
+        self.ends.iter().map(|(entity, _)| *entity)
+    }
+
+    /// How many machines have changed.
     pub(crate) fn machines(&self) -> usize {
         self.ends.len()
     }
 
-    /// Returns what the log's steps lead to, for the queue.
+    /// Returns what the changes lead to, for the queue.
     pub(crate) fn followed(self) -> Box<dyn Followed> {
-        Box::new(Steps {
-            followers: None,
-            ends: self.ends,
-            marked: 0,
-            is_in: Vec::new(),
-            begin: 0,
-            rest: self.steps.into_iter(),
-            told: 0,
-        })
+        Box::new(Steps { followers: None, ends: self.ends, marked: 0, begin: 0, rest: self.steps.into_iter(), told: 0 })
+    }
+}
+
+impl<T: Owner> Default for Log<T> {
+    fn default() -> Self {
+        Self { ends: Vec::new(), steps: Vec::new(), wants_steps: false, visited: Entity::PLACEHOLDER }
     }
 }
 
@@ -178,8 +182,6 @@ struct Steps<T: Owner> {
     ends: Vec<(Entity, usize)>,
     /// How many of the entities have been marked.
     marked: usize,
-    /// Room for [`mark`].
-    is_in: Vec<bool>,
     /// At which of the entities the telling is.
     begin: usize,
     rest: vec::IntoIter<Step<T>>,
@@ -187,18 +189,49 @@ struct Steps<T: Owner> {
     told: usize,
 }
 
+impl<T: Owner> Steps<T> {
+    /// Marks those who have not been marked. An observer may panic: then it goes on behind that entity.
+    fn mark(&mut self, followers: &Followers<T>, world: &mut World) {
+        let mut markers = if followers.has_markers { Markers::<T>::take(world) } else { None };
+        match &mut markers {
+            Some(markers) if followers.name.is_none() && !markers.is_observed(world) => {
+                let entities = &self.ends[mem::replace(&mut self.marked, self.ends.len())..];
+                markers.mark_all(world, entities.iter().map(|(entity, _)| *entity));
+            }
+            _ => {
+                while let Some((entity, _)) = self.ends.get(self.marked) {
+                    self.marked += 1;
+                    followers.mark(world, *entity, markers.as_mut());
+                }
+            }
+        }
+        if let Some(markers) = markers {
+            markers.put_back(world);
+        }
+    }
+}
+
+impl<T: Owner> Drop for Steps<T> {
+    fn drop(&mut self) {
+        if let Some(followers) = &self.followers {
+            followers.spare.put_back(mem::take(&mut self.ends));
+        }
+    }
+}
+
 impl<T: Owner> Followed for Steps<T> {
     fn go_on(&mut self, world: &mut World) -> bool {
         if self.followers.is_none() {
             self.followers = world.get_resource::<Followers<T>>().cloned();
         }
-        let Some(followers) = &self.followers else { return false };
-        if followers.is_marked() && self.marked < self.ends.len() {
-            let (entity, _) = self.ends[self.marked];
-            self.marked += 1;
-            followers.mark(world, entity, &mut self.is_in);
+        if self.marked < self.ends.len()
+            && let Some(followers) = self.followers.take_if(|followers| followers.is_marked())
+        {
+            self.mark(&followers, world);
+            self.followers = Some(followers);
             return true;
         }
+        let Some(followers) = &self.followers else { return false };
         if !followers.is_told() {
             return false;
         }
@@ -207,7 +240,7 @@ impl<T: Owner> Followed for Steps<T> {
             self.begin += 1;
         }
         self.told += 1;
-        followers.tell(step, self.ends[self.begin].0, world);
+        followers.told.tell(step, self.ends[self.begin].0, world);
         true
     }
 }
@@ -227,49 +260,12 @@ impl<T: Owner> Marked<T> {
 impl<T: Owner> Followed for Marked<T> {
     fn go_on(&mut self, world: &mut World) -> bool {
         if let Some(followers) = world.get_resource::<Followers<T>>().cloned() {
-            followers.mark(world, self.entity, &mut Vec::new());
+            let mut markers = Markers::<T>::take(world);
+            followers.mark(world, self.entity, markers.as_mut());
+            if let Some(markers) = markers {
+                markers.put_back(world);
+            }
         }
         false
-    }
-}
-
-impl<T: Owner> Default for Log<T> {
-    fn default() -> Self {
-        Self { ends: Vec::new(), steps: Vec::new(), visited: Entity::PLACEHOLDER }
-    }
-}
-
-impl<T: Owner> Followers<T> {
-    fn tell(&self, step: Step<T>, entity: Entity, world: &mut World) {
-        match step {
-            Step::Exited(state) => {
-                for trigger in self.triggers_of(&state) {
-                    Trigger::trigger(trigger.exited, entity, world);
-                }
-            }
-            Step::Entered(state) => {
-                for trigger in self.triggers_of(&state) {
-                    Trigger::trigger(trigger.entered, entity, world);
-                }
-            }
-            Step::Changed { from, to, cause, .. } => {
-                let change = StateChanged::new(entity, from, to, cause);
-                if self.wants_messages
-                    && let Some(mut messages) = world.get_resource_mut::<Messages<StateChanged<T>>>()
-                {
-                    messages.write(change.clone());
-                }
-                if self.wants_events && world.get_entity(entity).is_ok() {
-                    world.trigger(change);
-                    world.flush();
-                }
-            }
-            // The core may come to write down more.
-            _ => {}
-        }
-    }
-
-    fn triggers_of(&self, state: &StateRef<T>) -> impl Iterator<Item = &Trigger> {
-        self.triggers.iter().filter(|trigger| trigger.of.is(state))
     }
 }

@@ -132,9 +132,12 @@ mod context;
 mod current_state;
 mod event;
 mod follow;
+mod index;
+mod indexing;
 mod label;
 mod machine;
 mod marker;
+mod marking;
 mod missing;
 mod named;
 mod owner;
@@ -144,8 +147,11 @@ mod queue;
 mod rows;
 #[cfg(feature = "serialize")]
 mod saved;
+mod sets;
 mod shared;
+mod states_meant;
 mod tables;
+mod telling;
 mod update;
 mod waiting;
 
@@ -163,10 +169,12 @@ pub use current_state::CurrentState;
 #[doc(no_inline)]
 pub use demeanor;
 pub use event::{Entered, Exited, StateChanged};
+pub use index::{QueryInState, StateIndex};
 pub use machine::Machine;
 pub use marker::{InSparseSet, InState, InTable, MarkerStorage};
 pub use owner::{EntityOwner, OwnerChanges, ParallelOwner};
-pub use plugin::{MachineSet, Machines, StateMachinePlugin};
+pub use plugin::StateMachinePlugin;
+pub use sets::{MachineSet, Machines};
 pub use shared::SharedParam;
 
 #[cfg(doctest)]

@@ -5,10 +5,14 @@ use core::ops::Deref;
 
 use bevy_ecs::change_detection::DetectChangesMut;
 use bevy_ecs::component::Component;
+use bevy_ecs::entity::Entity;
 use bevy_ecs::lifecycle::HookContext;
-use bevy_ecs::world::DeferredWorld;
+use bevy_ecs::world::{DeferredWorld, World};
 use demeanor::{IntoState, Owner, StateMachine, Step};
 
+use crate::follow::{Followers, Marked};
+use crate::indexing;
+use crate::queue;
 use crate::waiting::NextLook;
 
 /// The state machine of an entity that has the component `T`.
@@ -49,7 +53,7 @@ use crate::waiting::NextLook;
 #[cfg_attr(feature = "serialize", derive(bevy_reflect::Reflect))]
 #[cfg_attr(feature = "serialize", reflect(opaque, Clone, Debug, where T: bevy_reflect::TypePath))]
 #[cfg_attr(feature = "serialize", type_path = "bevy_demeanor")]
-#[component(clone_behavior = clone::<Self>(), on_insert = is_new::<T>)]
+#[component(clone_behavior = clone::<Self>(), on_insert = is_new::<T>, on_remove = is_gone::<T>)]
 #[require(NextLook<T>)]
 pub struct Machine<T: Owner> {
     pub(crate) machine: StateMachine<T>,
@@ -62,7 +66,24 @@ fn is_new<T: Owner>(mut world: DeferredWorld<'_>, context: HookContext) {
         next_look.bypass_change_detection().forget();
     }
     #[cfg(feature = "serialize")]
-    crate::saved::load::<T>(world, context);
+    crate::saved::load::<T>(world.reborrow(), context);
+    indexing::correct::<T>(&mut world, [context.entity].into_iter());
+    mark_later::<T>(&mut world, context.entity);
+}
+
+/// A machine is about to go.
+fn is_gone<T: Owner>(mut world: DeferredWorld<'_>, context: HookContext) {
+    indexing::forget::<T>(&mut world, context.entity);
+    mark_later::<T>(&mut world, context.entity);
+}
+
+/// Makes the markers agree with a machine that was inserted, replaced or removed. Not by an observer: Bevy would then look for it
+/// whenever a marker comes or goes, which was a seventh of what that takes.
+fn mark_later<T: Owner>(world: &mut DeferredWorld<'_>, entity: Entity) {
+    if world.get_resource::<Followers<T>>().is_some_and(Followers::is_marked) {
+        let marked = Box::new(Marked::<T>::new(entity));
+        world.commands().queue(move |world: &mut World| queue::put_in_for::<T>(world, entity, marked));
+    }
 }
 
 impl<T: Owner> Machine<T> {

@@ -3,15 +3,14 @@
 use core::any::type_name;
 use core::fmt;
 use core::marker::PhantomData;
-use std::sync::Arc;
 
-use bevy_ecs::component::{Component, Immutable, StorageType};
+use bevy_ecs::component::{Component, ComponentId, Immutable, StorageType};
 use bevy_ecs::entity::Entity;
 use bevy_ecs::resource::Resource;
-use bevy_ecs::world::{EntityRef, EntityWorldMut, World};
-use demeanor::{Owner, State, StateMachine};
+use bevy_ecs::world::{EntityWorldMut, World};
+use demeanor::{Owner, State};
 
-use crate::machine::{Machine, is_in_named};
+use crate::states_meant::Which;
 
 /// Carried by the entities that are in a state of type `S`, current or an ancestor of it, if the plugin was asked for it by
 /// [`with_marker`](crate::StateMachinePlugin::with_marker).
@@ -82,48 +81,44 @@ impl MarkerStorage for InSparseSet {
 }
 
 /// How to keep one marker true.
-pub(crate) struct Marker<T: Owner> {
-    is_in: Arc<dyn Fn(&StateMachine<T>) -> bool + Send + Sync>,
-    is_marked: fn(EntityRef<'_>) -> bool,
-    mark: fn(&mut EntityWorldMut),
-    unmark: fn(&mut EntityWorldMut),
-    /// Takes the marker for owners of type `T`, of which there can be one: an entity's other machine would contradict it.
-    pub(crate) claim: fn(&mut World),
+#[derive(Clone)]
+pub(crate) struct Marker {
+    /// The states that it tells of.
+    pub(crate) of: Which,
+    pub(crate) insert: fn(&mut EntityWorldMut),
+    /// Inserts the marker on all entities that are there, from the last one on.
+    pub(crate) insert_all: fn(&mut World, &mut Vec<Entity>),
+    /// Takes the marker for one type of owner, of which there can be one: an entity's other machine would contradict it. Returns
+    /// what it is in the world.
+    pub(crate) claim: fn(&mut World) -> ComponentId,
 }
 
-impl<T: Owner> Marker<T> {
-    pub(crate) fn of<S: State<T>, K: MarkerStorage>() -> Self {
-        Self::kept::<S, K>(StateMachine::is_in::<S>)
+impl Marker {
+    pub(crate) fn of<T: Owner, S: State<T>, K: MarkerStorage>() -> Self {
+        Self::kept::<T, S, K>(Which::of::<T, S>())
     }
 
     /// The marker of the states of a name.
-    pub(crate) fn named<S: 'static, K: MarkerStorage>(name: String) -> Self {
-        Self::kept::<S, K>(move |machine| is_in_named(machine, &name))
+    pub(crate) fn named<T: Owner, S: 'static, K: MarkerStorage>(name: &str) -> Self {
+        Self::kept::<T, S, K>(Which::Name(name.into()))
     }
 
-    fn kept<S: 'static, K: MarkerStorage>(is_in: impl Fn(&StateMachine<T>) -> bool + Send + Sync + 'static) -> Self {
+    fn kept<T: Owner, S: 'static, K: MarkerStorage>(of: Which) -> Self {
         Self {
-            is_in: Arc::new(is_in),
-            is_marked: |entity| entity.contains::<InState<S, K>>(),
-            mark: |entity| {
+            of,
+            insert: |entity| {
                 entity.insert(InState::<S, K>(PhantomData));
             },
-            unmark: |entity| {
-                entity.remove::<InState<S, K>>();
+            insert_all: |world, entities| {
+                // Those that are gone by now need none.
+                _ = world
+                    .try_insert_batch(entities.drain(..).rev().map(|entity| (entity, InState::<S, K>(PhantomData))));
             },
-            claim: claim::<T, S, K>,
+            claim: |world| {
+                claim::<T, S, K>(world);
+                world.register_component::<InState<S, K>>()
+            },
         }
-    }
-
-    /// Whether the entity's machine is in the marker's state.
-    fn is_true(&self, entity: EntityRef<'_>) -> bool {
-        entity.get::<Machine<T>>().is_some_and(|machine| machine.is_started() && (self.is_in)(machine))
-    }
-}
-
-impl<T: Owner> Clone for Marker<T> {
-    fn clone(&self) -> Self {
-        Self { is_in: Arc::clone(&self.is_in), ..*self }
     }
 }
 
@@ -144,28 +139,4 @@ fn claim<T: Owner, S: 'static, K: MarkerStorage>(world: &mut World) {
         );
     }
     world.insert_resource(KeptFor::<S, K> { owner: type_name::<T>(), of: PhantomData });
-}
-
-/// Makes an entity's markers agree with its machine. What is no longer true goes first, so that no entity is ever seen in two
-/// states of which it is in one.
-///
-/// An observer of one marker may do anything. So each is looked at afresh, and none is given for a state that the machine came to
-/// be in meanwhile: that change has a place of its own in the queue.
-pub(crate) fn mark<T: Owner>(world: &mut World, entity: Entity, markers: &[Marker<T>], is_in: &mut Vec<bool>) {
-    let Ok(marked) = world.get_entity(entity) else { return };
-    is_in.clear();
-    is_in.extend(markers.iter().map(|marker| marker.is_true(marked)));
-    for is_to_be_marked in [false, true] {
-        for (marker, was_in) in markers.iter().zip(&*is_in) {
-            if *was_in != is_to_be_marked {
-                continue;
-            }
-            let Ok(marked) = world.get_entity(entity) else { return };
-            if (marker.is_marked)(marked) == is_to_be_marked || marker.is_true(marked) != is_to_be_marked {
-                continue;
-            }
-            let Ok(mut marked) = world.get_entity_mut(entity) else { return };
-            (if is_to_be_marked { marker.mark } else { marker.unmark })(&mut marked);
-        }
-    }
 }

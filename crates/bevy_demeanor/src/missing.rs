@@ -62,7 +62,13 @@ pub(crate) fn warn_of_what_is_missing<T: EntityOwner>(
 ) {
     let owner = type_name::<T>();
     if !warned_orphans.is_empty() {
-        warned_orphans.retain(|entity| orphans.contains(*entity));
+        warned_orphans.retain(|entity| {
+            let is_orphan = orphans.contains(*entity);
+            if !is_orphan {
+                forget(*entity, &mut next_looks);
+            }
+            is_orphan
+        });
     }
     for (entity, name) in &orphans {
         if warned_orphans.insert(entity) {

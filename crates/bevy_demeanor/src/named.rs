@@ -1,9 +1,10 @@
-//! Markers and triggers for states that have names instead of types, as those from files.
+//! Markers, indexes and triggers for states that have names instead of types, as those from files.
 
-use crate::follow::Trigger;
+use crate::index::Index;
 use crate::marker::{InSparseSet, InTable, Marker};
 use crate::owner::EntityOwner;
 use crate::plugin::StateMachinePlugin;
+use crate::telling::Trigger;
 
 impl<T: EntityOwner> StateMachinePlugin<T> {
     /// Gives the entities in a state of a name the component [`InState<S>`](crate::InState), kept in tables. `S` is a type of the
@@ -46,16 +47,24 @@ impl<T: EntityOwner> StateMachinePlugin<T> {
     /// assert!(app.world().entity(guard).contains::<InState<Chase>>());
     /// ```
     #[must_use]
-    pub fn with_marker_named<S: 'static>(mut self, name: impl Into<String>) -> Self {
-        self.followers.markers.push(Marker::named::<S, InTable>(name.into()));
+    pub fn with_marker_named<S: 'static>(mut self, name: impl AsRef<str>) -> Self {
+        self.markers.push(Marker::named::<T, S, InTable>(name.as_ref()));
         self
     }
 
     /// As [`with_marker_named`](Self::with_marker_named), with the component
     /// [`InState<S, InSparseSet>`](crate::InState), kept in a sparse set.
     #[must_use]
-    pub fn with_sparse_marker_named<S: 'static>(mut self, name: impl Into<String>) -> Self {
-        self.followers.markers.push(Marker::named::<S, InSparseSet>(name.into()));
+    pub fn with_sparse_marker_named<S: 'static>(mut self, name: impl AsRef<str>) -> Self {
+        self.markers.push(Marker::named::<T, S, InSparseSet>(name.as_ref()));
+        self
+    }
+
+    /// Keeps a list of the entities in a state of a name, as [`with_index`](Self::with_index) does of one of a type. `S` is a type of
+    /// the game's that stands for the name.
+    #[must_use]
+    pub fn with_index_named<S: 'static>(mut self, name: impl AsRef<str>) -> Self {
+        self.indexes.push(Index::named::<T, S>(name.as_ref()));
         self
     }
 
@@ -63,7 +72,7 @@ impl<T: EntityOwner> StateMachinePlugin<T> {
     /// name. `S` is a type of the game's that stands for it.
     #[must_use]
     pub fn with_triggers_named<S: 'static>(mut self, name: impl AsRef<str>) -> Self {
-        self.followers.triggers.push(Trigger::named::<T, S>(name.as_ref()));
+        self.triggers.push(Trigger::named::<T, S>(name.as_ref()));
         self
     }
 }

@@ -19,8 +19,10 @@ pub use crate::context::{CallbackContext, Cx, EntityContext};
 #[cfg(feature = "reflect")]
 pub use crate::current_state::CurrentState;
 pub use crate::event::{Entered, Exited, StateChanged};
+pub use crate::index::{QueryInState, StateIndex};
 pub use crate::machine::Machine;
 pub use crate::marker::{InSparseSet, InState};
 pub use crate::owner::{EntityOwner, OwnerChanges, ParallelOwner};
-pub use crate::plugin::{MachineSet, Machines, StateMachinePlugin};
+pub use crate::plugin::StateMachinePlugin;
+pub use crate::sets::{MachineSet, Machines};
 pub use crate::shared::SharedParam;

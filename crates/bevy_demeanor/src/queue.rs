@@ -14,6 +14,7 @@ use std::sync::Weak;
 use bevy_ecs::entity::{Entity, EntityHashSet};
 use bevy_ecs::resource::Resource;
 use bevy_ecs::world::World;
+use demeanor::Owner;
 use log::error;
 
 use crate::machine::Machine;
@@ -110,7 +111,7 @@ pub(crate) fn put_in(world: &mut World, machines: usize, followed: Box<dyn Follo
 }
 
 /// Puts in what the insertion or removal of a component has led to, and carries it out in its turn.
-pub(crate) fn put_in_for<T: EntityOwner>(world: &mut World, entity: Entity, followed: Box<dyn Followed>) {
+pub(crate) fn put_in_for<T: Owner>(world: &mut World, entity: Entity, followed: Box<dyn Followed>) {
     let mut queue = world.get_resource_or_init::<Queue>();
     if !queue.admit(entity) {
         return complain(world, entity, format_args!("a component of {} that came or went is", type_name::<T>()));
@@ -122,7 +123,7 @@ pub(crate) fn put_in_for<T: EntityOwner>(world: &mut World, entity: Entity, foll
 }
 
 /// Notes where a machine is, if there may soon be an error to name it.
-fn note<T: EntityOwner>(world: &mut World, entity: Entity) {
+fn note<T: Owner>(world: &mut World, entity: Entity) {
     if world.get_resource::<Queue>().is_none_or(Queue::is_usual) {
         return;
     }

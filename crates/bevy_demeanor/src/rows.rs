@@ -11,6 +11,7 @@ use bevy_ecs::system::{Commands, Local, Query};
 use bevy_tasks::{ComputeTaskPool, TaskPool};
 
 use crate::context::EntityContext;
+use crate::follow::Log;
 use crate::machine::Machine;
 use crate::owner::{EntityOwner, ParallelOwner};
 use crate::shared::SharedParam;
@@ -59,7 +60,7 @@ fn update_chunks<'a, T: ParallelOwner>(
     outcomes: &'a mut Vec<Outcome<T>>,
 ) -> Waited {
     let at_most = rows.size_hint().1.expect("a query knows how many there can be");
-    Outcome::prepare(outcomes, at_most.div_ceil(CHUNK));
+    Outcome::prepare(outcomes, at_most.div_ceil(CHUNK), log.as_deref().is_some_and(Log::wants_steps));
     let is_followed = log.is_some();
     // A pool without threads would wait for ever for a task that panicked.
     let ends = ComputeTaskPool::get_or_init(TaskPool::default).scope(|scope| {

@@ -60,7 +60,8 @@ pub(crate) fn update_tables_in_parallel<T: ParallelOwner>(
     let waited = match surroundings.begin()? {
         Some(begun) => {
             let chunks: Vec<Rows<T>> = tables.iter_mut().flat_map(|table| table.rows().chunks()).collect();
-            Outcome::prepare(&mut outcomes, chunks.len());
+            let wants_steps = begun.log.as_deref().is_some_and(Log::wants_steps);
+            Outcome::prepare(&mut outcomes, chunks.len(), wants_steps);
             let each = chunks.into_iter().zip(outcomes.iter_mut()).zip(bodies::<T>(nothing.reborrow()));
             update_chunks(each, begun, allocator, entities)
         }

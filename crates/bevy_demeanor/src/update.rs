@@ -19,6 +19,7 @@ use log::{debug, warn};
 use crate::clock::{Clock, Reading};
 use crate::context::{EntityContext, lend};
 use crate::follow::{Followers, Log};
+use crate::indexing;
 use crate::label;
 use crate::machine::Machine;
 use crate::owner::{EntityOwner, OwnerChanges, ParallelOwner};
@@ -96,8 +97,7 @@ impl<T: EntityOwner> Surroundings<'_, '_, T> {
             Err(reason) => return Err(reason.clone()),
         };
         self.said.is_skipped = false;
-        // What a pass that panicked has left.
-        self.log.close();
+        self.log.open(self.followers.is_told());
         Ok(Some(Begun {
             param,
             commands: self.commands.reborrow(),
@@ -121,7 +121,7 @@ impl<T: EntityOwner> Surroundings<'_, '_, T> {
                 debug!("machines of {} wait for a clock that stands at {now} s", type_name::<T>());
             }
         }
-        queue_following(&mut self.log, &mut self.first, &mut self.commands);
+        queue_following(&mut self.log, &self.followers, &mut self.first, &mut self.commands);
     }
 
     /// Takes over what the chunks of a parallel pass have led to, in their order.
@@ -140,14 +140,13 @@ pub(crate) struct Outcome<T: Owner> {
 }
 
 impl<T: Owner> Outcome<T> {
-    /// Prepares for a pass of at most a number of chunks.
-    pub(crate) fn prepare(outcomes: &mut Vec<Self>, chunks: usize) {
-        // What a pass that panicked has left.
-        for outcome in &mut *outcomes {
-            outcome.log.close();
-        }
+    /// Prepares for a pass of at most a number of chunks, whose steps are written down or not.
+    pub(crate) fn prepare(outcomes: &mut Vec<Self>, chunks: usize, wants_steps: bool) {
         if outcomes.len() < chunks {
             outcomes.resize_with(chunks, Self::default);
+        }
+        for outcome in &mut *outcomes {
+            outcome.log.open(wants_steps);
         }
     }
 }
@@ -158,16 +157,26 @@ impl<T: Owner> Default for Outcome<T> {
     }
 }
 
-/// Has everything that follows the machines brought into step with them, once the commands of the callbacks are applied. What
-/// these lead to has its place behind it.
-fn queue_following<T: Owner>(log: &mut Log<T>, first: &mut Commands, last: &mut Commands) {
-    if let Some(log) = log.take() {
-        let held = Arc::new(());
-        let held_by = Arc::downgrade(&held);
-        first.queue(|world: &mut World| {
+/// Has everything that follows the machines brought into step with them: indexes before anything else, the rest once the commands
+/// of the callbacks are applied. What these lead to has its place behind it.
+fn queue_following<T: Owner>(log: &mut Log<T>, followers: &Followers<T>, first: &mut Commands, last: &mut Commands) {
+    let Some(log) = log.take_of_pass(&followers.spare) else { return };
+    let (has_indexes, is_queued) = (followers.has_indexes, followers.is_queued());
+    let spare = followers.spare.clone();
+    let held = Arc::new(());
+    let held_by = Arc::downgrade(&held);
+    first.queue(move |world: &mut World| {
+        if has_indexes {
+            indexing::correct::<T>(&mut world.into(), log.entities());
+        }
+        if is_queued {
             queue::put_in(world, log.machines(), log.followed());
             queue::hold(world, held_by);
-        });
+        } else {
+            log.give_back(&spare);
+        }
+    });
+    if is_queued {
         last.queue(|world: &mut World| {
             drop(held);
             queue::carry_out(world);
@@ -277,7 +286,7 @@ fn update_one<T: EntityOwner>(
     mut log: Option<&mut Log<T>>,
 ) -> bool {
     let entity = cx.entity;
-    let mut recorded = machine.machine.recording(log.as_deref_mut().map(|log| log.visit(entity)));
+    let mut recorded = machine.machine.recording(log.as_deref_mut().and_then(|log| log.visit(entity)));
     lend(cx, |cx| recorded.update(owner, cx));
     let has_changed = recorded.has_changed();
     // Without a change, it has something to do in every tick until it sleeps.
@@ -285,7 +294,7 @@ fn update_one<T: EntityOwner>(
         next_look.ask(machine);
     }
     if let Some(log) = log {
-        log.close();
+        log.close(has_changed);
     }
     has_changed
 }
@@ -302,16 +311,17 @@ fn update_due<T: EntityOwner>(
     // As long as a callback may panic.
     next_look.forget();
     let entity = cx.entity;
-    let mut steps = log.as_deref_mut().map(|log| log.visit(entity));
+    let mut steps = log.as_deref_mut().and_then(|log| log.visit(entity));
+    let is_started = machine.is_to_be_started();
     let has_changed = lend(cx, |cx| {
-        let has_started = machine.is_to_be_started() && machine.start(steps.as_deref_mut(), owner, cx);
+        let has_changed = is_started && machine.start(steps.as_deref_mut(), owner, cx);
         let mut recorded = machine.machine.recording(steps);
         recorded.update(owner, cx);
-        has_started || recorded.has_changed()
+        has_changed || recorded.has_changed()
     });
     next_look.ask(machine);
     if let Some(log) = log {
-        log.close();
+        log.close(is_started || has_changed);
     }
     has_changed
 }

@@ -7,7 +7,7 @@ use bevy_ecs::change_detection::DetectChangesMut;
 use bevy_ecs::component::Component;
 use bevy_ecs::entity::Entity;
 use bevy_ecs::entity_disabling::Disabled;
-use bevy_ecs::lifecycle::{Add, Remove};
+use bevy_ecs::lifecycle::Remove;
 use bevy_ecs::observer::On;
 use bevy_ecs::query::Allow;
 use bevy_ecs::system::Query;
@@ -78,12 +78,9 @@ impl<T: Owner> Clone for NextLook<T> {
     }
 }
 
-/// Has the machines asked of those entities that no pass has seen for a while: without an owner or disabled, it may have been
-/// written to, and its change tick be older than the last pass when they are back.
+/// Has the machines asked of those entities that no pass has seen for a while: disabled, it may have been written to, and its change
+/// tick be older than the last pass when they are back. Those who lacked something are seen to by `missing`.
 pub(crate) fn watch_who_comes_back<T: EntityOwner>(app: &mut App) {
-    app.add_observer(|back: On<Add<T>>, mut looks: Query<&mut NextLook<T>, Allow<Disabled>>| {
-        forget(back.entity, &mut looks);
-    });
     app.add_observer(|back: On<Remove<Disabled>>, mut looks: Query<&mut NextLook<T>, Allow<Disabled>>| {
         forget(back.entity, &mut looks);
     });

@@ -25,7 +25,8 @@ use self::file::Loader;
 use self::reload::reload;
 use self::report::tell_failures;
 use crate::owner::EntityOwner;
-use crate::plugin::{MachineSet, Machines, StateMachinePlugin};
+use crate::plugin::StateMachinePlugin;
+use crate::sets::{MachineSet, Machines};
 
 impl<T: EntityOwner> StateMachinePlugin<T> {
     /// Has machines come from files that Bevy's asset server loads, for the entities with a

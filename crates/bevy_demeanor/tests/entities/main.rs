@@ -8,6 +8,7 @@ mod events;
 mod faults;
 #[cfg(feature = "serialize")]
 mod guard;
+mod index;
 mod markers;
 #[cfg(feature = "serialize")]
 mod model;

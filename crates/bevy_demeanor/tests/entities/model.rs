@@ -9,7 +9,7 @@ use std::mem;
 use bevy_app::{App, Update};
 use bevy_demeanor::{
     CurrentState, Entered, EntityOwner, Exited, InState, Machine, MachineCommands, MachineSet, StateChanged,
-    StateMachinePlugin,
+    StateIndex, StateMachinePlugin,
 };
 use bevy_ecs::prelude::*;
 use bevy_reflect::Reflect;
@@ -173,6 +173,7 @@ fn tell(told: Told, entity: Entity, label: Option<&Label>, commands: &mut Comman
         observers.told.push((told, of));
         let (deed, of) = reaction(&mut observers.luck);
         carry_out(deed, of, world);
+        check_indexes(world);
     });
 }
 
@@ -204,12 +205,34 @@ fn carry_out(deed: Deed, of: usize, world: &mut World) {
     world.flush();
 }
 
+fn sorted<S: 'static>(world: &World) -> Vec<Entity> {
+    let mut entities: Vec<Entity> = world.resource::<StateIndex<S>>().iter().copied().collect();
+    entities.sort();
+    entities
+}
+
+/// Whatever is being told, the indexes say what the machines are in.
+fn check_indexes(world: &mut World) {
+    let mut machines = world.query::<(Entity, &Machine<Actor>)>();
+    let is_in = |which: usize, machine: &Machine<Actor>| machine.is_started() && machine.is_in_state(&*state(which));
+    let expected = [0, 1, 2].map(|which| {
+        let mut entities: Vec<Entity> =
+            machines.iter(world).filter(|(_, machine)| is_in(which, machine)).map(|(entity, _)| entity).collect();
+        entities.sort();
+        entities
+    });
+    assert_eq!([sorted::<A>(world), sorted::<B>(world), sorted::<C>(world)], expected);
+}
+
 fn plugin_app(is_parallel: bool, seed: u64) -> App {
     let book = StateBook::new().with(&A).with(&B).with(&C);
     let plugin = StateMachinePlugin::<Actor>::new()
         .with_marker::<A>()
         .with_sparse_marker::<B>()
         .with_marker::<C>()
+        .with_index::<A>()
+        .with_index::<B>()
+        .with_index::<C>()
         .with_triggers::<A>()
         .with_triggers::<B>()
         .with_triggers::<C>()
@@ -535,6 +558,7 @@ fn check(seed: u64, is_parallel: bool, frames: usize) {
             }
         }
         app.update();
+        check_indexes(app.world_mut());
         model.pass(&mem::take(&mut app.world_mut().resource_mut::<PassOrder>().0));
         let told = mem::take(&mut app.world_mut().resource_mut::<Observers>().told);
         total += told.len();

@@ -1,0 +1,61 @@
+//! What follows the changes of state, as it is asked for.
+
+use demeanor::State;
+
+use crate::index::Index;
+use crate::marker::{InSparseSet, InTable, Marker};
+use crate::owner::EntityOwner;
+use crate::plugin::StateMachinePlugin;
+use crate::telling::Trigger;
+
+impl<T: EntityOwner> StateMachinePlugin<T> {
+    /// Gives the entities in a state of type `S` the component [`InState<S>`](crate::InState), kept in tables: for states that many
+    /// systems go through and that seldom change.
+    ///
+    /// There can be at most 64 markers for one type of owner.
+    #[must_use]
+    pub fn with_marker<S: State<T>>(mut self) -> Self {
+        self.markers.push(Marker::of::<T, S, InTable>());
+        self
+    }
+
+    /// Gives the entities in a state of type `S` the component [`InState<S, InSparseSet>`](crate::InState), kept in a sparse set:
+    /// a change does not move the entity. Where queries need no filter, [`with_index`](Self::with_index) does the same for less.
+    #[must_use]
+    pub fn with_sparse_marker<S: State<T>>(mut self) -> Self {
+        self.markers.push(Marker::of::<T, S, InSparseSet>());
+        self
+    }
+
+    /// Keeps a list of the entities in a state of type `S`, [`StateIndex<S>`](crate::StateIndex), for
+    /// [`QueryInState<S, ..>`](crate::QueryInState): for states that change often, of which a change then moves nothing.
+    ///
+    /// There can be at most 64 for one type of owner.
+    #[must_use]
+    pub fn with_index<S: State<T>>(mut self) -> Self {
+        self.indexes.push(Index::of::<T, S>());
+        self
+    }
+
+    /// Triggers [`Entered<S>`](crate::Entered) and [`Exited<S>`](crate::Exited) on the entities that enter and exit states
+    /// of type `S`.
+    #[must_use]
+    pub fn with_triggers<S: State<T>>(mut self) -> Self {
+        self.triggers.push(Trigger::of::<T, S>());
+        self
+    }
+
+    /// Triggers [`StateChanged<T>`](crate::StateChanged) on the entities whose machine has changed state.
+    #[must_use]
+    pub fn with_change_events(mut self) -> Self {
+        self.wants_events = true;
+        self
+    }
+
+    /// Writes a message, [`StateChanged<T>`](crate::StateChanged), for each change of state.
+    #[must_use]
+    pub fn with_change_messages(mut self) -> Self {
+        self.wants_messages = true;
+        self
+    }
+}

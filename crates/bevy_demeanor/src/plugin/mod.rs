@@ -1,0 +1,214 @@
+//! What is added to an app: the pass, and what is asked for beside it.
+
+mod following;
+#[cfg(feature = "reflect")]
+mod reflected;
+
+use core::any::type_name;
+use core::marker::PhantomData;
+
+use bevy_app::{App, Plugin, Update};
+use bevy_ecs::entity::Entity;
+use bevy_ecs::intern::Interned;
+use bevy_ecs::schedule::{IntoScheduleConfigs, ScheduleConfigs, ScheduleLabel};
+use bevy_ecs::system::ScheduleSystem;
+use bevy_ecs::world::World;
+
+use crate::clock::ClockOf;
+#[cfg(feature = "reflect")]
+use crate::current_state::Factory;
+use crate::event::StateChanged;
+use crate::follow::{Followers, Spare};
+use crate::index::Index;
+use crate::indexing::Indexes;
+use crate::marker::Marker;
+use crate::marking::Markers;
+use crate::missing::warn_of_what_is_missing;
+use crate::owner::{EntityOwner, ParallelOwner};
+#[cfg(feature = "serialize")]
+use crate::saved;
+use crate::sets::{MachineSet, Machines};
+use crate::telling::{Told, Trigger};
+use crate::update::{parallel_pass, pass};
+use crate::waiting::watch_who_comes_back;
+
+/// Updates the machines of the entities that have the component `T`.
+///
+/// By itself it updates them in `Update`, one after the other, and does nothing else. What is asked for here costs something
+/// at each change of state; what is not asked for costs nothing.
+///
+/// The pass takes no exclusive access to the world. It runs beside every system that leaves `T`, `Machine<T>` and what
+/// [`T::Param`](EntityOwner::Param) takes alone.
+///
+/// # Panics
+///
+/// [`App::add_plugins`] panics when a plugin for the same `T` was added already, when two plugins are asked for the same
+/// marker or index, when there are more than 64 of either, and when [`T::Param`](EntityOwner::Param) has a `MessageReader`.
+///
+/// # Examples
+///
+/// ```
+/// use bevy_app::{App, FixedUpdate};
+/// use bevy_demeanor::{EntityOwner, InState, Machine, StateMachinePlugin};
+/// use bevy_ecs::prelude::{Commands, Component, With};
+/// use demeanor::{Fsm, Owner, State};
+///
+/// #[derive(Component)]
+/// struct Enemy {
+///     patience: u32,
+/// }
+///
+/// impl Owner for Enemy {
+///     type Context<'a> = ();
+///     type Message = ();
+/// }
+///
+/// impl EntityOwner for Enemy {
+///     type Body = ();
+///     type Param = ();
+/// }
+///
+/// struct Idle;
+/// struct Patrol;
+///
+/// impl State<Enemy> for Idle {
+///     fn update(&self, enemy: &mut Enemy, fsm: &mut Fsm<'_, Enemy>, _: &mut ()) {
+///         enemy.patience -= 1;
+///         if enemy.patience == 0 {
+///             fsm.change_state(&Patrol);
+///         }
+///     }
+/// }
+/// impl State<Enemy> for Patrol {}
+///
+/// let mut app = App::new();
+/// app.add_plugins(StateMachinePlugin::<Enemy>::new().with_marker::<Patrol>());
+/// app.world_mut().spawn((Enemy { patience: 2 }, Machine::<Enemy>::new(&Idle)));
+///
+/// app.update();
+/// let mut patrolling = app.world_mut().query_filtered::<&Enemy, With<InState<Patrol>>>();
+/// assert_eq!(patrolling.iter(app.world()).count(), 0);
+/// app.update();
+/// assert_eq!(patrolling.iter(app.world()).count(), 1);
+/// ```
+pub struct StateMachinePlugin<T: EntityOwner> {
+    pub(crate) schedule: Interned<dyn ScheduleLabel>,
+    pass: fn() -> ScheduleConfigs<ScheduleSystem>,
+    pub(crate) markers: Vec<Marker>,
+    pub(crate) indexes: Vec<Index>,
+    /// Writes the name of the current state on the entity.
+    name: Option<fn(&mut World, Entity)>,
+    pub(crate) triggers: Vec<Trigger>,
+    wants_events: bool,
+    wants_messages: bool,
+    /// Completes the machines that the plugin makes.
+    #[cfg(feature = "reflect")]
+    factory: Option<Factory<T>>,
+    /// How entities in the data of owned states are mapped, by the names of the states.
+    #[cfg(feature = "serialize")]
+    mapped: Vec<(String, saved::MapData)>,
+    /// What else is to be added to the app.
+    pub(crate) registrations: Vec<Box<dyn Fn(&Self, &mut App) + Send + Sync>>,
+}
+
+impl<T: EntityOwner> StateMachinePlugin<T> {
+    /// Creates a plugin that updates machines in `Update`, one after the other.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            schedule: Update.intern(),
+            pass: pass::<T>,
+            markers: Vec::new(),
+            indexes: Vec::new(),
+            name: None,
+            triggers: Vec::new(),
+            wants_events: false,
+            wants_messages: false,
+            #[cfg(feature = "reflect")]
+            factory: None,
+            #[cfg(feature = "serialize")]
+            mapped: Vec::new(),
+            registrations: Vec::new(),
+        }
+    }
+
+    /// Updates machines in another schedule, such as `FixedUpdate`.
+    #[must_use]
+    pub fn in_schedule(mut self, schedule: impl ScheduleLabel) -> Self {
+        self.schedule = schedule.intern();
+        self
+    }
+
+    /// Updates machines on all of Bevy's compute threads. Worth it when a pass takes more than some tens of microseconds.
+    ///
+    /// What happens is the same on any number of threads: callbacks, commands, events and messages are in the same order. Only
+    /// the ids of the entities that `commands.spawn` reserves during the pass depend on which thread is first, since all take
+    /// them from the one place that Bevy has. [`spawn_later`](crate::EntityContext::spawn_later) spawns with the same ids.
+    #[must_use]
+    pub fn in_parallel(mut self) -> Self
+    where
+        T: ParallelOwner,
+    {
+        self.pass = parallel_pass::<T>;
+        self
+    }
+
+    fn followers(&self) -> Followers<T> {
+        Followers {
+            has_indexes: !self.indexes.is_empty(),
+            has_markers: !self.markers.is_empty(),
+            name: self.name,
+            told: Told {
+                triggers: self.triggers.as_slice().into(),
+                wants_events: self.wants_events,
+                wants_messages: self.wants_messages,
+            },
+            spare: Spare::default(),
+            of: PhantomData,
+        }
+    }
+}
+
+impl<T: EntityOwner> Default for StateMachinePlugin<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T: EntityOwner> Plugin for StateMachinePlugin<T> {
+    fn build(&self, app: &mut App) {
+        refuse_message_readers::<T>();
+        app.configure_sets(self.schedule, (MachineSet::Enter, MachineSet::Update, MachineSet::Exit).chain());
+        app.configure_sets(self.schedule, Machines::<T>::SET.in_set(MachineSet::Update));
+        let pass = (warn_of_what_is_missing::<T>, (self.pass)()).chain();
+        app.add_systems(self.schedule, pass.in_set(Machines::<T>::SET));
+        app.insert_resource(ClockOf::<T>::schedule(self.schedule));
+        watch_who_comes_back::<T>(app);
+        if !self.indexes.is_empty() {
+            let indexes = Indexes::<T>::new(app.world_mut(), &self.indexes);
+            app.insert_resource(indexes);
+        }
+        if !self.markers.is_empty() {
+            let markers = Markers::<T>::new(app.world_mut(), &self.markers);
+            app.insert_resource(markers);
+        }
+        let followers = self.followers();
+        if self.wants_messages {
+            app.add_message::<StateChanged<T>>();
+        }
+        app.insert_resource(followers);
+        for register in &self.registrations {
+            register(self, app);
+        }
+    }
+}
+
+/// A reader knows which messages have been read, not by whom. In a struct that derives `SystemParam`, it cannot be seen.
+fn refuse_message_readers<T: EntityOwner>() {
+    let (param, owner) = (type_name::<T::Param>(), type_name::<T>());
+    assert!(
+        !param.contains("::MessageReader<") && !param.contains("::MessageMutator<"),
+        "the Param of {owner} has a MessageReader: the first entity would read all messages, and the others none. Read them in a \
+         system in MachineSet::Enter, and send them on: Machines::<{owner}>::broadcast(..) or send_to(..)"
+    );
+}

@@ -1,0 +1,418 @@
+//! Lists of the entities in a state.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use bevy_app::{App, Update};
+use bevy_demeanor::{
+    InState, Machine, MachineCommands, MachineSet, QueryInState, StateChanged, StateIndex, StateMachinePlugin,
+    any_in_state,
+};
+use bevy_ecs::entity_disabling::Disabled;
+use bevy_ecs::prelude::*;
+use bevy_ecs::system::SystemState;
+use demeanor::{Owner, State, StateMachine};
+
+use crate::soldier::{Aim, Chase, Fight, Idle, Order, Patrol, Rank, Soldier, StateName, Watch, app, soldier};
+
+fn indexing() -> StateMachinePlugin<Soldier> {
+    StateMachinePlugin::new()
+        .with_index::<Idle>()
+        .with_index::<Patrol>()
+        .with_index::<Chase>()
+        .with_index::<Fight>()
+        .with_index::<Aim>()
+}
+
+fn entities<S: 'static>(world: &World) -> Vec<Entity> {
+    world.resource::<StateIndex<S>>().iter().copied().collect()
+}
+
+/// The names of the states in whose index an entity is.
+fn listed(world: &World, entity: Entity) -> String {
+    let states = [
+        ("Idle", entities::<Idle>(world)),
+        ("Patrol", entities::<Patrol>(world)),
+        ("Chase", entities::<Chase>(world)),
+        ("Fight", entities::<Fight>(world)),
+        ("Aim", entities::<Aim>(world)),
+    ];
+    let names: Vec<&str> =
+        states.iter().filter(|(_, entities)| entities.contains(&entity)).map(|(name, _)| *name).collect();
+    names.join(" ")
+}
+
+#[test]
+fn an_index_follows_every_change_and_ancestors_too() {
+    let mut app = app(indexing());
+    let entity = app
+        .world_mut()
+        .spawn(soldier([
+            Order::Nothing,
+            Order::Change(StateName::Patrol),
+            Order::ChangeTwice(StateName::Patrol, StateName::Chase),
+            Order::Change(StateName::Fight),
+            // Fight and Aim are both updated: the first order is Fight's.
+            Order::Nothing,
+            Order::Push(StateName::Idle),
+            Order::Pop,
+            Order::Nothing,
+            Order::Force(StateName::Patrol),
+            Order::Revert,
+        ]))
+        .id();
+    let mut seen = vec![listed(app.world(), entity)];
+    for _ in 0..8 {
+        app.update();
+        seen.push(listed(app.world(), entity));
+    }
+    assert_eq!(seen, ["", "Idle", "Patrol", "Chase", "Fight Aim", "Idle", "Fight Aim", "Patrol", "Fight Aim"]);
+}
+
+#[test]
+fn an_index_agrees_with_machines_that_come_are_replaced_and_go() {
+    let mut app = app(indexing());
+    let entity = app.world_mut().spawn((Soldier::default(), Machine::<Soldier>::new(&Patrol))).id();
+    assert_eq!(listed(app.world(), entity), "", "it is not yet entered");
+    app.update();
+    assert_eq!(listed(app.world(), entity), "Patrol");
+    app.world_mut().entity_mut(entity).insert(Machine::<Soldier>::started(StateMachine::new(&Aim)));
+    assert_eq!(listed(app.world(), entity), "Fight Aim");
+    let clone = app.world_mut().entity_mut(entity).clone_and_spawn_with_opt_out(|builder| {
+        builder.deny::<Soldier>();
+    });
+    assert_eq!(listed(app.world(), clone), "Fight Aim");
+    app.world_mut().entity_mut(entity).insert(Machine::<Soldier>::new(&Idle));
+    assert_eq!(listed(app.world(), entity), "");
+    app.update();
+    assert_eq!(listed(app.world(), entity), "Idle");
+    app.world_mut().entity_mut(entity).remove::<Machine<Soldier>>();
+    assert_eq!(listed(app.world(), entity), "");
+    assert_eq!(entities::<Fight>(app.world()), [clone]);
+    app.world_mut().despawn(clone);
+    assert_eq!(entities::<Fight>(app.world()), []);
+}
+
+#[test]
+fn a_command_corrects_the_index_before_what_its_callbacks_have_commanded() {
+    let mut app = app(indexing().with_change_events());
+    app.init_resource::<Seen>();
+    app.add_observer(|change: On<StateChanged<Soldier>>, chase: Res<StateIndex<Chase>>, mut seen: ResMut<Seen>| {
+        seen.0.push(format!("{:?}: {}", change.cause, chase.contains(change.entity)));
+    });
+    let entity = app.world_mut().spawn(soldier([])).id();
+    app.world_mut().commands().entity(entity).change_state(&Chase);
+    app.world_mut().flush();
+    assert_eq!(listed(app.world(), entity), "Chase");
+    app.world_mut().commands().entity(entity).stop_machine::<Soldier>();
+    app.world_mut().flush();
+    assert_eq!(listed(app.world(), entity), "");
+    // The start is told of once the machine has made the change as well.
+    assert_eq!(app.world().resource::<Seen>().0, ["Start: true", "Change: true", "Stop: false"]);
+}
+
+#[derive(Resource, Default)]
+struct Seen(Vec<String>);
+
+#[test]
+fn an_index_is_right_when_the_first_command_of_the_pass_is_applied_and_as_it_was_until_then() {
+    /// Goes on patrol, and has somebody look where it is.
+    struct Spy;
+    impl State<Soldier> for Spy {
+        fn update(
+            &self,
+            _: &mut Soldier,
+            fsm: &mut demeanor::Fsm<'_, Soldier>,
+            cx: &mut <Soldier as Owner>::Context<'_>,
+        ) {
+            let entity = cx.entity;
+            cx.commands.queue(move |world: &mut World| {
+                let listed = listed(world, entity);
+                world.resource_mut::<Seen>().0.push(listed);
+            });
+            fsm.change_state(&Patrol);
+        }
+    }
+    let mut app = app(indexing());
+    app.init_resource::<Seen>();
+    let see = |patrol: Res<StateIndex<Patrol>>, mut seen: ResMut<Seen>| seen.0.push(patrol.len().to_string());
+    app.add_systems(Update, (see.in_set(MachineSet::Enter), see.in_set(MachineSet::Exit)));
+    app.world_mut().spawn((Soldier::default(), Machine::<Soldier>::new(&Spy)));
+    app.update();
+    assert_eq!(app.world().resource::<Seen>().0, ["0", "Patrol", "1"]);
+}
+
+#[test]
+fn the_last_takes_the_place_of_one_that_goes() {
+    let mut app = app(indexing());
+    let orders = [vec![], vec![Order::Nothing, Order::Change(StateName::Chase)], vec![], vec![]];
+    let [a, b, c, d] = orders.map(|orders| app.world_mut().spawn(soldier(orders)).id());
+    app.update();
+    assert_eq!(entities::<Idle>(app.world()), [a, b, c, d]);
+    app.update();
+    assert_eq!(entities::<Idle>(app.world()), [a, d, c]);
+    assert_eq!(entities::<Chase>(app.world()), [b]);
+    app.world_mut().commands().entity(b).revert_state::<Soldier>();
+    app.world_mut().flush();
+    assert_eq!(entities::<Idle>(app.world()), [a, d, c, b]);
+}
+
+#[test]
+fn a_query_in_a_state_goes_through_its_entities_as_a_query_does() {
+    let mut app = app(indexing());
+    let mut ranks = [4, 5, 6, 7].map(|rank| app.world_mut().spawn((soldier([]), Rank(rank))).id()).into_iter();
+    let [_, off_duty, chasing, _] = [(); 4].map(|()| ranks.next().unwrap());
+    let without_rank = app.world_mut().spawn(soldier([])).id();
+    app.update();
+    app.world_mut().entity_mut(off_duty).insert(Disabled);
+    app.world_mut().commands().entity(chasing).change_state(&Chase);
+    app.update();
+    let mut state = SystemState::<QueryInState<Idle, &mut Rank>>::new(app.world_mut());
+    let mut idle = state.get_mut(app.world_mut()).expect("there is an index");
+    for mut rank in &mut idle {
+        rank.0 *= 10;
+    }
+    let ranks = |idle: &QueryInState<Idle, &mut Rank>| idle.iter().map(|rank| rank.0).collect::<Vec<u32>>();
+    assert_eq!(ranks(&idle), [40, 70]);
+    assert_eq!((&idle).into_iter().count(), 2);
+    idle.iter_mut().next().expect("somebody is idle").0 += 1;
+    assert_eq!(ranks(&idle), [41, 70]);
+    assert_eq!(idle.index().len(), 4, "with who is disabled, and who has no rank");
+    assert!(idle.get(off_duty).is_none() && idle.get(chasing).is_none() && idle.get_mut(without_rank).is_none());
+}
+
+#[test]
+fn a_query_in_a_state_takes_a_filter() {
+    type HighRanks<'w, 's> = QueryInState<'w, 's, Chase, &'static Rank, Without<InState<Patrol>>>;
+    fn high_ranks(mut chasing: HighRanks, mut seen: ResMut<Seen>) {
+        seen.0.extend(chasing.iter_mut().map(|rank| rank.0.to_string()));
+    }
+    let mut app = app(indexing());
+    app.init_resource::<Seen>();
+    app.add_systems(Update, high_ranks.in_set(MachineSet::Exit));
+    app.world_mut().spawn((Soldier::default(), Machine::<Soldier>::new(&Chase), Rank(3)));
+    app.update();
+    assert_eq!(app.world().resource::<Seen>().0, ["3"]);
+}
+
+#[test]
+fn whether_any_entity_is_in_a_state_is_told_by_its_index_too_and_the_disabled_do_not_count() {
+    let mut app = app(indexing());
+    app.init_resource::<Seen>();
+    let note = |mut seen: ResMut<Seen>| seen.0.push("chased".to_owned());
+    app.add_systems(Update, note.run_if(any_in_state::<Chase>).in_set(MachineSet::Exit));
+    let entity = app.world_mut().spawn((Soldier::default(), Machine::<Soldier>::new(&Chase))).id();
+    app.update();
+    assert_eq!(app.world().resource::<Seen>().0, ["chased"]);
+    app.world_mut().entity_mut(entity).insert(Disabled);
+    app.update();
+    assert_eq!(app.world().resource::<Seen>().0, ["chased"]);
+}
+
+#[test]
+#[should_panic(expected = "has 65 indexes; there can be at most 64")]
+fn there_can_be_sixty_four_indexes_for_one_type_of_owner() {
+    struct Numbered<const N: u8>;
+    impl<const N: u8> State<Soldier> for Numbered<N> {}
+    macro_rules! with_indexes {
+        ($plugin:expr, $($tens:literal)*) => {
+            $plugin$(
+                .with_index::<Numbered<$tens>>()
+                .with_index::<Numbered<{ $tens + 1 }>>()
+                .with_index::<Numbered<{ $tens + 2 }>>()
+                .with_index::<Numbered<{ $tens + 3 }>>()
+                .with_index::<Numbered<{ $tens + 4 }>>()
+                .with_index::<Numbered<{ $tens + 5 }>>()
+            )*
+        };
+    }
+    // Five and sixty are refused when they are added.
+    _ = app(with_indexes!(indexing(), 0 10 20 30 40 50 60 70 80 90));
+}
+
+#[test]
+fn after_a_panic_in_a_callback_the_next_pass_corrects_the_index() {
+    let mut app = app(indexing().with_marker::<Patrol>());
+    let before = app.world_mut().spawn(soldier([Order::Change(StateName::Chase)])).id();
+    let panics = app.world_mut().spawn(soldier([Order::Send(StateName::Patrol), Order::Panic])).id();
+    let last = app.world_mut().spawn(soldier([Order::Change(StateName::Patrol), Order::Panic])).id();
+    let mut schedule = app.world_mut().resource_mut::<Schedules>().remove(Update).unwrap();
+    schedule.run(app.world_mut());
+    for _ in [panics, last] {
+        assert!(catch_unwind(AssertUnwindSafe(|| schedule.run(app.world_mut()))).is_err());
+        // Bevy takes it for the rest of the one that panicked.
+        schedule.run(app.world_mut());
+    }
+    schedule.run(app.world_mut());
+    for entity in [before, panics, last] {
+        let machine = app.world().get::<Machine<Soldier>>(entity).unwrap();
+        assert_eq!(listed(app.world(), entity), machine.current().unwrap().name());
+    }
+    assert!(app.world().get::<InState<Patrol>>(panics).is_some());
+}
+
+/// Whose `enter` panics.
+struct Trap;
+impl State<Soldier> for Trap {
+    fn enter(&self, _: &mut Soldier, _: &mut demeanor::Fsm<'_, Soldier>, _: &mut <Soldier as Owner>::Context<'_>) {
+        panic!("a trap");
+    }
+}
+
+#[test]
+fn after_a_panic_in_a_commands_callback_index_and_markers_are_right() {
+    let mut app = app(indexing().with_marker::<Idle>());
+    let entity = app.world_mut().spawn(soldier([])).id();
+    app.update();
+    assert_eq!(listed(app.world(), entity), "Idle");
+    app.world_mut().commands().entity(entity).change_state(&Trap);
+    assert!(catch_unwind(AssertUnwindSafe(|| app.world_mut().flush())).is_err());
+    assert!(app.world().get::<Machine<Soldier>>(entity).unwrap().is_in_state(&Trap));
+    assert_eq!(listed(app.world(), entity), "");
+    assert!(app.world().get::<InState<Idle>>(entity).is_none());
+}
+
+#[test]
+fn a_state_that_refuses_to_be_entered_first_counts_as_entered_in_its_index_too() {
+    struct Closed;
+    impl State<Soldier> for Closed {
+        fn can_enter(&self, _: &Soldier, _: &demeanor::Fsm<'_, Soldier>, _: &<Soldier as Owner>::Context<'_>) -> bool {
+            false
+        }
+    }
+    let mut app = app(indexing().with_index::<Closed>().with_marker::<Closed>());
+    let entity = app.world_mut().spawn((Soldier::default(), Machine::<Soldier>::new(&Closed))).id();
+    app.update();
+    let machine = app.world().get::<Machine<Soldier>>(entity).unwrap();
+    assert!(machine.is_started() && machine.is_in::<Closed>());
+    assert_eq!(entities::<Closed>(app.world()), [entity]);
+    assert!(app.world().get::<InState<Closed>>(entity).is_some());
+}
+
+#[test]
+#[should_panic(expected = "is kept for")]
+fn one_index_cannot_tell_of_two_owners() {
+    use bevy_demeanor::EntityOwner;
+    #[derive(Component)]
+    struct Officer;
+    impl Owner for Officer {
+        type Context<'a> = ();
+        type Message = ();
+    }
+    impl EntityOwner for Officer {
+        type Body = ();
+        type Param = ();
+    }
+    impl State<Officer> for Idle {}
+
+    let mut app = app(StateMachinePlugin::new().with_index::<Idle>());
+    app.add_plugins(StateMachinePlugin::<Officer>::new().with_index::<Idle>());
+}
+
+struct Luck(u64);
+
+impl Luck {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % n
+    }
+
+    fn state(&mut self) -> StateName {
+        [
+            StateName::Idle,
+            StateName::Patrol,
+            StateName::Chase,
+            StateName::Fight,
+            StateName::Aim,
+            StateName::Stagger,
+            StateName::Rest,
+            StateName::Nap,
+        ][usize::try_from(self.below(8)).unwrap()]
+    }
+
+    fn order(&mut self) -> Order {
+        match self.below(10) {
+            0 => Order::ChangeTwice(self.state(), self.state()),
+            1 => Order::Push(self.state()),
+            2 => Order::Pop,
+            3 => Order::Revert,
+            4 => Order::Force(self.state()),
+            5 => Order::SleepFor(1.0),
+            6 => Order::SendNow(self.state()),
+            7 => Order::Nothing,
+            _ => Order::Change(self.state()),
+        }
+    }
+}
+
+/// Does something to one of the soldiers.
+fn act(luck: &mut Luck, soldiers: &mut Vec<Entity>, app: &mut App) {
+    let world = app.world_mut();
+    if soldiers.len() < 40 || luck.below(8) == 0 {
+        let orders: Vec<Order> = (0..luck.below(9)).map(|_| luck.order()).collect();
+        soldiers.push(world.spawn(soldier(orders)).id());
+        return;
+    }
+    let number = usize::try_from(luck.below(soldiers.len() as u64)).unwrap();
+    let entity = soldiers[number];
+    match luck.below(12) {
+        0 => _ = world.despawn(soldiers.swap_remove(number)),
+        1 => _ = world.entity_mut(entity).remove::<Machine<Soldier>>(),
+        2 => _ = world.entity_mut(entity).insert(Machine::<Soldier>::new(luck.state().state())),
+        3 => {
+            world.entity_mut(entity).insert(Machine::<Soldier>::started(StateMachine::new(luck.state().state())));
+        }
+        4 => _ = world.entity_mut(entity).insert(Disabled),
+        5 => _ = world.entity_mut(entity).remove::<Disabled>(),
+        6 => _ = world.commands().entity(entity).stop_machine::<Soldier>(),
+        7 => _ = world.commands().entity(entity).push_state(luck.state().state()),
+        8 => _ = world.commands().entity(entity).revert_state::<Soldier>().pop_state::<Soldier>(),
+        9 => _ = world.commands().entity(entity).change_state_after(1.0, luck.state().state()),
+        _ => _ = world.commands().entity(entity).change_state(luck.state().state()),
+    }
+    world.flush();
+}
+
+/// What the indexes say, against what the machines are in.
+fn check<S: State<Soldier>>(world: &mut World) -> Vec<Entity> {
+    let mut machines = world.query_filtered::<(Entity, &Machine<Soldier>), Or<(With<Disabled>, ())>>();
+    let is_in = machines.iter(world).filter(|(_, machine)| machine.is_started() && machine.is_in::<S>());
+    let mut expected: Vec<Entity> = is_in.map(|(entity, _)| entity).collect();
+    let listed = entities::<S>(world);
+    let mut sorted = listed.clone();
+    sorted.sort();
+    expected.sort();
+    assert_eq!(sorted, expected);
+    listed
+}
+
+fn run(plugin: StateMachinePlugin<Soldier>, seed: u64) -> Vec<[Vec<Entity>; 5]> {
+    let mut app = app(plugin);
+    let (mut luck, mut soldiers, mut orders) = (Luck(seed), Vec::new(), Vec::new());
+    for _ in 0..60 {
+        for _ in 0..luck.below(30) {
+            act(&mut luck, &mut soldiers, &mut app);
+        }
+        app.world_mut().resource_mut::<Watch>().0 += 0.5;
+        app.update();
+        let world = app.world_mut();
+        orders.push([
+            check::<Idle>(world),
+            check::<Patrol>(world),
+            check::<Chase>(world),
+            check::<Fight>(world),
+            check::<Aim>(world),
+        ]);
+    }
+    assert!(orders.last().unwrap().iter().all(|listed| !listed.is_empty()), "too little has happened");
+    orders
+}
+
+#[test]
+fn after_random_operations_indexes_agree_with_the_machines_and_in_parallel_in_the_same_order() {
+    for seed in 0..20 {
+        let in_order = run(indexing(), seed);
+        assert!(in_order == run(indexing().in_parallel(), seed), "the orders differ, seed {seed}");
+        // With other entities, or in another order.
+        run(indexing().with_marker::<Patrol>().with_change_events(), seed);
+    }
+}
