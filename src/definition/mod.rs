@@ -56,6 +56,7 @@ mod opening;
 mod operand;
 mod outline;
 mod problem;
+mod prove;
 mod record;
 mod rest;
 mod saved;
@@ -89,6 +90,7 @@ pub use named::{FileState, FileStates, StateName};
 pub use outline::mention::{Meaning, Mention};
 pub use outline::{ExitOutline, Outline, StateId, StateOutline, Unchecked};
 pub use problem::{Problem, Problems};
+pub use prove::{Finding, Proof, Witness, WitnessChange, WitnessRow, WitnessValue};
 pub(crate) use saved::digest;
 #[cfg(feature = "script")]
 pub use script::ScriptBudget;
