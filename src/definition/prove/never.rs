@@ -21,8 +21,10 @@ enum Reason {
     AlreadyThere,
     /// It would lead out of an end.
     Final(StateId),
-    /// Another exit is taken first.
+    /// Another exit is always taken first.
     Before(ExitId),
+    /// Several are, this one among them.
+    Among(ExitId),
     /// Its state is only passed through.
     Passed,
 }
@@ -58,12 +60,16 @@ pub(super) fn exit(
             .help("write `restart = true` if the state is to begin again, or remove the exit"),
         Reason::Final(end) => never(&format!("`{}` is final, and the exit is not its own", name(end)))
             .help("write `even_final = true` in the exit, or remove it"),
-        Reason::Before(before) => {
+        Reason::Before(before) | Reason::Among(before) => {
             let other = machine.exit(before);
             let of = machine.state(before.of);
-            let which = if before.of == id.of { String::new() } else { format!(" of `{}`", of.name()) };
+            let of_other = if before.of == id.of { String::new() } else { format!(" of `{}`", of.name()) };
+            let which = match reason {
+                Reason::Before(_) => format!("the one to `{}`{of_other} before it", name(other.to)),
+                _ => format!("one before it, such as the one to `{}`{of_other},", name(other.to)),
+            };
             let second = Some(other.span.clone()).filter(|_| !of.is_foreign);
-            never(&format!("whenever its condition holds, one before it is taken, as the one to `{}`{which}", name(other.to)))
+            never(&format!("{which} is taken whenever its condition holds"))
                 .second(second, "this one is taken")
                 .help("put it before, or make the conditions of those before it narrower")
         }
@@ -119,12 +125,22 @@ fn why(
             Some(message) => machine.for_message(path, message),
             None => machine.in_tick(path),
         };
+        let before: Vec<_> = before.into_iter().take_while(|before| *before != id).collect();
+        let mut covers = |before: &&ExitId| {
+            let not = tried(machine, **before, &at).negated();
+            solve(&Claim::all([own.clone(), not]), &order, work) == Answer::Never
+        };
+        let covering = before.iter().find(&mut covers).copied();
+        if let Some(before) = covering {
+            let witness = stage.and_then(|stage| shown(machine, stage, path, id, Some(before), work));
+            return (Reason::Before(before), witness);
+        }
         let mut not = vec![own];
-        for before in before.into_iter().take_while(|before| *before != id) {
+        for before in before {
             let taken = tried(machine, before, &at);
             if let Answer::Holds(_) = solve(&Claim::all(not.iter().cloned().chain([taken.clone()])), &order, work) {
                 let witness = stage.and_then(|stage| shown(machine, stage, path, id, Some(before), work));
-                return (Reason::Before(before), witness);
+                return (Reason::Among(before), witness);
             }
             not.push(taken.negated());
         }

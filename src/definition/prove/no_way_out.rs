@@ -1,7 +1,7 @@
 //! States that a character can come to and then not leave any more: nothing opens later, whatever the values are.
 
 use super::super::mistake::Mistake;
-use super::super::outline::StateId;
+use super::super::outline::{BehaviorOutline, StateId};
 use super::claim::{Claim, Test};
 use super::conditions::Seen;
 use super::machine::{Machine, Standing, clock};
@@ -33,9 +33,11 @@ pub(super) fn check(
         let path = machine.outline.path(*at);
         let around = || path.iter().copied().chain(machine.outline.global()).map(|id| machine.state(id));
         // What a behavior names, it may lead to; a script, to anything.
-        let may_lead = around().any(|state| {
-            state.script.is_some() || state.behaviors.iter().any(|behavior| !behavior.named.is_empty())
-        });
+        let unchecked = &machine.outline.unchecked.behaviours;
+        let may_name = |behavior: &BehaviorOutline| {
+            !behavior.named.is_empty() || behavior.params.is_some() && unchecked.contains(&behavior.name.text)
+        };
+        let may_lead = around().any(|state| state.script.is_some() || state.behaviors.iter().any(may_name));
         if may_lead || path.iter().any(|id| machine.state(*id).is_final) {
             continue;
         }

@@ -128,9 +128,27 @@ impl Reaching<'_, '_, '_> {
 
     /// A behavior may change to the states that it names.
     fn behaviors(&mut self, of: StateId) {
-        let named: Vec<_> = self.machine.state(of).behaviors.iter().flat_map(|behavior| &behavior.named).collect();
-        for (_, to) in named {
-            self.enter_within(*to);
+        let outline = self.machine.outline;
+        for behavior in &self.machine.state(of).behaviors {
+            for (_, to) in &behavior.named {
+                self.enter_within(*to);
+            }
+            let Some(params) = &behavior.params else { continue };
+            if !outline.unchecked.behaviours.contains(&behavior.name.text) {
+                continue;
+            }
+            // Without the game's words, any text in the parameters may be the name of a state; and where they stand in another
+            // file, it is not known what it is.
+            let text = outline.source.text().get(params.clone()).unwrap_or_default();
+            let texts: HashSet<&str> = text.split(['"', '\'']).collect();
+            let is_foreign = self.machine.state(of).is_foreign;
+            let states = outline.states().iter().filter(|state| Some(state.id()) != outline.global());
+            let named = states.filter(|state| {
+                if is_foreign { state.is_foreign } else { texts.contains(state.name()) || texts.contains(state.part()) }
+            });
+            for state in named {
+                self.enter_within(state.id());
+            }
         }
     }
 

@@ -67,7 +67,8 @@ impl Witness {
     /// Returns at what time the last tick is, in seconds.
     #[must_use]
     pub fn seconds(&self) -> f64 {
-        self.tick * f64::from(self.ticks)
+        // Three ticks of 0.1 seconds are 0.3 seconds, not a little more.
+        (self.tick * f64::from(self.ticks) * 1e9).round() / 1e9
     }
 
     /// Returns the values, in the order of their times. What has not been set is 0 or false.
@@ -128,11 +129,24 @@ impl Witness {
                 let _ = write!(csv, ",{}", value.unwrap_or_default());
             }
             if sends {
-                let _ = write!(csv, ",{}", cell(&row.message.as_ref().map(sent).unwrap_or_default()));
+                let _ = write!(csv, ",{}", cell(&row.sent().unwrap_or_default()));
             }
         }
         csv.push('\n');
         csv
+    }
+}
+
+impl WitnessRow {
+    /// Returns the message as `demeanor run` reads it: `hit(damage=40)`.
+    #[must_use]
+    pub fn sent(&self) -> Option<String> {
+        let (name, fields) = self.message.as_ref()?;
+        if fields.is_empty() {
+            return Some(name.clone());
+        }
+        let fields: Vec<_> = fields.iter().map(|(field, value)| format!("{field}={value}")).collect();
+        Some(format!("{name}({})", fields.join(", ")))
     }
 }
 
@@ -162,15 +176,6 @@ impl std::fmt::Display for WitnessValue {
             Self::Flag(is) => is.fmt(f),
         }
     }
-}
-
-/// A message as `demeanor run` reads it: `hit(damage=40)`.
-pub(super) fn sent((name, fields): &(String, Vec<(String, WitnessValue)>)) -> String {
-    if fields.is_empty() {
-        return name.clone();
-    }
-    let fields: Vec<_> = fields.iter().map(|(field, value)| format!("{field}={value}")).collect();
-    format!("{name}({})", fields.join(", "))
 }
 
 /// A cell of a table, in quotes where it needs them.
