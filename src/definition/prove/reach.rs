@@ -49,6 +49,7 @@ pub(super) fn reach(machine: &Machine<'_>, work: &mut Work) -> Reached {
         free: HashSet::new(),
         within: HashSet::new(),
         seen: HashSet::new(),
+        resting: HashSet::new(),
     };
     reaching.enter_freely(outline.initial());
     for state in outline.states().iter().filter(|state| state.is_entry()) {
@@ -81,6 +82,8 @@ struct Reaching<'m, 'o, 'w> {
     within: HashSet<StateId>,
     /// Innermost states that have been found.
     seen: HashSet<StateId>,
+    /// Those in which the machine can be from one tick to the next: an exit with `always` need not lead on at once.
+    resting: HashSet<StateId>,
 }
 
 impl Reaching<'_, '_, '_> {
@@ -92,9 +95,17 @@ impl Reaching<'_, '_, '_> {
             }
             let before = self.reached.taken.len();
             for at in 0..self.reached.innermost.len() {
-                self.look(self.reached.innermost[at], true);
+                let at = self.reached.innermost[at];
+                if !self.resting.contains(&at) {
+                    self.waiting.push(at);
+                }
+                self.look(at, true);
             }
-            if self.reached.taken.len() == before && self.waiting.is_empty() {
+            let resting = self.resting.len();
+            while let Some(at) = self.waiting.pop() {
+                self.look(at, false);
+            }
+            if self.reached.taken.len() == before && self.resting.len() == resting {
                 return;
             }
         }
@@ -171,6 +182,9 @@ impl Reaching<'_, '_, '_> {
             return;
         }
         let in_tick = self.machine.in_tick(&path);
+        if !by_all_ways && !self.rests(at, &path) {
+            return;
+        }
         for id in left {
             let answer = if self.work.is_over() {
                 Answer::Unknown
@@ -220,8 +234,95 @@ impl Reaching<'_, '_, '_> {
             return Answer::Never;
         }
         let at = path[path.len() - 1];
-        let mut answer = Answer::Never;
         let level = machine.level(path, id.of);
+        let (ways, are_all) = self.ways(at);
+        let mut claims = Vec::new();
+        if are_all {
+            for (way, from) in &ways {
+                claims.extend(self.after(*way, from, id, path, in_tick, level));
+            }
+        }
+        if !are_all || self.within.contains(&at) {
+            claims.push(self.anyhow_in_tick(id, path));
+        }
+        if exit.is_always && level > 0 && (!are_all || self.free.contains(&at)) {
+            claims.push(self.anyhow_at_entry(id, path, level));
+        }
+        self.first(claims)
+    }
+
+    /// The first claim that can hold.
+    fn first(&mut self, claims: Vec<Way>) -> Answer {
+        let mut answer = Answer::Never;
+        for (claim, order) in claims {
+            match solve(&claim, &order, self.work) {
+                Answer::Never => {}
+                Answer::Unknown => answer = Answer::Unknown,
+                found @ Answer::Holds(_) => return found,
+            }
+        }
+        answer
+    }
+
+    /// Whether the machine can be on a path from one tick to the next.
+    fn rests(&mut self, at: StateId, path: &[StateId]) -> bool {
+        let machine = self.machine;
+        let is_always = |id: ExitId| machine.exit(id).is_always;
+        if self.resting.contains(&at) {
+            return true;
+        }
+        let is_left = path.iter().any(|of| machine.exits_of(*of).any(is_always));
+        let (ways, are_all) = if is_left { self.ways(at) } else { (Vec::new(), false) };
+        let mut claims = Vec::new();
+        for (way, from) in &ways {
+            let Ok(change) = machine.change(from, *way) else { continue };
+            let time = entered(path, change.kept);
+            claims.push((Claim::all(self.led(*way, from).into_iter().chain([self.stays(path, change.kept, &time)])), Machine::order(from, 0)));
+        }
+        if !are_all || self.free.contains(&at) {
+            let innermost = path.len() - 1;
+            let time = entered(path, innermost);
+            claims.push((self.stays(path, innermost, &time), Machine::order(path, 0)));
+        }
+        let rests = !is_left || self.first(claims) != Answer::Never;
+        if rests {
+            self.resting.insert(at);
+        }
+        rests
+    }
+
+    /// That no exit with `always` leads on when the states of a path from a depth on have been entered.
+    fn stays(&self, path: &[StateId], from: usize, time: &dyn Fn(StateId) -> Time) -> Claim {
+        let machine = self.machine;
+        let mut stays = Vec::new();
+        for depth in from..path.len() {
+            let at = Standing { path: &path[..=depth], time };
+            for id in machine.exits_of(path[depth]).filter(|id| machine.exit(*id).is_always) {
+                let Ok(change) = machine.change(at.path, id) else { continue };
+                // The guards are asked again when all have been entered. If they may then say something else, it may stay.
+                let again = machine.admitted(id, &change, &Standing { path, time });
+                if machine.admitted(id, &change, &at) != again {
+                    return Claim::Always;
+                }
+                stays.push(machine.taken(id, &at).negated());
+            }
+        }
+        Claim::all(stays)
+    }
+
+    /// That an exit is taken on a path where it comes to it: none before it of the same state is.
+    fn led(&self, way: ExitId, from: &[StateId]) -> Vec<Claim> {
+        let machine = self.machine;
+        let at = Standing { path: from, time: &clock(0) };
+        let same = machine.exits_of(way.of).take_while(|same| *same != way);
+        let same = same.filter(|same| machine.exit(*same).on() == machine.exit(way).on());
+        same.map(|same| machine.taken(same, &at).negated()).chain([machine.taken(way, &at)]).collect()
+    }
+
+    /// The exits that lead to an innermost state, each with the paths on which it may be taken, and whether these are all ways
+    /// there that depend on the file.
+    fn ways(&self, at: StateId) -> (Vec<(ExitId, Vec<StateId>)>, bool) {
+        let machine = self.machine;
         let into = self.leads_to.get(&at).cloned().unwrap_or_default();
         let mut ways = Vec::new();
         // Whether the ways are all that there are.
@@ -239,26 +340,7 @@ impl Reaching<'_, '_, '_> {
                 break;
             }
         }
-        let mut claims = Vec::new();
-        if are_all {
-            for (way, from) in &ways {
-                claims.extend(self.after(*way, from, id, path, in_tick, level));
-            }
-        }
-        if !are_all || self.within.contains(&at) {
-            claims.push(self.anyhow_in_tick(id, path));
-        }
-        if exit.is_always && level > 0 && (!are_all || self.free.contains(&at)) {
-            claims.push(self.anyhow_at_entry(id, path, level));
-        }
-        for (claim, order) in claims {
-            match solve(&claim, &order, self.work) {
-                Answer::Never => {}
-                Answer::Unknown => answer = Answer::Unknown,
-                found @ Answer::Holds(_) => return found,
-            }
-        }
-        answer
+        (ways, are_all)
     }
 
     /// What is claimed if the exit is tried once `way` has been taken on the path `from`.
@@ -273,14 +355,9 @@ impl Reaching<'_, '_, '_> {
     ) -> Vec<Way> {
         let machine = self.machine;
         let Ok(change) = machine.change(from, way) else { return Vec::new() };
-        let before = Standing { path: from, time: &clock(0) };
         let is_message = machine.exit(way).on.is_some();
-        let same = machine.exits_of(way.of).take_while(|same| *same != way);
-        let same = same.filter(|same| machine.exit(*same).on() == machine.exit(way).on());
-        let led: Vec<_> =
-            same.map(|same| machine.taken(same, &before).negated()).chain([machine.taken(way, &before)]).collect();
-        let is_entered = |id: StateId| path.iter().position(|active| *active == id).is_some_and(|depth| depth >= change.kept);
-        let time = |id: StateId| if is_entered(id) { Time::Known(0.0) } else { clock(0)(id) };
+        let led = self.led(way, from);
+        let time = entered(path, change.kept);
         let order = Machine::order(from, 0);
         let mut claims = Vec::new();
         // In the same tick, at the depths that have not had their turn.
@@ -290,7 +367,8 @@ impl Reaching<'_, '_, '_> {
             let before = in_tick.iter().take_while(|before| **before != id);
             let before = before.filter(|before| machine.level(path, before.of) > from_level);
             let not = before.map(|before| tried(machine, *before, &at).negated());
-            let claim = led.iter().cloned().chain(not).chain([machine.turn(id.of), machine.taken(id, &at)]);
+            let stays = self.stays(path, change.kept, &time);
+            let claim = led.iter().cloned().chain([stays]).chain(not).chain([machine.turn(id.of), machine.taken(id, &at)]);
             claims.push((Claim::all(claim), order.clone()));
         }
         // While its state is being entered.
@@ -311,13 +389,14 @@ impl Reaching<'_, '_, '_> {
     /// What is claimed in the middle of a tick if nothing is known of how the path has come about.
     fn anyhow_in_tick(&self, id: ExitId, path: &[StateId]) -> Way {
         let machine = self.machine;
-        let innermost = path.last().copied();
-        let time = |of: StateId| if Some(of) == innermost { Time::Known(0.0) } else { clock(0)(of) };
+        let innermost = path.len() - 1;
+        let time = entered(path, innermost);
+        let stays = self.stays(path, innermost, &time);
         let at = Standing { path, time: &time };
         let same = machine.exits_of(id.of).take_while(|same| *same != id);
         let same = same.filter(|same| machine.exit(*same).on.is_none());
         let not = same.map(|same| machine.taken(same, &at).negated());
-        let claim = Claim::all(not.chain([machine.turn(id.of), machine.taken(id, &at)]));
+        let claim = Claim::all(not.chain([stays, machine.turn(id.of), machine.taken(id, &at)]));
         (claim, Machine::order(path, 0))
     }
 
@@ -330,6 +409,14 @@ impl Reaching<'_, '_, '_> {
         let same = same.filter(|same| machine.exit(*same).is_always);
         let not = same.map(|same| machine.taken(same, &at).negated());
         (Claim::all(not.chain([machine.taken(id, &at)])), Machine::order(path, 0))
+    }
+}
+
+/// The times in the states of a path, of which those from a depth on have just been entered.
+fn entered(path: &[StateId], from: usize) -> impl Fn(StateId) -> Time {
+    move |id| {
+        let depth = path.iter().position(|active| *active == id);
+        if depth.is_some_and(|depth| depth >= from) { Time::Known(0.0) } else { clock(0)(id) }
     }
 }
 

@@ -175,9 +175,12 @@ impl Asking<'_> {
         if !(k.is_finite() && around.is_finite() && steps.factor != 0.0) {
             return self.either(written, op, &Operand::Number(with));
         }
+        let message = self.message.unwrap_or_default();
+        // The same wherever the same is compared.
+        let difference = Quantity::OpenNumber(format!("{message}: {written} - {with}"));
+        let open = || Claim::compared(difference.clone(), op, 0.0);
         let op = if steps.factor < 0.0 { op.mirrored() } else { op };
         let (below, above) = (k - around, k + around);
-        let open = || self.open();
         #[expect(clippy::float_cmp, reason = "it is asked whether the calculation gives exactly this")]
         let is_exact = result(written, k) == with;
         match (op, is_exact) {
