@@ -37,7 +37,13 @@ fn a_condition_whose_parts_exclude_each_other_is_found() {
         [states.c]
         final = true
     ";
-    println!("@@{}@@{}", 0, serde_json::to_string(&found(file)).unwrap());
+    assert_eq!(
+        found(file),
+        [
+            "4 contradiction: this condition never holds [a time,health,x;0,0,false; a]",
+            "5 unreachable: state `b` can never be reached [a time;0; a]",
+        ]
+    );
     let file = "
         initial = 'a'
         [states.a]
@@ -45,7 +51,12 @@ fn a_condition_whose_parts_exclude_each_other_is_found() {
         [states.b]
         final = true
     ";
-    println!("@@{}@@{}", 1, serde_json::to_string(&found(file)).unwrap());
+    assert_eq!(
+        found(file),
+        [
+            "4 contradiction: a part of this condition never holds: `health < 2 and health >= 2`",
+        ]
+    );
     let file = "
         initial = 'a'
         [states.a]
@@ -61,7 +72,12 @@ fn a_condition_whose_parts_exclude_each_other_is_found() {
         [states.b]
         final = true
     ";
-    println!("@@{}@@{}", 3, serde_json::to_string(&found(file)).unwrap());
+    assert_eq!(
+        found(file),
+        [
+            "4 contradiction: this condition never holds [a time,health,x;0,6,false; a]",
+        ]
+    );
     let file = "
         initial = 'a'
         [states.a]
@@ -69,7 +85,13 @@ fn a_condition_whose_parts_exclude_each_other_is_found() {
         [states.b]
         final = true
     ";
-    println!("@@{}@@{}", 4, serde_json::to_string(&found(file)).unwrap());
+    assert_eq!(
+        found(file),
+        [
+            "4 contradiction: this condition never holds [a time,x;0,false; a]",
+            "4 contradiction: this condition never holds [a time,x;0,false; a]",
+        ]
+    );
 }
 
 #[test]
@@ -84,7 +106,13 @@ fn an_entry_condition_that_never_holds_is_found() {
         [states.c]
         final = true
     ";
-    println!("@@{}@@{}", 5, serde_json::to_string(&found(file)).unwrap());
+    assert_eq!(
+        found(file),
+        [
+            "5 unreachable: state `b` can never be reached [a time,x;0,true; a]",
+            "6 guard-never-holds: state `b` can never be entered: its `enter_when` never holds [a time,health,x;0,0,true; a]",
+        ]
+    );
 }
 
 #[test]
@@ -98,7 +126,12 @@ fn an_exit_that_is_never_taken_is_found_with_the_one_before_it() {
         [states.c]
         final = true
     ";
-    println!("@@{}@@{}", 6, serde_json::to_string(&found(file)).unwrap());
+    assert_eq!(
+        found(file),
+        [
+            "4 never-taken: this exit is never taken: the one to `b` before it is taken whenever its condition holds [a time,health,x;0,0,true; a>b b]",
+        ]
+    );
     let file = "
         initial = 'a'
         [states.a]
@@ -108,7 +141,12 @@ fn an_exit_that_is_never_taken_is_found_with_the_one_before_it() {
         [states.c]
         final = true
     ";
-    println!("@@{}@@{}", 7, serde_json::to_string(&found(file)).unwrap());
+    assert_eq!(
+        found(file),
+        [
+            "4 never-taken: this exit is never taken: the one to `b` before it is taken whenever its condition holds [a time,health;0,31; a>b b]",
+        ]
+    );
     let file = "
         initial = 'a'
         [states.a]
@@ -118,7 +156,12 @@ fn an_exit_that_is_never_taken_is_found_with_the_one_before_it() {
         [states.c]
         final = true
     ";
-    println!("@@{}@@{}", 8, serde_json::to_string(&found(file)).unwrap());
+    assert_eq!(
+        found(file),
+        [
+            "4 never-taken: this exit is never taken: the one to `b` before it is taken whenever its condition holds [a time,message;0,hit(damage=6); a>b b]",
+        ]
+    );
     let file = "
         initial = 'p'
         [states.p]
@@ -132,7 +175,12 @@ fn an_exit_that_is_never_taken_is_found_with_the_one_before_it() {
         [states.c]
         final = true
     ";
-    println!("@@{}@@{}", 9, serde_json::to_string(&found(file)).unwrap());
+    assert_eq!(
+        found(file),
+        [
+            "8 never-taken: this exit is never taken: the one to `b` of `p` before it is taken whenever its condition holds [a time,x;0,false;10,; a>b b]",
+        ]
+    );
     let file = "
         initial = 'a'
         global = 'g'
@@ -145,7 +193,12 @@ fn an_exit_that_is_never_taken_is_found_with_the_one_before_it() {
         [states.c]
         final = true
     ";
-    println!("@@{}@@{}", 10, serde_json::to_string(&found(file)).unwrap());
+    assert_eq!(
+        found(file),
+        [
+            "7 never-taken: this exit is never taken: the one to `b` of `g` before it is taken whenever its condition holds [a time,health;0,-1; a>b b]",
+        ]
+    );
 }
 
 #[test]
@@ -158,7 +211,12 @@ fn an_exit_whose_target_cannot_be_entered_then_is_found() {
         enter_when = 'health > 30'
         final = true
     ";
-    println!("@@{}@@{}", 11, serde_json::to_string(&found(file)).unwrap());
+    assert_eq!(
+        found(file),
+        [
+            "4 never-taken: this exit is never taken: `b` cannot be entered while its condition holds [a time,health;0,0; a]",
+        ]
+    );
 }
 
 #[test]
@@ -173,7 +231,12 @@ fn an_exit_that_leads_nowhere_else_is_found() {
         [states.b]
         final = true
     ";
-    println!("@@{}@@{}", 12, serde_json::to_string(&found(file)).unwrap());
+    assert_eq!(
+        found(file),
+        [
+            "5 never-taken: this exit is never taken: `a` is active already wherever it is tried [a time,x;0,true; a]",
+        ]
+    );
     let file = "
         initial = 'p'
         [states.p]
@@ -188,7 +251,12 @@ fn an_exit_that_leads_nowhere_else_is_found() {
         entry = true
         exits = [{ to = 'b', when = 'y' }]
     ";
-    println!("@@{}@@{}", 13, serde_json::to_string(&found(file)).unwrap());
+    assert_eq!(
+        found(file),
+        [
+            "5 never-taken: this exit is never taken: `a` is final, and the exit is not its own [a time,x;0,true; a]",
+        ]
+    );
     let file = "
         initial = 'a'
         [states.a]
@@ -199,7 +267,12 @@ fn an_exit_that_leads_nowhere_else_is_found() {
         entry = true
         exits = [{ to = 'b', when = 'y' }]
     ";
-    println!("@@{}@@{}", 14, serde_json::to_string(&found(file)).unwrap());
+    assert_eq!(
+        found(file),
+        [
+            "4 never-taken: this exit is never taken: its condition does not hold while `a` is active [a time;0; a]",
+        ]
+    );
     let file = "
         initial = 'a'
         [states.a]
@@ -209,7 +282,12 @@ fn an_exit_that_leads_nowhere_else_is_found() {
         [states.c]
         final = true
     ";
-    println!("@@{}@@{}", 15, serde_json::to_string(&found(file)).unwrap());
+    assert_eq!(
+        found(file),
+        [
+            "4 never-taken: this exit is never taken: one before it, such as the one to `b`, is taken whenever its condition holds [a time,x,y;0,true,true; a>b b]",
+        ]
+    );
 }
 
 #[test]
@@ -225,7 +303,14 @@ fn a_state_that_no_situation_reaches_is_found() {
         [states.d]
         final = true
     ";
-    println!("@@{}@@{}", 16, serde_json::to_string(&found(file)).unwrap());
+    assert_eq!(
+        found(file),
+        [
+            "4 never-taken: this exit is never taken: the one to `b` before it is taken whenever its condition holds [a time,x,y;0,true,true; a>b b]",
+            "7 unreachable: state `c` can never be reached [a time,x,y;0,true,true; a>b b]",
+            "9 unreachable: state `d` can never be reached [- time; a]",
+        ]
+    );
 }
 
 #[test]
@@ -237,7 +322,12 @@ fn states_that_lead_to_each_other_in_one_situation_are_found() {
         [states.fight]
         exits = [{ to = 'rest', when = 'health < 50' }]
     ";
-    println!("@@{}@@{}", 17, serde_json::to_string(&found(file)).unwrap());
+    assert_eq!(
+        found(file),
+        [
+            "4 flicker: states `rest` and `fight` lead to each other in every tick, with `health = 35` [rest time,health;0,35; rest>fight fight>rest rest>fight .. fight]",
+        ]
+    );
     let file = "
         initial = 'a'
         [states.a]
@@ -247,7 +337,12 @@ fn states_that_lead_to_each_other_in_one_situation_are_found() {
         [states.c]
         exits = [{ to = 'a', when = 'health != 5' }]
     ";
-    println!("@@{}@@{}", 18, serde_json::to_string(&found(file)).unwrap());
+    assert_eq!(
+        found(file),
+        [
+            "4 flicker: states `a`, `b` and `c` lead to each other in every tick, with `health = 4`, `x = true` [a time,health,x;0,4,true; a>b b>c c>a .. a]",
+        ]
+    );
     let file = "
         initial = 'a'
         global = 'g'
@@ -260,7 +355,12 @@ fn states_that_lead_to_each_other_in_one_situation_are_found() {
         [states.c]
         final = true
     ";
-    println!("@@{}@@{}", 19, serde_json::to_string(&found(file)).unwrap());
+    assert_eq!(
+        found(file),
+        [
+            "5 flicker: states `a` and `b` lead to each other in every tick, with `x = true` [a time,x;0,true; a>b b>a a>b .. a]",
+        ]
+    );
 }
 
 #[test]
@@ -272,7 +372,12 @@ fn states_of_no_length_that_lead_to_each_other_are_an_error() {
         [states.b]
         exits = [{ to = 'a', always = true, when = 'x' }]
     ";
-    println!("@@{}@@{}", 20, serde_json::to_string(&found(file)).unwrap());
+    assert_eq!(
+        found(file),
+        [
+            "4 endless-circle: states `a` and `b` lead to each other without end within one tick, with `x = true` [a time,x;0,true; a>b b>a a>b .. a]",
+        ]
+    );
     let file = "
         initial = 'a'
         [states.a]
@@ -280,7 +385,12 @@ fn states_of_no_length_that_lead_to_each_other_are_an_error() {
         [states.b]
         final = true
     ";
-    println!("@@{}@@{}", 21, serde_json::to_string(&found(file)).unwrap());
+    assert_eq!(
+        found(file),
+        [
+            "4 endless-circle: state `a` leads to itself without end within one tick, with `x = true` [a time,x;0,true; a>a a>a a>a .. a]",
+        ]
+    );
 }
 
 #[test]
@@ -292,7 +402,12 @@ fn a_state_that_cannot_be_left_any_more_is_found() {
         [states.b]
         final = true
     ";
-    println!("@@{}@@{}", 22, serde_json::to_string(&found(file)).unwrap());
+    assert_eq!(
+        found(file),
+        [
+            "3 no-way-out: state `a` has no way out after 3 s in it [a time,x;0,false;3,; a]",
+        ]
+    );
     let file = "
         initial = 'a'
         [states.a]
@@ -301,7 +416,13 @@ fn a_state_that_cannot_be_left_any_more_is_found() {
         entry = true
         final = true
     ";
-    println!("@@{}@@{}", 23, serde_json::to_string(&found(file)).unwrap());
+    assert_eq!(
+        found(file),
+        [
+            "3 no-way-out: state `a` has no way out [a time,x;0,false; a]",
+            "4 contradiction: this condition never holds [a time,x;0,true; a]",
+        ]
+    );
     let file = "
         initial = 'p'
         [states.p]
@@ -316,7 +437,12 @@ fn a_state_that_cannot_be_left_any_more_is_found() {
         [states.c]
         final = true
     ";
-    println!("@@{}@@{}", 24, serde_json::to_string(&found(file)).unwrap());
+    assert_eq!(
+        found(file),
+        [
+            "6 no-way-out: state `a` has no way out after 2 s in it [a time,x,y;0,false,false;1,false,;2.5,,; a]",
+        ]
+    );
 }
 
 #[test]
@@ -328,7 +454,7 @@ fn what_is_right_is_not_found_fault_with() {
         [states.fight]
         exits = [{ to = 'rest', when = 'health < 20' }]
     ";
-    println!("@@{}@@{}", 25, serde_json::to_string(&found(file)).unwrap());
+    assert_eq!(found(file), [""; 0]);
     let file = "
         initial = 'a'
         [states.a]
@@ -336,7 +462,7 @@ fn what_is_right_is_not_found_fault_with() {
         [states.b]
         exits = [{ to = 'a', after = 1 }]
     ";
-    println!("@@{}@@{}", 26, serde_json::to_string(&found(file)).unwrap());
+    assert_eq!(found(file), [""; 0]);
     let file = "
         initial = 'a'
         [states.a]
@@ -346,7 +472,7 @@ fn what_is_right_is_not_found_fault_with() {
         [states.c]
         final = true
     ";
-    println!("@@{}@@{}", 27, serde_json::to_string(&found(file)).unwrap());
+    assert_eq!(found(file), [""; 0]);
     let file = "
         initial = 'a'
         [states.a]
@@ -356,7 +482,7 @@ fn what_is_right_is_not_found_fault_with() {
         [states.c]
         final = true
     ";
-    println!("@@{}@@{}", 28, serde_json::to_string(&found(file)).unwrap());
+    assert_eq!(found(file), [""; 0]);
     let file = "
         initial = 'a'
         [states.a]
@@ -366,7 +492,7 @@ fn what_is_right_is_not_found_fault_with() {
         [states.c]
         final = true
     ";
-    println!("@@{}@@{}", 29, serde_json::to_string(&found(file)).unwrap());
+    assert_eq!(found(file), [""; 0]);
     let file = "
         initial = 'a'
         [states.a]
@@ -376,7 +502,7 @@ fn what_is_right_is_not_found_fault_with() {
         every = 2
         exits = [{ to = 'a', when = 'x' }]
     ";
-    println!("@@{}@@{}", 30, serde_json::to_string(&found(file)).unwrap());
+    assert_eq!(found(file), [""; 0]);
     let file = "
         initial = 'p'
         [states.p]
@@ -391,7 +517,7 @@ fn what_is_right_is_not_found_fault_with() {
         [states.c]
         final = true
     ";
-    println!("@@{}@@{}", 31, serde_json::to_string(&found(file)).unwrap());
+    assert_eq!(found(file), [""; 0]);
     let file = "
         initial = 'a'
         [states.a]
@@ -401,7 +527,7 @@ fn what_is_right_is_not_found_fault_with() {
         [states.c]
         final = true
     ";
-    println!("@@{}@@{}", 32, serde_json::to_string(&found(file)).unwrap());
+    assert_eq!(found(file), [""; 0]);
     let file = "
         initial = 'a'
         [states.a]
@@ -411,7 +537,7 @@ fn what_is_right_is_not_found_fault_with() {
         [states.c]
         final = true
     ";
-    println!("@@{}@@{}", 33, serde_json::to_string(&found(file)).unwrap());
+    assert_eq!(found(file), [""; 0]);
     let file = "
         initial = 'a'
         [states.a]
@@ -421,18 +547,18 @@ fn what_is_right_is_not_found_fault_with() {
         [states.c]
         final = true
     ";
-    println!("@@{}@@{}", 34, serde_json::to_string(&found(file)).unwrap());
+    assert_eq!(found(file), [""; 0]);
     let file = "
         initial = 'a'
         [states.a]
         behavior={name = 'walk',then = 'c' }
-        exits = [{ to = 'b', when = 'x and not x' }, { to = 'b', when = 'time_in_state < 1 and x' }]
+        exits = [{ to = 'b', when = 'time_in_state < 1 and x' }]
         [states.b]
         final = true
         [states.c]
         final = true
     ";
-    println!("@@{}@@{}", 35, serde_json::to_string(&found(file)).unwrap());
+    assert_eq!(found(file), [""; 0]);
     let file = "
         initial = 'a'
         [states.a]
@@ -442,6 +568,124 @@ fn what_is_right_is_not_found_fault_with() {
         [states.c]
         final = true
     ";
-    println!("@@{}@@{}", 36, serde_json::to_string(&found(file)).unwrap());
+    assert_eq!(found(file), [""; 0]);
 }
 
+#[test]
+fn what_may_be_either_is_said_once() {
+    let file = "
+        initial = 'a'
+        [states.a]
+        behavior = 'walk'
+        exits = [
+            { to = 'b', when = 'ammo < armor and chance(0.5)' },
+            { to = 'b', when = 'ammo < armor or ammo < armor' },
+            { to = 'b', after = '1 s .. 2 s', when = { script = 'low.rhai' } },
+        ]
+        [states.b]
+        final = true
+    ";
+    assert_eq!(
+        proof(file).notes(),
+        [
+            "may be either: `ammo < armor`",
+            "may be either: chances, what scripts say, durations that are drawn or that the game says",
+            "assumed: behaviors refuse no change, and change to no states but those that they name",
+        ]
+    );
+    assert!(proof("initial = 'a'\n[states.a]\nfinal = true\n").notes().is_empty());
+}
+
+#[test]
+fn what_one_machine_has_from_another_it_may_leave_unused() {
+    let file = "
+        [machines.imp]
+        initial = 'stand'
+        [machines.imp.states.stand]
+        exits = [{ to = 'chase', when = 'seen' }, { to = 'chase', on = 'noise' }]
+        [machines.imp.states.chase]
+        exits = [{ to = 'stand', when = 'not seen' }, { to = 'stand', when = 'tired and not seen' }]
+        [machines.baron]
+        like = 'imp'
+        [machines.baron.states.stand]
+        exits = [{ to = 'stand', after = 1 }]
+    ";
+    assert_eq!(
+        found(file),
+        ["7 never-taken: this exit is never taken: the one to `stand` before it is taken whenever its condition holds \
+          [chase time,seen,tired;0,false,true; chase>stand stand]"]
+    );
+}
+
+#[test]
+fn a_linked_machine_is_proved_in_the_state_that_runs_it() {
+    let file = "
+        [machines.guard]
+        initial = 'patrol'
+        [machines.guard.states.patrol]
+        machine = 'round'
+        exits = [{ to = 'rest', on = 'done' }, { to = 'rest', when = 'tired' }]
+        [machines.guard.states.rest]
+        exits = [{ to = 'patrol', after = 10, when = 'not tired' }]
+        [machines.round]
+        initial = 'walk'
+        [machines.round.states.walk]
+        exits = [{ to = 'home', when = 'tired' }, { to = 'home', after = 9 }]
+        [machines.round.states.home]
+        final = true
+    ";
+    assert_eq!(found(file), [""; 0]);
+}
+
+/// A machine of so many states, each with four exits.
+fn large(count: usize) -> String {
+    let mut file = String::from("initial = 's0'\n");
+    for i in 0..count {
+        let to = |by: usize, and: usize| (i * by + and) % count;
+        let value = |of: usize| format!("v{}", (i + of) % 20);
+        write!(
+            file,
+            "[states.s{i}]\nexits = [\n\
+             {{ to = 's{}', when = '{} > {} and f{} and not f{}' }},\n\
+             {{ to = 's{}', when = '{} < {} or {} == {}' }},\n\
+             {{ to = 's{}', on = 'hit', when = 'message.damage > {} and {} != 3' }},\n\
+             {{ to = 's{}', after = {}, when = 'time_in_state > {} or f{}' }},\n]\n",
+            to(1, 1),
+            value(0),
+            i % 7,
+            i % 5,
+            i % 3 + 5,
+            to(7, 3),
+            value(3),
+            i % 11,
+            value(5),
+            i % 4,
+            to(13, 5),
+            i % 9,
+            value(7),
+            to(3, 11),
+            i % 6 + 1,
+            i % 8,
+            i % 5
+        )
+        .unwrap();
+    }
+    file
+}
+
+#[test]
+fn a_thousand_states_take_a_bounded_number_of_steps() {
+    let outlines = Outline::parse_all("large.toml", &large(1000), None).unwrap();
+    let clock = std::time::Instant::now();
+    let proof = Proof::of(&outlines);
+    println!("@@ {:?} {} {} {:?}", clock.elapsed(), proof.steps(), proof.findings().len(), proof.notes());
+    assert!(proof.steps() < 5_000_000, "{}", proof.steps());
+}
+
+#[test]
+fn a_file_of_ten_megabytes_takes_no_more_than_there_may_be() {
+    let outlines = Outline::parse_all("large.toml", &large(28_000), None).unwrap();
+    let clock = std::time::Instant::now();
+    let proof = Proof::of(&outlines);
+    println!("@@ {:?} {} {} {:?}", clock.elapsed(), proof.steps(), proof.findings().len(), proof.notes());
+}

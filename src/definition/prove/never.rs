@@ -232,6 +232,11 @@ pub(super) fn state(
     let mistake = Mistake::warning("unreachable", state.name.span.clone(), message);
     let Some(exit) = exit else {
         let witness = stage.and_then(|stage| stage.play(None, Vec::new(), 0.1, 0));
+        let mut inactive = machine.outline.states().iter().filter(|state| !reached.is_active[state.id().index()]);
+        if inactive.any(|state| state.id() != id && machine.exits_of(state.id()).any(|exit| leads(&exit))) {
+            let mistake = mistake.label("only states that are never reached lead here");
+            return (mistake.help("let those be reached, or let another exit lead to it"), witness);
+        }
         let help = "let an exit lead to it, remove it, or write `entry = true` if the game's code changes to it";
         return (mistake.label("nothing leads here").help(help), witness);
     };

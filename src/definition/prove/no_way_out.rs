@@ -106,12 +106,13 @@ fn lasting(
     let last = constants.last().copied().unwrap_or(0.0);
     let before = std::iter::once(0.0).chain(constants.iter().copied());
     let gap = before.zip(constants).map(|(before, constant)| constant - before).filter(|gap| *gap > 0.0);
-    let tick = gap.fold(last.max(1.0), f64::min) / 2.0;
+    // No tick is at just such a time: an exit that is open for a moment may be missed.
+    let tick = gap.fold(last.max(1.0), f64::min) * 0.37;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is a number of ticks, and not below 0")]
     let ticks = ((last / tick).ceil() as u32).saturating_add(2);
     if ticks > MOST_TICKS {
         // With the same values all the time, then.
-        let times = constants.iter().copied().flat_map(|at| [(at - tick).max(0.0), at, at + tick]);
+        let times = constants.iter().copied().flat_map(|at| [(at - tick).max(0.0), at + tick]);
         let none = times.map(|time| {
             let known = move |_: StateId| Time::Known(time);
             let at = Standing { path, time: &known };
@@ -119,7 +120,7 @@ fn lasting(
         });
         let Answer::Holds(situation) = solve(&Claim::all(none).certain(), &[], work) else { return None };
         let rows = vec![stage.row(0.0, &situation, None)];
-        return stays(stage.play(path.last().copied(), rows, last / 16.0, 18)?);
+        return stays(stage.play(path.last().copied(), rows, last / 16.3, 18)?);
     }
     let mut rows = Vec::new();
     for at in 0..=ticks {

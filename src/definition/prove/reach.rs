@@ -271,7 +271,8 @@ impl Reaching<'_, '_, '_> {
         if self.resting.contains(&at) {
             return true;
         }
-        let is_left = path.iter().any(|of| machine.exits_of(*of).any(is_always));
+        // Where such exits may lead in a circle, the machine stays somewhere in it after 64 changes.
+        let is_left = path.iter().any(|of| machine.exits_of(*of).any(is_always)) && !self.is_in_circle(at);
         let (ways, are_all) = if is_left { self.ways(at) } else { (Vec::new(), false) };
         let mut claims = Vec::new();
         for (way, from) in &ways {
@@ -289,6 +290,27 @@ impl Reaching<'_, '_, '_> {
             self.resting.insert(at);
         }
         rests
+    }
+
+    /// Whether exits with `always` lead from an innermost state to itself, be it in no situation.
+    fn is_in_circle(&self, at: StateId) -> bool {
+        let machine = self.machine;
+        let mut seen = HashSet::new();
+        let mut waiting = vec![at];
+        while let Some(from) = waiting.pop() {
+            for of in machine.outline.path(from) {
+                for id in machine.exits_of(of).filter(|id| machine.exit(*id).is_always) {
+                    let to = machine.innermost(machine.exit(id).to);
+                    if to == at {
+                        return true;
+                    }
+                    if seen.insert(to) {
+                        waiting.push(to);
+                    }
+                }
+            }
+        }
+        false
     }
 
     /// That no exit with `always` leads on when the states of a path from a depth on have been entered.
