@@ -19,7 +19,8 @@ fn said(finding: &Finding) -> String {
     let mut said = format!("{} {}: {problem}", problem.line(), problem.code_name());
     if let Some(witness) = finding.witness() {
         let table = witness.to_csv().replace('\n', ";");
-        let changes: Vec<_> = witness.changes().iter().map(|change| format!(" {}>{}", change.from, change.to)).collect();
+        let changes: Vec<_> =
+            witness.changes().iter().map(|change| format!(" {}>{}", change.from, change.to)).collect();
         let changes = if changes.len() > 3 { changes[..3].concat() + " .." } else { changes.concat() };
         write!(said, " [{} {table}{changes} {}]", witness.from().unwrap_or("-"), witness.end()).unwrap();
     }
@@ -51,12 +52,7 @@ fn a_condition_whose_parts_exclude_each_other_is_found() {
         [states.b]
         final = true
     ";
-    assert_eq!(
-        found(file),
-        [
-            "4 contradiction: a part of this condition never holds: `health < 2 and health >= 2`",
-        ]
-    );
+    assert_eq!(found(file), ["4 contradiction: a part of this condition never holds: `health < 2 and health >= 2`",]);
     let file = "
         initial = 'a'
         [states.a]
@@ -64,7 +60,7 @@ fn a_condition_whose_parts_exclude_each_other_is_found() {
         [states.b]
         final = true
     ";
-    println!("@@{}@@{}", 2, serde_json::to_string(&found(file)).unwrap());
+    assert_eq!(found(file), ["4 contradiction: this condition never holds [a time;0; a]",]);
     let file = "
         initial = 'a'
         [states.a]
@@ -72,12 +68,7 @@ fn a_condition_whose_parts_exclude_each_other_is_found() {
         [states.b]
         final = true
     ";
-    assert_eq!(
-        found(file),
-        [
-            "4 contradiction: this condition never holds [a time,health,x;0,6,false; a]",
-        ]
-    );
+    assert_eq!(found(file), ["4 contradiction: this condition never holds [a time,health,x;0,6,false; a]",]);
     let file = "
         initial = 'a'
         [states.a]
@@ -233,9 +224,7 @@ fn an_exit_that_leads_nowhere_else_is_found() {
     ";
     assert_eq!(
         found(file),
-        [
-            "5 never-taken: this exit is never taken: `a` is active already wherever it is tried [a time,x;0,true; a]",
-        ]
+        ["5 never-taken: this exit is never taken: `a` is active already wherever it is tried [a time,x;0,true; a]",]
     );
     let file = "
         initial = 'p'
@@ -253,9 +242,7 @@ fn an_exit_that_leads_nowhere_else_is_found() {
     ";
     assert_eq!(
         found(file),
-        [
-            "5 never-taken: this exit is never taken: `a` is final, and the exit is not its own [a time,x;0,true; a]",
-        ]
+        ["5 never-taken: this exit is never taken: `a` is final, and the exit is not its own [a time,x;0,true; a]",]
     );
     let file = "
         initial = 'a'
@@ -269,9 +256,7 @@ fn an_exit_that_leads_nowhere_else_is_found() {
     ";
     assert_eq!(
         found(file),
-        [
-            "4 never-taken: this exit is never taken: its condition does not hold while `a` is active [a time;0; a]",
-        ]
+        ["4 never-taken: this exit is never taken: its condition does not hold while `a` is active [a time;0; a]",]
     );
     let file = "
         initial = 'a'
@@ -402,12 +387,7 @@ fn a_state_that_cannot_be_left_any_more_is_found() {
         [states.b]
         final = true
     ";
-    assert_eq!(
-        found(file),
-        [
-            "3 no-way-out: state `a` has no way out after 3 s in it [a time,x;0,false;3,; a]",
-        ]
-    );
+    assert_eq!(found(file), ["3 no-way-out: state `a` has no way out after 3 s in it [a time,x;0,false; a]",]);
     let file = "
         initial = 'a'
         [states.a]
@@ -437,12 +417,7 @@ fn a_state_that_cannot_be_left_any_more_is_found() {
         [states.c]
         final = true
     ";
-    assert_eq!(
-        found(file),
-        [
-            "6 no-way-out: state `a` has no way out after 2 s in it [a time,x,y;0,false,false;1,false,;2.5,,; a]",
-        ]
-    );
+    assert_eq!(found(file), ["6 no-way-out: state `a` has no way out after 2 s in it [a time,x,y;0,false,false; a]",]);
 }
 
 #[test]
@@ -612,8 +587,10 @@ fn what_one_machine_has_from_another_it_may_leave_unused() {
     ";
     assert_eq!(
         found(file),
-        ["7 never-taken: this exit is never taken: the one to `stand` before it is taken whenever its condition holds \
-          [chase time,seen,tired;0,false,true; chase>stand stand]"]
+        [
+            "7 never-taken: this exit is never taken: the one to `stand` before it is taken whenever its condition holds \
+          [chase time,seen,tired;0,false,true; chase>stand stand]"
+        ]
     );
 }
 
@@ -676,16 +653,28 @@ fn large(count: usize) -> String {
 #[test]
 fn a_thousand_states_take_a_bounded_number_of_steps() {
     let outlines = Outline::parse_all("large.toml", &large(1000), None).unwrap();
-    let clock = std::time::Instant::now();
     let proof = Proof::of(&outlines);
-    println!("@@ {:?} {} {} {:?}", clock.elapsed(), proof.steps(), proof.findings().len(), proof.notes());
     assert!(proof.steps() < 5_000_000, "{}", proof.steps());
+    assert_eq!(proof.notes(), ["not all circles of states that lead to each other were looked at"]);
+    assert!(!proof.findings().is_empty());
 }
 
 #[test]
-fn a_file_of_ten_megabytes_takes_no_more_than_there_may_be() {
-    let outlines = Outline::parse_all("large.toml", &large(28_000), None).unwrap();
-    let clock = std::time::Instant::now();
-    let proof = Proof::of(&outlines);
-    println!("@@ {:?} {} {} {:?}", clock.elapsed(), proof.steps(), proof.findings().len(), proof.notes());
+fn what_there_is_too_much_of_is_not_looked_at_and_that_is_said() {
+    // Each of nine is in one of eight holes, and no two are in one.
+    let mut all = Vec::new();
+    for i in 0..9 {
+        let holes: Vec<_> = (0..8).map(|hole| format!("v{i}_{hole}")).collect();
+        all.push(format!("({})", holes.join(" or ")));
+        for (other, hole) in (0..i).flat_map(|other| (0..8).map(move |hole| (other, hole))) {
+            all.push(format!("not (v{i}_{hole} and v{other}_{hole})"));
+        }
+    }
+    let when = all.join(" and ");
+    let file =
+        format!("initial = 'a'\n[states.a]\nexits = [{{ to = 'b', when = '{when}' }}]\n[states.b]\nfinal = true\n");
+    let proof = proof(&file);
+    assert!(proof.steps() < 10_000_000, "{}", proof.steps());
+    assert_eq!(proof.notes(), ["not looked at in all situations: a -> b"]);
+    assert!(proof.findings().is_empty());
 }

@@ -44,7 +44,11 @@ pub(crate) fn command(witness: &Witness, file: &str, machine: Option<&str>, chec
 /// A word of a command, in quotes where a shell needs them.
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=@+:,".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) { word.into() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.into()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
 }
 
 /// The same for a program.

@@ -78,9 +78,7 @@ fn replay(folder: &Folder, file: &str, problem: &Value) {
     let name = |value: &Value| value.as_str().unwrap().to_owned();
     let expected: Vec<_> = witness["changes"].as_array().unwrap().iter();
     let expected: Vec<_> = expected
-        .map(|change| {
-            (format!("{:.2}", change["time"].as_f64().unwrap()), name(&change["from"]), name(&change["to"]))
-        })
+        .map(|change| (format!("{:.2}", change["time"].as_f64().unwrap()), name(&change["from"]), name(&change["to"])))
         .collect();
     assert_eq!(changes(&told), expected, "{problem}\n{told}");
     assert!(told.contains(&format!("ends in {}, ", name(&witness["end"]))), "{told}");

@@ -88,7 +88,8 @@ fn never_taken(outline: &Outline, exits: &[ExitOutline], findings: &mut Findings
     let mut taken: Option<(&StateOutline, f64, String, bool)> = None;
     for exit in exits.iter().filter(|exit| exit.on.is_none()) {
         let target = outline.state(exit.to);
-        let covers = |(_, at, _, at_entry): &&(_, f64, _, bool)| *at <= exit.opens_at() && (*at_entry || !exit.is_always);
+        let covers =
+            |(_, at, _, at_entry): &&(_, f64, _, bool)| *at <= exit.opens_at() && (*at_entry || !exit.is_always);
         if let Some((first, at, when, _)) = taken.as_ref().filter(covers) {
             let message = format!("this exit is never taken: the one to `{}` before it always is{when}", first.name);
             let help = match exit.after {
@@ -158,7 +159,8 @@ fn same_condition(outline: &Outline, exits: &[ExitOutline], findings: &mut Findi
         // Of a time that varies, nobody knows which one is the shorter.
         let covers = |before: &&&ExitOutline| {
             // As its state is entered, one with `always` is tried before those without.
-            (before.is_always || !exit.is_always) && before.after.as_ref().map_or(Some(0.0), Duration::most).is_some_and(|most| most <= exit.opens_at())
+            (before.is_always || !exit.is_always)
+                && before.after.as_ref().map_or(Some(0.0), Duration::most).is_some_and(|most| most <= exit.opens_at())
         };
         // Those without a message are looked for elsewhere.
         let always = exit.on().and_then(|_| taken.get(&(exit.on(), None)));

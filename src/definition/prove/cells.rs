@@ -211,7 +211,10 @@ mod tests {
         let all = division.all();
         let cells: Vec<_> = (0..division.count()).filter(|cell| all.has(*cell)).collect();
         assert_eq!(cells, [1, 2, 3, 4]);
-        assert_eq!([1, 2, 3, 4].map(|cell| division.sample(cell).to_bits()), [0.0, 1.0, 2.0, 3.0_f64].map(f64::to_bits));
+        assert_eq!(
+            [1, 2, 3, 4].map(|cell| division.sample(cell).to_bits()),
+            [0.0, 1.0, 2.0, 3.0_f64].map(f64::to_bits)
+        );
         assert!(Division::time(vec![2.0, 2.000_001]).is_none());
     }
 }

@@ -82,7 +82,10 @@ fn parts(asking: &Asking<'_>, expr: &Expr, when: &When, work: &mut Work, found: 
             for part in all {
                 if *part != Expr::Bool(false) && never(asking, part, work) {
                     let message = format!("a part of this condition never holds: `{part}`");
-                    found.push((mistake("contradiction", when, message).label("without that part it is the same"), None));
+                    found.push((
+                        mistake("contradiction", when, message).label("without that part it is the same"),
+                        None,
+                    ));
                 } else {
                     parts(asking, part, when, work, found);
                 }

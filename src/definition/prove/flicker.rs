@@ -3,10 +3,10 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use super::super::draft::When;
 use super::super::expression::Expr;
 use super::super::mistake::Mistake;
 use super::super::operand::Operand;
-use super::super::draft::When;
 use super::super::outline::StateId;
 use super::claim::Claim;
 use super::conditions::Seen;
@@ -20,8 +20,9 @@ use super::witness::Witness;
 /// The most changes in a circle that is looked for.
 const LONGEST: usize = 8;
 
-/// The most ways on that are looked at from one state.
+/// The most ways on that are looked at from one state, and in a machine.
 const MOST_TRIED: u32 = 400;
+const MOST_TRIED_OF_ALL: u32 = 20_000;
 
 /// A change that is made as soon as the state before has been entered.
 struct Edge {
@@ -55,10 +56,15 @@ pub(super) fn check(
     for pace in [Pace::Entry, Pace::Tick] {
         let edges = edges(machine, reached, pace, tick, work);
         let component = components(&edges);
+        let mut left = MOST_TRIED_OF_ALL;
         for start in 0..edges.len() {
+            let edges = &edges;
+            let component = &component;
+            let most = left.min(MOST_TRIED);
             let mut search =
-                Search { machine, stage, reached, edges: &edges, component: &component, pace, tick, tried: 0, told: &mut told };
+                Search { machine, stage, reached, edges, component, pace, tick, left: most, told: &mut told };
             are_all &= search.from(start, work, found);
+            left -= most - search.left;
         }
     }
     are_all
@@ -199,7 +205,8 @@ struct Search<'s, 'o> {
     component: &'s [usize],
     pace: Pace,
     tick: f64,
-    tried: u32,
+    /// How many ways on may still be looked at.
+    left: u32,
     /// The exits of the circles that have been told.
     told: &'s mut BTreeSet<Vec<usize>>,
 }
@@ -220,12 +227,17 @@ impl Search<'_, '_> {
                     if self.component[edge.to] != self.component[start] || !(is_new || is_closed) {
                         continue;
                     }
-                    self.tried += 1;
-                    if self.tried > MOST_TRIED || work.is_over() {
+                    if self.left == 0 || work.is_over() {
                         return false;
                     }
+                    self.left -= 1;
                     let mut on = way.clone();
                     on.push((at, nth));
+                    // Of one way on it is known that it can be.
+                    if on.len() == 1 && !is_closed {
+                        longer.push(on);
+                        continue;
+                    }
                     let claims = on.iter().map(|(from, nth)| self.edges[*from][*nth].claim.clone());
                     let Answer::Holds(situation) = solve(&Claim::all(claims), &[], work) else { continue };
                     if is_closed {

@@ -50,7 +50,8 @@ pub(super) fn exit(
         }
     }
     let name = |id: StateId| machine.state(id).name();
-    let never = |why: &str| Mistake::warning("never-taken", exit.span.clone(), format!("this exit is never taken: {why}"));
+    let never =
+        |why: &str| Mistake::warning("never-taken", exit.span.clone(), format!("this exit is never taken: {why}"));
     let mistake = match reason {
         Reason::Condition => never(&format!("its condition does not hold while `{}` is active", name(id.of)))
             .help("change its condition, or remove the exit"),
@@ -87,9 +88,8 @@ fn why(
     id: ExitId,
     work: &mut Work,
 ) -> (Reason, Option<Witness>) {
-    let is_global = machine.outline.global() == Some(id.of);
-    let paths = reached.innermost.iter().map(|at| machine.outline.path(*at));
-    let paths: Vec<_> = paths.filter(|path| is_global || path.contains(&id.of)).take(16).collect();
+    let active = reached.active_with(machine, id.of).iter().take(16);
+    let paths: Vec<_> = active.map(|at| machine.outline.path(*at)).collect();
     let exit = machine.exit(id);
     let mut reason = Reason::Condition;
     for path in &paths {

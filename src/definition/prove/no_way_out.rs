@@ -1,5 +1,7 @@
 //! States that a character can come to and then not leave any more: nothing opens later, whatever the values are.
 
+use std::collections::BTreeMap;
+
 use super::super::mistake::Mistake;
 use super::super::outline::{BehaviorOutline, StateId};
 use super::claim::{Claim, Test};
@@ -45,9 +47,8 @@ pub(super) fn check(
         let standing = Standing { path: &path, time: &late };
         let mut exits = around().flat_map(|state| machine.exits_of(state.id()));
         // An exit for the end of a machine is tried while a state is entered, not later.
-        let is_stuck = exits.all(|id| {
-            machine.exit(id).is_done || solve(&machine.taken(id, &standing), &[], work) == Answer::Never
-        });
+        let is_stuck = exits
+            .all(|id| machine.exit(id).is_done || solve(&machine.taken(id, &standing), &[], work) == Answer::Never);
         if !is_stuck {
             continue;
         }
@@ -61,8 +62,11 @@ pub(super) fn check(
         }
         let has_exits = around().any(|state| !state.exits.is_empty());
         let after = last.map(|last| format!(" after {last} s in it")).unwrap_or_default();
-        let mistake =
-            Mistake::warning("no-way-out", state.name.span.clone(), format!("state `{}` has no way out{after}", state.name));
+        let mistake = Mistake::warning(
+            "no-way-out",
+            state.name.span.clone(),
+            format!("state `{}` has no way out{after}", state.name),
+        );
         let mistake = match (has_exits, last) {
             (_, Some(_)) => mistake
                 .label("then no exit opens any more")
@@ -108,7 +112,11 @@ fn lasting(
     let gap = before.zip(constants).map(|(before, constant)| constant - before).filter(|gap| *gap > 0.0);
     // No tick is at just such a time: an exit that is open for a moment may be missed.
     let tick = gap.fold(last.max(1.0), f64::min) * 0.37;
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is a number of ticks, and not below 0")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "it is a number of ticks, and not below 0"
+    )]
     let ticks = ((last / tick).ceil() as u32).saturating_add(2);
     if ticks > MOST_TICKS {
         // With the same values all the time, then.
@@ -123,9 +131,12 @@ fn lasting(
         return stays(stage.play(path.last().copied(), rows, last / 16.3, 18)?);
     }
     let mut rows = Vec::new();
+    let mut set = BTreeMap::new();
     for at in 0..=ticks {
-        let row = quiet(machine, stage, path, f64::from(at) * tick, work)?;
-        if rows.last().is_none_or(|last: &super::witness::WitnessRow| last.values != row.values) {
+        let time = (f64::from(at) * tick * 1e9).round() / 1e9;
+        let mut row = quiet(machine, stage, path, time, work)?;
+        row.values.retain(|(name, value)| set.insert(name.clone(), *value) != Some(*value));
+        if !row.values.is_empty() {
             rows.push(row);
         }
     }

@@ -1,6 +1,7 @@
 //! What has been found of the machines of a file.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::mem;
 use std::sync::Arc;
 
 use super::super::outline::{Outline, StateOutline};
@@ -106,6 +107,7 @@ impl Proof {
         let mut work = Work::new(MOST_STEPS);
         let mut all = Vec::new();
         let mut notes = Notes::default();
+        let mut unlisted = 0;
         let mut looked: Vec<Looked<'_>> = Vec::new();
         for outline in outlines {
             let machine = Machine::new(outline);
@@ -117,16 +119,26 @@ impl Proof {
             let stage = Stage::of(machine.outline);
             let mut found = Vec::new();
             let impossible = conditions::check(machine, stage.as_ref(), &mut work, &mut found);
+            add(&mut all, machine, mem::take(&mut found));
             for state in machine.outline.states() {
                 let is_global = machine.outline.global() == Some(state.id());
                 if !reached.is_active[state.id().index()] && !is_global {
                     if unused.states.contains(&state.name.span.start) && !state.is_foreign {
+                        // Why it is so is looked for only where it is said.
+                        if all.len() + found.len() >= MOST_FINDINGS {
+                            unlisted += 1;
+                            continue;
+                        }
                         found.push(never::state(machine, stage.as_ref(), reached, state.id(), &mut work));
                     }
                     continue;
                 }
                 for id in machine.exits_of(state.id()) {
                     if unused.has(machine, id) && is_new(&all, machine, id) {
+                        if all.len() + found.len() >= MOST_FINDINGS {
+                            unlisted += 1;
+                            continue;
+                        }
                         found.extend(never::exit(machine, stage.as_ref(), reached, &impossible, id, &mut work));
                     }
                 }
@@ -140,7 +152,7 @@ impl Proof {
         }
         notes.is_cut = work.is_cut;
         all.sort_by_key(|finding| finding.problem.span().start);
-        let unlisted = all.len().saturating_sub(MOST_FINDINGS);
+        unlisted += all.len().saturating_sub(MOST_FINDINGS);
         all.truncate(MOST_FINDINGS);
         Self { findings: all, unlisted, notes: notes.said(), steps: work.done }
     }
@@ -226,10 +238,11 @@ fn add(all: &mut Vec<Finding>, machine: &Machine<'_>, found: Vec<Seen>) {
         let mistake = mistake.within(source.text().len()).shown();
         let is_same = |finding: &Finding| {
             let problem = &finding.problem;
-            problem.is(&mistake) || problem.code_name() == mistake.code && problem.span() == mistake.label.at && {
-                // Of one place there is one circle for each of the others.
-                !matches!(mistake.code, "flicker" | "endless-circle" | "contradiction")
-            }
+            problem.is(&mistake)
+                || problem.code_name() == mistake.code && problem.span() == mistake.label.at && {
+                    // Of one place there is one circle for each of the others.
+                    !matches!(mistake.code, "flicker" | "endless-circle" | "contradiction")
+                }
         };
         if !all.iter().any(is_same) {
             let problem = Problem::new(Arc::clone(source), mistake);
@@ -261,7 +274,8 @@ impl Notes {
         self.has_durations |= undecided.has_durations;
         let states = machine.outline.states();
         self.has_scripts |= states.iter().any(|state| state.script.is_some());
-        self.has_behaviors |= states.iter().map(StateOutline::behaviors).any(|mut behaviors| behaviors.next().is_some());
+        self.has_behaviors |=
+            states.iter().map(StateOutline::behaviors).any(|mut behaviors| behaviors.next().is_some());
         for id in &reached.unknown {
             let exit = machine.exit(*id);
             let name = |id| machine.state(id).name();
@@ -272,7 +286,10 @@ impl Notes {
     fn said(self) -> Vec<String> {
         let mut said = Vec::new();
         if !self.comparisons.is_empty() {
-            said.push(format!("may be either: {}", listed(self.comparisons.into_iter().map(|text| format!("`{text}`")))));
+            said.push(format!(
+                "may be either: {}",
+                listed(self.comparisons.into_iter().map(|text| format!("`{text}`")))
+            ));
         }
         let either = [
             (self.has_chances, "chances"),

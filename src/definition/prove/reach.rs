@@ -25,10 +25,19 @@ pub(super) struct Reached {
     pub(super) is_active: Vec<bool>,
     /// The innermost states that the machine can be in, as they were found.
     pub(super) innermost: Vec<StateId>,
+    /// By id, those of them that are in the state, itself among them.
+    pub(super) within: Vec<Vec<StateId>>,
     /// The exits that can be taken.
     pub(super) taken: HashSet<ExitId>,
     /// Those of which it is not known.
     pub(super) unknown: BTreeSet<ExitId>,
+}
+
+impl Reached {
+    /// The innermost states with which the exits of a state are tried.
+    pub(super) fn active_with(&self, machine: &Machine<'_>, of: StateId) -> &[StateId] {
+        if machine.outline.global() == Some(of) { &self.innermost } else { &self.within[of.index()] }
+    }
 }
 
 /// Finds out what can be.
@@ -37,6 +46,7 @@ pub(super) fn reach(machine: &Machine<'_>, work: &mut Work) -> Reached {
     let reached = Reached {
         is_active: vec![false; outline.states().len()],
         innermost: Vec::new(),
+        within: vec![Vec::new(); outline.states().len()],
         taken: HashSet::new(),
         unknown: BTreeSet::new(),
     };
@@ -131,6 +141,7 @@ impl Reaching<'_, '_, '_> {
         self.reached.innermost.push(at);
         self.waiting.push(at);
         for id in self.machine.outline.path(at) {
+            self.reached.within[id.index()].push(at);
             if !std::mem::replace(&mut self.reached.is_active[id.index()], true) {
                 self.behaviors(id);
             }
@@ -188,7 +199,11 @@ impl Reaching<'_, '_, '_> {
         for id in left {
             let answer = if self.work.is_over() {
                 Answer::Unknown
-            } else if by_all_ways { self.by_other_ways(id, &path, &in_tick) } else { self.by_itself(id, &path, &in_tick) };
+            } else if by_all_ways {
+                self.by_other_ways(id, &path, &in_tick)
+            } else {
+                self.by_itself(id, &path, &in_tick)
+            };
             match answer {
                 Answer::Holds(_) => self.take(id),
                 Answer::Unknown => {
@@ -216,11 +231,19 @@ impl Reaching<'_, '_, '_> {
             Some(_) if exit.is_done => own,
             Some(message) => {
                 let before = machine.for_message(path, message);
-                Claim::all(before.iter().take_while(|before| **before != id).map(|id| machine.taken(*id, &at).negated()).chain([own]))
+                Claim::all(
+                    before
+                        .iter()
+                        .take_while(|before| **before != id)
+                        .map(|id| machine.taken(*id, &at).negated())
+                        .chain([own]),
+                )
             }
             None => {
                 let before = in_tick.iter().take_while(|before| **before != id);
-                Claim::all(before.map(|before| tried(machine, *before, &at).negated()).chain([machine.turn(id.of), own]))
+                Claim::all(
+                    before.map(|before| tried(machine, *before, &at).negated()).chain([machine.turn(id.of), own]),
+                )
             }
         };
         solve(&claim, &Machine::order(path, 0), self.work)
@@ -273,19 +296,37 @@ impl Reaching<'_, '_, '_> {
         }
         // Where such exits may lead in a circle, the machine stays somewhere in it after 64 changes.
         let is_left = path.iter().any(|of| machine.exits_of(*of).any(is_always)) && !self.is_in_circle(at);
-        let (ways, are_all) = if is_left { self.ways(at) } else { (Vec::new(), false) };
+        let is_free = self.free.contains(&at);
+        let (ways, are_all) = if is_free && !is_left { (Vec::new(), false) } else { self.ways(at) };
         let mut claims = Vec::new();
         for (way, from) in &ways {
             let Ok(change) = machine.change(from, *way) else { continue };
+            // Where it has led in the middle of a tick, the rest of that has to leave it there.
+            let is_between = machine.exit(*way).on.is_none() && from.last() != Some(&way.of);
+            if !is_left && !is_between {
+                claims.clear();
+                break;
+            }
             let time = entered(path, change.kept);
-            claims.push((Claim::all(self.led(*way, from).into_iter().chain([self.stays(path, change.kept, &time)])), Machine::order(from, 0)));
+            let mut claim = self.led(*way, from);
+            if is_left {
+                claim.push(self.stays(path, change.kept, &time));
+            }
+            if is_between {
+                let level = machine.level(from, way.of);
+                let rest = Standing { path, time: &time };
+                let left = machine.in_tick(path).into_iter().filter(|id| machine.level(path, id.of) > level);
+                claim.extend(left.map(|id| tried(machine, id, &rest).negated()));
+            }
+            claims.push((Claim::all(claim), Machine::order(from, 0)));
         }
-        if !are_all || self.free.contains(&at) {
+        if is_left && (!are_all || is_free) {
             let innermost = path.len() - 1;
             let time = entered(path, innermost);
             claims.push((self.stays(path, innermost, &time), Machine::order(path, 0)));
         }
-        let rests = !is_left || self.first(claims) != Answer::Never;
+        let is_certain = claims.is_empty() || !is_left && (!are_all || is_free);
+        let rests = is_certain || self.first(claims) != Answer::Never;
         if rests {
             self.resting.insert(at);
         }
@@ -353,10 +394,8 @@ impl Reaching<'_, '_, '_> {
             let of_way = machine.exit(way);
             // Where an exit with `always` has led on, it is not known from where.
             are_all &= !of_way.is_always && !of_way.is_done;
-            let from = self.reached.innermost.iter().map(|from| machine.outline.path(*from));
-            let is_global = machine.outline.global() == Some(way.of);
-            let from = from.filter(|from| is_global || from.contains(&way.of));
-            ways.extend(from.map(|from| (way, from)).take(MOST_WAYS + 1));
+            let from = self.reached.active_with(machine, way.of).iter().take(MOST_WAYS + 1);
+            ways.extend(from.map(|from| (way, machine.outline.path(*from))));
             if ways.len() > MOST_WAYS {
                 are_all = false;
                 break;
@@ -390,7 +429,8 @@ impl Reaching<'_, '_, '_> {
             let before = before.filter(|before| machine.level(path, before.of) > from_level);
             let not = before.map(|before| tried(machine, *before, &at).negated());
             let stays = self.stays(path, change.kept, &time);
-            let claim = led.iter().cloned().chain([stays]).chain(not).chain([machine.turn(id.of), machine.taken(id, &at)]);
+            let claim =
+                led.iter().cloned().chain([stays]).chain(not).chain([machine.turn(id.of), machine.taken(id, &at)]);
             claims.push((Claim::all(claim), order.clone()));
         }
         // While its state is being entered.
@@ -399,7 +439,9 @@ impl Reaching<'_, '_, '_> {
             for depth in change.kept..level {
                 let at = Standing { path: &path[..=depth], time: &time };
                 let always = machine.exits_of(path[depth]).filter(|always| machine.exit(*always).is_always);
-                not.extend(always.take_while(|always| *always != id).map(|always| machine.taken(always, &at).negated()));
+                not.extend(
+                    always.take_while(|always| *always != id).map(|always| machine.taken(always, &at).negated()),
+                );
             }
             let at = Standing { path: &path[..level], time: &time };
             let claim = led.into_iter().chain(not).chain([machine.taken(id, &at)]);

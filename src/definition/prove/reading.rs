@@ -69,9 +69,7 @@ impl Asking<'_> {
             Length::Fixed(seconds) if seconds.is_nan() => either(),
             Length::Fixed(seconds) => passed(*seconds),
             Length::Drawn(drawn) if drawn.least.is_nan() || drawn.most.is_nan() => either(),
-            Length::Drawn(drawn) => {
-                Claim::any([passed(drawn.most), Claim::all([passed(drawn.least), either()])])
-            }
+            Length::Drawn(drawn) => Claim::any([passed(drawn.most), Claim::all([passed(drawn.least), either()])]),
             Length::Value(_) => either(),
         }
     }
@@ -184,12 +182,8 @@ impl Asking<'_> {
         #[expect(clippy::float_cmp, reason = "it is asked whether the calculation gives exactly this")]
         let is_exact = result(written, k) == with;
         match (op, is_exact) {
-            (Comparison::Greater, true) => {
-                Claim::any([x(op, above), Claim::all([x(op, k), open()])])
-            }
-            (Comparison::GreaterOrEqual, true) => {
-                Claim::any([x(op, k), Claim::all([x(op, below), open()])])
-            }
+            (Comparison::Greater, true) => Claim::any([x(op, above), Claim::all([x(op, k), open()])]),
+            (Comparison::GreaterOrEqual, true) => Claim::any([x(op, k), Claim::all([x(op, below), open()])]),
             (Comparison::Less, true) => Claim::any([x(op, below), Claim::all([x(op, k), open()])]),
             (Comparison::LessOrEqual, true) => Claim::any([x(op, k), Claim::all([x(op, above), open()])]),
             (Comparison::Greater | Comparison::GreaterOrEqual, false) => {
@@ -260,7 +254,9 @@ impl Asking<'_> {
                 (Side::Steps(steps), Arithmetic::Multiply, Side::Number(number))
                 | (Side::Number(number), Arithmetic::Multiply, Side::Steps(steps)) => Side::Steps(steps.times(number)),
                 (Side::Steps(_), Arithmetic::Divide, Side::Number(0.0)) => Side::Number(f64::NAN),
-                (Side::Steps(steps), Arithmetic::Divide, Side::Number(number)) => Side::Steps(steps.times(1.0 / number)),
+                (Side::Steps(steps), Arithmetic::Divide, Side::Number(number)) => {
+                    Side::Steps(steps.times(1.0 / number))
+                }
                 _ => Side::Other,
             },
             Operand::Call(function, arguments) => {

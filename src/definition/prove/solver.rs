@@ -453,10 +453,10 @@ mod tests {
     #[test]
     fn parts_that_have_nothing_in_common_are_not_combined() {
         // Twenty parts with three ways each, and one that never holds.
-        let free = |i: usize| {
-            Claim::any((0..3).map(|at| Claim::compared(number(&format!("v{i}")), Equal, f64::from(at))))
-        };
-        let never = Claim::all([Claim::is(Quantity::Flag("x".into())), Claim::is(Quantity::Flag("x".into())).negated()]);
+        let free =
+            |i: usize| Claim::any((0..3).map(|at| Claim::compared(number(&format!("v{i}")), Equal, f64::from(at))));
+        let never =
+            Claim::all([Claim::is(Quantity::Flag("x".into())), Claim::is(Quantity::Flag("x".into())).negated()]);
         let mut work = Work::new(10_000);
         assert_eq!(solve(&Claim::all((0..20).map(free).chain([never])), &[], &mut work), Answer::Never);
         assert!(work.done < 1_000, "{}", work.done);
@@ -465,10 +465,8 @@ mod tests {
     #[test]
     fn the_time_in_a_parent_is_no_shorter_than_that_in_its_child() {
         let [parent, child] = [0, 1].map(|id| Quantity::Clock(StateId::new(id), 0));
-        let claim = Claim::all([
-            Claim::compared(parent.clone(), Less, 2.0),
-            Claim::compared(child.clone(), Greater, 3.0),
-        ]);
+        let claim =
+            Claim::all([Claim::compared(parent.clone(), Less, 2.0), Claim::compared(child.clone(), Greater, 3.0)]);
         assert_eq!(solve(&claim, &[(child, parent)], &mut Work::new(1_000)), Answer::Never);
     }
 
