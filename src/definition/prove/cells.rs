@@ -93,7 +93,7 @@ impl Division {
         let before = iter::once(0.0).chain(constants.iter().copied());
         let are_apart = before.zip(&constants).all(|(before, constant)| {
             let between = before + (constant - before) / 2.0;
-            *constant == 0.0 || before == *constant || is_after(between, before) && is_after(*constant, between)
+            *constant <= before || is_after(between, before) && is_after(*constant, between)
         });
         are_apart.then_some(Self::Time(constants))
     }
@@ -171,7 +171,10 @@ fn is_after(time: f64, span: f64) -> bool {
 }
 
 fn sort(constants: &mut Vec<f64>) {
-    constants.iter_mut().for_each(|constant| *constant += 0.0);
+    for constant in constants.iter_mut() {
+        // There is one zero.
+        *constant += 0.0;
+    }
     constants.sort_by(f64::total_cmp);
     constants.dedup();
 }

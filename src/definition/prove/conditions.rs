@@ -125,7 +125,7 @@ fn condition_witness(machine: &Machine<'_>, stage: &Stage, id: ExitId, work: &mu
     let asking = machine.asking(Some(id.of), exit.on(), &standing);
     let quiet = machine.in_tick(&path).into_iter().map(|id| machine.taken(id, &standing).negated().certain());
     let situation = most(expr, &asking, &Claim::all(quiet), work).unwrap_or_default();
-    let row = stage.row(0.0, &situation, exit.on().filter(|_| !exit.is_done));
+    let row = Stage::row(0.0, &situation, exit.on().filter(|_| !exit.is_done));
     let played = stage.play(Some(from), vec![row], 0.1, 0)?;
     played.changes().is_empty().then_some(played)
 }
@@ -147,7 +147,7 @@ fn guard_witness(machine: &Machine<'_>, stage: &Stage, to: StateId, work: &mut W
         let quiet = machine.in_tick(&path).into_iter().map(|id| machine.taken(id, &standing).negated());
         let claim = Claim::all(quiet.chain([machine.asked(id, &standing)])).certain();
         let Answer::Holds(situation) = solve(&claim, &[], work) else { continue };
-        let row = stage.row(0.0, &situation, exit.on());
+        let row = Stage::row(0.0, &situation, exit.on());
         if let Some(played) = stage.play(Some(id.of), vec![row], 0.1, 0).filter(|played| played.changes().is_empty()) {
             return Some(played);
         }

@@ -110,7 +110,7 @@ fn numbers(expr: &Expr, see: &mut impl FnMut(f64)) {
 
 /// What leads on from each innermost state as soon as it has been entered.
 fn edges(machine: &Machine<'_>, reached: &Reached, pace: Pace, tick: f64, work: &mut Work) -> Vec<Vec<Edge>> {
-    let place: HashMap<StateId, usize> = reached.innermost.iter().enumerate().map(|(at, id)| (*id, at)).collect();
+    let number: HashMap<StateId, usize> = reached.innermost.iter().enumerate().map(|(at, id)| (*id, at)).collect();
     let time = |_: StateId| Time::Known(if pace == Pace::Tick { tick } else { 0.0 });
     let mut all = Vec::with_capacity(reached.innermost.len());
     for at in &reached.innermost {
@@ -126,13 +126,13 @@ fn edges(machine: &Machine<'_>, reached: &Reached, pace: Pace, tick: f64, work: 
             let standing = match pace {
                 Pace::Tick => Standing { path: &path, time: &time },
                 Pace::Entry if !exit.is_always || machine.outline.global() == Some(id.of) => continue,
-                Pace::Entry => Standing { path: &path[..machine.level(&path, id.of)], time: &time },
+                Pace::Entry => Standing { path: &path[..Machine::level(&path, id.of)], time: &time },
             };
             // It cannot be its turn in each tick.
             let waits = pace == Pace::Tick && machine.state(id.of).every.is_some();
             let taken = machine.taken(id, &standing);
             let first = Claim::all(not.iter().cloned().chain([taken.clone()])).certain();
-            let to = place.get(&machine.innermost(exit.to));
+            let to = number.get(&machine.innermost(exit.to));
             if let Some(to) = to.filter(|_| !waits && (pace == Pace::Entry || exit.to != id.of)) {
                 if let Answer::Holds(_) = solve(&first, &[], work) {
                     edges.push(Edge { id, to: *to, claim: first });
@@ -263,7 +263,7 @@ impl Search<'_, '_> {
             return;
         }
         let start = self.reached.innermost[circle[0].0];
-        let row = self.stage.row(0.0, situation, None);
+        let row = Stage::row(0.0, situation, None);
         let ticks = u32::try_from(2 * circle.len() + 2).unwrap_or(u32::MAX);
         let Some(seen) = self.stage.play(Some(start), vec![row], self.tick, ticks) else { return };
         let is_seen = match self.pace {

@@ -85,7 +85,7 @@ impl<'o> Machine<'o> {
     }
 
     /// Where an exit is tried on a path: 0 for the global state, then from the outermost state on.
-    pub(super) fn level(&self, path: &[StateId], of: StateId) -> usize {
+    pub(super) fn level(path: &[StateId], of: StateId) -> usize {
         path.iter().position(|active| *active == of).map_or(0, |depth| depth + 1)
     }
 

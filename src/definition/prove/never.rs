@@ -1,7 +1,7 @@
 //! Exits that are never taken, though their conditions may hold, and states that are never reached for that.
 
 use super::super::mistake::Mistake;
-use super::super::outline::StateId;
+use super::super::outline::{StateId, StateOutline};
 use super::claim::{Claim, Quantity};
 use super::conditions::{Impossible, Seen};
 use super::machine::{ExitId, Machine, Refused, Standing, clock};
@@ -188,17 +188,16 @@ fn shown(
         None => true,
     };
     if time <= 0.0 {
-        let rows = vec![stage.row(0.0, &situation, message)];
+        let rows = vec![Stage::row(0.0, &situation, message)];
         return stage.play(from, rows, 0.1, 0).filter(leads_there);
     }
-    let rows = vec![quiet(machine, stage, path, 0.0, work)?, stage.row(time, &situation, message)];
+    let rows = vec![quiet(machine, path, 0.0, work)?, Stage::row(time, &situation, message)];
     stage.play(from, rows, time, 1).filter(leads_there)
 }
 
 /// Values with which no exit is taken, so many seconds after all states of a path have been entered.
 pub(super) fn quiet(
     machine: &Machine<'_>,
-    stage: &Stage,
     path: &[StateId],
     time: f64,
     work: &mut Work,
@@ -207,7 +206,7 @@ pub(super) fn quiet(
     let at = Standing { path, time: &known };
     let none = Claim::all(machine.in_tick(path).into_iter().map(|id| machine.taken(id, &at).negated())).certain();
     match solve(&none, &[], work) {
-        Answer::Holds(situation) => Some(stage.row(time, &situation, None)),
+        Answer::Holds(situation) => Some(Stage::row(time, &situation, None)),
         _ => None,
     }
 }
@@ -220,16 +219,16 @@ pub(super) fn state(
     id: StateId,
     work: &mut Work,
 ) -> Seen {
-    let state = machine.state(id);
-    let message = format!("state `{}` can never be reached", state.name);
+    let said_of = machine.state(id);
+    let message = format!("state `{}` can never be reached", said_of.name);
     let leads = |exit: &ExitId| {
         let to = machine.exit(*exit).to;
         machine.outline.path(to).contains(&id) || machine.outline.descent(to).contains(&id)
     };
     let active = machine.outline.states().iter().filter(|state| reached.is_active[state.id().index()]);
-    let of = active.map(|state| state.id()).chain(machine.outline.global());
+    let of = active.map(StateOutline::id).chain(machine.outline.global());
     let exit = of.flat_map(|of| machine.exits_of(of)).find(leads);
-    let mistake = Mistake::warning("unreachable", state.name.span.clone(), message);
+    let mistake = Mistake::warning("unreachable", said_of.name.span.clone(), message);
     let Some(exit) = exit else {
         let witness = stage.and_then(|stage| stage.play(None, Vec::new(), 0.1, 0));
         let mut inactive = machine.outline.states().iter().filter(|state| !reached.is_active[state.id().index()]);

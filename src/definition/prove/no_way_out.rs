@@ -52,7 +52,7 @@ pub(super) fn check(
         if !is_stuck {
             continue;
         }
-        let state = machine.state(*at);
+        let said_of = machine.state(*at);
         let constants = times(machine, &path);
         let last = constants.last().copied();
         let witness = stage.and_then(|stage| lasting(machine, stage, &path, &constants, work));
@@ -64,8 +64,8 @@ pub(super) fn check(
         let after = last.map(|last| format!(" after {last} s in it")).unwrap_or_default();
         let mistake = Mistake::warning(
             "no-way-out",
-            state.name.span.clone(),
-            format!("state `{}` has no way out{after}", state.name),
+            said_of.name.span.clone(),
+            format!("state `{}` has no way out{after}", said_of.name),
         );
         let mistake = match (has_exits, last) {
             (_, Some(_)) => mistake
@@ -127,14 +127,14 @@ fn lasting(
             Claim::all(machine.in_tick(path).into_iter().map(|id| machine.taken(id, &at).negated()))
         });
         let Answer::Holds(situation) = solve(&Claim::all(none).certain(), &[], work) else { return None };
-        let rows = vec![stage.row(0.0, &situation, None)];
+        let rows = vec![Stage::row(0.0, &situation, None)];
         return stays(stage.play(path.last().copied(), rows, last / 16.3, 18)?);
     }
     let mut rows = Vec::new();
     let mut set = BTreeMap::new();
     for at in 0..=ticks {
         let time = (f64::from(at) * tick * 1e9).round() / 1e9;
-        let mut row = quiet(machine, stage, path, time, work)?;
+        let mut row = quiet(machine, path, time, work)?;
         row.values.retain(|(name, value)| set.insert(name.clone(), *value) != Some(*value));
         if !row.values.is_empty() {
             rows.push(row);

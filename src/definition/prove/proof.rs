@@ -253,6 +253,7 @@ fn add(all: &mut Vec<Finding>, machine: &Machine<'_>, found: Vec<Seen>) {
 
 /// What is to be said besides the findings.
 #[derive(Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is something that is said or not")]
 struct Notes {
     comparisons: BTreeSet<String>,
     has_chances: bool,

@@ -257,7 +257,7 @@ impl Reaching<'_, '_, '_> {
             return Answer::Never;
         }
         let at = path[path.len() - 1];
-        let level = machine.level(path, id.of);
+        let level = Machine::level(path, id.of);
         let (ways, are_all) = self.ways(at);
         let mut claims = Vec::new();
         if are_all {
@@ -313,9 +313,9 @@ impl Reaching<'_, '_, '_> {
                 claim.push(self.stays(path, change.kept, &time));
             }
             if is_between {
-                let level = machine.level(from, way.of);
+                let level = Machine::level(from, way.of);
                 let rest = Standing { path, time: &time };
-                let left = machine.in_tick(path).into_iter().filter(|id| machine.level(path, id.of) > level);
+                let left = machine.in_tick(path).into_iter().filter(|id| Machine::level(path, id.of) > level);
                 claim.extend(left.map(|id| tried(machine, id, &rest).negated()));
             }
             claims.push((Claim::all(claim), Machine::order(from, 0)));
@@ -422,11 +422,11 @@ impl Reaching<'_, '_, '_> {
         let order = Machine::order(from, 0);
         let mut claims = Vec::new();
         // In the same tick, at the depths that have not had their turn.
-        let from_level = machine.level(from, way.of);
+        let from_level = Machine::level(from, way.of);
         if !is_message && from_level < level && from.last() != Some(&way.of) {
             let at = Standing { path, time: &time };
             let before = in_tick.iter().take_while(|before| **before != id);
-            let before = before.filter(|before| machine.level(path, before.of) > from_level);
+            let before = before.filter(|before| Machine::level(path, before.of) > from_level);
             let not = before.map(|before| tried(machine, *before, &at).negated());
             let stays = self.stays(path, change.kept, &time);
             let claim =

@@ -116,7 +116,7 @@ impl Stage {
     }
 
     /// What is set in a situation, and what a message carries in it.
-    pub(super) fn row(&self, time: f64, situation: &Situation, message: Option<&str>) -> WitnessRow {
+    pub(super) fn row(time: f64, situation: &Situation, message: Option<&str>) -> WitnessRow {
         let mut row = WitnessRow { time, values: Vec::new(), message: message.map(|name| (name.into(), Vec::new())) };
         for (quantity, number) in situation {
             match quantity {
