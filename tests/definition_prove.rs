@@ -468,6 +468,10 @@ fn what_is_right_is_not_found_fault_with() {
         final = true
     ";
     assert_eq!(found(file), [""; 0]);
+}
+
+#[test]
+fn what_may_be_either_is_not_found_fault_with() {
     let file = "
         initial = 'a'
         [states.a]

@@ -276,13 +276,14 @@ struct RandomExit {
     to: usize,
     when: Option<String>,
     after: Option<u32>,
-    on: Option<Option<u32>>,
+    /// Whether it waits for a message, that says more than this.
+    on: Option<u32>,
     always: bool,
 }
 
 fn exit() -> impl Strategy<Value = RandomExit> {
     let when = prop::option::weighted(0.85, condition(true));
-    let on = prop::option::weighted(0.2, prop::option::of(1..=2_u32));
+    let on = prop::option::weighted(0.2, 0..=2_u32);
     (0..5_usize, when, prop::option::weighted(0.2, 1..=2_u32), on, prop::bool::weighted(0.15)).prop_map(
         |(to, when, after, on, always)| RandomExit {
             to,
@@ -314,7 +315,7 @@ fn file() -> impl Strategy<Value = String> {
                 let mut when = exit.when.clone();
                 if let Some(damage) = &exit.on {
                     text.push_str(", on = 'hit'");
-                    if let Some(damage) = damage {
+                    if *damage > 0 {
                         let asked = format!("message.damage > {damage}");
                         when = Some(when.map_or(asked.clone(), |when| format!("{asked} and {when}")));
                     }
