@@ -170,3 +170,19 @@ fn the_files_of_the_examples_are_proved() {
         assert_eq!((code, complained.as_str()), (0, ""), "{file}");
     }
 }
+
+#[test]
+fn the_values_at_the_beginning_are_there_while_the_first_state_is_entered() {
+    let file =
+        "initial = 'a'\n[states.a]\nexits = [{ to = 'b', always = true, when = 'not x' }]\n[states.b]\nfinal = true\n";
+    let folder = Folder::new("prove_begin").with("guard.toml", file);
+    let (_, told, _) = folder.run(&["run", "guard.toml", "--seconds", "0", "--set", "x=true"]);
+    assert_eq!(changes(&told), []);
+    let (_, told, _) = folder.run_with(&["run", "guard.toml", "--values", "-"], "time,x\n0,true\n1,false\n");
+    assert_eq!(changes(&told), [("1.00".into(), "a".into(), "b".into())]);
+    let (code, _, complained) = folder.run_with(&["run", "-", "--values", "-"], file);
+    assert_eq!(
+        (code, complained.as_str()),
+        (2, "error: the definition and its values cannot both come by standard input\n")
+    );
+}

@@ -14,7 +14,7 @@ use super::solver::Work;
 use super::witness::Witness;
 use super::{conditions, flicker, never, no_way_out};
 
-/// How many tests of quantities are looked at for a file, at most. That is about a second.
+/// How many tests of quantities are looked at for a file, at most.
 const MOST_STEPS: u64 = 50_000_000;
 
 /// The most findings of a file that are reported in full.
@@ -100,8 +100,7 @@ impl Proof {
     /// Looks at the machines of a file, as [`Outline::parse_all`] and [`Outline::load_all`] have read it: all of them, since
     /// what one has from another, it may leave unused.
     ///
-    /// It takes about a second at most, however large the file is: then it says in its [`notes`](Self::notes) what it has not
-    /// looked at.
+    /// The work is bounded: where there is too much of it, the [`notes`](Self::notes) say what has not been looked at.
     #[must_use]
     pub fn of(outlines: &[Outline]) -> Self {
         let mut work = Work::new(MOST_STEPS);
