@@ -128,3 +128,21 @@ fn a_word_of_the_game_stands_where_another_kind_of_word_does() {
         assert_eq!(errors(exit), [format!("a.toml:{expected}")]);
     }
 }
+
+#[test]
+fn an_exit_with_always_behind_one_without_is_tried_as_its_state_is_entered() {
+    let file = |first: &str| {
+        format!(
+            "initial = 'a'\n[states.a]\nexits = [{{ to = 'b'{first} }}, {{ to = 'c', always = true, when = 'x' }}]\n\
+             [states.b]\nfinal = true\n[states.c]\nfinal = true\n"
+        )
+    };
+    let codes = |text: &str| {
+        let outline = demeanor::definition::Outline::parse("guard.toml", text, None).unwrap();
+        outline.warnings().iter().map(demeanor::definition::Problem::code_name).collect::<Vec<_>>()
+    };
+    assert_eq!(codes(&file("")), [""; 0]);
+    assert_eq!(codes(&file(", when = 'x'")), [""; 0]);
+    assert_eq!(codes(&file(", always = true")), ["never-taken"]);
+    assert_eq!(codes(&file(", always = true, when = 'x'")), ["never-taken"]);
+}

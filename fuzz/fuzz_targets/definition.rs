@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use demeanor::definition::{Definition, Definitions, Outline, Problems, Vocabulary, Words};
+use demeanor::definition::{Definition, Definitions, Outline, Problems, Proof, Vocabulary, Words};
 use demeanor::{Batch, Fsm, Owner, State};
 use libfuzzer_sys::fuzz_target;
 use miette::{GraphicalReportHandler, GraphicalTheme};
@@ -60,6 +60,11 @@ fuzz_target!(|bytes: &[u8]| {
         return;
     }
     let Ok(text) = std::str::from_utf8(bytes) else { return };
+    // Large files are bounded by work that would take a fuzzer too long.
+    if bytes.len() <= 20_000 {
+        let outlines = Outline::parse_all("fuzz", text, Some(&WORDS)).expect("it has been read before");
+        let _ = Proof::of(&outlines);
+    }
     let Ok(definitions) = Definitions::parse(text, &VOCABULARY) else { return };
     for (_, definition) in definitions.iter() {
         run(definition, text);

@@ -12,7 +12,7 @@ use super::folder::read_definition;
 use super::library::Library;
 use super::outline::check::check;
 use super::text::text_of;
-use super::{Definition, LoadError, NAMELESS, Problems, Vocabulary, warn_of};
+use super::{Definition, LoadError, NAMELESS, Problems, Proof, Vocabulary, warn_of};
 use crate::owner::Owner;
 
 /// The machines of a file with several of them, `[machines.imp]`, each a [`Definition`] of its own.
@@ -141,6 +141,35 @@ impl<T: Owner> Definitions<T> {
     #[must_use]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Definition<T>)> {
         self.machines.iter().map(|(name, definition)| (name.as_str(), definition))
+    }
+
+    /// Looks at all situations in which the machines can be: see [`Proof`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::Owner;
+    /// use demeanor::definition::{Definitions, Vocabulary};
+    /// # struct Creature;
+    /// # impl Owner for Creature { type Context<'a> = (); type Message = (); }
+    ///
+    /// let vocabulary = Vocabulary::<Creature>::new().flag("seen", |_: &Creature, _| true);
+    /// let file = "
+    ///     [machines.imp]
+    ///     initial = 'hide'
+    ///     states.hide.exits = [{ to = 'hunt', when = 'not seen' }]
+    ///     states.hunt.exits = [{ to = 'hide', when = 'seen' }]
+    ///     [machines.baron]
+    ///     like = 'imp'
+    /// ";
+    /// let proof = Definitions::parse(file, &vocabulary)?.prove();
+    /// assert_eq!(proof.findings().len(), 0);
+    /// # Ok::<(), demeanor::definition::Problems>(())
+    /// ```
+    #[must_use]
+    pub fn prove(&self) -> Proof {
+        let outlines: Vec<_> = self.iter().map(|(_, definition)| definition.outline()).collect();
+        Proof::of(&outlines)
     }
 
     /// Reloads all machines, as [`Definition::reload`] does one. New ones are added. One that is gone stays as it was, under

@@ -59,6 +59,7 @@ mod opening;
 mod operand;
 mod outline;
 mod problem;
+mod prove;
 mod record;
 mod rest;
 mod saved;
@@ -94,6 +95,7 @@ pub use named::{FileState, FileStates, StateName};
 pub use outline::mention::{Meaning, Mention};
 pub use outline::{ExitOutline, Outline, StateId, StateOutline, Unchecked};
 pub use problem::{Problem, Problems};
+pub use prove::{Finding, Proof, Witness, WitnessChange, WitnessRow, WitnessValue};
 pub(crate) use saved::digest;
 #[cfg(feature = "script")]
 pub use script::ScriptBudget;
@@ -419,6 +421,34 @@ impl<T: Owner> Definition<T> {
     #[must_use]
     pub fn warnings(&self) -> Vec<Problem> {
         self.loaded().outline.warnings.clone()
+    }
+
+    /// Looks at all situations in which its machine can be: see [`Proof`]. Of a file with several machines,
+    /// [`Definitions::prove`] looks at all.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::Owner;
+    /// use demeanor::definition::{Definition, Vocabulary};
+    /// # struct Guard { health: f64 }
+    /// # impl Owner for Guard { type Context<'a> = (); type Message = (); }
+    ///
+    /// let vocabulary = Vocabulary::<Guard>::new().value("health", |guard: &Guard, _| guard.health);
+    /// let file = "
+    ///     initial = 'stand'
+    ///     states.stand.exits = [{ to = 'rest', when = 'health < 50' }, { to = 'flee', when = 'health < 20' }]
+    ///     states.rest.final = true
+    ///     states.flee.final = true
+    /// ";
+    /// let proof = Definition::parse(file, &vocabulary)?.prove();
+    /// let codes: Vec<_> = proof.findings().iter().map(|finding| finding.problem().code_name()).collect();
+    /// assert_eq!(codes, ["never-taken", "unreachable"]);
+    /// # Ok::<(), demeanor::definition::Problems>(())
+    /// ```
+    #[must_use]
+    pub fn prove(&self) -> Proof {
+        Proof::of(&[self.outline()])
     }
 
     fn loaded(&self) -> MutexGuard<'_, Loaded<T>> {

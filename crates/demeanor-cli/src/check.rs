@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use demeanor::definition::{Outline, Problem, Words};
+use demeanor::definition::{Finding, Outline, Problem, Proof, Words};
 
 use crate::input::Input;
 use crate::shown::{escaped, listed};
-use crate::{Exit, Outcome, WordsFile, complain, json, report, tell};
+use crate::{Exit, Outcome, WordsFile, complain, json, report, tell, witness};
 
 #[derive(Args)]
 pub(crate) struct Check {
@@ -18,6 +18,10 @@ pub(crate) struct Check {
     /// Exit with 1 if there is a warning, too.
     #[arg(long)]
     deny_warnings: bool,
+    /// Look at all situations, too: for conditions that never hold, exits that are never taken, states that are never
+    /// reached, that flicker, or that have no way out. With each comes the command that shows it.
+    #[arg(long)]
+    prove: bool,
     /// How to report: drawings for people, or one JSON document on standard output.
     #[arg(long, short, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -47,6 +51,34 @@ pub(crate) struct Content {
     pub(crate) states: usize,
     /// By their kinds, the words that could not be checked.
     pub(crate) unchecked: Vec<(&'static str, Vec<String>)>,
+    /// What has been proved, if that was asked for.
+    pub(crate) proof: Option<Proof>,
+}
+
+impl Checked {
+    /// What has been proved.
+    fn proof(&self) -> Option<&Proof> {
+        self.content.as_ref()?.proof.as_ref()
+    }
+
+    /// The problems, and what has been proved. Of a warning that has been proved, too, the proof tells more.
+    pub(crate) fn all(&self) -> Vec<(&Problem, Option<&Finding>)> {
+        let findings = self.proof().map_or(&[][..], Proof::findings);
+        let is_proved = |problem: &&Problem| {
+            let same = |finding: &Finding| {
+                let proved = finding.problem();
+                proved.code_name() == problem.code_name() && proved.span() == problem.span()
+            };
+            findings.iter().any(same)
+        };
+        let problems = self.problems.iter().filter(|problem| !is_proved(problem)).map(|problem| (problem, None));
+        let mut all: Vec<_> =
+            problems.chain(findings.iter().map(|finding| (finding.problem(), Some(finding)))).collect();
+        if !findings.is_empty() {
+            all.sort_by_key(|(problem, _)| problem.span().start);
+        }
+        all
+    }
 }
 
 /// Checks all files. One that cannot be read does not keep the others from being checked.
@@ -54,7 +86,7 @@ pub(crate) fn check(check: &Check, words: Option<&Words>) -> Outcome {
     let mut exit = Exit::Fine;
     let mut all = Vec::new();
     for path in &check.files {
-        let checked = Input::new(path).and_then(|input| checked(&input, words));
+        let checked = Input::new(path).and_then(|input| checked(&input, words, check.prove));
         match &checked {
             Ok(checked) if checked.errors > 0 || check.deny_warnings && checked.warnings > 0 => {
                 exit = exit.max(Exit::Found);
@@ -64,7 +96,7 @@ pub(crate) fn check(check: &Check, words: Option<&Words>) -> Outcome {
         }
         match (check.format, checked) {
             (Format::Json, checked) => all.push(checked.map_err(|why| (path.display().to_string(), why))),
-            (Format::Text, Ok(checked)) => say(&checked)?,
+            (Format::Text, Ok(checked)) => say(&checked, check)?,
             (Format::Text, Err(why)) => complain(&format!("error: {}", escaped(&why))),
         }
     }
@@ -74,9 +106,9 @@ pub(crate) fn check(check: &Check, words: Option<&Words>) -> Outcome {
     Ok(exit)
 }
 
-fn checked(input: &Input, words: Option<&Words>) -> Result<Checked, String> {
+fn checked(input: &Input, words: Option<&Words>, proves: bool) -> Result<Checked, String> {
     let file = input.name();
-    Ok(match input.outlines(words)? {
+    let mut checked = match input.outlines(words)? {
         Ok(outlines) => {
             // Each has the warnings of the whole file.
             let (problems, unlisted) = outlines
@@ -91,6 +123,7 @@ fn checked(input: &Input, words: Option<&Words>) -> Result<Checked, String> {
                     machines: outlines.len(),
                     states: outlines.iter().map(|outline| outline.states().len()).sum(),
                     unchecked: unchecked(&outlines),
+                    proof: proves.then(|| Proof::of(&outlines)),
                 }),
             }
         }
@@ -101,7 +134,14 @@ fn checked(input: &Input, words: Option<&Words>) -> Result<Checked, String> {
             problems: problems.iter().cloned().collect(),
             content: None,
         },
-    })
+    };
+    if let Some(proof) = checked.proof() {
+        let unlisted = checked.warnings - checked.problems.len() + proof.unlisted();
+        let all = checked.all();
+        let errors = all.iter().filter(|(problem, _)| !problem.is_warning()).count();
+        (checked.errors, checked.warnings) = (errors, all.len() - errors + unlisted);
+    }
+    Ok(checked)
 }
 
 fn unchecked(outlines: &[Outline]) -> Vec<(&'static str, Vec<String>)> {
@@ -122,10 +162,19 @@ fn unchecked(outlines: &[Outline]) -> Vec<(&'static str, Vec<String>)> {
 }
 
 /// Draws what has been found, and sums it up.
-fn say(checked: &Checked) -> Result<(), String> {
-    report(&checked.problems);
+fn say(checked: &Checked, check: &Check) -> Result<(), String> {
+    let all = checked.all();
+    for (problem, finding) in &all {
+        report([*problem]);
+        let Some(witness) = finding.and_then(Finding::witness) else { continue };
+        let machine = finding.and_then(Finding::machine);
+        let command = witness::command(witness, &checked.file, machine, check);
+        let lines: Vec<_> = command.lines().map(escaped).collect();
+        complain(&format!("  to see it:\n\n{}\n", lines.join("\n")));
+    }
     let shown = escaped(&checked.file);
     let first = match &checked.content {
+        Some(_) if checked.errors > 0 => count(checked.errors, "error"),
         Some(content) => {
             let machines =
                 if content.machines > 1 { format!(" in {} machines", content.machines) } else { String::new() };
@@ -133,13 +182,16 @@ fn say(checked: &Checked) -> Result<(), String> {
         }
         None => count(checked.errors, "error"),
     };
-    let unlisted = checked.errors + checked.warnings - checked.problems.len();
+    let unlisted = checked.errors + checked.warnings - all.len();
     let more = if unlisted > 0 { format!(", {unlisted} of them not shown") } else { String::new() };
     tell(&format!("{shown}: {first}, {}{more}\n", count(checked.warnings, "warning")))?;
     for (kind, names) in checked.content.iter().flat_map(|content| &content.unchecked) {
         if !names.is_empty() {
             tell(&format!("{shown}: {kind} not checked without --vocabulary: {}\n", listed(names)))?;
         }
+    }
+    for note in checked.proof().into_iter().flat_map(Proof::notes) {
+        tell(&format!("{shown}: {}\n", escaped(note)))?;
     }
     Ok(())
 }

@@ -16,7 +16,7 @@ const STANDARD: &str = "-";
 const NAME: &str = "<stdin>";
 
 /// The longest text that is read from standard input, in bytes.
-const LONGEST: u64 = 1_000_000_000;
+pub(crate) const LONGEST: u64 = 1_000_000_000;
 
 /// A definition file.
 pub(crate) enum Input {
@@ -27,7 +27,7 @@ pub(crate) enum Input {
 impl Input {
     /// Standard input is read at once; a file, each time that it is asked for.
     pub(crate) fn new(path: &Path) -> Result<Self, String> {
-        if path != Path::new(STANDARD) {
+        if !is_standard(path) {
             return Ok(Self::File(path.into()));
         }
         let mut bytes = Vec::new();
@@ -81,6 +81,11 @@ impl Input {
         let machine = machine.unwrap_or_default();
         format!("{}: there is no machine `{machine}`; there are: {}", self.name(), listed(names))
     }
+}
+
+/// Whether a path is standard input.
+pub(crate) fn is_standard(path: &Path) -> bool {
+    path == Path::new(STANDARD)
 }
 
 fn loaded<O>(read: Result<O, LoadError>) -> Result<Result<O, Problems>, String> {

@@ -1,10 +1,11 @@
 //! What `demeanor check` has found, and which exits `demeanor graph --observed` has seen taken, as JSON documents for editors
 //! and other programs. `docs/definitions.md` describes them.
 
-use demeanor::definition::{Coverage, ExitSeen, Outline, Problem};
+use demeanor::definition::{Coverage, ExitSeen, Finding, Outline, Problem};
 use serde_json::{Map, Value, json};
 
 use crate::check::{Checked, Content};
+use crate::witness;
 
 /// The document of all files: what was found in each, or its name and why it could not be read.
 pub(crate) fn document(files: &[Result<Checked, (String, String)>]) -> String {
@@ -46,14 +47,28 @@ fn file(checked: &Result<Checked, (String, String)>) -> Value {
     object.insert("file".into(), json!(checked.file));
     object.insert("errors".into(), json!(checked.errors));
     object.insert("warnings".into(), json!(checked.warnings));
-    if let Some(Content { machines, states, unchecked }) = &checked.content {
+    if let Some(Content { machines, states, unchecked, proof }) = &checked.content {
         object.insert("machines".into(), json!(machines));
         object.insert("states".into(), json!(states));
         let unchecked: Map<_, _> = unchecked.iter().map(|(kind, names)| ((*kind).to_owned(), json!(names))).collect();
         object.insert("unchecked".into(), Value::Object(unchecked));
+        if let Some(proof) = proof {
+            object.insert("proof".into(), json!({ "notes": proof.notes(), "steps": proof.steps() }));
+        }
     }
-    object.insert("problems".into(), checked.problems.iter().map(problem).collect());
+    let all = checked.all();
+    object.insert("problems".into(), all.into_iter().map(|(problem, finding)| found(problem, finding)).collect());
     Value::Object(object)
+}
+
+/// A problem; of one that has been proved, also the machine, and what shows it.
+fn found(of: &Problem, finding: Option<&Finding>) -> Value {
+    let mut object = problem(of);
+    if let Some(finding) = finding {
+        object["machine"] = json!(finding.machine());
+        object["witness"] = finding.witness().map_or(Value::Null, witness::document);
+    }
+    object
 }
 
 fn problem(problem: &Problem) -> Value {

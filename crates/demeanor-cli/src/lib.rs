@@ -20,11 +20,12 @@ mod simulate;
 mod svg;
 mod table;
 mod whole_file;
+mod witness;
 
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, IsTerminal as _, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
@@ -143,6 +144,11 @@ fn answer(arguments: impl IntoIterator<Item = OsString>, words: Option<Words>) -
 }
 
 impl WordsFile {
+    /// The file that is named, if one is.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        self.vocabulary.as_deref()
+    }
+
     /// The words of the file, if one is named.
     fn or(&self, words: Option<Words>) -> Result<Option<Words>, String> {
         let Some(path) = &self.vocabulary else { return Ok(words) };

@@ -10,7 +10,7 @@ use demeanor::definition::{Definition, ExitReport, Outline, ValueKind, Verdict, 
 use demeanor::{Flow, StateMachine, StateRef};
 use indicatif::{ProgressBar, ProgressDrawTarget};
 
-use crate::input::Input;
+use crate::input::{Input, is_standard};
 use crate::progress::{Above, bar};
 use crate::puppet::{Clock, Names, Puppet, Told, vocabulary, words_of};
 use crate::shown::{escaped, listed};
@@ -30,7 +30,7 @@ pub(crate) struct Run {
     /// A message to send, and at what time in seconds: `--send took_damage@1.5`, `--send 'hit(damage=40)@2'`.
     #[arg(long, value_name = "MESSAGE@TIME", value_parser = sending)]
     send: Vec<(Told, f64)>,
-    /// A table of values over time: CSV with a column `time`, or TOML with `[[at]]`.
+    /// A table of values over time: CSV with a column `time`, or TOML with `[[at]]`. `-` is standard input, in CSV.
     #[arg(long, value_name = "FILE")]
     values: Option<PathBuf>,
     /// How long to run, in seconds. By default as long as the table, or 10.
@@ -68,6 +68,9 @@ fn sending(text: &str) -> Result<(Told, f64), String> {
 pub(crate) fn run(run: &Run, words: Option<Words>) -> Outcome {
     let input = Input::new(&run.file)?;
     let mut moments = match &run.values {
+        Some(path) if is_standard(path) && is_standard(&run.file) => {
+            return Err("the definition and its values cannot both come by standard input".into());
+        }
         Some(path) => read(path)?,
         None => Vec::new(),
     };
@@ -215,17 +218,15 @@ impl<W: Write> Stage<W> {
     fn play(&mut self, run: &Run, moments: &[Moment], ticks: u64, bar: &ProgressBar) -> std::io::Result<()> {
         let mut next = moments.iter().peekable();
         self.line(&format!("{:>9}  begins in {}", "0.00 s", self.current()))?;
+        // What is so from the beginning on is so while the first state is entered.
+        moments.iter().take_while(|moment| moment.time <= 0.0).for_each(|moment| self.set(moment));
         self.machine.start(&mut self.puppet, &mut self.clock);
         for tick in 0..=ticks {
             #[expect(clippy::cast_precision_loss, reason = "fewer than 1000 million")]
             let now = tick as f64 * self.tick;
             self.clock.now = now;
             while let Some(moment) = next.next_if(|moment| moment.time <= now + 1e-9) {
-                for (name, value) in &moment.settings {
-                    if let Some((index, _)) = self.names.get(name) {
-                        self.puppet.values[*index] = value.number();
-                    }
-                }
+                self.set(moment);
                 if let Some(message) = &moment.message {
                     self.send(message)?;
                 }
@@ -241,6 +242,14 @@ impl<W: Write> Stage<W> {
         let reports = self.explain();
         self.list(&state, &reports)?;
         self.out.flush()
+    }
+
+    fn set(&mut self, moment: &Moment) {
+        for (name, value) in &moment.settings {
+            if let Some((index, _)) = self.names.get(name) {
+                self.puppet.values[*index] = value.number();
+            }
+        }
     }
 
     fn tick(&mut self, tells_why: bool) -> std::io::Result<()> {

@@ -2,10 +2,12 @@
 
 use std::fmt;
 use std::fs;
+use std::io::{self, Read as _};
 use std::path::Path;
 
 use demeanor::definition::ValueKind;
 
+use crate::input::{LONGEST, is_standard};
 use crate::puppet::Told;
 
 /// A value from the command line.
@@ -60,9 +62,11 @@ pub(crate) struct Moment {
 }
 
 /// Reads a table, in CSV with a column `time`, or in TOML with `[[at]]` and `time = ..`; a column `message` sends one.
+/// By standard input it comes in CSV.
 pub(crate) fn read(path: &Path) -> Result<Vec<Moment>, String> {
     let named = |why: String| format!("{}: {why}", path.display());
-    let text = fs::read_to_string(path).map_err(|error| named(error.to_string()))?;
+    let text = if is_standard(path) { io::read_to_string(io::stdin().take(LONGEST)) } else { fs::read_to_string(path) };
+    let text = text.map_err(|error| named(error.to_string()))?;
     let is_toml = path.extension().is_some_and(|extension| extension == "toml");
     let mut moments = if is_toml { from_toml(&text) } else { from_csv(&text) }.map_err(named)?;
     moments.sort_by(|a, b| a.time.total_cmp(&b.time));

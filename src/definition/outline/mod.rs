@@ -496,6 +496,12 @@ impl ExitOutline {
         self.to
     }
 
+    /// Returns where it is written: the bytes of the file that is read; of an exit in another file, those of the link to it.
+    #[must_use]
+    pub fn span(&self) -> Range<usize> {
+        self.span.clone()
+    }
+
     /// Returns how long after its state's entry the way is open; `None` if that is at once.
     #[must_use]
     pub fn after(&self) -> Option<&Duration> {

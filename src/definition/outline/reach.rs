@@ -83,11 +83,14 @@ fn reached(outline: &Outline) -> Vec<bool> {
 
 /// Exits tried after each update that are behind one that is always taken by the time at which they open.
 fn never_taken(outline: &Outline, exits: &[ExitOutline], findings: &mut Findings) {
-    // The one that is taken first, when it is, in seconds, and how that is written.
-    let mut taken: Option<(&StateOutline, f64, String)> = None;
+    // The one that is taken first, when it is, in seconds, how that is written, and whether it is tried as its state is entered:
+    // if not, those that are come before it then.
+    let mut taken: Option<(&StateOutline, f64, String, bool)> = None;
     for exit in exits.iter().filter(|exit| exit.on.is_none()) {
         let target = outline.state(exit.to);
-        if let Some((first, at, when)) = taken.as_ref().filter(|(_, at, _)| *at <= exit.opens_at()) {
+        let covers =
+            |(_, at, _, at_entry): &&(_, f64, _, bool)| *at <= exit.opens_at() && (*at_entry || !exit.is_always);
+        if let Some((first, at, when, _)) = taken.as_ref().filter(covers) {
             let message = format!("this exit is never taken: the one to `{}` before it always is{when}", first.name);
             let help = match exit.after {
                 Some(_) if *at > 0.0 => "give it a shorter `after`, or give the other a `when`",
@@ -97,9 +100,9 @@ fn never_taken(outline: &Outline, exits: &[ExitOutline], findings: &mut Findings
             continue;
         }
         if let Some(at) = exit.is_always_from().filter(|_| target.enter_when.is_none()) {
-            if taken.as_ref().is_none_or(|(_, before, _)| at < *before) {
+            if taken.as_ref().is_none_or(|(_, before, _, _)| at < *before) {
                 let when = exit.after().filter(|_| at > 0.0).map_or(String::new(), |after| format!(" after {after}"));
-                taken = Some((target, at, when));
+                taken = Some((target, at, when, exit.is_always));
             }
         }
     }
@@ -155,7 +158,9 @@ fn same_condition(outline: &Outline, exits: &[ExitOutline], findings: &mut Findi
         let key = (exit.on(), Some(condition).filter(|condition| !condition.is_empty()));
         // Of a time that varies, nobody knows which one is the shorter.
         let covers = |before: &&&ExitOutline| {
-            before.after.as_ref().map_or(Some(0.0), Duration::most).is_some_and(|most| most <= exit.opens_at())
+            // As its state is entered, one with `always` is tried before those without.
+            (before.is_always || !exit.is_always)
+                && before.after.as_ref().map_or(Some(0.0), Duration::most).is_some_and(|most| most <= exit.opens_at())
         };
         // Those without a message are looked for elsewhere.
         let always = exit.on().and_then(|_| taken.get(&(exit.on(), None)));

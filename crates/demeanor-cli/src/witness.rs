@@ -1,0 +1,97 @@
+//! How a finding can be seen: the command that plays its values, and the same as JSON.
+
+use std::fmt::Write as _;
+
+use demeanor::definition::{Witness, WitnessValue};
+use serde_json::{Map, Value, json};
+
+use crate::check::Check;
+
+/// What ends a table on the command line.
+const END: &str = "END";
+
+/// The command that plays a witness, and behind it the table that it reads, if it reads one.
+pub(crate) fn command(witness: &Witness, file: &str, machine: Option<&str>, check: &Check) -> String {
+    let mut command = format!("demeanor run {}", quoted(file));
+    let mut option = |name: &str, value: &str| {
+        let _ = write!(command, " --{name} {}", quoted(value));
+    };
+    if let Some(words) = check.words.path() {
+        option("vocabulary", &words.display().to_string());
+    }
+    for (name, value) in [("machine", machine), ("from", witness.from())] {
+        if let Some(value) = value {
+            option(name, value);
+        }
+    }
+    option("tick", &witness.tick().to_string());
+    option("seconds", &witness.seconds().to_string());
+    match witness.rows() {
+        [] => command,
+        [row] => {
+            for (name, value) in &row.values {
+                option("set", &format!("{name}={value}"));
+            }
+            if let Some(message) = row.sent() {
+                option("send", &format!("{message}@{}", row.time));
+            }
+            command
+        }
+        _ => format!("{command} --values - <<{END}\n{}{END}", witness.to_csv()),
+    }
+}
+
+/// A word of a command, in quotes where a shell needs them.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=@+:,".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.into()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+/// The same for a program.
+pub(crate) fn document(witness: &Witness) -> Value {
+    let rows: Vec<_> = witness
+        .rows()
+        .iter()
+        .map(|row| {
+            let values: Map<_, _> = row.values.iter().map(|(name, of)| (name.clone(), value(*of))).collect();
+            json!({ "time": row.time, "values": values, "message": row.sent() })
+        })
+        .collect();
+    let changes = witness.changes().iter();
+    let changes: Vec<_> =
+        changes.map(|change| json!({ "time": change.time, "from": change.from, "to": change.to })).collect();
+    json!({
+        "from": witness.from(),
+        "tick": witness.tick(),
+        "seconds": witness.seconds(),
+        "rows": rows,
+        "table": witness.to_csv(),
+        "changes": changes,
+        "end": witness.end(),
+    })
+}
+
+/// What is no number is a text, for JSON has none.
+fn value(of: WitnessValue) -> Value {
+    match of {
+        WitnessValue::Flag(is) => json!(is),
+        WitnessValue::Number(number) if number.is_finite() => json!(number),
+        WitnessValue::Number(number) => json!(number.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn a_word_is_in_quotes_where_a_shell_needs_them() {
+        assert_eq!(quoted("run.toml"), "run.toml");
+        assert_eq!(quoted("run to 'cover'"), r"'run to '\''cover'\'''");
+        assert_eq!(quoted(""), "''");
+    }
+}

@@ -1,0 +1,188 @@
+//! `demeanor check --prove`: what is found, and that each witness shows it when `demeanor run` plays it.
+
+use serde_json::Value;
+
+use running::Folder;
+
+mod running;
+
+/// Each fault that there is.
+const FAULTY: &str = "
+initial = 'rest'
+
+[states.rest]
+exits = [
+    { to = 'fight', when = 'health > 20 and enemy_visible' },
+    { to = 'run to cover', on = 'hit', when = 'message.damage > 30' },
+    { to = 'hide', on = 'hit', when = 'message.damage > 40' },
+    { to = 'hide', when = 'health < 3 and health > 5' },
+    { to = 'guarded', when = 'alarm' },
+    { to = 'late', when = 'ammo == 0 and not alarm' },
+    { to = 'choose', when = 'ammo == 1 and not alarm' },
+]
+
+[states.fight]
+exits = [{ to = 'rest', when = 'health < 50 or not enemy_visible' }]
+
+[states.'run to cover']
+exits = [{ to = 'rest', after = 2 }]
+
+[states.hide]
+exits = [{ to = 'rest', after = 1 }]
+
+[states.guarded]
+enter_when = 'ammo > 3 and ammo < 2'
+exits = [{ to = 'rest', after = 1 }]
+
+[states.late]
+exits = [{ to = 'rest', when = 'enemy_visible and time_in_state < 1.5' }]
+
+[states.choose]
+exits = [{ to = 'aim', always = true, when = 'ammo > 0' }, { to = 'rest', after = 1 }]
+
+[states.aim]
+exits = [{ to = 'choose', always = true, when = 'ammo < 5' }, { to = 'rest', after = 1 }]
+";
+
+fn proved(folder: &Folder, file: &str) -> Vec<Value> {
+    let (_, told, complained) = folder.run(&["check", "--prove", "--format", "json", file]);
+    assert_eq!(complained, "");
+    let document: Value = serde_json::from_str(&told).unwrap();
+    document["files"][0]["problems"].as_array().unwrap().clone()
+}
+
+/// The changes that `demeanor run` tells: time, from, to.
+fn changes(told: &str) -> Vec<(String, String, String)> {
+    let change = |line: &str| {
+        let (time, rest) = line.trim_start().split_once(" s  ")?;
+        let (from, rest) = rest.split_once(" -> ")?;
+        let (to, _) = rest.split_once(": ")?;
+        Some((time.to_owned(), from.to_owned(), to.to_owned()))
+    };
+    told.lines().filter_map(change).collect()
+}
+
+/// Plays the witness of a problem, and checks that what comes of it is what the witness says.
+fn replay(folder: &Folder, file: &str, problem: &Value) {
+    let witness = &problem["witness"];
+    let text = |value: &Value| value.to_string();
+    let (tick, seconds) = (text(&witness["tick"]), text(&witness["seconds"]));
+    let mut arguments = vec!["run", file, "--tick", &tick, "--seconds", &seconds, "--values", "-"];
+    for (option, value) in [("--from", &witness["from"]), ("--machine", &problem["machine"])] {
+        if let Some(value) = value.as_str() {
+            arguments.extend([option, value]);
+        }
+    }
+    let (code, told, complained) = folder.run_with(&arguments, witness["table"].as_str().unwrap());
+    assert_eq!(code, 0, "{complained}");
+    let name = |value: &Value| value.as_str().unwrap().to_owned();
+    let expected = witness["changes"].as_array().unwrap().iter();
+    let expected: Vec<_> = expected
+        .map(|change| (format!("{:.2}", change["time"].as_f64().unwrap()), name(&change["from"]), name(&change["to"])))
+        .collect();
+    assert_eq!(changes(&told), expected, "{problem}\n{told}");
+    assert!(told.contains(&format!("ends in {}, ", name(&witness["end"]))), "{told}");
+}
+
+#[test]
+fn each_witness_shows_its_finding_when_it_is_run() {
+    let folder = Folder::new("prove_replay").with("guard.toml", FAULTY);
+    let problems = proved(&folder, "guard.toml");
+    let codes: Vec<_> = problems.iter().map(|problem| problem["code"].as_str().unwrap()).collect();
+    assert_eq!(
+        codes,
+        [
+            "flicker",
+            "never-taken",
+            "contradiction",
+            "flicker",
+            "unreachable",
+            "unreachable",
+            "guard-never-holds",
+            "no-way-out",
+            "endless-circle",
+        ]
+    );
+    for problem in &problems {
+        replay(&folder, "guard.toml", problem);
+    }
+}
+
+#[test]
+fn what_is_proved_counts_as_warnings_and_circles_within_a_tick_as_errors() {
+    let flickers = "initial = 'a'\n[states.a]\nexits = [{ to = 'b', when = 'x' }]\n[states.b]\nexits = [{ to = 'a', when = 'x' }]\n";
+    let circles = flickers.replace("to =", "always = true, to =");
+    let right = flickers.replace("'b', when = 'x'", "'b', when = 'not x'");
+    let folder = Folder::new("prove_codes")
+        .with("flickers.toml", flickers)
+        .with("circles.toml", &circles)
+        .with("right.toml", &right);
+    for (arguments, code) in [
+        (&["check", "flickers.toml", "circles.toml"][..], 0),
+        (&["check", "--prove", "right.toml", "flickers.toml"], 0),
+        (&["check", "--prove", "--deny-warnings", "right.toml"], 0),
+        (&["check", "--prove", "--deny-warnings", "flickers.toml"], 1),
+        (&["check", "--prove", "circles.toml"], 1),
+    ] {
+        assert_eq!(folder.run(arguments).0, code, "{arguments:?}");
+    }
+}
+
+#[test]
+fn the_page_shows_a_finding_with_the_command_that_shows_it() {
+    let page = include_str!("../../../docs/definitions.md");
+    let (_, section) = page.split_once("## Proofs").unwrap();
+    let block = |kind: &str| section.split_once(&format!("```{kind}\n")).unwrap().1.split_once("```").unwrap().0;
+    let folder = Folder::new("prove_page").with("guard.toml", block("toml"));
+    let (code, told, complained) = folder.run(&["check", "--prove", "guard.toml"]);
+    assert_eq!(
+        (code, told.as_str()),
+        (
+            0,
+            "guard.toml: 3 states, 3 warnings\n\
+             guard.toml: values not checked without --vocabulary: health\n"
+        )
+    );
+    let (first, _) = complained.split_once("\nnever-taken\n").unwrap();
+    let first: Vec<_> = first.lines().map(str::trim_end).collect();
+    assert_eq!(first.join("\n").trim(), block("text").trim());
+    let command = block("text").lines().last().unwrap();
+    let arguments: Vec<_> = command.split(' ').skip(1).collect();
+    let (code, told, _) = folder.run(&arguments);
+    let changes = changes(&told);
+    assert_eq!((code, changes.len()), (0, 7));
+    assert!(changes.iter().all(|(_, from, _)| from == "rest" || from == "fight"), "{told}");
+}
+
+#[test]
+fn the_files_of_the_examples_are_proved() {
+    let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
+    let folder = Folder::new("prove_examples");
+    let words = format!("{examples}/bestiary/words.json");
+    for (file, more) in [
+        ("arena/grunt.toml", &[][..]),
+        ("arena/sniper.toml", &[]),
+        ("bestiary/bestiary.fsm.toml", &["--vocabulary", words.as_str()]),
+    ] {
+        let file = format!("{examples}/{file}");
+        let arguments = [&["check", "--prove", "--deny-warnings", &file], more].concat();
+        let (code, _, complained) = folder.run(&arguments);
+        assert_eq!((code, complained.as_str()), (0, ""), "{file}");
+    }
+}
+
+#[test]
+fn the_values_at_the_beginning_are_there_while_the_first_state_is_entered() {
+    let file =
+        "initial = 'a'\n[states.a]\nexits = [{ to = 'b', always = true, when = 'not x' }]\n[states.b]\nfinal = true\n";
+    let folder = Folder::new("prove_begin").with("guard.toml", file);
+    let (_, told, _) = folder.run(&["run", "guard.toml", "--seconds", "0", "--set", "x=true"]);
+    assert_eq!(changes(&told), []);
+    let (_, told, _) = folder.run_with(&["run", "guard.toml", "--values", "-"], "time,x\n0,true\n1,false\n");
+    assert_eq!(changes(&told), [("1.00".into(), "a".into(), "b".into())]);
+    let (code, _, complained) = folder.run_with(&["run", "-", "--values", "-"], file);
+    assert_eq!(
+        (code, complained.as_str()),
+        (2, "error: the definition and its values cannot both come by standard input\n")
+    );
+}
