@@ -141,7 +141,7 @@ fn timer_report<T: Owner>(timer: &Timer<T>, path: &[StateReport], now: f64) -> O
         Then::Note(_) => return None,
     };
     let ends_with = match timer.scope {
-        Scope::State(depth) => path.get(usize::from(depth)).map(|state| state.name.to_owned()),
+        Scope::State(depth) => path.get(usize::from(depth)).map(|state| state.name.clone()),
         Scope::Machine | Scope::Left => None,
     };
     Some(TimerReport { asks_for, ends_with, due_in: timer.due - now })
