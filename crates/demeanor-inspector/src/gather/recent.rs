@@ -16,6 +16,8 @@ const SECONDS: f64 = 30.0;
 const MOST: usize = 12;
 
 struct Seen<'j> {
+    /// How many entries are newer than its newest.
+    newer: usize,
     /// The next change of this owner: we go backward.
     next: Option<(Option<&'j str>, Option<&'j str>)>,
     returns: u32,
@@ -33,9 +35,11 @@ where
     let mut seen: HashMap<K, Seen<'_>> = HashMap::new();
     let (mut entries, mut seconds) = (0, 0.0_f64);
     for entry in journal.entries().rev().take(ENTRIES).take_while(|entry| newest - entry.time <= SECONDS) {
+        let newer = entries;
         entries += 1;
         seconds = seconds.max(newest - entry.time);
         let owner = seen.entry(entry.owner).or_insert(Seen {
+            newer,
             next: None,
             returns: 0,
             between: [""; 2],
@@ -70,10 +74,10 @@ where
     Recent { entries, seconds, refused: refused.collect(), flickering: flickering.collect() }
 }
 
-/// Those of whom a number is highest, and not 0.
+/// Those of whom a number is highest, and not 0; of equal ones those with the newest entry.
 fn most<'s, 'j, K: Copy>(seen: &'s HashMap<K, Seen<'j>>, number: impl Fn(&Seen<'j>) -> u32) -> Vec<(K, &'s Seen<'j>)> {
     let mut owners: Vec<_> = seen.iter().map(|(key, seen)| (*key, seen)).filter(|(_, seen)| number(seen) > 0).collect();
-    owners.sort_by_key(|(_, seen)| std::cmp::Reverse(number(seen)));
+    owners.sort_by_key(|(_, seen)| (std::cmp::Reverse(number(seen)), seen.newer));
     owners.truncate(MOST);
     owners
 }

@@ -211,3 +211,69 @@ impl Page {
         (self.next_heartbeat <= now).then(events::heartbeat)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read as _, Write as _};
+    use std::net::{TcpListener, TcpStream as StdStream};
+    use std::sync::Arc;
+    use std::time::{Duration, Instant};
+
+    use mio::net::TcpStream;
+
+    use super::{CLOSE, Connection, Progress, REQUEST, STALL};
+    use crate::server::answer::Answer;
+    use crate::server::events::Latest;
+
+    /// A connection, and the client at its other end.
+    fn connection(now: Instant) -> (Connection, StdStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let client = StdStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (socket, _) = listener.accept().unwrap();
+        socket.set_nonblocking(true).unwrap();
+        (Connection::new(TcpStream::from_std(socket), now), client)
+    }
+
+    const MOMENT: Duration = Duration::from_millis(1);
+
+    #[test]
+    fn a_request_that_comes_byte_by_byte_has_as_long_as_any() {
+        let start = Instant::now();
+        let (mut connection, mut client) = connection(start);
+        for (second, byte) in (0..).zip(b"GET /") {
+            client.write_all(&[*byte]).unwrap();
+            assert!(matches!(connection.read(start + Duration::from_secs(second)), Progress::Waits));
+        }
+        assert!(!connection.is_over(start + REQUEST - MOMENT));
+        assert!(connection.is_over(start + REQUEST));
+    }
+
+    #[test]
+    fn a_page_that_reads_nothing_is_closed_and_one_that_has_nothing_to_read_is_not() {
+        let start = Instant::now();
+        let (mut connection, client) = connection(start);
+        connection.open_page(None, &Arc::from(&b"hello"[..]), start);
+        assert!(matches!(connection.write(&Latest::new(), start), Progress::Waits));
+        assert!(!connection.is_over(start + 100 * STALL));
+        let much: Arc<[u8]> = vec![b'a'; 64 << 20].into();
+        connection.tell_owner(Arc::clone(&much));
+        assert!(matches!(connection.write(&Latest::new(), start), Progress::Waits));
+        connection.tell_owner(much);
+        assert!(!connection.is_over(start + STALL - MOMENT));
+        assert!(connection.is_over(start + STALL));
+        drop(client);
+    }
+
+    #[test]
+    fn a_client_that_never_closes_after_its_answer_is_closed() {
+        let start = Instant::now();
+        let (mut connection, mut client) = connection(start);
+        connection.answer(&Answer::text(404, "nothing"), start);
+        assert!(matches!(connection.write(&Latest::new(), start), Progress::Waits));
+        let mut answer = String::new();
+        client.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 404 Not Found\r\n") && answer.ends_with("\r\n\r\nnothing"), "{answer}");
+        assert!(!connection.is_over(start + CLOSE - MOMENT));
+        assert!(connection.is_over(start + CLOSE));
+    }
+}
