@@ -74,16 +74,16 @@ try {
     await until("nobody has moved", states, { Wait: "10" });
 
     await game.tick(1);
-    await until("three soldiers sleep, and four march", states, { Wait: "3", Sleep: "3", March: "4" });
+    await until("three soldiers sleep, and three march", states, { Wait: "4", Sleep: "3", March: "3" });
     await until("the figures are right", () => document.querySelector("#figures").textContent, "10 owners, 7 awake, at 1.0 s");
-    await until("the legend has the counts", () => document.querySelector("#legend").textContent, "Wait 3Sleep 3March 4");
-    await until("the graph has the states", () => Object.fromEntries([...document.querySelectorAll("#graph .node")].map(node => [node.dataset.state, node.querySelector(".number").textContent])), { Wait: "3", Sleep: "3", March: "4" });
+    await until("the legend has the counts", () => document.querySelector("#legend").textContent, "Wait 4March 3Sleep 3");
+    await until("the graph has the states", () => Object.fromEntries([...document.querySelectorAll("#graph .node")].map(node => [node.dataset.state, node.querySelector(".number").textContent])), { Wait: "4", Sleep: "3", March: "3" });
     assert.ok(await page.evaluate(() => document.querySelector("#chart canvas").width > 300), "the chart is drawn");
 
     // Who stands out, by mouse; the name has characters of HTML in it.
     await page.evaluate(() => [...document.querySelectorAll("#lists button")].find(button => button.textContent === "refused").click());
-    await until("three are refused", () => [...document.querySelectorAll("#list tr")].map(row => row.textContent).sort(),
-        [5, 7, 9].map(number => `soldier <${number}> (${number + 1}v1)1 times, last to March by March.can_enter`));
+    await until("four are refused", () => [...document.querySelectorAll("#list tr")].map(row => row.textContent).sort(),
+        [3, 5, 7, 9].map(number => `soldier <${number}> (${number + 1}v1)1 times, last to March by March.can_enter`));
     await page.evaluate(() => document.querySelector("#list button").click());
     await until("one of them is watched", isShown, true, "#watched");
     await until("its path is shown", () => document.querySelectorAll("#path .chip").length, 2);
@@ -102,7 +102,7 @@ try {
     // By hand.
     await page.select("#target", "March");
     await page.click("[data-kind=force]");
-    await until("the sleeper has been woken by hand", states, { Wait: "3", Sleep: "2", March: "5" });
+    await until("the sleeper has been woken by hand", states, { Wait: "4", Sleep: "2", March: "4" });
     await page.keyboard.press("Escape");
     await until("the owner is closed", isShown, false, "#watched");
 
@@ -146,7 +146,7 @@ try {
     console.log("The browser shows what there is to see.");
 } catch (error) {
     console.log(complaints.join("\n"));
-    console.log(await text("body").catch(() => ""));
+    console.log(await text("main").catch(() => ""));
     throw error;
 } finally {
     await browser.close();
