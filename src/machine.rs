@@ -506,6 +506,25 @@ impl<T: Owner> StateMachine<T> {
         self.path().any(|active| active.is::<S>())
     }
 
+    /// As [`time_in_state`](Self::time_in_state), where there is no context. `now` is what [`Owner::now`] says.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Owner, State, StateMachine};
+    /// # struct Enemy;
+    /// # impl Owner for Enemy { type Context<'a> = f64; type Message = (); fn now(seconds: &f64) -> f64 { *seconds } }
+    /// # struct Idle;
+    /// # impl State<Enemy> for Idle {}
+    /// let mut machine = StateMachine::new(&Idle);
+    /// machine.start(&mut Enemy, &mut 1.0);
+    /// assert_eq!(machine.time_in_state_at(4.0), 3.0);
+    /// ```
+    #[must_use]
+    pub fn time_in_state_at(&self, now: f64) -> f64 {
+        time_since(self.seat.entered_at, now)
+    }
+
     /// Returns how long current has been active, in seconds by [`Owner::now`]. Before any state was entered, it counts from
     /// the clock's 0 (rule 18).
     #[must_use]

@@ -35,6 +35,8 @@
 //! [`with_journal`](Crowd::with_journal). With the feature `definition`, [`with_definition`](Crowd::with_definition) adds the exits
 //! that a file has, taken or not, and [`Inspector::explain`] says what becomes of each of them.
 //!
+//! With the feature `bevy`, `bevy::InspectorPlugin` shows the machines of Bevy's entities.
+//!
 //! # Pause, step, and changing a state by hand
 //!
 //! The page may only look, unless the game calls [`allow_commands`](Inspector::allow_commands). Then it asks
@@ -54,6 +56,8 @@
 //! even by a name that leads to this computer.
 
 mod address;
+#[cfg(feature = "bevy")]
+pub mod bevy;
 mod command;
 mod crowd;
 mod gather;

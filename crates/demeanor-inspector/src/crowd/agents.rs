@@ -8,7 +8,7 @@ use demeanor::{Agent, Fsm, MachineReport, Owner, StateMachine, StateRef};
 use super::{Count, Crowd, CrowdMut, label_of, state_among};
 
 /// How many of some machines are in each state, in the order in which these come.
-pub(super) fn count<'m, T: Owner>(machines: impl Iterator<Item = &'m StateMachine<T>>) -> Vec<Count> {
+pub(crate) fn count<'m, T: Owner>(machines: impl Iterator<Item = &'m StateMachine<T>>) -> Vec<Count> {
     let mut places = HashMap::new();
     let mut counts: Vec<(&StateRef<T>, usize)> = Vec::new();
     for state in machines.filter_map(StateMachine::current) {

@@ -17,6 +17,8 @@ use std::ops::Range;
 use demeanor::definition::Definition;
 use demeanor::{Fsm, Journal, MachineReport, Owner, StateRef};
 
+#[cfg(feature = "bevy")]
+pub(crate) use self::agents::count;
 #[cfg(feature = "definition")]
 pub use self::definition::WithDefinition;
 pub use self::journal::WithJournal;
@@ -237,7 +239,7 @@ fn state_among<'s, T: Owner>(states: impl Iterator<Item = &'s StateRef<T>>, name
 }
 
 /// An owner's label, as text.
-fn label_of<T: Owner>(owner: &T) -> String {
+pub(crate) fn label_of<T: Owner>(owner: &T) -> String {
     struct Label<'a, T>(&'a T);
     impl<T: Owner> fmt::Display for Label<'_, T> {
         fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
