@@ -46,12 +46,11 @@ pub(crate) struct LongStay {
     pub(crate) seconds: f64,
 }
 
-/// What stands out in the last entries of the journal.
+/// Who stands out in the last half a minute.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Recent {
-    /// How many entries were looked at, and how many seconds they are of.
-    pub(crate) entries: usize,
-    pub(crate) seconds: f64,
+    /// One of how many owners was looked at.
+    pub(crate) one_in: u64,
     pub(crate) refused: Vec<RefusedOwner>,
     pub(crate) flickering: Vec<FlickeringOwner>,
 }

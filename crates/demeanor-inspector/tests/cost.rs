@@ -24,7 +24,7 @@ use enemy::{Enemy, Rest, View};
 use world::World;
 
 const OWNERS: u32 = 1_000_000;
-const TICKS: u32 = 720;
+const TICKS: u32 = 480;
 /// How many ticks a game makes for each picture: 60 a second, and four pictures.
 const TICKS_PER_PICTURE: f64 = 15.0;
 

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use self::longest::Sweep;
+use self::recent::Recently;
 use self::search::Search;
 pub(crate) use self::watched::Watched;
 use crate::crowd::{Crowd, Exit};
@@ -28,6 +29,7 @@ pub(crate) struct Gather<K> {
     exits: Option<Arc<[ExitPicture]>>,
     next_exits: Option<Instant>,
     sweep: Sweep<K>,
+    recently: Recently<K>,
     pub(crate) watched: Vec<Watched<K>>,
     searches: Vec<Search>,
     /// The version of the wishes that `watched` and `searches` are of.
@@ -51,6 +53,7 @@ impl<K: Copy + Eq + std::hash::Hash> Gather<K> {
             exits: None,
             next_exits: None,
             sweep: Sweep::new(),
+            recently: Recently::new(),
             watched: Vec::new(),
             searches: Vec::new(),
             wishes: 0,
@@ -89,6 +92,9 @@ impl<K: Copy + Eq + std::hash::Hash> Gather<K> {
     {
         let is_due = self.next_picture.is_none_or(|next| next <= moment.now);
         self.sweep.go_on(crowd, cx, is_due);
+        if let Some(journal) = crowd.journal() {
+            self.recently.go_on(journal, moment.now);
+        }
         for search in &mut self.searches {
             search.go_on(crowd, cx);
             if let Some(found) = search.news(is_due) {
@@ -129,7 +135,7 @@ impl<K: Copy + Eq + std::hash::Hash> Gather<K> {
             exits: self.exits.clone(),
             flow: crowd.journal().map(demeanor::Journal::flow),
             longest: self.longest(crowd, cx),
-            recent: crowd.journal().map(|journal| recent::look(crowd, journal)),
+            recent: crowd.journal().map(|_| self.recently.picture(crowd)),
         }
     }
 

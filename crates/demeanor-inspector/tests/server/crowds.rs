@@ -46,7 +46,7 @@ fn the_counts_and_the_flow_of_a_batch_are_told() {
                 { "owner": "1v1", "label": "Bob", "state": "Rest", "seconds": 1.0 },
             ],
             "recent": {
-                "entries": 3, "seconds": 0.0,
+                "one_in": 1,
                 "refused": [
                     { "owner": "3v1", "label": "Joe", "count": 1, "to": "Rest", "guard": "Rest.can_enter" },
                     { "owner": "2v1", "label": "Elsa", "count": 1, "to": "Rest", "guard": "Rest.can_enter" },
