@@ -71,9 +71,9 @@ impl Page {
                 }
             }
         });
-        let mut page = Self { events, socket, token: String::new() };
-        page.token = page.wait("hello", || {}, |_| true)["token"].as_str().unwrap().to_owned();
-        page
+        let page = Self { events, socket, token: String::new() };
+        let hello = page.wait("hello", || {}, |_| true);
+        Self { token: hello["token"].as_str().unwrap().to_owned(), ..page }
     }
 
     /// Has the game go on until the page is told what it waits for.
