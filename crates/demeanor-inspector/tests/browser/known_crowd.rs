@@ -71,7 +71,7 @@ impl State<Soldier> for Sleep {
 /// Nobody marches but those with an even number.
 impl State<Soldier> for March {
     fn can_enter(&self, soldier: &Soldier, _: &Fsm<'_, Soldier>, _: &f64) -> bool {
-        soldier.number % 2 == 0
+        soldier.number.is_multiple_of(2)
     }
 }
 
