@@ -1,6 +1,5 @@
 //! What a machine is doing at one moment, in words: for tools that show it.
 
-use alloc::borrow::ToOwned;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
@@ -9,7 +8,7 @@ use crate::fsm::time_since;
 use crate::owner::{Label, Owner};
 use crate::seat::{Seat, Suspended};
 use crate::state::StateRef;
-use crate::waiting::{Scope, Then, Timer};
+use crate::waiting::{Scope, Timer};
 
 /// What a machine is doing at one moment: its states, its stack, what it waits for; all by name.
 ///
@@ -115,7 +114,9 @@ impl MachineReport {
         };
         if let Some(rare) = &seat.rare {
             report.stack = rare.stack.iter().map(suspended).collect();
-            report.timers = rare.waiting.timers.iter().filter_map(|timer| timer_report(timer, &path, now)).collect();
+            // What a machine only keeps among its timers is never due.
+            let timers = rare.waiting.timers.iter().filter(|timer| !timer.then.is_note());
+            report.timers = timers.map(|timer| timer_report(timer, &path, now)).collect();
             report.sleeps_for = rare.waiting.wakes_at().map(|at| at - now);
         }
         report.path = path;
@@ -129,20 +130,17 @@ fn suspended<T: Owner>(suspended: &Suspended<T>) -> Vec<StateReport> {
     states.map(|(state, seconds)| StateReport { name: state.name().into_owned(), seconds }).collect()
 }
 
-/// `None` for what a machine only keeps among its timers.
-fn timer_report<T: Owner>(timer: &Timer<T>, path: &[StateReport], now: f64) -> Option<TimerReport> {
+fn timer_report<T: Owner>(timer: &Timer<T>, path: &[StateReport], now: f64) -> TimerReport {
     let asks_for = match &timer.then {
-        then @ (Then::Change(_) | Then::Send(_)) => then.to_string(),
         #[cfg(feature = "definition")]
-        Then::Turn => "try the exits".to_owned(),
+        crate::waiting::Then::Turn => String::from("try the exits"),
         #[cfg(feature = "serde")]
-        Then::Enter => "enter the current state".to_owned(),
-        #[cfg(feature = "definition")]
-        Then::Note(_) => return None,
+        crate::waiting::Then::Enter => String::from("enter the current state"),
+        then => then.to_string(),
     };
     let ends_with = match timer.scope {
         Scope::State(depth) => path.get(usize::from(depth)).map(|state| state.name.clone()),
         Scope::Machine | Scope::Left => None,
     };
-    Some(TimerReport { asks_for, ends_with, due_in: timer.due - now })
+    TimerReport { asks_for, ends_with, due_in: timer.due - now }
 }
