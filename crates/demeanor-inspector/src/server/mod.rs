@@ -37,6 +37,8 @@ const MOST_CONNECTIONS: usize = 64;
 const MOST_PAGES: usize = 16;
 /// How often deadlines are looked at while there are connections.
 const BEAT: Duration = Duration::from_millis(250);
+/// How soon accepting goes on where more have come than are accepted at once, or where it has failed.
+const SOON: Duration = Duration::from_millis(1);
 /// For how long a game stays paused when no page is open: a reload of the page takes less.
 const PAUSED_ALONE: Duration = Duration::from_secs(5);
 
@@ -81,7 +83,8 @@ impl Server {
         let mut events = Events::with_capacity(128);
         while !self.shared.is_closing.load(Ordering::Relaxed) {
             let is_idle = self.connections.is_empty() && !self.has_more_to_accept && self.alone_since.is_none();
-            if let Err(why) = self.poll.poll(&mut events, (!is_idle).then_some(BEAT))
+            let beat = if self.has_more_to_accept { SOON } else { BEAT };
+            if let Err(why) = self.poll.poll(&mut events, (!is_idle).then_some(beat))
                 && why.kind() != io::ErrorKind::Interrupted
             {
                 log::error!(target: "demeanor_inspector", "the inspector's server ends: {why}");
