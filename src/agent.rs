@@ -7,6 +7,7 @@ use crate::fsm::Fsm;
 use crate::machine::StateMachine;
 use crate::machine_mut::MachineMut;
 use crate::owner::Owner;
+use crate::report::MachineReport;
 use crate::single::Watch;
 use crate::state::IntoState;
 use crate::waiting::NextWake;
@@ -172,6 +173,12 @@ impl<T: Owner> Agent<T> {
     #[must_use]
     pub fn next_wake(&self) -> NextWake {
         self.machine.next_wake()
+    }
+
+    /// Returns what the agent is doing, in words. See [`StateMachine::report`].
+    #[must_use]
+    pub fn report(&self, now: f64) -> MachineReport {
+        self.machine.report(&self.owner, now)
     }
 
     /// Lends owner and machine to `act` as a callback has them. See [`StateMachine::with`].

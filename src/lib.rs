@@ -425,6 +425,7 @@ mod message;
 #[cfg(feature = "mock")]
 pub mod mock;
 mod owner;
+mod report;
 mod requests;
 #[cfg(feature = "serde")]
 pub mod save;
@@ -453,6 +454,7 @@ pub use machine::StateMachine;
 pub use machine_mut::MachineMut;
 pub use message::{Dispatcher, Telegram};
 pub use owner::Owner;
+pub use report::{MachineReport, StateReport, TimerReport};
 #[cfg(all(feature = "serde", feature = "std"))]
 pub use save::SavedBatch;
 #[cfg(feature = "serde")]

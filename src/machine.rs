@@ -7,6 +7,7 @@ use crate::change::NameOf;
 use crate::fsm::{Fsm, time_since};
 use crate::machine_mut::MachineMut;
 use crate::owner::Owner;
+use crate::report::MachineReport;
 use crate::seat::Seat;
 use crate::state::{IntoState, State, StateRef};
 use crate::step::Step;
@@ -330,6 +331,28 @@ impl<T: Owner> StateMachine<T> {
         self.seat.next_wake(&self.global)
     }
 
+    /// Returns what the machine is doing, in words: for tools and for the log. `now` is what [`Owner::now`] says.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Owner, State, StateMachine};
+    /// # struct Enemy;
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Idle;
+    /// # struct Menu;
+    /// # impl State<Enemy> for Idle {}
+    /// # impl State<Enemy> for Menu {}
+    /// let mut machine = StateMachine::new(&Idle);
+    /// machine.push_state(&mut Enemy, &Menu, &mut ());
+    /// let report = machine.report(&Enemy, 0.0);
+    /// assert_eq!((&*report.path[0].name, &*report.stack[0][0].name), ("Menu", "Idle"));
+    /// ```
+    #[must_use]
+    pub fn report(&self, owner: &T, now: f64) -> MachineReport {
+        MachineReport::new(owner, &self.seat, self.global(), now)
+    }
+
     /// Calls `act` as a callback is called, with the handle; then carries out what it has asked for. Returns what `act`
     /// returns.
     ///
@@ -481,6 +504,25 @@ impl<T: Owner> StateMachine<T> {
     #[must_use]
     pub fn is_in<S: State<T>>(&self) -> bool {
         self.path().any(|active| active.is::<S>())
+    }
+
+    /// As [`time_in_state`](Self::time_in_state), where there is no context. `now` is what [`Owner::now`] says.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Owner, State, StateMachine};
+    /// # struct Enemy;
+    /// # impl Owner for Enemy { type Context<'a> = f64; type Message = (); fn now(seconds: &f64) -> f64 { *seconds } }
+    /// # struct Idle;
+    /// # impl State<Enemy> for Idle {}
+    /// let mut machine = StateMachine::new(&Idle);
+    /// machine.start(&mut Enemy, &mut 1.0);
+    /// assert_eq!(machine.time_in_state_at(4.0), 3.0);
+    /// ```
+    #[must_use]
+    pub fn time_in_state_at(&self, now: f64) -> f64 {
+        time_since(self.seat.entered_at, now)
     }
 
     /// Returns how long current has been active, in seconds by [`Owner::now`]. Before any state was entered, it counts from

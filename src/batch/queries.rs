@@ -1,8 +1,13 @@
 //! Reading a batch: its owners, and where their machines are.
 
+use std::ops::Range;
+
+use super::rows::Rows;
 use super::{Batch, Key};
 use crate::fsm::{View, time_since};
 use crate::owner::Owner;
+use crate::report::MachineReport;
+use crate::seat::Seat;
 use crate::state::{State, StateRef};
 use crate::waiting::NextWake;
 
@@ -453,5 +458,73 @@ impl<T: Owner> Batch<T> {
     /// ```
     pub fn census(&self) -> impl Iterator<Item = (&StateRef<T>, usize)> {
         self.store.census()
+    }
+
+    /// Iterates over part of the owners, each with for how many seconds it has been in its current state. `now` is what
+    /// [`Owner::now`] says.
+    ///
+    /// `places` are places in the order of [`iter`](Self::iter). To begin at any place takes no longer than at the first, so that
+    /// a tool can look at a crowd piece by piece.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Owner, State};
+    /// # #[derive(Debug, PartialEq)]
+    /// # struct Enemy(u32);
+    /// # impl Owner for Enemy { type Context<'a> = f64; type Message = (); fn now(seconds: &f64) -> f64 { *seconds } }
+    /// # struct Idle;
+    /// # impl State<Enemy> for Idle {}
+    /// let mut batch = Batch::new();
+    /// for number in 0..10 {
+    ///     batch.spawn(Enemy(number), &Idle, &mut number.into());
+    /// }
+    /// let part: Vec<_> = batch.stays(4..6, 10.0).map(|(_, enemy, seconds)| (enemy.0, seconds)).collect();
+    /// assert_eq!(part, [(4, 6.0), (5, 5.0)]);
+    /// ```
+    pub fn stays(&self, places: Range<usize>, now: f64) -> impl Iterator<Item = (Key, &T, f64)> {
+        let mut before = 0;
+        self.store.states.order().iter().flat_map(move |&bucket| {
+            let columns = &self.store.buckets[bucket as usize];
+            let slots = places.start.saturating_sub(before)..places.end.saturating_sub(before).min(columns.len());
+            before += columns.len();
+            let rows = Rows::new(columns.noted(), 0..columns.len(), bucket, self.store.shared());
+            slots.map(move |slot| {
+                let entered_at = columns.seats.get(slot).map_or_else(|| rows.entered_at(slot), |seat| seat.entered_at);
+                (columns.tags[slot].key, &columns.owners[slot], time_since(entered_at, now))
+            })
+        })
+    }
+
+    /// Returns what an owner's machine is doing, in words. `now` is what [`Owner::now`] says. `None` for a stale key.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Owner, State};
+    /// # struct Enemy;
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Idle;
+    /// # struct Chase;
+    /// # impl State<Enemy> for Idle {}
+    /// # impl State<Enemy> for Chase {}
+    /// let mut batch = Batch::new();
+    /// let bob = batch.insert(Enemy, &Idle);
+    /// batch.change_state_after(bob, 5.0, &Chase, &mut ());
+    /// assert_eq!(batch.report(bob, 0.0).unwrap().timers[0].to_string(), "change to Chase in 5 s");
+    /// ```
+    #[must_use]
+    pub fn report(&self, key: Key, now: f64) -> Option<MachineReport> {
+        let place = self.store.places.get(key)?.get();
+        let columns = &self.store.buckets[place.bucket as usize];
+        let owner = columns.owners.get(place.slot())?;
+        if let Some(seat) = columns.seats.get(place.slot()) {
+            return Some(MachineReport::new(owner, seat, self.global(), now));
+        }
+        let range = place.slot()..place.slot() + 1;
+        let rows = Rows::new(columns.noted(), range, place.bucket, self.store.shared());
+        let mut seat = Seat::empty();
+        rows.load(0, self.store.states.get(place.bucket).state(), &mut seat);
+        Some(MachineReport::new(owner, &seat, self.global(), now))
     }
 }

@@ -10,6 +10,7 @@ use super::slot::Slot;
 use crate::agent::Agent;
 use crate::message::Telegram;
 use crate::owner::Owner;
+use crate::report::MachineReport;
 use crate::seat::Seat;
 use crate::single::Watch;
 
@@ -26,6 +27,7 @@ pub(super) trait Member<K, M, C>: Downcast + Send + Sync {
     /// Notes in the slot where the machine is.
     fn show(&self, slot: &mut Slot<K, M, C>);
     fn state_name(&self) -> Option<Cow<'_, str>>;
+    fn report(&self, cx: &C) -> MachineReport;
 }
 
 /// A member with an owner of any type.
@@ -68,6 +70,10 @@ where
 
     fn state_name(&self) -> Option<Cow<'_, str>> {
         self.machine().current().map(|current| current.name())
+    }
+
+    fn report(&self, cx: &C) -> MachineReport {
+        Self::report(self, T::now(cx))
     }
 }
 

@@ -21,6 +21,7 @@ use crate::agent::Agent;
 use crate::journal::Journal;
 use crate::message::{Dispatcher, Due, Telegram};
 use crate::owner::Owner;
+use crate::report::MachineReport;
 use crate::state::State;
 use crate::time::GameTime;
 
@@ -269,6 +270,32 @@ impl<K: Ord + 'static, M: 'static, C: 'static> Members<K, M, C> {
             }
             None => slot.seen::<T>().is_some_and(|seen| seen.is_in_state(state)),
         }
+    }
+
+    /// Returns what a member is doing, in words: whatever the type of its owner. `cx` is the context of the members' callbacks:
+    /// the cast itself, or the game's struct. `None` of who is no member, and of one that is acting.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::{Agent, Cast, Owner, State, StateMachine, Telegram};
+    ///
+    /// struct Miner;
+    /// impl Owner for Miner {
+    ///     type Context<'a> = Cast<&'static str, (), ()>;
+    ///     type Message = Telegram<&'static str, ()>;
+    /// }
+    /// struct Dig;
+    /// impl State<Miner> for Dig {}
+    ///
+    /// let mut town = Cast::new(());
+    /// town.spawn("Bob", Agent::new(Miner, StateMachine::new(&Dig))).unwrap();
+    /// assert_eq!(town.report(&"Bob", &town).unwrap().path[0].name, "Dig");
+    /// assert!(town.report(&"Elsa", &town).is_none());
+    /// ```
+    #[must_use]
+    pub fn report(&self, key: &K, cx: &C) -> Option<MachineReport> {
+        self.slot_of(key)?.member().map(|member| member.report(cx))
     }
 
     pub(super) fn index_of(&self, key: &K) -> Option<usize> {

@@ -205,6 +205,31 @@ impl<K: Clone> Journal<K> {
         self.entries.is_empty()
     }
 
+    /// Returns how many changes have been written down, whether or not their entries are still kept: the difference to an earlier
+    /// number is how many have come since.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Journal, Owner, State};
+    /// # struct Enemy;
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Idle;
+    /// # impl State<Enemy> for Idle {}
+    /// let mut batch = Batch::new();
+    /// batch.set_journal(Some(Journal::new(1)));
+    /// let bob = batch.insert(Enemy, &Idle);
+    /// for _ in 0..3 {
+    ///     batch.change_state(bob, &Idle, &mut ());
+    /// }
+    /// let journal = batch.journal().unwrap();
+    /// assert_eq!((journal.written(), journal.len()), (3, 1));
+    /// ```
+    #[must_use]
+    pub fn written(&self) -> u64 {
+        self.tally.total()
+    }
+
     /// Iterates over the entries that are kept, the oldest first.
     #[must_use]
     pub fn entries(&self) -> impl DoubleEndedIterator<Item = Entry<'_, K>> + ExactSizeIterator {

@@ -46,6 +46,11 @@ impl Tally {
         })
     }
 
+    /// How many changes have been counted.
+    pub(super) fn total(&self) -> u64 {
+        self.counts.iter().map(|(_, count)| count).sum()
+    }
+
     pub(super) fn flow<'j>(&self, name: impl Fn(Symbol) -> Option<&'j str>) -> Flow {
         let mut flow = Flow::new();
         for &(Way { from, to, refused_by, cause, guard }, count) in &self.counts {

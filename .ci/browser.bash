@@ -1,0 +1,30 @@
+# Has a real browser look at the inspector's page: Chromium from Debian, driven by puppeteer-core from npm.
+
+# browser GAME: with the example that the test knows. Left out where the browser cannot be had.
+browser() {
+    local game=$1 place=$PWD/target/browser chromium
+    mkdir -p "$place"
+    if ! chromium=$(find_chromium); then
+        skip "a browser: the Debian package cannot be installed."
+    elif ! has_puppeteer "$place"; then
+        skip "a browser: node or its packages cannot be installed."
+    else
+        cp crates/demeanor-inspector/tests/browser/browser.mjs "$place/"
+        timeout 300 node "$place/browser.mjs" "$game" "$chromium"
+    fi
+}
+
+find_chromium() {
+    command -v chromium && return
+    [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null || return 1
+    local install=(apt-get install -qq --yes --no-install-recommends chromium)
+    { "${install[@]}" || { apt-get update -qq && "${install[@]}"; }; } > /dev/null 2>&1
+    command -v chromium
+}
+
+# has_puppeteer PLACE: without the browser that its bigger sister brings along.
+has_puppeteer() {
+    command -v node npm > /dev/null || return 1
+    [ -d "$1/node_modules/puppeteer-core" ] && return
+    timeout 120 npm install --prefix "$1" --no-audit --no-fund --ignore-scripts --silent puppeteer-core@25 > /dev/null 2>&1
+}

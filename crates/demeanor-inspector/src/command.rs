@@ -1,0 +1,62 @@
+//! What the page asks the game to do with one owner.
+
+use std::fmt;
+
+use serde::Deserialize;
+
+/// What somebody has asked the game to do with one owner, in the page.
+///
+/// Displayed as `enemies: 3v1: force Chase`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[non_exhaustive]
+pub struct Command {
+    /// The name under which the crowd is shown.
+    pub crowd: String,
+    /// Which owner, as the page calls it: [`Crowd::key_text`](crate::Crowd::key_text).
+    pub owner: String,
+    /// What to do.
+    #[serde(flatten)]
+    pub kind: CommandKind,
+}
+
+/// What a [`Command`] asks for.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind", content = "state")]
+#[non_exhaustive]
+pub enum CommandKind {
+    /// [`change_state`](demeanor::Fsm::change_state) to the state of a name.
+    Change(String),
+    /// [`force_state`](demeanor::Fsm::force_state).
+    Force(String),
+    /// [`push_state`](demeanor::Fsm::push_state).
+    Push(String),
+    /// [`pop_state`](demeanor::Fsm::pop_state).
+    Pop,
+    /// [`revert_state`](demeanor::Fsm::revert_state).
+    Revert,
+}
+
+impl CommandKind {
+    /// Returns the name of the state that it is about.
+    #[must_use]
+    pub fn state(&self) -> Option<&str> {
+        match self {
+            Self::Change(state) | Self::Force(state) | Self::Push(state) => Some(state),
+            Self::Pop | Self::Revert => None,
+        }
+    }
+}
+
+impl fmt::Display for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { crowd, owner, kind } = self;
+        let verb = match kind {
+            CommandKind::Change(_) => "change to ",
+            CommandKind::Force(_) => "force ",
+            CommandKind::Push(_) => "push ",
+            CommandKind::Pop => "pop",
+            CommandKind::Revert => "revert",
+        };
+        write!(f, "{crowd}: {owner}: {verb}{}", kind.state().unwrap_or_default())
+    }
+}

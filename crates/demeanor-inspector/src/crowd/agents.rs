@@ -1,0 +1,141 @@
+//! Agents side by side as a crowd. An agent is called by its place.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use demeanor::{Agent, Fsm, MachineReport, Owner, StateMachine, StateRef};
+
+use super::{Count, Crowd, CrowdMut, label_of, state_among};
+
+/// How many of some machines are in each state, in the order in which these come.
+pub(crate) fn count<'m, T: Owner>(machines: impl Iterator<Item = &'m StateMachine<T>>) -> Vec<Count> {
+    let mut places = HashMap::new();
+    let mut counts: Vec<(&StateRef<T>, usize)> = Vec::new();
+    for state in machines.filter_map(StateMachine::current) {
+        let place = *places.entry(state).or_insert_with(|| {
+            counts.push((state, 0));
+            counts.len() - 1
+        });
+        counts[place].1 += 1;
+    }
+    together(counts.into_iter().map(|(state, owners)| Count::new(state, owners)))
+}
+
+/// The same, with those of one path as one: many owners may be in a state of their own.
+pub(super) fn together(counts: impl Iterator<Item = Count>) -> Vec<Count> {
+    let mut places = HashMap::new();
+    let mut together: Vec<Count> = Vec::new();
+    for Count { path, owners } in counts {
+        let place = *places.entry(path.clone()).or_insert_with(|| {
+            together.push(Count { path, owners: 0 });
+            together.len() - 1
+        });
+        together[place].owners += owners;
+    }
+    together
+}
+
+impl<T: Owner> Crowd for [Agent<T>] {
+    type Key = usize;
+    type Context<'a> = T::Context<'a>;
+
+    fn now(&self, cx: &T::Context<'_>) -> f64 {
+        T::now(cx)
+    }
+
+    fn len(&self) -> usize {
+        <[_]>::len(self)
+    }
+
+    fn awake(&self) -> Option<usize> {
+        Some(self.iter().filter(|agent| !agent.is_asleep()).count())
+    }
+
+    fn census(&self, _: &T::Context<'_>) -> Vec<Count> {
+        count(self.iter().map(Agent::machine))
+    }
+
+    fn stays(&self, places: Range<usize>, cx: &T::Context<'_>, visit: &mut dyn FnMut(usize, f64)) {
+        let agents = self.iter().enumerate().take(places.end).skip(places.start);
+        agents.for_each(|(place, agent)| visit(place, agent.machine().time_in_state(cx)));
+    }
+
+    fn label(&self, key: usize) -> Option<String> {
+        self.get(key).map(|agent| label_of(&**agent))
+    }
+
+    fn report(&self, key: usize, cx: &T::Context<'_>) -> Option<MachineReport> {
+        Some(self.get(key)?.report(T::now(cx)))
+    }
+
+    fn find(&self, text: &str) -> Option<usize> {
+        text.parse().ok().filter(|key| *key < self.len())
+    }
+}
+
+impl<T: Owner> CrowdMut<T> for [Agent<T>] {
+    fn with<R>(
+        &mut self,
+        key: usize,
+        cx: &mut T::Context<'_>,
+        act: impl FnOnce(&mut T, &mut Fsm<'_, T>, &mut T::Context<'_>) -> R,
+    ) -> Option<R> {
+        Some(self.get_mut(key)?.with(cx, act))
+    }
+
+    fn state(&self, name: &str) -> Option<StateRef<T>> {
+        state_among(self.iter().flat_map(|agent| agent.machine().path().chain(agent.machine().previous())), name)
+    }
+}
+
+impl<T: Owner> Crowd for Vec<Agent<T>> {
+    type Key = usize;
+    type Context<'a> = T::Context<'a>;
+
+    fn now(&self, cx: &T::Context<'_>) -> f64 {
+        T::now(cx)
+    }
+
+    fn len(&self) -> usize {
+        Self::len(self)
+    }
+
+    fn awake(&self) -> Option<usize> {
+        self.as_slice().awake()
+    }
+
+    fn census(&self, cx: &T::Context<'_>) -> Vec<Count> {
+        self.as_slice().census(cx)
+    }
+
+    fn stays(&self, places: Range<usize>, cx: &T::Context<'_>, visit: &mut dyn FnMut(usize, f64)) {
+        self.as_slice().stays(places, cx, visit);
+    }
+
+    fn label(&self, key: usize) -> Option<String> {
+        self.as_slice().label(key)
+    }
+
+    fn report(&self, key: usize, cx: &T::Context<'_>) -> Option<MachineReport> {
+        self.as_slice().report(key, cx)
+    }
+
+    fn find(&self, text: &str) -> Option<usize> {
+        self.as_slice().find(text)
+    }
+}
+
+impl<T: Owner> CrowdMut<T> for Vec<Agent<T>> {
+    fn with<R>(
+        &mut self,
+        key: usize,
+        cx: &mut T::Context<'_>,
+        act: impl FnOnce(&mut T, &mut Fsm<'_, T>, &mut T::Context<'_>) -> R,
+    ) -> Option<R> {
+        self.as_mut_slice().with(key, cx, act)
+    }
+
+    fn state(&self, name: &str) -> Option<StateRef<T>> {
+        self.as_slice().state(name)
+    }
+}

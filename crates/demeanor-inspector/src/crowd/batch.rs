@@ -1,0 +1,72 @@
+//! A batch as a crowd: it knows how many owners are in each state.
+
+use std::ops::Range;
+
+use demeanor::{Batch, Fsm, Journal, Key, MachineReport, Owner, StateRef};
+use slotmap::{Key as _, KeyData};
+
+use super::{Count, Crowd, CrowdMut, label_of, state_among};
+
+impl<T: Owner> Crowd for Batch<T> {
+    type Key = Key;
+    type Context<'a> = T::Context<'a>;
+
+    fn now(&self, cx: &T::Context<'_>) -> f64 {
+        T::now(cx)
+    }
+
+    fn len(&self) -> usize {
+        Self::len(self)
+    }
+
+    fn awake(&self) -> Option<usize> {
+        Some(Self::awake(self))
+    }
+
+    fn census(&self, _: &T::Context<'_>) -> Vec<Count> {
+        Self::census(self).map(|(state, owners)| Count::new(state, owners)).collect()
+    }
+
+    fn stays(&self, places: Range<usize>, cx: &T::Context<'_>, visit: &mut dyn FnMut(Key, f64)) {
+        Self::stays(self, places, T::now(cx)).for_each(|(key, _, seconds)| visit(key, seconds));
+    }
+
+    fn label(&self, key: Key) -> Option<String> {
+        self.get(key).map(label_of)
+    }
+
+    fn report(&self, key: Key, cx: &T::Context<'_>) -> Option<MachineReport> {
+        Self::report(self, key, T::now(cx))
+    }
+
+    /// As in `12v1`: its place, and how often that has been used.
+    fn key_text(&self, key: Key) -> String {
+        format!("{:?}", key.data())
+    }
+
+    fn find(&self, text: &str) -> Option<Key> {
+        let (index, version) = text.split_once('v')?;
+        let (index, version): (u32, u32) = (index.parse().ok()?, version.parse().ok()?);
+        let key = KeyData::from_ffi(u64::from(version) << 32 | u64::from(index)).into();
+        self.contains_key(key).then_some(key)
+    }
+
+    fn journal(&self) -> Option<&Journal> {
+        Self::journal(self)
+    }
+}
+
+impl<T: Owner> CrowdMut<T> for Batch<T> {
+    fn with<R>(
+        &mut self,
+        key: Key,
+        cx: &mut T::Context<'_>,
+        act: impl FnOnce(&mut T, &mut Fsm<'_, T>, &mut T::Context<'_>) -> R,
+    ) -> Option<R> {
+        Self::with(self, key, cx, act)
+    }
+
+    fn state(&self, name: &str) -> Option<StateRef<T>> {
+        state_among(Self::census(self).map(|(state, _)| state), name)
+    }
+}

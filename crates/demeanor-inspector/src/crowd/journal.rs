@@ -1,0 +1,28 @@
+//! A crowd with a journal that the game writes.
+
+use std::ops::Range;
+
+use demeanor::{Journal, MachineReport};
+
+use super::{Count, Crowd, Exit};
+
+/// A crowd with its journal. [`Crowd::with_journal`] makes one.
+pub struct WithJournal<'c, C: Crowd + ?Sized> {
+    pub(super) crowd: &'c C,
+    pub(super) journal: &'c Journal<C::Key>,
+}
+
+impl<C: Crowd + ?Sized> Crowd for WithJournal<'_, C> {
+    type Key = C::Key;
+    type Context<'a> = C::Context<'a>;
+
+    fn journal(&self) -> Option<&Journal<C::Key>> {
+        Some(self.journal)
+    }
+
+    super::delegate!();
+
+    fn exits(&self) -> Option<Vec<Exit>> {
+        self.crowd.exits()
+    }
+}

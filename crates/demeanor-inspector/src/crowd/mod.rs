@@ -1,0 +1,250 @@
+//! What an inspector can show.
+
+mod agents;
+mod batch;
+mod cast;
+#[cfg(feature = "definition")]
+mod definition;
+mod journal;
+mod machines;
+
+use std::borrow::Cow;
+use std::fmt::{self, Debug};
+use std::hash::Hash;
+use std::ops::Range;
+
+#[cfg(feature = "definition")]
+use demeanor::definition::Definition;
+use demeanor::{Fsm, Journal, MachineReport, Owner, StateRef};
+
+#[cfg(feature = "bevy")]
+pub(crate) use self::agents::count;
+#[cfg(feature = "definition")]
+pub use self::definition::WithDefinition;
+pub use self::journal::WithJournal;
+pub use self::machines::Machines;
+
+/// What a crowd that adds something to another one leaves to that.
+macro_rules! delegate {
+    () => {
+        fn now(&self, cx: &Self::Context<'_>) -> f64 {
+            self.crowd.now(cx)
+        }
+
+        fn len(&self) -> usize {
+            self.crowd.len()
+        }
+
+        fn awake(&self) -> Option<usize> {
+            self.crowd.awake()
+        }
+
+        fn census(&self, cx: &Self::Context<'_>) -> Vec<Count> {
+            self.crowd.census(cx)
+        }
+
+        fn stays(&self, places: Range<usize>, cx: &Self::Context<'_>, visit: &mut dyn FnMut(Self::Key, f64)) {
+            self.crowd.stays(places, cx, visit);
+        }
+
+        fn label(&self, key: Self::Key) -> Option<String> {
+            self.crowd.label(key)
+        }
+
+        fn report(&self, key: Self::Key, cx: &Self::Context<'_>) -> Option<MachineReport> {
+            self.crowd.report(key, cx)
+        }
+
+        fn key_text(&self, key: Self::Key) -> String {
+            self.crowd.key_text(key)
+        }
+
+        fn find(&self, text: &str) -> Option<Self::Key> {
+            self.crowd.find(text)
+        }
+    };
+}
+use delegate;
+
+/// Many owners that an [`Inspector`](crate::Inspector) can show.
+///
+/// A game that keeps its machines in a way of its own implements it, or lends them as [`Machines`].
+pub trait Crowd {
+    /// What an owner is called.
+    type Key: Copy + Eq + Hash + Debug + Send + Sync + 'static;
+
+    /// What is needed to know the time: that of the owners' callbacks.
+    type Context<'a>;
+
+    /// Returns the game's time, in seconds.
+    fn now(&self, cx: &Self::Context<'_>) -> f64;
+
+    /// Returns how many owners there are.
+    fn len(&self) -> usize;
+
+    /// Returns whether there are none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns how many of them are awake, if that is known.
+    fn awake(&self) -> Option<usize> {
+        None
+    }
+
+    /// Returns how many owners are in each state, each once. Called four times a second.
+    fn census(&self, cx: &Self::Context<'_>) -> Vec<Count>;
+
+    /// Calls `visit` with part of the owners, each with for how many seconds it has been in its current state. `places` are places in
+    /// an order that is the same while nobody changes; some may be beyond the last owner.
+    fn stays(&self, places: Range<usize>, cx: &Self::Context<'_>, visit: &mut dyn FnMut(Self::Key, f64));
+
+    /// Returns who an owner is, as [`Owner::label`] says. `None` if there is no such owner.
+    fn label(&self, key: Self::Key) -> Option<String>;
+
+    /// Returns what an owner's machine is doing. `None` if there is no such owner.
+    fn report(&self, key: Self::Key, cx: &Self::Context<'_>) -> Option<MachineReport>;
+
+    /// Returns what an owner is called in the page.
+    fn key_text(&self, key: Self::Key) -> String {
+        format!("{key:?}")
+    }
+
+    /// Returns the owner that is called so in the page, if there is one.
+    fn find(&self, text: &str) -> Option<Self::Key>;
+
+    /// Returns the journal of the owners' changes, if there is one.
+    fn journal(&self) -> Option<&Journal<Self::Key>> {
+        None
+    }
+
+    /// Returns which states lead where, whether anybody has gone there or not, if that is known. Called seldom.
+    fn exits(&self) -> Option<Vec<Exit>> {
+        None
+    }
+
+    /// Adds a journal, for all but a batch, which writes one by itself.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::{Agent, Change, Journal, Owner, State, StateMachine};
+    /// use demeanor_inspector::{Crowd, Inspector};
+    ///
+    /// struct Game { seconds: f64, journal: Journal<usize> }
+    /// struct Door { number: usize }
+    /// impl Owner for Door {
+    ///     type Context<'a> = Game;
+    ///     type Message = ();
+    ///
+    ///     fn now(game: &Game) -> f64 {
+    ///         game.seconds
+    ///     }
+    ///
+    ///     fn on_change(&mut self, change: &Change<'_, Self>, game: &mut Game) {
+    ///         game.journal.note(self.number, change, game.seconds);
+    ///     }
+    /// }
+    /// struct Closed;
+    /// impl State<Door> for Closed {}
+    ///
+    /// let mut inspector = Inspector::bind("127.0.0.1:0")?;
+    /// let game = Game { seconds: 0.0, journal: Journal::new(1000) };
+    /// let doors: Vec<_> = (0..3).map(|number| Agent::new(Door { number }, StateMachine::new(&Closed))).collect();
+    /// inspector.show("doors", &doors.with_journal(&game.journal), &game);
+    /// # Ok::<(), demeanor_inspector::BindError>(())
+    /// ```
+    fn with_journal<'c>(&'c self, journal: &'c Journal<Self::Key>) -> WithJournal<'c, Self> {
+        WithJournal { crowd: self, journal }
+    }
+
+    /// Adds what a definition says: the exits of its states, whether anybody takes them or not.
+    #[cfg(feature = "definition")]
+    fn with_definition<'c, T: Owner>(&'c self, definition: &'c Definition<T>) -> WithDefinition<'c, Self, T> {
+        WithDefinition { crowd: self, definition }
+    }
+}
+
+/// Many owners of which one can be changed by hand.
+pub trait CrowdMut<T: Owner>: Crowd {
+    /// Lends an owner with its handle, as to a callback; then carries out what it has asked for. Returns what `act` returns; `None`
+    /// if there is no such owner.
+    fn with<R>(
+        &mut self,
+        key: Self::Key,
+        cx: &mut T::Context<'_>,
+        act: impl FnOnce(&mut T, &mut Fsm<'_, T>, &mut T::Context<'_>) -> R,
+    ) -> Option<R>;
+
+    /// Returns the state of a name that somebody is in, has been in or could be in, as far as it is known. An owner's own state is
+    /// nobody else's.
+    fn state(&self, name: &str) -> Option<StateRef<T>>;
+}
+
+/// How many owners are in a state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Count {
+    /// The names of the states around it, the outermost first, and then its own.
+    pub path: Vec<String>,
+    /// How many are in it.
+    pub owners: usize,
+}
+
+impl Count {
+    /// Counts the owners in a state.
+    #[must_use]
+    pub fn new<T: Owner>(state: &StateRef<T>, owners: usize) -> Self {
+        Self { path: path_of(state).map(Cow::into_owned).collect(), owners }
+    }
+}
+
+/// One way out of a state, as a file has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exit {
+    /// The name of the state; `None` for the global one.
+    pub from: Option<String>,
+    /// The name of the state that it leads to.
+    pub to: String,
+    /// When it is taken.
+    pub label: String,
+}
+
+/// A chain of parents longer than this is refused by the library, too.
+const DEEPEST: usize = 64;
+
+/// The names from the outermost state to this one.
+fn path_of<T: Owner>(state: &StateRef<T>) -> impl Iterator<Item = Cow<'static, str>> + use<T> {
+    let mut path = vec![Cow::from(state.name().into_owned())];
+    let mut parent = state.parent();
+    while let Some(state) = parent.filter(|_| path.len() < DEEPEST) {
+        path.push(state.name().into_owned().into());
+        parent = state.parent();
+    }
+    path.into_iter().rev()
+}
+
+/// The state of a name among some, and those around them.
+fn state_among<'s, T: Owner>(states: impl Iterator<Item = &'s StateRef<T>>, name: &str) -> Option<StateRef<T>> {
+    for state in states {
+        let mut around = Some(state.clone());
+        for _ in 0..DEEPEST {
+            let Some(state) = around else { break };
+            if state.name() == name && !state.is_owned() {
+                return Some(state);
+            }
+            around = state.parent();
+        }
+    }
+    None
+}
+
+/// An owner's label, as text.
+pub(crate) fn label_of<T: Owner>(owner: &T) -> String {
+    struct Label<'a, T>(&'a T);
+    impl<T: Owner> fmt::Display for Label<'_, T> {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            self.0.label(f)
+        }
+    }
+    Label(owner).to_string()
+}

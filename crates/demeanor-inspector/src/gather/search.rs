@@ -1,0 +1,62 @@
+//! A search among a crowd's owners, in pieces.
+
+use crate::crowd::Crowd;
+use crate::picture::Found;
+
+/// How many owners are asked for their label in one tick.
+const PIECE: usize = 1024;
+/// How many are found at most.
+const MOST: usize = 30;
+
+pub(super) struct Search {
+    page: u64,
+    text: String,
+    found: Found,
+    place: usize,
+    is_through: bool,
+    pub(super) is_posted: bool,
+}
+
+impl Search {
+    pub(super) fn new(page: u64, crowd: &str, text: &str) -> Self {
+        let found = Found { crowd: crowd.to_owned(), text: text.to_owned(), owners: Vec::new(), seen: 0, of: 0 };
+        Self { page, text: text.to_lowercase(), found, place: 0, is_through: false, is_posted: false }
+    }
+
+    pub(super) fn is(&self, page: u64, text: &str) -> bool {
+        self.page == page && self.found.text == text
+    }
+
+    /// Looks at the next owners.
+    pub(super) fn go_on<C: Crowd + ?Sized>(&mut self, crowd: &C, cx: &C::Context<'_>) {
+        if self.is_through {
+            return;
+        }
+        self.is_posted = false;
+        let Self { text, found, place, .. } = self;
+        if *place == 0 {
+            // Whoever writes a whole key finds its owner at once.
+            found
+                .owners
+                .extend(crowd.find(&found.text).map(|key| (found.text.clone(), crowd.label(key).unwrap_or_default())));
+        }
+        crowd.stays(*place..*place + PIECE, cx, &mut |key, _| {
+            if found.owners.len() < MOST {
+                let (name, label) = (crowd.key_text(key), crowd.label(key).unwrap_or_default());
+                let is_match = name.to_lowercase().contains(&*text) || label.to_lowercase().contains(&*text);
+                if is_match && !found.owners.iter().any(|(other, _)| *other == name) {
+                    found.owners.push((name, label));
+                }
+            }
+        });
+        *place += PIECE;
+        found.of = crowd.len();
+        found.seen = found.of.min(*place);
+        self.is_through = *place >= found.of || found.owners.len() == MOST;
+    }
+
+    /// What has been found, when it is time to say so.
+    pub(super) fn news(&self, is_due: bool) -> Option<(u64, Found)> {
+        (!self.is_posted && (is_due || self.is_through)).then(|| (self.page, self.found.clone()))
+    }
+}

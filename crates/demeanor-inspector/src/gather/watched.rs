@@ -1,0 +1,125 @@
+//! One owner that a page watches.
+
+use std::time::Instant;
+
+use demeanor::Journal;
+#[cfg(feature = "definition")]
+use demeanor::definition::{Answer, ExitReport, Verdict};
+
+use super::{Moment, PICTURE};
+use crate::crowd::Crowd;
+#[cfg(feature = "definition")]
+use crate::picture::Explained;
+use crate::picture::{EntryPicture, OwnerPicture};
+
+/// How many entries of the journal are looked at for one picture. One takes some 5 ns.
+const ENTRIES: usize = 1 << 16;
+/// How many of its own are shown.
+const MOST: usize = 300;
+
+pub(crate) struct Watched<K> {
+    pub(crate) page: u64,
+    /// What the page calls it.
+    pub(crate) text: String,
+    key: Option<K>,
+    next_picture: Option<Instant>,
+    #[cfg(feature = "definition")]
+    exits: Option<Vec<Explained>>,
+    #[cfg(feature = "definition")]
+    next_exits: Option<Instant>,
+}
+
+impl<K: Copy + Eq> Watched<K> {
+    pub(super) fn new(page: u64, text: &str) -> Self {
+        Self {
+            page,
+            text: text.to_owned(),
+            key: None,
+            next_picture: None,
+            #[cfg(feature = "definition")]
+            exits: None,
+            #[cfg(feature = "definition")]
+            next_exits: None,
+        }
+    }
+
+    /// How it is doing, when it is time to say so.
+    pub(super) fn picture<C>(
+        &mut self,
+        name: &str,
+        crowd: &C,
+        cx: &C::Context<'_>,
+        Moment { now, at }: Moment,
+    ) -> Option<OwnerPicture>
+    where
+        C: Crowd<Key = K> + ?Sized,
+    {
+        if self.next_picture.is_some_and(|next| next > now) {
+            return None;
+        }
+        self.next_picture = Some(now + PICTURE);
+        self.key = crowd.find(&self.text);
+        let report = self.key.and_then(|key| crowd.report(key, cx));
+        Some(OwnerPicture {
+            crowd: name.to_owned(),
+            owner: self.text.clone(),
+            at,
+            seconds: crowd.now(cx),
+            is_asleep: report.as_ref().is_some_and(|report| report.sleeps_for.is_some()),
+            report,
+            entries: self.key.and_then(|key| Some(entries(crowd.journal()?, key))),
+            #[cfg(feature = "definition")]
+            exits: self.exits.clone(),
+            #[cfg(not(feature = "definition"))]
+            exits: None,
+        })
+    }
+
+    /// The owner whose exits are to be explained now, if it is time for that.
+    #[cfg(feature = "definition")]
+    pub(crate) fn takes_explanation(&mut self, now: Instant, find: impl FnOnce(&str) -> Option<K>) -> Option<K> {
+        if self.next_exits.is_some_and(|next| next > now) {
+            return None;
+        }
+        self.next_exits = Some(now + PICTURE);
+        find(&self.text)
+    }
+
+    #[cfg(feature = "definition")]
+    pub(crate) fn explain(&mut self, reports: Vec<ExitReport>) {
+        self.exits = Some(reports.into_iter().map(Explained::from).collect());
+    }
+}
+
+/// The last entries of an owner, the oldest first.
+fn entries<K: Copy + Eq>(journal: &Journal<K>, owner: K) -> Vec<EntryPicture> {
+    let own = journal.entries().rev().take(ENTRIES).filter(|entry| entry.owner == owner).take(MOST);
+    let mut own: Vec<_> = own
+        .map(|entry| EntryPicture {
+            seconds: entry.time,
+            from: entry.from.map(str::to_owned),
+            to: entry.to.map(str::to_owned),
+            cause: entry.cause,
+            refused: entry.refused.map(|refused| refused.to_string()),
+            time_in_state: entry.time_in_state,
+        })
+        .collect();
+    own.reverse();
+    own
+}
+
+#[cfg(feature = "definition")]
+impl From<ExitReport> for Explained {
+    fn from(report: ExitReport) -> Self {
+        let is_waiting = report.verdict == Verdict::Taken && report.on.is_some();
+        let questions = report.questions.iter();
+        Self {
+            verdict: if is_waiting { "waits for the message".to_owned() } else { report.verdict.to_string() },
+            is_taken: report.verdict == Verdict::Taken,
+            questions: questions.map(|question| (question.to_string(), question.answer == Answer::Yes)).collect(),
+            of: report.of,
+            to: report.to,
+            on: report.on,
+        }
+    }
+}

@@ -1,0 +1,356 @@
+//! The inspector, as the game has it.
+
+use std::any::Any;
+use std::fmt;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread::JoinHandle;
+use std::time::Instant;
+
+use demeanor::Owner;
+#[cfg(feature = "definition")]
+use demeanor::definition::Definition;
+
+use crate::address::{BindError, listen};
+use crate::command::{Command, CommandKind};
+use crate::crowd::{Crowd, CrowdMut};
+use crate::gather::{Gather, Moment};
+use crate::server;
+use crate::shared::{Shared, Watch, Wishes};
+
+/// No more crowds are shown: a game that makes up names would fill the memory.
+const MOST_CROWDS: usize = 64;
+/// No more commands wait for a crowd that nobody asks for them.
+const MOST_COMMANDS: usize = 256;
+
+/// Serves a page in which the game's crowds can be seen, as long as it lives. See the [crate](crate).
+pub struct Inspector {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    server: Option<JoinHandle<()>>,
+    began: Instant,
+    /// What is collected of each crowd: `Gather<K>`.
+    gathers: Vec<(String, Box<dyn Any + Send + Sync>)>,
+    has_too_many: bool,
+    /// What the pages want to see, and of which version that is.
+    watches: Vec<Watch>,
+    wishes: u64,
+    commands: Vec<Command>,
+}
+
+impl Inspector {
+    /// Listens on an address that only this computer can reach.
+    ///
+    /// With port 0, the system takes a free one: see [`address`](Self::address).
+    ///
+    /// # Errors
+    ///
+    /// When the port is taken, or when other computers could reach the address.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor_inspector::{BindError, Inspector};
+    ///
+    /// let inspector = Inspector::bind("127.0.0.1:0")?;
+    /// let again = Inspector::bind(inspector.address());
+    /// assert!(matches!(again, Err(BindError::Taken { .. })));
+    /// assert!(matches!(Inspector::bind("0.0.0.0:0"), Err(BindError::NotLocal { .. })));
+    /// # Ok::<(), BindError>(())
+    /// ```
+    pub fn bind(address: impl ToSocketAddrs + fmt::Debug) -> Result<Self, BindError> {
+        Self::listening(address, true)
+    }
+
+    /// Listens on any address: other computers may see the game, and whoever can reach the address does.
+    ///
+    /// # Errors
+    ///
+    /// When the port is taken, or the address is not one of this computer.
+    pub fn bind_anywhere(address: impl ToSocketAddrs + fmt::Debug) -> Result<Self, BindError> {
+        Self::listening(address, false)
+    }
+
+    fn listening(address: impl ToSocketAddrs + fmt::Debug, is_local: bool) -> Result<Self, BindError> {
+        let (listener, address) = listen(address, is_local)?;
+        let (shared, server) = server::start(listener).map_err(|why| BindError::Io { address, why })?;
+        Ok(Self {
+            address,
+            shared,
+            server: Some(server),
+            began: Instant::now(),
+            gathers: Vec::new(),
+            has_too_many: false,
+            watches: Vec::new(),
+            wishes: 0,
+            commands: Vec::new(),
+        })
+    }
+
+    /// Lets the page pause the game and change owners by hand. For that, the game calls [`should_update`](Self::should_update)
+    /// and [`obey`](Self::obey).
+    #[must_use]
+    pub fn allow_commands(self) -> Self {
+        self.shared.allows_commands.store(true, Ordering::Relaxed);
+        self
+    }
+
+    /// Returns where it listens.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Returns the page's address, for a browser.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("http://{}/", self.address)
+    }
+
+    /// Returns whether any page is open.
+    #[inline]
+    #[must_use]
+    pub fn is_watched(&self) -> bool {
+        self.shared.has_listeners()
+    }
+
+    /// Shows a crowd under a name, as it is now. Call it once in each tick, after the update.
+    ///
+    /// While no page is open, this does nothing.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Owner, State};
+    /// # struct Enemy;
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # struct Idle;
+    /// # impl State<Enemy> for Idle {}
+    /// # use demeanor_inspector::Inspector;
+    /// let mut inspector = Inspector::bind("127.0.0.1:0")?;
+    /// let mut batch = Batch::new();
+    /// batch.insert(Enemy, &Idle);
+    /// batch.update(&mut ());
+    /// inspector.show("enemies", &batch, &());
+    /// # Ok::<(), demeanor_inspector::BindError>(())
+    /// ```
+    #[inline]
+    pub fn show<C: Crowd + ?Sized>(&mut self, name: &str, crowd: &C, cx: &C::Context<'_>) {
+        if self.shared.has_listeners() {
+            self.look(name, crowd, cx);
+        }
+    }
+
+    /// As [`show`](Self::show), of a crowd that is only put together while a page is open.
+    #[inline]
+    pub fn show_with<C: Crowd>(&mut self, name: &str, crowd: impl FnOnce() -> C, cx: &C::Context<'_>) {
+        if self.shared.has_listeners() {
+            self.look(name, &crowd(), cx);
+        }
+    }
+
+    #[cold]
+    fn look<C: Crowd + ?Sized>(&mut self, name: &str, crowd: &C, cx: &C::Context<'_>) {
+        self.take_wishes();
+        let now = Instant::now();
+        let moment = Moment { now, at: now.duration_since(self.began).as_secs_f64() };
+        let Some(place) = self.place_of::<C::Key>(name) else { return };
+        let Self { gathers, shared, watches, wishes, .. } = self;
+        if let Some(gather) = gathers[place].1.downcast_mut::<Gather<C::Key>>() {
+            gather.set_wishes(*wishes, name, watches);
+            gather.look(name, crowd, cx, moment, shared);
+        }
+    }
+
+    /// Says of the owners that are watched what becomes of each exit of their definition now.
+    ///
+    /// Call it once in each tick, before [`show`](Self::show). While nobody watches an owner of this crowd, it does nothing;
+    /// otherwise it asks [`Definition::explain_with`] four times a second. A `chance` is drawn there, so the game's random numbers
+    /// go on.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Owner};
+    /// # use demeanor::definition::{Definition, Vocabulary};
+    /// # use demeanor_inspector::{Crowd, Inspector};
+    /// # struct Enemy;
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// let file = "initial = 'stand'\nstates.stand.exits = [{ to = 'rest' }]\nstates.rest.final = true\n";
+    /// let definition = Definition::parse(file, &Vocabulary::<Enemy>::new()).unwrap();
+    /// let mut batch = Batch::new();
+    /// batch.insert(Enemy, definition.initial());
+    ///
+    /// let mut inspector = Inspector::bind("127.0.0.1:0")?;
+    /// batch.update(&mut ());
+    /// inspector.explain("enemies", &definition, &mut batch, &mut ());
+    /// inspector.show("enemies", &batch.with_definition(&definition), &());
+    /// # Ok::<(), demeanor_inspector::BindError>(())
+    /// ```
+    #[cfg(feature = "definition")]
+    pub fn explain<T, C>(&mut self, name: &str, definition: &Definition<T>, crowd: &mut C, cx: &mut T::Context<'_>)
+    where
+        T: Owner,
+        C: CrowdMut<T> + ?Sized,
+    {
+        if !self.shared.has_listeners() {
+            return;
+        }
+        let gather = self.gathers.iter_mut().find(|(other, _)| other == name);
+        let Some(gather) = gather.and_then(|(_, gather)| gather.downcast_mut::<Gather<C::Key>>()) else { return };
+        let now = Instant::now();
+        for watched in &mut gather.watched {
+            let Some(key) = watched.takes_explanation(now, |text| crowd.find(text)) else { continue };
+            let reports = crowd.with(key, cx, |owner, fsm, cx| definition.explain_with(owner, fsm, cx));
+            watched.explain(reports.unwrap_or_default());
+        }
+    }
+
+    /// Returns whether the game is to update in this tick: always, unless somebody has paused it in the page. Each step that is
+    /// asked for there is one tick.
+    ///
+    /// A game that is paused goes on some seconds after the last page was closed.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Owner};
+    /// # struct Enemy;
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// # use demeanor_inspector::Inspector;
+    /// let mut inspector = Inspector::bind("127.0.0.1:0")?.allow_commands();
+    /// let mut batch = Batch::<Enemy>::new();
+    ///
+    /// // In each tick:
+    /// inspector.obey("enemies", &mut batch, &mut ());
+    /// if inspector.should_update() {
+    ///     batch.update(&mut ());
+    /// }
+    /// inspector.show("enemies", &batch, &());
+    /// # Ok::<(), demeanor_inspector::BindError>(())
+    /// ```
+    #[inline]
+    #[must_use]
+    pub fn should_update(&mut self) -> bool {
+        self.shared.takes_tick()
+    }
+
+    /// Does with the owners of a crowd what somebody has asked for in the page. Returns how often that was done.
+    ///
+    /// States are found by name: those that somebody is in or has been in. To reach others, or the members of a cast, take the
+    /// [`commands`](Self::commands) yourself. What cannot be done is logged.
+    pub fn obey<T, C>(&mut self, name: &str, crowd: &mut C, cx: &mut T::Context<'_>) -> usize
+    where
+        T: Owner,
+        C: CrowdMut<T> + ?Sized,
+    {
+        let mut done = 0;
+        for command in self.commands(name) {
+            match obey(&command, crowd, cx) {
+                Ok(()) => done += 1,
+                Err(why) => log::warn!(target: "demeanor_inspector", "{command}: {why}"),
+            }
+        }
+        done
+    }
+
+    /// Takes what somebody has asked for in the page, for a crowd that [`obey`](Self::obey) does not know.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Agent, Cast, Owner, State, StateMachine, Telegram};
+    /// # struct Miner;
+    /// # impl Owner for Miner { type Context<'a> = Town; type Message = Telegram<&'static str, ()>; }
+    /// # type Town = Cast<&'static str, (), ()>;
+    /// # struct Dig;
+    /// # struct Rest;
+    /// # impl State<Miner> for Dig {}
+    /// # impl State<Miner> for Rest {}
+    /// # use demeanor_inspector::{CommandKind, Crowd, Inspector};
+    /// let mut inspector = Inspector::bind("127.0.0.1:0")?.allow_commands();
+    /// let mut town = Town::new(());
+    /// town.spawn("Bob", Agent::new(Miner, StateMachine::new(&Dig))).unwrap();
+    ///
+    /// for command in inspector.commands("town") {
+    ///     let Some(key) = town.find(&command.owner) else { continue };
+    ///     if command.kind == CommandKind::Force("Rest".into()) {
+    ///         town.with::<Miner, _>(&key, |miner, town| miner.force_state(&Rest, town)).ok();
+    ///     }
+    /// }
+    /// # Ok::<(), demeanor_inspector::BindError>(())
+    /// ```
+    pub fn commands(&mut self, name: &str) -> Vec<Command> {
+        self.take_wishes();
+        let (own, others) = std::mem::take(&mut self.commands).into_iter().partition(|command| command.crowd == name);
+        self.commands = others;
+        own
+    }
+
+    fn take_wishes(&mut self) {
+        if let Some(Wishes { watches, commands }) = self.shared.take_wishes(&mut self.wishes) {
+            self.watches = watches;
+            self.commands.extend(commands);
+            let forgotten = self.commands.len().saturating_sub(MOST_COMMANDS);
+            self.commands.drain(..forgotten);
+        }
+    }
+
+    /// Where a crowd's collection is.
+    fn place_of<K: Copy + Eq + std::hash::Hash + Send + Sync + 'static>(&mut self, name: &str) -> Option<usize> {
+        if let Some(place) = self.gathers.iter().position(|(other, _)| other == name) {
+            if !self.gathers[place].1.is::<Gather<K>>() {
+                // Another kind of crowd is shown under the name of one that was.
+                self.gathers[place].1 = Box::new(Gather::<K>::new());
+            }
+            return Some(place);
+        }
+        if self.gathers.len() == MOST_CROWDS {
+            if !self.has_too_many {
+                self.has_too_many = true;
+                log::warn!(target: "demeanor_inspector", "{name} is not shown: {MOST_CROWDS} crowds are");
+            }
+            return None;
+        }
+        self.gathers.push((name.to_owned(), Box::new(Gather::<K>::new())));
+        Some(self.gathers.len() - 1)
+    }
+}
+
+fn obey<T, C>(command: &Command, crowd: &mut C, cx: &mut T::Context<'_>) -> Result<(), String>
+where
+    T: Owner,
+    C: CrowdMut<T> + ?Sized,
+{
+    let key = crowd.find(&command.owner).ok_or("there is no such owner")?;
+    let known = |name| crowd.state(name).ok_or_else(|| format!("no state {name} is known"));
+    let state = command.kind.state().map(known).transpose()?;
+    let done = crowd.with(key, cx, |_, fsm, _| match (&command.kind, state) {
+        (CommandKind::Change(_), Some(state)) => fsm.change_state(state),
+        (CommandKind::Force(_), Some(state)) => fsm.force_state(state),
+        (CommandKind::Push(_), Some(state)) => fsm.push_state(state),
+        (CommandKind::Revert, _) => fsm.revert_state(),
+        (CommandKind::Pop, _) => fsm.pop_state(),
+        (CommandKind::Change(_) | CommandKind::Force(_) | CommandKind::Push(_), None) => {}
+    });
+    done.ok_or_else(|| "there is no such owner".to_owned())
+}
+
+impl fmt::Debug for Inspector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Inspector").field("address", &self.address).finish_non_exhaustive()
+    }
+}
+
+/// Closes the connections and frees the port.
+impl Drop for Inspector {
+    fn drop(&mut self) {
+        self.shared.is_closing.store(true, Ordering::Relaxed);
+        let is_woken = self.shared.waker.wake().is_ok();
+        if let Some(server) = self.server.take().filter(|_| is_woken) {
+            // A server that has panicked has closed its connections, too.
+            let _ = server.join();
+        }
+    }
+}

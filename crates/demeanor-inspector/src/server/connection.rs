@@ -1,0 +1,277 @@
+//! One connection: it reads a request, and writes an answer or, to an open page, events. It never waits.
+
+use std::io::{self, Read as _, Write as _};
+use std::mem;
+use std::net::Shutdown;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use mio::net::TcpStream;
+
+use super::answer::Answer;
+use super::events::{self, Bytes, Latest};
+use super::request::{LONGEST_BODY, LONGEST_HEAD, Read, Request};
+use crate::shared::Watch;
+
+/// How long a request may take to come.
+const REQUEST: Duration = Duration::from_secs(5);
+/// How long a client may take to accept anything that is written.
+const STALL: Duration = Duration::from_secs(15);
+/// How long a client may take to close a connection that is over.
+const CLOSE: Duration = Duration::from_secs(2);
+/// After how long without news a page is sent something, to see whether it is still there.
+const HEARTBEAT: Duration = Duration::from_secs(5);
+/// An open page has nothing more to say: this much is read from it and forgotten.
+const MOST_CHATTER: usize = 4 << 10;
+
+pub(super) struct Connection {
+    socket: TcpStream,
+    phase: Phase,
+    /// What is being written, and how much of it has been.
+    out: Option<(Bytes, usize)>,
+    /// When it is over, unless something moves before.
+    deadline: Instant,
+    /// How many bytes were read that nobody needs.
+    chatter: usize,
+}
+
+enum Phase {
+    /// The bytes of the request so far.
+    Reading(Vec<u8>),
+    Answering,
+    /// The answer is written; what else the client sends is thrown away, or it might not read the answer.
+    Closing,
+    Page(Box<Page>),
+}
+
+struct Page {
+    hello: Option<Bytes>,
+    watch: Option<Watch>,
+    owner: Option<Bytes>,
+    found: Option<Bytes>,
+    /// The version of what it was told last.
+    seen: u64,
+    next_heartbeat: Instant,
+}
+
+/// What has become of a connection.
+pub(super) enum Progress {
+    Waits,
+    Asks(Box<Request>),
+    Ends,
+}
+
+impl Connection {
+    pub(super) fn new(socket: TcpStream, now: Instant) -> Self {
+        // Events are small, and are to arrive at once; without it they arrive a bit later.
+        let _ = socket.set_nodelay(true);
+        Self { socket, phase: Phase::Reading(Vec::new()), out: None, deadline: now + REQUEST, chatter: 0 }
+    }
+
+    pub(super) fn is_page(&self) -> bool {
+        matches!(self.phase, Phase::Page(_))
+    }
+
+    pub(super) fn watch(&self) -> Option<&Watch> {
+        match &self.phase {
+            Phase::Page(page) => page.watch.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// Whether it has taken too long.
+    pub(super) fn is_over(&self, now: Instant) -> bool {
+        match self.phase {
+            Phase::Page(_) => self.out.is_some() && self.deadline <= now,
+            _ => self.deadline <= now,
+        }
+    }
+
+    /// Reads what has come.
+    pub(super) fn read(&mut self, now: Instant) -> Progress {
+        let mut buffer = [0; 2048];
+        loop {
+            match self.socket.read(&mut buffer) {
+                // A client that has said all may still read the answer.
+                Ok(0) if matches!(self.phase, Phase::Answering) => return Progress::Waits,
+                Ok(0) => return Progress::Ends,
+                Ok(count) => match self.take(&buffer[..count], now) {
+                    Progress::Waits => {}
+                    progress => return progress,
+                },
+                Err(why) if why.kind() == io::ErrorKind::WouldBlock => return Progress::Waits,
+                Err(why) if why.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => return Progress::Ends,
+            }
+        }
+    }
+
+    fn take(&mut self, bytes: &[u8], now: Instant) -> Progress {
+        let Phase::Reading(request) = &mut self.phase else {
+            self.chatter += bytes.len();
+            let most = if self.is_page() { MOST_CHATTER } else { 16 * MOST_CHATTER };
+            return if self.chatter > most { Progress::Ends } else { Progress::Waits };
+        };
+        request.extend_from_slice(bytes);
+        match Request::read(request) {
+            Read::Whole(request) => Progress::Asks(request.into()),
+            Read::Wrong(answer) => {
+                self.answer(&answer, now);
+                self.write_out(now)
+            }
+            Read::Part if request.len() > LONGEST_HEAD + LONGEST_BODY => Progress::Ends,
+            Read::Part => Progress::Waits,
+        }
+    }
+
+    pub(super) fn answer(&mut self, answer: &Answer, now: Instant) {
+        self.phase = Phase::Answering;
+        self.out = Some((answer.bytes().into(), 0));
+        self.deadline = now + STALL;
+    }
+
+    /// Makes it an open page, which is told what happens.
+    pub(super) fn open_page(&mut self, watch: Option<Watch>, hello: &Bytes, now: Instant) {
+        let next_heartbeat = now + HEARTBEAT;
+        let hello = Some(Arc::clone(hello));
+        self.phase = Phase::Page(Box::new(Page { hello, watch, owner: None, found: None, seen: 0, next_heartbeat }));
+        self.out = Some((events::head().into(), 0));
+        self.deadline = now + STALL;
+    }
+
+    /// Has a page told how the owner is doing that it watches, instead of what it has not been told yet.
+    pub(super) fn tell_owner(&mut self, owner: Bytes) {
+        if let Phase::Page(page) = &mut self.phase {
+            page.owner = Some(owner);
+        }
+    }
+
+    /// Likewise what its search has found.
+    pub(super) fn tell_found(&mut self, found: Bytes) {
+        if let Phase::Page(page) = &mut self.phase {
+            page.found = Some(found);
+        }
+    }
+
+    /// Writes as much as the client accepts.
+    pub(super) fn write(&mut self, latest: &Latest, now: Instant) -> Progress {
+        loop {
+            if let Progress::Ends = self.write_out(now) {
+                return Progress::Ends;
+            }
+            let Phase::Page(page) = &mut self.phase else { return Progress::Waits };
+            if self.out.is_some() {
+                return Progress::Waits;
+            }
+            let Some(next) = page.next(latest, now) else { return Progress::Waits };
+            page.next_heartbeat = now + HEARTBEAT;
+            self.out = Some((next, 0));
+            self.deadline = now + STALL;
+        }
+    }
+
+    fn write_out(&mut self, now: Instant) -> Progress {
+        while let Some((bytes, written)) = &mut self.out {
+            match self.socket.write(&bytes[*written..]) {
+                Ok(0) => return Progress::Ends,
+                Ok(count) => {
+                    *written += count;
+                    self.deadline = now + STALL;
+                    if *written == bytes.len() {
+                        self.out = None;
+                    }
+                }
+                Err(why) if why.kind() == io::ErrorKind::WouldBlock => return Progress::Waits,
+                Err(why) if why.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => return Progress::Ends,
+            }
+        }
+        if let Phase::Answering = self.phase {
+            self.phase = Phase::Closing;
+            self.deadline = now + CLOSE;
+            if self.socket.shutdown(Shutdown::Write).is_err() {
+                return Progress::Ends;
+            }
+        }
+        Progress::Waits
+    }
+}
+
+impl Page {
+    /// What it is told next.
+    fn next(&mut self, latest: &Latest, now: Instant) -> Option<Bytes> {
+        let own = mem::take(&mut self.hello).or_else(|| self.owner.take()).or_else(|| self.found.take());
+        if own.is_some() {
+            return own;
+        }
+        if let Some((version, bytes)) = latest.next(self.seen) {
+            self.seen = version;
+            return Some(bytes);
+        }
+        (self.next_heartbeat <= now).then(events::heartbeat)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read as _, Write as _};
+    use std::net::{TcpListener, TcpStream as StdStream};
+    use std::sync::Arc;
+    use std::time::{Duration, Instant};
+
+    use mio::net::TcpStream;
+
+    use super::{CLOSE, Connection, Progress, REQUEST, STALL};
+    use crate::server::answer::Answer;
+    use crate::server::events::Latest;
+
+    /// A connection, and the client at its other end.
+    fn connection(now: Instant) -> (Connection, StdStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let client = StdStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (socket, _) = listener.accept().unwrap();
+        socket.set_nonblocking(true).unwrap();
+        (Connection::new(TcpStream::from_std(socket), now), client)
+    }
+
+    #[test]
+    fn a_request_that_comes_byte_by_byte_has_as_long_as_any() {
+        let start = Instant::now();
+        let (mut connection, mut client) = connection(start);
+        for (second, byte) in (0..).zip(b"GET /") {
+            client.write_all(&[*byte]).unwrap();
+            assert!(matches!(connection.read(start + Duration::from_secs(second)), Progress::Waits));
+        }
+        assert!(!connection.is_over(start + REQUEST * 9 / 10));
+        assert!(connection.is_over(start + REQUEST));
+    }
+
+    #[test]
+    fn a_page_that_reads_nothing_is_closed_and_one_that_has_nothing_to_read_is_not() {
+        let start = Instant::now();
+        let (mut connection, client) = connection(start);
+        connection.open_page(None, &Arc::from(&b"hello"[..]), start);
+        assert!(matches!(connection.write(&Latest::new(), start), Progress::Waits));
+        assert!(!connection.is_over(start + 100 * STALL));
+        let much: Arc<[u8]> = vec![b'a'; 64 << 20].into();
+        connection.tell_owner(Arc::clone(&much));
+        assert!(matches!(connection.write(&Latest::new(), start), Progress::Waits));
+        connection.tell_owner(much);
+        assert!(!connection.is_over(start + STALL * 9 / 10));
+        assert!(connection.is_over(start + STALL));
+        drop(client);
+    }
+
+    #[test]
+    fn a_client_that_never_closes_after_its_answer_is_closed() {
+        let start = Instant::now();
+        let (mut connection, mut client) = connection(start);
+        connection.answer(&Answer::text(404, "nothing"), start);
+        assert!(matches!(connection.write(&Latest::new(), start), Progress::Waits));
+        let mut answer = String::new();
+        client.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 404 Not Found\r\n") && answer.ends_with("\r\n\r\nnothing"), "{answer}");
+        assert!(!connection.is_over(start + CLOSE * 9 / 10));
+        assert!(connection.is_over(start + CLOSE));
+    }
+}

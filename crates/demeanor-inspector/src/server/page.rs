@@ -1,0 +1,49 @@
+//! The page: one document, with the libraries for its charts and its graph in it.
+
+use std::io;
+use std::sync::OnceLock;
+
+use super::answer::Answer;
+use super::secret;
+
+/// Charts, and layouts of graphs. Both under the MIT license, which is beside them.
+const PARTS: [(&str, &str); 3] = [
+    ("/*uPlot.min.css*/", include_str!("../../page/vendor/uPlot.min.css")),
+    ("/*uPlot.iife.min.js*/", include_str!("../../page/vendor/uPlot.iife.min.js")),
+    ("/*dagre.min.js*/", include_str!("../../page/vendor/dagre.min.js")),
+];
+const PAGE: &str = include_str!("../../page/page.html");
+const NONCE: &str = "{{nonce}}";
+
+fn document() -> &'static str {
+    static DOCUMENT: OnceLock<String> = OnceLock::new();
+    DOCUMENT.get_or_init(|| PARTS.iter().fold(PAGE.to_owned(), |page, (mark, part)| page.replace(mark, part)))
+}
+
+/// The page. The browser runs no script but those in it, and loads nothing else.
+pub(super) fn page() -> io::Result<Answer> {
+    let nonce = secret::token()?;
+    let policy = format!(
+        "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; connect-src 'self'; img-src data:; \
+         base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    );
+    Ok(Answer::page(document().replace(NONCE, &nonce), &policy))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{NONCE, PARTS, document};
+
+    #[test]
+    fn the_page_has_all_its_parts_in_it_and_names_no_other_address() {
+        let document = document();
+        for (mark, _) in PARTS {
+            assert!(!document.contains(mark), "{mark}");
+        }
+        assert_eq!(document.matches(&format!("nonce=\"{NONCE}\"")).count(), document.matches(NONCE).count());
+        let own = PARTS.iter().fold(document.to_owned(), |page, (_, part)| page.replace(part, ""));
+        let of_drawings = own.matches("http://www.w3.org/2000/svg").count();
+        assert_eq!(own.matches("http").count(), of_drawings, "nothing is loaded from elsewhere");
+        assert_eq!(own.matches("src=").count(), 0);
+    }
+}

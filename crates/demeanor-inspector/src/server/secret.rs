@@ -1,0 +1,10 @@
+//! Numbers that nobody can guess.
+
+use std::io;
+
+/// 128 bits, as text.
+pub(super) fn token() -> io::Result<String> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(|why| io::Error::other(why.to_string()))?;
+    Ok(format!("{:032x}", u128::from_ne_bytes(bytes)))
+}

@@ -1,0 +1,154 @@
+// Looks at the inspector's page with a browser: browser.mjs GAME CHROMIUM [FOLDER FOR SCREENSHOTS]
+//
+// GAME is the example `known_crowd`, which ticks when it is told to. Each step waits until the page shows what it should, or until
+// a deadline. A line on the page's console that is a warning or an error fails the test, unless the game is gone at that time.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import puppeteer from "puppeteer-core";
+
+const [program, executablePath, folder] = process.argv.slice(2);
+const PATIENCE = 30_000;
+
+/** A game, with the address of its page. */
+async function start(address) {
+    const child = spawn(program, [address], { stdio: ["pipe", "pipe", "inherit"] });
+    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+    const url = (await lines.next()).value;
+    assert.match(url ?? "", /^http:\/\/127\.0\.0\.1:\d+\/$/);
+    return {
+        url,
+        async tick(count) {
+            child.stdin.write(`tick ${count}\n`);
+            for (let i = 0; i < count; i++) await lines.next();
+        },
+        ask: count => child.stdin.write(`tick ${count}\n`),
+        async end() {
+            const ended = new Promise(resolve => child.once("exit", resolve));
+            child.stdin.end();
+            await ended;
+        },
+    };
+}
+
+let game = await start("127.0.0.1:0");
+const browser = await puppeteer.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"] });
+const page = await browser.newPage();
+const complaints = [];
+let isGone = false;
+page.on("console", message => { if (!isGone && /error|warn/.test(message.type())) complaints.push(`${message.type()}: ${message.text()}`); });
+page.on("pageerror", error => complaints.push(error.stack ?? String(error)));
+const addresses = new Set();
+page.on("request", request => addresses.add(new URL(request.url()).protocol === "data:" ? "data:" : new URL(request.url()).host));
+
+/** Waits until the page says that something is as it should be. */
+async function until(what, read, expected, ...given) {
+    const deadline = Date.now() + PATIENCE;
+    let seen;
+    do {
+        seen = await page.evaluate(read, ...given);
+        try {
+            assert.deepEqual(seen, expected);
+            console.log(`ok: ${what}`);
+            return;
+        } catch { await page.evaluate(() => new Promise(requestAnimationFrame)); }
+    } while (Date.now() < deadline);
+    assert.deepEqual(seen, expected, what);
+}
+const text = selector => page.evaluate(selector => document.querySelector(selector)?.textContent, selector);
+const states = () => Object.fromEntries([...document.querySelectorAll("#states tr")].map(row => [row.dataset.state, row.children[1].textContent]));
+const textOf = selector => document.querySelector(selector)?.textContent ?? null;
+const isShown = selector => document.querySelector(selector)?.checkVisibility() ?? false;
+async function screenshot(name, { width, height, scheme }) {
+    if (!folder) return;
+    await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }]);
+    await page.setViewport({ width, height });
+    await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true });
+}
+
+try {
+    await page.setViewport({ width: 1400, height: 900 });
+    await page.goto(game.url);
+    await until("the page is live", textOf, "Live", "#status");
+    await until("both crowds are there", () => [...document.querySelectorAll("#crowds button")].map(button => button.textContent), ["soldiers", "wolves"]);
+    await until("nobody has moved", states, { Wait: "10" });
+
+    await game.tick(1);
+    await until("three soldiers sleep, and three march", states, { Wait: "4", Sleep: "3", March: "3" });
+    await until("the figures are right", () => document.querySelector("#figures").textContent, "10 owners, 7 awake, at 1.0 s");
+    await until("the legend has the counts", () => document.querySelector("#legend").textContent, "Wait 4March 3Sleep 3");
+    await until("the graph has the states", () => Object.fromEntries([...document.querySelectorAll("#graph .node")].map(node => [node.dataset.state, node.querySelector(".number").textContent])), { Wait: "4", Sleep: "3", March: "3" });
+    assert.ok(await page.evaluate(() => document.querySelector("#chart canvas").width > 300), "the chart is drawn");
+
+    // Who stands out, by mouse; the name has characters of HTML in it.
+    await page.evaluate(() => [...document.querySelectorAll("#lists button")].find(button => button.textContent === "refused").click());
+    await until("four are refused", () => [...document.querySelectorAll("#list tr")].map(row => row.textContent).sort(),
+        [3, 5, 7, 9].map(number => `soldier <${number}> (${number + 1}v1)1 times, last to March by March.can_enter`));
+    await page.evaluate(() => document.querySelector("#list button").click());
+    await until("one of them is watched", isShown, true, "#watched");
+    await until("its path is shown", () => document.querySelectorAll("#path .chip").length, 2);
+
+    // By keyboard: a sleeper, with its timer.
+    await page.keyboard.press("/");
+    await page.keyboard.type("soldier <2>");
+    await page.keyboard.press("Enter");
+    await until("the search finds a sleeper", () => document.querySelector("#path").textContent, "soldier <2> (3v1)Camp 1.0 s›Sleep 0 s");
+    await until("its timer is shown", () => document.querySelector("#waits").textContent, "Stack and timersIn 60 s: change to March, unless Sleep is left");
+    await until("it is asleep", () => document.querySelector("#facts").textContent, "Before: Wait. Asleep until something happens.");
+    await game.tick(2);
+    await until("the sleeper is followed", () => document.querySelector("#path").textContent, "soldier <2> (3v1)Camp 3.0 s›Sleep 2.0 s");
+    await until("its change is in its history", () => document.querySelector("#entries").textContent, "2.0 s agoWait → Sleepafter 1.0 s");
+
+    // By hand.
+    await page.select("#target", "March");
+    await page.click("[data-kind=force]");
+    await until("the sleeper has been woken by hand", states, { Wait: "4", Sleep: "2", March: "4" });
+    await page.keyboard.press("Escape");
+    await until("the owner is closed", isShown, false, "#watched");
+
+    // Pause and step.
+    await page.evaluate(() => document.activeElement.blur());
+    await page.keyboard.press("p");
+    await until("the game is paused", textOf, "Paused", "#status");
+    game.ask(2);
+    await page.keyboard.press("s");
+    await until("one step is one tick", textOf, "10 owners, 8 awake, at 4.0 s", "#figures");
+    await page.keyboard.press("p");
+    await until("the game goes on", textOf, "10 owners, 8 awake, at 5.0 s", "#figures");
+
+    // A definition says why.
+    await page.keyboard.press("2");
+    await until("the wolves are shown", states, { roam: "1", hunt: "1" });
+    await page.evaluate(() => document.querySelector("#text").value = "1v1");
+    await page.evaluate(() => document.querySelector("#search").requestSubmit());
+    await until("a wolf does not hunt because it is not hungry", () => document.querySelector("#exits").textContent, "roam → hunt: nohunger > 60 (hunger = 35) does not");
+    await until("an exit that nobody has taken is dashed", () => document.querySelectorAll("#graph .edge.never").length, 1);
+
+    await screenshot("known-light", { width: 1400, height: 900, scheme: "light" });
+    await screenshot("known-dark", { width: 1400, height: 900, scheme: "dark" });
+    await screenshot("known-small", { width: 390, height: 844, scheme: "light" });
+    await until("a small window has nothing beside it", () => document.documentElement.scrollWidth <= innerWidth, true);
+    assert.deepEqual(complaints, []);
+    assert.deepEqual([...addresses].sort(), ["data:", new URL(game.url).host].filter(address => addresses.has(address)).sort());
+
+    // The game ends, and starts again where it was.
+    isGone = true;
+    await game.end();
+    await until("the page waits for the game", textOf, "The game is gone; waiting for it", "#status");
+    game = await start(new URL(game.url).host);
+    await until("the page has found it again", textOf, "Live", "#status");
+    await until("and shows the new run", states, { roam: "2" });
+    await until("and the owner that was watched", textOf, "Wolf (1v1)roam 0 s", "#path");
+    isGone = false;
+    await game.tick(1);
+    await until("and follows it", textOf, "Wolf (1v1)roam 1.0 s", "#path");
+    assert.deepEqual(complaints, []);
+    console.log("The browser shows what there is to see.");
+} catch (error) {
+    console.log(complaints.join("\n"));
+    console.log(await text("main").catch(() => ""));
+    throw error;
+} finally {
+    await browser.close();
+    await game.end();
+}

@@ -1,0 +1,141 @@
+//! A game of which the browser's test knows what there is to see. It ticks when a line on its standard input says so.
+//!
+//! ```text
+//! tick 3
+//! quit
+//! ```
+//!
+//! Its first argument is the address. It prints the page's, and after each line what it has done.
+
+use std::error::Error;
+use std::fmt;
+use std::io::stdin;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+
+use demeanor::definition::{Definition, Vocabulary};
+use demeanor::{Batch, Fsm, Journal, Owner, State, StateRef};
+use demeanor_inspector::{Crowd, Inspector};
+
+/// Of ten soldiers, the first three are tired.
+struct Soldier {
+    number: u32,
+}
+
+impl Owner for Soldier {
+    type Context<'a> = f64;
+    type Message = ();
+
+    fn now(seconds: &f64) -> f64 {
+        *seconds
+    }
+
+    fn label(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "soldier <{}>", self.number)
+    }
+}
+
+struct Camp;
+struct Wait;
+struct Sleep;
+struct March;
+
+impl State<Soldier> for Camp {}
+
+impl State<Soldier> for Wait {
+    fn parent(&self) -> Option<StateRef<Soldier>> {
+        Some((&Camp).into())
+    }
+
+    fn update(&self, soldier: &mut Soldier, fsm: &mut Fsm<'_, Soldier>, _: &mut f64) {
+        if soldier.number < 3 {
+            fsm.change_state(&Sleep);
+        } else {
+            fsm.change_state(&March);
+        }
+    }
+}
+
+impl State<Soldier> for Sleep {
+    fn parent(&self) -> Option<StateRef<Soldier>> {
+        Some((&Camp).into())
+    }
+
+    fn enter(&self, _: &mut Soldier, fsm: &mut Fsm<'_, Soldier>, _: &mut f64) {
+        fsm.change_state_after(60.0, &March);
+        fsm.sleep();
+    }
+}
+
+/// Nobody marches but those with an even number.
+impl State<Soldier> for March {
+    fn can_enter(&self, soldier: &Soldier, _: &Fsm<'_, Soldier>, _: &f64) -> bool {
+        soldier.number.is_multiple_of(2)
+    }
+}
+
+struct Wolf {
+    hunger: f64,
+}
+
+impl Owner for Wolf {
+    type Context<'a> = f64;
+    type Message = ();
+
+    fn now(seconds: &f64) -> f64 {
+        *seconds
+    }
+}
+
+const FILE: &str = "
+initial = 'roam'
+states.roam.exits = [{ to = 'hunt', when = 'hunger > 60' }]
+states.hunt.exits = [{ to = 'roam', when = 'hunger < 20' }]
+";
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let address = std::env::args().nth(1).unwrap_or_else(|| "127.0.0.1:0".to_owned());
+    let mut inspector = Inspector::bind(&*address)?.allow_commands();
+    println!("{}", inspector.url());
+
+    let mut seconds = 0.0;
+    let mut soldiers = Batch::new();
+    soldiers.set_journal(Some(Journal::new(1000)));
+    for number in 0..10 {
+        soldiers.spawn(Soldier { number }, &Wait, &mut seconds);
+    }
+    let vocabulary = Vocabulary::new().value("hunger", |wolf: &Wolf, _| wolf.hunger);
+    let definition = Definition::parse(FILE, &vocabulary)?;
+    let mut wolves = Batch::new();
+    wolves.set_journal(Some(Journal::new(1000)));
+    for hunger in [35.0, 65.0] {
+        wolves.spawn(Wolf { hunger }, definition.initial(), &mut seconds);
+    }
+
+    let (said, lines) = mpsc::channel();
+    thread::spawn(move || stdin().lines().map_while(Result::ok).try_for_each(|line| said.send(line)));
+    let mut ticks = 0;
+    loop {
+        // Whatever the browser asks for is seen within so long.
+        match lines.recv_timeout(Duration::from_millis(5)) {
+            Ok(line) => match line.split_once(' ') {
+                Some(("tick", count)) => ticks += count.parse::<u32>()?,
+                _ => return Ok(()),
+            },
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return Ok(()),
+        }
+        inspector.obey("soldiers", &mut soldiers, &mut seconds);
+        if ticks > 0 && inspector.should_update() {
+            ticks -= 1;
+            seconds += 1.0;
+            soldiers.update(&mut seconds);
+            wolves.update(&mut seconds);
+            println!("{seconds}");
+        }
+        inspector.explain("wolves", &definition, &mut wolves, &mut seconds);
+        inspector.show("soldiers", &soldiers, &seconds);
+        inspector.show("wolves", &wolves.with_definition(&definition), &seconds);
+    }
+}

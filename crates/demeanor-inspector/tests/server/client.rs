@@ -1,0 +1,97 @@
+//! A client that says exactly what a test wants, and reads what comes.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+/// How long anything may take, on a machine that is busy.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+
+pub(crate) fn connected(address: SocketAddr) -> TcpStream {
+    let socket = TcpStream::connect(address).unwrap();
+    socket.set_read_timeout(Some(PATIENCE)).unwrap();
+    socket.set_write_timeout(Some(PATIENCE)).unwrap();
+    socket
+}
+
+/// Sends bytes, and reads all that comes back until the server ends it.
+pub(crate) fn answer_to(address: SocketAddr, request: &[u8]) -> String {
+    let mut socket = connected(address);
+    socket.write_all(request).unwrap();
+    let mut answer = Vec::new();
+    socket.read_to_end(&mut answer).unwrap();
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+/// The status of the answer to a request for a path.
+pub(crate) fn status_of(address: SocketAddr, path: &str) -> String {
+    let answer = answer_to(address, format!("GET {path} HTTP/1.1\r\nHost: {address}\r\n\r\n").as_bytes());
+    answer.lines().next().unwrap_or_default().to_owned()
+}
+
+/// Asks for a command as the page does. Returns the status.
+pub(crate) fn command(address: SocketAddr, token: &str, body: &Value) -> String {
+    let body = body.to_string();
+    let head = format!(
+        "POST /command HTTP/1.1\r\nHost: {address}\r\nOrigin: http://{address}\r\nContent-Type: application/json\r\n\
+         X-Demeanor-Token: {token}\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    );
+    let answer = answer_to(address, (head + &body).as_bytes());
+    answer.lines().next().unwrap_or_default().to_owned()
+}
+
+/// An open page: what it is told comes by name.
+pub(crate) struct Page {
+    events: Receiver<(String, Value)>,
+    socket: TcpStream,
+    pub(crate) token: String,
+}
+
+impl Page {
+    pub(crate) fn open(address: SocketAddr, query: &str) -> Self {
+        let mut socket = connected(address);
+        write!(socket, "GET /events{query} HTTP/1.1\r\nHost: {address}\r\n\r\n").unwrap();
+        let (told, events) = mpsc::channel();
+        let lines = BufReader::new(socket.try_clone().unwrap()).lines().map_while(Result::ok);
+        thread::spawn(move || {
+            let mut name = String::new();
+            for line in lines {
+                if let Some(event) = line.strip_prefix("event: ") {
+                    event.clone_into(&mut name);
+                } else if let Some(data) = line.strip_prefix("data: ") {
+                    let data = serde_json::from_str(data).unwrap();
+                    if told.send((name.clone(), data)).is_err() {
+                        return;
+                    }
+                }
+            }
+        });
+        let page = Self { events, socket, token: String::new() };
+        let hello = page.wait("hello", || {}, |_| true);
+        Self { token: hello["token"].as_str().unwrap().to_owned(), ..page }
+    }
+
+    /// Has the game go on until the page is told what it waits for.
+    pub(crate) fn wait(&self, name: &str, mut tick: impl FnMut(), is: impl Fn(&Value) -> bool) -> Value {
+        let deadline = Instant::now() + PATIENCE;
+        while Instant::now() < deadline {
+            tick();
+            if let Ok((told, data)) = self.events.recv_timeout(Duration::from_millis(1))
+                && told == name
+                && is(&data)
+            {
+                return data;
+            }
+        }
+        panic!("the page is not told of the {name}");
+    }
+
+    pub(crate) fn close(self) {
+        self.socket.shutdown(std::net::Shutdown::Both).unwrap();
+    }
+}

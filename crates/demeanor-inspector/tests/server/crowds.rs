@@ -1,0 +1,268 @@
+//! What a page is told of crowds and of single owners.
+
+use std::cell::Cell;
+use std::ops::Range;
+
+use demeanor::{Agent, Batch, Cast, Change, Journal, MachineReport, Owner, State, StateMachine, Telegram};
+use demeanor_inspector::{Count, Crowd, Machines};
+use serde_json::{Value, json};
+
+use super::client::Page;
+use super::{Guard, Patrol, Rest, Stunned, guards, inspector, page_of, wait_until};
+
+/// A picture without what differs from run to run.
+fn picture(mut picture: Value) -> Value {
+    let fields = picture.as_object_mut().unwrap();
+    fields.remove("at");
+    if let Some(Value::Object(flow)) = fields.get_mut("flow") {
+        flow.remove("stays");
+    }
+    picture
+}
+
+#[test]
+fn the_counts_and_the_flow_of_a_batch_are_told() {
+    let mut inspector = inspector();
+    let (mut batch, _) = guards();
+    batch.update(&mut 4.0);
+    let page = page_of(&inspector);
+    let told = page.wait("picture", || inspector.show("guards", &batch, &5.0), |_| true);
+    assert_eq!(
+        picture(told),
+        json!({
+            "crowd": "guards", "seconds": 5.0, "owners": 3, "awake": 2,
+            "states": [{ "path": ["Duty", "Patrol"], "owners": 2 }, { "path": ["Rest"], "owners": 1 }],
+            "exits": null,
+            "flow": {
+                "version": 1,
+                "changes": [{ "from": "Patrol", "to": "Rest", "cause": "change", "count": 1 }],
+                "refusals": [
+                    { "from": "Patrol", "to": "Rest", "cause": "change", "guard": "can_enter", "state": "Rest", "count": 2 }
+                ],
+            },
+            "longest": [
+                { "owner": "2v1", "label": "Elsa", "state": "Patrol", "seconds": 5.0 },
+                { "owner": "3v1", "label": "Joe", "state": "Patrol", "seconds": 5.0 },
+                { "owner": "1v1", "label": "Bob", "state": "Rest", "seconds": 1.0 },
+            ],
+            "recent": {
+                "one_in": 1,
+                "refused": [
+                    { "owner": "3v1", "label": "Joe", "count": 1, "to": "Rest", "guard": "Rest.can_enter" },
+                    { "owner": "2v1", "label": "Elsa", "count": 1, "to": "Rest", "guard": "Rest.can_enter" },
+                ],
+                "flickering": [],
+            },
+        })
+    );
+}
+
+#[test]
+fn who_changes_back_and_forth_stands_out() {
+    let mut inspector = inspector();
+    let (mut batch, [bob, elsa, _]) = guards();
+    for tick in 0..6 {
+        let mut seconds = f64::from(tick);
+        batch.force_state(bob, &Stunned, &mut seconds);
+        batch.force_state(bob, &Patrol, &mut seconds);
+    }
+    batch.force_state(elsa, &Stunned, &mut 6.0);
+    batch.force_state(elsa, &Patrol, &mut 6.0);
+    let page = page_of(&inspector);
+    let told = page.wait("picture", || inspector.show("guards", &batch, &6.0), |_| true);
+    assert_eq!(
+        told["recent"]["flickering"],
+        json!([{ "owner": "1v1", "label": "Bob", "count": 11, "between": ["Patrol", "Stunned"] }])
+    );
+}
+
+#[test]
+fn an_owner_that_is_watched_is_followed_and_the_others_are_not() {
+    let mut inspector = inspector();
+    let (mut batch, [bob, ..]) = guards();
+    batch.push_state(bob, &Stunned, &mut 2.0);
+    let page = Page::open(inspector.address(), "?crowd=guards&owner=1v1");
+    let mut told = page.wait("owner", || inspector.show("guards", &batch, &3.0), |_| true);
+    told.as_object_mut().unwrap().remove("at");
+    assert_eq!(
+        told,
+        json!({
+            "crowd": "guards", "owner": "1v1", "seconds": 3.0, "is_asleep": false,
+            "report": {
+                "label": "Bob", "path": [{ "name": "Stunned", "seconds": 1.0 }], "previous": "Patrol", "global": null,
+                "stack": [[{ "name": "Duty", "seconds": 2.0 }, { "name": "Patrol", "seconds": 2.0 }]],
+                "timers": [], "sleeps_for": null,
+            },
+            "entries": [
+                { "seconds": 2.0, "from": "Patrol", "to": "Stunned", "cause": "push", "refused": null, "time_in_state": 2.0 }
+            ],
+            "exits": null,
+        })
+    );
+    batch.change_state(bob, &Rest, &mut 4.0);
+    let told = page.wait("owner", || inspector.show("guards", &batch, &6.0), |told| told["is_asleep"] == true);
+    assert_eq!(
+        told["report"]["timers"],
+        json!([{ "asks_for": "change to Patrol", "ends_with": "Rest", "due_in": 98.0 }])
+    );
+    batch.remove(bob);
+    let told = page.wait("owner", || inspector.show("guards", &batch, &6.0), |told| told["report"].is_null());
+    assert_eq!(told["entries"], json!(null));
+}
+
+#[test]
+fn a_search_finds_owners_by_key_and_by_label() {
+    let mut inspector = inspector();
+    let mut batch = Batch::new();
+    for number in 0..3000 {
+        let name = if number == 2999 { "The Boss" } else { "guard" };
+        batch.spawn(Guard { name, is_tired: false }, &Rest, &mut 0.0);
+    }
+    let page = Page::open(inspector.address(), "?crowd=guards&search=boss");
+    let is_through = |told: &Value| told["seen"] == told["of"];
+    let told = page.wait("found", || inspector.show("guards", &batch, &0.0), is_through);
+    let whole =
+        json!({ "crowd": "guards", "text": "boss", "owners": [["3000v1", "The Boss"]], "seen": 3000, "of": 3000 });
+    assert_eq!(told, whole);
+    let page = Page::open(inspector.address(), "?crowd=guards&search=17v1");
+    let told = page.wait("found", || inspector.show("guards", &batch, &0.0), |_| true);
+    assert_eq!(told["owners"][0], json!(["17v1", "guard"]));
+}
+
+/// A crowd of which it is counted how often it is looked at.
+struct Counted<'c>(&'c Batch<Guard>, &'c Cell<u32>);
+
+impl Crowd for Counted<'_> {
+    type Key = demeanor::Key;
+    type Context<'a> = f64;
+
+    fn now(&self, cx: &f64) -> f64 {
+        *cx
+    }
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn census(&self, cx: &f64) -> Vec<Count> {
+        self.1.set(self.1.get() + 1);
+        Crowd::census(self.0, cx)
+    }
+
+    fn stays(&self, places: Range<usize>, cx: &f64, visit: &mut dyn FnMut(demeanor::Key, f64)) {
+        self.1.set(self.1.get() + 1);
+        Crowd::stays(self.0, places, cx, visit);
+    }
+
+    fn label(&self, key: demeanor::Key) -> Option<String> {
+        Crowd::label(self.0, key)
+    }
+
+    fn report(&self, key: demeanor::Key, cx: &f64) -> Option<MachineReport> {
+        Crowd::report(self.0, key, cx)
+    }
+
+    fn find(&self, text: &str) -> Option<demeanor::Key> {
+        self.0.find(text)
+    }
+}
+
+#[test]
+fn a_crowd_is_looked_at_only_while_a_page_is_open() {
+    let mut inspector = inspector();
+    let (batch, _) = guards();
+    let looks = Cell::new(0);
+    for _ in 0..1000 {
+        inspector.show("guards", &Counted(&batch, &looks), &0.0);
+    }
+    assert_eq!(looks.get(), 0);
+    let page = page_of(&inspector);
+    page.wait("picture", || inspector.show("guards", &Counted(&batch, &looks), &0.0), |_| true);
+    assert!(looks.get() > 0);
+    page.close();
+    wait_until(|| !inspector.is_watched());
+    looks.set(0);
+    inspector.show("guards", &Counted(&batch, &looks), &0.0);
+    assert_eq!(looks.get(), 0);
+}
+
+#[test]
+fn agents_and_machines_are_shown_with_a_journal_of_the_games() {
+    let mut inspector = inspector();
+    let mut game = Game { seconds: 1.0, journal: Journal::new(10) };
+    let mut doors: Vec<_> = (0..2).map(|number| Agent::new(Door { number }, StateMachine::new(&Closed))).collect();
+    doors[1].change_state(&Open, &mut game);
+    let page = Page::open(inspector.address(), "?crowd=doors&owner=1");
+    let told = page.wait("picture", || inspector.show("doors", &doors.with_journal(&game.journal), &game), |_| true);
+    assert_eq!(told["states"], json!([{ "path": ["Closed"], "owners": 1 }, { "path": ["Open"], "owners": 1 }]));
+    assert_eq!(told["flow"]["changes"], json!([{ "from": "Closed", "to": "Open", "cause": "change", "count": 1 }]));
+    let told = page.wait("owner", || inspector.show("doors", &doors.with_journal(&game.journal), &game), |_| true);
+    assert_eq!(told["entries"][0]["to"], "Open");
+
+    let guard = |name| Guard { name, is_tired: true };
+    let (bob, machine) = (guard("Bob"), StateMachine::new(&Stunned));
+    let crowd = || Machines::new([("first", &bob, &machine)]);
+    let told =
+        page.wait("picture", || inspector.show_with("machines", crowd, &3.0), |told| told["crowd"] == "machines");
+    assert_eq!(told["states"], json!([{ "path": ["Stunned"], "owners": 1 }]));
+    assert_eq!(told["longest"][0]["owner"], "\"first\"");
+}
+
+struct Game {
+    seconds: f64,
+    journal: Journal<usize>,
+}
+
+struct Door {
+    number: usize,
+}
+
+impl Owner for Door {
+    type Context<'a> = Game;
+    type Message = ();
+
+    fn now(game: &Game) -> f64 {
+        game.seconds
+    }
+
+    fn on_change(&mut self, change: &Change<'_, Self>, game: &mut Game) {
+        game.journal.note(self.number, change, game.seconds);
+    }
+}
+
+struct Closed;
+struct Open;
+impl State<Door> for Closed {}
+impl State<Door> for Open {}
+
+struct Miner;
+
+impl Owner for Miner {
+    type Context<'a> = Cast<&'static str, (), ()>;
+    type Message = Telegram<&'static str, ()>;
+}
+
+struct Wife;
+
+impl Owner for Wife {
+    type Context<'a> = Cast<&'static str, (), ()>;
+    type Message = Telegram<&'static str, ()>;
+}
+
+struct Dig;
+struct Cook;
+impl State<Miner> for Dig {}
+impl State<Wife> for Cook {}
+
+#[test]
+fn the_members_of_a_cast_are_shown_whatever_their_types() {
+    let mut inspector = inspector();
+    let mut cast = Cast::new(());
+    cast.spawn("Bob", Agent::new(Miner, StateMachine::new(&Dig))).ok().unwrap();
+    cast.spawn("Elsa", Agent::new(Wife, StateMachine::new(&Cook))).ok().unwrap();
+    let page = Page::open(inspector.address(), "?crowd=town&owner=%22Elsa%22");
+    let told = page.wait("picture", || inspector.show("town", &cast, &cast), |_| true);
+    assert_eq!(told["states"], json!([{ "path": ["Dig"], "owners": 1 }, { "path": ["Cook"], "owners": 1 }]));
+    let told = page.wait("owner", || inspector.show("town", &cast, &cast), |_| true);
+    assert_eq!(told["report"]["path"], json!([{ "name": "Cook", "seconds": 0.0 }]));
+}

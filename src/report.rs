@@ -1,0 +1,146 @@
+//! What a machine is doing at one moment, in words: for tools that show it.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt;
+
+use crate::fsm::time_since;
+use crate::owner::{Label, Owner};
+use crate::seat::{Seat, Suspended};
+use crate::state::StateRef;
+use crate::waiting::{Scope, Timer};
+
+/// What a machine is doing at one moment: its states, its stack, what it waits for; all by name.
+///
+/// It is for tools and for the log. [`StateMachine::report`](crate::StateMachine::report),
+/// `Batch::report` and [`Members::report`](crate::Members::report) make one; that allocates.
+///
+/// # Examples
+///
+/// ```
+/// use demeanor::{Owner, State, StateMachine};
+///
+/// struct Guard;
+/// impl Owner for Guard { type Context<'a> = f64; type Message = (); fn now(seconds: &f64) -> f64 { *seconds } }
+/// struct Patrol;
+/// struct Rest;
+/// impl State<Guard> for Patrol {}
+/// impl State<Guard> for Rest {}
+///
+/// let mut machine = StateMachine::new(&Patrol);
+/// machine.change_state(&mut Guard, &Rest, &mut 1.0);
+/// machine.change_state_after(&mut Guard, 5.0, &Patrol, &mut 2.0);
+///
+/// let report = machine.report(&Guard, 3.0);
+/// assert_eq!(report.path[0].to_string(), "Rest for 2 s");
+/// assert_eq!(report.previous.as_deref(), Some("Patrol"));
+/// assert_eq!(report.timers[0].to_string(), "change to Patrol in 4 s");
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct MachineReport {
+    /// Who it is, by [`Owner::label`].
+    pub label: String,
+    /// The active states, from the outermost to current. Empty when there is none.
+    pub path: Vec<StateReport>,
+    /// The previous state.
+    pub previous: Option<String>,
+    /// The global state.
+    pub global: Option<String>,
+    /// The paths that another state was pushed over, the oldest first. Each is from the outermost to the innermost state.
+    pub stack: Vec<Vec<StateReport>>,
+    /// The running timers, in the order in which they were set. Those of paths that were pushed over are left out.
+    pub timers: Vec<TimerReport>,
+    /// In how many seconds the machine wakes by itself; infinite if it does not. `None` while it is awake.
+    pub sleeps_for: Option<f64>,
+}
+
+/// One state of a [`MachineReport`].
+///
+/// Displayed as `Rest for 2 s`.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct StateReport {
+    /// The state's name.
+    pub name: String,
+    /// For how many seconds it has been active. It stands still under a push (rule 18).
+    pub seconds: f64,
+}
+
+/// One running timer of a [`MachineReport`].
+///
+/// Displayed as `change to Patrol in 4 s`.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct TimerReport {
+    /// What it asks for when it is due: `change to Patrol`, or `message to oneself`.
+    pub asks_for: String,
+    /// The active state that it ends with. `None` if it lasts as long as the machine.
+    pub ends_with: Option<String>,
+    /// In how many seconds it is due.
+    pub due_in: f64,
+}
+
+impl fmt::Display for StateReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} for {} s", self.name, self.seconds)
+    }
+}
+
+impl fmt::Display for TimerReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} in {} s", self.asks_for, self.due_in)
+    }
+}
+
+impl MachineReport {
+    /// That of a machine whose owner's clock shows `now`.
+    pub(crate) fn new<T: Owner>(owner: &T, seat: &Seat<T>, global: Option<&StateRef<T>>, now: f64) -> Self {
+        let name = |state: &StateRef<T>| state.name().into_owned();
+        let view = seat.view(&StateRef::NONE);
+        let path: Vec<_> = seat
+            .path()
+            .enumerate()
+            .map(|(depth, state)| StateReport { name: name(state), seconds: time_since(view.entered_at(depth), now) })
+            .collect();
+        let mut report = Self {
+            label: Label(owner).to_string(),
+            previous: seat.previous.as_option().map(name),
+            global: global.map(name),
+            ..Self::default()
+        };
+        if let Some(rare) = &seat.rare {
+            report.stack = rare.stack.iter().map(suspended).collect();
+            // What a machine only keeps among its timers is never due.
+            let timers = rare.waiting.timers.iter().filter(|timer| !timer.then.is_note());
+            report.timers = timers.map(|timer| timer_report(timer, &path, now)).collect();
+            report.sleeps_for = rare.waiting.wakes_at().map(|at| at - now);
+        }
+        report.path = path;
+        report
+    }
+}
+
+fn suspended<T: Owner>(suspended: &Suspended<T>) -> Vec<StateReport> {
+    let ancestors = suspended.ancestors.iter().map(|(state, seconds)| (state, *seconds));
+    let states = ancestors.chain(suspended.current.as_option().map(|state| (state, suspended.time)));
+    states.map(|(state, seconds)| StateReport { name: state.name().into_owned(), seconds }).collect()
+}
+
+fn timer_report<T: Owner>(timer: &Timer<T>, path: &[StateReport], now: f64) -> TimerReport {
+    let asks_for = match &timer.then {
+        #[cfg(feature = "definition")]
+        crate::waiting::Then::Turn => String::from("try the exits"),
+        #[cfg(feature = "serde")]
+        crate::waiting::Then::Enter => String::from("enter the current state"),
+        then => then.to_string(),
+    };
+    let ends_with = match timer.scope {
+        Scope::State(depth) => path.get(usize::from(depth)).map(|state| state.name.clone()),
+        Scope::Machine | Scope::Left => None,
+    };
+    TimerReport { asks_for, ends_with, due_in: timer.due - now }
+}
