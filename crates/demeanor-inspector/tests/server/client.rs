@@ -41,7 +41,7 @@ pub(crate) fn command(address: SocketAddr, token: &str, body: &Value) -> String 
          X-Demeanor-Token: {token}\r\nContent-Length: {}\r\n\r\n",
         body.len()
     );
-    let answer = answer_to(address, (head + &body).as_bytes());
+    let answer = answer_to(address, (head + body.as_str()).as_bytes());
     answer.lines().next().unwrap_or_default().to_owned()
 }
 
