@@ -178,6 +178,7 @@ pub(crate) enum Awaited<T: Owner> {
     /// The end of a sleep.
     Wake,
     /// A change to a singleton.
+    #[cfg_attr(not(feature = "std"), expect(dead_code, reason = "without a batch, nobody reads it"))]
     Change(&'static dyn State<T>),
     /// The next turn of the state that asks.
     #[cfg(feature = "definition")]

@@ -8,6 +8,7 @@ use bevy_ecs::world::World;
 use demeanor::{Owner, State, StateRef, Step};
 
 use crate::event::{Entered, Exited, StateChanged};
+use crate::journal;
 use crate::states_meant::Which;
 
 /// Who is told of steps.
@@ -16,6 +17,7 @@ pub(crate) struct Told {
     pub(crate) triggers: Arc<[Trigger]>,
     pub(crate) wants_events: bool,
     pub(crate) wants_messages: bool,
+    pub(crate) has_journal: bool,
 }
 
 /// Who wants to know of some states.
@@ -54,11 +56,14 @@ impl Trigger {
 impl Told {
     /// Whether anybody is told of anything.
     pub(crate) fn is_anybody(&self) -> bool {
-        self.wants_events || self.wants_messages || !self.triggers.is_empty()
+        self.wants_events || self.wants_messages || self.has_journal || !self.triggers.is_empty()
     }
 
     /// Tells of a step.
     pub(crate) fn tell<T: Owner>(&self, step: Step<T>, entity: Entity, world: &mut World) {
+        if self.has_journal {
+            journal::note(&step, entity, world);
+        }
         match step {
             Step::Exited(state) => {
                 for trigger in self.triggers_of(&state) {

@@ -5,13 +5,13 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 use bevy_app::{App, Last, Plugin};
-use bevy_demeanor::Machine;
+use bevy_demeanor::{Machine, MachineJournal};
 use bevy_ecs::component::Component;
 use bevy_ecs::entity::Entity;
 use bevy_ecs::resource::Resource;
 use bevy_ecs::system::{Query, Res, ResMut};
 use bevy_time::Time;
-use demeanor::{Journal, MachineReport, Owner};
+use demeanor::{MachineReport, Owner};
 
 use crate::address::BindError;
 use crate::crowd::{Count, Crowd, count, label_of};
@@ -76,26 +76,10 @@ impl Plugin for InspectorPlugin {
 #[derive(Resource, Debug)]
 pub struct AppInspector(pub Inspector);
 
-/// The journal of the changes of all machines of `T`, if the game writes one; [`show_machines`](AppExtInspector::show_machines)
-/// shows it.
-#[derive(Resource)]
-pub struct EntityJournal<T: Owner> {
-    /// The journal.
-    pub journal: Journal<Entity>,
-    of: std::marker::PhantomData<fn() -> T>,
-}
-
-impl<T: Owner> EntityJournal<T> {
-    /// Takes a journal.
-    #[must_use]
-    pub const fn new(journal: Journal<Entity>) -> Self {
-        Self { journal, of: std::marker::PhantomData }
-    }
-}
-
 /// What the inspector adds to an [`App`].
 pub trait AppExtInspector {
-    /// Shows all machines of `T` under a name, at the end of each update.
+    /// Shows all machines of `T` under a name, at the end of each update; and their journal, if the plugin for machines writes one
+    /// (`StateMachinePlugin::with_journal`).
     ///
     /// The time is that of [`Time`], as it is for machines updated in `Update`.
     fn show_machines<T: Owner + Component>(&mut self, name: &'static str) -> &mut Self;
@@ -105,13 +89,13 @@ impl AppExtInspector for App {
     fn show_machines<T: Owner + Component>(&mut self, name: &'static str) -> &mut Self {
         let show = move |inspector: Option<ResMut<AppInspector>>,
                          machines: Query<(Entity, &'static T, &'static Machine<T>)>,
-                         journal: Option<Res<EntityJournal<T>>>,
+                         journal: Option<Res<MachineJournal<T>>>,
                          time: Option<Res<Time>>| {
             let Some(mut inspector) = inspector else { return };
             let seconds = time.map_or(0.0, |time| time.elapsed().as_secs_f64());
             let entities = Entities { machines: &machines, seconds };
             match &journal {
-                Some(journal) => inspector.0.show(name, &entities.with_journal(&journal.journal), &()),
+                Some(journal) => inspector.0.show(name, &entities.with_journal(journal), &()),
                 None => inspector.0.show(name, &entities, &()),
             }
         };

@@ -58,4 +58,12 @@ impl<T: EntityOwner> StateMachinePlugin<T> {
         self.wants_messages = true;
         self
     }
+
+    /// Writes a [journal](crate::MachineJournal) of all changes, made or refused, and keeps the last `entries` of them; with 0, it
+    /// only counts.
+    #[must_use]
+    pub fn with_journal(mut self, entries: usize) -> Self {
+        self.journal = Some(entries);
+        self
+    }
 }

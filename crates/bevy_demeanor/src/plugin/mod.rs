@@ -21,6 +21,7 @@ use crate::event::StateChanged;
 use crate::follow::{Followers, Spare};
 use crate::index::Index;
 use crate::indexing::Indexes;
+use crate::journal::MachineJournal;
 use crate::marker::Marker;
 use crate::marking::Markers;
 use crate::missing::warn_of_what_is_missing;
@@ -101,6 +102,8 @@ pub struct StateMachinePlugin<T: EntityOwner> {
     pub(crate) triggers: Vec<Trigger>,
     wants_events: bool,
     wants_messages: bool,
+    /// How many entries a journal keeps, if one is written.
+    journal: Option<usize>,
     /// Completes the machines that the plugin makes.
     #[cfg(feature = "reflect")]
     factory: Option<Factory<T>>,
@@ -124,6 +127,7 @@ impl<T: EntityOwner> StateMachinePlugin<T> {
             triggers: Vec::new(),
             wants_events: false,
             wants_messages: false,
+            journal: None,
             #[cfg(feature = "reflect")]
             factory: None,
             #[cfg(feature = "serialize")]
@@ -162,6 +166,7 @@ impl<T: EntityOwner> StateMachinePlugin<T> {
                 triggers: self.triggers.as_slice().into(),
                 wants_events: self.wants_events,
                 wants_messages: self.wants_messages,
+                has_journal: self.journal.is_some(),
             },
             spare: Spare::default(),
             of: PhantomData,
@@ -195,6 +200,9 @@ impl<T: EntityOwner> Plugin for StateMachinePlugin<T> {
         let followers = self.followers();
         if self.wants_messages {
             app.add_message::<StateChanged<T>>();
+        }
+        if let Some(entries) = self.journal {
+            app.insert_resource(MachineJournal::<T>::new(entries));
         }
         app.insert_resource(followers);
         for register in &self.registrations {

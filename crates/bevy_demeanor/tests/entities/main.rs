@@ -9,6 +9,7 @@ mod faults;
 #[cfg(feature = "serialize")]
 mod guard;
 mod index;
+mod journal;
 mod markers;
 #[cfg(feature = "serialize")]
 mod model;

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::hash::Hash;
 use std::ops::Range;
 
-use demeanor::{Cast, MachineReport, Members};
+use demeanor::{Cast, Journal, MachineReport, Members};
 
 use super::agents::together;
 use super::{Count, Crowd};
@@ -29,6 +29,10 @@ where
 
     fn awake(&self) -> Option<usize> {
         None
+    }
+
+    fn journal(&self) -> Option<&Journal<K>> {
+        Self::journal(self)
     }
 
     fn census(&self, cx: &C) -> Vec<Count> {
@@ -75,6 +79,10 @@ where
 
     fn len(&self) -> usize {
         Members::len(self)
+    }
+
+    fn journal(&self) -> Option<&Journal<K>> {
+        Members::journal(self)
     }
 
     fn census(&self, cx: &Self) -> Vec<Count> {

@@ -123,7 +123,7 @@ pub trait Crowd {
         None
     }
 
-    /// Adds a journal, for all but a batch, which writes one by itself.
+    /// Adds a journal, for all but a batch and a cast, which write one by themselves.
     ///
     /// # Examples
     ///
