@@ -430,6 +430,8 @@ mod requests;
 #[cfg(feature = "serde")]
 pub mod save;
 mod seat;
+#[cfg(feature = "std")]
+mod shown;
 mod single;
 mod slice;
 #[cfg(feature = "definition")]

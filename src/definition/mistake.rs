@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use miette::Severity;
 
-use super::source::shown;
+use crate::shown::shown;
 
 /// One mistake, before it is known in which file it is.
 #[derive(Clone, Debug, PartialEq)]

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use miette::{Diagnostic, LabeledSpan, Severity, SourceCode};
 
 use super::mistake::{Label, Mistake};
-use super::source::{Source, shown};
+use super::source::Source;
+use crate::shown::shown;
 
 /// One mistake in a definition, or a warning about it, and where it is in the file.
 ///

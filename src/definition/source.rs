@@ -1,10 +1,11 @@
 //! A file's name and text, as problems point into it.
 
-use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::OnceLock;
 
 use miette::{MietteError, MietteSpanContents, SourceCode, SourceSpan, SpanContents};
+
+use crate::shown::{is_control, shown};
 
 /// The longest line that is drawn, in bytes. Report handlers pad with as much space as stands before what they underline,
 /// and panic where that is more than they can count.
@@ -137,34 +138,9 @@ impl SourceCode for Source {
     }
 }
 
-/// Whether a character is not shown, but does something, or turns the order of what is around it.
-fn is_control(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
-
-/// A text as it can be shown in one line: control characters as escapes, and no more than so many characters.
-pub(crate) fn shown(text: &str, most: usize) -> Cow<'_, str> {
-    if text.len() <= most && !text.contains(is_control) {
-        return Cow::Borrowed(text);
-    }
-    let mut shown = String::new();
-    for (i, c) in text.chars().enumerate() {
-        if i == most {
-            shown.push('…');
-            break;
-        }
-        if is_control(c) {
-            shown.extend(c.escape_default());
-        } else {
-            shown.push(c);
-        }
-    }
-    Cow::Owned(shown)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Source, shown};
+    use super::Source;
 
     #[test]
     fn a_position_is_a_line_and_a_column_in_characters() {
@@ -180,13 +156,5 @@ mod tests {
         assert_eq!(source.plain(), "a??b¿c\u{fffd}d\te\r\nf?g\n");
         assert_eq!(source.plain().len(), source.ended.len());
         assert_eq!(Source::new("a.toml", "a\n").plain(), "a\n");
-    }
-
-    #[test]
-    fn what_is_shown_is_escaped_and_cut_off() {
-        assert_eq!(shown("run to cover", 20), "run to cover");
-        assert_eq!(shown("a\u{1b}[2Jb\nc\u{202e}", 20), "a\\u{1b}[2Jb\\nc\\u{202e}");
-        assert_eq!(shown("ääääääää", 4), "ääää…");
-        assert_eq!(shown("ääää", 4), "ääää");
     }
 }

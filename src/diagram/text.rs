@@ -1,6 +1,7 @@
 //! What is written in a diagram: lines that do nothing to whoever shows them.
 
 use super::{DiagramState, Visits};
+use crate::shown::shown;
 
 /// A line of what is written in a state's box.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,20 +41,7 @@ pub(super) fn captions(state: &DiagramState) -> Vec<Caption> {
 
 /// A text in one line, with control characters as escapes.
 pub(super) fn escaped(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for c in text.chars() {
-        if is_control(c) {
-            shown.extend(c.escape_default());
-        } else {
-            shown.push(c);
-        }
-    }
-    shown
-}
-
-/// Whether a character is not shown, but does something, or turns the order of what is around it.
-fn is_control(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    shown(text, usize::MAX).into_owned()
 }
 
 /// A label in lines, broken where a condition has its joints.
