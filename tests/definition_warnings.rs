@@ -60,6 +60,38 @@ fn two_exits_that_differ_in_what_they_ask_for_or_may_be_refused_are_right() {
 }
 
 #[test]
+fn an_exit_behind_one_that_may_be_refused_or_lead_to_where_one_is_may_be_taken() {
+    let of_a_state = "
+        states.a.exits = [{ to = 'p' }, { to = 'c' }]
+        states.p.initial = 'b'
+        states.b.parent = 'p'
+        states.b.exits = [{ to = 'a' }]
+        states.c.exits = [{ to = 'a' }]
+    ";
+    let never = "this exit is never taken";
+    let is_warned_of = |file: &str| warnings(file).iter().any(|warning| warning.contains(never));
+    assert!(is_warned_of(of_a_state), "nothing refuses");
+    for refusal in ["\nstates.b.enter_when = 'ammo > 0'", "\nstates.p.enter_when = 'ammo > 0'"] {
+        assert!(!is_warned_of(&format!("{of_a_state}{refusal}")), "{refusal}");
+    }
+    for (exits, end) in [
+        ("{ to = 'a' }, { to = 'b', when = 'near' }", ""),
+        ("{ to = 'b', on = 'hit' }, { to = 'a', on = 'hit' }", ""),
+        ("{ to = 'b', when = 'near' }, { to = 'b', when = 'near', restart = true }", ""),
+        ("{ to = 'a', after = 2 }, { to = 'b', after = 4, even_final = true }", "final = true"),
+    ] {
+        let states = format!("[states.a]\n[states.b]\n{end}\n");
+        let of_the_global = format!("global = 'g'\nstates.g.exits = [{exits}]\n{states}");
+        assert!(!is_warned_of(&of_the_global), "{:?}", warnings(&of_the_global));
+        let of_a_parent = format!(
+            "states.p.initial = 'a'\nstates.p.exits = [{exits}]\n{}",
+            states.replace("]\n", "]\nparent = 'p'\n")
+        );
+        assert!(!is_warned_of(&of_a_parent), "{:?}", warnings(&of_a_parent));
+    }
+}
+
+#[test]
 fn an_exit_behind_one_without_a_condition() {
     let told =
         "this exit is never taken: the one to `b` before it always is: put it before, or give the other a `when`";

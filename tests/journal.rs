@@ -358,6 +358,39 @@ fn a_flow_is_read_as_it_was_written_and_others_are_refused() {
     assert_eq!(error(short), "state A has 1 lengths of stays, not 32");
 }
 
+/// Rule 29.
+#[cfg(feature = "serde")]
+#[test]
+fn a_flow_of_endless_times_and_of_any_counts_is_written_and_read() {
+    let mut house = House::new(10);
+    let mut machine = StateMachine::idle();
+    for (seconds, name) in [(0.0, "Open"), (f64::INFINITY, "Closed"), (-1e300, "Open"), (1e300, "Closed")] {
+        house.seconds = seconds;
+        machine.change_state(&mut Door, named(&name), &mut house);
+    }
+    let text = serde_json::to_string(&house.flow).unwrap();
+    assert_eq!(serde_json::from_str::<Flow>(&text).unwrap(), house.flow);
+    let many = text.replacen("\"count\":2", "\"count\":18446744073709551615", 1);
+    assert_ne!(many, text);
+    let mut many: Flow = serde_json::from_str(&many).unwrap();
+    many.merge(&many.clone());
+    assert_eq!(many.changes().map(|change| change.count).max(), Some(u64::MAX));
+    let seconds = text.rfind("\"seconds\":").unwrap() + "\"seconds\":".len();
+    let error = serde_json::from_str::<Flow>(&format!("{}-{}", &text[..seconds], &text[seconds..])).unwrap_err();
+    assert!(error.to_string().starts_with("owners cannot have stayed in state Open for -"), "{error}");
+}
+
+/// Rule 29.
+#[test]
+fn how_many_entries_were_written_goes_on_when_a_journal_is_cleared() {
+    let mut house = House::new(10);
+    pass_through(["Open", "Closed"], &mut house);
+    house.journal.clear();
+    assert!(house.journal.is_empty() && house.journal.flow().is_empty());
+    pass_through(["Open"], &mut house);
+    assert_eq!((house.journal.written(), house.journal.len()), (3, 1));
+}
+
 #[test]
 fn stays_of_any_length_are_counted() {
     let mut stays = Stays::default();

@@ -86,6 +86,9 @@ impl TryFrom<Data> for Flow {
             let found = lengths.len();
             let counts =
                 lengths.try_into().map_err(|_| format!("state {state} has {found} lengths of stays, not 32"))?;
+            if !seconds.is_finite() || seconds < 0.0 {
+                return Err(format!("owners cannot have stayed in state {state} for {seconds} seconds"));
+            }
             flow.add_stays(&state, &Stays { counts, seconds });
         }
         Ok(flow)

@@ -112,7 +112,8 @@ impl<K: fmt::Debug> fmt::Display for Entry<'_, K> {
         write!(f, "{time} s: {owner:?}: {}", Ways { from: *from, to: *to, cause: *cause })?;
         match refused {
             Some(refused) => write!(f, ", refused by {refused}"),
-            None => write!(f, ", after {time_in_state} s"),
+            #[expect(clippy::cast_possible_truncation, reason = "these are the digits that are kept")]
+            None => write!(f, ", after {} s", *time_in_state as f32),
         }
     }
 }

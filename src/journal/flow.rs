@@ -136,10 +136,10 @@ impl Flow {
     /// Adds another flow: of another run, of other owners.
     pub fn merge(&mut self, other: &Self) {
         for (path, count) in &other.changes {
-            *self.changes.entry(path.clone()).or_default() += count;
+            add(self.changes.entry(path.clone()).or_default(), *count);
         }
         for (refusal, count) in &other.refusals {
-            *self.refusals.entry(refusal.clone()).or_default() += count;
+            add(self.refusals.entry(refusal.clone()).or_default(), *count);
         }
         for (state, stays) in &other.stays {
             self.add_stays(state, stays);
@@ -193,7 +193,7 @@ impl Flow {
     }
 
     pub(super) fn add_changes(&mut self, (from, to, cause): (Option<&str>, Option<&str>, Cause), count: u64) {
-        *self.changes.entry((from.map(Into::into), to.map(Into::into), cause)).or_default() += count;
+        add(self.changes.entry((from.map(Into::into), to.map(Into::into), cause)).or_default(), count);
     }
 
     pub(super) fn add_refusals(
@@ -203,7 +203,7 @@ impl Flow {
         count: u64,
     ) {
         let path = (from.map(Into::into), to.map(Into::into), cause);
-        *self.refusals.entry((path, guard, state.into())).or_default() += count;
+        add(self.refusals.entry((path, guard, state.into())).or_default(), count);
     }
 
     pub(super) fn add_stays(&mut self, state: &str, stays: &Stays) {
@@ -250,4 +250,9 @@ fn write_table<const N: usize>(f: &mut fmt::Formatter<'_>, head: [&str; N], rows
         writeln!(f, "{}", cells.join("  ").trim_end())?;
     }
     Ok(())
+}
+
+/// What comes from a file may be any number.
+fn add(count: &mut u64, more: u64) {
+    *count = count.saturating_add(more);
 }

@@ -76,8 +76,10 @@ pub struct Journal<K = Key> {
     first_moment: u32,
     names: Vec<Box<str>>,
     by_name: HashMap<Box<str>, Symbol>,
-    /// The counts of all that has been written down.
+    /// The counts of all that has been written down since it was cleared.
     tally: Tally,
+    /// How much had been written down when it was cleared.
+    cleared: u64,
 }
 
 impl<K: Clone> Journal<K> {
@@ -92,6 +94,7 @@ impl<K: Clone> Journal<K> {
             names: Vec::new(),
             by_name: HashMap::new(),
             tally: Tally::new(),
+            cleared: 0,
         }
     }
 
@@ -227,7 +230,7 @@ impl<K: Clone> Journal<K> {
     /// ```
     #[must_use]
     pub fn written(&self) -> u64 {
-        self.tally.total()
+        self.cleared + self.tally.total()
     }
 
     /// Iterates over the entries that are kept, the oldest first.
@@ -254,6 +257,7 @@ impl<K: Clone> Journal<K> {
     pub fn clear(&mut self) {
         self.entries.clear();
         self.moments.clear();
+        self.cleared = self.written();
         self.tally = Tally::new();
     }
 

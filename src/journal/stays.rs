@@ -11,6 +11,9 @@ const SHORTEST: i32 = -10;
 /// The power of the first length, as a float has it.
 const BEFORE_SECOND: usize = (1023 + SHORTEST - 1).unsigned_abs() as usize;
 
+/// No stay is longer, so that a sum of them has an end.
+const LONGEST: f64 = f32::MAX as f64;
+
 /// How long owners stayed in a state before they left it: how often for how long, each length being twice the one before.
 ///
 /// # Examples
@@ -33,10 +36,11 @@ pub struct Stays {
 }
 
 impl Stays {
-    /// Counts one more of so many seconds. What is no number counts as none.
+    /// Counts one more of so many seconds. What is no number counts as none, and what has no end as the most that a journal knows.
     #[inline]
     pub fn note(&mut self, seconds: f64) {
-        let seconds = seconds.max(0.0);
+        let seconds = seconds.clamp(0.0, LONGEST);
+        let seconds = if seconds.is_nan() { 0.0 } else { seconds };
         self.counts[length_of(seconds)] += 1;
         self.seconds += seconds;
     }
@@ -44,7 +48,7 @@ impl Stays {
     /// Returns how often an owner has left the state.
     #[must_use]
     pub fn count(&self) -> u64 {
-        self.counts.iter().sum()
+        self.counts.iter().fold(0, |all: u64, count| all.saturating_add(*count))
     }
 
     /// Returns how many seconds they stayed on average; `None` if nobody has left.
@@ -69,7 +73,7 @@ impl Stays {
         let wanted = share * self.count() as f64;
         let mut passed = 0;
         let found = self.lengths().find(|(_, count)| {
-            passed += count;
+            passed = count.saturating_add(passed);
             passed as f64 >= wanted
         });
         found.map(|(length, _)| length)
@@ -77,8 +81,8 @@ impl Stays {
 
     /// Adds another state's, or another time's.
     pub fn merge(&mut self, other: &Self) {
-        self.counts.iter_mut().zip(other.counts).for_each(|(count, other)| *count += other);
-        self.seconds += other.seconds;
+        self.counts.iter_mut().zip(other.counts).for_each(|(count, other)| *count = count.saturating_add(other));
+        self.seconds = (self.seconds + other.seconds).min(f64::MAX);
     }
 }
 

@@ -14,7 +14,9 @@ const END: &str = "END";
 pub(crate) fn command(witness: &Witness, file: &str, machine: Option<&str>, check: &Check) -> String {
     let mut command = format!("demeanor run {}", quoted(file));
     let mut option = |name: &str, value: &str| {
-        let _ = write!(command, " --{name} {}", quoted(value));
+        // Else it would be taken for another option.
+        let joint = if value.starts_with('-') { '=' } else { ' ' };
+        let _ = write!(command, " --{name}{joint}{}", quoted(value));
     };
     if let Some(words) = check.words.path() {
         option("vocabulary", &words.display().to_string());

@@ -12,8 +12,8 @@ use super::{ExitOutline, Outline, StateOutline};
 /// Warns about one machine of a file. `used` has the places of the states that any of them uses.
 pub(crate) fn check(outline: &Outline, used: &HashSet<usize>, findings: &mut Findings) {
     for state in &outline.states {
-        never_taken(outline, &state.exits, findings);
-        same_condition(outline, &state.exits, findings);
+        never_taken(outline, state, findings);
+        same_condition(outline, state, findings);
         no_end(state, findings);
         nothing_to_try(state, findings);
         never_done(outline, state, findings);
@@ -81,12 +81,22 @@ fn reached(outline: &Outline) -> Vec<bool> {
     reached
 }
 
+/// Whether an exit of a state is taken whenever its condition holds: nothing that it enters can refuse, and nobody is where it leads
+/// to already. Of a state around others or the global one, nobody knows that: their owners may be there, or in a final state.
+fn is_taken_if_it_holds(outline: &Outline, of: &StateOutline, exit: &ExitOutline) -> bool {
+    let mut entered = outline.path(exit.to).into_iter().chain(outline.descent(exit.to));
+    of.children.is_empty()
+        && outline.global != Some(of.id)
+        && !outline.path(of.id).contains(&exit.to)
+        && entered.all(|id| outline.state(id).enter_when.is_none())
+}
+
 /// Exits tried after each update that are behind one that is always taken by the time at which they open.
-fn never_taken(outline: &Outline, exits: &[ExitOutline], findings: &mut Findings) {
+fn never_taken(outline: &Outline, of: &StateOutline, findings: &mut Findings) {
     // The one that is taken first, when it is, in seconds, how that is written, and whether it is tried as its state is entered:
     // if not, those that are come before it then.
     let mut taken: Option<(&StateOutline, f64, String, bool)> = None;
-    for exit in exits.iter().filter(|exit| exit.on.is_none()) {
+    for exit in of.exits.iter().filter(|exit| exit.on.is_none()) {
         let target = outline.state(exit.to);
         let covers =
             |(_, at, _, at_entry): &&(_, f64, _, bool)| *at <= exit.opens_at() && (*at_entry || !exit.is_always);
@@ -99,7 +109,7 @@ fn never_taken(outline: &Outline, exits: &[ExitOutline], findings: &mut Findings
             findings.add(Mistake::warning("never-taken", exit.span.clone(), message).label("never taken").help(help));
             continue;
         }
-        if let Some(at) = exit.is_always_from().filter(|_| target.enter_when.is_none()) {
+        if let Some(at) = exit.is_always_from().filter(|_| is_taken_if_it_holds(outline, of, exit)) {
             if taken.as_ref().is_none_or(|(_, before, _, _)| at < *before) {
                 let when = exit.after().filter(|_| at > 0.0).map_or(String::new(), |after| format!(" after {after}"));
                 taken = Some((target, at, when, exit.is_always));
@@ -146,10 +156,10 @@ fn no_end(state: &StateOutline, findings: &mut Findings) {
 }
 
 /// Exits behind one with the same condition, which is taken whenever they could be.
-fn same_condition(outline: &Outline, exits: &[ExitOutline], findings: &mut Findings) {
+fn same_condition(outline: &Outline, of: &StateOutline, findings: &mut Findings) {
     // By message and condition, the exit that is taken. One without a condition is taken before all for the same message.
     let mut taken: HashMap<(Option<&str>, Option<String>), &ExitOutline> = HashMap::new();
-    for exit in exits {
+    for exit in &of.exits {
         let condition = match &exit.when {
             Some(when) if !when.is_always() => when.constant(),
             _ => Some(String::new()),
@@ -166,8 +176,7 @@ fn same_condition(outline: &Outline, exits: &[ExitOutline], findings: &mut Findi
         let always = exit.on().and_then(|_| taken.get(&(exit.on(), None)));
         let same = taken.get(&key).filter(|_| key.1.is_some());
         let Some(before) = always.filter(&covers).or(same.filter(&covers)) else {
-            let can_be_refused = outline.descent(exit.to).iter().any(|id| outline.state(*id).enter_when.is_some());
-            if !can_be_refused {
+            if is_taken_if_it_holds(outline, of, exit) {
                 taken.entry(key).or_insert(exit);
             }
             continue;

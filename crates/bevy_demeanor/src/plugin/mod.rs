@@ -215,7 +215,7 @@ impl<T: EntityOwner> Plugin for StateMachinePlugin<T> {
 fn refuse_message_readers<T: EntityOwner>() {
     let (param, owner) = (type_name::<T::Param>(), type_name::<T>());
     assert!(
-        !param.contains("::MessageReader<") && !param.contains("::MessageMutator<"),
+        !param.contains("MessageReader<") && !param.contains("MessageMutator<"),
         "the Param of {owner} has a MessageReader: the first entity would read all messages, and the others none. Read them in a \
          system in MachineSet::Enter, and send them on: Machines::<{owner}>::broadcast(..) or send_to(..)"
     );
