@@ -9,7 +9,7 @@ mod journal;
 mod machines;
 
 use std::borrow::Cow;
-use std::fmt::{self, Debug};
+use std::fmt::{self, Debug, Write as _};
 use std::hash::Hash;
 use std::ops::Range;
 
@@ -246,5 +246,8 @@ pub(crate) fn label_of<T: Owner>(owner: &T) -> String {
             self.0.label(f)
         }
     }
-    Label(owner).to_string()
+    let mut label = String::new();
+    // Of a label that fails, what it has written so far.
+    let _ = write!(label, "{}", Label(owner));
+    label
 }

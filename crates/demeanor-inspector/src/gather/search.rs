@@ -12,6 +12,8 @@ pub(super) struct Search {
     page: u64,
     text: String,
     found: Found,
+    /// How many of those found are called exactly that. They come first.
+    exact: usize,
     place: usize,
     is_through: bool,
     pub(super) is_posted: bool,
@@ -20,7 +22,7 @@ pub(super) struct Search {
 impl Search {
     pub(super) fn new(page: u64, crowd: &str, text: &str) -> Self {
         let found = Found { crowd: crowd.to_owned(), text: text.to_owned(), owners: Vec::new(), seen: 0, of: 0 };
-        Self { page, text: text.to_lowercase(), found, place: 0, is_through: false, is_posted: false }
+        Self { page, text: text.to_lowercase(), found, exact: 0, place: 0, is_through: false, is_posted: false }
     }
 
     pub(super) fn is(&self, page: u64, text: &str) -> bool {
@@ -33,26 +35,33 @@ impl Search {
             return;
         }
         self.is_posted = false;
-        let Self { text, found, place, .. } = self;
+        let Self { text, found, exact, place, .. } = self;
         if *place == 0 {
             // Whoever writes a whole key finds its owner at once.
-            found
-                .owners
-                .extend(crowd.find(&found.text).map(|key| (found.text.clone(), crowd.label(key).unwrap_or_default())));
+            let by_key = crowd.find(&found.text).map(|key| (found.text.clone(), crowd.label(key).unwrap_or_default()));
+            found.owners.extend(by_key);
+            *exact = found.owners.len();
         }
         crowd.stays(*place..*place + PIECE, cx, &mut |key, _| {
-            if found.owners.len() < MOST {
-                let (name, label) = (crowd.key_text(key), crowd.label(key).unwrap_or_default());
-                let is_match = name.to_lowercase().contains(&*text) || label.to_lowercase().contains(&*text);
-                if is_match && !found.owners.iter().any(|(other, _)| *other == name) {
-                    found.owners.push((name, label));
-                }
+            let (name, label) = (crowd.key_text(key), crowd.label(key).unwrap_or_default());
+            let lower = label.to_lowercase();
+            let is_exact = lower == *text;
+            let is_match = is_exact || name.to_lowercase().contains(&*text) || lower.contains(&*text);
+            if !is_match || found.owners.iter().any(|(other, _)| *other == name) {
+                return;
+            }
+            if is_exact && *exact < MOST {
+                found.owners.insert(*exact, (name, label));
+                found.owners.truncate(MOST);
+                *exact += 1;
+            } else if found.owners.len() < MOST {
+                found.owners.push((name, label));
             }
         });
         *place += PIECE;
         found.of = crowd.len();
         found.seen = found.of.min(*place);
-        self.is_through = *place >= found.of || found.owners.len() == MOST;
+        self.is_through = *place >= found.of || *exact == MOST;
     }
 
     /// What has been found, when it is time to say so.

@@ -129,6 +129,21 @@ fn a_search_finds_owners_by_key_and_by_label() {
     assert_eq!(told["owners"][0], json!(["17v1", "guard"]));
 }
 
+#[test]
+fn who_is_called_exactly_what_is_searched_for_comes_first() {
+    let mut inspector = inspector();
+    let mut batch = Batch::new();
+    for number in 0..3000 {
+        let name = if number == 2999 { "Guard" } else { "guard of the gate" };
+        batch.spawn(Guard { name, is_tired: false }, &Rest, &mut 0.0);
+    }
+    let page = Page::open(inspector.address(), "?crowd=guards&search=guard");
+    let is_through = |told: &Value| told["seen"] == told["of"];
+    let told = page.wait("found", || inspector.show("guards", &batch, &0.0), is_through);
+    assert_eq!(told["owners"][0], json!(["3000v1", "Guard"]));
+    assert_eq!(told["owners"].as_array().map(Vec::len), Some(30));
+}
+
 /// A crowd of which it is counted how often it is looked at.
 struct Counted<'c>(&'c Batch<Guard>, &'c Cell<u32>);
 
