@@ -207,7 +207,7 @@ fn in_words(change: &Change<'_, Puppet>, now: f64) -> String {
     if change.is_taken() {
         // A journal keeps seven digits.
         #[expect(clippy::cast_possible_truncation, reason = "that is what is meant")]
-        let time_in_state = f64::from(change.time_in_state as f32);
+        let time_in_state = change.time_in_state as f32;
         write!(words, ", after {time_in_state} s").expect("room");
     }
     words
