@@ -206,10 +206,10 @@ impl<T: Owner> Agent<T> {
     pub(crate) const OFFSETS: (usize, usize) =
         (mem::offset_of!(Self, owner), mem::offset_of!(Self, machine) + StateMachine::<T>::SEAT_OFFSET);
 
-    /// The owner, and its machine's methods with `watch` told of each change.
+    /// The owner, and its machine's methods with `watch`, if there is one, told of each change.
     #[inline]
-    pub(crate) fn watched(&mut self, watch: Watch<T>) -> (&mut T, MachineMut<'_, T>) {
-        (&mut self.owner, self.machine.recording(None).watched(Some(watch)))
+    pub(crate) fn watched(&mut self, watch: Option<Watch<T>>) -> (&mut T, MachineMut<'_, T>) {
+        (&mut self.owner, self.machine.recording(None).watched(watch))
     }
 
     /// Has `watch`, if there is one, told of each change from now on.
@@ -219,7 +219,7 @@ impl<T: Owner> Agent<T> {
 
     #[inline]
     fn parts(&mut self) -> (&mut T, MachineMut<'_, T>) {
-        (&mut self.owner, self.machine.recording(None).watched(self.watch))
+        self.watched(self.watch)
     }
 
     /// Takes owner and machine apart.

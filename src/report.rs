@@ -2,7 +2,7 @@
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use core::fmt;
+use core::fmt::{self, Write as _};
 
 use crate::fsm::time_since;
 use crate::owner::{Label, Owner};
@@ -107,7 +107,7 @@ impl MachineReport {
             .map(|(depth, state)| StateReport { name: name(state), seconds: time_since(view.entered_at(depth), now) })
             .collect();
         let mut report = Self {
-            label: Label(owner).to_string(),
+            label: label_of(owner),
             previous: seat.previous.as_option().map(name),
             global: global.map(name),
             ..Self::default()
@@ -122,6 +122,13 @@ impl MachineReport {
         report.path = path;
         report
     }
+}
+
+/// Of a label that fails, what it has written so far.
+fn label_of<T: Owner>(owner: &T) -> String {
+    let mut label = String::new();
+    let _ = write!(label, "{}", Label(owner));
+    label
 }
 
 fn suspended<T: Owner>(suspended: &Suspended<T>) -> Vec<StateReport> {

@@ -435,3 +435,33 @@ fn a_clone_is_in_the_same_state_and_goes_its_own_way() {
     assert_eq!(stage.pop_state(), ["B.exit", "B -> A (pop)", "A.resume", "done"]);
     assert_eq!(stage.pop_state(), ["not done"]);
 }
+
+/// Rule 1.
+#[test]
+fn a_start_reads_the_clock_once_and_a_stop_does_not_unless_the_steps_are_recorded() {
+    use std::cell::Cell;
+
+    struct Watchman;
+    impl Owner for Watchman {
+        type Context<'a> = Cell<u32>;
+        type Message = ();
+
+        fn now(reads: &Cell<u32>) -> f64 {
+            reads.set(reads.get() + 1);
+            0.0
+        }
+    }
+    struct Walk;
+    impl State<Watchman> for Walk {}
+
+    let mut reads = Cell::new(0);
+    let mut machine = StateMachine::new(&Walk);
+    machine.start(&mut Watchman, &mut reads);
+    assert_eq!(reads.get(), 1);
+    machine.stop(&mut Watchman, &mut reads);
+    assert_eq!(reads.get(), 1);
+    machine.recording(Some(&mut Vec::new())).change_state(&mut Watchman, &Walk, &mut reads);
+    let mut steps = Vec::new();
+    machine.recording(Some(&mut steps)).stop(&mut Watchman, &mut reads);
+    assert_eq!((reads.get(), steps.len()), (3, 2));
+}

@@ -175,3 +175,20 @@ fn a_member_of_a_cast_has_a_report_unless_it_is_acting() {
     assert_eq!(acting, Ok(true));
     assert!(cast.report(&"Elsa", &cast).is_none());
 }
+
+#[test]
+fn a_label_that_fails_is_shown_as_far_as_it_goes() {
+    struct Nameless;
+    impl Owner for Nameless {
+        type Context<'a> = ();
+        type Message = ();
+
+        fn label(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("nobody")?;
+            Err(std::fmt::Error)
+        }
+    }
+    struct Hide;
+    impl State<Nameless> for Hide {}
+    assert_eq!(StateMachine::new(&Hide).report(&Nameless, 0.0).label, "nobody");
+}

@@ -40,23 +40,23 @@ where
     Self: Send + Sync,
 {
     fn start(&mut self, index: usize, cx: &mut C) {
-        let (owner, mut machine) = self.watched(watch(index));
+        let (owner, mut machine) = self.watched(Some(watch(index)));
         machine.start(owner, cx);
     }
 
     fn stop(&mut self, index: usize, cx: &mut C) {
-        let (owner, mut machine) = self.watched(watch(index));
+        let (owner, mut machine) = self.watched(Some(watch(index)));
         machine.stop(owner, cx);
     }
 
     #[inline]
     fn update(&mut self, index: usize, cx: &mut C) {
-        let (owner, mut machine) = self.watched(watch(index));
+        let (owner, mut machine) = self.watched(Some(watch(index)));
         machine.update(owner, cx);
     }
 
     fn receive(&mut self, telegram: &Telegram<K, M>, index: usize, cx: &mut C) -> bool {
-        let (owner, mut machine) = self.watched(watch(index));
+        let (owner, mut machine) = self.watched(Some(watch(index)));
         machine.send(owner, telegram, cx)
     }
 

@@ -26,8 +26,10 @@ impl<T: Owner> Single<'_, T> {
         }
         match descent(&current) {
             Ok(path) => {
-                let (to, time) = (path.last().cloned(), now::<T>(cx));
-                self.record(|| Step::Changed { from: None, to, cause: Cause::Start, time, time_in_state: 0.0 });
+                self.record(|| {
+                    let (to, time) = (path.last().cloned(), now::<T>(cx));
+                    Step::Changed { from: None, to, cause: Cause::Start, time, time_in_state: 0.0 }
+                });
                 self.enter_from_nowhere(&path, owner, cx);
                 self.settle(owner, cx);
                 self.fall_asleep(owner, cx);
@@ -78,9 +80,12 @@ impl<T: Owner> Single<'_, T> {
         let plan = Plan { cause: Cause::Stop, kept: 0, entered: &[] };
         OneChange::new(self, &plan, owner, cx).exit();
         if let Some(current) = current.as_option() {
-            let (from, time) = (Some(current.clone()), now::<T>(cx));
-            let time_in_state = time_since(self.seat.entered_at, time);
-            self.record(|| Step::Changed { from, to: None, cause: Cause::Stop, time, time_in_state });
+            let entered_at = self.seat.entered_at;
+            self.record(|| {
+                let (from, time) = (Some(current.clone()), now::<T>(cx));
+                let time_in_state = time_since(entered_at, time);
+                Step::Changed { from, to: None, cause: Cause::Stop, time, time_in_state }
+            });
         }
         self.seat.replace(0, StateRef::NONE, NEVER);
         self.seat.note_change(0);
