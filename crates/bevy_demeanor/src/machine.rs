@@ -177,7 +177,7 @@ impl<T: Owner> Machine<T> {
     /// ```
     #[must_use]
     pub fn is_in_named(&self, name: &str) -> bool {
-        is_in_named(self, name)
+        self.machine.path().any(|active| active.name() == name)
     }
 
     /// Returns the machine itself, for edits that the plugin does not see: no marker follows a change made here until the
@@ -206,11 +206,6 @@ impl<T: Owner> Machine<T> {
         }
         has_changed
     }
-}
-
-/// Whether a state of a name is active.
-pub(crate) fn is_in_named<T: Owner>(machine: &StateMachine<T>, name: &str) -> bool {
-    machine.path().any(|active| active.name() == name)
 }
 
 /// Takes a machine as it is: the next pass enters its current state, unless that has been entered already.

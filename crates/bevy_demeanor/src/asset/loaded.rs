@@ -49,7 +49,7 @@ pub struct LoadedDefinitions<T: Owner> {
     /// By their names.
     files: HashMap<String, LoadedFile<T>>,
     /// Which machine of which file an asset is.
-    assets: HashMap<AssetId<DefinitionFile>, Which>,
+    assets: HashMap<AssetId<DefinitionFile>, MachineOfFile>,
     /// Assets that have been removed and that somebody may still use.
     removed: HashSet<AssetId<DefinitionFile>>,
     /// What is to be made before anybody uses it.
@@ -71,7 +71,7 @@ struct LoadedFile<T: Owner> {
     in_book: usize,
 }
 
-struct Which {
+struct MachineOfFile {
     file: String,
     machine: Option<String>,
     /// Whether it was logged that there is no such machine.
@@ -108,7 +108,7 @@ impl<T: Owner> LoadedDefinitions<T> {
     /// After a reload it is the same definition.
     #[must_use]
     pub fn get(&self, file: impl Into<AssetId<DefinitionFile>>) -> Option<&Definition<T>> {
-        let Which { file, machine, .. } = self.assets.get(&file.into())?;
+        let MachineOfFile { file, machine, .. } = self.assets.get(&file.into())?;
         let definitions = self.files.get(file)?.definitions.as_ref()?;
         match machine {
             Some(machine) => definitions.get(machine),
@@ -119,7 +119,7 @@ impl<T: Owner> LoadedDefinitions<T> {
     /// Returns what is wrong with the file, as it was last loaded.
     #[must_use]
     pub fn problems(&self, file: impl Into<AssetId<DefinitionFile>>) -> Option<&Problems> {
-        let Which { file, .. } = self.assets.get(&file.into())?;
+        let MachineOfFile { file, .. } = self.assets.get(&file.into())?;
         self.files.get(file)?.problems.as_ref()
     }
 
@@ -163,7 +163,7 @@ impl<T: Owner> LoadedDefinitions<T> {
         if let Entry::Vacant(new) = self.assets.entry(id) {
             let name = file.files().name();
             let machine = file.machine().map(ToOwned::to_owned);
-            new.insert(Which { file: name.to_owned(), machine, is_warned_of: false });
+            new.insert(MachineOfFile { file: name.to_owned(), machine, is_warned_of: false });
             // If there is an older one, that is reloaded at the end of the frame.
             self.files.entry(name.to_owned()).or_insert_with(|| LoadedFile::new(file, &self.vocabulary));
         }
@@ -176,7 +176,7 @@ impl<T: Owner> LoadedDefinitions<T> {
     /// Logs, once, that the file has no such machine.
     #[cold]
     fn warn_of(&mut self, id: AssetId<DefinitionFile>, file: &DefinitionFile) {
-        let Some(Which { file: name, machine, is_warned_of }) = self.assets.get_mut(&id) else { return };
+        let Some(MachineOfFile { file: name, machine, is_warned_of }) = self.assets.get_mut(&id) else { return };
         let is_made = |made: &LoadedFile<T>| made.definitions.is_some() && !file.is_newer_than(made.number);
         if self.files.get(name).is_some_and(is_made) && !mem::replace(is_warned_of, true) {
             let machine = machine.as_deref().unwrap_or_default();
