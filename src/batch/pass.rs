@@ -286,16 +286,17 @@ impl<T: Owner> Pass<T> {
     fn tick_each(&mut self, chunk: &mut Chunk<'_, T>, cx: &mut T::Context<'_>) {
         let Outcome { changed, notes, panic, .. } = &mut self.outcome;
         for (slot, (owner, seat)) in chunk.owners.iter_mut().zip(&mut *chunk.seats).enumerate() {
-            let is_left_out = chunk.rows.is_asleep
-                && !chunk.global.is_updating
-                && chunk.due.binary_search_by(|&due| (due as usize).cmp(&(chunk.start + slot))).is_err();
+            let is_due = chunk.due.binary_search_by(|&due| (due as usize).cmp(&(chunk.start + slot))).is_ok();
+            let is_left_out = chunk.rows.is_asleep && !chunk.global.is_updating && !is_due;
             if is_left_out || !chunk.part.has(chunk.rows.key(slot)) {
                 continue;
             }
             let global = &chunk.global.state;
             let mut witness = notes.of(&chunk.rows, slot);
+            // What was due for an owner that has come here at the beginning of the tick has been done, and what it has asked
+            // for since is due in the next one.
             let ticked = run_on_seat((slot, seat), global, witness.as_witness(), changed, panic, |single| {
-                single.tick(owner, cx);
+                if is_due { single.tick(owner, cx) } else { single.tick_active(owner, cx) }
             });
             if ticked.is_none() {
                 break;

@@ -100,6 +100,12 @@ impl<T: Owner> Single<'_, T> {
         if self.seat.is_waiting() {
             self.carry_out_due(owner, cx);
         }
+        self.tick_active(owner, cx);
+    }
+
+    /// A tick's rest, after what was due: the global, then the active path.
+    #[inline]
+    pub(crate) fn tick_active(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
         if let Some(global) = self.global.as_option() {
             self.scope = Scope::Machine;
             global.tick(owner, &mut self.fsm(), cx);

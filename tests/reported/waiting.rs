@@ -1,6 +1,8 @@
 //! Faults of waiting.
 
-use demeanor::{Batch, NextWake};
+use std::time::Duration;
+
+use demeanor::{Batch, Fsm, GameTime, NextWake, State, StateMachine};
 
 use crate::trace::{Act, Actor, Place, Stage};
 
@@ -95,4 +97,41 @@ fn the_timers_of_owners_that_change_together_end_and_those_from_outside_go_on() 
     stage.advance(5);
     batch.update(&mut stage.time);
     assert!(batch.is_in_state(keys[1], &C) && batch.is_in_state(keys[0], &B));
+}
+
+/// In a batch, it was carried out in the tick in which it was set: the owner had come to those in owned states before they were
+/// updated.
+#[test]
+fn a_timer_without_a_length_that_is_set_in_a_change_that_was_due_is_carried_out_in_the_next_tick_in_a_batch() {
+    struct Fuse;
+    /// Of each owner's own.
+    #[derive(Clone)]
+    struct Spark(f64);
+
+    impl State<Actor> for Fuse {
+        fn enter(&self, _: &mut Actor, fsm: &mut Fsm<'_, Actor>, _: &mut GameTime) {
+            fsm.change_state(Box::new(Spark(0.0)));
+        }
+    }
+
+    impl State<Actor> for Spark {
+        fn enter(&self, _: &mut Actor, fsm: &mut Fsm<'_, Actor>, _: &mut GameTime) {
+            fsm.change_state_after(self.0, &A);
+        }
+    }
+
+    let mut time = GameTime::new();
+    let mut machine = StateMachine::new(&B);
+    let mut alone = Actor::default();
+    let mut batch = Batch::new();
+    let key = batch.spawn(Actor::default(), &B, &mut time);
+    machine.start(&mut alone, &mut time);
+    batch.change_state_after(key, 1.0, &Fuse, &mut time);
+    machine.change_state_after(&mut alone, 1.0, &Fuse, &mut time);
+    time.advance(Duration::from_secs(1));
+    for is_in_spark in [true, false] {
+        batch.update(&mut time);
+        machine.update(&mut alone, &mut time);
+        assert_eq!((batch.is_in::<Spark>(key), machine.is_in::<Spark>()), (is_in_spark, is_in_spark));
+    }
 }
