@@ -111,12 +111,9 @@ impl<T: Owner> ChunkMachines<'_, T> {
 
     /// The number of the state that a change to `to` ends in, if it can be made in bulk.
     fn innermost_of(&mut self, to: &StateRef<T>) -> Option<u32> {
-        let innermost = self.rows.states.innermost_of(self.rows.known(), to);
-        if innermost.is_none() {
-            // The batch may get to know it.
-            self.number_of(to);
-        }
-        innermost
+        // Whether or not it is known where it leads: that depends on which owners have been updated before.
+        self.number_of(to);
+        self.rows.states.innermost_of(self.rows.known(), to)
     }
 
     /// The number of a state that is asked for. One that the batch does not know is remembered, to be known the next time.
