@@ -438,6 +438,7 @@ mod slice;
 mod span;
 mod state;
 mod step;
+mod taken;
 mod time;
 mod transition;
 mod waiting;
