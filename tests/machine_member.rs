@@ -136,6 +136,10 @@ fn the_first_change_of_a_default_machine_is_no_mistake() {
     let mut enemy = Enemy::default();
     assert_eq!(log_lines(|| enemy.change_to(&Flee)), ["DEBUG demeanor: Enemy: (no state) -> Flee (change)"]);
     assert!(enemy.machine.is_in_state(&Flee));
+    // Nor after the machine has run.
+    enemy.update();
+    enemy.machine = StateMachine::default();
+    assert_eq!(log_lines(|| enemy.change_to(&Flee)), ["DEBUG demeanor: Enemy: (no state) -> Flee (change)"]);
 }
 
 /// A body with a machine for its legs, whose states change the one for the hands.
