@@ -71,19 +71,19 @@ impl<'a, T: Owner> MachineMut<'a, T> {
 
     /// Does what [`StateMachine::start`](crate::StateMachine::start) does.
     pub fn start(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
-        self.run("a start", owner, |single, owner| single.start(owner, cx));
+        self.run("start", owner, |single, owner| single.start(owner, cx));
     }
 
     /// Does what [`StateMachine::stop`](crate::StateMachine::stop) does.
     pub fn stop(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
-        self.run("a stop", owner, |single, owner| single.stop(owner, cx));
+        self.run("stop", owner, |single, owner| single.stop(owner, cx));
     }
 
     /// Does what [`StateMachine::update`](crate::StateMachine::update) does.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a call would be a tenth of what a tick takes")]
     pub fn update(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
-        let _running = Running::begin(self.seat, owner, "an update");
+        let _running = Running::begin(self.seat, owner, "update");
         self.has_changed |= match self.seat.lone() {
             Some(state) if self.global.is_none() => self.single().tick_lone(state, owner, cx),
             _ => tick_all(self.seat, self.global, self.steps.as_deref_mut(), self.watch, owner, cx),
@@ -92,7 +92,7 @@ impl<'a, T: Owner> MachineMut<'a, T> {
 
     /// Does what [`StateMachine::send`](crate::StateMachine::send) does. Returns whether the message was handled.
     pub fn send(&mut self, owner: &mut T, message: &T::Message, cx: &mut T::Context<'_>) -> bool {
-        self.run("a message", owner, |single, owner| single.send(owner, message, cx))
+        self.run("message", owner, |single, owner| single.send(owner, message, cx))
     }
 
     /// Does what [`StateMachine::change_state`](crate::StateMachine::change_state) does. Returns whether it was done.
@@ -171,7 +171,7 @@ impl<'a, T: Owner> MachineMut<'a, T> {
         cx: &mut T::Context<'_>,
         act: impl FnOnce(&mut T, &mut Fsm<'_, T>, &mut T::Context<'_>) -> R,
     ) -> R {
-        self.run("a call", owner, |single, owner| {
+        self.run("call", owner, |single, owner| {
             single.scope = Scope::Machine;
             let result = act(owner, &mut single.fsm(), cx);
             single.settle_callback(owner, cx);

@@ -9,7 +9,7 @@ use crate::seat::Seat;
 
 pub(crate) use self::watch::Running;
 
-/// Shown as `entered_at` by the seat of a machine that was made by `Default`: not a number, as [`NEVER`](crate::fsm::NEVER)
+/// What stands in `entered_at` in the seat of a machine that was made by `Default`: not a number, as [`NEVER`](crate::fsm::NEVER)
 /// is, and told from it by its bits. So the mark takes no room, and is gone once a state has been entered.
 const LEFT_BEHIND: f64 = f64::from_bits(f64::NAN.to_bits() | 1);
 
@@ -56,8 +56,8 @@ mod watch {
             if is_left_behind && who.is_some() && who == around {
                 log::warn!(
                     target: "demeanor",
-                    "{}: {asked}, within a callback, of a machine that `Default` left in place of the running one: \
-                    ask `fsm` instead, and keep the machine beside its owner",
+                    "{}: {asked} went to an empty machine while this owner's own one is running: if `mem::take` left it \
+                    behind, the effect is lost. Ask `fsm` instead, and keep the machine beside its owner",
                     Label(owner)
                 );
             }

@@ -94,8 +94,8 @@ fn two_ticks(asks: Ask) -> (Vec<&'static str>, Vec<String>) {
 /// The warning, in builds that have one.
 fn warning(asked: &str) -> Vec<String> {
     let line = format!(
-        "WARN demeanor: Enemy: {asked}, within a callback, of a machine that `Default` left in place of the running one: \
-        ask `fsm` instead, and keep the machine beside its owner"
+        "WARN demeanor: Enemy: {asked} went to an empty machine while this owner's own one is running: if `mem::take` left it \
+        behind, the effect is lost. Ask `fsm` instead, and keep the machine beside its owner"
     );
     if cfg!(all(debug_assertions, feature = "std")) { vec![line] } else { vec![] }
 }
@@ -114,14 +114,14 @@ fn a_change_of_a_machine_that_was_taken_out_is_lost_with_a_warning() {
 fn a_message_to_a_machine_that_was_taken_out_is_lost_with_a_warning() {
     let (trace, warnings) = two_ticks(Ask::MessageToItsMember);
     assert_eq!(trace, ["Idle.update", "Idle.update"]);
-    assert_eq!(warnings, warning("a message"));
+    assert_eq!(warnings, warning("message"));
 }
 
 #[test]
 fn an_update_of_a_machine_that_was_taken_out_does_nothing_with_a_warning() {
     let (trace, warnings) = two_ticks(Ask::UpdateOfItsMember);
     assert_eq!(trace, ["Idle.update", "Idle.update"]);
-    assert_eq!(warnings, warning("an update"));
+    assert_eq!(warnings, warning("update"));
 }
 
 #[test]
