@@ -486,7 +486,7 @@ mod pages {
     #[doc = include_str!("../docs/porting/buckland.md")]
     mod porting_buckland {}
 
-    #[cfg(feature = "std")]
+    #[cfg(feature = "parallel")]
     #[doc = include_str!("../docs/porting/c.md")]
     mod porting_c {}
 
