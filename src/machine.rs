@@ -17,7 +17,8 @@ use crate::waiting::NextWake;
 ///
 /// The machine does not hold the owner; each method is given it, so that a state may borrow both. Keep them side by side,
 /// in an [`Agent`](crate::Agent), or apart. It cannot be a field of its owner: `self.machine.update(self, cx)` would borrow
-/// the owner twice, which the compiler refuses (E0499).
+/// the owner twice, which the compiler refuses (E0499). `docs/porting.md` shows what to write instead, and what goes wrong with
+/// `mem::take`.
 ///
 /// The methods here act at once, and return whether it was done. In a callback, the methods of [`Fsm`] make requests
 /// instead. A clone is a second machine in the same state, made without any callback: use it as a prefab, or as a snapshot
