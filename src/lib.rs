@@ -438,6 +438,7 @@ mod slice;
 mod span;
 mod state;
 mod step;
+mod taken;
 mod time;
 mod transition;
 mod waiting;
@@ -478,6 +479,39 @@ mod pages {
 
     #[doc = include_str!("../docs/porting.md")]
     mod porting {}
+
+    #[doc = include_str!("../docs/porting/xna.md")]
+    mod porting_xna {}
+
+    #[doc = include_str!("../docs/porting/buckland.md")]
+    mod porting_buckland {}
+
+    #[cfg(feature = "parallel")]
+    #[doc = include_str!("../docs/porting/c.md")]
+    mod porting_c {}
+
+    #[cfg(feature = "definition")]
+    #[doc = include_str!("../docs/porting/class-notes.md")]
+    mod porting_class_notes {}
+
+    #[doc = include_str!("../docs/porting/unity.md")]
+    mod porting_unity {}
+
+    #[cfg(feature = "std")]
+    #[doc = include_str!("../docs/porting/dots.md")]
+    mod porting_dots {}
+
+    #[doc = include_str!("../docs/porting/unityhfsm.md")]
+    mod porting_unityhfsm {}
+
+    #[doc = include_str!("../docs/porting/stateless.md")]
+    mod porting_stateless {}
+
+    #[doc = include_str!("../docs/porting/statig.md")]
+    mod porting_statig {}
+
+    #[doc = include_str!("../docs/porting/seldom_state.md")]
+    mod porting_seldom_state {}
 
     #[doc = include_str!("../docs/cookbook.md")]
     mod cookbook {}

@@ -17,7 +17,8 @@ use crate::waiting::NextWake;
 ///
 /// The machine does not hold the owner; each method is given it, so that a state may borrow both. Keep them side by side,
 /// in an [`Agent`](crate::Agent), or apart. It cannot be a field of its owner: `self.machine.update(self, cx)` would borrow
-/// the owner twice, which the compiler refuses (E0499).
+/// the owner twice, which the compiler refuses (E0499). `docs/porting.md` shows what to write instead, and what goes wrong with
+/// `mem::take`.
 ///
 /// The methods here act at once, and return whether it was done. In a callback, the methods of [`Fsm`] make requests
 /// instead. A clone is a second machine in the same state, made without any callback: use it as a prefab, or as a snapshot
@@ -594,9 +595,13 @@ impl<T: Owner> StateMachine<T> {
 }
 
 /// An [`idle`](StateMachine::idle) machine.
+///
+/// `mem::take` leaves one behind where it takes a machine from. If a callback asks that one for a change, while the machine
+/// that was taken is running for the same owner, a debug build warns in the log. So create an empty machine of your own with
+/// `idle`.
 impl<T: Owner> Default for StateMachine<T> {
     fn default() -> Self {
-        Self::idle()
+        Self { seat: Seat::left_behind(), global: StateRef::NONE }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::fmt;
 
 use crate::fsm::{Fsm, Request};
 use crate::owner::Owner;
@@ -9,6 +10,7 @@ use crate::seat::Seat;
 use crate::single::{Single, Watch};
 use crate::state::{IntoState, StateRef};
 use crate::step::Step;
+use crate::taken::Running;
 use crate::waiting::{Scope, Then};
 
 /// A machine borrowed by [`StateMachine::recording`](crate::StateMachine::recording), for whoever keeps something else in step
@@ -69,18 +71,19 @@ impl<'a, T: Owner> MachineMut<'a, T> {
 
     /// Does what [`StateMachine::start`](crate::StateMachine::start) does.
     pub fn start(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
-        self.run(|single| single.start(owner, cx));
+        self.run("start", owner, |single, owner| single.start(owner, cx));
     }
 
     /// Does what [`StateMachine::stop`](crate::StateMachine::stop) does.
     pub fn stop(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
-        self.run(|single| single.stop(owner, cx));
+        self.run("stop", owner, |single, owner| single.stop(owner, cx));
     }
 
     /// Does what [`StateMachine::update`](crate::StateMachine::update) does.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a call would be a tenth of what a tick takes")]
     pub fn update(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
+        let _running = Running::begin(self.seat, owner, "update");
         self.has_changed |= match self.seat.lone() {
             Some(state) if self.global.is_none() => self.single().tick_lone(state, owner, cx),
             _ => tick_all(self.seat, self.global, self.steps.as_deref_mut(), self.watch, owner, cx),
@@ -89,7 +92,7 @@ impl<'a, T: Owner> MachineMut<'a, T> {
 
     /// Does what [`StateMachine::send`](crate::StateMachine::send) does. Returns whether the message was handled.
     pub fn send(&mut self, owner: &mut T, message: &T::Message, cx: &mut T::Context<'_>) -> bool {
-        self.run(|single| single.send(owner, message, cx))
+        self.run("message", owner, |single, owner| single.send(owner, message, cx))
     }
 
     /// Does what [`StateMachine::change_state`](crate::StateMachine::change_state) does. Returns whether it was done.
@@ -153,7 +156,7 @@ impl<'a, T: Owner> MachineMut<'a, T> {
 
     /// As [`StateMachine::sleep_for`](crate::StateMachine::sleep_for).
     pub fn sleep_for(&mut self, owner: &T, seconds: f64, cx: &T::Context<'_>) {
-        self.run(|single| single.sleep_for(seconds, owner, cx));
+        self.single().sleep_for(seconds, owner, cx);
     }
 
     /// As [`StateMachine::wake`](crate::StateMachine::wake).
@@ -168,7 +171,7 @@ impl<'a, T: Owner> MachineMut<'a, T> {
         cx: &mut T::Context<'_>,
         act: impl FnOnce(&mut T, &mut Fsm<'_, T>, &mut T::Context<'_>) -> R,
     ) -> R {
-        self.run(|single| {
+        self.run("call", owner, |single, owner| {
             single.scope = Scope::Machine;
             let result = act(owner, &mut single.fsm(), cx);
             single.settle_callback(owner, cx);
@@ -177,12 +180,18 @@ impl<'a, T: Owner> MachineMut<'a, T> {
     }
 
     fn execute(&mut self, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
-        self.run(|single| single.execute_alone(request, owner, cx))
+        self.run(request, owner, |single, owner| single.execute_alone(request, owner, cx))
     }
 
-    fn run<R>(&mut self, act: impl FnOnce(&mut Single<'_, T>) -> R) -> R {
+    fn run<R>(
+        &mut self,
+        asked: impl fmt::Display,
+        owner: &mut T,
+        act: impl FnOnce(&mut Single<'_, T>, &mut T) -> R,
+    ) -> R {
+        let _running = Running::begin(self.seat, owner, asked);
         let mut single = self.single();
-        let result = act(&mut single);
+        let result = act(&mut single, owner);
         let has_changed = single.made > 0;
         self.has_changed |= has_changed;
         result

@@ -1,0 +1,90 @@
+//! What a debug build says of a machine that was a field of its owner, and was taken out for a call.
+//!
+//! `mem::take` leaves a machine made by `Default` in the field. A callback that asks that one for something asks the wrong
+//! machine: it is replaced when the call is over. There are no false alarms in a game that creates its empty machines with
+//! `idle()`, and none of what is here is in a build without debug assertions. `docs/porting.md` describes the mistake.
+
+use crate::owner::Owner;
+use crate::seat::Seat;
+
+pub(crate) use self::watch::Running;
+
+/// What stands in `entered_at` in the seat of a machine that was made by `Default`: not a number, as [`NEVER`](crate::fsm::NEVER)
+/// is, and told from it by its bits. So the mark takes no room, and is gone once a state has been entered.
+const LEFT_BEHIND: f64 = f64::from_bits(f64::NAN.to_bits() | 1);
+
+impl<T: Owner> Seat<T> {
+    /// The seat of a machine made by `Default`.
+    pub(crate) const fn left_behind() -> Self {
+        let mut seat = Self::empty();
+        seat.entered_at = LEFT_BEHIND;
+        seat
+    }
+}
+
+#[cfg(all(debug_assertions, feature = "std"))]
+mod watch {
+    use core::any::TypeId;
+    use core::cell::Cell;
+    use core::ptr;
+
+    use super::LEFT_BEHIND;
+    use crate::owner::{Label, Owner};
+    use crate::seat::Seat;
+
+    /// An owner: its address, which nobody else of its type has as long as it is borrowed, and its type.
+    type Who = (usize, TypeId);
+
+    std::thread_local! {
+        /// Whose machine is running on this thread; with several, the innermost.
+        static RUNNING: Cell<Option<Who>> = const { Cell::new(None) };
+    }
+
+    /// Notes as long as it lives whose machine is running.
+    pub(crate) struct Running {
+        around: Option<Who>,
+    }
+
+    impl Running {
+        /// Warns if the machine is one that was left in the field of an owner whose machine is running already.
+        pub(crate) fn begin<T: Owner>(seat: &Seat<T>, owner: &T, asked: impl core::fmt::Display) -> Self {
+            // An owner without a size has no field. It may share its address with others, too.
+            let who = (size_of::<T>() > 0).then(|| (ptr::from_ref(owner).addr(), TypeId::of::<T>()));
+            let around = RUNNING.replace(who);
+            let running = Self { around };
+            let is_left_behind = seat.current.is_none() && seat.entered_at.to_bits() == LEFT_BEHIND.to_bits();
+            if is_left_behind && who.is_some() && who == around {
+                log::warn!(
+                    target: "demeanor",
+                    "{}: {asked} went to an empty machine while this owner's own one is running: if `mem::take` left it \
+                    behind, the effect is lost. Ask `fsm` instead, and keep the machine beside its owner",
+                    Label(owner)
+                );
+            }
+            running
+        }
+    }
+
+    /// After a panic, too.
+    impl Drop for Running {
+        fn drop(&mut self) {
+            RUNNING.set(self.around);
+        }
+    }
+}
+
+#[cfg(not(all(debug_assertions, feature = "std")))]
+mod watch {
+    use crate::owner::Owner;
+    use crate::seat::Seat;
+
+    pub(crate) struct Running;
+
+    impl Running {
+        #[inline(always)]
+        #[expect(clippy::inline_always, reason = "nothing must be left of it")]
+        pub(crate) fn begin<T: Owner>(_: &Seat<T>, _: &T, _: impl core::fmt::Display) -> Self {
+            Self
+        }
+    }
+}
