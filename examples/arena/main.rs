@@ -229,7 +229,7 @@ struct Side {
 
 impl Side {
     fn load(file: &str) -> io::Result<Self> {
-        let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("examples/arena").join(file);
+        let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("arena").join(file);
         let definition = Definition::load(&file, &vocabulary()).map_err(io::Error::other)?;
         let mut batch = Batch::new();
         if let Some(global) = definition.global() {
