@@ -27,7 +27,7 @@
 //! exits = [{ to = "wander", when = "time_in_state > 10 or chance(0.01)" }]
 //! ```
 //!
-//! `docs/definitions.md` describes the format for designers; [`schema`] is its JSON Schema for editors.
+//! [A page](crate::docs::definitions) describes the format for designers; [`schema`] is its JSON Schema for editors.
 
 mod beside;
 mod block;

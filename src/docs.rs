@@ -1,0 +1,36 @@
+//! The pages: what the tour on the [front page](crate) leaves out.
+//!
+//! They are those of the folder `docs`, and their code runs as tests.
+//!
+//! | page | what it is for |
+//! |---|---|
+//! | [`cookbook`] | small answers to what people ask first |
+//! | [`semantics`] | what happens in which order: the rules, and the tests that cover them |
+//! | [`porting`] | from C#, C++ and other libraries to this one, call by call |
+//! | [`definitions`] | machines from files, for designers |
+//! | [`editors`] | such files in an editor |
+//! | [`waiting`] | timers, sleep, and what they cost |
+//! | [`saving`] | saved games, rolling back, and files of older programs |
+//! | [`why`] | why does it not attack? From the log to the line that is wrong |
+//! | [`journal`] | what has happened to many owners, in pictures and traces |
+//! | [`testing`] | a state alone, a machine with mocks, a fake clock |
+
+/// A page, under a condition for its code to run as a test. `build.rs` prepares it.
+macro_rules! page {
+    ($name:ident, $file:literal, $($runs:tt)*) => {
+        #[doc = include_str!(concat!(env!("OUT_DIR"), "/", $file))]
+        #[cfg(any(not(doctest), $($runs)*))]
+        pub mod $name {}
+    };
+}
+
+page!(cookbook, "cookbook.md", all());
+page!(definitions, "definitions.md", all());
+page!(editors, "editors.md", all());
+page!(journal, "journal.md", feature = "std");
+page!(porting, "porting.md", all());
+page!(saving, "saving.md", all(feature = "serde", feature = "std"));
+page!(semantics, "semantics.md", all());
+page!(testing, "testing.md", feature = "mock");
+page!(waiting, "waiting.md", feature = "std");
+page!(why, "why.md", feature = "definition");
