@@ -18,14 +18,14 @@
 /// A page, under a condition for its code to run as a test. `build.rs` prepares it.
 macro_rules! page {
     ($name:ident, $file:literal, $($runs:tt)*) => {
-        #[doc = include_str!(concat!(env!("OUT_DIR"), "/", $file))]
+        #[doc = include_str!(concat!(env!("OUT_DIR"), "/docs/", $file))]
         #[cfg(any(not(doctest), $($runs)*))]
         pub mod $name {}
     };
 }
 
 page!(cookbook, "cookbook.md", all());
-page!(definitions, "definitions.md", all());
+page!(definitions, "definitions.md", feature = "definition");
 page!(editors, "editors.md", all());
 page!(journal, "journal.md", feature = "std");
 page!(porting, "porting.md", all());
