@@ -76,7 +76,7 @@ impl WordKind {
     /// The code of the mistake of using one that is not offered.
     pub(crate) fn unknown(self) -> &'static str {
         match self {
-            Self::Behaviour => "unknown-behavior",
+            Self::Behaviour => "unknown-behaviour",
             Self::Value => "unknown-value",
             Self::Message => "unknown-message",
             Self::Field => "unknown-field",

@@ -45,7 +45,7 @@ exits = [{ to = "attack", when = "enemy_visible" }]
 [states.attack]
 exits = [{ to = "idle", when = "not enemy_visible" }]
 "#,
-        r#"unknown-behavior
+        r#"unknown-behaviour
 
   × unknown behavior `rust`
    ╭─[grunt.toml:4:13]

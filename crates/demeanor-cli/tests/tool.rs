@@ -56,7 +56,7 @@ fn check_with_a_vocabulary_tells_every_mistake_and_exits_with_1() {
  11 │ ]
     ╰────
 
-unknown-behavior
+unknown-behaviour
 
   × unknown behavior `go_to`
     ╭─[guard.toml:19:12]

@@ -1,4 +1,5 @@
-//! What the pages show of the tool is what it prints. To write it again: `UPDATE=1 cargo test -p demeanor-cli --test transcripts`.
+//! What the pages show of the tool is what it prints. To write it again:
+//! `cargo build -p demeanor-cli --examples && UPDATE=1 cargo test -p demeanor-cli --test transcripts`.
 
 use std::env;
 use std::fs;

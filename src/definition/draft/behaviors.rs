@@ -39,7 +39,7 @@ pub(super) fn read<'i>(reader: &mut Reader<'_, 'i>, state: &DeTable<'i>) -> Vec<
         _ => {
             let at = reader.key_span("params", params.span());
             let mistake =
-                Mistake::error("params-without-behavior", at, "`params` are given, but no behavior to take them")
+                Mistake::error("params-without-behaviour", at, "`params` are given, but no behavior to take them")
                     .label("taken by nothing");
             reader.findings.add(mistake.help(if given.is_empty() {
                 "add `behavior = \"..\"`"
