@@ -544,9 +544,10 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, W: 'static> Cast<K, M, W
     /// as they do in the code that is ported. `owner` and `fsm` are those of the callback. Returns what `act` returns.
     ///
     /// The requests that the callback has made before are carried out first, as in
-    /// [`change_state_now`](Fsm::change_state_now). Afterwards the callback goes on with its owner and its machine, and with
-    /// whatever has happened to them; its machine may be in another state by then. In `exit` the machine cannot change state
-    /// meanwhile: that is refused with a warning (rule 12). What was put off for the member before stays put off.
+    /// [`change_state_now`](Fsm::change_state_now). Afterwards the callback goes on with its owner and its machine, and
+    /// with whatever has happened to them; its machine may be in another state by then. In `exit` the machine cannot change
+    /// state meanwhile: that is refused with a warning ([rule 12](crate::docs::semantics#rule-12)). What was put off for
+    /// the member before stays put off.
     ///
     /// While `act` runs, `owner` is [`Default::default`], which nobody sees.
     ///

@@ -112,7 +112,8 @@ impl<'a, T: Owner> Fsm<'a, T> {
 
     /// Asks for a change to `to`: its `enter`, after the `exit` of current.
     ///
-    /// A change to the current state runs its `exit` and `enter` (rule 7). Refused with a warning in `exit`.
+    /// A change to the current state runs its `exit` and `enter` ([rule 7](crate::docs::semantics#rule-7)). Refused with a
+    /// warning in `exit`.
     ///
     /// [`IntoState`] lists what can be written for `to`. Write `Box::new(Patrol { route })` for a state with data that is
     /// made here. A reference, as in `&Patrol { route }`, would have to live forever: the compiler's error is that a
@@ -126,7 +127,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
     }
 
     /// Asks for a change to `to`, unless `to` is active when the request's turn comes: then nothing happens, and nothing is
-    /// refused (rule 24). A global state can ask for this in every tick.
+    /// refused ([rule 24](crate::docs::semantics#rule-24)). A global state can ask for this in every tick.
     ///
     /// # Examples
     ///
@@ -166,7 +167,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
     }
 
     /// Asks for a change to `to` that no [`can_exit`](State::can_exit) can refuse: death during a stagger. `can_enter` is
-    /// still asked (rule 24).
+    /// still asked ([rule 24](crate::docs::semantics#rule-24)).
     ///
     /// # Examples
     ///
@@ -202,27 +203,29 @@ impl<'a, T: Owner> Fsm<'a, T> {
 
     /// Asks for a change to the previous state (Buckland's `RevertToPreviousState`).
     ///
-    /// That is the state current was before, so two in a row toggle. Refused with a warning when there is none (rule 9).
+    /// That is the state current was before, so two in a row toggle. Refused with a warning when there is none
+    /// ([rule 9](crate::docs::semantics#rule-9)).
     #[inline]
     pub fn revert_state(&mut self) {
         self.ask(Request::Revert);
     }
 
-    /// Asks for current to be suspended and `over` to be entered. [`pop_state`](Self::pop_state) goes back (rule 15).
+    /// Asks for current to be suspended and `over` to be entered. [`pop_state`](Self::pop_state) goes back
+    /// ([rule 15](crate::docs::semantics#rule-15)).
     #[inline]
     pub fn push_state(&mut self, over: impl IntoState<T>) {
         self.ask(Request::Push(over.into_state()));
     }
 
     /// Asks for current to be left and the state that it was pushed over to be resumed. Refused with a warning when there
-    /// is none (rule 15).
+    /// is none ([rule 15](crate::docs::semantics#rule-15)).
     #[inline]
     pub fn pop_state(&mut self) {
         self.ask(Request::Pop);
     }
 
     /// Asks for a change to the descendant that was active last in `composite`, or to its initial one if there is none, or
-    /// if its history is not [kept](State::keeps_history) (rule 16).
+    /// if its history is not [kept](State::keeps_history) ([rule 16](crate::docs::semantics#rule-16)).
     #[inline]
     pub fn resume_state(&mut self, composite: impl IntoState<T>) {
         self.ask(Request::Resume(composite.into_state()));
@@ -264,7 +267,8 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.ask(Request::Send(Box::new(message)));
     }
 
-    /// Sets a timer: asks for a change to `to` when [`Owner::now`] has advanced by `seconds` (rule 25).
+    /// Sets a timer: asks for a change to `to` when [`Owner::now`] has advanced by `seconds`
+    /// ([rule 25](crate::docs::semantics#rule-25)).
     ///
     /// The timer belongs to the state whose callback asks, and ends when that state is left: whoever is faster than the timer
     /// need not cancel it. A timer of the global, or one from outside, lasts as long as the machine. Several may run at a time.
@@ -370,7 +374,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.ask(Request::after(seconds, Then::Send(Arc::new(message))));
     }
 
-    /// Puts the machine to sleep: its states are not updated until it wakes (rule 26).
+    /// Puts the machine to sleep: its states are not updated until it wakes ([rule 26](crate::docs::semantics#rule-26)).
     ///
     /// It wakes when a timer of its own comes due, with any change of state, when a state handles a message, and when the game
     /// [wakes](crate::StateMachine::wake) it. The global is still updated, unless it is [passive](State::is_passive).
@@ -457,8 +461,8 @@ impl<'a, T: Owner> Fsm<'a, T> {
     }
 
     /// Changes state within the call: first the requests made before are carried out, then this change, each with what its
-    /// callbacks ask for. The rest of the callback runs afterwards (rule 11). Returns whether the change was made. Refused
-    /// with a warning in `exit`.
+    /// callbacks ask for. The rest of the callback runs afterwards ([rule 11](crate::docs::semantics#rule-11)). Returns
+    /// whether the change was made. Refused with a warning in `exit`.
     ///
     /// This is exactly Buckland's `ChangeState`, for literal ports. Otherwise use [`change_state`](Self::change_state).
     ///
@@ -498,7 +502,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
 
     /// Sends the owner itself a message within the call: first the requests made before are carried out, then the message
     /// is offered to the active states, and what they ask for is carried out. The rest of the callback runs afterwards
-    /// (rule 24). Returns whether the message was handled. Refused with a warning in `exit`.
+    /// ([rule 24](crate::docs::semantics#rule-24)). Returns whether the message was handled. Refused with a warning in `exit`.
     ///
     /// In Buckland's C++, a telegram to oneself is handled in this way. Otherwise use [`send`](Self::send).
     ///
@@ -552,7 +556,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
     }
 
     /// Returns the innermost state that the change under way leads to: in its guards, in `exit`, `suspend`, `enter` and
-    /// `resume`. `None` in all other callbacks, and where a pop leads back to having no state (rule 8).
+    /// `resume`. `None` in all other callbacks, and where a pop leads back to having no state ([rule 8](crate::docs::semantics#rule-8)).
     ///
     /// # Examples
     ///
@@ -604,7 +608,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
     }
 
     /// Returns how long current has been active, in seconds by [`Owner::now`]. Before any state was entered, it counts from
-    /// the clock's 0 (rule 18).
+    /// the clock's 0 ([rule 18](crate::docs::semantics#rule-18)).
     #[must_use]
     pub fn time_in_state(&self, cx: &T::Context<'_>) -> f64 {
         let entered_at = self.entered_at.get(self.nth).copied();
@@ -612,7 +616,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
     }
 
     /// Returns how long `state` has been active, in seconds by [`Owner::now`]; `None` if it is not active. The time of an
-    /// ancestor goes on while its children change (rule 18).
+    /// ancestor goes on while its children change ([rule 18](crate::docs::semantics#rule-18)).
     ///
     /// # Examples
     ///
@@ -664,7 +668,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
     }
 
     /// Returns whether any request waits: one that this callback has made, or an earlier one that is carried out after it.
-    /// Requests made in `exit` are refused, and so never wait (rule 24).
+    /// Requests made in `exit` are refused, and so never wait ([rule 24](crate::docs::semantics#rule-24)).
     ///
     /// # Examples
     ///
@@ -906,7 +910,7 @@ impl<T: Owner> View<'_, T> {
 /// When a state was entered that has not been: a machine was made with it, and has not been started.
 pub(crate) const NEVER: f64 = f64::NAN;
 
-/// How long ago a state was entered; one that never was counts from 0 (rule 18).
+/// How long ago a state was entered; one that never was counts from 0 ([rule 18](crate::docs::semantics#rule-18)).
 pub(crate) fn time_since(entered_at: f64, now: f64) -> f64 {
     if entered_at.is_nan() { now } else { now - entered_at }
 }

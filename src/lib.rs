@@ -1,8 +1,8 @@
 //! State machines for game characters.
 //!
 //! You write a state once, as a small type that implements [`State`] for your character. A [`StateMachine`] knows which
-//! state the character is in, and calls `enter`, `update` and `exit`. In which order is written down, rule by rule, in
-//! `docs/semantics.md`. States hold no character's data, so one state object serves all characters.
+//! state the character is in, and calls `enter`, `update` and `exit`. In which order is [written down](docs::semantics), rule by
+//! rule. States hold no character's data, so one state object serves all characters.
 //!
 //! This page teaches the crate from top to bottom. Each example is complete.
 //!
@@ -373,35 +373,37 @@
 //! # Seeing what happens
 //!
 //! Each change is logged at level debug, with the owner's [`label`](Owner::label) and the names of the states; misuse is
-//! logged at warn, and an endless cycle of changes at error. With a logger such as `env_logger`, `RUST_LOG=demeanor=debug`
-//! shows all of it. No request panics.
+//! logged at warn, and an endless cycle of changes at error. No request panics. Nobody sees a log without a logger: add the crate
+//! `env_logger`, call `env_logger::init()` at the start of `main`, and run with `RUST_LOG=demeanor=debug`.
 //!
 //! The owner itself can be told, too: [`Owner::on_change`] is called for each change before the new state's `enter`, and
 //! for each one that a guard refuses; [`Owner::after_change`] is called when a change is complete.
 //!
 //! Of many owners, a [`Journal`] lists the changes and a [`Flow`] counts them. A flow is drawn as a [diagram],
 //! and says which exits of a file no test has taken; a journal is written as a [trace](journal::Trace) for Perfetto.
-//! `docs/journal.md` shows all of these.
+//! [A page](docs::journal) shows all of these.
 //!
 //! # Features
 //!
 //! | feature | gives |
 //! |---|---|
-//! | `std` (default) | `Batch`; without it the crate is `no_std` with `alloc` |
-//! | `parallel` | `Batch::par_update`, `Batch::par_broadcast` and `Batch::par_extend`, on all cores |
-//! | `definition` | module `definition`: machines from files that a designer edits |
+//! | `std` (default) | [`Batch`], [`Journal`], [`diagram`]; without it the crate is `no_std` with `alloc` |
+//! | `parallel` | `Batch::par_update`, `Batch::par_broadcast` and `Batch::par_extend`: on all cores |
+//! | `definition` | module `definition`: machines from files that a designer edits; needs `std` |
 //! | `script` | conditions and behaviors of such a file, written in Rhai |
 //! | `watch` | `definition::Watch`, which reloads such a file when it is saved |
-//! | `mock` | `mock::MockState`, a state whose calls a test expects |
+//! | `mock` | `mock::MockState`, a state whose calls a test expects; needs `std` |
 //! | `tracing` | each change as an event of `tracing`, with fields |
-//! | `serde` | module `save`: machines, casts and batches saved and loaded; `Serialize` and `Deserialize` for [`GameTime`], [`Telegram`], [`Dispatcher`] and a batch's keys |
+//! | `serde` | module `save`: machines, casts and batches saved and loaded, and replays; `Serialize` and `Deserialize` for [`GameTime`], [`Telegram`], [`Dispatcher`] and a batch's keys |
 //!
 //! # Further reading
 //!
-//! In the repository and in the package: `docs/semantics.md` (what happens in which order, and the tests for each rule),
-//! `docs/porting.md` (from C# and C++), `docs/definitions.md` (machines from files), `docs/saving.md` (saved games),
-//! `docs/journal.md` (what has happened, in pictures and traces) and `docs/testing.md` (states and machines in tests).
+//! The module [`docs`] has the pages: a [cookbook](docs::cookbook), the [rules](docs::semantics) with the tests for each, how to
+//! [port](docs::porting) from C#, C++ and other libraries, [files](docs::definitions) that a designer edits,
+//! [saved games](docs::saving), [tests](docs::testing), and [why nothing happens](docs::why).
 #![cfg_attr(not(feature = "std"), no_std)]
+// On docs.rs, each item says which feature it needs.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 extern crate alloc;
 
@@ -416,6 +418,8 @@ pub mod definition;
 pub mod diagram;
 #[cfg(feature = "std")]
 mod digest;
+#[cfg(any(doc, doctest))]
+pub mod docs;
 mod fsm;
 #[cfg(feature = "std")]
 pub mod journal;
@@ -468,71 +472,7 @@ pub use step::Step;
 pub use time::GameTime;
 pub use waiting::NextWake;
 
-/// Runs the code in the pages outside of the Rust files.
+/// Runs the code in the README.
 #[cfg(doctest)]
-mod pages {
-    #[doc = include_str!("../README.md")]
-    mod readme {}
-
-    #[doc = include_str!("../docs/semantics.md")]
-    mod semantics {}
-
-    #[doc = include_str!("../docs/porting.md")]
-    mod porting {}
-
-    #[doc = include_str!("../docs/porting/xna.md")]
-    mod porting_xna {}
-
-    #[doc = include_str!("../docs/porting/buckland.md")]
-    mod porting_buckland {}
-
-    #[cfg(feature = "parallel")]
-    #[doc = include_str!("../docs/porting/c.md")]
-    mod porting_c {}
-
-    #[cfg(feature = "definition")]
-    #[doc = include_str!("../docs/porting/class-notes.md")]
-    mod porting_class_notes {}
-
-    #[doc = include_str!("../docs/porting/unity.md")]
-    mod porting_unity {}
-
-    #[cfg(feature = "std")]
-    #[doc = include_str!("../docs/porting/dots.md")]
-    mod porting_dots {}
-
-    #[doc = include_str!("../docs/porting/unityhfsm.md")]
-    mod porting_unityhfsm {}
-
-    #[doc = include_str!("../docs/porting/stateless.md")]
-    mod porting_stateless {}
-
-    #[doc = include_str!("../docs/porting/statig.md")]
-    mod porting_statig {}
-
-    #[doc = include_str!("../docs/porting/seldom_state.md")]
-    mod porting_seldom_state {}
-
-    #[doc = include_str!("../docs/cookbook.md")]
-    mod cookbook {}
-
-    #[cfg(feature = "std")]
-    #[doc = include_str!("../docs/waiting.md")]
-    mod waiting {}
-
-    #[cfg(feature = "definition")]
-    #[doc = include_str!("../docs/why.md")]
-    mod why {}
-
-    #[cfg(all(feature = "serde", feature = "std"))]
-    #[doc = include_str!("../docs/saving.md")]
-    mod saving {}
-
-    #[cfg(feature = "std")]
-    #[doc = include_str!("../docs/journal.md")]
-    mod journal {}
-
-    #[cfg(feature = "mock")]
-    #[doc = include_str!("../docs/testing.md")]
-    mod testing {}
-}
+#[doc = include_str!("../README.md")]
+mod readme {}

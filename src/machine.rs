@@ -69,18 +69,21 @@ pub struct StateMachine<T: Owner> {
 }
 
 impl<T: Owner> StateMachine<T> {
-    /// Creates a machine whose current state is `initial`. Calls nothing: [`start`](Self::start) enters it (rule 1).
+    /// Creates a machine whose current state is `initial`. Calls nothing: [`start`](Self::start) enters it
+    /// ([rule 1](crate::docs::semantics#rule-1)).
     pub fn new(initial: impl IntoState<T>) -> Self {
         Self { seat: Seat::new(initial.into_state()), global: StateRef::NONE }
     }
 
-    /// Creates a machine without a current state. Its first change only enters the new state (rule 2).
+    /// Creates a machine without a current state. Its first change only enters the new state
+    /// ([rule 2](crate::docs::semantics#rule-2)).
     #[must_use]
     pub fn idle() -> Self {
         Self { seat: Seat::new(StateRef::NONE), global: StateRef::NONE }
     }
 
-    /// Gives the machine a state that runs beside every other. It is never entered or exited (rule 3).
+    /// Gives the machine a state that runs beside every other. It is never entered or exited
+    /// ([rule 3](crate::docs::semantics#rule-3)).
     #[must_use]
     pub fn with_global(mut self, global: impl IntoState<T>) -> Self {
         self.set_global(global);
@@ -88,7 +91,7 @@ impl<T: Owner> StateMachine<T> {
     }
 
     /// Runs `enter` along the active path, outermost first, and goes on down through the [`initial`](State::initial)
-    /// children (rule 1).
+    /// children ([rule 1](crate::docs::semantics#rule-1)).
     ///
     /// When the current state has been entered already, by `start` or by a change, the machine refuses with a warning: see
     /// [`is_started`](Self::is_started).
@@ -117,13 +120,13 @@ impl<T: Owner> StateMachine<T> {
     }
 
     /// Runs `exit` along the active path, innermost first. The machine then has no current state, its previous is the state
-    /// left, and its stack is empty (rule 1).
+    /// left, and its stack is empty ([rule 1](crate::docs::semantics#rule-1)).
     pub fn stop(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
         self.recording(None).stop(owner, cx);
     }
 
     /// Runs one tick: `update` of the global, then of the active path from the outermost state to the innermost. After each
-    /// `update`, its requests are carried out (rule 4).
+    /// `update`, its requests are carried out ([rule 4](crate::docs::semantics#rule-4)).
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a call would be a tenth of what a tick takes")]
     pub fn update(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
@@ -131,7 +134,7 @@ impl<T: Owner> StateMachine<T> {
     }
 
     /// Offers a message to current, then to its ancestors outward, then to the global, until one handles it. Returns
-    /// whether one did (rule 14).
+    /// whether one did ([rule 14](crate::docs::semantics#rule-14)).
     pub fn send(&mut self, owner: &mut T, message: &T::Message, cx: &mut T::Context<'_>) -> bool {
         self.recording(None).send(owner, message, cx)
     }
@@ -194,23 +197,25 @@ impl<T: Owner> StateMachine<T> {
         self.recording(None).force_state(owner, to, cx)
     }
 
-    /// Changes to the previous state. Returns whether the change was made; there may be none (rule 9).
+    /// Changes to the previous state. Returns whether the change was made; there may be none
+    /// ([rule 9](crate::docs::semantics#rule-9)).
     pub fn revert_state(&mut self, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         self.recording(None).revert_state(owner, cx)
     }
 
-    /// Suspends current and enters `over`. Returns whether it was done (rule 15).
+    /// Suspends current and enters `over`. Returns whether it was done ([rule 15](crate::docs::semantics#rule-15)).
     pub fn push_state(&mut self, owner: &mut T, over: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
         self.recording(None).push_state(owner, over, cx)
     }
 
-    /// Leaves current and resumes the state that it was pushed over. Returns whether it was done (rule 15).
+    /// Leaves current and resumes the state that it was pushed over. Returns whether it was done
+    /// ([rule 15](crate::docs::semantics#rule-15)).
     pub fn pop_state(&mut self, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         self.recording(None).pop_state(owner, cx)
     }
 
     /// Changes to the descendant that was active last in `composite`, or to its initial one. Returns whether the change was
-    /// made (rule 16).
+    /// made ([rule 16](crate::docs::semantics#rule-16)).
     pub fn resume_state(&mut self, owner: &mut T, composite: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
         self.recording(None).resume_state(owner, composite, cx)
     }
@@ -301,7 +306,8 @@ impl<T: Owner> StateMachine<T> {
         self.recording(None).wake()
     }
 
-    /// Returns whether the machine is asleep: its states are not updated until it wakes (rule 26).
+    /// Returns whether the machine is asleep: its states are not updated until it wakes
+    /// ([rule 26](crate::docs::semantics#rule-26)).
     ///
     /// # Examples
     ///
@@ -402,7 +408,7 @@ impl<T: Owner> StateMachine<T> {
         self.seat.previous = previous.into_state();
     }
 
-    /// Sets the state that runs beside every other, without any callback (rule 3).
+    /// Sets the state that runs beside every other, without any callback ([rule 3](crate::docs::semantics#rule-3)).
     pub fn set_global(&mut self, global: impl IntoState<T>) {
         self.global = global.into_state();
     }
@@ -442,13 +448,13 @@ impl<T: Owner> StateMachine<T> {
     /// Returns the current state to be edited, if it is an owned one (made from a `Box`) of type `S`.
     ///
     /// If another machine, or this one's previous state or history, refers to the same object, current is cloned first, so
-    /// that the edit changes only this machine (rule 17).
+    /// that the edit changes only this machine ([rule 17](crate::docs::semantics#rule-17)).
     pub fn current_mut<S: State<T>>(&mut self) -> Option<&mut S> {
         self.seat.current.owned_mut()
     }
 
     /// Returns whether the current state has been entered: by [`start`](Self::start), which then refuses, or by a change
-    /// (rule 1). A machine without a current state is not started.
+    /// ([rule 1](crate::docs::semantics#rule-1)). A machine without a current state is not started.
     ///
     /// # Examples
     ///
@@ -527,14 +533,14 @@ impl<T: Owner> StateMachine<T> {
     }
 
     /// Returns how long current has been active, in seconds by [`Owner::now`]. Before any state was entered, it counts from
-    /// the clock's 0 (rule 18).
+    /// the clock's 0 ([rule 18](crate::docs::semantics#rule-18)).
     #[must_use]
     pub fn time_in_state(&self, cx: &T::Context<'_>) -> f64 {
         time_since(self.seat.entered_at, T::now(cx))
     }
 
     /// Returns how long `state` has been active, in seconds by [`Owner::now`]; `None` if it is not active. The time of an
-    /// ancestor goes on while its children change (rule 18).
+    /// ancestor goes on while its children change ([rule 18](crate::docs::semantics#rule-18)).
     ///
     /// # Examples
     ///

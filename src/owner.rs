@@ -106,7 +106,7 @@ pub trait Owner: Sized + 'static {
 
     /// Is told of each change once it is complete: after its last `enter`, before what the enters asked for is carried out.
     /// Not of a refused one, nor of one that a [`change_state_now`](crate::Fsm::change_state_now) in an `enter` has cut short
-    /// (rule 5).
+    /// ([rule 5](crate::docs::semantics#rule-5)).
     ///
     /// # Examples
     ///

@@ -65,7 +65,7 @@ pub struct MachineReport {
 pub struct StateReport {
     /// The state's name.
     pub name: String,
-    /// For how many seconds it has been active. It stands still under a push (rule 18).
+    /// For how many seconds it has been active. It stands still under a push ([rule 18](crate::docs::semantics#rule-18)).
     pub seconds: f64,
 }
 

@@ -10,7 +10,7 @@ use crate::state::StateRef;
 /// One step of a machine, as it happened.
 ///
 /// A change writes down the exits, innermost first, then itself, then the enters, outermost first; those of a change
-/// abandoned half-way (rule 5) are not there. Starting is a change from no state,
+/// abandoned half-way ([rule 5](crate::docs::semantics#rule-5)) are not there. Starting is a change from no state,
 /// and stopping one to none.
 #[non_exhaustive]
 pub enum Step<T: Owner> {

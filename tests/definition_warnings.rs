@@ -134,7 +134,7 @@ fn of_many_warnings_the_rest_are_counted() {
 /// What a file of one state is told that is wrong.
 #[track_caller]
 fn errors(exit: &str) -> Vec<String> {
-    let words = r#"{ "values": { "near": "flag" }, "messages": ["hit"], "behaviours": { "walk": null } }"#;
+    let words = r#"{ "values": { "near": "flag" }, "messages": ["hit"], "behaviors": { "walk": null } }"#;
     let words = Words::from_json(words).unwrap();
     let file = format!("initial = \"a\"\n[states.a]\nbehavior = \"walk\"\nexits = [{{ to = \"a\", {exit} }}]\n");
     Outline::parse("a.toml", &file, Some(&words)).unwrap_err().iter().map(Problem::located).collect()

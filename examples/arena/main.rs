@@ -210,10 +210,10 @@ pub(crate) fn vocabulary() -> Vocabulary<Enemy> {
         .value("ammo", |enemy: &Enemy, _| enemy.ammo.into())
         .value("foe_distance", |enemy: &Enemy, arena: &Arena| enemy.distance(arena.hero).into())
         .value("cover_distance", |enemy: &Enemy, _| enemy.distance(enemy.cover()).into())
-        .behaviour_with("wander", |wander: Wander| wander)
-        .behaviour_with("go_to", |go_to: GoTo| go_to)
-        .behaviour_with("shoot", |shoot: Shoot| shoot)
-        .behaviour_with("rest", |rest: Rest| rest)
+        .behavior_with("wander", |wander: Wander| wander)
+        .behavior_with("go_to", |go_to: GoTo| go_to)
+        .behavior_with("shoot", |shoot: Shoot| shoot)
+        .behavior_with("rest", |rest: Rest| rest)
         .message("hit", |told| matches!(told, Told::Hit(_)))
         .random(|enemy: &mut Enemy, _| enemy.random().into())
 }
@@ -229,7 +229,7 @@ struct Side {
 
 impl Side {
     fn load(file: &str) -> io::Result<Self> {
-        let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("examples/arena").join(file);
+        let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("arena").join(file);
         let definition = Definition::load(&file, &vocabulary()).map_err(io::Error::other)?;
         let mut batch = Batch::new();
         if let Some(global) = definition.global() {

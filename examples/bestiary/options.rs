@@ -24,7 +24,7 @@ pub(crate) struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/bestiary/bestiary.fsm.toml");
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("bestiary/bestiary.fsm.toml");
         Self { file, creatures: 3000, ticks: 3600, seed: 1, machines: false, watch: false, words: false }
     }
 }

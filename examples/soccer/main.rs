@@ -32,13 +32,14 @@
 //!   everybody sees everybody. What only a player's own states read lies in the owner. `Match` has methods of its own.
 //!
 //! ```text
+//! cargo run --example soccer -- --watch
 //! cargo run --release --example soccer
-//! cargo run --release --example soccer -- --ticks 100000 --seed 7 --svg target/soccer.svg
-//! cargo run --release --example soccer -- --watch
+//! cargo run --release --example soccer -- --ticks 100000 --seed 7 --svg target/soccer.svg --film target/film.svg
 //! RUST_LOG=demeanor=trace cargo run --release --example soccer -- --ticks 200
 //! ```
 //!
-//! It prints the score, and how often each state was taken, by whom. Its first lines:
+//! With `--watch`, it shows 35 seconds of the match in a terminal of 80 by 24 letters or more; `--ticks` says how long it is, 20 to a
+//! second. Then it prints the score, and how often each state was taken, by whom. The first lines of the second command:
 //!
 //! ```text
 //! Orange 16 : 21 Blue, after 20000 ticks (17 minutes), seed 1
@@ -46,8 +47,8 @@
 //! 107 times a player asked for a pass; 18 times it was on its way when he went on
 //! ```
 //!
-//! `--svg` draws the end of the match: the tracks of the last eight seconds, and the states in which the players are. The
-//! same seed gives the same match.
+//! `--svg` draws the end of the match: the tracks of the last eight seconds, and the states in which the players are. `--film` draws
+//! the last twelve seconds, moving: a browser shows it. The same seed gives the same match.
 
 mod ball;
 mod body;
@@ -55,6 +56,7 @@ mod census;
 #[path = "../command_line/mod.rs"]
 mod command_line;
 pub(crate) mod field_player;
+mod film;
 pub(crate) mod game;
 pub(crate) mod keeper;
 mod options;
@@ -71,6 +73,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::thread;
 
+use film::Film;
 pub(crate) use game::Match;
 pub(crate) use options::USAGE;
 
@@ -83,18 +86,30 @@ fn main() -> ExitCode {
 pub(crate) fn answer(arguments: impl IntoIterator<Item = OsString>, out: &mut dyn Write, err: &mut dyn Write) -> u8 {
     command_line::answer("soccer", USAGE, options::parse(arguments), out, err, |options, out, _| {
         let mut game = Match::new(options.seed);
+        let mut film = Film::default();
+        if options.watch {
+            out.write_all(watch::CLEAR.as_bytes())?;
+        }
         for _ in 0..options.ticks {
             game.tick();
+            film.record(&game);
             if options.watch {
                 out.write_all(watch::frame(&game).as_bytes())?;
                 out.flush()?;
                 thread::sleep(game::TICK);
             }
         }
+        if options.watch {
+            out.write_all(b"\n\n")?;
+        }
         report::write(&game, options.seed, out)?;
         if let Some(file) = &options.svg {
-            picture::write(&game, file)?;
+            picture::write(&picture::svg(&game), file)?;
             writeln!(out, "\nThe last seconds: {}", file.display())?;
+        }
+        if let Some(file) = &options.film {
+            picture::write(&film.svg(), file)?;
+            writeln!(out, "\nThe last seconds, moving: {}", file.display())?;
         }
         Ok(())
     })

@@ -5,36 +5,39 @@ use std::path::PathBuf;
 
 use lexopt::{Arg, Error, Parser, ValueExt};
 
-pub(crate) const USAGE: &str = "usage: soccer [--ticks N] [--seed N] [--svg FILE] [--watch]";
+pub(crate) const USAGE: &str = "usage: soccer [--ticks N] [--seed N] [--svg FILE] [--film FILE] [--watch]";
 
 pub(crate) struct Options {
     pub(crate) ticks: u64,
     pub(crate) seed: u64,
     /// Where the picture is written to, if one is wanted.
     pub(crate) svg: Option<PathBuf>,
-    /// Shows the match in the terminal, in real time.
+    /// Where the moving picture is written to, if one is wanted.
+    pub(crate) film: Option<PathBuf>,
+    /// Shows the match in the terminal, in real time: then it is short, unless its length is given.
     pub(crate) watch: bool,
 }
 
-impl Default for Options {
-    fn default() -> Self {
-        Self { ticks: 20_000, seed: 1, svg: None, watch: false }
-    }
-}
+const TICKS: u64 = 20_000;
+/// 35 seconds: in the match with the first seed, there is a goal in them.
+const WATCHED_TICKS: u64 = 700;
 
 /// Reads the arguments, without the program's name. `None` when all that is asked for is help.
 pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Option<Options>, Error> {
     let mut parser = Parser::from_args(arguments);
-    let mut options = Options::default();
+    let mut options = Options { ticks: TICKS, seed: 1, svg: None, film: None, watch: false };
+    let mut ticks = None;
     while let Some(argument) = parser.next()? {
         match argument {
-            Arg::Long("ticks") => options.ticks = parser.value()?.parse()?,
+            Arg::Long("ticks") => ticks = Some(parser.value()?.parse()?),
             Arg::Long("seed") => options.seed = parser.value()?.parse()?,
             Arg::Long("svg") => options.svg = Some(parser.value()?.into()),
+            Arg::Long("film") => options.film = Some(parser.value()?.into()),
             Arg::Long("watch") => options.watch = true,
             Arg::Long("help") | Arg::Short('h') => return Ok(None),
             unexpected => return Err(unexpected.unexpected()),
         }
     }
+    options.ticks = ticks.unwrap_or(if options.watch { WATCHED_TICKS } else { TICKS });
     Ok(Some(options))
 }

@@ -1,9 +1,10 @@
 //! The picture: the pitch at the end of the match, with the tracks of the last seconds, and the states of the players.
 
 use std::fmt::{self, Write as _};
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::Path;
+use std::process;
 
 use super::game::{Match, TICK, Who};
 use super::pitch::{CENTER, GOAL_WIDTH, LENGTH, Point, Shirt, Side, WIDTH};
@@ -11,44 +12,45 @@ use super::pitch::{CENTER, GOAL_WIDTH, LENGTH, Point, Shirt, Side, WIDTH};
 /// In pixels for each meter.
 const SCALE: f64 = 24.0;
 /// Where the pitch is on the page, in pixels.
-const LEFT: f64 = 50.0;
-const TOP: f64 = 104.0;
-const PAGE: (f64, f64) = (LENGTH * SCALE + 2.0 * LEFT, WIDTH * SCALE + TOP + 64.0);
+pub(crate) const LEFT: f64 = 50.0;
+pub(crate) const TOP: f64 = 104.0;
+pub(crate) const PAGE: (f64, f64) = (LENGTH * SCALE + 2.0 * LEFT, WIDTH * SCALE + TOP + 64.0);
 
 /// The size of a player's mark, in pixels from its middle.
-const MARK: f64 = 12.0;
+pub(crate) const MARK: f64 = 12.0;
 /// A letter of a label, in pixels.
 const LETTER: (f64, f64) = (6.9, 15.0);
 
 /// Two colors that can be told apart without red and green; the marks differ in their shape, too.
 const ORANGE: &str = "#d55e00";
 const BLUE: &str = "#0072b2";
-const BALL: &str = "#222222";
+pub(crate) const BALL: &str = "#222222";
 const GRASS: &str = "#eff4ea";
 const LINES: &str = "#b4c2a6";
-const INK: &str = "#2b2f36";
-const FAINT: &str = "#6b7280";
+pub(crate) const INK: &str = "#2b2f36";
+pub(crate) const FAINT: &str = "#6b7280";
 
 /// In how many pieces a track is drawn, each one darker than the one before.
 const SHADES: u32 = 8;
 /// What moves farther in a tick was not moved by itself, in meters: the ball after a goal.
 const JUMP: f64 = 3.0;
 
-/// Draws the match as an SVG. Makes the file's directory, if there is none.
+/// Writes a picture into a file. Makes the file's directory, if there is none.
 ///
 /// # Errors
 ///
 /// When the file cannot be written.
-pub(crate) fn write(game: &Match, file: &Path) -> io::Result<()> {
+pub(crate) fn write(svg: &str, file: &Path) -> io::Result<()> {
     let failed = |error: io::Error| io::Error::other(format!("{}: {error}", file.display()));
     let directory = file.parent().filter(|directory| *directory != Path::new("")).unwrap_or(Path::new("."));
     fs::create_dir_all(directory).map_err(failed)?;
-    // Written to a file beside it, which is deleted unless it is renamed: a failure leaves no half of a picture.
-    let beside = tempfile::Builder::new().suffix(".svg").make_in(directory, |path| File::create_new(path));
-    let beside = beside.map_err(failed)?;
-    fs::write(beside.path(), svg(game)).map_err(failed)?;
-    beside.persist(file).map_err(|error| failed(error.error))?;
-    Ok(())
+    // Written to a file beside it, which is then renamed: a failure leaves no half of a picture.
+    let beside = file.with_extension(format!("{}.svg", process::id()));
+    let written = fs::write(&beside, svg).and_then(|()| fs::rename(&beside, file));
+    written.map_err(|error| {
+        let _ = fs::remove_file(&beside);
+        failed(error)
+    })
 }
 
 /// Returns the picture.
@@ -76,7 +78,7 @@ fn draw(page: &mut String, game: &Match) -> fmt::Result {
     writeln!(page, "</svg>")
 }
 
-fn color(side: Side) -> &'static str {
+pub(crate) fn color(side: Side) -> &'static str {
     match side {
         Side::Orange => ORANGE,
         Side::Blue => BLUE,
@@ -84,7 +86,7 @@ fn color(side: Side) -> &'static str {
 }
 
 /// Returns where a place is on the page, in pixels.
-fn on_page(place: Point) -> Point {
+pub(crate) fn on_page(place: Point) -> Point {
     Point::new(LEFT, TOP) + place * SCALE
 }
 
@@ -108,7 +110,7 @@ fn draw_title(page: &mut String, game: &Match) -> fmt::Result {
     )
 }
 
-fn draw_pitch(page: &mut String) -> fmt::Result {
+pub(crate) fn draw_pitch(page: &mut String) -> fmt::Result {
     let (width, height) = (LENGTH * SCALE, WIDTH * SCALE);
     let center = on_page(CENTER);
     writeln!(page, r#"<g fill="none" stroke="{LINES}" stroke-width="2.5">"#)?;
@@ -181,7 +183,7 @@ fn draw_players(page: &mut String, game: &Match) -> fmt::Result {
     writeln!(page, r#"<circle cx="{x:.1}" cy="{y:.1}" r="6" fill="white" stroke="{BALL}" stroke-width="3"/>"#)
 }
 
-fn draw_mark(page: &mut String, shirt: Shirt, place: Point) -> fmt::Result {
+pub(crate) fn draw_mark(page: &mut String, shirt: Shirt, place: Point) -> fmt::Result {
     let (left, top, size) = (place.x - MARK, place.y - MARK, 2.0 * MARK);
     let (color, number) = (color(shirt.side), shirt.number);
     let rounding = if shirt.side == Side::Orange { MARK } else { 3.0 };

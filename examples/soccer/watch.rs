@@ -1,15 +1,20 @@
 //! The match as text, for a terminal: the pitch, and the states that all are in.
 
 use std::fmt::Write as _;
+use std::iter;
 
 use anstyle::{AnsiColor, Style};
-use demeanor::Members;
 
-use super::game::{Match, News, Who};
-use super::pitch::{GOAL_WIDTH, Point, Shirt, Side, WIDTH};
+use super::game::{Match, Who};
+use super::pitch::{GOAL_WIDTH, LENGTH, Point, Side, WIDTH};
 
-const COLUMNS: usize = 81;
-const ROWS: usize = 25;
+/// A row is 1.2 meters, a column half as much, because a letter is about twice as high as it is wide. With what is written around it,
+/// the pitch fits into 80 by 24 letters.
+const COLUMNS: u8 = 63;
+const ROWS: u8 = 21;
+
+/// What is written before the first frame: clears the screen.
+pub(crate) const CLEAR: &str = "\x1b[2J";
 /// Moves to the upper left corner, instead of clearing the screen, which would flicker.
 const HOME: &str = "\x1b[H";
 /// Clears what is right of the text.
@@ -35,46 +40,56 @@ pub(crate) fn frame(game: &Match) -> String {
     *cell(&mut rows, game.ball.place) = format!("{ball}o{ball:#}");
 
     let [orange, blue] = game.score;
-    let mut text = format!("{HOME}Orange {orange} : {blue} Blue{:>60.1} s{END_OF_LINE}", game.now());
-    for row in rows {
-        text.push_str(&row.concat());
-        text.push_str(END_OF_LINE);
+    let [orange_does, blue_does] = Side::BOTH.map(|side| state_of(game, Who::Team(side)));
+    let title = format!(" {orange_does:<18}{orange:>4} : {blue:<4}{blue_does:>18} ");
+    let [orange, blue] = [label(Side::Orange, " Orange "), label(Side::Blue, " Blue ")];
+    let mut text = format!("{HOME}{orange}{title}{blue}{END_OF_LINE}");
+    for (row, beside) in rows.into_iter().zip(states_of_players(game)) {
+        write!(text, "{} {beside}{END_OF_LINE}", row.concat()).expect("a string takes any text");
     }
-    for number in 0..=5 {
-        for side in Side::BOTH {
-            let who = if number == 0 { Who::Team(side) } else { Shirt { side, number }.into() };
-            write_state(&mut text, game.members(), side, who);
-        }
-        text.push_str(END_OF_LINE);
-    }
+    write!(text, "{:.1} s", game.now()).expect("a string takes any text");
     text + END_OF_SCREEN
 }
 
-fn write_state(text: &mut String, members: &Members<Who, News, Match>, side: Side, who: Who) {
+/// Returns a text in a side's colors.
+fn label(side: Side, text: &str) -> String {
     let style = style(side);
-    let name = who.to_string();
-    let state = members.state_of(&who).unwrap_or_default();
-    write!(text, "{style} {name:<8}{style:#} {state:<30}").expect("a string takes any text");
+    format!("{style}{text}{style:#}")
+}
+
+fn state_of(game: &Match, who: Who) -> String {
+    game.members().state_of(&who).unwrap_or_default().into_owned()
+}
+
+/// Returns what is written beside each row: in the middle, the states of all players.
+fn states_of_players(game: &Match) -> impl Iterator<Item = String> {
+    let players = Side::BOTH.map(|side| {
+        side.players()
+            .map(move |shirt| format!("{} {}", label(side, &shirt.number.to_string()), state_of(game, shirt.into())))
+    });
+    let [orange, blue] = players;
+    let nothing = || iter::repeat(String::new());
+    nothing().take(5).chain(orange).chain(nothing().take(1)).chain(blue).chain(nothing())
 }
 
 fn empty_pitch() -> Vec<Vec<String>> {
-    let cell = |row: usize, column: usize| match (row, column) {
-        (0 | 24, _) => "-",
-        (row, 0 | 80) if is_goal(row) => " ",
-        (_, 0 | 40 | 80) => "|",
+    let cell = |row: u8, column: u8| match (row, column) {
+        (row, _) if row == 0 || row == ROWS - 1 => "-",
+        (row, column) if is_goal(row) && (column == 0 || column == COLUMNS - 1) => " ",
+        (_, column) if column == 0 || column == COLUMNS / 2 || column == COLUMNS - 1 => "|",
         _ => " ",
     };
     (0..ROWS).map(|row| (0..COLUMNS).map(|column| cell(row, column).to_owned()).collect()).collect()
 }
 
-fn is_goal(row: usize) -> bool {
-    let y = u32::try_from(row).map_or(0.0, f64::from);
+fn is_goal(row: u8) -> bool {
+    let y = f64::from(row) * WIDTH / f64::from(ROWS - 1);
     (y - WIDTH / 2.0).abs() < GOAL_WIDTH / 2.0
 }
 
-/// Returns the cell of a place: a row is a meter, a column is half of one.
+/// Returns the cell of a place.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "places are on the pitch")]
 fn cell(rows: &mut [Vec<String>], place: Point) -> &mut String {
-    let (row, column) = (place.y.round() as usize, (place.x * 2.0).round() as usize);
-    &mut rows[row.min(ROWS - 1)][column.min(COLUMNS - 1)]
+    let on = |part: f64, count: u8| ((part * f64::from(count - 1)).round() as u8).min(count - 1);
+    &mut rows[usize::from(on(place.y / WIDTH, ROWS))][usize::from(on(place.x / LENGTH, COLUMNS))]
 }

@@ -14,7 +14,7 @@ use crate::waiting::{Scope, Then};
 
 /// The methods of a [`StateMachine`], by key. For a stale key they do nothing, and return `false` or `None`.
 impl<T: Owner> Batch<T> {
-    /// Sets the state that runs beside every other, without any callback (rule 3).
+    /// Sets the state that runs beside every other, without any callback ([rule 3](crate::docs::semantics#rule-3)).
     ///
     /// # Examples
     ///

@@ -59,8 +59,9 @@ use crate::transition::now;
 /// all of them.
 ///
 /// It is a container with the methods of std's: owners are inserted, and found by [`Key`]. The states are those of a
-/// [`StateMachine`], and each owner's callbacks are the same, in the same order (rule 19). So a game that needs more than
-/// one machine per character changes only the lines that store its characters:
+/// [`StateMachine`], and each owner's callbacks are the same, in the same order
+/// ([rule 19](crate::docs::semantics#rule-19)). So a game that needs more than one machine per character changes only the
+/// lines that store its characters:
 ///
 /// ```
 /// use demeanor::{Agent, Batch, Fsm, Owner, State, StateMachine};
@@ -156,7 +157,7 @@ use crate::transition::now;
 /// | messages, and all methods that take a key | one by one |
 /// | owned states | one by one |
 ///
-/// *One by one* means that the owner finishes its tick as a machine of its own would. What that costs does not depend on how many others do the same (rule 31).
+/// *One by one* means that the owner finishes its tick as a machine of its own would. What that costs does not depend on how many others do the same ([rule 31](crate::docs::semantics#rule-31)).
 ///
 /// An owned state (a `Box` with data) is different for each owner. All owned states of one type share a bucket, in which
 /// each owner has the seat of a machine, 48 bytes.
@@ -220,7 +221,8 @@ impl<T: Owner> Batch<T> {
         Self::of(Store::with_capacity(0))
     }
 
-    /// Gives all owners a state that runs beside every other. It is never entered or exited (rule 3).
+    /// Gives all owners a state that runs beside every other. It is never entered or exited
+    /// ([rule 3](crate::docs::semantics#rule-3)).
     ///
     /// # Examples
     ///
@@ -407,7 +409,8 @@ impl<T: Owner> Batch<T> {
         keys.into_iter().filter_map(move |key| self.remove(key).map(|(owner, machine)| (key, owner, machine)))
     }
 
-    /// Runs one tick for every owner: what [`StateMachine::update`] does for one (rules 4, 19, 20).
+    /// Runs one tick for every owner: what [`StateMachine::update`] does for one ([rules 4](crate::docs::semantics#rule-4),
+    /// [19](crate::docs::semantics#rule-19), [20](crate::docs::semantics#rule-20)).
     ///
     /// Across owners: states in the order in which the batch first saw them; inside a state by chunks, in each the updates,
     /// then the exits, then the enters. Owners that change are moved afterwards, so that none is updated twice or missed.
@@ -416,7 +419,7 @@ impl<T: Owner> Batch<T> {
     ///
     /// When a callback panics; the panic goes on to the caller when the batch is in order. That owner is in the state it
     /// was in, or in the one it has just entered, and its requests are dropped. The requests of the owners before it are
-    /// carried out, and the owners after it are not updated in this tick (rule 22).
+    /// carried out, and the owners after it are not updated in this tick ([rule 22](crate::docs::semantics#rule-22)).
     ///
     /// # Examples
     ///

@@ -309,7 +309,7 @@ impl<T: Owner> Batch<T> {
     }
 
     /// Returns how long an owner's current state has been active, in seconds by [`Owner::now`]. Before any state was
-    /// entered, it counts from the clock's 0 (rule 18). `None` for a stale key.
+    /// entered, it counts from the clock's 0 ([rule 18](crate::docs::semantics#rule-18)). `None` for a stale key.
     ///
     /// # Examples
     ///
@@ -345,7 +345,7 @@ impl<T: Owner> Batch<T> {
     }
 
     /// Returns how long a state has been active for an owner, in seconds by [`Owner::now`]. `None` if it is not active, and
-    /// for a stale key. The time of an ancestor goes on while its children change (rule 18).
+    /// for a stale key. The time of an ancestor goes on while its children change ([rule 18](crate::docs::semantics#rule-18)).
     ///
     /// # Examples
     ///

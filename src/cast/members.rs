@@ -379,7 +379,8 @@ impl<K: Ord + 'static, M: 'static, C: 'static> Members<K, M, C> {
 }
 
 impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, C: 'static> Members<K, M, C> {
-    /// Adds a member without calling a callback: a machine made by `new` is in its state without having entered it (rule 1).
+    /// Adds a member without calling a callback: a machine made by `new` is in its state without having entered it
+    /// ([rule 1](crate::docs::semantics#rule-1)).
     ///
     /// A member that is added from within a callback can receive telegrams at once, and is first updated in the next
     /// [`update`](CastContext::update).

@@ -14,8 +14,8 @@ use crate::save::{
 };
 
 impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, C: CastContext<Key = K, Message = M>> Members<K, M, C> {
-    /// Saves the members with their machines, the telegrams that wait, and the clock (rule 27). For a
-    /// [`Cast`](crate::Cast), see [`Cast::save`](crate::Cast::save).
+    /// Saves the members with their machines, the telegrams that wait, and the clock
+    /// ([rule 27](crate::docs::semantics#rule-27)). For a [`Cast`](crate::Cast), see [`Cast::save`](crate::Cast::save).
     ///
     /// # Errors
     ///
@@ -67,7 +67,8 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, C: CastContext<Key = K, 
 }
 
 impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, W: 'static> Cast<K, M, W> {
-    /// Saves the cast, all but its world: the members with their machines, the telegrams that wait, and the clock (rule 27).
+    /// Saves the cast, all but its world: the members with their machines, the telegrams that wait, and the clock
+    /// ([rule 27](crate::docs::semantics#rule-27)).
     ///
     /// [`CastBook`] has an example.
     ///

@@ -148,8 +148,8 @@ pub(crate) fn each(mut lanes: Lanes) -> impl Iterator<Item = usize> {
     })
 }
 
-/// The game's own code may panic where it is asked. A batch holds the owner responsible whose handle was taken last (rule 22):
-/// that is the one that was being asked.
+/// The game's own code may panic where it is asked. A batch holds the owner responsible whose handle was taken last
+/// ([rule 22](crate::docs::semantics#rule-22)): that is the one that was being asked.
 impl<T: Owner> Drop for Block<'_, '_, T> {
     fn drop(&mut self) {
         self.fsm.at(self.base + self.lane);

@@ -163,7 +163,7 @@ impl<'g, T: Owner> Decider<'g, T> {
         if let Some(refused) = refused {
             return refused;
         }
-        // Where the behaviour has asked for a change, or made one, the machine is no longer the exits' business.
+        // Where the behavior has asked for a change, or made one, the machine is no longer the exits' business.
         let is_global = || fsm.global().is_some_and(|global| self.is(global));
         let is_left = !change.is_own && !is_global() && !fsm.is_in_state(self.state);
         let is_asked = if self.is_entry { fsm.asks_for_change() } else { fsm.has_requests() };

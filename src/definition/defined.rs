@@ -1,4 +1,4 @@
-//! What a state from a file does: what its behaviour does, then what its script does; then it tries its exits.
+//! What a state from a file does: what its behavior does, then what its script does; then it tries its exits.
 
 use std::borrow::Cow;
 #[cfg(feature = "script")]
@@ -280,7 +280,7 @@ impl<T: Owner> State<T> for DefinedState<T> {
         });
     }
 
-    /// Offers the message to the behaviour; where that asks for no change, tries the exits that wait for such a message.
+    /// Offers the message to the behavior; where that asks for no change, tries the exits that wait for such a message.
     fn on_message(&self, owner: &mut T, message: &T::Message, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) -> bool {
         self.with(|graph, Node { content, gone, .. }| {
             let behaviour = content.behaviour.as_ref();
@@ -356,7 +356,7 @@ impl<T: Owner> State<T> for DefinedState<T> {
     // `is_passive` stays false, whatever the file says now: it is constant for a state, and a reload may give this one
     // something to do.
 
-    /// Updates the behaviour's owners in bulk, and puts each condition to 64 owners at a time.
+    /// Updates the behavior's owners in bulk, and puts each condition to 64 owners at a time.
     fn update_all(&self, owners: &mut [T], fsm: &mut FsmSlice<'_, T>, cx: &mut T::Context<'_>) {
         self.with(|graph, node| {
             let content = &node.content;

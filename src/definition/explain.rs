@@ -55,7 +55,7 @@ pub enum Verdict {
         /// The state's name.
         String,
     ),
-    /// A state that would be entered does not let the owner in: by its `enter_when`, or by its behaviour.
+    /// A state that would be entered does not let the owner in: by its `enter_when`, or by its behavior.
     CannotEnter(
         /// The state's name.
         String,
@@ -151,7 +151,7 @@ impl<T: Owner> Definition<T> {
     /// The exits of a state with `every` are not tried while it waits for its turn. A state that this method puts a machine into
     /// has its turn.
     ///
-    /// What the behaviours and the states' scripts would do before the exits are tried is left out. A state that is not one of
+    /// What the behaviors and the states' scripts would do before the exits are tried is left out. A state that is not one of
     /// this definition, or no longer in its file, has no reports.
     ///
     /// This is for tools and for the log; it allocates. A `chance` is drawn, as an update would draw it.
@@ -233,7 +233,7 @@ impl<T: Owner> Definition<T> {
     /// As [`explain_with`](Self::explain_with), of the exits that wait for a message, and for this one: what came of each if it
     /// were sent now. Only here it is known what the fields of the message say.
     ///
-    /// What the behaviours would do with the message before the exits are tried is left out.
+    /// What the behaviors would do with the message before the exits are tried is left out.
     ///
     /// # Examples
     ///

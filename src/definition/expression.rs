@@ -101,7 +101,7 @@ impl Expr {
     }
 }
 
-/// A name in a file (of a value, a state, a behaviour, a message or a script), and where it is written.
+/// A name in a file (of a value, a state, a behavior, a message or a script), and where it is written.
 #[derive(Clone, Debug)]
 pub(crate) struct Name {
     pub(crate) text: String,

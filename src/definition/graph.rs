@@ -22,11 +22,11 @@ use crate::state::{StateRef, WeakStateRef};
 
 /// A state of a [`Definition`](super::Definition).
 ///
-/// In each tick (with `every`, at each of its turns) it runs its behaviour's `update` and then tries its exits in order. The first one is taken whose condition
+/// In each tick (with `every`, at each of its turns) it runs its behavior's `update` and then tries its exits in order. The first one is taken whose condition
 /// holds and whose change every guard allows: all that is left can be left, and all that is entered can be entered. Where the
-/// behaviour has itself asked for a change, no exit is taken.
+/// behavior has itself asked for a change, no exit is taken.
 ///
-/// Who has nothing to do until an exit opens or a turn comes [sleeps](Fsm::sleep_for) until then. Behaviours whose
+/// Who has nothing to do until an exit opens or a turn comes [sleeps](Fsm::sleep_for) until then. Behaviors whose
 /// [`is_passive`](crate::State::is_passive) is true do nothing in a tick.
 ///
 /// An exit of an ancestor or of the global state is not taken while its target is active already: it would be left and
@@ -86,7 +86,7 @@ pub(crate) struct Fixed<T: Owner> {
 #[expect(clippy::struct_excessive_bools, reason = "each saves a look at all exits in a tick")]
 pub(crate) struct Content<T: Owner> {
     pub(crate) behaviour: Option<StateRef<T>>,
-    /// Whether the behaviour's update is worth calling.
+    /// Whether the behavior's update is worth calling.
     pub(crate) has_update: bool,
     /// How often it has its turn; `None` if that is in each tick.
     pub(crate) every: Option<Every<T>>,

@@ -28,7 +28,7 @@ pub(crate) fn entered_at_depth<T: Owner>(view: &View<'_, T>, depth: Option<usize
     if entered_at.is_nan() { 0.0 } else { entered_at }
 }
 
-/// Lends a handle that answers as it will in the guards of a change to `target` (rule 8).
+/// Lends a handle that answers as it will in the guards of a change to `target` ([rule 8](crate::docs::semantics#rule-8)).
 #[inline]
 pub(crate) fn toward<T: Owner, R>(target: &StateRef<T>, fsm: &Fsm<'_, T>, act: impl FnOnce(&Fsm<'_, T>) -> R) -> R {
     let mut toward = Toward { target, machines: fsm.shared_machines(), first: fsm.nth() };

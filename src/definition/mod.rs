@@ -1,7 +1,7 @@
 //! Machines from files that a designer edits.
 //!
 //! A file says which states there are, what each does, and which conditions lead from one to another. The words in it, for
-//! values, behaviours and messages, are the game's: a [`Vocabulary`], registered in code. From both comes a
+//! values, behaviors and messages, are the game's: a [`Vocabulary`], registered in code. From both comes a
 //! [`Definition`], one for any number of owners. Its states are ordinary states, for a [`StateMachine`] as for a batch, and
 //! stand beside hand-written ones.
 //!
@@ -9,11 +9,11 @@
 //! initial = "wander"
 //!
 //! [states.wander]
-//! behaviour = "wander"
+//! behavior = "wander"
 //! exits = [{ to = "attack", when = "enemy_visible and health > 20" }]
 //!
 //! [states.attack]
-//! behaviour = "go_to"
+//! behavior = "go_to"
 //! params = { target = "enemy", speed = 2.0 }
 //! enter_when = "ammo > 0"
 //! exits = [
@@ -22,12 +22,12 @@
 //! ]
 //!
 //! [states."run to cover"]
-//! behaviour = "go_to"
+//! behavior = "go_to"
 //! params = { target = "cover", speed = 3.0 }
 //! exits = [{ to = "wander", when = "time_in_state > 10 or chance(0.01)" }]
 //! ```
 //!
-//! `docs/definitions.md` describes the format for designers; [`schema`] is its JSON Schema for editors.
+//! [A page](crate::docs::definitions) describes the format for designers; [`schema`] is its JSON Schema for editors.
 
 mod beside;
 mod block;

@@ -28,7 +28,8 @@ pub struct Words {
     /// What conditions can ask for, and whether it is a number.
     pub values: BTreeMap<String, ValueKind>,
     /// What states can do, with the JSON Schema of the parameters; `None` takes none.
-    pub behaviours: BTreeMap<String, Option<serde_json::Value>>,
+    #[serde(alias = "behaviours")]
+    pub behaviors: BTreeMap<String, Option<serde_json::Value>>,
     /// What can be sent.
     pub messages: BTreeSet<String>,
     /// What messages carry, by their names, and whether it is a number.

@@ -28,10 +28,10 @@ use crate::step::Step;
 
 /// The last changes of some owners, made or refused, and counts of all of them.
 ///
-/// A batch writes one by itself, once it has been given one with [`Batch::set_journal`](crate::Batch::set_journal). It then has
-/// the order of rule 19, on any number of threads. So does a cast, with [`Members::set_journal`](crate::Members::set_journal).
-/// For machines of any other kind, call [`note`](Self::note) in [`Owner::on_change`]. `K` is what an owner is called: a key, or
-/// a number or entity of the game.
+/// A batch writes one by itself, once it has been given one with [`Batch::set_journal`](crate::Batch::set_journal). It then
+/// has the order of [rule 19](crate::docs::semantics#rule-19), on any number of threads. So does a cast, with
+/// [`Members::set_journal`](crate::Members::set_journal). For machines of any other kind, call [`note`](Self::note) in
+/// [`Owner::on_change`]. `K` is what an owner is called: a key, or a number or entity of the game.
 ///
 /// An entry takes 24 bytes where `K` takes 8. States are written down by name: two states of one name are one to a journal, and
 /// beyond 65 000 names all others are `(others)`. How long a state was active is kept to seven digits.

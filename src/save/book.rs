@@ -16,7 +16,7 @@ use crate::definition::Definition;
 use crate::owner::Owner;
 use crate::state::{Identity, IntoState, State, StateRef, short_name};
 
-/// Which name is which state: what saving and loading go by (rule 27).
+/// Which name is which state: what saving and loading go by ([rule 27](crate::docs::semantics#rule-27)).
 ///
 /// A saved value names its states, and a book says which name is which state: one book for all owners of a type, made once,
 /// and the same for saving and for loading. A book names every state that an owner can be in; what it does not know is an error

@@ -14,7 +14,8 @@ use crate::seat::Seat;
 use crate::state::StateRef;
 
 impl<T: Owner> StateMachine<T> {
-    /// Saves the machine, all but its global: its states by name, its stack and history, its times, timers and sleep (rule 27).
+    /// Saves the machine, all but its global: its states by name, its stack and history, its times, timers and sleep
+    /// ([rule 27](crate::docs::semantics#rule-27)).
     /// `now` is what its clock shows, in seconds; where there is no clock, 0.
     ///
     /// What the book does not know of the states around the current one is found by that one when it is loaded.

@@ -2,7 +2,7 @@
 //!
 //! A [`StateBook`] says which name is which state. With it, [`StateMachine::save`](crate::StateMachine::save),
 //! [`Agent::save`](crate::Agent::save), `Batch::save` and [`Cast::save`](crate::Cast::save) make plain data with a version in
-//! front, for any format of serde. `docs/saving.md` shows one character, a cast, a crowd, a rollback and a program that has
+//! front, for any format of serde. [A page](crate::docs::saving) shows one character, a cast, a crowd, a rollback and a program that has
 //! changed since.
 //!
 //! What is saved of a machine: its states by name, with the state before, the stack and the history; since when each state is

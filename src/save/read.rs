@@ -230,7 +230,8 @@ impl<'b, T: Owner> Reader<'b, T> {
         Ok(())
     }
 
-    /// Puts a machine to sleep. Who sleeps in a state that does something else now wakes in the next tick (rule 26).
+    /// Puts a machine to sleep. Who sleeps in a state that does something else now wakes in the next tick
+    /// ([rule 26](crate::docs::semantics#rule-26)).
     pub(crate) fn put_to_sleep(
         &self,
         seat: &mut Seat<T>,
@@ -408,7 +409,7 @@ impl Clock {
     }
 }
 
-/// A clock that shows no number stands at 0 (rule 18).
+/// A clock that shows no number stands at 0 ([rule 18](crate::docs::semantics#rule-18)).
 pub(crate) fn clock(now: f64) -> f64 {
     if now.is_nan() { 0.0 } else { now }
 }

@@ -25,7 +25,7 @@ impl Mover {
 
 /// The sealed part of [`State`], the same for every state.
 pub trait Bulk<T: Owner> {
-    /// Calls [`update`](State::update), unless there is nothing to do in it (rule 4).
+    /// Calls [`update`](State::update), unless there is nothing to do in it ([rule 4](crate::docs::semantics#rule-4)).
     fn tick(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>);
 
     /// Returns whether this state has neither a parent nor an initial child.

@@ -29,7 +29,7 @@ use crate::slice::FsmSlice;
 /// state: what belongs to one character lives in the owner. A unit struct is a singleton: `&Idle` is the same state
 /// wherever it is written.
 ///
-/// `docs/semantics.md` says in which order a machine calls these methods; the rule numbers below refer to it.
+/// [The rules](crate::docs::semantics) say in which order a machine calls these methods.
 ///
 /// # Examples
 ///
@@ -85,7 +85,7 @@ pub trait State<T: Owner>:
 {
     /// Called when the owner enters this state: after the old state's [`exit`](Self::exit), or by
     /// [`StateMachine::start`](crate::StateMachine::start). A request made here is carried out when the change under way is
-    /// complete (rule 12).
+    /// complete ([rule 12](crate::docs::semantics#rule-12)).
     fn enter(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
         let _ = (owner, fsm, cx);
     }
@@ -97,31 +97,32 @@ pub trait State<T: Owner>:
     }
 
     /// Called when the owner leaves this state, before the new state's [`enter`](Self::enter). Current and previous are
-    /// both the state being left; a request made here is refused with a warning (rule 12).
+    /// both the state being left; a request made here is refused with a warning ([rule 12](crate::docs::semantics#rule-12)).
     fn exit(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
         let _ = (owner, fsm, cx);
     }
 
     /// Called when a message is offered: on current first, then on its ancestors outward, then on the global state, until
-    /// one returns `true` for "handled" (rule 14).
+    /// one returns `true` for "handled" ([rule 14](crate::docs::semantics#rule-14)).
     fn on_message(&self, owner: &mut T, message: &T::Message, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) -> bool {
         let _ = (owner, message, fsm, cx);
         false
     }
 
     /// Called instead of [`exit`](Self::exit) when another state is pushed over this one. Calls `exit` by default, which is
-    /// right for a state that does not care about stacks (rule 15).
+    /// right for a state that does not care about stacks ([rule 15](crate::docs::semantics#rule-15)).
     fn suspend(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
         self.exit(owner, fsm, cx);
     }
 
     /// Called instead of [`enter`](Self::enter) when the state pushed over this one is popped. Calls `enter` by default
-    /// (rule 15).
+    /// ([rule 15](crate::docs::semantics#rule-15)).
     fn resume(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
         self.enter(owner, fsm, cx);
     }
 
-    /// Returns whether the owner may enter this state. Asked before any callback of a change runs (rule 8).
+    /// Returns whether the owner may enter this state. Asked before any callback of a change runs
+    /// ([rule 8](crate::docs::semantics#rule-8)).
     ///
     /// The handle answers every query: where the owner is, for how long, and [where the change leads](Fsm::target).
     ///
@@ -156,8 +157,8 @@ pub trait State<T: Owner>:
         true
     }
 
-    /// Returns whether the owner may leave this state. Asked before any callback of a change runs (rule 8).
-    /// [`force_state`](Fsm::force_state) does not ask it.
+    /// Returns whether the owner may leave this state. Asked before any callback of a change runs
+    /// ([rule 8](crate::docs::semantics#rule-8)). [`force_state`](Fsm::force_state) does not ask it.
     ///
     /// # Examples
     ///
@@ -199,31 +200,32 @@ pub trait State<T: Owner>:
         true
     }
 
-    /// Returns the state around this one, whose `update` and `on_message` run too. Constant for a state (rule 6).
+    /// Returns the state around this one, whose `update` and `on_message` run too. Constant for a state
+    /// ([rule 6](crate::docs::semantics#rule-6)).
     fn parent(&self) -> Option<StateRef<T>> {
         None
     }
 
     /// Returns the child that is entered when a change, or [`start`](crate::StateMachine::start), leads to this state. Its
-    /// [`parent`](Self::parent) must be this state. Constant for a state (rule 6).
+    /// [`parent`](Self::parent) must be this state. Constant for a state ([rule 6](crate::docs::semantics#rule-6)).
     fn initial(&self) -> Option<StateRef<T>> {
         None
     }
 
     /// Returns whether a machine remembers which descendant was active last, for
-    /// [`resume_state`](crate::Fsm::resume_state). Constant for a state (rule 16).
+    /// [`resume_state`](crate::Fsm::resume_state). Constant for a state ([rule 16](crate::docs::semantics#rule-16)).
     fn keeps_history(&self) -> bool {
         false
     }
 
     /// Returns whether [`update`](Self::update) has nothing to do. Then neither a machine nor a batch ever calls it, and a
-    /// batch skips this state's owners at no cost. Constant for a state (rule 4).
+    /// batch skips this state's owners at no cost. Constant for a state ([rule 4](crate::docs::semantics#rule-4)).
     fn is_passive(&self) -> bool {
         false
     }
 
     /// Returns another number than before once what this state does has been exchanged. Whoever [sleeps](Fsm::sleep) in the
-    /// state then wakes in the next tick (rule 26).
+    /// state then wakes in the next tick ([rule 26](crate::docs::semantics#rule-26)).
     ///
     /// It is for states whose data can be replaced while machines run, as a
     /// [definition](https://docs.rs/demeanor/latest/demeanor/definition/) can be reloaded. It is asked at the beginning of a

@@ -45,8 +45,8 @@ dyn_clone::clone_trait_object!(<T> OwnedState<T> where T: Owner);
 ///
 /// # Identity
 ///
-/// Two references are equal when they are the same state (rule 17): the concrete type is the same and, for a type that has
-/// a size, so is the object.
+/// Two references are equal when they are the same state ([rule 17](crate::docs::semantics#rule-17)): the concrete type is
+/// the same and, for a type that has a size, so is the object.
 ///
 /// # Examples
 ///
@@ -196,7 +196,7 @@ impl<T: Owner> StateRef<T> {
     }
 
     /// Returns whether this is an owner's own state, made from a `Box`. A boxed state without data is not: it is the
-    /// singleton of its type (rule 17).
+    /// singleton of its type ([rule 17](crate::docs::semantics#rule-17)).
     #[must_use]
     pub fn is_owned(&self) -> bool {
         match &self.0 {
@@ -209,7 +209,7 @@ impl<T: Owner> StateRef<T> {
     }
 }
 
-/// What decides whether two states are the same one (rule 17).
+/// What decides whether two states are the same one ([rule 17](crate::docs::semantics#rule-17)).
 ///
 /// The type, and the address unless the type has no size. A vtable's address is no part of it: one type has several, in
 /// several modules.
@@ -227,7 +227,8 @@ impl Identity {
     }
 }
 
-/// Whether two references are the same state (rule 17). Different addresses say no without asking for the types.
+/// Whether two references are the same state ([rule 17](crate::docs::semantics#rule-17)). Different addresses say no
+/// without asking for the types.
 pub(crate) fn same<T: Owner, A: State<T> + ?Sized, B: State<T> + ?Sized>(a: &A, b: &B) -> bool {
     let is_sized = size_of_val(a) != 0;
     let has_same_address = core::ptr::from_ref(a).addr() == core::ptr::from_ref(b).addr();

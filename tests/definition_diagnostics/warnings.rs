@@ -74,7 +74,7 @@ fn without_a_vocabulary_what_could_not_be_checked_is_listed() {
         Vec::from_iter(&unchecked.values),
         [(&"near".to_owned(), &ValueKind::Flag), (&"stamina".to_owned(), &ValueKind::Number)]
     );
-    assert_eq!(Vec::from_iter(&unchecked.behaviours), ["sleep"]);
+    assert_eq!(Vec::from_iter(&unchecked.behaviors), ["sleep"]);
     assert_eq!(Vec::from_iter(&unchecked.messages), ["alarm"]);
 }
 

@@ -152,7 +152,7 @@ fn unchecked(outlines: &[Outline]) -> Vec<(&'static str, Vec<String>)> {
     let of_file = unchecked().any(|of| of.ticks).then(|| "ticks_per_second".to_owned());
     let kinds: [(_, BTreeSet<String>); 6] = [
         ("values", unchecked().flat_map(|of| of.values.keys().cloned()).collect()),
-        ("behaviors", unchecked().flat_map(|of| of.behaviours.iter().cloned()).collect()),
+        ("behaviors", unchecked().flat_map(|of| of.behaviors.iter().cloned()).collect()),
         ("messages", unchecked().flat_map(|of| of.messages.iter().cloned()).collect()),
         ("fields", fields.collect()),
         ("scripts", unchecked().flat_map(|of| of.scripts.iter().cloned()).collect()),
@@ -184,11 +184,13 @@ fn say(checked: &Checked, check: &Check) -> Result<(), String> {
     };
     let unlisted = checked.errors + checked.warnings - all.len();
     let more = if unlisted > 0 { format!(", {unlisted} of them not shown") } else { String::new() };
-    tell(&format!("{shown}: {first}, {}{more}\n", count(checked.warnings, "warning")))?;
-    for (kind, names) in checked.content.iter().flat_map(|content| &content.unchecked) {
-        if !names.is_empty() {
-            tell(&format!("{shown}: {kind} not checked without --vocabulary: {}\n", listed(names)))?;
-        }
+    let unchecked: Vec<_> = checked.content.iter().flat_map(|content| &content.unchecked).collect();
+    let unchecked = || unchecked.iter().filter(|(_, names)| !names.is_empty());
+    // Whoever reads one line must not take the words for checked.
+    let doubt = if unchecked().next().is_some() { "; the game's words are not checked without --vocabulary" } else { "" };
+    tell(&format!("{shown}: {first}, {}{more}{doubt}\n", count(checked.warnings, "warning")))?;
+    for (kind, names) in unchecked() {
+        tell(&format!("{shown}: {kind} not checked: {}\n", listed(names)))?;
     }
     for note in checked.proof().into_iter().flat_map(Proof::notes) {
         tell(&format!("{shown}: {}\n", escaped(note)))?;

@@ -3,6 +3,11 @@
 //! The tool `demeanor` is [`main`]. A game that wants the same subcommands in a binary of its own, with its own words known
 //! to them, calls [`run`] with its vocabulary.
 
+/// Compiles the code in the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
+
 mod check;
 mod graph;
 mod input;

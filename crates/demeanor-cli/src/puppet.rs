@@ -73,7 +73,7 @@ impl Owner for Puppet {
     }
 }
 
-/// Stands in for every behaviour: the game's code is not here.
+/// Stands in for every behavior: the game's code is not here.
 struct Nothing;
 impl State<Puppet> for Nothing {}
 
@@ -95,9 +95,9 @@ fn add_words(words: &mut Words, unchecked: &Unchecked, tick: f64) {
     for (name, kind) in &unchecked.values {
         words.values.entry(name.clone()).or_insert(*kind);
     }
-    for name in &unchecked.behaviours {
+    for name in &unchecked.behaviors {
         let any = serde_json::json!({ "additionalProperties": true });
-        words.behaviours.insert(name.clone(), Some(any));
+        words.behaviors.insert(name.clone(), Some(any));
     }
     words.messages.extend(unchecked.messages.iter().cloned());
     for (message, fields) in &unchecked.message_fields {
@@ -127,7 +127,7 @@ pub(crate) fn vocabulary(words: &Words) -> (Vocabulary<Puppet>, Names) {
             ValueKind::Number => vocabulary.value(name.clone(), move |puppet: &Puppet, _| puppet.values[index]),
         };
     }
-    for (name, schema) in &words.behaviours {
+    for (name, schema) in &words.behaviors {
         vocabulary = vocabulary.stand_in(name.clone(), schema.clone(), &Nothing);
     }
     for name in &words.messages {

@@ -140,7 +140,7 @@ fn the_page_shows_a_finding_with_the_command_that_shows_it() {
         (
             0,
             "guard.toml: 3 states, 3 warnings\n\
-             guard.toml: values not checked without --vocabulary: health\n"
+             guard.toml: values not checked: health\n"
         )
     );
     let (first, _) = complained.split_once("\nnever-taken\n").unwrap();

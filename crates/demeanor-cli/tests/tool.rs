@@ -26,9 +26,9 @@ fn check_without_a_vocabulary_lists_what_it_could_not_check() {
     assert_eq!(
         told,
         "guard.toml: 7 states, 0 warnings\n\
-         guard.toml: values not checked without --vocabulary: distance, enemy_visible, health\n\
-         guard.toml: behaviors not checked without --vocabulary: go_to\n\
-         guard.toml: messages not checked without --vocabulary: took_damage\n"
+         guard.toml: values not checked: distance, enemy_visible, health\n\
+         guard.toml: behaviors not checked: go_to\n\
+         guard.toml: messages not checked: took_damage\n"
     );
     assert_eq!(code, 0);
 }
@@ -38,7 +38,7 @@ fn check_with_a_vocabulary_tells_every_mistake_and_exits_with_1() {
     let words = scratch(
         "words.json",
         r#"{ "values": { "health": "number", "enemy_visible": "flag", "distance": "number" }, "random": true,
-             "behaviours": { "goto": { "type": "object", "properties": { "speed": { "type": "number" } } } } }"#,
+             "behaviors": { "goto": { "type": "object", "properties": { "speed": { "type": "number" } } } } }"#,
     );
     let (code, told, complained) = demeanor(&["check", "guard.toml", "--vocabulary", words.to_str().unwrap()]);
     assert_eq!(code, 1);
@@ -59,11 +59,11 @@ fn check_with_a_vocabulary_tells_every_mistake_and_exits_with_1() {
 unknown-behaviour
 
   × unknown behavior `go_to`
-    ╭─[guard.toml:19:13]
+    ╭─[guard.toml:19:12]
  18 │ parent = \"chase\"
- 19 │ behaviour = \"go_to\"
-    ·             ───┬───
-    ·                ╰── no behavior that the game offers
+ 19 │ behavior = \"go_to\"
+    ·            ───┬───
+    ·               ╰── no behavior that the game offers
  20 │ params = { speed = 2 }
     ╰────
   help: did you mean `goto`?"
@@ -322,9 +322,9 @@ final = true
     assert_eq!(
         told.replace(file, "FILE"),
         "FILE: 6 states in 2 machines, 0 warnings
-FILE: values not checked without --vocabulary: tired
-FILE: messages not checked without --vocabulary: hit
-FILE: fields not checked without --vocabulary: hit.damage
+FILE: values not checked: tired
+FILE: messages not checked: hit
+FILE: fields not checked: hit.damage
 "
     );
     let (_, told, _) = demeanor(&["graph", file, "--machine", "guard"]);

@@ -54,6 +54,8 @@
 //!
 //! Programs on the same computer, unless the game says otherwise ([`Inspector::bind_anywhere`]). Pages of other origins can not, not
 //! even by a name that leads to this computer.
+// On docs.rs, each item says which feature it needs.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod address;
 #[cfg(feature = "bevy")]

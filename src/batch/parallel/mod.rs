@@ -93,8 +93,8 @@ impl<T: Owner> Batch<T> {
     ///
     /// Each chunk of owners has a context of its own, which `make` makes from the chunk's number: each can collect commands,
     /// or have random numbers, of its own. The contexts are returned in the order of the chunks, which is that in which
-    /// `update` comes to them. Neither chunks nor results depend on the number of threads (rule 21). What is due before anybody
-    /// is updated (rule 19) is carried out by one thread, with the first context.
+    /// `update` comes to them. Neither chunks nor results depend on the number of threads ([rule 21](crate::docs::semantics#rule-21)). What is due before anybody
+    /// is updated ([rule 19](crate::docs::semantics#rule-19)) is carried out by one thread, with the first context.
     ///
     /// # Panics
     ///

@@ -25,7 +25,8 @@ use crate::waiting::Then;
 
 impl<T: Owner> Batch<T> {
     /// Loads a batch that was saved, without any callback: it goes on as if it had not been. The same keys reach the same
-    /// owners, later owners get the same keys, and the order of rule 19 is the same. Its global is to be set again.
+    /// owners, later owners get the same keys, and the order of [rule 19](crate::docs::semantics#rule-19) is the same. Its
+    /// global is to be set again.
     ///
     /// `now` is what its clock shows, in seconds; where there is no clock, 0. Times and timers are as far from it as they were
     /// from the clock when the batch was saved. If that showed the same, they are the same to the bit.

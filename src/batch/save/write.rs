@@ -13,8 +13,8 @@ use crate::save::{SaveError, Saved, SavedMore, Seconds, StateBook, Writer, clock
 use crate::seat::Seat;
 
 impl<T: Owner> Batch<T> {
-    /// Saves the batch, all but its global: owners, keys and all that decides what comes next (rule 27). `now` is what its
-    /// clock shows, in seconds; where there is no clock, 0.
+    /// Saves the batch, all but its global: owners, keys and all that decides what comes next
+    /// ([rule 27](crate::docs::semantics#rule-27)). `now` is what its clock shows, in seconds; where there is no clock, 0.
     ///
     /// What comes back has references to the owners, which are written where they are.
     ///

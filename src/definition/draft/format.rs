@@ -78,15 +78,15 @@ struct DefinedState {
     behaviour: Option<Behaviors>,
     /// The parameters of a behavior that is given by its name alone.
     params: Option<BTreeMap<String, serde_json::Value>>,
-    /// A Rhai script with the functions `enter`, `update` or `exit`, which run after the behaviour's.
+    /// A Rhai script with the functions `enter`, `update` or `exit`, which run after the behavior's.
     script: Option<String>,
-    /// How often the behaviour is updated and the exits are tried, counted from the state's entry. Without it, in each tick.
+    /// How often the behavior is updated and the exits are tried, counted from the state's entry. Without it, in each tick.
     every: Option<Duration>,
     /// When this state can be entered. Without it, always.
     enter_when: Option<Condition>,
     /// The ways out, tried in order after each update: the first whose condition holds and whose guards allow it is taken.
     exits: Option<Vec<Exit>>,
-    /// The state around this one. Its behaviour and exits run too.
+    /// The state around this one. Its behavior and exits run too.
     parent: Option<String>,
     /// The child to go on to when this state is entered.
     initial: Option<String>,

@@ -105,7 +105,7 @@ pub(crate) struct DraftExit {
 /// Where something is that is true.
 pub(crate) type Spot = Range<usize>;
 
-/// The parameters of a behaviour: a table.
+/// The parameters of a behavior: a table.
 pub(crate) type Params<'i> = Spanned<DeValue<'i>>;
 
 /// A condition, or the script that answers it.

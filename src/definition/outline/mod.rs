@@ -156,8 +156,8 @@ pub struct ExitOutline {
 pub struct Unchecked {
     /// What conditions ask for, and as what they first use it.
     pub values: BTreeMap<String, ValueKind>,
-    /// Of behaviours.
-    pub behaviours: BTreeSet<String>,
+    /// Of behaviors.
+    pub behaviors: BTreeSet<String>,
     /// Of messages.
     pub messages: BTreeSet<String>,
     /// Of what messages carry, by their names.

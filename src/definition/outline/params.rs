@@ -1,7 +1,7 @@
-//! The parameters of a behaviour, against the JSON Schema of what it takes.
+//! The parameters of a behavior, against the JSON Schema of what it takes.
 //!
-//! This finds all the mistakes at once, with or without the behaviour's code: unknown and missing parameters, and those of a
-//! wrong type. What a schema says beyond that is left to the deserializer of the behaviour's own type.
+//! This finds all the mistakes at once, with or without the behavior's code: unknown and missing parameters, and those of a
+//! wrong type. What a schema says beyond that is left to the deserializer of the behavior's own type.
 
 use serde_json::Value as Schema;
 use toml::Spanned;
@@ -74,7 +74,7 @@ fn state(value: &Spanned<DeValue<'_>>) -> Option<Name> {
     Some(Name { text: value.get_ref().as_str()?.into(), span: value.span() })
 }
 
-/// Whether names beyond the properties are for the behaviour to judge: those of a map, or of an enum's variants.
+/// Whether names beyond the properties are for the behavior to judge: those of a map, or of an enum's variants.
 fn takes_any(schema: Option<&Schema>) -> bool {
     let Some(schema) = schema else { return false };
     let more = &schema["additionalProperties"];

@@ -177,8 +177,8 @@ impl Resolver<'_> {
         let mut named = Vec::new();
         self.mention(&name, Meaning::Behavior);
         match self.words {
-            None => drop(self.unchecked.behaviours.insert(name.text.clone())),
-            Some(words) => match words.behaviours.get(&name.text) {
+            None => drop(self.unchecked.behaviors.insert(name.text.clone())),
+            Some(words) => match words.behaviors.get(&name.text) {
                 Some(schema) => {
                     params::check(self.findings, &name, schema.as_ref(), params.as_ref());
                     for state in params::states(schema.as_ref(), params.as_ref()) {
@@ -186,7 +186,7 @@ impl Resolver<'_> {
                         named.extend(self.state_named(state).map(|id| (text, id)));
                     }
                 }
-                None => self.unknown(WordKind::Behaviour, &name, words.behaviours.keys()),
+                None => self.unknown(WordKind::Behaviour, &name, words.behaviors.keys()),
             },
         }
         (BehaviorOutline { name, params: params.as_ref().map(toml::Spanned::span), named }, params)
@@ -326,7 +326,7 @@ impl Resolver<'_> {
             WordKind::Value if words.messages.contains(name) => {
                 Some(format!("`{name}` is a message: an exit waits for it with `on = \"{name}\"`"))
             }
-            WordKind::Value if words.behaviours.contains_key(name) => {
+            WordKind::Value if words.behaviors.contains_key(name) => {
                 Some(format!("`{name}` is a behavior: a state does it with `behavior = \"{name}\"`"))
             }
             WordKind::Value if self.names.iter().any(|state| state == name) => {

@@ -35,7 +35,7 @@ pub(super) fn check(
         let path = machine.outline.path(*at);
         let around = || path.iter().copied().chain(machine.outline.global()).map(|id| machine.state(id));
         // What a behavior names, it may lead to; a script, to anything.
-        let unchecked = &machine.outline.unchecked.behaviours;
+        let unchecked = &machine.outline.unchecked.behaviors;
         let may_name = |behavior: &BehaviorOutline| {
             !behavior.named.is_empty() || behavior.params.is_some() && unchecked.contains(&behavior.name.text)
         };

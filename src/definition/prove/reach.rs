@@ -156,7 +156,7 @@ impl Reaching<'_, '_, '_> {
                 self.enter_within(*to);
             }
             let Some(params) = &behavior.params else { continue };
-            if !outline.unchecked.behaviours.contains(&behavior.name.text) {
+            if !outline.unchecked.behaviors.contains(&behavior.name.text) {
                 continue;
             }
             // Without the game's words, any text in the parameters may be the name of a state; and where they stand in another

@@ -1,4 +1,4 @@
-//! Conditions and behaviours written in Rhai.
+//! Conditions and behaviors written in Rhai.
 //!
 //! A script reads the vocabulary's values as `this.health`, writes the fields that the vocabulary exposes in the same way,
 //! and asks for `change_state("flee")`. It works on a copy, which is written back when the script has returned: a script that

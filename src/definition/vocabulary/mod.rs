@@ -1,4 +1,4 @@
-//! What a file may say: the game's values, behaviours and messages by name.
+//! What a file may say: the game's values, behaviors and messages by name.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -19,13 +19,13 @@ mod scripting;
 #[cfg(feature = "script")]
 pub(crate) mod scripts;
 
-/// What a definition may say about owners of type `T`: named values, behaviours and messages, registered in code.
+/// What a definition may say about owners of type `T`: named values, behaviors and messages, registered in code.
 ///
 /// The names of values are written in conditions, so they are words: letters, digits, `_` and `.`, not beginning with a
 /// digit, not with `message.`, and none of `and`, `or`, `not`, `true`, `false`, `time_in_state`, `chance`.
 ///
 /// Each word is registered once. A definition cannot be loaded with a vocabulary that has a word twice: which of the two its
-/// file means cannot be known. The error names the word (code `duplicate-word`). A value and a behaviour may share a name.
+/// file means cannot be known. The error names the word (code `duplicate-word`). A value and a behavior may share a name.
 ///
 /// # Examples
 ///
@@ -54,7 +54,7 @@ pub(crate) mod scripts;
 /// struct Rest;
 /// impl State<Enemy> for Rest {}
 ///
-/// /// A behaviour with parameters: one type, many states of the file.
+/// /// A behavior with parameters: one type, many states of the file.
 /// struct GoTo {
 ///     x: f32,
 /// }
@@ -73,27 +73,27 @@ pub(crate) mod scripts;
 /// let vocabulary = Vocabulary::new()
 ///     .value("health", |enemy: &Enemy, _| enemy.health.into())
 ///     .flag("sees_player", |enemy: &Enemy, _| enemy.sees_player)
-///     .behaviour("rest", &Rest)
-///     .behaviour_with("go_to", |params: GoToParams| GoTo { x: params.x })
+///     .behavior("rest", &Rest)
+///     .behavior_with("go_to", |params: GoToParams| GoTo { x: params.x })
 ///     .message("hit", |told| matches!(told, Told::Hit));
 ///
 /// let file = r#"
 ///     initial = "rest"
 ///
 ///     [states.rest]
-///     behaviour = "rest"
+///     behavior = "rest"
 ///     exits = [
 ///         { to = "run to cover", on = "hit" },
 ///         { to = "find quad damage", when = "sees_player and health > 50" },
 ///     ]
 ///
 ///     [states."find quad damage"]
-///     behaviour = "go_to"
+///     behavior = "go_to"
 ///     params = { x = 9.0 }
 ///     exits = [{ to = "run to cover", when = "health < 20" }]
 ///
 ///     [states."run to cover"]
-///     behaviour = "go_to"
+///     behavior = "go_to"
 ///     params = { x = -9.0 }
 ///     exits = [{ to = "rest", when = "not sees_player" }]
 /// "#;
@@ -114,7 +114,7 @@ pub(crate) mod scripts;
 /// ```
 pub struct Vocabulary<T: Owner> {
     values: BTreeMap<String, Value<T>>,
-    behaviours: BTreeMap<String, Behaviour<T>>,
+    behaviors: BTreeMap<String, Behaviour<T>>,
     messages: BTreeMap<String, MessageKind<T>>,
     /// What they carry.
     fields: messages::Fields<T>,
@@ -159,11 +159,11 @@ pub(crate) type Random<T> = Arc<dyn Fn(&mut T, &mut <T as Owner>::Context<'_>) -
 /// Whether a message is of a kind.
 pub(crate) type MessageKind<T> = Arc<dyn Fn(&<T as Owner>::Message) -> bool + Send + Sync>;
 
-/// Makes the state that does what a behaviour says.
+/// Makes the state that does what a behavior says.
 type Make<T> = Arc<dyn Fn(Option<Params<'_>>, &FileStates<T>) -> Result<StateRef<T>, toml::de::Error> + Send + Sync>;
 
 struct Behaviour<T: Owner> {
-    /// `None` for a behaviour without parameters.
+    /// `None` for a behavior without parameters.
     schema: Option<serde_json::Value>,
     make: Make<T>,
 }
@@ -174,7 +174,7 @@ impl<T: Owner> Vocabulary<T> {
     pub fn new() -> Self {
         Self {
             values: BTreeMap::new(),
-            behaviours: BTreeMap::new(),
+            behaviors: BTreeMap::new(),
             messages: BTreeMap::new(),
             fields: BTreeMap::new(),
             descriptions: BTreeMap::new(),
@@ -214,10 +214,10 @@ impl<T: Owner> Vocabulary<T> {
         self.with_value(word(name.into()), Value::Flag(Arc::new(read)))
     }
 
-    /// Offers a state in the place of a behaviour whose code is not there: parameters are checked against a JSON Schema, and
+    /// Offers a state in the place of a behavior whose code is not there: parameters are checked against a JSON Schema, and
     /// then left alone. `None` takes none.
     ///
-    /// This is for tools, which know a game's behaviours by [`Words`] only.
+    /// This is for tools, which know a game's behaviors by [`Words`] only.
     #[must_use]
     pub fn stand_in(
         self,
@@ -321,7 +321,7 @@ impl<T: Owner> Vocabulary<T> {
         #[cfg_attr(not(feature = "script"), expect(unused_mut, reason = "only scripts add to them"))]
         let mut words = Words {
             values: self.values.iter().map(|(name, value)| (name.clone(), kind(value))).collect(),
-            behaviours: self.behaviours.iter().map(|(name, made)| (name.clone(), made.schema.clone())).collect(),
+            behaviors: self.behaviors.iter().map(|(name, made)| (name.clone(), made.schema.clone())).collect(),
             messages: self.messages.keys().cloned().collect(),
             message_fields: self.kinds_of_fields(),
             descriptions: self.descriptions.clone(),
@@ -351,7 +351,7 @@ impl<T: Owner> Vocabulary<T> {
     }
 
     fn with_behaviour(mut self, name: String, behaviour: Behaviour<T>) -> Self {
-        if self.behaviours.insert(name.clone(), behaviour).is_some() {
+        if self.behaviors.insert(name.clone(), behaviour).is_some() {
             self.repeated.insert(Repeated::Word(WordKind::Behaviour, name));
         }
         self
@@ -374,14 +374,14 @@ impl<T: Owner> Vocabulary<T> {
         self.random.clone()
     }
 
-    /// The state that does what `behaviour` says. `None` if there is no such word.
+    /// The state that does what `behavior` says. `None` if there is no such word.
     pub(crate) fn make(
         &self,
         behaviour: &str,
         params: Option<Params<'_>>,
         states: &FileStates<T>,
     ) -> Option<Result<StateRef<T>, toml::de::Error>> {
-        self.behaviours.get(behaviour).map(|behaviour| (behaviour.make)(params, states))
+        self.behaviors.get(behaviour).map(|behaviour| (behaviour.make)(params, states))
     }
 }
 
@@ -418,7 +418,7 @@ impl<T: Owner> Clone for Vocabulary<T> {
     fn clone(&self) -> Self {
         Self {
             values: self.values.clone(),
-            behaviours: self.behaviours.clone(),
+            behaviors: self.behaviors.clone(),
             messages: self.messages.clone(),
             fields: self.fields.clone(),
             descriptions: self.descriptions.clone(),

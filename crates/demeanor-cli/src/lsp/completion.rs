@@ -255,7 +255,7 @@ impl Writer<'_> {
     }
 
     fn behaviors(&self) -> Vec<Offer> {
-        let names = self.words.into_iter().flat_map(|words| words.behaviours.keys());
+        let names = self.words.into_iter().flat_map(|words| words.behaviors.keys());
         names.map(|name| Offer::new(name, CompletionItemKind::FUNCTION).says(behavior(name, self.words))).collect()
     }
 

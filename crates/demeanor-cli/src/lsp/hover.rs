@@ -129,7 +129,7 @@ pub(super) fn described(kind: ValueKind) -> &'static str {
 pub(super) fn behavior(name: &str, words: Option<&Words>) -> String {
     let mut text = format!("behavior `{name}`");
     let Some(words) = words else { return text };
-    let Some(schema) = words.behaviours.get(name) else {
+    let Some(schema) = words.behaviors.get(name) else {
         text.push_str(": the game does not offer it");
         return text;
     };

@@ -19,7 +19,7 @@ pub(super) struct Param<'w> {
 
 /// The parameters of a behavior.
 pub(super) fn of<'w>(words: &'w Words, behavior: &str) -> Vec<Param<'w>> {
-    let Some(Some(schema)) = words.behaviours.get(behavior) else { return Vec::new() };
+    let Some(Some(schema)) = words.behaviors.get(behavior) else { return Vec::new() };
     let properties = schema["properties"].as_object().into_iter().flatten();
     properties.map(|(name, property)| param(schema, name, property)).collect()
 }

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 /// What a game of the tests offers.
 pub(crate) const WORDS: &str = r#"{
     "values": { "health": "number", "enemy_visible": "flag" },
-    "behaviours": {
+    "behaviors": {
         "look": null,
         "walk": {
             "type": "object",

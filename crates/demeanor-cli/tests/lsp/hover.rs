@@ -83,7 +83,7 @@ fn a_word_of_the_format_is_told_as_the_schema_has_it() {
         "every",
         "every",
         Some(
-            "`every`\n\nHow often the behaviour is updated and the exits are tried, counted from the state's entry. Without it, in each tick.",
+            "`every`\n\nHow often the behavior is updated and the exits are tried, counted from the state's entry. Without it, in each tick.",
         ),
     );
     assert_said(

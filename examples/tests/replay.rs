@@ -1,12 +1,12 @@
 //! What the example of a replay, `replay`, plays and answers.
-#![cfg(all(feature = "serde", feature = "std"))]
+#![cfg(feature = "serde")]
 
 use std::ffi::OsString;
 use std::fs;
 use std::path::PathBuf;
 
 #[expect(dead_code, reason = "`main` is called by the example only")]
-#[path = "../examples/replay/main.rs"]
+#[path = "../replay/main.rs"]
 mod replay;
 
 /// A file of a test's own.

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::io;
 
 #[expect(dead_code, reason = "`main` is called by the example only")]
-#[path = "../examples/west_world/main.rs"]
+#[path = "../west_world/main.rs"]
 mod west_world;
 
 /// Runs the example on a command line. Returns the exit code, what it printed, and what it complained of.

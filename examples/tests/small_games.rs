@@ -6,15 +6,15 @@ use std::io::{self, Write};
 
 #[cfg(feature = "definition")]
 #[expect(dead_code, reason = "`main` is called by the example only")]
-#[path = "../examples/arena/main.rs"]
+#[path = "../arena/main.rs"]
 mod arena;
 
 #[expect(dead_code, reason = "`main` is called by the example only")]
-#[path = "../examples/door_and_menu.rs"]
+#[path = "../door_and_menu.rs"]
 mod door_and_menu;
 
 #[expect(dead_code, reason = "`main` is called by the example only")]
-#[path = "../examples/enemy.rs"]
+#[path = "../enemy.rs"]
 mod enemy;
 
 /// Runs an example on a command line. Returns the exit code, what it printed, and what it complained of.

@@ -11,7 +11,7 @@ use soccer::game::{Questions, Who};
 use soccer::pitch::{LENGTH, Point, Shirt, Side, WIDTH};
 
 #[expect(dead_code, reason = "`main` is called by the example only")]
-#[path = "../examples/soccer/main.rs"]
+#[path = "../soccer/main.rs"]
 mod soccer;
 
 /// Runs the example on a command line. Returns the exit code, what it printed, and what it complained of.
@@ -191,21 +191,47 @@ fn who_watches_sees_everybody_on_the_pitch_and_what_they_do() {
     let game = play(1, 100);
     let frame = without_escapes(&soccer::watch::frame(&game));
     let lines: Vec<&str> = frame.lines().collect();
-    assert_eq!(lines.len(), 1 + 25 + 6, "{frame}");
-    assert!(lines[0].starts_with("Orange 0 : 0 Blue") && lines[0].ends_with("5.0 s"), "{}", lines[0]);
-    let pitch = lines[1..26].concat();
-    assert!(pitch.contains('o') && (1..=5).all(|number| pitch.contains(&number.to_string())), "{frame}");
+    let state_of = |who: Who| game.members().state_of(&who).unwrap().into_owned();
 
     let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-    let state_of = |who: Who| game.members().state_of(&who).unwrap().into_owned();
-    let states = |number: u8| {
-        Side::BOTH.map(|side| match number {
-            0 => vec![format!("{side:?}"), state_of(Who::Team(side))],
-            _ => vec![format!("{side:?}"), number.to_string(), state_of(Shirt { side, number }.into())],
-        })
-    };
-    let shown: Vec<_> = lines[26..].iter().map(|line| words(line)).collect();
-    assert_eq!(shown, (0..=5).map(|number| states(number).concat()).collect::<Vec<_>>());
+    let [orange, blue] = Side::BOTH.map(|side| state_of(Who::Team(side)));
+    assert_eq!(words(lines[0]), ["Orange", &orange, "0", ":", "0", &blue, "Blue"]);
+
+    let (pitch, beside): (Vec<&str>, Vec<&str>) = lines[1..22].iter().map(|row| row.split_at(63)).unzip();
+    let pitch = pitch.concat();
+    assert!(pitch.contains('o') && (1..=5).all(|number| pitch.contains(&number.to_string())), "{frame}");
+    let beside: Vec<&str> = beside.into_iter().map(str::trim).filter(|text| !text.is_empty()).collect();
+    let states: Vec<String> = players().map(|shirt| format!("{} {}", shirt.number, state_of(shirt.into()))).collect();
+    assert_eq!(beside, states);
+
+    assert_eq!(lines[22..], ["5.0 s"]);
+}
+
+#[test]
+fn what_is_watched_fits_into_80_by_24_letters() {
+    for ticks in [1, 300, 630] {
+        let frame = without_escapes(&soccer::watch::frame(&play(1, ticks)));
+        let columns = frame.lines().map(|line| line.chars().count()).max();
+        assert!(frame.lines().count() <= 24 && columns <= Some(80), "{frame}");
+    }
+}
+
+/// The one in the README. Where it changes: `cargo run --example soccer -- --ticks 660 --film docs/images/soccer.svg`.
+#[test]
+fn the_film_is_the_golden_one() {
+    let file = picture("film.svg");
+    let (code, printed, complaints) = run(&format!("--ticks 660 --film {}", file.display()));
+    assert_eq!((code, complaints.as_str()), (0, ""));
+    assert!(printed.ends_with(&format!("\nThe last seconds, moving: {}\n", file.display())), "{printed}");
+    assert!(fs::read_to_string(file).unwrap() == include_str!("../../docs/images/soccer.svg"));
+}
+
+#[test]
+fn a_film_of_no_time_has_nobody_who_moves() {
+    let file = picture("no-film.svg");
+    assert_eq!(run(&format!("--ticks 3 --film {}", file.display())).0, 0);
+    let svg = fs::read_to_string(file).unwrap();
+    assert!(svg.ends_with("</svg>\n") && !svg.contains("animate"), "{svg}");
 }
 
 /// The text without what colors it and moves the cursor.

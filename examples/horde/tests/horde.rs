@@ -1,6 +1,4 @@
-//! What the examples of a batch, `horde` and `flock`, answer.
-#![cfg(feature = "std")]
-#![expect(clippy::duplicate_mod, reason = "each example is a program of its own and includes what they share")]
+//! What the example of a batch, `horde`, answers.
 
 use std::ffi::OsString;
 use std::fs;
@@ -8,21 +6,14 @@ use std::io;
 use std::path::PathBuf;
 
 #[expect(dead_code, reason = "`main` is called by the example only")]
-#[path = "../examples/flock.rs"]
-mod flock;
-
-#[expect(dead_code, reason = "`main` is called by the example only")]
-#[path = "../examples/horde/main.rs"]
+#[path = "../main.rs"]
 mod horde;
 
 /// Runs an example on a command line. Returns the exit code, what it printed, and what it complained of.
-macro_rules! run {
-    ($example:ident, $arguments:expr) => {{
-        let (mut out, mut err) = (vec![], vec![]);
-        let arguments: &str = &$arguments;
-        let code = $example::answer(arguments.split_whitespace().map(OsString::from), &mut out, &mut err);
-        (code, String::from_utf8(out).unwrap(), String::from_utf8(err).unwrap())
-    }};
+fn run(arguments: &str) -> (u8, String, String) {
+    let (mut out, mut err) = (vec![], vec![]);
+    let code = horde::answer(arguments.split_whitespace().map(OsString::from), &mut out, &mut err);
+    (code, String::from_utf8(out).unwrap(), String::from_utf8(err).unwrap())
 }
 
 /// A file of a test's own.
@@ -34,7 +25,7 @@ fn picture(name: &str) -> PathBuf {
 #[track_caller]
 fn play(arguments: &str, name: &str) -> (Vec<String>, Vec<u8>) {
     let file = picture(name);
-    let (code, printed, complaints) = run!(horde, format!("{arguments} --output {}", file.display()));
+    let (code, printed, complaints) = run(&format!("{arguments} --output {}", file.display()));
     assert_eq!((code, complaints.as_str()), (0, ""), "{arguments}");
     let is_time = |word: &&str| word.split_once('.').is_some_and(|(_, digits)| digits.len() == 2);
     let words = |line: &str| line.split_whitespace().filter(|word| !is_time(word)).collect::<Vec<_>>().join(" ");
@@ -111,12 +102,12 @@ fn the_horde_starts_no_more_threads_than_are_of_use() {
     let file = picture("crowded.svg");
     let arguments = |threads| format!("--owners 10 --ticks 2 --threads {threads} --output {}", file.display());
 
-    let (code, printed, complaints) = run!(horde, arguments(most + 1));
+    let (code, printed, complaints) = run(&arguments(most + 1));
     let told = format!("horde: {most} threads, not {}: more would only wait for work\n", most + 1);
     assert_eq!((code, complaints), (0, told));
     assert!(printed.starts_with(&format!("10 enemies, 2 ticks, {most} threads, ")), "{printed}");
 
-    let (_, printed, complaints) = run!(horde, arguments(most));
+    let (_, printed, complaints) = run(&arguments(most));
     assert_eq!(complaints, "");
     assert!(printed.starts_with(&format!("10 enemies, 2 ticks, {most} threads, ")), "{printed}");
 }
@@ -124,7 +115,7 @@ fn the_horde_starts_no_more_threads_than_are_of_use() {
 #[cfg(not(feature = "parallel"))]
 #[test]
 fn more_threads_need_the_feature() {
-    let (code, _, complaints) = run!(horde, "--threads 2");
+    let (code, _, complaints) = run("--threads 2");
     assert_eq!(code, 2);
     assert!(complaints.contains("more than 1 thread needs `--features parallel`"), "{complaints}");
 }
@@ -176,7 +167,7 @@ fn a_picture_that_cannot_be_written_is_an_error_and_leaves_nothing_behind() {
     for name in ["taken.svg", "taken.png"] {
         let directory = picture("taken").join(name);
         fs::create_dir_all(&directory).unwrap();
-        let (code, _, complaints) = run!(horde, format!("--owners 1 --ticks 1 --output {}", directory.display()));
+        let (code, _, complaints) = run(&format!("--owners 1 --ticks 1 --output {}", directory.display()));
         assert_eq!(code, 1);
         assert!(complaints.starts_with(&format!("horde: {}: ", directory.display())), "{complaints}");
     }
@@ -201,23 +192,6 @@ fn a_picture_takes_the_place_of_the_old_one_only_once_it_is_complete() {
 }
 
 #[test]
-fn a_bulk_update_ends_where_single_ones_do() {
-    // The comparison itself asserts it; 1000 birds are some blocks and a rest.
-    let (code, printed, complaints) = run!(flock, "--birds 1000 --ticks 40");
-    assert_eq!((code, complaints.as_str()), (0, ""));
-    let rows: Vec<Vec<&str>> = printed.lines().skip(3).map(|line| line.split_whitespace().collect()).collect();
-    let column = |number: usize| rows.iter().map(|row| row[number]).collect::<Vec<_>>();
-    assert_eq!(column(0), ["1", "4", "16", "64"]);
-    assert_eq!(column(4), ["14", "21", "38", "54"]);
-}
-
-#[test]
-fn a_flock_of_nobody_flies() {
-    assert_eq!(run!(flock, "--birds 0 --ticks 1").0, 0);
-    assert_eq!(run!(flock, "--birds 3 --ticks 0").0, 0);
-}
-
-#[test]
 fn a_wrong_option_is_answered_with_the_usage_and_exit_code_2() {
     let usage = horde::USAGE;
     for (arguments, complaint) in [
@@ -228,21 +202,13 @@ fn a_wrong_option_is_answered_with_the_usage_and_exit_code_2() {
         ("--output horde.gif", "a picture is written as .svg or .png, not as horde.gif"),
         ("--owners", "missing argument for option '--owners'"),
     ] {
-        assert_eq!(run!(horde, arguments), (2, String::new(), format!("horde: {complaint}\n{usage}\n")));
-    }
-    let usage = "usage: flock [--birds N] [--ticks N]";
-    for (arguments, complaint) in [
-        ("--bogus", "invalid option '--bogus'"),
-        ("--birds many", "cannot parse argument \"many\": invalid digit found in string"),
-    ] {
-        assert_eq!(run!(flock, arguments), (2, String::new(), format!("flock: {complaint}\n{usage}\n")));
+        assert_eq!(run(arguments), (2, String::new(), format!("horde: {complaint}\n{usage}\n")));
     }
 }
 
 #[test]
 fn help_is_the_usage() {
-    assert_eq!(run!(horde, "--help"), (0, format!("{}\n", horde::USAGE), String::new()));
-    assert_eq!(run!(flock, "-h"), (0, "usage: flock [--birds N] [--ticks N]\n".to_owned(), String::new()));
+    assert_eq!(run("--help"), (0, format!("{}\n", horde::USAGE), String::new()));
 }
 
 #[test]
@@ -260,7 +226,6 @@ fn a_reader_who_stops_early_is_no_error() {
     }
     let arguments = |line: &str| line.split_whitespace().map(OsString::from).collect::<Vec<_>>();
     let mut err = vec![];
-    assert_eq!(flock::answer(arguments("--birds 1 --ticks 1"), &mut Closed, &mut err), 0);
     assert_eq!(horde::answer(arguments("--owners 1 --ticks 1 --threads 1"), &mut Closed, &mut err), 0);
     assert_eq!(err, b"");
 }

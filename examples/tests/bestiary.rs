@@ -12,7 +12,7 @@ use bestiary::report::checksum;
 use bestiary::words::vocabulary;
 
 #[expect(dead_code, reason = "`main` is called by the example only")]
-#[path = "../examples/bestiary/main.rs"]
+#[path = "../bestiary/main.rs"]
 mod bestiary;
 
 /// Runs the example on a command line. Returns the exit code, what it printed, and what it complained of.
@@ -33,7 +33,7 @@ fn tables(arguments: &str) -> String {
 }
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/bestiary")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("bestiary")
 }
 
 fn file() -> PathBuf {
@@ -116,7 +116,7 @@ fn nothing_is_to_be_warned_of_in_the_bestiary() {
 fn the_words_for_the_tool_are_those_of_the_program() {
     let (code, words, complaints) = run("--words");
     assert_eq!((code, complaints.as_str()), (0, ""));
-    assert!(words == include_str!("../examples/bestiary/words.json"), "write words.json again, with --words");
+    assert!(words == include_str!("../bestiary/words.json"), "write words.json again, with --words");
 }
 
 /// Of a kind that nobody has heard of in the code.

@@ -1,0 +1,106 @@
+"""Checks links, without the network: that the file is there, and the place in it.
+
+    links.py pages            the relative links of all Markdown pages of the repository
+    links.py html FOLDER..    those of the HTML pages below some folders that rustdoc has written
+"""
+
+import re
+import subprocess
+import sys
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+
+# What rustdoc takes over from `tracing`, whose own pages it is relative to; the hidden modules of `mockall`; and a script that there
+# is only where a trait has impls outside of its module.
+FOREIGN = re.compile(r"dispatcher#|__mock_\w+/|.*/trait\.impl/")
+
+
+class Page(HTMLParser):
+    """The places of an HTML page, and where it links to."""
+
+    def __init__(self):
+        super().__init__()
+        self.places = set()
+        self.links = []
+
+    def handle_starttag(self, tag, attributes):
+        attributes = dict(attributes)
+        self.places.update(unquote(attributes[key]) for key in ("id", "name") if attributes.get(key))
+        self.links.extend(attributes[key] for key in ("href", "src") if attributes.get(key))
+
+
+def without_code(text):
+    text = re.sub(r"^( *)(```+).*?^\1\2", "", text, flags=re.M | re.S)
+    return re.sub(r"(`+)[^`].*?\1", "", text, flags=re.S)
+
+
+def slug(heading):
+    """How a heading is called in a link."""
+    heading = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading).replace("`", "")
+    return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
+
+
+@cache
+def markdown(path):
+    text = path.read_text(encoding="utf-8")
+    page = Page()
+    page.feed(without_code(text))
+    fenceless = re.sub(r"^( *)(```+).*?^\1\2", "", text, flags=re.M | re.S)
+    for heading in re.findall(r"^#+ (.*)$", fenceless, flags=re.M):
+        same = slug(heading)
+        number = 0
+        while same in page.places:
+            number += 1
+            same = f"{slug(heading)}-{number}"
+        page.places.add(same)
+    page.links += re.findall(r"\]\(<?([^)\s>]+)", without_code(text))
+    page.links += re.findall(r"^\[[^]]+\]: <?([^\s>]+)", without_code(text), flags=re.M)
+    return page
+
+
+@cache
+def html(path):
+    page = Page()
+    page.feed(path.read_text(encoding="utf-8"))
+    return page
+
+
+def read(path):
+    return markdown(path) if path.suffix == ".md" else html(path)
+
+
+def broken(path):
+    """What is wrong with the links of a page."""
+    for link in read(path).links:
+        parts = urlsplit(link)
+        if parts.scheme or parts.netloc or FOREIGN.match(link):
+            continue
+        target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+        if target.is_dir() and path.suffix == ".html":
+            target /= "index.html"
+        if not target.exists():
+            yield f"{path}: {link}: there is no {target}"
+        # rustdoc's own scripts make sense of lines of a source file, and of what stands in its search.
+        elif parts.fragment and target.suffix in (".md", ".html") and "src" not in target.parts:
+            if unquote(parts.fragment) not in read(target).places:
+                yield f"{path}: {link}: {target.name} has no place of this name"
+
+
+def main():
+    if sys.argv[1:] == ["pages"]:
+        listed = subprocess.run(["git", "ls-files", "-z", "*.md"], check=True, capture_output=True, text=True)
+        paths = [Path(name) for name in listed.stdout.split("\0") if name]
+    elif sys.argv[1:2] == ["html"] and sys.argv[2:]:
+        paths = [path for folder in sys.argv[2:] for path in sorted(Path(folder).rglob("*.html"))]
+    else:
+        sys.exit(__doc__)
+    paths = [path.resolve() for path in paths]
+    found = [problem for path in paths for problem in broken(path)]
+    print(*found, f"{len(paths)} pages, {len(found)} broken links", sep="\n")
+    sys.exit(bool(found) or not paths)
+
+
+main()

@@ -1,0 +1,77 @@
+//! Prepares the pages of `docs/` for `cargo doc`: their links to each other become links between modules, drawings become part of
+//! the page, and what leads out of the pages, to tests and examples, becomes plain text.
+
+use std::path::{Component, Path, PathBuf};
+use std::{env, fs, io};
+
+fn main() -> io::Result<()> {
+    println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-changed=docs");
+    let out = PathBuf::from(env::var_os("OUT_DIR").ok_or(io::ErrorKind::NotFound)?);
+    prepare(Path::new("docs"), &out)
+}
+
+/// Prepares the pages of a folder, and of those in it.
+fn prepare(folder: &Path, out: &Path) -> io::Result<()> {
+    fs::create_dir_all(out.join(folder))?;
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            prepare(&path, out)?;
+        } else if path.extension().is_some_and(|extension| extension == "md") {
+            fs::write(out.join(&path), prepared(&fs::read_to_string(&path)?, folder))?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns a page of a folder as rustdoc is given it.
+fn prepared(page: &str, folder: &Path) -> String {
+    // What stands between fences is code.
+    let parts = page.split("```").enumerate();
+    let parts = parts.map(|(part, text)| if part % 2 == 0 { with_links(text, folder) } else { text.to_owned() });
+    parts.collect::<Vec<_>>().join("```")
+}
+
+/// Exchanges the links of a text: `[words](target)`, and `![words](target)` for pictures.
+fn with_links(text: &str, folder: &Path) -> String {
+    let Some((before, rest)) = text.split_once("](") else { return text.to_owned() };
+    let (Some((before, words)), Some((target, after))) = (before.rsplit_once('['), rest.split_once(')')) else {
+        return format!("{before}]({}", with_links(rest, folder));
+    };
+    let after = with_links(after, folder);
+    if let Some(before) = before.strip_suffix('!') {
+        return format!("{before}{}{after}", drawing(&folder.join(target)).unwrap_or(format!("*Picture: {words}*")));
+    }
+    if target.starts_with("http") || target.starts_with('#') {
+        return format!("{before}[{words}]({target}){after}");
+    }
+    match module(&folder.join(target)) {
+        Some(module) => format!("{before}[{words}]({module}){after}"),
+        None => format!("{before}{words}{after}"),
+    }
+}
+
+/// Returns the module of a page, and the heading that is meant: for `docs/porting/../why.md#words`, `crate::docs::why#words`.
+fn module(target: &Path) -> Option<String> {
+    let mut names: Vec<String> = Vec::new();
+    for component in target.components() {
+        match component {
+            Component::Normal(name) => names.push(name.to_str()?.to_owned()),
+            Component::ParentDir => drop(names.pop()),
+            _ => {}
+        }
+    }
+    let last = names.pop()?;
+    let (page, heading) = last.split_once('#').unwrap_or((&last, ""));
+    names.push(page.strip_suffix(".md")?.to_owned());
+    let module = names.join("::").replace('-', "_");
+    let hash = if heading.is_empty() { "" } else { "#" };
+    module.starts_with("docs::").then(|| format!("crate::{module}{hash}{heading}"))
+}
+
+/// Returns a drawing as a part of the page, which no blank line may end.
+fn drawing(file: &Path) -> Option<String> {
+    let svg = file.extension().is_some_and(|extension| extension == "svg").then(|| fs::read_to_string(file))?.ok()?;
+    Some(svg.lines().filter(|line| !line.trim().is_empty()).collect::<Vec<_>>().join("\n"))
+}
