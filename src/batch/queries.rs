@@ -436,7 +436,8 @@ impl<T: Owner> Batch<T> {
     /// Returns how many owners are in each state, in the order in which the batch first saw the states.
     ///
     /// The owned states of one type count as one state, which is given as the first of them; when no owner is in any of
-    /// them, they are left out. Owners without a state are not counted.
+    /// them, they are left out. A state that owners have left, or have only asked for, may be among them with no owners. Owners
+    /// without a state are not counted.
     ///
     /// # Examples
     ///

@@ -457,7 +457,8 @@ impl Stage<'_> {
         self.check_sleepers();
         let mut layout = DefaultHasher::new();
         self.batch.iter().for_each(|(key, puppet)| (key, puppet.number).hash(&mut layout));
-        for (state, count) in self.batch.census() {
+        // States that have only been asked for may be known in one kind of update and not in another.
+        for (state, count) in self.batch.census().filter(|(_, count)| *count > 0) {
             (mark(state), count).hash(&mut layout);
         }
         self.run.layouts.push(layout.finish());
