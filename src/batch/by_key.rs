@@ -19,14 +19,7 @@ impl<T: Owner> Batch<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Owner, State};
-    /// # struct Enemy;
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # struct Chase;
-    /// # impl State<Enemy> for Idle {}
-    /// # impl State<Enemy> for Chase {}
-    ///
+    #[doc = include_str!("example/enemies.txt")]
     /// let mut batch = Batch::new();
     /// let bob = batch.insert(Enemy, &Chase);
     /// batch.set_global(&Idle);
@@ -43,21 +36,7 @@ impl<T: Owner> Batch<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Fsm, Owner, State};
-    /// # #[derive(Default)]
-    /// # struct Enemy { log: Vec<&'static str> }
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # impl State<Enemy> for Idle {
-    /// #     fn enter(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) { enemy.log.push("enters Idle"); }
-    /// #     fn exit(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) { enemy.log.push("exits Idle"); }
-    /// # }
-    /// # struct Chase;
-    /// # impl State<Enemy> for Chase {
-    /// #     fn enter(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) { enemy.log.push("enters Chase"); }
-    /// #     fn exit(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) { enemy.log.push("exits Chase"); }
-    /// # }
-    ///
+    #[doc = include_str!("example/logging_enemies.txt")]
     /// let mut batch = Batch::new();
     /// let bob = batch.insert(Enemy::default(), &Idle);
     /// assert!(batch.start(bob, &mut ()));
@@ -73,21 +52,7 @@ impl<T: Owner> Batch<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Fsm, Owner, State};
-    /// # #[derive(Default)]
-    /// # struct Enemy { log: Vec<&'static str> }
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # impl State<Enemy> for Idle {
-    /// #     fn enter(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) { enemy.log.push("enters Idle"); }
-    /// #     fn exit(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) { enemy.log.push("exits Idle"); }
-    /// # }
-    /// # struct Chase;
-    /// # impl State<Enemy> for Chase {
-    /// #     fn enter(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) { enemy.log.push("enters Chase"); }
-    /// #     fn exit(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) { enemy.log.push("exits Chase"); }
-    /// # }
-    ///
+    #[doc = include_str!("example/logging_enemies.txt")]
     /// let mut batch = Batch::new();
     /// let bob = batch.insert(Enemy::default(), &Idle);
     /// assert!(batch.stop(bob, &mut ()));
@@ -216,21 +181,7 @@ impl<T: Owner> Batch<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Fsm, Owner, State};
-    /// # #[derive(Default)]
-    /// # struct Enemy { log: Vec<&'static str> }
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # impl State<Enemy> for Idle {
-    /// #     fn enter(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) { enemy.log.push("enters Idle"); }
-    /// #     fn exit(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) { enemy.log.push("exits Idle"); }
-    /// # }
-    /// # struct Chase;
-    /// # impl State<Enemy> for Chase {
-    /// #     fn enter(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) { enemy.log.push("enters Chase"); }
-    /// #     fn exit(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) { enemy.log.push("exits Chase"); }
-    /// # }
-    ///
+    #[doc = include_str!("example/logging_enemies.txt")]
     /// let mut batch = Batch::new();
     /// let bob = batch.insert(Enemy::default(), &Idle);
     /// assert!(batch.change_state(bob, &Chase, &mut ()));
@@ -246,14 +197,7 @@ impl<T: Owner> Batch<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Owner, State};
-    /// # struct Enemy;
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # struct Chase;
-    /// # impl State<Enemy> for Idle {}
-    /// # impl State<Enemy> for Chase {}
-    ///
+    #[doc = include_str!("example/enemies.txt")]
     /// let mut batch = Batch::new();
     /// let bob = batch.insert(Enemy, &Idle);
     /// assert!(batch.ensure_state(bob, &Chase, &mut ()));
@@ -296,14 +240,7 @@ impl<T: Owner> Batch<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Owner, State};
-    /// # struct Enemy;
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # struct Chase;
-    /// # impl State<Enemy> for Idle {}
-    /// # impl State<Enemy> for Chase {}
-    ///
+    #[doc = include_str!("example/enemies.txt")]
     /// let mut batch = Batch::new();
     /// let bob = batch.insert(Enemy, &Idle);
     /// assert!(!batch.revert_state(bob, &mut ()), "there is no previous state");
@@ -320,14 +257,7 @@ impl<T: Owner> Batch<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Owner, State};
-    /// # struct Enemy;
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # struct Chase;
-    /// # impl State<Enemy> for Idle {}
-    /// # impl State<Enemy> for Chase {}
-    ///
+    #[doc = include_str!("example/enemies.txt")]
     /// let mut batch = Batch::new();
     /// let bob = batch.insert(Enemy, &Idle);
     /// assert!(batch.push_state(bob, &Chase, &mut ()));
@@ -343,14 +273,7 @@ impl<T: Owner> Batch<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Owner, State};
-    /// # struct Enemy;
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # struct Chase;
-    /// # impl State<Enemy> for Idle {}
-    /// # impl State<Enemy> for Chase {}
-    ///
+    #[doc = include_str!("example/enemies.txt")]
     /// let mut batch = Batch::new();
     /// let bob = batch.insert(Enemy, &Idle);
     /// batch.push_state(bob, &Chase, &mut ());
@@ -368,14 +291,7 @@ impl<T: Owner> Batch<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Owner, State};
-    /// # struct Enemy;
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # struct Chase;
-    /// # impl State<Enemy> for Idle {}
-    /// # impl State<Enemy> for Chase {}
-    ///
+    #[doc = include_str!("example/enemies.txt")]
     /// use demeanor::StateRef;
     ///
     /// struct Patrol;
@@ -502,21 +418,7 @@ impl<T: Owner> Batch<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Fsm, Owner, State};
-    /// # #[derive(Default)]
-    /// # struct Enemy { log: Vec<&'static str> }
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # impl State<Enemy> for Idle {
-    /// #     fn enter(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) { enemy.log.push("enters Idle"); }
-    /// #     fn exit(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) { enemy.log.push("exits Idle"); }
-    /// # }
-    /// # struct Chase;
-    /// # impl State<Enemy> for Chase {
-    /// #     fn enter(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) { enemy.log.push("enters Chase"); }
-    /// #     fn exit(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) { enemy.log.push("exits Chase"); }
-    /// # }
-    ///
+    #[doc = include_str!("example/logging_enemies.txt")]
     /// let mut batch = Batch::new();
     /// let bob = batch.insert(Enemy::default(), &Idle);
     /// let was_idle = batch.with(bob, &mut (), |_, fsm, ()| {
@@ -545,21 +447,7 @@ impl<T: Owner> Batch<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Fsm, Owner, State};
-    /// # #[derive(Default)]
-    /// # struct Enemy { log: Vec<&'static str> }
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # impl State<Enemy> for Idle {
-    /// #     fn enter(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) { enemy.log.push("enters Idle"); }
-    /// #     fn exit(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) { enemy.log.push("exits Idle"); }
-    /// # }
-    /// # struct Chase;
-    /// # impl State<Enemy> for Chase {
-    /// #     fn enter(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) { enemy.log.push("enters Chase"); }
-    /// #     fn exit(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) { enemy.log.push("exits Chase"); }
-    /// # }
-    ///
+    #[doc = include_str!("example/logging_enemies.txt")]
     /// let mut batch = Batch::new();
     /// let bob = batch.insert(Enemy::default(), &Idle);
     /// assert!(batch.set_current(bob, &Chase));
@@ -581,14 +469,7 @@ impl<T: Owner> Batch<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Owner, State};
-    /// # struct Enemy;
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # struct Chase;
-    /// # impl State<Enemy> for Idle {}
-    /// # impl State<Enemy> for Chase {}
-    ///
+    #[doc = include_str!("example/enemies.txt")]
     /// let mut batch = Batch::new();
     /// let bob = batch.insert(Enemy, &Chase);
     /// assert!(batch.set_previous(bob, &Idle));
@@ -609,14 +490,7 @@ impl<T: Owner> Batch<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Owner, State};
-    /// # struct Enemy;
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # struct Chase;
-    /// # impl State<Enemy> for Idle {}
-    /// # impl State<Enemy> for Chase {}
-    ///
+    #[doc = include_str!("example/enemies.txt")]
     /// #[derive(Clone)]
     /// struct Patrol { stops: Vec<u32> }
     /// impl State<Enemy> for Patrol {}

@@ -20,13 +20,7 @@ impl<T: Owner> Batch<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Owner, State};
-    /// # struct Enemy(u32);
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # struct Chase;
-    /// # impl State<Enemy> for Idle {}
-    /// # impl State<Enemy> for Chase {}
+    #[doc = include_str!("example/numbered_enemies.txt")]
     /// let batch = Batch::<Enemy>::with_capacity(1000);
     /// assert!(batch.is_empty());
     /// ```
@@ -44,13 +38,7 @@ impl<T: Owner> Batch<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Owner, State};
-    /// # struct Enemy(u32);
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # struct Chase;
-    /// # impl State<Enemy> for Idle {}
-    /// # impl State<Enemy> for Chase {}
+    #[doc = include_str!("example/numbered_enemies.txt")]
     /// let mut batch = Batch::new();
     /// batch.reserve(1000, &Idle);
     /// batch.extend((0..1000).map(|n| (Enemy(n), &Idle)));
@@ -65,13 +53,7 @@ impl<T: Owner> Batch<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Owner, State};
-    /// # struct Enemy(u32);
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # struct Chase;
-    /// # impl State<Enemy> for Idle {}
-    /// # impl State<Enemy> for Chase {}
+    #[doc = include_str!("example/numbered_enemies.txt")]
     /// let mut batch = Batch::with_capacity(1000);
     /// batch.insert(Enemy(1), &Idle);
     /// batch.shrink_to_fit();
@@ -88,13 +70,7 @@ impl<T: Owner> Batch<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Owner, State};
-    /// # struct Enemy(u32);
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # struct Chase;
-    /// # impl State<Enemy> for Idle {}
-    /// # impl State<Enemy> for Chase {}
+    #[doc = include_str!("example/numbered_enemies.txt")]
     /// let mut batch = Batch::new();
     /// let bob = batch.insert(Enemy(1), &Idle);
     /// batch.clear();
@@ -115,13 +91,7 @@ impl<T: Owner> Batch<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Owner, State};
-    /// # struct Enemy(u32);
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # struct Chase;
-    /// # impl State<Enemy> for Idle {}
-    /// # impl State<Enemy> for Chase {}
+    #[doc = include_str!("example/numbered_enemies.txt")]
     /// let mut batch = Batch::new();
     /// let keys: Vec<_> = (0..4).map(|n| batch.insert(Enemy(n), &Idle)).collect();
     /// batch.retain(|_, enemy| enemy.0 % 2 == 0);
@@ -148,13 +118,7 @@ impl<T: Owner> Batch<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Owner, State};
-    /// # struct Enemy(u32);
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # struct Chase;
-    /// # impl State<Enemy> for Idle {}
-    /// # impl State<Enemy> for Chase {}
+    #[doc = include_str!("example/numbered_enemies.txt")]
     /// let mut batch = Batch::new();
     /// let bob = batch.insert(Enemy(1), &Idle);
     /// let taken: Vec<_> = batch.drain().map(|(key, enemy, machine)| (key, enemy.0, machine.is_in_state(&Idle))).collect();
@@ -170,13 +134,7 @@ impl<T: Owner> Batch<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Owner, State};
-    /// # struct Enemy(u32);
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # struct Chase;
-    /// # impl State<Enemy> for Idle {}
-    /// # impl State<Enemy> for Chase {}
+    #[doc = include_str!("example/numbered_enemies.txt")]
     /// let mut batch = Batch::new();
     /// let bob = batch.insert(Enemy(1), &Idle);
     /// let elsa = batch.insert(Enemy(2), &Chase);
@@ -192,13 +150,7 @@ impl<T: Owner> Batch<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Owner, State};
-    /// # struct Enemy(u32);
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # struct Chase;
-    /// # impl State<Enemy> for Idle {}
-    /// # impl State<Enemy> for Chase {}
+    #[doc = include_str!("example/numbered_enemies.txt")]
     /// let mut batch = Batch::new();
     /// batch.insert(Enemy(1), &Idle);
     /// batch.insert(Enemy(2), &Chase);
@@ -216,13 +168,7 @@ impl<T: Owner> Batch<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Owner, State};
-    /// # struct Enemy(u32);
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # struct Chase;
-    /// # impl State<Enemy> for Idle {}
-    /// # impl State<Enemy> for Chase {}
+    #[doc = include_str!("example/numbered_enemies.txt")]
     /// let mut batch = Batch::new();
     /// let bob = batch.insert(Enemy(1), &Idle);
     /// for (_, enemy) in batch.iter_mut() {

@@ -205,14 +205,7 @@ impl<T: Owner> Batch<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Owner, State};
-    /// # struct Enemy;
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # struct Chase;
-    /// # impl State<Enemy> for Idle {}
-    /// # impl State<Enemy> for Chase {}
-    ///
+    #[doc = include_str!("example/enemies.txt")]
     /// let batch = Batch::<Enemy>::new();
     /// assert!(batch.is_empty());
     /// ```
@@ -227,14 +220,7 @@ impl<T: Owner> Batch<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Owner, State};
-    /// # struct Enemy;
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # struct Chase;
-    /// # impl State<Enemy> for Idle {}
-    /// # impl State<Enemy> for Chase {}
-    ///
+    #[doc = include_str!("example/enemies.txt")]
     /// /// Every owner's, beside Idle or Chase.
     /// struct Awareness;
     /// impl State<Enemy> for Awareness {}
@@ -257,21 +243,7 @@ impl<T: Owner> Batch<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Fsm, Owner, State};
-    /// # #[derive(Default)]
-    /// # struct Enemy { log: Vec<&'static str> }
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # impl State<Enemy> for Idle {
-    /// #     fn enter(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) { enemy.log.push("enters Idle"); }
-    /// #     fn exit(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) { enemy.log.push("exits Idle"); }
-    /// # }
-    /// # struct Chase;
-    /// # impl State<Enemy> for Chase {
-    /// #     fn enter(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) { enemy.log.push("enters Chase"); }
-    /// #     fn exit(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) { enemy.log.push("exits Chase"); }
-    /// # }
-    ///
+    #[doc = include_str!("example/logging_enemies.txt")]
     /// let mut batch = Batch::new();
     /// let bob = batch.insert(Enemy { log: vec![] }, &Idle);
     /// assert!(batch.get(bob).unwrap().log.is_empty());
@@ -290,21 +262,7 @@ impl<T: Owner> Batch<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Fsm, Owner, State};
-    /// # #[derive(Default)]
-    /// # struct Enemy { log: Vec<&'static str> }
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # impl State<Enemy> for Idle {
-    /// #     fn enter(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) { enemy.log.push("enters Idle"); }
-    /// #     fn exit(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) { enemy.log.push("exits Idle"); }
-    /// # }
-    /// # struct Chase;
-    /// # impl State<Enemy> for Chase {
-    /// #     fn enter(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) { enemy.log.push("enters Chase"); }
-    /// #     fn exit(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) { enemy.log.push("exits Chase"); }
-    /// # }
-    ///
+    #[doc = include_str!("example/logging_enemies.txt")]
     /// let mut batch = Batch::new();
     /// let bob = batch.spawn(Enemy::default(), &Idle, &mut ());
     /// assert_eq!(batch.get(bob).unwrap().log, ["enters Idle"]);
@@ -333,14 +291,7 @@ impl<T: Owner> Batch<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Owner, State};
-    /// # struct Enemy;
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # struct Chase;
-    /// # impl State<Enemy> for Idle {}
-    /// # impl State<Enemy> for Chase {}
-    ///
+    #[doc = include_str!("example/enemies.txt")]
     /// use demeanor::StateMachine;
     ///
     /// let mut batch = Batch::new();
@@ -363,15 +314,7 @@ impl<T: Owner> Batch<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Owner, State};
-    /// # #[derive(Debug, PartialEq)]
-    /// # struct Enemy(&'static str);
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # struct Chase;
-    /// # impl State<Enemy> for Idle {}
-    /// # impl State<Enemy> for Chase {}
-    ///
+    #[doc = include_str!("example/named_enemies.txt")]
     /// let mut batch = Batch::new();
     /// let bob = batch.insert(Enemy("Bob"), &Chase);
     /// let (enemy, machine) = batch.remove(bob).unwrap();
@@ -389,15 +332,7 @@ impl<T: Owner> Batch<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Owner, State};
-    /// # #[derive(Debug, PartialEq)]
-    /// # struct Enemy(&'static str);
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # struct Chase;
-    /// # impl State<Enemy> for Idle {}
-    /// # impl State<Enemy> for Chase {}
-    ///
+    #[doc = include_str!("example/named_enemies.txt")]
     /// let mut batch = Batch::new();
     /// batch.insert(Enemy("Bob"), &Chase);
     /// batch.insert(Enemy("Elsa"), &Idle);

@@ -18,14 +18,7 @@ impl<T: Owner> Batch<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Owner, State};
-    /// # struct Enemy;
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # struct Chase;
-    /// # impl State<Enemy> for Idle {}
-    /// # impl State<Enemy> for Chase {}
-    ///
+    #[doc = include_str!("example/enemies.txt")]
     /// let mut batch = Batch::new();
     /// batch.insert(Enemy, &Idle);
     /// batch.insert(Enemy, &Chase);
@@ -41,14 +34,7 @@ impl<T: Owner> Batch<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Owner, State};
-    /// # struct Enemy;
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # struct Chase;
-    /// # impl State<Enemy> for Idle {}
-    /// # impl State<Enemy> for Chase {}
-    ///
+    #[doc = include_str!("example/enemies.txt")]
     /// let mut batch = Batch::new();
     /// let bob = batch.insert(Enemy, &Idle);
     /// assert!(!batch.is_empty());
@@ -65,14 +51,7 @@ impl<T: Owner> Batch<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Owner, State};
-    /// # struct Enemy;
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # struct Chase;
-    /// # impl State<Enemy> for Idle {}
-    /// # impl State<Enemy> for Chase {}
-    ///
+    #[doc = include_str!("example/enemies.txt")]
     /// let mut batch = Batch::new();
     /// let bob = batch.insert(Enemy, &Idle);
     /// assert!(batch.contains_key(bob));
@@ -89,15 +68,7 @@ impl<T: Owner> Batch<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Owner, State};
-    /// # #[derive(Debug, PartialEq)]
-    /// # struct Enemy(&'static str);
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # struct Chase;
-    /// # impl State<Enemy> for Idle {}
-    /// # impl State<Enemy> for Chase {}
-    ///
+    #[doc = include_str!("example/named_enemies.txt")]
     /// let mut batch = Batch::new();
     /// let bob = batch.insert(Enemy("Bob"), &Idle);
     /// batch.change_state(bob, &Chase, &mut ());
@@ -113,15 +84,7 @@ impl<T: Owner> Batch<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Owner, State};
-    /// # #[derive(Debug, PartialEq)]
-    /// # struct Enemy(&'static str);
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # struct Chase;
-    /// # impl State<Enemy> for Idle {}
-    /// # impl State<Enemy> for Chase {}
-    ///
+    #[doc = include_str!("example/named_enemies.txt")]
     /// let mut batch = Batch::new();
     /// let bob = batch.insert(Enemy("Bob"), &Idle);
     /// batch.get_mut(bob).unwrap().0 = "Miner Bob";
@@ -136,14 +99,7 @@ impl<T: Owner> Batch<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Owner, State};
-    /// # struct Enemy;
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # struct Chase;
-    /// # impl State<Enemy> for Idle {}
-    /// # impl State<Enemy> for Chase {}
-    ///
+    #[doc = include_str!("example/enemies.txt")]
     /// let batch = Batch::<Enemy>::new();
     /// assert!(batch.global().is_none());
     /// ```
@@ -157,14 +113,7 @@ impl<T: Owner> Batch<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Owner, State};
-    /// # struct Enemy;
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # struct Chase;
-    /// # impl State<Enemy> for Idle {}
-    /// # impl State<Enemy> for Chase {}
-    ///
+    #[doc = include_str!("example/enemies.txt")]
     /// let mut batch = Batch::new();
     /// let bob = batch.insert(Enemy, &Idle);
     /// assert_eq!(batch.state_of(bob).unwrap().name(), "Idle");
@@ -180,14 +129,7 @@ impl<T: Owner> Batch<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Owner, State};
-    /// # struct Enemy;
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # struct Chase;
-    /// # impl State<Enemy> for Idle {}
-    /// # impl State<Enemy> for Chase {}
-    ///
+    #[doc = include_str!("example/enemies.txt")]
     /// let mut batch = Batch::new();
     /// let bob = batch.insert(Enemy, &Idle);
     /// assert!(batch.previous_of(bob).is_none());
@@ -204,14 +146,7 @@ impl<T: Owner> Batch<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Owner, State};
-    /// # struct Enemy;
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # struct Chase;
-    /// # impl State<Enemy> for Idle {}
-    /// # impl State<Enemy> for Chase {}
-    ///
+    #[doc = include_str!("example/enemies.txt")]
     /// let mut batch = Batch::new();
     /// let bob = batch.insert(Enemy, &Idle);
     /// assert!(batch.is_in_state(bob, &Idle));
@@ -227,14 +162,7 @@ impl<T: Owner> Batch<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Owner, State};
-    /// # struct Enemy;
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # struct Chase;
-    /// # impl State<Enemy> for Idle {}
-    /// # impl State<Enemy> for Chase {}
-    ///
+    #[doc = include_str!("example/enemies.txt")]
     /// #[derive(Clone)]
     /// struct Patrol { stops: Vec<u32> }
     /// impl State<Enemy> for Patrol {}
@@ -413,15 +341,7 @@ impl<T: Owner> Batch<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Owner, State};
-    /// # #[derive(Debug, PartialEq)]
-    /// # struct Enemy(&'static str);
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # struct Chase;
-    /// # impl State<Enemy> for Idle {}
-    /// # impl State<Enemy> for Chase {}
-    ///
+    #[doc = include_str!("example/named_enemies.txt")]
     /// let mut batch = Batch::new();
     /// batch.insert(Enemy("Bob"), &Idle);
     /// batch.insert(Enemy("Elsa"), &Chase);
@@ -442,14 +362,7 @@ impl<T: Owner> Batch<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Owner, State};
-    /// # struct Enemy;
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # struct Chase;
-    /// # impl State<Enemy> for Idle {}
-    /// # impl State<Enemy> for Chase {}
-    ///
+    #[doc = include_str!("example/enemies.txt")]
     /// let mut batch = Batch::new();
     /// batch.insert(Enemy, &Idle);
     /// batch.insert(Enemy, &Chase);
@@ -502,13 +415,7 @@ impl<T: Owner> Batch<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Owner, State};
-    /// # struct Enemy;
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # struct Chase;
-    /// # impl State<Enemy> for Idle {}
-    /// # impl State<Enemy> for Chase {}
+    #[doc = include_str!("example/enemies.txt")]
     /// let mut batch = Batch::new();
     /// let bob = batch.insert(Enemy, &Idle);
     /// batch.change_state_after(bob, 5.0, &Chase, &mut ());

@@ -187,7 +187,8 @@ fn say(checked: &Checked, check: &Check) -> Result<(), String> {
     let unchecked: Vec<_> = checked.content.iter().flat_map(|content| &content.unchecked).collect();
     let unchecked = || unchecked.iter().filter(|(_, names)| !names.is_empty());
     // Whoever reads one line must not take the words for checked.
-    let doubt = if unchecked().next().is_some() { "; the game's words are not checked without --vocabulary" } else { "" };
+    let doubt =
+        if unchecked().next().is_some() { "; the game's words are not checked without --vocabulary" } else { "" };
     tell(&format!("{shown}: {first}, {}{more}{doubt}\n", count(checked.warnings, "warning")))?;
     for (kind, names) in unchecked() {
         tell(&format!("{shown}: {kind} not checked: {}\n", listed(names)))?;

@@ -148,7 +148,10 @@ fn a_mistake_in_a_script_is_shown_in_the_script() {
     let (code, told, _) = folder.run(&["check", "guard.toml"]);
     assert_eq!(
         (code, told.as_str()),
-        (0, "guard.toml: 1 state, 0 warnings\nguard.toml: scripts not checked: far.rhai\n")
+        (
+            0,
+            "guard.toml: 1 state, 0 warnings; the game's words are not checked without --vocabulary\nguard.toml: scripts not checked: far.rhai\n"
+        )
     );
     let folder = folder.with("words.json", "{ \"scripts\": true }");
     let (code, told, complained) = folder.run(&["check", "guard.toml", "--vocabulary", "words.json"]);
@@ -191,7 +194,7 @@ fn control_characters_are_escaped_and_reports_are_short() {
     let (_, told, _) = folder.run(&["check", "unchecked.toml"]);
     assert_eq!(
         told,
-        "unchecked.toml: 1 state, 0 warnings\n\
+        "unchecked.toml: 1 state, 0 warnings; the game's words are not checked without --vocabulary\n\
          unchecked.toml: behaviors not checked: b\\u{1b}[31m\n\
          unchecked.toml: messages not checked: hit\\u{7}\n"
     );

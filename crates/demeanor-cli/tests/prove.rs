@@ -139,7 +139,7 @@ fn the_page_shows_a_finding_with_the_command_that_shows_it() {
         (code, told.as_str()),
         (
             0,
-            "guard.toml: 3 states, 3 warnings\n\
+            "guard.toml: 3 states, 3 warnings; the game's words are not checked without --vocabulary\n\
              guard.toml: values not checked: health\n"
         )
     );

@@ -25,7 +25,7 @@ fn check_without_a_vocabulary_lists_what_it_could_not_check() {
     assert_eq!(complained, "");
     assert_eq!(
         told,
-        "guard.toml: 7 states, 0 warnings\n\
+        "guard.toml: 7 states, 0 warnings; the game's words are not checked without --vocabulary\n\
          guard.toml: values not checked: distance, enemy_visible, health\n\
          guard.toml: behaviors not checked: go_to\n\
          guard.toml: messages not checked: took_damage\n"
@@ -321,7 +321,7 @@ final = true
     assert_eq!(code, 0);
     assert_eq!(
         told.replace(file, "FILE"),
-        "FILE: 6 states in 2 machines, 0 warnings
+        "FILE: 6 states in 2 machines, 0 warnings; the game's words are not checked without --vocabulary
 FILE: values not checked: tired
 FILE: messages not checked: hit
 FILE: fields not checked: hit.damage
