@@ -48,12 +48,13 @@ pub struct MachineMut<'a, T: Owner> {
     steps: Option<&'a mut Vec<Step<T>>>,
     watch: Option<Watch<T>>,
     has_changed: bool,
+    has_refused: bool,
 }
 
 impl<'a, T: Owner> MachineMut<'a, T> {
     #[inline]
     pub(crate) fn new(seat: &'a mut Seat<T>, global: &'a StateRef<T>, steps: Option<&'a mut Vec<Step<T>>>) -> Self {
-        Self { seat, global, steps, watch: None, has_changed: false }
+        Self { seat, global, steps, watch: None, has_changed: false, has_refused: false }
     }
 
     /// Has `watch`, if there is one, told of each change.
@@ -67,6 +68,39 @@ impl<'a, T: Owner> MachineMut<'a, T> {
     #[must_use]
     pub fn has_changed(&self) -> bool {
         self.has_changed
+    }
+
+    /// Returns whether a guard has refused any change since the machine was borrowed.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::{Fsm, Owner, State, StateMachine};
+    ///
+    /// struct Door;
+    /// impl Owner for Door {
+    ///     type Context<'a> = ();
+    ///     type Message = ();
+    /// }
+    ///
+    /// struct Locked;
+    /// struct Open;
+    /// impl State<Door> for Open {}
+    /// impl State<Door> for Locked {
+    ///     fn can_exit(&self, _: &Door, _: &Fsm<'_, Door>, _: &()) -> bool {
+    ///         false
+    ///     }
+    /// }
+    ///
+    /// let mut machine = StateMachine::new(&Locked);
+    /// let mut recorded = machine.recording(None);
+    /// recorded.change_state(&mut Door, &Open, &mut ());
+    /// assert!(recorded.has_refused() && !recorded.has_changed());
+    /// ```
+    #[inline]
+    #[must_use]
+    pub fn has_refused(&self) -> bool {
+        self.has_refused
     }
 
     /// Does what [`StateMachine::start`](crate::StateMachine::start) does.
@@ -84,10 +118,12 @@ impl<'a, T: Owner> MachineMut<'a, T> {
     #[expect(clippy::inline_always, reason = "a call would be a tenth of what a tick takes")]
     pub fn update(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
         let _running = Running::begin(self.seat, owner, "update");
-        self.has_changed |= match self.seat.lone() {
+        let (has_changed, has_refused) = match self.seat.lone() {
             Some(state) if self.global.is_none() => self.single().tick_lone(state, owner, cx),
             _ => tick_all(self.seat, self.global, self.steps.as_deref_mut(), self.watch, owner, cx),
-        }
+        };
+        self.has_changed |= has_changed;
+        self.has_refused |= has_refused;
     }
 
     /// Does what [`StateMachine::send`](crate::StateMachine::send) does. Returns whether the message was handled.
@@ -192,8 +228,9 @@ impl<'a, T: Owner> MachineMut<'a, T> {
         let _running = Running::begin(self.seat, owner, asked);
         let mut single = self.single();
         let result = act(&mut single, owner);
-        let has_changed = single.made > 0;
+        let (has_changed, has_refused) = (single.made > 0, single.has_refused);
         self.has_changed |= has_changed;
+        self.has_refused |= has_refused;
         result
     }
 
@@ -204,7 +241,7 @@ impl<'a, T: Owner> MachineMut<'a, T> {
 }
 
 /// Kept out of line, so that little is inlined with [`MachineMut::update`], and by parts, which a processor passes in
-/// registers. Returns whether the machine has changed state.
+/// registers. Returns whether the machine has changed state, and whether a guard has refused it to.
 #[inline(never)]
 fn tick_all<T: Owner>(
     seat: &mut Seat<T>,
@@ -213,10 +250,10 @@ fn tick_all<T: Owner>(
     watch: Option<Watch<T>>,
     owner: &mut T,
     cx: &mut T::Context<'_>,
-) -> bool {
+) -> (bool, bool) {
     let mut single = single(seat, global, steps, watch);
     single.tick(owner, cx);
-    single.made > 0
+    (single.made > 0, single.has_refused)
 }
 
 #[inline]

@@ -32,6 +32,7 @@ impl<T: Owner> Clone for Watch<T> {
 
 impl<T: Owner> Copy for Watch<T> {}
 
+#[expect(clippy::struct_excessive_bools, reason = "they have nothing to do with each other, and are set in one store")]
 pub(crate) struct Single<'a, T: Owner> {
     pub(crate) seat: &'a mut Seat<T>,
     /// `StateRef::NONE` when there is none.
@@ -55,6 +56,8 @@ pub(crate) struct Single<'a, T: Owner> {
     pub(crate) scope: Scope,
     /// Whether the seat may have changed: since an exit has begun, or a start.
     pub(crate) is_touched: bool,
+    /// Whether a guard has refused a change.
+    pub(crate) has_refused: bool,
     /// Where the machine's steps are recorded, if anybody wants to know of them.
     pub(crate) steps: Option<&'a mut Vec<Step<T>>>,
     pub(crate) watch: Option<Watch<T>>,
@@ -79,6 +82,7 @@ impl<'a, T: Owner> Single<'a, T> {
             kept: 0,
             scope: Scope::State(0),
             is_touched: false,
+            has_refused: false,
             steps: None,
             watch: None,
             witness: None,

@@ -12,7 +12,7 @@ mod execute;
 mod life;
 mod wait;
 
-use log::{Level, debug};
+use log::{Level, debug, warn};
 
 #[cfg(feature = "tracing")]
 use crate::change::Outcome;
@@ -98,12 +98,24 @@ pub(crate) fn log_misuse<T: Owner>(
     current: Option<&StateRef<T>>,
     why: &'static str,
 ) {
-    log::warn!(target: "demeanor", "{}: {request} refused in state {}: {why}", Label(owner), NameOf(current));
+    warn!(target: "demeanor", "{}: {request} refused in state {}: {why}", Label(owner), NameOf(current));
 }
 
 /// Says in the log that an owner has fallen asleep in a state and does not wake by itself (rule 26).
 pub(crate) fn tell_endless_sleep<T: Owner>(owner: &T, current: Option<&StateRef<T>>) {
     debug!(target: "demeanor", "{}: sleeps in state {} until a message or `wake`", Label(owner), NameOf(current));
+}
+
+/// Says in the log that somebody is to wait for seconds that are negative or not a number.
+#[cold]
+pub(crate) fn tell_no_time<T: Owner>(
+    seconds: f64,
+    what: &dyn core::fmt::Display,
+    owner: &T,
+    current: Option<&StateRef<T>>,
+) {
+    let (owner, state) = (Label(owner), NameOf(current));
+    warn!(target: "demeanor", "{owner}: {what} after {seconds} s, asked for in state {state}, counts as 0 s");
 }
 
 /// Tells the log and the owner of a change, made or refused (rules 8, 23).

@@ -3,6 +3,7 @@
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::any::Any;
+use core::sync::atomic::{AtomicUsize, Ordering};
 use core::{fmt, mem};
 
 use smallvec::SmallVec;
@@ -20,6 +21,45 @@ pub enum NextWake {
     At(f64),
     /// Not before a message, a change or `wake`.
     Never,
+}
+
+/// How often what states do has been exchanged under the machines that are in them.
+static REVISION: AtomicUsize = AtomicUsize::new(0);
+
+impl NextWake {
+    /// Returns how often, in this program, what states do has been exchanged under the machines that are in them: by
+    /// `Definition::reload` and what calls it. What a machine has said before, of when it next has something to do, holds only as
+    /// long as this is the same.
+    ///
+    /// A [`State::revision`] of the game's own does not count.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[cfg(feature = "definition")] {
+    /// use demeanor::definition::{Definition, Vocabulary};
+    /// use demeanor::{NextWake, Owner};
+    /// # struct Guard;
+    /// # impl Owner for Guard { type Context<'a> = (); type Message = (); }
+    ///
+    /// let file = |passive| format!("initial = 'rest'\nstates.rest.{passive}");
+    /// let definition = Definition::parse(&file("final = true"), &Vocabulary::<Guard>::new())?;
+    /// let before = NextWake::revision();
+    /// definition.reload(&file("exits = [{ to = 'rest', after = 5 }]"))?;
+    /// assert_ne!(NextWake::revision(), before);
+    /// # }
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn revision() -> usize {
+        REVISION.load(Ordering::Acquire)
+    }
+
+    /// Counts an exchange of what states do, once it is made.
+    #[cfg(feature = "definition")]
+    pub(crate) fn note_exchange() {
+        REVISION.fetch_add(1, Ordering::Release);
+    }
 }
 
 /// How long a timer lasts at most.

@@ -310,3 +310,32 @@ fn a_sleep_without_an_end_is_said_of_those_who_come_from_a_state_with_timers() {
     assert_eq!(alone.iter().filter(is_endless).count(), 1, "{alone:?}");
     assert_eq!(together.iter().filter(is_endless).count(), 2, "{together:?}");
 }
+
+/// Asks for what it cannot have.
+struct Nod;
+impl State<Guard> for Nod {
+    fn update(&self, _: &mut Guard, fsm: &mut Fsm<'_, Guard>, _: &mut World) {
+        fsm.change_state_after(-1.0, &Doze);
+        fsm.sleep_for(f64::NAN);
+    }
+}
+
+/// Rules 25 and 26.
+#[test]
+fn seconds_that_are_no_time_are_said_of_each_owner_with_its_state() {
+    let mut world = World::default();
+    let mut agent = Agent::new(guards(1).next().unwrap(), StateMachine::new(&Nod));
+    agent.start(&mut world);
+    let alone = log_lines(|| agent.update(&mut world));
+    let (mut batch, _, mut world) = spawned(guards(2), &Nod);
+    let together = log_lines(|| batch.update(&mut world));
+    let of_no_time = |lines: Vec<String>| {
+        let mut lines: Vec<_> = lines.into_iter().filter(|line| line.contains("counts as 0 s")).collect();
+        lines.sort();
+        lines
+    };
+    let warning = |what| format!("WARN demeanor: Guard: {what} s, asked for in state Nod, counts as 0 s");
+    let warnings = [warning("change to Doze after -1"), warning("sleep after NaN")];
+    assert_eq!(of_no_time(alone), warnings);
+    assert_eq!(of_no_time(together), [0, 0, 1, 1].map(|warning| warnings[warning].clone()));
+}

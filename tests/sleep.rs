@@ -285,7 +285,9 @@ fn a_sleep_without_an_end_is_said_and_is_never_over() {
     assert_eq!(stage.machine.next_wake(), NextWake::Never);
     for seconds in [-1.0, f64::NAN, 0.0] {
         let mut stage = Stage::new(&A);
-        stage.machine.sleep_for(&stage.actor, seconds, &stage.time);
+        let lines = log_lines(|| stage.machine.sleep_for(&stage.actor, seconds, &stage.time));
+        let warning = format!("WARN demeanor: Elsa: sleep after {seconds} s, asked for in state A, counts as 0 s");
+        assert_eq!(lines, if seconds == 0.0 { vec![] } else { vec![warning] });
         assert_eq!(stage.update(), ["A.update"], "no time is over in the next tick");
     }
 }

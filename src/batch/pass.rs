@@ -218,16 +218,19 @@ impl<T: Owner> Pass<T> {
                 break;
             }
             let owner = &owners[slot];
+            let asked_in = rows.states.get(rows.bucket).state().as_option();
             let seconds = match until {
                 _ if seconds >= 0.0 => seconds,
                 Until::Change(number) => {
                     let then = Then::Change(rows.states.get(number).state().clone());
-                    panic.catch(|| Single::seconds(seconds, &then, owner)).unwrap_or(0.0)
+                    panic.catch(|| Single::seconds(seconds, &then, owner, asked_in)).unwrap_or(0.0)
                 }
-                Until::Awake | Until::Never => panic.catch(|| Single::seconds(seconds, &"sleep", owner)).unwrap_or(0.0),
+                Until::Awake | Until::Never => {
+                    panic.catch(|| Single::seconds(seconds, &"sleep", owner, asked_in)).unwrap_or(0.0)
+                }
                 #[cfg(feature = "definition")]
                 Until::Turn | Until::Note(_) => {
-                    panic.catch(|| Single::seconds(seconds, &Then::<T>::Turn, owner)).unwrap_or(0.0)
+                    panic.catch(|| Single::seconds(seconds, &Then::<T>::Turn, owner, asked_in)).unwrap_or(0.0)
                 }
             };
             let (key, at) = (rows.key(slot), now + seconds);

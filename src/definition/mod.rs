@@ -108,6 +108,7 @@ pub use words::{ValueKind, Words};
 use crate::machine::StateMachine;
 use crate::owner::Owner;
 use crate::state::StateRef;
+use crate::waiting::NextWake;
 use beside::Beside;
 use build::Built;
 use findings::Findings;
@@ -353,6 +354,7 @@ impl<T: Owner> Definition<T> {
         let old_graph = inner.shared.swap(graph);
         let old = mem::replace(&mut *loaded, Loaded::new(outline, beside, &states, &inner.shared));
         drop(loaded);
+        NextWake::note_exchange();
         // With the lock free, for what the game has put into the states is dropped.
         drop((old, old_graph, before));
         true

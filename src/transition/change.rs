@@ -274,6 +274,7 @@ impl<T: Owner> Single<'_, T> {
         owner: &mut T,
         cx: &mut T::Context<'_>,
     ) {
+        self.has_refused = true;
         let from = self.seat.current.clone();
         let now = now::<T>(cx);
         let time_in_state = time_since(self.seat.entered_at, now);

@@ -114,18 +114,19 @@ impl<T: Owner> Single<'_, T> {
         self.tick_path(0, owner, cx);
     }
 
-    /// The tick of a machine with nothing but this one state to call, as most are. Returns whether it has changed state.
+    /// The tick of a machine with nothing but this one state to call, as most are. Returns whether it has changed state, and whether a
+    /// guard has refused it to.
     #[inline]
-    pub(crate) fn tick_lone(mut self, state: &dyn State<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+    pub(crate) fn tick_lone(mut self, state: &dyn State<T>, owner: &mut T, cx: &mut T::Context<'_>) -> (bool, bool) {
         state.tick(owner, &mut self.fsm(), cx);
-        let mut has_changed = false;
+        let mut outcome = (false, false);
         if !self.is_settled() {
             self.settle_callback(owner, cx);
-            has_changed = self.made > 0;
+            outcome = (self.made > 0, self.has_refused);
         }
         // All requests are carried out, so nothing is left to drop. The compiler cannot know, and would look.
         mem::forget(self);
-        has_changed
+        outcome
     }
 
     /// A tick's rest: the active path from `depth` on.

@@ -5,10 +5,11 @@ use core::{fmt, mem};
 
 use log::debug;
 
-use super::{now, tell_endless_sleep};
+use super::{now, tell_endless_sleep, tell_no_time};
 use crate::fsm::Request;
 use crate::owner::{Label, Owner};
 use crate::single::{ASKED_TO_SLEEP, Single};
+use crate::state::StateRef;
 use crate::waiting::{After, NextWake, Scope, Then, Timer};
 
 impl<T: Owner> Single<'_, T> {
@@ -60,7 +61,7 @@ impl<T: Owner> Single<'_, T> {
             debug!(target: "demeanor", "{}: {then} after {seconds} s ends at once: its state has been left", Label(owner));
             return false;
         }
-        let due = now::<T>(cx) + Self::seconds(seconds, then, owner);
+        let due = now::<T>(cx) + Self::seconds(seconds, then, owner, self.seat.current.as_option());
         if due < f64::INFINITY || then.is_note() {
             self.seat.rare_mut().waiting.set(Timer { due, scope, then: then.clone() });
             self.is_touched = true;
@@ -68,12 +69,12 @@ impl<T: Owner> Single<'_, T> {
         true
     }
 
-    /// Seconds that are no time count as none.
-    pub(crate) fn seconds(seconds: f64, what: &dyn fmt::Display, owner: &T) -> f64 {
+    /// Seconds that are no time count as none, for a timer as for sleep (rules 25, 26).
+    pub(crate) fn seconds(seconds: f64, what: &dyn fmt::Display, owner: &T, current: Option<&StateRef<T>>) -> f64 {
         if seconds >= 0.0 {
             return seconds;
         }
-        debug!(target: "demeanor", "{}: {what} after {seconds} s is due at once", Label(owner));
+        tell_no_time(seconds, what, owner, current);
         0.0
     }
 
@@ -99,7 +100,7 @@ impl<T: Owner> Single<'_, T> {
 
     /// Puts the machine to sleep for a number of seconds.
     pub(crate) fn sleep_for(&mut self, seconds: f64, owner: &T, cx: &T::Context<'_>) {
-        let seconds = Self::seconds(seconds, &"sleep", owner);
+        let seconds = Self::seconds(seconds, &"sleep", owner, self.seat.current.as_option());
         self.seat.sleep_until(now::<T>(cx) + seconds);
         self.is_touched = true;
         if self.seat.next_wake(self.global) == NextWake::Never {

@@ -1,7 +1,9 @@
 //! The clock of the pass: Bevy's `Time`, if there is one.
 
+use core::any::type_name;
 use core::cell::Cell;
 use core::marker::PhantomData;
+use core::sync::atomic::{AtomicBool, Ordering};
 
 use bevy_app::{
     First, FixedFirst, FixedLast, FixedPostUpdate, FixedPreUpdate, FixedUpdate, Last, PostUpdate, PreUpdate, Update,
@@ -14,6 +16,7 @@ use bevy_ecs::system::Res;
 use bevy_ecs::world::World;
 #[cfg(feature = "time")]
 use bevy_time::{Fixed, Time, Virtual};
+use log::warn;
 
 /// The clock as a pass is given it.
 #[cfg(feature = "time")]
@@ -38,6 +41,8 @@ pub(crate) enum ClockOfCommands {
 #[derive(Resource)]
 pub(crate) struct ClockOf<T> {
     kind: ClockOfCommands,
+    /// Whether it was logged that there is none.
+    has_warned: AtomicBool,
     of: PhantomData<fn() -> T>,
 }
 
@@ -58,11 +63,22 @@ impl<T> ClockOf<T> {
             () if is_any(&frame) => ClockOfCommands::Virtual,
             () => ClockOfCommands::Current,
         };
-        Self { kind, of: PhantomData }
+        Self { kind, has_warned: AtomicBool::new(false), of: PhantomData }
     }
 
     pub(crate) fn kind(&self) -> ClockOfCommands {
         self.kind
+    }
+
+    /// Logs, once, that somebody has asked for a time, and there is none.
+    #[cold]
+    pub(crate) fn warn_of_none(&self) {
+        if !self.has_warned.swap(true, Ordering::Relaxed) {
+            let owner = type_name::<T>();
+            warn!(
+                "machines of {owner} ask for the time, and it is always 0: there is no clock, the resource Time. Add Bevy's TimePlugin"
+            );
+        }
     }
 }
 
@@ -74,7 +90,7 @@ pub(crate) struct Reading {
     /// Whether there is a clock.
     #[cfg(feature = "time")]
     is_there: bool,
-    /// Whether it was read, and is not there.
+    /// Whether somebody has asked what it shows, and it is not there.
     missed: Cell<bool>,
 }
 
@@ -136,5 +152,10 @@ impl Reading {
 
     pub(crate) fn has_been_missed(&self) -> bool {
         self.missed.get()
+    }
+
+    /// Goes back to whether it had been missed before: a machine that changes state reads the clock by itself.
+    pub(crate) fn set_missed(&self, has_been_missed: bool) {
+        self.missed.set(has_been_missed);
     }
 }

@@ -9,7 +9,7 @@ use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::query::Allow;
 use bevy_ecs::resource::Resource;
 use bevy_ecs::system::{Commands, EntityCommands, ParamSet, Query, SystemParamValidationError, SystemState};
-use bevy_ecs::world::World;
+use bevy_ecs::world::{FromWorld, World};
 use demeanor::{IntoState, MachineMut, Owner, Step};
 use log::debug;
 
@@ -19,7 +19,7 @@ use crate::follow::{Followers, Log};
 use crate::indexing;
 use crate::label;
 use crate::machine::Machine;
-use crate::missing::Named;
+use crate::missing::{BodyParts, Named};
 use crate::owner::EntityOwner;
 use crate::queue::{self, Reaching};
 #[cfg(feature = "serialize")]
@@ -240,9 +240,9 @@ fn queue<'c, 'w, T: EntityOwner>(
 
 /// How a command reaches machines, kept from one to the next.
 #[derive(Resource)]
-struct Reach<T: EntityOwner>(Option<SystemState<Reached<T>>>);
+struct Reach<T: EntityOwner>(Option<SystemState<InReach<T>>>);
 
-type Reached<T> = (
+type InReach<T> = (
     Query<
         'static,
         'static,
@@ -284,6 +284,7 @@ pub(crate) fn reach_each<T: EntityOwner>(
         return Ok(());
     }
     let mut state = take_state::<T>(reaching.world);
+    label::enter_world(entities, reaching.world);
     let followers = reaching.world.get_resource::<Followers<T>>().filter(|followers| followers.is_anybody());
     let is_followed = followers.is_some();
     let has_indexes = followers.is_some_and(|followers| followers.has_indexes);
@@ -293,7 +294,7 @@ pub(crate) fn reach_each<T: EntityOwner>(
     let book = reaching.world.get_resource::<SavedBy<T>>().cloned();
     let mut log = Log::default();
     log.open(followers.is_some_and(Followers::is_told));
-    let mut unreached = Vec::new();
+    let (mut unreached, mut has_missed) = (Vec::new(), false);
     let acted = catch_unwind(AssertUnwindSafe(|| -> Result<_, SystemParamValidationError> {
         let (mut machines, mut param, mut commands) = state.get_mut(reaching.world)?;
         Ok(match &mut param {
@@ -309,6 +310,7 @@ pub(crate) fn reach_each<T: EntityOwner>(
                     let mut cx = EntityContext::<T>::at(*entity, body, param, commands, reading.clone());
                     cx.visit(*entity);
                     let steps = if is_followed { log.visit(*entity) } else { None };
+                    let has_missed_clock = cx.has_missed_clock();
                     if is_changed_by_update::<T>() {
                         owner.set_changed();
                     }
@@ -316,10 +318,15 @@ pub(crate) fn reach_each<T: EntityOwner>(
                     next_look.forget();
                     let was_started = machine.is_started();
                     let (value, changing) = (owner.bypass_change_detection(), machine.bypass_change_detection());
-                    let has_changed = lend(&mut cx, |cx| reach_machine(changing, steps, value, cx, &mut act));
+                    let Reached { has_changed, has_read_clock } =
+                        lend(&mut cx, |cx| reach_machine(changing, steps, value, cx, &mut act));
                     if has_changed {
                         machine.set_changed();
                     }
+                    if has_read_clock {
+                        cx.set_missed_clock(has_missed_clock);
+                    }
+                    has_missed |= cx.has_missed_clock();
                     if cx.take_owner_changed() {
                         owner.set_changed();
                     }
@@ -338,8 +345,11 @@ pub(crate) fn reach_each<T: EntityOwner>(
     // After a panic, the machine that was visited may have changed.
     log.close_if_open();
     for entity in unreached {
-        let who = Named::of(entity, reaching.world);
-        debug!("{command} of {who} ignored: {}", why_unreached::<T>(entity, reaching.world));
+        let why = why_unreached::<T>(entity, reaching.world);
+        debug!("{command} of {} ignored: {why}", Named::of(entity, reaching.world));
+    }
+    if has_missed && let Some(clock) = reaching.world.get_resource::<ClockOf<T>>() {
+        clock.warn_of_none();
     }
     // Before what the callbacks have commanded: that comes after it.
     let log = log.take();
@@ -377,6 +387,7 @@ pub(crate) fn visit<T: EntityOwner, R>(
     f: impl FnOnce(&mut Machine<T>, &mut T, &mut T::Context<'_>) -> R,
 ) -> Option<R> {
     let mut state = take_state::<T>(world);
+    label::enter_world(&[entity], world);
     let reading = read_clock::<T>(world);
     let mut result = None;
     if let Ok((mut machines, Ok(mut param), mut commands)) = state.get_mut(world)
@@ -395,7 +406,7 @@ pub(crate) fn visit<T: EntityOwner, R>(
 
 /// Takes out how machines are reached. It is made again if it does not come back: a callback may panic, and an observer may reach
 /// again.
-fn take_state<T: EntityOwner>(world: &mut World) -> SystemState<Reached<T>> {
+fn take_state<T: EntityOwner>(world: &mut World) -> SystemState<InReach<T>> {
     let kept = world.get_resource_mut::<Reach<T>>().and_then(|mut reach| reach.0.take());
     kept.unwrap_or_else(|| SystemState::new(world))
 }
@@ -405,28 +416,38 @@ pub(crate) fn read_clock<T: Owner>(world: &World) -> Reading {
     Reading::for_command(world.get_resource().map(ClockOf::<T>::kind).unwrap_or_default(), world)
 }
 
-fn why_unreached<T: EntityOwner>(entity: Entity, world: &World) -> String {
-    let owner = type_name::<T>();
-    if world.get::<T>(entity).is_some() && world.get::<Machine<T>>(entity).is_some() {
-        format!("it lacks a component that the states of {owner} are given, {}", type_name::<T::Body>())
-    } else {
-        format!("there is no {owner} with a machine")
+fn why_unreached<T: EntityOwner>(entity: Entity, world: &mut World) -> String {
+    let parts = BodyParts::<T>::from_world(world);
+    match world.get_entity(entity) {
+        Ok(entity) if entity.contains::<T>() && entity.contains::<Machine<T>>() => {
+            format!("it {}", parts.lacking(|part| entity.contains_id(part), world.components()))
+        }
+        _ => format!("there is no {} with a machine", type_name::<T>()),
     }
 }
 
-/// Starts the machine if its current state has not been entered, and acts on it. Returns whether it has changed state, or was
-/// stopped.
+/// What has become of a machine.
+struct Reached {
+    /// Whether it has changed state, or was stopped.
+    has_changed: bool,
+    /// Whether the machine has read the clock by itself: for a start or a change, made or refused.
+    has_read_clock: bool,
+}
+
+/// Starts the machine if its current state has not been entered, and acts on it.
 fn reach_machine<T: EntityOwner>(
     machine: &mut Machine<T>,
     mut steps: Option<&mut Vec<Step<T>>>,
     owner: &mut T,
     cx: &mut T::Context<'_>,
     act: &mut impl FnMut(&mut MachineMut<'_, T>, &mut T, &mut T::Context<'_>),
-) -> bool {
-    let has_changed = !machine.is_started() && machine.start(steps.as_deref_mut(), owner, cx);
+) -> Reached {
+    let is_new = !machine.is_started();
+    let has_changed = is_new && machine.start(steps.as_deref_mut(), owner, cx);
     let was_started = machine.is_started();
     let mut recorded = machine.machine.recording(steps);
     act(&mut recorded, owner, cx);
-    let has_changed = has_changed || recorded.has_changed();
-    has_changed || machine.is_started() != was_started
+    let (has_changed, has_refused) = (has_changed || recorded.has_changed(), recorded.has_refused());
+    let has_changed = has_changed || machine.is_started() != was_started;
+    Reached { has_changed, has_read_clock: is_new || has_changed || has_refused }
 }

@@ -119,8 +119,8 @@ impl<'a, T: EntityOwner> EntityContext<'a, T> {
         self.reading.now()
     }
 
-    /// Writes who an owner is, for [`Owner::label`]: its type and the entity whose callback runs, such as `Guard 4v0`. So the lines
-    /// that a machine logs name the entity.
+    /// Writes who an owner is, for [`Owner::label`]: its type and the entity whose callback runs, such as `Guard 4v0`, and the
+    /// entity's `Name`, such as `Guard 4v0 (Anna)`. So the lines that a machine logs name the entity.
     ///
     /// # Errors
     ///
@@ -184,8 +184,15 @@ impl<'a, T: EntityOwner> EntityContext<'a, T> {
     }
 
     /// Whether the context was asked for a time that it does not have.
+    #[inline]
     pub(crate) fn has_missed_clock(&self) -> bool {
         self.reading.has_been_missed()
+    }
+
+    /// Forgets that it was asked by a machine that has changed state, or was refused to, and not by its states.
+    #[inline]
+    pub(crate) fn set_missed_clock(&self, has_missed: bool) {
+        self.reading.set_missed(has_missed);
     }
 }
 

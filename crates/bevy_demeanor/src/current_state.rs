@@ -16,6 +16,8 @@ use bevy_ecs::query::Allow;
 use bevy_ecs::reflect::{AppTypeRegistry, ReflectComponent, ReflectComponentFns};
 use bevy_ecs::resource::Resource;
 use bevy_ecs::system::{Commands, Query};
+#[cfg(feature = "serialize")]
+use bevy_ecs::world::EntityWorldMut;
 use bevy_ecs::world::{Ref, World};
 use bevy_reflect::{GetTypeRegistration, Reflect, TypePath};
 use demeanor::{Owner, StateMachine, StateRef};
@@ -28,6 +30,8 @@ use crate::machine::Machine;
 use crate::missing;
 use crate::owner::EntityOwner;
 use crate::queue;
+#[cfg(feature = "serialize")]
+use crate::saved::SavedBy;
 
 /// Completes the machines that the plugin makes.
 pub(crate) type Factory<T> = Arc<dyn Fn(StateMachine<T>) -> StateMachine<T> + Send + Sync>;
@@ -43,7 +47,9 @@ pub(crate) type Factory<T> = Arc<dyn Fn(StateMachine<T>) -> StateMachine<T> + Se
 /// | one whose machine has not been started, as from `#[require(Machine<Guard>)]` | the machine is put in that state likewise |
 /// | one whose machine runs, as in an inspector | the state is [forced](crate::MachineCommands::force_state): no `can_exit` is asked, `can_enter` is, and `exit` and `enter` run; without a name, the machine is stopped |
 ///
-/// What is inserted takes effect at once, what is edited in place before the next pass. If the name is unknown, or `can_enter`
+/// What is inserted takes effect at once, what is edited in place before the next pass; and so does what a scene writes over an
+/// entity whose machine runs, if whole machines are in scenes, by a [book](crate::StateMachinePlugin::with_book): the machine may come after
+/// its name, and is then taken as it is. If the name is unknown, or `can_enter`
 /// refuses, a warning says so, and the name is corrected to the one of the state that the machine is in. An entity without a
 /// machine gets none for an unknown name.
 ///
@@ -158,7 +164,13 @@ pub(crate) fn register<T: EntityOwner + TypePath>(
     registration.insert(ReflectComponent::new(ReflectComponentFns {
         // Inserted even if there is one, which makes it take effect at once.
         apply_or_insert_mapped: |entity, value, registry, _, _| {
-            (ReflectComponentFns::new::<CurrentState<T>>().insert)(entity, value, registry);
+            let usual = ReflectComponentFns::new::<CurrentState<T>>();
+            // But if whole machines are in scenes, one may be about to come, which is in that state already.
+            #[cfg(feature = "serialize")]
+            if is_loaded_whole::<T>(entity) {
+                return (usual.apply)(entity.into(), value);
+            }
+            (usual.insert)(entity, value, registry);
         },
         ..usual
     }));
@@ -170,10 +182,18 @@ pub(crate) fn register<T: EntityOwner + TypePath>(
          names: Query<&CurrentState<T>, Allow<Disabled>>,
          mut commands: Commands| {
             if names.get(named.entity).is_ok_and(CurrentState::is_edited) {
-                apply_later::<T>(named.entity, &mut commands);
+                apply_later::<T>(named.entity, false, &mut commands);
             }
         },
     );
+}
+
+/// Whether a machine that runs may be exchanged by the scene that names its state.
+#[cfg(feature = "serialize")]
+fn is_loaded_whole<T: EntityOwner + TypePath>(entity: &EntityWorldMut<'_>) -> bool {
+    entity.contains::<CurrentState<T>>()
+        && entity.get::<Machine<T>>().is_some_and(|machine| machine.is_started())
+        && entity.world().contains_resource::<SavedBy<T>>()
 }
 
 /// Applies what has been edited in place since it ran last.
@@ -183,27 +203,35 @@ pub(crate) fn apply_edits<T: EntityOwner + TypePath>(
 ) {
     for (entity, name) in &names {
         if name.is_changed() && name.is_edited() {
-            apply_later::<T>(entity, &mut commands);
+            apply_later::<T>(entity, true, &mut commands);
         }
     }
 }
 
-fn apply_later<T: EntityOwner + TypePath>(entity: Entity, commands: &mut Commands) {
-    commands.queue(move |world: &mut World| apply::<T>(world, entity));
+/// `is_whole` says whether the entity has all by now that it is given with the name.
+fn apply_later<T: EntityOwner + TypePath>(entity: Entity, is_whole: bool, commands: &mut Commands) {
+    commands.queue(move |world: &mut World| apply::<T>(world, entity, is_whole));
 }
 
 /// Has the machine follow the name.
-fn apply<T: EntityOwner + TypePath>(world: &mut World, entity: Entity) -> bevy_ecs::error::Result {
+fn apply<T: EntityOwner + TypePath>(world: &mut World, entity: Entity, is_whole: bool) -> bevy_ecs::error::Result {
     let Some(mut edited) = world.get_mut::<CurrentState<T>>(entity).filter(|name| name.is_edited()) else {
         return Ok(());
     };
     let (name, is_started) = (edited.name.clone(), edited.is_started);
-    edited.known = Some((name.clone(), is_started));
+    let before = edited.known.replace((name.clone(), is_started));
     let Some(Named { states, factory }) = world.get_resource::<Named<T>>() else { return Ok(()) };
     let state = states.iter().find(|state| state.name() == *name).cloned();
     let is_known = state.is_some() || name.is_empty();
     let factory = factory.clone();
     let machine = world.get::<Machine<T>>(entity);
+    if !is_known && machine.is_none() && !is_whole {
+        // A scene may be about to give it a machine. The next pass looks again.
+        if let Some(mut edited) = world.get_mut::<CurrentState<T>>(entity) {
+            edited.known = before;
+        }
+        return Ok(());
+    }
     if !is_known {
         let end =
             machine.map_or_else(|| "is in no state".to_owned(), |machine| format!("stays in {}", in_words(machine)));
@@ -232,15 +260,23 @@ fn apply<T: EntityOwner + TypePath>(world: &mut World, entity: Entity) -> bevy_e
         }
         count_as_entered::<T>(world, entity, is_started);
     } else if machine.is_some_and(|machine| name_of(machine) != name) {
-        reach::<T>(world, entity, "an edit of CurrentState", move |machine, owner, cx| match state {
-            Some(state) => _ = machine.force_state(owner, state, cx),
-            None => machine.stop(owner, cx),
+        let mut is_refused = false;
+        reach::<T>(world, entity, "an edit of CurrentState", |machine, owner, cx| {
+            match state {
+                Some(state) => _ = machine.force_state(owner, state, cx),
+                None => machine.stop(owner, cx),
+            }
+            is_refused = machine.has_refused() && !machine.has_changed();
         })?;
         if let Some(machine) = world.get::<Machine<T>>(entity)
             && name_of(machine) != name
         {
-            let who = missing::Named::of(entity, world);
-            warn!("{who} stays in {}: {name} of {} was not entered", in_words(machine), type_name::<T>());
+            let (who, current, owner) = (missing::Named::of(entity, world), in_words(machine), type_name::<T>());
+            if is_refused {
+                warn!("{who} stays in {current}: a can_enter has refused {name} of {owner}");
+            } else {
+                warn!("{who} is in {current}, not in {name} of {owner} as CurrentState says");
+            }
         }
     } else if !is_started && !name.is_empty() {
         let who = missing::Named::of(entity, world);
@@ -283,7 +319,7 @@ pub(crate) fn name<T: EntityOwner + TypePath>(world: &mut World, entity: Entity)
     };
     let of = CurrentState::of(&machine.machine);
     match named.get_mut::<CurrentState<T>>() {
-        Some(current) if current.is_edited() => apply_later::<T>(entity, &mut world.commands()),
+        Some(current) if current.is_edited() => apply_later::<T>(entity, false, &mut world.commands()),
         Some(mut current) if current.name != of.name || current.is_started != of.is_started => *current = of,
         Some(_) => {}
         None => _ = named.insert(of),

@@ -104,7 +104,7 @@ impl<S: 'static> fmt::Debug for StateIndex<S> {
 /// A query over the entities in a state of type `S`, by its [`StateIndex`]: see [`with_index`](crate::StateMachinePlugin::with_index).
 ///
 /// It is what `Query<D, (F, With<InState<S>>)>` is, without a marker. It goes through the entities in the order of the index, and looks
-/// each up.
+/// each up. Where no plugin keeps the index, the system fails with an error that says so.
 ///
 /// # Examples
 ///
@@ -141,6 +141,9 @@ impl<S: 'static> fmt::Debug for StateIndex<S> {
 /// ```
 #[derive(SystemParam)]
 pub struct QueryInState<'w, 's, S: 'static, D: IterQueryData + 'static, F: QueryFilter + 'static = ()> {
+    #[system_param(
+        validation_message = "nobody keeps an index for the state: StateMachinePlugin::with_index::<S>() is missing"
+    )]
     index: Res<'w, StateIndex<S>>,
     query: Query<'w, 's, D, F>,
 }
@@ -244,13 +247,10 @@ impl Index {
 }
 
 fn claim<T: Owner, S: 'static>(world: &mut World) {
-    if let Some(index) = world.get_resource::<StateIndex<S>>() {
-        panic!(
-            "the index of {} is kept for {} already; it cannot also tell of the machines of {}",
-            type_name::<S>(),
-            index.owner,
-            type_name::<T>()
-        );
+    if let Some(StateIndex { owner, .. }) = world.get_resource::<StateIndex<S>>() {
+        let (state, other) = (type_name::<S>(), type_name::<T>());
+        assert!(*owner != other, "the index of {state} has been asked for twice, for {owner}");
+        panic!("the index of {state} is kept for {owner} already; it cannot also tell of the machines of {other}");
     }
     world.insert_resource(StateIndex::<S> {
         entities: EntityIndexSet::new(),

@@ -1,21 +1,86 @@
 //! Which entity's callback runs on this thread, for the log: the lines of a machine itself know its owner's value, not its entity.
 
 use core::any::type_name;
-use core::cell::Cell;
+use core::cell::{Cell, RefCell};
 use core::fmt;
+use std::sync::{Arc, PoisonError, RwLock};
 
-use bevy_ecs::entity::Entity;
+use bevy_ecs::change_detection::DetectChangesMut;
+use bevy_ecs::entity::{Entity, EntityHashMap};
+use bevy_ecs::lifecycle::RemovedComponents;
+use bevy_ecs::name::Name;
+use bevy_ecs::query::{Added, Changed, Or, With};
+use bevy_ecs::resource::Resource;
+use bevy_ecs::system::{Query, Res};
+use bevy_ecs::world::World;
+use demeanor::Owner;
 use disqualified::ShortName;
 use log::{LevelFilter, max_level};
+
+use crate::machine::Machine;
 
 thread_local! {
     // Without a destructor, so that a visit is one store.
     static VISITED: Cell<Entity> = const { Cell::new(Entity::PLACEHOLDER) };
+    static NAMES: RefCell<Option<Names>> = const { RefCell::new(None) };
+}
+
+/// The names of the entities with machines, as of the last pass. A line is written while a pass has the machines, and who asked for it
+/// knows nothing of the world, nor can a thread's variable borrow from it.
+#[derive(Resource, Clone, Default)]
+pub(crate) struct Names(Arc<RwLock<EntityHashMap<Name>>>);
+
+impl Names {
+    fn edit(&self, edit: impl FnOnce(&mut EntityHashMap<Name>)) {
+        edit(&mut self.0.write().unwrap_or_else(PoisonError::into_inner));
+    }
 }
 
 /// Whether anything that a machine logs is looked at. Visits are for nothing else, and were 5 % of a pass.
 pub(crate) fn is_wanted() -> bool {
     max_level() >= LevelFilter::Warn
+}
+
+/// Notes the names that are new, before a pass.
+pub(crate) fn note_names<T: Owner>(
+    news: Query<(Entity, &Name), (With<Machine<T>>, Or<(Changed<Name>, Added<Machine<T>>)>)>,
+    mut unnamed: RemovedComponents<Name>,
+    names: Res<Names>,
+) {
+    let mut news = news.iter().peekable();
+    if news.peek().is_none() && unnamed.is_empty() {
+        return;
+    }
+    names.edit(|names| {
+        for entity in unnamed.read() {
+            names.remove(&entity);
+        }
+        names.extend(news.map(|(entity, name)| (entity, name.clone())));
+    });
+}
+
+/// From now on, callbacks of some of these entities run on this thread. Their names are noted: no pass may have seen them yet.
+pub(crate) fn enter_world(entities: &[Entity], world: &mut World) {
+    if !is_wanted() {
+        return;
+    }
+    let names = world.get_resource_or_init::<Names>().bypass_change_detection().clone();
+    for entity in entities {
+        if let Some(name) = world.get::<Name>(*entity) {
+            let is_known = names.0.read().is_ok_and(|names| names.get(entity) == Some(name));
+            if !is_known {
+                names.edit(|names| _ = names.insert(*entity, name.clone()));
+            }
+        }
+    }
+    enter(&names);
+}
+
+/// From now on, callbacks of entities with these names run on this thread.
+pub(crate) fn enter(names: &Names) {
+    if is_wanted() {
+        NAMES.set(Some(names.clone()));
+    }
 }
 
 /// From now on, callbacks of this entity run on this thread.
@@ -29,9 +94,19 @@ pub(crate) fn leave() {
     VISITED.set(Entity::PLACEHOLDER);
 }
 
-/// Writes `Guard 4v0`.
+/// Writes `Guard 4v0 (Anna)`, or `Guard 4v0` for an entity without a name.
 pub(crate) fn write<T>(f: &mut fmt::Formatter<'_>) -> fmt::Result {
     write!(f, "{}", ShortName(type_name::<T>()))?;
     let entity = VISITED.get();
-    if entity == Entity::PLACEHOLDER { Ok(()) } else { write!(f, " {entity}") }
+    if entity == Entity::PLACEHOLDER {
+        return Ok(());
+    }
+    write!(f, " {entity}")?;
+    NAMES.with_borrow(|names| {
+        let Some(Names(names)) = names else { return Ok(()) };
+        match names.read().unwrap_or_else(PoisonError::into_inner).get(&entity) {
+            Some(name) => write!(f, " ({name})"),
+            None => Ok(()),
+        }
+    })
 }

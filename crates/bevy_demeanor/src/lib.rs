@@ -147,6 +147,7 @@ mod owner;
 mod plugin;
 pub mod prelude;
 mod queue;
+mod readers;
 mod rows;
 #[cfg(feature = "serialize")]
 mod saved;

@@ -79,7 +79,7 @@ fn is_gone<T: Owner>(mut world: DeferredWorld<'_>, context: HookContext) {
 
 /// Makes the markers agree with a machine that was inserted, replaced or removed. Not by an observer: Bevy would then look for it
 /// whenever a marker comes or goes, which was a seventh of what that takes.
-fn mark_later<T: Owner>(world: &mut DeferredWorld<'_>, entity: Entity) {
+pub(crate) fn mark_later<T: Owner>(world: &mut DeferredWorld<'_>, entity: Entity) {
     if world.get_resource::<Followers<T>>().is_some_and(Followers::is_marked) {
         let marked = Box::new(Marked::<T>::new(entity));
         world.commands().queue(move |world: &mut World| queue::put_in_for::<T>(world, entity, marked));

@@ -6,17 +6,20 @@ use core::marker::PhantomData;
 
 use bevy_ecs::component::{Component, ComponentId, Immutable, StorageType};
 use bevy_ecs::entity::Entity;
+use bevy_ecs::lifecycle::{ComponentHook, HookContext};
 use bevy_ecs::resource::Resource;
-use bevy_ecs::world::{EntityWorldMut, World};
+use bevy_ecs::world::{DeferredWorld, EntityWorldMut, World};
 use demeanor::{Owner, State};
 
+use crate::machine::mark_later;
+use crate::marking::is_removing;
 use crate::states_meant::Which;
 
 /// Carried by the entities that are in a state of type `S`, current or an ancestor of it, if the plugin was asked for it by
 /// [`with_marker`](crate::StateMachinePlugin::with_marker).
 ///
 /// It is inserted and removed by commands, at the sync point after the pass in which the state changed. `K` is where
-/// Bevy keeps it, [`InTable`] or [`InSparseSet`].
+/// Bevy keeps it, [`InTable`] or [`InSparseSet`]. Whoever else removes it from an entity that is in the state finds it there again.
 ///
 /// Its observers, `On<Add<InState<Chase>>>` and `On<Remove<InState<Chase>>>`, may do anything, as those of
 /// [`StateChanged`](crate::StateChanged) may. No marker is given for a state that the machine has left again meanwhile.
@@ -43,6 +46,10 @@ impl<S: 'static, K: MarkerStorage> Component for InState<S, K> {
     const STORAGE_TYPE: StorageType = K::STORAGE_TYPE;
     /// The plugin inserts and removes it; there is nothing in it to change.
     type Mutability = Immutable;
+
+    fn on_remove() -> Option<ComponentHook> {
+        Some(is_gone::<S, K>)
+    }
 
     /// A clone of the entity that has a machine gets its own marker from that.
     fn clone_behavior() -> bevy_ecs::component::ComponentCloneBehavior {
@@ -126,17 +133,28 @@ impl Marker {
 #[derive(Resource)]
 pub(crate) struct KeptFor<S: 'static, K: MarkerStorage> {
     owner: &'static str,
+    /// Makes the markers of an entity agree with its machine.
+    mark_later: fn(&mut DeferredWorld<'_>, Entity),
     of: PhantomData<fn() -> (S, K)>,
 }
 
+/// Has a marker come back that somebody else has taken from an entity in the state.
+fn is_gone<S: 'static, K: MarkerStorage>(mut world: DeferredWorld<'_>, context: HookContext) {
+    if !is_removing(context.entity, context.component_id)
+        && let Some(KeptFor { mark_later, .. }) = world.get_resource::<KeptFor<S, K>>()
+    {
+        mark_later(&mut world, context.entity);
+    }
+}
+
 fn claim<T: Owner, S: 'static, K: MarkerStorage>(world: &mut World) {
-    if let Some(kept) = world.get_resource::<KeptFor<S, K>>() {
+    if let Some(KeptFor { owner, .. }) = world.get_resource::<KeptFor<S, K>>() {
+        let (state, other) = (type_name::<S>(), type_name::<T>());
+        assert!(*owner != other, "the marker InState<{state}> has been asked for twice, for {owner}");
         panic!(
-            "the marker InState<{}> is kept for {} already; it cannot also tell of the machines of {}",
-            type_name::<S>(),
-            kept.owner,
-            type_name::<T>()
+            "the marker InState<{state}> is kept for {owner} already; it cannot also tell of the machines of {other}"
         );
     }
-    world.insert_resource(KeptFor::<S, K> { owner: type_name::<T>(), of: PhantomData });
+    let owner = type_name::<T>();
+    world.insert_resource(KeptFor::<S, K> { owner, mark_later: mark_later::<T>, of: PhantomData });
 }

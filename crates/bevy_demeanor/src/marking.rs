@@ -1,5 +1,6 @@
 //! How the markers on entities are kept true.
 
+use core::cell::Cell;
 use core::marker::PhantomData;
 use core::mem;
 use std::sync::Arc;
@@ -14,6 +15,32 @@ use demeanor::Owner;
 use crate::machine::Machine;
 use crate::marker::Marker;
 use crate::states_meant::{StateBits, StatesMeant, numbers};
+
+thread_local! {
+    /// Whose marker is being removed because its machine is no longer in the state; all of its markers, if it is none.
+    static REMOVING: Cell<(Entity, Option<ComponentId>)> = const { Cell::new((Entity::PLACEHOLDER, None)) };
+}
+
+/// Whether a marker goes because its entity's machine is no longer in the state.
+pub(crate) fn is_removing(entity: Entity, marker: ComponentId) -> bool {
+    let (of, removing) = REMOVING.get();
+    of == entity && removing.is_none_or(|removing| removing == marker)
+}
+
+/// Notes what is being removed, until it is dropped.
+struct Removing((Entity, Option<ComponentId>));
+
+impl Removing {
+    fn new(entity: Entity, marker: Option<ComponentId>) -> Self {
+        Self(REMOVING.replace((entity, marker)))
+    }
+}
+
+impl Drop for Removing {
+    fn drop(&mut self) {
+        REMOVING.set(self.0);
+    }
+}
 
 /// The markers of the machines of `T`, by number.
 #[derive(Resource)]
@@ -79,7 +106,10 @@ impl<T: Owner> Markers<T> {
         let Toggles { off, on } = self.toggles((&marked).into());
         for number in numbers(off) {
             if self.toggles((&marked).into()).off & 1 << number != 0 {
-                marked.remove_by_id(kinds.markers[number].0);
+                let component = kinds.markers[number].0;
+                let removing = Removing::new(entity, Some(component));
+                marked.remove_by_id(component);
+                drop(removing);
                 if marked.is_despawned() {
                     return;
                 }
@@ -111,11 +141,13 @@ impl<T: Owner> Markers<T> {
             let Ok(mut marked) = world.get_entity_mut(entity) else { continue };
             let Toggles { off, on } = self.toggles((&marked).into());
             to_go.extend(numbers(off).map(|number| kinds.markers[number].0));
+            let removing = Removing::new(entity, None);
             match *to_go {
                 [] => {}
                 [one] => _ = marked.remove_by_id(one),
                 _ => _ = marked.remove_by_ids(&to_go),
             }
+            drop(removing);
             to_go.clear();
             for number in numbers(on) {
                 if to_come[number].is_empty() {

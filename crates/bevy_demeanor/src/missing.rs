@@ -4,14 +4,16 @@ use core::any::type_name;
 use core::fmt;
 use core::marker::PhantomData;
 
-use bevy_ecs::entity::{Entity, EntityHashSet};
+use bevy_ecs::archetype::Archetypes;
+use bevy_ecs::component::{ComponentId, Components};
+use bevy_ecs::entity::{Entities, Entity, EntityHashSet};
 use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::lifecycle::HookContext;
 use bevy_ecs::name::Name;
-use bevy_ecs::query::{Added, Allow, QueryData, With, Without};
+use bevy_ecs::query::{Added, Allow, QueryData, QueryState, With, Without};
 use bevy_ecs::resource::Resource;
 use bevy_ecs::system::{Local, Query};
-use bevy_ecs::world::{DeferredWorld, World};
+use bevy_ecs::world::{DeferredWorld, FromWorld, World};
 use demeanor::Owner;
 use log::warn;
 
@@ -47,10 +49,45 @@ impl fmt::Display for Named<'_> {
     }
 }
 
+/// The components that the states of `T` are given of their entity, and that must be there.
+pub(crate) struct BodyParts<T> {
+    parts: Vec<ComponentId>,
+    of: PhantomData<fn() -> T>,
+}
+
+impl<T: EntityOwner> FromWorld for BodyParts<T> {
+    fn from_world(world: &mut World) -> Self {
+        let body = QueryState::<T::Body>::new(world);
+        Self { parts: body.component_access().required().iter().collect(), of: PhantomData }
+    }
+}
+
+impl<T: EntityOwner> BodyParts<T> {
+    /// Says what an entity lacks; the whole body, where Bevy does not tell the names of components, or one of several is enough.
+    pub(crate) fn lacking(&self, has: impl Fn(ComponentId) -> bool, components: &Components) -> String {
+        let lacking = self.parts.iter().filter(|part| !has(**part));
+        let names: Option<Vec<String>> = lacking
+            .map(|part| {
+                let name = components.get_name(*part)?.to_string();
+                (!name.starts_with('<')).then_some(name)
+            })
+            .collect();
+        let owner = type_name::<T>();
+        match names.as_deref() {
+            None | Some([]) => {
+                format!("lacks a component that the states of {owner} are given, of {}", type_name::<T::Body>())
+            }
+            Some([name]) => format!("lacks a component that the states of {owner} are given, {name}"),
+            Some(names) => format!("lacks components that the states of {owner} are given, {}", names.join(" and ")),
+        }
+    }
+}
+
 /// Logs a warning for each entity that has a machine and no owner for it, or not all that the owner's states are given; once until
 /// it has it. And for the entities that have come with an owner and without a machine.
 ///
 /// Machines that have all again are asked anew: meanwhile, no pass has learned from their change ticks whether they were written to.
+#[expect(clippy::too_many_arguments, reason = "it is a system")]
 pub(crate) fn warn_of_what_is_missing<T: EntityOwner>(
     orphans: Query<(Entity, Option<&Name>), (With<Machine<T>>, Without<T>)>,
     owners: Query<(Entity, Option<&Name>), (With<Machine<T>>, With<T>)>,
@@ -59,6 +96,8 @@ pub(crate) fn warn_of_what_is_missing<T: EntityOwner>(
     mut next_looks: Query<&mut NextLook<T>, Allow<Disabled>>,
     mut warned_orphans: Local<EntityHashSet>,
     mut warned_owners: Local<EntityHashSet>,
+    parts: Local<BodyParts<T>>,
+    (entities, archetypes, components): (&Entities, &Archetypes, &Components),
 ) {
     let owner = type_name::<T>();
     if !warned_orphans.is_empty() {
@@ -89,10 +128,12 @@ pub(crate) fn warn_of_what_is_missing<T: EntityOwner>(
     if complete.iter().size_hint().1 != owners.iter().size_hint().1 {
         for (entity, name) in &owners {
             if !complete.contains(entity) && warned_owners.insert(entity) {
-                let (entity, body) = (Named { entity, name }, type_name::<T::Body>());
-                warn!(
-                    "{entity} lacks a component that the states of {owner} are given, {body}: its machine does nothing"
-                );
+                let location = entities.get_spawned(entity).ok();
+                let archetype = location.and_then(|location| archetypes.get(location.archetype_id));
+                let has = |part| archetype.is_some_and(|archetype| archetype.contains(part));
+                let lacks = parts.lacking(has, components);
+                let entity = Named { entity, name };
+                warn!("{entity} {lacks}: its machine does nothing");
             }
         }
     }

@@ -123,8 +123,9 @@ pub trait EntityOwner: for<'a> Owner<Context<'a>: CallbackContext<Self>> + Compo
     /// error handler is given; by default, it panics.
     ///
     /// All entities share it. Of a `MessageReader`, the first would read all messages and the others none, so it is refused when
-    /// the plugin is added, unless it is hidden in a struct. Have a system in `MachineSet::Enter` read messages and send them on,
-    /// by [`Machines::broadcast`](crate::Machines::broadcast) or [`Machines::send_to`](crate::Machines::send_to).
+    /// the plugin is added; and by the first pass, with the feature `debug`, if it is hidden in a struct. Have a system in
+    /// `MachineSet::Enter` read messages and send them on, by [`Machines::broadcast`](crate::Machines::broadcast) or
+    /// [`Machines::send_to`](crate::Machines::send_to).
     type Param: SystemParam + 'static;
 
     /// When the owner counts as changed, for `Changed<Self>`.

@@ -12,6 +12,7 @@ use bevy_tasks::{ComputeTaskPool, TaskPool};
 
 use crate::context::EntityContext;
 use crate::follow::Log;
+use crate::label;
 use crate::machine::Machine;
 use crate::owner::{EntityOwner, ParallelOwner};
 use crate::shared::SharedParam;
@@ -54,7 +55,7 @@ pub(crate) fn update_rows_in_parallel<T: ParallelOwner>(
 
 fn update_chunks<'a, T: ParallelOwner>(
     mut rows: impl Iterator<Item = Row<'a, T>>,
-    Begun { param, reading, log, .. }: Begun<'a, T>,
+    Begun { param, reading, names, is_outdated, log, .. }: Begun<'a, T>,
     allocator: &'a EntityAllocator,
     entities: &'a Entities,
     outcomes: &'a mut Vec<Outcome<T>>,
@@ -74,6 +75,8 @@ fn update_chunks<'a, T: ParallelOwner>(
                 param: T::Param::share(&param),
                 commands: Commands::new_from_entities(commands, allocator, entities),
                 reading: reading.clone(),
+                names,
+                is_outdated,
                 log: is_followed.then_some(log),
             };
             scope.spawn(async move { catch_unwind(AssertUnwindSafe(|| update_each(chunk.into_iter(), begun))) });
@@ -88,13 +91,14 @@ fn rows<'a, T: EntityOwner>(machines: Query<'a, 'a, Machines<T>>) -> impl Iterat
 
 fn update_each<'a, T: EntityOwner>(mut rows: impl Iterator<Item = Row<'a, T>>, begun: Begun<'a, T>) -> Waited {
     let Some((entity, mut owner, mut machine, mut next_look, body)) = rows.next() else { return Waited::default() };
-    let Begun { param, commands, reading, mut log } = begun;
+    let Begun { param, commands, reading, names, is_outdated, mut log } = begun;
+    label::enter(names);
     let mut cx = EntityContext::at(entity, body, param, commands, reading);
     cx.visit(entity);
     let mut waited = None;
     // `for_each`, with a context that its first call makes, took a tenth longer.
     loop {
-        let is_edited = machine.is_changed();
+        let is_edited = is_outdated || machine.is_changed();
         let next_look_at = next_look.bypass_change_detection();
         let look = look(machine.bypass_change_detection(), next_look_at, is_edited, &mut cx, &mut waited);
         if look != Look::PassOver {

@@ -26,7 +26,7 @@ use bevy_reflect::serde::{
 use bevy_reflect::{CreateTypeData, FromReflect, GetTypeRegistration, PartialReflect, TypePath, TypeRegistry};
 #[cfg(feature = "asset")]
 use demeanor::definition::Definition;
-use demeanor::save::{SavedMachine, SavedState};
+use demeanor::save::{LoadError, SavedMachine, SavedState};
 use demeanor::{Owner, State, StateBook, StateMachine};
 use log::warn;
 use serde::de::{DeserializeOwned, Error as _};
@@ -39,6 +39,7 @@ use crate::context::{EntityContext, lend};
 use crate::current_state::Factory;
 use crate::label;
 use crate::machine::Machine;
+use crate::missing::Named;
 use crate::owner::EntityOwner;
 
 /// Gives the entities in an owned state's data, which is text, their places in another world. Returns `None` if it cannot be read.
@@ -157,7 +158,7 @@ impl<T: Owner> Book<T> {
         let states = self.states();
         let load = |saved: &SavedMachine, now| {
             let loaded = states.load(saved.clone(), now);
-            loaded.map_err(|error| format!("a machine of {} cannot be loaded: {error}", type_name::<T>()))
+            loaded.map_err(|error| format!("a machine of {} cannot be loaded: {}", type_name::<T>(), why(&error)))
         };
         let mut machine = load(&written.machine, now)?;
         if let Some(factory) = &self.factory {
@@ -191,6 +192,22 @@ impl<T: Owner> Book<T> {
     }
 }
 
+/// Says why a machine cannot be loaded. What the library advises is not for states of files, whose names the plugin has made.
+fn why(error: &LoadError) -> String {
+    let LoadError::UnknownStates { names } = error else { return error.to_string() };
+    let of_files: Vec<String> =
+        names.iter().filter(|name| name.contains(".fsm.toml")).map(|name| format!("`{name}`")).collect();
+    let state = if let [_] = *of_files { "the state" } else { "the states" };
+    match of_files.len() {
+        0 => error.to_string(),
+        n if n == names.len() => format!(
+            "the book does not know {state} {}: prepare the file before, by `LoadedDefinitions::prepare`",
+            of_files.join(", ")
+        ),
+        _ => format!("{error}; for {}, prepare the file before, by `LoadedDefinitions::prepare`", of_files.join(", ")),
+    }
+}
+
 impl<T: Owner> Machine<T> {
     fn unloaded(&self) -> Option<&Unloaded<T>> {
         self.current()?.downcast_ref()
@@ -218,7 +235,7 @@ pub(crate) fn load<T: Owner>(mut world: DeferredWorld, HookContext { entity, .. 
         }
         Err(error) => {
             // It was read by this book; only its entities can have been changed since.
-            warn!("entity {entity} has no machine: {error}");
+            warn!("{} has no machine: {error}", Named::of(entity, &world));
             world.commands().entity(entity).try_remove::<Machine<T>>();
         }
     }
@@ -283,7 +300,8 @@ fn insert<T: EntityOwner + TypePath>(
     mapper: Option<&mut dyn EntityMapper>,
 ) {
     let Some(mut machine) = Machine::<T>::from_reflect(value) else {
-        warn!("entity {} is given no machine of {}: what is inserted is none", entity.id(), type_name::<T>());
+        let who = Named::of(entity.id(), entity.world());
+        warn!("{who} is given no machine of {}: what is inserted is none", type_name::<T>());
         return;
     };
     if let (Some(mapper), Some(unloaded)) = (mapper, machine.machine.current_mut::<Unloaded<T>>()) {

@@ -12,6 +12,7 @@ use bevy_tasks::{ComputeTaskPool, TaskPool};
 
 use crate::context::EntityContext;
 use crate::follow::Log;
+use crate::label;
 use crate::machine::Machine;
 use crate::owner::{EntityOwner, ParallelOwner};
 use crate::shared::SharedParam;
@@ -37,13 +38,14 @@ pub(crate) fn update_tables<T: EntityOwner>(
 fn update_in_order<'a, T: EntityOwner>(
     tables: impl Iterator<Item = Contiguous<'a, T>>,
     mut bodies: impl Iterator<Item = QueryItem<'a, 'a, T::Body>>,
-    Begun { param, commands, reading, mut log }: Begun<'a, T>,
+    Begun { param, commands, reading, names, is_outdated, mut log }: Begun<'a, T>,
 ) -> Waited {
     let Some(body) = bodies.next() else { return Waited::default() };
+    label::enter(names);
     let mut cx = EntityContext::at(Entity::PLACEHOLDER, body, param, commands, reading);
     let mut waited = None;
     for table in tables {
-        waited = Table::new(table).rows().update(&mut cx, log.as_deref_mut()).or(waited);
+        waited = Table::new(table).rows(is_outdated).update(&mut cx, log.as_deref_mut()).or(waited);
     }
     Waited::new(waited, &cx)
 }
@@ -59,7 +61,8 @@ pub(crate) fn update_tables_in_parallel<T: ParallelOwner>(
     let mut tables: Vec<Table<T>> = tables(machines.reborrow()).map(Table::new).collect();
     let waited = match surroundings.begin()? {
         Some(begun) => {
-            let chunks: Vec<Rows<T>> = tables.iter_mut().flat_map(|table| table.rows().chunks()).collect();
+            let is_outdated = begun.is_outdated;
+            let chunks: Vec<Rows<T>> = tables.iter_mut().flat_map(|table| table.rows(is_outdated).chunks()).collect();
             let wants_steps = begun.log.as_deref().is_some_and(Log::wants_steps);
             Outcome::prepare(&mut outcomes, chunks.len(), wants_steps);
             let each = chunks.into_iter().zip(outcomes.iter_mut()).zip(bodies::<T>(nothing.reborrow()));
@@ -75,7 +78,7 @@ pub(crate) fn update_tables_in_parallel<T: ParallelOwner>(
 /// Updates chunks, each with where it leads to and the body of its context.
 fn update_chunks<'a, T: ParallelOwner>(
     chunks: impl Iterator<Item = ((Rows<'a, T>, &'a mut Outcome<T>), QueryItem<'a, 'a, T::Body>)>,
-    Begun { param, reading, log, .. }: Begun<'a, T>,
+    Begun { param, reading, names, log, .. }: Begun<'a, T>,
     allocator: &'a EntityAllocator,
     entities: &'a Entities,
 ) -> Waited {
@@ -87,7 +90,10 @@ fn update_chunks<'a, T: ParallelOwner>(
             let param = T::Param::share(&param);
             let mut cx = EntityContext::at(Entity::PLACEHOLDER, body, param, commands, reading.clone());
             let log = is_followed.then_some(log);
-            scope.spawn(async move { catch_unwind(AssertUnwindSafe(|| Waited::new(rows.update(&mut cx, log), &cx))) });
+            scope.spawn(async move {
+                label::enter(names);
+                catch_unwind(AssertUnwindSafe(|| Waited::new(rows.update(&mut cx, log), &cx)))
+            });
         }
     });
     join(ends)
@@ -138,7 +144,7 @@ impl<'w, T: EntityOwner> Table<'w, T> {
         Self { entities, owners: Column::new(owners), machines: Column::new(machines), next_looks }
     }
 
-    fn rows(&mut self) -> Rows<'_, T> {
+    fn rows(&mut self, is_outdated: bool) -> Rows<'_, T> {
         let (before, now) = (self.machines.ticks.last_run(), self.machines.ticks.this_run());
         Rows {
             entities: self.entities,
@@ -149,6 +155,7 @@ impl<'w, T: EntityOwner> Table<'w, T> {
             next_looks: self.next_looks,
             before,
             now,
+            is_outdated,
         }
     }
 }
@@ -164,6 +171,7 @@ struct Rows<'w, T: EntityOwner> {
     /// When the pass ran last.
     before: Tick,
     now: Tick,
+    is_outdated: bool,
 }
 
 impl<'w, T: EntityOwner> Rows<'w, T> {
@@ -171,7 +179,7 @@ impl<'w, T: EntityOwner> Rows<'w, T> {
         let owners = self.owners.chunks_mut(CHUNK).zip(self.owners_changed.chunks_mut(CHUNK));
         let machines = self.machines.chunks_mut(CHUNK).zip(self.machines_changed.chunks_mut(CHUNK));
         let entities = self.entities.chunks(CHUNK).zip(self.next_looks.chunks_mut(CHUNK));
-        let (before, now) = (self.before, self.now);
+        let (before, now, is_outdated) = (self.before, self.now, self.is_outdated);
         entities.zip(owners).zip(machines).map(
             move |(((entities, next_looks), (owners, owners_changed)), (machines, machines_changed))| Rows {
                 entities,
@@ -182,6 +190,7 @@ impl<'w, T: EntityOwner> Rows<'w, T> {
                 next_looks,
                 before,
                 now,
+                is_outdated,
             },
         )
     }
@@ -206,7 +215,7 @@ impl<'w, T: EntityOwner> Rows<'w, T> {
             entities.zip(owners).zip(machines)
         {
             cx.visit(*entity);
-            let is_edited = machine_changed.is_newer_than(self.before, self.now);
+            let is_edited = self.is_outdated || machine_changed.is_newer_than(self.before, self.now);
             let look = look(machine, next_look, is_edited, cx, &mut waited);
             if look == Look::PassOver {
                 continue;

@@ -4,6 +4,7 @@
 //! and in `rows`.
 
 use core::any::{TypeId, type_name};
+use core::mem;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 
@@ -13,17 +14,18 @@ use bevy_ecs::system::{
     Commands, Local, ParamSet, Res, ScheduleSystem, SystemParam, SystemParamItem, SystemParamValidationError,
 };
 use bevy_ecs::world::{CommandQueue, World};
-use demeanor::Owner;
-use log::{debug, warn};
+use demeanor::{NextWake, Owner};
+use log::debug;
 
-use crate::clock::{Clock, Reading};
+use crate::clock::{Clock, ClockOf, Reading};
 use crate::context::{EntityContext, lend};
 use crate::follow::{Followers, Log};
 use crate::indexing;
-use crate::label;
+use crate::label::{self, Names};
 use crate::machine::Machine;
 use crate::owner::{EntityOwner, OwnerChanges, ParallelOwner};
 use crate::queue;
+use crate::readers::refuse_hidden_readers;
 use crate::rows::{update_rows, update_rows_in_parallel};
 use crate::tables::{update_tables, update_tables_in_parallel};
 use crate::waiting::{NextLook, Standstill};
@@ -60,17 +62,17 @@ pub(crate) struct Surroundings<'w, 's, T: EntityOwner> {
     param: Result<ParamSet<'w, 's, (<T as EntityOwner>::Param,)>, SystemParamValidationError>,
     commands: Commands<'w, 's>,
     clock: Clock<'w>,
+    clock_of: Res<'w, ClockOf<T>>,
+    names: Res<'w, Names>,
     followers: Res<'w, Followers<T>>,
     log: Local<'s, Log<T>>,
     standstill: Local<'s, Standstill>,
-    said: Local<'s, Said>,
-}
-
-/// What has been logged already.
-#[derive(Default)]
-pub(crate) struct Said {
-    is_skipped: bool,
-    has_no_clock: bool,
+    /// Whether it was logged that the pass is skipped.
+    is_skipped: Local<'s, bool>,
+    /// Whether the parameter has been looked at for message readers.
+    is_param_known: Local<'s, bool>,
+    /// That of [`NextWake`] in the last pass.
+    revision: Local<'s, usize>,
 }
 
 /// What a pass on one thread works with, and each chunk of one on many.
@@ -78,6 +80,9 @@ pub(crate) struct Begun<'a, T: EntityOwner> {
     pub(crate) param: SystemParamItem<'a, 'a, T::Param>,
     pub(crate) commands: Commands<'a, 'a>,
     pub(crate) reading: Reading,
+    pub(crate) names: &'a Names,
+    /// Whether what machines have said of when they next have something to do holds no more.
+    pub(crate) is_outdated: bool,
     /// Where steps are written down, if anybody follows them.
     pub(crate) log: Option<&'a mut Log<T>>,
 }
@@ -88,38 +93,40 @@ impl<T: EntityOwner> Surroundings<'_, '_, T> {
         let param = match &mut self.param {
             Ok(param) => param.p0(),
             Err(reason) if reason.skipped => {
-                if !self.said.is_skipped {
-                    self.said.is_skipped = true;
+                if !mem::replace(&mut *self.is_skipped, true) {
                     debug!("the pass over the machines of {} is skipped: {reason}", type_name::<T>());
                 }
                 return Ok(None);
             }
             Err(reason) => return Err(reason.clone()),
         };
-        self.said.is_skipped = false;
+        *self.is_skipped = false;
+        if !mem::replace(&mut *self.is_param_known, true) {
+            self.first.queue(refuse_hidden_readers::<T>);
+        }
+        let revision = NextWake::revision();
+        let is_outdated = mem::replace(&mut *self.revision, revision) != revision;
         self.log.open(self.followers.is_told());
         Ok(Some(Begun {
             param,
             commands: self.commands.reborrow(),
             reading: Reading::of(&self.clock),
+            names: &self.names,
+            is_outdated,
             log: self.followers.is_anybody().then_some(&mut *self.log),
         }))
     }
 
     /// Ends a pass: what follows the steps is queued behind the callbacks' commands.
     pub(crate) fn end(&mut self, waited: Waited) {
-        if let Some(now) = waited.at {
-            if waited.has_missed_clock && !self.said.has_no_clock {
-                self.said.has_no_clock = true;
-                let owner = type_name::<T>();
-                warn!(
-                    "machines of {owner} wait for a time, but there is no clock, the resource Time: add Bevy's TimePlugin"
-                );
-            }
-            // Those who are looked at see to this themselves; those who sleep are not looked at (rule 25).
-            if self.standstill.stands(now) {
-                debug!("machines of {} wait for a clock that stands at {now} s", type_name::<T>());
-            }
+        if waited.has_missed_clock {
+            self.clock_of.warn_of_none();
+        }
+        // Those who are looked at see to this themselves; those who sleep are not looked at (rule 25).
+        if let Some(now) = waited.at
+            && self.standstill.stands(now)
+        {
+            debug!("machines of {} wait for a clock that stands at {now} s", type_name::<T>());
         }
         queue_following(&mut self.log, &self.followers, &mut self.first, &mut self.commands);
     }
@@ -221,7 +228,7 @@ pub(crate) enum Look {
 }
 
 /// Looks when there is something to do for the machine of the entity that the context is at. The machine is not touched until
-/// then, unless it is edited. Notes what its clock shows, if it waits until that shows another time.
+/// then, unless it is edited, or what it has said before is outdated. Notes what its clock shows, if it waits until that shows another time.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "a call for each entity would be a fifth of what a pass takes")]
 pub(crate) fn look<T: EntityOwner>(
@@ -239,6 +246,9 @@ pub(crate) fn look<T: EntityOwner>(
             return Look::UpdateDue;
         }
         next_look.ask(machine);
+        if next_look.is_every_tick() {
+            return Look::UpdateDue;
+        }
     }
     if next_look.is_never() {
         return Look::PassOver;
@@ -285,10 +295,13 @@ fn update_one<T: EntityOwner>(
     cx: &mut EntityContext<'_, T>,
     mut log: Option<&mut Log<T>>,
 ) -> bool {
-    let entity = cx.entity;
+    let (entity, has_missed_clock) = (cx.entity, cx.has_missed_clock());
     let mut recorded = machine.machine.recording(log.as_deref_mut().and_then(|log| log.visit(entity)));
     lend(cx, |cx| recorded.update(owner, cx));
     let has_changed = recorded.has_changed();
+    if has_changed || recorded.has_refused() {
+        cx.set_missed_clock(has_missed_clock);
+    }
     // Without a change, it has something to do in every tick until it sleeps.
     if has_changed || machine.is_asleep() {
         next_look.ask(machine);
@@ -310,16 +323,19 @@ fn update_due<T: EntityOwner>(
 ) -> bool {
     // As long as a callback may panic.
     next_look.forget();
-    let entity = cx.entity;
+    let (entity, has_missed_clock) = (cx.entity, cx.has_missed_clock());
     let mut steps = log.as_deref_mut().and_then(|log| log.visit(entity));
     let is_started = machine.is_to_be_started();
-    let has_changed = lend(cx, |cx| {
+    let (has_changed, has_refused) = lend(cx, |cx| {
         let has_changed = is_started && machine.start(steps.as_deref_mut(), owner, cx);
         let mut recorded = machine.machine.recording(steps);
         recorded.update(owner, cx);
-        has_changed || recorded.has_changed()
+        (has_changed || recorded.has_changed(), recorded.has_refused())
     });
     next_look.ask(machine);
+    if is_started || has_changed || has_refused {
+        cx.set_missed_clock(has_missed_clock);
+    }
     if let Some(log) = log {
         log.close(is_started || has_changed);
     }

@@ -4,6 +4,8 @@ use core::any::type_name;
 use core::fmt;
 use core::marker::PhantomData;
 
+#[cfg(feature = "serialize")]
+use bevy_asset::AssetServer;
 use bevy_asset::{AsAssetId, AssetId, Handle};
 use bevy_ecs::component::Component;
 use bevy_ecs::lifecycle::HookContext;
@@ -25,20 +27,57 @@ use crate::missing::Named;
 /// another one begins in the initial state of the new file; until then, it goes on. With the same file again, nothing happens.
 /// Removed, the machine goes on, too: remove [`Machine<T>`](crate::Machine) as well.
 ///
+/// If machines are saved whole, by a book, a scene has the path of the file, and the entity that is loaded waits for the file again or
+/// runs on it. A file that the game has put together itself has no path: give the entity a `DefinedMachine` again.
+///
 /// The plugin must have been given a vocabulary, by [`with_definitions`](crate::StateMachinePlugin::with_definitions); see there
 /// for a whole example.
 #[derive(Component)]
+#[cfg_attr(feature = "serialize", derive(bevy_reflect::Reflect))]
+#[cfg_attr(feature = "serialize", reflect(opaque, Clone, Debug, where T: bevy_reflect::TypePath))]
+#[cfg_attr(feature = "serialize", type_path = "bevy_demeanor")]
 #[component(immutable, clone_behavior = clone::<Self>(), on_insert = begin_later::<T>)]
 pub struct DefinedMachine<T: Owner> {
     file: Handle<DefinitionFile>,
+    /// What a scene says of the file, until it is on an entity.
+    #[cfg(feature = "serialize")]
+    unloaded: Option<Unloaded>,
     of: PhantomData<fn() -> T>,
+}
+
+/// Which file a scene says that a machine is from.
+#[cfg(feature = "serialize")]
+#[derive(Clone)]
+struct Unloaded {
+    /// Of one that the game has put together itself, there is none.
+    path: Option<String>,
 }
 
 impl<T: Owner> DefinedMachine<T> {
     /// Creates the component from the handle of a file, or of a machine in it.
     #[must_use]
     pub fn new(file: Handle<DefinitionFile>) -> Self {
-        Self { file, of: PhantomData }
+        Self {
+            file,
+            #[cfg(feature = "serialize")]
+            unloaded: None,
+            of: PhantomData,
+        }
+    }
+
+    /// As a scene has it, until it is on an entity.
+    #[cfg(feature = "serialize")]
+    pub(super) fn unloaded(path: Option<String>) -> Self {
+        Self { unloaded: Some(Unloaded { path }), ..Self::new(Handle::default()) }
+    }
+
+    /// The path of the file, if it has one: a game may have put it together itself.
+    #[cfg(feature = "serialize")]
+    pub(super) fn path(&self) -> Option<String> {
+        match &self.unloaded {
+            Some(Unloaded { path }) => path.clone(),
+            None => self.file.path().map(ToString::to_string),
+        }
     }
 
     /// Returns the handle.
@@ -64,7 +103,11 @@ impl<T: Owner> AsAssetId for DefinedMachine<T> {
 
 impl<T: Owner> Clone for DefinedMachine<T> {
     fn clone(&self) -> Self {
-        Self::new(self.file.clone())
+        Self {
+            #[cfg(feature = "serialize")]
+            unloaded: self.unloaded.clone(),
+            ..Self::new(self.file.clone())
+        }
     }
 }
 
@@ -75,6 +118,21 @@ impl<T: Owner> fmt::Debug for DefinedMachine<T> {
 }
 
 fn begin_later<T: Owner>(mut world: DeferredWorld<'_>, context: HookContext) {
+    #[cfg(feature = "serialize")]
+    if let Some(Unloaded { path }) =
+        world.get::<DefinedMachine<T>>(context.entity).and_then(|defined| defined.unloaded.clone())
+    {
+        let assets = world.get_resource::<AssetServer>();
+        let loaded = assets.zip(path).map(|(assets, path)| DefinedMachine::<T>::new(assets.load(path)));
+        let mut commands = world.commands();
+        let mut entity = commands.entity(context.entity);
+        match loaded {
+            Some(loaded) => entity.try_insert(loaded),
+            // Whoever has put the file together gives the entity its handle.
+            None => entity.try_remove::<DefinedMachine<T>>(),
+        };
+        return;
+    }
     if let Some(mut waiting) = world.get_resource_mut::<Waiting<T>>() {
         waiting.push(context.entity);
     } else {

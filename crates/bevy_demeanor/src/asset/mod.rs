@@ -9,6 +9,8 @@ mod loaded;
 mod machine;
 mod reload;
 mod report;
+#[cfg(feature = "serialize")]
+mod saved;
 
 use bevy_app::{App, PostUpdate};
 use bevy_asset::{AssetApp, AssetEventSystems, AssetServer, Assets};
@@ -19,6 +21,8 @@ use demeanor::definition::Vocabulary;
 pub use self::file::DefinitionFile;
 pub use self::loaded::LoadedDefinitions;
 pub use self::machine::DefinedMachine;
+#[cfg(feature = "serialize")]
+pub(crate) use self::saved::register as register_saved;
 
 use self::begin::{Waiting, begin, is_anybody_to_begin};
 use self::file::Loader;

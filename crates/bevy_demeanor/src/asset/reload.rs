@@ -1,7 +1,6 @@
 //! How a file that is loaded again reaches the machines that run on it.
 
 use bevy_asset::{AssetEvent, Assets};
-use bevy_ecs::change_detection::DetectChangesMut;
 use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::message::MessageReader;
 use bevy_ecs::query::Allow;
@@ -13,7 +12,6 @@ use super::machine::DefinedMachine;
 use crate::owner::EntityOwner;
 #[cfg(feature = "serialize")]
 use crate::saved::SavedBy;
-use crate::waiting::NextLook;
 
 /// Reloads the definitions of the files that have come.
 pub(super) fn reload<T: EntityOwner>(
@@ -21,7 +19,6 @@ pub(super) fn reload<T: EntityOwner>(
     assets: Res<Assets<DefinitionFile>>,
     mut loaded: ResMut<LoadedDefinitions<T>>,
     defined: Query<&DefinedMachine<T>, Allow<Disabled>>,
-    mut next_looks: Query<&mut NextLook<T>, Allow<Disabled>>,
     #[cfg(feature = "serialize")] book: Option<Res<SavedBy<T>>>,
 ) {
     let (mut is_reloaded, mut is_removed) = (false, false);
@@ -41,10 +38,6 @@ pub(super) fn reload<T: EntityOwner>(
         #[cfg(feature = "serialize")]
         if let Some(book) = book {
             loaded.enter_in(&book);
-        }
-        // Who sleeps may have something to do by what the file says now.
-        for mut next_look in &mut next_looks {
-            next_look.bypass_change_detection().forget();
         }
     }
     if is_removed {

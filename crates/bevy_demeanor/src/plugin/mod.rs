@@ -4,7 +4,6 @@ mod following;
 #[cfg(feature = "reflect")]
 mod reflected;
 
-use core::any::type_name;
 use core::marker::PhantomData;
 
 use bevy_app::{App, Plugin, Update};
@@ -22,10 +21,12 @@ use crate::follow::{Followers, Spare};
 use crate::index::Index;
 use crate::indexing::Indexes;
 use crate::journal::MachineJournal;
+use crate::label::{Names, is_wanted, note_names};
 use crate::marker::Marker;
 use crate::marking::Markers;
 use crate::missing::warn_of_what_is_missing;
 use crate::owner::{EntityOwner, ParallelOwner};
+use crate::readers::refuse_readers;
 #[cfg(feature = "serialize")]
 use crate::saved;
 use crate::sets::{MachineSet, Machines};
@@ -44,7 +45,8 @@ use crate::waiting::watch_who_comes_back;
 /// # Panics
 ///
 /// [`App::add_plugins`] panics when a plugin for the same `T` was added already, when two plugins are asked for the same
-/// marker or index, when there are more than 64 of either, and when [`T::Param`](EntityOwner::Param) has a `MessageReader`.
+/// marker or index, when there are more than 64 of either, and when [`T::Param`](EntityOwner::Param) has a `MessageReader`. If that is
+/// hidden in a struct, it is the first pass that panics.
 ///
 /// # Examples
 ///
@@ -182,10 +184,11 @@ impl<T: EntityOwner> Default for StateMachinePlugin<T> {
 
 impl<T: EntityOwner> Plugin for StateMachinePlugin<T> {
     fn build(&self, app: &mut App) {
-        refuse_message_readers::<T>();
+        refuse_readers::<T>();
         app.configure_sets(self.schedule, (MachineSet::Enter, MachineSet::Update, MachineSet::Exit).chain());
         app.configure_sets(self.schedule, Machines::<T>::SET.in_set(MachineSet::Update));
-        let pass = (warn_of_what_is_missing::<T>, (self.pass)()).chain();
+        app.init_resource::<Names>();
+        let pass = (note_names::<T>.run_if(is_wanted), warn_of_what_is_missing::<T>, (self.pass)()).chain();
         app.add_systems(self.schedule, pass.in_set(Machines::<T>::SET));
         app.insert_resource(ClockOf::<T>::schedule(self.schedule));
         watch_who_comes_back::<T>(app);
@@ -209,14 +212,4 @@ impl<T: EntityOwner> Plugin for StateMachinePlugin<T> {
             register(self, app);
         }
     }
-}
-
-/// A reader knows which messages have been read, not by whom. In a struct that derives `SystemParam`, it cannot be seen.
-fn refuse_message_readers<T: EntityOwner>() {
-    let (param, owner) = (type_name::<T::Param>(), type_name::<T>());
-    assert!(
-        !param.contains("MessageReader<") && !param.contains("MessageMutator<"),
-        "the Param of {owner} has a MessageReader: the first entity would read all messages, and the others none. Read them in a \
-         system in MachineSet::Enter, and send them on: Machines::<{owner}>::broadcast(..) or send_to(..)"
-    );
 }

@@ -96,7 +96,7 @@ impl<T: EntityOwner> StateMachinePlugin<T> {
     /// that. The clock that is noted is the one of one owner: clocks that differ from entity to entity are not supported.
     ///
     /// With the feature `asset`, the states of files are added to the book when a file is loaded; see
-    /// `LoadedDefinitions::prepare`.
+    /// `LoadedDefinitions::prepare`. `DefinedMachine<T>` is then a reflected component, too: of it is saved the path of the file.
     ///
     /// A clone, as in a scene that is never written, has the times of the original.
     ///
@@ -156,6 +156,8 @@ impl<T: EntityOwner> StateMachinePlugin<T> {
         let book = Arc::new(RwLock::new(book));
         self.registrations.push(Box::new(move |plugin, app| {
             saved::register(app, saved::Book::new(book.clone(), plugin.factory.clone(), plugin.mapped.clone()));
+            #[cfg(feature = "asset")]
+            crate::asset::register_saved::<T>(app);
             app.add_systems(
                 plugin.schedule,
                 (

@@ -163,3 +163,28 @@ fn a_thousand_reloads_take_no_more_memory_than_a_hundred() {
     assert!(grown < 10_000, "{grown} bytes more");
     assert_eq!(stage.app.world().resource::<Assets<DefinitionFile>>().len(), 1);
 }
+
+#[test]
+fn who_sleeps_wakes_when_the_game_reloads_a_definition_without_any_assets() {
+    use bevy_app::App;
+    use bevy_demeanor::demeanor::definition::{Definition, Vocabulary};
+
+    use crate::stage::Sheep;
+
+    for plugin in [StateMachinePlugin::<Sheep>::new(), StateMachinePlugin::new().in_parallel()] {
+        let file = |exit: &str| {
+            format!("initial = 'graze'\nstates.graze.exits = [{{ to = 'run', {exit} }}]\nstates.run.final = true\n")
+        };
+        let definition = Definition::parse(&file("after = 1000"), &Vocabulary::new()).unwrap();
+        let mut app = App::new();
+        app.add_state_machine_with(plugin);
+        let sheep = app.world_mut().spawn((Sheep, Machine::<Sheep>::from(definition.machine()))).id();
+        let machine = |app: &App| app.world().get::<Machine<Sheep>>(sheep).unwrap().clone();
+        app.update();
+        app.update();
+        assert!(machine(&app).is_asleep());
+        definition.reload(&file("after = 0")).unwrap();
+        app.update();
+        assert!(machine(&app).is_in_named("run"));
+    }
+}

@@ -6,6 +6,7 @@ use bevy_asset::Handle;
 use bevy_demeanor::demeanor::StateBook;
 use bevy_demeanor::prelude::*;
 use bevy_ecs::prelude::*;
+use bevy_reflect::PartialReflect;
 use bevy_reflect::serde::{TypedReflectDeserializer, TypedReflectSerializer};
 use serde::de::DeserializeSeed;
 
@@ -21,16 +22,26 @@ fn stage(text: &str) -> (Stage, Handle<DefinitionFile>) {
 
 /// What a scene writes of a guard's machine.
 fn save(stage: &Stage, guard: Entity) -> String {
-    let registry = stage.app.world().resource::<AppTypeRegistry>().read();
-    let machine = stage.app.world().get::<Machine<Guard>>(guard).unwrap();
-    ron::to_string(&TypedReflectSerializer::new(machine, &registry)).unwrap()
+    save_as::<Machine<Guard>>(stage, guard)
 }
 
-/// What a scene does when it is loaded.
+/// What a scene writes of a component.
+fn save_as<C: Component + PartialReflect>(stage: &Stage, guard: Entity) -> String {
+    let registry = stage.app.world().resource::<AppTypeRegistry>().read();
+    let component = stage.app.world().get::<C>(guard).unwrap();
+    ron::to_string(&TypedReflectSerializer::new(component, &registry)).unwrap()
+}
+
+/// What a scene does with a machine when it is loaded.
 fn load(stage: &mut Stage, guard: Entity, saved: &str) -> Result<(), String> {
+    load_as::<Machine<Guard>>(stage, guard, saved)
+}
+
+/// What a scene does with a component when it is loaded.
+fn load_as<C: Component>(stage: &mut Stage, guard: Entity, saved: &str) -> Result<(), String> {
     let registry = stage.app.world().resource::<AppTypeRegistry>().clone();
     let registry = registry.read();
-    let registration = registry.get(TypeId::of::<Machine<Guard>>()).unwrap();
+    let registration = registry.get(TypeId::of::<C>()).unwrap();
     let mut deserializer = ron::Deserializer::from_str(saved).unwrap();
     let machine = TypedReflectDeserializer::new(registration, &registry).deserialize(&mut deserializer);
     let machine = machine.map_err(|error| error.to_string())?;
@@ -75,7 +86,9 @@ fn without_the_file_the_saved_machine_is_refused_by_the_name_of_its_state() {
     let (mut after, _) = stage(PATROL);
     let guard = after.app.world_mut().spawn(Guard::default()).id();
     let error = load(&mut after, guard, &saved).unwrap_err();
-    assert!(error.contains("the book does not know the state `saved.fsm.toml/stand`"), "{error}");
+    let why = "cannot be loaded: the book does not know the state `saved.fsm.toml/stand`: prepare the file before, by \
+               `LoadedDefinitions::prepare`";
+    assert!(error.contains(why), "{error}");
 }
 
 #[test]
@@ -93,4 +106,28 @@ fn machines_that_a_reload_has_brought_are_in_the_book_too() {
     stage.ticks(1);
     assert!(save(&stage, imp).contains("saved.fsm.toml#imp/"));
     assert!(save(&stage, baron).contains("saved.fsm.toml#baron/"));
+}
+
+#[test]
+fn who_waits_for_a_file_when_it_is_saved_waits_for_it_when_it_is_loaded() {
+    let mut before = Stage::with(StateMachinePlugin::new().with_book(StateBook::new()));
+    before.save("late.fsm.toml", PATROL);
+    let file = before.load("late.fsm.toml");
+    let guard = before.guard(&file);
+    assert!(before.app.world().get::<Machine<Guard>>(guard).is_none());
+    let saved = save_as::<DefinedMachine<Guard>>(&before, guard);
+    assert_eq!(saved, "Some(\"late.fsm.toml\")");
+
+    let mut after = Stage::with(StateMachinePlugin::new().with_book(StateBook::new()));
+    after.save("late.fsm.toml", PATROL);
+    let guard = after.app.world_mut().spawn(Guard::default()).id();
+    load_as::<DefinedMachine<Guard>>(&mut after, guard, &saved).unwrap();
+    let file = after.app.world().get::<DefinedMachine<Guard>>(guard).unwrap().file().clone();
+    after.until_loaded(&file);
+    after.ticks(1);
+    assert_eq!(after.state(guard), "stand");
+    // Of a file that the game has put together, there is no path, and nothing to wait for.
+    load_as::<DefinedMachine<Guard>>(&mut after, guard, "None").unwrap();
+    assert!(after.app.world().get::<DefinedMachine<Guard>>(guard).is_none());
+    assert_eq!(after.state(guard), "stand");
 }

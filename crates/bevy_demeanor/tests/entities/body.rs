@@ -1,5 +1,7 @@
 //! Components of the same entity in the callbacks' context.
 
+use std::any::type_name;
+
 use bevy_app::prelude::*;
 use bevy_demeanor::prelude::*;
 use bevy_ecs::entity_disabling::Disabled;
@@ -136,6 +138,29 @@ fn a_machine_that_was_woken_while_its_entity_lacked_a_part_of_its_body_is_looked
     }
 }
 
+#[cfg(feature = "debug")]
+#[test]
+fn of_a_body_of_many_parts_those_are_named_that_are_missing() {
+    #[derive(Component, Owner)]
+    #[owner(body = (&mut Place, &Wind, &Name, Option<&Shadow>))]
+    struct Raft;
+    impl MachineState<Raft> for Anchored {}
+
+    listen();
+    let mut app = App::new();
+    app.add_state_machine::<Raft>();
+    let raft = app.world_mut().spawn((Raft, Name::new("raft"), Machine::<Raft>::new(&Anchored))).id();
+    app.update();
+    let (owner, place, wind) = (type_name::<Raft>(), type_name::<Place>(), type_name::<Wind>());
+    assert_eq!(
+        lines_with("(raft)"),
+        [format!(
+            "WARN: entity {raft} (raft) lacks components that the states of {owner} are given, {place} and {wind}: its machine does \
+             nothing"
+        )]
+    );
+}
+
 #[test]
 fn an_entity_that_lacks_a_part_of_its_body_is_skipped_and_warned_of_once_by_name() {
     listen();
@@ -148,11 +173,11 @@ fn an_entity_that_lacks_a_part_of_its_body_is_skipped_and_warned_of_once_by_name
         for _ in 0..3 {
             app.update();
         }
-        app.world_mut().commands().entity(wreck).change_state(&Anchored);
+        app.world_mut().commands().entity(wreck).change_state::<Boat>(&Anchored);
         app.update();
-        let owner = std::any::type_name::<Boat>();
-        let sail = std::any::type_name::<Sail>();
-        let lacks = format!("lacks a component that the states of {owner} are given, {sail}");
+        let owner = type_name::<Boat>();
+        let place = if cfg!(feature = "debug") { type_name::<Place>() } else { &format!("of {}", type_name::<Sail>()) };
+        let lacks = format!("lacks a component that the states of {owner} are given, {place}");
         let warning = format!("WARN: entity {wreck} ({name}) {lacks}: its machine does nothing");
         let debug = format!("DEBUG: change_state of entity {wreck} ({name}) ignored: it {lacks}");
         assert_eq!(lines_with(&name), [warning.clone(), debug.clone()]);

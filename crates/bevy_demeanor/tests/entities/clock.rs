@@ -151,9 +151,6 @@ fn who_waits_for_a_time_without_a_clock_is_warned_of_once() {
 
     listen();
     let owner = std::any::type_name::<Timeless>();
-    let warning = format!(
-        "WARN: machines of {owner} wait for a time, but there is no clock, the resource Time: add Bevy's TimePlugin"
-    );
     let mut app = App::new();
     app.add_state_machine::<Timeless>();
     app.world_mut().spawn((Timeless, Machine::<Timeless>::new(&Watch)));
@@ -164,5 +161,108 @@ fn who_waits_for_a_time_without_a_clock_is_warned_of_once() {
     for _ in 0..5 {
         app.update();
     }
-    assert_eq!(lines_with(owner), [warning]);
+    assert_eq!(lines_with(owner), [no_clock::<Timeless>()]);
+}
+
+fn no_clock<T>() -> String {
+    format!(
+        "WARN: machines of {} ask for the time, and it is always 0: there is no clock, the resource Time. Add Bevy's TimePlugin",
+        std::any::type_name::<T>()
+    )
+}
+
+/// Owners in a world without a clock, each of whom does one thing in `Work`, and may not leave it.
+macro_rules! workers {
+    ($($worker:ident: |$fsm:ident, $cx:ident| $work:expr;)*) => {$(
+        #[derive(Component, Owner)]
+        #[owner(message = ())]
+        struct $worker;
+
+        impl MachineState<$worker> for Work {
+            fn update(&self, _: &mut $worker, $fsm: &mut Fsm<'_, $worker>, $cx: &mut Cx<'_, $worker>) {
+                $work;
+            }
+
+            fn on_message(&self, _: &mut $worker, (): &(), $fsm: &mut Fsm<'_, $worker>, $cx: &mut Cx<'_, $worker>) -> bool {
+                $work;
+                true
+            }
+        }
+        impl MachineState<$worker> for Leave {}
+        impl MachineState<$worker> for Locked {
+            fn can_enter(&self, _: &$worker, _: &Fsm<'_, $worker>, _: &Cx<'_, $worker>) -> bool {
+                false
+            }
+        }
+    )*};
+}
+
+struct Work;
+struct Leave;
+struct Locked;
+
+workers! {
+    Poller: |fsm, cx| assert!(fsm.time_in_state(cx) < 1.0);
+    Setter: |fsm, _cx| fsm.change_state_after(1.0, &Leave);
+    Knocker: |fsm, _cx| fsm.change_state(&Locked);
+    Turner: |fsm, _cx| fsm.change_state(&Work);
+    Idler: |fsm, _cx| assert!(fsm.is_in_state(&Work));
+    Sleeper: |fsm, _cx| assert!(fsm.is_in_state(&Work));
+}
+
+/// Updates machines that do their work, in a pass or when they are told to.
+fn work<T: EntityOwner<Message = ()> + ParallelOwner>(owner: fn() -> T, is_told: bool) -> Vec<String>
+where
+    Work: MachineState<T>,
+    Leave: MachineState<T>,
+{
+    listen();
+    let before = lines_with(std::any::type_name::<T>()).len();
+    for plugin in [StateMachinePlugin::<T>::new(), StateMachinePlugin::new().in_parallel()] {
+        let mut app = App::new();
+        app.add_state_machine_with(plugin);
+        let machine = if is_told { Machine::<T>::new(&Leave) } else { Machine::<T>::new(&Work) };
+        let worker = app.world_mut().spawn((owner(), machine)).id();
+        app.update();
+        app.update();
+        if is_told {
+            app.world_mut().commands().entity(worker).change_state(&Work).send::<T>(()).send::<T>(());
+            app.world_mut().flush();
+        }
+        app.update();
+    }
+    lines_with(std::any::type_name::<T>()).split_off(before)
+}
+
+#[test]
+fn who_asks_for_the_time_without_a_clock_is_warned_of_once_in_each_app() {
+    for is_told in [false, true] {
+        assert_eq!(work(|| Poller, is_told), [no_clock::<Poller>(), no_clock::<Poller>()], "told: {is_told}");
+        assert_eq!(work(|| Setter, is_told), [no_clock::<Setter>(), no_clock::<Setter>()], "told: {is_told}");
+    }
+}
+
+#[test]
+fn who_changes_state_without_a_clock_or_may_not_is_warned_of_nothing() {
+    let of_clocks = |lines: Vec<String>| lines.into_iter().filter(|line| line.contains("clock")).collect::<Vec<_>>();
+    for is_told in [false, true] {
+        assert_eq!(of_clocks(work(|| Knocker, is_told)), [""; 0], "told: {is_told}");
+        assert_eq!(of_clocks(work(|| Turner, is_told)), [""; 0], "told: {is_told}");
+        assert_eq!(work(|| Idler, is_told), [""; 0], "told: {is_told}");
+    }
+}
+
+#[test]
+fn a_command_that_needs_a_clock_where_there_is_none_is_warned_of_once() {
+    listen();
+    let mut app = App::new();
+    app.add_state_machine::<Sleeper>();
+    let sleeper = app.world_mut().spawn((Sleeper, Machine::<Sleeper>::new(&Work))).id();
+    app.update();
+    assert_eq!(lines_with(std::any::type_name::<Sleeper>()), [""; 0]);
+    for _ in 0..2 {
+        app.world_mut().commands().entity(sleeper).change_state_after::<Sleeper>(1.0, &Leave).sleep_for::<Sleeper>(1.0);
+        app.update();
+    }
+    assert_eq!(lines_with(std::any::type_name::<Sleeper>()), [no_clock::<Sleeper>()]);
 }

@@ -416,3 +416,28 @@ fn after_random_operations_indexes_agree_with_the_machines_and_in_parallel_in_th
         run(indexing().with_marker::<Patrol>().with_change_events(), seed);
     }
 }
+
+#[test]
+#[should_panic(expected = "has been asked for twice, for")]
+fn one_index_cannot_be_asked_for_twice() {
+    let _ = app(StateMachinePlugin::new().with_index::<Idle>().with_index::<Idle>());
+}
+
+#[test]
+fn a_query_by_an_index_that_nobody_keeps_is_an_error_that_names_what_is_missing() {
+    use bevy_ecs::error::{BevyError, ErrorContext, FallbackErrorHandler};
+
+    #[expect(clippy::needless_pass_by_value, reason = "as Bevy's handlers")]
+    fn note(error: BevyError, _: ErrorContext) {
+        ERRORS.lock().unwrap().push(error.to_string());
+    }
+    static ERRORS: std::sync::Mutex<Vec<String>> = std::sync::Mutex::new(Vec::new());
+
+    let mut app = app(StateMachinePlugin::new());
+    app.insert_resource(FallbackErrorHandler(note));
+    app.add_systems(bevy_app::Update, |_: QueryInState<Idle, &Soldier>| {});
+    app.update();
+    let errors = ERRORS.lock().unwrap();
+    let says = "nobody keeps an index for the state: StateMachinePlugin::with_index::<S>() is missing";
+    assert!(errors.len() == 1 && errors[0].contains(says), "{errors:?}");
+}

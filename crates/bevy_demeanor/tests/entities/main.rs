@@ -10,6 +10,7 @@ mod faults;
 mod guard;
 mod index;
 mod journal;
+mod labels;
 mod markers;
 #[cfg(feature = "serialize")]
 mod model;

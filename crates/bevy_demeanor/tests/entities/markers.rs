@@ -172,3 +172,43 @@ fn one_marker_cannot_tell_of_two_owners() {
     let mut app = app(StateMachinePlugin::new().with_marker::<Idle>());
     app.add_plugins(StateMachinePlugin::<Officer>::new().with_marker::<Idle>());
 }
+
+#[test]
+#[should_panic(expected = "has been asked for twice, for")]
+fn one_marker_cannot_be_asked_for_twice() {
+    let _ = app(marking().with_marker::<Idle>());
+}
+
+#[test]
+fn a_marker_that_somebody_else_removes_is_there_again() {
+    let mut app = app(marking());
+    let orders = [Order::Change(StateName::Fight), Order::Nothing, Order::Change(StateName::Chase)];
+    let entity = app.world_mut().spawn(soldier(orders)).id();
+    app.update();
+    app.world_mut().entity_mut(entity).remove::<InState<Fight>>();
+    assert_eq!(marked(&app, entity), "Fight Aim");
+    app.world_mut().commands().entity(entity).remove::<(InState<Fight>, InState<Aim>)>();
+    app.update();
+    assert_eq!(marked(&app, entity), "Chase");
+    app.world_mut().entity_mut(entity).remove::<InState<Chase, InSparseSet>>();
+    assert_eq!(marked(&app, entity), "Chase");
+    // With all that is the entity's, it goes.
+    app.world_mut().entity_mut(entity).clear();
+    assert_eq!(marked(&app, entity), "");
+    app.world_mut().entity_mut(entity).insert(soldier([]));
+    app.update();
+    app.world_mut().despawn(entity);
+    app.update();
+}
+
+#[test]
+fn an_observer_that_removes_each_marker_that_comes_comes_to_an_end() {
+    let mut app = app(marking());
+    app.add_observer(|it: On<Add<InState<Patrol>>>, mut commands: Commands| {
+        commands.entity(it.entity).remove::<InState<Patrol>>();
+    });
+    let entity = app.world_mut().spawn(soldier([Order::Change(StateName::Patrol)])).id();
+    app.update();
+    app.update();
+    assert!(app.world().get::<Machine<Soldier>>(entity).unwrap().is_in_state(&Patrol));
+}

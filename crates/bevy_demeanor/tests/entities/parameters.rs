@@ -4,7 +4,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use bevy_app::prelude::*;
 use bevy_demeanor::prelude::*;
+use bevy_ecs::message::MessageCursor;
 use bevy_ecs::prelude::*;
+use bevy_ecs::system::SystemParam;
 
 use crate::faults::{lines_with, listen};
 
@@ -168,6 +170,74 @@ fn a_message_reader_of_which_only_the_first_entity_would_have_anything_is_refuse
              them in a system in MachineSet::Enter, and send them on: Machines::<{owner}>::broadcast(..) or send_to(..)"
         )
     );
+}
+
+/// What a game's states are given, in one struct.
+#[cfg(feature = "debug")]
+#[derive(SystemParam)]
+struct Senses<'w, 's> {
+    _moon: Res<'w, Moon>,
+    _noises: MessageReader<'w, 's, Noise>,
+}
+
+#[cfg(feature = "debug")]
+#[derive(Component, Owner)]
+#[owner(param = Senses<'_, '_>)]
+struct Eavesdropper;
+
+#[cfg(feature = "debug")]
+#[test]
+fn a_message_reader_that_is_hidden_in_a_struct_is_refused_by_the_first_pass() {
+    let mut app = App::new();
+    app.insert_resource(Moon(0)).add_message::<Noise>().add_state_machine::<Eavesdropper>();
+    let panic = catch_unwind(AssertUnwindSafe(|| app.update()));
+    let panic = panic.expect_err("it is refused").downcast::<String>().unwrap();
+    let (owner, noise) = (std::any::type_name::<Eavesdropper>(), std::any::type_name::<Noise>());
+    assert_eq!(
+        *panic,
+        format!(
+            "the Param of {owner} reads the messages {noise} by a struct: of a MessageReader, the first entity would read all, and \
+             the others none. Read them in a system in MachineSet::Enter, and send them on: Machines::<{owner}>::broadcast(..) or \
+             send_to(..). A Res<Messages<{noise}>> is to stand beside the struct, not in it"
+        )
+    );
+}
+
+#[derive(Message)]
+struct Echo;
+
+/// A writer of messages can be shared.
+#[derive(SystemParam)]
+struct Voice<'w> {
+    echoes: MessageWriter<'w, Echo>,
+}
+
+#[derive(Component, Owner, Default)]
+#[owner(param = (Voice<'_>, Res<Messages<Noise>>))]
+struct Crier {
+    heard: MessageCursor<Noise>,
+}
+
+struct Repeat;
+impl MachineState<Crier> for Repeat {
+    fn update(&self, crier: &mut Crier, _: &mut Fsm<'_, Crier>, cx: &mut Cx<'_, Crier>) {
+        for _ in crier.heard.read(&cx.param.1) {
+            cx.param.0.echoes.write(Echo);
+        }
+    }
+}
+
+#[test]
+fn each_entity_may_go_through_the_messages_itself_and_writers_may_be_hidden_in_a_struct() {
+    let mut app = App::new();
+    app.add_message::<Noise>().add_message::<Echo>().add_state_machine::<Crier>();
+    for _ in 0..3 {
+        app.world_mut().spawn((Crier::default(), Machine::<Crier>::new(&Repeat)));
+    }
+    app.world_mut().write_message(Noise);
+    app.update();
+    app.update();
+    assert_eq!(app.world_mut().resource_mut::<Messages<Echo>>().drain().count(), 3);
 }
 
 #[test]

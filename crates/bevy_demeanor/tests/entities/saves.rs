@@ -243,6 +243,42 @@ fn a_saved_machine_takes_the_place_of_a_running_one_without_a_callback() {
 }
 
 #[test]
+fn a_scene_that_is_loaded_over_guards_who_live_calls_nothing_though_it_names_their_states() {
+    let plugin = || by_name(by_book());
+    let mut saving = app(plugin());
+    let guard = guards(&mut saving, 1)[0];
+    saving.update();
+    saving.world_mut().commands().entity(guard).change_state(&Chase);
+    saving.update();
+    let scene = save(&saving, &[guard]).unwrap();
+    let mut app = app(plugin());
+    let guard = guards(&mut app, 1)[0];
+    app.update();
+    app.world_mut().commands().entity(guard).change_state(&Rest);
+    app.update();
+    take_log(&mut app, guard);
+    // The name comes before the machine.
+    assert!(scene[0].1[0].0.contains("CurrentState"), "{scene:?}");
+    let own = |(path, _): &(String, String)| path.contains("CurrentState") || path.contains("Machine");
+    let scene = [(scene[0].0, scene[0].1.iter().filter(|part| own(part)).cloned().collect())];
+    load_into(&mut app, &scene, &[guard]);
+    assert!(app.world().get::<Machine<Guard>>(guard).unwrap().is_in_state(&Chase));
+    assert_eq!(name_of(&app, guard), Some("Chase"));
+    assert_eq!(take_log(&mut app, guard), [] as [&str; 0]);
+    app.update();
+    assert!(take_log(&mut app, guard).iter().all(|line| line.starts_with("update")));
+    // A name by itself is forced, as an edit.
+    let name = [(scene[0].0, scene[0].1[..1].to_vec())];
+    app.world_mut().commands().entity(guard).change_state(&Rest);
+    app.update();
+    take_log(&mut app, guard);
+    load_into(&mut app, &name, &[guard]);
+    app.update();
+    assert!(app.world().get::<Machine<Guard>>(guard).unwrap().is_in_state(&Chase));
+    assert!(take_log(&mut app, guard).iter().any(|line| line.starts_with("exit Rest")));
+}
+
+#[test]
 fn a_machine_that_is_put_in_the_place_of_a_loaded_one_keeps_its_own_times() {
     let (mut saving, guard) = one_guard(|guard| _ = guard.change_state(&Chase));
     saving.insert_resource(Clock(50.0));

@@ -135,7 +135,7 @@ fn an_edit_asks_no_can_exit_and_one_that_can_enter_refuses_is_corrected_with_a_w
     app.update();
     assert_eq!(name_of(&app, entity), Some("Aim"));
     let owner = std::any::type_name::<Soldier>();
-    let refused = format!("WARN: entity {entity} (Fencer) stays in Aim: Stagger of {owner} was not entered");
+    let refused = format!("WARN: entity {entity} (Fencer) stays in Aim: a can_enter has refused Stagger of {owner}");
     assert_eq!(lines_with("(Fencer)"), [&*refused]);
     edit(&mut app, entity, "Idle");
     app.update();
@@ -274,6 +274,31 @@ fn an_unknown_name_gives_no_machine_and_a_warning() {
         lines_with("Dance"),
         [format!("WARN: entity {entity} (unnamed) is in no state: there is no state \"Dance\" of Soldier")]
     );
+}
+
+#[test]
+fn a_name_that_a_scene_has_wrong_beside_a_machine_is_corrected_in_whichever_order_they_come() {
+    listen();
+    let wrong = || CurrentState::<Soldier>::named("Idel");
+    for comes_first in [true, false] {
+        let mut app = app(naming());
+        let entity = app.world_mut().spawn((Soldier::default(), Name::new(format!("copyist {comes_first}")))).id();
+        let mut entity = app.world_mut().entity_mut(entity);
+        if comes_first {
+            entity.insert(wrong()).insert(Machine::<Soldier>::new(&Idle));
+        } else {
+            entity.insert(Machine::<Soldier>::new(&Idle)).insert(wrong());
+        }
+        let entity = entity.id();
+        app.update();
+        assert_eq!(name_of(&app, entity), Some("Idle"));
+        assert_eq!(
+            lines_with(&format!("copyist {comes_first}")),
+            [format!(
+                "WARN: entity {entity} (copyist {comes_first}) stays in Idle: there is no state \"Idel\" of Soldier"
+            )]
+        );
+    }
 }
 
 #[test]

@@ -1,0 +1,73 @@
+//! Who the lines are about that a machine logs.
+
+use bevy_app::prelude::*;
+use bevy_demeanor::prelude::*;
+use bevy_ecs::prelude::*;
+
+use crate::faults::{lines_with, listen};
+
+#[derive(Component)]
+struct Voice;
+
+macro_rules! mumblers {
+    ($($mumbler:ident ($($body:tt)*);)*) => {$(
+        /// Whose state asks for what it cannot have, which is logged.
+        #[derive(Component, Owner)]
+        #[owner($($body)*)]
+        struct $mumbler;
+
+        impl MachineState<$mumbler> for Mumble {
+            fn update(&self, _: &mut $mumbler, fsm: &mut Fsm<'_, $mumbler>, _: &mut Cx<'_, $mumbler>) {
+                fsm.revert_state();
+            }
+        }
+    )*};
+}
+
+struct Mumble;
+mumblers! {
+    Ghost ();
+    Ventriloquist (body = &Voice);
+}
+
+fn check<T: EntityOwner + ParallelOwner>(owner: fn() -> T, short: &str)
+where
+    Mumble: MachineState<T>,
+{
+    listen();
+    for (number, plugin) in
+        [StateMachinePlugin::<T>::new(), StateMachinePlugin::new().in_parallel()].into_iter().enumerate()
+    {
+        let mut app = App::new();
+        app.add_state_machine_with(plugin);
+        // No other test has such numbers.
+        app.world_mut().spawn_batch((0..700).map(|_| ()));
+        let name = |name: &str| Name::new(format!("{name} {number}"));
+        let entity = app.world_mut().spawn((owner(), Voice, name("Anna"), Machine::<T>::new(&Mumble))).id();
+        let who = format!("{short} {entity}");
+        let before = lines_with(&who).len();
+        let said = || lines_with(&who).split_off(before);
+        let refused = |name: &str| {
+            let name = if name.is_empty() { String::new() } else { format!(" ({name} {number})") };
+            format!("WARN: {who}{name}: revert refused in state Mumble: there is no previous state")
+        };
+
+        // Before a pass has seen it.
+        app.world_mut().commands().entity(entity).revert_state::<T>();
+        app.world_mut().flush();
+        app.update();
+        app.world_mut().get_mut::<Name>(entity).unwrap().set(format!("Berta {number}"));
+        app.update();
+        app.world_mut().entity_mut(entity).remove::<Name>();
+        app.update();
+        app.world_mut().entity_mut(entity).insert(name("Cleo"));
+        app.update();
+        assert_eq!(said(), ["Anna", "Anna", "Berta", "", "Cleo"].map(refused));
+    }
+}
+
+#[test]
+fn the_lines_of_a_machine_name_its_entity_by_the_name_that_it_has_by_then() {
+    check(|| Ghost, "Ghost");
+    check(|| Ventriloquist, "Ventriloquist");
+}
