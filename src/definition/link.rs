@@ -32,8 +32,9 @@ pub(crate) struct Linker<'a, 'i> {
     words: Option<&'a Words>,
     /// The machines of the files that have been read, or what is wrong with them.
     files: HashMap<PathBuf, Result<Rc<[Draft<'i>]>, String>>,
-    /// The machines of other files that have been checked, or what is wrong with them.
-    linked: HashMap<(PathBuf, usize), Result<Draft<'i>, String>>,
+    /// The machines of other files that have been checked, with the rate of the file that links to them, or what is wrong with
+    /// them.
+    linked: HashMap<(PathBuf, usize, Option<u64>), Result<Draft<'i>, String>>,
     /// The machines that have been put together, by their files.
     wholes: HashMap<(PathBuf, usize), Draft<'i>>,
     /// How many states may still be put in.
@@ -46,6 +47,8 @@ struct At<'t, 'i> {
     machines: &'t [Draft<'i>],
     which: usize,
     trail: &'t [String],
+    /// How many ticks there are in a second in the file that links to this one, or in the game.
+    rate: Option<f64>,
 }
 
 impl<'a, 'i> Linker<'a, 'i> {
@@ -67,7 +70,7 @@ impl<'a, 'i> Linker<'a, 'i> {
             return machines;
         }
         let whole = |which| {
-            let at = At { file: Path::new(""), machines: &machines, which, trail: &[] };
+            let at = At { file: Path::new(""), machines: &machines, which, trail: &[], rate: None };
             self.whole(&at, findings)
         };
         (0..machines.len()).map(whole).collect()
@@ -155,9 +158,10 @@ impl<'a, 'i> Linker<'a, 'i> {
         };
         no_circle(&label(&path, machines[which].name.as_ref()), trail, link)?;
         not_too_deep(trail, link)?;
-        let key = (path.clone(), which);
+        let rate = at.machines[at.which].ticks_per_second.or(at.rate);
+        let key = (path.clone(), which, rate.map(f64::to_bits));
         if !self.linked.contains_key(&key) {
-            let whole = self.check(&At { file: &path, machines: &machines, which, trail }, text);
+            let whole = self.check(&At { file: &path, machines: &machines, which, trail, rate }, text);
             self.linked.insert(key.clone(), whole);
         }
         let mut draft = self.linked[&key].clone().map_err(wrong)?;
@@ -179,7 +183,11 @@ impl<'a, 'i> Linker<'a, 'i> {
     fn check(&mut self, at: &At<'_, 'i>, text: &str) -> Result<Draft<'i>, String> {
         let mut findings = Findings::new(Arc::new(Source::new(&at.file.display().to_string(), text)));
         let whole = self.whole(at, &mut findings);
-        if let Some(checked) = resolve::resolve(whole.clone(), self.words, &mut findings) {
+        // Ticks are as long as this file says, or else the one that links to it.
+        let rate = whole.ticks_per_second.or(at.rate);
+        if let Some(checked) =
+            resolve::resolve(Draft { ticks_per_second: rate, ..whole.clone() }, self.words, &mut findings)
+        {
             hierarchy::check(&checked.outline, &mut findings);
         }
         if findings.errors() > 0 { Err(summary(&findings.into_problems())) } else { Ok(whole) }

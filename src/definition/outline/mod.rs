@@ -24,7 +24,7 @@ pub(crate) mod mention;
 mod params;
 mod reach;
 pub(crate) mod resolve;
-mod scopes;
+pub(crate) mod scopes;
 #[cfg(feature = "script")]
 mod scripts;
 
@@ -564,6 +564,14 @@ impl ExitOutline {
     pub(crate) fn is_always_from(&self) -> Option<f64> {
         let is_always = self.on.is_none() && self.when.as_ref().is_none_or(When::is_always);
         if is_always { self.after.as_ref().map_or(Some(0.0), Duration::most) } else { None }
+    }
+
+    /// Whether it is taken as soon as its state is entered, or as the machine of its state ends, whenever its target can be
+    /// entered.
+    pub(crate) fn leads_at_once(&self) -> bool {
+        let is_at_once = self.is_always || self.is_done;
+        let is_open = self.after.as_ref().is_none_or(|after| after.most() == Some(0.0));
+        is_at_once && is_open && self.when.as_ref().is_none_or(When::is_always)
     }
 
     /// How many seconds after its state's entry it opens at the earliest.

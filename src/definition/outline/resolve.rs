@@ -13,7 +13,7 @@ use super::super::mistake::{Mistake, Origin};
 use super::super::words::{WordKind, Words};
 use super::conditions::Place;
 use super::mention::{Meaning, Mention};
-use super::scopes::{Meant, Scopes};
+use super::scopes::{Meant, Placed, Scopes};
 use super::{BehaviorOutline, Checked, ExitOutline, Outline, StateId, StateOutline, Unchecked, params};
 
 /// What an exit waits for that is taken when the machine of its state has come to an end.
@@ -25,7 +25,10 @@ const MOST_LISTED: usize = 12;
 /// Resolves a draft. `None` if it has not so much as a state.
 pub(crate) fn resolve<'i>(draft: Draft<'i>, words: Option<&Words>, findings: &mut Findings) -> Option<Checked<'i>> {
     let names: Vec<String> = draft.states.iter().map(|state| state.name.text.clone()).collect();
-    let scopes = Scopes::new(&draft.states);
+    let scopes = Scopes::new(&draft.states.iter().map(Placed::from).collect::<Vec<_>>());
+    for (later, first) in scopes.taken() {
+        findings.add(at_one_place(&draft.states, later, first));
+    }
     let of_game = words.and_then(|words| words.ticks_per_second).filter(|rate| rate.is_finite() && *rate > 0.0);
     let rate = draft.ticks_per_second.or(of_game);
     let linked = draft.states.iter().filter_map(|state| Some(state.machine.as_ref()?.span.start)).collect();
@@ -79,6 +82,32 @@ pub(crate) fn resolve<'i>(draft: Draft<'i>, words: Option<&Words>, findings: &mu
         mentions,
     };
     Some(Checked { outline, params })
+}
+
+/// Two states that can be named by the same words: `fight.aim`, and `aim` with `parent = "fight"` or from a machine that `fight`
+/// runs.
+fn at_one_place(states: &[DraftState<'_>], later: usize, first: usize) -> Mistake {
+    let names = [later, first].map(|i| &states[i].name);
+    // What a state runs stands behind all that the machine has itself.
+    let link = states[later].root.and_then(|root| states[root].machine.as_ref());
+    let Some(link) = link.filter(|_| states[first].root != states[later].root) else {
+        let [again, name] = names;
+        let message = format!("state `{name}` is defined twice");
+        return Mistake::error("duplicate-state", again.span.clone(), message)
+            .label(if again.text == name.text {
+                "defined again here".into()
+            } else {
+                format!("`{again}` is the same one")
+            })
+            .second(Some(name.span.clone()), "first defined here")
+            .help("put both into one table, or rename one");
+    };
+    let own = names[1];
+    let message = format!("state `{own}` is defined twice: machine `{link}` has it, too");
+    Mistake::error("duplicate-state", own.span.clone(), message)
+        .label("named as one of the machine's states")
+        .second(Some(link.span.clone()), "the machine runs here")
+        .help("rename this state: the states of a machine are changed where that is written")
 }
 
 /// Tells each state its children. Returns the states that are nobody's.

@@ -32,7 +32,7 @@ const MOST_NAMED: usize = 12;
 /// - that a condition holds in no situation (`contradiction`, `guard-never-holds`);
 /// - that an exit is never taken (`never-taken`), and a state never reached (`unreachable`);
 /// - that states lead to each other in every tick while a situation lasts (`flicker`), or without end within one tick
-///   (`endless-circle`, an error);
+///   (`endless-circle`, an error), or from one to the next further than is carried out in one (`long-chain`, an error);
 /// - that a character can come to a state and then not leave it any more (`no-way-out`).
 ///
 /// What cannot be decided may be either: [`notes`](Self::notes) say what that was. Of behaviors it is assumed that they refuse no
