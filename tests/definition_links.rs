@@ -109,7 +109,7 @@ fn a_state_runs_a_machine_of_the_same_file_until_it_has_come_to_its_end() {
     let definition = Definition::parse(FILE, &vocabulary()).unwrap_or_else(|problems| panic!("{problems}"));
     assert_eq!(definition.warnings(), []);
     let outline = definition.outline();
-    let names: Vec<_> = outline.states().iter().map(demeanor::definition::StateOutline::name).collect();
+    let names: Vec<_> = outline.states().iter().map(|state| state.name()).collect();
     assert_eq!(
         names,
         [

@@ -142,9 +142,7 @@ fn a_behavior_that_is_written_again_does_not_keep_its_parameters() {
     let outlines = Outline::parse_all("a.toml", CREATURES, Some(&vocabulary().export())).unwrap();
     let behaviors: Vec<_> = outlines
         .iter()
-        .map(|outline| {
-            outline.states().iter().flat_map(demeanor::definition::StateOutline::behaviors).collect::<Vec<_>>()
-        })
+        .map(|outline| outline.states().iter().flat_map(|state| state.behaviors()).collect::<Vec<_>>())
         .collect();
     assert_eq!(behaviors, [["walk"], ["stand"]]);
     assert_eq!(outlines[1].warnings(), []);

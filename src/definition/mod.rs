@@ -420,7 +420,7 @@ impl<T: Owner> Definition<T> {
     /// Returns the warnings about the file, as it was last loaded.
     #[must_use]
     pub fn warnings(&self) -> Vec<Problem> {
-        self.loaded().outline.warnings.clone()
+        self.loaded().outline.warnings.to_vec()
     }
 
     /// Looks at all situations in which its machine can be: see [`Proof`]. Of a file with several machines,

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::rc::Rc;
 use std::sync::OnceLock;
 
 use toml::Spanned;
@@ -12,7 +13,7 @@ use super::super::findings::Findings;
 use super::super::mistake::{Mistake, Origin};
 use super::behaviors;
 use super::format::{EXIT_KEYS, FILE_KEYS, MACHINE_KEYS, SCRIPT_KEYS, STATE_KEYS};
-use super::machines::{Machines, Written};
+use super::machines::{self, Shared, Written};
 use super::source_map::SourceMap;
 use super::{Draft, DraftExit, DraftState, When, duration, grammar, syntax, type_of};
 
@@ -46,30 +47,52 @@ impl<'i> Reader<'_, 'i> {
         let of = if file.contains_key("machines") { "a file of machines" } else { "a machine" };
         self.known_keys(file, of, FILE_KEYS);
         let rate = file.get("ticks_per_second").and_then(|rate| duration::rate(rate, self.findings));
-        let Some(machines) = file.remove("machines") else { return vec![self.machine(None, file, rate)] };
+        let Some(machines) = file.remove("machines") else { return vec![self.alone(file, rate)] };
         let mut drafts = Vec::new();
         if file.contains_key("states") {
-            drafts.push(self.machine(None, file, rate));
+            drafts.push(self.alone(file, rate));
         } else {
             self.of_no_machine(file, &machines);
         }
-        let mut written = Vec::new();
-        for (name, machine) in self.table(&machines, "`machines`").into_iter().flatten() {
-            let name = Name { text: name.get_ref().to_string(), span: name.span() };
-            self.good_name(&name, "a machine");
-            let Some(table) = self.table(machine, "a machine") else { continue };
-            self.known_keys(table, "a machine", MACHINE_KEYS);
-            let like = table.get("like").and_then(|like| self.string(like, "`like`"));
-            written.push(Written { name, table, like });
-        }
-        written.sort_by_key(|written| written.name.span.start);
+        let at = machines.span();
+        let mut written = self.written(machines);
         if written.is_empty() && drafts.is_empty() {
-            self.findings.add(missing_key("states", "the file", machines.span()));
+            self.findings.add(missing_key("states", "the file", at));
         }
-        for (name, mut table) in Machines::new(written).complete(self.findings) {
-            drafts.push(self.machine(Some(name), &mut table, rate));
+        machines::complete(&mut written, self.findings);
+        for Written { name, like, table, states } in written {
+            let states = states.into_iter().map(|state| self.shared(&state)).collect();
+            let of = format!("machine `{name}`");
+            let at = name.span.clone();
+            drafts.push(Draft { name: Some(name), like, ..self.machine(&table, &of, at, states, rate) });
         }
         drafts
+    }
+
+    /// The machines that are written in tables of their own, in the order of the file.
+    fn written(&mut self, machines: Value<'i>) -> Vec<Written<'i>> {
+        self.table(&machines, "`machines`");
+        let DeValue::Table(machines) = machines.into_inner() else { return Vec::new() };
+        let mut written = Vec::new();
+        for (name, machine) in machines {
+            let name = Name { text: name.get_ref().to_string(), span: name.span() };
+            self.good_name(&name, "a machine");
+            self.table(&machine, "a machine");
+            let DeValue::Table(mut table) = machine.into_inner() else { continue };
+            self.known_keys(&table, "a machine", MACHINE_KEYS);
+            let like = table.get("like").and_then(|like| self.string(like, "`like`"));
+            let of = format!("machine `{name}`");
+            let states = self.states(&mut table, &of, name.span.clone());
+            let states = states.into_iter().map(|(name, state)| Shared::new(name, state)).collect();
+            written.push(Written { name, like, table, states });
+        }
+        written.sort_by_key(|written| written.name.span.start);
+        written
+    }
+
+    /// The state that several machines may share.
+    fn shared(&mut self, state: &Shared<'i>) -> Rc<DraftState<'i>> {
+        Rc::clone(state.draft.get_or_init(|| Rc::new(self.state(&state.key, &state.value))))
     }
 
     /// Finds what stands before the machines of a file, and says something of none of them.
@@ -93,40 +116,57 @@ impl<'i> Reader<'_, 'i> {
         }
     }
 
-    /// Takes the states out of the table, each as soon as it has been read: of a large file, one of the two is enough.
-    fn machine(&mut self, name: Option<Name>, machine: &mut DeTable<'i>, ticks_per_second: Option<f64>) -> Draft<'i> {
-        let (of, at) = match &name {
-            Some(name) => (format!("machine `{name}`"), name.span.clone()),
-            None => ("the file".to_owned(), 0..0),
-        };
+    /// The machine of a file that is written in no table of its own. Each state is dropped as soon as it has been read: of a large
+    /// file, one of the two is enough.
+    fn alone(&mut self, file: &mut DeTable<'i>, rate: Option<f64>) -> Draft<'i> {
+        let states = self.states(file, "the file", 0..0);
+        let states = states.into_iter().map(|(name, state)| Rc::new(self.state(&name, &state))).collect();
+        self.machine(file, "the file", 0..0, states, rate)
+    }
+
+    /// Takes the states out of the table of a machine, in the order of the file.
+    fn states(
+        &mut self,
+        machine: &mut DeTable<'i>,
+        of: &str,
+        at: Range<usize>,
+    ) -> Vec<(Spanned<Cow<'i, str>>, Value<'i>)> {
         self.under_a_header(machine);
-        let has_states = self.given(machine, "states", &of, at.clone()).is_some();
-        let states = machine.remove("states").filter(|_| has_states);
-        let states = states.filter(|states| self.table(states, "`states`").is_some());
-        let states = states.and_then(|states| match states.into_inner() {
-            DeValue::Table(states) => Some(states),
-            _ => None,
-        });
-        let mut defined: Vec<_> = states.into_iter().flatten().collect();
-        defined.sort_by_key(|(name, _)| name.span().start);
-        let initial = self.given(machine, "initial", &of, at);
+        // What is like another machine has the states of that.
+        if !machine.contains_key("like") {
+            self.given(machine, "states", of, at);
+        }
+        let Some(states) = machine.remove("states") else { return Vec::new() };
+        self.table(&states, "`states`");
+        let DeValue::Table(states) = states.into_inner() else { return Vec::new() };
+        let mut states: Vec<_> = states.into_iter().collect();
+        states.sort_by_key(|(name, _)| name.span().start);
+        states
+    }
+
+    fn machine(
+        &mut self,
+        table: &DeTable<'i>,
+        of: &str,
+        at: Range<usize>,
+        states: Vec<Rc<DraftState<'i>>>,
+        ticks_per_second: Option<f64>,
+    ) -> Draft<'i> {
+        let initial = self.given(table, "initial", of, at);
         Draft {
-            name,
-            // What is wrong with it has been said.
-            like: machine
-                .get("like")
-                .and_then(|like| Some(Name { text: like.get_ref().as_str()?.into(), span: like.span() })),
+            name: None,
+            like: None,
             initial: initial.and_then(|initial| self.string(initial, "`initial`")),
-            global: machine.get("global").and_then(|global| self.string(global, "`global`")),
+            global: table.get("global").and_then(|global| self.string(global, "`global`")),
             ticks_per_second,
-            states: defined.into_iter().map(|(name, state)| self.state(&name, &state)).collect(),
+            states,
         }
     }
 
     /// Finds what belongs to the machine, but stands under the header of a state, which is where TOML puts it.
     fn under_a_header(&mut self, machine: &DeTable<'i>) {
         let Some(DeValue::Table(states)) = machine.get("states").map(Spanned::get_ref) else { return };
-        let has_initial = machine.contains_key("initial");
+        let has_initial = machine.contains_key("initial") || machine.contains_key("like");
         for (name, state) in states {
             let DeValue::Table(state) = state.get_ref() else { continue };
             for key in ["initial", "global", "ticks_per_second"] {

@@ -40,7 +40,7 @@ pub(crate) fn check(findings: &mut Findings, behaviour: &Name, schema: Option<&S
     let required = schema.and_then(|schema| schema["required"].as_array());
     for name in required.into_iter().flatten().filter_map(Schema::as_str) {
         if !given.contains_key(name) {
-            let span = params.map_or(behaviour.span.clone(), Spanned::span);
+            let span = params.map_or(behaviour.span.clone(), |params| params.span());
             let message = format!("behavior `{behaviour}` needs parameter `{name}`");
             findings.add(Mistake::error("missing-parameter", span, message).label(format!("needs `{name}`")));
         }

@@ -1,10 +1,12 @@
 //! From what is written to what is meant: names of states become states, and the other words are compared with those that the
 //! game offers. Every mistake is noted, and resolving goes on behind it.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
+use std::mem;
 use std::ops::Range;
-use std::sync::Arc;
+use std::rc::Rc;
+use std::sync::{Arc, OnceLock};
 
 use super::super::draft::{Draft, DraftBehavior, DraftExit, DraftState, Params, read::missing_key};
 use super::super::expression::{Name, RESERVED};
@@ -22,10 +24,52 @@ const DONE: &str = "done";
 /// How many of the words that a game offers are listed.
 const MOST_LISTED: usize = 12;
 
+/// What machines of a file have in common: a state that they share as it is written, and what it has been resolved to.
+#[derive(Default)]
+pub(crate) struct Common<'i> {
+    resolved: HashMap<*const DraftState<'i>, Resolved<'i>>,
+}
+
+struct Resolved<'i> {
+    /// Keeps the place of the draft.
+    _draft: Rc<DraftState<'i>>,
+    state: Arc<StateOutline>,
+    params: Rc<[Option<Params<'i>>]>,
+}
+
+impl<'i> Common<'i> {
+    /// A state and its parameters, which are those of another machine if they are the same.
+    fn share(
+        &mut self,
+        draft: Option<Rc<DraftState<'i>>>,
+        state: StateOutline,
+        params: Vec<Option<Params<'i>>>,
+    ) -> (Arc<StateOutline>, Rc<[Option<Params<'i>>]>) {
+        let Some(draft) = draft else { return (Arc::new(state), params.into()) };
+        let place = Rc::as_ptr(&draft);
+        if let Some(known) = self.resolved.get(&place).filter(|known| *known.state == state) {
+            return (Arc::clone(&known.state), Rc::clone(&known.params));
+        }
+        let state = Arc::new(state);
+        let params: Rc<[_]> = match self.resolved.get(&place) {
+            Some(known) => Rc::clone(&known.params),
+            None => params.into(),
+        };
+        let resolved = Resolved { _draft: draft, state: Arc::clone(&state), params: Rc::clone(&params) };
+        self.resolved.insert(place, resolved);
+        (state, params)
+    }
+}
+
 /// Resolves a draft. `None` if it has not so much as a state.
-pub(crate) fn resolve<'i>(draft: Draft<'i>, words: Option<&Words>, findings: &mut Findings) -> Option<Checked<'i>> {
+pub(crate) fn resolve<'i>(
+    draft: Draft<'i>,
+    words: Option<&Words>,
+    common: &mut Common<'i>,
+    findings: &mut Findings,
+) -> Option<Checked<'i>> {
     let names: Vec<String> = draft.states.iter().map(|state| state.name.text.clone()).collect();
-    let scopes = Scopes::new(&draft.states.iter().map(Placed::from).collect::<Vec<_>>());
+    let scopes = Scopes::new(&draft.states.iter().map(|state| Placed::from(&**state)).collect::<Vec<_>>());
     for (later, first) in scopes.taken() {
         findings.add(at_one_place(&draft.states, later, first));
     }
@@ -49,16 +93,17 @@ pub(crate) fn resolve<'i>(draft: Draft<'i>, words: Option<&Words>, findings: &mu
     let initial = draft.initial.and_then(|initial| resolver.state_named(initial));
     let global = draft.global.and_then(|global| resolver.global(global, initial));
     resolver.global = global;
-    let mut params = Vec::with_capacity(names.len());
+    let named = mem::take(&mut resolver.mentions);
+    let mut written = Vec::with_capacity(names.len());
     let mut states = Vec::with_capacity(names.len());
     for (i, state) in draft.states.into_iter().enumerate() {
         resolver.from = Some(StateId::new(i));
-        let (state, of_behaviors) = resolver.state(StateId::new(i), state);
+        let shared = (Rc::strong_count(&state) > 1).then(|| Rc::clone(&state));
+        let (state, of_behaviors) = resolver.state(StateId::new(i), Rc::unwrap_or_clone(state));
         states.push(state);
-        params.push(of_behaviors);
+        written.push((shared, of_behaviors));
     }
-    let (unchecked, mut mentions) = (resolver.unchecked, resolver.mentions);
-    mentions.sort_by_key(|mention| mention.span.start);
+    let unchecked = resolver.unchecked;
     if states.is_empty() {
         if findings.errors() == 0 {
             findings.add(missing_key("states", "the file", 0..0));
@@ -66,6 +111,8 @@ pub(crate) fn resolve<'i>(draft: Draft<'i>, words: Option<&Words>, findings: &mu
         return None;
     }
     let outermost = link(&mut states);
+    let resolved = states.into_iter().zip(written);
+    let (states, params) = resolved.map(|(state, (draft, params))| common.share(draft, state, params)).unzip();
     let outline = Outline {
         source: Arc::clone(&findings.source),
         machine: draft.name.map(|name| name.text),
@@ -76,17 +123,18 @@ pub(crate) fn resolve<'i>(draft: Draft<'i>, words: Option<&Words>, findings: &mu
         ticks_per_second: draft.ticks_per_second,
         states,
         outermost,
-        warnings: Vec::new(),
+        warnings: Arc::default(),
         unlisted_warnings: 0,
         unchecked,
-        mentions,
+        named,
+        mentions: OnceLock::new(),
     };
     Some(Checked { outline, params })
 }
 
 /// Two states that can be named by the same words: `fight.aim`, and `aim` with `parent = "fight"` or from a machine that `fight`
 /// runs.
-fn at_one_place(states: &[DraftState<'_>], later: usize, first: usize) -> Mistake {
+fn at_one_place(states: &[Rc<DraftState<'_>>], later: usize, first: usize) -> Mistake {
     let names = [later, first].map(|i| &states[i].name);
     // What a state runs stands behind all that the machine has itself.
     let link = states[later].root.and_then(|root| states[root].machine.as_ref());
@@ -169,7 +217,7 @@ impl Resolver<'_> {
         self.condition(&mut enter_when, Place::Entry);
         let span = |named: &Option<Name>| named.as_ref().map_or(name.span.clone(), |named| named.span.clone());
         let (parent_span, initial_span) = (span(&parent), span(&initial));
-        let outline = StateOutline {
+        let mut outline = StateOutline {
             id,
             behaviors,
             script,
@@ -195,8 +243,11 @@ impl Resolver<'_> {
                 exits.extend(state.exits.into_iter().filter_map(|exit| self.exit(exit, id, runs)));
                 exits
             },
+            mentions: Vec::new(),
             name,
         };
+        // Not more than there are, for the outline stays.
+        outline.mentions = mem::take(&mut self.mentions).into_boxed_slice().into_vec();
         self.rate = of_file;
         (outline, params)
     }
@@ -218,7 +269,7 @@ impl Resolver<'_> {
                 None => self.unknown(WordKind::Behaviour, &name, words.behaviours.keys()),
             },
         }
-        (BehaviorOutline { name, params: params.as_ref().map(toml::Spanned::span), named }, params)
+        (BehaviorOutline { name, params: params.as_ref().map(|params| params.span()), named }, params)
     }
 
     /// `runs` is whether its state runs a machine.

@@ -54,7 +54,7 @@ pub(super) fn check(
 /// Where scripts are named, and what for.
 fn named(outline: &Outline) -> Vec<(Name, Purpose)> {
     let states = outline.states.iter();
-    let of = |state: &super::StateOutline| {
+    let of = |state: &Arc<super::StateOutline>| {
         let hooks = state.script.iter().map(|script| (script.clone(), Purpose::Hooks));
         let whens = state.enter_when.iter().chain(state.exits.iter().filter_map(|exit| exit.when.as_ref()));
         let conditions = whens.filter_map(|when| when.script()).map(|script| (script.clone(), Purpose::Condition));

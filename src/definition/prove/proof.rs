@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::mem;
 use std::sync::Arc;
 
-use super::super::outline::{Outline, StateOutline};
+use super::super::outline::Outline;
 use super::super::problem::Problem;
 use super::conditions::Seen;
 use super::machine::{ExitId, Machine};
@@ -274,8 +274,7 @@ impl Notes {
         self.has_durations |= undecided.has_durations;
         let states = machine.outline.states();
         self.has_scripts |= states.iter().any(|state| state.script.is_some());
-        self.has_behaviors |=
-            states.iter().map(StateOutline::behaviors).any(|mut behaviors| behaviors.next().is_some());
+        self.has_behaviors |= states.iter().any(|state| state.behaviors().next().is_some());
         for id in &reached.unknown {
             let exit = machine.exit(*id);
             let name = |id| machine.state(id).name();
