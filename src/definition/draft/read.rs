@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 use std::rc::Rc;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -11,6 +11,7 @@ use toml::de::{DeTable, DeValue};
 use super::super::expression::Name;
 use super::super::findings::Findings;
 use super::super::mistake::{Mistake, Origin};
+use super::super::source::Source;
 use super::behaviors;
 use super::format::{EXIT_KEYS, FILE_KEYS, MACHINE_KEYS, SCRIPT_KEYS, STATE_KEYS};
 use super::machines::{self, Shared, Written};
@@ -35,6 +36,15 @@ pub(crate) fn read<'i>(text: &'i str, rest: &'i OnceLock<String>, findings: &mut
         return Vec::new();
     }
     Reader { findings, text }.file(&mut table)
+}
+
+/// What of a text can be read, whatever is wrong with it. Where that is not all, `rest` is where it is kept.
+pub(crate) fn readable<'i>(text: &'i str, rest: &'i OnceLock<String>) -> DeTable<'i> {
+    let (table, errors) = DeTable::parse_recoverable(text);
+    if errors.is_empty() || text.trim().is_empty() {
+        return table.into_inner();
+    }
+    syntax::parse(text, rest, &mut Findings::new(Arc::new(Source::new("", text))))
 }
 
 pub(super) struct Reader<'a, 'i> {
@@ -131,7 +141,7 @@ impl<'i> Reader<'_, 'i> {
         of: &str,
         at: Range<usize>,
     ) -> Vec<(Spanned<Cow<'i, str>>, Value<'i>)> {
-        self.under_a_header(machine);
+        self.under_a_header(machine, of);
         // What is like another machine has the states of that.
         if !machine.contains_key("like") {
             self.given(machine, "states", of, at);
@@ -164,7 +174,7 @@ impl<'i> Reader<'_, 'i> {
     }
 
     /// Finds what belongs to the machine, but stands under the header of a state, which is where TOML puts it.
-    fn under_a_header(&mut self, machine: &DeTable<'i>) {
+    fn under_a_header(&mut self, machine: &DeTable<'i>, of: &str) {
         let Some(DeValue::Table(states)) = machine.get("states").map(Spanned::get_ref) else { return };
         let has_initial = machine.contains_key("initial") || machine.contains_key("like");
         for (name, state) in states {
@@ -189,7 +199,15 @@ impl<'i> Reader<'_, 'i> {
                     )
                     .label("under the header of the state")
                     .second(Some(name.span()), "the header")
-                    .help(format!("write `{key}` at the top, before the first header"))
+                    .help(match of.strip_prefix("machine `").filter(|_| key != "ticks_per_second") {
+                        Some(machine) => {
+                            format!(
+                                "write `{key}` under the header `[machines.{}]`",
+                                quoted(machine.trim_end_matches('`'))
+                            )
+                        }
+                        None => format!("write `{key}` at the top, before the first header"),
+                    })
                     .origin(Origin::Unread),
                 );
             }
@@ -391,6 +409,13 @@ impl<'i> Reader<'_, 'i> {
 fn header_of_state(key: &Spanned<Cow<'_, str>>, value: &Value<'_>) -> Option<Mistake> {
     let DeValue::Table(table) = value.get_ref() else { return None };
     let name: &str = key.get_ref();
+    for word in ["states", "machines"] {
+        if let Some(of) = name.strip_prefix(word).and_then(|name| name.strip_prefix('.')) {
+            let message = format!("`{name}` stands in quotes, so that it is one name");
+            let mistake = Mistake::error("unknown-key", key.span(), message).label("not a key of the format");
+            return Some(mistake.help(format!("write `[{word}.{}]`", quoted(of))).origin(Origin::Unread));
+        }
+    }
     let of_tables = if matches!(name, "state" | "State" | "States" | "machine") { table.keys().next() } else { None };
     let (message, meant) = match of_tables {
         Some(state) => {
@@ -404,6 +429,12 @@ fn header_of_state(key: &Spanned<Cow<'_, str>>, value: &Value<'_>) -> Option<Mis
     };
     let mistake = Mistake::error("unknown-key", key.span(), message).label("not a key of the format");
     Some(mistake.help(format!("write `[{meant}]`")).origin(Origin::Unread))
+}
+
+/// A name as a part of a header.
+pub(crate) fn quoted(name: &str) -> String {
+    let is_bare = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+    if is_bare { name.to_owned() } else { format!("\"{name}\"") }
 }
 
 /// A key that there must be.

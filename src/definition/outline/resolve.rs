@@ -8,7 +8,10 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 
-use super::super::draft::{Draft, DraftBehavior, DraftExit, DraftState, Params, read::missing_key};
+use super::super::draft::{
+    Draft, DraftBehavior, DraftExit, DraftState, Params,
+    read::{missing_key, quoted},
+};
 use super::super::expression::{Name, RESERVED};
 use super::super::findings::Findings;
 use super::super::mistake::{Mistake, Origin};
@@ -79,6 +82,7 @@ pub(crate) fn resolve<'i>(
     let mut resolver = Resolver {
         findings,
         words,
+        machine: draft.name.as_ref().map(|name| name.text.as_str()),
         names: &names,
         scopes,
         from: None,
@@ -173,6 +177,8 @@ fn link(states: &mut [StateOutline]) -> Vec<StateId> {
 pub(super) struct Resolver<'a> {
     pub(super) findings: &'a mut Findings,
     pub(super) words: Option<&'a Words>,
+    /// The machine's name, if it is written in a table of its own.
+    machine: Option<&'a str>,
     /// The states' names, in the order of the file.
     names: &'a [String],
     scopes: Scopes,
@@ -372,11 +378,11 @@ impl Resolver<'_> {
 
     fn unknown_state(&mut self, name: Name) {
         let nearest = self.findings.nearest(&name.text, self.names.iter().map(String::as_str));
-        let quote = if is_bare_key(&name.text) { "" } else { "\"" };
+        let machine = self.machine.map_or(String::new(), |machine| format!("machines.{}.", quoted(machine)));
         self.findings.add(
             Mistake::error("unknown-state", name.span, format!("unknown state `{}`", name.text))
                 .label("no state of this file")
-                .help(format!("define it: `[states.{quote}{}{quote}]`", name.text))
+                .help(format!("define it: `[{machine}states.{}]`", quoted(&name.text)))
                 .meant(nearest)
                 .origin(Origin::MayFollow),
         );
@@ -429,11 +435,6 @@ pub(crate) fn scripts_are_off(script: &Name) -> Mistake {
     Mistake::error("script", script.span.clone(), "this game is built without scripts")
         .label("a script")
         .help("a programmer can turn them on: the feature `script`")
-}
-
-/// Whether TOML takes a name without quotes.
-fn is_bare_key(name: &str) -> bool {
-    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
 }
 
 /// The first few of what there is.
