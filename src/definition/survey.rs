@@ -51,7 +51,7 @@ impl Survey {
     ) -> Self {
         let (outlines, links, findings) = checked_at(file, text, folder, open, words);
         let outlines = outlines.into_iter().map(as_tree).collect();
-        Self { outlines, problems: findings.into_problems(), keys: keys(text), links }
+        Self { outlines, problems: findings.into_each_problem(), keys: keys(text), links }
     }
 
     /// Returns the machines that could be read, in the order of the file.

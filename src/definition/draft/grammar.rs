@@ -275,7 +275,13 @@ fn expect<'i>(
 }
 
 /// What other languages write, and what it is here. The longer before the shorter.
-const MEANT: [(&str, &str); 22] = [
+const MEANT: [(&str, &str); 28] = [
+    ("`", "remove the backticks: names of values stand alone"),
+    ("\u{a0}", "this is a no-break space: write a plain one"),
+    ("**", "there are no powers: write `x * x`, or let the game offer the result as a value"),
+    ("^", "there are no powers: write `x * x`, or let the game offer the result as a value"),
+    ("%", "there is no remainder: let the game offer the result as a value"),
+    ("?", "there is no choice between two results: let the game offer the result as a value"),
     ("&&", "write `and`"),
     ("||", "write `or`"),
     ("&", "write `and`"),
@@ -306,11 +312,26 @@ fn expected<O>(input: &mut Input<'_>, expected: &'static str) -> ModalResult<O, 
     multispace0.parse_next(input)?;
     let rest: &str = input.input.as_ref();
     let meant = MEANT.iter().find_map(|(written, help)| rest.starts_with(written).then(|| (*help).to_owned()));
-    let help = meant.or_else(|| behind_number(input, before));
+    // A `%` may be that of a number.
+    let help = behind_number(input, before).or_else(|| behind_word(input, before)).or(meant);
     let mistake = not_expected(input, expected);
     wrong(match help {
         Some(help) => mistake.help(help),
         None => mistake,
+    })
+}
+
+/// What was meant by what stands behind a word or a sign that ends at `before`: `round(x)`, `x <> 1`.
+fn behind_word(input: &Input<'_>, before: usize) -> Option<String> {
+    let until = input.state.text[..before].trim_end();
+    let rest: &str = input.input.as_ref();
+    if rest.starts_with('>') && until.ends_with('<') {
+        return Some("write `!=`".into());
+    }
+    let word = &until[until.trim_end_matches(continues_name).len()..];
+    let is_call = rest.starts_with('(') && word.starts_with(begins_name);
+    is_call.then(|| {
+        format!("there is no function `{word}`: there are `min`, `max`, `abs`, and what the game offers as values")
     })
 }
 
@@ -329,6 +350,9 @@ fn behind_number(input: &Input<'_>, before: usize) -> Option<String> {
         return Some(format!("write the number alone: `{number}`, or `{}` where 1 is the whole", parsed / 100.0));
     }
     let unit = &rest[..rest.find(|c: char| !c.is_alphabetic()).unwrap_or(rest.len())];
+    if matches!(unit, "tick" | "ticks") {
+        return Some("times are in seconds in a condition: divide by the ticks of a second, or use `after`".into());
+    }
     let seconds = seconds_of(unit)? * parsed;
     Some(format!("times are in seconds in a condition: write `{seconds}`"))
 }

@@ -298,6 +298,14 @@ impl<'i> Reader<'_, 'i> {
             };
             return self.string(script, "`script`").map(When::Script);
         }
+        if let DeValue::Boolean(holds) = value.get_ref() {
+            let help = if *holds {
+                format!("remove {what}: without one, it always holds")
+            } else {
+                format!("what never holds is left out; in a text, {what} may be `\"false\"`")
+            };
+            return self.mistyped_with(value, what, "a string", Some(help));
+        }
         let Name { text, span } = self.string(value, what)?;
         let written = self.text.get(span.clone()).unwrap_or_default();
         match grammar::parse(&text, &SourceMap::of(&text, written, span.start)) {
@@ -323,7 +331,8 @@ impl<'i> Reader<'_, 'i> {
     ) -> Option<&'t Value<'v>> {
         let value = table.get(key);
         // One that is misspelled has been reported as an unknown key.
-        if value.is_none() && !table.keys().any(|name| self.findings.nearest(name.get_ref(), [key]).is_some()) {
+        let is_meant = |name: &str| another_word(name) == Some(key) || self.findings.nearest(name, [key]).is_some();
+        if value.is_none() && !table.keys().any(|name| is_meant(name.get_ref())) {
             self.missing(key, of, span);
         }
         value
@@ -340,6 +349,8 @@ impl<'i> Reader<'_, 'i> {
                     }
                 }
                 let nearest = self.findings.nearest(name, known.iter().copied());
+                let other = another_word(name).filter(|key| known.contains(key) && !table.contains_key(*key));
+                let nearest = other.map(ToOwned::to_owned).or(nearest);
                 self.findings.add(
                     Mistake::error("unknown-key", key.span(), format!("unknown key `{name}` in {of}"))
                         .label("not a key of the format")
@@ -390,19 +401,57 @@ impl<'i> Reader<'_, 'i> {
     fn array<'t, 'v>(&mut self, value: &'t Value<'v>, what: &str) -> &'t [Value<'v>] {
         match value.get_ref() {
             DeValue::Array(array) => array.as_ref(),
+            DeValue::Table(_) => {
+                let help = format!("write `[` before the table and `]` behind it: {what} may be several");
+                self.mistyped_with(value, what, "a list", Some(help)).unwrap_or_default()
+            }
+            DeValue::String(to) => {
+                let help = format!("write `[{{ to = \"{to}\" }}]`");
+                self.mistyped_with(value, what, "a list", Some(help)).unwrap_or_default()
+            }
             _ => self.mistyped(value, what, "a list").unwrap_or_default(),
         }
     }
 
     pub(super) fn mistyped<O>(&mut self, value: &Value<'_>, what: &str, expected: &'static str) -> Option<O> {
+        self.mistyped_with(value, what, expected, None)
+    }
+
+    fn mistyped_with<O>(
+        &mut self,
+        value: &Value<'_>,
+        what: &str,
+        expected: &'static str,
+        help: Option<String>,
+    ) -> Option<O> {
         let message = format!("{what} must be {expected}, not {}", type_of(value.get_ref()));
-        self.findings.add(
-            Mistake::error("wrong-type", value.span(), message)
-                .label(format!("expected {expected}"))
-                .origin(Origin::MayFollow),
-        );
+        let mistake = Mistake::error("wrong-type", value.span(), message)
+            .label(format!("expected {expected}"))
+            .origin(Origin::MayFollow);
+        self.findings.add(Mistake { help, ..mistake });
         None
     }
+}
+
+/// The key of the format that other formats have under another name.
+fn another_word(name: &str) -> Option<&'static str> {
+    const WORDS: [(&str, &str); 14] = [
+        ("target", "to"),
+        ("goto", "to"),
+        ("go_to", "to"),
+        ("next", "to"),
+        ("state", "to"),
+        ("if", "when"),
+        ("condition", "when"),
+        ("guard", "when"),
+        ("event", "on"),
+        ("trigger", "on"),
+        ("message", "on"),
+        ("delay", "after"),
+        ("action", "behavior"),
+        ("transitions", "exits"),
+    ];
+    WORDS.iter().find(|(word, _)| *word == name).map(|(_, key)| *key)
 }
 
 /// A table that was meant to be that of a state: `[idle]`, `[state.idle]`.

@@ -336,7 +336,13 @@ pub(super) fn in_words(statement: &str, why: &str, at: Range<usize>) -> Mistake 
     let before = statement[..at.start].trim_end();
     let key = before.rsplit(|c: char| !(c.is_alphanumeric() || "_-.".contains(c))).next().unwrap_or_default();
     let found = |message: &str, help: String| syntax(at.clone(), message).help(help);
-    if rest.starts_with(':') || before.ends_with(':') {
+    let header = rest.lines().next().unwrap_or_default().trim_end();
+    let header = header.strip_prefix('(').and_then(|header| header.strip_suffix(')'));
+    if let Some(header) = header.filter(|header| header.starts_with("states") || header.starts_with("machines")) {
+        found("a header stands in square brackets", format!("write `[{header}]`"))
+    } else if why.contains("multi-line") {
+        found("a text that begins with three quotes ends with three", "write one quote on each side".into())
+    } else if rest.starts_with(':') || before.ends_with(':') {
         let key = key.trim_end_matches(':');
         let key = if key.is_empty() { "key" } else { key };
         found("a key and its value are joined by `=`", format!("write `{key} = ..`"))

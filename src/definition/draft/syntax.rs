@@ -120,9 +120,10 @@ fn duplicates(findings: &mut Findings, text: &str, table: &DeTable<'_>, errors: 
         let at = error.span().unwrap_or(0..0);
         let key = text.get(at.clone()).unwrap_or_default().trim_matches(['"', '\'']).to_owned();
         let before = text.get(..at.start).unwrap_or_default();
-        if before.ends_with("[states.") {
+        let header = &before[before.rfind('\n').map_or(0, |end| end + 1)..];
+        if header.trim_start().starts_with('[') && header.ends_with("states.") {
             last_state = at.start;
-            let first = || header_of(&key, before).or_else(|| last_given(table, &key, at.start));
+            let first = || header_of(header.trim_start(), &key, before).or_else(|| last_given(table, &key, at.start));
             let first = if findings.is_full() { None } else { first() };
             findings.add(
                 Mistake::error("duplicate-state", at, format!("state `{key}` is defined twice"))
@@ -150,13 +151,12 @@ fn duplicates(findings: &mut Findings, text: &str, table: &DeTable<'_>, errors: 
 }
 
 /// Where the table of a state begins. The parser has joined the two into one, with the span of the second.
-fn header_of(state: &str, text: &str) -> Option<Range<usize>> {
+fn header_of(header: &str, state: &str, text: &str) -> Option<Range<usize>> {
     let mut at = 0;
     for line in text.split_inclusive('\n') {
-        let name =
-            line.trim_start().strip_prefix("[states.").and_then(|rest| rest.split_once(']')).map(|(name, _)| name);
+        let name = line.trim_start().strip_prefix(header).and_then(|rest| rest.split_once(']')).map(|(name, _)| name);
         if let Some(name) = name.filter(|name| name.trim_matches(['"', '\'']) == state) {
-            let start = at + line.find(name).unwrap_or_default();
+            let start = at + line.len() - line.trim_start().len() + header.len();
             return Some(start..start + name.len());
         }
         at += line.len();
