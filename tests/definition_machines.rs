@@ -285,7 +285,7 @@ fn what_is_wrong_with_machines_is_told() {
     // A mistake in what is copied is told once.
     assert_eq!(
         found("[machines.imp]\ninitial = 'a'\nstates.a.exits = [{ to = 'bbb' }]\n[machines.b]\nlike = 'imp'\n"),
-        ["a.toml:3:26: error: unknown state `bbb`: define it: `[states.bbb]`"]
+        ["a.toml:3:26: error: unknown state `bbb`: define it: `[machines.imp.states.bbb]`"]
     );
     assert_eq!(
         found("[machines.imp]\ninitial = 'a'\nstates.a.exits = [{ to = 'a', when = '1 && 2' }]\n[machines.b]\nlike = 'imp'\n").len(),

@@ -140,6 +140,7 @@ const MOST_OF_ONE: usize = 2;
 
 /// Of problems that are the same in many places, the first, which says how many there are.
 fn grouped(found: Vec<Problem>, more: &mut Unlisted) -> Vec<Problem> {
+    let are_all = more.errors + more.warnings == 0;
     let mut same: HashMap<(String, String), Vec<usize>> = HashMap::new();
     let mut alike: HashMap<(String, String), Vec<usize>> = HashMap::new();
     for (i, problem) in found.iter().enumerate() {
@@ -166,7 +167,7 @@ fn grouped(found: Vec<Problem>, more: &mut Unlisted) -> Vec<Problem> {
         if is_left_out[i] {
             *(if problem.is_warning() { &mut more.warnings } else { &mut more.errors }) += 1;
         } else if let Some(lines) = notes.get(&i) {
-            listed.push(problem.with_others(lines));
+            listed.push(problem.with_others(lines, are_all));
         } else {
             listed.push(problem);
         }

@@ -41,8 +41,10 @@ impl Problem {
         Self { source, mistake }
     }
 
+    /// Whether it is this mistake, whatever there is to write instead: that may differ among the machines that share a state.
     pub(crate) fn is(&self, mistake: &Mistake) -> bool {
-        self.mistake == *mistake
+        let Mistake { code, message, label, second, .. } = &self.mistake;
+        (code, message, label, second) == (&mistake.code, &mistake.message, &mistake.label, &mistake.second)
     }
 
     /// What it says, wherever it is.
@@ -59,14 +61,17 @@ impl Problem {
     }
 
     /// The same problem, which is there in other lines, too.
-    pub(crate) fn with_others(mut self, lines: &[usize]) -> Self {
+    /// `are_all` is whether there are no more.
+    pub(crate) fn with_others(mut self, lines: &[usize], are_all: bool) -> Self {
         const MOST_LINES: usize = 6;
         let mut shown: Vec<_> = lines.iter().map(ToString::to_string).collect();
         shown.dedup();
         let rest = if shown.len() > MOST_LINES { " and so on" } else { "" };
         shown.truncate(MOST_LINES);
         let (count, shown) = (lines.len(), shown.join(", "));
-        let _ = write!(self.mistake.message, " (and {count} more like this, in lines {shown}{rest})");
+        let least = if are_all { "" } else { "at least " };
+        let word = if shown.contains(',') { "lines" } else { "line" };
+        let _ = write!(self.mistake.message, " (and {least}{count} more like this, in {word} {shown}{rest})");
         self
     }
 

@@ -256,7 +256,11 @@ fn time(text: &str, given: Option<&str>) -> Result<Time, Wrong> {
         end = text.len() - rest.trim_start_matches(is_of_number).len();
     }
     let (number, unit) = (text[..end].trim(), text[end..].trim());
-    let Some(number) = number.parse::<f64>().ok().filter(|number| number.is_finite()) else {
+    let parsed = number.parse::<f64>().ok();
+    if parsed == Some(f64::INFINITY) {
+        return wrong("it is too long", FORMS);
+    }
+    let Some(number) = parsed.filter(|number| number.is_finite()) else {
         return wrong(if text.is_empty() { "a time is missing" } else { "it does not begin with a number" }, FORMS);
     };
     if number < 0.0 {

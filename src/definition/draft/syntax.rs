@@ -4,6 +4,8 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use toml::de::{DeTable, DeValue, Error};
+use toml_parser::ParseError;
+use toml_parser::parser::parse_document;
 
 use super::super::findings::Findings;
 use super::super::mistake::{Mistake, Origin};
@@ -13,13 +15,16 @@ use super::statements::{statements, without};
 
 /// Parses a text, as far as it can be read. Where something is taken out of it, what is left is put into `rest`.
 pub(super) fn parse<'i>(text: &'i str, rest: &'i OnceLock<String>, findings: &mut Findings) -> DeTable<'i> {
-    let (table, errors) = DeTable::parse_recoverable(text);
-    let Some(first) = errors.iter().filter(|error| !is_duplicate(error)).map(start_of).min() else {
-        duplicates(findings, text, table.get_ref(), &errors);
-        return table.into_inner();
+    let first = if let Some(first) = first_in_syntax(text) {
+        first
+    } else {
+        let (table, errors) = DeTable::parse_recoverable(text);
+        let Some(first) = errors.iter().filter(|error| !is_duplicate(error)).map(start_of).min() else {
+            duplicates(findings, text, table.get_ref(), &errors);
+            return table.into_inner();
+        };
+        first
     };
-    // Of a large file, one table is enough.
-    drop((table, errors));
     if let Some(mistake) = other_format(text) {
         findings.add(mistake);
         return DeTable::new();
@@ -48,6 +53,17 @@ pub(super) fn parse<'i>(text: &'i str, rest: &'i OnceLock<String>, findings: &mu
     table.into_inner()
 }
 
+/// Where the first part begins that is no syntax. A large file may have so many of them that all would be too much to keep.
+fn first_in_syntax(text: &str) -> Option<usize> {
+    let mut first: Option<usize> = None;
+    let tokens = toml_parser::Source::new(text).lex().into_vec();
+    parse_document(&tokens, &mut (), &mut |error: ParseError| {
+        let at = error.context().into_iter().chain(error.unexpected()).map(|at| at.start()).min().unwrap_or(0);
+        first = Some(first.map_or(at, |first| first.min(at)));
+    });
+    first
+}
+
 fn is_duplicate(error: &Error) -> bool {
     error.message() == "duplicate key"
 }
@@ -71,6 +87,7 @@ fn broken(text: &str, first: usize, findings: &mut Findings) -> Vec<Range<usize>
         }
         if findings.is_full() {
             // More of the same.
+            unread.push(at.start..text.len());
             break;
         }
         // Junk is taken out line by line.

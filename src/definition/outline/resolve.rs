@@ -97,7 +97,7 @@ pub(crate) fn resolve<'i>(
     let initial = draft.initial.and_then(|initial| resolver.state_named(initial));
     let global = draft.global.and_then(|global| resolver.global(global, initial));
     resolver.global = global;
-    let named = mem::take(&mut resolver.mentions);
+    let beside_states = mem::take(&mut resolver.mentions);
     let mut written = Vec::with_capacity(names.len());
     let mut states = Vec::with_capacity(names.len());
     for (i, state) in draft.states.into_iter().enumerate() {
@@ -115,8 +115,8 @@ pub(crate) fn resolve<'i>(
         return None;
     }
     let outermost = link(&mut states);
-    let resolved = states.into_iter().zip(written);
-    let (states, params) = resolved.map(|(state, (draft, params))| common.share(draft, state, params)).unzip();
+    let with_drafts = states.into_iter().zip(written);
+    let (states, params) = with_drafts.map(|(state, (draft, params))| common.share(draft, state, params)).unzip();
     let outline = Outline {
         source: Arc::clone(&findings.source),
         machine: draft.name.map(|name| name.text),
@@ -130,7 +130,7 @@ pub(crate) fn resolve<'i>(
         warnings: Arc::default(),
         unlisted_warnings: 0,
         unchecked,
-        named,
+        named: beside_states,
         mentions: OnceLock::new(),
     };
     Some(Checked { outline, params })
