@@ -74,7 +74,7 @@ fn mistakes_that_differ_in_names_only_are_one_report_when_there_are_many() {
     assert_eq!(told(&file(5), None).len(), 5);
     assert_told(
         &file(40),
-        "4:23: error: unknown state `unknown0` (and 39 more like this, in lines 5, 6, 7, 8, 9, 10 and so on): \
+        "4:24: error: unknown state `unknown0` (and 39 more like this, in lines 5, 6, 7, 8, 9, 10 and so on): \
          define it: `[states.unknown0]`",
     );
     let problems = Outline::parse("a.toml", &file(40), None).unwrap_err();
@@ -130,7 +130,7 @@ fn what_is_nearly_a_duration_is_told_what_it_is() {
         ("1.000,5 s", "a number has a point in it, not a comma: write `\"1000.5 s\"`"),
         ("2 s ... 4 s", "a range is written with two points: write `\"2 s .. 4 s\"`"),
     ] {
-        let expected = format!("3:32: error: `after` must be a duration: {expected}");
+        let expected = format!("3:30: error: `after` must be a duration: {expected}");
         assert_told(&with_duration(after), &expected);
     }
     for (after, cause) in [
@@ -138,7 +138,7 @@ fn what_is_nearly_a_duration_is_told_what_it_is() {
         ("2 s .. digest", "`digest` is no time: a range leads from a time to a time"),
     ] {
         let told = told(&with_duration(after), None);
-        assert!(told[0].starts_with(&format!("a.toml:3:32: error: `after` must be a duration: {cause}: ")), "{told:?}");
+        assert!(told[0].starts_with(&format!("a.toml:3:30: error: `after` must be a duration: {cause}: ")), "{told:?}");
     }
     let outline = Outline::parse("a.toml", &with_duration("1e3 ms"), None).unwrap();
     assert_eq!(outline.states()[0].exits()[0].after().unwrap().seconds(), Some(1.0));
@@ -188,30 +188,30 @@ fn a_state_of_a_machine_that_is_defined_twice_is_told_with_the_first_one() {
 #[test]
 fn signs_that_conditions_do_not_have_are_told_what_to_write() {
     for (condition, column, expected) in [
-        ("'`seen`'", 32, "expected a value, a number, `not` or `(`: remove the backticks: names of values stand alone"),
-        ("'seen\u{a0}and x > 1'", 36, "expected `and`, `or` or the end: this is a no-break space: write a plain one"),
-        ("'x <> 1'", 35, "expected a value or a number to compare with: write `!=`"),
+        ("'`seen`'", 30, "expected a value, a number, `not` or `(`: remove the backticks: names of values stand alone"),
+        ("'seen\u{a0}and x > 1'", 34, "expected `and`, `or` or the end: this is a no-break space: write a plain one"),
+        ("'x <> 1'", 33, "expected a value or a number to compare with: write `!=`"),
         (
             "'x % 2 == 0'",
-            34,
+            32,
             "expected `and`, `or` or the end: there is no remainder: let the game offer the result as a value",
         ),
         (
             "'x ^ 2 > 3'",
-            34,
+            32,
             "expected `and`, `or` or the end: there are no powers: write `x * x`, or let the game offer the result as a value",
         ),
         (
             "'round(x) > 3'",
-            37,
+            35,
             "expected `and`, `or` or the end: there is no function `round`: there are `min`, `max`, `abs`, and what the game offers as values",
         ),
         (
             "'time_in_state > 20 ticks'",
-            51,
+            49,
             "expected `and`, `or` or the end: times are in seconds in a condition: divide by the ticks of a second, or use `after`",
         ),
-        ("true", 31, "`when` must be a string, not true or false: remove `when`: without one, it always holds"),
+        ("true", 29, "`when` must be a string, not true or false: remove `when`: without one, it always holds"),
     ] {
         assert_told(&with_condition(condition), &format!("3:{column}: error: {expected}"));
     }

@@ -179,7 +179,7 @@ fn a_condition_that_fails_is_logged_with_file_line_and_state_and_does_not_hold()
     let _ = logged("Ida");
     let file = "initial = \"a\"\n[states.a]\nexits = [{ to = \"b\", when = { script = \"w.rhai\" } }]\n[states.b]\n";
     for (script, why) in [
-        ("this.health < 20 &&\n  this[\"al\" + \"rm\"]", "line 2, column 8: Property not found: alrm"),
+        ("this.health < 20 &&\n  { let name = \"alrm\"; this[name] }", "line 2, column 29: Property not found: alrm"),
         ("this.health", "the answer is neither true nor false, but of type f64"),
     ] {
         let definition = Definition::parse(file, &vocabulary().script("w.rhai", script)).unwrap();
@@ -209,7 +209,7 @@ fn a_value_that_is_no_field_cannot_be_written() {
             "fn update() { this.speed = 9.0; let name = \"health\"; this[name] = 100.0; change_state(\"b\"); }"
         ),
         [
-            "ERROR: Cat: script a.rhai, function update, in state a: line 1, column 56: `health` can be read, but not written"
+            "ERROR: Cat: script a.rhai, function update, in state a: line 1, column 58: `health` can be read, but not written"
         ]
     );
 }

@@ -15,8 +15,9 @@ use super::statements::{statements, without};
 
 /// Parses a text, as far as it can be read. Where something is taken out of it, what is left is put into `rest`.
 pub(super) fn parse<'i>(text: &'i str, rest: &'i OnceLock<String>, findings: &mut Findings) -> DeTable<'i> {
-    let first = if let Some(first) = first_in_syntax(text) {
-        first
+    // So many that all of them would be too much to keep, and that the first few statements have more than are told.
+    let first = if slips_in_syntax(text) > MOST_KEPT {
+        0
     } else {
         let (table, errors) = DeTable::parse_recoverable(text);
         let Some(first) = errors.iter().filter(|error| !is_duplicate(error)).map(start_of).min() else {
@@ -53,15 +54,15 @@ pub(super) fn parse<'i>(text: &'i str, rest: &'i OnceLock<String>, findings: &mu
     table.into_inner()
 }
 
-/// Where the first part begins that is no syntax. A large file may have so many of them that all would be too much to keep.
-fn first_in_syntax(text: &str) -> Option<usize> {
-    let mut first: Option<usize> = None;
+/// The most errors of the parser that are kept.
+const MOST_KEPT: usize = 10_000;
+
+/// How many errors of syntax the parser finds.
+fn slips_in_syntax(text: &str) -> usize {
+    let mut count = 0;
     let tokens = toml_parser::Source::new(text).lex().into_vec();
-    parse_document(&tokens, &mut (), &mut |error: ParseError| {
-        let at = error.context().into_iter().chain(error.unexpected()).map(|at| at.start()).min().unwrap_or(0);
-        first = Some(first.map_or(at, |first| first.min(at)));
-    });
-    first
+    parse_document(&tokens, &mut (), &mut |_: ParseError| count += 1);
+    count
 }
 
 fn is_duplicate(error: &Error) -> bool {

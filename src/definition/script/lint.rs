@@ -27,6 +27,22 @@ const TIME: &str = "time_in_state";
 /// What the engine knows without having it registered.
 const BUILT_IN: [&str; 6] = ["print", "debug", "type_of", "is_def_var", "is_def_fn", "is_shared"];
 
+/// What other scripts of the language can call: see `engine` for why it is not there.
+const LEFT_OUT: [&str; 12] = [
+    "sort",
+    "sort_by",
+    "sort_desc",
+    "map",
+    "filter",
+    "reduce",
+    "sleep",
+    "timestamp",
+    "eval",
+    "parse_json",
+    "exit",
+    "Fn",
+];
+
 /// Finds the first slip in a script.
 pub(super) fn check(ast: &AST, names: &Names<'_>) -> Option<Slip> {
     let own: HashMap<&str, Vec<&str>> = ast.iter_functions().map(|f| (f.name, f.params)).collect();
@@ -131,7 +147,9 @@ impl Lint<'_> {
             return None;
         }
         let known = registered().iter().map(String::as_str).chain(self.own.keys().copied());
-        Some((at, format!("there is no function `{name}`{}", did_you_mean(nearest(name, known)))))
+        // Who writes one of these means it.
+        let meant = nearest(name, known).filter(|_| !LEFT_OUT.contains(&name));
+        Some((at, format!("there is no function `{name}`{}", did_you_mean(meant))))
     }
 }
 
