@@ -92,9 +92,14 @@ pub(super) fn occurrences(survey: &Survey, file: &File) -> Vec<Occurrence> {
             _ => None,
         });
         let by_start: BTreeMap<usize, StateId> = written.collect();
+        let by_name: BTreeMap<&str, StateId> =
+            outline.states().iter().map(|state| (state.name(), state.id())).collect();
         for key in survey.keys().iter().filter(|key| key.machine() == outline.machine()) {
             let Some(name) = key.state() else { continue };
-            all.extend(by_start.get(&key.span().start).and_then(|id| add(key.span(), name, *id, None, true)));
+            let named = by_name.get(name).filter(|id| outline.state(**id).written().0.is_none());
+            all.extend(
+                named.or_else(|| by_start.get(&key.span().start)).and_then(|id| add(key.span(), name, *id, None, true)),
+            );
         }
     }
     all
