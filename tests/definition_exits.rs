@@ -1,7 +1,7 @@
 //! What an exit may say besides its condition: `always`, `restart` and `even_final`.
 #![cfg(feature = "definition")]
 
-use demeanor::definition::{Definition, ExitOutline, Outline, Problem, StateOutline, Verdict, Vocabulary};
+use demeanor::definition::{Definition, ExitOutline, Outline, Problem, Verdict, Vocabulary};
 use demeanor::{Batch, Change, Fsm, Owner, State};
 
 #[derive(Clone, Debug, Default)]
@@ -355,6 +355,6 @@ fn the_label_of_an_arrow_names_what_the_exit_says() {
     let file = "initial = 'a'\nglobal = 'g'\nstates.g.exits = [{ to = 'a', on = 'noise', restart = true, even_final = true }]\n\
                 states.a.exits = [{ to = 'b', always = true, when = 'brave' }]\nstates.b.final = true";
     let outline = Outline::parse("a.toml", file, None).unwrap();
-    let labels: Vec<_> = outline.states().iter().flat_map(StateOutline::exits).map(ExitOutline::label).collect();
+    let labels: Vec<_> = outline.states().iter().flat_map(|state| state.exits()).map(ExitOutline::label).collect();
     assert_eq!(labels, ["noise (restart) (even final)", "always [brave]"]);
 }

@@ -109,7 +109,7 @@ fn a_state_runs_a_machine_of_the_same_file_until_it_has_come_to_its_end() {
     let definition = Definition::parse(FILE, &vocabulary()).unwrap_or_else(|problems| panic!("{problems}"));
     assert_eq!(definition.warnings(), []);
     let outline = definition.outline();
-    let names: Vec<_> = outline.states().iter().map(demeanor::definition::StateOutline::name).collect();
+    let names: Vec<_> = outline.states().iter().map(|state| state.name()).collect();
     assert_eq!(
         names,
         [
@@ -362,4 +362,51 @@ fn links_that_double_again_and_again_are_refused() {
     writeln!(file, "[machines.m40]\ninitial = 'a'\nstates.a.final = true").unwrap();
     let found = found(&file);
     assert!(found.iter().any(|line| line.contains("links lead to more than 20000 states")), "{found:?}");
+}
+
+/// The states of a machine are called as if they were written within the one that runs it.
+#[test]
+fn a_state_that_is_named_as_one_of_a_linked_machine_is_defined_twice() {
+    let link = "[machines.a]\ninitial = 's'\nstates.s.machine = 'b'\n";
+    let linked = "[machines.b]\ninitial = 't'\nstates.t.final = true\n";
+    let told = |at: &str| {
+        [format!(
+            "a.toml:{at}: error: state `s.t` is defined twice: machine `b` has it, too: \
+             rename this state: the states of a machine are changed where that is written"
+        )]
+    };
+    assert_eq!(found(&format!("{link}states.'s.t'.exits = [{{ to = 's', on = 'noise' }}]\n{linked}")), told("4:8"));
+    assert_eq!(
+        found(&format!("{link}states.t = {{ parent = 's', exits = [{{ to = 's', on = 'noise' }}] }}\n{linked}")),
+        told("4:8").map(|line| line.replace("`s.t` is", "`t` is"))
+    );
+}
+
+#[test]
+fn the_ticks_of_a_linked_file_are_as_long_as_the_file_says_that_links_to_it() {
+    let folder = folder("ticks");
+    fs::write(
+        folder.join("below/last.toml"),
+        "initial = 'x'\nstates.x.exits = [{ to = 'y', after = '4 ticks' }]\nstates.y.final = true\n",
+    )
+    .unwrap();
+    let between = "initial = 'run'\nstates.run.machine = 'last.toml'\n";
+    let main = "initial = 'a'\nstates.a.machine = 'below/between.toml'\n";
+    let after = |main: &str, between: &str| {
+        fs::write(folder.join("main.toml"), main).unwrap();
+        fs::write(folder.join("below/between.toml"), between).unwrap();
+        let definition =
+            Definition::load(folder.join("main.toml"), &vocabulary()).map_err(|error| error.to_string())?;
+        let outline = definition.outline();
+        let state = outline.states().iter().find(|state| state.name() == "a.run.x").unwrap();
+        Ok::<_, String>(state.exits()[0].after().and_then(demeanor::definition::Duration::seconds))
+    };
+    // The nearest file that says it.
+    assert_eq!(after(&format!("ticks_per_second = 2\n{main}"), between), Ok(Some(2.0)));
+    assert_eq!(
+        after(&format!("ticks_per_second = 2\n{main}"), &format!("ticks_per_second = 8\n{between}")),
+        Ok(Some(0.5))
+    );
+    let error = after(main, between).unwrap_err();
+    assert!(error.contains("nobody says how long a tick is"), "{error}");
 }

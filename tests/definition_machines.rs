@@ -142,9 +142,7 @@ fn a_behavior_that_is_written_again_does_not_keep_its_parameters() {
     let outlines = Outline::parse_all("a.toml", CREATURES, Some(&vocabulary().export())).unwrap();
     let behaviors: Vec<_> = outlines
         .iter()
-        .map(|outline| {
-            outline.states().iter().flat_map(demeanor::definition::StateOutline::behaviors).collect::<Vec<_>>()
-        })
+        .map(|outline| outline.states().iter().flat_map(|state| state.behaviors()).collect::<Vec<_>>())
         .collect();
     assert_eq!(behaviors, [["walk"], ["stand"]]);
     assert_eq!(outlines[1].warnings(), []);
@@ -287,7 +285,7 @@ fn what_is_wrong_with_machines_is_told() {
     // A mistake in what is copied is told once.
     assert_eq!(
         found("[machines.imp]\ninitial = 'a'\nstates.a.exits = [{ to = 'bbb' }]\n[machines.b]\nlike = 'imp'\n"),
-        ["a.toml:3:26: error: unknown state `bbb`: define it: `[states.bbb]`"]
+        ["a.toml:3:26: error: unknown state `bbb`: define it: `[machines.imp.states.bbb]`"]
     );
     assert_eq!(
         found("[machines.imp]\ninitial = 'a'\nstates.a.exits = [{ to = 'a', when = '1 && 2' }]\n[machines.b]\nlike = 'imp'\n").len(),
@@ -347,5 +345,69 @@ fn machines_that_grow_without_bounds_are_refused() {
         writeln!(file, "states.s{i} = {{ entry = true, final = true }}").unwrap();
     }
     let found = found(&file);
-    assert!(found.iter().any(|line| line.contains("too much is copied")), "{found:?}");
+    assert!(found.iter().any(|line| line.contains("take over more than 400000 states")), "{found:?}");
+}
+
+/// `aim` with `parent = "fight"` and `fight.aim` are one state, in a machine that is like another, too.
+#[test]
+fn a_state_that_is_written_again_in_the_other_form_takes_the_place_of_what_was_there() {
+    let file = |base: &str, own: &str| {
+        format!(
+            "[machines.imp]\ninitial = 'fight'\nstates.fight.initial = 'aim'\nstates.rest.exits = [{{ to = 'fight', after = 1 }}]\n\
+             {base}\nexits = [{{ to = 'rest', after = 1 }}]\n\
+             [machines.baron]\nlike = 'imp'\n{own}\nexits = [{{ to = 'rest', after = 2 }}]\n"
+        )
+    };
+    let with_parent = |machine: &str| format!("[machines.{machine}.states.aim]\nparent = 'fight'");
+    let with_name = |machine: &str| format!("[machines.{machine}.states.'fight.aim']");
+    for (base, own, name) in
+        [(with_parent("imp"), with_name("baron"), "aim"), (with_name("imp"), with_parent("baron"), "fight.aim")]
+    {
+        let outlines = Outline::parse_all("a.toml", &file(&base, &own), None).unwrap();
+        assert_eq!(outlines[0].warnings(), []);
+        let states: Vec<_> = outlines[1].states().iter().map(|state| state.name()).collect();
+        assert_eq!(states, ["fight", "rest", name]);
+        let aim = &outlines[1].states()[2];
+        assert_eq!(aim.parent(), Some(outlines[1].states()[0].id()));
+        assert_eq!(aim.exits()[0].after().unwrap().seconds(), Some(2.0));
+    }
+}
+
+#[test]
+fn a_state_that_is_written_in_both_forms_is_defined_twice() {
+    let file = "initial = 'fight'\n[states.fight]\ninitial = 'aim'\n[states.aim]\nparent = 'fight'\n\
+                exits = [{ to = 'aim', after = 1 }]\n[states.'fight.aim']\n";
+    assert_eq!(
+        found(file),
+        ["a.toml:7:9: error: state `aim` is defined twice: put both into one table, or rename one"]
+    );
+}
+
+/// A hundred kinds of character that are like one of a thousand states are natural data.
+#[test]
+fn machines_that_are_alike_share_their_states() {
+    use std::fmt::Write as _;
+
+    let mut file = String::from("[machines.all]\ninitial = 's0'\n");
+    for i in 0..1000 {
+        let (next, pain) = ((i + 1) % 1000, i * 7 % 1000);
+        writeln!(
+            file,
+            "[machines.all.states.s{i}]\nexits = [{{ to = 's{next}', after = 1 }}, {{ to = 's{pain}', on = 'pain' }}]"
+        )
+        .unwrap();
+    }
+    let of_one = file.len();
+    for i in 0..100 {
+        writeln!(file, "[machines.kind{i}]\nlike = 'all'\n[machines.kind{i}.states.s{i}]\nexits = []\nfinal = true")
+            .unwrap();
+    }
+    let peak = |file: &str, expected: usize| {
+        let mut count = 0;
+        let measured = allocation_counter::measure(|| count = Outline::parse_all("a.toml", file, None).unwrap().len());
+        assert_eq!(count, expected);
+        measured.bytes_max
+    };
+    let (alone, together) = (peak(&file[..of_one], 1), peak(&file, 101));
+    assert!(together < 12 * alone, "{together} bytes for a hundred kinds, {alone} for one");
 }

@@ -5,7 +5,7 @@
 use std::sync::{Arc, Mutex};
 
 use allocation_counter::measure;
-use demeanor::definition::{Definition, FileState, FileStates, StateName, Vocabulary};
+use demeanor::definition::{Definition, Definitions, FileState, FileStates, StateName, Vocabulary};
 use demeanor::{Batch, Change, Fsm, Owner, State, StateMachine};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -302,4 +302,69 @@ fn reloads_at_the_same_time_leave_one_of_the_files() {
     machine.update(&mut guard, &mut ());
     assert_eq!(machine.current(), Some(&definition.initial()));
     assert_eq!(definition.states(), [definition.initial()]);
+}
+
+/// What the file says after so many reloads: a machine that stays, and one that is renamed.
+fn machines(reload: usize) -> String {
+    format!(
+        "[machines.stays]\ninitial = 'a'\nstates.a.final = true\n\
+         [machines.'called {reload}']\ninitial = 'a'\nstates.a.final = true\n"
+    )
+}
+
+#[test]
+fn a_machine_that_is_gone_is_forgotten_when_nobody_has_it() {
+    let mut definitions = Definitions::parse(&machines(0), &vocabulary()).unwrap();
+    let owned = definitions.get("called 0").unwrap().machine();
+    let lines = log_lines(|| {
+        for reload in 1..4 {
+            definitions.reload(&machines(reload)).unwrap();
+        }
+    });
+    let warnings: Vec<_> = lines.iter().filter(|line| line.contains("no longer")).collect();
+    assert_eq!(
+        warnings,
+        [
+            "WARN demeanor::definition::definitions: machine called 0 is no longer in definition: it stays as it was",
+            "WARN demeanor::definition::definitions: machine called 1 is no longer in definition",
+            "WARN demeanor::definition::definitions: machine called 2 is no longer in definition",
+        ]
+    );
+    assert_eq!(definitions.names().collect::<Vec<_>>(), ["stays", "called 0", "called 3"]);
+    // Who has a definition may still make machines of it.
+    drop(owned);
+    let held = definitions.get("called 0").unwrap().clone();
+    log_lines(|| definitions.reload(&machines(3)).unwrap());
+    assert_eq!(definitions.names().collect::<Vec<_>>(), ["stays", "called 0", "called 3"]);
+    drop(held);
+    let lines = log_lines(|| definitions.reload(&machines(3)).unwrap());
+    assert!(!lines.iter().any(|line| line.contains("no longer")), "{lines:?}");
+    assert_eq!(definitions.names().collect::<Vec<_>>(), ["stays", "called 3"]);
+}
+
+#[test]
+fn a_game_does_not_grow_with_each_machine_that_is_renamed() {
+    let mut definitions = Definitions::parse(&machines(0), &vocabulary()).unwrap();
+    let mut reload = |nth: usize| drop(log_lines(|| definitions.reload(&machines(nth)).unwrap()));
+    (1..20).for_each(&mut reload);
+    let growth = measure(|| (20..60).for_each(&mut reload)).bytes_current;
+    assert!(growth < 2000, "{growth} bytes");
+}
+
+#[test]
+fn that_owners_leave_a_state_that_is_gone_is_logged_once() {
+    let definition = Definition::parse("initial = 'a'\n[states.a]\nfinal = true\n", &vocabulary()).unwrap();
+    let mut batch = Batch::new();
+    for _ in 0..100 {
+        batch.insert(Guard::default(), definition.initial());
+    }
+    definition.reload("initial = 'b'\n[states.b]\nfinal = true\n").unwrap();
+    let lines = log_lines(|| batch.update(&mut ()));
+    let warnings: Vec<_> = lines.iter().filter(|line| line.starts_with("WARN")).collect();
+    assert_eq!(
+        warnings,
+        [
+            "WARN demeanor::definition::defined: Guard: state a is no longer in definition: changes to b. Others may do so, too"
+        ]
+    );
 }

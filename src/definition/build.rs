@@ -67,7 +67,7 @@ pub(crate) fn build<T: Owner>(
     };
     builder.repeated_words();
     let contents: Vec<_> =
-        outline.states.iter().zip(params).map(|(state, params)| builder.content(state, params)).collect();
+        outline.states.iter().zip(params).map(|(state, params)| builder.content(state, &params)).collect();
     builder.findings.finish()?;
 
     let initial = states[outline.initial.index()].index;
@@ -199,7 +199,7 @@ fn fixed<T: Owner>(outline: &Outline, before: &[Node<T>], is_kept: &[bool]) -> V
     // A state whose parent or initial child is a new one is new itself.
     loop {
         let is_new = |id: StateId| kept[id.index()].is_none();
-        let is_moved = |state: &&StateOutline| {
+        let is_moved = |state: &&Arc<StateOutline>| {
             !is_new(state.id) && (state.parent.is_some_and(is_new) || state.initial.is_some_and(is_new))
         };
         let moved: Vec<_> = outline.states.iter().filter(is_moved).map(|state| state.id.index()).collect();
@@ -256,12 +256,12 @@ impl<T: Owner> Builder<'_, T> {
         }
     }
 
-    fn content(&mut self, state: &StateOutline, params: Vec<Option<Params<'_>>>) -> Content<T> {
+    fn content(&mut self, state: &StateOutline, params: &[Option<Params<'_>>]) -> Content<T> {
         let made = state
             .behaviors
             .iter()
             .zip(params)
-            .filter_map(|(behavior, params)| self.behavior(behavior, params, state.is_foreign));
+            .filter_map(|(behavior, params)| self.behavior(behavior, params.clone(), state.is_foreign));
         let mut made: Vec<_> = made.collect();
         let made = if made.len() < 2 { made.pop() } else { Some(Arc::new(Several(made.into())).into()) };
         let (mut exits, mut message_exits) = (Vec::new(), Vec::new());

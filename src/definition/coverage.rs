@@ -1,6 +1,7 @@
 //! Which exits of a file were taken, by what was seen: for tests that are to take them all.
 
 use std::fmt;
+use std::sync::Arc;
 
 use super::Definition;
 use super::outline::Outline;
@@ -127,7 +128,7 @@ impl Outline {
     /// ```
     #[must_use]
     pub fn diagram(&self) -> Diagram {
-        let state = |state: &super::StateOutline| DiagramState {
+        let state = |state: &Arc<super::StateOutline>| DiagramState {
             name: state.name().to_owned(),
             behaviors: state.behaviors().map(str::to_owned).collect(),
             every: state.every().map(ToString::to_string),

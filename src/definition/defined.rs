@@ -6,9 +6,9 @@ use std::cell::Cell;
 use std::fmt;
 #[cfg(feature = "script")]
 use std::ptr;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use log::{info, warn};
+use log::{Level, log, warn};
 
 use super::block::{Block, each};
 use super::decide::Decider;
@@ -199,12 +199,13 @@ impl<T: Owner> DefinedState<T> {
         if !fsm.is_in_state(self) || fsm.has_requests() {
             return;
         }
+        let is_first = |told: &AtomicBool| !told.swap(true, Ordering::Relaxed);
         let name = &self.fixed.name;
         let to = Decider::new(self, graph).decide([exit], owner, fsm, cx, &mut Unrecorded);
         let owner = Label(owner);
         let Some(state) = to else {
-            // There may be many, and each would say so in each tick.
-            if !graph.has_told_refused.swap(true, Ordering::Relaxed) {
+            // Each would say so in each tick.
+            if is_first(&graph.told.is_refused) {
                 let to = &graph.nodes[exit.to].fixed.name;
                 warn!(
                     "{owner}: state {name} is no longer in {}, and the change to {to} is refused: it stays as it is. \
@@ -215,9 +216,15 @@ impl<T: Owner> DefinedState<T> {
             return;
         };
         if *name == graph.nodes[exit.to].fixed.name {
-            info!("{owner}: state {name} is nested differently in {} now: it is entered again", graph.file);
+            let level = if is_first(&graph.told.enters_again) { Level::Info } else { Level::Debug };
+            log!(level, "{owner}: state {name} is nested differently in {} now: it is entered again", graph.file);
         } else {
-            warn!("{owner}: state {name} is no longer in {}: changes to {state}", graph.file);
+            let level = if is_first(&graph.told.goes) { Level::Warn } else { Level::Debug };
+            log!(
+                level,
+                "{owner}: state {name} is no longer in {}: changes to {state}. Others may do so, too",
+                graph.file
+            );
         }
         fsm.change_state(state);
     }

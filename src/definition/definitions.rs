@@ -49,7 +49,20 @@ pub struct Definitions<T: Owner> {
     beside: Option<Beside>,
     vocabulary: Vocabulary<T>,
     /// In the order of the file.
-    machines: Vec<(String, Definition<T>)>,
+    machines: Vec<Member<T>>,
+}
+
+struct Member<T: Owner> {
+    name: String,
+    definition: Definition<T>,
+    /// Whether the file has it no more, and somebody still does.
+    is_gone: bool,
+}
+
+impl<T: Owner> Member<T> {
+    fn new(name: String, definition: Definition<T>) -> Self {
+        Self { name, definition, is_gone: false }
+    }
 }
 
 impl<T: Owner> Definitions<T> {
@@ -102,15 +115,15 @@ impl<T: Owner> Definitions<T> {
     }
 
     fn new(file: &str, beside: Option<Beside>, text: &str, vocabulary: &Vocabulary<T>) -> Result<Self, Problems> {
-        let mut machines: Vec<(String, Definition<T>)> = Vec::new();
+        let mut machines = Vec::new();
         let library = Library::of(text, beside.as_ref());
         for checked in check(file, text, &library, Some(&vocabulary.export()))? {
             let name = checked.outline.machine().unwrap_or_default().to_owned();
-            machines.push((name, Definition::of(checked, beside.clone(), vocabulary)?));
+            machines.push(Member::new(name, Definition::of(checked, beside.clone(), vocabulary)?));
         }
         // Each has the warnings of the whole file.
-        if let Some((_, first)) = machines.first() {
-            warn_of(&first.outline());
+        if let Some(first) = machines.first() {
+            warn_of(&first.definition.outline());
         }
         Ok(Self { file: file.into(), beside, vocabulary: vocabulary.clone(), machines })
     }
@@ -122,25 +135,25 @@ impl<T: Owner> Definitions<T> {
     /// Never: a file without a mistake has a machine.
     #[must_use]
     pub fn first(&self) -> &Definition<T> {
-        &self.machines.first().expect("a file without a mistake has a machine").1
+        &self.machines.first().expect("a file without a mistake has a machine").definition
     }
 
     /// Returns the definition of a machine.
     #[must_use]
     pub fn get(&self, machine: &str) -> Option<&Definition<T>> {
-        self.machines.iter().find(|(name, _)| name == machine).map(|(_, definition)| definition)
+        self.machines.iter().find(|member| member.name == machine).map(|member| &member.definition)
     }
 
     /// Returns the machines' names, in the order of the file.
     #[must_use]
     pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.machines.iter().map(|(name, _)| name.as_str())
+        self.machines.iter().map(|member| member.name.as_str())
     }
 
     /// Returns the machines, in the order of the file.
     #[must_use]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Definition<T>)> {
-        self.machines.iter().map(|(name, definition)| (name.as_str(), definition))
+        self.machines.iter().map(|member| (member.name.as_str(), &member.definition))
     }
 
     /// Looks at all situations in which the machines can be: see [`Proof`].
@@ -172,8 +185,8 @@ impl<T: Owner> Definitions<T> {
         Proof::of(&outlines)
     }
 
-    /// Reloads all machines, as [`Definition::reload`] does one. New ones are added. One that is gone stays as it was, under
-    /// the owners that run on it, with a warning.
+    /// Reloads all machines, as [`Definition::reload`] does one. New ones are added. One that is gone stays as it was for as long
+    /// as owners run on it or somebody has its [`Definition`], with a warning; it is forgotten by the first reload after that.
     ///
     /// # Errors
     ///
@@ -215,30 +228,52 @@ impl<T: Owner> Definitions<T> {
         let name_of = |outline: &super::Outline| outline.machine().unwrap_or_default().to_owned();
         // All are built before any takes its place.
         let mut kept = Vec::new();
-        for (name, definition) in &self.machines {
+        let mut gone = Vec::new();
+        for (i, Member { name, definition, .. }) in self.machines.iter().enumerate() {
             match all.iter().position(|checked| name_of(&checked.outline) == *name) {
-                Some(at) => kept.push((definition, definition.rebuild(all.remove(at), beside.clone())?)),
-                None => warn!("machine {name} is no longer in {}: it stays as it was", self.file),
+                Some(at) => kept.push((i, definition.rebuild(all.remove(at), beside.clone())?)),
+                None => gone.push(i),
             }
         }
         let mut added = Vec::new();
         for checked in all {
             let name = name_of(&checked.outline);
-            added.push((name, Definition::of(checked, beside.clone(), &self.vocabulary)?));
+            added.push(Member::new(name, Definition::of(checked, beside.clone(), &self.vocabulary)?));
         }
-        for (definition, rebuilt) in kept {
+        for (i, rebuilt) in kept {
+            self.machines[i].is_gone = false;
+            let definition = &self.machines[i].definition;
             if !definition.replace(rebuilt) {
                 // Somebody has reloaded it by itself meanwhile: it is built upon that.
                 definition.reload_silently(text, beside.as_ref())?;
             }
         }
+        self.forget(&gone);
         self.machines.extend(added);
         self.beside = beside;
-        if let Some((_, first)) = self.machines.first() {
-            warn_of(&first.outline());
+        // Each has the warnings of the whole file, but for one that is gone.
+        if let Some(first) = self.machines.iter().find(|member| !member.is_gone) {
+            warn_of(&first.definition.outline());
         }
         info!("{} was reloaded", self.file);
         Ok(())
+    }
+
+    /// Drops machines that are no longer in the file, but for those that somebody has. If all stayed, a game would grow with each
+    /// one that is renamed while it runs.
+    fn forget(&mut self, gone: &[usize]) {
+        let mut dropped = Vec::new();
+        for i in gone.iter().rev() {
+            let Member { name, definition, is_gone } = &mut self.machines[*i];
+            let is_in_use = definition.is_in_use();
+            if !std::mem::replace(is_gone, true) {
+                let stays = if is_in_use { ": it stays as it was" } else { "" };
+                warn!("machine {name} is no longer in {}{stays}", self.file);
+            }
+            if !is_in_use {
+                dropped.push(self.machines.remove(*i));
+            }
+        }
     }
 
     /// As [`reload`](Self::reload), from a file.

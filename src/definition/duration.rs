@@ -26,7 +26,7 @@ use super::expression::Name;
 /// assert_eq!((after(1).to_string().as_str(), after(1).range()), ("2 s .. 4 s", Some((2.0, 4.0))));
 /// # Ok::<(), demeanor::definition::Problems>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Duration {
     /// In one line.
     pub(crate) text: String,

@@ -1,6 +1,6 @@
 //! Where the stages put the mistakes that they find.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::mistake::{Mistake, Origin};
@@ -94,14 +94,23 @@ impl Findings {
     /// The warnings, and how many more there are; or everything, if there is an error.
     pub(crate) fn finish(self) -> Result<(Vec<Problem>, usize), Problems> {
         if self.errors == 0 {
-            Ok((sorted(self.found, &self.source.name), self.more.warnings))
+            let mut more = self.more;
+            let warnings = grouped(sorted(self.found, &self.source.name), &mut more);
+            Ok((warnings, more.warnings))
         } else {
             Err(self.into_problems())
         }
     }
 
-    /// Everything, whether there is an error or not.
+    /// Everything, whether there is an error or not. What is wrong in many places is one problem.
     pub(crate) fn into_problems(self) -> Problems {
+        let mut more = self.more;
+        let found = grouped(sorted(self.found, &self.source.name), &mut more);
+        Problems::new(self.source, found, more)
+    }
+
+    /// Everything, each where it is: for an editor.
+    pub(crate) fn into_each_problem(self) -> Problems {
         let found = sorted(self.found, &self.source.name);
         Problems::new(self.source, found, self.more)
     }
@@ -121,6 +130,49 @@ pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) 
         .filter(|(distance, known)| *distance <= (known.len().max(name.len()) / 3).max(1))
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, known)| known.to_owned())
+}
+
+/// How many problems of one kind are listed, which differ in their names only.
+const MOST_OF_A_KIND: usize = 5;
+
+/// How many problems are listed that say the same.
+const MOST_OF_ONE: usize = 2;
+
+/// Of problems that are the same in many places, the first, which says how many there are.
+fn grouped(found: Vec<Problem>, more: &mut Unlisted) -> Vec<Problem> {
+    let are_all = more.errors + more.warnings == 0;
+    let mut same: HashMap<(String, String), Vec<usize>> = HashMap::new();
+    let mut alike: HashMap<(String, String), Vec<usize>> = HashMap::new();
+    for (i, problem) in found.iter().enumerate() {
+        let file = || problem.file().to_owned();
+        same.entry((file(), problem.says())).or_default().push(i);
+        alike.entry((file(), problem.kind())).or_default().push(i);
+    }
+    // By the first one, those that it stands for.
+    let mut groups: HashMap<usize, Vec<usize>> = HashMap::new();
+    let mut is_left_out = vec![false; found.len()];
+    for (all, most) in [(alike, MOST_OF_A_KIND), (same, MOST_OF_ONE)] {
+        for places in all.into_values().filter(|places| places.len() > most) {
+            if places.iter().any(|i| is_left_out[*i] || groups.contains_key(i)) {
+                continue;
+            }
+            places[1..].iter().for_each(|i| is_left_out[*i] = true);
+            groups.insert(places[0], places[1..].to_vec());
+        }
+    }
+    let lines = |places: &[usize]| places.iter().map(|i| found[*i].line()).collect::<Vec<_>>();
+    let notes: HashMap<usize, Vec<usize>> = groups.iter().map(|(first, others)| (*first, lines(others))).collect();
+    let mut listed = Vec::new();
+    for (i, problem) in found.into_iter().enumerate() {
+        if is_left_out[i] {
+            *(if problem.is_warning() { &mut more.warnings } else { &mut more.errors }) += 1;
+        } else if let Some(lines) = notes.get(&i) {
+            listed.push(problem.with_others(lines, are_all));
+        } else {
+            listed.push(problem);
+        }
+    }
+    listed
 }
 
 /// In the order of the file; behind that, what is in other files.

@@ -57,8 +57,18 @@ pub(crate) struct Graph<T: Owner> {
     pub(crate) nodes: Vec<Node<T>>,
     /// Where owners go whose state nobody knows any more.
     to_initial: Arc<Exit<T>>,
-    /// Whether it has been logged that an owner cannot go where it is to.
-    pub(crate) has_told_refused: AtomicBool,
+    pub(crate) told: Told,
+}
+
+/// What has been logged of one of the owners whose state is gone. There may be many, and it is logged once for all of them.
+#[derive(Default)]
+pub(crate) struct Told {
+    /// That it changes to another state.
+    pub(crate) goes: AtomicBool,
+    /// That it enters its state again.
+    pub(crate) enters_again: AtomicBool,
+    /// That it cannot go where it is to.
+    pub(crate) is_refused: AtomicBool,
 }
 
 /// One state in the graph.
@@ -353,7 +363,7 @@ impl<T: Owner> Graph<T> {
         before: Option<&Self>,
     ) -> Self {
         let version = before.map_or(0, |before| before.version.wrapping_add(1));
-        Self { version, file, initial, global, nodes, to_initial, has_told_refused: AtomicBool::new(false) }
+        Self { version, file, initial, global, nodes, to_initial, told: Told::default() }
     }
 
     /// A graph that is never the one to use, for a state that is made when it is no longer in the file's.
@@ -366,7 +376,7 @@ impl<T: Owner> Graph<T> {
             global: None,
             nodes: Vec::new(),
             to_initial: Arc::clone(&self.to_initial),
-            has_told_refused: AtomicBool::new(true),
+            told: Told::default(),
         }
     }
 

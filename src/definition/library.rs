@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 use std::sync::OnceLock;
 
-use toml::de::{DeTable, DeValue};
+use toml::de::DeValue;
 
 use super::beside::Beside;
+use super::draft::read::readable;
 
 /// The most files that one file may lead to.
 pub(crate) const MOST_FILES: usize = 1000;
@@ -111,8 +112,8 @@ fn paths(from: &Path, text: &str) -> Vec<PathBuf> {
     if !text.contains("machine") {
         return Vec::new();
     }
-    let (table, _) = DeTable::parse_recoverable(text);
-    let file = table.get_ref();
+    let rest = OnceLock::new();
+    let file = &readable(text, &rest);
     let machines = file.get("machines").and_then(|machines| machines.get_ref().as_table());
     let machines =
         machines.into_iter().flat_map(|machines| machines.values()).filter_map(|one| one.get_ref().as_table());

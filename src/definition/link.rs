@@ -12,7 +12,8 @@ use super::expression::Name;
 use super::findings::Findings;
 use super::library::{Library, is_file, parts};
 use super::mistake::{Mistake, Origin};
-use super::outline::{hierarchy, resolve};
+use super::outline::hierarchy;
+use super::outline::resolve::{self, Common};
 use super::problem::Problems;
 use super::source::Source;
 use super::words::Words;
@@ -32,8 +33,9 @@ pub(crate) struct Linker<'a, 'i> {
     words: Option<&'a Words>,
     /// The machines of the files that have been read, or what is wrong with them.
     files: HashMap<PathBuf, Result<Rc<[Draft<'i>]>, String>>,
-    /// The machines of other files that have been checked, or what is wrong with them.
-    linked: HashMap<(PathBuf, usize), Result<Draft<'i>, String>>,
+    /// The machines of other files that have been checked, with the rate of the file that links to them, or what is wrong with
+    /// them.
+    linked: HashMap<(PathBuf, usize, Option<u64>), Result<Draft<'i>, String>>,
     /// The machines that have been put together, by their files.
     wholes: HashMap<(PathBuf, usize), Draft<'i>>,
     /// How many states may still be put in.
@@ -46,6 +48,8 @@ struct At<'t, 'i> {
     machines: &'t [Draft<'i>],
     which: usize,
     trail: &'t [String],
+    /// How many ticks there are in a second in the file that links to this one, or in the game.
+    rate: Option<f64>,
 }
 
 impl<'a, 'i> Linker<'a, 'i> {
@@ -67,7 +71,7 @@ impl<'a, 'i> Linker<'a, 'i> {
             return machines;
         }
         let whole = |which| {
-            let at = At { file: Path::new(""), machines: &machines, which, trail: &[] };
+            let at = At { file: Path::new(""), machines: &machines, which, trail: &[], rate: None };
             self.whole(&at, findings)
         };
         (0..machines.len()).map(whole).collect()
@@ -155,9 +159,10 @@ impl<'a, 'i> Linker<'a, 'i> {
         };
         no_circle(&label(&path, machines[which].name.as_ref()), trail, link)?;
         not_too_deep(trail, link)?;
-        let key = (path.clone(), which);
+        let rate = at.machines[at.which].ticks_per_second.or(at.rate);
+        let key = (path.clone(), which, rate.map(f64::to_bits));
         if !self.linked.contains_key(&key) {
-            let whole = self.check(&At { file: &path, machines: &machines, which, trail }, text);
+            let whole = self.check(&At { file: &path, machines: &machines, which, trail, rate }, text);
             self.linked.insert(key.clone(), whole);
         }
         let mut draft = self.linked[&key].clone().map_err(wrong)?;
@@ -179,7 +184,14 @@ impl<'a, 'i> Linker<'a, 'i> {
     fn check(&mut self, at: &At<'_, 'i>, text: &str) -> Result<Draft<'i>, String> {
         let mut findings = Findings::new(Arc::new(Source::new(&at.file.display().to_string(), text)));
         let whole = self.whole(at, &mut findings);
-        if let Some(checked) = resolve::resolve(whole.clone(), self.words, &mut findings) {
+        // Ticks are as long as this file says, or else the one that links to it.
+        let rate = whole.ticks_per_second.or(at.rate);
+        if let Some(checked) = resolve::resolve(
+            Draft { ticks_per_second: rate, ..whole.clone() },
+            self.words,
+            &mut Common::default(),
+            &mut findings,
+        ) {
             hierarchy::check(&checked.outline, &mut findings);
         }
         if findings.errors() > 0 { Err(summary(&findings.into_problems())) } else { Ok(whole) }
@@ -228,21 +240,22 @@ fn not_too_deep(trail: &[String], link: &Name) -> Result<(), Box<Mistake>> {
 }
 
 /// Puts the states of a machine into the one that runs it.
-fn put<'i>(states: &mut Vec<DraftState<'i>>, by: usize, linked: Draft<'i>, link: &Range<usize>) {
+fn put<'i>(states: &mut Vec<Rc<DraftState<'i>>>, by: usize, linked: Draft<'i>, link: &Range<usize>) {
     let base = states.len();
     let prefix = states[by].name.text.clone();
     let named = |text: &str| Some(Name { text: text.into(), span: link.clone() });
     // A state that would run beside all others is around them.
     let around = linked.global.map(|global| global.text);
     let initial = linked.initial.map(|initial| initial.text).unwrap_or_default();
-    states[by].initial = named(around.as_deref().unwrap_or(&initial));
+    Rc::make_mut(&mut states[by]).initial = named(around.as_deref().unwrap_or(&initial));
     let keys: HashSet<String> = linked.states.iter().map(|state| state.name.text.clone()).collect();
     let is_nested = |state: &DraftState<'_>| {
         let implied = state.name.text.rmatch_indices('.').map(|(at, _)| &state.name.text[..at]);
         state.parent.is_some() || { implied }.take(MOST_PARTS).any(|before| keys.contains(before))
     };
     let is_outermost: Vec<bool> = linked.states.iter().map(|state| !is_nested(state)).collect();
-    for (mut state, is_outermost) in linked.states.into_iter().zip(is_outermost) {
+    for (mut linked, is_outermost) in linked.states.into_iter().zip(is_outermost) {
+        let state = Rc::make_mut(&mut linked);
         if let Some(around) = &around {
             if state.root.is_none() && state.name.text == *around {
                 state.initial = named(&initial);
@@ -257,7 +270,7 @@ fn put<'i>(states: &mut Vec<DraftState<'i>>, by: usize, linked: Draft<'i>, link:
         }
         state.root = Some(state.root.map_or(by, |root| base + root));
         state.name.text = format!("{prefix}.{}", state.name.text);
-        states.push(state);
+        states.push(linked);
     }
 }
 
@@ -265,6 +278,7 @@ fn put<'i>(states: &mut Vec<DraftState<'i>>, by: usize, linked: Draft<'i>, link:
 fn relocate(draft: &mut Draft<'_>, to: &Range<usize>, file: &Arc<Path>) {
     let rate = draft.ticks_per_second;
     for state in &mut draft.states {
+        let state = Rc::make_mut(state);
         state.relocate(to, file);
         state.rate = state.rate.or(rate);
     }

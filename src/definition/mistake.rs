@@ -93,8 +93,10 @@ impl Mistake {
     }
 
     /// The same mistake elsewhere.
-    pub(crate) fn moved(mut self, to: impl FnOnce(Range<usize>) -> Range<usize>) -> Self {
-        self.label.at = to(self.label.at);
+    pub(crate) fn moved(mut self, to: impl Fn(Range<usize>) -> Range<usize>) -> Self {
+        for label in iter::once(&mut self.label).chain(&mut self.second) {
+            label.at = to(label.at.clone());
+        }
         self
     }
 

@@ -332,6 +332,13 @@ impl<T: Owner> Definition<T> {
         }
     }
 
+    /// Whether somebody else has the definition, or one of its states.
+    fn is_in_use(&self) -> bool {
+        let has_states = || self.loaded().states.iter().any(|state| !state.is_unreachable());
+        let has_gone = || self.inner.shared.load().nodes.iter().any(|node| node.gone.is_some() && node.fixed.is_held());
+        Arc::strong_count(&self.inner) > 1 || has_states() || has_gone()
+    }
+
     /// Builds what is to take the place of what there is. No lock is held: what the game has registered is called, and may ask
     /// the definition.
     fn rebuild(&self, checked: Checked<'_>, beside: Option<Beside>) -> Result<Rebuilt<T>, Problems> {
@@ -422,7 +429,7 @@ impl<T: Owner> Definition<T> {
     /// Returns the warnings about the file, as it was last loaded.
     #[must_use]
     pub fn warnings(&self) -> Vec<Problem> {
-        self.loaded().outline.warnings.clone()
+        self.loaded().outline.warnings.to_vec()
     }
 
     /// Looks at all situations in which its machine can be: see [`Proof`]. Of a file with several machines,

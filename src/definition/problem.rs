@@ -1,7 +1,7 @@
 //! The mistakes in a file, as a designer sees them.
 
 use std::error::Error;
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::iter;
 use std::ops::Range;
 use std::sync::Arc;
@@ -41,8 +41,38 @@ impl Problem {
         Self { source, mistake }
     }
 
+    /// Whether it is this mistake, whatever there is to write instead: that may differ among the machines that share a state.
     pub(crate) fn is(&self, mistake: &Mistake) -> bool {
-        self.mistake == *mistake
+        let Mistake { code, message, label, second, .. } = &self.mistake;
+        (code, message, label, second) == (&mistake.code, &mistake.message, &mistake.label, &mistake.second)
+    }
+
+    /// What it says, wherever it is.
+    pub(crate) fn says(&self) -> String {
+        let Mistake { code, severity, message, help, .. } = &self.mistake;
+        format!("{code} {severity:?} {message} {}", help.as_deref().unwrap_or_default())
+    }
+
+    /// What it says, of whatever names. Names stand between backticks.
+    pub(crate) fn kind(&self) -> String {
+        let Mistake { code, severity, message, .. } = &self.mistake;
+        let words: Vec<_> = message.split('`').step_by(2).collect();
+        format!("{code} {severity:?} {}", words.join("`"))
+    }
+
+    /// The same problem, which is there in other lines, too.
+    /// `are_all` is whether there are no more.
+    pub(crate) fn with_others(mut self, lines: &[usize], are_all: bool) -> Self {
+        const MOST_LINES: usize = 6;
+        let mut shown: Vec<_> = lines.iter().map(ToString::to_string).collect();
+        shown.dedup();
+        let rest = if shown.len() > MOST_LINES { " and so on" } else { "" };
+        shown.truncate(MOST_LINES);
+        let (count, shown) = (lines.len(), shown.join(", "));
+        let least = if are_all { "" } else { "at least " };
+        let word = if shown.contains(',') { "lines" } else { "line" };
+        let _ = write!(self.mistake.message, " (and {least}{count} more like this, in {word} {shown}{rest})");
+        self
     }
 
     /// Returns all of it in one line, for a log: file, line and column, what is wrong, what to write instead.
@@ -204,7 +234,7 @@ impl Problems {
     }
 
     /// Returns how many more problems there are than are listed, errors and warnings. At most 200 of a file are listed, errors
-    /// rather than warnings.
+    /// rather than warnings. Of problems that are the same in many places, the first is listed, and says how many there are.
     #[must_use]
     pub fn unlisted(&self) -> usize {
         self.more.errors + self.more.warnings

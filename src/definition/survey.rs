@@ -1,6 +1,7 @@
 //! A file as far as it can be read, mistaken or not: for editors.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 pub use super::draft::keys::Key;
 use super::draft::keys::keys;
@@ -50,7 +51,7 @@ impl Survey {
     ) -> Self {
         let (outlines, links, findings) = checked_at(file, text, folder, open, words);
         let outlines = outlines.into_iter().map(as_tree).collect();
-        Self { outlines, problems: findings.into_problems(), keys: keys(text), links }
+        Self { outlines, problems: findings.into_each_problem(), keys: keys(text), links }
     }
 
     /// Returns the machines that could be read, in the order of the file.
@@ -93,8 +94,8 @@ fn as_tree(mut outline: Outline) -> Outline {
         while let Some(parent) = outline.states[at].parent {
             let parent = parent.index();
             if found[parent] == start + 1 {
-                outline.states[at].parent = None;
-                outline.states[parent].children.retain(|child| child.index() != at);
+                Arc::make_mut(&mut outline.states[at]).parent = None;
+                Arc::make_mut(&mut outline.states[parent]).children.retain(|child| child.index() != at);
                 outline.outermost.push(StateId::new(at));
                 break;
             }
@@ -108,7 +109,9 @@ fn as_tree(mut outline: Outline) -> Outline {
     for i in 0..count {
         let initial = outline.states[i].initial;
         let is_child = |initial: StateId| outline.states[initial.index()].parent == Some(StateId::new(i));
-        outline.states[i].initial = initial.filter(|initial| is_child(*initial));
+        if initial.is_some_and(|initial| !is_child(initial)) {
+            Arc::make_mut(&mut outline.states[i]).initial = None;
+        }
     }
     outline
 }

@@ -208,6 +208,7 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
    ·             ╰── expected a list
  6 │ final = 1
    ╰────
+  help: write `[{ to = "attack" }]`
 
 wrong-type
 

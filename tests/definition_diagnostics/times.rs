@@ -27,7 +27,10 @@ fn times_that_are_no_times_are_told_with_what_to_write() {
     wrong("-3 s", &format!("a time is not negative: {forms}"));
     wrong("", &format!("a time is missing: {forms}"));
     wrong("2 s ..", &format!("a time is missing: {forms}"));
-    wrong("1e999 s", "`e999 s` is no unit of time: units are `s`, `ms`, `min`, `h` and `ticks`");
+    wrong(
+        "1e999 s",
+        "it is too long: write seconds, `2.5`, or a text with a unit: `\"200 ms\"`, `\"10 ticks\"`, `\"2 s .. 4 s\"`, or the name of a value",
+    );
     wrong("4 .. 2 s", "it ends before it begins: write `\"2 s .. 4\"`");
     wrong("2.5 ticks", "there are no parts of a tick: write a whole number of ticks");
     assert_eq!(exit("\"7 ticks .. 0.1 s\""), [""; 0], "how long a tick is may be known to the game");

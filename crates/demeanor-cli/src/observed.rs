@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use demeanor::Flow;
-use demeanor::definition::{Outline, StateOutline};
+use demeanor::definition::Outline;
 
 use crate::shown::listed;
 
@@ -25,7 +25,7 @@ pub(crate) fn merged(paths: &[PathBuf]) -> Result<Flow, String> {
 /// A game counts all its machines in one flow, if it likes. What has to do with a state that only other machines of the file
 /// have is left out; what no machine has stays, and is reported.
 pub(crate) fn of_machine(flow: &Flow, outline: &Outline, all: &[Outline]) -> (Flow, Vec<String>) {
-    let names = |outline: &Outline| outline.states().iter().map(StateOutline::name).map(str::to_owned).collect();
+    let names = |outline: &Outline| outline.states().iter().map(|state| state.name().to_owned()).collect();
     let own: BTreeSet<String> = names(outline);
     let mut others: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
     for other in all.iter().filter(|other| other.machine() != outline.machine()) {

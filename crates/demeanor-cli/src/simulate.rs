@@ -324,7 +324,11 @@ impl<W: Write> Stage<W> {
                 Some(report) => {
                     let by = if report.of == from { String::new() } else { format!("by {}: ", report.of) };
                     let questions: Vec<_> = report.questions.iter().map(ToString::to_string).collect();
-                    let why = if questions.is_empty() { "always".to_owned() } else { questions.join(", ") };
+                    let why = match &report.on {
+                        Some(on) if questions.is_empty() => format!("on {on}"),
+                        None if questions.is_empty() => "always".to_owned(),
+                        _ => questions.join(", "),
+                    };
                     format!("{by}{why}")
                 }
             };

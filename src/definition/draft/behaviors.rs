@@ -1,5 +1,7 @@
 //! The behaviors of a state: a name with `params`, or a list of names and of tables that hold a name and its parameters.
 
+use std::rc::Rc;
+
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -34,7 +36,7 @@ pub(super) fn read<'i>(reader: &mut Reader<'_, 'i>, state: &DeTable<'i>) -> Vec<
     };
     let is_named = given.iter().any(|(_, value)| value.get_ref().is_str());
     match &mut behaviors[..] {
-        [one] if is_named => one.params = Some(params.clone()),
+        [one] if is_named => one.params = Some(Rc::new(params.clone())),
         _ if is_named => {}
         _ => {
             let at = reader.key_span("params", params.span());
@@ -63,5 +65,5 @@ fn behavior<'i>(reader: &mut Reader<'_, 'i>, value: &Value<'i>) -> Option<DraftB
     let name = reader.string(name, "`name`")?;
     let mut params = table.clone();
     params.remove("name");
-    Some(DraftBehavior { name, params: Some(Spanned::new(value.span(), DeValue::Table(params))) })
+    Some(DraftBehavior { name, params: Some(Rc::new(Spanned::new(value.span(), DeValue::Table(params)))) })
 }

@@ -65,6 +65,10 @@ const UNITS: [(&str, Option<f64>); 15] = [
     ("h", Some(3600.0)),
 ];
 
+/// Units that are shorter than any, and how many of them are in a second.
+const TOO_SHORT: [(&str, f64); 6] =
+    [("µs", 1e6), ("μs", 1e6), ("us", 1e6), ("microseconds", 1e6), ("ns", 1e9), ("nanoseconds", 1e9)];
+
 /// What is said of a duration that is none.
 const FORMS: &str = "write seconds, `2.5`, or a text with a unit: `\"200 ms\"`, `\"10 ticks\"`, `\"2 s .. 4 s\"`, or the name of a value";
 
@@ -211,7 +215,18 @@ fn near_miss(text: &str) -> Option<Wrong> {
     let decimal =
         |(at, _): &(usize, &str)| is_digit(text[..*at].chars().next_back()) && is_digit(text[at + 1..].chars().next());
     if text.match_indices(',').any(|found| decimal(&found)) {
-        return told("a number has a point in it, not a comma", format!("write `\"{}\"`", text.replace(',', ".")));
+        // Where the comma is the point, a point is what separates thousands.
+        let plain = if text.contains("..") { text.to_owned() } else { text.replace('.', "") };
+        return told("a number has a point in it, not a comma", format!("write `\"{}\"`", plain.replace(',', ".")));
+    }
+    for points in ["...", "…"] {
+        if let Some((least, most)) = text.split_once(points) {
+            let range = format!("{} .. {}", least.trim(), most.trim());
+            return told("a range is written with two points", format!("write `\"{range}\"`"));
+        }
+    }
+    if let Some(name) = text.split("..").map(str::trim).find(|end| is_name(end) && text.contains("..")) {
+        return told(&format!("`{name}` is no time: a range leads from a time to a time"), FORMS.into());
     }
     if let Some((least, most)) =
         text.split_once(['-', '–']).filter(|(least, most)| !least.is_empty() && !most.is_empty())
@@ -234,17 +249,32 @@ fn near_miss(text: &str) -> Option<Wrong> {
 /// A number with a unit, or with the one that is given.
 fn time(text: &str, given: Option<&str>) -> Result<Time, Wrong> {
     let text = text.trim();
-    let end = text.find(|c: char| !(c.is_ascii_digit() || ".+-_".contains(c))).unwrap_or(text.len());
+    let is_of_number = |c: char| c.is_ascii_digit() || ".+-_".contains(c);
+    let mut end = text.find(|c| !is_of_number(c)).unwrap_or(text.len());
+    // An exponent, as in `1e3`.
+    if let Some(rest) = text[end..].strip_prefix(['e', 'E']).filter(|rest| rest.starts_with(is_of_number)) {
+        end = text.len() - rest.trim_start_matches(is_of_number).len();
+    }
     let (number, unit) = (text[..end].trim(), text[end..].trim());
-    let Some(number) = number.parse::<f64>().ok().filter(|number| number.is_finite()) else {
+    let parsed = number.parse::<f64>().ok();
+    if parsed == Some(f64::INFINITY) {
+        return wrong("it is too long", FORMS);
+    }
+    let Some(number) = parsed.filter(|number| number.is_finite()) else {
         return wrong(if text.is_empty() { "a time is missing" } else { "it does not begin with a number" }, FORMS);
     };
+    if number < 0.0 {
+        return wrong("a time is not negative", FORMS);
+    }
     let unit = match (unit, given) {
         ("", Some(given)) => given,
         ("", None) => return wrong("it has no unit", format!("write `{number}` or `\"{number} s\"`")),
         (unit, _) => unit,
     };
     let folded = unit.to_lowercase();
+    if let Some((_, part)) = TOO_SHORT.iter().find(|(name, _)| *name == folded) {
+        return wrong("the shortest unit of time is `ms`", format!("write the seconds: `{}`", number / part));
+    }
     let Some((_, seconds)) = UNITS.iter().find(|(name, _)| *name == folded) else {
         let nearest = nearest(unit, UNITS.iter().map(|(name, _)| *name).filter(|name| name.len() > 1));
         let help = nearest.map_or("units are `s`, `ms`, `min`, `h` and `ticks`".into(), |nearest| {
@@ -253,9 +283,6 @@ fn time(text: &str, given: Option<&str>) -> Result<Time, Wrong> {
         let shown: String = unit.chars().take(20).flat_map(char::escape_debug).collect();
         return wrong(format!("`{shown}` is no unit of time"), help);
     };
-    if number < 0.0 {
-        return wrong("a time is not negative", FORMS);
-    }
     match seconds {
         // Without the tail that a product of floats may have.
         Some(seconds) if *seconds < 1.0 => Ok(Time::Seconds(number / (1.0 / seconds).round())),

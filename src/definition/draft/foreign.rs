@@ -75,22 +75,39 @@ pub(super) fn conflicts(text: &str) -> Vec<Conflict> {
             line.strip_prefix(mark).is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\n', '\r']))
         };
         if is_mark("<<<<<<<") {
-            open = Some((whole.clone(), None));
+            if let Some((begin, second)) = open.replace((whole.clone(), None)) {
+                // It has no end.
+                note(&mut found, without_end(text, begin, second));
+            }
         } else if is_mark("=======") || is_mark("|||||||") {
             let (_, second) = open.get_or_insert((whole.clone(), None));
             second.get_or_insert(at);
         } else if is_mark(">>>>>>>") {
             let (begin, second) = open.take().unwrap_or((whole.clone(), None));
             let left_out = vec![begin.clone(), second.unwrap_or(whole.start)..whole.end];
-            found.push(Conflict { begin, end: whole.clone(), left_out });
+            note(&mut found, Conflict { begin, end: whole.clone(), left_out });
         }
         at += line.len();
     }
     if let Some((begin, second)) = open {
-        let left_out = vec![begin.clone(), second.map_or(begin.clone(), |second| line_at(text, second))];
-        found.push(Conflict { end: begin.clone(), begin, left_out });
+        note(&mut found, without_end(text, begin, second));
     }
     found
+}
+
+/// Keeps a conflict; of very many, only what is left out.
+fn note(found: &mut Vec<Conflict>, conflict: Conflict) {
+    const MOST: usize = 300;
+    let is_full = found.len() == MOST;
+    match found.last_mut() {
+        Some(last) if is_full => last.left_out.extend(conflict.left_out),
+        _ => found.push(conflict),
+    }
+}
+
+fn without_end(text: &str, begin: Range<usize>, second: Option<usize>) -> Conflict {
+    let left_out = vec![begin.clone(), second.map_or(begin.clone(), |second| line_at(text, second))];
+    Conflict { end: begin.clone(), begin, left_out }
 }
 
 fn line_at(text: &str, start: usize) -> Range<usize> {

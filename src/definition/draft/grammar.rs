@@ -23,7 +23,7 @@ use winnow::stream::{LocatingSlice, Location, Stateful, Stream};
 use winnow::token::{literal, take_while};
 use winnow::{ModalResult, Parser};
 
-use super::super::expression::{Comparison, Expr, begins_name, continues_name};
+use super::super::expression::{Comparison, Expr, MOST_TESTS, begins_name, continues_name};
 use super::super::mistake::Mistake;
 use super::super::operand::Operand;
 use super::duration::seconds_of;
@@ -36,7 +36,8 @@ const DEEPEST: usize = 64;
 
 /// Reads a condition. A mistake in it is at its place in the file.
 pub(crate) fn parse(text: &str, map: &SourceMap) -> Result<Expr, Box<Mistake>> {
-    let mut input = Input { input: LocatingSlice::new(text), state: Nesting { map, text, depth: 0, calculations: 0 } };
+    let mut input =
+        Input { input: LocatingSlice::new(text), state: Nesting { map, text, depth: 0, calculations: 0, tests: 0 } };
     let read = condition(&mut input).and_then(|term| term.condition(&mut input));
     let read = read.and_then(|expr| end(&mut input).map(|()| expr));
     read.map_err(|error| {
@@ -57,6 +58,8 @@ struct Nesting<'i> {
     depth: usize,
     /// How many calculations it has read.
     calculations: usize,
+    /// How many comparisons, flags, chances and states.
+    tests: usize,
 }
 
 impl std::fmt::Debug for Nesting<'_> {
@@ -93,8 +96,8 @@ impl Term {
         match self {
             Self::Condition(expr) => Ok(expr),
             Self::Operand(Operand::Bool(yes)) => Ok(Expr::Bool(yes)),
-            Self::Operand(Operand::Value(name)) => Ok(Expr::Flag(name)),
-            Self::Operand(Operand::Field(name)) => Ok(Expr::FieldFlag(name)),
+            Self::Operand(Operand::Value(name)) => test(input, Expr::Flag(name)),
+            Self::Operand(Operand::Field(name)) => test(input, Expr::FieldFlag(name)),
             Self::Operand(_) => expected(input, "a comparison such as `<` or `==`"),
         }
     }
@@ -198,7 +201,23 @@ fn comparison(input: &mut Input<'_>) -> ModalResult<Term, Wrong> {
                 .help("name a value of the game on one side"),
         );
     }
-    Ok(Term::Condition(Expr::Compare { left, op, right }))
+    test(input, Expr::Compare { left, op, right }).map(Term::Condition)
+}
+
+/// Counts what a condition asks: what is too long is not read to its end.
+fn test(input: &mut Input<'_>, test: Expr) -> ModalResult<Expr, Wrong> {
+    input.state.tests += 1;
+    if input.state.tests <= MOST_TESTS {
+        return Ok(test);
+    }
+    let at = input.previous_token_end();
+    let start = input.state.text[..at].trim_end().rfind(|c| !continues_name(c)).map_or(0, |before| before + 1);
+    let start = (start..=at).find(|start| input.state.text.is_char_boundary(*start)).unwrap_or(at);
+    wrong(
+        Mistake::error("condition-too-long", start..at, format!("the condition asks more than {MOST_TESTS} questions"))
+            .label("too long from here")
+            .help("let the game offer the answer as one value, or split the state"),
+    )
 }
 
 fn operator(input: &mut Input<'_>) -> ModalResult<Comparison, Wrong> {
@@ -275,7 +294,13 @@ fn expect<'i>(
 }
 
 /// What other languages write, and what it is here. The longer before the shorter.
-const MEANT: [(&str, &str); 22] = [
+const MEANT: [(&str, &str); 28] = [
+    ("`", "remove the backticks: names of values stand alone"),
+    ("\u{a0}", "this is a no-break space: write a plain one"),
+    ("**", "there are no powers: write `x * x`, or let the game offer the result as a value"),
+    ("^", "there are no powers: write `x * x`, or let the game offer the result as a value"),
+    ("%", "there is no remainder: let the game offer the result as a value"),
+    ("?", "there is no choice between two results: let the game offer the result as a value"),
     ("&&", "write `and`"),
     ("||", "write `or`"),
     ("&", "write `and`"),
@@ -306,11 +331,26 @@ fn expected<O>(input: &mut Input<'_>, expected: &'static str) -> ModalResult<O, 
     multispace0.parse_next(input)?;
     let rest: &str = input.input.as_ref();
     let meant = MEANT.iter().find_map(|(written, help)| rest.starts_with(written).then(|| (*help).to_owned()));
-    let help = meant.or_else(|| behind_number(input, before));
+    // A `%` may be that of a number.
+    let help = behind_number(input, before).or_else(|| behind_word(input, before)).or(meant);
     let mistake = not_expected(input, expected);
     wrong(match help {
         Some(help) => mistake.help(help),
         None => mistake,
+    })
+}
+
+/// What was meant by what stands behind a word or a sign that ends at `before`: `round(x)`, `x <> 1`.
+fn behind_word(input: &Input<'_>, before: usize) -> Option<String> {
+    let until = input.state.text[..before].trim_end();
+    let rest: &str = input.input.as_ref();
+    if rest.starts_with('>') && until.ends_with('<') {
+        return Some("write `!=`".into());
+    }
+    let word = &until[until.trim_end_matches(continues_name).len()..];
+    let is_call = rest.starts_with('(') && word.starts_with(begins_name);
+    is_call.then(|| {
+        format!("there is no function `{word}`: there are `min`, `max`, `abs`, and what the game offers as values")
     })
 }
 
@@ -329,6 +369,9 @@ fn behind_number(input: &Input<'_>, before: usize) -> Option<String> {
         return Some(format!("write the number alone: `{number}`, or `{}` where 1 is the whole", parsed / 100.0));
     }
     let unit = &rest[..rest.find(|c: char| !c.is_alphabetic()).unwrap_or(rest.len())];
+    if matches!(unit, "tick" | "ticks") {
+        return Some("times are in seconds in a condition: divide by the ticks of a second, or use `after`".into());
+    }
     let seconds = seconds_of(unit)? * parsed;
     Some(format!("times are in seconds in a condition: write `{seconds}`"))
 }

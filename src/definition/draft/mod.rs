@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 use std::path::Path;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use toml::Spanned;
@@ -39,8 +40,8 @@ pub(crate) struct Draft<'i> {
     pub(crate) initial: Option<Name>,
     pub(crate) global: Option<Name>,
     pub(crate) ticks_per_second: Option<f64>,
-    /// In the order of the file.
-    pub(crate) states: Vec<DraftState<'i>>,
+    /// In the order of the file; those that it has from another machine first. Machines that have the same state share it.
+    pub(crate) states: Vec<Rc<DraftState<'i>>>,
 }
 
 /// What a file says of one state.
@@ -106,10 +107,10 @@ pub(crate) struct DraftExit {
 pub(crate) type Spot = Range<usize>;
 
 /// The parameters of a behavior: a table.
-pub(crate) type Params<'i> = Spanned<DeValue<'i>>;
+pub(crate) type Params<'i> = Rc<Spanned<DeValue<'i>>>;
 
 /// A condition, or the script that answers it.
-#[derive(Clone)]
+#[derive(Clone, PartialEq)]
 pub(crate) enum When {
     Expr {
         expr: Expr,

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::rc::Rc;
+use std::sync::{Arc, OnceLock};
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -10,9 +11,10 @@ use toml::de::{DeTable, DeValue};
 use super::super::expression::Name;
 use super::super::findings::Findings;
 use super::super::mistake::{Mistake, Origin};
+use super::super::source::Source;
 use super::behaviors;
 use super::format::{EXIT_KEYS, FILE_KEYS, MACHINE_KEYS, SCRIPT_KEYS, STATE_KEYS};
-use super::machines::{Machines, Written};
+use super::machines::{self, Shared, Written};
 use super::source_map::SourceMap;
 use super::{Draft, DraftExit, DraftState, When, duration, grammar, syntax, type_of};
 
@@ -36,6 +38,15 @@ pub(crate) fn read<'i>(text: &'i str, rest: &'i OnceLock<String>, findings: &mut
     Reader { findings, text }.file(&mut table)
 }
 
+/// What of a text can be read, whatever is wrong with it. Where that is not all, `rest` is where it is kept.
+pub(crate) fn readable<'i>(text: &'i str, rest: &'i OnceLock<String>) -> DeTable<'i> {
+    let (table, errors) = DeTable::parse_recoverable(text);
+    if errors.is_empty() || text.trim().is_empty() {
+        return table.into_inner();
+    }
+    syntax::parse(text, rest, &mut Findings::new(Arc::new(Source::new("", text))))
+}
+
 pub(super) struct Reader<'a, 'i> {
     pub(super) findings: &'a mut Findings,
     text: &'i str,
@@ -46,30 +57,52 @@ impl<'i> Reader<'_, 'i> {
         let of = if file.contains_key("machines") { "a file of machines" } else { "a machine" };
         self.known_keys(file, of, FILE_KEYS);
         let rate = file.get("ticks_per_second").and_then(|rate| duration::rate(rate, self.findings));
-        let Some(machines) = file.remove("machines") else { return vec![self.machine(None, file, rate)] };
+        let Some(machines) = file.remove("machines") else { return vec![self.alone(file, rate)] };
         let mut drafts = Vec::new();
         if file.contains_key("states") {
-            drafts.push(self.machine(None, file, rate));
+            drafts.push(self.alone(file, rate));
         } else {
             self.of_no_machine(file, &machines);
         }
-        let mut written = Vec::new();
-        for (name, machine) in self.table(&machines, "`machines`").into_iter().flatten() {
-            let name = Name { text: name.get_ref().to_string(), span: name.span() };
-            self.good_name(&name, "a machine");
-            let Some(table) = self.table(machine, "a machine") else { continue };
-            self.known_keys(table, "a machine", MACHINE_KEYS);
-            let like = table.get("like").and_then(|like| self.string(like, "`like`"));
-            written.push(Written { name, table, like });
-        }
-        written.sort_by_key(|written| written.name.span.start);
+        let at = machines.span();
+        let mut written = self.written(machines);
         if written.is_empty() && drafts.is_empty() {
-            self.findings.add(missing_key("states", "the file", machines.span()));
+            self.findings.add(missing_key("states", "the file", at));
         }
-        for (name, mut table) in Machines::new(written).complete(self.findings) {
-            drafts.push(self.machine(Some(name), &mut table, rate));
+        machines::complete(&mut written, self.findings);
+        for Written { name, like, table, states } in written {
+            let states = states.into_iter().map(|state| self.shared(&state)).collect();
+            let of = format!("machine `{name}`");
+            let at = name.span.clone();
+            drafts.push(Draft { name: Some(name), like, ..self.machine(&table, &of, at, states, rate) });
         }
         drafts
+    }
+
+    /// The machines that are written in tables of their own, in the order of the file.
+    fn written(&mut self, machines: Value<'i>) -> Vec<Written<'i>> {
+        self.table(&machines, "`machines`");
+        let DeValue::Table(machines) = machines.into_inner() else { return Vec::new() };
+        let mut written = Vec::new();
+        for (name, machine) in machines {
+            let name = Name { text: name.get_ref().to_string(), span: name.span() };
+            self.good_name(&name, "a machine");
+            self.table(&machine, "a machine");
+            let DeValue::Table(mut table) = machine.into_inner() else { continue };
+            self.known_keys(&table, "a machine", MACHINE_KEYS);
+            let like = table.get("like").and_then(|like| self.string(like, "`like`"));
+            let of = format!("machine `{name}`");
+            let states = self.states(&mut table, &of, name.span.clone());
+            let states = states.into_iter().map(|(name, state)| Shared::new(name, state)).collect();
+            written.push(Written { name, like, table, states });
+        }
+        written.sort_by_key(|written| written.name.span.start);
+        written
+    }
+
+    /// The state that several machines may share.
+    fn shared(&mut self, state: &Shared<'i>) -> Rc<DraftState<'i>> {
+        Rc::clone(state.draft.get_or_init(|| Rc::new(self.state(&state.key, &state.value))))
     }
 
     /// Finds what stands before the machines of a file, and says something of none of them.
@@ -93,40 +126,57 @@ impl<'i> Reader<'_, 'i> {
         }
     }
 
-    /// Takes the states out of the table, each as soon as it has been read: of a large file, one of the two is enough.
-    fn machine(&mut self, name: Option<Name>, machine: &mut DeTable<'i>, ticks_per_second: Option<f64>) -> Draft<'i> {
-        let (of, at) = match &name {
-            Some(name) => (format!("machine `{name}`"), name.span.clone()),
-            None => ("the file".to_owned(), 0..0),
-        };
-        self.under_a_header(machine);
-        let has_states = self.given(machine, "states", &of, at.clone()).is_some();
-        let states = machine.remove("states").filter(|_| has_states);
-        let states = states.filter(|states| self.table(states, "`states`").is_some());
-        let states = states.and_then(|states| match states.into_inner() {
-            DeValue::Table(states) => Some(states),
-            _ => None,
-        });
-        let mut defined: Vec<_> = states.into_iter().flatten().collect();
-        defined.sort_by_key(|(name, _)| name.span().start);
-        let initial = self.given(machine, "initial", &of, at);
+    /// The machine of a file that is written in no table of its own. Each state is dropped as soon as it has been read: of a large
+    /// file, one of the two is enough.
+    fn alone(&mut self, file: &mut DeTable<'i>, rate: Option<f64>) -> Draft<'i> {
+        let states = self.states(file, "the file", 0..0);
+        let states = states.into_iter().map(|(name, state)| Rc::new(self.state(&name, &state))).collect();
+        self.machine(file, "the file", 0..0, states, rate)
+    }
+
+    /// Takes the states out of the table of a machine, in the order of the file.
+    fn states(
+        &mut self,
+        machine: &mut DeTable<'i>,
+        of: &str,
+        at: Range<usize>,
+    ) -> Vec<(Spanned<Cow<'i, str>>, Value<'i>)> {
+        self.under_a_header(machine, of);
+        // What is like another machine has the states of that.
+        if !machine.contains_key("like") {
+            self.given(machine, "states", of, at);
+        }
+        let Some(states) = machine.remove("states") else { return Vec::new() };
+        self.table(&states, "`states`");
+        let DeValue::Table(states) = states.into_inner() else { return Vec::new() };
+        let mut states: Vec<_> = states.into_iter().collect();
+        states.sort_by_key(|(name, _)| name.span().start);
+        states
+    }
+
+    fn machine(
+        &mut self,
+        table: &DeTable<'i>,
+        of: &str,
+        at: Range<usize>,
+        states: Vec<Rc<DraftState<'i>>>,
+        ticks_per_second: Option<f64>,
+    ) -> Draft<'i> {
+        let initial = self.given(table, "initial", of, at);
         Draft {
-            name,
-            // What is wrong with it has been said.
-            like: machine
-                .get("like")
-                .and_then(|like| Some(Name { text: like.get_ref().as_str()?.into(), span: like.span() })),
+            name: None,
+            like: None,
             initial: initial.and_then(|initial| self.string(initial, "`initial`")),
-            global: machine.get("global").and_then(|global| self.string(global, "`global`")),
+            global: table.get("global").and_then(|global| self.string(global, "`global`")),
             ticks_per_second,
-            states: defined.into_iter().map(|(name, state)| self.state(&name, &state)).collect(),
+            states,
         }
     }
 
     /// Finds what belongs to the machine, but stands under the header of a state, which is where TOML puts it.
-    fn under_a_header(&mut self, machine: &DeTable<'i>) {
+    fn under_a_header(&mut self, machine: &DeTable<'i>, of: &str) {
         let Some(DeValue::Table(states)) = machine.get("states").map(Spanned::get_ref) else { return };
-        let has_initial = machine.contains_key("initial");
+        let has_initial = machine.contains_key("initial") || machine.contains_key("like");
         for (name, state) in states {
             let DeValue::Table(state) = state.get_ref() else { continue };
             for key in ["initial", "global", "ticks_per_second"] {
@@ -149,7 +199,15 @@ impl<'i> Reader<'_, 'i> {
                     )
                     .label("under the header of the state")
                     .second(Some(name.span()), "the header")
-                    .help(format!("write `{key}` at the top, before the first header"))
+                    .help(match of.strip_prefix("machine `").filter(|_| key != "ticks_per_second") {
+                        Some(machine) => {
+                            format!(
+                                "write `{key}` under the header `[machines.{}]`",
+                                quoted(machine.trim_end_matches('`'))
+                            )
+                        }
+                        None => format!("write `{key}` at the top, before the first header"),
+                    })
                     .origin(Origin::Unread),
                 );
             }
@@ -240,6 +298,14 @@ impl<'i> Reader<'_, 'i> {
             };
             return self.string(script, "`script`").map(When::Script);
         }
+        if let DeValue::Boolean(holds) = value.get_ref() {
+            let help = if *holds {
+                format!("remove {what}: without one, it always holds")
+            } else {
+                format!("what never holds is left out; in a text, {what} may be `\"false\"`")
+            };
+            return self.mistyped_with(value, what, "a string", Some(help));
+        }
         let Name { text, span } = self.string(value, what)?;
         let written = self.text.get(span.clone()).unwrap_or_default();
         match grammar::parse(&text, &SourceMap::of(&text, written, span.start)) {
@@ -265,7 +331,8 @@ impl<'i> Reader<'_, 'i> {
     ) -> Option<&'t Value<'v>> {
         let value = table.get(key);
         // One that is misspelled has been reported as an unknown key.
-        if value.is_none() && !table.keys().any(|name| self.findings.nearest(name.get_ref(), [key]).is_some()) {
+        let is_meant = |name: &str| another_word(name) == Some(key) || self.findings.nearest(name, [key]).is_some();
+        if value.is_none() && !table.keys().any(|name| is_meant(name.get_ref())) {
             self.missing(key, of, span);
         }
         value
@@ -282,6 +349,8 @@ impl<'i> Reader<'_, 'i> {
                     }
                 }
                 let nearest = self.findings.nearest(name, known.iter().copied());
+                let other = another_word(name).filter(|key| known.contains(key) && !table.contains_key(*key));
+                let nearest = other.map(ToOwned::to_owned).or(nearest);
                 self.findings.add(
                     Mistake::error("unknown-key", key.span(), format!("unknown key `{name}` in {of}"))
                         .label("not a key of the format")
@@ -332,25 +401,70 @@ impl<'i> Reader<'_, 'i> {
     fn array<'t, 'v>(&mut self, value: &'t Value<'v>, what: &str) -> &'t [Value<'v>] {
         match value.get_ref() {
             DeValue::Array(array) => array.as_ref(),
+            DeValue::Table(_) => {
+                let help = format!("write `[` before the table and `]` behind it: {what} may be several");
+                self.mistyped_with(value, what, "a list", Some(help)).unwrap_or_default()
+            }
+            DeValue::String(to) => {
+                let help = format!("write `[{{ to = \"{to}\" }}]`");
+                self.mistyped_with(value, what, "a list", Some(help)).unwrap_or_default()
+            }
             _ => self.mistyped(value, what, "a list").unwrap_or_default(),
         }
     }
 
     pub(super) fn mistyped<O>(&mut self, value: &Value<'_>, what: &str, expected: &'static str) -> Option<O> {
+        self.mistyped_with(value, what, expected, None)
+    }
+
+    fn mistyped_with<O>(
+        &mut self,
+        value: &Value<'_>,
+        what: &str,
+        expected: &'static str,
+        help: Option<String>,
+    ) -> Option<O> {
         let message = format!("{what} must be {expected}, not {}", type_of(value.get_ref()));
-        self.findings.add(
-            Mistake::error("wrong-type", value.span(), message)
-                .label(format!("expected {expected}"))
-                .origin(Origin::MayFollow),
-        );
+        let mistake = Mistake::error("wrong-type", value.span(), message)
+            .label(format!("expected {expected}"))
+            .origin(Origin::MayFollow);
+        self.findings.add(Mistake { help, ..mistake });
         None
     }
+}
+
+/// The key of the format that other formats have under another name.
+fn another_word(name: &str) -> Option<&'static str> {
+    const WORDS: [(&str, &str); 14] = [
+        ("target", "to"),
+        ("goto", "to"),
+        ("go_to", "to"),
+        ("next", "to"),
+        ("state", "to"),
+        ("if", "when"),
+        ("condition", "when"),
+        ("guard", "when"),
+        ("event", "on"),
+        ("trigger", "on"),
+        ("message", "on"),
+        ("delay", "after"),
+        ("action", "behavior"),
+        ("transitions", "exits"),
+    ];
+    WORDS.iter().find(|(word, _)| *word == name).map(|(_, key)| *key)
 }
 
 /// A table that was meant to be that of a state: `[idle]`, `[state.idle]`.
 fn header_of_state(key: &Spanned<Cow<'_, str>>, value: &Value<'_>) -> Option<Mistake> {
     let DeValue::Table(table) = value.get_ref() else { return None };
     let name: &str = key.get_ref();
+    for word in ["states", "machines"] {
+        if let Some(of) = name.strip_prefix(word).and_then(|name| name.strip_prefix('.')) {
+            let message = format!("`{name}` stands in quotes, so that it is one name");
+            let mistake = Mistake::error("unknown-key", key.span(), message).label("not a key of the format");
+            return Some(mistake.help(format!("write `[{word}.{}]`", quoted(of))).origin(Origin::Unread));
+        }
+    }
     let of_tables = if matches!(name, "state" | "State" | "States" | "machine") { table.keys().next() } else { None };
     let (message, meant) = match of_tables {
         Some(state) => {
@@ -364,6 +478,12 @@ fn header_of_state(key: &Spanned<Cow<'_, str>>, value: &Value<'_>) -> Option<Mis
     };
     let mistake = Mistake::error("unknown-key", key.span(), message).label("not a key of the format");
     Some(mistake.help(format!("write `[{meant}]`")).origin(Origin::Unread))
+}
+
+/// A name as a part of a header.
+pub(crate) fn quoted(name: &str) -> String {
+    let is_bare = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+    if is_bare { name.to_owned() } else { format!("\"{name}\"") }
 }
 
 /// A key that there must be.

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::super::mistake::{Mistake, Origin};
 use super::duration;
+use super::read::quoted;
 
 /// A slip in a statement: the mistake, at its place in the statement, and the part that cannot be read because of it.
 pub(super) struct Slip {
@@ -79,12 +80,14 @@ fn of_header(statement: &str) -> Option<Mistake> {
     let parts: Vec<&str> = name.split('.').map(|part| part.trim().trim_matches(['"', '\''])).collect();
     let is_bare = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
     // What is not bare is one name behind the words of the format.
-    let fixed = if parts.iter().all(|part| is_bare(part)) {
-        parts.join(".")
-    } else {
-        let words = parts.iter().take_while(|part| matches!(**part, "states" | "machines")).count();
-        let name = parts[words..].join(".");
-        format!("{}.\"{name}\"", parts[..words].join("."))
+    let fixed = match &parts[..] {
+        parts if parts.iter().all(|part| is_bare(part)) => parts.join("."),
+        ["states", name @ ..] => format!("states.{}", quoted(&name.join("."))),
+        ["machines", machine, "states", name @ ..] => {
+            format!("machines.{}.states.{}", quoted(machine), quoted(&name.join(".")))
+        }
+        ["machines", name @ ..] => format!("machines.{}", quoted(&name.join("."))),
+        parts => quoted(&parts.join(".")),
     };
     let help = format!("write `[{fixed}]`");
     let has_odd_quote = |quote: char| line.matches(quote).count() % 2 == 1;
@@ -259,6 +262,14 @@ fn brackets(statement: &str) -> Option<Mistake> {
                                 .help("write `{` before it"),
                         );
                     }
+                    None if c == ']' && has_no_list(statement) => {
+                        let value = value_of(statement);
+                        return Some(
+                            syntax(value.start..at + 1, "a `[` is missing")
+                                .label("has a `]` behind it")
+                                .help("write `[` before it"),
+                        );
+                    }
                     None => {
                         return Some(syntax(at..at + 1, format!("there is one `{c}` too many")).help("remove it"));
                     }
@@ -272,6 +283,19 @@ fn brackets(statement: &str) -> Option<Mistake> {
     let (opened, first) = *open.first()?;
     let missed: String = open.iter().rev().map(|(_, c)| if *c == '{' { '}' } else { ']' }).collect();
     Some(missing(&missed, end_before..end_before, opened, first))
+}
+
+/// Where the value of a statement stands, behind its key; at the end, where it has none.
+fn value_of(statement: &str) -> Range<usize> {
+    let begin = statement.find('=').map_or(statement.len(), |at| at + 1);
+    let value = &statement[begin..];
+    statement.len() - value.trim_start().len()..statement.len()
+}
+
+/// Whether a statement has a value that does not begin as a list does.
+fn has_no_list(statement: &str) -> bool {
+    let value = &statement[value_of(statement)];
+    !value.is_empty() && !value.starts_with('[')
 }
 
 fn missing(what: &str, at: Range<usize>, opened: usize, with: char) -> Mistake {
@@ -312,7 +336,13 @@ pub(super) fn in_words(statement: &str, why: &str, at: Range<usize>) -> Mistake 
     let before = statement[..at.start].trim_end();
     let key = before.rsplit(|c: char| !(c.is_alphanumeric() || "_-.".contains(c))).next().unwrap_or_default();
     let found = |message: &str, help: String| syntax(at.clone(), message).help(help);
-    if rest.starts_with(':') || before.ends_with(':') {
+    let header = rest.lines().next().unwrap_or_default().trim_end();
+    let header = header.strip_prefix('(').and_then(|header| header.strip_suffix(')'));
+    if let Some(header) = header.filter(|header| header.starts_with("states") || header.starts_with("machines")) {
+        found("a header stands in square brackets", format!("write `[{header}]`"))
+    } else if why.contains("multi-line") {
+        found("a text that begins with three quotes ends with three", "write one quote on each side".into())
+    } else if rest.starts_with(':') || before.ends_with(':') {
         let key = key.trim_end_matches(':');
         let key = if key.is_empty() { "key" } else { key };
         found("a key and its value are joined by `=`", format!("write `{key} = ..`"))

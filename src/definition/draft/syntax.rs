@@ -4,6 +4,8 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use toml::de::{DeTable, DeValue, Error};
+use toml_parser::ParseError;
+use toml_parser::parser::parse_document;
 
 use super::super::findings::Findings;
 use super::super::mistake::{Mistake, Origin};
@@ -13,13 +15,17 @@ use super::statements::{statements, without};
 
 /// Parses a text, as far as it can be read. Where something is taken out of it, what is left is put into `rest`.
 pub(super) fn parse<'i>(text: &'i str, rest: &'i OnceLock<String>, findings: &mut Findings) -> DeTable<'i> {
-    let (table, errors) = DeTable::parse_recoverable(text);
-    let Some(first) = errors.iter().filter(|error| !is_duplicate(error)).map(start_of).min() else {
-        duplicates(findings, text, table.get_ref(), &errors);
-        return table.into_inner();
+    // So many that all of them would be too much to keep, and that the first few statements have more than are told.
+    let first = if slips_in_syntax(text) > MOST_KEPT {
+        0
+    } else {
+        let (table, errors) = DeTable::parse_recoverable(text);
+        let Some(first) = errors.iter().filter(|error| !is_duplicate(error)).map(start_of).min() else {
+            duplicates(findings, text, table.get_ref(), &errors);
+            return table.into_inner();
+        };
+        first
     };
-    // Of a large file, one table is enough.
-    drop((table, errors));
     if let Some(mistake) = other_format(text) {
         findings.add(mistake);
         return DeTable::new();
@@ -48,6 +54,17 @@ pub(super) fn parse<'i>(text: &'i str, rest: &'i OnceLock<String>, findings: &mu
     table.into_inner()
 }
 
+/// The most errors of the parser that are kept.
+const MOST_KEPT: usize = 10_000;
+
+/// How many errors of syntax the parser finds.
+fn slips_in_syntax(text: &str) -> usize {
+    let mut count = 0;
+    let tokens = toml_parser::Source::new(text).lex().into_vec();
+    parse_document(&tokens, &mut (), &mut |_: ParseError| count += 1);
+    count
+}
+
 fn is_duplicate(error: &Error) -> bool {
     error.message() == "duplicate key"
 }
@@ -71,6 +88,7 @@ fn broken(text: &str, first: usize, findings: &mut Findings) -> Vec<Range<usize>
         }
         if findings.is_full() {
             // More of the same.
+            unread.push(at.start..text.len());
             break;
         }
         // Junk is taken out line by line.
@@ -120,9 +138,10 @@ fn duplicates(findings: &mut Findings, text: &str, table: &DeTable<'_>, errors: 
         let at = error.span().unwrap_or(0..0);
         let key = text.get(at.clone()).unwrap_or_default().trim_matches(['"', '\'']).to_owned();
         let before = text.get(..at.start).unwrap_or_default();
-        if before.ends_with("[states.") {
+        let header = &before[before.rfind('\n').map_or(0, |end| end + 1)..];
+        if header.trim_start().starts_with('[') && header.ends_with("states.") {
             last_state = at.start;
-            let first = || header_of(&key, before).or_else(|| last_given(table, &key, at.start));
+            let first = || header_of(header.trim_start(), &key, before).or_else(|| last_given(table, &key, at.start));
             let first = if findings.is_full() { None } else { first() };
             findings.add(
                 Mistake::error("duplicate-state", at, format!("state `{key}` is defined twice"))
@@ -150,13 +169,12 @@ fn duplicates(findings: &mut Findings, text: &str, table: &DeTable<'_>, errors: 
 }
 
 /// Where the table of a state begins. The parser has joined the two into one, with the span of the second.
-fn header_of(state: &str, text: &str) -> Option<Range<usize>> {
+fn header_of(header: &str, state: &str, text: &str) -> Option<Range<usize>> {
     let mut at = 0;
     for line in text.split_inclusive('\n') {
-        let name =
-            line.trim_start().strip_prefix("[states.").and_then(|rest| rest.split_once(']')).map(|(name, _)| name);
+        let name = line.trim_start().strip_prefix(header).and_then(|rest| rest.split_once(']')).map(|(name, _)| name);
         if let Some(name) = name.filter(|name| name.trim_matches(['"', '\'']) == state) {
-            let start = at + line.find(name).unwrap_or_default();
+            let start = at + line.len() - line.trim_start().len() + header.len();
             return Some(start..start + name.len());
         }
         at += line.len();

@@ -114,8 +114,9 @@ fn checked<'i>(file: &str, text: &'i str, library: &'i Library, words: Option<&W
     let drafts = read::read(text, library.rest(), &mut findings);
     let drafts = Linker::new(library, words).link(drafts, &mut findings);
     let mut all = Vec::with_capacity(drafts.len());
+    let mut common = resolve::Common::default();
     for draft in drafts {
-        let Some(checked) = resolve::resolve(draft, words, &mut findings) else { continue };
+        let Some(checked) = resolve::resolve(draft, words, &mut common, &mut findings) else { continue };
         hierarchy::check(&checked.outline, &mut findings);
         all.push(checked);
     }
@@ -135,8 +136,9 @@ fn with_warnings<'o>(outlines: impl Iterator<Item = &'o mut Outline>, findings: 
         return Err(findings.into_problems());
     }
     let (warnings, unlisted) = findings.finish()?;
+    let warnings: Arc<[_]> = warnings.into();
     for outline in outlines {
-        outline.warnings.clone_from(&warnings);
+        outline.warnings = Arc::clone(&warnings);
         outline.unlisted_warnings = unlisted;
     }
     Ok(())

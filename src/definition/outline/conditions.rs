@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::super::draft::When;
-use super::super::expression::{Expr, MOST_TESTS, Name, OF_MESSAGE, flag_compared};
+use super::super::expression::{Expr, Name, OF_MESSAGE, flag_compared};
 use super::super::mistake::Mistake;
 use super::super::operand::Operand;
 use super::super::words::{ValueKind, WordKind};
@@ -28,24 +28,15 @@ impl Resolver<'_> {
             Some(When::Script(script)) => return self.script(Some(script)),
             Some(When::Expr { expr, span, .. }) => (expr, span),
         };
-        let mut tests = 0;
         self.within = Some(span.clone());
-        expr.visit_mut(&mut |test| tests += self.test(test, place));
+        expr.visit_mut(&mut |test| self.test(test, place));
         self.within = None;
-        if tests > MOST_TESTS {
-            let message = format!("the condition asks more than {MOST_TESTS} questions");
-            self.findings.add(
-                Mistake::error("condition-too-long", span.clone(), message)
-                    .label("too long")
-                    .help("let the game offer the answer as one value, or split the state"),
-            );
-        }
     }
 
-    /// Checks a part of a condition that is no condition of others, and counts what it asks.
-    fn test(&mut self, test: &mut Expr, place: Place<'_>) -> usize {
+    /// Checks a part of a condition that is no condition of others.
+    fn test(&mut self, test: &mut Expr, place: Place<'_>) {
         match test {
-            Expr::Bool(_) | Expr::Not(_) | Expr::And(_) | Expr::Or(_) => return 0,
+            Expr::Bool(_) | Expr::Not(_) | Expr::And(_) | Expr::Or(_) => {}
             Expr::Flag(name) => self.value(name, ValueKind::Flag),
             Expr::FieldFlag(name) => self.field(name, ValueKind::Flag, place),
             Expr::In(name) => self.asked_state(name),
@@ -71,7 +62,6 @@ impl Resolver<'_> {
                 _ => self.comparison([left, right], place),
             },
         }
-        1
     }
 
     pub(super) fn chance(&mut self, at: Range<usize>) {

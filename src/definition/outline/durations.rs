@@ -31,6 +31,14 @@ impl Resolver<'_> {
                 Length::Drawn(Drawn { least, most, tick })
             }
             DraftLength::Value(name) => {
+                if self.words.is_some_and(|words| words.values.get(&name.text) == Some(&ValueKind::Flag)) {
+                    self.findings.add(
+                        Mistake::error("comparison", span, format!("`{name}` is true or false, not a time"))
+                            .label("a duration is a number")
+                            .help("write a time such as `0.5`; what is true or false is asked in a `when`"),
+                    );
+                    return None;
+                }
                 self.value(&name, ValueKind::Number);
                 Length::Value(name)
             }

@@ -1,5 +1,7 @@
 //! How states are nested: parents without circles, initial children that are children, a global that stands apart.
 
+use std::collections::HashSet;
+
 use super::super::findings::Findings;
 use super::super::mistake::{Mistake, Origin};
 use super::{ExitOutline, Outline, StateId, StateOutline};
@@ -160,29 +162,22 @@ fn outer_exits(outline: &Outline, state: &StateOutline, findings: &mut Findings)
     }
 }
 
-/// States of no length that lead to each other in a circle.
+/// The most changes that are carried out for one callback: rule 13.
+const MOST_CHANGES: usize = 64;
+
+/// States of no length that lead to each other in a circle, or in a chain that is longer than what is carried out at once.
 fn without_end(outline: &Outline, findings: &mut Findings) {
-    // Where each state leads as soon as it is entered, whoever enters it.
-    let leads: Vec<Option<&ExitOutline>> = outline
-        .states
-        .iter()
-        .map(|state| {
-            let entered = outline.descent(state.id).into_iter();
-            let mut always = entered.flat_map(|id| &outline.state(id).exits);
-            always.find(|exit| {
-                let is_open = outline.descent(exit.to).iter().all(|to| outline.state(*to).enter_when.is_none());
-                exit.is_always && exit.is_always_from().is_some() && is_open
-            })
-        })
-        .collect();
+    let leads: Vec<Option<Lead<'_>>> = outline.states.iter().map(|state| leads_on(outline, state)).collect();
     let mut seen = vec![0; outline.states.len()];
+    let mut is_endless = false;
     for start in &outline.states {
         let (round, mut at) = (start.id.index() + 1, start.id);
         while seen[at.index()] == 0 {
             seen[at.index()] = round;
-            let Some(exit) = leads[at.index()] else { break };
+            let Some(Lead { exit, .. }) = leads[at.index()] else { break };
             at = exit.to;
             if seen[at.index()] == round {
+                is_endless = true;
                 let message =
                     format!("state `{}` is left as soon as it is entered, and entered again", outline.state(at).name);
                 findings.add(
@@ -192,5 +187,88 @@ fn without_end(outline: &Outline, findings: &mut Findings) {
                 );
             }
         }
+    }
+    if !is_endless {
+        too_many_changes(outline, &leads, findings);
+    }
+}
+
+/// Where a state leads as soon as it is entered: by an exit with `always`, or by one for the end of a machine that ends in it.
+#[derive(Clone, Copy)]
+struct Lead<'o> {
+    exit: &'o ExitOutline,
+    /// Whether that is so whoever enters it. If not, another exit may be taken before.
+    is_certain: bool,
+}
+
+fn leads_on<'o>(outline: &'o Outline, state: &StateOutline) -> Option<Lead<'o>> {
+    let mut tried = outline.descent(state.id).into_iter().flat_map(|id| {
+        let entered = outline.state(id);
+        let done = entered.ends.map(|runs| outline.state(runs).exits.iter().filter(|exit| exit.is_done));
+        entered.exits.iter().filter(|exit| exit.is_always).chain(done.into_iter().flatten())
+    });
+    let mut is_certain = true;
+    tried.find_map(|exit| {
+        let is_open = outline.descent(exit.to).iter().all(|to| outline.state(*to).enter_when.is_none());
+        let lead = Lead { exit, is_certain };
+        is_certain = false;
+        (exit.leads_at_once() && is_open).then_some(lead)
+    })
+}
+
+/// States of no length, without a circle, that follow each other beyond the limit of rule 13.
+fn too_many_changes(outline: &Outline, leads: &[Option<Lead<'_>>], findings: &mut Findings) {
+    let leads: Vec<_> = leads.iter().map(|lead| lead.filter(|lead| lead.is_certain).map(|lead| lead.exit)).collect();
+    // By id, how many changes follow when the state is entered, and the state in which they end.
+    let mut follow: Vec<Option<(usize, StateId)>> = vec![None; leads.len()];
+    for start in &outline.states {
+        let mut trail = Vec::new();
+        let mut at = start.id;
+        let (mut count, end) = loop {
+            if let Some(known) = follow[at.index()] {
+                break known;
+            }
+            match leads[at.index()] {
+                Some(exit) => {
+                    trail.push(at);
+                    at = exit.to;
+                }
+                None => break (0, at),
+            }
+        };
+        follow[at.index()] = Some((count, end));
+        for id in trail.into_iter().rev() {
+            count += 1;
+            follow[id.index()] = Some((count, end));
+        }
+    }
+    // A change to the first of them counts, too; and who comes by another of them comes from before it.
+    let mut is_entered_by_exit = vec![false; leads.len()];
+    let mut is_first = vec![true; leads.len()];
+    for state in &outline.states {
+        state.leads_to().for_each(|to| is_entered_by_exit[to.index()] = true);
+        if let Some(exit) = leads[state.id.index()] {
+            is_first[exit.to.index()] = false;
+        }
+    }
+    let mut told = HashSet::new();
+    for state in outline.states.iter().filter(|state| is_first[state.id.index()]) {
+        let (Some((count, end)), Some(exit)) = (follow[state.id.index()], leads[state.id.index()]) else { continue };
+        // Of chains that have one end, one is told.
+        if count + usize::from(is_entered_by_exit[state.id.index()]) <= MOST_CHANGES || !told.insert(end) {
+            continue;
+        }
+        let second = outline.state(exit.to);
+        let message = format!(
+            "more than {MOST_CHANGES} states follow one another within one tick: `{}`, `{}` and so on, to `{}`",
+            state.name,
+            second.name,
+            outline.state(end).name
+        );
+        findings.add(
+            Mistake::error("long-chain", exit.span.clone(), message).label("the first of these exits").help(format!(
+                "after {MOST_CHANGES} changes a character stays where it is: let one of the states last, without `always`"
+            )),
+        );
     }
 }

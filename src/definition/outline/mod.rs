@@ -6,7 +6,8 @@ use std::fmt::{self, Write as _};
 use std::iter;
 use std::ops::Range;
 use std::path::Path;
-use std::sync::Arc;
+use std::rc::Rc;
+use std::sync::{Arc, OnceLock};
 
 use super::draft::{Params, When, Written};
 use super::duration::Duration;
@@ -24,7 +25,7 @@ pub(crate) mod mention;
 mod params;
 mod reach;
 pub(crate) mod resolve;
-mod scopes;
+pub(crate) mod scopes;
 #[cfg(feature = "script")]
 mod scripts;
 
@@ -64,23 +65,26 @@ pub struct Outline {
     pub(crate) initial: StateId,
     pub(crate) global: Option<StateId>,
     pub(crate) ticks_per_second: Option<f64>,
-    /// By id.
-    pub(crate) states: Vec<StateOutline>,
+    /// By id. Machines of a file that are alike share those that are the same.
+    pub(crate) states: Vec<Arc<StateOutline>>,
     /// Those without a parent.
     pub(crate) outermost: Vec<StateId>,
-    pub(crate) warnings: Vec<Problem>,
+    /// Those of the whole file, which all of its machines have.
+    pub(crate) warnings: Arc<[Problem]>,
     /// How many there are beyond these.
     pub(crate) unlisted_warnings: usize,
     pub(crate) unchecked: Unchecked,
-    /// Where the file names states and words of the game, in its order.
-    pub(crate) mentions: Vec<Mention>,
+    /// Where the file names states beside those of the machine.
+    pub(crate) named: Vec<Mention>,
+    /// These and those in the states, in the order of the file, once somebody has asked for them.
+    pub(crate) mentions: OnceLock<Vec<Mention>>,
 }
 
 /// A file that has been read and checked.
 pub(crate) struct Checked<'i> {
     pub(crate) outline: Outline,
     /// The parameters of each state's behaviors, by id. They borrow the text, and are for the next stage only.
-    pub(crate) params: Vec<Vec<Option<Params<'i>>>>,
+    pub(crate) params: Vec<Rc<[Option<Params<'i>>]>>,
 }
 
 /// Which state of an [`Outline`], and of no other outline.
@@ -90,7 +94,7 @@ pub(crate) struct Checked<'i> {
 pub struct StateId(usize);
 
 /// One state of an [`Outline`].
-#[derive(Clone)]
+#[derive(Clone, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is something that the file says or does not")]
 pub struct StateOutline {
     pub(crate) id: StateId,
@@ -122,10 +126,12 @@ pub struct StateOutline {
     /// Where its name is written there.
     pub(crate) written: Option<Written>,
     pub(crate) exits: Vec<ExitOutline>,
+    /// Where it names states and words of the game.
+    pub(crate) mentions: Vec<Mention>,
 }
 
 /// One behavior of a [`StateOutline`].
-#[derive(Clone)]
+#[derive(Clone, PartialEq)]
 pub(crate) struct BehaviorOutline {
     pub(crate) name: Name,
     /// Where its parameters stand.
@@ -135,7 +141,7 @@ pub(crate) struct BehaviorOutline {
 }
 
 /// One exit of a [`StateOutline`].
-#[derive(Clone)]
+#[derive(Clone, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is something that the file says or does not")]
 pub struct ExitOutline {
     pub(crate) to: StateId,
@@ -225,9 +231,10 @@ impl Outline {
         self.ticks_per_second
     }
 
-    /// Returns the states, in the order of the file.
+    /// Returns the states, in the order of the file; first those that the machine has from the one that it is
+    /// [like](Self::like). Where they are the same in both, they share them.
     #[must_use]
-    pub fn states(&self) -> &[StateOutline] {
+    pub fn states(&self) -> &[Arc<StateOutline>] {
         &self.states
     }
 
@@ -294,7 +301,8 @@ impl Outline {
     /// ```
     #[must_use]
     pub fn uses(&self, id: StateId) -> Vec<Range<usize>> {
-        let named = self.mentions.iter().filter(|mention| *mention.meaning() == Meaning::State(id)).map(Mention::span);
+        let named =
+            self.mentions().iter().filter(|mention| *mention.meaning() == Meaning::State(id)).map(Mention::span);
         iter::once(self.state(id).name.span.clone()).chain(named).collect()
     }
 
@@ -302,7 +310,12 @@ impl Outline {
     /// one links, is not among them; neither are the names of tables, which [`Survey::keys`](super::Survey::keys) has.
     #[must_use]
     pub fn mentions(&self) -> &[Mention] {
-        &self.mentions
+        self.mentions.get_or_init(|| {
+            let in_states = self.states.iter().flat_map(|state| &state.mentions);
+            let mut all: Vec<Mention> = self.named.iter().chain(in_states).cloned().collect();
+            all.sort_by_key(|mention| mention.span.start);
+            all
+        })
     }
 
     /// Returns which states the parts of a name tell, as `fight.aim` tells two: where each part stands in the name. `None` if it
@@ -365,7 +378,7 @@ impl Outline {
 
 impl fmt::Debug for Outline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<_> = self.states.iter().map(StateOutline::name).collect();
+        let names: Vec<_> = self.states.iter().map(|state| state.name()).collect();
         f.debug_struct("Outline").field("file", &self.source.name).field("states", &names).finish_non_exhaustive()
     }
 }
@@ -564,6 +577,14 @@ impl ExitOutline {
     pub(crate) fn is_always_from(&self) -> Option<f64> {
         let is_always = self.on.is_none() && self.when.as_ref().is_none_or(When::is_always);
         if is_always { self.after.as_ref().map_or(Some(0.0), Duration::most) } else { None }
+    }
+
+    /// Whether it is taken as soon as its state is entered, or as the machine of its state ends, whenever its target can be
+    /// entered.
+    pub(crate) fn leads_at_once(&self) -> bool {
+        let is_at_once = self.is_always || self.is_done;
+        let is_open = self.after.as_ref().is_none_or(|after| after.most() == Some(0.0));
+        is_at_once && is_open && self.when.as_ref().is_none_or(When::is_always)
     }
 
     /// How many seconds after its state's entry it opens at the earliest.

@@ -39,8 +39,11 @@ pub(crate) fn check(findings: &mut Findings, behaviour: &Name, schema: Option<&S
     }
     let required = schema.and_then(|schema| schema["required"].as_array());
     for name in required.into_iter().flatten().filter_map(Schema::as_str) {
-        if !given.contains_key(name) {
-            let span = params.map_or(behaviour.span.clone(), Spanned::span);
+        // One that is misspelled has been reported as an unknown parameter.
+        let is_known = |given: &str| properties.is_some_and(|known| known.contains_key(given));
+        let is_meant = |given: &str| !is_known(given) && findings.nearest(given, [name]).is_some();
+        if !given.contains_key(name) && !given.keys().any(|given| is_meant(given.get_ref())) {
+            let span = params.map_or(behaviour.span.clone(), |params| params.span());
             let message = format!("behavior `{behaviour}` needs parameter `{name}`");
             findings.add(Mistake::error("missing-parameter", span, message).label(format!("needs `{name}`")));
         }

@@ -1,19 +1,24 @@
 //! From what is written to what is meant: names of states become states, and the other words are compared with those that the
 //! game offers. Every mistake is noted, and resolving goes on behind it.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
+use std::mem;
 use std::ops::Range;
-use std::sync::Arc;
+use std::rc::Rc;
+use std::sync::{Arc, OnceLock};
 
-use super::super::draft::{Draft, DraftBehavior, DraftExit, DraftState, Params, read::missing_key};
+use super::super::draft::{
+    Draft, DraftBehavior, DraftExit, DraftState, Params,
+    read::{missing_key, quoted},
+};
 use super::super::expression::{Name, RESERVED};
 use super::super::findings::Findings;
 use super::super::mistake::{Mistake, Origin};
 use super::super::words::{WordKind, Words};
 use super::conditions::Place;
 use super::mention::{Meaning, Mention};
-use super::scopes::{Meant, Scopes};
+use super::scopes::{Meant, Placed, Scopes};
 use super::{BehaviorOutline, Checked, ExitOutline, Outline, StateId, StateOutline, Unchecked, params};
 
 /// What an exit waits for that is taken when the machine of its state has come to an end.
@@ -22,16 +27,62 @@ const DONE: &str = "done";
 /// How many of the words that a game offers are listed.
 const MOST_LISTED: usize = 12;
 
+/// What machines of a file have in common: a state that they share as it is written, and what it has been resolved to.
+#[derive(Default)]
+pub(crate) struct Common<'i> {
+    resolved: HashMap<*const DraftState<'i>, Resolved<'i>>,
+}
+
+struct Resolved<'i> {
+    /// Keeps the place of the draft.
+    _draft: Rc<DraftState<'i>>,
+    state: Arc<StateOutline>,
+    params: Rc<[Option<Params<'i>>]>,
+}
+
+impl<'i> Common<'i> {
+    /// A state and its parameters, which are those of another machine if they are the same.
+    fn share(
+        &mut self,
+        draft: Option<Rc<DraftState<'i>>>,
+        state: StateOutline,
+        params: Vec<Option<Params<'i>>>,
+    ) -> (Arc<StateOutline>, Rc<[Option<Params<'i>>]>) {
+        let Some(draft) = draft else { return (Arc::new(state), params.into()) };
+        let place = Rc::as_ptr(&draft);
+        if let Some(known) = self.resolved.get(&place).filter(|known| *known.state == state) {
+            return (Arc::clone(&known.state), Rc::clone(&known.params));
+        }
+        let state = Arc::new(state);
+        let params: Rc<[_]> = match self.resolved.get(&place) {
+            Some(known) => Rc::clone(&known.params),
+            None => params.into(),
+        };
+        let resolved = Resolved { _draft: draft, state: Arc::clone(&state), params: Rc::clone(&params) };
+        self.resolved.insert(place, resolved);
+        (state, params)
+    }
+}
+
 /// Resolves a draft. `None` if it has not so much as a state.
-pub(crate) fn resolve<'i>(draft: Draft<'i>, words: Option<&Words>, findings: &mut Findings) -> Option<Checked<'i>> {
+pub(crate) fn resolve<'i>(
+    draft: Draft<'i>,
+    words: Option<&Words>,
+    common: &mut Common<'i>,
+    findings: &mut Findings,
+) -> Option<Checked<'i>> {
     let names: Vec<String> = draft.states.iter().map(|state| state.name.text.clone()).collect();
-    let scopes = Scopes::new(&draft.states);
+    let scopes = Scopes::new(&draft.states.iter().map(|state| Placed::from(&**state)).collect::<Vec<_>>());
+    for (later, first) in scopes.taken() {
+        findings.add(at_one_place(&draft.states, later, first));
+    }
     let of_game = words.and_then(|words| words.ticks_per_second).filter(|rate| rate.is_finite() && *rate > 0.0);
     let rate = draft.ticks_per_second.or(of_game);
     let linked = draft.states.iter().filter_map(|state| Some(state.machine.as_ref()?.span.start)).collect();
     let mut resolver = Resolver {
         findings,
         words,
+        machine: draft.name.as_ref().map(|name| name.text.as_str()),
         names: &names,
         scopes,
         from: None,
@@ -46,16 +97,17 @@ pub(crate) fn resolve<'i>(draft: Draft<'i>, words: Option<&Words>, findings: &mu
     let initial = draft.initial.and_then(|initial| resolver.state_named(initial));
     let global = draft.global.and_then(|global| resolver.global(global, initial));
     resolver.global = global;
-    let mut params = Vec::with_capacity(names.len());
+    let beside_states = mem::take(&mut resolver.mentions);
+    let mut written = Vec::with_capacity(names.len());
     let mut states = Vec::with_capacity(names.len());
     for (i, state) in draft.states.into_iter().enumerate() {
         resolver.from = Some(StateId::new(i));
-        let (state, of_behaviors) = resolver.state(StateId::new(i), state);
+        let shared = (Rc::strong_count(&state) > 1).then(|| Rc::clone(&state));
+        let (state, of_behaviors) = resolver.state(StateId::new(i), Rc::unwrap_or_clone(state));
         states.push(state);
-        params.push(of_behaviors);
+        written.push((shared, of_behaviors));
     }
-    let (unchecked, mut mentions) = (resolver.unchecked, resolver.mentions);
-    mentions.sort_by_key(|mention| mention.span.start);
+    let unchecked = resolver.unchecked;
     if states.is_empty() {
         if findings.errors() == 0 {
             findings.add(missing_key("states", "the file", 0..0));
@@ -63,6 +115,8 @@ pub(crate) fn resolve<'i>(draft: Draft<'i>, words: Option<&Words>, findings: &mu
         return None;
     }
     let outermost = link(&mut states);
+    let with_drafts = states.into_iter().zip(written);
+    let (states, params) = with_drafts.map(|(state, (draft, params))| common.share(draft, state, params)).unzip();
     let outline = Outline {
         source: Arc::clone(&findings.source),
         machine: draft.name.map(|name| name.text),
@@ -73,12 +127,39 @@ pub(crate) fn resolve<'i>(draft: Draft<'i>, words: Option<&Words>, findings: &mu
         ticks_per_second: draft.ticks_per_second,
         states,
         outermost,
-        warnings: Vec::new(),
+        warnings: Arc::default(),
         unlisted_warnings: 0,
         unchecked,
-        mentions,
+        named: beside_states,
+        mentions: OnceLock::new(),
     };
     Some(Checked { outline, params })
+}
+
+/// Two states that can be named by the same words: `fight.aim`, and `aim` with `parent = "fight"` or from a machine that `fight`
+/// runs.
+fn at_one_place(states: &[Rc<DraftState<'_>>], later: usize, first: usize) -> Mistake {
+    let names = [later, first].map(|i| &states[i].name);
+    // What a state runs stands behind all that the machine has itself.
+    let link = states[later].root.and_then(|root| states[root].machine.as_ref());
+    let Some(link) = link.filter(|_| states[first].root != states[later].root) else {
+        let [again, name] = names;
+        let message = format!("state `{name}` is defined twice");
+        return Mistake::error("duplicate-state", again.span.clone(), message)
+            .label(if again.text == name.text {
+                "defined again here".into()
+            } else {
+                format!("`{again}` is the same one")
+            })
+            .second(Some(name.span.clone()), "first defined here")
+            .help("put both into one table, or rename one");
+    };
+    let own = names[1];
+    let message = format!("state `{own}` is defined twice: machine `{link}` has it, too");
+    Mistake::error("duplicate-state", own.span.clone(), message)
+        .label("named as one of the machine's states")
+        .second(Some(link.span.clone()), "the machine runs here")
+        .help("rename this state: the states of a machine are changed where that is written")
 }
 
 /// Tells each state its children. Returns the states that are nobody's.
@@ -96,6 +177,8 @@ fn link(states: &mut [StateOutline]) -> Vec<StateId> {
 pub(super) struct Resolver<'a> {
     pub(super) findings: &'a mut Findings,
     pub(super) words: Option<&'a Words>,
+    /// The machine's name, if it is written in a table of its own.
+    machine: Option<&'a str>,
     /// The states' names, in the order of the file.
     names: &'a [String],
     scopes: Scopes,
@@ -140,7 +223,7 @@ impl Resolver<'_> {
         self.condition(&mut enter_when, Place::Entry);
         let span = |named: &Option<Name>| named.as_ref().map_or(name.span.clone(), |named| named.span.clone());
         let (parent_span, initial_span) = (span(&parent), span(&initial));
-        let outline = StateOutline {
+        let mut outline = StateOutline {
             id,
             behaviors,
             script,
@@ -166,8 +249,11 @@ impl Resolver<'_> {
                 exits.extend(state.exits.into_iter().filter_map(|exit| self.exit(exit, id, runs)));
                 exits
             },
+            mentions: Vec::new(),
             name,
         };
+        // Not more than there are, for the outline stays.
+        outline.mentions = mem::take(&mut self.mentions).into_boxed_slice().into_vec();
         self.rate = of_file;
         (outline, params)
     }
@@ -189,7 +275,7 @@ impl Resolver<'_> {
                 None => self.unknown(WordKind::Behaviour, &name, words.behaviors.keys()),
             },
         }
-        (BehaviorOutline { name, params: params.as_ref().map(toml::Spanned::span), named }, params)
+        (BehaviorOutline { name, params: params.as_ref().map(|params| params.span()), named }, params)
     }
 
     /// `runs` is whether its state runs a machine.
@@ -292,11 +378,11 @@ impl Resolver<'_> {
 
     fn unknown_state(&mut self, name: Name) {
         let nearest = self.findings.nearest(&name.text, self.names.iter().map(String::as_str));
-        let quote = if is_bare_key(&name.text) { "" } else { "\"" };
+        let machine = self.machine.map_or(String::new(), |machine| format!("machines.{}.", quoted(machine)));
         self.findings.add(
             Mistake::error("unknown-state", name.span, format!("unknown state `{}`", name.text))
                 .label("no state of this file")
-                .help(format!("define it: `[states.{quote}{}{quote}]`", name.text))
+                .help(format!("define it: `[{machine}states.{}]`", quoted(&name.text)))
                 .meant(nearest)
                 .origin(Origin::MayFollow),
         );
@@ -349,11 +435,6 @@ pub(crate) fn scripts_are_off(script: &Name) -> Mistake {
     Mistake::error("script", script.span.clone(), "this game is built without scripts")
         .label("a script")
         .help("a programmer can turn them on: the feature `script`")
-}
-
-/// Whether TOML takes a name without quotes.
-fn is_bare_key(name: &str) -> bool {
-    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
 }
 
 /// The first few of what there is.

@@ -25,13 +25,30 @@ pub(super) enum Meant {
 }
 
 /// The places of the states of a machine.
-pub(super) struct Scopes {
+pub(crate) struct Scopes {
     /// By id.
     of_states: Vec<Scope>,
     by_key: HashMap<String, usize>,
     by_place: HashMap<Rc<str>, usize>,
     /// By the last parts of each place with more than one.
     by_end: HashMap<String, Vec<usize>>,
+    /// States at the place of one before them, and that one.
+    taken: Vec<(usize, usize)>,
+}
+
+/// A state as it is written, as far as its place depends on it.
+pub(crate) struct Placed<'s> {
+    pub(crate) name: &'s str,
+    pub(crate) parent: Option<&'s str>,
+    /// The state that runs the machine in which this one is written.
+    pub(crate) root: Option<usize>,
+}
+
+impl<'s> From<&'s DraftState<'_>> for Placed<'s> {
+    fn from(state: &'s DraftState<'_>) -> Self {
+        let parent = state.parent.as_ref().map(|parent| parent.text.as_str());
+        Self { name: &state.name.text, parent, root: state.root }
+    }
 }
 
 struct Scope {
@@ -43,15 +60,16 @@ struct Scope {
 
 impl Scopes {
     /// Those of states as they are written.
-    pub(super) fn new(states: &[DraftState<'_>]) -> Self {
+    pub(crate) fn new(states: &[Placed<'_>]) -> Self {
         let by_key: HashMap<String, usize> =
-            states.iter().enumerate().map(|(i, state)| (state.name.text.clone(), i)).collect();
+            states.iter().enumerate().map(|(i, state)| (state.name.to_owned(), i)).collect();
         let scopes = states.iter().map(|state| Scope { parent: None, place: Rc::from(""), root: state.root }).collect();
-        let mut all = Self { of_states: scopes, by_key, by_place: HashMap::new(), by_end: HashMap::new() };
+        let mut all =
+            Self { of_states: scopes, by_key, by_place: HashMap::new(), by_end: HashMap::new(), taken: Vec::new() };
         for (i, state) in states.iter().enumerate() {
-            let parent = match &state.parent {
-                Some(parent) => all.parent_named(i, &parent.text, states),
-                None => all.parent_in(i, &state.name.text),
+            let parent = match state.parent {
+                Some(parent) => all.parent_named(i, parent, states),
+                None => all.parent_in(i, state.name),
             };
             all.of_states[i].parent = parent;
         }
@@ -62,7 +80,11 @@ impl Scopes {
             }
             let place = parts.join(".");
             let place: Rc<str> = place.into();
-            all.by_place.entry(Rc::clone(&place)).or_insert(i);
+            let first = *all.by_place.entry(Rc::clone(&place)).or_insert(i);
+            // Deeper ones have no whole place.
+            if first != i && parts.len() < DEEPEST {
+                all.taken.push((i, first));
+            }
             all.of_states[i].place = place;
         }
         all
@@ -75,23 +97,23 @@ impl Scopes {
     }
 
     /// The parent of a name, before the places are known.
-    fn parent_named(&self, of: usize, name: &str, states: &[DraftState<'_>]) -> Option<usize> {
+    fn parent_named(&self, of: usize, name: &str, states: &[Placed<'_>]) -> Option<usize> {
         let within = self.of_states[of].root.and_then(|root| {
             // Names of a linked machine are those in it.
-            self.by_key.get(&format!("{}.{name}", states[root].name.text)).copied()
+            self.by_key.get(&format!("{}.{name}", states[root].name)).copied()
         });
         within.or_else(|| self.by_key.get(name).copied())
     }
 
     /// A state's name as it is written in its machine.
-    fn own_name<'s>(&self, of: usize, states: &'s [DraftState<'_>]) -> &'s str {
-        let name = states[of].name.text.as_str();
-        let root = self.of_states[of].root.map(|root| states[root].name.text.as_str());
+    fn own_name<'s>(&self, of: usize, states: &[Placed<'s>]) -> &'s str {
+        let name = states[of].name;
+        let root = self.of_states[of].root.map(|root| states[root].name);
         root.and_then(|root| name.strip_prefix(root)?.strip_prefix('.')).unwrap_or(name)
     }
 
     /// The parts of a state's place, outermost first.
-    fn parts_of<'s>(&self, of: usize, states: &'s [DraftState<'_>]) -> Vec<&'s str> {
+    fn parts_of<'s>(&self, of: usize, states: &[Placed<'s>]) -> Vec<&'s str> {
         let mut parts = Vec::new();
         let mut at = Some(of);
         while let Some(i) = at.filter(|_| parts.len() < DEEPEST) {
@@ -103,6 +125,11 @@ impl Scopes {
         }
         parts.reverse();
         parts
+    }
+
+    /// States that are at one place: the later one, and the first.
+    pub(crate) fn taken(&self) -> impl Iterator<Item = (usize, usize)> {
+        self.taken.iter().copied()
     }
 
     /// What a state is called in its parent: the last part of its place.

@@ -9,7 +9,7 @@ use super::super::build::no_script;
 use super::super::expression::Name;
 use super::super::findings::Findings;
 use super::super::folder::read_named;
-use super::super::script::{self, Purpose};
+use super::super::script::{self, Names, Purpose};
 use super::super::source::Source;
 use super::super::words::Words;
 use super::Outline;
@@ -28,6 +28,12 @@ pub(super) fn check(
     if words.is_some_and(|words| !words.scripts) {
         return;
     }
+    let states: Vec<String> = outline.states.iter().map(|state| state.name().to_owned()).collect();
+    let names = Names {
+        values: words.map(|words| words.values.keys().map(String::as_str).collect()),
+        is_field: &|name| words.is_none_or(|words| words.fields.contains(name)),
+        states: states.iter().map(String::as_str).collect(),
+    };
     let mut texts: HashMap<String, Result<Arc<Source>, String>> = HashMap::new();
     for (script, purpose) in named(outline) {
         if words.is_some_and(|words| words.script_files.contains(&script.text)) {
@@ -40,7 +46,7 @@ pub(super) fn check(
         };
         match texts.entry(script.text.clone()).or_insert_with(read) {
             Ok(source) => {
-                if let Err(unfit) = script::check(source.text(), purpose, MOST) {
+                if let Err(unfit) = script::check(source.text(), purpose, MOST, &names) {
                     findings.add_in(source, script::mistake(unfit, outline.file()));
                 }
             }
@@ -54,7 +60,7 @@ pub(super) fn check(
 /// Where scripts are named, and what for.
 fn named(outline: &Outline) -> Vec<(Name, Purpose)> {
     let states = outline.states.iter();
-    let of = |state: &super::StateOutline| {
+    let of = |state: &Arc<super::StateOutline>| {
         let hooks = state.script.iter().map(|script| (script.clone(), Purpose::Hooks));
         let whens = state.enter_when.iter().chain(state.exits.iter().filter_map(|exit| exit.when.as_ref()));
         let conditions = whens.filter_map(|when| when.script()).map(|script| (script.clone(), Purpose::Condition));

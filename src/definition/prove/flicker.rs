@@ -17,6 +17,8 @@ use super::replay::Stage;
 use super::solver::{Answer, Work, solve};
 use super::witness::Witness;
 
+mod chain;
+
 /// The most changes in a circle that is looked for.
 const LONGEST: usize = 8;
 
@@ -56,6 +58,9 @@ pub(super) fn check(
     for pace in [Pace::Entry, Pace::Tick] {
         let edges = edges(machine, reached, pace, tick, work);
         let component = components(&edges);
+        if pace == Pace::Entry {
+            are_all &= chain::check(machine, stage, reached, &edges, tick, work, found);
+        }
         let mut left = MOST_TRIED_OF_ALL;
         for start in 0..edges.len() {
             let edges = &edges;
@@ -121,13 +126,13 @@ fn edges(machine: &Machine<'_>, reached: &Reached, pace: Pace, tick: f64, work: 
         }
         let path = machine.outline.path(*at);
         let mut not = Vec::new();
-        for id in machine.in_tick(&path) {
+        let tried = match pace {
+            Pace::Tick => machine.in_tick(&path).into_iter().map(|id| (id, path.len())).collect(),
+            Pace::Entry => machine.at_entry(&path),
+        };
+        for (id, depth) in tried {
             let exit = machine.exit(id);
-            let standing = match pace {
-                Pace::Tick => Standing { path: &path, time: &time },
-                Pace::Entry if !exit.is_always || machine.outline.global() == Some(id.of) => continue,
-                Pace::Entry => Standing { path: &path[..Machine::level(&path, id.of)], time: &time },
-            };
+            let standing = Standing { path: &path[..depth], time: &time };
             // It cannot be its turn in each tick.
             let waits = pace == Pace::Tick && machine.state(id.of).every.is_some();
             let taken = machine.taken(id, &standing);

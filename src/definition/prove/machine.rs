@@ -74,6 +74,18 @@ impl<'o> Machine<'o> {
         states.flat_map(|of| self.exits_of(of)).filter(|id| self.exit(*id).on.is_none()).collect()
     }
 
+    /// The exits that are tried when the innermost state of a path has been entered: those with `always`, and those for the end of
+    /// a machine that ends in one of its states. Each with how many states of the path it stands in.
+    pub(super) fn at_entry(&self, path: &[StateId]) -> Vec<(ExitId, usize)> {
+        let of_one = |(depth, of): (usize, &StateId)| {
+            let always = self.exits_of(*of).filter(|id| self.exit(*id).is_always);
+            let done = self.state(*of).ends.map(|runs| self.exits_of(runs).filter(|id| self.exit(*id).is_done));
+            let exits: Vec<_> = always.chain(done.into_iter().flatten()).map(|id| (id, depth + 1)).collect();
+            exits
+        };
+        path.iter().enumerate().flat_map(of_one).collect()
+    }
+
     /// The exits that a message is offered to, in this order: from the innermost state's on, then those of the global state.
     pub(super) fn for_message(&self, path: &[StateId], message: &str) -> Vec<ExitId> {
         let states = path.iter().rev().copied().chain(self.outline.global());

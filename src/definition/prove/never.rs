@@ -1,7 +1,7 @@
 //! Exits that are never taken, though their conditions may hold, and states that are never reached for that.
 
 use super::super::mistake::Mistake;
-use super::super::outline::{StateId, StateOutline};
+use super::super::outline::StateId;
 use super::claim::{Claim, Quantity};
 use super::conditions::{Impossible, Seen};
 use super::machine::{ExitId, Machine, Refused, Standing, clock};
@@ -226,7 +226,7 @@ pub(super) fn state(
         machine.outline.path(to).contains(&id) || machine.outline.descent(to).contains(&id)
     };
     let active = machine.outline.states().iter().filter(|state| reached.is_active[state.id().index()]);
-    let of = active.map(StateOutline::id).chain(machine.outline.global());
+    let of = active.map(|state| state.id()).chain(machine.outline.global());
     let exit = of.flat_map(|of| machine.exits_of(of)).find(leads);
     let mistake = Mistake::warning("unreachable", said_of.name.span.clone(), message);
     let Some(exit) = exit else {

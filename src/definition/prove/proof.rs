@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::mem;
 use std::sync::Arc;
 
-use super::super::outline::{Outline, StateOutline};
+use super::super::outline::Outline;
 use super::super::problem::Problem;
 use super::conditions::Seen;
 use super::machine::{ExitId, Machine};
@@ -32,7 +32,7 @@ const MOST_NAMED: usize = 12;
 /// - that a condition holds in no situation (`contradiction`, `guard-never-holds`);
 /// - that an exit is never taken (`never-taken`), and a state never reached (`unreachable`);
 /// - that states lead to each other in every tick while a situation lasts (`flicker`), or without end within one tick
-///   (`endless-circle`, an error);
+///   (`endless-circle`, an error), or from one to the next further than is carried out in one (`long-chain`, an error);
 /// - that a character can come to a state and then not leave it any more (`no-way-out`).
 ///
 /// What cannot be decided may be either: [`notes`](Self::notes) say what that was. Of behaviors it is assumed that they refuse no
@@ -274,8 +274,7 @@ impl Notes {
         self.has_durations |= undecided.has_durations;
         let states = machine.outline.states();
         self.has_scripts |= states.iter().any(|state| state.script.is_some());
-        self.has_behaviors |=
-            states.iter().map(StateOutline::behaviors).any(|mut behaviors| behaviors.next().is_some());
+        self.has_behaviors |= states.iter().any(|state| state.behaviors().next().is_some());
         for id in &reached.unknown {
             let exit = machine.exit(*id);
             let name = |id| machine.state(id).name();

@@ -1,6 +1,8 @@
 //! A machine as the game would run it, with values in place of a game: what a finding says must be seen on it.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
 
 use super::super::Definition;
 use super::super::draft::When;
@@ -63,6 +65,7 @@ impl Stage {
         let mut outline = outline.clone();
         let mut words = Words::default();
         for state in &mut outline.states {
+            let state = Arc::make_mut(state);
             state.behaviors.clear();
             state.script = None;
             let exits = state.exits.iter_mut();
@@ -110,7 +113,7 @@ impl Stage {
             }
         }
         let names = outline.states.iter().map(|state| state.name().to_owned()).collect();
-        let params = vec![Vec::new(); outline.states.len()];
+        let params = vec![Rc::default(); outline.states.len()];
         let definition = Definition::of(Checked { outline, params }, None, &vocabulary).ok()?;
         Some(Self { definition, values, names })
     }

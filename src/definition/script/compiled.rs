@@ -6,7 +6,9 @@ use std::time::Duration;
 use rhai::{AST, Position, Scope};
 
 use super::engine::{self, Failure, engine, position};
+use super::lint::{self, Names};
 use super::{Constants, Hook, name_of};
+use crate::definition::findings::nearest;
 
 /// What stands before an expression, to make a function of it: `this` is only known in functions.
 const BEFORE: &str = "fn when() { ";
@@ -34,18 +36,19 @@ pub(crate) enum Purpose {
 }
 
 /// Checks a text as the game would compile it. What stands outside of its functions is run, for so long at most.
-pub(crate) fn check(text: &str, purpose: Purpose, most: Duration) -> Result<(), Unfit> {
+pub(crate) fn check(text: &str, purpose: Purpose, most: Duration, names: &Names<'_>) -> Result<(), Unfit> {
     match purpose {
-        Purpose::Condition => condition(text, most).map(drop),
-        Purpose::Hooks => hooks(text, most).map(drop),
+        Purpose::Condition => condition(text, most, names).map(drop),
+        Purpose::Hooks => hooks(text, most, names).map(drop),
     }
 }
 
 /// A condition: an expression, or a function `when`.
-pub(super) fn condition(text: &str, most: Duration) -> Result<Compiled, Unfit> {
+pub(super) fn condition(text: &str, most: Duration, names: &Names<'_>) -> Result<Compiled, Unfit> {
     let has_function = |ast: &AST| ast.iter_functions().any(|f| f.name == "when" && f.params.is_empty());
     match engine().compile(text) {
         Ok(ast) if has_function(&ast) => {
+            without_slips(&ast, text, 0, names)?;
             let constants = constants(&ast, text, most)?;
             return Ok(Compiled { ast, constants });
         }
@@ -54,20 +57,55 @@ pub(super) fn condition(text: &str, most: Duration) -> Result<Compiled, Unfit> {
     }
     let ast = engine().compile(format!("{BEFORE}{text}\n}}"));
     let ast = ast.map_err(|error| unreadable(&error, text, BEFORE.len()))?;
+    without_slips(&ast, text, BEFORE.len(), names)?;
     Ok(Compiled { ast, constants: Constants::new() })
 }
 
 /// Functions of a state, and which of them there are.
-pub(super) fn hooks(text: &str, most: Duration) -> Result<(Compiled, [bool; 3]), Unfit> {
+pub(super) fn hooks(text: &str, most: Duration, names: &Names<'_>) -> Result<(Compiled, [bool; 3]), Unfit> {
     let ast = engine().compile(text).map_err(|error| unreadable(&error, text, 0))?;
     let has = [Hook::Enter, Hook::Update, Hook::Exit]
         .map(|hook| ast.iter_functions().any(|f| f.name == name_of(hook) && f.params.is_empty()));
+    if let Some(unfit) = not_called(&ast, text) {
+        return Err(unfit);
+    }
     if has == [false; 3] {
         let why = "it has none of the functions `enter()`, `update()` and `exit()`".into();
         return Err(Unfit { why, at: 0..0 });
     }
+    without_slips(&ast, text, 0, names)?;
     let constants = constants(&ast, text, most)?;
     Ok((Compiled { ast, constants }, has))
+}
+
+/// Fails with the first slip that would only be seen when the script runs.
+fn without_slips(ast: &AST, text: &str, shift: usize, names: &Names<'_>) -> Result<(), Unfit> {
+    match lint::check(ast, names) {
+        Some((at, why)) => Err(Unfit { why, at: place(text, at, shift) }),
+        None => Ok(()),
+    }
+}
+
+/// A function that was meant to be one of those that are called, and is not.
+fn not_called(ast: &AST, text: &str) -> Option<Unfit> {
+    const HOOKS: [&str; 3] = ["enter", "update", "exit"];
+    ast.iter_functions().find_map(|function| {
+        let name = function.name;
+        let at = text.match_indices(name).find(|(at, _)| text[..*at].trim_end().ends_with("fn"))?.0;
+        let why = if HOOKS.contains(&name) {
+            if function.params.is_empty() {
+                return None;
+            }
+            format!("`{name}` is called without anything: write `fn {name}()`; what it needs is in `this`")
+        } else {
+            // One that is called by the script may be called as it likes.
+            let is_used = text.matches(name).count() > 1;
+            let meant =
+                nearest(name, HOOKS).filter(|meant| !is_used && ast.iter_functions().all(|f| f.name != meant))?;
+            format!("nothing calls `{name}`: did you mean `{meant}`?")
+        };
+        Some(Unfit { why, at: at..at + name.len() })
+    })
 }
 
 /// Finds the constants outside of a script's functions.
@@ -121,11 +159,12 @@ fn variable(text: &str, name: &str) -> Option<Range<usize>> {
 mod tests {
     use std::time::Duration;
 
-    use super::{Purpose, check};
+    use super::{Names, Purpose, check};
 
     /// What is said of a text, and of which part of it.
     fn told(text: &str, purpose: Purpose) -> (String, &str) {
-        let unfit = check(text, purpose, Duration::from_secs(60)).expect_err("it is no script");
+        let names = Names { values: Some(vec!["speed"]), is_field: &|name| name == "speed", states: vec!["flee"] };
+        let unfit = check(text, purpose, Duration::from_secs(60), &names).expect_err("it is no script");
         (unfit.why, &text[unfit.at])
     }
 
@@ -137,7 +176,7 @@ mod tests {
         assert_eq!(told("let = 3; 4 < 5", Purpose::Condition), (name.clone(), "="));
         assert_eq!(told("fn when() { let = 3; }", Purpose::Condition), (name, "="));
         let (why, at) = told("const A = 3;\nconst B = missing(3);\nfn update() {}", Purpose::Hooks);
-        assert_eq!((why.as_str(), at), ("Function not found: missing (i64)", "missing"));
+        assert_eq!((why.as_str(), at), ("there is no function `missing`", "missing"));
         let (why, at) = told("let letter = 1;\nfn update() { letter }", Purpose::Hooks);
         assert!(why.starts_with("`letter` is a variable outside of the functions"), "{why}");
         assert_eq!(at, "letter");

@@ -11,16 +11,16 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use log::{error, info};
-use rhai::{AST, CallFnOptions, Dynamic, Map, Scope};
+use rhai::{AST, CallFnOptions, Dynamic, Map, Position, Scope};
 
 pub(crate) use budget::Budget;
 pub use budget::ScriptBudget;
 use compiled::Compiled;
 pub(crate) use compiled::{Purpose, Unfit, check};
-use engine::{Failure, number};
+use engine::{Failure, number, position};
+pub(crate) use lint::Names;
 
 use super::beside::Beside;
-use super::findings::nearest;
 use super::hook::Hook;
 use super::mistake::Mistake;
 use super::source::Source;
@@ -31,6 +31,7 @@ use crate::owner::{Label, Owner};
 mod budget;
 mod compiled;
 mod engine;
+mod lint;
 
 /// How often the scripts of a state are cut off for one owner before they are stopped for it, until it leaves the state.
 pub(crate) const MOST_CUT_OFFS: u32 = 3;
@@ -58,6 +59,16 @@ pub(crate) enum Refused {
 impl<T: Owner> Offered<'_, T> {
     fn text_of(&self, file: &str) -> Result<String, Refused> {
         self.vocabulary.scripts.text_of(file, self.beside).map_err(Refused::Missing)
+    }
+
+    /// What a script can name.
+    fn with_names<R>(&self, see: impl FnOnce(&Names<'_>) -> R) -> R {
+        let fields = &self.vocabulary.scripts.fields;
+        see(&Names {
+            values: Some(self.vocabulary.values().map(|(name, _)| name.as_str()).collect()),
+            is_field: &|name| fields.contains_key(name),
+            states: self.states.keys().map(String::as_str).collect(),
+        })
     }
 
     fn unfit(&self, file: &str, text: &str, why: Unfit) -> Refused {
@@ -102,6 +113,8 @@ struct Script<T: Owner> {
     reads: Vec<(String, Value<T>)>,
     /// The fields among them.
     writes: Vec<(String, Setter<T>)>,
+    /// Where the text first writes each value.
+    written_at: HashMap<String, Position>,
     /// All values that the game offers, for those that it does not.
     known: Vec<String>,
     mentions_time: bool,
@@ -134,8 +147,8 @@ pub(crate) struct Ran {
 impl<T: Owner> ScriptCondition<T> {
     pub(crate) fn new(file: &str, state: &str, offered: &Offered<'_, T>) -> Result<Self, Refused> {
         let text = offered.text_of(file)?;
-        let compiled =
-            compiled::condition(&text, offered.budget.of_call()).map_err(|why| offered.unfit(file, &text, why))?;
+        let compiled = offered.with_names(|names| compiled::condition(&text, offered.budget.of_call(), names));
+        let compiled = compiled.map_err(|why| offered.unfit(file, &text, why))?;
         Ok(Self {
             script: Script::new(file, &text, compiled, offered),
             state: state.into(),
@@ -185,8 +198,8 @@ const UNTIL_LEFT: &str = "for this owner until it leaves the state";
 impl<T: Owner> Hooks<T> {
     pub(crate) fn new(file: &str, offered: &Offered<'_, T>) -> Result<Self, Refused> {
         let text = offered.text_of(file)?;
-        let (compiled, has) =
-            compiled::hooks(&text, offered.budget.of_call()).map_err(|why| offered.unfit(file, &text, why))?;
+        let compiled = offered.with_names(|names| compiled::hooks(&text, offered.budget.of_call(), names));
+        let (compiled, has) = compiled.map_err(|why| offered.unfit(file, &text, why))?;
         Ok(Self { script: Script::new(file, &text, compiled, offered), has })
     }
 
@@ -233,6 +246,7 @@ struct Run {
 impl<T: Owner> Script<T> {
     fn new(file: &str, text: &str, compiled: Compiled, offered: &Offered<'_, T>) -> Self {
         let Compiled { ast, constants } = compiled;
+        let written_at = lint::writes(&ast);
         let Offered { vocabulary, states, budget, .. } = offered;
         let is_mentioned = |name: &str| text.contains(name);
         let reads = vocabulary.values().filter(|(name, _)| is_mentioned(name));
@@ -243,6 +257,7 @@ impl<T: Owner> Script<T> {
             constants: Arc::new(constants),
             reads: reads.map(|(name, value)| (name.clone(), value.clone())).collect(),
             writes: writes.map(|(name, set)| (name.clone(), Arc::clone(set))).collect(),
+            written_at,
             known: vocabulary.values().map(|(name, _)| name.clone()).collect(),
             mentions_time: is_mentioned("time_in_state"),
             states: Arc::clone(states),
@@ -297,7 +312,12 @@ impl<T: Owner> Script<T> {
         }
         let mut written = Vec::new();
         for (name, after) in after.iter() {
-            let Some(before) = run.before.get(name) else { return Err(self.unknown(name)) };
+            let written_at = self.written_at.get(name.as_str()).or_else(|| self.written_at.get(""));
+            let at = || written_at.map_or(String::new(), |at| position(*at));
+            let Some(before) = run.before.get(name) else {
+                let known = self.known.iter().map(String::as_str);
+                return Err(format!("{}{}", at(), lint::unknown_value(name, known)));
+            };
             let is_same = match (before.as_bool(), after.as_bool()) {
                 (Ok(before), Ok(after)) => before == after,
                 _ => number(before).map(f64::to_bits) == number(after).map(f64::to_bits),
@@ -306,21 +326,13 @@ impl<T: Owner> Script<T> {
                 continue;
             }
             let Some((_, set)) = self.writes.iter().find(|(field, _)| field.as_str() == name.as_str()) else {
-                return Err(format!("`{name}` can be read, but not written"));
+                return Err(format!("{}{}", at(), lint::not_written(name)));
             };
-            let number =
-                number(after).ok_or_else(|| format!("`{name}` is a number, not of type {}", after.type_name()))?;
+            let number = number(after)
+                .ok_or_else(|| format!("{}`{name}` is a number, not of type {}", at(), after.type_name()))?;
             written.push((set, number));
         }
         Ok(written)
-    }
-
-    fn unknown(&self, name: &str) -> String {
-        let known = self.known.iter().map(String::as_str);
-        match nearest(name, known) {
-            Some(nearest) => format!("`{name}` is no value of the game: did you mean `{nearest}`?"),
-            None => format!("`{name}` is no value of the game"),
-        }
     }
 
     /// Logs what a run has printed.

@@ -1,5 +1,6 @@
 //! What defined states can do: states of the game, with parameters or without.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -87,6 +88,7 @@ impl<T: Owner> Vocabulary<T> {
         F: Fn(P, &FileStates<T>) -> S + Send + Sync + 'static,
     {
         let make = move |params: Option<Params<'_>>, states: &FileStates<T>| {
+            let params = params.map(Rc::unwrap_or_clone);
             let params = params.unwrap_or_else(|| Spanned::new(0..0, DeValue::Table(DeTable::new())));
             P::deserialize(params.into_deserializer()).map(|params| StateRef::from(Arc::new(make(params, states))))
         };

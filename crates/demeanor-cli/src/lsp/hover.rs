@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::ops::Range;
+use std::sync::Arc;
 
 use demeanor::definition::{Meaning, Mention, Outline, StateOutline, Survey, ValueKind, Words};
 use lsp_types::{Hover, HoverContents, MarkupContent, MarkupKind, Url};
@@ -32,7 +33,7 @@ fn of_state(read: &Read, file: &File, byte: usize) -> Said {
     let mut told = Vec::new();
     for site in &target.sites {
         let named = read.survey.outlines().iter().find_map(|outline| {
-            let is_it = |state: &&StateOutline| Site::of(outline, state.id(), file) == *site;
+            let is_it = |state: &&Arc<StateOutline>| Site::of(outline, state.id(), file) == *site;
             Some((outline, outline.states().iter().find(is_it)?))
         });
         told.extend(named.map(|(outline, state)| about(outline, state)));

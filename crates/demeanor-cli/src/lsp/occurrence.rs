@@ -86,12 +86,20 @@ pub(super) fn occurrences(survey: &Survey, file: &File) -> Vec<Occurrence> {
                 all.extend(add(mention.span(), mention.name(), *id, mention.condition(), false));
             }
         }
+        // By where they are written: a state that is like one of another machine may be written in another form than that.
+        let written = outline.states().iter().filter_map(|state| match state.written() {
+            (None, at) => Some((at.start, state.id())),
+            _ => None,
+        });
+        let by_start: BTreeMap<usize, StateId> = written.collect();
         let by_name: BTreeMap<&str, StateId> =
             outline.states().iter().map(|state| (state.name(), state.id())).collect();
         for key in survey.keys().iter().filter(|key| key.machine() == outline.machine()) {
             let Some(name) = key.state() else { continue };
             let named = by_name.get(name).filter(|id| outline.state(**id).written().0.is_none());
-            all.extend(named.and_then(|id| add(key.span(), name, *id, None, true)));
+            all.extend(
+                named.or_else(|| by_start.get(&key.span().start)).and_then(|id| add(key.span(), name, *id, None, true)),
+            );
         }
     }
     all

@@ -63,6 +63,6 @@ impl<'c> Located<'c> {
 
     /// The state, as it has been read.
     fn read<'s>(&self, survey: &'s Survey) -> Option<&'s StateOutline> {
-        self.outline(survey)?.states().iter().find(|state| Some(state.name()) == self.state)
+        self.outline(survey)?.states().iter().find(|state| Some(state.name()) == self.state).map(AsRef::as_ref)
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use demeanor::definition::{Problem, StateOutline, Survey};
 use lsp_types::{PrepareRenameResponse, TextEdit, Url, WorkspaceEdit};
@@ -97,7 +98,7 @@ fn is_free(new: &str, sites: &BTreeSet<Site>, related: &BTreeMap<File, Read>) ->
         for outline in read.survey.outlines() {
             for state in outline.states().iter().filter(|state| sites.contains(&Site::of(outline, state.id(), file))) {
                 let named = state.name().strip_suffix(state.part()).map(|around| format!("{around}{new}"));
-                let is_taken = |other: &&StateOutline| {
+                let is_taken = |other: &&Arc<StateOutline>| {
                     let is_beside = other.parent() == state.parent() && other.part() == new;
                     (is_beside || named.as_deref() == Some(other.name()))
                         && !sites.contains(&Site::of(outline, other.id(), file))

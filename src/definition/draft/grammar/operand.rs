@@ -11,7 +11,7 @@ use super::super::super::expression::{Expr, Name, OF_MESSAGE};
 use super::super::super::mistake::Mistake;
 use super::super::super::operand::{Arithmetic, FUNCTIONS, Function, Operand};
 use super::{
-    Input, Term, Wrong, condition, deeper, expect, expected, multispace0, name, next_word, number, symbol, wrong,
+    Input, Term, Wrong, condition, deeper, expect, expected, multispace0, name, next_word, number, symbol, test, wrong,
 };
 
 /// The most calculations in one condition.
@@ -113,7 +113,10 @@ fn factor(input: &mut Input<'_>, what: &'static str) -> ModalResult<Term, Wrong>
         "time_in_state" => Operand::TimeInState(span),
         "chance" => return chance(input, start, false).map(Term::Condition),
         "chance_per_second" if is_call => return chance(input, start, true).map(Term::Condition),
-        "in" if is_call => return Ok(Term::Condition(Expr::In(state(input)?))),
+        "in" if is_call => {
+            let asked = Expr::In(state(input)?);
+            return test(input, asked).map(Term::Condition);
+        }
         "time_in" if is_call => Operand::TimeIn(state(input)?),
         "and" | "or" | "not" => {
             input.reset(&before);
@@ -161,7 +164,8 @@ fn chance(input: &mut Input<'_>, start: usize, per_second: bool) -> ModalResult<
         });
     }
     expect(input, symbol(")"), "`)`")?;
-    Ok(Expr::Chance { p, per_second, span: input.state.map.span(start..input.previous_token_end()) })
+    let span = input.state.map.span(start..input.previous_token_end());
+    test(input, Expr::Chance { p, per_second, span })
 }
 
 /// The name of a state in parentheses, as a word or in quotes.
