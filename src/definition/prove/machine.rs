@@ -96,17 +96,23 @@ impl<'o> Machine<'o> {
         if !is_own && !exit.restarts && exit.to != id.of && path.contains(&exit.to) {
             return Err(Refused::AlreadyThere);
         }
-        let mut route = self.outline.path(exit.to);
-        let around = route.len() - 1;
-        route.extend(self.outline.descent(exit.to).into_iter().skip(1));
-        let kept = path.iter().zip(&route[..around]).take_while(|(active, around)| active == around).count();
+        let change = self.route(path, exit.to);
         let is_end = |id: &&StateId| self.state(**id).is_final;
         if !(exit.even_final || exit.is_done) {
-            if let Some(end) = path[kept..].iter().rev().filter(|active| **active != id.of).find(is_end) {
+            if let Some(end) = path[change.kept..].iter().rev().filter(|active| **active != id.of).find(is_end) {
                 return Err(Refused::Final(*end));
             }
         }
-        Ok(Change { kept, entered: route.split_off(kept) })
+        Ok(change)
+    }
+
+    /// What a change to a state does to a path.
+    pub(super) fn route(&self, path: &[StateId], to: StateId) -> Change {
+        let mut route = self.outline.path(to);
+        let around = route.len() - 1;
+        route.extend(self.outline.descent(to).into_iter().skip(1));
+        let kept = path.iter().zip(&route[..around]).take_while(|(active, around)| active == around).count();
+        Change { kept, entered: route.split_off(kept) }
     }
 
     /// That an exit is taken where it is tried.

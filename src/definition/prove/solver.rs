@@ -88,6 +88,40 @@ pub(super) fn solve(claim: &Claim, order: &[(Quantity, Quantity)], work: &mut Wo
     Answer::Holds(space.quantities.iter().enumerate().map(value).collect())
 }
 
+/// Whether a claim holds in a situation. `None` where that depends on what the situation does not have.
+pub(super) fn holds(claim: &Claim, situation: &Situation) -> Option<bool> {
+    match claim {
+        Claim::Always => Some(true),
+        Claim::Never => Some(false),
+        // Times are compared otherwise.
+        Claim::Answer(quantity, ..) if quantity.is_clock() => None,
+        Claim::Answer(quantity, test, is) => {
+            let number = *situation.get(quantity)?;
+            let holds = match test {
+                Test::Is => number != 0.0,
+                Test::Compared(op, with) => op.holds(number, *with),
+            };
+            Some(holds == *is)
+        }
+        Claim::All(parts) => {
+            let answers = parts.iter().map(|part| holds(part, situation));
+            answers.fold(Some(true), |all, answer| match (all, answer) {
+                (Some(false), _) | (_, Some(false)) => Some(false),
+                (Some(true), Some(true)) => Some(true),
+                _ => None,
+            })
+        }
+        Claim::Any(parts) => {
+            let answers = parts.iter().map(|part| holds(part, situation));
+            answers.fold(Some(false), |any, answer| match (any, answer) {
+                (Some(true), _) | (_, Some(true)) => Some(true),
+                (Some(false), Some(false)) => Some(false),
+                _ => None,
+            })
+        }
+    }
+}
+
 /// Which cells are still possible for each quantity.
 type Domains = Vec<Cells>;
 
