@@ -676,10 +676,40 @@ fn what_may_be_either_is_said_once() {
         [
             "may be either: `ammo < armor`",
             "may be either: chances, what scripts say, durations that are drawn or that the game says",
-            "assumed: behaviors refuse no change, and change to no states but those that they name",
+            "assumed: behaviors change to no states but those that they name",
         ]
     );
     assert!(proof("initial = 'a'\n[states.a]\nfinal = true\n").notes().is_empty());
+}
+
+#[test]
+fn what_is_so_only_while_no_behavior_refuses_a_change_is_assumed() {
+    let assumed = |file: &str| -> Vec<_> {
+        let proof = proof(file);
+        let said = |finding: &Finding| (finding.problem().code_name().to_owned(), finding.is_assumed());
+        proof.findings().iter().map(said).collect()
+    };
+    let file = |behavior: &str| {
+        format!(
+            "
+            initial = 'a'
+            [states.a]
+            {behavior}
+            exits = [{{ to = 'b', when = 'x' }}, {{ to = 'c', when = 'x' }}, {{ to = 'b', when = 'y and not y' }}]
+            [states.b]
+            exits = [{{ to = 'a', when = 'x' }}]
+            [states.c]
+            exits = [{{ to = 'a', when = 'x' }}]
+            "
+        )
+    };
+    let found = |is_assumed: bool| {
+        let found = [("flicker", is_assumed), ("never-taken", is_assumed), ("contradiction", false)];
+        let found = found.into_iter().chain([("unreachable", is_assumed)]);
+        found.map(|(code, is_assumed)| (code.to_owned(), is_assumed)).collect::<Vec<_>>()
+    };
+    assert_eq!(assumed(&file("")), found(false));
+    assert_eq!(assumed(&file("behavior = 'walk'")), found(true));
 }
 
 #[test]

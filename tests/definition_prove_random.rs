@@ -26,8 +26,8 @@ struct Guard {
 /// The numbers that the conditions compare with, those around them, and none.
 const NUMBERS: [f64; 6] = [0.0, 1.0, 1.5, 2.0, 3.0, f64::NAN];
 
-/// How long the machine may have been in its states, where conditions ask for 1 and 2 seconds.
-const STEPS: [f64; 3] = [0.0, 0.5, 4.0];
+/// How long the machine may have been in its states, where conditions ask for 1 and 2 seconds: less, just as long, and more.
+const STEPS: [f64; 5] = [0.0, 0.5, 1.0, 2.0, 4.0];
 
 /// What a message says, where conditions ask for more than 1 and 2.
 const DAMAGES: [f64; 3] = [1.0, 2.0, 3.0];

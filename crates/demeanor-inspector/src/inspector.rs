@@ -13,16 +13,15 @@ use demeanor::Owner;
 use demeanor::definition::Definition;
 
 use crate::address::{BindError, listen};
-use crate::command::{Command, CommandKind};
+use crate::command::{Command, CommandKind, Outcome};
 use crate::crowd::{Crowd, CrowdMut};
 use crate::gather::{Gather, Moment};
 use crate::server;
 use crate::shared::{Shared, Watch, Wishes};
+use crate::waiting::Waiting;
 
 /// No more crowds are shown: a game that makes up names would fill the memory.
 const MOST_CROWDS: usize = 64;
-/// No more commands wait for a crowd that nobody asks for them.
-const MOST_COMMANDS: usize = 256;
 
 /// Serves a page in which the game's crowds can be seen, as long as it lives. See the [crate](crate).
 pub struct Inspector {
@@ -36,7 +35,7 @@ pub struct Inspector {
     /// What the pages want to see, and of which version that is.
     watches: Vec<Watch>,
     wishes: u64,
-    commands: Vec<Command>,
+    commands: Waiting,
 }
 
 impl Inspector {
@@ -84,7 +83,7 @@ impl Inspector {
             has_too_many: false,
             watches: Vec::new(),
             wishes: 0,
-            commands: Vec::new(),
+            commands: Waiting::default(),
         })
     }
 
@@ -153,6 +152,7 @@ impl Inspector {
     #[cold]
     fn look<C: Crowd + ?Sized>(&mut self, name: &str, crowd: &C, cx: &C::Context<'_>) {
         self.take_wishes();
+        self.commands.shown(name, &self.shared);
         let now = Instant::now();
         let moment = Moment { now, at: now.duration_since(self.began).as_secs_f64() };
         let Some(place) = self.place_of::<C::Key>(name) else { return };
@@ -239,19 +239,29 @@ impl Inspector {
     /// Does with the owners of a crowd what somebody has asked for in the page. Returns how often that was done.
     ///
     /// States are found by name: those that somebody is in or has been in. To reach others, or the members of a cast, take the
-    /// [`commands`](Self::commands) yourself. What cannot be done is logged.
+    /// [`commands`](Self::commands) yourself. What cannot be done is logged, and the page is told why.
     pub fn obey<T, C>(&mut self, name: &str, crowd: &mut C, cx: &mut T::Context<'_>) -> usize
     where
         T: Owner,
         C: CrowdMut<T> + ?Sized,
     {
+        self.obey_with(name, |command| obey(command, crowd, cx))
+    }
+
+    /// The same with what carries out a command.
+    pub(crate) fn obey_with(&mut self, name: &str, mut obey: impl FnMut(&Command) -> Outcome) -> usize {
         let mut done = 0;
-        for command in self.commands(name) {
-            match obey(&command, crowd, cx) {
-                Ok(()) => done += 1,
-                Err(why) => log::warn!(target: "demeanor_inspector", "{command}: {why}"),
+        self.take_wishes();
+        for sent in self.commands.take(name) {
+            let outcome = obey(&sent.command);
+            if outcome == Outcome::Done {
+                done += 1;
+            } else {
+                log::warn!(target: "demeanor_inspector", "{}: {outcome}", sent.command);
             }
+            self.commands.note(sent.number, outcome);
         }
+        self.commands.tell(&self.shared);
         done
     }
 
@@ -283,17 +293,16 @@ impl Inspector {
     /// ```
     pub fn commands(&mut self, name: &str) -> Vec<Command> {
         self.take_wishes();
-        let (own, others) = std::mem::take(&mut self.commands).into_iter().partition(|command| command.crowd == name);
-        self.commands = others;
-        own
+        let taken = self.commands.take(name);
+        taken.iter().for_each(|sent| self.commands.note(sent.number, Outcome::Taken));
+        self.commands.tell(&self.shared);
+        taken.into_iter().map(|sent| sent.command).collect()
     }
 
     fn take_wishes(&mut self) {
-        if let Some(Wishes { watches, commands }) = self.shared.take_wishes(&mut self.wishes) {
+        if let Some(Wishes { watches, commands, .. }) = self.shared.take_wishes(&mut self.wishes) {
             self.watches = watches;
-            self.commands.extend(commands);
-            let forgotten = self.commands.len().saturating_sub(MOST_COMMANDS);
-            self.commands.drain(..forgotten);
+            self.commands.add(commands);
         }
     }
 
@@ -318,14 +327,17 @@ impl Inspector {
     }
 }
 
-fn obey<T, C>(command: &Command, crowd: &mut C, cx: &mut T::Context<'_>) -> Result<(), String>
+fn obey<T, C>(command: &Command, crowd: &mut C, cx: &mut T::Context<'_>) -> Outcome
 where
     T: Owner,
     C: CrowdMut<T> + ?Sized,
 {
-    let key = crowd.find(&command.owner).ok_or("there is no such owner")?;
-    let known = |name| crowd.state(name).ok_or_else(|| format!("no state {name} is known"));
-    let state = command.kind.state().map(known).transpose()?;
+    let Some(key) = crowd.find(&command.owner) else { return Outcome::no_owner(command) };
+    let state = command.kind.state().map(|name| crowd.state(name).ok_or(name)).transpose();
+    let state = match state {
+        Ok(state) => state,
+        Err(name) => return Outcome::no_state(name),
+    };
     let done = crowd.with(key, cx, |_, fsm, _| match (&command.kind, state) {
         (CommandKind::Change(_), Some(state)) => fsm.change_state(state),
         (CommandKind::Force(_), Some(state)) => fsm.force_state(state),
@@ -334,7 +346,7 @@ where
         (CommandKind::Pop, _) => fsm.pop_state(),
         (CommandKind::Change(_) | CommandKind::Force(_) | CommandKind::Push(_), None) => {}
     });
-    done.ok_or_else(|| "there is no such owner".to_owned())
+    if done.is_some() { Outcome::Done } else { Outcome::no_owner(command) }
 }
 
 impl fmt::Debug for Inspector {

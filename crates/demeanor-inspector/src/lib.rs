@@ -65,6 +65,7 @@ mod inspector;
 mod picture;
 mod server;
 mod shared;
+mod waiting;
 
 pub use address::BindError;
 pub use command::{Command, CommandKind};

@@ -208,7 +208,8 @@ impl<'s> Search<'s, '_> {
         }
         if edge.to == start {
             // A state that leads to itself and to no other is meant to begin again.
-            return (!way.is_empty() || edge.step.exits.len() > 1).then_some(true);
+            let passes_others = edge.step.exits.iter().any(|(_, from)| *from != self.innermost[start]);
+            return (!way.is_empty() || passes_others).then_some(true);
         }
         (edge.to > start).then_some(false)
     }

@@ -14,6 +14,8 @@ pub(super) struct Machine<'o> {
     pub(super) outline: &'o Outline,
     states: HashMap<&'o str, StateId>,
     pub(super) undecided: RefCell<Undecided>,
+    /// Whether a behavior may refuse a change to its state or out of it, whatever the situation is.
+    may_refuse: bool,
 }
 
 /// An exit of a state, by its place among that state's exits.
@@ -45,9 +47,9 @@ pub(super) struct Standing<'a> {
 }
 
 impl<'o> Machine<'o> {
-    pub(super) fn new(outline: &'o Outline) -> Self {
+    pub(super) fn new(outline: &'o Outline, may_refuse: bool) -> Self {
         let states = outline.states().iter().map(|state| (state.name(), state.id())).collect();
-        Self { outline, states, undecided: RefCell::default() }
+        Self { outline, states, undecided: RefCell::default(), may_refuse }
     }
 
     pub(super) fn state(&self, id: StateId) -> &'o StateOutline {
@@ -120,7 +122,7 @@ impl<'o> Machine<'o> {
         match self.change(at.path, id) {
             Ok(change) => {
                 let claim = self.asked(id, at);
-                if claim == Claim::Never { claim } else { Claim::all([claim, self.admitted(id, &change, at)]) }
+                if claim == Claim::Never { claim } else { Claim::all([claim, self.admitted(&change, at)]) }
             }
             Err(_) => Claim::Never,
         }
@@ -136,11 +138,14 @@ impl<'o> Machine<'o> {
         Claim::all([after, exit.when.as_ref().map_or(Claim::Always, |when| asking.when(when))])
     }
 
-    /// That every state which an exit enters can be entered.
-    pub(super) fn admitted(&self, _: ExitId, change: &Change, at: &Standing<'_>) -> Claim {
+    /// That every state which a change leaves and enters lets it be.
+    pub(super) fn admitted(&self, change: &Change, at: &Standing<'_>) -> Claim {
         let asking = self.asking(None, None, at);
         let guards = change.entered.iter().filter_map(|id| self.state(*id).enter_when.as_ref());
-        Claim::all(guards.map(|guard| asking.when(guard)))
+        let mut asked = at.path.iter().skip(change.kept).chain(&change.entered);
+        let may_refuse = self.may_refuse && asked.any(|id| !self.state(*id).behaviors.is_empty());
+        let either = may_refuse.then(|| asking.open());
+        Claim::all(guards.map(|guard| asking.when(guard)).chain(either))
     }
 
     /// That it is the turn of a state, where that is not so in each tick.

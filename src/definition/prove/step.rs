@@ -178,8 +178,8 @@ impl<'m, 'o, 'w> Stepping<'m, 'o, 'w> {
                 let taken = machine.taken(id, &at);
                 let before = not.iter().cloned().chain([taken.clone()]);
                 // The guards are asked again when all have been entered.
-                let admitted = machine.admitted(id, &change, &whole);
-                if machine.admitted(id, &change, &at) != admitted {
+                let admitted = machine.admitted(&change, &whole);
+                if machine.admitted(&change, &at) != admitted {
                     self.go_on(callback.next, run.with(before.clone().chain([admitted.clone().negated()])));
                 }
                 let mut on = run.with(before.chain([admitted]));
