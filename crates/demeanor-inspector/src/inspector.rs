@@ -1,6 +1,6 @@
 //! The inspector, as the game has it.
 
-use std::any::Any;
+use std::any::{Any, type_name};
 use std::fmt;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
@@ -16,6 +16,8 @@ use crate::address::{BindError, listen};
 use crate::command::{Command, CommandKind, Outcome};
 use crate::crowd::{Crowd, CrowdMut};
 use crate::gather::{Gather, Moment};
+use crate::guards;
+use crate::kinds::Kinds;
 use crate::server;
 use crate::shared::{Shared, Watch, Wishes};
 use crate::waiting::Waiting;
@@ -32,6 +34,8 @@ pub struct Inspector {
     /// What is collected of each crowd: `Gather<K>`.
     gathers: Vec<(String, Box<dyn Any + Send + Sync>)>,
     has_too_many: bool,
+    /// Of what types the crowds are.
+    kinds: Kinds,
     /// What the pages want to see, and of which version that is.
     watches: Vec<Watch>,
     wishes: u64,
@@ -81,6 +85,7 @@ impl Inspector {
             began: Instant::now(),
             gathers: Vec::new(),
             has_too_many: false,
+            kinds: Kinds::default(),
             watches: Vec::new(),
             wishes: 0,
             commands: Waiting::default(),
@@ -115,6 +120,9 @@ impl Inspector {
     }
 
     /// Shows a crowd under a name, as it is now. Call it once in each tick, after the update.
+    ///
+    /// Each crowd needs a name of its own. Where two are shown under one name, the page shows now one and now the other; if they are
+    /// of different types, the log says so.
     ///
     /// While no page is open, this does nothing.
     ///
@@ -156,6 +164,12 @@ impl Inspector {
         let now = Instant::now();
         let moment = Moment { now, at: now.duration_since(self.began).as_secs_f64() };
         let Some(place) = self.place_of::<C::Key>(name) else { return };
+        if let Some([one, other]) = self.kinds.see(place, type_name::<C>()) {
+            log::warn!(
+                target: "demeanor_inspector",
+                "two crowds are shown under the name {name}, a {one} and a {other}: give each a name of its own"
+            );
+        }
         let Self { gathers, shared, watches, wishes, .. } = self;
         if let Some(gather) = gathers[place].1.downcast_mut::<Gather<C::Key>>() {
             gather.set_wishes(*wishes, name, watches);
@@ -204,6 +218,54 @@ impl Inspector {
             let Some(key) = watched.takes_explanation(now, |text| crowd.find(text)) else { continue };
             let reports = crowd.with(key, cx, |owner, fsm, cx| definition.explain_with(owner, fsm, cx));
             watched.explain(reports.unwrap_or_default());
+        }
+    }
+
+    /// Says of the owners that are watched what the guards of states in code would say to a change to each state that somebody has
+    /// been in: the `can_exit` of the states that would be left, and the `can_enter` of those that would be entered.
+    ///
+    /// Whether anybody asks for such a change is known to the code of the states alone. The guards are really asked, four times a
+    /// second while somebody watches an owner of this crowd, and [`Fsm::target`](demeanor::Fsm::target) is `None` in them. Call it
+    /// once in each tick, before [`show`](Self::show).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Fsm, Owner, State};
+    /// # use demeanor_inspector::Inspector;
+    /// struct Enemy { arrows: u32 }
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// struct Shoot;
+    /// impl State<Enemy> for Shoot {
+    ///     fn can_enter(&self, enemy: &Enemy, _: &Fsm<'_, Enemy>, (): &()) -> bool {
+    ///         enemy.arrows > 0
+    ///     }
+    /// }
+    ///
+    /// let mut inspector = Inspector::bind("127.0.0.1:0")?;
+    /// let mut batch = Batch::new();
+    /// batch.insert(Enemy { arrows: 0 }, &Shoot);
+    /// batch.update(&mut ());
+    /// inspector.explain_guards("enemies", &mut batch, &mut ());
+    /// inspector.show("enemies", &batch, &());
+    /// # Ok::<(), demeanor_inspector::BindError>(())
+    /// ```
+    pub fn explain_guards<T, C>(&mut self, name: &str, crowd: &mut C, cx: &mut T::Context<'_>)
+    where
+        T: Owner,
+        C: CrowdMut<T> + ?Sized,
+    {
+        if !self.shared.has_listeners() {
+            return;
+        }
+        let gather = self.gathers.iter_mut().find(|(other, _)| other == name);
+        let Some(gather) = gather.and_then(|(_, gather)| gather.downcast_mut::<Gather<C::Key>>()) else { return };
+        let now = Instant::now();
+        for watched in &mut gather.watched {
+            let Some(key) = watched.takes_explanation(now, |text| crowd.find(text)) else { continue };
+            let states: Vec<_> = gather.states.iter().filter_map(|name| crowd.state(name)).collect();
+            let said = crowd.with(key, cx, |owner, fsm, cx| guards::ask(&states, owner, fsm, cx));
+            watched.explain_guards(said.unwrap_or_default());
         }
     }
 

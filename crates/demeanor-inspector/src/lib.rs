@@ -41,7 +41,7 @@
 //!
 //! The page may only look, unless the game calls [`allow_commands`](Inspector::allow_commands). Then it asks
 //! [`should_update`](Inspector::should_update) whether to update, and [`obey`](Inspector::obey) changes the owners that somebody
-//! has asked for.
+//! has asked for. In Bevy, `bevy::AppExtInspector::obey_machines` does both.
 //!
 //! # What it costs
 //!
@@ -61,7 +61,9 @@ pub mod bevy;
 mod command;
 mod crowd;
 mod gather;
+mod guards;
 mod inspector;
+mod kinds;
 mod picture;
 mod server;
 mod shared;
