@@ -306,10 +306,10 @@ fn names_are_displayed_in_one_line_and_none_as_if_there_were_no_state() {
     assert_eq!(
         entries,
         [
-            "0 s: 7: (no state) -> a\\u{1b}[2J\\n (change), after 0 s".to_owned(),
-            "1 s: 7: a\\u{1b}[2J\\n -> \"(no state)\" (change), after 1 s".to_owned(),
-            format!("3 s: 7: \"(no state)\" -> {cut} (change), after 2 s"),
-            format!("6 s: 7: {cut} -> b (change), after 3 s"),
+            "0 s: 1: (no state) -> a\\u{1b}[2J\\n (change), after 0 s".to_owned(),
+            "1 s: 1: a\\u{1b}[2J\\n -> \"(no state)\" (change), after 1 s".to_owned(),
+            format!("3 s: 1: \"(no state)\" -> {cut} (change), after 2 s"),
+            format!("6 s: 1: {cut} -> b (change), after 3 s"),
         ]
     );
     let table = house.flow.to_string();

@@ -322,7 +322,8 @@ exits = [{ to = 'q', after = 1 }, { to = 'a', when = 'not y' }]
    1.00 s  q -> a: after 1 s (time_in_state = 1) holds
    1.00 s  a -> a: by p: y holds
    1.00 s  ends in a, after 0.00 s in it
-             x
+             to q: no: after 1 s (1 s left) does not
+             to a: no: y holds
 "
     );
     let (_, told, _) = demeanor(&["run", file, "--from", "p", "--set", "y=true", "--seconds", "0"]);

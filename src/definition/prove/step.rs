@@ -10,6 +10,9 @@ use super::solver::{Answer, Work, solve};
 /// The most changes that are made for one callback: rule 13.
 pub(super) const MOST_CHANGES: usize = 64;
 
+/// The most changes in one step, at all depths together.
+const MOST_IN_ALL: usize = 4 * MOST_CHANGES;
+
 /// How a step ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
@@ -57,7 +60,7 @@ impl Steps {
         let path = machine.outline.path(at);
         let run = Run { fresh: 0, path, claims: Vec::new(), exits: Vec::new(), is_new: false };
         let mut stepping = Stepping::new(machine, 0.0, most, work);
-        stepping.enter(&mut Callback::default(), 0, run);
+        stepping.enter(&mut Callback { is_entry: true, ..Callback::default() }, 0, run);
         stepping.steps
     }
 }
@@ -94,6 +97,8 @@ struct Callback {
     /// What has been entered for it: each path, and the outermost state with such exits that was entered.
     entered: Vec<(Vec<StateId>, Option<usize>)>,
     changes: usize,
+    /// Whether no tick is under way.
+    is_entry: bool,
     /// Whose turn it is afterwards: 0 is the global state, the others are depths. `None` where the tick is over.
     next: Option<usize>,
 }
@@ -142,7 +147,16 @@ impl<'m, 'o, 'w> Stepping<'m, 'o, 'w> {
     /// Makes a change.
     fn take(&mut self, callback: &mut Callback, id: ExitId, mut run: Run) {
         if callback.changes == MOST_CHANGES {
-            return self.end(run, End::TooMany);
+            self.end(run.clone(), End::TooMany);
+            // The rest is dropped, and the tick goes on.
+            if !callback.is_entry {
+                self.go_on(callback.next, run);
+            }
+            return;
+        }
+        if run.exits.len() == MOST_IN_ALL {
+            self.steps.are_all = false;
+            return;
         }
         let innermost = run.innermost();
         let change = self.machine.route(&run.path, self.machine.exit(id).to);
@@ -162,7 +176,9 @@ impl<'m, 'o, 'w> Stepping<'m, 'o, 'w> {
         let first = (kept..run.path.len()).find(|depth| always(run.path[*depth]).next().is_some());
         let Some(first) = first else { return self.go_on(callback.next, run) };
         let entered = (run.path.clone(), Some(first));
-        if let Some(since) = callback.entered.iter().position(|before| *before == entered) {
+        let before = callback.entered.iter().position(|before| *before == entered);
+        // In a tick, the machine goes round until it has made as many changes as it may, and does something else then.
+        if let Some(since) = before.filter(|_| callback.is_entry) {
             let around = callback.entered.len() - since;
             let from = run.exits.len() - around;
             return self.end(run, End::Circle(from));

@@ -114,6 +114,7 @@ impl Telling<'_, '_> {
     ) {
         let mut key: Vec<_> = circle.iter().map(|(id, _)| self.machine.exit(*id).span.start).collect();
         key.sort_unstable();
+        key.dedup();
         if self.told.contains(&key) {
             return;
         }
