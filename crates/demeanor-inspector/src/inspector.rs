@@ -356,7 +356,9 @@ impl Inspector {
     pub fn commands(&mut self, name: &str) -> Vec<Command> {
         self.take_wishes();
         let taken = self.commands.take(name);
-        taken.iter().for_each(|sent| self.commands.note(sent.number, Outcome::Taken));
+        for sent in &taken {
+            self.commands.note(sent.number, Outcome::Taken);
+        }
         self.commands.tell(&self.shared);
         taken.into_iter().map(|sent| sent.command).collect()
     }

@@ -103,23 +103,22 @@ pub(super) fn holds(claim: &Claim, situation: &Situation) -> Option<bool> {
             };
             Some(holds == *is)
         }
-        Claim::All(parts) => {
-            let answers = parts.iter().map(|part| holds(part, situation));
-            answers.fold(Some(true), |all, answer| match (all, answer) {
-                (Some(false), _) | (_, Some(false)) => Some(false),
-                (Some(true), Some(true)) => Some(true),
-                _ => None,
-            })
-        }
-        Claim::Any(parts) => {
-            let answers = parts.iter().map(|part| holds(part, situation));
-            answers.fold(Some(false), |any, answer| match (any, answer) {
-                (Some(true), _) | (_, Some(true)) => Some(true),
-                (Some(false), Some(false)) => Some(false),
-                _ => None,
-            })
+        Claim::All(parts) => unless(parts, situation, false),
+        Claim::Any(parts) => unless(parts, situation, true),
+    }
+}
+
+/// The answer that one of the parts gives, or else the other one.
+fn unless(parts: &[Claim], situation: &Situation, one: bool) -> Option<bool> {
+    let mut is_known = true;
+    for part in parts {
+        match holds(part, situation) {
+            Some(answer) if answer == one => return Some(one),
+            Some(_) => {}
+            None => is_known = false,
         }
     }
+    is_known.then_some(!one)
 }
 
 /// Which cells are still possible for each quantity.

@@ -51,7 +51,7 @@ impl Steps {
         let path = machine.outline.path(at);
         let run = Run { fresh: path.len(), path, claims: Vec::new(), exits: Vec::new(), is_new: false };
         let mut stepping = Stepping::new(machine, tick, most, work);
-        stepping.turn(0, run);
+        stepping.turn(0, &run);
         stepping.steps
     }
 
@@ -117,7 +117,7 @@ impl<'m, 'o, 'w> Stepping<'m, 'o, 'w> {
     }
 
     /// The turn of the global state, or of the state at a depth from 1 on.
-    fn turn(&mut self, level: usize, run: Run) {
+    fn turn(&mut self, level: usize, run: &Run) {
         let machine = self.machine;
         let of = level.checked_sub(1).map_or(machine.outline.global(), |depth| Some(run.path[depth]));
         // The tick ends with the state that is the innermost one when its turn begins.
@@ -126,7 +126,7 @@ impl<'m, 'o, 'w> Stepping<'m, 'o, 'w> {
         if let Some(of) = of {
             // It cannot be its turn in each tick.
             let waits = machine.state(of).every.is_some();
-            let time = time(&run, self.tick);
+            let time = time(run, self.tick);
             for id in machine.exits_of(of).filter(|id| machine.exit(*id).on.is_none()) {
                 let taken = machine.taken(id, &Standing { path: &run.path, time: &time });
                 if taken != Claim::Never && !waits {
@@ -213,7 +213,7 @@ impl<'m, 'o, 'w> Stepping<'m, 'o, 'w> {
     fn go_on(&mut self, next: Option<usize>, run: Run) {
         match next {
             _ if run.claims.contains(&Claim::Never) => {}
-            Some(next) if next <= run.path.len() => self.turn(next, run),
+            Some(next) if next <= run.path.len() => self.turn(next, &run),
             _ => self.end(run, End::Rests),
         }
     }
