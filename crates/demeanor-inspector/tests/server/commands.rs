@@ -110,7 +110,9 @@ fn commands_that_nobody_takes_do_not_pile_up() {
     // Those who ask do not wait for the answer, until there is no room.
     wait_until(|| {
         let mut sockets: Vec<_> = (0..30).map(|_| connected(address)).collect();
-        sockets.iter_mut().for_each(|socket| socket.write_all(&request).unwrap());
+        for socket in &mut sockets {
+            socket.write_all(&request).unwrap();
+        }
         drop(sockets);
         command(address, &page.token, &body) == "HTTP/1.1 503 Service Unavailable"
     });
