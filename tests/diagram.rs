@@ -165,6 +165,29 @@ fn an_exit_from_around_is_not_taken_while_its_target_is_active() {
 }
 
 #[test]
+fn an_exit_that_is_taken_as_its_state_is_entered_may_lead_to_where_that_leads_anyway() {
+    let file = "
+        initial = 'q'
+        [states.q]
+        exits = [{ to = 'p', when = 'hungry' }]
+        [states.p]
+        initial = 'a'
+        exits = [{ to = 'a', always = true, when = 'afraid' }]
+        [states.a]
+        parent = 'p'
+        exits = [{ to = 'q', when = 'not hungry' }]
+    ";
+    let definition = Definition::parse(file, &vocabulary()).unwrap();
+    let (mut hare, mut field) = (Hare { afraid: true, hungry: true }, Field::default());
+    let mut machine = definition.machine();
+    machine.update(&mut hare, &mut field);
+    assert_eq!(
+        arrows(&definition.outline().diagram().observe(&field.flow).unwrap()),
+        ["q -> p: hungry | 1×", "p -> a: always [afraid] | 1×", "a -> q: not hungry | never"]
+    );
+}
+
+#[test]
 fn what_no_exit_does_is_an_arrow_of_its_own_with_its_cause() {
     let flow = flow_of(|machine, hare, field| {
         machine.send(hare, &"bang", field);

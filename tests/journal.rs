@@ -297,6 +297,28 @@ fn pass_through<N: ToString>(names: impl IntoIterator<Item = N>, house: &mut Hou
 
 /// Rule 29.
 #[test]
+fn names_are_displayed_in_one_line_and_none_as_if_there_were_no_state() {
+    let mut house = House::new(10);
+    let long = "x".repeat(1000);
+    pass_through(["a\u{1b}[2J\n", "(no state)", &long, "b"], &mut house);
+    let entries: Vec<_> = house.journal.entries().map(|entry| entry.to_string()).collect();
+    let cut = format!("{}…", "x".repeat(200));
+    assert_eq!(
+        entries,
+        [
+            "0 s: 1: (no state) -> a\\u{1b}[2J\\n (change), after 0 s".to_owned(),
+            "1 s: 1: a\\u{1b}[2J\\n -> \"(no state)\" (change), after 1 s".to_owned(),
+            format!("3 s: 1: \"(no state)\" -> {cut} (change), after 2 s"),
+            format!("6 s: 1: {cut} -> b (change), after 3 s"),
+        ]
+    );
+    let table = house.flow.to_string();
+    assert!(!table.contains('\u{1b}') && !table.contains(&long), "{table}");
+    assert_eq!(table.matches("\"(no state)\"").count(), 3, "{table}");
+}
+
+/// Rule 29.
+#[test]
 fn names_beyond_65_534_are_others() {
     let mut house = House::new(10);
     pass_through(0..65_600, &mut house);
@@ -356,6 +378,8 @@ fn a_flow_is_read_as_it_was_written_and_others_are_refused() {
     assert_eq!(error(&text.replacen(":1,", ":2,", 1)), "a flow of version 2; this program knows version 1");
     let short = r#"{"version":1,"changes":[],"refusals":[],"stays":[{"state":"A","seconds":1.0,"lengths":[1]}]}"#;
     assert_eq!(error(short), "state A has 1 lengths of stays, not 32");
+    let expected = "invalid length 0, expected a flow: a version, changes, refusals and stays at line 1 column 2";
+    assert_eq!(error("[]"), expected);
 }
 
 /// Rule 29.

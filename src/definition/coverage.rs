@@ -144,7 +144,11 @@ impl Outline {
                 to: exit.target().index(),
                 label: exit.label(),
                 // The end of a machine leads out of the state in which it ends.
-                rules: ExitRules { restarts: exit.restarts(), even_final: exit.even_final() || exit.is_done },
+                rules: ExitRules {
+                    restarts: exit.restarts(),
+                    is_always: exit.is_always(),
+                    even_final: exit.even_final() || exit.is_done,
+                },
                 ..Arrow::default()
             })
         });

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::fmt;
+use std::iter;
 use std::mem;
 
 use super::Definition;
@@ -230,6 +231,45 @@ impl<T: Owner> Definition<T> {
         explainer.reports
     }
 
+    /// Returns what would come of the exits with `always` if an owner entered a state now, with all states around it and its
+    /// initial children: each is tried when its state is entered, and the first that is taken is carried out when all have been.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::Owner;
+    /// use demeanor::definition::{Definition, Vocabulary};
+    /// # struct Guard { health: f64 }
+    /// # impl Owner for Guard { type Context<'a> = (); type Message = (); }
+    ///
+    /// let vocabulary = Vocabulary::<Guard>::new().value("health", |guard: &Guard, _| guard.health);
+    /// let file = "
+    ///     initial = 'choose'
+    ///     states.choose.exits = [{ to = 'flee', always = true, when = 'health < 20' }, { to = 'fight', after = 1 }]
+    ///     states.fight.final = true
+    ///     states.flee.final = true
+    /// ";
+    /// let definition = Definition::parse(file, &vocabulary)?;
+    /// let reports = definition.explain_entry(&definition.initial(), &mut Guard { health: 10.0 }, &mut ());
+    /// let reports: Vec<_> = reports.iter().map(ToString::to_string).collect();
+    /// assert_eq!(reports, ["to flee: yes: health < 20 (health = 10) holds"]);
+    /// # Ok::<(), demeanor::definition::Problems>(())
+    /// ```
+    pub fn explain_entry(&self, state: &StateRef<T>, owner: &mut T, cx: &mut T::Context<'_>) -> Vec<ExitReport> {
+        let graph = self.inner.shared.load();
+        let mut explainer = Explainer { graph: &graph, reports: Vec::new() };
+        let mut path: Vec<_> = iter::successors(Some(state.clone()), |state| state.parent()).collect();
+        path.reverse();
+        path.extend(iter::successors(state.initial(), |state| state.initial()));
+        let mut is_taken = false;
+        for state in &path {
+            // While a state is being entered, it is the innermost one.
+            let mut machine = machine_in(state, self.global(), 0.0, cx);
+            is_taken = machine.with(owner, cx, |owner, fsm, cx| explainer.entry(state, is_taken, owner, fsm, cx));
+        }
+        explainer.reports
+    }
+
     /// As [`explain_with`](Self::explain_with), of the exits that wait for a message, and for this one: what came of each if it
     /// were sent now. Only here it is known what the fields of the message say.
     ///
@@ -313,6 +353,27 @@ impl<'g, T: Owner> Explainer<'g, T> {
         };
         let mut trials = minutes.trials.into_iter();
         for exit in exits {
+            self.report(index, exit, None, trials.next(), fsm);
+        }
+        is_taken || taken.is_some()
+    }
+
+    /// The exits that are tried as a state is entered. Returns whether one is taken.
+    fn entry(
+        &mut self,
+        state: &StateRef<T>,
+        is_taken: bool,
+        owner: &mut T,
+        fsm: &Fsm<'_, T>,
+        cx: &mut T::Context<'_>,
+    ) -> bool {
+        let Some((decider, index)) = self.decider(state) else { return is_taken };
+        let decider = Decider { is_entry: true, ..decider };
+        let exits = || self.graph.nodes[index].content.exits.iter().filter(|exit| exit.is_always);
+        let mut minutes = Minutes::default();
+        let taken = if is_taken { None } else { decider.decide(exits(), owner, fsm, cx, &mut minutes) };
+        let mut trials = minutes.trials.into_iter();
+        for exit in exits() {
             self.report(index, exit, None, trials.next(), fsm);
         }
         is_taken || taken.is_some()

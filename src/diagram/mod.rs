@@ -111,6 +111,8 @@ pub struct Arrow {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ExitRules {
     pub(crate) restarts: bool,
+    /// Whether it is also tried as its state is entered.
+    pub(crate) is_always: bool,
     /// Whether it also leads out of a final state that is not its own.
     pub(crate) even_final: bool,
 }

@@ -290,13 +290,23 @@ impl Diagram {
     /// Whether an exit can lead from one state to another, if its condition holds: what `definition::decide` asks of a change
     /// that does not depend on the moment.
     fn can_lead(&self, exit: &Arrow, from: usize, to: usize) -> bool {
+        if self.descent(exit.to).last() != Some(to) {
+            return false;
+        }
+        // As its state is entered, an exit is tried before the states within are.
+        let is_tried_at = |at: usize| self.is_let_through(exit, at);
+        is_tried_at(from) || exit.rules.is_always && is_tried_at(exit.from)
+    }
+
+    /// Whether an exit can be taken where a state is the innermost one.
+    fn is_let_through(&self, exit: &Arrow, from: usize) -> bool {
         let Arrow { rules, .. } = exit;
         let is_own = exit.from == from;
         let is_already_there = !is_own && !rules.restarts && exit.to != exit.from && self.is_within(from, exit.to);
         let is_kept = |state: usize| state != exit.to && self.is_within(exit.to, state);
         let mut left = self.outward(from).take_while(|state| !is_kept(*state));
         let mut is_protected = || left.any(|state| state != exit.from && self.states[state].is_final);
-        self.descent(exit.to).last() == Some(to) && !is_already_there && (rules.even_final || !is_protected())
+        !is_already_there && (rules.even_final || !is_protected())
     }
 
     /// The places of the arrows that lead from a state.

@@ -9,6 +9,7 @@ use crate::change::{Cause, Guard};
 const VERSION: u32 = 1;
 
 #[derive(Serialize, Deserialize)]
+#[serde(expecting = "a flow: a version, changes, refusals and stays")]
 pub(super) struct Data {
     version: u32,
     changes: Vec<ChangeData>,

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::change::{Cause, Guard};
+use crate::shown::shown;
 
 /// A state's name, as the entries of a journal have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -102,7 +103,7 @@ pub struct Refused<'j> {
 
 impl fmt::Display for Refused<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", self.state, self.guard)
+        write!(f, "{}.{}", Named(Some(self.state)), self.guard)
     }
 }
 
@@ -127,7 +128,26 @@ pub(super) struct Ways<'w> {
 
 impl fmt::Display for Ways<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = |state: Option<&str>| state.unwrap_or("(no state)").to_owned();
-        write!(f, "{} -> {} ({})", name(self.from), name(self.to), self.cause)
+        write!(f, "{} -> {} ({})", Named(self.from), Named(self.to), self.cause)
+    }
+}
+
+/// What is displayed where there is no state.
+const NO_STATE: &str = "(no state)";
+
+/// The most characters of a name that are displayed.
+const LONGEST_NAME: usize = 200;
+
+/// A state's name as it is displayed, or that there is none.
+pub(super) struct Named<'n>(pub(super) Option<&'n str>);
+
+impl fmt::Display for Named<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            None => f.write_str(NO_STATE),
+            // A state that is called so is not none.
+            Some(NO_STATE) => write!(f, "\"{NO_STATE}\""),
+            Some(name) => f.write_str(&shown(name, LONGEST_NAME)),
+        }
     }
 }

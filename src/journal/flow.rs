@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use super::entry::{Refused, Ways};
+use super::entry::{Named, Refused, Ways};
 use super::stays::Stays;
 use crate::change::{Cause, Change, Guard, Outcome, Refusal};
 use crate::owner::Owner;
@@ -214,7 +214,7 @@ impl Flow {
 /// Three tables: the changes, the refusals, the stays. Those that are empty are left out.
 impl fmt::Display for Flow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = |state: Option<&str>| state.unwrap_or("(no state)").to_owned();
+        let name = |state: Option<&str>| Named(state).to_string();
         let changes = self.changes().map(|change| {
             [name(change.from), name(change.to), change.cause.to_string(), String::new(), change.count.to_string()]
         });
@@ -227,7 +227,7 @@ impl fmt::Display for Flow {
         let stays = self.stays().filter_map(|(state, stays)| {
             let (mean, median) = (stays.mean()?, stays.quantile(0.5)?);
             let median = format!("{} to {}", median.start, median.end);
-            Some([state.to_owned(), stays.count().to_string(), format!("{mean:.3}"), median])
+            Some([name(Some(state)), stays.count().to_string(), format!("{mean:.3}"), median])
         });
         let stays: Vec<_> = stays.collect();
         write_table(f, ["state", "left", "mean seconds", "median"], &stays)

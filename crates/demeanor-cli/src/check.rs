@@ -61,13 +61,16 @@ impl Checked {
         self.content.as_ref()?.proof.as_ref()
     }
 
-    /// The problems, and what has been proved. Of a warning that has been proved, too, the proof tells more.
+    /// The problems, and what has been proved. Of a warning that has been proved, too, the proof tells more; and nobody is kept
+    /// in a state that is never reached.
     pub(crate) fn all(&self) -> Vec<(&Problem, Option<&Finding>)> {
         let findings = self.proof().map_or(&[][..], Proof::findings);
         let is_proved = |problem: &&Problem| {
             let same = |finding: &Finding| {
                 let proved = finding.problem();
-                proved.code_name() == problem.code_name() && proved.span() == problem.span()
+                let is_same = proved.code_name() == problem.code_name();
+                let is_moot = (proved.code_name(), problem.code_name()) == ("unreachable", "no-way-out");
+                (is_same || is_moot) && proved.span() == problem.span()
             };
             findings.iter().any(same)
         };
@@ -166,6 +169,9 @@ fn say(checked: &Checked, check: &Check) -> Result<(), String> {
     let all = checked.all();
     for (problem, finding) in &all {
         report([*problem]);
+        if finding.is_some_and(Finding::is_assumed) {
+            complain("  assumed: no behavior refuses a change\n");
+        }
         let Some(witness) = finding.and_then(Finding::witness) else { continue };
         let machine = finding.and_then(Finding::machine);
         let command = witness::command(witness, &checked.file, machine, check);

@@ -66,6 +66,7 @@ fn found(of: &Problem, finding: Option<&Finding>) -> Value {
     let mut object = problem(of);
     if let Some(finding) = finding {
         object["machine"] = json!(finding.machine());
+        object["assumed"] = json!(finding.is_assumed());
         object["witness"] = finding.witness().map_or(Value::Null, witness::document);
     }
     object

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::{BufWriter, Write};
 use std::iter;
+use std::mem;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -221,6 +222,7 @@ impl<W: Write> Stage<W> {
         // What is so from the beginning on is so while the first state is entered.
         moments.iter().take_while(|moment| moment.time <= 0.0).for_each(|moment| self.set(moment));
         self.machine.start(&mut self.puppet, &mut self.clock);
+        self.tell_changes("", &[], None)?;
         for tick in 0..=ticks {
             #[expect(clippy::cast_precision_loss, reason = "fewer than 1000 million")]
             let now = tick as f64 * self.tick;
@@ -282,11 +284,12 @@ impl<W: Write> Stage<W> {
         Ok(())
     }
 
-    /// What comes of the exits of a state that was entered just now.
-    fn explain_state(&mut self, name: &str) -> Vec<ExitReport> {
-        let mut copy = self.puppet.clone();
-        let state = self.definition.state(name);
-        state.map_or_else(Vec::new, |state| self.definition.explain(&state, &mut copy, 0.0, &mut self.clock))
+    /// What comes of the exits of a state that was entered just now: first of those with `always`, as it was entered.
+    fn explain_entered(&mut self, name: &str) -> Vec<ExitReport> {
+        let Some(state) = self.definition.state(name) else { return Vec::new() };
+        let mut reports = self.definition.explain_entry(&state, &mut self.puppet.clone(), &mut self.clock);
+        reports.extend(self.definition.explain(&state, &mut self.puppet.clone(), 0.0, &mut self.clock));
+        reports
     }
 
     /// What will come of the exits. A copy of the puppet is asked, so that it draws the same random numbers again.
@@ -309,16 +312,18 @@ impl<W: Write> Stage<W> {
     /// Returns how many of these come before the one that was taken first.
     fn tell_changes(&mut self, state: &str, reports: &[ExitReport], message: Option<&str>) -> std::io::Result<usize> {
         let mut passed_over = None;
-        for (from, to, refused) in std::mem::take(&mut self.puppet.changes) {
+        let mut is_first = true;
+        for (from, to, refused) in mem::take(&mut self.puppet.changes) {
             if let Some(refused) = refused {
                 self.line(&format!("{:>7.2} s  refused: {refused}", self.clock.now))?;
                 continue;
             }
-            // A state that the global state led to has its own turn in the same tick.
-            let own = if from == state { Vec::new() } else { self.explain_state(&from) };
-            let reports = if from == state { reports } else { &own };
-            let taken = self.taken(reports, &to, message);
-            passed_over = passed_over.or(taken);
+            // What was entered by one change may be left by another at once, or in its own turn in the same tick.
+            let is_own = mem::take(&mut is_first) && from == state;
+            let entered = if is_own { Vec::new() } else { self.explain_entered(&from) };
+            let reports = if is_own { reports } else { &entered };
+            let taken = self.taken(reports, &to, message.filter(|_| is_own));
+            passed_over = passed_over.or(taken.filter(|_| is_own));
             let why = match taken.map(|taken| &reports[taken]) {
                 None => "by a script".to_owned(),
                 Some(report) => {

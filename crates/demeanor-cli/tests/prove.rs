@@ -129,6 +129,39 @@ fn what_is_proved_counts_as_warnings_and_circles_within_a_tick_as_errors() {
 }
 
 #[test]
+fn of_a_state_that_is_never_reached_it_is_not_said_that_nobody_leaves_it() {
+    let file = "initial = 'a'
+[states.a]
+exits = [{ to = 'b', when = 'x and not x' }, { to = 'c', when = 'x' }]
+[states.b]
+[states.c]
+behavior = 'walk'
+exits = [{ to = 'a', when = 'not x' }, { to = 'a', when = 'not x' }]
+";
+    let folder = Folder::new("prove_moot").with("file.toml", file);
+    let codes = |arguments: &[&str]| -> Vec<(String, serde_json::Value)> {
+        let document: serde_json::Value = serde_json::from_str(&folder.run(arguments).1).unwrap();
+        let problems = document["files"][0]["problems"].as_array().unwrap();
+        problems.iter().map(|of| (of["code"].as_str().unwrap().to_owned(), of["assumed"].clone())).collect()
+    };
+    let null = serde_json::Value::Null;
+    assert_eq!(
+        codes(&["check", "--format", "json", "file.toml"]),
+        [("no-way-out".into(), null.clone()), ("never-taken".into(), null)]
+    );
+    assert_eq!(
+        codes(&["check", "--prove", "--format", "json", "file.toml"]),
+        [
+            ("contradiction".into(), false.into()),
+            ("unreachable".into(), false.into()),
+            ("never-taken".into(), true.into())
+        ]
+    );
+    let (_, _, complained) = folder.run(&["check", "--prove", "file.toml"]);
+    assert_eq!(complained.matches("  assumed: no behavior refuses a change\n").count(), 1, "{complained}");
+}
+
+#[test]
 fn the_page_shows_a_finding_with_the_command_that_shows_it() {
     let page = include_str!("../../../docs/definitions.md");
     let (_, section) = page.split_once("## Proofs").unwrap();

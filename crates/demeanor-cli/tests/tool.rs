@@ -300,6 +300,37 @@ final = true
 }
 
 #[test]
+fn a_run_names_the_exit_that_was_taken_as_a_state_was_entered() {
+    let file = scratch(
+        "entered.toml",
+        "initial = 'q'
+[states.q]
+exits = [{ to = 'p', after = 1 }]
+[states.p]
+initial = 'a'
+exits = [{ to = 'a', always = true, when = 'y' }]
+[states.a]
+parent = 'p'
+exits = [{ to = 'q', after = 1 }, { to = 'a', when = 'not y' }]
+",
+    );
+    let file = file.to_str().unwrap();
+    let (_, told, _) = demeanor(&["run", file, "--set", "y=true", "--seconds", "1", "--tick", "0.5"]);
+    assert_eq!(
+        told,
+        "   0.00 s  begins in q
+   1.00 s  q -> a: after 1 s (time_in_state = 1) holds
+   1.00 s  a -> a: by p: y holds
+   1.00 s  ends in a, after 0.00 s in it
+             to q: no: after 1 s (1 s left) does not
+             to a: no: y holds
+"
+    );
+    let (_, told, _) = demeanor(&["run", file, "--from", "p", "--set", "y=true", "--seconds", "0"]);
+    assert!(told.contains("   0.00 s  a -> a: by p: y holds\n"), "{told}");
+}
+
+#[test]
 fn each_of_several_machines_is_checked_drawn_and_run() {
     let file = scratch(
         "machines.toml",

@@ -4,20 +4,27 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Mutex;
 
-use bevy_app::{App, Last, Plugin};
-use bevy_demeanor::{Machine, MachineJournal};
+use bevy_app::{App, First, Last, Plugin, PreUpdate, Update};
+use bevy_demeanor::{EntityOwner, Machine, MachineCommands, MachineJournal, Machines};
 use bevy_ecs::component::Component;
 use bevy_ecs::entity::Entity;
 use bevy_ecs::resource::Resource;
-use bevy_ecs::system::{Query, Res, ResMut};
-use bevy_time::Time;
-use demeanor::{MachineReport, Owner};
+use bevy_ecs::schedule::IntoScheduleConfigs;
+use bevy_ecs::system::{Commands, Query, Res, ResMut};
+use bevy_time::{Time, TimeSystems, Virtual};
+use demeanor::{MachineReport, Owner, StateRef};
 
 use crate::address::BindError;
-use crate::crowd::{Count, Crowd, count, label_of};
+use crate::command::{Command, CommandKind, Outcome};
+use crate::crowd::{Count, Crowd, count, label_of, state_among};
 use crate::inspector::Inspector;
 
 /// Serves the inspector's page. [`show_machines`](AppExtInspector::show_machines) says what is on it.
+///
+/// If the inspector [allows commands](Inspector::allow_commands), the page can pause the game: then the virtual clock stands still,
+/// so that nothing in `FixedUpdate` runs, no time passes in `Update`, and the machines of
+/// [`obey_machines`](AppExtInspector::obey_machines) are not updated. A step is one frame in which all of them go on. For other
+/// systems there is [`is_running`].
 ///
 /// # Examples
 ///
@@ -68,6 +75,8 @@ impl Plugin for InspectorPlugin {
         let inspector = self.inspector.lock().map_or(None, |mut inspector| inspector.take());
         if let Some(inspector) = inspector {
             app.insert_resource(AppInspector(inspector));
+            app.insert_resource(Pause { is_running: true, has_stopped_clock: false });
+            app.add_systems(First, pause.before(TimeSystems));
         }
     }
 }
@@ -76,6 +85,44 @@ impl Plugin for InspectorPlugin {
 #[derive(Resource, Debug)]
 pub struct AppInspector(pub Inspector);
 
+/// Whether the game goes on in this frame, for the run condition [`is_running`].
+#[derive(Resource, Debug)]
+pub struct Pause {
+    is_running: bool,
+    /// Whether the clock stands still because of the page: the game may have paused it, too.
+    has_stopped_clock: bool,
+}
+
+fn pause(mut inspector: ResMut<AppInspector>, mut pause: ResMut<Pause>, clock: Option<ResMut<Time<Virtual>>>) {
+    pause.is_running = inspector.0.should_update();
+    let Some(mut clock) = clock else { return };
+    if pause.is_running && pause.has_stopped_clock {
+        clock.unpause();
+        pause.has_stopped_clock = false;
+    } else if !pause.is_running && !clock.is_paused() {
+        clock.pause();
+        pause.has_stopped_clock = true;
+    }
+}
+
+/// A run condition: whether the game goes on in this frame, or has been paused in the page.
+///
+/// # Examples
+///
+/// ```
+/// use bevy_app::{App, Update};
+/// use bevy_ecs::schedule::IntoScheduleConfigs;
+/// use demeanor_inspector::bevy::is_running;
+///
+/// fn rain() {}
+///
+/// App::new().add_systems(Update, rain.run_if(is_running));
+/// ```
+#[must_use]
+pub fn is_running(pause: Option<Res<Pause>>) -> bool {
+    pause.is_none_or(|pause| pause.is_running)
+}
+
 /// What the inspector adds to an [`App`].
 pub trait AppExtInspector {
     /// Shows all machines of `T` under a name, at the end of each update; and their journal, if the plugin for machines writes one
@@ -83,6 +130,35 @@ pub trait AppExtInspector {
     ///
     /// The time is that of [`Time`], as it is for machines updated in `Update`.
     fn show_machines<T: Owner + Component>(&mut self, name: &'static str) -> &mut Self;
+
+    /// Lets the page change the owners that are shown under a name by hand, in `PreUpdate`, and pause their machines, if the plugin
+    /// for machines updates these in `Update` or in `FixedUpdate`.
+    ///
+    /// States are found by name: those that somebody is in or has been in. All this only if the inspector
+    /// [allows commands](Inspector::allow_commands).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use bevy_app::prelude::*;
+    /// use bevy_demeanor::prelude::*;
+    /// use bevy_ecs::prelude::*;
+    /// use bevy_time::TimePlugin;
+    /// use demeanor_inspector::Inspector;
+    /// use demeanor_inspector::bevy::{AppExtInspector, InspectorPlugin};
+    /// # #[derive(Component)]
+    /// # struct Guard;
+    /// # impl demeanor::Owner for Guard { type Context<'a> = (); type Message = (); }
+    /// # impl EntityOwner for Guard { type Body = (); type Param = (); }
+    ///
+    /// let mut app = App::new();
+    /// let inspector = Inspector::bind("127.0.0.1:0")?.allow_commands();
+    /// app.add_plugins((TimePlugin, InspectorPlugin::new(inspector), StateMachinePlugin::<Guard>::new()));
+    /// app.show_machines::<Guard>("guards").obey_machines::<Guard>("guards");
+    /// app.update();
+    /// # Ok::<(), demeanor_inspector::BindError>(())
+    /// ```
+    fn obey_machines<T: EntityOwner>(&mut self, name: &'static str) -> &mut Self;
 }
 
 impl AppExtInspector for App {
@@ -101,12 +177,49 @@ impl AppExtInspector for App {
         };
         self.add_systems(Last, show)
     }
+
+    fn obey_machines<T: EntityOwner>(&mut self, name: &'static str) -> &mut Self {
+        let obey = move |inspector: Option<ResMut<AppInspector>>,
+                         machines: Query<(Entity, &'static T, &'static Machine<T>)>,
+                         mut commands: Commands| {
+            let Some(mut inspector) = inspector else { return };
+            let entities = Entities { machines: &machines, seconds: 0.0 };
+            inspector.0.obey_with(name, |command| entities.obey(command, &mut commands));
+        };
+        self.add_systems(PreUpdate, obey);
+        // Where the clock stands still, `FixedUpdate` does not run.
+        self.configure_sets(Update, Machines::<T>::SET.run_if(is_running))
+    }
 }
 
 /// The machines of a query as a crowd.
 struct Entities<'q, 'w, 's, T: Owner + Component> {
     machines: &'q Query<'w, 's, (Entity, &'static T, &'static Machine<T>)>,
     seconds: f64,
+}
+
+impl<T: EntityOwner> Entities<'_, '_, '_, T> {
+    fn obey(&self, command: &Command, commands: &mut Commands) -> Outcome {
+        let Some(entity) = self.find(&command.owner) else { return Outcome::no_owner(command) };
+        let mut entity = commands.entity(entity);
+        let state = match command.kind.state().map(|name| self.state(name).ok_or(name)).transpose() {
+            Ok(state) => state,
+            Err(name) => return Outcome::no_state(name),
+        };
+        match (&command.kind, state) {
+            (CommandKind::Change(_), Some(state)) => entity.change_state::<T>(state),
+            (CommandKind::Force(_), Some(state)) => entity.force_state::<T>(state),
+            (CommandKind::Push(_), Some(state)) => entity.push_state::<T>(state),
+            (CommandKind::Pop, _) => entity.pop_state::<T>(),
+            (CommandKind::Revert, _) => entity.revert_state::<T>(),
+            (CommandKind::Change(_) | CommandKind::Force(_) | CommandKind::Push(_), None) => &mut entity,
+        };
+        Outcome::Done
+    }
+
+    fn state(&self, name: &str) -> Option<StateRef<T>> {
+        self.machines.iter().find_map(|(.., machine)| state_among(machine.path().chain(machine.previous()), name))
+    }
 }
 
 impl<T: Owner + Component> Crowd for Entities<'_, '_, '_, T> {

@@ -47,6 +47,45 @@ impl CommandKind {
     }
 }
 
+/// A command on its way to the game, with the number by which the page is told what has become of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Sent {
+    pub(crate) number: u64,
+    pub(crate) command: Command,
+}
+
+/// What has become of a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Done,
+    /// The game has taken it, and does with it what it likes.
+    Taken,
+    /// No crowd is called so, or the crowd has no owner or no state that is.
+    Unknown(String),
+    /// It cannot be done as things are.
+    Impossible(String),
+}
+
+impl Outcome {
+    pub(crate) fn no_owner(command: &Command) -> Self {
+        Self::Unknown(format!("there is no owner {} in {}", command.owner, command.crowd))
+    }
+
+    pub(crate) fn no_state(name: &str) -> Self {
+        Self::Unknown(format!("no state {name} is known: nobody has been in it"))
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Done => f.write_str("done"),
+            Self::Taken => f.write_str("the game has taken it"),
+            Self::Unknown(why) | Self::Impossible(why) => f.write_str(why),
+        }
+    }
+}
+
 impl fmt::Display for Command {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { crowd, owner, kind } = self;

@@ -1,6 +1,6 @@
 //! The inspector, as the game has it.
 
-use std::any::Any;
+use std::any::{Any, type_name};
 use std::fmt;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
@@ -13,16 +13,17 @@ use demeanor::Owner;
 use demeanor::definition::Definition;
 
 use crate::address::{BindError, listen};
-use crate::command::{Command, CommandKind};
+use crate::command::{Command, CommandKind, Outcome};
 use crate::crowd::{Crowd, CrowdMut};
 use crate::gather::{Gather, Moment};
+use crate::guards;
+use crate::kinds::Kinds;
 use crate::server;
 use crate::shared::{Shared, Watch, Wishes};
+use crate::waiting::Waiting;
 
 /// No more crowds are shown: a game that makes up names would fill the memory.
 const MOST_CROWDS: usize = 64;
-/// No more commands wait for a crowd that nobody asks for them.
-const MOST_COMMANDS: usize = 256;
 
 /// Serves a page in which the game's crowds can be seen, as long as it lives. See the [crate](crate).
 pub struct Inspector {
@@ -33,10 +34,12 @@ pub struct Inspector {
     /// What is collected of each crowd: `Gather<K>`.
     gathers: Vec<(String, Box<dyn Any + Send + Sync>)>,
     has_too_many: bool,
+    /// Of what types the crowds are.
+    kinds: Kinds,
     /// What the pages want to see, and of which version that is.
     watches: Vec<Watch>,
     wishes: u64,
-    commands: Vec<Command>,
+    commands: Waiting,
 }
 
 impl Inspector {
@@ -82,9 +85,10 @@ impl Inspector {
             began: Instant::now(),
             gathers: Vec::new(),
             has_too_many: false,
+            kinds: Kinds::default(),
             watches: Vec::new(),
             wishes: 0,
-            commands: Vec::new(),
+            commands: Waiting::default(),
         })
     }
 
@@ -116,6 +120,9 @@ impl Inspector {
     }
 
     /// Shows a crowd under a name, as it is now. Call it once in each tick, after the update.
+    ///
+    /// Each crowd needs a name of its own. Where two are shown under one name, the page shows now one and now the other; if they are
+    /// of different types, the log says so.
     ///
     /// While no page is open, this does nothing.
     ///
@@ -153,9 +160,16 @@ impl Inspector {
     #[cold]
     fn look<C: Crowd + ?Sized>(&mut self, name: &str, crowd: &C, cx: &C::Context<'_>) {
         self.take_wishes();
+        self.commands.shown(name, &self.shared);
         let now = Instant::now();
         let moment = Moment { now, at: now.duration_since(self.began).as_secs_f64() };
         let Some(place) = self.place_of::<C::Key>(name) else { return };
+        if let Some([one, other]) = self.kinds.see(place, type_name::<C>()) {
+            log::warn!(
+                target: "demeanor_inspector",
+                "two crowds are shown under the name {name}, a {one} and a {other}: give each a name of its own"
+            );
+        }
         let Self { gathers, shared, watches, wishes, .. } = self;
         if let Some(gather) = gathers[place].1.downcast_mut::<Gather<C::Key>>() {
             gather.set_wishes(*wishes, name, watches);
@@ -207,6 +221,54 @@ impl Inspector {
         }
     }
 
+    /// Says of the owners that are watched what the guards of states in code would say to a change to each state that somebody has
+    /// been in: the `can_exit` of the states that would be left, and the `can_enter` of those that would be entered.
+    ///
+    /// Whether anybody asks for such a change is known to the code of the states alone. The guards are really asked, four times a
+    /// second while somebody watches an owner of this crowd, and [`Fsm::target`](demeanor::Fsm::target) is `None` in them. Call it
+    /// once in each tick, before [`show`](Self::show).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use demeanor::{Batch, Fsm, Owner, State};
+    /// # use demeanor_inspector::Inspector;
+    /// struct Enemy { arrows: u32 }
+    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// struct Shoot;
+    /// impl State<Enemy> for Shoot {
+    ///     fn can_enter(&self, enemy: &Enemy, _: &Fsm<'_, Enemy>, (): &()) -> bool {
+    ///         enemy.arrows > 0
+    ///     }
+    /// }
+    ///
+    /// let mut inspector = Inspector::bind("127.0.0.1:0")?;
+    /// let mut batch = Batch::new();
+    /// batch.insert(Enemy { arrows: 0 }, &Shoot);
+    /// batch.update(&mut ());
+    /// inspector.explain_guards("enemies", &mut batch, &mut ());
+    /// inspector.show("enemies", &batch, &());
+    /// # Ok::<(), demeanor_inspector::BindError>(())
+    /// ```
+    pub fn explain_guards<T, C>(&mut self, name: &str, crowd: &mut C, cx: &mut T::Context<'_>)
+    where
+        T: Owner,
+        C: CrowdMut<T> + ?Sized,
+    {
+        if !self.shared.has_listeners() {
+            return;
+        }
+        let gather = self.gathers.iter_mut().find(|(other, _)| other == name);
+        let Some(gather) = gather.and_then(|(_, gather)| gather.downcast_mut::<Gather<C::Key>>()) else { return };
+        let now = Instant::now();
+        for watched in &mut gather.watched {
+            let Some(key) = watched.takes_explanation(now, |text| crowd.find(text)) else { continue };
+            let states: Vec<_> = gather.states.iter().filter_map(|name| crowd.state(name)).collect();
+            let said = crowd.with(key, cx, |owner, fsm, cx| guards::ask(&states, owner, fsm, cx));
+            watched.explain_guards(said.unwrap_or_default());
+        }
+    }
+
     /// Returns whether the game is to update in this tick: always, unless somebody has paused it in the page. Each step that is
     /// asked for there is one tick.
     ///
@@ -239,19 +301,29 @@ impl Inspector {
     /// Does with the owners of a crowd what somebody has asked for in the page. Returns how often that was done.
     ///
     /// States are found by name: those that somebody is in or has been in. To reach others, or the members of a cast, take the
-    /// [`commands`](Self::commands) yourself. What cannot be done is logged.
+    /// [`commands`](Self::commands) yourself. What cannot be done is logged, and the page is told why.
     pub fn obey<T, C>(&mut self, name: &str, crowd: &mut C, cx: &mut T::Context<'_>) -> usize
     where
         T: Owner,
         C: CrowdMut<T> + ?Sized,
     {
+        self.obey_with(name, |command| obey(command, crowd, cx))
+    }
+
+    /// The same with what carries out a command.
+    pub(crate) fn obey_with(&mut self, name: &str, mut obey: impl FnMut(&Command) -> Outcome) -> usize {
         let mut done = 0;
-        for command in self.commands(name) {
-            match obey(&command, crowd, cx) {
-                Ok(()) => done += 1,
-                Err(why) => log::warn!(target: "demeanor_inspector", "{command}: {why}"),
+        self.take_wishes();
+        for sent in self.commands.take(name) {
+            let outcome = obey(&sent.command);
+            if outcome == Outcome::Done {
+                done += 1;
+            } else {
+                log::warn!(target: "demeanor_inspector", "{}: {outcome}", sent.command);
             }
+            self.commands.note(sent.number, outcome);
         }
+        self.commands.tell(&self.shared);
         done
     }
 
@@ -283,17 +355,18 @@ impl Inspector {
     /// ```
     pub fn commands(&mut self, name: &str) -> Vec<Command> {
         self.take_wishes();
-        let (own, others) = std::mem::take(&mut self.commands).into_iter().partition(|command| command.crowd == name);
-        self.commands = others;
-        own
+        let taken = self.commands.take(name);
+        for sent in &taken {
+            self.commands.note(sent.number, Outcome::Taken);
+        }
+        self.commands.tell(&self.shared);
+        taken.into_iter().map(|sent| sent.command).collect()
     }
 
     fn take_wishes(&mut self) {
-        if let Some(Wishes { watches, commands }) = self.shared.take_wishes(&mut self.wishes) {
+        if let Some(Wishes { watches, commands, .. }) = self.shared.take_wishes(&mut self.wishes) {
             self.watches = watches;
-            self.commands.extend(commands);
-            let forgotten = self.commands.len().saturating_sub(MOST_COMMANDS);
-            self.commands.drain(..forgotten);
+            self.commands.add(commands);
         }
     }
 
@@ -318,14 +391,17 @@ impl Inspector {
     }
 }
 
-fn obey<T, C>(command: &Command, crowd: &mut C, cx: &mut T::Context<'_>) -> Result<(), String>
+fn obey<T, C>(command: &Command, crowd: &mut C, cx: &mut T::Context<'_>) -> Outcome
 where
     T: Owner,
     C: CrowdMut<T> + ?Sized,
 {
-    let key = crowd.find(&command.owner).ok_or("there is no such owner")?;
-    let known = |name| crowd.state(name).ok_or_else(|| format!("no state {name} is known"));
-    let state = command.kind.state().map(known).transpose()?;
+    let Some(key) = crowd.find(&command.owner) else { return Outcome::no_owner(command) };
+    let state = command.kind.state().map(|name| crowd.state(name).ok_or(name)).transpose();
+    let state = match state {
+        Ok(state) => state,
+        Err(name) => return Outcome::no_state(name),
+    };
     let done = crowd.with(key, cx, |_, fsm, _| match (&command.kind, state) {
         (CommandKind::Change(_), Some(state)) => fsm.change_state(state),
         (CommandKind::Force(_), Some(state)) => fsm.force_state(state),
@@ -334,7 +410,7 @@ where
         (CommandKind::Pop, _) => fsm.pop_state(),
         (CommandKind::Change(_) | CommandKind::Force(_) | CommandKind::Push(_), None) => {}
     });
-    done.ok_or_else(|| "there is no such owner".to_owned())
+    if done.is_some() { Outcome::Done } else { Outcome::no_owner(command) }
 }
 
 impl fmt::Debug for Inspector {

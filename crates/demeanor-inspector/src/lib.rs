@@ -41,7 +41,7 @@
 //!
 //! The page may only look, unless the game calls [`allow_commands`](Inspector::allow_commands). Then it asks
 //! [`should_update`](Inspector::should_update) whether to update, and [`obey`](Inspector::obey) changes the owners that somebody
-//! has asked for.
+//! has asked for. In Bevy, `bevy::AppExtInspector::obey_machines` does both.
 //!
 //! # What it costs
 //!
@@ -63,10 +63,13 @@ pub mod bevy;
 mod command;
 mod crowd;
 mod gather;
+mod guards;
 mod inspector;
+mod kinds;
 mod picture;
 mod server;
 mod shared;
+mod waiting;
 
 pub use address::BindError;
 pub use command::{Command, CommandKind};

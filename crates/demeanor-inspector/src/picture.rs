@@ -90,6 +90,8 @@ pub(crate) struct OwnerPicture {
     pub(crate) entries: Option<Vec<EntryPicture>>,
     /// What becomes of each exit now. `None` if the game does not say.
     pub(crate) exits: Option<Vec<Explained>>,
+    /// Whether `exits` is what the guards of states in code say of each state that is known.
+    pub(crate) are_guards: bool,
 }
 
 #[derive(Clone, Debug, Serialize)]

@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use mio::Waker;
 
-use crate::command::Command;
+use crate::command::{Command, Outcome, Sent};
 use crate::picture::{Found, OwnerPicture, Picture};
 
 /// No more commands wait for the game.
@@ -33,7 +33,9 @@ pub(crate) struct Shared {
 #[derive(Default)]
 pub(crate) struct Wishes {
     pub(crate) watches: Vec<Watch>,
-    pub(crate) commands: VecDeque<Command>,
+    pub(crate) commands: VecDeque<Sent>,
+    /// How many there have been.
+    sent: u64,
 }
 
 /// What one page wants to see besides the crowds.
@@ -60,6 +62,8 @@ pub(crate) struct News {
     /// One of each page: the newest.
     pub(crate) owners: Vec<(u64, OwnerPicture)>,
     pub(crate) found: Vec<(u64, Found)>,
+    /// What has become of commands, by their numbers.
+    pub(crate) outcomes: Vec<(u64, Outcome)>,
 }
 
 impl Shared {
@@ -97,15 +101,17 @@ impl Shared {
         }
     }
 
-    /// Returns whether there was room for it.
-    pub(crate) fn add_command(&self, command: Command) -> bool {
+    /// Returns the command's number; `None` if there is no room for it.
+    pub(crate) fn add_command(&self, command: Command) -> Option<u64> {
         let mut wishes = lock(&self.wishes);
         if wishes.commands.len() >= MOST_COMMANDS {
-            return false;
+            return None;
         }
-        wishes.commands.push_back(command);
+        wishes.sent += 1;
+        let number = wishes.sent;
+        wishes.commands.push_back(Sent { number, command });
         self.wishes_version.fetch_add(1, Ordering::Release);
-        true
+        Some(number)
     }
 
     pub(crate) fn pause(&self, is_paused: bool) {
@@ -134,7 +140,8 @@ impl Shared {
         }
         let mut wishes = self.wishes.try_lock().ok()?;
         *seen = self.wishes_version.load(Ordering::Acquire);
-        Some(Wishes { watches: wishes.watches.clone(), commands: std::mem::take(&mut wishes.commands) })
+        let commands = std::mem::take(&mut wishes.commands);
+        Some(Wishes { watches: wishes.watches.clone(), commands, sent: wishes.sent })
     }
 
     /// Whether the game is to update now.

@@ -266,7 +266,7 @@ fn too_many_changes(outline: &Outline, leads: &[Option<Lead<'_>>], findings: &mu
             outline.state(end).name
         );
         findings.add(
-            Mistake::error("long-chain", exit.span.clone(), message).label("the first of these exits").help(format!(
+            Mistake::error("too-many-changes", exit.span.clone(), message).label("the first of these exits").help(format!(
                 "after {MOST_CHANGES} changes a character stays where it is: let one of the states last, without `always`"
             )),
         );

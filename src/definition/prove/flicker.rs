@@ -1,46 +1,37 @@
 //! States that lead to each other in one situation, so that a character that is in it changes state in every tick; or, where
 //! exits with `always` do that, again and again within one tick, until the limit of rule 13.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
 
 use super::super::draft::When;
 use super::super::expression::Expr;
-use super::super::mistake::Mistake;
 use super::super::operand::Operand;
 use super::super::outline::StateId;
 use super::claim::Claim;
 use super::conditions::Seen;
-use super::machine::{ExitId, Machine, Standing};
+use super::machine::Machine;
 use super::reach::Reached;
-use super::reading::Time;
 use super::replay::Stage;
-use super::solver::{Answer, Work, solve};
-use super::witness::Witness;
+use super::solver::{Answer, Situation, Work, holds, solve};
+use super::step::{End, Step, Steps};
+use super::telling::Telling;
 
-mod chain;
-
-/// The most changes in a circle that is looked for.
-const LONGEST: usize = 8;
+/// The most steps of a circle in the search for all of them, short ones first. Of longer ones, one is looked for.
+const SHORT: usize = 8;
 
 /// The most ways on that are looked at from one state, and in a machine.
 const MOST_TRIED: u32 = 400;
 const MOST_TRIED_OF_ALL: u32 = 20_000;
 
-/// A change that is made as soon as the state before has been entered.
+/// The most changes that are looked at in a tick that begins in one state.
+const MOST_IN_TICK: u32 = 10_000;
+
+/// A tick in which a change is made, from one innermost state to another or back to itself.
 struct Edge {
-    id: ExitId,
+    step: Step,
     /// By place among the innermost states.
     to: usize,
-    claim: Claim,
-}
-
-/// Where circles are looked for.
-#[derive(Clone, Copy, PartialEq)]
-enum Pace {
-    /// Exits that are tried in each tick.
-    Tick,
-    /// Exits that are tried as soon as their state is entered.
-    Entry,
 }
 
 /// Looks for circles. Returns whether all were looked at.
@@ -52,27 +43,36 @@ pub(super) fn check(
     found: &mut Vec<Seen>,
 ) -> bool {
     let tick = shortest(machine);
+    let mut telling = Telling { machine, stage, tick, found, told: BTreeSet::new(), passed: BTreeSet::new() };
     let mut are_all = true;
     // A circle within a tick is told once, as that.
-    let mut told = BTreeSet::new();
-    for pace in [Pace::Entry, Pace::Tick] {
-        let edges = edges(machine, reached, pace, tick, work);
-        let component = components(&edges);
-        if pace == Pace::Entry {
-            are_all &= chain::check(machine, stage, reached, &edges, tick, work, found);
-        }
-        let mut left = MOST_TRIED_OF_ALL;
-        for start in 0..edges.len() {
-            let edges = &edges;
-            let component = &component;
-            let most = left.min(MOST_TRIED);
-            let mut search =
-                Search { machine, stage, reached, edges, component, pace, tick, left: most, told: &mut told };
-            are_all &= search.from(start, work, found);
-            left -= most - search.left;
+    let mut left = MOST_TRIED_OF_ALL;
+    for at in &reached.innermost {
+        let steps = Steps::at_entry(machine, *at, left.min(MOST_TRIED), work);
+        left -= steps.tried;
+        are_all &= steps.are_all;
+        for step in &steps.all {
+            telling.at_once(*at, step, work);
         }
     }
-    are_all
+    let number: HashMap<StateId, usize> = reached.innermost.iter().enumerate().map(|(at, id)| (*id, at)).collect();
+    let mut edges = Vec::with_capacity(reached.innermost.len());
+    for at in &reached.innermost {
+        let steps = Steps::in_tick(machine, *at, tick, MOST_IN_TICK, work);
+        are_all &= steps.are_all;
+        let mut of = Vec::new();
+        for step in steps.all {
+            match (step.end, number.get(&step.to)) {
+                (End::Rests, Some(to)) => of.push(Edge { step, to: *to }),
+                (End::TooMany, _) => telling.at_once(*at, &step, work),
+                _ => {}
+            }
+        }
+        edges.push(of);
+    }
+    Search { innermost: &reached.innermost, edges: &edges, component: components(&edges, 0), left: 0, telling }
+        .all(work)
+        && are_all
 }
 
 /// A tick that is shorter than all times in the machine, so that nothing which waits is taken by the next one.
@@ -113,50 +113,8 @@ fn numbers(expr: &Expr, see: &mut impl FnMut(f64)) {
     }
 }
 
-/// What leads on from each innermost state as soon as it has been entered.
-fn edges(machine: &Machine<'_>, reached: &Reached, pace: Pace, tick: f64, work: &mut Work) -> Vec<Vec<Edge>> {
-    let number: HashMap<StateId, usize> = reached.innermost.iter().enumerate().map(|(at, id)| (*id, at)).collect();
-    let time = |_: StateId| Time::Known(if pace == Pace::Tick { tick } else { 0.0 });
-    let mut all = Vec::with_capacity(reached.innermost.len());
-    for at in &reached.innermost {
-        let mut edges = Vec::new();
-        all.push(Vec::new());
-        if work.is_over() {
-            continue;
-        }
-        let path = machine.outline.path(*at);
-        let mut not = Vec::new();
-        let tried = match pace {
-            Pace::Tick => machine.in_tick(&path).into_iter().map(|id| (id, path.len())).collect(),
-            Pace::Entry => machine.at_entry(&path),
-        };
-        for (id, depth) in tried {
-            let exit = machine.exit(id);
-            let standing = Standing { path: &path[..depth], time: &time };
-            // It cannot be its turn in each tick.
-            let waits = pace == Pace::Tick && machine.state(id.of).every.is_some();
-            let taken = machine.taken(id, &standing);
-            let first = Claim::all(not.iter().cloned().chain([taken.clone()])).certain();
-            let to = number.get(&machine.innermost(exit.to));
-            if let Some(to) = to.filter(|_| !waits && (pace == Pace::Entry || exit.to != id.of)) {
-                if let Answer::Holds(_) = solve(&first, &[], work) {
-                    edges.push(Edge { id, to: *to, claim: first });
-                }
-            }
-            if taken == Claim::Always {
-                break;
-            }
-            not.push(taken.negated());
-        }
-        if let Some(last) = all.last_mut() {
-            *last = edges;
-        }
-    }
-    all
-}
-
-/// The strongly connected component of each state: only within one there are circles.
-fn components(edges: &[Vec<Edge>]) -> Vec<usize> {
+/// The strongly connected component of each state from a first one on: only within one there are circles.
+fn components(edges: &[Vec<Edge>], first: usize) -> Vec<usize> {
     // Tarjan's, with a stack of its own.
     const NEW: usize = usize::MAX;
     let mut index = vec![NEW; edges.len()];
@@ -164,7 +122,7 @@ fn components(edges: &[Vec<Edge>]) -> Vec<usize> {
     let mut component = vec![NEW; edges.len()];
     let (mut count, mut components) = (0, 0);
     let mut open = Vec::new();
-    for start in 0..edges.len() {
+    for start in first..edges.len() {
         if index[start] != NEW {
             continue;
         }
@@ -178,6 +136,9 @@ fn components(edges: &[Vec<Edge>]) -> Vec<usize> {
             }
             if let Some(edge) = edges[at].get(next) {
                 calls.push((at, next + 1));
+                if edge.to < first {
+                    continue;
+                }
                 if index[edge.to] == NEW {
                     calls.push((edge.to, 0));
                 } else if component[edge.to] == NEW {
@@ -203,37 +164,72 @@ fn components(edges: &[Vec<Edge>]) -> Vec<usize> {
 }
 
 struct Search<'s, 'o> {
-    machine: &'s Machine<'o>,
-    stage: &'s Stage,
-    reached: &'s Reached,
+    innermost: &'s [StateId],
     edges: &'s [Vec<Edge>],
-    component: &'s [usize],
-    pace: Pace,
-    tick: f64,
+    component: Vec<usize>,
     /// How many ways on may still be looked at.
     left: u32,
-    /// The exits of the circles that have been told.
-    told: &'s mut BTreeSet<Vec<usize>>,
+    telling: Telling<'s, 'o>,
 }
 
-impl Search<'_, '_> {
-    /// Looks for circles of which a state is the first: short ones first. Returns whether all were looked at.
-    fn from(&mut self, start: usize, work: &mut Work, found: &mut Vec<Seen>) -> bool {
-        // Ways on from the first state, by the numbers of the edges.
-        let mut ways: Vec<Vec<(usize, usize)>> = vec![Vec::new()];
+/// A way on from the first state: each edge by the state that it leads from, and its place there.
+type Way = Vec<(usize, usize)>;
+
+impl<'s> Search<'s, '_> {
+    fn all(mut self, work: &mut Work) -> bool {
+        let mut are_all = true;
+        let mut left = MOST_TRIED_OF_ALL;
+        for start in 0..self.edges.len() {
+            let most = left.min(MOST_TRIED);
+            self.left = most;
+            let (is_all, is_long) = self.from(start, work);
+            are_all &= is_all;
+            left -= most - self.left;
+            if is_long {
+                // What is left without the state may be in no circle any more.
+                let edges: usize = self.edges.iter().map(Vec::len).sum();
+                if work.spend(edges as u64) {
+                    self.component = components(self.edges, start + 1);
+                }
+            }
+        }
+        are_all
+    }
+
+    fn edge(&self, (from, nth): (usize, usize)) -> &'s Edge {
+        &self.edges[from][nth]
+    }
+
+    /// Whether a way that has come to a state can go on by an edge, and whether that closes it. Each circle is found from the
+    /// first of its states.
+    fn leads_on(&self, start: usize, way: &[(usize, usize)], edge: &Edge) -> Option<bool> {
+        if self.component[edge.to] != self.component[start] {
+            return None;
+        }
+        if edge.to == start {
+            // A state that leads to itself and to no other is meant to begin again.
+            let passes_others = edge.step.exits.iter().any(|(_, from)| *from != self.innermost[start]);
+            return (!way.is_empty() || passes_others).then_some(true);
+        }
+        (edge.to > start).then_some(false)
+    }
+
+    /// Looks for circles of which a state is the first: short ones first. Returns whether all were looked at, and whether there
+    /// are long ways.
+    fn from(&mut self, start: usize, work: &mut Work) -> (bool, bool) {
+        let mut long = Vec::new();
+        let mut ways: Vec<Way> = vec![Vec::new()];
         while !ways.is_empty() {
             let mut longer = Vec::new();
             for way in ways {
-                let at = way.last().map_or(start, |(from, nth)| self.edges[*from][*nth].to);
+                let at = way.last().map_or(start, |last| self.edge(*last).to);
                 for (nth, edge) in self.edges[at].iter().enumerate() {
-                    // Each circle is found from the first of its states.
-                    let is_new = edge.to > start && !way.iter().any(|(from, _)| *from == edge.to);
-                    let is_closed = edge.to == start && (self.pace == Pace::Entry || !way.is_empty());
-                    if self.component[edge.to] != self.component[start] || !(is_new || is_closed) {
+                    let Some(is_closed) = self.leads_on(start, &way, edge) else { continue };
+                    if way.iter().any(|(from, _)| *from == edge.to) && !is_closed {
                         continue;
                     }
                     if self.left == 0 || work.is_over() {
-                        return false;
+                        return (false, !long.is_empty());
                     }
                     self.left -= 1;
                     let mut on = way.clone();
@@ -243,105 +239,122 @@ impl Search<'_, '_> {
                         longer.push(on);
                         continue;
                     }
-                    let claims = on.iter().map(|(from, nth)| self.edges[*from][*nth].claim.clone());
+                    let claims = on.iter().map(|edge| self.edge(*edge).step.claim.clone());
                     let Answer::Holds(situation) = solve(&Claim::all(claims), &[], work) else { continue };
                     if is_closed {
-                        self.tell(&on, &situation, found);
-                    } else if on.len() < LONGEST {
+                        self.close(&on, &situation);
+                    } else if on.len() < SHORT {
                         longer.push(on);
                     } else {
-                        return false;
+                        long.push((on, situation));
                     }
                 }
             }
             ways = longer;
         }
-        true
+        let is_long = !long.is_empty();
+        let are_all =
+            long.into_iter().fold(true, |are_all, (way, situation)| are_all & self.far(start, way, situation, work));
+        (are_all, is_long)
     }
 
-    /// Tells a circle, if a machine goes round in it.
-    fn tell(&mut self, circle: &[(usize, usize)], situation: &super::solver::Situation, found: &mut Vec<Seen>) {
-        let exits: Vec<_> = circle.iter().map(|(from, nth)| self.edges[*from][*nth].id).collect();
-        let mut key: Vec<_> = exits.iter().map(|id| self.machine.exit(*id).span.start).collect();
-        key.sort_unstable();
-        if self.told.contains(&key) {
-            return;
+    /// Looks for the circles that begin with a way: to its end first, as the situation has it, then otherwise. Returns whether
+    /// all were looked at.
+    fn far(&mut self, start: usize, mut way: Way, situation: Situation, work: &mut Work) -> bool {
+        let mut on_way: HashSet<usize> = way.iter().map(|(from, _)| *from).collect();
+        let given = way.len();
+        let mut open = vec![self.fork(&way, Rc::new(situation), work)];
+        while let Some(fork) = open.last_mut() {
+            let Some((at, nth)) = fork.ways.pop() else {
+                open.pop();
+                if way.len() > given {
+                    way.pop();
+                    on_way.remove(&way.last().map_or(start, |last| self.edge(*last).to));
+                }
+                continue;
+            };
+            let edge = self.edge((at, nth));
+            let Some(is_closed) = self.leads_on(start, &way, edge) else { continue };
+            if edge.to == at || on_way.contains(&edge.to) && !is_closed {
+                continue;
+            }
+            if work.is_over() {
+                return false;
+            }
+            let known = Rc::clone(&fork.situation);
+            let is_first = std::mem::take(&mut fork.is_first);
+            way.push((at, nth));
+            let claim = &edge.step.claim;
+            let situation = match holds(claim, &known) {
+                Some(true) => Some(known),
+                Some(false) | None if is_first && is_apart(claim, &known) => more(claim, &known, work).map(Rc::new),
+                _ if self.left == 0 => return false,
+                _ => {
+                    self.left -= 1;
+                    let claims = way.iter().map(|edge| self.edge(*edge).step.claim.clone());
+                    match solve(&Claim::all(claims), &[], work) {
+                        Answer::Holds(situation) => Some(Rc::new(situation)),
+                        _ => None,
+                    }
+                }
+            };
+            match situation {
+                Some(situation) if !is_closed => {
+                    on_way.insert(at);
+                    open.push(self.fork(&way, situation, work));
+                    continue;
+                }
+                Some(situation) => self.close(&way, &situation),
+                None => {}
+            }
+            way.pop();
         }
-        let start = self.reached.innermost[circle[0].0];
-        let row = Stage::row(0.0, situation, None);
-        let ticks = u32::try_from(2 * circle.len() + 2).unwrap_or(u32::MAX);
-        let Some(seen) = self.stage.play(Some(start), vec![row], self.tick, ticks) else { return };
-        let is_seen = match self.pace {
-            Pace::Entry => within_a_tick(&seen),
-            Pace::Tick => in_every_tick(&seen, self.machine.state(start).name()),
-        };
-        if !is_seen {
-            return;
-        }
-        self.told.insert(key);
-        let mut names: Vec<String> = Vec::new();
-        for (from, _) in circle {
-            let name = format!("`{}`", self.machine.state(self.reached.innermost[*from]).name());
-            if !names.contains(&name) {
-                names.push(name);
+        !work.is_over()
+    }
+
+    /// The ways on from the end of a way: first the one by which it goes on in the situation.
+    fn fork(&self, way: &[(usize, usize)], situation: Rc<Situation>, work: &mut Work) -> Fork {
+        let at = way.last().map(|last| self.edge(*last).to);
+        let edges = at.map_or(&[][..], |at| &self.edges[at]);
+        let mut ways: Way = Vec::new();
+        if work.spend(edges.iter().map(|edge| edge.step.claim.size()).sum()) {
+            ways.extend((0..edges.len()).rev().filter_map(|nth| Some((at?, nth))));
+            let first = ways.iter().position(|edge| holds(&self.edge(*edge).step.claim, &situation) == Some(true));
+            let first =
+                first.or_else(|| ways.iter().rposition(|edge| is_apart(&self.edge(*edge).step.claim, &situation)));
+            if let Some(first) = first {
+                let first = ways.remove(first);
+                ways.push(first);
             }
         }
-        let last = names.pop().unwrap_or_default();
-        let who = if names.is_empty() {
-            format!("state {last} leads to itself")
-        } else {
-            format!("states {} and {last} lead to each other", names.join(", "))
-        };
-        let when = said(situation);
-        let first = self.machine.exit(exits[0]);
-        let second = exits.get(1).map(|id| self.machine.exit(*id).span.clone());
-        let is_foreign = |id: &ExitId| self.machine.state(id.of).is_foreign;
-        let second = second.filter(|_| !is_foreign(&exits[1]));
-        let mistake = match self.pace {
-            Pace::Entry => Mistake::error(
-                "endless-circle",
-                first.span.clone(),
-                format!("{who} without end within one tick{when}"),
-            )
-            .label("as soon as the state is entered")
-            .help("after 64 changes the character stays where it is, with an error in the log: make the conditions exclude each other"),
-            Pace::Tick => Mistake::warning("flicker", first.span.clone(), format!("{who} in every tick{when}"))
-                .label("leads there")
-                .help("make the conditions exclude each other, or let one of the states last: `after = 0.5`"),
-        };
-        found.push((mistake.second(second, "leads on"), Some(seen)));
+        Fork { situation, is_first: true, ways }
+    }
+
+    fn close(&mut self, circle: &[(usize, usize)], situation: &Situation) {
+        let steps: Vec<_> = circle.iter().map(|edge| &self.edge(*edge).step).collect();
+        self.telling.in_each_tick(self.innermost[circle[0].0], &steps, situation);
     }
 }
 
-/// A situation in words.
-fn said(situation: &super::solver::Situation) -> String {
-    use super::claim::Quantity;
-    let said: Vec<_> = situation
-        .iter()
-        .filter_map(|(quantity, number)| match quantity {
-            Quantity::Number(name) => Some(format!("`{name} = {number}`")),
-            Quantity::Flag(name) => Some(format!("`{name} = {}`", *number != 0.0)),
-            _ => None,
-        })
-        .collect();
-    match &said[..] {
-        [] => String::new(),
-        said if said.len() <= 6 => format!(", with {}", said.join(", ")),
-        said => format!(", with {} and {} more", said[..6].join(", "), said.len() - 6),
-    }
+/// Where a way can go on.
+struct Fork {
+    situation: Rc<Situation>,
+    /// Whether none has been tried.
+    is_first: bool,
+    /// Those that have not been tried, the next one last.
+    ways: Way,
 }
 
-/// Whether changes are made until the limit, within one tick.
-fn within_a_tick(seen: &Witness) -> bool {
-    let changes = seen.changes();
-    #[expect(clippy::float_cmp, reason = "it is the same tick")]
-    changes.windows(64).any(|changes| changes[0].time == changes[63].time)
+/// Whether a claim asks for nothing that a situation has.
+fn is_apart(claim: &Claim, situation: &Situation) -> bool {
+    let mut is_apart = true;
+    claim.visit(&mut |quantity, _| is_apart &= !situation.contains_key(quantity));
+    is_apart
 }
 
-/// Whether a change is made in every tick but the first, in which no time has passed, and the first state comes back.
-fn in_every_tick(seen: &Witness, start: &str) -> bool {
-    #[expect(clippy::float_cmp, reason = "it is the same tick")]
-    let changes_at = |tick: u32| seen.changes().iter().any(|change| change.time == f64::from(tick) * seen.tick());
-    let comes_back = seen.changes().iter().filter(|change| change.from == start).count() >= 2;
-    comes_back && (1..=seen.ticks).all(changes_at)
+/// A situation with what a claim asks for besides.
+fn more(claim: &Claim, situation: &Situation, work: &mut Work) -> Option<Situation> {
+    let Answer::Holds(mut more) = solve(claim, &[], work) else { return None };
+    more.extend(situation.iter().map(|(quantity, number)| (quantity.clone(), *number)));
+    Some(more)
 }

@@ -14,6 +14,8 @@ pub(super) struct Machine<'o> {
     pub(super) outline: &'o Outline,
     states: HashMap<&'o str, StateId>,
     pub(super) undecided: RefCell<Undecided>,
+    /// Whether a behavior may refuse a change to its state or out of it, whatever the situation is.
+    may_refuse: bool,
 }
 
 /// An exit of a state, by its place among that state's exits.
@@ -45,9 +47,9 @@ pub(super) struct Standing<'a> {
 }
 
 impl<'o> Machine<'o> {
-    pub(super) fn new(outline: &'o Outline) -> Self {
+    pub(super) fn new(outline: &'o Outline, may_refuse: bool) -> Self {
         let states = outline.states().iter().map(|state| (state.name(), state.id())).collect();
-        Self { outline, states, undecided: RefCell::default() }
+        Self { outline, states, undecided: RefCell::default(), may_refuse }
     }
 
     pub(super) fn state(&self, id: StateId) -> &'o StateOutline {
@@ -74,16 +76,12 @@ impl<'o> Machine<'o> {
         states.flat_map(|of| self.exits_of(of)).filter(|id| self.exit(*id).on.is_none()).collect()
     }
 
-    /// The exits that are tried when the innermost state of a path has been entered: those with `always`, and those for the end of
-    /// a machine that ends in one of its states. Each with how many states of the path it stands in.
-    pub(super) fn at_entry(&self, path: &[StateId]) -> Vec<(ExitId, usize)> {
-        let of_one = |(depth, of): (usize, &StateId)| {
-            let always = self.exits_of(*of).filter(|id| self.exit(*id).is_always);
-            let done = self.state(*of).ends.map(|runs| self.exits_of(runs).filter(|id| self.exit(*id).is_done));
-            let exits: Vec<_> = always.chain(done.into_iter().flatten()).map(|id| (id, depth + 1)).collect();
-            exits
-        };
-        path.iter().enumerate().flat_map(of_one).collect()
+    /// The exits that are tried when a state has been entered: its own with `always`, and those for the end of a machine that ends
+    /// in it.
+    pub(super) fn at_entry(&self, of: StateId) -> impl Iterator<Item = ExitId> + use<'_, 'o> {
+        let always = self.exits_of(of).filter(|id| self.exit(*id).is_always);
+        let done = self.state(of).ends.map(|runs| self.exits_of(runs).filter(|id| self.exit(*id).is_done));
+        always.chain(done.into_iter().flatten())
     }
 
     /// The exits that a message is offered to, in this order: from the innermost state's on, then those of the global state.
@@ -108,17 +106,23 @@ impl<'o> Machine<'o> {
         if !is_own && !exit.restarts && exit.to != id.of && path.contains(&exit.to) {
             return Err(Refused::AlreadyThere);
         }
-        let mut route = self.outline.path(exit.to);
-        let around = route.len() - 1;
-        route.extend(self.outline.descent(exit.to).into_iter().skip(1));
-        let kept = path.iter().zip(&route[..around]).take_while(|(active, around)| active == around).count();
+        let change = self.route(path, exit.to);
         let is_end = |id: &&StateId| self.state(**id).is_final;
         if !(exit.even_final || exit.is_done) {
-            if let Some(end) = path[kept..].iter().rev().filter(|active| **active != id.of).find(is_end) {
+            if let Some(end) = path[change.kept..].iter().rev().filter(|active| **active != id.of).find(is_end) {
                 return Err(Refused::Final(*end));
             }
         }
-        Ok(Change { kept, entered: route.split_off(kept) })
+        Ok(change)
+    }
+
+    /// What a change to a state does to a path.
+    pub(super) fn route(&self, path: &[StateId], to: StateId) -> Change {
+        let mut route = self.outline.path(to);
+        let around = route.len() - 1;
+        route.extend(self.outline.descent(to).into_iter().skip(1));
+        let kept = path.iter().zip(&route[..around]).take_while(|(active, around)| active == around).count();
+        Change { kept, entered: route.split_off(kept) }
     }
 
     /// That an exit is taken where it is tried.
@@ -126,7 +130,7 @@ impl<'o> Machine<'o> {
         match self.change(at.path, id) {
             Ok(change) => {
                 let claim = self.asked(id, at);
-                if claim == Claim::Never { claim } else { Claim::all([claim, self.admitted(id, &change, at)]) }
+                if claim == Claim::Never { claim } else { Claim::all([claim, self.admitted(&change, at)]) }
             }
             Err(_) => Claim::Never,
         }
@@ -142,11 +146,14 @@ impl<'o> Machine<'o> {
         Claim::all([after, exit.when.as_ref().map_or(Claim::Always, |when| asking.when(when))])
     }
 
-    /// That every state which an exit enters can be entered.
-    pub(super) fn admitted(&self, _: ExitId, change: &Change, at: &Standing<'_>) -> Claim {
+    /// That every state which a change leaves and enters lets it be.
+    pub(super) fn admitted(&self, change: &Change, at: &Standing<'_>) -> Claim {
         let asking = self.asking(None, None, at);
         let guards = change.entered.iter().filter_map(|id| self.state(*id).enter_when.as_ref());
-        Claim::all(guards.map(|guard| asking.when(guard)))
+        let mut asked = at.path.iter().skip(change.kept).chain(&change.entered);
+        let may_refuse = self.may_refuse && asked.any(|id| !self.state(*id).behaviors.is_empty());
+        let either = may_refuse.then(|| asking.open());
+        Claim::all(guards.map(|guard| asking.when(guard)).chain(either))
     }
 
     /// That it is the turn of a state, where that is not so in each tick.

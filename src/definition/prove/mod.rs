@@ -18,6 +18,8 @@ mod reach;
 mod reading;
 mod replay;
 mod solver;
+mod step;
+mod telling;
 mod witness;
 
 pub use proof::{Finding, Proof};

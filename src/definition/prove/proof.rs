@@ -32,11 +32,12 @@ const MOST_NAMED: usize = 12;
 /// - that a condition holds in no situation (`contradiction`, `guard-never-holds`);
 /// - that an exit is never taken (`never-taken`), and a state never reached (`unreachable`);
 /// - that states lead to each other in every tick while a situation lasts (`flicker`), or without end within one tick
-///   (`endless-circle`, an error), or from one to the next further than is carried out in one (`long-chain`, an error);
+///   (`endless-circle`, an error), or from one to the next further than is carried out in one (`too-many-changes`, an error);
 /// - that a character can come to a state and then not leave it any more (`no-way-out`).
 ///
-/// What cannot be decided may be either: [`notes`](Self::notes) say what that was. Of behaviors it is assumed that they refuse no
-/// change, and ask for none but to states that their parameters name.
+/// What cannot be decided may be either: [`notes`](Self::notes) say what that was. Of behaviors it is assumed that they ask for no
+/// change but to states that their parameters name. They may refuse changes: a finding that is only so while none does is
+/// [assumed](Finding::is_assumed).
 ///
 /// # Examples
 ///
@@ -73,6 +74,7 @@ pub struct Finding {
     problem: Problem,
     machine: Option<String>,
     witness: Option<Witness>,
+    is_assumed: bool,
 }
 
 impl Finding {
@@ -94,6 +96,13 @@ impl Finding {
     pub fn witness(&self) -> Option<&Witness> {
         self.witness.as_ref()
     }
+
+    /// Returns whether it is only so as long as no behavior refuses a change. What one does is not in the file: so it is
+    /// assumed, and it need not be so in the game.
+    #[must_use]
+    pub fn is_assumed(&self) -> bool {
+        self.is_assumed
+    }
 }
 
 impl Proof {
@@ -103,13 +112,28 @@ impl Proof {
     /// The work is bounded: where there is too much of it, the [`notes`](Self::notes) say what has not been looked at.
     #[must_use]
     pub fn of(outlines: &[Outline]) -> Self {
+        let mut proof = Self::with(outlines, false);
+        if outlines.iter().flat_map(Outline::states).any(|state| state.behaviors().next().is_some()) {
+            // What is also found where behaviors may refuse whatever they like does not depend on that.
+            let careful = Self::with(outlines, true);
+            let place = |finding: &Finding| (finding.problem.code_name(), finding.problem.span());
+            for finding in &mut proof.findings {
+                finding.is_assumed = !careful.findings.iter().any(|certain| place(certain) == place(finding));
+            }
+            proof.steps += careful.steps;
+        }
+        proof
+    }
+
+    /// The same where behaviors refuse no change, or where they may.
+    fn with(outlines: &[Outline], may_refuse: bool) -> Self {
         let mut work = Work::new(MOST_STEPS);
         let mut all = Vec::new();
         let mut notes = Notes::default();
         let mut unlisted = 0;
         let mut looked: Vec<Looked<'_>> = Vec::new();
         for outline in outlines {
-            let machine = Machine::new(outline);
+            let machine = Machine::new(outline, may_refuse);
             let reached = reach(&machine, &mut work);
             looked.push(Looked { machine, reached });
         }
@@ -169,7 +193,7 @@ impl Proof {
     }
 
     /// Returns what could not be decided or was not looked at, each said once. It is treated so that nothing is found that may
-    /// not be so.
+    /// not be so; but what is assumed of behaviors is taken to be so.
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.notes
@@ -245,7 +269,12 @@ fn add(all: &mut Vec<Finding>, machine: &Machine<'_>, found: Vec<Seen>) {
         };
         if !all.iter().any(is_same) {
             let problem = Problem::new(Arc::clone(source), mistake);
-            all.push(Finding { problem, machine: machine.outline.machine().map(str::to_owned), witness });
+            all.push(Finding {
+                problem,
+                machine: machine.outline.machine().map(str::to_owned),
+                witness,
+                is_assumed: false,
+            });
         }
     }
 }
@@ -300,7 +329,7 @@ impl Notes {
             said.push(format!("may be either: {}", either.join(", ")));
         }
         if self.has_behaviors {
-            said.push("assumed: behaviors refuse no change, and change to no states but those that they name".into());
+            said.push("assumed: behaviors change to no states but those that they name".into());
         }
         if !self.unknown.is_empty() {
             said.push(format!("not looked at in all situations: {}", listed(self.unknown.into_values())));

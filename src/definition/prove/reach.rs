@@ -363,8 +363,8 @@ impl Reaching<'_, '_, '_> {
             for id in machine.exits_of(path[depth]).filter(|id| machine.exit(*id).is_always) {
                 let Ok(change) = machine.change(at.path, id) else { continue };
                 // The guards are asked again when all have been entered. If they may then say something else, it may stay.
-                let again = machine.admitted(id, &change, &Standing { path, time });
-                if machine.admitted(id, &change, &at) != again {
+                let again = machine.admitted(&change, &Standing { path, time });
+                if machine.admitted(&change, &at) != again {
                     return Claim::Always;
                 }
                 stays.push(machine.taken(id, &at).negated());
@@ -384,7 +384,7 @@ impl Reaching<'_, '_, '_> {
 
     /// The exits that lead to an innermost state, each with the paths on which it may be taken, and whether these are all ways
     /// there that depend on the file.
-    fn ways(&self, at: StateId) -> (Vec<(ExitId, Vec<StateId>)>, bool) {
+    fn ways(&mut self, at: StateId) -> (Vec<(ExitId, Vec<StateId>)>, bool) {
         let machine = self.machine;
         let into = self.leads_to.get(&at).cloned().unwrap_or_default();
         let mut ways = Vec::new();
@@ -393,7 +393,7 @@ impl Reaching<'_, '_, '_> {
         for way in into {
             let of_way = machine.exit(way);
             // Where an exit with `always` has led on, it is not known from where.
-            are_all &= !of_way.is_always && !of_way.is_done;
+            are_all &= !of_way.is_done && !self.leads_on_at_entry(way);
             let from = self.reached.active_with(machine, way.of).iter().take(MOST_WAYS + 1);
             ways.extend(from.map(|from| (way, machine.outline.path(*from))));
             if ways.len() > MOST_WAYS {
@@ -402,6 +402,18 @@ impl Reaching<'_, '_, '_> {
             }
         }
         (ways, are_all)
+    }
+
+    /// Whether an exit may be taken as its state is entered.
+    fn leads_on_at_entry(&mut self, way: ExitId) -> bool {
+        let machine = self.machine;
+        if !machine.exit(way).is_always {
+            return false;
+        }
+        let path = machine.outline.path(way.of);
+        let time = entered(&path, path.len() - 1);
+        let at = Standing { path: &path, time: &time };
+        solve(&machine.taken(way, &at), &Machine::order(&path, 0), self.work) != Answer::Never
     }
 
     /// What is claimed if the exit is tried once `way` has been taken on the path `from`.

@@ -88,6 +88,39 @@ pub(super) fn solve(claim: &Claim, order: &[(Quantity, Quantity)], work: &mut Wo
     Answer::Holds(space.quantities.iter().enumerate().map(value).collect())
 }
 
+/// Whether a claim holds in a situation. `None` where that depends on what the situation does not have.
+pub(super) fn holds(claim: &Claim, situation: &Situation) -> Option<bool> {
+    match claim {
+        Claim::Always => Some(true),
+        Claim::Never => Some(false),
+        // Times are compared otherwise.
+        Claim::Answer(quantity, ..) if quantity.is_clock() => None,
+        Claim::Answer(quantity, test, is) => {
+            let number = *situation.get(quantity)?;
+            let holds = match test {
+                Test::Is => number != 0.0,
+                Test::Compared(op, with) => op.holds(number, *with),
+            };
+            Some(holds == *is)
+        }
+        Claim::All(parts) => unless(parts, situation, false),
+        Claim::Any(parts) => unless(parts, situation, true),
+    }
+}
+
+/// The answer that one of the parts gives, or else the other one.
+fn unless(parts: &[Claim], situation: &Situation, one: bool) -> Option<bool> {
+    let mut is_known = true;
+    for part in parts {
+        match holds(part, situation) {
+            Some(answer) if answer == one => return Some(one),
+            Some(_) => {}
+            None => is_known = false,
+        }
+    }
+    is_known.then_some(!one)
+}
+
 /// Which cells are still possible for each quantity.
 type Domains = Vec<Cells>;
 

@@ -224,7 +224,10 @@ fn path_of<T: Owner>(state: &StateRef<T>) -> impl Iterator<Item = Cow<'static, s
 }
 
 /// The state of a name among some, and those around them.
-fn state_among<'s, T: Owner>(states: impl Iterator<Item = &'s StateRef<T>>, name: &str) -> Option<StateRef<T>> {
+pub(crate) fn state_among<'s, T: Owner>(
+    states: impl Iterator<Item = &'s StateRef<T>>,
+    name: &str,
+) -> Option<StateRef<T>> {
     for state in states {
         let mut around = Some(state.clone());
         for _ in 0..DEEPEST {

@@ -23,6 +23,9 @@ pub(crate) const PICTURE: Duration = Duration::from_millis(250);
 /// How long a file's exits are: it may be reloaded.
 const EXITS: Duration = Duration::from_secs(2);
 
+/// No more names of states are kept.
+const MOST_STATES: usize = 256;
+
 /// Of a crowd whose owners have keys of type `K`.
 pub(crate) struct Gather<K> {
     next_picture: Option<Instant>,
@@ -36,6 +39,8 @@ pub(crate) struct Gather<K> {
     wishes: u64,
     /// A picture for which the server had no time.
     unposted: Option<Picture>,
+    /// The states that somebody has been in, in the order in which they were seen.
+    pub(crate) states: Vec<String>,
 }
 
 /// When a look is taken.
@@ -58,6 +63,7 @@ impl<K: Copy + Eq + std::hash::Hash> Gather<K> {
             searches: Vec::new(),
             wishes: 0,
             unposted: None,
+            states: Vec::new(),
         }
     }
 
@@ -124,7 +130,13 @@ impl<K: Copy + Eq + std::hash::Hash> Gather<K> {
             self.next_exits = Some(now + EXITS);
             self.exits = crowd.exits().map(|exits| exits.into_iter().map(ExitPicture::from).collect());
         }
-        let states = crowd.census(cx).into_iter();
+        let states = crowd.census(cx);
+        for name in states.iter().flat_map(|count| &count.path) {
+            if self.states.len() < MOST_STATES && !self.states.contains(name) {
+                self.states.push(name.clone());
+            }
+        }
+        let states = states.into_iter();
         Picture {
             crowd: name.to_owned(),
             at,

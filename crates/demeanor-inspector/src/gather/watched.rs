@@ -8,9 +8,7 @@ use demeanor::definition::{Answer, ExitReport, Verdict};
 
 use super::{Moment, PICTURE};
 use crate::crowd::Crowd;
-#[cfg(feature = "definition")]
-use crate::picture::Explained;
-use crate::picture::{EntryPicture, OwnerPicture};
+use crate::picture::{EntryPicture, Explained, OwnerPicture};
 
 /// How many entries of the journal are looked at for one picture. One takes some 5 ns.
 const ENTRIES: usize = 1 << 16;
@@ -23,9 +21,9 @@ pub(crate) struct Watched<K> {
     pub(crate) text: String,
     key: Option<K>,
     next_picture: Option<Instant>,
-    #[cfg(feature = "definition")]
     exits: Option<Vec<Explained>>,
-    #[cfg(feature = "definition")]
+    /// Whether these are of states in code: what their guards say.
+    are_guards: bool,
     next_exits: Option<Instant>,
 }
 
@@ -36,9 +34,8 @@ impl<K: Copy + Eq> Watched<K> {
             text: text.to_owned(),
             key: None,
             next_picture: None,
-            #[cfg(feature = "definition")]
             exits: None,
-            #[cfg(feature = "definition")]
+            are_guards: false,
             next_exits: None,
         }
     }
@@ -68,15 +65,12 @@ impl<K: Copy + Eq> Watched<K> {
             is_asleep: report.as_ref().is_some_and(|report| report.sleeps_for.is_some()),
             report,
             entries: self.key.and_then(|key| Some(entries(crowd.journal()?, key))),
-            #[cfg(feature = "definition")]
             exits: self.exits.clone(),
-            #[cfg(not(feature = "definition"))]
-            exits: None,
+            are_guards: self.are_guards,
         })
     }
 
     /// The owner whose exits are to be explained now, if it is time for that.
-    #[cfg(feature = "definition")]
     pub(crate) fn takes_explanation(&mut self, now: Instant, find: impl FnOnce(&str) -> Option<K>) -> Option<K> {
         if self.next_exits.is_some_and(|next| next > now) {
             return None;
@@ -88,6 +82,12 @@ impl<K: Copy + Eq> Watched<K> {
     #[cfg(feature = "definition")]
     pub(crate) fn explain(&mut self, reports: Vec<ExitReport>) {
         self.exits = Some(reports.into_iter().map(Explained::from).collect());
+        self.are_guards = false;
+    }
+
+    pub(crate) fn explain_guards(&mut self, guards: Vec<Explained>) {
+        self.exits = Some(guards);
+        self.are_guards = true;
     }
 }
 

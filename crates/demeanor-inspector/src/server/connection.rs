@@ -15,6 +15,8 @@ use crate::shared::Watch;
 
 /// How long a request may take to come.
 const REQUEST: Duration = Duration::from_secs(5);
+/// How long an answer from the game is waited for: many ticks of one that runs.
+const GAME: Duration = Duration::from_secs(1);
 /// How long a client may take to accept anything that is written.
 const STALL: Duration = Duration::from_secs(15);
 /// How long a client may take to close a connection that is over.
@@ -38,6 +40,8 @@ pub(super) struct Connection {
 enum Phase {
     /// The bytes of the request so far.
     Reading(Vec<u8>),
+    /// The answer to the command of this number comes from the game, until this time.
+    Asking(u64, Instant),
     Answering,
     /// The answer is written; what else the client sends is thrown away, or it might not read the answer.
     Closing,
@@ -72,9 +76,27 @@ impl Connection {
         matches!(self.phase, Phase::Page(_))
     }
 
+    pub(super) fn is_answering(&self) -> bool {
+        matches!(self.phase, Phase::Answering)
+    }
+
     pub(super) fn watch(&self) -> Option<&Watch> {
         match &self.phase {
             Phase::Page(page) => page.watch.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// Waits for what becomes of a command.
+    pub(super) fn ask(&mut self, command: u64, now: Instant) {
+        self.phase = Phase::Asking(command, now + GAME);
+        self.deadline = now + STALL;
+    }
+
+    /// The command whose outcome it waits for, and whether it has waited long enough.
+    pub(super) fn asks(&self, now: Instant) -> Option<(u64, bool)> {
+        match self.phase {
+            Phase::Asking(command, until) => Some((command, until <= now)),
             _ => None,
         }
     }
@@ -93,7 +115,7 @@ impl Connection {
         loop {
             match self.socket.read(&mut buffer) {
                 // A client that has said all may still read the answer.
-                Ok(0) if matches!(self.phase, Phase::Answering) => return Progress::Waits,
+                Ok(0) if matches!(self.phase, Phase::Asking(..) | Phase::Answering) => return Progress::Waits,
                 Ok(0) => return Progress::Ends,
                 Ok(count) => match self.take(&buffer[..count], now) {
                     Progress::Waits => {}

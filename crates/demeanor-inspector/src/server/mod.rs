@@ -177,10 +177,10 @@ impl Server {
             Action::Command(_) if !are_commands_allowed => {
                 connection.answer(&Answer::text(403, "the game does not allow commands"), now);
             }
-            Action::Command(command) => {
-                let answer = command.carry_out(&self.shared);
-                connection.answer(&answer, now);
-            }
+            Action::Command(command) => match command.carry_out(&self.shared) {
+                Ok(answer) => connection.answer(&answer, now),
+                Err(number) => connection.ask(number, now),
+            },
         }
         Progress::Waits
     }
@@ -202,9 +202,19 @@ impl Server {
                 connection.tell_found(events::event("found", found));
             }
         }
+        for connection in self.connections.values_mut() {
+            let Some((command, is_late)) = connection.asks(now) else { continue };
+            let outcome = news.outcomes.iter().find(|(number, _)| *number == command);
+            let answer = outcome.map(|(_, outcome)| request::done(outcome)).or_else(|| is_late.then(request::later));
+            if let Some(answer) = answer {
+                connection.answer(&answer, now);
+            }
+        }
         let latest = &self.latest;
-        self.connections
-            .retain(|_, connection| !connection.is_page() || !matches!(connection.write(latest, now), Progress::Ends));
+        self.connections.retain(|_, connection| {
+            !(connection.is_page() || connection.is_answering())
+                || !matches!(connection.write(latest, now), Progress::Ends)
+        });
     }
 
     /// Tells the game how many pages are open, and what they want to see.

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::answer::Answer;
 use super::page;
-use crate::command::Command;
+use crate::command::{Command, Outcome};
 use crate::shared::{Shared, Wanted};
 
 const MOST_HEADERS: usize = 64;
@@ -104,19 +104,35 @@ pub(super) enum PageCommand {
 }
 
 impl PageCommand {
-    pub(super) fn carry_out(self, shared: &Shared) -> Answer {
+    /// Returns the answer, or the number of a command for which it comes from the game.
+    pub(super) fn carry_out(self, shared: &Shared) -> Result<Answer, u64> {
         match self {
             Self::Pause => shared.pause(true),
             Self::Resume => shared.pause(false),
             Self::Step => shared.step(),
             Self::Owner(command) => {
-                if !shared.add_command(command) {
-                    return Answer::text(503, "too many commands wait for the game");
-                }
+                let full = || Answer::text(503, "too many commands wait for the game");
+                return shared.add_command(command).map_or_else(|| Ok(full()), Err);
             }
         }
-        Answer::text(202, "the game will do it")
+        Ok(later())
     }
+}
+
+/// The answer to what the game has not done yet.
+pub(super) fn later() -> Answer {
+    Answer::text(202, "the game will do it")
+}
+
+/// The answer to what it has.
+pub(super) fn done(outcome: &Outcome) -> Answer {
+    let status = match outcome {
+        Outcome::Done => 200,
+        Outcome::Taken => 202,
+        Outcome::Unknown(_) => 404,
+        Outcome::Impossible(_) => 409,
+    };
+    Answer::text(status, outcome.to_string())
 }
 
 /// Who may ask for what.

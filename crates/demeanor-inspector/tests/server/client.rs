@@ -35,14 +35,32 @@ pub(crate) fn status_of(address: SocketAddr, path: &str) -> String {
 
 /// Asks for a command as the page does. Returns the status.
 pub(crate) fn command(address: SocketAddr, token: &str, body: &Value) -> String {
+    let answer = answer_to(address, &command_request(address, token, body));
+    answer.lines().next().unwrap_or_default().to_owned()
+}
+
+/// Asks for a command while the game goes on. Returns the status and what is said.
+pub(crate) fn command_while(address: SocketAddr, token: &str, body: &Value, mut tick: impl FnMut()) -> (u16, String) {
+    let request = command_request(address, token, body);
+    let asking = thread::spawn(move || answer_to(address, &request));
+    while !asking.is_finished() {
+        tick();
+        thread::yield_now();
+    }
+    let answer = asking.join().unwrap();
+    let status = answer.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or_default();
+    (status, answer.split_once("\r\n\r\n").map_or(String::new(), |(_, body)| body.to_owned()))
+}
+
+/// A command as the page sends it.
+pub(crate) fn command_request(address: SocketAddr, token: &str, body: &Value) -> Vec<u8> {
     let body = body.to_string();
     let head = format!(
         "POST /command HTTP/1.1\r\nHost: {address}\r\nOrigin: http://{address}\r\nContent-Type: application/json\r\n\
          X-Demeanor-Token: {token}\r\nContent-Length: {}\r\n\r\n",
         body.len()
     );
-    let answer = answer_to(address, (head + body.as_str()).as_bytes());
-    answer.lines().next().unwrap_or_default().to_owned()
+    (head + body.as_str()).into_bytes()
 }
 
 /// An open page: what it is told comes by name.

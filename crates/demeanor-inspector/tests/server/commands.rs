@@ -1,9 +1,12 @@
 //! Pause, step, and changing an owner by hand: only if the game allows it, and only for the page.
 
+use std::io::Write as _;
+
+use demeanor::Batch;
 use serde_json::json;
 
-use super::client::{command, status_of};
-use super::{guards, inspector, page_of, wait_until};
+use super::client::{command, command_request, command_while, connected, status_of};
+use super::{Guard, guards, inspector, page_of, wait_until};
 
 const REFUSED: &str = "HTTP/1.1 403 Forbidden";
 const ACCEPTED: &str = "HTTP/1.1 202 Accepted";
@@ -51,37 +54,68 @@ fn a_game_that_is_paused_goes_on_when_nobody_watches_any_more() {
 }
 
 #[test]
-fn an_owner_is_changed_by_hand() {
+fn an_owner_is_changed_by_hand_and_the_page_is_told_what_cannot_be() {
     let mut inspector = inspector().allow_commands();
+    let address = inspector.address();
     let (mut batch, [bob, elsa, joe]) = guards();
     batch.update(&mut 1.0);
     let page = page_of(&inspector);
-    let ask = |owner: &str, kind: &str, state: Option<&str>| {
-        let body = json!({ "do": "owner", "crowd": "guards", "owner": owner, "kind": kind, "state": state });
-        assert_eq!(command(inspector.address(), &page.token, &body), ACCEPTED);
+    let mut done = 0;
+    let mut ask = |crowd: &str, owner: &str, kind: &str, state: Option<&str>| {
+        let body = json!({ "do": "owner", "crowd": crowd, "owner": owner, "kind": kind, "state": state });
+        command_while(address, &page.token, &body, || {
+            assert_eq!(inspector.obey("others", &mut Batch::<Guard>::new(), &mut 2.0), 0);
+            done += inspector.obey("guards", &mut batch, &mut 2.0);
+            inspector.show("guards", &batch, &2.0);
+            inspector.show("shown only", &batch, &2.0);
+        })
     };
-    ask("2v1", "force", Some("Rest")); // refused by Rest, even so
-    ask("1v1", "change", Some("Duty")); // the state around one that is known
-    ask("3v1", "push", Some("Rest")); // refused, too
-    ask("3v1", "change", Some("Nowhere"));
-    ask("99v1", "pop", None);
-    assert_eq!(inspector.obey("others", &mut batch, &mut 2.0), 0);
-    assert_eq!(inspector.obey("guards", &mut batch, &mut 2.0), 3);
+    let fine = (200, "done".to_owned());
+    assert_eq!(ask("guards", "2v1", "force", Some("Rest")), fine); // refused by Rest, even so
+    assert_eq!(ask("guards", "1v1", "change", Some("Duty")), fine); // the state around one that is known
+    assert_eq!(ask("guards", "3v1", "push", Some("Rest")), fine); // refused, too
+    let unknown = "no state Nowhere is known: nobody has been in it".to_owned();
+    assert_eq!(ask("guards", "3v1", "change", Some("Nowhere")), (404, unknown));
+    assert_eq!(ask("guards", "99v1", "pop", None), (404, "there is no owner 99v1 in guards".into()));
+    assert_eq!(ask("nobody", "1v1", "pop", None), (404, "no crowd is called nobody".into()));
+    let not_obeyed = "the game changes nobody in shown only by hand".to_owned();
+    assert_eq!(ask("shown only", "1v1", "pop", None), (409, not_obeyed));
+    assert_eq!(done, 3);
     let states = [bob, elsa, joe].map(|key| batch.state_of(key).unwrap().name().into_owned());
     assert_eq!(states, ["Duty", "Patrol", "Patrol"]);
     let body = json!({ "do": "owner", "crowd": "guards", "owner": "1v1", "kind": "revert" });
-    assert_eq!(command(inspector.address(), &page.token, &body), ACCEPTED);
-    assert_eq!(inspector.obey("guards", &mut batch, &mut 3.0), 1);
+    let obey = || done += inspector.obey("guards", &mut batch, &mut 3.0);
+    assert_eq!(command_while(address, &page.token, &body, obey), fine);
     assert_eq!(batch.state_of(bob).unwrap().name(), "Rest");
+    // What the game takes itself, it does as it likes.
+    let take = || drop(inspector.commands("guards"));
+    assert_eq!(command_while(address, &page.token, &body, take), (202, "the game has taken it".into()));
+}
+
+#[test]
+fn a_game_that_does_nothing_leaves_no_command_without_an_answer() {
+    let inspector = inspector().allow_commands();
+    let page = page_of(&inspector);
+    let body = json!({ "do": "owner", "crowd": "guards", "owner": "1v1", "kind": "revert" });
+    assert_eq!(command(inspector.address(), &page.token, &body), ACCEPTED);
 }
 
 #[test]
 fn commands_that_nobody_takes_do_not_pile_up() {
     let mut inspector = inspector().allow_commands();
+    let address = inspector.address();
     let page = page_of(&inspector);
     let body = json!({ "do": "owner", "crowd": "guards", "owner": "1v1", "kind": "revert" });
-    let answers: Vec<_> = (0..300).map(|_| command(inspector.address(), &page.token, &body)).collect();
-    assert_eq!(answers.iter().filter(|answer| *answer == ACCEPTED).count(), 256);
+    let request = command_request(address, &page.token, &body);
+    // Those who ask do not wait for the answer, until there is no room.
+    wait_until(|| {
+        let mut sockets: Vec<_> = (0..30).map(|_| connected(address)).collect();
+        for socket in &mut sockets {
+            socket.write_all(&request).unwrap();
+        }
+        drop(sockets);
+        command(address, &page.token, &body) == "HTTP/1.1 503 Service Unavailable"
+    });
     assert_eq!(inspector.commands("guards").len(), 256);
     assert_eq!(status_of(inspector.address(), "/"), "HTTP/1.1 200 OK");
 }

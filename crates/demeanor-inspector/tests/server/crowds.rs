@@ -97,6 +97,7 @@ fn an_owner_that_is_watched_is_followed_and_the_others_are_not() {
                 { "seconds": 2.0, "from": "Patrol", "to": "Stunned", "cause": "push", "refused": null, "time_in_state": 2.0 }
             ],
             "exits": null,
+            "are_guards": false,
         })
     );
     batch.change_state(bob, &Rest, &mut 4.0);
@@ -108,6 +109,47 @@ fn an_owner_that_is_watched_is_followed_and_the_others_are_not() {
     batch.remove(bob);
     let told = page.wait("owner", || inspector.show("guards", &batch, &6.0), |told| told["report"].is_null());
     assert_eq!(told["entries"], json!(null));
+}
+
+#[test]
+fn of_states_in_code_it_is_told_what_their_guards_say() {
+    let mut inspector = inspector();
+    let (mut batch, [bob, ..]) = guards();
+    batch.change_state(bob, &Rest, &mut 2.0);
+    let page = Page::open(inspector.address(), "?crowd=guards&owner=2v1");
+    let tick = || {
+        inspector.explain_guards("guards", &mut batch, &mut 3.0);
+        inspector.show("guards", &batch, &3.0);
+    };
+    let mut told = page.wait("owner", tick, |told| told["exits"].as_array().is_some_and(|all| all.len() == 3));
+    assert_eq!(told["are_guards"], true);
+    let mut said: Vec<_> = told["exits"]
+        .take()
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|exit| {
+            let questions = exit["questions"].as_array().unwrap().iter().map(|question| question[0].as_str().unwrap());
+            format!(
+                "{} -> {}: {}: {}",
+                exit["of"],
+                exit["to"],
+                exit["verdict"],
+                questions.collect::<Vec<_>>().join(", ")
+            )
+        })
+        .collect();
+    said.sort_unstable();
+    let leaves = "Patrol.can_exit says yes, Duty.can_exit says yes";
+    assert_eq!(
+        said,
+        [
+            format!("\"Patrol\" -> \"Duty\": \"no guard refuses it\": {leaves}, Duty.can_enter says yes"),
+            "\"Patrol\" -> \"Patrol\": \"no guard refuses it\": Patrol.can_exit says yes, Patrol.can_enter says yes"
+                .into(),
+            format!("\"Patrol\" -> \"Rest\": \"refused\": {leaves}, Rest.can_enter says no"),
+        ]
+    );
 }
 
 #[test]
