@@ -2,6 +2,7 @@
 //! `cargo build -p demeanor-cli --examples && UPDATE=1 cargo test -p demeanor-cli --test transcripts`.
 
 use std::env;
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -53,9 +54,9 @@ fn as_it_is(page: &str, folder: &Path) -> String {
         let (block, rest) = part.split_once("```").unwrap();
         told += "```console\n";
         for line in block.lines().filter_map(|line| line.strip_prefix("$ ")) {
-            told += &format!("$ {line}\n{}", run(line, folder));
+            write!(told, "$ {line}\n{}", run(line, folder)).unwrap();
         }
-        told += &format!("```{rest}");
+        write!(told, "```{rest}").unwrap();
     }
     told
 }
