@@ -1,0 +1,8 @@
+//! Checkpoints: all that a world holds after a tick, in a folder.
+//!
+//! Each worker writes a file of its own, a part. When all of them are on the disk, worker 0 writes the manifest, which names
+//! them. A folder without a manifest is no checkpoint, so that a crash at any moment leaves the last whole one.
+
+mod content;
+
+pub(crate) use self::content::{Content, Part};

@@ -1,0 +1,232 @@
+//! Villagers that do all that citizens can: they write, move, wait, sleep, are born and end.
+//!
+//! Each keeps a number into which everything that happens to it is mixed, so that another order of the same events is another
+//! number.
+
+pub mod office;
+pub mod process;
+pub mod reference;
+
+use std::hash::Hash;
+
+use demeanor::{DigestHasher, Fsm, Owner, State, StateBook, StateRef};
+use demeanor_world::{Citizen, World};
+use serde::{Deserialize, Serialize};
+
+use self::office::Office;
+
+pub const SEED: u64 = 2026;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Villager {
+    pub id: u64,
+    pub home: u32,
+    pub coins: i64,
+    pub age: u32,
+    pub lived: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Letter {
+    Coins(i64),
+    Hello(u64),
+    Reminder,
+}
+
+pub struct Day<'a> {
+    pub tick: u64,
+    pub shards: u32,
+    pub office: &'a mut dyn Office,
+}
+
+impl Owner for Villager {
+    type Context<'a> = Day<'a>;
+    type Message = Letter;
+
+    fn now(day: &Day<'_>) -> f64 {
+        f64::from(u32::try_from(day.tick).unwrap()) * 0.1
+    }
+}
+
+impl Citizen for Villager {
+    fn id(&self) -> u64 {
+        self.id
+    }
+
+    fn home(&self) -> u32 {
+        self.home
+    }
+
+    fn digest(&self, hasher: &mut DigestHasher) {
+        self.hash(hasher);
+    }
+}
+
+impl Villager {
+    pub fn new(id: u64, home: u32) -> Self {
+        Self { id, home, coins: 10, age: u32::try_from(id % 90).unwrap(), lived: 0 }
+    }
+
+    fn note(&mut self, what: u64) {
+        self.lived = (self.lived.rotate_left(7) ^ what).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+
+    /// Someone of the first villagers, who may have ended since.
+    fn someone(&self, day: &Day<'_>, purpose: u64) -> u64 {
+        let mut random = day.office.random(self, purpose);
+        id_of(random.rand_range(0..u64::from(day.shards)) as u32, random.rand_range(0..20))
+    }
+}
+
+pub fn id_of(shard: u32, nth: u64) -> u64 {
+    u64::from(shard) * 1000 + nth
+}
+
+/// What all do: one in ten moves in each tick, and who is old is followed by a child.
+struct Life;
+
+impl State<Villager> for Life {
+    fn update(&self, villager: &mut Villager, _: &mut Fsm<'_, Villager>, day: &mut Day<'_>) {
+        villager.age += 1;
+        for receiver in day.office.returned(villager) {
+            villager.note(receiver);
+            villager.coins += 1;
+        }
+        let mut random = day.office.random(villager, 1);
+        if random.rand_range(0..10) == 0 {
+            villager.home = random.rand_range(0..u64::from(day.shards)) as u32;
+        }
+        if day.tick % 16 == 0 {
+            // All to one.
+            day.office.send(villager, id_of(3, day.tick / 16 % 10), Letter::Hello(villager.id));
+        }
+        if villager.age > 120 {
+            let child = Villager { id: villager.id + 1_000_000, age: 0, coins: villager.coins, ..*villager };
+            let receiver = child.id;
+            if random.rand_range(0..2) == 0 {
+                day.office.spawn(child, StateRef::from(&Idle));
+            } else {
+                day.office.spawn(child, StateRef::from(&Work));
+            }
+            day.office.send(villager, receiver, Letter::Hello(day.tick));
+            day.office.remove(villager);
+        }
+    }
+}
+
+struct Idle;
+
+impl State<Villager> for Idle {
+    fn update(&self, villager: &mut Villager, fsm: &mut Fsm<'_, Villager>, day: &mut Day<'_>) {
+        villager.note(1);
+        let receiver = villager.someone(day, 2);
+        let mut random = day.office.random(villager, 3);
+        match random.rand_range(0..8) {
+            0 => fsm.change_state(&Work),
+            1 => fsm.change_state(Box::new(Errand { to: receiver, left: 3 })),
+            2 => fsm.push_state(&Prayer),
+            3 => fsm.sleep_for(0.35),
+            4 => {
+                day.office.send(villager, receiver, Letter::Coins(2));
+                day.office.send(villager, receiver, Letter::Hello(random.rand_u64()));
+                villager.coins -= 2;
+            }
+            _ => {}
+        }
+    }
+
+    fn on_message(&self, villager: &mut Villager, letter: &Letter, _: &mut Fsm<'_, Villager>, _: &mut Day<'_>) -> bool {
+        villager.receive(letter)
+    }
+}
+
+impl Villager {
+    fn receive(&mut self, letter: &Letter) -> bool {
+        match letter {
+            Letter::Coins(coins) => self.coins += coins,
+            Letter::Hello(who) => self.note(*who),
+            Letter::Reminder => self.note(9),
+        }
+        true
+    }
+}
+
+struct Work;
+
+impl State<Villager> for Work {
+    fn enter(&self, villager: &mut Villager, fsm: &mut Fsm<'_, Villager>, day: &mut Day<'_>) {
+        villager.note(2);
+        let ticks = day.office.random(villager, 4).rand_range(2..9) as f64;
+        fsm.change_state_after(ticks * 0.1 + 0.05, &Idle);
+        fsm.send_after(ticks * 0.07, Letter::Reminder);
+        fsm.sleep();
+    }
+
+    fn update(&self, villager: &mut Villager, _: &mut Fsm<'_, Villager>, _: &mut Day<'_>) {
+        villager.coins += 1;
+    }
+
+    fn exit(&self, villager: &mut Villager, fsm: &mut Fsm<'_, Villager>, day: &mut Day<'_>) {
+        villager.note(fsm.time_in_state(day).to_bits());
+    }
+
+    fn on_message(&self, villager: &mut Villager, letter: &Letter, _: &mut Fsm<'_, Villager>, _: &mut Day<'_>) -> bool {
+        villager.receive(letter)
+    }
+}
+
+struct Prayer;
+
+impl State<Villager> for Prayer {
+    fn update(&self, villager: &mut Villager, fsm: &mut Fsm<'_, Villager>, day: &mut Day<'_>) {
+        villager.note(3);
+        if day.office.random(villager, 5).rand_range(0..3) == 0 {
+            fsm.pop_state();
+        }
+    }
+}
+
+/// A letter is brought to someone in person.
+#[derive(Clone, Serialize, Deserialize)]
+struct Errand {
+    to: u64,
+    left: u8,
+}
+
+impl State<Villager> for Errand {
+    fn update(&self, villager: &mut Villager, fsm: &mut Fsm<'_, Villager>, day: &mut Day<'_>) {
+        villager.note(u64::from(self.left));
+        match self.left.checked_sub(1) {
+            Some(left) => fsm.change_state(Box::new(Self { left, ..*self })),
+            None => {
+                day.office.send(villager, self.to, Letter::Coins(1));
+                fsm.change_state(&Idle);
+            }
+        }
+    }
+}
+
+pub fn book() -> StateBook<Villager> {
+    StateBook::new().with(&Life).with(&Idle).with(&Work).with(&Prayer).with_owned::<Errand>().with_messages()
+}
+
+/// The first villagers of a shard: some shards are empty, one has a fifth of all.
+pub fn first_of(shard: u32, shards: u32) -> Vec<(Villager, StateRef<Villager>)> {
+    let count = if shard == 3 { 250 } else { u64::from(shard * shard % 37) };
+    assert!(shard < shards);
+    (0..count).map(|nth| (Villager::new(id_of(shard, nth), shard), StateRef::from(&Idle))).collect()
+}
+
+pub fn global() -> StateRef<Villager> {
+    StateRef::from(&Life)
+}
+
+/// The world of these villagers.
+pub fn world(shards: u32) -> World<Villager> {
+    World::new(book())
+        .shards(shards)
+        .seed(SEED)
+        .global(&Life)
+        .populate(move |shard| first_of(shard, shards))
+        .context(move |tick, post| Day { tick, shards, office: post })
+}
