@@ -13,9 +13,9 @@ use crate::report::Report;
 pub(crate) enum Parcel<T: Citizen> {
     Mail(Vec<Mail<T::Message>>),
     /// Citizens that live on the receiving worker from the next tick on.
-    Arrivals(SavedBatch<T>),
+    Arrivals(Packed<T>),
     /// The same, of those that have been born in this tick.
-    Newborn(SavedBatch<T>),
+    Newborn(Packed<T>),
     /// To the worker that knows where citizens of these ids live.
     Notices(Vec<Notice>),
     /// Mail that came back: sender, and the receiver that does not exist.
@@ -23,6 +23,15 @@ pub(crate) enum Parcel<T: Citizen> {
     Report(Report),
     /// That a part of a checkpoint has been written.
     Part(crate::checkpoint::Part),
+}
+
+/// Citizens with their machines, written down.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(bound = "")]
+pub(crate) struct Packed<T: Citizen> {
+    /// What their clock shows. Read by the same clock, no time of theirs changes by a bit.
+    pub(crate) now: f64,
+    pub(crate) citizens: SavedBatch<T>,
 }
 
 /// A change of where a citizen lives.

@@ -1,10 +1,11 @@
 //! The citizens that live on one worker.
 
-use demeanor::{Batch, Key, LoadError, SaveError, SavedBatch, StateBook, StateMachine, StateRef};
+use demeanor::{Batch, Key, LoadError, SaveError, StateBook, StateMachine, StateRef};
 use rustc_hash::FxHashMap;
 
 use crate::citizen::Citizen;
 use crate::mail::Mail;
+use crate::parcel::Packed;
 
 /// The citizens of one worker: one batch, whatever their shards, with the keys by id.
 pub(crate) struct Residents<T: Citizen> {
@@ -95,24 +96,23 @@ pub(crate) fn pack<T: Citizen>(
     global: Option<&StateRef<T>>,
     book: &StateBook<T>,
     now: f64,
-) -> Result<SavedBatch<T>, SaveError> {
+) -> Result<Packed<T>, SaveError> {
     let mut batch = with_global(Batch::new(), global);
     for (citizen, machine) in citizens {
         let Ok(_) = batch.insert_machine(citizen, machine) else {
             unreachable!("all batches of a world have the same global")
         };
     }
-    Ok(batch.save(book, now)?.map_owners(T::clone))
+    Ok(Packed { now, citizens: batch.save(book, now)?.map_owners(T::clone) })
 }
 
 /// Reads what [`pack`] has written.
 pub(crate) fn unpack<T: Citizen>(
-    saved: SavedBatch<T>,
+    Packed { now, citizens }: Packed<T>,
     global: Option<&StateRef<T>>,
     book: &StateBook<T>,
-    now: f64,
 ) -> Result<Vec<(T, StateMachine<T>)>, LoadError> {
-    let mut batch = with_global(Batch::load(saved, book, now)?, global);
+    let mut batch = with_global(Batch::load(citizens, book, now)?, global);
     Ok(batch.drain().map(|(_, citizen, machine)| (citizen, machine)).collect())
 }
 

@@ -2,7 +2,7 @@
 
 use std::net::TcpListener;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError, mpsc};
 use std::time::Duration;
@@ -15,6 +15,7 @@ use timely::worker::Worker;
 use timely::{CommunicationConfig, WorkerConfig};
 
 use crate::alarm::Alarm;
+use crate::checkpoint::{self, Found};
 use crate::citizen::Citizen;
 use crate::error::WorldError;
 use crate::exchange::Exchange;
@@ -22,7 +23,7 @@ use crate::local;
 use crate::network::{Links, Meeting, Settings, connect, read_hosts};
 use crate::parcel::Parcel;
 use crate::report::{Census, Report};
-use crate::setup::Setup;
+use crate::setup::{Checkpoints, Setup};
 use crate::shards::Shards;
 use crate::tick::{Failure, Place, text_of};
 
@@ -36,6 +37,8 @@ pub(crate) struct Arguments {
     /// Where the processes of a launcher on this machine meet.
     meet: Option<String>,
     resume: bool,
+    /// How long to wait for the other processes.
+    patience: Duration,
     worker: WorkerConfig,
 }
 
@@ -44,6 +47,7 @@ impl Arguments {
         let mut options = getopts::Options::new();
         timely::Config::install_options(&mut options);
         options.optflag("", "resume", "go on from the last checkpoint");
+        options.optopt("", "patience", "how long to wait for the other processes; 60 by default", "SECONDS");
         options.optopt("", "meet", "where a launcher tells the processes each other's addresses", "ADDRESS");
         let wrong = |text: String| WorldError::Arguments(text);
         let found = options.parse(args).map_err(|error| wrong(error.to_string()))?;
@@ -60,10 +64,12 @@ impl Arguments {
         if process >= processes {
             return Err(wrong(format!("-p {process}: of {processes} processes the last one is {}", processes - 1)));
         }
+        let patience = found.opt_get_default("patience", 60).map(Duration::from_secs);
+        let patience = patience.map_err(|error| wrong(format!("--patience: {error}")))?;
         let worker = WorkerConfig::from_matches(&found).map_err(wrong)?;
         let hosts = found.opt_str("h").map(PathBuf::from);
         let (meet, resume) = (found.opt_str("meet"), found.opt_present("resume"));
-        Ok(Self { threads, process, processes, hosts, meet, resume, worker })
+        Ok(Self { threads, process, processes, hosts, meet, resume, patience, worker })
     }
 }
 
@@ -89,13 +95,16 @@ pub(crate) fn run<T: Citizen>(
     ticks: u64,
 ) -> Result<Outcome, WorldError> {
     let alarm = Arc::new(Alarm::default());
-    let settings = complete_settings(&setup, args, settings, ticks);
+    let found = start(&setup, args, ticks)?;
+    let mut settings = complete_settings(&setup, args, settings, ticks);
+    settings
+        .add("the checkpoint to go on from", found.as_ref().map_or(String::new(), |found| found.digest().to_string()));
     let (builders, others, links) = allocators(args, settings, &alarm)?;
     let (done, results) = mpsc::channel();
-    let setup = Arc::new(setup);
+    let run = Run { setup, found, ticks };
     let in_worker = Arc::clone(&alarm);
     let guards = execute_from(builders, others, args.worker.clone(), move |worker| {
-        let lived = catch_unwind(AssertUnwindSafe(|| live(worker, &setup, &in_worker, ticks)));
+        let lived = catch_unwind(AssertUnwindSafe(|| live(worker, &run, &in_worker)));
         let result = match lived {
             Ok(Ok(report)) => Ok(report),
             Ok(Err(Failure::Stopped)) => Err(()),
@@ -104,7 +113,7 @@ pub(crate) fn run<T: Citizen>(
                 Err(())
             }
             Err(panic) => {
-                in_worker.raise(WorldError::Panicked { tick: 0, text: text_of(&*panic).to_owned() });
+                in_worker.raise(WorldError::Setup(format!("a thread of the world panicked: {}", text_of(&*panic))));
                 Err(())
             }
         };
@@ -128,9 +137,41 @@ pub(crate) fn run<T: Citizen>(
     }
     alarm.end();
     drop(guards);
-    let total = results.into_iter().flatten().next().flatten().unwrap_or_default();
+    let total = results.into_iter().flatten().next().unwrap_or_default();
     let bytes_sent = links.map_or(0, |links| links.sent.load(Ordering::Relaxed));
     Ok(Outcome { ticks, census: total.census, digest: total.digest, bytes_sent })
+}
+
+/// What the workers of a process share.
+struct Run<T: Citizen> {
+    setup: Setup<T>,
+    found: Option<Found>,
+    ticks: u64,
+}
+
+/// Finds the checkpoint to go on from, if that is asked for.
+fn start<T: Citizen>(setup: &Setup<T>, args: &Arguments, ticks: u64) -> Result<Option<Found>, WorldError> {
+    if ticks == 0 {
+        return Err(WorldError::Setup("the world runs for 0 ticks: it takes at least 1".to_owned()));
+    }
+    let folder = setup.checkpoint.as_ref().map(|checkpoint| &checkpoint.folder);
+    if !args.resume {
+        if let Some(folder) = folder.filter(|folder| checkpoint::has_any(folder)) {
+            let text = "there are checkpoints of an earlier run: go on with --resume, or remove them".to_owned();
+            return Err(WorldError::Checkpoint { path: folder.display().to_string(), text });
+        }
+        return Ok(None);
+    }
+    let Some(folder) = folder else {
+        return Err(WorldError::Arguments("--resume: the world has no folder for checkpoints".to_owned()));
+    };
+    let found = checkpoint::find(folder, setup)?;
+    let passed = found.manifest.ticks;
+    if passed >= ticks {
+        let text = format!("{passed} ticks have passed in it, and the run ends after {ticks}");
+        return Err(WorldError::Resume { path: folder.display().to_string(), text });
+    }
+    Ok(Some(found))
 }
 
 /// What has to be the same in all processes.
@@ -192,36 +233,65 @@ fn meeting(args: &Arguments, settings: Settings) -> Result<Meeting, WorldError> 
             TcpListener::bind(address).map_err(|error| crate::network::cannot_listen(process, address, &error))?;
         (listener, addresses)
     };
-    Ok(Meeting { process, addresses, listener, settings, patience: Duration::from_secs(60) })
+    Ok(Meeting { process, addresses, listener, settings, patience: args.patience })
 }
 
 /// The life of one worker. Returns the sum of all workers' last reports.
-fn live<T: Citizen>(
-    worker: &mut Worker,
-    setup: &Setup<T>,
-    alarm: &Arc<Alarm>,
-    ticks: u64,
-) -> Result<Option<Report>, Failure> {
+fn live<T: Citizen>(worker: &mut Worker, run: &Run<T>, alarm: &Arc<Alarm>) -> Result<Report, Failure> {
+    let Run { setup, found, ticks } = run;
     let mut exchange = Exchange::new(worker, Arc::clone(alarm));
     let shards = Shards { count: setup.shards, workers: exchange.peers(), me: exchange.index() };
     let mut place = Place::new(setup, shards);
-    place.populate(&mut exchange)?;
-    let mut total = None;
-    for tick in 0..ticks {
-        let is_last = tick + 1 == ticks;
-        let is_observed = is_last || setup.observer.is_some() && (tick + 1) % setup.observe_every == 0;
+    let mut first = 0;
+    if let Some(found) = found {
+        let parts = found.manifest.parts.iter().skip(shards.me as usize).step_by(shards.workers as usize);
+        let contents = parts.map(|part| found.read(part)).collect::<Result<Vec<_>, _>>()?;
+        place.settle(contents, &mut exchange)?;
+        first = found.manifest.ticks;
+    } else {
+        place.populate(&mut exchange)?;
+    }
+    let mut total = Report::default();
+    for tick in first..*ticks {
+        let (passed, is_last) = (tick + 1, tick + 1 == *ticks);
+        let is_observed = is_last || setup.observer.is_some() && passed % setup.observe_every == 0;
         let report = place.tick(tick, is_observed, &mut exchange)?;
         if is_observed {
             let to = if is_last { 0..shards.workers } else { 0..1 };
             let reports = exchange.round(to.map(|worker| (worker, Parcel::Report(report.clone()))))?;
-            let sum = sum_up(reports);
+            total = sum_up(reports);
             if shards.me == 0 {
-                observe(setup, tick, &sum);
+                observe(setup, tick, &total);
             }
-            total = Some(sum);
+        }
+        if let Some(Checkpoints { every, folder }) = &setup.checkpoint
+            && passed % every == 0
+        {
+            save(&place, folder, passed, &mut exchange)?;
         }
     }
     Ok(total)
+}
+
+/// Writes a checkpoint. When this returns, it is whole.
+fn save<T: Citizen>(
+    place: &Place<'_, T>,
+    folder: &Path,
+    ticks: u64,
+    exchange: &mut Exchange<'_, T>,
+) -> Result<(), Failure> {
+    let (worker, citizens) = (place.shards.me, place.residents.len() as u64);
+    let part = checkpoint::write_part(folder, ticks, worker, &place.content()?, citizens)?;
+    let parts = exchange.round([(0, Parcel::Part(part))])?;
+    if worker == 0 {
+        let parts = parts.into_iter().filter_map(|parcel| match parcel {
+            Parcel::Part(part) => Some(part),
+            _ => None,
+        });
+        checkpoint::write_manifest(folder, place.setup, ticks, parts.collect())?;
+    }
+    exchange.round([])?;
+    Ok(())
 }
 
 fn sum_up<T: Citizen>(parcels: Vec<Parcel<T>>) -> Report {

@@ -11,7 +11,7 @@ use demeanor::{Key, SaveError, StateMachine};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::alarm::Stopped;
-use crate::checkpoint::Content;
+use crate::checkpoint::{Content, ContentRef};
 use crate::citizen::{Citizen, digest};
 use crate::directory::Directory;
 use crate::error::WorldError;
@@ -107,13 +107,13 @@ impl<'s, T: Citizen> Place<'s, T> {
         let mut moved = FxHashMap::default();
         let (mut mail, mut returned) = (Vec::new(), Vec::new());
         for content in saved {
-            self.now = content.now;
-            for (citizen, machine) in unpack(content.newborn, global, book, content.now)? {
+            self.now = content.citizens.now;
+            for (citizen, machine) in unpack(content.newborn, global, book)? {
                 self.check_home(&citizen)?;
                 moved.insert(citizen.id(), self.shards.worker_of(citizen.home()));
                 self.be_born(citizen, machine, &mut departures)?;
             }
-            for (citizen, machine) in unpack(content.citizens, global, book, content.now)? {
+            for (citizen, machine) in unpack(content.citizens, global, book)? {
                 self.check_home(&citizen)?;
                 let (id, shard) = (citizen.id(), citizen.home());
                 let at = self.shards.worker_of(shard);
@@ -140,17 +140,16 @@ impl<'s, T: Citizen> Place<'s, T> {
     }
 
     /// All that is to be saved of this worker after a tick.
-    pub(crate) fn content(&self) -> Result<Content<T>, SaveError> {
+    pub(crate) fn content(&self) -> Result<ContentRef<'_, T>, SaveError> {
         let (global, book) = (self.setup.global.as_ref(), &self.setup.book);
-        let returned = &self.post.returned;
+        let returned = self.post.returned.iter();
         let mut returned: Vec<_> =
-            returned.iter().flat_map(|(&sender, all)| all.iter().map(move |&receiver| (sender, receiver))).collect();
+            returned.flat_map(|(&sender, all)| all.iter().map(move |&receiver| (sender, receiver))).collect();
         returned.sort_unstable();
-        Ok(Content {
-            now: self.now,
-            citizens: self.residents.batch.save(book, self.now)?.map_owners(T::clone),
+        Ok(ContentRef {
+            citizens: (self.now, self.residents.batch.save(book, self.now)?),
             newborn: pack(self.residents.newborn(), global, book, self.now)?,
-            mail: self.mail.clone(),
+            mail: &self.mail,
             returned,
         })
     }
@@ -283,16 +282,16 @@ impl<'s, T: Citizen> Place<'s, T> {
             match parcel {
                 Parcel::Mail(mail) => to_resolve.extend(mail),
                 Parcel::Notices(more) => notices.extend(more),
-                Parcel::Arrivals(saved) => {
-                    for (citizen, machine) in unpack(saved, global, book, now)? {
+                Parcel::Arrivals(packed) => {
+                    for (citizen, machine) in unpack(packed, global, book)? {
                         let (id, shard) = (citizen.id(), citizen.home());
                         if !self.residents.insert(citizen, machine) {
                             return Err(WorldError::SameId { id, shard }.into());
                         }
                     }
                 }
-                Parcel::Newborn(saved) => {
-                    for (citizen, machine) in unpack(saved, global, book, now)? {
+                Parcel::Newborn(packed) => {
+                    for (citizen, machine) in unpack(packed, global, book)? {
                         let (id, shard) = (citizen.id(), citizen.home());
                         if !self.residents.expect(citizen, machine) {
                             return Err(WorldError::SameId { id, shard }.into());

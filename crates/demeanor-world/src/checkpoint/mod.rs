@@ -4,5 +4,10 @@
 //! them. A folder without a manifest is no checkpoint, so that a crash at any moment leaves the last whole one.
 
 mod content;
+mod manifest;
+mod read;
+mod write;
 
-pub(crate) use self::content::{Content, Part};
+pub(crate) use self::content::{Content, ContentRef, Part};
+pub(crate) use self::read::{Found, find, has_any};
+pub(crate) use self::write::{write_manifest, write_part};

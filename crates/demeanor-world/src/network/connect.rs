@@ -5,6 +5,7 @@ use std::net::{TcpListener, TcpStream, ToSocketAddrs};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::frame;
 use super::handshake::{Hello, Settings};
 use crate::error::WorldError;
 
@@ -20,38 +21,95 @@ pub(crate) struct Meeting {
 
 /// How long a process may take to say hello.
 const HELLO: Duration = Duration::from_secs(5);
+/// How long a process that ends while they meet stays to say so.
+const LATE: Duration = Duration::from_secs(1);
 
 /// Connects this process with all others. Its own place is `None`.
+///
+/// When something is wrong, those that are connected already are told.
 pub(crate) fn connect(meeting: &Meeting) -> Result<Vec<Option<TcpStream>>, WorldError> {
-    let Meeting { process, addresses, listener, patience, .. } = meeting;
-    let mut streams: Vec<Option<TcpStream>> = addresses.iter().map(|_| None).collect();
-    listener.set_nonblocking(true).map_err(|error| meeting.cannot_listen(&error))?;
-    let deadline = Instant::now() + *patience;
-    let mut wait = Duration::from_millis(1);
-    loop {
-        for to in 0..*process {
-            if streams[to].is_none() {
-                streams[to] = meeting.call(to)?;
-            }
+    let mut streams: Vec<Option<TcpStream>> = meeting.addresses.iter().map(|_| None).collect();
+    let met = meeting.meet(&mut streams);
+    if let Err(error) = &met {
+        for stream in streams.iter_mut().flatten() {
+            let _ = frame::write_error(stream, meeting.process, error);
         }
-        while let Some((from, stream)) = meeting.answer()? {
-            streams[from] = Some(stream);
-        }
-        let missing: Vec<usize> = (0..streams.len()).filter(|&nth| nth != *process && streams[nth].is_none()).collect();
-        if missing.is_empty() {
-            return Ok(streams);
-        }
-        if Instant::now() > deadline {
-            let names: Vec<_> = missing.iter().map(|&nth| format!("{nth} ({})", addresses[nth])).collect();
-            let text = format!("after {} s there is no connection to process {}", patience.as_secs(), names.join(", "));
-            return Err(WorldError::Connect(text));
-        }
-        thread::sleep(wait);
-        wait = (wait * 2).min(Duration::from_millis(50));
+        meeting.tell_the_late(&streams, error);
     }
+    met.map(|()| streams)
 }
 
 impl Meeting {
+    fn meet(&self, streams: &mut [Option<TcpStream>]) -> Result<(), WorldError> {
+        let Self { process, addresses, listener, patience, .. } = self;
+        listener.set_nonblocking(true).map_err(|error| self.cannot_listen(&error))?;
+        let deadline = Instant::now() + *patience;
+        let mut wait = Duration::from_millis(1);
+        loop {
+            for (to, stream) in streams.iter_mut().enumerate().take(*process) {
+                if stream.is_none() {
+                    *stream = self.call(to)?;
+                }
+            }
+            while let Some((from, stream)) = self.answer()? {
+                streams[from] = Some(stream);
+            }
+            let missing: Vec<usize> =
+                (0..streams.len()).filter(|&nth| nth != *process && streams[nth].is_none()).collect();
+            if missing.is_empty() {
+                return Ok(());
+            }
+            for (from, stream) in streams.iter_mut().enumerate() {
+                if let Some(stream) = stream {
+                    self.listen(from, stream)?;
+                }
+            }
+            if Instant::now() > deadline {
+                let names: Vec<_> = missing.iter().map(|&nth| format!("{nth} ({})", addresses[nth])).collect();
+                let seconds = patience.as_secs();
+                let text = format!("after {seconds} s there is no connection to process {}", names.join(", "));
+                return Err(WorldError::Connect(text));
+            }
+            thread::sleep(wait);
+            wait = (wait * 2).min(Duration::from_millis(50));
+        }
+    }
+
+    /// Tells those who call only now why this process ends, rather than having them wait for it.
+    fn tell_the_late(&self, streams: &[Option<TcpStream>], error: &WorldError) {
+        let deadline = Instant::now() + LATE;
+        let mut missing = streams.iter().skip(self.process + 1).filter(|stream| stream.is_none()).count();
+        while missing > 0 && Instant::now() < deadline {
+            match self.answer() {
+                Ok(None) => thread::sleep(Duration::from_millis(5)),
+                Ok(Some((_, mut stream))) => {
+                    let _ = frame::write_error(&mut stream, self.process, error);
+                    missing -= 1;
+                }
+                // It has heard how this process was started, and finds the difference by itself.
+                Err(_) => missing -= 1,
+            }
+        }
+    }
+
+    /// Hears whether a process that is connected already has ended meanwhile.
+    fn listen(&self, from: usize, stream: &mut TcpStream) -> Result<(), WorldError> {
+        let lost = || WorldError::Lost { process: from, address: self.addresses[from].clone() };
+        let mut kind = [0];
+        let _ = stream.set_nonblocking(true);
+        let peeked = stream.peek(&mut kind);
+        let _ = stream.set_nonblocking(false);
+        match peeked {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(()),
+            Ok(1) if kind == [frame::ERROR] => {
+                let read = frame::read_head(stream).and_then(|(_, length)| frame::read_error(stream, length, from));
+                Err(read.unwrap_or_else(|_| lost()))
+            }
+            Ok(1) => Ok(()),
+            _ => Err(lost()),
+        }
+    }
+
     pub(crate) fn cannot_listen(&self, error: &io::Error) -> WorldError {
         cannot_listen(self.process, &self.addresses[self.process], error)
     }

@@ -11,24 +11,10 @@ use std::time::{Duration, Instant};
 
 use timely::communication::allocator::zero_copy::stream::Stream;
 
+use super::frame;
 use crate::alarm::Alarm;
 use crate::error::WorldError;
 
-/// What a frame is; its length follows, as four bytes.
-mod kind {
-    /// timely's own.
-    pub(super) const DATA: u8 = 1;
-    /// The error with which the process ends.
-    pub(super) const ERROR: u8 = 2;
-    /// The process has done its part of the world.
-    pub(super) const END: u8 = 3;
-    /// The process is still there.
-    pub(super) const ALIVE: u8 = 4;
-}
-
-const HEAD: usize = 5;
-/// Longer pieces are written after their head, shorter ones together with it.
-const SHORT: usize = 1 << 16;
 /// How often a process says that it is still there.
 const ALIVE: Duration = Duration::from_secs(2);
 /// After so long a silence a process counts as gone: its machine may have lost its power, or the cable been pulled.
@@ -90,7 +76,7 @@ impl Links {
         let links = sockets.into_iter().zip(addresses).map(|(socket, address)| {
             let (socket, writer) = (socket?, Arc::clone(writers.next()?));
             let address = address.as_str().into();
-            let reader = BufReader::with_capacity(SHORT, socket);
+            let reader = BufReader::with_capacity(frame::SHORT, socket);
             Some(Link { all: Arc::clone(&all), writer, address, reader, remaining: 0 })
         });
         let links = links.collect();
@@ -107,7 +93,7 @@ impl Links {
                 let Some(all) = all.upgrade() else { return };
                 for writer in &all.writers {
                     // Whether it is gone is known to who reads.
-                    let _ = writer.write(kind::ALIVE, &[]);
+                    let _ = writer.write(frame::ALIVE, &[]);
                 }
             }
         })?;
@@ -116,15 +102,9 @@ impl Links {
 
     /// Tells all other processes why this one ends: with its own error, or with that of which it has been told.
     fn tell(&self, error: &WorldError) {
-        let (process, text) = match error {
-            WorldError::Elsewhere { process, text } => (*process, text.clone()),
-            error => (self.process, error.to_string()),
-        };
-        let mut bytes = (process as u64).to_le_bytes().to_vec();
-        bytes.extend(text.as_bytes());
         for writer in &self.writers {
-            let _ = writer.write(kind::ERROR, &bytes);
-            let socket = writer.socket.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut socket = writer.socket.lock().unwrap_or_else(PoisonError::into_inner);
+            let _ = frame::write_error(&mut *socket, self.process, error);
             let _ = socket.shutdown(Shutdown::Write);
         }
     }
@@ -147,18 +127,7 @@ impl Links {
 
 impl Writer {
     fn write(&self, kind: u8, bytes: &[u8]) -> io::Result<()> {
-        let mut head = [kind, 0, 0, 0, 0];
-        let length = u32::try_from(bytes.len()).map_err(|_| io::ErrorKind::InvalidInput)?;
-        head[1..].copy_from_slice(&length.to_le_bytes());
-        let mut socket = self.socket.lock().unwrap_or_else(PoisonError::into_inner);
-        if bytes.len() > SHORT {
-            socket.write_all(&head)?;
-            return socket.write_all(bytes);
-        }
-        let mut frame = Vec::with_capacity(HEAD + bytes.len());
-        frame.extend(head);
-        frame.extend(bytes);
-        socket.write_all(&frame)
+        frame::write(&mut *self.socket.lock().unwrap_or_else(PoisonError::into_inner), kind, bytes)
     }
 }
 
@@ -166,21 +135,13 @@ impl Link {
     /// Reads on to the next piece of timely's. Returns whether there is one.
     fn next_data(&mut self) -> io::Result<bool> {
         while self.remaining == 0 {
-            let mut head = [0; HEAD];
-            self.reader.read_exact(&mut head)?;
-            let length = u32::from_le_bytes([head[1], head[2], head[3], head[4]]) as usize;
-            match head[0] {
-                kind::DATA => self.remaining = length,
-                kind::ALIVE => {}
-                kind::END => return Ok(false),
-                kind::ERROR if length < SHORT => {
-                    let mut bytes = vec![0; length];
-                    self.reader.read_exact(&mut bytes)?;
-                    let (process, text) = bytes.split_at(bytes.len().min(8));
-                    let process =
-                        process.try_into().map_or(self.writer.process, |process| u64::from_le_bytes(process) as usize);
-                    let text = String::from_utf8_lossy(text).into_owned();
-                    self.all.alarm.raise(WorldError::Elsewhere { process, text });
+            match frame::read_head(&mut self.reader)? {
+                (frame::DATA, length) => self.remaining = length,
+                (frame::ALIVE, _) => {}
+                (frame::END, _) => return Ok(false),
+                (frame::ERROR, length) => {
+                    let error = frame::read_error(&mut self.reader, length, self.writer.process)?;
+                    self.all.alarm.raise(error);
                     return Err(io::ErrorKind::ConnectionAborted.into());
                 }
                 _ => return Err(io::ErrorKind::InvalidData.into()),
@@ -230,7 +191,7 @@ impl Read for Link {
 impl Write for Link {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         // After an error, and to a process that is gone, nothing is written, and timely need not know: who reads finds out why.
-        if !self.all.alarm.is_raised() && self.writer.write(kind::DATA, bytes).is_ok() {
+        if !self.all.alarm.is_raised() && self.writer.write(frame::DATA, bytes).is_ok() {
             self.all.sent.fetch_add(bytes.len() as u64, Ordering::Relaxed);
         }
         Ok(bytes.len())
@@ -247,7 +208,7 @@ impl Stream for Link {
             all: Arc::clone(&self.all),
             writer: Arc::clone(&self.writer),
             address: Arc::clone(&self.address),
-            reader: BufReader::with_capacity(SHORT, self.reader.get_ref().try_clone()?),
+            reader: BufReader::with_capacity(frame::SHORT, self.reader.get_ref().try_clone()?),
             remaining: 0,
         })
     }
@@ -259,7 +220,7 @@ impl Stream for Link {
     fn shutdown(&self, _: Shutdown) -> io::Result<()> {
         // timely is done with writing.
         if !self.all.alarm.is_raised() {
-            let _ = self.writer.write(kind::END, &[]);
+            let _ = self.writer.write(frame::END, &[]);
         }
         Ok(())
     }

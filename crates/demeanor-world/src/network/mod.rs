@@ -4,6 +4,7 @@
 //! that ends with an error can say which.
 
 mod connect;
+mod frame;
 mod handshake;
 mod hosts;
 mod link;

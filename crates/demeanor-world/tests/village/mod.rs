@@ -3,6 +3,8 @@
 //! Each keeps a number into which everything that happens to it is mixed, so that another order of the same events is another
 //! number.
 
+#![expect(dead_code, reason = "each of the tests that share it uses a part of it")]
+
 pub mod office;
 pub mod process;
 pub mod reference;
@@ -37,6 +39,19 @@ pub struct Day<'a> {
     pub tick: u64,
     pub shards: u32,
     pub office: &'a mut dyn Office,
+    pub oddity: Oddity,
+}
+
+/// What goes wrong in a village.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Oddity {
+    None,
+    /// A callback panics in this tick.
+    Panic(u64),
+    /// A second villager of this id is born in this tick.
+    SameId(u64, u64),
+    /// In this tick a villager goes to a shard that does not exist.
+    NoShard(u64),
 }
 
 impl Owner for Villager {
@@ -88,6 +103,19 @@ struct Life;
 impl State<Villager> for Life {
     fn update(&self, villager: &mut Villager, _: &mut Fsm<'_, Villager>, day: &mut Day<'_>) {
         villager.age += 1;
+        match day.oddity {
+            Oddity::Panic(tick) if tick == day.tick && villager.id == id_of(3, 7) => {
+                panic!("{} falls ill", villager.id)
+            }
+            Oddity::SameId(tick, id) if tick == day.tick && villager.id == id_of(3, 7) => {
+                day.office.spawn(Villager::new(id, 5), StateRef::from(&Idle));
+            }
+            Oddity::NoShard(tick) if tick == day.tick && villager.id == id_of(3, 7) => {
+                villager.home = day.shards;
+                return;
+            }
+            _ => {}
+        }
         for receiver in day.office.returned(villager) {
             villager.note(receiver);
             villager.coins += 1;
@@ -210,9 +238,9 @@ pub fn book() -> StateBook<Villager> {
     StateBook::new().with(&Life).with(&Idle).with(&Work).with(&Prayer).with_owned::<Errand>().with_messages()
 }
 
-/// The first villagers of a shard: some shards are empty, one has a fifth of all.
+/// The first villagers of a shard: some shards are empty, one has a third of all.
 pub fn first_of(shard: u32, shards: u32) -> Vec<(Villager, StateRef<Villager>)> {
-    let count = if shard == 3 { 250 } else { u64::from(shard * shard % 37) };
+    let count = if shard == 3 { u64::from(10 * shards) } else { u64::from(shard * shard % 37) };
     assert!(shard < shards);
     (0..count).map(|nth| (Villager::new(id_of(shard, nth), shard), StateRef::from(&Idle))).collect()
 }
@@ -223,10 +251,23 @@ pub fn global() -> StateRef<Villager> {
 
 /// The world of these villagers.
 pub fn world(shards: u32) -> World<Villager> {
+    world_with(shards, Oddity::None)
+}
+
+pub fn world_with(shards: u32, oddity: Oddity) -> World<Villager> {
     World::new(book())
         .shards(shards)
         .seed(SEED)
         .global(&Life)
         .populate(move |shard| first_of(shard, shards))
-        .context(move |tick, post| Day { tick, shards, office: post })
+        .context(move |tick, post| Day { tick, shards, office: post, oddity })
 }
+
+pub fn idle() -> StateRef<Villager> {
+    StateRef::from(&Idle)
+}
+
+/// A state in which nobody is.
+pub struct Other;
+
+impl State<Villager> for Other {}

@@ -6,10 +6,10 @@ use demeanor::{Agent, Batch, Key, StateMachine};
 use demeanor_world::digest;
 
 use super::office::Simple;
-use super::{Day, Villager, first_of, global};
+use super::{Day, Oddity, Villager, first_of, global};
 
 /// The digest after each tick, of all villagers in one batch.
-pub fn one_batch(shards: u32, ticks: u64) -> Vec<u64> {
+pub fn one_batch(shards: u32, ticks: u64) -> Vec<(u64, u64)> {
     let mut batch = Batch::<Villager>::new().with_global(global());
     let mut keys: BTreeMap<u64, Key> = BTreeMap::new();
     let mut office =
@@ -21,7 +21,7 @@ pub fn one_batch(shards: u32, ticks: u64) -> Vec<u64> {
         let ids: Vec<u64> = born.iter().map(|(villager, _)| villager.id).collect();
         let letters = office.sorted(|id| keys.contains_key(&id) || ids.binary_search(&id).is_ok());
         office.tick = tick;
-        let mut day = Day { tick, shards, office: &mut office };
+        let mut day = Day { tick, shards, office: &mut office, oddity: Oddity::None };
         for (villager, state) in born {
             let id = villager.id;
             keys.insert(id, batch.spawn(villager, state, &mut day));
@@ -33,13 +33,13 @@ pub fn one_batch(shards: u32, ticks: u64) -> Vec<u64> {
         for id in std::mem::take(&mut office.dead) {
             batch.remove(keys.remove(&id).unwrap());
         }
-        digests.push(digest(&batch));
+        digests.push((tick, digest(&batch)));
     }
     digests
 }
 
 /// The digest after each tick, of a machine for each villager, one after the other in the order of their ids.
-pub fn naive(shards: u32, ticks: u64) -> Vec<u64> {
+pub fn naive(shards: u32, ticks: u64) -> Vec<(u64, u64)> {
     let mut agents: BTreeMap<u64, Agent<Villager>> = BTreeMap::new();
     let mut office =
         Simple { born: (0..shards).flat_map(|shard| first_of(shard, shards)).collect(), ..Simple::default() };
@@ -53,7 +53,7 @@ pub fn naive(shards: u32, ticks: u64) -> Vec<u64> {
         }
         let letters = office.sorted(|id| agents.contains_key(&id));
         office.tick = tick;
-        let mut day = Day { tick, shards, office: &mut office };
+        let mut day = Day { tick, shards, office: &mut office, oddity: Oddity::None };
         for id in ids {
             agents.get_mut(&id).unwrap().start(&mut day);
         }
@@ -69,7 +69,7 @@ pub fn naive(shards: u32, ticks: u64) -> Vec<u64> {
             let (villager, machine) = agent.clone().into_parts();
             batch.insert_machine(villager, machine).unwrap();
         }
-        digests.push(digest(&batch));
+        digests.push((tick, digest(&batch)));
     }
     digests
 }
