@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use timely::dataflow::channels::pact::Pipeline;
 use timely::dataflow::operators::generic::operator::Operator;
@@ -28,8 +28,6 @@ pub(crate) struct Exchange<'w, T: Citizen> {
     arrived: Rc<RefCell<BTreeMap<u64, Vec<Parcel<T>>>>>,
     round: u64,
     alarm: Arc<Alarm>,
-    /// How long this worker has waited for others.
-    pub(crate) waited: Duration,
 }
 
 impl<'w, T: Citizen> Exchange<'w, T> {
@@ -59,7 +57,7 @@ impl<'w, T: Citizen> Exchange<'w, T> {
             (input, probe)
         });
         alarm.watch();
-        Self { worker, input, probe, arrived, round: 0, alarm, waited: Duration::ZERO }
+        Self { worker, input, probe, arrived, round: 0, alarm }
     }
 
     /// Sends parcels, and returns all those that were sent to this worker in this round, in no order that means anything.
@@ -72,13 +70,11 @@ impl<'w, T: Citizen> Exchange<'w, T> {
         }
         let next = self.round + 1;
         self.input.advance_to(next);
-        let since = Instant::now();
         while self.probe.less_than(&next) {
             self.alarm.check()?;
             // An alarm unparks the thread; the time is for a wake-up that timely's own parking has swallowed.
             self.worker.step_or_park(Some(Duration::from_millis(100)));
         }
-        self.waited += since.elapsed();
         let parcels = self.arrived.borrow_mut().remove(&self.round).unwrap_or_default();
         self.round = next;
         Ok(parcels)

@@ -6,12 +6,15 @@ mod citizen;
 mod directory;
 mod error;
 mod exchange;
+#[cfg(feature = "inspector")]
+mod inspect;
 mod local;
 mod mail;
 mod network;
 mod outbound;
 mod parcel;
 mod post;
+mod progress;
 mod random;
 mod report;
 mod residents;

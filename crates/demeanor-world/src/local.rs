@@ -47,7 +47,10 @@ impl Local {
             // On an error those that run already end with `local`.
             local.children.push(started?);
         }
-        local.tell(&listener, &mut addresses_for)?;
+        // One process alone has nobody to meet.
+        if processes > 1 {
+            local.tell(&listener, &mut addresses_for)?;
+        }
         Ok(local)
     }
 

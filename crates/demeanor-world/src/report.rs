@@ -14,6 +14,8 @@ pub struct Census {
     pub citizens: u64,
     /// How many of them are in which innermost state, by the state's name.
     pub states: BTreeMap<String, u64>,
+    /// How many citizens have which label, if the world [tallies](crate::World::tally) them. Counted in ticks that are observed.
+    pub tallies: BTreeMap<String, u64>,
     /// How many messages were delivered in this tick.
     pub delivered: u64,
     /// How many of them a state handled.
@@ -52,7 +54,7 @@ impl Report {
 
 impl Census {
     fn add(&mut self, other: &Self) {
-        let Self { citizens, states, delivered, handled, returned, sent, born, died } = other;
+        let Self { citizens, states, tallies, delivered, handled, returned, sent, born, died } = other;
         self.citizens += citizens;
         self.delivered += delivered;
         self.handled += handled;
@@ -60,8 +62,10 @@ impl Census {
         self.sent += sent;
         self.born += born;
         self.died += died;
-        for (state, count) in states {
-            *self.states.entry(state.clone()).or_default() += count;
+        for (sums, counts) in [(&mut self.states, states), (&mut self.tallies, tallies)] {
+            for (name, count) in counts {
+                *sums.entry(name.clone()).or_default() += count;
+            }
         }
     }
 }

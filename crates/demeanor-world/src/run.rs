@@ -22,10 +22,11 @@ use crate::exchange::Exchange;
 use crate::local;
 use crate::network::{Links, Meeting, Settings, connect, read_hosts};
 use crate::parcel::Parcel;
+use crate::progress::Progress;
 use crate::report::{Census, Report};
 use crate::setup::{Checkpoints, Setup};
 use crate::shards::Shards;
-use crate::tick::{Failure, Place, text_of};
+use crate::tick::{Failure, Place, Wanted, text_of};
 
 /// The arguments of a process.
 #[derive(Debug)]
@@ -101,7 +102,7 @@ pub(crate) fn run<T: Citizen>(
         .add("the checkpoint to go on from", found.as_ref().map_or(String::new(), |found| found.digest().to_string()));
     let (builders, others, links) = allocators(args, settings, &alarm)?;
     let (done, results) = mpsc::channel();
-    let run = Run { setup, found, ticks };
+    let run = Run { setup, found, ticks, threads: u32::try_from(args.threads).unwrap_or(u32::MAX) };
     let in_worker = Arc::clone(&alarm);
     let guards = execute_from(builders, others, args.worker.clone(), move |worker| {
         let lived = catch_unwind(AssertUnwindSafe(|| live(worker, &run, &in_worker)));
@@ -147,6 +148,8 @@ struct Run<T: Citizen> {
     setup: Setup<T>,
     found: Option<Found>,
     ticks: u64,
+    /// How many workers each process has.
+    threads: u32,
 }
 
 /// Finds the checkpoint to go on from, if that is asked for.
@@ -238,7 +241,7 @@ fn meeting(args: &Arguments, settings: Settings) -> Result<Meeting, WorldError> 
 
 /// The life of one worker. Returns the sum of all workers' last reports.
 fn live<T: Citizen>(worker: &mut Worker, run: &Run<T>, alarm: &Arc<Alarm>) -> Result<Report, Failure> {
-    let Run { setup, found, ticks } = run;
+    let Run { setup, found, ticks, threads } = run;
     let mut exchange = Exchange::new(worker, Arc::clone(alarm));
     let shards = Shards { count: setup.shards, workers: exchange.peers(), me: exchange.index() };
     let mut place = Place::new(setup, shards);
@@ -252,17 +255,20 @@ fn live<T: Citizen>(worker: &mut Worker, run: &Run<T>, alarm: &Arc<Alarm>) -> Re
         place.populate(&mut exchange)?;
     }
     let mut total = Report::default();
+    let mut progress = Progress::new(*threads);
     for tick in first..*ticks {
         let (passed, is_last) = (tick + 1, tick + 1 == *ticks);
         let is_observed = is_last || setup.observer.is_some() && passed % setup.observe_every == 0;
-        let report = place.tick(tick, is_observed, &mut exchange)?;
-        if is_observed {
-            let to = if is_last { 0..shards.workers } else { 0..1 };
-            let reports = exchange.round(to.map(|worker| (worker, Parcel::Report(report.clone()))))?;
-            total = sum_up(reports);
-            if shards.me == 0 {
-                observe(setup, tick, &total);
-            }
+        let census = is_observed || setup.is_watched();
+        // After the last tick every process knows how the run has ended.
+        let by = if is_last { 0..shards.workers } else { 0..1 };
+        let reports = place.tick(tick, &Wanted { census, digest: is_observed, by }, &mut exchange)?;
+        total = sum_up(&reports);
+        if shards.me == 0 && is_observed {
+            observe(setup, tick, &total);
+        }
+        if shards.me == 0 && setup.is_watched() {
+            watch(setup, passed, &reports, &total, &mut progress);
         }
         if let Some(Checkpoints { every, folder }) = &setup.checkpoint
             && passed % every == 0
@@ -294,14 +300,25 @@ fn save<T: Citizen>(
     Ok(())
 }
 
-fn sum_up<T: Citizen>(parcels: Vec<Parcel<T>>) -> Report {
+fn sum_up(reports: &[Report]) -> Report {
     let mut sum = Report::default();
-    for parcel in parcels {
-        if let Parcel::Report(report) = parcel {
-            sum.add(&report);
-        }
-    }
+    reports.iter().for_each(|report| sum.add(report));
     sum
+}
+
+/// Shows on process 0 how the run goes on.
+#[cfg_attr(not(feature = "inspector"), expect(unused_variables, reason = "the sums are for the inspector"))]
+fn watch<T: Citizen>(setup: &Setup<T>, passed: u64, reports: &[Report], total: &Report, progress: &mut Progress) {
+    if setup.shows_progress
+        && let Some(line) = progress.add(passed, reports)
+    {
+        eprintln!("{line}");
+    }
+    #[cfg(feature = "inspector")]
+    if let Some(inspector) = &setup.inspector {
+        let mut inspector = inspector.lock().unwrap_or_else(PoisonError::into_inner);
+        crate::inspect::show(&mut inspector, passed, &total.census);
+    }
 }
 
 fn observe<T: Citizen>(setup: &Setup<T>, tick: u64, sum: &Report) {

@@ -4,6 +4,7 @@
 //! homes, the directory hears of it, and mail to those who live elsewhere goes to the directory. In the second one the directory
 //! sends it on to where its receivers live *now*, or returns it.
 
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
@@ -59,6 +60,13 @@ pub(crate) struct Place<'s, T: Citizen> {
     returned: u64,
 }
 
+/// What is to be known of a tick, and by which workers.
+pub(crate) struct Wanted {
+    pub(crate) census: bool,
+    pub(crate) digest: bool,
+    pub(crate) by: Range<u32>,
+}
+
 /// What a tick has left to be sent.
 struct Departures<T: Citizen> {
     outbound: Outbound<T>,
@@ -97,7 +105,8 @@ impl<'s, T: Citizen> Place<'s, T> {
                 self.be_born(citizen, self.machine(state), &mut departures)?;
             }
         }
-        self.depart(departures, exchange)
+        self.depart(departures, Vec::new(), exchange)?;
+        Ok(())
     }
 
     /// Adds citizens from a checkpoint: each goes to where it lives, with the mail.
@@ -136,7 +145,8 @@ impl<'s, T: Citizen> Place<'s, T> {
             let to = moved.get(&sender).copied().unwrap_or(self.shards.me);
             departures.returned.push((to, sender, receiver));
         }
-        self.depart(departures, exchange)
+        self.depart(departures, Vec::new(), exchange)?;
+        Ok(())
     }
 
     /// All that is to be saved of this worker after a tick.
@@ -158,10 +168,10 @@ impl<'s, T: Citizen> Place<'s, T> {
     pub(crate) fn tick(
         &mut self,
         tick: u64,
-        is_observed: bool,
+        wanted: &Wanted,
         exchange: &mut Exchange<'_, T>,
-    ) -> Result<Report, Failure> {
-        let (since, waited) = (Instant::now(), exchange.waited);
+    ) -> Result<Vec<Report>, Failure> {
+        let since = Instant::now();
         let mut census = Census { delivered: self.mail.len() as u64, returned: self.returned, ..Census::default() };
         let called = catch_unwind(AssertUnwindSafe(|| self.call_back(tick)));
         (census.born, census.handled) =
@@ -178,11 +188,20 @@ impl<'s, T: Citizen> Place<'s, T> {
         census.sent = self.post.outbox.len() as u64;
         census.citizens = self.residents.len() as u64;
         let mut report = Report { worker: self.shards.me, ..Report::default() };
-        if is_observed {
+        if wanted.census {
             for (state, count) in self.residents.batch.census().filter(|(_, count)| *count > 0) {
                 *census.states.entry(state.name().to_string()).or_default() += count as u64;
             }
+        }
+        if wanted.digest {
             report.digest = digest(&self.residents.batch);
+            if let Some(tally) = &self.setup.tally {
+                for (key, citizen) in &self.residents.batch {
+                    if let Some(state) = self.residents.batch.state_of(key) {
+                        *census.tallies.entry(tally(citizen, state)).or_default() += 1;
+                    }
+                }
+            }
         }
         let moved = self.move_out(&mut departures)?;
         report.moved = moved.len() as u64;
@@ -197,11 +216,10 @@ impl<'s, T: Citizen> Place<'s, T> {
             self.send_on(letter, &moved, &mut departures);
         }
         self.post.outbox = outbox;
-        self.depart(departures, exchange)?;
         report.census = census;
-        let busy = since.elapsed().saturating_sub(exchange.waited - waited);
-        report.busy = u64::try_from(busy.as_micros()).unwrap_or(u64::MAX);
-        Ok(report)
+        report.busy = u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX);
+        let reports = if wanted.census || wanted.digest { wanted.by.clone() } else { 0..0 };
+        self.depart(departures, reports.map(|worker| (worker, report.clone())).collect(), exchange)
     }
 
     /// The part of a tick in which callbacks run. Returns how many lives began, and how much mail was handled.
@@ -275,7 +293,12 @@ impl<'s, T: Citizen> Place<'s, T> {
     }
 
     /// The two rounds in which everything gets to where it belongs.
-    fn depart(&mut self, departures: Departures<T>, exchange: &mut Exchange<'_, T>) -> Result<(), Failure> {
+    fn depart(
+        &mut self,
+        departures: Departures<T>,
+        reports: Vec<(u32, Report)>,
+        exchange: &mut Exchange<'_, T>,
+    ) -> Result<Vec<Report>, Failure> {
         let Departures { outbound, mut to_resolve, mut notices, returned } = departures;
         let (global, book, now) = (self.setup.global.as_ref(), &self.setup.book, self.now);
         for parcel in exchange.round(outbound.into_parcels(global, book, now)?)? {
@@ -317,8 +340,12 @@ impl<'s, T: Citizen> Place<'s, T> {
         }
         self.post.returned.clear();
         self.returned = 0;
-        for parcel in exchange.round(outbound.into_parcels(global, book, now)?)? {
+        let reports = reports.into_iter().map(|(to, report)| (to, Parcel::Report(report)));
+        let parcels = outbound.into_parcels(global, book, now)?.into_iter().chain(reports);
+        let mut reports = Vec::new();
+        for parcel in exchange.round(parcels)? {
             match parcel {
+                Parcel::Report(report) => reports.push(report),
                 Parcel::Mail(mail) => self.mail.extend(mail),
                 Parcel::Returned(returned) => {
                     self.returned += returned.len() as u64;
@@ -330,7 +357,7 @@ impl<'s, T: Citizen> Place<'s, T> {
             }
         }
         self.post.returned.values_mut().for_each(|receivers| receivers.sort_unstable());
-        Ok(())
+        Ok(reports)
     }
 
     fn machine(&self, state: demeanor::StateRef<T>) -> StateMachine<T> {

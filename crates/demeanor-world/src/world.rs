@@ -11,7 +11,7 @@ use crate::error::WorldError;
 use crate::post::Post;
 use crate::report::Census;
 use crate::run::{self, Outcome};
-use crate::setup::{Checkpoints, Context, Observer, Populate, Setup};
+use crate::setup::{Checkpoints, Context, Observer, Populate, Setup, Tally};
 
 /// Many citizens that run on as many threads, processes and machines as there are.
 ///
@@ -24,10 +24,13 @@ pub struct World<T: Citizen> {
     populate: Option<Box<Populate<T>>>,
     context: Option<Box<Context<T>>>,
     checkpoint: Option<Checkpoints>,
+    tally: Option<Box<Tally<T>>>,
     observer: Option<Box<Observer>>,
     observe_every: u64,
     shows_progress: bool,
     settings: Vec<(String, String)>,
+    #[cfg(feature = "inspector")]
+    inspector: Option<Option<demeanor_inspector::Inspector>>,
 }
 
 impl<T: Citizen> World<T> {
@@ -44,10 +47,13 @@ impl<T: Citizen> World<T> {
             populate: None,
             context: None,
             checkpoint: None,
+            tally: None,
             observer: None,
             observe_every: 1,
             shows_progress: false,
             settings: Vec::new(),
+            #[cfg(feature = "inspector")]
+            inspector: None,
         }
     }
 
@@ -126,10 +132,27 @@ impl<T: Citizen> World<T> {
         self
     }
 
+    /// Has the citizens counted by a label, in ticks that are observed: such as by region and state. See [`Census::tallies`].
+    #[must_use]
+    pub fn tally(mut self, label: impl Fn(&T, &StateRef<T>) -> String + Send + Sync + 'static) -> Self {
+        self.tally = Some(Box::new(label));
+        self
+    }
+
     /// Shows on process 0 how the run goes on, on standard error, about once in a second.
     #[must_use]
     pub fn progress(mut self) -> Self {
         self.shows_progress = true;
+        self
+    }
+
+    /// Shows in a browser how many citizens are in which state, everywhere together.
+    ///
+    /// All processes call it, so that all send their sums; process 0 with the inspector, and the others with `None`.
+    #[cfg(feature = "inspector")]
+    #[must_use]
+    pub fn inspect(mut self, inspector: Option<demeanor_inspector::Inspector>) -> Self {
+        self.inspector = Some(inspector);
         self
     }
 
@@ -156,7 +179,8 @@ impl<T: Citizen> World<T> {
     }
 
     fn complete(self) -> Result<Setup<T>, WorldError> {
-        let Self { book, shards, seed, global, populate, context, checkpoint, observer, observe_every, .. } = self;
+        let Self { book, shards, seed, global, populate, context, checkpoint, tally, observer, observe_every, .. } =
+            self;
         let missing = |what: &str| WorldError::Setup(format!("the world has no {what}: call `World::{what}`"));
         book.check().map_err(|error| WorldError::Setup(error.to_string()))?;
         if shards == 0 {
@@ -176,9 +200,14 @@ impl<T: Citizen> World<T> {
             populate: populate.ok_or_else(|| missing("populate"))?,
             context: context.ok_or_else(|| missing("context"))?,
             checkpoint,
+            tally,
             observer: observer.map(Mutex::new),
             observe_every,
             shows_progress: self.shows_progress,
+            #[cfg(feature = "inspector")]
+            is_inspected: self.inspector.is_some(),
+            #[cfg(feature = "inspector")]
+            inspector: self.inspector.flatten().map(Mutex::new),
         })
     }
 }

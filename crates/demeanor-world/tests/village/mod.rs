@@ -5,9 +5,9 @@
 
 #![expect(dead_code, reason = "each of the tests that share it uses a part of it")]
 
-pub mod office;
-pub mod process;
-pub mod reference;
+pub(crate) mod office;
+pub(crate) mod process;
+pub(crate) mod reference;
 
 use std::hash::Hash;
 
@@ -17,34 +17,34 @@ use serde::{Deserialize, Serialize};
 
 use self::office::Office;
 
-pub const SEED: u64 = 2026;
+pub(crate) const SEED: u64 = 2026;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Villager {
-    pub id: u64,
-    pub home: u32,
-    pub coins: i64,
-    pub age: u32,
-    pub lived: u64,
+pub(crate) struct Villager {
+    pub(crate) id: u64,
+    pub(crate) home: u32,
+    pub(crate) coins: i64,
+    pub(crate) age: u32,
+    pub(crate) lived: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Letter {
+pub(crate) enum Letter {
     Coins(i64),
     Hello(u64),
     Reminder,
 }
 
-pub struct Day<'a> {
-    pub tick: u64,
-    pub shards: u32,
-    pub office: &'a mut dyn Office,
-    pub oddity: Oddity,
+pub(crate) struct Day<'a> {
+    pub(crate) tick: u64,
+    pub(crate) shards: u32,
+    pub(crate) office: &'a mut dyn Office,
+    pub(crate) oddity: Oddity,
 }
 
 /// What goes wrong in a village.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Oddity {
+pub(crate) enum Oddity {
     None,
     /// A callback panics in this tick.
     Panic(u64),
@@ -78,7 +78,7 @@ impl Citizen for Villager {
 }
 
 impl Villager {
-    pub fn new(id: u64, home: u32) -> Self {
+    pub(crate) fn new(id: u64, home: u32) -> Self {
         Self { id, home, coins: 10, age: u32::try_from(id % 90).unwrap(), lived: 0 }
     }
 
@@ -93,7 +93,7 @@ impl Villager {
     }
 }
 
-pub fn id_of(shard: u32, nth: u64) -> u64 {
+pub(crate) fn id_of(shard: u32, nth: u64) -> u64 {
     u64::from(shard) * 1000 + nth
 }
 
@@ -234,27 +234,27 @@ impl State<Villager> for Errand {
     }
 }
 
-pub fn book() -> StateBook<Villager> {
+pub(crate) fn book() -> StateBook<Villager> {
     StateBook::new().with(&Life).with(&Idle).with(&Work).with(&Prayer).with_owned::<Errand>().with_messages()
 }
 
 /// The first villagers of a shard: some shards are empty, one has a third of all.
-pub fn first_of(shard: u32, shards: u32) -> Vec<(Villager, StateRef<Villager>)> {
+pub(crate) fn first_of(shard: u32, shards: u32) -> Vec<(Villager, StateRef<Villager>)> {
     let count = if shard == 3 { u64::from(10 * shards) } else { u64::from(shard * shard % 37) };
     assert!(shard < shards);
     (0..count).map(|nth| (Villager::new(id_of(shard, nth), shard), StateRef::from(&Idle))).collect()
 }
 
-pub fn global() -> StateRef<Villager> {
+pub(crate) fn global() -> StateRef<Villager> {
     StateRef::from(&Life)
 }
 
 /// The world of these villagers.
-pub fn world(shards: u32) -> World<Villager> {
+pub(crate) fn world(shards: u32) -> World<Villager> {
     world_with(shards, Oddity::None)
 }
 
-pub fn world_with(shards: u32, oddity: Oddity) -> World<Villager> {
+pub(crate) fn world_with(shards: u32, oddity: Oddity) -> World<Villager> {
     World::new(book())
         .shards(shards)
         .seed(SEED)
@@ -263,11 +263,11 @@ pub fn world_with(shards: u32, oddity: Oddity) -> World<Villager> {
         .context(move |tick, post| Day { tick, shards, office: post, oddity })
 }
 
-pub fn idle() -> StateRef<Villager> {
+pub(crate) fn idle() -> StateRef<Villager> {
     StateRef::from(&Idle)
 }
 
 /// A state in which nobody is.
-pub struct Other;
+pub(crate) struct Other;
 
 impl State<Villager> for Other {}

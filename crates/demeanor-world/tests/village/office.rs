@@ -8,7 +8,7 @@ use oorandom::Rand64;
 
 use super::{Letter, SEED, Villager};
 
-pub trait Office {
+pub(crate) trait Office {
     fn send(&mut self, sender: &Villager, receiver: u64, letter: Letter);
     fn spawn(&mut self, child: Villager, state: StateRef<Villager>);
     fn remove(&mut self, villager: &Villager);
@@ -40,18 +40,18 @@ impl Office for Post<Villager> {
 
 /// The simplest post office.
 #[derive(Default)]
-pub struct Simple {
-    pub tick: u64,
+pub(crate) struct Simple {
+    pub(crate) tick: u64,
     /// Sender, receiver, letter, as they were sent.
-    pub letters: Vec<(u64, u64, Letter)>,
-    pub born: Vec<(Villager, StateRef<Villager>)>,
-    pub dead: Vec<u64>,
-    pub returned: BTreeMap<u64, Vec<u64>>,
+    pub(crate) letters: Vec<(u64, u64, Letter)>,
+    pub(crate) born: Vec<(Villager, StateRef<Villager>)>,
+    pub(crate) dead: Vec<u64>,
+    pub(crate) returned: BTreeMap<u64, Vec<u64>>,
 }
 
 impl Simple {
     /// Takes the letters to those who live, by receiver, then by sender, and returns the others.
-    pub fn sorted(&mut self, lives: impl Fn(u64) -> bool) -> Vec<(u64, Letter)> {
+    pub(crate) fn sorted(&mut self, lives: impl Fn(u64) -> bool) -> Vec<(u64, Letter)> {
         let mut letters = std::mem::take(&mut self.letters);
         letters.sort_by_key(|(sender, receiver, _)| (*receiver, *sender));
         self.returned.clear();

@@ -15,15 +15,15 @@ const TOLD: &str = "DEMEANOR_WORLD_TEST";
 
 /// What a run is.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Run {
-    pub processes: usize,
-    pub threads: usize,
-    pub shards: u32,
-    pub ticks: u64,
+pub(crate) struct Run {
+    pub(crate) processes: usize,
+    pub(crate) threads: usize,
+    pub(crate) shards: u32,
+    pub(crate) ticks: u64,
     /// Every so many ticks, in this folder.
-    pub checkpoint: Option<(u64, PathBuf)>,
-    pub resume: bool,
-    pub oddity: Oddity,
+    pub(crate) checkpoint: Option<(u64, PathBuf)>,
+    pub(crate) resume: bool,
+    pub(crate) oddity: Oddity,
 }
 
 impl Default for Run {
@@ -33,7 +33,7 @@ impl Default for Run {
 }
 
 impl Run {
-    pub fn world(&self) -> World<Villager> {
+    pub(crate) fn world(&self) -> World<Villager> {
         let world = world_with(self.shards, self.oddity);
         match &self.checkpoint {
             Some((every, folder)) => world.checkpoint(*every, folder),
@@ -41,19 +41,19 @@ impl Run {
         }
     }
 
-    pub fn args(&self) -> Vec<String> {
+    pub(crate) fn args(&self) -> Vec<String> {
         let mut args = vec!["-w".to_owned(), self.threads.to_string()];
         args.extend(self.resume.then(|| "--resume".to_owned()));
         args
     }
 
     /// The processes, which run.
-    pub fn start(&self) -> Local {
+    pub(crate) fn start(&self) -> Local {
         self.start_each(|_, run| run)
     }
 
     /// The same, where each may be told something else.
-    pub fn start_each(&self, told: impl Fn(usize, Self) -> Self) -> Local {
+    pub(crate) fn start_each(&self, told: impl Fn(usize, Self) -> Self) -> Local {
         let started = Local::start(self.processes, |process| {
             let run = told(process, self.clone());
             let mut command = Command::new(env::current_exe().unwrap());
@@ -68,7 +68,7 @@ impl Run {
 }
 
 /// In a process that a test has started: runs its part of the world, and says what process 0 observes.
-pub fn be_one() {
+pub(crate) fn be_one() {
     let Ok(told) = env::var(TOLD) else { return };
     let run: Run = serde_json::from_str(&told).unwrap();
     let args: Vec<String> = env::args().skip_while(|arg| arg != "--").skip(1).collect();
@@ -80,7 +80,7 @@ pub fn be_one() {
 }
 
 /// What process 0 says, as it says it: ticks and digests.
-pub fn observed(local: &mut Local) -> impl Iterator<Item = (u64, u64)> + use<> {
+pub(crate) fn observed(local: &mut Local) -> impl Iterator<Item = (u64, u64)> + use<> {
     let output: ChildStdout = local.children[0].stdout.take().unwrap();
     BufReader::new(output).lines().filter_map(|line| {
         let line = line.unwrap();
@@ -92,7 +92,7 @@ pub fn observed(local: &mut Local) -> impl Iterator<Item = (u64, u64)> + use<> {
 }
 
 /// The error with which a process has ended, or nothing.
-pub fn error_of(child: &mut Child) -> io::Result<String> {
+pub(crate) fn error_of(child: &mut Child) -> io::Result<String> {
     let mut text = String::new();
     child.stderr.take().unwrap().read_to_string(&mut text)?;
     child.wait()?;
@@ -101,7 +101,7 @@ pub fn error_of(child: &mut Child) -> io::Result<String> {
 }
 
 /// The digests that a world observes which runs as described, from the first tick that it runs.
-pub fn digests(run: &Run) -> Vec<(u64, u64)> {
+pub(crate) fn digests(run: &Run) -> Vec<(u64, u64)> {
     if run.processes == 1 {
         let (sender, observed) = std::sync::mpsc::channel();
         let world = run.world().observe(move |tick, _, digest| sender.send((tick, digest)).unwrap());

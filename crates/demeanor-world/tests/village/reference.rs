@@ -9,7 +9,7 @@ use super::office::Simple;
 use super::{Day, Oddity, Villager, first_of, global};
 
 /// The digest after each tick, of all villagers in one batch.
-pub fn one_batch(shards: u32, ticks: u64) -> Vec<(u64, u64)> {
+pub(crate) fn one_batch(shards: u32, ticks: u64) -> Vec<(u64, u64)> {
     let mut batch = Batch::<Villager>::new().with_global(global());
     let mut keys: BTreeMap<u64, Key> = BTreeMap::new();
     let mut office =
@@ -39,7 +39,7 @@ pub fn one_batch(shards: u32, ticks: u64) -> Vec<(u64, u64)> {
 }
 
 /// The digest after each tick, of a machine for each villager, one after the other in the order of their ids.
-pub fn naive(shards: u32, ticks: u64) -> Vec<(u64, u64)> {
+pub(crate) fn naive(shards: u32, ticks: u64) -> Vec<(u64, u64)> {
     let mut agents: BTreeMap<u64, Agent<Villager>> = BTreeMap::new();
     let mut office =
         Simple { born: (0..shards).flat_map(|shard| first_of(shard, shards)).collect(), ..Simple::default() };
