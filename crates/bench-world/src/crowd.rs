@@ -7,7 +7,7 @@ use demeanor_world::{Citizen, Post};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Serialize, Deserialize)]
-pub(crate) struct Body {
+pub(crate) struct Body<const MOVES: bool> {
     pub(crate) id: u64,
     pub(crate) home: u32,
     pub(crate) count: u32,
@@ -27,19 +27,21 @@ pub(crate) struct Work {
     pub(crate) moves: u64,
 }
 
-pub(crate) struct Turn<'a> {
+pub(crate) struct Turn<'a, const MOVES: bool> {
     pub(crate) work: Work,
     pub(crate) tick: u64,
     /// A batch alone has none.
-    pub(crate) post: Option<&'a mut Post<Body>>,
+    pub(crate) post: Option<&'a mut Post<Body<MOVES>>>,
 }
 
-impl Owner for Body {
-    type Context<'a> = Turn<'a>;
+impl<const MOVES: bool> Owner for Body<MOVES> {
+    type Context<'a> = Turn<'a, MOVES>;
     type Message = u64;
 }
 
-impl Citizen for Body {
+impl<const MOVES: bool> Citizen for Body<MOVES> {
+    const MOVES: bool = MOVES;
+
     fn id(&self) -> u64 {
         self.id
     }
@@ -57,7 +59,7 @@ impl Citizen for Body {
 pub(crate) struct Walk;
 pub(crate) struct Rest;
 
-impl Body {
+impl<const MOVES: bool> Body<MOVES> {
     /// Who lives where: neighbors by number live in other shards.
     pub(crate) fn first_of(shard: u32, work: Work) -> impl Iterator<Item = Self> {
         let ids = (u64::from(shard)..work.owners).step_by(work.shards as usize);
@@ -65,7 +67,7 @@ impl Body {
     }
 
     #[inline]
-    fn act(&mut self, turn: &mut Turn<'_>) -> bool {
+    fn act(&mut self, turn: &mut Turn<'_, MOVES>) -> bool {
         self.count += 1;
         let mut sum = self.rest[0];
         for _ in 0..turn.work.heavy {
@@ -86,32 +88,44 @@ impl Body {
     }
 }
 
-impl State<Body> for Walk {
-    fn update(&self, body: &mut Body, fsm: &mut Fsm<'_, Body>, turn: &mut Turn<'_>) {
+impl<const MOVES: bool> State<Body<MOVES>> for Walk {
+    fn update(&self, body: &mut Body<MOVES>, fsm: &mut Fsm<'_, Body<MOVES>>, turn: &mut Turn<'_, MOVES>) {
         if body.act(turn) {
             fsm.change_state(&Rest);
         }
     }
 
-    fn on_message(&self, body: &mut Body, what: &u64, _: &mut Fsm<'_, Body>, _: &mut Turn<'_>) -> bool {
+    fn on_message(
+        &self,
+        body: &mut Body<MOVES>,
+        what: &u64,
+        _: &mut Fsm<'_, Body<MOVES>>,
+        _: &mut Turn<'_, MOVES>,
+    ) -> bool {
         body.rest[1] += what;
         true
     }
 }
 
-impl State<Body> for Rest {
-    fn update(&self, body: &mut Body, fsm: &mut Fsm<'_, Body>, turn: &mut Turn<'_>) {
+impl<const MOVES: bool> State<Body<MOVES>> for Rest {
+    fn update(&self, body: &mut Body<MOVES>, fsm: &mut Fsm<'_, Body<MOVES>>, turn: &mut Turn<'_, MOVES>) {
         if body.act(turn) {
             fsm.change_state(&Walk);
         }
     }
 
-    fn on_message(&self, body: &mut Body, what: &u64, _: &mut Fsm<'_, Body>, _: &mut Turn<'_>) -> bool {
+    fn on_message(
+        &self,
+        body: &mut Body<MOVES>,
+        what: &u64,
+        _: &mut Fsm<'_, Body<MOVES>>,
+        _: &mut Turn<'_, MOVES>,
+    ) -> bool {
         body.rest[2] += what;
         true
     }
 }
 
-pub(crate) fn book() -> StateBook<Body> {
+pub(crate) fn book<const MOVES: bool>() -> StateBook<Body<MOVES>> {
     StateBook::new().with(&Walk).with(&Rest)
 }

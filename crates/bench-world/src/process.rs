@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use cpu_time::ProcessTime;
 use demeanor::Batch;
-use demeanor_world::{Local, World};
+use demeanor_world::{Local, World, WorldError};
 use serde::{Deserialize, Serialize};
 
 use crate::crowd::{Body, Turn, Walk, Work, book};
@@ -28,6 +28,8 @@ pub(crate) struct Run {
     pub(crate) threads: usize,
     /// Where a checkpoint is written after each tick.
     pub(crate) checkpoints: Option<PathBuf>,
+    /// Whether the type of citizens says that they never move.
+    pub(crate) stays: bool,
     /// How long each piece is on its way between two processes.
     #[serde(skip)]
     pub(crate) latency: Duration,
@@ -96,46 +98,49 @@ fn mark(tick: u64, ticks: u64) {
 
 pub(crate) fn be_one() -> ExitCode {
     let told = env::var(TOLD).unwrap_or_default();
-    let Ok(Run { work, ticks, processes, checkpoints, .. }) = serde_json::from_str(&told) else {
-        return ExitCode::FAILURE;
+    let Ok(run) = serde_json::from_str::<Run>(&told) else { return ExitCode::FAILURE };
+    let lived = if run.stays { live::<false>(&run) } else { live::<true>(&run) };
+    let sent = match lived {
+        Ok(sent) => sent,
+        Err(error) => {
+            eprintln!("{error}");
+            return ExitCode::FAILURE;
+        }
     };
-    let sent = if processes == 0 {
-        let mut batch = Batch::<Body>::new();
+    let marks = MARKS.lock().expect("nobody panics with it");
+    let ((cpu, wall), (cpu_end, wall_end)) = (marks[0], marks[1]);
+    let measured = (run.ticks - 1 - WARM) as f64;
+    let cost = Cost {
+        cpu: cpu_end.duration_since(cpu).as_nanos() as f64 / measured,
+        wall: (wall_end - wall).as_nanos() as f64 / measured,
+        sent: sent as f64 / run.ticks as f64,
+    };
+    println!("{}", serde_json::to_string(&cost).unwrap_or_default());
+    ExitCode::SUCCESS
+}
+
+/// Runs a batch or a world. Returns how many bytes were sent to other processes.
+fn live<const MOVES: bool>(run: &Run) -> Result<u64, WorldError> {
+    let Run { work, ticks, processes, checkpoints, .. } = run.clone();
+    let first = move |shard| Body::<MOVES>::first_of(shard, work).map(|body| (body, &Walk));
+    if processes == 0 {
+        let mut batch = Batch::new();
         for shard in 0..work.shards {
-            batch.extend(Body::first_of(shard, work).map(|body| (body, &Walk)));
+            batch.extend(first(shard));
         }
         for tick in 0..ticks {
             mark(tick, ticks);
             batch.update(&mut Turn { work, tick, post: None });
         }
-        0
-    } else {
-        let world = World::new(book()).shards(work.shards);
-        let world = world.populate(move |shard| Body::first_of(shard, work).map(|body| (body, &Walk)));
-        let world = world.context(move |tick, post| {
-            mark(tick, ticks);
-            Turn { work, tick, post: Some(post) }
-        });
-        let world = match checkpoints {
-            Some(folder) => world.checkpoint(1, folder),
-            None => world,
-        };
-        match world.run(env::args().skip(1), ticks) {
-            Ok(outcome) => outcome.bytes_sent,
-            Err(error) => {
-                eprintln!("{error}");
-                return ExitCode::FAILURE;
-            }
-        }
+        return Ok(0);
+    }
+    let world = World::new(book()).shards(work.shards).populate(first).context(move |tick, post| {
+        mark(tick, ticks);
+        Turn { work, tick, post: Some(post) }
+    });
+    let world = match checkpoints {
+        Some(folder) => world.checkpoint(1, folder),
+        None => world,
     };
-    let marks = MARKS.lock().expect("nobody panics with it");
-    let ((cpu, wall), (cpu_end, wall_end)) = (marks[0], marks[1]);
-    let measured = (ticks - 1 - WARM) as f64;
-    let cost = Cost {
-        cpu: cpu_end.duration_since(cpu).as_nanos() as f64 / measured,
-        wall: (wall_end - wall).as_nanos() as f64 / measured,
-        sent: sent as f64 / ticks as f64,
-    };
-    println!("{}", serde_json::to_string(&cost).unwrap_or_default());
-    ExitCode::SUCCESS
+    Ok(world.run(env::args().skip(1), ticks)?.bytes_sent)
 }

@@ -20,7 +20,7 @@ pub(crate) const ALL: [(&str, Measure); 6] = [
 
 fn run(owners: u64) -> Run {
     let work = Work { owners, shards: 1024, heavy: 0, writes: false, moves: 0 };
-    Run { work, ticks: 44, processes: 1, threads: 1, checkpoints: None, latency: Duration::ZERO }
+    Run { work, ticks: 44, processes: 1, threads: 1, checkpoints: None, stays: false, latency: Duration::ZERO }
 }
 
 /// A run's costs in each round: of all processes together, and of the busiest.
@@ -75,9 +75,14 @@ fn table(header: &[&str]) -> Table {
 
 fn owners(owners: u64, rounds: usize) -> Result<Table, String> {
     let mut table = table(&["", "ns", "to the batch, median", "fastest", "slowest"]);
-    for (name, heavy) in [("states that do next to nothing", 0), ("states that compute for about 100 ns", 100)] {
+    let rows = [
+        ("states that do next to nothing, nobody can move", 0, true),
+        ("states that do next to nothing", 0, false),
+        ("states that compute for about 100 ns", 100, false),
+    ];
+    for (name, heavy, stays) in rows {
         let mut one = run(owners);
-        one.work.heavy = heavy;
+        (one.work.heavy, one.stays) = (heavy, stays);
         let batch = Run { processes: 0, ..one.clone() };
         let [batch, one]: [Costs; 2] = measure(&[batch, one], rounds)?.try_into().map_err(|_| "two runs")?;
         let (of_batch, of_one) = (batch.cpu(), one.cpu());

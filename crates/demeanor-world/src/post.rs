@@ -37,6 +37,9 @@ impl<T: Citizen> Post<T> {
     /// A citizen gets its mail sorted by sender, and that of one sender in the order in which it was sent. Mail to an id that no
     /// citizen has in the next tick is counted, and the sender can ask for it: see [`returned`](Self::returned).
     ///
+    /// The sender is the citizen of the callback, or a child that it has [spawned](Self::spawn): whoever lives elsewhere would be
+    /// writing from two places at once.
+    ///
     /// # Panics
     ///
     /// When the citizens of one thread send 2^32 messages in one tick.

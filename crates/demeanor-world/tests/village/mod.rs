@@ -131,6 +131,8 @@ impl State<Villager> for Life {
         if villager.age > 120 {
             let child = Villager { id: villager.id + 1_000_000, age: 0, coins: villager.coins, ..*villager };
             let receiver = child.id;
+            // In vain: the child is told of it in its first tick, wherever it is born.
+            day.office.send(&child, u64::MAX, Letter::Reminder);
             if random.rand_range(0..2) == 0 {
                 day.office.spawn(child, StateRef::from(&Idle));
             } else {
