@@ -38,6 +38,8 @@ pub(crate) struct Arguments {
     /// Where the processes of a launcher on this machine meet.
     meet: Option<String>,
     resume: bool,
+    /// Whether to go on from a checkpoint if there is one.
+    continues: bool,
     /// How long to wait for the other processes.
     patience: Duration,
     worker: WorkerConfig,
@@ -48,6 +50,7 @@ impl Arguments {
         let mut options = getopts::Options::new();
         timely::Config::install_options(&mut options);
         options.optflag("", "resume", "go on from the last checkpoint");
+        options.optflag("", "continue", "go on from the last checkpoint, or begin if there is none");
         options.optopt("", "patience", "how long to wait for the other processes; 60 by default", "SECONDS");
         options.optopt("", "meet", "where a launcher tells the processes each other's addresses", "ADDRESS");
         let wrong = |text: String| WorldError::Arguments(text);
@@ -70,7 +73,8 @@ impl Arguments {
         let worker = WorkerConfig::from_matches(&found).map_err(wrong)?;
         let hosts = found.opt_str("h").map(PathBuf::from);
         let (meet, resume) = (found.opt_str("meet"), found.opt_present("resume"));
-        Ok(Self { threads, process, processes, hosts, meet, resume, patience, worker })
+        let continues = found.opt_present("continue");
+        Ok(Self { threads, process, processes, hosts, meet, resume, continues, patience, worker })
     }
 }
 
@@ -123,7 +127,9 @@ pub(crate) fn run<T: Citizen>(
         if failed {
             // The dataflow will never be complete. The process ends by the error.
             let dataflows = worker.installed_dataflows();
-            dataflows.into_iter().for_each(|dataflow| worker.drop_dataflow(dataflow));
+            for dataflow in dataflows {
+                worker.drop_dataflow(dataflow);
+            }
         }
     })
     .map_err(WorldError::Setup)?;
@@ -158,8 +164,9 @@ fn start<T: Citizen>(setup: &Setup<T>, args: &Arguments, ticks: u64) -> Result<O
         return Err(WorldError::Setup("the world runs for 0 ticks: it takes at least 1".to_owned()));
     }
     let folder = setup.checkpoint.as_ref().map(|checkpoint| &checkpoint.folder);
-    if !args.resume {
-        if let Some(folder) = folder.filter(|folder| checkpoint::has_any(folder)) {
+    let has_any = folder.is_some_and(|folder| checkpoint::has_any(folder));
+    if !args.resume && !(args.continues && has_any) {
+        if let Some(folder) = folder.filter(|_| has_any) {
             let text = "there are checkpoints of an earlier run: go on with --resume, or remove them".to_owned();
             return Err(WorldError::Checkpoint { path: folder.display().to_string(), text });
         }
@@ -187,16 +194,17 @@ fn complete_settings<T: Citizen>(
     let mut settings = Settings::default();
     settings.add("the version of demeanor-world", env!("CARGO_PKG_VERSION"));
     settings.add("the type of citizens", std::any::type_name::<T>());
-    settings.add("the book", format!("{:?}", setup.book));
-    settings.add("-n", args.processes);
-    settings.add("-w", args.threads);
-    settings.add("--resume", args.resume);
-    settings.add("the number of shards", setup.shards);
-    settings.add("the seed", setup.seed);
-    settings.add("the number of ticks", ticks);
-    settings.add("how often it is observed", if setup.observer.is_some() { setup.observe_every } else { 0 });
+    settings.add("the book", &format!("{:?}", setup.book));
+    settings.add("-n", &args.processes);
+    settings.add("-w", &args.threads);
+    settings.add("--resume", &args.resume);
+    settings.add("the number of shards", &setup.shards);
+    settings.add("the seed", &setup.seed);
+    settings.add("the number of ticks", &ticks);
+    settings.add("how often it is observed", &if setup.observer.is_some() { setup.observe_every } else { 0 });
+    settings.add("whether progress or an inspector is shown", &setup.is_watched());
     settings
-        .add("how often a checkpoint is written", setup.checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.every));
+        .add("how often a checkpoint is written", &setup.checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.every));
     settings.0.extend(of_program);
     settings
 }
@@ -302,7 +310,9 @@ fn save<T: Citizen>(
 
 fn sum_up(reports: &[Report]) -> Report {
     let mut sum = Report::default();
-    reports.iter().for_each(|report| sum.add(report));
+    for report in reports {
+        sum.add(report);
+    }
     sum
 }
 

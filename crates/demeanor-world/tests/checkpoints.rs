@@ -67,6 +67,21 @@ fn two_checkpoints_are_kept_and_a_folder_without_a_manifest_is_none() {
     assert_eq!(digests(&Run { resume: true, ..run }), all[40..]);
 }
 
+#[test]
+fn a_world_that_continues_begins_or_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = Run { ticks: 30, checkpoint: Some((10, folder.path().to_owned())), ..Run::default() };
+    let continued = |ticks| {
+        let (sender, observed) = std::sync::mpsc::channel();
+        let world = run.world().observe(move |tick, _, digest| sender.send((tick, digest)).unwrap());
+        world.run(["--continue"], ticks).unwrap();
+        observed.try_iter().collect::<Vec<_>>()
+    };
+    let expected = reference::one_batch(run.shards, run.ticks);
+    assert_eq!(continued(20), expected[..20]);
+    assert_eq!(continued(30), expected[20..]);
+}
+
 /// A world that has run on four threads, with its last checkpoint, and another run that goes on from it.
 fn stopped() -> (tempfile::TempDir, PathBuf, Run) {
     let folder = tempfile::tempdir().unwrap();

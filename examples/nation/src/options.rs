@@ -6,9 +6,11 @@ pub(crate) const HELP: &str = "\
 A nation of villagers who trade by mail.
 
 nation [--local PROCESSES] [--villagers NUMBER] [--days NUMBER] [--villages NUMBER] [--picture FILE]
-       [--checkpoints FOLDER] [-n PROCESSES] [-p PROCESS] [-h HOSTS] [-w THREADS] [--resume]
+       [--checkpoints FOLDER] [-n PROCESSES] [-p PROCESS] [-h HOSTS] [-w THREADS] [--resume | --continue]
+       [--patience SECONDS]
 
---local starts so many processes on this machine. -n, -p and -h are for those on several machines.";
+--local starts so many processes on this machine. -n, -p and -h are for those on several machines. --continue resumes if there is a
+checkpoint.";
 
 pub(crate) struct Options {
     pub(crate) local: Option<usize>,
@@ -41,9 +43,10 @@ impl Options {
         while let Some(arg) = parser.next()? {
             let name = match arg {
                 Long("help") => return Ok(None),
-                Long("resume") => {
-                    options.world.push("--resume".to_owned());
-                    options.passed_on.push("--resume".to_owned());
+                Long(flag @ ("resume" | "continue")) => {
+                    let flag = format!("--{flag}");
+                    options.world.push(flag.clone());
+                    options.passed_on.push(flag);
                     continue;
                 }
                 Short(short @ ('n' | 'p' | 'h' | 'w')) => format!("-{short}"),

@@ -1,5 +1,6 @@
 //! What two processes say when they meet: who they are, and how they were started.
 
+use std::fmt::Display;
 use std::io::{self, Read, Write};
 
 use serde::{Deserialize, Serialize};
@@ -15,8 +16,8 @@ const LONGEST: u32 = 1 << 20;
 pub(crate) struct Settings(pub(crate) Vec<(String, String)>);
 
 impl Settings {
-    pub(crate) fn add(&mut self, name: &str, value: impl ToString) {
-        self.0.push((name.to_owned(), value.to_string()));
+    pub(crate) fn add(&mut self, name: &str, value: &(impl Display + ?Sized)) {
+        self.0.push((name.to_owned(), format!("{value}")));
     }
 
     /// Compares the settings of another process with these.
