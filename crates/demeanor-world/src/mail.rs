@@ -1,5 +1,6 @@
 //! What citizens send each other, and in which order it is delivered.
 
+use demeanor::Key;
 use serde::{Deserialize, Serialize};
 
 /// A message from one citizen to another, on its way from one tick to the next.
@@ -11,6 +12,9 @@ pub(crate) struct Mail<M> {
     pub(crate) number: u32,
     /// The worker on which the sender lives in the next tick, which is told when there is no such receiver.
     pub(crate) return_to: u32,
+    /// The receiver's key, once it is known to live on this worker. Looking it up takes a good part of a delivery.
+    #[serde(skip)]
+    pub(crate) key: Option<Key>,
     pub(crate) message: M,
 }
 

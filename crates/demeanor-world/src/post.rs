@@ -45,7 +45,7 @@ impl<T: Citizen> Post<T> {
     /// When the citizens of one thread send 2^32 messages in one tick.
     pub fn send(&mut self, sender: &T, receiver: u64, message: T::Message) {
         let number = u32::try_from(self.outbox.len()).expect("there are 2^32 messages from one thread in one tick");
-        self.outbox.push(Mail { receiver, sender: sender.id(), number, return_to: 0, message });
+        self.outbox.push(Mail { receiver, sender: sender.id(), number, return_to: 0, key: None, message });
     }
 
     /// Has a citizen born: it lives from the next tick on, which begins for it with `enter` of `state`.

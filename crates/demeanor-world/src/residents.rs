@@ -25,6 +25,11 @@ impl<T: Citizen> Residents<T> {
         self.keys.contains_key(&id)
     }
 
+    /// Finds who lives here in the next tick, with its key unless it is still to be born.
+    pub(crate) fn find(&self, id: u64) -> Option<Option<Key>> {
+        self.keys.get(&id).copied()
+    }
+
     pub(crate) fn key(&self, id: u64) -> Option<Key> {
         *self.keys.get(&id)?
     }
@@ -71,6 +76,9 @@ impl<T: Citizen> Residents<T> {
         let keys = &self.keys;
         let mut last = (0, None);
         let messages = mail.iter().filter_map(|letter| {
+            if let Some(key) = letter.key {
+                return Some((key, &letter.message));
+            }
             // The mail of one receiver lies together.
             if last.1.is_none() || last.0 != letter.receiver {
                 last = (letter.receiver, keys.get(&letter.receiver).copied().flatten());

@@ -103,7 +103,7 @@ pub(crate) fn run<T: Citizen>(
     let found = start(&setup, args, ticks)?;
     let mut settings = complete_settings(&setup, args, settings, ticks);
     settings
-        .add("the checkpoint to go on from", found.as_ref().map_or(String::new(), |found| found.digest().to_string()));
+        .add("the checkpoint to go on from", &found.as_ref().map_or(String::new(), |found| found.digest().to_string()));
     let (builders, others, links) = allocators(args, settings, &alarm)?;
     let (done, results) = mpsc::channel();
     let run = Run { setup, found, ticks, threads: u32::try_from(args.threads).unwrap_or(u32::MAX) };

@@ -286,9 +286,10 @@ impl<'s, T: Citizen> Place<'s, T> {
     }
 
     /// Sends mail towards its receiver: to where it lives if that is known here, or else to who knows it.
-    fn send_on(&mut self, letter: Mail<T::Message>, moved: &FxHashMap<u64, u32>, departures: &mut Departures<T>) {
+    fn send_on(&mut self, mut letter: Mail<T::Message>, moved: &FxHashMap<u64, u32>, departures: &mut Departures<T>) {
         let receiver = letter.receiver;
-        if self.residents.contains(receiver) {
+        if let Some(key) = self.residents.find(receiver) {
+            letter.key = key;
             self.mail.push(letter);
         } else if let Some(&to) = moved.get(&receiver) {
             departures.outbound.mail(to, letter);
