@@ -26,8 +26,8 @@ impl<T: Citizen> Residents<T> {
     }
 
     /// Finds who lives here in the next tick, with its key unless it is still to be born.
-    pub(crate) fn find(&self, id: u64) -> Option<Option<Key>> {
-        self.keys.get(&id).copied()
+    pub(crate) fn find(&self, id: u64) -> Option<&Option<Key>> {
+        self.keys.get(&id)
     }
 
     pub(crate) fn key(&self, id: u64) -> Option<Key> {

@@ -165,7 +165,8 @@ fn start<T: Citizen>(setup: &Setup<T>, args: &Arguments, ticks: u64) -> Result<O
     }
     let folder = setup.checkpoint.as_ref().map(|checkpoint| &checkpoint.folder);
     let has_any = folder.is_some_and(|folder| checkpoint::has_any(folder));
-    if !args.resume && !(args.continues && has_any) {
+    let goes_on = args.resume || args.continues && has_any;
+    if !goes_on {
         if let Some(folder) = folder.filter(|_| has_any) {
             let text = "there are checkpoints of an earlier run: go on with --resume, or remove them".to_owned();
             return Err(WorldError::Checkpoint { path: folder.display().to_string(), text });

@@ -289,7 +289,7 @@ impl<'s, T: Citizen> Place<'s, T> {
     fn send_on(&mut self, mut letter: Mail<T::Message>, moved: &FxHashMap<u64, u32>, departures: &mut Departures<T>) {
         let receiver = letter.receiver;
         if let Some(key) = self.residents.find(receiver) {
-            letter.key = key;
+            letter.key = *key;
             self.mail.push(letter);
         } else if let Some(&to) = moved.get(&receiver) {
             departures.outbound.mail(to, letter);
