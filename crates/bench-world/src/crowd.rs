@@ -75,7 +75,7 @@ impl<const MOVES: bool> Body<MOVES> {
         }
         self.rest[0] = sum;
         let work = turn.work;
-        if work.moves > 0 && (self.id + turn.tick) % work.moves == 0 {
+        if work.moves > 0 && (self.id + turn.tick).is_multiple_of(work.moves) {
             self.home = (self.home + 1) % work.shards;
         }
         if work.writes
@@ -84,7 +84,7 @@ impl<const MOVES: bool> Body<MOVES> {
             let receiver = (self.id + turn.tick * 7919 + 1) % work.owners;
             post.send(self, receiver, turn.tick);
         }
-        self.count % 100 == 0
+        self.count.is_multiple_of(100)
     }
 }
 

@@ -45,7 +45,11 @@ impl State<Villager> for Life {
             villager.coins -= DOWRY;
             // Numbers of 64 bits that are drawn are hardly ever the same. If they are, the run ends and says so.
             let id = random.rand_u64();
-            let trade = Trade::ALL[random.rand_range(0..3) as usize];
+            let trade = match random.rand_range(0..3) {
+                0 => Trade::Farmer,
+                1 => Trade::Baker,
+                _ => Trade::Smith,
+            };
             let child = Villager { id, trade, age: 0, hunger: 0, coins: DOWRY, ..villager.clone() };
             for seller in villager.sellers {
                 day.post.send(&child, seller, Letter::Greeting { trade, id });
