@@ -89,8 +89,12 @@ impl Villager {
     /// Someone of the first villagers, who may have ended since.
     fn someone(&self, day: &Day<'_>, purpose: u64) -> u64 {
         let mut random = day.office.random(self, purpose);
-        id_of(random.rand_range(0..u64::from(day.shards)) as u32, random.rand_range(0..20))
+        id_of(some_shard(&mut random, day), random.rand_range(0..20))
     }
+}
+
+fn some_shard(random: &mut oorandom::Rand64, day: &Day<'_>) -> u32 {
+    u32::try_from(random.rand_range(0..u64::from(day.shards))).unwrap()
 }
 
 pub(crate) fn id_of(shard: u32, nth: u64) -> u64 {
@@ -122,7 +126,7 @@ impl State<Villager> for Life {
         }
         let mut random = day.office.random(villager, 1);
         if random.rand_range(0..10) == 0 {
-            villager.home = random.rand_range(0..u64::from(day.shards)) as u32;
+            villager.home = some_shard(&mut random, day);
         }
         if day.tick % 16 == 0 {
             // All to one.
@@ -186,7 +190,7 @@ struct Work;
 impl State<Villager> for Work {
     fn enter(&self, villager: &mut Villager, fsm: &mut Fsm<'_, Villager>, day: &mut Day<'_>) {
         villager.note(2);
-        let ticks = day.office.random(villager, 4).rand_range(2..9) as f64;
+        let ticks = f64::from(u8::try_from(day.office.random(villager, 4).rand_range(2..9)).unwrap());
         fsm.change_state_after(ticks * 0.1 + 0.05, &Idle);
         fsm.send_after(ticks * 0.07, Letter::Reminder);
         fsm.sleep();
@@ -226,12 +230,11 @@ struct Errand {
 impl State<Villager> for Errand {
     fn update(&self, villager: &mut Villager, fsm: &mut Fsm<'_, Villager>, day: &mut Day<'_>) {
         villager.note(u64::from(self.left));
-        match self.left.checked_sub(1) {
-            Some(left) => fsm.change_state(Box::new(Self { left, ..*self })),
-            None => {
-                day.office.send(villager, self.to, Letter::Coins(1));
-                fsm.change_state(&Idle);
-            }
+        if let Some(left) = self.left.checked_sub(1) {
+            fsm.change_state(Box::new(Self { left, ..*self }));
+        } else {
+            day.office.send(villager, self.to, Letter::Coins(1));
+            fsm.change_state(&Idle);
         }
     }
 }

@@ -60,7 +60,9 @@ pub(crate) fn naive(shards: u32, ticks: u64) -> Vec<(u64, u64)> {
         for (receiver, letter) in letters {
             agents.get_mut(&receiver).unwrap().send(&letter, &mut day);
         }
-        agents.values_mut().for_each(|agent| agent.update(&mut day));
+        for agent in agents.values_mut() {
+            agent.update(&mut day);
+        }
         for id in std::mem::take(&mut office.dead) {
             agents.remove(&id);
         }
