@@ -4,8 +4,8 @@ use std::hash::Hasher;
 
 use slotmap::Key as _;
 
-use super::Batch;
 use super::rows::Rows;
+use super::{Batch, Key};
 use crate::digest::{DigestHasher, name_digest, path_digest};
 use crate::owner::Owner;
 use crate::seat::Seat;
@@ -54,7 +54,44 @@ impl<T: Owner> Batch<T> {
     /// assert_ne!(digest(&batch), digest(&twin));
     /// ```
     #[must_use]
-    pub fn digest(&self, mut owner: impl FnMut(&T, &mut DigestHasher)) -> u64 {
+    pub fn digest(&self, owner: impl FnMut(&T, &mut DigestHasher)) -> u64 {
+        self.sum_up(|key, hasher| hasher.write_u64(key.data().as_ffi()), owner)
+    }
+
+    /// Returns a digest of all owners and their machines without their keys: however owners are split over batches, the
+    /// wrapping sum of the batches' digests is the same.
+    ///
+    /// What counts is what counts in [`digest`](Self::digest), except for the keys. `owner` adds what tells one owner from
+    /// another, such as a number of its own.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::{Batch, Owner, State};
+    /// use std::hash::Hash;
+    ///
+    /// #[derive(Hash)]
+    /// struct Enemy { id: u64 }
+    /// impl Owner for Enemy {
+    ///     type Context<'a> = ();
+    ///     type Message = ();
+    /// }
+    /// struct Idle;
+    /// impl State<Enemy> for Idle {}
+    ///
+    /// let batch = |ids: std::ops::Range<u64>| ids.map(|id| (Enemy { id }, &Idle)).collect::<Batch<Enemy>>();
+    /// let digest = |batch: &Batch<Enemy>| batch.digest_without_keys(|enemy, hasher| enemy.hash(hasher));
+    ///
+    /// let parts = [batch(7..10), batch(0..7)];
+    /// let sum = parts.iter().map(digest).fold(0, u64::wrapping_add);
+    /// assert_eq!(sum, digest(&batch(0..10)));
+    /// ```
+    #[must_use]
+    pub fn digest_without_keys(&self, owner: impl FnMut(&T, &mut DigestHasher)) -> u64 {
+        self.sum_up(|_, _| {}, owner)
+    }
+
+    fn sum_up(&self, identify: impl Fn(Key, &mut DigestHasher), mut owner: impl FnMut(&T, &mut DigestHasher)) -> u64 {
         let store = &self.store;
         let names = Names::of(self);
         let nowhere = &StateRef::NONE;
@@ -67,7 +104,7 @@ impl<T: Owner> Batch<T> {
             let rows = Rows::new(columns.noted(), 0..columns.len(), bucket, store.shared());
             for (slot, one) in columns.owners.iter().enumerate() {
                 let mut hasher = DigestHasher::new();
-                hasher.write_u64(rows.key(slot).data().as_ffi());
+                identify(rows.key(slot), &mut hasher);
                 if let Some(seat) = columns.seats.get(slot) {
                     hasher.write_seat(seat);
                 } else {

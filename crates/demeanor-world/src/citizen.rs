@@ -1,0 +1,88 @@
+//! Who lives in a world.
+
+use demeanor::{Batch, DigestHasher, Owner};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// An owner that lives in a [`World`](crate::World): it has an id for life, and a home.
+///
+/// # Examples
+///
+/// ```
+/// use demeanor::{DigestHasher, Owner};
+/// use demeanor_world::{Citizen, Post};
+/// use serde::{Deserialize, Serialize};
+/// use std::hash::Hash;
+///
+/// #[derive(Clone, Hash, Serialize, Deserialize)]
+/// struct Villager {
+///     id: u64,
+///     village: u32,
+///     coins: i64,
+/// }
+///
+/// #[derive(Clone, Serialize, Deserialize)]
+/// enum Letter {
+///     Payment { coins: i64 },
+/// }
+///
+/// struct Day<'a> {
+///     number: u64,
+///     post: &'a mut Post<Villager>,
+/// }
+///
+/// impl Owner for Villager {
+///     type Context<'a> = Day<'a>;
+///     type Message = Letter;
+///
+///     fn now(day: &Day<'_>) -> f64 {
+///         day.number as f64
+///     }
+/// }
+///
+/// impl Citizen for Villager {
+///     fn id(&self) -> u64 {
+///         self.id
+///     }
+///
+///     fn home(&self) -> u32 {
+///         self.village
+///     }
+///
+///     fn digest(&self, hasher: &mut DigestHasher) {
+///         self.hash(hasher);
+///     }
+/// }
+/// ```
+pub trait Citizen:
+    Owner<Message: Clone + Send + Serialize + DeserializeOwned> + Clone + Send + Serialize + DeserializeOwned
+{
+    /// Whether a citizen may move. If not, nobody is asked for its home after each tick, which costs a few nanoseconds each.
+    const MOVES: bool = true;
+
+    /// Returns who this is: a number that no other citizen has, and that stays the same for life.
+    fn id(&self) -> u64;
+
+    /// Returns the shard in which the citizen lives, counted from 0.
+    ///
+    /// It is asked after each tick. When the answer belongs to another thread or process, the citizen goes there before the
+    /// next tick, with its machine, its timers, and the mail that is on its way.
+    fn home(&self) -> u32;
+
+    /// Adds what counts of the citizen to a digest, usually by [`Hash`](std::hash::Hash).
+    ///
+    /// Its id and its home are in the digest already, and so is its machine.
+    fn digest(&self, hasher: &mut DigestHasher);
+}
+
+/// Returns the digest of a batch of citizens, as a world sums it up: however citizens are split, the wrapping sum of the parts'
+/// digests is the same.
+#[must_use]
+pub fn digest<T: Citizen>(batch: &Batch<T>) -> u64 {
+    use std::hash::Hasher;
+    batch.digest_without_keys(|citizen, hasher| {
+        hasher.write_u64(citizen.id());
+        hasher.write_u32(citizen.home());
+        citizen.digest(hasher);
+    })
+}

@@ -1,0 +1,148 @@
+//! Why a world does not run, or ended early.
+
+use std::error::Error;
+use std::fmt;
+
+use demeanor::{LoadError, SaveError};
+
+/// What went wrong. Its display is sufficient by itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WorldError {
+    /// The command line is wrong.
+    Arguments(String),
+    /// The world itself is incomplete or contradicts itself.
+    Setup(String),
+    /// The hosts file is wrong, in this line if it is one line.
+    Hosts {
+        /// The file.
+        file: String,
+        /// The line, counted from 1.
+        line: Option<usize>,
+        /// What is wrong.
+        text: String,
+    },
+    /// The processes did not find each other.
+    Connect(String),
+    /// Two processes were started differently.
+    Differs {
+        /// The other process.
+        process: usize,
+        /// What differs: name, value there, value here.
+        settings: Vec<[String; 3]>,
+    },
+    /// A process ended without a word, as when it is killed.
+    Lost {
+        /// Its number.
+        process: usize,
+        /// Its address.
+        address: String,
+    },
+    /// Another process ended with an error.
+    Elsewhere {
+        /// The number of the process in which it happened.
+        process: usize,
+        /// Its error.
+        text: String,
+    },
+    /// Two citizens have the same id.
+    SameId {
+        /// The id.
+        id: u64,
+        /// The home of the second one.
+        shard: u32,
+    },
+    /// The home of a citizen is a shard that does not exist.
+    NoShard {
+        /// The citizen.
+        id: u64,
+        /// Its home.
+        home: u32,
+        /// How many shards there are.
+        shards: u32,
+    },
+    /// `populate` made a citizen for one shard whose home is another.
+    NotAtHome {
+        /// The citizen.
+        id: u64,
+        /// Its home.
+        home: u32,
+        /// The shard it was made for.
+        shard: u32,
+    },
+    /// A citizen has another id than before.
+    OtherId {
+        /// The new id.
+        id: u64,
+    },
+    /// A callback panicked.
+    Panicked {
+        /// The tick.
+        tick: u64,
+        /// What the panic says.
+        text: String,
+    },
+    /// Citizens cannot be written down to be sent or saved.
+    Save(String),
+    /// A checkpoint cannot be written.
+    Checkpoint {
+        /// The file or folder.
+        path: String,
+        /// What is wrong.
+        text: String,
+    },
+    /// A checkpoint cannot be read.
+    Resume {
+        /// The file or folder.
+        path: String,
+        /// What is wrong.
+        text: String,
+    },
+}
+
+impl fmt::Display for WorldError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Arguments(text) | Self::Setup(text) | Self::Connect(text) | Self::Save(text) => f.write_str(text),
+            Self::Hosts { file, line: Some(line), text } => write!(f, "{file}:{line}: {text}"),
+            Self::Hosts { file, line: None, text } => write!(f, "{file}: {text}"),
+            Self::Differs { process, settings } => {
+                write!(f, "process {process} was started differently:")?;
+                for (nth, [name, there, here]) in settings.iter().enumerate() {
+                    let comma = if nth == 0 { "" } else { ";" };
+                    write!(f, "{comma} {name} is {there} there and {here} here")?;
+                }
+                Ok(())
+            }
+            Self::Lost { process, address } => {
+                write!(f, "process {process} ({address}) is gone: its connection closed without a word")
+            }
+            Self::Elsewhere { process, text } => write!(f, "process {process}: {text}"),
+            Self::SameId { id, shard } => write!(f, "there is another citizen {id}, besides the one in shard {shard}"),
+            Self::NoShard { id, home, shards } => {
+                write!(f, "the home of citizen {id} is shard {home}, but there are {shards} shards, counted from 0")
+            }
+            Self::NotAtHome { id, home, shard } => {
+                write!(f, "the home of citizen {id} is shard {home}, but it was made for shard {shard}")
+            }
+            Self::OtherId { id } => write!(f, "a citizen has the id {id} now; an id is for life"),
+            Self::Panicked { tick, text } => write!(f, "a callback panicked in tick {tick}: {text}"),
+            Self::Checkpoint { path, text } => write!(f, "cannot write a checkpoint: {path}: {text}"),
+            Self::Resume { path, text } => write!(f, "cannot resume: {path}: {text}"),
+        }
+    }
+}
+
+impl Error for WorldError {}
+
+impl From<SaveError> for WorldError {
+    fn from(error: SaveError) -> Self {
+        Self::Save(format!("citizens cannot be written down: {error}"))
+    }
+}
+
+impl From<LoadError> for WorldError {
+    fn from(error: LoadError) -> Self {
+        Self::Save(format!("citizens cannot be read that another worker has written down: {error}"))
+    }
+}

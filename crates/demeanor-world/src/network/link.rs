@@ -1,0 +1,227 @@
+//! A connection to another process, as timely reads and writes it.
+//!
+//! What timely writes goes over it in frames, so that between two of them a process can say why it ends.
+
+use std::io::{self, BufReader, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use timely::communication::allocator::zero_copy::stream::Stream;
+
+use super::frame;
+use crate::alarm::Alarm;
+use crate::error::WorldError;
+
+/// How often a process says that it is still there.
+const ALIVE: Duration = Duration::from_secs(2);
+/// After so long a silence a process counts as gone: its machine may have lost its power, or the cable been pulled.
+const SILENCE: Duration = Duration::from_secs(30);
+
+/// All connections of this process.
+pub(crate) struct Links {
+    process: usize,
+    alarm: Arc<Alarm>,
+    writers: Vec<Arc<Writer>>,
+    /// How many connections are open for reading.
+    open: Mutex<usize>,
+    closed: Condvar,
+    /// How many bytes timely has written.
+    pub(crate) sent: AtomicU64,
+}
+
+struct Writer {
+    process: usize,
+    socket: Mutex<TcpStream>,
+}
+
+/// A connection, as timely is given it.
+pub(crate) struct Link {
+    all: Arc<Links>,
+    writer: Arc<Writer>,
+    address: Arc<str>,
+    reader: BufReader<TcpStream>,
+    /// How much of the frame under way has not been read.
+    remaining: usize,
+}
+
+impl Links {
+    /// Prepares connected sockets for timely.
+    pub(crate) fn new(
+        process: usize,
+        addresses: &[String],
+        sockets: Vec<Option<TcpStream>>,
+        alarm: &Arc<Alarm>,
+    ) -> io::Result<(Arc<Self>, Vec<Option<Link>>)> {
+        let mut writers = Vec::new();
+        for (process, socket) in sockets.iter().enumerate() {
+            if let Some(socket) = socket {
+                socket.set_read_timeout(Some(SILENCE))?;
+                writers.push(Arc::new(Writer { process, socket: Mutex::new(socket.try_clone()?) }));
+            }
+        }
+        let all = Arc::new(Self {
+            process,
+            alarm: Arc::clone(alarm),
+            open: Mutex::new(writers.len()),
+            closed: Condvar::new(),
+            writers,
+            sent: AtomicU64::new(0),
+        });
+        let teller = Arc::clone(&all);
+        alarm.tell(move |error| teller.tell(error));
+        let mut writers = all.writers.iter();
+        let links = sockets.into_iter().zip(addresses).map(|(socket, address)| {
+            let (socket, writer) = (socket?, Arc::clone(writers.next()?));
+            let address = address.as_str().into();
+            let reader = BufReader::with_capacity(frame::SHORT, socket);
+            Some(Link { all: Arc::clone(&all), writer, address, reader, remaining: 0 })
+        });
+        let links = links.collect();
+        all.stay_alive()?;
+        Ok((all, links))
+    }
+
+    /// Says from time to time that this process is still there, however long its ticks take.
+    fn stay_alive(self: &Arc<Self>) -> io::Result<()> {
+        let all = Arc::downgrade(self);
+        thread::Builder::new().name("world:alive".to_owned()).spawn(move || {
+            loop {
+                thread::park_timeout(ALIVE);
+                let Some(all) = all.upgrade() else { return };
+                for writer in &all.writers {
+                    // Whether it is gone is known to who reads.
+                    let _ = writer.write(frame::ALIVE, &[]);
+                }
+            }
+        })?;
+        Ok(())
+    }
+
+    /// Tells all other processes why this one ends: with its own error, or with that of which it has been told.
+    fn tell(&self, error: &WorldError) {
+        for writer in &self.writers {
+            let mut socket = writer.socket.lock().unwrap_or_else(PoisonError::into_inner);
+            let _ = frame::write_error(&mut *socket, self.process, error);
+            let _ = socket.shutdown(Shutdown::Write);
+        }
+    }
+
+    /// Waits until the others have closed their side, so that what this process has said last is not lost on the way.
+    pub(crate) fn linger(&self, patience: Duration) {
+        let deadline = Instant::now() + patience;
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        while *open > 0 {
+            let Some(left) = deadline.checked_duration_since(Instant::now()) else { return };
+            open = self.closed.wait_timeout(open, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    fn close(&self) {
+        *self.open.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        self.closed.notify_all();
+    }
+}
+
+impl Writer {
+    fn write(&self, kind: u8, bytes: &[u8]) -> io::Result<()> {
+        frame::write(&mut *self.socket.lock().unwrap_or_else(PoisonError::into_inner), kind, bytes)
+    }
+}
+
+impl Link {
+    /// Reads on to the next piece of timely's. Returns whether there is one.
+    fn next_data(&mut self) -> io::Result<bool> {
+        while self.remaining == 0 {
+            match frame::read_head(&mut self.reader)? {
+                (frame::DATA, length) => self.remaining = length,
+                (frame::ALIVE, _) => {}
+                (frame::END, _) => return Ok(false),
+                (frame::ERROR, length) => {
+                    let error = frame::read_error(&mut self.reader, length, self.writer.process)?;
+                    self.all.alarm.raise(error);
+                    return Err(io::ErrorKind::ConnectionAborted.into());
+                }
+                _ => return Err(io::ErrorKind::InvalidData.into()),
+            }
+        }
+        Ok(true)
+    }
+
+    /// Ends the thread's part in a run that has failed. timely would panic, with a message that nobody needs.
+    fn give_up(&mut self) -> ! {
+        // Until the other side has heard what this process has to say.
+        let mut rest = [0; 4096];
+        let _ = self.reader.get_ref().set_read_timeout(Some(Duration::from_secs(1)));
+        while matches!(self.reader.read(&mut rest), Ok(read) if read > 0) {}
+        self.all.close();
+        loop {
+            thread::park();
+        }
+    }
+}
+
+impl Read for Link {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = match self.next_data() {
+            Ok(false) => return Ok(0),
+            Ok(true) => {
+                let room = buffer.len().min(self.remaining);
+                self.reader.read(&mut buffer[..room])
+            }
+            Err(error) => Err(error),
+        };
+        match read {
+            Ok(read) if read > 0 => {
+                self.remaining -= read;
+                Ok(read)
+            }
+            _ => {
+                let (process, address) = (self.writer.process, self.address.to_string());
+                // Nothing happens if there is an error already.
+                self.all.alarm.raise(WorldError::Lost { process, address });
+                self.give_up()
+            }
+        }
+    }
+}
+
+impl Write for Link {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // After an error, and to a process that is gone, nothing is written, and timely need not know: who reads finds out why.
+        if !self.all.alarm.is_raised() && self.writer.write(frame::DATA, bytes).is_ok() {
+            self.all.sent.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Stream for Link {
+    fn try_clone(&self) -> io::Result<Self> {
+        Ok(Self {
+            all: Arc::clone(&self.all),
+            writer: Arc::clone(&self.writer),
+            address: Arc::clone(&self.address),
+            reader: BufReader::with_capacity(frame::SHORT, self.reader.get_ref().try_clone()?),
+            remaining: 0,
+        })
+    }
+
+    fn set_nonblocking(&self, nonblocking: bool) -> io::Result<()> {
+        self.reader.get_ref().set_nonblocking(nonblocking)
+    }
+
+    fn shutdown(&self, _: Shutdown) -> io::Result<()> {
+        // timely is done with writing.
+        if !self.all.alarm.is_raised() {
+            let _ = self.writer.write(frame::END, &[]);
+        }
+        Ok(())
+    }
+}

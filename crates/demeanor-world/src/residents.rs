@@ -1,0 +1,132 @@
+//! The citizens that live on one worker.
+
+use demeanor::{Batch, Key, LoadError, SaveError, StateBook, StateMachine, StateRef};
+use rustc_hash::FxHashMap;
+
+use crate::citizen::Citizen;
+use crate::mail::Mail;
+use crate::parcel::Packed;
+
+/// The citizens of one worker: one batch, whatever their shards, with the keys by id.
+pub(crate) struct Residents<T: Citizen> {
+    pub(crate) batch: Batch<T>,
+    keys: FxHashMap<u64, Option<Key>>,
+    /// Those that begin to live with the next tick. Their keys are `None` until then.
+    newborn: Vec<(T, StateMachine<T>)>,
+}
+
+impl<T: Citizen> Residents<T> {
+    pub(crate) fn new(global: Option<&StateRef<T>>) -> Self {
+        Self { batch: with_global(Batch::new(), global), keys: FxHashMap::default(), newborn: Vec::new() }
+    }
+
+    /// Whether a citizen lives here in the next tick.
+    pub(crate) fn contains(&self, id: u64) -> bool {
+        self.keys.contains_key(&id)
+    }
+
+    /// Finds who lives here in the next tick, with its key unless it is still to be born.
+    pub(crate) fn find(&self, id: u64) -> Option<&Option<Key>> {
+        self.keys.get(&id)
+    }
+
+    pub(crate) fn key(&self, id: u64) -> Option<Key> {
+        *self.keys.get(&id)?
+    }
+
+    /// Adds a citizen with its machine. Returns whether there was none of this id.
+    pub(crate) fn insert(&mut self, citizen: T, machine: StateMachine<T>) -> bool {
+        let id = citizen.id();
+        let Ok(key) = self.batch.insert_machine(citizen, machine) else {
+            unreachable!("all batches of a world have the same global")
+        };
+        self.keys.insert(id, Some(key)).is_none()
+    }
+
+    /// Adds a citizen that begins to live with the next tick. Returns whether there was none of this id.
+    pub(crate) fn expect(&mut self, citizen: T, machine: StateMachine<T>) -> bool {
+        let is_first = self.keys.insert(citizen.id(), None).is_none();
+        self.newborn.push((citizen, machine));
+        is_first
+    }
+
+    /// Removes a citizen. Returns `None` if it does not live here.
+    pub(crate) fn remove(&mut self, id: u64) -> Option<(T, StateMachine<T>)> {
+        let key = self.keys.remove(&id)??;
+        self.batch.remove(key)
+    }
+
+    /// Begins the lives of the newborn, in the order of their ids.
+    pub(crate) fn begin_lives(&mut self, cx: &mut T::Context<'_>) -> u64 {
+        let mut newborn = std::mem::take(&mut self.newborn);
+        newborn.sort_unstable_by_key(|(citizen, _)| citizen.id());
+        let count = newborn.len() as u64;
+        for (citizen, machine) in newborn {
+            let id = citizen.id();
+            self.insert(citizen, machine);
+            if let Some(key) = self.key(id) {
+                self.batch.start(key, cx);
+            }
+        }
+        count
+    }
+
+    /// Delivers mail that is sorted. Returns how much of it a state handled.
+    pub(crate) fn deliver(&mut self, mail: &[Mail<T::Message>], cx: &mut T::Context<'_>) -> u64 {
+        let keys = &self.keys;
+        let mut last = (0, None);
+        let messages = mail.iter().filter_map(|letter| {
+            if let Some(key) = letter.key {
+                return Some((key, &letter.message));
+            }
+            // The mail of one receiver lies together.
+            if last.1.is_none() || last.0 != letter.receiver {
+                last = (letter.receiver, keys.get(&letter.receiver).copied().flatten());
+            }
+            Some((last.1?, &letter.message))
+        });
+        self.batch.send_each(messages, cx) as u64
+    }
+
+    /// The newborn as a batch, in which none is started.
+    pub(crate) fn newborn(&self) -> impl Iterator<Item = (T, StateMachine<T>)> + '_ {
+        self.newborn.iter().map(|(citizen, machine)| (citizen.clone(), machine.clone()))
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.batch.len()
+    }
+}
+
+/// Writes some citizens as columns, the names of states once.
+pub(crate) fn pack<T: Citizen>(
+    citizens: impl IntoIterator<Item = (T, StateMachine<T>)>,
+    global: Option<&StateRef<T>>,
+    book: &StateBook<T>,
+    now: f64,
+) -> Result<Packed<T>, SaveError> {
+    let mut batch = with_global(Batch::new(), global);
+    for (citizen, machine) in citizens {
+        let Ok(_) = batch.insert_machine(citizen, machine) else {
+            unreachable!("all batches of a world have the same global")
+        };
+    }
+    Ok(Packed { now, citizens: batch.save(book, now)?.map_owners(T::clone) })
+}
+
+/// Reads what [`pack`] has written.
+pub(crate) fn unpack<T: Citizen>(
+    Packed { now, citizens }: Packed<T>,
+    global: Option<&StateRef<T>>,
+    book: &StateBook<T>,
+) -> Result<Vec<(T, StateMachine<T>)>, LoadError> {
+    let mut batch = with_global(Batch::load(citizens, book, now)?, global);
+    Ok(batch.drain().map(|(_, citizen, machine)| (citizen, machine)).collect())
+}
+
+pub(crate) fn with_global<T: Citizen>(batch: Batch<T>, global: Option<&StateRef<T>>) -> Batch<T> {
+    match global {
+        Some(global) => batch.with_global(global.clone()),
+        None => batch,
+    }
+}

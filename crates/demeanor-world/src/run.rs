@@ -1,0 +1,340 @@
+//! One process's part in a run: its arguments, its connections, its threads.
+
+use std::net::TcpListener;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError, mpsc};
+use std::time::Duration;
+
+use timely::communication::Hooks;
+use timely::communication::allocator::zero_copy::initialize::initialize_networking_from_sockets;
+use timely::communication::allocator::{AllocatorBuilder, ProcessBuilder};
+use timely::execute::execute_from;
+use timely::worker::Worker;
+use timely::{CommunicationConfig, WorkerConfig};
+
+use crate::alarm::Alarm;
+use crate::checkpoint::{self, Found};
+use crate::citizen::Citizen;
+use crate::error::WorldError;
+use crate::exchange::Exchange;
+use crate::local;
+use crate::network::{Links, Meeting, Settings, connect, read_hosts};
+use crate::parcel::Parcel;
+use crate::progress::Progress;
+use crate::report::{Census, Report};
+use crate::setup::{Checkpoints, Setup};
+use crate::shards::Shards;
+use crate::tick::{Failure, Place, Wanted, text_of};
+
+/// The arguments of a process.
+#[derive(Debug)]
+pub(crate) struct Arguments {
+    threads: usize,
+    process: usize,
+    processes: usize,
+    hosts: Option<PathBuf>,
+    /// Where the processes of a launcher on this machine meet.
+    meet: Option<String>,
+    resume: bool,
+    /// Whether to go on from a checkpoint if there is one.
+    continues: bool,
+    /// How long to wait for the other processes.
+    patience: Duration,
+    worker: WorkerConfig,
+}
+
+impl Arguments {
+    pub(crate) fn parse(args: Vec<String>) -> Result<Self, WorldError> {
+        let mut options = getopts::Options::new();
+        timely::Config::install_options(&mut options);
+        options.optflag("", "resume", "go on from the last checkpoint");
+        options.optflag("", "continue", "go on from the last checkpoint, or begin if there is none");
+        options.optopt("", "patience", "how long to wait for the other processes; 60 by default", "SECONDS");
+        options.optopt("", "meet", "where a launcher tells the processes each other's addresses", "ADDRESS");
+        let wrong = |text: String| WorldError::Arguments(text);
+        let found = options.parse(args).map_err(|error| wrong(error.to_string()))?;
+        if let Some(free) = found.free.first() {
+            return Err(wrong(format!("`{free}` is no argument of a world")));
+        }
+        let number = |name: &str, default: usize| {
+            found.opt_get_default(name, default).map_err(|error| wrong(format!("-{name}: {error}")))
+        };
+        let (threads, process, processes) = (number("w", 1)?, number("p", 0)?, number("n", 1)?);
+        if threads == 0 || processes == 0 {
+            return Err(wrong("-n and -w are numbers from 1 on".to_owned()));
+        }
+        if process >= processes {
+            return Err(wrong(format!("-p {process}: of {processes} processes the last one is {}", processes - 1)));
+        }
+        let patience = found.opt_get_default("patience", 60).map(Duration::from_secs);
+        let patience = patience.map_err(|error| wrong(format!("--patience: {error}")))?;
+        let worker = WorkerConfig::from_matches(&found).map_err(wrong)?;
+        let hosts = found.opt_str("h").map(PathBuf::from);
+        let (meet, resume) = (found.opt_str("meet"), found.opt_present("resume"));
+        let continues = found.opt_present("continue");
+        Ok(Self { threads, process, processes, hosts, meet, resume, continues, patience, worker })
+    }
+}
+
+/// How a run has ended. It is the same in every process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Outcome {
+    /// How many ticks have passed since the world's beginning.
+    pub ticks: u64,
+    /// Who is in which state after the last tick.
+    pub census: Census,
+    /// The digest of all citizens after the last tick.
+    pub digest: u64,
+    /// How many bytes this process has sent to others.
+    pub bytes_sent: u64,
+}
+
+/// Runs this process's part of a world.
+pub(crate) fn run<T: Citizen>(
+    setup: Setup<T>,
+    args: &Arguments,
+    settings: Vec<(String, String)>,
+    ticks: u64,
+) -> Result<Outcome, WorldError> {
+    let alarm = Arc::new(Alarm::default());
+    let found = start(&setup, args, ticks)?;
+    let mut settings = complete_settings(&setup, args, settings, ticks);
+    settings
+        .add("the checkpoint to go on from", &found.as_ref().map_or(String::new(), |found| found.digest().to_string()));
+    let (builders, others, links) = allocators(args, settings, &alarm)?;
+    let (done, results) = mpsc::channel();
+    let run = Run { setup, found, ticks, threads: u32::try_from(args.threads).unwrap_or(u32::MAX) };
+    let in_worker = Arc::clone(&alarm);
+    let guards = execute_from(builders, others, args.worker.clone(), move |worker| {
+        let lived = catch_unwind(AssertUnwindSafe(|| live(worker, &run, &in_worker)));
+        let result = match lived {
+            Ok(Ok(report)) => Ok(report),
+            Ok(Err(Failure::Stopped)) => Err(()),
+            Ok(Err(Failure::Error(error))) => {
+                in_worker.raise(error);
+                Err(())
+            }
+            Err(panic) => {
+                in_worker.raise(WorldError::Setup(format!("a thread of the world panicked: {}", text_of(&*panic))));
+                Err(())
+            }
+        };
+        let failed = result.is_err();
+        let _ = done.send(result);
+        if failed {
+            // The dataflow will never be complete. The process ends by the error.
+            let dataflows = worker.installed_dataflows();
+            for dataflow in dataflows {
+                worker.drop_dataflow(dataflow);
+            }
+        }
+    })
+    .map_err(WorldError::Setup)?;
+    let results: Vec<_> = results.iter().take(args.threads).collect();
+    if let Some(error) = alarm.error() {
+        if let Some(links) = &links {
+            links.linger(Duration::from_millis(500));
+        }
+        // timely's threads wait for connections that will not be closed in order.
+        std::mem::forget(guards);
+        return Err(error.clone());
+    }
+    alarm.end();
+    drop(guards);
+    let total = results.into_iter().flatten().next().unwrap_or_default();
+    let bytes_sent = links.map_or(0, |links| links.sent.load(Ordering::Relaxed));
+    Ok(Outcome { ticks, census: total.census, digest: total.digest, bytes_sent })
+}
+
+/// What the workers of a process share.
+struct Run<T: Citizen> {
+    setup: Setup<T>,
+    found: Option<Found>,
+    ticks: u64,
+    /// How many workers each process has.
+    threads: u32,
+}
+
+/// Finds the checkpoint to go on from, if that is asked for.
+fn start<T: Citizen>(setup: &Setup<T>, args: &Arguments, ticks: u64) -> Result<Option<Found>, WorldError> {
+    if ticks == 0 {
+        return Err(WorldError::Setup("the world runs for 0 ticks: it takes at least 1".to_owned()));
+    }
+    let folder = setup.checkpoint.as_ref().map(|checkpoint| &checkpoint.folder);
+    let has_any = folder.is_some_and(|folder| checkpoint::has_any(folder));
+    let goes_on = args.resume || args.continues && has_any;
+    if !goes_on {
+        if let Some(folder) = folder.filter(|_| has_any) {
+            let text = "there are checkpoints of an earlier run: go on with --resume, or remove them".to_owned();
+            return Err(WorldError::Checkpoint { path: folder.display().to_string(), text });
+        }
+        return Ok(None);
+    }
+    let Some(folder) = folder else {
+        return Err(WorldError::Arguments("--resume: the world has no folder for checkpoints".to_owned()));
+    };
+    let found = checkpoint::find(folder, setup)?;
+    let passed = found.manifest.ticks;
+    if passed >= ticks {
+        let text = format!("{passed} ticks have passed in it, and the run ends after {ticks}");
+        return Err(WorldError::Resume { path: folder.display().to_string(), text });
+    }
+    Ok(Some(found))
+}
+
+/// What has to be the same in all processes.
+fn complete_settings<T: Citizen>(
+    setup: &Setup<T>,
+    args: &Arguments,
+    of_program: Vec<(String, String)>,
+    ticks: u64,
+) -> Settings {
+    let mut settings = Settings::default();
+    settings.add("the version of demeanor-world", env!("CARGO_PKG_VERSION"));
+    settings.add("the type of citizens", std::any::type_name::<T>());
+    settings.add("the book", &format!("{:?}", setup.book));
+    settings.add("-n", &args.processes);
+    settings.add("-w", &args.threads);
+    settings.add("--resume", &args.resume);
+    settings.add("the number of shards", &setup.shards);
+    settings.add("the seed", &setup.seed);
+    settings.add("the number of ticks", &ticks);
+    settings.add("how often it is observed", &if setup.observer.is_some() { setup.observe_every } else { 0 });
+    settings.add("whether progress or an inspector is shown", &setup.is_watched());
+    settings
+        .add("how often a checkpoint is written", &setup.checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.every));
+    settings.0.extend(of_program);
+    settings
+}
+
+type Allocators = (Vec<AllocatorBuilder>, Box<dyn std::any::Any + Send>, Option<Arc<Links>>);
+
+fn allocators(args: &Arguments, settings: Settings, alarm: &Arc<Alarm>) -> Result<Allocators, WorldError> {
+    if args.processes == 1 {
+        let config =
+            if args.threads == 1 { CommunicationConfig::Thread } else { CommunicationConfig::Process(args.threads) };
+        let (builders, others) = config.try_build().map_err(WorldError::Setup)?;
+        return Ok((builders, others, None));
+    }
+    let meeting = meeting(args, settings)?;
+    let sockets = connect(&meeting)?;
+    let failed = |error: std::io::Error| WorldError::Connect(format!("the connections cannot be prepared: {error}"));
+    let (all, links) = Links::new(args.process, &meeting.addresses, sockets, alarm).map_err(failed)?;
+    let hooks = Hooks::default();
+    let threads = ProcessBuilder::new_typed_vector(args.threads, hooks.refill.clone(), None);
+    let (builders, guard) =
+        initialize_networking_from_sockets(threads, links, args.process, args.threads, hooks).map_err(failed)?;
+    Ok((builders.into_iter().map(AllocatorBuilder::Tcp).collect(), Box::new(guard), Some(all)))
+}
+
+fn meeting(args: &Arguments, settings: Settings) -> Result<Meeting, WorldError> {
+    let process = args.process;
+    let (listener, addresses) = if let Some(launcher) = &args.meet {
+        local::meet(launcher, process, args.processes)?
+    } else {
+        let addresses = match &args.hosts {
+            Some(file) => read_hosts(file, args.processes)?,
+            // As timely has it.
+            None => (0..args.processes).map(|nth| format!("localhost:{}", 2101 + nth)).collect(),
+        };
+        let address = &addresses[process];
+        let listener =
+            TcpListener::bind(address).map_err(|error| crate::network::cannot_listen(process, address, &error))?;
+        (listener, addresses)
+    };
+    Ok(Meeting { process, addresses, listener, settings, patience: args.patience })
+}
+
+/// The life of one worker. Returns the sum of all workers' last reports.
+fn live<T: Citizen>(worker: &mut Worker, run: &Run<T>, alarm: &Arc<Alarm>) -> Result<Report, Failure> {
+    let Run { setup, found, ticks, threads } = run;
+    let mut exchange = Exchange::new(worker, Arc::clone(alarm));
+    let shards = Shards { count: setup.shards, workers: exchange.peers(), me: exchange.index() };
+    let mut place = Place::new(setup, shards);
+    let mut first = 0;
+    if let Some(found) = found {
+        let parts = found.manifest.parts.iter().skip(shards.me as usize).step_by(shards.workers as usize);
+        let contents = parts.map(|part| found.read(part)).collect::<Result<Vec<_>, _>>()?;
+        place.settle(contents, &mut exchange)?;
+        first = found.manifest.ticks;
+    } else {
+        place.populate(&mut exchange)?;
+    }
+    let mut total = Report::default();
+    let mut progress = Progress::new(*threads);
+    for tick in first..*ticks {
+        let (passed, is_last) = (tick + 1, tick + 1 == *ticks);
+        let is_observed = is_last || setup.observer.is_some() && passed % setup.observe_every == 0;
+        let census = is_observed || setup.is_watched();
+        // After the last tick every process knows how the run has ended.
+        let by = if is_last { 0..shards.workers } else { 0..1 };
+        let reports = place.tick(tick, &Wanted { census, digest: is_observed, by }, &mut exchange)?;
+        total = sum_up(&reports);
+        if shards.me == 0 && is_observed {
+            observe(setup, tick, &total);
+        }
+        if shards.me == 0 && setup.is_watched() {
+            watch(setup, passed, &reports, &total, &mut progress);
+        }
+        if let Some(Checkpoints { every, folder }) = &setup.checkpoint
+            && passed % every == 0
+        {
+            save(&place, folder, passed, &mut exchange)?;
+        }
+    }
+    Ok(total)
+}
+
+/// Writes a checkpoint. When this returns, it is whole.
+fn save<T: Citizen>(
+    place: &Place<'_, T>,
+    folder: &Path,
+    ticks: u64,
+    exchange: &mut Exchange<'_, T>,
+) -> Result<(), Failure> {
+    let (worker, citizens) = (place.shards.me, place.residents.len() as u64);
+    let part = checkpoint::write_part(folder, ticks, worker, &place.content()?, citizens)?;
+    let parts = exchange.round([(0, Parcel::Part(part))])?;
+    if worker == 0 {
+        let parts = parts.into_iter().filter_map(|parcel| match parcel {
+            Parcel::Part(part) => Some(part),
+            _ => None,
+        });
+        checkpoint::write_manifest(folder, place.setup, ticks, parts.collect())?;
+    }
+    exchange.round([])?;
+    Ok(())
+}
+
+fn sum_up(reports: &[Report]) -> Report {
+    let mut sum = Report::default();
+    for report in reports {
+        sum.add(report);
+    }
+    sum
+}
+
+/// Shows on process 0 how the run goes on.
+#[cfg_attr(not(feature = "inspector"), expect(unused_variables, reason = "the sums are for the inspector"))]
+fn watch<T: Citizen>(setup: &Setup<T>, passed: u64, reports: &[Report], total: &Report, progress: &mut Progress) {
+    if setup.shows_progress
+        && let Some(line) = progress.add(passed, reports)
+    {
+        eprintln!("{line}");
+    }
+    #[cfg(feature = "inspector")]
+    if let Some(inspector) = &setup.inspector {
+        let mut inspector = inspector.lock().unwrap_or_else(PoisonError::into_inner);
+        crate::inspect::show(&mut inspector, passed, &total.census);
+    }
+}
+
+fn observe<T: Citizen>(setup: &Setup<T>, tick: u64, sum: &Report) {
+    if let Some(observer) = &setup.observer {
+        let mut observer = observer.lock().unwrap_or_else(PoisonError::into_inner);
+        observer(tick, &sum.census, sum.digest);
+    }
+}

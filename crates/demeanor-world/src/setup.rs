@@ -1,0 +1,51 @@
+//! What a world is told before it runs, shared by all workers of a process.
+
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+use demeanor::{StateBook, StateRef};
+
+use crate::citizen::Citizen;
+use crate::post::Post;
+use crate::report::Census;
+
+pub(crate) type Populate<T> = dyn Fn(u32) -> Vec<(T, StateRef<T>)> + Send + Sync;
+pub(crate) type Context<T> = dyn for<'a> Fn(u64, &'a mut Post<T>) -> <T as demeanor::Owner>::Context<'a> + Send + Sync;
+pub(crate) type Tally<T> = dyn Fn(&T, &StateRef<T>) -> String + Send + Sync;
+pub(crate) type Observer = dyn FnMut(u64, &Census, u64) + Send;
+
+pub(crate) struct Setup<T: Citizen> {
+    pub(crate) book: StateBook<T>,
+    pub(crate) shards: u32,
+    pub(crate) seed: u64,
+    pub(crate) global: Option<StateRef<T>>,
+    pub(crate) populate: Box<Populate<T>>,
+    pub(crate) context: Box<Context<T>>,
+    pub(crate) checkpoint: Option<Checkpoints>,
+    pub(crate) tally: Option<Box<Tally<T>>>,
+    pub(crate) observer: Option<Mutex<Box<Observer>>>,
+    pub(crate) observe_every: u64,
+    pub(crate) shows_progress: bool,
+    #[cfg(feature = "inspector")]
+    pub(crate) is_inspected: bool,
+    /// Of process 0.
+    #[cfg(feature = "inspector")]
+    pub(crate) inspector: Option<Mutex<demeanor_inspector::Inspector>>,
+}
+
+impl<T: Citizen> Setup<T> {
+    /// Whether process 0 is to know in each tick who is in which state.
+    pub(crate) fn is_watched(&self) -> bool {
+        #[cfg(feature = "inspector")]
+        if self.is_inspected {
+            return true;
+        }
+        self.shows_progress
+    }
+}
+
+/// When checkpoints are written, and where.
+pub(crate) struct Checkpoints {
+    pub(crate) every: u64,
+    pub(crate) folder: PathBuf,
+}

@@ -1,0 +1,405 @@
+//! One worker's part of a tick: mail is delivered, the citizens are updated, and what they asked for is carried out.
+//!
+//! After the callbacks there are two rounds in which workers send each other parcels. In the first one citizens go to their new
+//! homes, the directory hears of it, and mail to those who live elsewhere goes to the directory. In the second one the directory
+//! sends it on to where its receivers live *now*, or returns it.
+
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Instant;
+
+use demeanor::{Key, SaveError, StateMachine};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::alarm::Stopped;
+use crate::checkpoint::{Content, ContentRef};
+use crate::citizen::{Citizen, digest};
+use crate::directory::Directory;
+use crate::error::WorldError;
+use crate::exchange::Exchange;
+use crate::mail::{self, Mail};
+use crate::outbound::Outbound;
+use crate::parcel::{Notice, Parcel};
+use crate::post::Post;
+use crate::report::{Census, Report};
+use crate::residents::{Residents, pack, unpack};
+use crate::setup::Setup;
+use crate::shards::Shards;
+
+/// Why a worker stops early.
+pub(crate) enum Failure {
+    /// Someone else has found something wrong.
+    Stopped,
+    /// This worker has.
+    Error(WorldError),
+}
+
+impl From<Stopped> for Failure {
+    fn from(_: Stopped) -> Self {
+        Self::Stopped
+    }
+}
+
+impl<E: Into<WorldError>> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Self::Error(error.into())
+    }
+}
+
+/// All that one worker holds between two ticks.
+pub(crate) struct Place<'s, T: Citizen> {
+    pub(crate) setup: &'s Setup<T>,
+    pub(crate) shards: Shards,
+    pub(crate) residents: Residents<T>,
+    directory: Directory,
+    post: Post<T>,
+    /// What is delivered in the next tick.
+    pub(crate) mail: Vec<Mail<T::Message>>,
+    /// What the clock of the citizens showed in the last tick.
+    pub(crate) now: f64,
+    returned: u64,
+    /// By shard: whether it is this worker's. Looked up once for each citizen and tick, where a division would take longer.
+    is_mine: Vec<bool>,
+}
+
+/// What is to be known of a tick, and by which workers.
+pub(crate) struct Wanted {
+    pub(crate) census: bool,
+    pub(crate) digest: bool,
+    pub(crate) by: Range<u32>,
+}
+
+/// What a tick has left to be sent.
+struct Departures<T: Citizen> {
+    outbound: Outbound<T>,
+    /// Mail that this worker's part of the directory sends on, once it has heard what is new.
+    to_resolve: Vec<Mail<T::Message>>,
+    /// News for this worker's part of the directory.
+    notices: Vec<Notice>,
+    /// Mail that has been returned already: to the worker of its sender, sender, receiver.
+    returned: Vec<(u32, u64, u64)>,
+}
+
+impl<'s, T: Citizen> Place<'s, T> {
+    pub(crate) fn new(setup: &'s Setup<T>, shards: Shards) -> Self {
+        Self {
+            setup,
+            shards,
+            residents: Residents::new(setup.global.as_ref()),
+            directory: Directory::default(),
+            post: Post::new(setup.seed),
+            mail: Vec::new(),
+            now: 0.0,
+            returned: 0,
+            is_mine: (0..shards.count).map(|shard| shards.worker_of(shard) == shards.me).collect(),
+        }
+    }
+
+    /// Has the citizens of this worker's shards made, as newborn ones of the first tick.
+    pub(crate) fn populate(&mut self, exchange: &mut Exchange<'_, T>) -> Result<(), Failure> {
+        let mut departures = Departures::new();
+        for shard in self.shards.mine() {
+            for (citizen, state) in (self.setup.populate)(shard) {
+                let (id, home) = (citizen.id(), citizen.home());
+                self.check_home(&citizen)?;
+                if home != shard {
+                    return Err(WorldError::NotAtHome { id, home, shard }.into());
+                }
+                self.be_born(citizen, self.machine(state), &mut departures)?;
+            }
+        }
+        self.depart(departures, Vec::new(), exchange)?;
+        Ok(())
+    }
+
+    /// Adds citizens from a checkpoint: each goes to where it lives, with the mail.
+    pub(crate) fn settle(&mut self, saved: Vec<Content<T>>, exchange: &mut Exchange<'_, T>) -> Result<(), Failure> {
+        let mut departures = Departures::new();
+        let (global, book) = (self.setup.global.as_ref(), &self.setup.book);
+        let mut moved = FxHashMap::default();
+        let (mut mail, mut returned) = (Vec::new(), Vec::new());
+        for content in saved {
+            self.now = content.citizens.now;
+            for (citizen, machine) in unpack(content.newborn, global, book)? {
+                self.check_home(&citizen)?;
+                moved.insert(citizen.id(), self.shards.worker_of(citizen.home()));
+                self.be_born(citizen, machine, &mut departures)?;
+            }
+            for (citizen, machine) in unpack(content.citizens, global, book)? {
+                self.check_home(&citizen)?;
+                let (id, shard) = (citizen.id(), citizen.home());
+                let at = self.shards.worker_of(shard);
+                moved.insert(id, at);
+                departures.notice(self.shards, Notice::Born { id, at, shard });
+                if at != self.shards.me {
+                    departures.outbound.leaving(at, (citizen, machine));
+                } else if !self.residents.insert(citizen, machine) {
+                    return Err(WorldError::SameId { id, shard }.into());
+                }
+            }
+            mail.extend(content.mail);
+            returned.extend(content.returned);
+        }
+        for letter in mail {
+            self.send_on(letter, &moved, &mut departures);
+        }
+        for (sender, receiver) in returned {
+            // Who has ended since asks no more.
+            let to = moved.get(&sender).copied().unwrap_or(self.shards.me);
+            departures.returned.push((to, sender, receiver));
+        }
+        self.depart(departures, Vec::new(), exchange)?;
+        Ok(())
+    }
+
+    /// All that is to be saved of this worker after a tick.
+    pub(crate) fn content(&self) -> Result<ContentRef<'_, T>, SaveError> {
+        let (global, book) = (self.setup.global.as_ref(), &self.setup.book);
+        let returned = self.post.returned.iter();
+        let mut returned: Vec<_> =
+            returned.flat_map(|(&sender, all)| all.iter().map(move |&receiver| (sender, receiver))).collect();
+        returned.sort_unstable();
+        Ok(ContentRef {
+            citizens: (self.now, self.residents.batch.save(book, self.now)?),
+            newborn: pack(self.residents.newborn(), global, book, self.now)?,
+            mail: &self.mail,
+            returned,
+        })
+    }
+
+    /// Runs the callbacks of a tick and what follows from them.
+    pub(crate) fn tick(
+        &mut self,
+        tick: u64,
+        wanted: &Wanted,
+        exchange: &mut Exchange<'_, T>,
+    ) -> Result<Vec<Report>, Failure> {
+        let since = Instant::now();
+        let mut census = Census { delivered: self.mail.len() as u64, returned: self.returned, ..Census::default() };
+        let called = catch_unwind(AssertUnwindSafe(|| self.call_back(tick)));
+        (census.born, census.handled) =
+            called.map_err(|panic| WorldError::Panicked { tick, text: text_of(&*panic).to_owned() })?;
+        self.mail.clear();
+        let dead: FxHashSet<u64> = self.post.dead.drain(..).collect();
+        let mut departures = Departures::new();
+        for id in dead {
+            if self.residents.remove(id).is_some() {
+                census.died += 1;
+                departures.notice(self.shards, Notice::Died { id });
+            }
+        }
+        census.sent = self.post.outbox.len() as u64;
+        census.citizens = self.residents.len() as u64;
+        let mut report = Report { worker: self.shards.me, ..Report::default() };
+        if wanted.census {
+            for (state, count) in self.residents.batch.census().filter(|(_, count)| *count > 0) {
+                *census.states.entry(state.name().to_string()).or_default() += count as u64;
+            }
+        }
+        if wanted.digest {
+            report.digest = digest(&self.residents.batch);
+            if let Some(tally) = &self.setup.tally {
+                for (key, citizen) in &self.residents.batch {
+                    if let Some(state) = self.residents.batch.state_of(key) {
+                        *census.tallies.entry(tally(citizen, state)).or_default() += 1;
+                    }
+                }
+            }
+        }
+        let mut moved = self.move_out(&mut departures)?;
+        report.moved = moved.len() as u64;
+        let born = std::mem::take(&mut self.post.born);
+        for (citizen, state) in born {
+            self.check_home(&citizen)?;
+            let at = self.shards.worker_of(citizen.home());
+            if at != self.shards.me {
+                // Mail in its name, which its parent may have sent already, is returned to where it lives.
+                moved.insert(citizen.id(), at);
+            }
+            self.be_born(citizen, self.machine(state), &mut departures)?;
+        }
+        let mut outbox = std::mem::take(&mut self.post.outbox);
+        for mut letter in outbox.drain(..) {
+            letter.return_to = moved.get(&letter.sender).copied().unwrap_or(self.shards.me);
+            self.send_on(letter, &moved, &mut departures);
+        }
+        self.post.outbox = outbox;
+        report.census = census;
+        report.busy = u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX);
+        let reports = if wanted.census || wanted.digest { wanted.by.clone() } else { 0..0 };
+        self.depart(departures, reports.map(|worker| (worker, report.clone())).collect(), exchange)
+    }
+
+    /// The part of a tick in which callbacks run. Returns how many lives began, and how much mail was handled.
+    fn call_back(&mut self, tick: u64) -> (u64, u64) {
+        let Self { setup, residents, post, mail, now, .. } = self;
+        mail::sort(mail);
+        post.open(tick);
+        let mut cx = (setup.context)(tick, post);
+        *now = T::now(&cx);
+        let born = residents.begin_lives(&mut cx);
+        let handled = residents.deliver(mail, &mut cx);
+        residents.batch.update(&mut cx);
+        (born, handled)
+    }
+
+    /// Sends those away whose home is on another worker now. Returns who goes where.
+    fn move_out(&mut self, departures: &mut Departures<T>) -> Result<FxHashMap<u64, u32>, WorldError> {
+        if !T::MOVES {
+            return Ok(FxHashMap::default());
+        }
+        let mut leaving: Vec<Key> = Vec::new();
+        for (key, citizen) in &self.residents.batch {
+            match self.is_mine.get(citizen.home() as usize) {
+                Some(true) => {}
+                Some(false) => leaving.push(key),
+                None => self.check_home(citizen)?,
+            }
+        }
+        let mut moved = FxHashMap::default();
+        for key in leaving {
+            let id = self.residents.batch[key].id();
+            let Some((citizen, machine)) = self.residents.remove(id) else { return Err(WorldError::OtherId { id }) };
+            let to = self.shards.worker_of(citizen.home());
+            departures.notice(self.shards, Notice::Moved { id, to });
+            departures.outbound.leaving(to, (citizen, machine));
+            moved.insert(id, to);
+        }
+        Ok(moved)
+    }
+
+    fn be_born(
+        &mut self,
+        citizen: T,
+        machine: StateMachine<T>,
+        departures: &mut Departures<T>,
+    ) -> Result<(), WorldError> {
+        let (id, shard) = (citizen.id(), citizen.home());
+        let at = self.shards.worker_of(shard);
+        departures.notice(self.shards, Notice::Born { id, at, shard });
+        if at != self.shards.me {
+            departures.outbound.newborn(at, (citizen, machine));
+        } else if !self.residents.expect(citizen, machine) {
+            return Err(WorldError::SameId { id, shard });
+        }
+        Ok(())
+    }
+
+    /// Sends mail towards its receiver: to where it lives if that is known here, or else to who knows it.
+    fn send_on(&mut self, mut letter: Mail<T::Message>, moved: &FxHashMap<u64, u32>, departures: &mut Departures<T>) {
+        let receiver = letter.receiver;
+        if let Some(key) = self.residents.find(receiver) {
+            letter.key = *key;
+            self.mail.push(letter);
+        } else if let Some(&to) = moved.get(&receiver) {
+            departures.outbound.mail(to, letter);
+        } else {
+            match self.shards.directory_of(receiver) {
+                directory if directory == self.shards.me => departures.to_resolve.push(letter),
+                directory => departures.outbound.mail(directory, letter),
+            }
+        }
+    }
+
+    /// The two rounds in which everything gets to where it belongs.
+    fn depart(
+        &mut self,
+        departures: Departures<T>,
+        reports: Vec<(u32, Report)>,
+        exchange: &mut Exchange<'_, T>,
+    ) -> Result<Vec<Report>, Failure> {
+        let Departures { outbound, mut to_resolve, mut notices, returned } = departures;
+        let (global, book, now) = (self.setup.global.as_ref(), &self.setup.book, self.now);
+        for parcel in exchange.round(outbound.into_parcels(global, book, now)?)? {
+            match parcel {
+                Parcel::Mail(mail) => to_resolve.extend(mail),
+                Parcel::Notices(more) => notices.extend(more),
+                Parcel::Arrivals(packed) => {
+                    for (citizen, machine) in unpack(packed, global, book)? {
+                        let (id, shard) = (citizen.id(), citizen.home());
+                        if !self.residents.insert(citizen, machine) {
+                            return Err(WorldError::SameId { id, shard }.into());
+                        }
+                    }
+                }
+                Parcel::Newborn(packed) => {
+                    for (citizen, machine) in unpack(packed, global, book)? {
+                        let (id, shard) = (citizen.id(), citizen.home());
+                        if !self.residents.expect(citizen, machine) {
+                            return Err(WorldError::SameId { id, shard }.into());
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.directory.note(notices, self.shards.me, |id| self.residents.contains(id))?;
+        let mut outbound = Outbound::new();
+        for (to, sender, receiver) in returned {
+            outbound.returned(to, sender, receiver);
+        }
+        for letter in to_resolve {
+            if self.residents.contains(letter.receiver) {
+                self.mail.push(letter);
+            } else if let Some(to) = self.directory.worker_of(letter.receiver) {
+                outbound.mail(to, letter);
+            } else {
+                outbound.returned(letter.return_to, letter.sender, letter.receiver);
+            }
+        }
+        self.post.returned.clear();
+        self.returned = 0;
+        let reports = reports.into_iter().map(|(to, report)| (to, Parcel::Report(report)));
+        let parcels = outbound.into_parcels(global, book, now)?.into_iter().chain(reports);
+        let mut reports = Vec::new();
+        for parcel in exchange.round(parcels)? {
+            match parcel {
+                Parcel::Report(report) => reports.push(report),
+                Parcel::Mail(mail) => self.mail.extend(mail),
+                Parcel::Returned(returned) => {
+                    self.returned += returned.len() as u64;
+                    for (sender, receiver) in returned {
+                        self.post.returned.entry(sender).or_default().push(receiver);
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.post.returned.values_mut().for_each(|receivers| receivers.sort_unstable());
+        Ok(reports)
+    }
+
+    fn machine(&self, state: demeanor::StateRef<T>) -> StateMachine<T> {
+        let machine = StateMachine::new(state);
+        match &self.setup.global {
+            Some(global) => machine.with_global(global.clone()),
+            None => machine,
+        }
+    }
+
+    fn check_home(&self, citizen: &T) -> Result<(), WorldError> {
+        let (id, home, shards) = (citizen.id(), citizen.home(), self.shards.count);
+        if home < shards { Ok(()) } else { Err(WorldError::NoShard { id, home, shards }) }
+    }
+}
+
+impl<T: Citizen> Departures<T> {
+    fn new() -> Self {
+        Self { outbound: Outbound::new(), to_resolve: Vec::new(), notices: Vec::new(), returned: Vec::new() }
+    }
+
+    /// Tells the worker that is asked where this citizen lives, which may be this one.
+    fn notice(&mut self, shards: Shards, notice: Notice) {
+        let (Notice::Died { id } | Notice::Moved { id, .. } | Notice::Born { id, .. }) = notice;
+        match shards.directory_of(id) {
+            directory if directory == shards.me => self.notices.push(notice),
+            directory => self.outbound.notice(directory, notice),
+        }
+    }
+}
+
+/// What a panic says.
+pub(crate) fn text_of(panic: &(dyn std::any::Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("it says nothing")
+}

@@ -1,0 +1,278 @@
+//! Villagers that do all that citizens can: they write, move, wait, sleep, are born and end.
+//!
+//! Each keeps a number into which everything that happens to it is mixed, so that another order of the same events is another
+//! number.
+
+#![expect(dead_code, reason = "each of the tests that share it uses a part of it")]
+
+pub(crate) mod office;
+pub(crate) mod process;
+pub(crate) mod reference;
+
+use std::hash::Hash;
+
+use demeanor::{DigestHasher, Fsm, Owner, State, StateBook, StateRef};
+use demeanor_world::{Citizen, World};
+use serde::{Deserialize, Serialize};
+
+use self::office::Office;
+
+pub(crate) const SEED: u64 = 2026;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(crate) struct Villager {
+    pub(crate) id: u64,
+    pub(crate) home: u32,
+    pub(crate) coins: i64,
+    pub(crate) age: u32,
+    pub(crate) lived: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(crate) enum Letter {
+    Coins(i64),
+    Hello(u64),
+    Reminder,
+}
+
+pub(crate) struct Day<'a> {
+    pub(crate) tick: u64,
+    pub(crate) shards: u32,
+    pub(crate) office: &'a mut dyn Office,
+    pub(crate) oddity: Oddity,
+}
+
+/// What goes wrong in a village.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Oddity {
+    None,
+    /// A callback panics in this tick.
+    Panic(u64),
+    /// A second villager of this id is born in this tick.
+    SameId(u64, u64),
+    /// In this tick a villager goes to a shard that does not exist.
+    NoShard(u64),
+}
+
+impl Owner for Villager {
+    type Context<'a> = Day<'a>;
+    type Message = Letter;
+
+    fn now(day: &Day<'_>) -> f64 {
+        f64::from(u32::try_from(day.tick).unwrap()) * 0.1
+    }
+}
+
+impl Citizen for Villager {
+    fn id(&self) -> u64 {
+        self.id
+    }
+
+    fn home(&self) -> u32 {
+        self.home
+    }
+
+    fn digest(&self, hasher: &mut DigestHasher) {
+        self.hash(hasher);
+    }
+}
+
+impl Villager {
+    pub(crate) fn new(id: u64, home: u32) -> Self {
+        Self { id, home, coins: 10, age: u32::try_from(id % 90).unwrap(), lived: 0 }
+    }
+
+    fn note(&mut self, what: u64) {
+        self.lived = (self.lived.rotate_left(7) ^ what).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+
+    /// Someone of the first villagers, who may have ended since.
+    fn someone(&self, day: &Day<'_>, purpose: u64) -> u64 {
+        let mut random = day.office.random(self, purpose);
+        id_of(some_shard(&mut random, day), random.rand_range(0..20))
+    }
+}
+
+fn some_shard(random: &mut oorandom::Rand64, day: &Day<'_>) -> u32 {
+    u32::try_from(random.rand_range(0..u64::from(day.shards))).unwrap()
+}
+
+pub(crate) fn id_of(shard: u32, nth: u64) -> u64 {
+    u64::from(shard) * 1000 + nth
+}
+
+/// What all do: one in ten moves in each tick, and who is old is followed by a child.
+struct Life;
+
+impl State<Villager> for Life {
+    fn update(&self, villager: &mut Villager, _: &mut Fsm<'_, Villager>, day: &mut Day<'_>) {
+        villager.age += 1;
+        match day.oddity {
+            Oddity::Panic(tick) if tick == day.tick && villager.id == id_of(3, 7) => {
+                panic!("{} falls ill", villager.id)
+            }
+            Oddity::SameId(tick, id) if tick == day.tick && villager.id == id_of(3, 7) => {
+                day.office.spawn(Villager::new(id, 5), StateRef::from(&Idle));
+            }
+            Oddity::NoShard(tick) if tick == day.tick && villager.id == id_of(3, 7) => {
+                villager.home = day.shards;
+                return;
+            }
+            _ => {}
+        }
+        for receiver in day.office.returned(villager) {
+            villager.note(receiver);
+            villager.coins += 1;
+        }
+        let mut random = day.office.random(villager, 1);
+        if random.rand_range(0..10) == 0 {
+            villager.home = some_shard(&mut random, day);
+        }
+        if day.tick % 16 == 0 {
+            // All to one.
+            day.office.send(villager, id_of(3, day.tick / 16 % 10), Letter::Hello(villager.id));
+        }
+        if villager.age > 120 {
+            let child = Villager { id: villager.id + 1_000_000, age: 0, coins: villager.coins, ..*villager };
+            let receiver = child.id;
+            // In vain: the child is told of it in its first tick, wherever it is born.
+            day.office.send(&child, u64::MAX, Letter::Reminder);
+            if random.rand_range(0..2) == 0 {
+                day.office.spawn(child, StateRef::from(&Idle));
+            } else {
+                day.office.spawn(child, StateRef::from(&Work));
+            }
+            day.office.send(villager, receiver, Letter::Hello(day.tick));
+            day.office.remove(villager);
+        }
+    }
+}
+
+struct Idle;
+
+impl State<Villager> for Idle {
+    fn update(&self, villager: &mut Villager, fsm: &mut Fsm<'_, Villager>, day: &mut Day<'_>) {
+        villager.note(1);
+        let receiver = villager.someone(day, 2);
+        let mut random = day.office.random(villager, 3);
+        match random.rand_range(0..8) {
+            0 => fsm.change_state(&Work),
+            1 => fsm.change_state(Box::new(Errand { to: receiver, left: 3 })),
+            2 => fsm.push_state(&Prayer),
+            3 => fsm.sleep_for(0.35),
+            4 => {
+                day.office.send(villager, receiver, Letter::Coins(2));
+                day.office.send(villager, receiver, Letter::Hello(random.rand_u64()));
+                villager.coins -= 2;
+            }
+            _ => {}
+        }
+    }
+
+    fn on_message(&self, villager: &mut Villager, letter: &Letter, _: &mut Fsm<'_, Villager>, _: &mut Day<'_>) -> bool {
+        villager.receive(letter)
+    }
+}
+
+impl Villager {
+    fn receive(&mut self, letter: &Letter) -> bool {
+        match letter {
+            Letter::Coins(coins) => self.coins += coins,
+            Letter::Hello(who) => self.note(*who),
+            Letter::Reminder => self.note(9),
+        }
+        true
+    }
+}
+
+struct Work;
+
+impl State<Villager> for Work {
+    fn enter(&self, villager: &mut Villager, fsm: &mut Fsm<'_, Villager>, day: &mut Day<'_>) {
+        villager.note(2);
+        let ticks = f64::from(u8::try_from(day.office.random(villager, 4).rand_range(2..9)).unwrap());
+        fsm.change_state_after(ticks * 0.1 + 0.05, &Idle);
+        fsm.send_after(ticks * 0.07, Letter::Reminder);
+        fsm.sleep();
+    }
+
+    fn update(&self, villager: &mut Villager, _: &mut Fsm<'_, Villager>, _: &mut Day<'_>) {
+        villager.coins += 1;
+    }
+
+    fn exit(&self, villager: &mut Villager, fsm: &mut Fsm<'_, Villager>, day: &mut Day<'_>) {
+        villager.note(fsm.time_in_state(day).to_bits());
+    }
+
+    fn on_message(&self, villager: &mut Villager, letter: &Letter, _: &mut Fsm<'_, Villager>, _: &mut Day<'_>) -> bool {
+        villager.receive(letter)
+    }
+}
+
+struct Prayer;
+
+impl State<Villager> for Prayer {
+    fn update(&self, villager: &mut Villager, fsm: &mut Fsm<'_, Villager>, day: &mut Day<'_>) {
+        villager.note(3);
+        if day.office.random(villager, 5).rand_range(0..3) == 0 {
+            fsm.pop_state();
+        }
+    }
+}
+
+/// A letter is brought to someone in person.
+#[derive(Clone, Serialize, Deserialize)]
+struct Errand {
+    to: u64,
+    left: u8,
+}
+
+impl State<Villager> for Errand {
+    fn update(&self, villager: &mut Villager, fsm: &mut Fsm<'_, Villager>, day: &mut Day<'_>) {
+        villager.note(u64::from(self.left));
+        if let Some(left) = self.left.checked_sub(1) {
+            fsm.change_state(Box::new(Self { left, ..*self }));
+        } else {
+            day.office.send(villager, self.to, Letter::Coins(1));
+            fsm.change_state(&Idle);
+        }
+    }
+}
+
+pub(crate) fn book() -> StateBook<Villager> {
+    StateBook::new().with(&Life).with(&Idle).with(&Work).with(&Prayer).with_owned::<Errand>().with_messages()
+}
+
+/// The first villagers of a shard: some shards are empty, one has a third of all.
+pub(crate) fn first_of(shard: u32, shards: u32) -> Vec<(Villager, StateRef<Villager>)> {
+    let count = if shard == 3 { u64::from(10 * shards) } else { u64::from(shard * shard % 37) };
+    assert!(shard < shards);
+    (0..count).map(|nth| (Villager::new(id_of(shard, nth), shard), StateRef::from(&Idle))).collect()
+}
+
+pub(crate) fn global() -> StateRef<Villager> {
+    StateRef::from(&Life)
+}
+
+/// The world of these villagers.
+pub(crate) fn world(shards: u32) -> World<Villager> {
+    world_with(shards, Oddity::None)
+}
+
+pub(crate) fn world_with(shards: u32, oddity: Oddity) -> World<Villager> {
+    World::new(book())
+        .shards(shards)
+        .seed(SEED)
+        .global(&Life)
+        .populate(move |shard| first_of(shard, shards))
+        .context(move |tick, post| Day { tick, shards, office: post, oddity })
+}
+
+pub(crate) fn idle() -> StateRef<Villager> {
+    StateRef::from(&Idle)
+}
+
+/// A state in which nobody is.
+pub(crate) struct Other;
+
+impl State<Villager> for Other {}

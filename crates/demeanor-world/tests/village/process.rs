@@ -1,0 +1,117 @@
+//! Worlds in processes of their own: a test starts itself again, and the process says what it observes.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::{env, io};
+
+use demeanor_world::{Local, World};
+use serde::{Deserialize, Serialize};
+
+use super::{Oddity, Villager, world_with};
+
+/// What a process is told, in its environment.
+const TOLD: &str = "DEMEANOR_WORLD_TEST";
+
+/// What a run is.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Run {
+    pub(crate) processes: usize,
+    pub(crate) threads: usize,
+    pub(crate) shards: u32,
+    pub(crate) ticks: u64,
+    /// Every so many ticks, in this folder.
+    pub(crate) checkpoint: Option<(u64, PathBuf)>,
+    pub(crate) resume: bool,
+    pub(crate) oddity: Oddity,
+}
+
+impl Default for Run {
+    fn default() -> Self {
+        Self { processes: 1, threads: 1, shards: 64, ticks: 100, checkpoint: None, resume: false, oddity: Oddity::None }
+    }
+}
+
+impl Run {
+    pub(crate) fn world(&self) -> World<Villager> {
+        let world = world_with(self.shards, self.oddity);
+        match &self.checkpoint {
+            Some((every, folder)) => world.checkpoint(*every, folder),
+            None => world,
+        }
+    }
+
+    pub(crate) fn args(&self) -> Vec<String> {
+        let mut args = vec!["-w".to_owned(), self.threads.to_string()];
+        args.extend(self.resume.then(|| "--resume".to_owned()));
+        args
+    }
+
+    /// The processes, which run.
+    pub(crate) fn start(&self) -> Local {
+        self.start_each(|_, run| run)
+    }
+
+    /// The same, where each may be told something else.
+    pub(crate) fn start_each(&self, told: impl Fn(usize, Self) -> Self) -> Local {
+        let started = Local::start(self.processes, |process| {
+            let run = told(process, self.clone());
+            let mut command = Command::new(env::current_exe().unwrap());
+            // To the test harness the arguments behind `--` are names of tests that do not exist.
+            command.args(["--exact", "a_process", "--nocapture", "--"]).args(run.args());
+            command.env(TOLD, serde_json::to_string(&run).unwrap());
+            command.stdout(Stdio::piped()).stderr(Stdio::piped());
+            command
+        });
+        started.unwrap()
+    }
+}
+
+/// In a process that a test has started: runs its part of the world, and says what process 0 observes.
+pub(crate) fn be_one() {
+    let Ok(told) = env::var(TOLD) else { return };
+    let run: Run = serde_json::from_str(&told).unwrap();
+    let args: Vec<String> = env::args().skip_while(|arg| arg != "--").skip(1).collect();
+    let world = run.world().observe(|tick, _, digest| println!("tick {tick} {digest}"));
+    if let Err(error) = world.run(args, run.ticks) {
+        eprintln!("error: {error}");
+        std::process::exit(1);
+    }
+}
+
+/// What process 0 says, as it says it: ticks and digests.
+pub(crate) fn observed(local: &mut Local) -> impl Iterator<Item = (u64, u64)> + use<> {
+    let output: ChildStdout = local.children[0].stdout.take().unwrap();
+    BufReader::new(output).lines().filter_map(|line| {
+        let line = line.unwrap();
+        // The test harness begins a line of its own.
+        let (_, told) = line.split_once("tick ")?;
+        let (tick, digest) = told.split_once(' ')?;
+        Some((tick.parse().ok()?, digest.parse().ok()?))
+    })
+}
+
+/// The error with which a process has ended, or nothing.
+pub(crate) fn error_of(child: &mut Child) -> io::Result<String> {
+    let mut text = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut text)?;
+    child.wait()?;
+    let error = text.lines().find_map(|line| line.split_once("error: "));
+    Ok(error.map_or_else(String::new, |(_, error)| error.to_owned()))
+}
+
+/// The digests that a world observes which runs as described, from the first tick that it runs.
+pub(crate) fn digests(run: &Run) -> Vec<(u64, u64)> {
+    if run.processes == 1 {
+        let (sender, observed) = std::sync::mpsc::channel();
+        let world = run.world().observe(move |tick, _, digest| sender.send((tick, digest)).unwrap());
+        assert_eq!(world.run(run.args(), run.ticks).unwrap().ticks, run.ticks);
+        return observed.try_iter().collect();
+    }
+    let mut local = run.start();
+    let digests = observed(&mut local).collect();
+    let errors: Vec<_> = local.children.iter_mut().map(|child| error_of(child).unwrap()).collect();
+    assert_eq!(errors, vec![String::new(); run.processes]);
+    assert!(local.wait().unwrap());
+    digests
+}

@@ -1,0 +1,73 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+pub(crate) const HELP: &str = "\
+A nation of villagers who trade by mail.
+
+nation [--local PROCESSES] [--villagers NUMBER] [--days NUMBER] [--villages NUMBER] [--picture FILE]
+       [--checkpoints FOLDER] [-n PROCESSES] [-p PROCESS] [-h HOSTS] [-w THREADS] [--resume | --continue]
+       [--patience SECONDS]
+
+--local starts so many processes on this machine. -n, -p and -h are for those on several machines. --continue resumes if there is a
+checkpoint.";
+
+pub(crate) struct Options {
+    pub(crate) local: Option<usize>,
+    pub(crate) villagers: u64,
+    pub(crate) days: u64,
+    pub(crate) villages: u32,
+    pub(crate) picture: Option<PathBuf>,
+    pub(crate) checkpoints: Option<PathBuf>,
+    /// What is left for the world.
+    pub(crate) world: Vec<String>,
+    /// All but `--local`, for the processes that it starts.
+    pub(crate) passed_on: Vec<String>,
+}
+
+impl Options {
+    /// Reads the arguments. `None` if help is wanted.
+    pub(crate) fn parse(args: impl Iterator<Item = String>) -> Result<Option<Self>, lexopt::Error> {
+        use lexopt::prelude::*;
+        let mut options = Self {
+            local: None,
+            villagers: 20_000,
+            days: 1_000,
+            villages: 512,
+            picture: None,
+            checkpoints: None,
+            world: Vec::new(),
+            passed_on: Vec::new(),
+        };
+        let mut parser = lexopt::Parser::from_args(args);
+        while let Some(arg) = parser.next()? {
+            let name = match arg {
+                Long("help") => return Ok(None),
+                Long(flag @ ("resume" | "continue")) => {
+                    let flag = format!("--{flag}");
+                    options.world.push(flag.clone());
+                    options.passed_on.push(flag);
+                    continue;
+                }
+                Short(short @ ('n' | 'p' | 'h' | 'w')) => format!("-{short}"),
+                Long(long) => format!("--{long}"),
+                other => return Err(other.unexpected()),
+            };
+            let value = parser.value()?.string()?;
+            let wrong = |error: std::num::ParseIntError| lexopt::Error::from(format!("{name} {value}: {error}"));
+            match name.as_str() {
+                "--local" => options.local = Some(value.parse().map_err(wrong)?),
+                "--villagers" => options.villagers = value.parse().map_err(wrong)?,
+                "--days" => options.days = value.parse().map_err(wrong)?,
+                "--villages" => options.villages = value.parse().map_err(wrong)?,
+                "--picture" => options.picture = Some(value.clone().into()),
+                "--checkpoints" => options.checkpoints = Some(value.clone().into()),
+                _ => options.world.extend([name.clone(), value.clone()]),
+            }
+            if name != "--local" {
+                options.passed_on.extend([name, value]);
+            }
+        }
+        Ok(Some(options))
+    }
+}

@@ -1,0 +1,155 @@
+//! What villagers do.
+
+use demeanor::{Fsm, State, StateBook};
+
+use crate::villager::{Day, Letter, Trade, Villager};
+
+/// What happens to all, whatever they do: they grow old and hungry, read their mail, and have children.
+pub(crate) struct Life;
+pub(crate) struct Work;
+/// Waits for goods that are on their way.
+pub(crate) struct Market;
+pub(crate) struct Travel;
+pub(crate) struct Rest;
+
+const GROWN: u32 = 60;
+const OLD: u32 = 500;
+const STARVED: u32 = 24;
+/// A dowry, for each child.
+const DOWRY: i64 = 30;
+
+impl State<Villager> for Life {
+    fn update(&self, villager: &mut Villager, _: &mut Fsm<'_, Villager>, day: &mut Day<'_>) {
+        villager.age += 1;
+        villager.hunger += 1;
+        let bread = Trade::Baker as usize;
+        if villager.hunger >= 6 {
+            if villager.goods[bread] > 0 {
+                villager.goods[bread] -= 1;
+                villager.hunger = 0;
+            } else if villager.hunger % 4 == 0 {
+                villager.order(Trade::Baker, day);
+            }
+        }
+        let mut random = day.post.random(villager);
+        // What was written to somebody who is gone is lost, but for a letter to another one.
+        for &gone in &*day.post.returned(villager).to_vec() {
+            if let Some(nth) = villager.sellers.iter().position(|seller| *seller == gone) {
+                villager.sellers[nth] = gone % 3 + 3 * random.rand_range(0..u64::from(day.villages) * 8);
+            }
+        }
+        let dies = villager.age > OLD && random.rand_range(0..20) == 0 || villager.hunger > STARVED;
+        if dies {
+            day.post.remove(villager);
+        } else if villager.age > GROWN && villager.coins > 2 * DOWRY && random.rand_range(0..120) == 0 {
+            villager.coins -= DOWRY;
+            // Numbers of 64 bits that are drawn are hardly ever the same. If they are, the run ends and says so.
+            let id = random.rand_u64();
+            let trade = match random.rand_range(0..3) {
+                0 => Trade::Farmer,
+                1 => Trade::Baker,
+                _ => Trade::Smith,
+            };
+            let child = Villager { id, trade, age: 0, hunger: 0, coins: DOWRY, ..villager.clone() };
+            for seller in villager.sellers {
+                day.post.send(&child, seller, Letter::Greeting { trade, id });
+            }
+            day.post.spawn(child, &Rest);
+        }
+    }
+
+    fn on_message(
+        &self,
+        villager: &mut Villager,
+        letter: &Letter,
+        _: &mut Fsm<'_, Villager>,
+        day: &mut Day<'_>,
+    ) -> bool {
+        match *letter {
+            Letter::Order { of, from, coins } => {
+                let count = u32::try_from(coins / of.price()).unwrap_or(0).min(villager.goods[of as usize]);
+                if of == villager.trade && count > 0 {
+                    villager.goods[of as usize] -= count;
+                    let paid = i64::from(count) * of.price();
+                    villager.coins += paid;
+                    day.post.send(villager, from, Letter::Goods { of, count });
+                    if coins > paid {
+                        day.post.send(villager, from, Letter::Refund { coins: coins - paid });
+                    }
+                } else {
+                    day.post.send(villager, from, Letter::Refund { coins });
+                }
+            }
+            Letter::Goods { of, count } => villager.goods[of as usize] += count,
+            Letter::Refund { coins } => villager.coins += coins,
+            Letter::Greeting { trade, id } => villager.sellers[trade as usize] = id,
+        }
+        true
+    }
+}
+
+impl State<Villager> for Work {
+    fn enter(&self, _: &mut Villager, fsm: &mut Fsm<'_, Villager>, _: &mut Day<'_>) {
+        fsm.change_state_after(5.0, &Rest);
+    }
+
+    fn update(&self, villager: &mut Villager, fsm: &mut Fsm<'_, Villager>, day: &mut Day<'_>) {
+        let (made, needs) = (villager.trade as usize, villager.trade.needs());
+        let random = day.post.random_for(villager, 1).rand_range(0..40);
+        if villager.goods[needs as usize] == 0 {
+            if villager.order(needs, day) {
+                fsm.change_state(&Market);
+            } else {
+                // The poor work with their hands.
+                villager.coins += 1;
+            }
+            return;
+        }
+        // Tools last for a while; grain is gone at once.
+        if villager.trade != Trade::Farmer || random < 2 {
+            villager.goods[needs as usize] -= 1;
+        }
+        villager.goods[made] = (villager.goods[made] + if villager.trade == Trade::Smith { 1 } else { 3 }).min(60);
+        if random == 7 {
+            fsm.change_state(&Travel);
+        }
+    }
+}
+
+impl State<Villager> for Market {
+    fn enter(&self, _: &mut Villager, fsm: &mut Fsm<'_, Villager>, _: &mut Day<'_>) {
+        fsm.change_state_after(4.0, &Work);
+    }
+
+    fn update(&self, villager: &mut Villager, fsm: &mut Fsm<'_, Villager>, _: &mut Day<'_>) {
+        if villager.goods[villager.trade.needs() as usize] > 0 {
+            fsm.change_state(&Work);
+        }
+    }
+}
+
+impl State<Villager> for Travel {
+    fn enter(&self, _: &mut Villager, fsm: &mut Fsm<'_, Villager>, _: &mut Day<'_>) {
+        fsm.change_state_after(2.0, &Rest);
+    }
+
+    fn exit(&self, villager: &mut Villager, _: &mut Fsm<'_, Villager>, day: &mut Day<'_>) {
+        // To a village nearby, or to another part of the nation.
+        let mut random = day.post.random_for(villager, 2);
+        let far = if random.rand_range(0..10) == 0 { u64::from(day.villages) } else { 4 };
+        let steps = u32::try_from(random.rand_range(1..far.max(2))).unwrap_or(1);
+        villager.village = (villager.village + steps) % day.villages;
+    }
+}
+
+impl State<Villager> for Rest {
+    fn enter(&self, villager: &mut Villager, fsm: &mut Fsm<'_, Villager>, day: &mut Day<'_>) {
+        let days = day.post.random_for(villager, 3).rand_range(2..6);
+        fsm.change_state_after(f64::from(u32::try_from(days).unwrap_or(2)), &Work);
+        fsm.sleep();
+    }
+}
+
+pub(crate) fn book() -> StateBook<Villager> {
+    StateBook::new().with(&Life).with(&Work).with(&Market).with(&Travel).with(&Rest).with_messages()
+}

@@ -1,0 +1,139 @@
+//! A villager: what it has, whom it knows, and what it writes to others.
+
+use std::hash::Hash;
+
+use demeanor::{DigestHasher, Owner};
+use demeanor_world::{Citizen, Post};
+use serde::{Deserialize, Serialize};
+
+/// How many regions the nation has. The villages of a region are neighbors.
+pub(crate) const REGIONS: u32 = 8;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(crate) enum Trade {
+    Farmer,
+    Baker,
+    Smith,
+}
+
+impl Trade {
+    pub(crate) const ALL: [Self; 3] = [Self::Farmer, Self::Baker, Self::Smith];
+
+    /// What is made in this trade costs so many coins.
+    pub(crate) fn price(self) -> i64 {
+        match self {
+            Self::Farmer => 2,
+            Self::Baker => 5,
+            Self::Smith => 20,
+        }
+    }
+
+    /// Whose goods are needed to work in this trade.
+    pub(crate) fn needs(self) -> Self {
+        match self {
+            Self::Farmer => Self::Smith,
+            Self::Baker | Self::Smith => Self::Farmer,
+        }
+    }
+}
+
+/// What villagers write to each other. Goods have the name of the trade that makes them.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(crate) enum Letter {
+    /// Coins for goods.
+    Order {
+        of: Trade,
+        from: u64,
+        coins: i64,
+    },
+    Goods {
+        of: Trade,
+        count: u32,
+    },
+    /// The coins come back: there are no goods.
+    Refund {
+        coins: i64,
+    },
+    /// A newborn villager of this trade says who it is.
+    Greeting {
+        trade: Trade,
+        id: u64,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(crate) struct Villager {
+    pub(crate) id: u64,
+    pub(crate) village: u32,
+    pub(crate) trade: Trade,
+    pub(crate) age: u32,
+    pub(crate) hunger: u32,
+    pub(crate) coins: i64,
+    /// How much it has of what each trade makes.
+    pub(crate) goods: [u32; 3],
+    /// From whom it buys what each trade makes.
+    pub(crate) sellers: [u64; 3],
+}
+
+/// What a callback is given: the day, the nation, the post.
+pub(crate) struct Day<'a> {
+    pub(crate) number: u64,
+    pub(crate) villages: u32,
+    pub(crate) post: &'a mut Post<Villager>,
+}
+
+impl Owner for Villager {
+    type Context<'a> = Day<'a>;
+    type Message = Letter;
+
+    #[expect(clippy::cast_precision_loss, reason = "days are few")]
+    fn now(day: &Day<'_>) -> f64 {
+        day.number as f64
+    }
+}
+
+impl Citizen for Villager {
+    fn id(&self) -> u64 {
+        self.id
+    }
+
+    fn home(&self) -> u32 {
+        self.village
+    }
+
+    fn digest(&self, hasher: &mut DigestHasher) {
+        self.hash(hasher);
+    }
+}
+
+impl Villager {
+    /// One of the first villagers, who are numbered from 0, one trade after the other.
+    pub(crate) fn first(id: u64, village: u32, villagers: u64) -> Self {
+        let third = |nth: u64| (id + 3 * (nth + 7)) / 3 * 3 % (villagers / 3 * 3).max(3);
+        Self {
+            id,
+            village,
+            trade: Trade::ALL[(id % 3) as usize],
+            age: (id % 50) as u32 * 8,
+            hunger: (id % 3) as u32,
+            coins: 60,
+            goods: [3; 3],
+            sellers: [0, 1, 2].map(|trade| third(trade * 11) + trade),
+        }
+    }
+
+    pub(crate) fn region(&self, villages: u32) -> u32 {
+        self.village * REGIONS / villages
+    }
+
+    /// Buys goods by mail. Returns whether there are coins for it.
+    pub(crate) fn order(&mut self, of: Trade, day: &mut Day<'_>) -> bool {
+        if self.coins < of.price() {
+            return false;
+        }
+        let coins = of.price() * (self.coins / 4 / of.price()).clamp(1, 5);
+        self.coins -= coins;
+        day.post.send(self, self.sellers[of as usize], Letter::Order { of, from: self.id, coins });
+        true
+    }
+}

@@ -1,0 +1,37 @@
+//! The nation is the same on any number of processes, to the last line and the picture.
+
+use std::fs;
+use std::process::Command;
+
+/// Runs the nation for a short time. Returns its last line and its picture.
+fn run(args: &[&str]) -> (String, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let picture = folder.path().join("nation.svg");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_nation"));
+    command.args(["--villagers", "600", "--villages", "16", "--days", "150", "--picture"]).arg(&picture).args(args);
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    (String::from_utf8(output.stdout).unwrap(), fs::read_to_string(picture).unwrap())
+}
+
+#[test]
+fn the_nation_is_the_same_on_any_number_of_processes_and_threads() {
+    let alone = run(&[]);
+    assert!(alone.0.starts_with("day 150: "), "{}", alone.0);
+    assert!(alone.1.starts_with("<svg"), "{}", alone.1);
+    for args in [&["-w", "3"][..], &["--local", "2"], &["--local", "3", "-w", "2"]] {
+        assert_eq!(run(args), alone, "{args:?}");
+    }
+}
+
+#[test]
+fn what_is_wrong_is_said() {
+    let error = |args: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_nation")).args(args).output().unwrap();
+        assert!(!output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert_eq!(error(&["--days", "many"]), "error: --days many: invalid digit found in string\n");
+    assert_eq!(error(&["--villages", "3"]), "error: --villages 3: there are 8 regions, each with a village at least\n",);
+    assert_eq!(error(&["--days", "0"]), "error: the world runs for 0 ticks: it takes at least 1\n");
+}
