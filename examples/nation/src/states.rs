@@ -27,7 +27,7 @@ impl State<Villager> for Life {
             if villager.goods[bread] > 0 {
                 villager.goods[bread] -= 1;
                 villager.hunger = 0;
-            } else if villager.hunger % 4 == 0 {
+            } else if villager.hunger.is_multiple_of(4) {
                 villager.order(Trade::Baker, day);
             }
         }
