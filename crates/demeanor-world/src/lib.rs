@@ -30,7 +30,8 @@
 //! impl State<Player> for Throw {
 //!     fn update(&self, player: &mut Player, _: &mut Fsm<'_, Player>, turn: &mut Turn<'_>) {
 //!         let receiver = turn.post.random(player).rand_range(0..100);
-//!         turn.post.send(player, receiver, std::mem::take(&mut player.balls));
+//!         let balls = std::mem::take(&mut player.balls);
+//!         turn.post.send(player, receiver, balls);
 //!     }
 //!
 //!     fn on_message(&self, player: &mut Player, balls: &u32, _: &mut Fsm<'_, Player>, _: &mut Turn<'_>) -> bool {
