@@ -1,4 +1,56 @@
 //! A batch of [`demeanor`] on many threads, processes and machines.
+//!
+//! A [`World`] has [`Citizen`]s: owners with an id for life and a home. They write to each other by the [`Post`], move, are born
+//! and end. What happens does not depend on how many threads and processes there are; [`Local`] starts some on this machine.
+//! `docs/world.md` says how a tick goes, how to start a world on several machines, and what it costs.
+//!
+//! ```
+//! use demeanor::{DigestHasher, Fsm, Owner, State, StateBook};
+//! use demeanor_world::{Citizen, Post, World};
+//! use serde::{Deserialize, Serialize};
+//!
+//! #[derive(Clone, Serialize, Deserialize)]
+//! struct Player { id: u64, village: u32, balls: u32 }
+//!
+//! struct Turn<'a> { post: &'a mut Post<Player> }
+//!
+//! impl Owner for Player {
+//!     type Context<'a> = Turn<'a>;
+//!     type Message = u32;
+//! }
+//!
+//! impl Citizen for Player {
+//!     fn id(&self) -> u64 { self.id }
+//!     fn home(&self) -> u32 { self.village }
+//!     fn digest(&self, hasher: &mut DigestHasher) { std::hash::Hash::hash(&self.balls, hasher) }
+//! }
+//!
+//! /// Throws all its balls to somebody.
+//! struct Throw;
+//! impl State<Player> for Throw {
+//!     fn update(&self, player: &mut Player, _: &mut Fsm<'_, Player>, turn: &mut Turn<'_>) {
+//!         let receiver = turn.post.random(player).rand_range(0..100);
+//!         let balls = std::mem::take(&mut player.balls);
+//!         turn.post.send(player, receiver, balls);
+//!     }
+//!
+//!     fn on_message(&self, player: &mut Player, balls: &u32, _: &mut Fsm<'_, Player>, _: &mut Turn<'_>) -> bool {
+//!         player.balls += balls;
+//!         true
+//!     }
+//! }
+//!
+//! let run = |threads: &str| {
+//!     let world = World::new(StateBook::new().with(&Throw)).shards(10).populate(|village| {
+//!         (0..10).map(move |nth| (Player { id: u64::from(village * 10 + nth), village, balls: 1 }, &Throw))
+//!     });
+//!     world.context(|_, post| Turn { post }).run(["-w", threads], 50)
+//! };
+//! let alone = run("1")?;
+//! assert_eq!((alone.census.citizens, alone.census.sent), (100, 100));
+//! assert_eq!(run("3")?.digest, alone.digest);
+//! # Ok::<(), demeanor_world::WorldError>(())
+//! ```
 
 mod alarm;
 mod checkpoint;

@@ -267,7 +267,7 @@ fn live<T: Citizen>(worker: &mut Worker, run: &Run<T>, alarm: &Arc<Alarm>) -> Re
     let mut progress = Progress::new(*threads);
     for tick in first..*ticks {
         let (passed, is_last) = (tick + 1, tick + 1 == *ticks);
-        let is_observed = is_last || setup.observer.is_some() && passed % setup.observe_every == 0;
+        let is_observed = is_last || setup.observer.is_some() && passed.is_multiple_of(setup.observe_every);
         let census = is_observed || setup.is_watched();
         // After the last tick every process knows how the run has ended.
         let by = if is_last { 0..shards.workers } else { 0..1 };
@@ -280,7 +280,7 @@ fn live<T: Citizen>(worker: &mut Worker, run: &Run<T>, alarm: &Arc<Alarm>) -> Re
             watch(setup, passed, &reports, &total, &mut progress);
         }
         if let Some(Checkpoints { every, folder }) = &setup.checkpoint
-            && passed % every == 0
+            && passed.is_multiple_of(*every)
         {
             save(&place, folder, passed, &mut exchange)?;
         }

@@ -30,7 +30,9 @@ pub struct World<T: Citizen> {
     shows_progress: bool,
     settings: Vec<(String, String)>,
     #[cfg(feature = "inspector")]
-    inspector: Option<Option<demeanor_inspector::Inspector>>,
+    is_inspected: bool,
+    #[cfg(feature = "inspector")]
+    inspector: Option<demeanor_inspector::Inspector>,
 }
 
 impl<T: Citizen> World<T> {
@@ -52,6 +54,8 @@ impl<T: Citizen> World<T> {
             observe_every: 1,
             shows_progress: false,
             settings: Vec::new(),
+            #[cfg(feature = "inspector")]
+            is_inspected: false,
             #[cfg(feature = "inspector")]
             inspector: None,
         }
@@ -152,7 +156,8 @@ impl<T: Citizen> World<T> {
     #[cfg(feature = "inspector")]
     #[must_use]
     pub fn inspect(mut self, inspector: Option<demeanor_inspector::Inspector>) -> Self {
-        self.inspector = Some(inspector);
+        self.is_inspected = true;
+        self.inspector = inspector;
         self
     }
 
@@ -205,9 +210,9 @@ impl<T: Citizen> World<T> {
             observe_every,
             shows_progress: self.shows_progress,
             #[cfg(feature = "inspector")]
-            is_inspected: self.inspector.is_some(),
+            is_inspected: self.is_inspected,
             #[cfg(feature = "inspector")]
-            inspector: self.inspector.flatten().map(Mutex::new),
+            inspector: self.inspector.map(Mutex::new),
         })
     }
 }

@@ -27,7 +27,7 @@ impl State<Villager> for Life {
             if villager.goods[bread] > 0 {
                 villager.goods[bread] -= 1;
                 villager.hunger = 0;
-            } else if villager.hunger % 4 == 0 {
+            } else if villager.hunger.is_multiple_of(4) {
                 villager.order(Trade::Baker, day);
             }
         }
@@ -35,13 +35,16 @@ impl State<Villager> for Life {
         // What was written to somebody who is gone is lost, but for a letter to another one.
         for &gone in &*day.post.returned(villager).to_vec() {
             if let Some(nth) = villager.sellers.iter().position(|seller| *seller == gone) {
-                villager.sellers[nth] = gone % 3 + 3 * random.rand_range(0..u64::from(day.villages) * 8);
+                // Another acquaintance may know who sells it now.
+                villager.sellers[nth] = villager.sellers[(nth + 1) % 3];
             }
         }
         let dies = villager.age > OLD && random.rand_range(0..20) == 0 || villager.hunger > STARVED;
         if dies {
+            let (heir, of, coins) = (villager.sellers[0], villager.trade, villager.coins);
+            day.post.send(villager, heir, Letter::Refund { of, coins, ask: heir });
             day.post.remove(villager);
-        } else if villager.age > GROWN && villager.coins > 2 * DOWRY && random.rand_range(0..120) == 0 {
+        } else if villager.age > GROWN && villager.coins > DOWRY + 10 && random.rand_range(0..100) == 0 {
             villager.coins -= DOWRY;
             // Numbers of 64 bits that are drawn are hardly ever the same. If they are, the run ends and says so.
             let id = random.rand_u64();
@@ -74,14 +77,21 @@ impl State<Villager> for Life {
                     villager.coins += paid;
                     day.post.send(villager, from, Letter::Goods { of, count });
                     if coins > paid {
-                        day.post.send(villager, from, Letter::Refund { coins: coins - paid });
+                        let refund = Letter::Refund { of, coins: coins - paid, ask: villager.id };
+                        day.post.send(villager, from, refund);
                     }
                 } else {
-                    day.post.send(villager, from, Letter::Refund { coins });
+                    let ask = villager.sellers[of as usize];
+                    day.post.send(villager, from, Letter::Refund { of, coins, ask });
                 }
             }
             Letter::Goods { of, count } => villager.goods[of as usize] += count,
-            Letter::Refund { coins } => villager.coins += coins,
+            Letter::Refund { of, coins, ask } => {
+                villager.coins += coins;
+                if ask != villager.id {
+                    villager.sellers[of as usize] = ask;
+                }
+            }
             Letter::Greeting { trade, id } => villager.sellers[trade as usize] = id,
         }
         true

@@ -50,9 +50,11 @@ pub(crate) enum Letter {
         of: Trade,
         count: u32,
     },
-    /// The coins come back: there are no goods.
+    /// The coins come back: there are no goods. Someone else may have some.
     Refund {
+        of: Trade,
         coins: i64,
+        ask: u64,
     },
     /// A newborn villager of this trade says who it is.
     Greeting {

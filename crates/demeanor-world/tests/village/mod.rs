@@ -128,7 +128,7 @@ impl State<Villager> for Life {
         if random.rand_range(0..10) == 0 {
             villager.home = some_shard(&mut random, day);
         }
-        if day.tick % 16 == 0 {
+        if day.tick.is_multiple_of(16) {
             // All to one.
             day.office.send(villager, id_of(3, day.tick / 16 % 10), Letter::Hello(villager.id));
         }
