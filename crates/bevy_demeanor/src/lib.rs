@@ -115,7 +115,6 @@
 //! [`add_state_machine`]: AppExtMachines::add_state_machine
 // On docs.rs, each item says which feature it needs.
 #![cfg_attr(docsrs, feature(doc_cfg))]
-
 #![expect(
     clippy::needless_pass_by_value,
     clippy::type_complexity,
