@@ -13,6 +13,7 @@
 //! | [`saving`] | saved games, rolling back, and files of older programs |
 //! | [`why`] | why does it not attack? From the log to the line that is wrong |
 //! | [`journal`] | what has happened to many owners, in pictures and traces |
+//! | [`world`] | more characters than one machine holds |
 //! | [`testing`] | a state alone, a machine with mocks, a fake clock |
 
 /// A page, under a condition for its code to run as a test. `build.rs` prepares it.
@@ -45,3 +46,4 @@ page!(semantics, "semantics.md", all());
 page!(testing, "testing.md", feature = "mock");
 page!(waiting, "waiting.md", feature = "std");
 page!(why, "why.md", feature = "definition");
+page!(world, "world.md", all());

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use toml::de::{DeTable, DeValue, Error};
 use toml_parser::ParseError;
-use toml_parser::parser::parse_document;
+use toml_parser::parser::{RecursionGuard, parse_document};
 
 use super::super::findings::Findings;
 use super::super::mistake::{Mistake, Origin};
@@ -57,11 +57,14 @@ pub(super) fn parse<'i>(text: &'i str, rest: &'i OnceLock<String>, findings: &mu
 /// The most errors of the parser that are kept.
 const MOST_KEPT: usize = 10_000;
 
+/// How deep a value may lie within others, as for the parser of values: deeper ones are errors.
+const DEEPEST: u32 = 80;
+
 /// How many errors of syntax the parser finds.
 fn slips_in_syntax(text: &str) -> usize {
     let mut count = 0;
     let tokens = toml_parser::Source::new(text).lex().into_vec();
-    parse_document(&tokens, &mut (), &mut |_: ParseError| count += 1);
+    parse_document(&tokens, &mut RecursionGuard::new(&mut (), DEEPEST), &mut |_: ParseError| count += 1);
     count
 }
 
