@@ -13,9 +13,9 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 
-# What rustdoc takes over from `tracing`, whose own pages it is relative to; the hidden modules of `mockall`; and a script that there
-# is only where a trait has impls outside of its module.
-FOREIGN = re.compile(r"dispatcher#|__mock_\w+/|.*/trait\.impl/")
+# What rustdoc takes over from `tracing` and from Bevy's reflection, whose own pages it is relative to; the hidden modules of
+# `mockall`; and a script that there is only where a trait has impls outside of its module.
+FOREIGN = re.compile(r"dispatcher#|__mock_\w+/|.*/trait\.impl/|(Reflect|TypeInfo|TypePath)(#|$)")
 
 
 class Page(HTMLParser):
@@ -25,11 +25,15 @@ class Page(HTMLParser):
         super().__init__()
         self.places = set()
         self.links = []
+        # Where the page sends the reader on to, if it does.
+        self.sends_to = None
 
     def handle_starttag(self, tag, attributes):
         attributes = dict(attributes)
         self.places.update(unquote(attributes[key]) for key in ("id", "name") if attributes.get(key))
         self.links.extend(attributes[key] for key in ("href", "src") if attributes.get(key))
+        if tag == "meta" and attributes.get("http-equiv") == "refresh":
+            self.sends_to = attributes["content"].partition("URL=")[2]
 
 
 def without_code(text):
@@ -85,6 +89,8 @@ def broken(path):
             yield f"{path}: {link}: there is no {target}"
         # rustdoc's own scripts make sense of lines of a source file, and of what stands in its search.
         elif parts.fragment and target.suffix in (".md", ".html") and "src" not in target.parts:
+            while read(target).sends_to:
+                target = (target.parent / unquote(read(target).sends_to)).resolve()
             if unquote(parts.fragment) not in read(target).places:
                 yield f"{path}: {link}: {target.name} has no place of this name"
 
