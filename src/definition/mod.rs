@@ -218,7 +218,7 @@ impl<T: Owner> Definition<T> {
     ///
     /// # Errors
     ///
-    /// Returns all mistakes in the text.
+    /// When the text has mistakes. The error lists all of them.
     pub fn parse(text: &str, vocabulary: &Vocabulary<T>) -> Result<Self, Problems> {
         Self::new(NAMELESS, None, text, vocabulary)
     }
@@ -227,7 +227,7 @@ impl<T: Owner> Definition<T> {
     ///
     /// # Errors
     ///
-    /// Returns all mistakes in the text.
+    /// When the text has mistakes. The error lists all of them.
     pub fn parse_named(file: &str, text: &str, vocabulary: &Vocabulary<T>) -> Result<Self, Problems> {
         Self::new(file, None, text, vocabulary)
     }
@@ -273,7 +273,7 @@ impl<T: Owner> Definition<T> {
     ///
     /// # Errors
     ///
-    /// Returns all mistakes in the text. Then nothing is changed.
+    /// When the text has mistakes. The error lists all of them, and nothing is changed.
     ///
     /// # Examples
     ///

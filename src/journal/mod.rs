@@ -144,8 +144,8 @@ impl<K: Clone> Journal<K> {
         self.write(owner, (from, to), cause, refused_by, (now, time_in_state));
     }
 
-    /// Records a step of an owner's machine that was [recorded](crate::StateMachine::recording) there, if this step is
-    /// a change, made or refused, that [`Owner::on_change`] is told of.
+    /// Records a step of an owner's machine from [`recording`](crate::StateMachine::recording), if this step is a
+    /// change, made or refused, that [`Owner::on_change`] is told of.
     ///
     /// # Examples
     ///
