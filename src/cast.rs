@@ -69,14 +69,11 @@ const TELEGRAMS: &str = "demeanor::cast";
 ///
 /// - A telegram to a member that is not acting is delivered within the call of [`send`](Self::send), before the sender
 ///   goes on. The same holds for the telegrams that its receiver then sends, depth first.
-///
 /// - A telegram to a member that is acting, such as the sender itself, is *put off*: it is delivered when that member's
 ///   turn is over, in the order of sending. To have it handled within the call, use [`rejoin`](Self::rejoin) first. For
 ///   a telegram to oneself, use [`Fsm::send_now`].
-///
 /// - So that long chains do not overflow the stack, a telegram that is nested within 64 others is put off until the
 ///   outermost turn is over. A [posted](Self::post) telegram waits for that, too.
-///
 /// - A telegram sent with [`send_after`](Self::send_after) waits in the queue. It is delivered when the caller asks for
 ///   what is due, with [`deliver_due`](Self::deliver_due), or one by one with [`pop_due`](Members::pop_due).
 ///
