@@ -14,7 +14,7 @@ use crate::waiting::NextWake;
 
 /// An owner with its machine: a character that updates itself.
 ///
-/// It dereferences to the owner. Its methods are those of [`StateMachine`], without the owner.
+/// It dereferences to the owner. It has the methods of [`StateMachine`], without the argument for the owner.
 ///
 /// # Examples
 ///
@@ -91,43 +91,46 @@ impl<T: Owner> Agent<T> {
         machine.send(owner, message, cx)
     }
 
-    /// Changes state; returns whether it was done. See [`StateMachine::change_state`].
+    /// Changes state; returns whether the change was made. See [`StateMachine::change_state`].
     pub fn change_state(&mut self, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
         let (owner, mut machine) = self.parts();
         machine.change_state(owner, to, cx)
     }
 
-    /// Changes state unless it is active already; returns whether it is then. See [`StateMachine::ensure_state`].
+    /// Changes state unless the state is active already; returns whether it was active or the change was made. See
+    /// [`StateMachine::ensure_state`].
     pub fn ensure_state(&mut self, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
         let (owner, mut machine) = self.parts();
         machine.ensure_state(owner, to, cx)
     }
 
-    /// Changes state without asking `can_exit`; returns whether it was done. See [`StateMachine::force_state`].
+    /// Changes state without asking `can_exit`; returns whether the change was made. See [`StateMachine::force_state`].
     pub fn force_state(&mut self, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
         let (owner, mut machine) = self.parts();
         machine.force_state(owner, to, cx)
     }
 
-    /// Changes to the previous state; returns whether it was done. See [`StateMachine::revert_state`].
+    /// Changes to the previous state; returns whether the change was made. See [`StateMachine::revert_state`].
     pub fn revert_state(&mut self, cx: &mut T::Context<'_>) -> bool {
         let (owner, mut machine) = self.parts();
         machine.revert_state(owner, cx)
     }
 
-    /// Pushes a state over current; returns whether it was done. See [`StateMachine::push_state`].
+    /// Pushes a state over the current one; returns whether this was done. See [`StateMachine::push_state`].
     pub fn push_state(&mut self, over: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
         let (owner, mut machine) = self.parts();
         machine.push_state(owner, over, cx)
     }
 
-    /// Pops back to what current was pushed over; returns whether it was done. See [`StateMachine::pop_state`].
+    /// Leaves the current state and resumes the one below it; returns whether this was done. See
+    /// [`StateMachine::pop_state`].
     pub fn pop_state(&mut self, cx: &mut T::Context<'_>) -> bool {
         let (owner, mut machine) = self.parts();
         machine.pop_state(owner, cx)
     }
 
-    /// Changes to where a composite state was left; returns whether it was done. See [`StateMachine::resume_state`].
+    /// Changes to the descendant that was active last in a composite state; returns whether the change was made. See
+    /// [`StateMachine::resume_state`].
     pub fn resume_state(&mut self, composite: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
         let (owner, mut machine) = self.parts();
         machine.resume_state(owner, composite, cx)
@@ -181,7 +184,7 @@ impl<T: Owner> Agent<T> {
         self.machine.report(&self.owner, now)
     }
 
-    /// Lends owner and machine to `act` as a callback has them. See [`StateMachine::with`].
+    /// Lends owner and machine to `act`, as a callback gets them. See [`StateMachine::with`].
     pub fn with<R>(
         &mut self,
         cx: &mut T::Context<'_>,
@@ -197,7 +200,7 @@ impl<T: Owner> Agent<T> {
         &self.machine
     }
 
-    /// Returns the machine for changing what no callback needs to know of.
+    /// Returns the machine, for changes that need no callback.
     pub fn machine_mut(&mut self) -> &mut StateMachine<T> {
         &mut self.machine
     }
@@ -222,7 +225,7 @@ impl<T: Owner> Agent<T> {
         self.watched(self.watch)
     }
 
-    /// Takes owner and machine apart.
+    /// Returns the owner and the machine separately.
     #[must_use]
     pub fn into_parts(self) -> (T, StateMachine<T>) {
         (self.owner, self.machine)

@@ -1,4 +1,4 @@
-//! Characters of different types that send each other telegrams, from within their callbacks too.
+//! Characters of different types that send telegrams to each other, from within their callbacks too.
 //!
 //! The members and what can be asked of them is in [`members`], the place of one in [`slot`]; how a member is lent to a callback,
 //! and when a telegram arrives, in [`turn`]; the end of what has none in [`put_off`]; how a member that is acting is a member
@@ -33,8 +33,8 @@ use crate::owner::Owner;
 /// What the log calls what a cast tells it.
 const TELEGRAMS: &str = "demeanor::cast";
 
-/// Characters of different types that send each other telegrams: the members, the queue of delayed telegrams, the clock, and
-/// the world that they share.
+/// Characters of different types that send telegrams to each other: the members, the queue of delayed telegrams, the
+/// clock, and the world that they share.
 ///
 /// The cast is the context of its members' callbacks, so that a state can send from within one:
 ///
@@ -48,47 +48,48 @@ const TELEGRAMS: &str = "demeanor::cast";
 /// }
 /// ```
 ///
-/// `K` is the type of the members' keys, `M` that of their messages, and `W` that of whatever else the callbacks need, in
-/// [`world`](Self::world). It does the work of the entity manager and the message dispatcher in Buckland's *Programming Game
-/// AI by Example*.
+/// `K` is the type of the members' keys, and `M` is the type of their messages. `W` is the type of everything else that
+/// the callbacks need; it is in [`world`](Self::world). A cast does the work of the entity manager and the message
+/// dispatcher in Buckland's *Programming Game AI by Example*.
 ///
-/// What runs no callback, such as [`get`](Members::get), [`iter`](Members::iter), [`state_of`](Members::state_of),
-/// [`add`](Members::add) and [`advance`](Members::advance), is a method of [`Members`], to which a cast dereferences. A game
-/// that is to be the context itself, with methods of its own, holds the `Members` in its struct and implements
-/// [`CastContext`]; then the methods here are methods of that struct.
+/// The methods that run no callback, such as [`get`](Members::get), [`iter`](Members::iter),
+/// [`state_of`](Members::state_of), [`add`](Members::add) and [`advance`](Members::advance), are methods of
+/// [`Members`], to which a cast dereferences. If your game's own struct is to be the context, with methods of its own,
+/// put the `Members` into it and implement [`CastContext`]; then the methods here are methods of that struct.
 ///
 /// # Who is acting
 ///
-/// A member is *acting* while a callback of it runs: in its turn of [`update`](Self::update), in handling a telegram, or in
-/// [`with`](Self::with). Meanwhile it is lent to the callback: [`get`](Members::get) says
-/// [`Acting`](Unavailable::Acting), although it is still a member. The state that it is in can be asked for.
-/// [`rejoin`](Self::rejoin) makes it a member like the others for the length of a call, so that they can send to it, read it
-/// and change it, as they do in C++ and C#.
+/// A member is *acting* while one of its callbacks runs: in its turn of [`update`](Self::update), while it handles a
+/// telegram, or in [`with`](Self::with). During this time it is lent to the callback: [`get`](Members::get) returns
+/// [`Acting`](Unavailable::Acting), although it is still a member. Its state can still be queried.
+/// [`rejoin`](Self::rejoin) makes it a member like the others for the length of a call, so that the others can send to
+/// it, read it and change it, as they do in C++ and C#.
 ///
 /// # When a telegram arrives
 ///
-/// - A telegram to a member that is not acting is delivered within the call of [`send`](Self::send), before the sender goes
-///   on. So are those that its receiver sends in turn, depth first.
-/// - A telegram to a member that is acting, such as the sender itself, is *put off*: it is delivered when that member's turn
-///   is over, in the order of sending. To have it handled within the call, [`rejoin`](Self::rejoin) first; or, if it is to
-///   oneself, use [`Fsm::send_now`].
-/// - So that long chains do not overflow the stack, a telegram within 64 others is put off until the outermost turn is over.
-///   One that is [posted](Self::post) waits for that, too.
-/// - One sent with [`send_after`](Self::send_after) waits in the queue, and is delivered when the caller asks for what is
-///   due, with [`deliver_due`](Self::deliver_due) or one by one with [`pop_due`](Members::pop_due).
+/// - A telegram to a member that is not acting is delivered within the call of [`send`](Self::send), before the sender
+///   goes on. The same holds for the telegrams that its receiver then sends, depth first.
+/// - A telegram to a member that is acting, such as the sender itself, is *put off*: it is delivered when that member's
+///   turn is over, in the order of sending. To have it handled within the call, use [`rejoin`](Self::rejoin) first. For
+///   a telegram to oneself, use [`Fsm::send_now`].
+/// - So that long chains do not overflow the stack, a telegram that is nested within 64 others is put off until the
+///   outermost turn is over. A [posted](Self::post) telegram waits for that, too.
+/// - A telegram sent with [`send_after`](Self::send_after) waits in the queue. It is delivered when the caller asks for
+///   what is due, with [`deliver_due`](Self::deliver_due), or one by one with [`pop_due`](Members::pop_due).
 ///
 /// # Exchanges without end
 ///
-/// All telegrams of one outermost turn that one telegram leads to, directly or through others, are an *exchange*. It may have
-/// 100 000 telegrams, and 32 more for each member, and 1000 of them in a row may each be put off by the handling of the one
-/// before. What is sent beyond that is [dropped](Delivery::Dropped), and an error in the log names who took part. All else is
-/// delivered.
+/// All telegrams of one outermost turn that one telegram leads to, directly or through others, are an *exchange*. An
+/// exchange may have 100 000 telegrams, and 32 more for each member. At most 1000 of them in a row may each be put off
+/// by the handling of the one before. Telegrams beyond that are [dropped](Delivery::Dropped), and an error in the log
+/// names the members that took part. All other telegrams are delivered.
 ///
 /// # Where does the data live?
 ///
-/// What other members read or write lies in [`world`](Self::world): positions, scores, who has the ball. It is there whoever
-/// is acting. The owner is who somebody is: what only its own states read. Where members of several types have much in
-/// common, as goalkeepers and field players do, that part is a struct of its own in the world, by key:
+/// Data that other members read or write lies in [`world`](Self::world): positions, scores, who has the ball. There it
+/// can be read whichever member is acting. Data that only a member's own states read lies in the owner. If members of
+/// several types have much in common, as goalkeepers and field players do, put that part into a struct of its own in
+/// the world, by key:
 ///
 /// ```
 /// use demeanor::{Agent, Cast, Fsm, Owner, State, StateMachine, Telegram};
@@ -136,8 +137,8 @@ const TELEGRAMS: &str = "demeanor::cast";
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// What is in the owners can be seen through a trait of the game, by a function that tries one type after the other. It
-/// cannot see who is [acting](#who-is-acting):
+/// Data in the owners can be read through a trait of the game, by a function that tries one type after the other. It
+/// cannot see a member that is [acting](#who-is-acting):
 ///
 /// ```
 /// use demeanor::{Agent, Cast, Owner, State, StateMachine, Telegram, Unavailable};
@@ -185,8 +186,8 @@ const TELEGRAMS: &str = "demeanor::cast";
 ///
 /// # On another thread
 ///
-/// A cast is `Send` and `Sync` when `K`, `M` and `W` are, so it can be moved to a thread or be a resource of an engine. Its
-/// owners have to be `Send` and `Sync` to join.
+/// A cast is `Send` and `Sync` when `K`, `M` and `W` are, so it can be moved to a thread or be a resource of an engine.
+/// Owners have to be `Send` and `Sync` to join.
 ///
 /// # Examples
 ///
@@ -294,7 +295,7 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, W: 'static> Cast<K, M, W
         self
     }
 
-    /// Adds a member and starts its machine: `enter` runs along the active path, and may send.
+    /// Adds a member and starts its machine: `enter` runs along the active path, and may send telegrams.
     ///
     /// # Errors
     ///
@@ -348,16 +349,17 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, W: 'static> Cast<K, M, W
 
     /// Updates all members, in the order in which they joined. See [`Agent::update`].
     ///
-    /// A member that joins meanwhile is first updated in the next tick. `update` neither moves the clock nor delivers what is
-    /// due: the game decides on the order of [`advance`](Members::advance), `update` and [`deliver_due`](Self::deliver_due).
+    /// A member that joins during the update is first updated in the next tick. `update` neither moves the clock nor
+    /// delivers what is due: the game decides on the order of [`advance`](Members::advance), `update` and
+    /// [`deliver_due`](Self::deliver_due).
     pub fn update(&mut self) {
         CastContext::update(self);
     }
 
-    /// Updates one member. See [`Agent::update`]. Returns whether it was updated: not if there is no such member, or while it is
-    /// acting.
+    /// Updates one member. See [`Agent::update`]. Returns whether it was updated: `false` if there is no such member,
+    /// or if it is acting.
     ///
-    /// For a game in which each character thinks and then moves, before the next one does.
+    /// Use it for a game in which each character thinks and then moves, before the next one does.
     ///
     /// # Examples
     ///
@@ -393,12 +395,12 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, W: 'static> Cast<K, M, W
         CastContext::update_one(self, key)
     }
 
-    /// Sends a telegram. A member that is not acting receives it within the call; one that is, when its turn is over. Returns
-    /// what has become of it, which a sender that does not care can leave.
+    /// Sends a telegram. A member that is not acting receives it within the call; a member that is acting receives it
+    /// when its turn is over. Returns what has happened to it; a sender that does not need this can ignore it.
     ///
-    /// If there is no such receiver, the telegram is dropped with a warning in the log; [`deliver`](Self::deliver) hands it
-    /// back. To send the acting member itself a telegram that is handled within the call, as in Buckland's C++, use
-    /// [`Fsm::send_now`].
+    /// If there is no such receiver, the telegram is dropped with a warning in the log; [`deliver`](Self::deliver)
+    /// returns it instead. To send the acting member itself a telegram that is handled within the call, as in
+    /// Buckland's C++, use [`Fsm::send_now`].
     ///
     /// # Examples
     ///
@@ -415,16 +417,16 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, W: 'static> Cast<K, M, W
     /// Sends a telegram that is due after `delay`, in seconds. It is queued until then, and delivered by
     /// [`deliver_due`](Self::deliver_due). The receiver need not be a member before that.
     ///
-    /// If `delay` is zero, negative or not a number, the telegram is [sent](Self::send) at once, as in Buckland's
+    /// If `delay` is zero, negative or NaN, the telegram is [sent](Self::send) at once, as in Buckland's
     /// `DispatchMessage`.
     pub fn send_after(&mut self, delay: f64, sender: K, receiver: K, message: M) -> Delivery {
         CastContext::send_after(self, delay, sender, receiver, message)
     }
 
-    /// Sends a telegram that is delivered when the outermost turn is over: when no member is acting any more. Outside of any
-    /// turn it is delivered within the call. An unknown receiver is a warning in the log.
+    /// Sends a telegram that is delivered when the outermost turn is over, so when no member is acting any more.
+    /// Outside of any turn it is delivered within the call. If the receiver is unknown, a warning is logged.
     ///
-    /// For what is to be known to all when everybody has done what is being done: "the round is over".
+    /// Use it for news that members get only when everybody has finished acting, such as "the round is over".
     ///
     /// # Examples
     ///
@@ -469,12 +471,12 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, W: 'static> Cast<K, M, W
         CastContext::post(self, sender, receiver, message);
     }
 
-    /// Delivers a telegram at once, as [`send`](Self::send) does, and hands it back if there is nobody to receive it: the other
-    /// half of [`pop_due`](Members::pop_due).
+    /// Delivers a telegram at once, as [`send`](Self::send) does, and returns it if there is nobody to receive it. Use
+    /// it together with [`pop_due`](Members::pop_due).
     ///
     /// # Errors
     ///
-    /// When there is no such receiver. The telegram is in the error, and a warning in the log.
+    /// When there is no such receiver. The error contains the telegram, and a warning is logged.
     ///
     /// # Examples
     ///
@@ -490,21 +492,21 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, W: 'static> Cast<K, M, W
         CastContext::deliver(self, telegram)
     }
 
-    /// Delivers all telegrams that are due by the cast's clock, in the order of their due times and then of sending. What is
-    /// sent meanwhile waits for the next call, even if it is due already.
+    /// Delivers all telegrams that are due by the cast's clock, in the order of their due times and then in the order
+    /// of sending. A telegram that is sent meanwhile waits for the next call, even if it is due already.
     ///
-    /// Returns those whose receiver is unknown; each has been logged, too.
+    /// Returns the telegrams whose receiver is unknown. A warning is logged for each.
     pub fn deliver_due(&mut self) -> Vec<UnknownReceiver<K, M>> {
         CastContext::deliver_due(self)
     }
 
-    /// Lends a member and the cast to `act`: a turn of that member, in which the methods of its machine can be called.
+    /// Lends a member and the cast to `act`. This is a turn of that member; `act` can call the methods of its machine.
     ///
     /// Returns what `act` returns.
     ///
     /// # Errors
     ///
-    /// When there is no such member, when its owner is of another type, or while it is acting.
+    /// When there is no such member, when its owner is of another type, or when it is acting.
     ///
     /// # Examples
     ///
@@ -540,25 +542,27 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, W: 'static> Cast<K, M, W
         CastContext::with(self, key, act)
     }
 
-    /// Makes the acting member a member again for the length of `act`: others can send to it, read it and change it, as deep
-    /// as they do in the code that is ported. `owner` and `fsm` are those of the callback. Returns what `act` returns.
+    /// Makes the acting member a member again for the length of `act`: others can send to it, read it and change it, as
+    /// deeply nested as in the code that you port. `owner` and `fsm` are those of the callback. Returns what `act`
+    /// returns.
     ///
     /// The requests that the callback has made before are carried out first, as in
-    /// [`change_state_now`](Fsm::change_state_now). Afterwards the callback goes on with its owner and its machine, and
-    /// with whatever has happened to them; its machine may be in another state by then. In `exit` the machine cannot change
-    /// state meanwhile: that is refused with a warning ([rule 12](crate::docs::semantics#rule-12)). What was put off for
-    /// the member before stays put off.
+    /// [`change_state_now`](Fsm::change_state_now). Afterwards the callback goes on with its owner and its machine,
+    /// including everything that has happened to them; the machine may be in another state by then. In `exit` the
+    /// machine cannot change state during the call: this is refused with a warning
+    /// ([rule 12](crate::docs::semantics#rule-12)). Telegrams that were put off for the member before stay put off.
     ///
-    /// While `act` runs, `owner` is [`Default::default`], which nobody sees.
+    /// While `act` runs, `owner` holds the [`Default::default`] of its type, which nobody sees.
     ///
     /// # Errors
     ///
-    /// When the member with that key is not acting, or when owner and handle are not those that its callback was given.
-    /// Then nothing has happened, and `act` is not called.
+    /// When the member with that key is not acting, or when the owner and the handle are not those that its callback
+    /// got. Then nothing has happened, and `act` is not called.
     ///
     /// # Examples
     ///
-    /// The waiting player asks for the ball; the passer kicks it, and tells him where to run, before he goes on.
+    /// The waiting player asks for the ball. The passer kicks it and tells him where to run, before the waiting player
+    /// goes on.
     ///
     /// ```
     /// use demeanor::{Agent, Cast, Fsm, Owner, State, StateMachine, Telegram};

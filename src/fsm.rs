@@ -1,4 +1,4 @@
-//! The handle that a callback is given: what a state may ask of the machine, and ask it for.
+//! The handle that a callback gets: what a state can query, and what it can request from the machine.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -14,11 +14,11 @@ use crate::waiting::{Note, Noted};
 
 /// A callback's handle on its owner's machine.
 ///
-/// Its methods are of two kinds. Queries such as [`current`](Self::current) and [`time_in_state`](Self::time_in_state) tell
-/// where the machine is; a guard, which is given the handle to read, can call only these. The others make a *request*,
-/// which is carried out once the callback has returned, in the order made. So the code after `fsm.change_state(&Think)`
-/// still runs in the old state. [`change_state_now`](Self::change_state_now) and [`send_now`](Self::send_now) act within
-/// the call, for ports of code that relies on that.
+/// Its methods are of two kinds. Queries such as [`current`](Self::current) and [`time_in_state`](Self::time_in_state)
+/// read the machine. A guard, which gets the handle for reading only, can call only these. The other methods make a
+/// *request*. Requests are carried out in the order in which they were made, once the callback has returned. So the
+/// code after `fsm.change_state(&Think)` still runs in the old state. [`change_state_now`](Self::change_state_now) and
+/// [`send_now`](Self::send_now) act within the call, for ports of code that relies on this.
 ///
 /// # Examples
 ///
@@ -110,14 +110,14 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.machines
     }
 
-    /// Asks for a change to `to`: its `enter`, after the `exit` of current.
+    /// Requests a change to `to`: the `exit` of the current state, then the `enter` of `to`.
     ///
-    /// A change to the current state runs its `exit` and `enter` ([rule 7](crate::docs::semantics#rule-7)). Refused with a
-    /// warning in `exit`.
+    /// A change to the current state runs its `exit` and `enter` ([rule 7](crate::docs::semantics#rule-7)). The request
+    /// is refused with a warning in `exit`.
     ///
-    /// [`IntoState`] lists what can be written for `to`. Write `Box::new(Patrol { route })` for a state with data that is
-    /// made here. A reference, as in `&Patrol { route }`, would have to live forever: the compiler's error is that a
-    /// temporary value is dropped while borrowed (E0716).
+    /// [`IntoState`] lists what you can write for `to`. For a state with data that is created here, write
+    /// `Box::new(Patrol { route })`. A reference such as `&Patrol { route }` would have to live forever: the compiler
+    /// reports that a temporary value is dropped while borrowed (E0716).
     #[inline]
     pub fn change_state(&mut self, to: impl IntoState<T>) {
         match to.into_state().into_singleton() {
@@ -126,8 +126,9 @@ impl<'a, T: Owner> Fsm<'a, T> {
         }
     }
 
-    /// Asks for a change to `to`, unless `to` is active when the request's turn comes: then nothing happens, and nothing is
-    /// refused ([rule 24](crate::docs::semantics#rule-24)). A global state can ask for this in every tick.
+    /// Requests a change to `to`, unless `to` is active when the turn of the request comes. Then nothing happens, and
+    /// nothing is refused ([rule 24](crate::docs::semantics#rule-24)). A global state can make this request in every
+    /// tick.
     ///
     /// # Examples
     ///
@@ -166,8 +167,8 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.ask(Request::Ensure(to.into_state()));
     }
 
-    /// Asks for a change to `to` that no [`can_exit`](State::can_exit) can refuse: death during a stagger. `can_enter` is
-    /// still asked ([rule 24](crate::docs::semantics#rule-24)).
+    /// Requests a change to `to` that no [`can_exit`](State::can_exit) can refuse, such as death during a stagger.
+    /// `can_enter` is still asked ([rule 24](crate::docs::semantics#rule-24)).
     ///
     /// # Examples
     ///
@@ -201,38 +202,39 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.ask(Request::Force(to.into_state()));
     }
 
-    /// Asks for a change to the previous state (Buckland's `RevertToPreviousState`).
+    /// Requests a change to the previous state (Buckland's `RevertToPreviousState`).
     ///
-    /// That is the state current was before, so two in a row toggle. Refused with a warning when there is none
-    /// ([rule 9](crate::docs::semantics#rule-9)).
+    /// Two of these changes in a row lead back to the same state. If there is no previous state, the request is refused
+    /// with a warning ([rule 9](crate::docs::semantics#rule-9)).
     #[inline]
     pub fn revert_state(&mut self) {
         self.ask(Request::Revert);
     }
 
-    /// Asks for current to be suspended and `over` to be entered. [`pop_state`](Self::pop_state) goes back
+    /// Requests that the current state is suspended and `over` is entered. [`pop_state`](Self::pop_state) goes back
     /// ([rule 15](crate::docs::semantics#rule-15)).
     #[inline]
     pub fn push_state(&mut self, over: impl IntoState<T>) {
         self.ask(Request::Push(over.into_state()));
     }
 
-    /// Asks for current to be left and the state that it was pushed over to be resumed. Refused with a warning when there
-    /// is none ([rule 15](crate::docs::semantics#rule-15)).
+    /// Requests that the current state is left and the state below it on the stack is resumed. If the stack is empty,
+    /// the request is refused with a warning ([rule 15](crate::docs::semantics#rule-15)).
     #[inline]
     pub fn pop_state(&mut self) {
         self.ask(Request::Pop);
     }
 
-    /// Asks for a change to the descendant that was active last in `composite`, or to its initial one if there is none, or
-    /// if its history is not [kept](State::keeps_history) ([rule 16](crate::docs::semantics#rule-16)).
+    /// Requests a change to the descendant that was active last in `composite`. If there is none, or if the history of
+    /// `composite` is not [kept](State::keeps_history), it is a change to the initial descendant
+    /// ([rule 16](crate::docs::semantics#rule-16)).
     #[inline]
     pub fn resume_state(&mut self, composite: impl IntoState<T>) {
         self.ask(Request::Resume(composite.into_state()));
     }
 
-    /// Sends the owner itself a message. It is offered to the active states when its turn among the requests comes (rule
-    /// 24).
+    /// Sends a message to the owner itself. It is offered to the active states when its turn among the requests comes
+    /// ([rule 24](crate::docs::semantics#rule-24)).
     ///
     /// # Examples
     ///
@@ -267,16 +269,17 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.ask(Request::Send(Box::new(message)));
     }
 
-    /// Sets a timer: asks for a change to `to` when [`Owner::now`] has advanced by `seconds`
+    /// Sets a timer for a change: requests a change to `to` when [`Owner::now`] has advanced by `seconds`
     /// ([rule 25](crate::docs::semantics#rule-25)).
     ///
-    /// The timer belongs to the state whose callback asks, and ends when that state is left: whoever is faster than the timer
-    /// need not cancel it. A timer of the global, or one from outside, lasts as long as the machine. Several may run at a time.
+    /// The timer belongs to the state whose callback sets it, and ends when that state is left. So if the state is left
+    /// earlier, you need not cancel the timer. A timer that is set by the global state or from outside lasts as long as
+    /// the machine. Several timers may run at the same time.
     ///
-    /// When it is due, the change is asked for at the beginning of the owner's tick, before the global is updated. Only then
-    /// are the guards asked; a timer whose change they refuse is used up. While another state is pushed over the state, the
-    /// timer stands still. Seconds that are negative or not a number count as none: the timer is due in the next tick. Infinite
-    /// ones never end.
+    /// When the timer is due, the change is requested at the beginning of the owner's tick, before the global state is
+    /// updated. Only then are the guards asked; a timer whose change they refuse is used up. While another state is
+    /// pushed over the state, the timer is paused. A number of seconds that is negative or NaN counts as 0: the timer
+    /// is due in the next tick. A timer of infinite seconds never comes due.
     ///
     /// # Examples
     ///
@@ -323,8 +326,8 @@ impl<'a, T: Owner> Fsm<'a, T> {
         }
     }
 
-    /// Sets a timer: sends a message to the machine's own states when [`Owner::now`] has advanced by `seconds`. In all else it
-    /// is as [`change_state_after`](Self::change_state_after).
+    /// Sets a timer for a message: sends a message to the machine's own states when [`Owner::now`] has advanced by
+    /// `seconds`. In everything else it is like [`change_state_after`](Self::change_state_after).
     ///
     /// # Examples
     ///
@@ -376,11 +379,12 @@ impl<'a, T: Owner> Fsm<'a, T> {
 
     /// Puts the machine to sleep: its states are not updated until it wakes ([rule 26](crate::docs::semantics#rule-26)).
     ///
-    /// It wakes when a timer of its own comes due, with any change of state, when a state handles a message, and when the game
-    /// [wakes](crate::StateMachine::wake) it. The global is still updated, unless it is [passive](State::is_passive).
+    /// The machine wakes when one of its timers comes due, at any change of state, when a state handles a message, and
+    /// when the game [wakes](crate::StateMachine::wake) it. The global state is still updated, unless it is
+    /// [passive](State::is_passive).
     ///
-    /// The machine falls asleep when the callback has returned and all that it asked for has been carried out. If that changed
-    /// the state, it stays awake.
+    /// The machine falls asleep when the callback has returned and everything that it asked for has been carried out.
+    /// If the state was changed by this, the machine stays awake.
     ///
     /// # Examples
     ///
@@ -421,8 +425,8 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.sleep_for(f64::INFINITY);
     }
 
-    /// Puts the machine to [sleep](Self::sleep), until [`Owner::now`] has advanced by `seconds` or something else wakes it.
-    /// Seconds that are negative or not a number count as none: it is updated in the next tick.
+    /// Puts the machine to [sleep](Self::sleep) until [`Owner::now`] has advanced by `seconds`, or until something else
+    /// wakes it. A number of seconds that is negative or NaN counts as 0: the machine is updated in the next tick.
     ///
     /// # Examples
     ///
@@ -460,11 +464,12 @@ impl<'a, T: Owner> Fsm<'a, T> {
         }
     }
 
-    /// Changes state within the call: first the requests made before are carried out, then this change, each with what its
-    /// callbacks ask for. The rest of the callback runs afterwards ([rule 11](crate::docs::semantics#rule-11)). Returns
-    /// whether the change was made. Refused with a warning in `exit`.
+    /// Changes state within the call. First the requests made before are carried out, then this change, each with the
+    /// requests of its callbacks. The rest of the callback runs afterwards ([rule 11](crate::docs::semantics#rule-11)).
+    /// Returns whether the change was made. It is refused with a warning in `exit`.
     ///
-    /// This is exactly Buckland's `ChangeState`, for literal ports. Otherwise use [`change_state`](Self::change_state).
+    /// This does exactly what Buckland's `ChangeState` does. Use it for ports that follow the original line by line;
+    /// otherwise use [`change_state`](Self::change_state).
     ///
     /// # Examples
     ///
@@ -500,11 +505,12 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.machines.execute_now(self.nth, &Request::change(to.into_state()), owner, cx)
     }
 
-    /// Sends the owner itself a message within the call: first the requests made before are carried out, then the message
-    /// is offered to the active states, and what they ask for is carried out. The rest of the callback runs afterwards
-    /// ([rule 24](crate::docs::semantics#rule-24)). Returns whether the message was handled. Refused with a warning in `exit`.
+    /// Sends a message to the owner itself within the call. First the requests made before are carried out. Then the
+    /// message is offered to the active states, and their requests are carried out. The rest of the callback runs
+    /// afterwards ([rule 24](crate::docs::semantics#rule-24)). Returns whether the message was handled. It is refused
+    /// with a warning in `exit`.
     ///
-    /// In Buckland's C++, a telegram to oneself is handled in this way. Otherwise use [`send`](Self::send).
+    /// Buckland's C++ handles a telegram to oneself in this way. Otherwise use [`send`](Self::send).
     ///
     /// # Examples
     ///
@@ -537,13 +543,13 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.machines.send_now(self.nth, owner, message, cx)
     }
 
-    /// Returns the innermost active state. `None` when the machine has none.
+    /// Returns the innermost active state. `None` when the machine has no state.
     #[must_use]
     pub fn current(&self) -> Option<&StateRef<T>> {
         self.view().current.as_option()
     }
 
-    /// Returns the state that current was before the last change.
+    /// Returns the state that was current before the last change.
     #[must_use]
     pub fn previous(&self) -> Option<&StateRef<T>> {
         self.view().previous.as_option()
@@ -556,7 +562,8 @@ impl<'a, T: Owner> Fsm<'a, T> {
     }
 
     /// Returns the innermost state that the change under way leads to: in its guards, in `exit`, `suspend`, `enter` and
-    /// `resume`. `None` in all other callbacks, and where a pop leads back to having no state ([rule 8](crate::docs::semantics#rule-8)).
+    /// `resume`. `None` in all other callbacks, and when a pop leads to no state
+    /// ([rule 8](crate::docs::semantics#rule-8)).
     ///
     /// # Examples
     ///
@@ -588,14 +595,14 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.view().target.as_option()
     }
 
-    /// Returns the active states, from the outermost ancestor down to current.
+    /// Returns the active states, from the outermost ancestor down to the current state.
     #[must_use]
     pub fn path(&self) -> impl DoubleEndedIterator<Item = &StateRef<T>> + Clone {
         let View { ancestors, current, .. } = self.view();
         ancestors.iter().chain(current.as_option())
     }
 
-    /// Returns whether `state` is active: current, or an ancestor of it.
+    /// Returns whether `state` is active: whether it is the current state or an ancestor of it.
     #[must_use]
     pub fn is_in_state<S: State<T> + ?Sized>(&self, state: &S) -> bool {
         self.view().depth_of(state).is_some()
@@ -607,8 +614,8 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.path().any(|active| active.is::<S>())
     }
 
-    /// Returns how long current has been active, in seconds by [`Owner::now`]. Before any state was entered, it counts from
-    /// the clock's 0 ([rule 18](crate::docs::semantics#rule-18)).
+    /// Returns how long the current state has been active, in seconds by [`Owner::now`]. Before any state was entered,
+    /// the time counts from the clock's 0 ([rule 18](crate::docs::semantics#rule-18)).
     #[must_use]
     pub fn time_in_state(&self, cx: &T::Context<'_>) -> f64 {
         let entered_at = self.entered_at.get(self.nth).copied();
@@ -667,12 +674,12 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.view().time_in(state, T::now(cx))
     }
 
-    /// Returns whether any request waits: one that this callback has made, or an earlier one that is carried out after it.
-    /// Requests made in `exit` are refused, and so never wait ([rule 24](crate::docs::semantics#rule-24)).
+    /// Returns whether any request is waiting: one that this callback has made, or an earlier one that is carried out
+    /// after it. Requests made in `exit` are refused, so they never wait ([rule 24](crate::docs::semantics#rule-24)).
     ///
     /// # Examples
     ///
-    /// A patrol that goes on only if what it has called asks for nothing else:
+    /// A patrol that goes on only if a function that it calls makes no request:
     ///
     /// ```
     /// use demeanor::{Fsm, Owner, State, StateMachine};

@@ -1,16 +1,16 @@
 //! State machines for game characters.
 //!
 //! You write a state once, as a small type that implements [`State`] for your character. A [`StateMachine`] knows which
-//! state the character is in, and calls `enter`, `update` and `exit`. In which order is [written down](docs::semantics), rule by
-//! rule. States hold no character's data, so one state object serves all characters.
+//! state the character is in, and calls `enter`, `update` and `exit`. [The rules](docs::semantics) define the order of
+//! these calls. States hold no data of a character, so one state object serves all characters.
 //!
 //! This page teaches the crate from top to bottom. Each example is complete.
 //!
 //! # An owner, its states, a machine
 //!
-//! The *owner* is whoever has a machine: an enemy, a door, a menu. Its [`Owner`] impl names two types: the *context*, which
-//! is what every callback is given besides the owner, and the messages that can be sent to it. [`GameTime`] is a ready-made
-//! context: a clock that the game advances.
+//! The *owner* is what a machine belongs to: an enemy, a door, a menu. Its [`Owner`] impl names two types: the
+//! *context*, which every callback gets besides the owner, and the messages that can be sent to the owner. [`GameTime`]
+//! is a ready-made context: a clock that the game advances.
 //!
 //! ```
 //! use demeanor::{Fsm, GameTime, Owner, State, StateMachine};
@@ -55,12 +55,12 @@
 //! ```
 //!
 //! A state without data is a unit struct, and `&Idle` is the same state wherever it is written. The machine does not
-//! contain the owner, so a callback can borrow both. [`Agent`] keeps the two together where that is more convenient.
+//! contain the owner, so a callback can borrow both. If it is more convenient to keep them together, use an [`Agent`].
 //!
 //! # Requests
 //!
-//! A callback is given an [`Fsm`], the handle on its owner's machine. The handle answers questions: `current`, `previous`,
-//! `is_in_state`, `time_in_state`. And it takes *requests*:
+//! A callback gets an [`Fsm`], the handle on its owner's machine. The handle has queries: `current`, `previous`,
+//! `is_in_state`, `time_in_state`. The callback can also make *requests* with it:
 //!
 //! | request | what it asks for |
 //! |---|---|
@@ -71,21 +71,21 @@
 //! | `push_state(&Paused)`, `pop_state()` | a state on top of the current one, and back |
 //! | `resume_state(&Patrol)` | a change to the state inside `Patrol` that was active last |
 //! | `send(message)` | a message to the owner itself |
-//! | `change_state_after(2.5, &Patrol)`, `send_after(2.5, message)` | the same when so many seconds are over |
-//! | `sleep()`, `sleep_for(2.5)` | no updates until something happens, or for so many seconds |
+//! | `change_state_after(2.5, &Patrol)`, `send_after(2.5, message)` | the same after this number of seconds |
+//! | `sleep()`, `sleep_for(2.5)` | no updates until something happens, or for this number of seconds |
 //!
-//! A request is carried out when the callback has returned; several are carried out in the order in which they were made.
-//! So the code after `fsm.change_state(&Wander)` still runs in the old state. What `enter` asks for follows when the change
-//! is complete. A request made in `exit` is refused, because another change is under way. Where a port from C++ or C# needs
-//! the change within the call, there are `change_state_now` and `send_now`.
+//! A request is carried out when the callback has returned. Several requests are carried out in the order in which they
+//! were made. So the code after `fsm.change_state(&Wander)` still runs in the old state. The requests of an `enter` are
+//! carried out when the change is complete. A request made in `exit` is refused, because a change is already under way.
+//! If a port from C++ or C# needs the change within the call, use `change_state_now` and `send_now`.
 //!
-//! [`StateMachine`] has methods of the same names, for use from outside a callback. They act at once and return whether it
-//! was done.
+//! [`StateMachine`] has methods of the same names, for use from outside a callback. They act at once and return whether
+//! the request was carried out.
 //!
 //! # The global state
 //!
-//! What holds in every state goes into the *global* state. It runs beside the others: it is updated first in each tick, and
-//! it is never entered or left.
+//! Put code that has to run in every state into the *global* state. It runs beside the other states: it is updated
+//! first in each tick, and it is never entered or left.
 //!
 //! ```
 //! # use demeanor::{Fsm, Owner, State, StateMachine};
@@ -120,7 +120,7 @@
 //!
 //! # A context that borrows
 //!
-//! A context lives for one call only, so it can borrow from the world. No `Rc` and no global variable is needed.
+//! A context lives only for one call, so it can borrow from the world. You need no `Rc` and no global variable.
 //!
 //! ```
 //! use demeanor::{Fsm, Owner, State, StateMachine};
@@ -157,13 +157,13 @@
 //!
 //! # Messages, and states inside states
 //!
-//! A state can lie inside another one, its [`parent`](State::parent). While it is active, so is the parent, whose `update`
-//! and `on_message` run too. A state with children names the one to begin with, [`initial`](State::initial): a change to
-//! it, and [`start`](StateMachine::start), go on down to that child. A change between two children leaves their parent
-//! active.
+//! A state can lie inside another one, its [`parent`](State::parent). While the state is active, its parent is active
+//! too, and the parent's `update` and `on_message` also run. A state with children says which child comes first, with
+//! [`initial`](State::initial): a change to this state, and [`start`](StateMachine::start), go on down to that child. A
+//! change between two children leaves their parent active.
 //!
-//! A message is offered to the innermost state first, then to its parents, last to the global state, until one returns
-//! `true`.
+//! A message is offered to the innermost state first, then to its parents, and last to the global state, until one of
+//! them returns `true`.
 //!
 //! ```
 //! use demeanor::{Fsm, Owner, State, StateMachine, StateRef};
@@ -215,13 +215,14 @@
 //! assert!(machine.is_in_state(&Fight) && !machine.is_in_state(&OffDuty));
 //! ```
 //!
-//! [`Cast`] holds characters of different types that send each other [`Telegram`]s from within their callbacks. A game whose
-//! own struct is to be their context implements [`CastContext`]. [`Dispatcher`] is the queue of telegrams that arrive later.
+//! A [`Cast`] holds characters of different types that send [`Telegram`]s to each other from within their callbacks. If
+//! your game's own struct is to be the context of these characters, implement [`CastContext`] for it. A [`Dispatcher`]
+//! is the queue of telegrams that arrive later.
 //!
 //! # Guards and time
 //!
-//! [`can_exit`](State::can_exit) and [`can_enter`](State::can_enter) can refuse a change before any of it happens. They are
-//! given the handle to read: where the owner is, [for how long](Fsm::time_in_state), and [where the change
+//! [`can_exit`](State::can_exit) and [`can_enter`](State::can_enter) can refuse a change before any part of it happens.
+//! They get the handle for reading: which states are active, [for how long](Fsm::time_in_state), and [where the change
 //! leads](Fsm::target). The time comes from [`Owner::now`], in seconds. Here, a stagger lasts for half a second:
 //!
 //! ```
@@ -263,14 +264,14 @@
 //! assert!(machine.force_state(&mut enemy, &Dead, &mut time)); // asks no `can_exit`
 //! ```
 //!
-//! Each active state has a time of its own: [`time_in(&Combat, cx)`](Fsm::time_in) is the time in `Combat`, which goes on
-//! while its children change.
+//! Each active state has its own time: [`time_in(&Combat, cx)`](Fsm::time_in) is the time in `Combat`, which goes on
+//! while the children of `Combat` change.
 //!
 //! # Stack and history
 //!
-//! `push_state` puts a state on top of the current one, and `pop_state` goes back to it: a pause menu, a stagger. The state
-//! below is suspended, and its time stands still. `resume_state` goes back into a state with children, to the child that
-//! was active last, if [its history is kept](State::keeps_history).
+//! `push_state` puts a state on top of the current one, for example a pause menu or a stagger, and `pop_state` goes
+//! back. The state below is suspended, and its time is paused. `resume_state` goes back into a state with children, to
+//! the child that was active last, if [its history is kept](State::keeps_history).
 //!
 //! ```
 //! use demeanor::{Fsm, Owner, State, StateMachine};
@@ -305,9 +306,10 @@
 //!
 //! # States with data
 //!
-//! What belongs to a character lives in the owner. Where a state needs data of its own, there are three ways to keep it: a
-//! `static` for what the program knows beforehand, an `Arc` for what many owners share, and a `Box` for what one owner has
-//! alone. Whatever can be written where a state is named implements [`IntoState`]; a machine keeps a [`StateRef`] to it.
+//! The data of a character lives in the owner. If a state needs data of its own, there are three ways to keep it: a
+//! `static` for data that is known at compile time, an `Arc` for data that many owners share, and a `Box` for data of
+//! one owner alone. Everything that you can pass as a state implements [`IntoState`]; a machine keeps a [`StateRef`] to
+//! it.
 //!
 //! ```
 //! use demeanor::{Owner, State, StateMachine};
@@ -331,9 +333,9 @@
 //!
 //! # Many owners
 //!
-//! A [`Batch`] holds many owners with their machines. It keeps them sorted by state, so that all owners of one state lie
-//! side by side and are updated in one loop. The states are the same ones, and each owner's callbacks come in the same
-//! order. An owner is found by its key.
+//! A [`Batch`] holds many owners with their machines. It keeps them sorted by state, so that all owners of one state
+//! lie side by side and are updated in one loop. You use the same states, and each owner gets its callbacks in the same
+//! order as with a machine of its own. You find an owner by its key.
 //!
 //! ```
 //! use demeanor::{Batch, Fsm, Owner, State};
@@ -372,16 +374,17 @@
 //!
 //! # Seeing what happens
 //!
-//! Each change is logged at level debug, with the owner's [`label`](Owner::label) and the names of the states; misuse is
-//! logged at warn, and an endless cycle of changes at error. No request panics. Nobody sees a log without a logger: add the crate
-//! `env_logger`, call `env_logger::init()` at the start of `main`, and run with `RUST_LOG=demeanor=debug`.
+//! Each change is logged at level debug, with the owner's [`label`](Owner::label) and the names of the states. Misuse
+//! is logged at warn, and an endless cycle of changes at error. No request panics. You see the log only if the program
+//! has a logger: add the crate `env_logger`, call `env_logger::init()` at the start of `main`, and run with
+//! `RUST_LOG=demeanor=debug`.
 //!
-//! The owner itself can be told, too: [`Owner::on_change`] is called for each change before the new state's `enter`, and
-//! for each one that a guard refuses; [`Owner::after_change`] is called when a change is complete.
+//! The owner itself can be told, too: [`Owner::on_change`] is called for each change before the new state's `enter`,
+//! and for each change that a guard refuses. [`Owner::after_change`] is called when a change is complete.
 //!
-//! Of many owners, a [`Journal`] lists the changes and a [`Flow`] counts them. A flow is drawn as a [diagram],
-//! and says which exits of a file no test has taken; a journal is written as a [trace](journal::Trace) for Perfetto.
-//! [A page](docs::journal) shows all of these.
+//! For many owners, a [`Journal`] lists the changes and a [`Flow`] counts them. A flow can be drawn as a [diagram], and
+//! shows which exits of a file no test has taken. A journal can be written as a [trace](journal::Trace) for Perfetto.
+//! [A page of these docs](docs::journal) shows all of this.
 //!
 //! # Features
 //!

@@ -13,16 +13,16 @@ use crate::state::{IntoState, State, StateRef};
 use crate::step::Step;
 use crate::waiting::NextWake;
 
-/// The state machine of one owner: its current, previous and global state.
+/// The state machine of one owner: its current, previous and global states.
 ///
-/// The machine does not hold the owner; each method is given it, so that a state may borrow both. Keep them side by side,
-/// in an [`Agent`](crate::Agent), or apart. It cannot be a field of its owner: `self.machine.update(self, cx)` would borrow
-/// the owner twice, which the compiler refuses (E0499). `docs/porting.md` shows what to write instead, and what goes wrong with
-/// `mem::take`.
+/// The machine does not hold the owner. Each method gets the owner as an argument, so that a state can borrow both.
+/// Keep them side by side, in an [`Agent`](crate::Agent), or apart. The machine cannot be a field of its owner:
+/// `self.machine.update(self, cx)` would borrow the owner twice, which the compiler refuses (E0499). `docs/porting.md`
+/// shows what to write instead, and what goes wrong with `mem::take`.
 ///
-/// The methods here act at once, and return whether it was done. In a callback, the methods of [`Fsm`] make requests
-/// instead. A clone is a second machine in the same state, made without any callback: use it as a prefab, or as a snapshot
-/// to go back to.
+/// The methods here act at once, and return whether the request was carried out. In a callback, the methods of [`Fsm`]
+/// make requests instead. A clone is a second machine in the same state, and cloning runs no callback: use a clone as a
+/// prefab, or as a snapshot to go back to.
 ///
 /// # Examples
 ///
@@ -69,7 +69,7 @@ pub struct StateMachine<T: Owner> {
 }
 
 impl<T: Owner> StateMachine<T> {
-    /// Creates a machine whose current state is `initial`. Calls nothing: [`start`](Self::start) enters it
+    /// Creates a machine whose current state is `initial`. It calls nothing: [`start`](Self::start) enters the state
     /// ([rule 1](crate::docs::semantics#rule-1)).
     pub fn new(initial: impl IntoState<T>) -> Self {
         Self { seat: Seat::new(initial.into_state()), global: StateRef::NONE }
@@ -93,8 +93,8 @@ impl<T: Owner> StateMachine<T> {
     /// Runs `enter` along the active path, outermost first, and goes on down through the [`initial`](State::initial)
     /// children ([rule 1](crate::docs::semantics#rule-1)).
     ///
-    /// When the current state has been entered already, by `start` or by a change, the machine refuses with a warning: see
-    /// [`is_started`](Self::is_started).
+    /// If the current state has already been entered, by `start` or by a change, the machine refuses `start` with a
+    /// warning: see [`is_started`](Self::is_started).
     ///
     /// # Examples
     ///
@@ -119,37 +119,37 @@ impl<T: Owner> StateMachine<T> {
         self.recording(None).start(owner, cx);
     }
 
-    /// Runs `exit` along the active path, innermost first. The machine then has no current state, its previous is the state
-    /// left, and its stack is empty ([rule 1](crate::docs::semantics#rule-1)).
+    /// Runs `exit` along the active path, innermost first. After that the machine has no current state, its previous
+    /// state is the one that was left, and its stack is empty ([rule 1](crate::docs::semantics#rule-1)).
     pub fn stop(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
         self.recording(None).stop(owner, cx);
     }
 
-    /// Runs one tick: `update` of the global, then of the active path from the outermost state to the innermost. After each
-    /// `update`, its requests are carried out ([rule 4](crate::docs::semantics#rule-4)).
+    /// Runs one tick: `update` of the global state, then of the active path from the outermost state to the innermost.
+    /// After each `update`, its requests are carried out ([rule 4](crate::docs::semantics#rule-4)).
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a call would be a tenth of what a tick takes")]
     pub fn update(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
         self.recording(None).update(owner, cx);
     }
 
-    /// Offers a message to current, then to its ancestors outward, then to the global, until one handles it. Returns
-    /// whether one did ([rule 14](crate::docs::semantics#rule-14)).
+    /// Offers a message to the current state, then to its ancestors from the inside out, then to the global state,
+    /// until one of them handles it. Returns whether one did ([rule 14](crate::docs::semantics#rule-14)).
     pub fn send(&mut self, owner: &mut T, message: &T::Message, cx: &mut T::Context<'_>) -> bool {
         self.recording(None).send(owner, message, cx)
     }
 
-    /// Changes to `to`, and carries out what its callbacks ask for. Returns whether the change was made; a guard can refuse
-    /// it.
+    /// Changes to `to`, and carries out the requests of its callbacks. Returns whether the change was made; a guard can
+    /// refuse it.
     ///
-    /// [`IntoState`] lists what can be written for `to`. Write `Box::new(Patrol { route })` for a state with data that is
-    /// made here; a reference to it would have to live forever.
+    /// [`IntoState`] lists what you can write for `to`. For a state with data that is created here, write
+    /// `Box::new(Patrol { route })`; a reference to it would have to live forever.
     pub fn change_state(&mut self, owner: &mut T, to: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
         self.recording(None).change_state(owner, to, cx)
     }
 
-    /// Changes to `to`, unless it is active already. Returns `true` when it was active or when the change was made (rule
-    /// 24).
+    /// Changes to `to`, unless it is active already. Returns `true` if it was active or if the change was made
+    /// ([rule 24](crate::docs::semantics#rule-24)).
     ///
     /// # Examples
     ///
@@ -171,8 +171,8 @@ impl<T: Owner> StateMachine<T> {
         self.recording(None).ensure_state(owner, to, cx)
     }
 
-    /// Changes to `to` without asking any `can_exit`; `can_enter` is still asked. Returns whether the change was made (rule
-    /// 24).
+    /// Changes to `to` without asking any `can_exit`; `can_enter` is still asked. Returns whether the change was made
+    /// ([rule 24](crate::docs::semantics#rule-24)).
     ///
     /// # Examples
     ///
@@ -197,32 +197,33 @@ impl<T: Owner> StateMachine<T> {
         self.recording(None).force_state(owner, to, cx)
     }
 
-    /// Changes to the previous state. Returns whether the change was made; there may be none
+    /// Changes to the previous state. Returns whether the change was made; there may be no previous state
     /// ([rule 9](crate::docs::semantics#rule-9)).
     pub fn revert_state(&mut self, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         self.recording(None).revert_state(owner, cx)
     }
 
-    /// Suspends current and enters `over`. Returns whether it was done ([rule 15](crate::docs::semantics#rule-15)).
+    /// Suspends the current state and enters `over`. Returns whether this was done
+    /// ([rule 15](crate::docs::semantics#rule-15)).
     pub fn push_state(&mut self, owner: &mut T, over: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
         self.recording(None).push_state(owner, over, cx)
     }
 
-    /// Leaves current and resumes the state that it was pushed over. Returns whether it was done
+    /// Leaves the current state and resumes the one over which it was pushed. Returns whether this was done
     /// ([rule 15](crate::docs::semantics#rule-15)).
     pub fn pop_state(&mut self, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         self.recording(None).pop_state(owner, cx)
     }
 
-    /// Changes to the descendant that was active last in `composite`, or to its initial one. Returns whether the change was
-    /// made ([rule 16](crate::docs::semantics#rule-16)).
+    /// Changes to the descendant that was active last in `composite`, or to the initial one. Returns whether the change
+    /// was made ([rule 16](crate::docs::semantics#rule-16)).
     pub fn resume_state(&mut self, owner: &mut T, composite: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
         self.recording(None).resume_state(owner, composite, cx)
     }
 
-    /// Sets a timer from outside: asks for a change to `to` when [`Owner::now`] has advanced by `seconds`. It lasts as long as the
-    /// machine, whatever states come and go; one that ends with a state is asked for
-    /// [in a callback](Fsm::change_state_after). Returns `true`: it is set.
+    /// Sets a timer from outside: requests a change to `to` when [`Owner::now`] has advanced by `seconds`. The timer
+    /// lasts as long as the machine, whatever states come and go. For a timer that ends with a state, set it [in a
+    /// callback](Fsm::change_state_after). Returns `true`: the timer is set.
     ///
     /// # Examples
     ///
@@ -328,17 +329,19 @@ impl<T: Owner> StateMachine<T> {
         self.seat.is_asleep()
     }
 
-    /// Returns when the machine next has something to do, if no message and no change comes before: for games that decide by
-    /// themselves whom to update.
+    /// Returns when the machine next has something to do, if no message and no change comes before that. It is for
+    /// games that decide themselves which machines to update.
     ///
-    /// That is in every tick, unless the machine is asleep or all of its active states are
-    /// [passive](State::is_passive), and its global is passive or there is none. Times are those of [`Owner::now`].
+    /// The machine has something to do in every tick, unless it is asleep or all of its active states are
+    /// [passive](State::is_passive), and its global state is passive or there is none. Times are those of
+    /// [`Owner::now`].
     #[must_use]
     pub fn next_wake(&self) -> NextWake {
         self.seat.next_wake(&self.global)
     }
 
-    /// Returns what the machine is doing, in words: for tools and for the log. `now` is what [`Owner::now`] says.
+    /// Returns what the machine is doing, in words: for tools and for the log. `now` is the time that [`Owner::now`]
+    /// returns.
     ///
     /// # Examples
     ///
@@ -360,8 +363,8 @@ impl<T: Owner> StateMachine<T> {
         MachineReport::new(owner, &self.seat, self.global(), now)
     }
 
-    /// Calls `act` as a callback is called, with the handle; then carries out what it has asked for. Returns what `act`
-    /// returns.
+    /// Calls `act` like a callback, with the handle, and then carries out the requests that it has made. Returns what
+    /// `act` returns.
     ///
     /// # Examples
     ///
@@ -391,8 +394,8 @@ impl<T: Owner> StateMachine<T> {
         self.recording(None).with(owner, cx, act)
     }
 
-    /// Borrows the machine with the same methods, and records what they do: whether the machine has changed state and, if
-    /// `steps` is given, each step. For those who keep something else in step with the machine.
+    /// Borrows the machine with the same methods, and records what they do: whether the machine has changed state and,
+    /// if `steps` is given, each step. It is for code that keeps other data in step with the machine.
     #[inline]
     pub fn recording<'a>(&'a mut self, steps: Option<&'a mut Vec<Step<T>>>) -> MachineMut<'a, T> {
         MachineMut::new(&mut self.seat, &self.global, steps)
@@ -413,8 +416,9 @@ impl<T: Owner> StateMachine<T> {
         self.global = global.into_state();
     }
 
-    /// Treats the active states as entered at `at` seconds by [`Owner::now`], without any callback: for a machine that is
-    /// put together from a saved game. [`start`](Self::start) then refuses. Does nothing when there is no current state.
+    /// Treats the active states as entered at `at` seconds by [`Owner::now`], without any callback. It is for a machine
+    /// that is put together from a saved game. A [`start`](Self::start) after it is refused. Does nothing when there is
+    /// no current state.
     ///
     /// # Examples
     ///
@@ -445,16 +449,16 @@ impl<T: Owner> StateMachine<T> {
         }
     }
 
-    /// Returns the current state to be edited, if it is an owned one (made from a `Box`) of type `S`.
+    /// Returns the current state for editing, if it is an owned one (made from a `Box`) of type `S`.
     ///
-    /// If another machine, or this one's previous state or history, refers to the same object, current is cloned first, so
-    /// that the edit changes only this machine ([rule 17](crate::docs::semantics#rule-17)).
+    /// If another machine, or this machine's previous state or history, refers to the same object, the current state is
+    /// cloned first, so that the edit changes only this machine ([rule 17](crate::docs::semantics#rule-17)).
     pub fn current_mut<S: State<T>>(&mut self) -> Option<&mut S> {
         self.seat.current.owned_mut()
     }
 
-    /// Returns whether the current state has been entered: by [`start`](Self::start), which then refuses, or by a change
-    /// ([rule 1](crate::docs::semantics#rule-1)). A machine without a current state is not started.
+    /// Returns whether the current state has been entered: by [`start`](Self::start), which is refused after that, or
+    /// by a change ([rule 1](crate::docs::semantics#rule-1)). A machine without a current state is not started.
     ///
     /// # Examples
     ///
@@ -477,13 +481,13 @@ impl<T: Owner> StateMachine<T> {
         self.seat.is_entered()
     }
 
-    /// Returns the innermost active state. `None` when the machine has none.
+    /// Returns the innermost active state. `None` when the machine has no state.
     #[must_use]
     pub fn current(&self) -> Option<&StateRef<T>> {
         self.seat.current.as_option()
     }
 
-    /// Returns the state that current was before the last change.
+    /// Returns the state that was current before the last change.
     #[must_use]
     pub fn previous(&self) -> Option<&StateRef<T>> {
         self.seat.previous.as_option()
@@ -495,13 +499,13 @@ impl<T: Owner> StateMachine<T> {
         self.global.as_option()
     }
 
-    /// Returns the active states, from the outermost ancestor down to current.
+    /// Returns the active states, from the outermost ancestor down to the current state.
     #[must_use]
     pub fn path(&self) -> impl DoubleEndedIterator<Item = &StateRef<T>> + Clone {
         self.seat.path()
     }
 
-    /// Returns whether `state` is active: current, or an ancestor of it.
+    /// Returns whether `state` is active: whether it is the current state or an ancestor of it.
     #[must_use]
     pub fn is_in_state<S: State<T> + ?Sized>(&self, state: &S) -> bool {
         self.seat.is_in_state(state)
@@ -513,7 +517,8 @@ impl<T: Owner> StateMachine<T> {
         self.path().any(|active| active.is::<S>())
     }
 
-    /// As [`time_in_state`](Self::time_in_state), where there is no context. `now` is what [`Owner::now`] says.
+    /// Like [`time_in_state`](Self::time_in_state), for code that has no context. `now` is the time that [`Owner::now`]
+    /// returns.
     ///
     /// # Examples
     ///
@@ -532,8 +537,8 @@ impl<T: Owner> StateMachine<T> {
         time_since(self.seat.entered_at, now)
     }
 
-    /// Returns how long current has been active, in seconds by [`Owner::now`]. Before any state was entered, it counts from
-    /// the clock's 0 ([rule 18](crate::docs::semantics#rule-18)).
+    /// Returns how long the current state has been active, in seconds by [`Owner::now`]. Before any state was entered,
+    /// the time counts from the clock's 0 ([rule 18](crate::docs::semantics#rule-18)).
     #[must_use]
     pub fn time_in_state(&self, cx: &T::Context<'_>) -> f64 {
         time_since(self.seat.entered_at, T::now(cx))
@@ -600,18 +605,18 @@ impl<T: Owner> StateMachine<T> {
     }
 }
 
-/// An [`idle`](StateMachine::idle) machine.
+/// Creates an [`idle`](StateMachine::idle) machine.
 ///
-/// `mem::take` leaves one behind where it takes a machine from. If a callback asks that one for a change, while the machine
-/// that was taken is running for the same owner, a debug build warns in the log. So create an empty machine of your own with
-/// `idle`.
+/// `mem::take` leaves such a machine in the place of the one that it takes. If a callback asks this empty machine for a
+/// change while the taken machine is running for the same owner, a debug build logs a warning. So if you need an empty
+/// machine, create it with `idle`.
 impl<T: Owner> Default for StateMachine<T> {
     fn default() -> Self {
         Self { seat: Seat::left_behind(), global: StateRef::NONE }
     }
 }
 
-/// `clone_from` uses the room that the machine has, for its timers and its stack.
+/// `clone_from` reuses the memory that the machine already has for its timers and its stack.
 impl<T: Owner> Clone for StateMachine<T> {
     fn clone(&self) -> Self {
         Self { seat: self.seat.clone(), global: self.global.clone() }

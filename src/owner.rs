@@ -1,4 +1,4 @@
-//! Who has a machine, and what it is told of the machine's changes.
+//! What has a machine, and what it is told of the machine's changes.
 
 use core::any::type_name;
 use core::fmt;
@@ -6,9 +6,9 @@ use core::fmt;
 use crate::change::Change;
 use crate::state::short_name;
 
-/// A character, door, menu: whatever a state machine belongs to.
+/// A character, a door, a menu: whatever a state machine belongs to.
 ///
-/// The trait holds the types that all states of one owner share, so that a state says `State<Enemy>` and nothing else.
+/// The trait names the types that all states of one owner share, so that a state needs only `State<Enemy>`.
 ///
 /// # Examples
 ///
@@ -47,19 +47,19 @@ pub trait Owner: Sized + 'static {
     /// A context may borrow from the world for the length of a call: `type Context<'a> = Town<'a>`.
     type Context<'a>;
 
-    /// What can be sent to the owner. `()` if nothing is.
+    /// What can be sent to the owner. Use `()` if nothing is sent to it.
     type Message: 'static;
 
-    /// Returns the time by the context's clock, in seconds. Read once for each change and by `time_in_state`.
+    /// Returns the time by the context's clock, in seconds. It is called once for each change, and by `time_in_state`.
     ///
-    /// By default there is no clock, and it is always 0.
+    /// By default there is no clock, and the time is always 0.
     #[must_use]
     fn now(cx: &Self::Context<'_>) -> f64 {
         let _ = cx;
         0.0
     }
 
-    /// Writes who this is, for the log. By default the name of the type.
+    /// Writes who this is, for the log. By default it writes the name of the type.
     ///
     /// # Errors
     ///
@@ -68,8 +68,8 @@ pub trait Owner: Sized + 'static {
         f.write_str(&short_name(type_name::<Self>()))
     }
 
-    /// Is told of each change: once it is made, before the new state's `enter`; or when a guard has refused it, in which
-    /// case nothing has happened.
+    /// Called for each change: once it is made, before the new state's `enter`; or when a guard has refused it, in
+    /// which case nothing has happened.
     ///
     /// # Examples
     ///
@@ -104,8 +104,9 @@ pub trait Owner: Sized + 'static {
         let _ = (change, cx);
     }
 
-    /// Is told of each change once it is complete: after its last `enter`, before what the enters asked for is carried out.
-    /// Not of a refused one, nor of one that a [`change_state_now`](crate::Fsm::change_state_now) in an `enter` has cut short
+    /// Called for each change once it is complete: after its last `enter`, before the requests of its `enter` callbacks
+    /// are carried out. It is not called for a refused change, nor for one that a
+    /// [`change_state_now`](crate::Fsm::change_state_now) in an `enter` has cut short
     /// ([rule 5](crate::docs::semantics#rule-5)).
     ///
     /// # Examples

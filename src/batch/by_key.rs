@@ -1,4 +1,4 @@
-//! The methods of a machine, for one owner of a batch by its key, or for all owners.
+//! The methods of a machine, called for one owner of a batch by its key, or for all owners.
 
 use std::borrow::Borrow;
 use std::sync::Arc;
@@ -12,9 +12,11 @@ use crate::owner::Owner;
 use crate::state::{IntoState, State};
 use crate::waiting::{Scope, Then};
 
-/// The methods of a [`StateMachine`], by key. For a stale key they do nothing, and return `false` or `None`.
+/// The methods of a [`StateMachine`], by key. For a stale key (one whose owner is removed) they do nothing, and return
+/// `false` or `None`.
 impl<T: Owner> Batch<T> {
-    /// Sets the state that runs beside every other, without any callback ([rule 3](crate::docs::semantics#rule-3)).
+    /// Sets the state that runs beside every other, without calling any callback
+    /// ([rule 3](crate::docs::semantics#rule-3)).
     ///
     /// # Examples
     ///
@@ -46,8 +48,8 @@ impl<T: Owner> Batch<T> {
         self.store.with_single(key, |owner, single| single.start(owner, cx)).is_some()
     }
 
-    /// Runs `exit` along an owner's active path, innermost first, and leaves it without a state. Returns whether there is
-    /// such an owner. See [`StateMachine::stop`].
+    /// Runs `exit` along an owner's active path, innermost first. After that the owner has no state. Returns whether
+    /// there is such an owner. See [`StateMachine::stop`].
     ///
     /// # Examples
     ///
@@ -93,11 +95,11 @@ impl<T: Owner> Batch<T> {
         self.store.with_single(key, |owner, single| single.send(owner, message, cx)).unwrap_or(false)
     }
 
-    /// Offers each message to the machine of one owner, one after the other, in the order of `messages`. Returns how many were
-    /// handled. A message for a stale key is dropped.
+    /// Offers each message to the machine of one owner, one after the other, in the order of `messages`. Returns how
+    /// many were handled. A message for a stale key is dropped.
     ///
-    /// What one message leads to is complete before the next is offered, as if each had been sent by [`send`](Self::send). If a
-    /// callback panics, the messages after it are not offered.
+    /// Everything that one message leads to is complete before the next one is offered, as if each had been sent by
+    /// [`send`](Self::send). If a callback panics, the messages after it are not offered.
     ///
     /// # Examples
     ///
@@ -140,8 +142,8 @@ impl<T: Owner> Batch<T> {
         messages.into_iter().filter(|(key, message)| self.send(*key, message.borrow(), cx)).count()
     }
 
-    /// Offers a message to every owner's machine, in the order in which [`update`](Self::update) comes to them. Returns how many
-    /// handled it.
+    /// Offers a message to every owner's machine, in the order in which [`update`](Self::update) reaches them. Returns
+    /// how many handled it.
     ///
     /// If a callback panics, the owners after that one are not offered the message.
     ///
@@ -191,8 +193,8 @@ impl<T: Owner> Batch<T> {
         self.execute(key, &Request::change(to.into_state()), cx)
     }
 
-    /// Changes an owner's state, unless it is active already. Returns whether it was active, or the change was made. See
-    /// [`StateMachine::ensure_state`].
+    /// Changes an owner's state, unless the state is active already. Returns whether it was active or the change was
+    /// made. See [`StateMachine::ensure_state`].
     ///
     /// # Examples
     ///
@@ -252,7 +254,7 @@ impl<T: Owner> Batch<T> {
         self.execute(key, &Request::Revert, cx)
     }
 
-    /// Suspends an owner's state and enters `over`. Returns whether it was done. See [`StateMachine::push_state`].
+    /// Suspends an owner's state and enters `over`. Returns whether this was done. See [`StateMachine::push_state`].
     ///
     /// # Examples
     ///
@@ -267,7 +269,7 @@ impl<T: Owner> Batch<T> {
         self.execute(key, &Request::Push(over.into_state()), cx)
     }
 
-    /// Leaves an owner's state and resumes the one that it was pushed over. Returns whether it was done. See
+    /// Leaves an owner's state and resumes the one over which it was pushed. Returns whether this was done. See
     /// [`StateMachine::pop_state`].
     ///
     /// # Examples
@@ -368,8 +370,8 @@ impl<T: Owner> Batch<T> {
 
     /// Puts an owner to sleep. Returns `false` for a stale key. See [`Fsm::sleep`].
     ///
-    /// Those who sleep lie apart from those who are awake, and a tick does not touch them, unless a global is to be updated for
-    /// them.
+    /// Owners that are asleep are stored apart from those that are awake, and a tick does not touch them, unless there
+    /// is a global state to update for them.
     ///
     /// # Examples
     ///
@@ -412,8 +414,8 @@ impl<T: Owner> Batch<T> {
         woken.unwrap_or(false)
     }
 
-    /// Calls `act` with an owner and its handle, as a callback is called; then carries out what it has asked for. Returns
-    /// what `act` returns; `None` for a stale key. See [`StateMachine::with`].
+    /// Calls `act` like a callback, with an owner and its handle, and then carries out the requests that it has made.
+    /// Returns what `act` returns; `None` for a stale key. See [`StateMachine::with`].
     ///
     /// # Examples
     ///
@@ -442,7 +444,7 @@ impl<T: Owner> Batch<T> {
         })
     }
 
-    /// Sets an owner's current state without any callback. Returns whether there is such an owner.
+    /// Sets an owner's current state without calling any callback. Returns whether there is such an owner.
     ///
     /// # Examples
     ///
@@ -464,7 +466,7 @@ impl<T: Owner> Batch<T> {
             .is_some()
     }
 
-    /// Sets an owner's previous state without any callback. Returns whether there is such an owner.
+    /// Sets an owner's previous state without calling any callback. Returns whether there is such an owner.
     ///
     /// # Examples
     ///
@@ -485,7 +487,8 @@ impl<T: Owner> Batch<T> {
             .is_some()
     }
 
-    /// Returns an owner's current state to be edited, if it is an owned one of type `S`. See [`StateMachine::current_mut`].
+    /// Returns an owner's current state for editing, if it is an owned one of type `S`. See
+    /// [`StateMachine::current_mut`].
     ///
     /// # Examples
     ///

@@ -58,10 +58,10 @@ use crate::transition::now;
 /// Many owners with their machines, kept sorted by state: the owners of one state lie side by side, and one call updates
 /// all of them.
 ///
-/// It is a container with the methods of std's: owners are inserted, and found by [`Key`]. The states are those of a
-/// [`StateMachine`], and each owner's callbacks are the same, in the same order
-/// ([rule 19](crate::docs::semantics#rule-19)). So a game that needs more than one machine per character changes only the
-/// lines that store its characters:
+/// It is a container with the methods of the standard library's containers: you insert owners, and find them by
+/// [`Key`]. The states are those of a [`StateMachine`], and each owner gets the same callbacks in the same order
+/// ([rule 19](crate::docs::semantics#rule-19)). So a game that needs more than one machine per character changes only
+/// the lines that store its characters:
 ///
 /// ```
 /// use demeanor::{Agent, Batch, Fsm, Owner, State, StateMachine};
@@ -117,16 +117,17 @@ use crate::transition::now;
 ///
 /// # How owners are kept
 ///
-/// Each state has a *bucket*: the owners that are in it, in one vector. In vectors of their own beside it, the bucket has
-/// each owner's key, its previous state and, once a clock is used, the time at which it entered. A tick in which no owner
-/// changes state reads and writes the owners, and nothing else. A state becomes known when its first owner arrives, so
-/// there is no list of states to register. A shared state (an `Arc`) is forgotten again when no owner is in it or goes back
-/// to it.
+/// Each state has a *bucket*: the owners that are in it, in one vector. Beside it, in separate vectors, the bucket has
+/// each owner's key, its previous state and, once a clock is used, the time at which it entered the state. A tick in
+/// which no owner changes state reads and writes the owners, and nothing else. A state becomes known when its first
+/// owner arrives, so there is no list of states to register. A shared state (an `Arc`) is forgotten when no owner is in
+/// it and none can go back to it.
 ///
 /// A tick calls [`State::update_all`] once for a chunk of 2048 owners: one virtual call, inside which the state's own
-/// `update` is inlined into a loop. The requests are collected. Then the owners that change are exited, entered and moved
-/// to the end of their new bucket; the last owner of the old bucket takes the free place. So an owner has no fixed address
-/// and no fixed index. It has a [`Key`], which costs two look-ups, and which finds nothing once its owner is removed.
+/// `update` is inlined into a loop. The requests are collected. Then the batch runs `exit` and `enter` for the owners
+/// that change, and moves them to the end of their new bucket; the last owner of the old bucket takes the free place.
+/// So an owner has no fixed address and no fixed index. It has a [`Key`], which costs two look-ups, and which finds
+/// nothing once its owner is removed.
 ///
 /// # Batch or machines
 ///
@@ -134,41 +135,43 @@ use crate::transition::now;
 /// |---|---|---|
 /// | update | a virtual call for each owner | one for each chunk |
 /// | states that are [passive](State::is_passive) | a call for each owner | nothing |
-/// | a change | a few words are written | and the owner is copied to another bucket |
-/// | reaching an owner from outside | a reference | two look-ups |
+/// | a change | writes a few words | also copies the owner to another bucket |
+/// | reaching an owner from outside | by reference | two look-ups |
 /// | bytes per owner, beside the owner | 64 | 24, or 32 with a clock; in owned states 72 |
 ///
-/// Machines are right for dozens of characters, for characters that refer to each other, and where each is updated in its
-/// own turn among other things. A batch is right for thousands, most of which stay in a state for many ticks. The larger an
-/// owner is, the more a change costs: data that is seldom needed belongs in a `Box`.
+/// Use machines for dozens of characters, for characters that refer to each other, and if each character is updated in
+/// its own turn among other things. Use a batch for thousands of characters, most of which stay in a state for many
+/// ticks. The larger an owner is, the more a change costs, so put data that is rarely needed into a `Box`.
 ///
-/// A batch can do everything that a machine can. Not all of it is done in bulk:
+/// A batch can do everything that a machine can. Some of it is done in bulk, for many owners at a time, and the rest
+/// one by one:
 ///
 /// | | how |
 /// |---|---|
 /// | `update` | in bulk, except in owned states |
 /// | one change, forced change or revert in a tick, to a state that the batch has met | in bulk |
-/// | sleep, and a change after a while, where nothing else is asked for; that such a sleep or wait is over | in bulk |
+/// | sleep, or a timer for a change, if the owner requests nothing else; and the end of such a sleep or timer | in bulk |
 /// | the turns of a state from a file, and the times and numbers that it keeps | in bulk |
-/// | `ensure_state` | in bulk, as a change; of a state that is active, it costs next to nothing |
+/// | `ensure_state` | in bulk, as a change; if the state is already active, it costs next to nothing |
 /// | several requests of one owner, a push, a pop, a resume, a message to oneself, `change_state_now`, `send_now` | one by one |
 /// | requests of the global state, or of a parent; a change to a parent that is active | one by one |
-/// | changes from a state around which one keeps a history, or to one | one by one |
+/// | a change from or to a state with an ancestor that keeps a history | one by one |
 /// | messages, and all methods that take a key | one by one |
 /// | owned states | one by one |
 ///
-/// *One by one* means that the owner finishes its tick as a machine of its own would. What that costs does not depend on how many others do the same ([rule 31](crate::docs::semantics#rule-31)).
+/// *One by one* means that the owner finishes its tick as a machine of its own would. What this costs does not depend
+/// on how many others do the same ([rule 31](crate::docs::semantics#rule-31)).
 ///
-/// An owned state (a `Box` with data) is different for each owner. All owned states of one type share a bucket, in which
-/// each owner has the seat of a machine, 48 bytes.
+/// An owned state (a `Box` with data) is different for each owner. All owned states of one type share a bucket. In this
+/// bucket, each owner takes 48 bytes for its machine.
 ///
 /// # Order
 ///
 /// For one owner everything happens as on a machine. *Across* owners the order is: states as the batch first saw them;
-/// inside a state, chunk by chunk, the updates, then the exits, then the enters. It depends only on the calls made, so two
-/// runs are alike. But it is not the order of insertion, and it changes when owners move. Let owners affect each other
-/// through the context only in ways that do not depend on who is first: count, add up, or collect commands and sort them.
-/// [`update_in_key_order`](Self::update_in_key_order) is there to compare with.
+/// inside a state, chunk by chunk, the updates, then the exits, then the enters. The order depends only on the calls
+/// made, so two runs are the same. But it is not the order of insertion, and it changes when owners move. So owners
+/// should affect each other through the context only in ways that do not depend on the order: count, add up, or collect
+/// commands and sort them. To check this, compare with [`update_in_key_order`](Self::update_in_key_order).
 ///
 /// # On all cores
 ///
@@ -176,22 +179,23 @@ use crate::transition::now;
 /// result is the same to the bit on any number of threads, and the same as that of `update`. `par_extend` inserts many
 /// owners.
 ///
-/// It pays where states compute: when an update takes some hundred nanoseconds, two cores are nearly twice as fast as one
-/// from ten thousand owners on. Waking the threads takes some ten microseconds, so where states do next to nothing, it pays
-/// only from a hundred thousand owners on. The owners that change are moved on all cores, too, unless they are few. When an
-/// owner of a bucket pushes, pops, or goes to or from a state with a parent, one thread moves the owners of that bucket in
-/// that tick.
+/// It pays if states compute a lot: when an update takes some hundred nanoseconds, two cores are nearly twice as fast
+/// as one from ten thousand owners on. Waking the threads takes some ten microseconds, so if states do next to nothing,
+/// it pays only from a hundred thousand owners on. The owners that change are moved on all cores, too, unless they are
+/// few. When an owner of a bucket pushes, pops, or goes to or from a state with a parent, one thread moves the owners
+/// of that bucket in that tick.
 ///
 /// # Memory
 ///
-/// Beside the owners themselves, a batch keeps 24 bytes for each owner. Once a clock is used, it keeps another 8 bytes for
-/// the current state and for each of its ancestors. For an owner in an owned state it keeps a seat of 48 bytes instead of
-/// times; the state lies elsewhere, with 40 bytes that count the references to it. It keeps more for owners with a stack, a
-/// history, or an owned state as previous.
+/// Besides the owners themselves, a batch keeps 24 bytes for each owner. Once a clock is used, it keeps another 8 bytes
+/// for the current state and for each of its ancestors. For an owner in an owned state it keeps 48 bytes instead of
+/// times; the state itself is allocated separately, with 40 bytes that count the references to it. A batch keeps more
+/// for owners with a stack, a history, or an owned state as previous.
 ///
-/// The vectors do not shrink by themselves: a bucket that was once full keeps its capacity, so in a horde that moves to and
-/// fro nothing is allocated any more after a while. The same holds for the vectors in which owners wait for their new
-/// bucket in a parallel tick. [`shrink_to_fit`](Self::shrink_to_fit) frees the unused room of the buckets.
+/// The vectors do not shrink by themselves: a bucket that was once full keeps its capacity. So if the owners move back
+/// and forth between the same states, nothing is allocated any more after a while. The same is true for the vectors in
+/// which owners wait for their new bucket in a parallel tick. [`shrink_to_fit`](Self::shrink_to_fit) frees the unused
+/// capacity of the buckets.
 pub struct Batch<T: Owner> {
     store: Store<T>,
     pass: Pass<T>,
@@ -234,7 +238,7 @@ impl<T: Owner> Batch<T> {
         self
     }
 
-    /// Adds an owner in `state`, without any callback, as [`StateMachine::new`] does.
+    /// Adds an owner in `state`, without calling any callback, as [`StateMachine::new`] does.
     ///
     /// # Panics
     ///
@@ -257,7 +261,8 @@ impl<T: Owner> Batch<T> {
     ///
     /// # Panics
     ///
-    /// As [`insert`](Self::insert), and when a callback panics: the owner is then dropped, since nobody has its key.
+    /// As for [`insert`](Self::insert), and when a callback panics: the owner is then dropped, because nobody has its
+    /// key.
     ///
     /// # Examples
     ///
@@ -277,16 +282,16 @@ impl<T: Owner> Batch<T> {
         key
     }
 
-    /// Adds an owner with its machine, without any callback. The machine goes on where it was, with its previous state,
-    /// stack, history and times.
+    /// Adds an owner with its machine, without calling any callback. The machine goes on where it was, with its
+    /// previous state, stack, history and times.
     ///
     /// # Errors
     ///
-    /// When the machine's global state is not the batch's. The error gives owner and machine back.
+    /// When the machine's global state is not the batch's. The error returns the owner and the machine.
     ///
     /// # Panics
     ///
-    /// As [`insert`](Self::insert).
+    /// As for [`insert`](Self::insert).
     ///
     /// # Examples
     ///
@@ -309,7 +314,8 @@ impl<T: Owner> Batch<T> {
         Ok(self.store.insert(owner, machine.into_seat()))
     }
 
-    /// Removes an owner and returns it with its machine, without any callback. `None` for a stale key.
+    /// Removes an owner and returns it with its machine, without calling any callback. `None` for a stale key (one
+    /// whose owner is removed).
     ///
     /// # Examples
     ///
@@ -344,17 +350,20 @@ impl<T: Owner> Batch<T> {
         keys.into_iter().filter_map(move |key| self.remove(key).map(|(owner, machine)| (key, owner, machine)))
     }
 
-    /// Runs one tick for every owner: what [`StateMachine::update`] does for one ([rules 4](crate::docs::semantics#rule-4),
-    /// [19](crate::docs::semantics#rule-19), [20](crate::docs::semantics#rule-20)).
+    /// Runs one tick for every owner: it does what [`StateMachine::update`] does for one
+    /// ([rules 4](crate::docs::semantics#rule-4), [19](crate::docs::semantics#rule-19),
+    /// [20](crate::docs::semantics#rule-20)).
     ///
-    /// Across owners: states in the order in which the batch first saw them; inside a state by chunks, in each the updates,
-    /// then the exits, then the enters. Owners that change are moved afterwards, so that none is updated twice or missed.
+    /// Across owners, states come in the order in which the batch first saw them. Inside a state, owners come in
+    /// chunks: in each chunk the updates, then the exits, then the enters. Owners that change are moved afterwards, so
+    /// that none is updated twice or missed.
     ///
     /// # Panics
     ///
-    /// When a callback panics; the panic goes on to the caller when the batch is in order. That owner is in the state it
-    /// was in, or in the one it has just entered, and its requests are dropped. The requests of the owners before it are
-    /// carried out, and the owners after it are not updated in this tick ([rule 22](crate::docs::semantics#rule-22)).
+    /// When a callback panics. The panic reaches the caller when the batch is in order again. The owner of that
+    /// callback is in the state it was in, or in the one it has just entered, and its requests are dropped. The
+    /// requests of the owners before it are carried out, and the owners after it are not updated in this tick
+    /// ([rule 22](crate::docs::semantics#rule-22)).
     ///
     /// # Examples
     ///
@@ -388,14 +397,15 @@ impl<T: Owner> Batch<T> {
         self.update_those(Part::ALL, cx);
     }
 
-    /// Runs one tick for the `k`-th of `n` parts of the owners, counted from 0: the classic "think every `n` frames".
+    /// Runs one tick for part `k` of the owners, which are split into `n` parts counted from 0: the classic "think
+    /// every `n` frames".
     ///
-    /// An owner stays in its part wherever it moves, so that `n` calls, one for each part, update every owner exactly once.
-    /// When `k` is not less than `n`, nothing is updated, and an error is logged.
+    /// An owner stays in its part even if it is moved to another bucket, so `n` calls, one for each part, update every
+    /// owner exactly once. When `k` is not less than `n`, nothing is updated, and an error is logged.
     ///
     /// # Panics
     ///
-    /// As [`update`](Self::update).
+    /// As for [`update`](Self::update).
     ///
     /// # Examples
     ///
@@ -424,14 +434,14 @@ impl<T: Owner> Batch<T> {
         }
     }
 
-    /// Runs one tick for every owner, one whole owner after the other, in the order of their keys.
+    /// Runs one tick for every owner, in the order of their keys: each owner has its whole tick before the next one.
     ///
-    /// It is slower than [`update`](Self::update), and serves as the reference for it: each owner gets the same
-    /// callbacks in the same order.
+    /// It is slower than [`update`](Self::update), and is the reference for it: each owner gets the same callbacks in
+    /// the same order.
     ///
     /// # Panics
     ///
-    /// As [`update`](Self::update).
+    /// As for [`update`](Self::update).
     ///
     /// # Examples
     ///
@@ -541,7 +551,8 @@ impl<T: Owner> Batch<T> {
     }
 }
 
-/// The error of [`Batch::insert_machine`] when the machine's global state is not the batch's. Gives owner and machine back.
+/// The error of [`Batch::insert_machine`] when the machine's global state is not the batch's. It returns the owner and
+/// the machine.
 ///
 /// # Examples
 ///
@@ -585,8 +596,8 @@ impl<T: Owner> fmt::Debug for ForeignGlobal<T> {
 impl<T: Owner> Error for ForeignGlobal<T> {}
 
 /// A clone has the same owners, states, keys and order, so the same calls have the same effects on both. `clone_from`
-/// reuses the room that the batch has; if the `Clone` or `Drop` of an owner or a state panics in it, the batch is empty
-/// afterwards.
+/// reuses the memory that the batch has. If the `Clone` or `Drop` of an owner or a state panics in it, the batch is
+/// empty afterwards.
 impl<T: Owner + Clone> Clone for Batch<T> {
     fn clone(&self) -> Self {
         Self::of(self.store.clone())

@@ -1,4 +1,4 @@
-//! Reading a batch: its owners, and where their machines are.
+//! Reading a batch: its owners, and the states of their machines.
 
 use std::ops::Range;
 
@@ -46,7 +46,7 @@ impl<T: Owner> Batch<T> {
         self.len() == 0
     }
 
-    /// Returns whether there is an owner of this key.
+    /// Returns whether there is an owner with this key.
     ///
     /// # Examples
     ///
@@ -108,7 +108,7 @@ impl<T: Owner> Batch<T> {
         self.store.global.state.as_option()
     }
 
-    /// Returns an owner's current state. `None` for a stale key, or when it has none.
+    /// Returns an owner's current state. `None` for a stale key, or when the owner has no state.
     ///
     /// # Examples
     ///
@@ -123,8 +123,8 @@ impl<T: Owner> Batch<T> {
         self.store.view(key)?.current.as_option()
     }
 
-    /// Returns the state that an owner's current was before the last change. `None` for a stale key, or when there was
-    /// none.
+    /// Returns the state that was current for an owner before the last change. `None` for a stale key, or when there
+    /// was none.
     ///
     /// # Examples
     ///
@@ -141,7 +141,8 @@ impl<T: Owner> Batch<T> {
         self.store.view(key)?.previous.as_option()
     }
 
-    /// Returns whether `state` is active for an owner: its current, or an ancestor of it. `false` for a stale key.
+    /// Returns whether `state` is active for an owner: whether it is the current state or an ancestor of it. `false`
+    /// for a stale key.
     ///
     /// # Examples
     ///
@@ -176,7 +177,7 @@ impl<T: Owner> Batch<T> {
         self.path(key).is_some_and(|mut path| path.any(|active| active.is::<S>()))
     }
 
-    /// Returns how many owners are awake. The others [sleep](crate::Fsm::sleep), and cost a tick nothing.
+    /// Returns how many owners are awake. The other owners [sleep](crate::Fsm::sleep), and cost a tick nothing.
     ///
     /// # Examples
     ///
@@ -237,7 +238,7 @@ impl<T: Owner> Batch<T> {
     }
 
     /// Returns how long an owner's current state has been active, in seconds by [`Owner::now`]. Before any state was
-    /// entered, it counts from the clock's 0 ([rule 18](crate::docs::semantics#rule-18)). `None` for a stale key.
+    /// entered, the time counts from the clock's 0 ([rule 18](crate::docs::semantics#rule-18)). `None` for a stale key.
     ///
     /// # Examples
     ///
@@ -272,8 +273,9 @@ impl<T: Owner> Batch<T> {
         Some(time_since(self.store.view(key)?.entered_at, T::now(cx)))
     }
 
-    /// Returns how long a state has been active for an owner, in seconds by [`Owner::now`]. `None` if it is not active, and
-    /// for a stale key. The time of an ancestor goes on while its children change ([rule 18](crate::docs::semantics#rule-18)).
+    /// Returns how long a state has been active for an owner, in seconds by [`Owner::now`]. `None` if it is not active,
+    /// and for a stale key. The time of an ancestor goes on while its children change
+    /// ([rule 18](crate::docs::semantics#rule-18)).
     ///
     /// # Examples
     ///
@@ -307,7 +309,7 @@ impl<T: Owner> Batch<T> {
         self.store.view(key)?.time_in(state, T::now(cx))
     }
 
-    /// Returns an owner's active states, from the outermost ancestor down to current. `None` for a stale key.
+    /// Returns an owner's active states, from the outermost ancestor down to the current state. `None` for a stale key.
     ///
     /// # Examples
     ///
@@ -334,9 +336,9 @@ impl<T: Owner> Batch<T> {
         Some(ancestors.iter().chain(current.as_option()))
     }
 
-    /// Returns the owners whose current state is `state`, side by side: to draw all of them in one call, for example.
+    /// Returns the owners whose current state is `state`, side by side, for example to draw all of them in one call.
     ///
-    /// An owned state has one owner. Of several that share it by clones of one reference, only the first is returned.
+    /// An owned state has one owner. If several owners share it by clones of one reference, only the first is returned.
     ///
     /// # Examples
     ///
@@ -355,9 +357,9 @@ impl<T: Owner> Batch<T> {
 
     /// Returns how many owners are in each state, in the order in which the batch first saw the states.
     ///
-    /// The owned states of one type count as one state, which is given as the first of them; when no owner is in any of
-    /// them, they are left out. A state that owners have left, or have only asked for, may be among them with no owners. Owners
-    /// without a state are not counted.
+    /// The owned states of one type count as one state, which is represented by the first of them; when no owner is in
+    /// any of them, they are left out. A state that all owners have left, or that owners have only asked for, may be in
+    /// the list with no owners. Owners without a state are not counted.
     ///
     /// # Examples
     ///
@@ -374,11 +376,11 @@ impl<T: Owner> Batch<T> {
         self.store.census()
     }
 
-    /// Iterates over part of the owners, each with for how many seconds it has been in its current state. `now` is what
-    /// [`Owner::now`] says.
+    /// Iterates over a part of the owners, with the number of seconds that each has been in its current state. `now` is
+    /// the time that [`Owner::now`] returns.
     ///
-    /// `places` are places in the order of [`iter`](Self::iter). To begin at any place takes no longer than at the first, so that
-    /// a tool can look at a crowd piece by piece.
+    /// `places` are positions in the order of [`iter`](Self::iter). It takes no longer to begin at a later position
+    /// than at the first, so a tool can look at a large batch piece by piece.
     ///
     /// # Examples
     ///
@@ -410,7 +412,8 @@ impl<T: Owner> Batch<T> {
         })
     }
 
-    /// Returns what an owner's machine is doing, in words. `now` is what [`Owner::now`] says. `None` for a stale key.
+    /// Returns what an owner's machine is doing, in words. `now` is the time that [`Owner::now`] returns. `None` for a
+    /// stale key.
     ///
     /// # Examples
     ///

@@ -13,12 +13,13 @@ use crate::fsm::Fsm;
 use crate::message::Telegram;
 use crate::owner::Owner;
 
-/// The context of a cast's members: a struct of the game that has the [`Members`] in it, and methods of its own.
+/// The context of a cast's members: a struct of the game that contains the [`Members`] and has methods of its own.
 ///
-/// A game implements the one method that leads to the members. The others run callbacks, which are given the whole struct.
-/// What runs none is a method of [`Members`]: adding and removing, reading, the clock, the queue of delayed telegrams.
+/// A game implements the one method that returns the members. The other methods run callbacks, which get the whole
+/// struct. Everything that runs no callback is a method of [`Members`]: adding and removing, reading, the clock, the
+/// queue of delayed telegrams.
 ///
-/// [`Cast`](crate::Cast) is the ready-made one: members, and a `world` beside them.
+/// [`Cast`](crate::Cast) is the ready-made context: members, and a `world` beside them.
 ///
 /// # Examples
 ///
@@ -88,14 +89,14 @@ pub trait CastContext: Sized + 'static {
     /// The type of their messages.
     type Message: 'static;
 
-    /// Returns the members: the same ones each time.
+    /// Returns the members. It must return the same ones each time.
     fn members_mut(&mut self) -> &mut Members<Self::Key, Self::Message, Self>;
 
     /// Adds a member and starts its machine, as [`Cast::spawn`](crate::Cast::spawn) does.
     ///
     /// # Errors
     ///
-    /// When there is a member with that key already. The agent is in the error; no callback has run.
+    /// When there is a member with that key already. The error contains the agent; no callback has run.
     fn spawn<T>(&mut self, key: Self::Key, agent: Agent<T>) -> Result<(), KeyTaken<Self::Key, T>>
     where
         T: for<'a> Owner<Context<'a> = Self, Message = Telegram<Self::Key, Self::Message>>,
@@ -129,7 +130,7 @@ pub trait CastContext: Sized + 'static {
         }
     }
 
-    /// Sends a telegram, as [`Cast::send`](crate::Cast::send) does. Returns what has become of it.
+    /// Sends a telegram, as [`Cast::send`](crate::Cast::send) does. Returns what has happened to it.
     fn send(&mut self, sender: Self::Key, receiver: Self::Key, message: Self::Message) -> Delivery {
         self.deliver(Telegram::new(sender, receiver, message)).unwrap_or(Delivery::UnknownReceiver)
     }
@@ -153,7 +154,7 @@ pub trait CastContext: Sized + 'static {
     ///
     /// # Errors
     ///
-    /// When there is no such receiver. The telegram is in the error, and a warning in the log.
+    /// When there is no such receiver. The error contains the telegram, and a warning is logged.
     fn deliver(
         &mut self,
         telegram: Telegram<Self::Key, Self::Message>,
@@ -161,8 +162,8 @@ pub trait CastContext: Sized + 'static {
         turn::deliver(self, telegram)
     }
 
-    /// Delivers all telegrams that are due, as [`Cast::deliver_due`](crate::Cast::deliver_due) does. Returns those whose
-    /// receiver is unknown.
+    /// Delivers all telegrams that are due, as [`Cast::deliver_due`](crate::Cast::deliver_due) does. Returns the
+    /// telegrams whose receiver is unknown.
     fn deliver_due(&mut self) -> Vec<UnknownReceiver<Self::Key, Self::Message>> {
         let mut unknown = Vec::new();
         let mut due = self.members_mut().due_now();
@@ -176,7 +177,7 @@ pub trait CastContext: Sized + 'static {
     ///
     /// # Errors
     ///
-    /// When there is no such member, when its owner is of another type, or while it is acting.
+    /// When there is no such member, when its owner is of another type, or when it is acting.
     fn with<T: Owner, R>(
         &mut self,
         key: &Self::Key,
@@ -192,13 +193,13 @@ pub trait CastContext: Sized + 'static {
         result.flatten().ok_or(Unavailable::WrongType)
     }
 
-    /// Gives the acting member back for the length of a call, as [`Cast::rejoin`](crate::Cast::rejoin) does. Returns what
-    /// `act` returns.
+    /// Makes the acting member a member again for the length of a call, as [`Cast::rejoin`](crate::Cast::rejoin) does.
+    /// Returns what `act` returns.
     ///
     /// # Errors
     ///
-    /// When the member with that key is not acting, or when owner and handle are not those that its callback was given.
-    /// Then nothing has happened, and `act` is not called.
+    /// When the member with that key is not acting, or when the owner and the handle are not those that its callback
+    /// got. Then nothing has happened, and `act` is not called.
     fn rejoin<T, R>(
         &mut self,
         key: &Self::Key,

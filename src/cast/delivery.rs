@@ -25,13 +25,14 @@ pub enum Delivery {
     Handled,
     /// No state of the receiver handled it.
     Declined,
-    /// The receiver is acting: it is delivered when the receiver's turn is over.
+    /// The receiver is acting: the telegram is delivered when the receiver's turn is over.
     PutOff,
-    /// It is queued until it is due, or [merged](crate::Dispatcher::merging_within) with one that is.
+    /// The telegram is queued until it is due, or is [merged](crate::Dispatcher::merging_within) with one that is
+    /// queued.
     Delayed,
-    /// There is no such member: it is dropped, with a warning in the log.
+    /// There is no such member: the telegram is dropped, with a warning in the log.
     UnknownReceiver,
-    /// It is one of an exchange without end, and dropped. The log has an error of that exchange.
+    /// The telegram belongs to an exchange without end, and is dropped. The log has an error for this exchange.
     Dropped,
 }
 
@@ -43,7 +44,7 @@ impl Delivery {
     }
 }
 
-/// A telegram could not be delivered: the [`Cast`](crate::Cast) has no such member.
+/// The error when a telegram cannot be delivered, because the [`Cast`](crate::Cast) has no such member.
 ///
 /// # Examples
 ///
@@ -68,7 +69,7 @@ impl<K: fmt::Debug, M> fmt::Display for UnknownReceiver<K, M> {
     }
 }
 
-/// Without the message, which need not be `Debug`.
+/// Leaves out the message, which need not be `Debug`.
 impl<K: fmt::Debug, M> fmt::Debug for UnknownReceiver<K, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("UnknownReceiver")
@@ -80,10 +81,10 @@ impl<K: fmt::Debug, M> fmt::Debug for UnknownReceiver<K, M> {
 
 impl<K: fmt::Debug, M> Error for UnknownReceiver<K, M> {}
 
-/// An agent could not join the [`Cast`](crate::Cast): there is a member with that key already.
+/// The error when an agent cannot join the [`Cast`](crate::Cast), because there is a member with that key already.
 #[non_exhaustive]
 pub struct KeyTaken<K, T: Owner> {
-    /// The key that the agent was to have.
+    /// The key for the agent.
     pub key: K,
     /// The agent that could not join.
     pub agent: Agent<T>,
@@ -95,7 +96,7 @@ impl<K: fmt::Debug, T: Owner> fmt::Display for KeyTaken<K, T> {
     }
 }
 
-/// Without the agent, which need not be `Debug`.
+/// Leaves out the agent, which need not be `Debug`.
 impl<K: fmt::Debug, T: Owner> fmt::Debug for KeyTaken<K, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("KeyTaken").field("key", &self.key).finish_non_exhaustive()

@@ -15,8 +15,8 @@ use crate::owner::Owner;
 
 #[cfg(feature = "std")]
 impl<K, M, C> Members<K, M, C> {
-    /// Has a journal written of all changes from now on, made or refused; or none, with `None`. Returns the one that was
-    /// written so far.
+    /// Sets the journal that all changes from now on are written to, made or refused; with `None`, none is written.
+    /// Returns the journal that was written until now.
     ///
     /// # Examples
     ///
@@ -54,7 +54,7 @@ impl<K, M, C> Members<K, M, C> {
         self.journal.as_deref()
     }
 
-    /// Returns the journal that is being written, to be [cleared](Journal::clear), added to or exchanged.
+    /// Returns the journal that is being written, for [clearing](Journal::clear) it, adding to it or replacing it.
     pub fn journal_mut(&mut self) -> Option<&mut Journal<K>> {
         self.journal.as_deref_mut()
     }

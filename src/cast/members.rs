@@ -25,10 +25,10 @@ use crate::report::MachineReport;
 use crate::state::State;
 use crate::time::GameTime;
 
-/// Characters of different types, by key, with their telegrams and their clock.
+/// Characters of different types, found by their keys, with their telegrams and their clock.
 ///
-/// They lie in a [`Cast`](crate::Cast), or in a struct of the game that is their [`CastContext`]: `C` is the one or the
-/// other. The methods here run no callback; those that do are methods of the context.
+/// They are part of a [`Cast`](crate::Cast), or of a struct of the game that is their [`CastContext`]: `C` is that
+/// type. The methods here run no callback; the methods that do are methods of the context.
 pub struct Members<K, M, C> {
     time: GameTime,
     pub(super) dispatcher: Dispatcher<K, M>,
@@ -49,7 +49,7 @@ pub struct Members<K, M, C> {
 }
 
 impl<K, M, C> Members<K, M, C> {
-    /// Creates no members, at time zero.
+    /// Creates a `Members` that has no members yet, at time zero.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -92,8 +92,8 @@ impl<K, M, C> Members<K, M, C> {
         &mut self.dispatcher
     }
 
-    /// Takes out the telegram that has been due the longest, if any is due by the members' clock. For a caller that has to do
-    /// something before or after each delivery; others use [`deliver_due`](CastContext::deliver_due).
+    /// Takes out the telegram that has been due the longest, if any is due by the members' clock. Use it if your code
+    /// has to do something before or after each delivery; otherwise use [`deliver_due`](CastContext::deliver_due).
     ///
     /// # Examples
     ///
@@ -116,7 +116,7 @@ impl<K, M, C> Members<K, M, C> {
         self.dispatcher.pop_due(self.now())
     }
 
-    /// Moves the clock on to the next tick, `elapsed` after the last.
+    /// Advances the clock to the next tick, `elapsed` after the last one.
     pub fn advance(&mut self, elapsed: Duration) {
         self.time.advance(elapsed);
     }
@@ -127,8 +127,8 @@ impl<K, M, C> Members<K, M, C> {
         self.time
     }
 
-    /// Returns the time by the members' clock, in seconds: what their [`Owner::now`] returns, so that states can ask how long
-    /// they have been in.
+    /// Returns the time by the members' clock, in seconds. If their [`Owner::now`] returns this, states can query how
+    /// long they have been active.
     #[must_use]
     pub fn now(&self) -> f64 {
         self.time.total().as_secs_f64()
@@ -235,8 +235,8 @@ impl<K: Ord + 'static, M: 'static, C: 'static> Members<K, M, C> {
         self.slot_of(key).is_some_and(Slot::is_acting)
     }
 
-    /// Returns the name of the state that a member is in. Of a member that is acting, it is the state that its machine is in,
-    /// too. `None` if there is no such member, or if it is in no state.
+    /// Returns the name of the state that a member is in. This works for a member that is acting, too. `None` if there
+    /// is no such member, or if it has no state.
     ///
     /// # Examples
     ///
@@ -258,8 +258,8 @@ impl<K: Ord + 'static, M: 'static, C: 'static> Members<K, M, C> {
         self.slot_of(key)?.state_name()
     }
 
-    /// Returns whether a state of a member is active: its current one, or an ancestor of it. Of a member that is acting, as
-    /// for [`state_of`](Self::state_of). `false` if there is no such member, or if its owner is of another type.
+    /// Returns whether a state of a member is active: whether it is the current state or an ancestor of it. This works
+    /// for a member that is acting, too. `false` if there is no such member, or if its owner is of another type.
     #[must_use]
     pub fn is_in_state<T: Owner, S: State<T> + ?Sized>(&self, key: &K, state: &S) -> bool {
         let Some(slot) = self.slot_of(key) else { return false };
@@ -272,8 +272,8 @@ impl<K: Ord + 'static, M: 'static, C: 'static> Members<K, M, C> {
         }
     }
 
-    /// Returns what a member is doing, in words: whatever the type of its owner. `cx` is the context of the members' callbacks:
-    /// the cast itself, or the game's struct. `None` of who is no member, and of one that is acting.
+    /// Returns what a member is doing, in words, whatever the type of its owner. `cx` is the context of the members'
+    /// callbacks: the cast itself, or the game's struct. `None` if there is no such member, or if it is acting.
     ///
     /// # Examples
     ///
@@ -312,7 +312,7 @@ impl<K: Ord + 'static, M: 'static, C: 'static> Members<K, M, C> {
     ///
     /// # Errors
     ///
-    /// When there is none with that key, when its owner is of another type, or while it is
+    /// When there is no member with that key, when its owner is of another type, or when it is
     /// [acting](crate::Cast#who-is-acting).
     pub fn get<T: Owner>(&self, key: &K) -> Result<&Agent<T>, Unavailable> {
         let slot = self.slot_of(key).ok_or(Unavailable::Unknown)?;
@@ -341,8 +341,8 @@ impl<K: Ord + 'static, M: 'static, C: 'static> Members<K, M, C> {
         self.get::<T>(key).map(|_| index)
     }
 
-    /// Visits the members whose owners are of one type, with their keys, in the order in which they joined; all but those
-    /// that are [acting](crate::Cast#who-is-acting).
+    /// Visits the members whose owners are of one type, with their keys, in the order in which they joined. It skips
+    /// members that are [acting](crate::Cast#who-is-acting).
     ///
     /// # Examples
     ///
@@ -379,7 +379,7 @@ impl<K: Ord + 'static, M: 'static, C: 'static> Members<K, M, C> {
 }
 
 impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, C: 'static> Members<K, M, C> {
-    /// Adds a member without calling a callback: a machine made by `new` is in its state without having entered it
+    /// Adds a member without calling any callback: a machine made by `new` has its state without having entered it
     /// ([rule 1](crate::docs::semantics#rule-1)).
     ///
     /// A member that is added from within a callback can receive telegrams at once, and is first updated in the next
@@ -387,7 +387,7 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, C: 'static> Members<K, M
     ///
     /// # Errors
     ///
-    /// When there is a member with that key already. The agent is in the error.
+    /// When there is a member with that key already. The error contains the agent.
     pub fn add<T>(&mut self, key: K, agent: Agent<T>) -> Result<(), KeyTaken<K, T>>
     where
         C: CastContext<Key = K, Message = M>,
@@ -414,10 +414,10 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, C: 'static> Members<K, M
         Ok(index)
     }
 
-    /// Removes a member and returns it, without calling a callback.
+    /// Removes a member and returns it, without calling any callback.
     ///
-    /// Telegrams queued for it stay: when they are due, their receiver is unknown, unless another member has that key by then.
-    /// [`Dispatcher::retain`] removes them.
+    /// Telegrams that are queued for it stay in the queue: when they are due, their receiver is unknown, unless another
+    /// member has that key by then. [`Dispatcher::retain`] removes them.
     ///
     /// # Errors
     ///
@@ -450,11 +450,11 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, C: 'static> Members<K, M
         member.into_any().downcast().map(|agent| *agent).map_err(|_| Unavailable::WrongType)
     }
 
-    /// Drops a member of any type, without calling a callback. Returns whether there was one.
+    /// Drops a member of any type, without calling any callback. Returns whether there was one.
     ///
-    /// This works from within the member's own callback, too: it stops being a member at once, and is dropped when its turn is
-    /// over. Telegrams that were put off for it are dropped, with a warning in the log. For those queued for it, see
-    /// [`remove`](Self::remove).
+    /// This works from within the member's own callback, too: it stops being a member at once, and is dropped when its
+    /// turn is over. Telegrams that were put off for it are dropped, with a warning in the log. For telegrams that are
+    /// queued for it, see [`remove`](Self::remove).
     pub fn dismiss(&mut self, key: &K) -> bool {
         let Some(index) = self.index_of(key) else { return false };
         self.leave(key, index);

@@ -14,12 +14,12 @@ use crate::save::{
 };
 
 impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, C: CastContext<Key = K, Message = M>> Members<K, M, C> {
-    /// Saves the members with their machines, the telegrams that wait, and the clock
+    /// Saves the members with their machines, the telegrams that are waiting, and the clock
     /// ([rule 27](crate::docs::semantics#rule-27)). For a [`Cast`](crate::Cast), see [`Cast::save`](crate::Cast::save).
     ///
     /// # Errors
     ///
-    /// When a member is acting. When the book does not know the type of a member, or its states, as for
+    /// When a member is acting. When the book does not know the type of a member, or one of its states, as for
     /// [`StateMachine::save`](crate::StateMachine::save).
     pub fn save(&self, book: &CastBook<C>) -> Result<SavedCast<K, &M>, SaveError> {
         book.check()?;
@@ -40,13 +40,13 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, C: CastContext<Key = K, 
         Ok(Saved::new(CastContent { time: self.time(), merging_within, queue, members, after_turn }))
     }
 
-    /// Loads members that were saved, without any callback. For a [`Cast`](crate::Cast), see
+    /// Loads members that were saved, without calling any callback. For a [`Cast`](crate::Cast), see
     /// [`Cast::load`](crate::Cast::load).
     ///
     /// # Errors
     ///
-    /// When the version is another one, or when the book does not know a type or a state. When what was saved cannot be, as in
-    /// a damaged file.
+    /// When the version is another one. When the book does not know a type or a state. When the saved data is
+    /// invalid, as in a damaged file.
     pub fn load(saved: SavedCast<K, M>, book: &CastBook<C>) -> Result<Self, LoadError> {
         book.check()?;
         let CastContent { time: clock, merging_within, queue, members, after_turn } = saved.known()?;
@@ -67,25 +67,26 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, C: CastContext<Key = K, 
 }
 
 impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, W: 'static> Cast<K, M, W> {
-    /// Saves the cast, all but its world: the members with their machines, the telegrams that wait, and the clock
+    /// Saves the cast without its world: the members with their machines, the telegrams that are waiting, and the clock
     /// ([rule 27](crate::docs::semantics#rule-27)).
     ///
     /// [`CastBook`] has an example.
     ///
     /// # Errors
     ///
-    /// When a member is acting. When the book does not know the type of a member, or its states, as for
+    /// When a member is acting. When the book does not know the type of a member, or one of its states, as for
     /// [`StateMachine::save`](crate::StateMachine::save).
     pub fn save(&self, book: &CastBook<Self>) -> Result<SavedCast<K, &M>, SaveError> {
         self.members.save(book)
     }
 
-    /// Loads a cast that was saved, without any callback: it goes on as if it had not been.
+    /// Loads a cast that was saved, without calling any callback: the cast goes on as if it had not been saved and
+    /// loaded.
     ///
     /// # Errors
     ///
-    /// When the version is another one, or when the book does not know a type or a state. When what was saved cannot be, as in
-    /// a damaged file.
+    /// When the version is another one. When the book does not know a type or a state. When the saved data is
+    /// invalid, as in a damaged file.
     pub fn load(saved: SavedCast<K, M>, book: &CastBook<Self>, world: W) -> Result<Self, LoadError> {
         Ok(Self { world, members: Members::load(saved, book)? })
     }

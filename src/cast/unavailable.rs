@@ -1,9 +1,9 @@
-//! Why a member cannot be had, or cannot rejoin.
+//! Why a member is not available, or cannot rejoin.
 
 use core::error::Error;
 use core::fmt;
 
-/// Why a member of a [`Cast`](crate::Cast) cannot be had.
+/// Why a member of a [`Cast`](crate::Cast) is not available.
 ///
 /// # Examples
 ///
@@ -33,7 +33,7 @@ pub enum Unavailable {
     Unknown,
     /// The member's owner is of another type.
     WrongType,
-    /// A callback of the member is running, and has it.
+    /// A callback of the member is running, and the member is lent to it.
     Acting,
 }
 
@@ -57,7 +57,7 @@ pub enum NotActing {
     Unknown,
     /// No callback of the member with that key is running.
     NoCallback,
-    /// A callback of the member with that key is running, but owner and handle are not those that it was given.
+    /// A callback of the member with that key is running, but the owner and the handle are not those that it got.
     AnotherOwner,
 }
 

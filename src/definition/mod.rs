@@ -1,9 +1,9 @@
 //! Machines from files that a designer edits.
 //!
-//! A file says which states there are, what each does, and which conditions lead from one to another. The words in it, for
-//! values, behaviors and messages, are the game's: a [`Vocabulary`], registered in code. From both comes a
-//! [`Definition`], one for any number of owners. Its states are ordinary states, for a [`StateMachine`] as for a batch, and
-//! stand beside hand-written ones.
+//! A file says which states there are, what each does, and which conditions lead from one to another. The words in it,
+//! for values, behaviors and messages, are defined by the game in code: it registers them in a [`Vocabulary`]. The file
+//! and the vocabulary together make a [`Definition`], one for any number of owners. Its states are ordinary states, for
+//! a [`StateMachine`] and for a batch, and can be mixed with states that are written in Rust.
 //!
 //! ```toml
 //! initial = "wander"
@@ -27,7 +27,8 @@
 //! exits = [{ to = "wander", when = "time_in_state > 10 or chance(0.01)" }]
 //! ```
 //!
-//! [A page](crate::docs::definitions) describes the format for designers; [`schema`] is its JSON Schema for editors.
+//! [A page of these docs](crate::docs::definitions) describes the format for designers; [`schema`] is its JSON Schema
+//! for editors.
 
 mod beside;
 mod block;
@@ -123,8 +124,8 @@ use text::text_of;
 
 /// A machine from a file: its states, what they do, and what leads from one to another.
 ///
-/// One definition serves any number of owners. It is a handle: a clone is the same definition. Machines that run on it go on
-/// when it is dropped.
+/// One definition serves any number of owners. It is a handle: a clone is the same definition. Machines that run on it
+/// go on when the handle is dropped.
 ///
 /// # Examples
 ///
@@ -210,32 +211,33 @@ impl<T: Owner> Loaded<T> {
 const NAMELESS: &str = "definition";
 
 impl<T: Owner> Definition<T> {
-    /// Makes a definition from the text of a file. Of a file with several machines, it is the first one; [`Definitions`] has all.
+    /// Makes a definition from the text of a file. If the file has several machines, this is the first one;
+    /// [`Definitions`] has all of them.
     ///
-    /// Warnings, with which it works all the same, are logged, and listed by [`warnings`](Self::warnings).
+    /// Warnings do not stop the definition from working. They are logged, and [`warnings`](Self::warnings) lists them.
     ///
     /// # Errors
     ///
-    /// With all that is wrong with the text.
+    /// When the text has mistakes. The error lists all of them.
     pub fn parse(text: &str, vocabulary: &Vocabulary<T>) -> Result<Self, Problems> {
         Self::new(NAMELESS, None, text, vocabulary)
     }
 
-    /// As [`parse`](Self::parse), with the name that the text has in reports and in the log.
+    /// Like [`parse`](Self::parse), with the name of the text in reports and in the log.
     ///
     /// # Errors
     ///
-    /// With all that is wrong with the text.
+    /// When the text has mistakes. The error lists all of them.
     pub fn parse_named(file: &str, text: &str, vocabulary: &Vocabulary<T>) -> Result<Self, Problems> {
         Self::new(file, None, text, vocabulary)
     }
 
-    /// Makes a definition from a file. Its scripts are looked for beside it. Of a file with several machines, it is the first
-    /// one; [`Definitions::load`] has all.
+    /// Makes a definition from a file. Its scripts are looked for in the folder of the file. If the file has several
+    /// machines, this is the first one; [`Definitions::load`] has all of them.
     ///
     /// # Errors
     ///
-    /// When the file cannot be read, or with all that is wrong with it.
+    /// When the file cannot be read, or when it has mistakes. The error then lists all of them.
     pub fn load(path: impl AsRef<Path>, vocabulary: &Vocabulary<T>) -> Result<Self, LoadError> {
         let path = path.as_ref();
         let bytes = read_definition(path).map_err(|error| LoadError::Io { path: path.into(), error })?;
@@ -261,17 +263,17 @@ impl<T: Owner> Definition<T> {
         Ok(Self { inner: Arc::new(Inner { shared, vocabulary: vocabulary.clone(), loaded }) })
     }
 
-    /// Reloads the definition, under the machines that run on it.
+    /// Reloads the definition, while machines run on it.
     ///
-    /// Owners keep their state by name, and no callback is called: from then on they do and ask what the text says. An owner
-    /// whose state is gone changes to the initial one in its next update, by an ordinary change, which is logged. While a guard
-    /// refuses that, the owner stays, which is logged once. A state
-    /// that is nested differently than before is entered again in the same way. A machine's global state stays the one it was
-    /// given.
+    /// Owners keep their state by name, and no callback is called. From then on, the new text decides what the states
+    /// do and which exits they have. If an owner's state is missing in the new text, the owner changes to the initial
+    /// state in its next update, by an ordinary change, which is logged. While a guard refuses this, the owner stays,
+    /// which is logged once. A state that is nested differently than before is entered again in the same way. A machine
+    /// keeps the global state that it was given.
     ///
     /// # Errors
     ///
-    /// With all that is wrong with the text. Then nothing is changed.
+    /// When the text has mistakes. The error lists all of them, and nothing is changed.
     ///
     /// # Examples
     ///
@@ -367,19 +369,19 @@ impl<T: Owner> Definition<T> {
         true
     }
 
-    /// As [`reload`](Self::reload), from a file.
+    /// Like [`reload`](Self::reload), from a file.
     ///
     /// # Errors
     ///
-    /// When the file cannot be read, or with all that is wrong with it. Then nothing is changed.
+    /// When the file cannot be read, or when it has mistakes. The error then lists all of them, and nothing is changed.
     pub fn reload_from(&self, path: impl AsRef<Path>) -> Result<(), LoadError> {
         let path = path.as_ref();
         let bytes = read_definition(path).map_err(|error| LoadError::Io { path: path.into(), error })?;
         Ok(self.reload(text_of(&path.display().to_string(), &bytes)?)?)
     }
 
-    /// Creates a machine in the initial state, with the global state, if there is one. Calls nothing:
-    /// [`start`](StateMachine::start) enters it.
+    /// Creates a machine in the initial state, with the global state, if there is one. It calls nothing:
+    /// [`start`](StateMachine::start) enters the state.
     #[must_use]
     pub fn machine(&self) -> StateMachine<T> {
         let machine = StateMachine::new(self.initial());
@@ -389,7 +391,7 @@ impl<T: Owner> Definition<T> {
         }
     }
 
-    /// Returns the state that a machine begins in: the initial one, or where its own `initial` leads.
+    /// Returns the state in which a machine begins: the initial one, or the descendant that its own `initial` leads to.
     #[must_use]
     pub fn initial(&self) -> StateRef<T> {
         let graph = self.inner.shared.load();
@@ -407,7 +409,7 @@ impl<T: Owner> Definition<T> {
         graph.global.map(|global| graph.state(global, &self.inner.shared))
     }
 
-    /// Returns the state of a name, to change to it from code. `None` if the file has none.
+    /// Returns the state with this name, for changing to it from code. `None` if the file has no such state.
     #[must_use]
     pub fn state(&self, name: &str) -> Option<StateRef<T>> {
         let loaded = self.loaded();
@@ -420,7 +422,7 @@ impl<T: Owner> Definition<T> {
         self.loaded().states.clone()
     }
 
-    /// Returns what the file says, for tools.
+    /// Returns the contents of the file, for tools.
     #[must_use]
     pub fn outline(&self) -> Outline {
         self.loaded().outline.clone()
@@ -432,8 +434,8 @@ impl<T: Owner> Definition<T> {
         self.loaded().outline.warnings.to_vec()
     }
 
-    /// Looks at all situations in which its machine can be: see [`Proof`]. Of a file with several machines,
-    /// [`Definitions::prove`] looks at all.
+    /// Checks all situations that its machine can get into: see [`Proof`]. If the file has several machines,
+    /// [`Definitions::prove`] checks all of them.
     ///
     /// # Examples
     ///
@@ -486,7 +488,7 @@ fn warn_of(outline: &Outline) {
     }
 }
 
-/// A definition is equal to its clones, whatever the text says.
+/// A definition is equal to its clones, whatever its text says.
 impl<T: Owner> PartialEq for Definition<T> {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.inner, &other.inner)

@@ -1,4 +1,4 @@
-//! A flow as plain data, for any format.
+//! A flow as plain data, for any file format.
 
 use serde::{Deserialize, Serialize};
 

@@ -67,9 +67,9 @@ impl<K> Recorded<K> {
     }
 }
 
-/// A change that a [`Journal`](super::Journal) has written down.
+/// A change that a [`Journal`](super::Journal) has recorded.
 ///
-/// Displayed as `2.5 s: 7: Closed -> Open (change), after 2.5 s`, 7 being the owner.
+/// It is displayed as `2.5 s: 7: Closed -> Open (change), after 2.5 s`, where 7 is the owner.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Entry<'j, K> {
@@ -79,11 +79,11 @@ pub struct Entry<'j, K> {
     pub time: f64,
     /// The name of the state that was left; `None` when there was none.
     pub from: Option<&'j str>,
-    /// The name of the state that was entered, or would have been; `None` when a pop led back to having none.
+    /// The name of the state that was entered, or would have been; `None` when a pop led to no state.
     pub to: Option<&'j str>,
-    /// What asked for it.
+    /// What requested it.
     pub cause: Cause,
-    /// What has refused it, if it was not made.
+    /// The guard that has refused it, if it was not made.
     pub refused: Option<Refused<'j>>,
     /// For how many seconds `from` had been active.
     pub time_in_state: f64,
@@ -91,11 +91,11 @@ pub struct Entry<'j, K> {
 
 /// The guard that refused a change.
 ///
-/// Displayed as `Open.can_enter`.
+/// It is displayed as `Open.can_enter`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct Refused<'j> {
-    /// Which of the state's guards.
+    /// Which guard of the state it was.
     pub guard: Guard,
     /// The state's name.
     pub state: &'j str,

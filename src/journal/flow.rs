@@ -1,4 +1,4 @@
-//! How often each state has led to each other: counts of changes, refusals and stays, by the states' names.
+//! Counts of changes, refusals and stays, by the names of the states.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -9,12 +9,14 @@ use crate::change::{Cause, Change, Guard, Outcome, Refusal};
 use crate::owner::Owner;
 use crate::state::StateRef;
 
-/// How often each state has led to each other, how often which guard has refused that, and how long owners stayed.
+/// How often each state has led to each other state, how often which guard has refused this, and how long owners
+/// stayed.
 ///
-/// A [`Journal`](super::Journal) gives one. One can also be filled by hand, in [`Owner::on_change`]. With the feature `serde` it
-/// is written and read in any format: by names, so that flows of several runs can be [merged](Self::merge).
+/// You get one from a [`Journal`](super::Journal). You can also fill one yourself, in [`Owner::on_change`]. With the
+/// feature `serde` it can be written and read in any format. States are written by name, so that flows of several runs
+/// can be [merged](Self::merge).
 ///
-/// Displayed as a table.
+/// It is displayed as a table.
 ///
 /// # Examples
 ///
@@ -58,20 +60,20 @@ pub struct Flow {
     stays: BTreeMap<Box<str>, Stays>,
 }
 
-/// From which state to which, and what asked for it.
+/// From which state to which, and what requested it.
 type Path = (Option<Box<str>>, Option<Box<str>>, Cause);
 
 /// How often one state has led to another.
 ///
-/// Displayed as `Closed -> Open (change): 2`.
+/// It is displayed as `Closed -> Open (change): 2`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FlowChange<'f> {
     /// The name of the state that was left; `None` when there was none.
     pub from: Option<&'f str>,
-    /// The name of the state that was entered; `None` when a pop led back to having none.
+    /// The name of the state that was entered; `None` when a pop led to no state.
     pub to: Option<&'f str>,
-    /// What asked for it.
+    /// What requested it.
     pub cause: Cause,
     /// How often.
     pub count: u64,
@@ -79,17 +81,17 @@ pub struct FlowChange<'f> {
 
 /// How often a guard has refused one change.
 ///
-/// Displayed as `Closed -> Open (change), refused by Closed.can_exit: 2`.
+/// It is displayed as `Closed -> Open (change), refused by Closed.can_exit: 2`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FlowRefusal<'f> {
     /// The name of the state that was not left; `None` when there was none.
     pub from: Option<&'f str>,
-    /// The name of the state that was not entered; `None` when a pop would have led back to having none.
+    /// The name of the state that was not entered; `None` when a pop would have led to no state.
     pub to: Option<&'f str>,
-    /// What asked for it.
+    /// What requested it.
     pub cause: Cause,
-    /// What has refused it.
+    /// The guard that has refused it.
     pub refused: Refused<'f>,
     /// How often.
     pub count: u64,
@@ -110,13 +112,13 @@ impl fmt::Display for FlowRefusal<'_> {
 }
 
 impl Flow {
-    /// Makes one in which nothing has been counted.
+    /// Creates a flow in which nothing has been counted.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Counts a change, made or refused, as [`Owner::on_change`] is told of it.
+    /// Counts a change, made or refused, that [`Owner::on_change`] is told of.
     pub fn note<T: Owner>(&mut self, change: &Change<'_, T>) {
         let name = |state: &StateRef<T>| state.name().into_owned();
         let (from, to) = (change.from.map(name), change.to.map(name));
@@ -133,7 +135,7 @@ impl Flow {
         }
     }
 
-    /// Adds another flow: of another run, of other owners.
+    /// Adds the counts of another flow: of another run, or of other owners.
     pub fn merge(&mut self, other: &Self) {
         for (path, count) in &other.changes {
             add(self.changes.entry(path.clone()).or_default(), *count);
@@ -184,7 +186,7 @@ impl Flow {
         self.stays.get(state)
     }
 
-    /// Returns the names of all states that an owner has left or entered, or whose guards have refused it.
+    /// Returns the names of all states that an owner has left or entered, or whose guards have refused a change.
     #[must_use]
     pub fn states(&self) -> BTreeSet<&str> {
         let changes = self.changes().flat_map(|change| [change.from, change.to]);

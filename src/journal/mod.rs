@@ -1,4 +1,4 @@
-//! What has happened to many owners: a [`Journal`] of their changes, and a [`Flow`], which counts them (rule 29).
+//! What has happened to many owners: a [`Journal`] lists their changes, and a [`Flow`] counts them (rule 29).
 
 #[cfg(feature = "serde")]
 mod data;
@@ -26,15 +26,17 @@ use crate::owner::Owner;
 use crate::state::StateRef;
 use crate::step::Step;
 
-/// The last changes of some owners, made or refused, and counts of all of them.
+/// The last changes of some owners, made or refused, and counts of all their changes.
 ///
-/// A batch writes one by itself, once it has been given one with [`Batch::set_journal`](crate::Batch::set_journal). It then
-/// has the order of [rule 19](crate::docs::semantics#rule-19), on any number of threads. So does a cast, with
-/// [`Members::set_journal`](crate::Members::set_journal). For machines of any other kind, call [`note`](Self::note) in
-/// [`Owner::on_change`]. `K` is what an owner is called: a key, or a number or entity of the game.
+/// A batch writes a journal by itself, once it has been given one with
+/// [`Batch::set_journal`](crate::Batch::set_journal). The entries then have the order of
+/// [rule 19](crate::docs::semantics#rule-19), on any number of threads. A cast writes one, too, with
+/// [`Members::set_journal`](crate::Members::set_journal). For machines that are in neither, call [`note`](Self::note)
+/// in [`Owner::on_change`]. `K` is the type that identifies an owner: a key, or a number or entity of the game.
 ///
-/// An entry takes 24 bytes where `K` takes 8. States are written down by name: two states of one name are one to a journal, and
-/// beyond 65 000 names all others are `(others)`. How long a state was active is kept to seven digits.
+/// An entry takes 24 bytes if `K` takes 8. States are recorded by name: two states with one name are one state in a
+/// journal, and beyond 65 000 names all other states are `(others)`. The time for which a state was active is kept to
+/// seven digits.
 ///
 /// # Examples
 ///
@@ -83,7 +85,7 @@ pub struct Journal<K = Key> {
 }
 
 impl<K: Clone> Journal<K> {
-    /// Makes a journal that keeps the last `entries` changes; with 0, it only counts.
+    /// Creates a journal that keeps the last `entries` changes; with 0, it only counts.
     #[must_use]
     pub fn new(entries: usize) -> Self {
         Self {
@@ -98,7 +100,7 @@ impl<K: Clone> Journal<K> {
         }
     }
 
-    /// Writes down a change of an owner, made or refused, as [`Owner::on_change`] has been told of it. `now` is the time, in
+    /// Records a change of an owner, made or refused, that [`Owner::on_change`] has been told of. `now` is the time, in
     /// seconds.
     ///
     /// # Examples
@@ -142,8 +144,8 @@ impl<K: Clone> Journal<K> {
         self.write(owner, (from, to), cause, refused_by, (now, time_in_state));
     }
 
-    /// Writes down a step of an owner's machine that was [recorded](crate::StateMachine::recording), if it is a change, made or
-    /// refused, of which [`Owner::on_change`] is told.
+    /// Records a step of an owner's machine from [`recording`](crate::StateMachine::recording), if this step is a
+    /// change, made or refused, that [`Owner::on_change`] is told of.
     ///
     /// # Examples
     ///
@@ -202,14 +204,14 @@ impl<K: Clone> Journal<K> {
         self.entries.len()
     }
 
-    /// Returns whether nothing is kept.
+    /// Returns whether no entry is kept.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// Returns how many changes have been written down, whether or not their entries are still kept: the difference to an earlier
-    /// number is how many have come since.
+    /// Returns how many changes have been recorded, whether or not their entries are still kept. The difference to an
+    /// earlier number is how many have been added since.
     ///
     /// # Examples
     ///
@@ -239,7 +241,7 @@ impl<K: Clone> Journal<K> {
         self.entries.iter().map(|recorded| self.entry(recorded))
     }
 
-    /// Iterates over those of one owner, the oldest first.
+    /// Iterates over the entries of one owner, the oldest first.
     pub fn of(&self, owner: K) -> impl DoubleEndedIterator<Item = Entry<'_, K>>
     where
         K: PartialEq,
@@ -247,13 +249,13 @@ impl<K: Clone> Journal<K> {
         self.entries.iter().filter(move |recorded| recorded.owner == owner).map(|recorded| self.entry(recorded))
     }
 
-    /// Returns the counts of all that has been written down, whether or not its entries are still kept.
+    /// Returns the counts of all changes that have been recorded, whether or not their entries are still kept.
     #[must_use]
     pub fn flow(&self) -> Flow {
         self.tally.flow(|symbol| self.name(symbol))
     }
 
-    /// Forgets all entries, and what has been counted.
+    /// Removes all entries and all counts.
     pub fn clear(&mut self) {
         self.entries.clear();
         self.moments.clear();

@@ -3,8 +3,8 @@
 use super::flow::Flow;
 
 impl Flow {
-    /// Returns what was counted of some states: the changes and refusals that lead from one of them to one of them, and for how
-    /// long owners stayed in them.
+    /// Returns the part of the counts that belongs to some states: the changes and refusals that lead from one of these
+    /// states to one of them, and how long owners stayed in them.
     ///
     /// # Examples
     ///

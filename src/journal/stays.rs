@@ -14,7 +14,8 @@ const BEFORE_SECOND: usize = (1023 + SHORTEST - 1).unsigned_abs() as usize;
 /// No stay is longer, so that a sum of them has an end.
 const LONGEST: f64 = f32::MAX as f64;
 
-/// How long owners stayed in a state before they left it: how often for how long, each length being twice the one before.
+/// How long owners stayed in a state before they left it: a histogram, in which each length is twice as long as the one
+/// before.
 ///
 /// # Examples
 ///
@@ -36,7 +37,8 @@ pub struct Stays {
 }
 
 impl Stays {
-    /// Counts one more of so many seconds. What is no number counts as none, and what has no end as the most that a journal knows.
+    /// Counts one more stay of this many seconds. NaN counts as 0, and an infinite stay as the longest that a journal
+    /// knows.
     #[inline]
     pub fn note(&mut self, seconds: f64) {
         let seconds = seconds.clamp(0.0, LONGEST);
@@ -51,7 +53,7 @@ impl Stays {
         self.counts.iter().fold(0, |all: u64, count| all.saturating_add(*count))
     }
 
-    /// Returns how many seconds they stayed on average; `None` if nobody has left.
+    /// Returns how many seconds owners stayed on average; `None` if no owner has left.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a mean of so many is right to as many digits")]
     pub fn mean(&self) -> Option<f64> {
@@ -59,14 +61,14 @@ impl Stays {
         (count > 0).then(|| self.seconds / count as f64)
     }
 
-    /// Iterates over the lengths that occurred, in seconds, with how often each did; the shortest first.
+    /// Iterates over the lengths that occurred, in seconds, with how often each occurred; the shortest first.
     pub fn lengths(&self) -> impl Iterator<Item = (Range<f64>, u64)> {
         let counted = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
         counted.map(|(nth, count)| (length(nth), *count))
     }
 
-    /// Returns the length in which a share of the stays ends, from 0 for the shortest to 1 for the longest; 0.5 is the median's.
-    /// `None` if nobody has left.
+    /// Returns the length in which a share of the stays ends, from 0 for the shortest to 1 for the longest; 0.5 gives
+    /// the median. `None` if no owner has left.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a share of so many is right to as many digits")]
     pub fn quantile(&self, share: f64) -> Option<Range<f64>> {
@@ -79,7 +81,7 @@ impl Stays {
         found.map(|(length, _)| length)
     }
 
-    /// Adds another state's, or another time's.
+    /// Adds the stays in another state, or of another time.
     pub fn merge(&mut self, other: &Self) {
         self.counts.iter_mut().zip(other.counts).for_each(|(count, other)| *count = count.saturating_add(other));
         self.seconds = (self.seconds + other.seconds).min(f64::MAX);

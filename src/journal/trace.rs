@@ -1,4 +1,4 @@
-//! A journal as a trace that Perfetto and Chrome open.
+//! A journal as a trace that Perfetto and Chrome can open.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry as Slot;
@@ -12,16 +12,16 @@ use crate::owner::Owner;
 use crate::seat::path_to;
 use crate::state::StateRef;
 
-/// A [`Journal`] as a trace, in the format of Chrome, which [Perfetto](https://ui.perfetto.dev) opens too.
+/// A [`Journal`] as a trace, in Chrome's format, which [Perfetto](https://ui.perfetto.dev) can open too.
 ///
-/// Each owner has a track of its own, in the order in which they come in the journal. A state is a slice on it, from when it was
-/// entered until it was left; states around it are slices around it, if they are [known](Self::with_states). A refusal is an
-/// instant.
+/// Each owner has its own track. The tracks have the order in which their owners first come in the journal. A state is
+/// a slice on the track, from when it was entered until it was left. States around it are slices around it, if they are
+/// [known](Self::with_states). A refusal is an instant.
 ///
-/// A journal has changes only. So of an owner that has not changed yet nothing is known, and it has no track; and messages, which
-/// it does not have, are not in the trace. Where owners have changed in a way that no journal is told of, by `stop` and
-/// `start`, the slice before lasts until the state began that was left next, as far as its time in state tells. A clock that
-/// is set back stands still until it has caught up.
+/// A journal contains only changes. So an owner that has not changed yet has no track, and messages are not in the
+/// trace. If an owner has changed in a way that no journal is told of, by `stop` and `start`, the slice before lasts
+/// until the beginning of the state that was left next, as far as its time in state shows it. If a clock is set back,
+/// the time in the trace stands still until the clock has caught up.
 ///
 /// # Examples
 ///
@@ -61,7 +61,7 @@ pub struct Trace<'j, K> {
 }
 
 impl<K: Copy> Journal<K> {
-    /// Returns what is kept of the journal as a trace, to be written to a file.
+    /// Returns the entries that the journal keeps as a trace, which can be written to a file.
     #[must_use]
     pub fn trace(&self) -> Trace<'_, K>
     where
@@ -78,10 +78,10 @@ impl<K: Copy> Journal<K> {
 }
 
 impl<'j, K: Copy + Eq + Hash> Trace<'j, K> {
-    /// Draws the states around these states, too: those of `Definition::states`, or states in code.
+    /// Draws the states around these states, too: pass the states of `Definition::states`, or states in code.
     ///
-    /// A parent is one slice for as long as states in it follow each other, also if it was itself left and entered between them:
-    /// that is not in a journal.
+    /// A parent is one slice for as long as states in it follow each other, even if the parent itself was left and
+    /// entered between them: the journal does not contain that.
     #[must_use]
     pub fn with_states<T: Owner>(mut self, states: impl IntoIterator<Item = StateRef<T>>) -> Self {
         for state in states {
@@ -95,32 +95,33 @@ impl<'j, K: Copy + Eq + Hash> Trace<'j, K> {
         self
     }
 
-    /// Names the tracks. By default a track is named by its owner's `Debug`.
+    /// Names the tracks. By default the name of a track is the owner's `Debug` output.
     #[must_use]
     pub fn labeled(self, label: impl Fn(K) -> String + 'j) -> Self {
         Self { label: Box::new(label), ..self }
     }
 
-    /// Leaves out all owners but some. Perfetto is slow with more than some thousand tracks.
+    /// Leaves out all owners except some. Perfetto is slow with more than some thousand tracks.
     #[must_use]
     pub fn only(self, is_meant: impl Fn(K) -> bool + 'j) -> Self {
         Self { is_meant: Box::new(is_meant), ..self }
     }
 
-    /// Says until when the states lasted that have not been left, in seconds. By default it is the time of the last entry.
+    /// Sets the time, in seconds, until which states last that have not been left. By default it is the time of the
+    /// last entry.
     #[must_use]
     pub fn until(self, seconds: f64) -> Self {
         Self { until: Some(seconds), ..self }
     }
 
-    /// Writes it as JSON: in the order of time, in microseconds.
+    /// Writes the trace as JSON, ordered by time, in microseconds.
     ///
-    /// It is written entry by entry, in one pass after one that looks for the tracks. What is kept meanwhile depends on how
-    /// many owners there are, not on how many entries.
+    /// The trace is written entry by entry, in one pass; a pass before it looks for the tracks. How much memory this
+    /// takes depends on the number of owners, not on the number of entries.
     ///
     /// # Errors
     ///
-    /// When `out` cannot be written to. Give it a `BufWriter` where it is a file: there are several writes for each entry.
+    /// When `out` cannot be written to. If it is a file, pass a `BufWriter`: there are several writes for each entry.
     pub fn write_to(&self, out: impl Write) -> io::Result<()> {
         let Tracks { numbers, begins } = self.tracks();
         let mut writer = Writer { out, is_first: true };

@@ -1,4 +1,4 @@
-//! What a state is: the trait that a game implements, and what a machine refers to a state by.
+//! What a state is: the trait that a game implements, and the reference by which a machine holds a state.
 
 mod bulk;
 mod name;
@@ -26,10 +26,10 @@ use crate::slice::FsmSlice;
 /// One state of an owner's behavior: what it does on entering, in each tick, and on leaving.
 ///
 /// Every method has a default; write those that the state needs. The methods take `&self`, because all owners share the
-/// state: what belongs to one character lives in the owner. A unit struct is a singleton: `&Idle` is the same state
+/// state. The data of one character lives in the owner. A unit struct is a singleton: `&Idle` is the same state
 /// wherever it is written.
 ///
-/// [The rules](crate::docs::semantics) say in which order a machine calls these methods.
+/// [The rules](crate::docs::semantics) define the order in which a machine calls these methods.
 ///
 /// # Examples
 ///
@@ -90,41 +90,44 @@ pub trait State<T: Owner>:
         let _ = (owner, fsm, cx);
     }
 
-    /// Called once a tick: on the global state first, then on the active states from the outermost to the innermost (rule
-    /// 4). A state that the current state's own `update` asks for is first updated in the next tick.
+    /// Called once a tick: on the global state first, then on the active states from the outermost to the innermost
+    /// ([rule 4](crate::docs::semantics#rule-4)). A state that the current state asks for in its own `update` is first
+    /// updated in the next tick.
     fn update(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
         let _ = (owner, fsm, cx);
     }
 
-    /// Called when the owner leaves this state, before the new state's [`enter`](Self::enter). Current and previous are
-    /// both the state being left; a request made here is refused with a warning ([rule 12](crate::docs::semantics#rule-12)).
+    /// Called when the owner leaves this state, before the new state's [`enter`](Self::enter). The current and the
+    /// previous state are both the state being left. A request made here is refused with a warning
+    /// ([rule 12](crate::docs::semantics#rule-12)).
     fn exit(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
         let _ = (owner, fsm, cx);
     }
 
-    /// Called when a message is offered: on current first, then on its ancestors outward, then on the global state, until
-    /// one returns `true` for "handled" ([rule 14](crate::docs::semantics#rule-14)).
+    /// Called when a message is offered: on the current state first, then on its ancestors from the inside out, then on
+    /// the global state, until one of them returns `true` for "handled" ([rule 14](crate::docs::semantics#rule-14)).
     fn on_message(&self, owner: &mut T, message: &T::Message, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) -> bool {
         let _ = (owner, message, fsm, cx);
         false
     }
 
-    /// Called instead of [`exit`](Self::exit) when another state is pushed over this one. Calls `exit` by default, which is
-    /// right for a state that does not care about stacks ([rule 15](crate::docs::semantics#rule-15)).
+    /// Called instead of [`exit`](Self::exit) when another state is pushed over this one. By default it calls `exit`,
+    /// which is right for a state that does not care about stacks ([rule 15](crate::docs::semantics#rule-15)).
     fn suspend(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
         self.exit(owner, fsm, cx);
     }
 
-    /// Called instead of [`enter`](Self::enter) when the state pushed over this one is popped. Calls `enter` by default
-    /// ([rule 15](crate::docs::semantics#rule-15)).
+    /// Called instead of [`enter`](Self::enter) when the state that was pushed over this one is popped. By default it
+    /// calls `enter` ([rule 15](crate::docs::semantics#rule-15)).
     fn resume(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
         self.enter(owner, fsm, cx);
     }
 
-    /// Returns whether the owner may enter this state. Asked before any callback of a change runs
+    /// Returns whether the owner may enter this state. Called before any callback of a change runs
     /// ([rule 8](crate::docs::semantics#rule-8)).
     ///
-    /// The handle answers every query: where the owner is, for how long, and [where the change leads](Fsm::target).
+    /// Every query of the handle works here: which states are active, for how long, and [where the change
+    /// leads](Fsm::target).
     ///
     /// # Examples
     ///
@@ -157,8 +160,8 @@ pub trait State<T: Owner>:
         true
     }
 
-    /// Returns whether the owner may leave this state. Asked before any callback of a change runs
-    /// ([rule 8](crate::docs::semantics#rule-8)). [`force_state`](Fsm::force_state) does not ask it.
+    /// Returns whether the owner may leave this state. Called before any callback of a change runs
+    /// ([rule 8](crate::docs::semantics#rule-8)). [`force_state`](Fsm::force_state) does not call it.
     ///
     /// # Examples
     ///
@@ -200,36 +203,40 @@ pub trait State<T: Owner>:
         true
     }
 
-    /// Returns the state around this one, whose `update` and `on_message` run too. Constant for a state
+    /// Returns the state around this one, whose `update` and `on_message` run too. It must be constant for a state
     /// ([rule 6](crate::docs::semantics#rule-6)).
     fn parent(&self) -> Option<StateRef<T>> {
         None
     }
 
-    /// Returns the child that is entered when a change, or [`start`](crate::StateMachine::start), leads to this state. Its
-    /// [`parent`](Self::parent) must be this state. Constant for a state ([rule 6](crate::docs::semantics#rule-6)).
+    /// Returns the child that is entered when a change, or [`start`](crate::StateMachine::start), leads to this state.
+    /// The child's [`parent`](Self::parent) must be this state. It must be constant for a state
+    /// ([rule 6](crate::docs::semantics#rule-6)).
     fn initial(&self) -> Option<StateRef<T>> {
         None
     }
 
     /// Returns whether a machine remembers which descendant was active last, for
-    /// [`resume_state`](crate::Fsm::resume_state). Constant for a state ([rule 16](crate::docs::semantics#rule-16)).
+    /// [`resume_state`](crate::Fsm::resume_state). It must be constant for a state
+    /// ([rule 16](crate::docs::semantics#rule-16)).
     fn keeps_history(&self) -> bool {
         false
     }
 
-    /// Returns whether [`update`](Self::update) has nothing to do. Then neither a machine nor a batch ever calls it, and a
-    /// batch skips this state's owners at no cost. Constant for a state ([rule 4](crate::docs::semantics#rule-4)).
+    /// Returns whether [`update`](Self::update) has nothing to do. Then neither a machine nor a batch ever calls
+    /// `update`, and a batch skips this state's owners at no cost. It must be constant for a state
+    /// ([rule 4](crate::docs::semantics#rule-4)).
     fn is_passive(&self) -> bool {
         false
     }
 
-    /// Returns another number than before once what this state does has been exchanged. Whoever [sleeps](Fsm::sleep) in the
-    /// state then wakes in the next tick ([rule 26](crate::docs::semantics#rule-26)).
+    /// Returns a number that changes whenever the behavior of this state has been replaced. An owner that
+    /// [sleeps](Fsm::sleep) in the state then wakes in the next tick ([rule 26](crate::docs::semantics#rule-26)).
     ///
     /// It is for states whose data can be replaced while machines run, as a
-    /// [definition](https://docs.rs/demeanor/latest/demeanor/definition/) can be reloaded. It is asked at the beginning of a
-    /// tick, of the innermost state alone, and only where somebody sleeps. By default it is always 0.
+    /// [definition](https://docs.rs/demeanor/latest/demeanor/definition/) can be reloaded. It is called at the
+    /// beginning of a tick, on the innermost state only, and only if an owner sleeps in it. By default it always
+    /// returns 0.
     ///
     /// # Examples
     ///
@@ -270,8 +277,8 @@ pub trait State<T: Owner>:
         0
     }
 
-    /// Returns the state's name, for people, logs and files. States are never compared by name. By default, it is the name
-    /// of the type without its path.
+    /// Returns the state's name, for people, logs and files. States are never compared by name. By default, this is the
+    /// name of the type without its path.
     fn name(&self) -> Cow<'_, str> {
         short_name(type_name::<Self>())
     }
@@ -279,9 +286,9 @@ pub trait State<T: Owner>:
     /// Updates many owners of one state; a batch calls it for each chunk of its owners. By default it calls
     /// [`update`](Self::update) on each, in order.
     ///
-    /// Override it for work that is faster in bulk; [`FsmSlice::at`] has an example. An override updates each owner once,
-    /// as `update` would, and takes the handle of the `i`-th owner from [`FsmSlice::at`]. It must not swap owners, because
-    /// a key refers to a place in the slice.
+    /// Override it for work that is faster in bulk; [`FsmSlice::at`] has an example. An override must update each owner
+    /// once, as `update` would, and take the handle of the `i`-th owner from [`FsmSlice::at`]. It must not swap owners,
+    /// because a key refers to a place in the slice.
     fn update_all(&self, owners: &mut [T], fsm: &mut FsmSlice<'_, T>, cx: &mut T::Context<'_>) {
         for (i, owner) in owners.iter_mut().enumerate() {
             self.update(owner, fsm.at(i), cx);

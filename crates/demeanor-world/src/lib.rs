@@ -1,8 +1,9 @@
-//! A batch of [`demeanor`] on many threads, processes and machines.
+//! A batch of [`demeanor`] on many threads, processes and computers.
 //!
-//! A [`World`] has [`Citizen`]s: owners with an id for life and a home. They write to each other by the [`Post`], move, are born
-//! and end. What happens does not depend on how many threads and processes there are; [`Local`] starts some on this machine.
-//! `docs/world.md` says how a tick goes, how to start a world on several machines, and what it costs.
+//! A [`World`] has [`Citizen`]s: owners with an id that never changes, and a home. They send messages to each other
+//! through the [`Post`], move, are created and are removed. The result does not depend on the number of threads and
+//! processes. [`Local`] starts several processes on this computer. `docs/world.md` says what happens in a tick, how to
+//! start a world on several computers, and what it costs.
 //!
 //! ```
 //! use demeanor::{DigestHasher, Fsm, Owner, State, StateBook};
