@@ -1,7 +1,10 @@
 //! What the example of an update in bulk, `flock`, answers.
 
 use std::ffi::OsString;
-use std::io;
+
+use closed::Closed;
+
+mod closed;
 
 #[expect(dead_code, reason = "`main` is called by the example only")]
 #[path = "../flock.rs"]
@@ -50,17 +53,6 @@ fn help_is_the_usage() {
 
 #[test]
 fn a_reader_who_stops_early_is_no_error() {
-    /// A pipe that its reader has closed.
-    struct Closed;
-    impl io::Write for Closed {
-        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
-            Err(io::ErrorKind::BrokenPipe.into())
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
     let (arguments, mut err) = (["--birds", "1", "--ticks", "1"].map(OsString::from), vec![]);
     assert_eq!(flock::answer(arguments, &mut Closed, &mut err), 0);
     assert_eq!(err, b"");

@@ -2,13 +2,15 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::io;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
+use closed::Closed;
 use soccer::Match;
 use soccer::game::{Questions, Who};
 use soccer::pitch::{LENGTH, Point, Shirt, Side, WIDTH};
+
+mod closed;
 
 #[expect(dead_code, reason = "`main` is called by the example only")]
 #[path = "../soccer/main.rs"]
@@ -264,17 +266,6 @@ fn help_is_the_usage() {
 
 #[test]
 fn a_reader_who_stops_early_is_no_error() {
-    /// A pipe that its reader has closed.
-    struct Closed;
-    impl io::Write for Closed {
-        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
-            Err(io::ErrorKind::BrokenPipe.into())
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
     for arguments in ["--ticks 1", "--ticks 100000 --watch"] {
         let mut err = vec![];
         let arguments = arguments.split_whitespace().map(OsString::from);

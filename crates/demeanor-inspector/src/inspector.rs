@@ -208,11 +208,7 @@ impl Inspector {
         T: Owner,
         C: CrowdMut<T> + ?Sized,
     {
-        if !self.shared.has_listeners() {
-            return;
-        }
-        let gather = self.gathers.iter_mut().find(|(other, _)| other == name);
-        let Some(gather) = gather.and_then(|(_, gather)| gather.downcast_mut::<Gather<C::Key>>()) else { return };
+        let Some(gather) = self.gather::<C::Key>(name) else { return };
         let now = Instant::now();
         for watched in &mut gather.watched {
             let Some(key) = watched.takes_explanation(now, |text| crowd.find(text)) else { continue };
@@ -255,11 +251,7 @@ impl Inspector {
         T: Owner,
         C: CrowdMut<T> + ?Sized,
     {
-        if !self.shared.has_listeners() {
-            return;
-        }
-        let gather = self.gathers.iter_mut().find(|(other, _)| other == name);
-        let Some(gather) = gather.and_then(|(_, gather)| gather.downcast_mut::<Gather<C::Key>>()) else { return };
+        let Some(gather) = self.gather::<C::Key>(name) else { return };
         let now = Instant::now();
         for watched in &mut gather.watched {
             let Some(key) = watched.takes_explanation(now, |text| crowd.find(text)) else { continue };
@@ -368,6 +360,15 @@ impl Inspector {
             self.watches = watches;
             self.commands.add(commands);
         }
+    }
+
+    /// What has been gathered of a crowd that was shown under a name, while anybody is connected.
+    fn gather<K: Copy + Eq + std::hash::Hash + Send + Sync + 'static>(&mut self, name: &str) -> Option<&mut Gather<K>> {
+        if !self.shared.has_listeners() {
+            return None;
+        }
+        let (_, gather) = self.gathers.iter_mut().find(|(other, _)| other == name)?;
+        gather.downcast_mut()
     }
 
     /// Where a crowd's collection is.

@@ -2,8 +2,12 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::io;
 use std::path::PathBuf;
+
+use closed::Closed;
+
+#[path = "../../tests/closed/mod.rs"]
+mod closed;
 
 #[expect(dead_code, reason = "`main` is called by the example only")]
 #[path = "../main.rs"]
@@ -213,17 +217,6 @@ fn help_is_the_usage() {
 
 #[test]
 fn a_reader_who_stops_early_is_no_error() {
-    /// A pipe that its reader has closed.
-    struct Closed;
-    impl io::Write for Closed {
-        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
-            Err(io::ErrorKind::BrokenPipe.into())
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
     let arguments = |line: &str| line.split_whitespace().map(OsString::from).collect::<Vec<_>>();
     let mut err = vec![];
     assert_eq!(horde::answer(arguments("--owners 1 --ticks 1 --threads 1"), &mut Closed, &mut err), 0);
