@@ -152,7 +152,7 @@ impl<T: Owner> Condition<T> {
     /// Those of `asked` for whom it holds.
     ///
     /// The same as [`holds`](Self::holds) on each of them, in another order: each test is asked of many before the next one
-    /// is, with one virtual call for all of them. `tests/definition_conditions.rs` and `tests/definition_decisions.rs` compare
+    /// is, with one virtual call for all of them. `tests/definition/conditions.rs` and `tests/definition/decisions.rs` compare
     /// the two.
     pub(crate) fn holding(
         &self,

@@ -192,7 +192,7 @@ impl<'g, T: Owner> Decider<'g, T> {
     /// all of up to 64 that are still asked, before the next. A decision reads nothing that another owner's decision writes,
     /// so that the order among owners does not matter. A table of 200 timed states takes 12 ns per owner and tick so, and 60 ns
     /// on one machine per owner.
-    /// `tests/definition_decisions.rs` compares the two.
+    /// `tests/definition/decisions.rs` compares the two.
     pub(crate) fn decide_each(
         &self,
         exits: &'g [Exit<T>],

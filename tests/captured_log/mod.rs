@@ -1,4 +1,5 @@
-//! A logger that keeps this thread's lines, so that tests that run beside each other do not see each other's.
+//! A logger that keeps a thread's lines while a test wants them, so that tests that run beside each other do not see each other's,
+//! and nothing is logged, nor allocated for it, in those that do not ask for it.
 
 use std::cell::RefCell;
 use std::sync::Once;
@@ -6,18 +7,22 @@ use std::sync::Once;
 use log::{LevelFilter, Log, Metadata, Record};
 
 thread_local! {
-    static LINES: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+    static LINES: RefCell<Option<Vec<String>>> = const { RefCell::new(None) };
 }
 
 struct Capture;
 
 impl Log for Capture {
     fn enabled(&self, _: &Metadata<'_>) -> bool {
-        true
+        LINES.with_borrow(Option::is_some)
     }
 
     fn log(&self, record: &Record<'_>) {
-        LINES.with_borrow_mut(|lines| lines.push(format!("{} {}: {}", record.level(), record.target(), record.args())));
+        if self.enabled(record.metadata()) {
+            // Before the lines are borrowed: what is shown may log, too.
+            let line = format!("{} {}: {}", record.level(), record.target(), record.args());
+            LINES.with_borrow_mut(|lines| lines.as_mut().expect("it is enabled").push(line));
+        }
     }
 
     fn flush(&self) {}
@@ -30,7 +35,7 @@ pub(crate) fn log_lines(act: impl FnOnce()) -> Vec<String> {
         log::set_logger(&Capture).expect("no other logger in this test binary");
         log::set_max_level(LevelFilter::Trace);
     });
-    LINES.take();
+    LINES.set(Some(Vec::new()));
     act();
-    LINES.take()
+    LINES.take().expect("only this takes them")
 }

@@ -2,9 +2,12 @@
 
 #[path = "../captured_log/mod.rs"]
 mod captured_log;
+
+mod cost;
 mod exchanges;
 #[cfg(feature = "std")]
 mod journal;
+mod messages;
 mod players;
 mod port;
 mod queries;

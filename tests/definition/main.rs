@@ -1,0 +1,38 @@
+//! Machines from files: what a file may say, what is reported of it, and what its machines do.
+#![cfg(feature = "definition")]
+
+#[path = "../captured_log/mod.rs"]
+mod captured_log;
+
+mod allocations;
+mod behaviors;
+mod chains;
+mod conditions;
+mod decisions;
+mod diagnostics;
+mod durations;
+mod exact_time;
+mod exits;
+mod faults;
+mod files;
+mod format;
+mod garbage;
+mod links;
+mod machines;
+mod prove;
+mod prove_random;
+mod questions;
+mod reload;
+mod reload_often;
+mod reports;
+mod runtime;
+mod script;
+mod script_checks;
+mod script_limits;
+mod slips;
+mod times;
+mod turns;
+mod twin;
+mod waiting;
+mod warnings;
+mod watch;

@@ -1,0 +1,282 @@
+//! Scripts: what they read, write and ask for, and what happens when they fail.
+#![cfg(feature = "script")]
+#![expect(clippy::float_cmp, reason = "what a script writes is exact")]
+
+use std::time::Duration;
+
+use demeanor::definition::{Definition, Problems, ScriptBudget, Vocabulary};
+use demeanor::{Batch, Fsm, GameTime, Owner, State, StateMachine};
+
+use crate::captured_log::log_lines;
+
+#[derive(Clone, Default)]
+struct Guard {
+    name: &'static str,
+    health: f64,
+    speed: f64,
+    alarm: bool,
+}
+
+impl Owner for Guard {
+    type Context<'a> = GameTime;
+    type Message = ();
+
+    fn now(time: &GameTime) -> f64 {
+        time.total().as_secs_f64()
+    }
+
+    fn label(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// No test depends on how fast it runs.
+const HOUR: Duration = Duration::from_secs(3600);
+
+struct Slow;
+impl State<Guard> for Slow {
+    fn update(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, _: &mut GameTime) {
+        guard.speed = 1.0;
+    }
+}
+
+fn vocabulary() -> Vocabulary<Guard> {
+    Vocabulary::new()
+        .script_budget(ScriptBudget::new(HOUR, HOUR))
+        .value("health", |guard: &Guard, _| guard.health)
+        .flag("alarm", |guard: &Guard, _| guard.alarm)
+        .field("speed", |guard: &Guard, _| guard.speed, |guard, speed| guard.speed = speed)
+        .behaviour("slow", &Slow)
+}
+
+fn machine(script: &str) -> StateMachine<Guard> {
+    let file = "initial = \"a\"\n[states.a]\nscript = \"a.rhai\"\n[states.b]\n";
+    Definition::parse(file, &vocabulary().script("a.rhai", script))
+        .unwrap_or_else(|problems| panic!("{problems}"))
+        .machine()
+}
+
+fn current(machine: &StateMachine<Guard>) -> String {
+    machine.current().unwrap().name().into_owned()
+}
+
+/// What `act` has logged of the owner of a name, but for its changes.
+fn logged(name: &str, act: impl FnOnce()) -> Vec<String> {
+    let mut lines = log_lines(act);
+    lines.retain(|line| line.contains(name) && !line.starts_with("DEBUG"));
+    lines
+}
+
+#[test]
+fn a_script_reads_values_writes_fields_and_changes_state() {
+    let mut machine = machine(
+        r#"
+            fn enter() { this.speed = 3; }
+            fn update() {
+                if this.alarm && this.health < 20 && this.time_in_state == 0.0 { change_state("b"); }
+                this.speed += this.health;
+            }
+            fn exit() { this.speed = -this.speed; }
+        "#,
+    );
+    let (mut guard, mut time) = (Guard { health: 50.0, ..Guard::default() }, GameTime::new());
+    machine.start(&mut guard, &mut time);
+    assert_eq!(guard.speed, 3.0);
+    machine.update(&mut guard, &mut time);
+    assert_eq!((guard.speed, current(&machine).as_str()), (53.0, "a"));
+    guard.alarm = true;
+    guard.health = 10.0;
+    machine.update(&mut guard, &mut time);
+    assert_eq!((guard.speed, current(&machine).as_str()), (-63.0, "b"));
+}
+
+#[test]
+fn a_script_runs_after_the_behaviour_and_before_the_exits() {
+    let file = "initial = \"a\"\n[states.a]\nbehaviour = \"slow\"\nscript = \"a.rhai\"\n\
+                exits = [{ to = \"b\", when = \"speed == 2\" }]\n[states.b]\n";
+    let vocabulary = vocabulary().script("a.rhai", "fn update() { this.speed *= 2.0; }");
+    let mut machine = Definition::parse(file, &vocabulary).unwrap().machine();
+    machine.update(&mut Guard::default(), &mut GameTime::new());
+    assert_eq!(current(&machine), "b");
+}
+
+#[test]
+fn a_script_answers_a_condition() {
+    let file = "initial = \"a\"\n[states.a]\nexits = [{ to = \"b\", when = { script = \"low.rhai\" } }]\n[states.b]\n";
+    for text in [
+        "this.health < 20",
+        "let limit = 20;\nthis.health < limit",
+        "fn low(x) { x < 20 }\nfn when() { low(this.health) }",
+    ] {
+        let definition = Definition::parse(file, &vocabulary().script("low.rhai", text)).unwrap();
+        for (health, expected) in [(10.0, "b"), (30.0, "a")] {
+            let mut machine = definition.machine();
+            machine.update(&mut Guard { health, ..Guard::default() }, &mut GameTime::new());
+            assert_eq!(current(&machine), expected, "{text}");
+        }
+    }
+}
+
+#[test]
+fn many_owners_run_their_script_as_each_would_alone() {
+    let file = "initial = \"a\"\n[states.a]\nscript = \"a.rhai\"\nexits = [{ to = \"b\", when = { script = \"w.rhai\" } }]\n[states.b]\n";
+    let vocabulary = vocabulary()
+        .script("a.rhai", "fn update() { this.speed += this.health; if this.speed > 30.0 { change_state(\"b\"); } }")
+        .script("w.rhai", "this.speed == 14.0");
+    let definition = Definition::parse(file, &vocabulary).unwrap();
+    let guard = |i: u8| Guard { health: f64::from(i), ..Guard::default() };
+    let mut batch = Batch::new();
+    let keys: Vec<_> = (0..100).map(|i| batch.insert(guard(i), definition.initial())).collect();
+    let mut alone: Vec<_> = (0..100).map(|i| (guard(i), definition.machine())).collect();
+    let mut time = GameTime::new();
+    for _ in 0..4 {
+        batch.update(&mut time);
+        for (guard, machine) in &mut alone {
+            machine.update(guard, &mut time);
+        }
+    }
+    for (key, (guard, machine)) in keys.iter().zip(&alone) {
+        assert_eq!(batch.get(*key).unwrap().speed, guard.speed);
+        assert_eq!(batch.state_of(*key), machine.current());
+    }
+}
+
+/// Runs one update of a script that fails, and returns what is logged.
+#[track_caller]
+fn failure(name: &'static str, script: &str) -> Vec<String> {
+    let mut machine = machine(script);
+    let mut guard = Guard { name, speed: 1.0, health: 50.0, ..Guard::default() };
+    let lines = logged(name, || machine.update(&mut guard, &mut GameTime::new()));
+    assert_eq!(current(&machine), "a", "the owner stays");
+    assert_eq!(guard.speed, 1.0, "what a failed script wrote is not kept");
+    lines
+}
+
+#[test]
+fn a_script_that_fails_is_logged_with_file_line_and_state_and_the_owner_stays() {
+    assert_eq!(
+        failure(
+            "Ann",
+            "fn update() {\n    this.speed = 9.0;\n    change_state(\"b\");\n    let name = \"halth\";\n    this[name] + 1\n}"
+        ),
+        [
+            "ERROR demeanor::definition: Ann: script a.rhai, function update, in state a: line 5, column 10: Property not found: halth"
+        ]
+    );
+}
+
+#[test]
+fn a_condition_that_fails_is_logged_with_file_line_and_state_and_does_not_hold() {
+    let file = "initial = \"a\"\n[states.a]\nexits = [{ to = \"b\", when = { script = \"w.rhai\" } }]\n[states.b]\n";
+    for (script, why) in [
+        ("this.health < 20 &&\n  { let name = \"alrm\"; this[name] }", "line 2, column 29: Property not found: alrm"),
+        ("this.health", "the answer is neither true nor false, but of type f64"),
+    ] {
+        let definition = Definition::parse(file, &vocabulary().script("w.rhai", script)).unwrap();
+        let mut machine = definition.machine();
+        let mut ida = Guard { name: "Ida", ..Guard::default() };
+        let lines = logged("Ida", || machine.update(&mut ida, &mut GameTime::new()));
+        assert_eq!(current(&machine), "a");
+        assert_eq!(
+            lines,
+            [format!("ERROR demeanor::definition: Ida: script w.rhai, function when, in state a: {why}")]
+        );
+    }
+}
+
+#[test]
+fn an_unknown_state_is_an_error_of_the_script() {
+    assert_eq!(
+        failure("Ben", "fn update() { this.speed = 9.0; let to = \"c\"; change_state(to); }"),
+        [
+            "ERROR demeanor::definition: Ben: script a.rhai, function update, in state a: line 1, column 47: Runtime error: unknown state `c`"
+        ]
+    );
+}
+
+#[test]
+fn a_value_that_is_no_field_cannot_be_written() {
+    assert_eq!(
+        failure(
+            "Cat",
+            "fn update() { this.speed = 9.0; let name = \"health\"; this[name] = 100.0; change_state(\"b\"); }"
+        ),
+        [
+            "ERROR demeanor::definition: Cat: script a.rhai, function update, in state a: line 1, column 58: `health` can be read, but not written"
+        ]
+    );
+}
+
+#[test]
+fn a_script_that_does_not_end_is_stopped() {
+    let lines = failure("Dan", "fn update() { this.speed = 9.0; loop { this.speed += 1.0; } }");
+    assert_eq!(lines.len(), 1);
+    assert!(lines[0].contains("Too many operations"), "{lines:?}");
+}
+
+#[test]
+fn a_script_that_calls_itself_without_end_is_stopped() {
+    let lines = failure("Eve", "fn again(x) { again(x + 1) }\nfn update() { this.speed = 9.0; again(0); }");
+    assert_eq!(lines.len(), 1);
+    assert!(lines[0].contains("Stack overflow"), "{lines:?}");
+}
+
+#[test]
+fn a_script_that_fills_the_memory_is_stopped() {
+    for script in [
+        "fn update() { this.speed = 9.0; let s = \"ab\"; loop { s += s; } }",
+        "fn update() { this.speed = 9.0; let a = []; loop { a.push(1); } }",
+    ] {
+        let lines = failure("Fay", script);
+        assert!(lines.last().unwrap().contains("Fay: script a.rhai"), "{lines:?}");
+    }
+}
+
+#[test]
+fn the_same_failure_is_not_logged_in_every_tick() {
+    let mut machine = machine("fn update() { let name = \"nothing\"; this[name] }");
+    let mut guard = Guard { name: "Gus", ..Guard::default() };
+    let lines = logged("Gus", || {
+        for _ in 0..100 {
+            machine.update(&mut guard, &mut GameTime::new());
+        }
+    });
+    assert_eq!(lines.len(), 7);
+}
+
+#[test]
+fn a_script_that_cannot_be_read_is_a_mistake_of_the_definition() {
+    let problems = |text: Option<&str>| -> Problems {
+        let vocabulary = match text {
+            Some(text) => vocabulary().script("a.rhai", text),
+            None => vocabulary(),
+        };
+        let file = "initial = \"a\"\n[states.a]\nscript = \"a.rhai\"\nfinal = true\n";
+        Definition::parse_named("guard.toml", file, &vocabulary).unwrap_err()
+    };
+    assert_eq!(
+        problems(None).to_string(),
+        "guard.toml:3:10: error: script `a.rhai`: it is not offered by the game, and there is no file to look beside"
+    );
+    assert_eq!(
+        problems(Some("fn update() {\n    let = 3;\n}")).to_string(),
+        "a.rhai:2:9: error: a script of `guard.toml`: Expecting name of a variable"
+    );
+    assert_eq!(
+        problems(Some("fn other() { }")).to_string(),
+        "a.rhai:1:1: error: a script of `guard.toml`: it has none of the functions `enter()`, `update()` and `exit()`"
+    );
+}
+
+#[test]
+fn the_files_beside_a_definition_are_its_scripts() {
+    let folder = std::env::temp_dir().join(format!("demeanor-script-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("guard.toml");
+    std::fs::write(&path, "initial = \"a\"\n[states.a]\nscript = \"a.rhai\"\n[states.b]\n").unwrap();
+    std::fs::write(folder.join("a.rhai"), "fn update() { change_state(\"b\") }").unwrap();
+    let mut machine = Definition::load(&path, &vocabulary()).unwrap().machine();
+    machine.update(&mut Guard::default(), &mut GameTime::new());
+    assert_eq!(current(&machine), "b");
+    std::fs::remove_dir_all(&folder).unwrap();
+}

@@ -1,0 +1,312 @@
+//! Rule 22 for what a game writes besides callbacks and guards: whatever of it panics, the machine is in one piece.
+
+use std::borrow::Cow;
+use std::cell::{Cell, RefCell};
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+
+use crate::captured_log::log_lines;
+use demeanor::{Fsm, Owner, State, StateMachine, StateRef};
+
+thread_local! {
+    /// What panics when it is next called.
+    static ARMED: Cell<&'static str> = const { Cell::new("") };
+    static TRACE: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Panics, this once, if `piece` is armed. Does so without the panic hook's message: it is expected.
+fn trip(piece: &str) {
+    if ARMED.get() == piece {
+        ARMED.set("");
+        resume_unwind(Box::new("tripped"));
+    }
+}
+
+fn note(line: String) {
+    TRACE.with_borrow_mut(|trace| trace.push(line));
+}
+
+struct Frog;
+
+impl Owner for Frog {
+    type Context<'a> = f64;
+    type Message = ();
+
+    fn now(clock: &f64) -> f64 {
+        trip("now");
+        *clock
+    }
+
+    fn label(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        trip("label");
+        f.write_str("Frog")
+    }
+}
+
+/// A lily pad: a state that may panic in all that a state can be asked.
+struct Pad {
+    name: &'static str,
+    around: Option<StateRef<Frog>>,
+}
+
+impl Pad {
+    fn trip(&self, piece: &str) {
+        trip(&format!("{}.{piece}", self.name));
+    }
+}
+
+impl Clone for Pad {
+    fn clone(&self) -> Self {
+        self.trip("clone");
+        Self { name: self.name, around: self.around.clone() }
+    }
+}
+
+impl Drop for Pad {
+    fn drop(&mut self) {
+        self.trip("drop");
+    }
+}
+
+impl State<Frog> for Pad {
+    fn enter(&self, _: &mut Frog, _: &mut Fsm<'_, Frog>, _: &mut f64) {
+        note(format!("{}.enter", self.name));
+    }
+
+    fn update(&self, _: &mut Frog, _: &mut Fsm<'_, Frog>, _: &mut f64) {
+        note(format!("{}.update", self.name));
+    }
+
+    fn exit(&self, _: &mut Frog, _: &mut Fsm<'_, Frog>, _: &mut f64) {
+        note(format!("{}.exit", self.name));
+    }
+
+    fn parent(&self) -> Option<StateRef<Frog>> {
+        self.trip("parent");
+        self.around.clone()
+    }
+
+    fn initial(&self) -> Option<StateRef<Frog>> {
+        self.trip("initial");
+        None
+    }
+
+    fn keeps_history(&self) -> bool {
+        self.trip("keeps_history");
+        self.name != "River"
+    }
+
+    fn is_passive(&self) -> bool {
+        self.trip("is_passive");
+        false
+    }
+
+    fn name(&self) -> Cow<'_, str> {
+        self.trip("name");
+        self.name.into()
+    }
+}
+
+fn owned(name: &'static str) -> StateRef<Frog> {
+    Box::new(Pad { name, around: None }).into()
+}
+
+fn inside(around: &StateRef<Frog>, name: &'static str) -> StateRef<Frog> {
+    Box::new(Pad { name, around: Some(around.clone()) }).into()
+}
+
+fn shared(name: &'static str) -> StateRef<Frog> {
+    Arc::new(Pad { name, around: None }).into()
+}
+
+/// Has `piece` panic during `act`. Returns the trace.
+fn panicking(piece: &'static str, act: impl FnOnce()) -> Vec<String> {
+    TRACE.take();
+    ARMED.set(piece);
+    let payload = catch_unwind(AssertUnwindSafe(act)).expect_err(piece);
+    assert_eq!(payload.downcast_ref(), Some(&"tripped"), "{piece}");
+    TRACE.take()
+}
+
+/// The path that a machine shows, which has to be that of its current state.
+fn path(machine: &StateMachine<Frog>) -> String {
+    let shown: Vec<_> = machine.path().cloned().collect();
+    let mut chain: Vec<_> = std::iter::successors(machine.current().cloned(), |state| state.parent()).collect();
+    chain.reverse();
+    assert_eq!(shown, chain, "the path is that of the current state");
+    shown.iter().map(|state| state.name().into_owned()).collect::<Vec<_>>().join("/")
+}
+
+/// It ticks, changes, and changes again.
+fn goes_on(machine: &mut StateMachine<Frog>) {
+    let names: Vec<_> = machine.path().map(ToString::to_string).collect();
+    TRACE.take();
+    machine.update(&mut Frog, &mut 9.0);
+    assert_eq!(TRACE.take(), names.iter().map(|name| format!("{name}.update")).collect::<Vec<_>>());
+    assert!(machine.change_state(&mut Frog, owned("Elsewhere"), &mut 9.0));
+    let exits = names.iter().rev().map(|name| format!("{name}.exit"));
+    assert_eq!(TRACE.take(), exits.chain(["Elsewhere.enter".to_owned()]).collect::<Vec<_>>());
+    assert_eq!(path(machine), "Elsewhere");
+    assert!(machine.revert_state(&mut Frog, &mut 9.0));
+}
+
+/// In `Pond/Old`, and before that in `Older`.
+fn machine() -> StateMachine<Frog> {
+    let mut machine = StateMachine::new(inside(&shared("Pond"), "Old"));
+    machine.set_previous(owned("Older"));
+    machine
+}
+
+/// Rule 22.
+#[test]
+fn a_panic_in_what_a_change_asks_of_the_clock_or_of_states_leaves_the_old_state() {
+    let exits: &[&str] = &["Old.exit", "Pond.exit"];
+    for (piece, expected) in [
+        ("New.parent", &[][..]),
+        ("New.initial", &[]),
+        // The state that was before, dropped when another takes its place.
+        ("Older.drop", &[]),
+        ("Pond.keeps_history", exits),
+        ("now", exits),
+    ] {
+        let mut machine = machine();
+        let trace = panicking(piece, || {
+            machine.change_state(&mut Frog, owned("New"), &mut 1.0);
+        });
+        assert_eq!(trace, expected, "{piece}");
+        assert_eq!(path(&machine), "Pond/Old", "{piece}");
+        goes_on(&mut machine);
+    }
+}
+
+/// Rules 22 and 23: what is told is told after the swap.
+#[test]
+fn a_panic_in_what_the_log_asks_leaves_the_new_state() {
+    for piece in ["label", "New.name"] {
+        let mut machine = machine();
+        log_lines(|| {
+            let trace = panicking(piece, || {
+                machine.change_state(&mut Frog, owned("New"), &mut 1.0);
+            });
+            assert_eq!(trace, ["Old.exit", "Pond.exit"], "{piece}");
+        });
+        assert_eq!(path(&machine), "New", "{piece}");
+        goes_on(&mut machine);
+    }
+}
+
+/// Rules 22 and 23.
+#[test]
+fn a_panic_in_what_the_log_asks_about_a_refusal_changes_nothing() {
+    for piece in ["label", "Old.name"] {
+        let mut machine = machine();
+        log_lines(|| {
+            let trace = panicking(piece, || {
+                machine.pop_state(&mut Frog, &mut 1.0);
+            });
+            assert_eq!(trace, [] as [&str; 0], "{piece}");
+        });
+        assert_eq!(path(&machine), "Pond/Old", "{piece}");
+        goes_on(&mut machine);
+    }
+}
+
+/// Rules 4 and 22.
+#[test]
+fn a_panic_in_is_passive_ends_the_tick() {
+    let mut machine = machine();
+    assert_eq!(panicking("Old.is_passive", || machine.update(&mut Frog, &mut 1.0)), ["Pond.update"]);
+    assert_eq!(path(&machine), "Pond/Old");
+    goes_on(&mut machine);
+}
+
+/// Rules 17 and 22.
+#[test]
+fn a_panic_in_a_clone_leaves_the_state_that_was_to_be_edited() {
+    let mut machine = machine();
+    let snapshot = machine.clone();
+    panicking("Old.clone", || {
+        machine.current_mut::<Pad>();
+    });
+    assert_eq!(machine.current(), snapshot.current());
+    assert_eq!(path(&machine), "Pond/Old");
+    goes_on(&mut machine);
+}
+
+/// Rules 1 and 22.
+#[test]
+fn a_drop_that_panics_while_stopping_leaves_no_state() {
+    let mut machine = StateMachine::new(owned("Old"));
+    machine.push_state(&mut Frog, owned("New"), &mut 1.0);
+    machine.set_previous(owned("Older"));
+    panicking("Older.drop", || machine.stop(&mut Frog, &mut 1.0));
+    assert_eq!(path(&machine), "New", "it was dropped before the exits");
+    // What was pushed over is dropped last.
+    machine.set_previous(owned("Older"));
+    let trace = panicking("Old.drop", || machine.stop(&mut Frog, &mut 1.0));
+    assert_eq!(trace, ["New.exit"]);
+    assert!(machine.current().is_none());
+    assert!(!machine.pop_state(&mut Frog, &mut 1.0));
+    assert!(machine.change_state(&mut Frog, owned("Elsewhere"), &mut 9.0));
+    goes_on(&mut machine);
+}
+
+/// Rule 22.
+#[test]
+fn a_drop_that_panics_when_a_state_is_set_leaves_the_new_one() {
+    let mut machine = machine();
+    panicking("Old.drop", || machine.set_current(inside(&shared("Lake"), "New")));
+    assert_eq!(path(&machine), "Lake/New");
+    goes_on(&mut machine);
+
+    let mut machine = self::machine();
+    panicking("Older.drop", || machine.set_previous(owned("New")));
+    assert_eq!(machine.previous().map(ToString::to_string).as_deref(), Some("New"));
+    goes_on(&mut machine);
+}
+
+/// A composite that its child makes each time it is asked.
+#[derive(Clone)]
+struct Raft;
+
+impl State<Frog> for Raft {
+    fn parent(&self) -> Option<StateRef<Frog>> {
+        Some(shared("River"))
+    }
+}
+
+/// Rule 22: an ancestor that only the machine refers to is dropped with the path.
+#[test]
+fn a_drop_of_an_ancestor_that_panics_leaves_a_path_of_one_piece() {
+    let names = |machine: &StateMachine<Frog>| machine.path().map(ToString::to_string).collect::<Vec<_>>();
+    let mut machine = StateMachine::new(&Raft);
+    panicking("River.drop", || machine.set_current(inside(&shared("Lake"), "New")));
+    assert_eq!(names(&machine), ["Lake", "New"]);
+    goes_on(&mut machine);
+
+    let mut machine = StateMachine::new(&Raft);
+    panicking("River.drop", || {
+        machine.change_state(&mut Frog, owned("New"), &mut 1.0);
+    });
+    assert_eq!(names(&machine), ["New"]);
+    goes_on(&mut machine);
+}
+
+/// Rules 18 and 22.
+#[test]
+fn a_clock_that_panics_when_a_state_asks_it_leaves_the_old_state() {
+    struct Watch;
+    impl State<Frog> for Watch {
+        fn update(&self, _: &mut Frog, fsm: &mut Fsm<'_, Frog>, clock: &mut f64) {
+            fsm.change_state(owned("New"));
+            note(format!("for {} s", fsm.time_in_state(clock)));
+        }
+    }
+    let mut machine = StateMachine::new(&Watch);
+    assert_eq!(panicking("now", || machine.update(&mut Frog, &mut 1.0)), [] as [&str; 0]);
+    assert!(machine.is_in_state(&Watch));
+    machine.update(&mut Frog, &mut 1.0);
+    assert_eq!(path(&machine), "New");
+    goes_on(&mut machine);
+}

@@ -1,0 +1,575 @@
+//! The chapter "Stack and history": rules 15 and 16.
+
+use std::sync::Arc;
+
+use crate::captured_log::log_lines;
+use crate::trace::{Actor, Place, Stage};
+use demeanor::{Fsm, GameTime, Owner, State, StateMachine, StateRef};
+
+static A: Place = Place::new("A");
+static B: Place = Place::new("B");
+static C: Place = Place::new("C");
+
+static HOUSE: Place = Place::new("House").opening_on(&KITCHEN);
+static KITCHEN: Place = Place::new("Kitchen").inside(&HOUSE).opening_on(&STOVE);
+static STOVE: Place = Place::new("Stove").inside(&KITCHEN);
+static TABLE: Place = Place::new("Table").inside(&KITCHEN);
+
+static DUNGEON: Place = Place::new("Dungeon").opening_on(&GATE).keeping_history();
+static GATE: Place = Place::new("Gate").inside(&DUNGEON);
+static CELLS: Place = Place::new("Cells").inside(&DUNGEON).opening_on(&CORRIDOR).keeping_history();
+static CORRIDOR: Place = Place::new("Corridor").inside(&CELLS);
+static CELL: Place = Place::new("Cell").inside(&CELLS);
+
+/// Rule 15.
+#[test]
+fn a_push_suspends_current_and_a_pop_resumes_it() {
+    let mut stage = Stage::new(&A).recording_view();
+    assert_eq!(stage.push_state(&B), ["A.suspend (A, was A)", "A -> B (push)", "B.enter (B, was A)", "done"]);
+    assert_eq!(stage.view(), "B, was A");
+    assert_eq!(stage.pop_state(), ["B.exit (B, was B)", "B -> A (pop)", "A.resume (A, was B)", "done"]);
+    assert_eq!(stage.view(), "A, was B");
+}
+
+/// Rule 15.
+#[test]
+fn a_push_suspends_the_whole_path_from_the_innermost_and_a_pop_resumes_it_from_the_outermost() {
+    let mut stage = Stage::new(&TABLE).recording_view();
+    assert_eq!(
+        stage.push_state(&A),
+        [
+            "Table.suspend (House/Kitchen/Table, was Table)",
+            "Kitchen.suspend (House/Kitchen/Table, was Table)",
+            "House.suspend (House/Kitchen/Table, was Table)",
+            "Table -> A (push)",
+            "A.enter (A, was Table)",
+            "done"
+        ]
+    );
+    assert_eq!(
+        stage.pop_state(),
+        [
+            "A.exit (A, was A)",
+            "A -> Table (pop)",
+            "House.resume (House, was A)",
+            "Kitchen.resume (House/Kitchen, was A)",
+            "Table.resume (House/Kitchen/Table, was A)",
+            "done"
+        ]
+    );
+    assert_eq!(stage.view(), "House/Kitchen/Table, was A");
+}
+
+/// Rule 15.
+#[test]
+fn push_and_pop_take_whole_paths_with_no_common_ancestor() {
+    let mut stage = Stage::new(&STOVE);
+    assert_eq!(
+        stage.push_state(&TABLE),
+        [
+            "Stove.suspend",
+            "Kitchen.suspend",
+            "House.suspend",
+            "Stove -> Table (push)",
+            "House.enter",
+            "Kitchen.enter",
+            "Table.enter",
+            "done"
+        ]
+    );
+    assert_eq!(
+        stage.pop_state(),
+        [
+            "Table.exit",
+            "Kitchen.exit",
+            "House.exit",
+            "Table -> Stove (pop)",
+            "House.resume",
+            "Kitchen.resume",
+            "Stove.resume",
+            "done"
+        ]
+    );
+}
+
+/// Rule 15.
+#[test]
+fn a_push_goes_down_to_initial_states() {
+    let mut stage = Stage::new(&A);
+    assert_eq!(
+        stage.push_state(&HOUSE),
+        ["A.suspend", "A -> Stove (push)", "House.enter", "Kitchen.enter", "Stove.enter", "done"]
+    );
+    assert_eq!(stage.view(), "House/Kitchen/Stove, was A");
+}
+
+/// Rule 15.
+#[test]
+fn a_pop_goes_back_to_the_very_state_without_going_down_to_initial_states() {
+    let mut stage = Stage::new(&KITCHEN);
+    stage.push_state(&A);
+    assert_eq!(stage.pop_state(), ["A.exit", "A -> Kitchen (pop)", "House.resume", "Kitchen.resume", "done"]);
+    assert_eq!(stage.view(), "House/Kitchen, was A");
+}
+
+/// Rule 15.
+#[test]
+fn a_change_replaces_the_top_of_the_stack() {
+    let mut stage = Stage::new(&A);
+    stage.push_state(&B);
+    assert_eq!(stage.change_state(&C), ["B.exit", "B -> C (change)", "C.enter", "done"]);
+    assert_eq!(stage.pop_state(), ["C.exit", "C -> A (pop)", "A.resume", "done"]);
+    assert_eq!(stage.view(), "A, was C");
+}
+
+/// Rule 15.
+#[test]
+fn pushes_stack_up() {
+    let mut stage = Stage::new(&A);
+    stage.push_state(&B);
+    stage.push_state(&C);
+    stage.push_state(&B);
+    assert_eq!(stage.pop_state(), ["B.exit", "B -> C (pop)", "C.resume", "done"]);
+    assert_eq!(stage.pop_state(), ["C.exit", "C -> B (pop)", "B.resume", "done"]);
+    assert_eq!(stage.pop_state(), ["B.exit", "B -> A (pop)", "A.resume", "done"]);
+    assert_eq!(stage.pop_state(), ["not done"]);
+}
+
+/// Rules 9 and 15.
+#[test]
+fn a_revert_after_a_push_changes_to_the_suspended_state_and_leaves_the_stack_alone() {
+    let mut stage = Stage::new(&A);
+    stage.push_state(&B);
+    assert_eq!(stage.revert_state(), ["B.exit", "B -> A (revert)", "A.enter", "done"]);
+    assert_eq!(stage.pop_state(), ["A.exit", "A -> A (pop)", "A.resume", "done"]);
+}
+
+/// Rule 15.
+#[test]
+fn a_push_from_no_state_is_popped_back_to_no_state() {
+    let mut stage = Stage::idle();
+    assert_eq!(stage.push_state(&A), ["(no state) -> A (push)", "A.enter", "done"]);
+    assert_eq!(stage.view(), "A");
+    assert_eq!(stage.pop_state(), ["A.exit", "A -> (no state) (pop)", "done"]);
+    assert_eq!(stage.view(), "nowhere, was A");
+    assert_eq!(stage.pop_state(), ["not done"]);
+}
+
+/// Rule 15.
+#[test]
+fn a_push_asks_who_is_entered_and_a_pop_who_is_left() {
+    let mut stage = Stage::new(&A).recording_guards();
+    assert_eq!(
+        stage.push_state(&TABLE),
+        [
+            "House.can_enter?",
+            "Kitchen.can_enter?",
+            "Table.can_enter?",
+            "A.suspend",
+            "A -> Table (push)",
+            "House.enter",
+            "Kitchen.enter",
+            "Table.enter",
+            "done"
+        ]
+    );
+    assert_eq!(
+        stage.pop_state(),
+        [
+            "Table.can_exit?",
+            "Kitchen.can_exit?",
+            "House.can_exit?",
+            "Table.exit",
+            "Kitchen.exit",
+            "House.exit",
+            "Table -> A (pop)",
+            "A.resume",
+            "done"
+        ]
+    );
+}
+
+/// Rules 8 and 15.
+#[test]
+fn a_refused_push_or_pop_changes_nothing() {
+    let mut stage = Stage::new(&A).refusing("B.can_enter").refusing("C.can_exit");
+    assert_eq!(stage.push_state(&B), ["A -> B (push), refused by B.can_enter", "not done"]);
+    assert_eq!(stage.view(), "A");
+    assert_eq!(stage.pop_state(), ["not done"], "nothing was stacked");
+    stage.push_state(&C);
+    assert_eq!(stage.pop_state(), ["C -> A (pop), refused by C.can_exit", "not done"]);
+    assert_eq!(stage.view(), "C, was A");
+}
+
+/// Rules 15 and 23.
+#[test]
+fn a_pop_of_an_empty_stack_is_refused_with_a_warning() {
+    let mut stage = Stage::new(&A).recording_guards();
+    let lines = log_lines(|| assert_eq!(stage.pop_state(), ["not done"]));
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    assert!(lines[0].starts_with("WARN demeanor: Elsa: "), "{lines:?}");
+    assert!(lines[0].contains('A'), "{lines:?}");
+    assert_eq!(stage.view(), "A");
+}
+
+/// Rules 15 and 23.
+#[test]
+fn a_push_beyond_sixty_four_is_refused_with_a_warning() {
+    let mut stage = Stage::new(&A);
+    for _ in 0..64 {
+        assert_eq!(stage.push_state(&A), ["A.suspend", "A -> A (push)", "A.enter", "done"]);
+    }
+    let mut stage = stage.recording_guards();
+    let lines = log_lines(|| assert_eq!(stage.push_state(&B), ["not done"]));
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    assert!(lines[0].starts_with("WARN demeanor: Elsa: "), "{lines:?}");
+    assert!(lines[0].contains('A') && lines[0].contains('B'), "{lines:?}");
+    for _ in 0..64 {
+        assert_eq!(stage.pop_state().last().unwrap(), "done");
+    }
+    assert_eq!(stage.pop_state(), ["not done"]);
+}
+
+/// Rules 5, 11 and 15.
+#[test]
+fn a_change_now_in_an_ancestors_resume_abandons_the_rest_of_the_pop() {
+    let mut stage = Stage::new(&TABLE).when("House.resume", |actor, fsm, time| {
+        assert!(fsm.change_state_now(actor, &B, time));
+    });
+    stage.push_state(&A);
+    assert_eq!(
+        stage.with(|_, fsm, _| fsm.pop_state()),
+        ["A.exit", "A -> Table (pop)", "House.resume", "House.exit", "House -> B (change)", "B.enter"]
+    );
+    assert_eq!(stage.view(), "B, was House");
+    assert_eq!(stage.pop_state(), ["not done"]);
+}
+
+/// A state that knows nothing of stacks.
+struct Plain;
+
+impl State<Actor> for Plain {
+    fn enter(&self, actor: &mut Actor, _: &mut Fsm<'_, Actor>, _: &mut GameTime) {
+        actor.note("Plain.enter");
+    }
+
+    fn exit(&self, actor: &mut Actor, _: &mut Fsm<'_, Actor>, _: &mut GameTime) {
+        actor.note("Plain.exit");
+    }
+}
+
+/// Rule 15.
+#[test]
+fn a_state_that_knows_nothing_of_stacks_is_exited_and_entered() {
+    let mut stage = Stage::new(&Plain);
+    assert_eq!(stage.push_state(&A), ["Plain.exit", "Plain -> A (push)", "A.enter", "done"]);
+    assert_eq!(stage.pop_state(), ["A.exit", "A -> Plain (pop)", "Plain.enter", "done"]);
+}
+
+/// Rules 12 and 15.
+#[test]
+fn an_exit_called_as_suspend_may_ask_for_nothing_and_an_enter_called_as_resume_may() {
+    #[derive(Default)]
+    struct Bob(Vec<&'static str>);
+    impl Owner for Bob {
+        type Context<'a> = ();
+        type Message = ();
+    }
+    struct Home;
+    struct Mine;
+    struct Saloon;
+    impl State<Bob> for Home {
+        fn enter(&self, bob: &mut Bob, fsm: &mut Fsm<'_, Bob>, (): &mut ()) {
+            bob.0.push("enters home");
+            fsm.change_state(&Saloon);
+        }
+
+        fn exit(&self, bob: &mut Bob, fsm: &mut Fsm<'_, Bob>, (): &mut ()) {
+            bob.0.push("leaves home");
+            fsm.change_state(&Saloon);
+        }
+    }
+    impl State<Bob> for Mine {}
+    impl State<Bob> for Saloon {
+        fn enter(&self, bob: &mut Bob, _: &mut Fsm<'_, Bob>, (): &mut ()) {
+            bob.0.push("enters the saloon");
+        }
+    }
+
+    let mut bob = Bob::default();
+    let mut machine = StateMachine::new(&Home);
+    assert!(machine.push_state(&mut bob, &Mine, &mut ()));
+    assert!(machine.is_in_state(&Mine));
+    assert!(machine.pop_state(&mut bob, &mut ()));
+    assert!(machine.is_in_state(&Saloon));
+    assert_eq!(bob.0, ["leaves home", "enters home", "leaves home", "enters the saloon"]);
+}
+
+/// Rule 16.
+#[test]
+fn a_composite_is_resumed_where_it_was_left() {
+    let mut stage = Stage::new(&CELL);
+    stage.change_state(&A);
+    assert_eq!(
+        stage.resume_state(&DUNGEON),
+        ["A.exit", "A -> Cell (resume)", "Dungeon.enter", "Cells.enter", "Cell.enter", "done"]
+    );
+    assert_eq!(stage.view(), "Dungeon/Cells/Cell, was A");
+}
+
+/// Rule 16.
+#[test]
+fn a_composite_inside_another_has_a_history_of_its_own() {
+    let mut stage = Stage::new(&CELL);
+    stage.change_state(&GATE);
+    stage.change_state(&A);
+    assert_eq!(
+        stage.resume_state(&CELLS),
+        ["A.exit", "A -> Cell (resume)", "Dungeon.enter", "Cells.enter", "Cell.enter", "done"]
+    );
+    stage.change_state(&GATE);
+    stage.change_state(&A);
+    assert_eq!(stage.resume_state(&DUNGEON), ["A.exit", "A -> Gate (resume)", "Dungeon.enter", "Gate.enter", "done"]);
+}
+
+/// Rule 16.
+#[test]
+fn a_composite_without_a_history_yet_opens_on_its_initial_state() {
+    let mut stage = Stage::new(&A);
+    assert_eq!(
+        stage.resume_state(&CELLS),
+        ["A.exit", "A -> Corridor (resume)", "Dungeon.enter", "Cells.enter", "Corridor.enter", "done"]
+    );
+}
+
+/// Rule 16.
+#[test]
+fn a_composite_that_keeps_no_history_opens_on_its_initial_state() {
+    let mut stage = Stage::new(&TABLE);
+    stage.change_state(&A);
+    assert_eq!(
+        stage.resume_state(&KITCHEN),
+        ["A.exit", "A -> Stove (resume)", "House.enter", "Kitchen.enter", "Stove.enter", "done"]
+    );
+}
+
+/// Rule 16.
+#[test]
+fn a_state_with_nothing_inside_is_resumed_by_a_plain_change() {
+    let mut stage = Stage::new(&A);
+    assert_eq!(stage.resume_state(&B), ["A.exit", "A -> B (resume)", "B.enter", "done"]);
+}
+
+/// Rules 15 and 16.
+#[test]
+fn a_composite_that_is_suspended_keeps_its_history_as_well() {
+    let mut stage = Stage::new(&CELL);
+    stage.push_state(&A);
+    assert_eq!(
+        stage.resume_state(&DUNGEON),
+        ["A.exit", "A -> Cell (resume)", "Dungeon.enter", "Cells.enter", "Cell.enter", "done"]
+    );
+}
+
+/// Rules 1 and 16.
+#[test]
+fn a_composite_that_is_stopped_in_keeps_its_history_as_well() {
+    let mut stage = Stage::new(&CELL);
+    stage.stop();
+    assert_eq!(
+        stage.resume_state(&DUNGEON),
+        ["(no state) -> Cell (resume)", "Dungeon.enter", "Cells.enter", "Cell.enter", "done"]
+    );
+}
+
+/// Rule 16.
+#[test]
+fn a_change_to_the_composite_itself_does_not_ask_its_history() {
+    let mut stage = Stage::new(&CELL);
+    stage.change_state(&A);
+    assert_eq!(stage.change_state(&DUNGEON), ["A.exit", "A -> Gate (change)", "Dungeon.enter", "Gate.enter", "done"]);
+}
+
+/// Rules 8 and 16.
+#[test]
+fn a_refused_change_leaves_the_history_alone() {
+    let mut stage = Stage::new(&CELL).refusing("B.can_enter");
+    stage.change_state(&A);
+    stage.change_state(&GATE);
+    assert_eq!(stage.change_state(&B), ["Gate -> B (change), refused by B.can_enter", "not done"]);
+    stage.machine.set_current(&A);
+    assert_eq!(stage.resume_state(&DUNGEON)[1], "A -> Cell (resume)");
+}
+
+/// Rules 8 and 16.
+#[test]
+fn a_resume_asks_the_guards_of_any_change() {
+    let mut stage = Stage::new(&CELL).recording_guards().refusing("Cell.can_enter");
+    stage.change_state(&A);
+    assert_eq!(
+        stage.resume_state(&DUNGEON),
+        [
+            "A.can_exit?",
+            "Dungeon.can_enter?",
+            "Cells.can_enter?",
+            "Cell.can_enter?",
+            "A -> Cell (resume), refused by Cell.can_enter",
+            "not done"
+        ]
+    );
+}
+
+/// Rule 16: for this owner.
+#[test]
+fn each_machine_has_its_own_history() {
+    let mut first = Stage::new(&CELL);
+    let mut second = Stage::new(&GATE);
+    first.change_state(&A);
+    second.change_state(&A);
+    first.resume_state(&DUNGEON);
+    second.resume_state(&DUNGEON);
+    assert_eq!(first.view(), "Dungeon/Cells/Cell, was A");
+    assert_eq!(second.view(), "Dungeon/Gate, was A");
+
+    // A clone has the history of its original, and then its own.
+    first.change_state(&A);
+    let mut clone = Stage::with_machine(first.machine.clone());
+    first.change_state(&GATE);
+    first.change_state(&A);
+    clone.resume_state(&DUNGEON);
+    assert_eq!(clone.view(), "Dungeon/Cells/Cell, was A");
+    first.resume_state(&DUNGEON);
+    assert_eq!(first.view(), "Dungeon/Gate, was A");
+}
+
+/// Rule 16.
+#[test]
+fn a_composite_resumed_from_within_is_left_and_entered_down_to_where_it_was() {
+    let mut stage = Stage::new(&CELL).recording_view();
+    assert_eq!(
+        stage.resume_state(&DUNGEON),
+        [
+            "Cell.exit (Dungeon/Cells/Cell, was Cell)",
+            "Cells.exit (Dungeon/Cells/Cell, was Cell)",
+            "Dungeon.exit (Dungeon/Cells/Cell, was Cell)",
+            "Cell -> Cell (resume)",
+            "Dungeon.enter (Dungeon, was Cell)",
+            "Cells.enter (Dungeon/Cells, was Cell)",
+            "Cell.enter (Dungeon/Cells/Cell, was Cell)",
+            "done"
+        ]
+    );
+    let mut stage = Stage::new(&CELL);
+    assert_eq!(
+        stage.resume_state(&CELLS),
+        ["Cell.exit", "Cells.exit", "Cell -> Cell (resume)", "Cells.enter", "Cell.enter", "done"]
+    );
+    assert_eq!(stage.view(), "Dungeon/Cells/Cell, was Cell");
+}
+
+/// Rule 16.
+#[test]
+fn a_composite_resumed_from_within_goes_to_no_older_memory() {
+    let mut stage = Stage::new(&CELL);
+    stage.change_state(&A);
+    stage.change_state(&GATE);
+    assert_eq!(
+        stage.resume_state(&DUNGEON),
+        ["Gate.exit", "Dungeon.exit", "Gate -> Gate (resume)", "Dungeon.enter", "Gate.enter", "done"]
+    );
+}
+
+/// Rule 16.
+#[test]
+fn a_composite_without_history_resumed_from_within_opens_on_its_initial_state() {
+    let mut stage = Stage::new(&TABLE);
+    assert_eq!(
+        stage.resume_state(&KITCHEN),
+        ["Table.exit", "Kitchen.exit", "Table -> Stove (resume)", "Kitchen.enter", "Stove.enter", "done"]
+    );
+}
+
+/// Rules 7 and 16.
+#[test]
+fn a_resume_of_the_current_state_leaves_and_enters_it() {
+    static LONE: Place = Place::new("Lone").keeping_history();
+    let mut stage = Stage::new(&LONE);
+    assert_eq!(stage.resume_state(&LONE), ["Lone.exit", "Lone -> Lone (resume)", "Lone.enter", "done"]);
+}
+
+/// Rules 8 and 16.
+#[test]
+fn a_resume_from_within_asks_the_guards_of_all_it_leaves_and_enters() {
+    let mut stage = Stage::new(&CELL).recording_guards().refusing("Dungeon.can_exit");
+    assert_eq!(
+        stage.resume_state(&DUNGEON),
+        [
+            "Cell.can_exit?",
+            "Cells.can_exit?",
+            "Dungeon.can_exit?",
+            "Cell -> Cell (resume), refused by Dungeon.can_exit",
+            "not done"
+        ]
+    );
+}
+
+/// A composite made at run time, with one child.
+struct Ward;
+struct Bed(StateRef<Actor>);
+
+impl State<Actor> for Ward {
+    fn keeps_history(&self) -> bool {
+        true
+    }
+}
+
+// It has a size, so that each is a state of its own.
+struct SizedWard(#[expect(dead_code, reason = "gives it a size")] u8);
+
+impl State<Actor> for SizedWard {
+    fn keeps_history(&self) -> bool {
+        true
+    }
+}
+
+impl State<Actor> for Bed {
+    fn parent(&self) -> Option<StateRef<Actor>> {
+        Some(self.0.clone())
+    }
+}
+
+/// Rule 16.
+#[test]
+fn a_machine_remembers_the_sixty_four_composites_that_it_left_last() {
+    let wards: Vec<StateRef<Actor>> = (0..66).map(|_| Arc::new(SizedWard(0)).into()).collect();
+    let beds: Vec<StateRef<Actor>> = wards.iter().map(|ward| Arc::new(Bed(ward.clone())).into()).collect();
+    let mut stage = Stage::new(&A);
+    for bed in &beds[..64] {
+        stage.change_state(bed.clone());
+        stage.change_state(&A);
+    }
+    // The first is left again, so the second is now the one that was left the longest ago.
+    stage.change_state(beds[0].clone());
+    stage.change_state(&A);
+    for bed in &beds[64..] {
+        stage.change_state(bed.clone());
+        stage.change_state(&A);
+    }
+    let remembered = |nth: usize| {
+        let mut machine = stage.machine.clone();
+        assert!(machine.resume_state(&mut Actor::default(), wards[nth].clone(), &mut GameTime::new()));
+        machine.current() == Some(&beds[nth])
+    };
+    let forgotten: Vec<_> = (0..66).filter(|nth| !remembered(*nth)).collect();
+    assert_eq!(forgotten, [1, 2]);
+}
+
+/// Rules 16 and 17.
+#[test]
+fn a_shared_composite_without_data_is_the_singleton_of_its_type() {
+    let bed: StateRef<Actor> = Arc::new(Bed(Arc::new(Ward).into())).into();
+    let mut stage = Stage::new(bed.clone());
+    stage.change_state(&A);
+    stage.resume_state(&Ward);
+    assert_eq!(stage.machine.current(), Some(&bed));
+}
