@@ -300,8 +300,10 @@ impl Stage<'_> {
         }
         let mut twins = std::mem::take(&mut self.twins);
         let mut panicked = 0;
+        // One for all owners: whether one of them sleeps says nothing of another.
+        let mut to_wake = outcome.is_err().then(|| self.batch.clone());
         for (number, twin) in twins.iter_mut().enumerate() {
-            if outcome.is_err() && !self.has_begun_tick(number, twin) {
+            if to_wake.as_mut().is_some_and(|batch| !self.has_begun_tick(number, twin, batch)) {
                 continue;
             }
             let owner_panicked = match &mut self.places[number] {
@@ -332,8 +334,8 @@ impl Stage<'_> {
     }
 
     /// Whether an owner has begun the tick in which another one has panicked: whether any timer of it that is due has been
-    /// carried out, and whether it has woken.
-    fn has_begun_tick(&self, number: usize, twin: &Twin) -> bool {
+    /// carried out, and whether it has woken. `to_wake` is a copy of the batch, in which the owner is woken if it sleeps.
+    fn has_begun_tick(&self, number: usize, twin: &Twin, to_wake: &mut Batch<Puppet>) -> bool {
         let Place::In(key) = self.places[number] else { return true };
         if self.batch.get(key).expect("no owner is lost").has_events() {
             return true;
@@ -345,7 +347,7 @@ impl Stage<'_> {
             return false;
         }
         // It may have woken, and nothing else.
-        let is_asleep_in_batch = self.batch.clone().wake(key);
+        let is_asleep_in_batch = to_wake.wake(key);
         is_asleep_in_batch == is_asleep(&trial.machine) && self.batch.next_wake(key) == Some(trial.machine.next_wake())
     }
 
