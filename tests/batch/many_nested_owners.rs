@@ -6,12 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use demeanor::{Batch, Fsm, Key, Owner, State, StateMachine, StateRef};
 
-/// The time, and what has been called: `X1.exit 3`.
-#[derive(Default)]
-struct Log {
-    seconds: f64,
-    calls: Vec<String>,
-}
+use crate::trace::log::Log;
 
 /// An owner that goes to a state in each `update`.
 #[derive(Clone, Default)]
@@ -31,7 +26,7 @@ impl Owner for Soldier {
     type Message = ();
 
     fn now(log: &Log) -> f64 {
-        log.seconds
+        log.now
     }
 }
 
@@ -48,7 +43,7 @@ impl Post {
 
     fn call(&self, callback: &str, soldier: &mut Soldier, fsm: &mut Fsm<'_, Soldier>, log: &mut Log) {
         let key = format!("{}.{callback}", self.name);
-        log.calls.push(format!("{key} {}", soldier.number));
+        log.note(format!("{key} {}", soldier.number));
         if soldier.panics_in == key {
             resume_unwind(Box::new("told to"));
         }
@@ -110,8 +105,8 @@ fn in_x1(soldiers: &[Soldier]) -> (Batch<Soldier>, Vec<Key>, Log) {
         batch.remove(guide);
     }
     let keys = soldiers.iter().map(|soldier| batch.spawn(soldier.clone(), &X1, &mut log)).collect();
-    log.calls.clear();
-    log.seconds = 5.0;
+    log.lines.clear();
+    log.now = 5.0;
     (batch, keys, log)
 }
 
@@ -130,7 +125,7 @@ fn exits_come_level_by_level_and_enters_by_target_level_by_level() {
     let (mut batch, keys, mut log) = in_x1(&going(&[&X2, &Y, &A, &X1, &X2, &Y]));
     batch.update(&mut log);
     assert_eq!(
-        log.calls,
+        log.lines,
         [
             "X1.exit 0",
             "X1.exit 1",
@@ -160,7 +155,7 @@ fn exits_come_level_by_level_and_enters_by_target_level_by_level() {
 fn who_stays_in_a_parent_keeps_its_time() {
     let (mut batch, keys, mut log) = in_x1(&going(&[&X2, &Y, &A]));
     batch.update(&mut log);
-    log.seconds = 7.0;
+    log.now = 7.0;
     assert_eq!([&X, &X2].map(|state| batch.time_in(keys[0], state, &log)), [Some(7.0), Some(2.0)]);
     assert_eq!([&Y, &Y1].map(|state| batch.time_in(keys[1], state, &log)), [Some(2.0), Some(2.0)]);
     assert_eq!([&A, &X].map(|state| batch.time_in(keys[2], state, &log)), [Some(2.0), None]);
@@ -172,7 +167,7 @@ fn a_change_to_an_active_parent_leaves_and_enters_it() {
     let (mut batch, keys, mut log) = in_x1(&going(&[&X, &X]));
     batch.update(&mut log);
     for number in 0..2 {
-        let own: Vec<_> = log.calls.iter().filter(|call| call.ends_with(&number.to_string())).collect();
+        let own: Vec<_> = log.lines.iter().filter(|call| call.ends_with(&number.to_string())).collect();
         assert_eq!(own, ["X1.exit", "X.exit", "X.enter", "X1.enter"].map(|call| format!("{call} {number}")).each_ref());
     }
     assert_eq!(path(&batch, keys[0]), ["X", "X1"]);
@@ -183,10 +178,10 @@ fn alone(soldier: &Soldier) -> (Vec<String>, Vec<String>, bool) {
     let mut log = Log::default();
     let (mut soldier, mut machine) = (soldier.clone(), StateMachine::new(&X1));
     machine.start(&mut soldier, &mut log);
-    log.calls.clear();
-    log.seconds = 5.0;
+    log.lines.clear();
+    log.now = 5.0;
     let is_panicking = catch_unwind(AssertUnwindSafe(|| machine.update(&mut soldier, &mut log))).is_err();
-    (log.calls, machine.path().map(|state| state.name().into_owned()).collect(), is_panicking)
+    (log.lines, machine.path().map(|state| state.name().into_owned()).collect(), is_panicking)
 }
 
 /// Rules 8, 19 and 22.
@@ -212,7 +207,7 @@ fn a_guard_a_panic_or_a_flight_at_any_level_concerns_nobody_else() {
     let mut panicked = 0;
     for (soldier, key) in soldiers.iter().zip(keys) {
         let number = soldier.number.to_string();
-        let own: Vec<_> = log.calls.iter().filter(|call| call.ends_with(&number)).cloned().collect();
+        let own: Vec<_> = log.lines.iter().filter(|call| call.ends_with(&number)).cloned().collect();
         let (calls, path_alone, is_panicking) = alone(soldier);
         panicked += usize::from(is_panicking);
         let what = format!(
@@ -236,11 +231,11 @@ fn in_parallel_they_end_as_in_an_ordinary_tick() {
     let (mut batch, _, mut log) = in_x1(&soldiers);
     let mut other = batch.clone();
     for seconds in 5..9 {
-        log.seconds = f64::from(seconds);
-        log.calls.clear();
+        log.now = f64::from(seconds);
+        log.lines.clear();
         batch.update(&mut log);
-        let logs = other.par_update(|_| Log { seconds: f64::from(seconds), calls: Vec::new() });
-        assert_eq!(logs.into_iter().flat_map(|log| log.calls).collect::<Vec<_>>(), log.calls);
+        let logs = other.par_update(|_| Log::at(f64::from(seconds)));
+        assert_eq!(logs.into_iter().flat_map(|log| log.lines).collect::<Vec<_>>(), log.lines);
         let layout = |batch: &Batch<Soldier>| -> Vec<_> {
             let one = |(key, soldier): (Key, &Soldier)| {
                 (soldier.number, path(batch, key), batch.time_in_state(key, &log), batch.time_in(key, &X, &log))

@@ -6,6 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use demeanor::{Batch, Change, Fsm, FsmSlice, Key, Owner, State, StateMachine, StateRef};
 
+use crate::trace::log::Log;
+
 /// An owner that goes where it is told.
 #[derive(Clone, Default)]
 struct Soldier {
@@ -19,9 +21,6 @@ struct Soldier {
     panics_in: Option<&'static str>,
     updates: u32,
 }
-
-/// All that happens, to everyone: `A.update 3`.
-type Log = Vec<String>;
 
 impl Owner for Soldier {
     type Context<'a> = Log;
@@ -48,7 +47,7 @@ impl Soldier {
 
     fn call(&mut self, state: &str, callback: &str, log: &mut Log) {
         let key = format!("{state}.{callback}");
-        log.push(format!("{key} {}", self.number));
+        log.note(format!("{key} {}", self.number));
         self.panic_if_told(&key);
     }
 
@@ -141,18 +140,19 @@ impl State<Soldier> for Post {
     }
 }
 
-fn update(batch: &mut Batch<Soldier>) -> Log {
-    let mut log = Log::new();
+/// What happens in a tick, to everyone: `A.update 3`.
+fn update(batch: &mut Batch<Soldier>) -> Vec<String> {
+    let mut log = Log::default();
     batch.update(&mut log);
-    log
+    log.lines
 }
 
 /// A tick that panics as it was told to.
-fn panicking_update(batch: &mut Batch<Soldier>) -> Log {
-    let mut log = Log::new();
+fn panicking_update(batch: &mut Batch<Soldier>) -> Vec<String> {
+    let mut log = Log::default();
     let panic = catch_unwind(AssertUnwindSafe(|| batch.update(&mut log))).expect_err("somebody panics");
     assert_eq!(panic.downcast_ref(), Some(&"told to"), "the panic reaches the caller");
-    log
+    log.lines
 }
 
 fn name_of(batch: &Batch<Soldier>, key: Key) -> String {
@@ -248,15 +248,15 @@ fn enters_come_by_target_however_many_states_there_are() {
 fn changes_without_an_end_are_cut_off_at_64_as_on_a_machine() {
     for is_at_once in [false, true] {
         let restless = Soldier { always_on_to: Some(&B), is_at_once, ..Soldier::ordered(0, "A", &B) };
-        let (mut alone, mut log) = (restless.clone(), Log::new());
+        let (mut alone, mut log) = (restless.clone(), Log::default());
         StateMachine::new(&A).update(&mut alone, &mut log);
-        assert_eq!(log.iter().filter(|line| line.starts_with("B.enter")).count(), 64);
+        assert_eq!(log.lines.iter().filter(|line| line.starts_with("B.enter")).count(), 64);
 
         let mut batch = Batch::new();
         let key = batch.insert(restless, &A);
         batch.insert(Soldier::new(1), &B);
-        log.push("B.update 1".to_owned());
-        assert_eq!(update(&mut batch), log);
+        log.note("B.update 1");
+        assert_eq!(update(&mut batch), log.lines);
         assert_eq!(name_of(&batch, key), "B");
     }
 }
@@ -334,10 +334,10 @@ fn states_with_a_parent_are_updated_from_the_outside_in() {
 fn passive_states_are_skipped_whole_but_the_global_is_not() {
     let mut batch = Batch::new();
     let key = batch.insert(Soldier::new(0).panicking("Asleep.update"), &ASLEEP);
-    assert_eq!(update(&mut batch), Log::new());
+    assert_eq!(update(&mut batch), [""; 0]);
     batch.set_global(&ALWAYS);
     assert_eq!(update(&mut batch), ["Always.update 0"]);
-    assert!(batch.change_state(key, &A, &mut Log::new()));
+    assert!(batch.change_state(key, &A, &mut Log::default()));
     assert_eq!(update(&mut batch), ["Always.update 0", "A.update 0"]);
 }
 
@@ -361,10 +361,10 @@ fn an_override_may_take_the_handles_in_any_order() {
 #[test]
 fn none_one_or_all_owners_in_a_state_are_all_the_same() {
     let mut batch = Batch::<Soldier>::new();
-    assert_eq!(update(&mut batch), Log::new());
-    batch.update_in_key_order(&mut Log::new());
-    batch.update_part(0, 3, &mut Log::new());
-    assert_eq!((batch.len(), batch.broadcast(&(), &mut Log::new()), batch.census().count()), (0, 0, 0));
+    assert_eq!(update(&mut batch), [""; 0]);
+    batch.update_in_key_order(&mut Log::default());
+    batch.update_part(0, 3, &mut Log::default());
+    assert_eq!((batch.len(), batch.broadcast(&(), &mut Log::default()), batch.census().count()), (0, 0, 0));
 
     let key = batch.insert(Soldier::ordered(0, "A", &A), &A);
     assert_eq!(update(&mut batch), ["A.update 0", "A.exit 0", "A.enter 0"]);
@@ -385,7 +385,7 @@ fn in_key_order_each_owner_has_its_whole_tick_before_the_next() {
     batch.insert(Soldier::ordered(0, "A", &B), &A);
     batch.insert(Soldier::new(1), &B);
     batch.insert(Soldier::new(2), &A);
-    let mut log = Log::new();
+    let mut log = Log::default();
     batch.update_in_key_order(&mut log);
     let expected = [
         "Always.update 0",
@@ -397,7 +397,7 @@ fn in_key_order_each_owner_has_its_whole_tick_before_the_next() {
         "Always.update 2",
         "A.update 2",
     ];
-    assert_eq!(log, expected);
+    assert_eq!(log.lines, expected);
 }
 
 #[test]
@@ -417,7 +417,7 @@ fn n_parts_update_every_owner_once_while_they_move_come_and_go() {
         let before: Vec<_> = keys.iter().map(|key| batch.get(*key).expect("it is there").updates).collect();
         let mut come = Vec::new();
         for k in 0..n {
-            batch.update_part(k, n, &mut Log::new());
+            batch.update_part(k, n, &mut Log::default());
             // Somebody goes, and somebody else comes in its place, to be in the part that it was in.
             let gone = keys.remove(k * 100);
             assert!(batch.remove(gone).is_some());
@@ -466,7 +466,7 @@ mod on_all_cores {
             let (pool, mut batch) = (pool(threads), crowd());
             let mut logs = Vec::new();
             for _ in 0..6 {
-                logs.push(pool.install(|| batch.par_update(|_| Log::new())));
+                logs.push(pool.install(|| batch.par_update(|_| Log::default())));
             }
             let order: Vec<_> = batch.iter().map(|(key, soldier)| (key, soldier.number)).collect();
             (logs, order)
@@ -476,7 +476,7 @@ mod on_all_cores {
             assert!(run(threads) == (logs.clone(), order.clone()), "on {threads} threads");
         }
         let mut batch = crowd();
-        (0..6).for_each(|_| batch.update(&mut Log::new()));
+        (0..6).for_each(|_| batch.update(&mut Log::default()));
         assert!(batch.iter().map(|(key, soldier)| (key, soldier.number)).eq(order), "as without threads");
     }
 
@@ -485,17 +485,18 @@ mod on_all_cores {
     fn each_chunk_has_a_context_of_its_own_and_they_come_back_in_the_order_of_chunks() {
         let mut batch = crowd();
         let whole = update(&mut batch.clone());
-        let contexts = pool(4).install(|| batch.par_update(|chunk| vec![format!("chunk {chunk}")]));
+        let contexts =
+            pool(4).install(|| batch.par_update(|chunk| Log { lines: vec![format!("chunk {chunk}")], now: 0.0 }));
         assert!(contexts.len() > 3);
         for (chunk, log) in contexts.iter().enumerate() {
-            assert_eq!(log[0], format!("chunk {chunk}"));
+            assert_eq!(log.lines[0], format!("chunk {chunk}"));
         }
         let updates = |log: &mut dyn Iterator<Item = &String>| -> Vec<String> {
             log.filter(|line| line.contains(".update")).cloned().collect()
         };
-        let joined = updates(&mut contexts.iter().flatten());
+        let joined = updates(&mut contexts.iter().flat_map(|log| &log.lines));
         assert_eq!(joined, updates(&mut whole.iter()), "which is that of a tick on one thread");
-        assert_eq!(Batch::<Soldier>::new().par_update(|_| Log::new()).len(), 0);
+        assert_eq!(Batch::<Soldier>::new().par_update(|_| Log::default()).len(), 0);
     }
 
     /// Rule 22.
@@ -505,12 +506,12 @@ mod on_all_cores {
         for (_, soldier) in batch.iter_mut().filter(|(_, soldier)| soldier.number == 3000) {
             soldier.panics_in = Some("A.exit");
         }
-        let panic = catch_unwind(AssertUnwindSafe(|| pool(2).install(|| batch.par_update(|_| Log::new()))));
+        let panic = catch_unwind(AssertUnwindSafe(|| pool(2).install(|| batch.par_update(|_| Log::default()))));
         assert_eq!(panic.expect_err("one panics").downcast_ref(), Some(&"told to"));
         assert!(batch.iter().all(|(_, soldier)| soldier.updates == 1));
         assert_eq!(numbers_in(&batch, &A).iter().filter(|number| *number / 10 % 2 == 0).count(), 1);
         batch.iter_mut().for_each(|(_, soldier)| soldier.panics_in = None);
-        pool(2).install(|| batch.par_update(|_| Log::new()));
+        pool(2).install(|| batch.par_update(|_| Log::default()));
         assert!(batch.iter().all(|(_, soldier)| soldier.updates == 2));
     }
 
@@ -550,7 +551,7 @@ mod on_all_cores {
         let panic = catch_unwind(AssertUnwindSafe(|| pool(2).install(|| batch.par_extend(owners, &A))));
         assert_eq!(panic.expect_err("one panics").downcast_ref(), Some(&"told to"));
         assert_eq!((batch.len(), batch.iter().count()), (7000, 7000));
-        pool(2).install(|| batch.par_update(|_| Log::new()));
+        pool(2).install(|| batch.par_update(|_| Log::default()));
         assert!(batch.iter().all(|(_, soldier)| soldier.updates == 1));
     }
 
@@ -562,7 +563,7 @@ mod on_all_cores {
             if chunk > 0 {
                 resume_unwind(Box::new(chunk));
             }
-            Log::new()
+            Log::default()
         };
         let panic = catch_unwind(AssertUnwindSafe(|| pool(2).install(|| batch.par_update(make))));
         assert_eq!(panic.expect_err("all but one panic").downcast_ref(), Some(&1_usize));
@@ -577,7 +578,7 @@ mod on_all_cores {
             if chunk == 1 {
                 resume_unwind(Box::new("told to"));
             }
-            Log::new()
+            Log::default()
         };
         assert!(catch_unwind(AssertUnwindSafe(|| pool(2).install(|| batch.par_update(make)))).is_err());
         let left_out = batch.iter().filter(|(_, soldier)| soldier.updates == 0).count();
@@ -685,10 +686,10 @@ fn a_panic_in_an_override_drops_the_requests_of_whom_it_had_come_to() {
 #[test]
 fn a_panic_by_key_leaves_all_others_alone() {
     let (mut batch, keys) = squad("B.enter");
-    let mut log = Log::new();
+    let mut log = Log::default();
     let act = AssertUnwindSafe(|| batch.change_state(keys[1], &B, &mut log));
     assert!(catch_unwind(act).is_err());
-    assert_eq!(log, ["A.exit 1", "B.enter 1"]);
+    assert_eq!(log.lines, ["A.exit 1", "B.enter 1"]);
     assert_eq!(places(&batch, &keys), ["A", "B", "A", "A", "B"]);
     assert_eq!((numbers_in(&batch, &A), numbers_in(&batch, &B)), (vec![0, 3, 2], vec![4, 1]));
     assert!(batch.remove(keys[1]).is_some_and(|(soldier, machine)| soldier.number == 1 && machine.is_in_state(&B)));

@@ -4,12 +4,7 @@
 
 use demeanor::{Batch, Fsm, FsmSlice, Owner, State, StateMachine};
 
-/// What happens to all owners, and the time.
-#[derive(Default)]
-struct Log {
-    lines: Vec<String>,
-    now: f64,
-}
+use crate::trace::log::Log;
 
 /// An owner that does what its number says.
 struct Scout {
@@ -41,13 +36,13 @@ impl State<Scout> for Rest {
 
 impl State<Scout> for Left {
     fn exit(&self, scout: &mut Scout, _: &mut Fsm<'_, Scout>, log: &mut Log) {
-        log.lines.push(format!("{} leaves Left", scout.number));
+        log.note(format!("{} leaves Left", scout.number));
     }
 }
 
 impl State<Scout> for Right {
     fn enter(&self, scout: &mut Scout, _: &mut Fsm<'_, Scout>, log: &mut Log) {
-        log.lines.push(format!("{} enters Right", scout.number));
+        log.note(format!("{} enters Right", scout.number));
     }
 }
 
@@ -71,7 +66,7 @@ impl State<Scout> for Twice {
 fn note(scout: &Scout, fsm: &Fsm<'_, Scout>, log: &mut Log) {
     let (current, previous, time) = (fsm.current(), fsm.previous(), fsm.time_in_state(log));
     let line = format!("{}: {previous:?} -> {current:?} for {time}, {}", scout.number, fsm.has_requests());
-    log.lines.push(line);
+    log.note(line);
 }
 
 fn scout(number: usize, act: fn(&mut Scout, &mut Fsm<'_, Scout>, &mut Log)) -> Scout {
@@ -99,7 +94,7 @@ fn owners_that_change_at_several_times_of_one_tick_have_a_time_each() {
         });
         batch.insert(scout, &Rest)
     });
-    let mut log = Log { now: 10.0, ..Log::default() };
+    let mut log = Log::at(10.0);
     batch.update(&mut log);
     log.now = 20.0;
     let found = keys

@@ -6,12 +6,7 @@ use std::cell::Cell;
 
 use demeanor::{Batch, Change, Fsm, Owner, State};
 
-/// What happens to all owners, and the time.
-#[derive(Default)]
-struct Log {
-    lines: Vec<String>,
-    now: f64,
-}
+use crate::trace::log::Log;
 
 /// An owner that does what its number says.
 struct Goblin {
@@ -30,11 +25,11 @@ impl Owner for Goblin {
     }
 
     fn on_change(&mut self, change: &Change<'_, Self>, log: &mut Log) {
-        log.lines.push(format!("{}: {change}", self.number));
+        log.note(format!("{}: {change}", self.number));
     }
 
     fn after_change(&mut self, change: &Change<'_, Self>, log: &mut Log) {
-        log.lines.push(format!("{}: {change} is complete", self.number));
+        log.note(format!("{}: {change} is complete", self.number));
     }
 }
 
@@ -48,7 +43,7 @@ impl State<Goblin> for Rest {
     }
 
     fn exit(&self, goblin: &mut Goblin, _: &mut Fsm<'_, Goblin>, log: &mut Log) {
-        log.lines.push(format!("{} leaves Rest", goblin.number));
+        log.note(format!("{} leaves Rest", goblin.number));
     }
 
     /// Notes what each owner's handle shows.
@@ -75,7 +70,7 @@ thread_local! {
 
 impl State<Goblin> for Left {
     fn enter(&self, goblin: &mut Goblin, fsm: &mut Fsm<'_, Goblin>, log: &mut Log) {
-        log.lines.push(format!("{} enters Left", goblin.number));
+        log.note(format!("{} enters Left", goblin.number));
         if goblin.number == 2 {
             fsm.change_state(&Right);
         }
@@ -84,7 +79,7 @@ impl State<Goblin> for Left {
 
 impl State<Goblin> for Right {
     fn enter(&self, goblin: &mut Goblin, _: &mut Fsm<'_, Goblin>, log: &mut Log) {
-        log.lines.push(format!("{} enters Right", goblin.number));
+        log.note(format!("{} enters Right", goblin.number));
     }
 }
 
@@ -146,7 +141,7 @@ fn a_guard_reads_the_machine_of_the_owner_it_is_asked_about() {
         }
         fsm.change_state(&Left);
     });
-    let mut log = Log { now: 2.0, ..Log::default() };
+    let mut log = Log::at(2.0);
     // It comes back from elsewhere, later than the other has come.
     let third = batch.insert(Goblin { number: 2, act: |_, fsm| fsm.change_state(&Right) }, &Right);
     batch.change_state(third, &Rest, &mut log);

@@ -5,6 +5,8 @@
 //! done ends its trace with `done` or `not done`.
 #![allow(dead_code, reason = "each test file takes the part it needs")]
 
+pub(crate) mod log;
+
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::fmt;
