@@ -294,9 +294,9 @@ fn the_log_line_comes_between_the_swap_and_the_first_enter() {
     let mut machine = StateMachine::new(&Home);
     let mut lines = log_lines(|| assert!(machine.change_state(&mut Bob, &Mine, &mut ())));
     assert_eq!(lines.remove(0), "INFO machine::change: leaves home");
-    assert_eq!(lines.pop().unwrap(), "INFO change: in the mine");
+    assert_eq!(lines.pop().unwrap(), "INFO machine::change: in the mine");
     lines.sort();
-    assert_eq!(lines, ["DEBUG demeanor: Bob: Home -> Mine (change)", "INFO change: told"]);
+    assert_eq!(lines, ["DEBUG demeanor: Bob: Home -> Mine (change)", "INFO machine::change: told"]);
 }
 
 /// Rule 5: what `Owner::on_change` can see of a change.
