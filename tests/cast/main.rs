@@ -4,6 +4,7 @@
 mod captured_log;
 
 mod cost;
+mod dispatcher;
 mod exchanges;
 #[cfg(feature = "std")]
 mod journal;
