@@ -1,6 +1,6 @@
 //! Where the stages put the mistakes that they find.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::mistake::{Mistake, Origin};
@@ -17,6 +17,8 @@ const MOST_COMPARED: usize = 2000;
 pub(crate) struct Findings {
     pub(crate) source: Arc<Source>,
     found: Vec<Problem>,
+    /// Where these begin, in whichever file, with their codes: most others are seen to be new by that.
+    places: HashSet<(usize, &'static str)>,
     more: Unlisted,
     errors: usize,
     /// Where text begins that could not be read. What seems to be missing may be there, and what else is found there
@@ -26,13 +28,21 @@ pub(crate) struct Findings {
 
 impl Findings {
     pub(crate) fn new(source: Arc<Source>) -> Self {
-        Self { source, found: Vec::new(), more: Unlisted::default(), errors: 0, unread: BTreeSet::new() }
+        Self {
+            source,
+            found: Vec::new(),
+            places: HashSet::new(),
+            more: Unlisted::default(),
+            errors: 0,
+            unread: BTreeSet::new(),
+        }
     }
 
     pub(crate) fn add(&mut self, mistake: Mistake) {
         let mistake = mistake.within(self.source.text().len()).shown();
         // What one machine has from another is read for both.
-        if self.found.iter().any(|found| found.is(&mistake)) {
+        let place = (mistake.label.at.start, mistake.code);
+        if self.places.contains(&place) && self.found.iter().any(|found| found.is(&mistake)) {
             return;
         }
         let start = mistake.label.at.start;
@@ -62,6 +72,7 @@ impl Findings {
             self.errors += 1;
         }
         if !self.is_full() {
+            self.places.insert((mistake.label.at.start, mistake.code));
             self.found.push(Problem::new(source, mistake));
             return;
         }
@@ -69,12 +80,24 @@ impl Findings {
         let warning = if is_warning { None } else { self.found.iter_mut().rev().find(|found| found.is_warning()) };
         match warning {
             Some(warning) => {
+                self.places.insert((mistake.label.at.start, mistake.code));
                 *warning = Problem::new(source, mistake);
                 self.more.warnings += 1;
             }
             None if is_warning => self.more.warnings += 1,
             None => self.more.errors += 1,
         }
+    }
+
+    /// Counts errors that are not listed.
+    pub(crate) fn add_unlisted(&mut self, errors: usize) {
+        self.errors += errors;
+        self.more.errors += errors;
+    }
+
+    /// Whether there is text that could not be read.
+    pub(crate) fn has_unread(&self) -> bool {
+        !self.unread.is_empty()
     }
 
     pub(crate) fn errors(&self) -> usize {
