@@ -52,7 +52,7 @@ pub(crate) struct DraftState<'i> {
     pub(crate) behaviors: Vec<DraftBehavior<'i>>,
     pub(crate) script: Option<Name>,
     pub(crate) every: Option<DraftDuration>,
-    pub(crate) enter_when: Option<When>,
+    pub(crate) enter_when: Option<Box<When>>,
     pub(crate) parent: Option<Name>,
     pub(crate) initial: Option<Name>,
     pub(crate) keeps_history: bool,
@@ -93,7 +93,7 @@ pub(crate) struct DraftBehavior<'i> {
 pub(crate) struct DraftExit {
     pub(crate) to: Option<Name>,
     pub(crate) after: Option<DraftDuration>,
-    pub(crate) when: Option<When>,
+    pub(crate) when: Option<Box<When>>,
     pub(crate) on: Option<Name>,
     pub(crate) always: Option<Spot>,
     pub(crate) restart: Option<Spot>,

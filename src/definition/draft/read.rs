@@ -43,6 +43,9 @@ pub(crate) fn readable<'i>(text: &'i str, rest: &'i OnceLock<String>) -> Table<'
     syntax::parse(text, rest, &mut Findings::new(Arc::new(Source::new("", text))))
 }
 
+/// The most machines that one file may have.
+const MOST_MACHINES: usize = 10_000;
+
 pub(super) struct Reader<'a, 'i> {
     pub(super) findings: &'a mut Findings,
     text: &'i str,
@@ -62,7 +65,7 @@ impl<'i> Reader<'_, 'i> {
         }
         let at = machines.span();
         let mut written = self.written(machines);
-        if written.is_empty() && drafts.is_empty() {
+        if written.is_empty() && drafts.is_empty() && !self.findings.has_unread() {
             self.findings.add(missing_key("states", "the file", at));
         }
         machines::complete(&mut written, self.findings);
@@ -79,6 +82,21 @@ impl<'i> Reader<'_, 'i> {
     fn written(&mut self, machines: SpannedValue<'i>) -> Vec<Written<'i>> {
         self.table(&machines, "`machines`");
         let Value::Table(machines) = machines.into_inner() else { return Vec::new() };
+        if machines.len() > MOST_MACHINES {
+            let mut names: Vec<_> = machines.keys().map(Spanned::span).collect();
+            names.sort_by_key(|name| name.start);
+            self.findings.add(
+                Mistake::error(
+                    "too-many-machines",
+                    names[MOST_MACHINES].clone(),
+                    format!("a file may have {MOST_MACHINES} machines, and this one has {}", machines.len()),
+                )
+                .label("too many from here")
+                .help("divide the machines among several files")
+                .origin(Origin::Unread),
+            );
+            return Vec::new();
+        }
         let mut written = Vec::new();
         for (name, machine) in machines.into_entries() {
             let name = Name { text: name.get_ref().to_string(), span: name.span() };
@@ -280,14 +298,14 @@ impl<'i> Reader<'_, 'i> {
         })
     }
 
-    fn condition(&mut self, value: &SpannedValue<'_>, what: &str) -> Option<When> {
+    fn condition(&mut self, value: &SpannedValue<'_>, what: &str) -> Option<Box<When>> {
         if let Value::Table(table) = value.get_ref() {
             self.known_keys(table, "a condition", SCRIPT_KEYS);
             let Some(script) = table.get("script") else {
                 self.missing("script", "a condition", value.span());
                 return None;
             };
-            return self.string(script, "`script`").map(When::Script);
+            return self.string(script, "`script`").map(|script| Box::new(When::Script(script)));
         }
         if let Value::Boolean(holds) = value.get_ref() {
             let help = if *holds {
@@ -300,7 +318,7 @@ impl<'i> Reader<'_, 'i> {
         let Name { text, span } = self.string(value, what)?;
         let written = self.text.get(span.clone()).unwrap_or_default();
         match grammar::parse(&text, &SourceMap::of(&text, written, span.start)) {
-            Ok(expr) => Some(When::Expr { expr, text, span }),
+            Ok(expr) => Some(Box::new(When::Expr { expr, text, span })),
             Err(mistake) => {
                 self.findings.add(*mistake);
                 None

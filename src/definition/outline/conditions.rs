@@ -22,7 +22,7 @@ pub(super) enum Place<'p> {
 }
 
 impl Resolver<'_> {
-    pub(super) fn condition(&mut self, when: &mut Option<When>, place: Place<'_>) {
+    pub(super) fn condition(&mut self, when: Option<&mut When>, place: Place<'_>) {
         let (expr, span) = match when {
             None => return,
             Some(When::Script(script)) => return self.script(Some(script)),
