@@ -331,3 +331,6 @@ impl Iterator for Pieces<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
