@@ -49,7 +49,7 @@ pub(super) fn read(text: &str, goes_on: bool) -> Document<'_> {
 impl<'i> Document<'i> {
     /// Makes the table of a header. Returns the keys that lead to it.
     fn open(&mut self, text: &'i str, at: Range<usize>) -> Option<Vec<Key<'i>>> {
-        let header = self.parsed(text, &at)?;
+        let header = self.parsed(text, &at);
         let mut path = Vec::new();
         let mut is_list = false;
         let mut rest = Some(header);
@@ -86,15 +86,16 @@ impl<'i> Document<'i> {
 
     /// Adds some keys with their values to a table.
     fn add(&mut self, text: &'i str, at: Range<usize>, path: Option<&[Key<'i>]>) {
-        let Some(table) = self.parsed(text, &at) else { return };
-        let table = Table::of_piece(table, text, at.start);
+        let table = Table::of_piece(self.parsed(text, &at), text, at.start);
         let Some(Ok(to)) = path.map(|path| descend(&mut self.table, path, Made::ByHeader)) else { return };
         let mut refused = Vec::new();
         merge(to, table, &mut refused);
-        refused.into_iter().for_each(|refused| self.refuse(refused));
+        for refused in refused {
+            self.refuse(refused);
+        }
     }
 
-    fn parsed(&mut self, text: &'i str, at: &Range<usize>) -> Option<DeTable<'i>> {
+    fn parsed(&mut self, text: &'i str, at: &Range<usize>) -> DeTable<'i> {
         let (table, errors) = DeTable::parse_recoverable(&text[at.clone()]);
         for error in errors {
             let span = error.span().unwrap_or(0..0);
@@ -105,7 +106,7 @@ impl<'i> Document<'i> {
                 self.fails(error.message(), span);
             }
         }
-        Some(table.into_inner())
+        table.into_inner()
     }
 
     fn refuse(&mut self, refused: Refused) {

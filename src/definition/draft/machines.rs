@@ -194,10 +194,10 @@ fn merged<'i>(base: &Shared<'i>, own: &Shared<'i>) -> Rc<Shared<'i>> {
     };
     let is_same = base.name() == own.name();
     let mut state = of_base.clone();
-    if BEHAVIOR_KEYS.iter().any(|key| written.contains_key(*key)) {
+    if BEHAVIOR_KEYS.iter().any(|key| written.contains_key(key)) {
         // Its parameters go with it.
         for key in BEHAVIOR_KEYS.iter().chain(&["params"]) {
-            state.remove(*key);
+            state.remove(key);
         }
     }
     // Of a name in another form, the parent has been seen to be the same.

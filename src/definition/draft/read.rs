@@ -358,7 +358,7 @@ impl<'i> Reader<'_, 'i> {
                     }
                 }
                 let nearest = self.findings.nearest(name, known.iter().copied());
-                let other = another_word(name).filter(|key| known.contains(key) && !table.contains_key(*key));
+                let other = another_word(name).filter(|key| known.contains(key) && !table.contains_key(key));
                 let nearest = other.map(ToOwned::to_owned).or(nearest);
                 self.findings.add(
                     Mistake::error("unknown-key", key.span(), format!("unknown key `{name}` in {of}"))

@@ -23,7 +23,9 @@ pub(super) fn parse<'i>(text: &'i str, rest: &'i OnceLock<String>, findings: &mu
         return Table::default();
     }
     let Conflicts { listed, more, left_out } = Conflicts::of(text);
-    listed.iter().for_each(|conflict| findings.add(conflict.mistake()));
+    for conflict in listed {
+        findings.add(conflict.mistake());
+    }
     findings.add_unlisted(more);
     // The marks of a merge may be all that is wrong.
     let first = if left_out.is_empty() { first.start.min(text.len() - 1) } else { 0 };

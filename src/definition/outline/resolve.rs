@@ -215,7 +215,9 @@ impl Resolver<'_> {
         let runs = machine.is_some();
         let (behaviors, params) = behaviors.into_iter().map(|behavior| self.behavior(behavior)).unzip();
         self.script(script.as_ref());
-        self.condition(enter_when.as_deref_mut(), Place::Entry);
+        if let Some(when) = &mut enter_when {
+            self.condition(when, Place::Entry);
+        }
         let span = |named: &Option<Name>| named.as_ref().map_or(name.span.clone(), |named| named.span.clone());
         let (parent_span, initial_span) = (span(&parent), span(&initial));
         let mut outline = StateOutline {
@@ -277,7 +279,9 @@ impl Resolver<'_> {
     fn exit(&mut self, exit: DraftExit, from: StateId, runs: bool) -> Option<ExitOutline> {
         let DraftExit { to, after, mut when, on, always, restart, even_final, has_condition, span } = exit;
         let to = to.and_then(|to| self.state_named(to));
-        self.condition(when.as_deref_mut(), on.as_ref().map_or(Place::Tick, |on| Place::Message(&on.text)));
+        if let Some(when) = &mut when {
+            self.condition(when, on.as_ref().map_or(Place::Tick, |on| Place::Message(&on.text)));
+        }
         let is_done = runs && on.as_ref().is_some_and(|on| on.text == DONE);
         if let Some(on) = on.as_ref().filter(|_| !is_done) {
             self.message(on);

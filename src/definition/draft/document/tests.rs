@@ -1,10 +1,12 @@
 //! What is read piece by piece is what the parser reads at once.
 
+use std::fmt::Write as _;
+
 use proptest::prelude::*;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::super::tree::{Table, Value, into_parsed};
+use super::super::tree::{Value, into_parsed};
 use super::{Document, REPEATED, read};
 
 /// Values and keys with their places, in an order that does not depend on that of the file.
@@ -86,7 +88,10 @@ fn tables_are_made_and_added_to_by_the_rules_of_toml() {
 /// Longer than what is parsed together.
 #[test]
 fn keys_are_added_to_those_of_the_piece_before() {
-    let keys: String = (0..3_000).map(|i| format!("k{i} = {i}\nd{}.e{i} = true\n", i % 40)).collect();
+    let mut keys = String::new();
+    for i in 0..3_000 {
+        writeln!(keys, "k{i} = {i}\nd{}.e{i} = true", i % 40).unwrap();
+    }
     assert_same(&keys);
     assert_same(&format!("[states.a]\n{keys}k7 = 8\nd3 = 1\nd5.e5 = false\n[states.b]\n{keys}[states.a.d1.x]\n"));
 }
