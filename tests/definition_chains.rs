@@ -114,6 +114,6 @@ fn a_circle_that_a_condition_leads_out_of_is_left_to_the_proof() {
     assert_eq!(lines(&endless), [""; 0]);
     assert_eq!(
         proved(&endless),
-        ["states `home` and `plan` lead to each other without end within one tick, with `x = false`"]
+        ["states `plan` and `home` lead to each other without end within one tick, with `x = false`"]
     );
 }
