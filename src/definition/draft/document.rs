@@ -283,8 +283,15 @@ impl<'i> Pieces<'i> {
     }
 
     fn header(&mut self) -> Option<Piece> {
-        let end = self.tokens.find(|token| token.kind() == TokenKind::Newline).map(|token| token.span().end());
-        self.piece(end.unwrap_or(self.length), Piece::Header)
+        let (mut end, mut count) = (self.length, 0);
+        for token in &mut self.tokens {
+            count += 1;
+            if token.kind() == TokenKind::Newline {
+                end = token.span().end();
+                break;
+            }
+        }
+        self.piece(end, if count > MOST_TOKENS { Piece::TooLong } else { Piece::Header })
     }
 
     fn keys(&mut self) -> Option<Piece> {
