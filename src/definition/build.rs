@@ -304,7 +304,7 @@ impl<T: Owner> Builder<'_, T> {
             behaviour: made,
             every_written: state.every().map(|every| every.to_string().into()),
             every: state.every.as_ref().map(|every| Every::new(every, self.vocabulary)),
-            enter_when: state.enter_when.as_ref().and_then(|when| self.condition(when, None, state.name())),
+            enter_when: state.enter_when.as_deref().and_then(|when| self.condition(when, None, state.name())),
             exits,
             message_exits,
             #[cfg(feature = "script")]
@@ -348,7 +348,7 @@ impl<T: Owner> Builder<'_, T> {
             even_final: exit.even_final || exit.is_done,
             opens: Opening::new(exit.after(), nth, self.vocabulary),
             after: exit.after().map(ToString::to_string).unwrap_or_default().into(),
-            when: exit.when.as_ref().and_then(|when| self.condition(when, exit.on(), of)),
+            when: exit.when.as_deref().and_then(|when| self.condition(when, exit.on(), of)),
         }
     }
 
@@ -414,7 +414,8 @@ fn never<T: Owner>() -> MessageKind<T> {
 /// Where the file first uses what the game offers twice.
 fn first_use(outline: &Outline, repeated: &Repeated) -> Option<Range<usize>> {
     let uses = outline.states.iter().flat_map(|state| {
-        let whens = state.enter_when.iter().chain(state.exits.iter().filter_map(|exit| exit.when.as_ref()));
+        let whens =
+            state.enter_when.as_deref().into_iter().chain(state.exits.iter().filter_map(|exit| exit.when.as_deref()));
         let named = |name: &str, of: Option<&Name>| of.filter(|of| of.text == name).map(|of| of.span.clone());
         let mut uses: Vec<Option<Range<usize>>> = Vec::new();
         match repeated {

@@ -1,6 +1,6 @@
 //! Where the stages put the mistakes that they find.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::mistake::{Mistake, Origin};
@@ -17,6 +17,10 @@ const MOST_COMPARED: usize = 2000;
 pub(crate) struct Findings {
     pub(crate) source: Arc<Source>,
     found: Vec<Problem>,
+    /// Where these begin, in whichever file, with their codes: most others are seen to be new by that.
+    places: HashSet<(usize, &'static str)>,
+    /// How many of these are warnings.
+    warnings: usize,
     more: Unlisted,
     errors: usize,
     /// Where text begins that could not be read. What seems to be missing may be there, and what else is found there
@@ -26,13 +30,22 @@ pub(crate) struct Findings {
 
 impl Findings {
     pub(crate) fn new(source: Arc<Source>) -> Self {
-        Self { source, found: Vec::new(), more: Unlisted::default(), errors: 0, unread: BTreeSet::new() }
+        Self {
+            source,
+            found: Vec::new(),
+            places: HashSet::new(),
+            warnings: 0,
+            more: Unlisted::default(),
+            errors: 0,
+            unread: BTreeSet::new(),
+        }
     }
 
     pub(crate) fn add(&mut self, mistake: Mistake) {
-        let mistake = mistake.within(self.source.text().len()).shown();
+        let mistake = mistake.within(self.source.text().len());
         // What one machine has from another is read for both.
-        if self.found.iter().any(|found| found.is(&mistake)) {
+        let source = Arc::clone(&self.source);
+        if self.has(&source, &mistake) {
             return;
         }
         let start = mistake.label.at.start;
@@ -43,38 +56,57 @@ impl Findings {
         if mistake.origin == Origin::Unread {
             self.unread.insert(start);
         }
-        let source = Arc::clone(&self.source);
         self.list(source, mistake);
     }
 
     /// Adds a mistake in another file, which this one names.
     #[cfg(feature = "script")]
     pub(crate) fn add_in(&mut self, source: &Arc<Source>, mistake: Mistake) {
-        let mistake = mistake.within(source.text().len()).shown();
-        if !self.found.iter().any(|found| found.file() == source.name && found.is(&mistake)) {
+        let mistake = mistake.within(source.text().len());
+        if !self.has(source, &mistake) {
             self.list(Arc::clone(source), mistake);
         }
     }
 
+    /// Whether a mistake is listed.
+    fn has(&self, source: &Source, mistake: &Mistake) -> bool {
+        if !self.places.contains(&(mistake.label.at.start, mistake.code)) {
+            return false;
+        }
+        let mistake = mistake.clone().shown();
+        self.found.iter().any(|found| found.file() == source.name && found.is(&mistake))
+    }
+
+    /// Most of very many mistakes are only counted: what they say is made fit to be shown only if they are listed.
     fn list(&mut self, source: Arc<Source>, mistake: Mistake) {
         let is_warning = mistake.is_warning();
-        if !is_warning {
-            self.errors += 1;
-        }
-        if !self.is_full() {
-            self.found.push(Problem::new(source, mistake));
-            return;
-        }
-        // An error is told rather than a warning.
-        let warning = if is_warning { None } else { self.found.iter_mut().rev().find(|found| found.is_warning()) };
-        match warning {
-            Some(warning) => {
-                *warning = Problem::new(source, mistake);
+        self.errors += usize::from(!is_warning);
+        if self.is_full() {
+            // An error is told rather than a warning.
+            if is_warning || self.warnings == 0 {
+                *(if is_warning { &mut self.more.warnings } else { &mut self.more.errors }) += 1;
+                return;
+            }
+            if let Some(last) = self.found.iter().rposition(Problem::is_warning) {
+                self.found.remove(last);
+                self.warnings -= 1;
                 self.more.warnings += 1;
             }
-            None if is_warning => self.more.warnings += 1,
-            None => self.more.errors += 1,
         }
+        self.warnings += usize::from(is_warning);
+        self.places.insert((mistake.label.at.start, mistake.code));
+        self.found.push(Problem::new(source, mistake.shown()));
+    }
+
+    /// Counts errors that are not listed.
+    pub(crate) fn add_unlisted(&mut self, errors: usize) {
+        self.errors += errors;
+        self.more.errors += errors;
+    }
+
+    /// Whether there is text that could not be read.
+    pub(crate) fn has_unread(&self) -> bool {
+        !self.unread.is_empty()
     }
 
     pub(crate) fn errors(&self) -> usize {

@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 use std::sync::OnceLock;
 
-use toml::de::DeValue;
-
 use super::beside::Beside;
 use super::draft::read::readable;
+use super::draft::tree::{Table, Value};
 
 /// The most files that one file may lead to.
 pub(crate) const MOST_FILES: usize = 1000;
@@ -115,11 +114,10 @@ fn paths(from: &Path, text: &str) -> Vec<PathBuf> {
     let rest = OnceLock::new();
     let file = &readable(text, &rest);
     let machines = file.get("machines").and_then(|machines| machines.get_ref().as_table());
-    let machines =
-        machines.into_iter().flat_map(|machines| machines.values()).filter_map(|one| one.get_ref().as_table());
+    let machines = machines.into_iter().flat_map(Table::values).filter_map(|one| one.get_ref().as_table());
     let states = [file].into_iter().chain(machines).filter_map(|machine| machine.get("states")?.get_ref().as_table());
-    let links = states.flat_map(|states| states.values()).filter_map(|state| match state.get_ref() {
-        DeValue::Table(state) => state.get("machine")?.get_ref().as_str(),
+    let links = states.flat_map(Table::values).filter_map(|state| match state.get_ref() {
+        Value::Table(state) => state.get("machine")?.get_ref().as_str(),
         _ => None,
     });
     links.filter(|link| is_file(link)).filter_map(|link| path_of(from, parts(link).0).ok()).collect()

@@ -101,3 +101,19 @@ fn a_machine_that_ends_at_once_and_begins_again_is_a_circle() {
     let lasts = ENDS_AT_ONCE.replace("'home'\n", "'walk'\nstates.walk.exits = [{ to = 'home', after = 1 }]\n");
     assert_eq!((lines(&lasts), proved(&lasts)), (vec![], vec![]));
 }
+
+/// Within a tick a value stays as it is: what leads on is no circle if the value leads out of it.
+#[test]
+fn a_circle_that_a_condition_leads_out_of_is_left_to_the_proof() {
+    let file = "initial = 'plan'\n\
+                states.plan.exits = [{ to = 'drive', always = true, when = 'x' }, { to = 'home', always = true }]\n\
+                states.home.exits = [{ to = 'drive', always = true, when = 'not x' }, { to = 'plan', always = true }]\n\
+                states.drive.exits = [{ to = 'plan', after = 1 }]\n";
+    assert_eq!((lines(file), proved(file)), (vec![], vec![]));
+    let endless = file.replace("'not x'", "'x'");
+    assert_eq!(lines(&endless), [""; 0]);
+    assert_eq!(
+        proved(&endless),
+        ["states `plan` and `home` lead to each other without end within one tick, with `x = false`"]
+    );
+}

@@ -69,6 +69,21 @@ impl State<Guard> for Restless {
     }
 }
 
+/// Sends its owner a message in each update.
+struct Calls;
+
+impl State<Guard> for Calls {
+    fn update(&self, guard: &mut Guard, fsm: &mut Fsm<'_, Guard>, clock: &mut f64) {
+        fsm.send(());
+        guard.does("outer", *clock);
+    }
+
+    fn on_message(&self, guard: &mut Guard, (): &(), _: &mut Fsm<'_, Guard>, clock: &mut f64) -> bool {
+        guard.does("hears", *clock);
+        true
+    }
+}
+
 /// A global, which runs beside every state.
 static ALWAYS: Tells = Tells("always");
 
@@ -79,7 +94,8 @@ fn definition(file: &str) -> Definition<Guard> {
         .behaviour("outer", &Tells("outer"))
         .behaviour("inner", &Tells("inner"))
         .behaviour("other", &Tells("other"))
-        .behaviour("restless", &Restless);
+        .behaviour("restless", &Restless)
+        .behaviour("calls", &Calls);
     Definition::parse(file, &vocabulary).unwrap_or_else(|problems| panic!("{problems}\n{file}"))
 }
 
@@ -209,6 +225,20 @@ fn a_turn_that_has_been_taken_before_a_panic_is_not_taken_again() {
     }
     let turns: Vec<_> = done.iter().map(|trace| times(trace, "inner")).collect();
     assert_eq!(turns, [EVERY_SECOND, EVERY_SECOND, ONE_LATE]);
+}
+
+/// Rule 22: what was asked for before a panic is carried out, but that does not take the other turns of the owner.
+#[test]
+fn a_turn_that_a_panic_keeps_from_those_who_have_asked_for_something_is_taken_in_the_next_tick() {
+    let file = format!("initial = 'inner'\n{}{INNER}", OUTER.replace("'outer'\nevery", "'calls'\nevery"));
+    let guards = [Guard::default(), Guard::new("2 outer"), Guard::default()];
+    let done = in_a_batch(&file, &guards, false, Way::InTurn);
+    let turns = |what: &str| done.iter().map(|trace| times(trace, what)).collect::<Vec<_>>();
+    assert_eq!(turns("outer"), [EVERY_SECOND, EVERY_SECOND, ONE_LATE]);
+    // The first has been told in the tick of the panic. What the second has asked for is dropped.
+    let told = [1.0, 3.0, 4.0, 5.0, 6.0, 7.0];
+    assert_eq!(turns("hears"), [EVERY_SECOND.to_vec(), told.to_vec(), ONE_LATE.to_vec()]);
+    assert_eq!(turns("inner"), [ONE_LATE; 3]);
 }
 
 /// Rule 22.

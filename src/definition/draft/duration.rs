@@ -3,15 +3,11 @@
 
 use std::ops::Range;
 
-use toml::Spanned;
-use toml::de::DeValue;
-
 use super::super::expression::{Name, is_name};
 use super::super::findings::{Findings, nearest};
 use super::super::mistake::{Mistake, Origin};
+use super::tree::{SpannedValue, Value};
 use super::type_of;
-
-type Value<'i> = Spanned<DeValue<'i>>;
 
 /// A duration as it is written.
 #[derive(Clone, Debug)]
@@ -73,7 +69,7 @@ const TOO_SHORT: [(&str, f64); 6] =
 const FORMS: &str = "write seconds, `2.5`, or a text with a unit: `\"200 ms\"`, `\"10 ticks\"`, `\"2 s .. 4 s\"`, or the name of a value";
 
 /// From when on an exit is open.
-pub(crate) fn after(value: &Value<'_>, findings: &mut Findings) -> Option<DraftDuration> {
+pub(crate) fn after(value: &SpannedValue<'_>, findings: &mut Findings) -> Option<DraftDuration> {
     let duration = read(value, "`after`", "0 or more", findings)?;
     if is_nothing(&duration) {
         findings.add(
@@ -86,7 +82,7 @@ pub(crate) fn after(value: &Value<'_>, findings: &mut Findings) -> Option<DraftD
 }
 
 /// How often a state is tried.
-pub(crate) fn every(value: &Value<'_>, findings: &mut Findings) -> Option<DraftDuration> {
+pub(crate) fn every(value: &SpannedValue<'_>, findings: &mut Findings) -> Option<DraftDuration> {
     let duration = read(value, "`every`", "more than 0", findings)?;
     let from_nothing = matches!(&duration.length, DraftLength::Drawn(least, _) if least.number() == 0.0);
     if is_nothing(&duration) || from_nothing {
@@ -104,7 +100,7 @@ fn is_nothing(duration: &DraftDuration) -> bool {
     matches!(duration.length, DraftLength::Fixed(time) if time.number() == 0.0)
 }
 
-fn read(value: &Value<'_>, what: &str, range: &str, findings: &mut Findings) -> Option<DraftDuration> {
+fn read(value: &SpannedValue<'_>, what: &str, range: &str, findings: &mut Findings) -> Option<DraftDuration> {
     let span = value.span();
     if let Some(text) = value.get_ref().as_str() {
         return match of_text(text, &span) {
@@ -138,18 +134,18 @@ fn read(value: &Value<'_>, what: &str, range: &str, findings: &mut Findings) -> 
 }
 
 /// The number that a value is, if it is one; not a number if it cannot be read.
-fn number(value: &DeValue<'_>) -> Option<f64> {
+fn number(value: &Value<'_>) -> Option<f64> {
     let read = match value {
-        DeValue::Integer(number) if number.radix() == 10 => number.as_str().parse().ok(),
-        DeValue::Integer(number) => i32::from_str_radix(number.as_str(), number.radix()).ok().map(f64::from),
-        DeValue::Float(number) => number.as_str().parse().ok(),
+        Value::Integer(number) if number.radix() == 10 => number.as_str().parse().ok(),
+        Value::Integer(number) => i32::from_str_radix(number.as_str(), number.radix()).ok().map(f64::from),
+        Value::Float(number) => number.as_str().parse().ok(),
         _ => return None,
     };
     Some(read.unwrap_or(f64::NAN))
 }
 
 /// How many ticks there are in a second.
-pub(crate) fn rate(value: &Value<'_>, findings: &mut Findings) -> Option<f64> {
+pub(crate) fn rate(value: &SpannedValue<'_>, findings: &mut Findings) -> Option<f64> {
     let rate = number(value.get_ref()).filter(|rate| rate.is_finite() && *rate > 0.0);
     if rate.is_none() {
         findings.add(

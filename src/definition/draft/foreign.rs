@@ -44,12 +44,21 @@ fn is_yaml(text: &str) -> bool {
     keys > 1
 }
 
-/// Two versions of some lines, which a merge has left.
+/// The versions of lines that a merge has left.
+#[derive(Default)]
+pub(super) struct Conflicts {
+    /// The first of them.
+    pub(super) listed: Vec<Conflict>,
+    /// How many more there are.
+    pub(super) more: usize,
+    /// What is left out for one version of each to remain.
+    pub(super) left_out: Vec<Range<usize>>,
+}
+
+/// Two versions of some lines.
 pub(super) struct Conflict {
     begin: Range<usize>,
     end: Range<usize>,
-    /// What is left out for one version to remain.
-    pub(super) left_out: Vec<Range<usize>>,
 }
 
 impl Conflict {
@@ -63,51 +72,63 @@ impl Conflict {
     }
 }
 
-/// Finds the marks of a merge.
-pub(super) fn conflicts(text: &str) -> Vec<Conflict> {
-    let mut found = Vec::new();
-    // Where the conflict begins, and where its second version does.
-    let mut open: Option<(Range<usize>, Option<usize>)> = None;
-    let mut at = 0;
-    for line in text.split_inclusive('\n') {
-        let whole = at..at + line.trim_end().len();
-        let is_mark = |mark: &str| {
-            line.strip_prefix(mark).is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\n', '\r']))
-        };
-        if is_mark("<<<<<<<") {
-            if let Some((begin, second)) = open.replace((whole.clone(), None)) {
-                // It has no end.
-                note(&mut found, without_end(text, begin, second));
+impl Conflicts {
+    /// Finds the marks of a merge.
+    pub(super) fn of(text: &str) -> Self {
+        let mut found = Self::default();
+        // Where the conflict begins, and where its second version does.
+        let mut open: Option<(Range<usize>, Option<usize>)> = None;
+        let mut at = 0;
+        for line in text.split_inclusive('\n') {
+            let whole = at..at + line.trim_end().len();
+            let is_mark = |mark: &str| {
+                line.strip_prefix(mark).is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\n', '\r']))
+            };
+            if is_mark("<<<<<<<") {
+                if let Some((begin, second)) = open.replace((whole.clone(), None)) {
+                    found.note_without_end(text, begin, second);
+                }
+            } else if is_mark("=======") || is_mark("|||||||") {
+                let (_, second) = open.get_or_insert((whole.clone(), None));
+                second.get_or_insert(at);
+            } else if is_mark(">>>>>>>") {
+                let (begin, second) = open.take().unwrap_or((whole.clone(), None));
+                found.leave_out(begin.clone());
+                found.leave_out(second.unwrap_or(whole.start)..whole.end);
+                found.note(begin, whole.clone());
             }
-        } else if is_mark("=======") || is_mark("|||||||") {
-            let (_, second) = open.get_or_insert((whole.clone(), None));
-            second.get_or_insert(at);
-        } else if is_mark(">>>>>>>") {
-            let (begin, second) = open.take().unwrap_or((whole.clone(), None));
-            let left_out = vec![begin.clone(), second.unwrap_or(whole.start)..whole.end];
-            note(&mut found, Conflict { begin, end: whole.clone(), left_out });
+            at += line.len();
         }
-        at += line.len();
+        if let Some((begin, second)) = open {
+            found.note_without_end(text, begin, second);
+        }
+        found
     }
-    if let Some((begin, second)) = open {
-        note(&mut found, without_end(text, begin, second));
-    }
-    found
-}
 
-/// Keeps a conflict; of very many, only what is left out.
-fn note(found: &mut Vec<Conflict>, conflict: Conflict) {
-    const MOST: usize = 300;
-    let is_full = found.len() == MOST;
-    match found.last_mut() {
-        Some(last) if is_full => last.left_out.extend(conflict.left_out),
-        _ => found.push(conflict),
+    fn note(&mut self, begin: Range<usize>, end: Range<usize>) {
+        const MOST: usize = 300;
+        if self.listed.len() < MOST {
+            self.listed.push(Conflict { begin, end });
+        } else {
+            self.more += 1;
+        }
     }
-}
 
-fn without_end(text: &str, begin: Range<usize>, second: Option<usize>) -> Conflict {
-    let left_out = vec![begin.clone(), second.map_or(begin.clone(), |second| line_at(text, second))];
-    Conflict { end: begin.clone(), begin, left_out }
+    fn note_without_end(&mut self, text: &str, begin: Range<usize>, second: Option<usize>) {
+        self.leave_out(begin.clone());
+        if let Some(second) = second {
+            self.leave_out(line_at(text, second));
+        }
+        self.note(begin.clone(), begin);
+    }
+
+    /// Parts come in the order of the text. Those of lines one after the other are one.
+    fn leave_out(&mut self, part: Range<usize>) {
+        match self.left_out.last_mut() {
+            Some(last) if last.end + 1 >= part.start => last.end = last.end.max(part.end),
+            _ => self.left_out.push(part),
+        }
+    }
 }
 
 fn line_at(text: &str, start: usize) -> Range<usize> {

@@ -1,12 +1,10 @@
 //! The machines of a file, and what is taken over from one into another by `like`.
 
-use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
 use toml::Spanned;
-use toml::de::{DeTable, DeValue};
 
 use super::super::expression::Name;
 use super::super::findings::Findings;
@@ -14,6 +12,7 @@ use super::super::mistake::{Mistake, Origin};
 use super::super::outline::scopes::{Placed, Scopes};
 use super::DraftState;
 use super::behaviors::KEYS as BEHAVIOR_KEYS;
+use super::tree::{Key, SpannedValue, Table, Value};
 
 /// The most states that are taken over into the machines of one file.
 const MOST_TAKEN_OVER: usize = 400_000;
@@ -24,21 +23,21 @@ pub(super) struct Written<'i> {
     /// The machine that it is like.
     pub(super) like: Option<Name>,
     /// Without its states.
-    pub(super) table: DeTable<'i>,
+    pub(super) table: Table<'i>,
     /// Those that are written in it; with those of the machine that it is like, once it is complete.
     pub(super) states: Vec<Rc<Shared<'i>>>,
 }
 
 /// A state as it is written, which all machines share that have it as it is.
 pub(super) struct Shared<'i> {
-    pub(super) key: Spanned<Cow<'i, str>>,
-    pub(super) value: Spanned<DeValue<'i>>,
+    pub(super) key: Key<'i>,
+    pub(super) value: SpannedValue<'i>,
     /// Is read once.
     pub(super) draft: OnceCell<Rc<DraftState<'i>>>,
 }
 
 impl<'i> Shared<'i> {
-    pub(super) fn new(key: Spanned<Cow<'i, str>>, value: Spanned<DeValue<'i>>) -> Rc<Self> {
+    pub(super) fn new(key: Key<'i>, value: SpannedValue<'i>) -> Rc<Self> {
         Rc::new(Self { key, value, draft: OnceCell::new() })
     }
 
@@ -190,15 +189,15 @@ fn takes<'i>(base: &[Rc<Shared<'i>>], own: &[Rc<Shared<'i>>]) -> Vec<Option<usiz
 
 /// A state of the base with each key that is written again. It keeps its name.
 fn merged<'i>(base: &Shared<'i>, own: &Shared<'i>) -> Rc<Shared<'i>> {
-    let (DeValue::Table(of_base), DeValue::Table(written)) = (base.value.get_ref(), own.value.get_ref()) else {
+    let (Value::Table(of_base), Value::Table(written)) = (base.value.get_ref(), own.value.get_ref()) else {
         return Shared::new(own.key.clone(), own.value.clone());
     };
     let is_same = base.name() == own.name();
     let mut state = of_base.clone();
-    if BEHAVIOR_KEYS.iter().any(|key| written.contains_key(*key)) {
+    if BEHAVIOR_KEYS.iter().any(|key| written.contains_key(key)) {
         // Its parameters go with it.
         for key in BEHAVIOR_KEYS.iter().chain(&["params"]) {
-            state.remove(*key);
+            state.remove(key);
         }
     }
     // Of a name in another form, the parent has been seen to be the same.
@@ -208,5 +207,5 @@ fn merged<'i>(base: &Shared<'i>, own: &Shared<'i>) -> Rc<Shared<'i>> {
         state.insert(key.clone(), value.clone());
     }
     let key = Spanned::new(own.key.span(), base.key.get_ref().clone());
-    Shared::new(key, Spanned::new(own.value.span(), DeValue::Table(state)))
+    Shared::new(key, Spanned::new(own.value.span(), Value::Table(state)))
 }

@@ -8,13 +8,12 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use toml::Spanned;
-use toml::de::DeValue;
-
 use self::duration::DraftDuration;
+use self::tree::{SpannedValue, Value};
 use super::expression::{Expr, Name};
 
 mod behaviors;
+mod document;
 pub(crate) mod duration;
 mod foreign;
 mod format;
@@ -27,6 +26,7 @@ mod slips;
 mod source_map;
 mod statements;
 mod syntax;
+pub(crate) mod tree;
 
 pub use format::schema;
 
@@ -52,7 +52,7 @@ pub(crate) struct DraftState<'i> {
     pub(crate) behaviors: Vec<DraftBehavior<'i>>,
     pub(crate) script: Option<Name>,
     pub(crate) every: Option<DraftDuration>,
-    pub(crate) enter_when: Option<When>,
+    pub(crate) enter_when: Option<Box<When>>,
     pub(crate) parent: Option<Name>,
     pub(crate) initial: Option<Name>,
     pub(crate) keeps_history: bool,
@@ -93,7 +93,7 @@ pub(crate) struct DraftBehavior<'i> {
 pub(crate) struct DraftExit {
     pub(crate) to: Option<Name>,
     pub(crate) after: Option<DraftDuration>,
-    pub(crate) when: Option<When>,
+    pub(crate) when: Option<Box<When>>,
     pub(crate) on: Option<Name>,
     pub(crate) always: Option<Spot>,
     pub(crate) restart: Option<Spot>,
@@ -107,7 +107,7 @@ pub(crate) struct DraftExit {
 pub(crate) type Spot = Range<usize>;
 
 /// The parameters of a behavior: a table.
-pub(crate) type Params<'i> = Rc<Spanned<DeValue<'i>>>;
+pub(crate) type Params<'i> = Rc<SpannedValue<'i>>;
 
 /// A condition, or the script that answers it.
 #[derive(Clone, PartialEq)]
@@ -171,14 +171,14 @@ impl When {
 }
 
 /// What a value is, with its article.
-pub(crate) fn type_of(value: &DeValue<'_>) -> &'static str {
+pub(crate) fn type_of(value: &Value<'_>) -> &'static str {
     match value {
-        DeValue::String(_) => "a string",
-        DeValue::Integer(_) => "a whole number",
-        DeValue::Float(_) => "a number",
-        DeValue::Boolean(_) => "true or false",
-        DeValue::Datetime(_) => "a date",
-        DeValue::Array(_) => "a list",
-        DeValue::Table(_) => "a table",
+        Value::String(_) => "a string",
+        Value::Integer(_) => "a whole number",
+        Value::Float(_) => "a number",
+        Value::Boolean(_) => "true or false",
+        Value::Datetime(_) => "a date",
+        Value::Array(_) => "a list",
+        Value::Table(_) => "a table",
     }
 }

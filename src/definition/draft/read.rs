@@ -1,12 +1,10 @@
 //! From the text of a file to its draft. Every mistake is noted, and reading goes on behind it.
 
-use std::borrow::Cow;
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 
 use toml::Spanned;
-use toml::de::{DeTable, DeValue};
 
 use super::super::expression::Name;
 use super::super::findings::Findings;
@@ -16,9 +14,8 @@ use super::behaviors;
 use super::format::{EXIT_KEYS, FILE_KEYS, MACHINE_KEYS, SCRIPT_KEYS, STATE_KEYS};
 use super::machines::{self, Shared, Written};
 use super::source_map::SourceMap;
+use super::tree::{Key, SpannedValue, Table, Value};
 use super::{Draft, DraftExit, DraftState, When, duration, grammar, syntax, type_of};
-
-type Value<'i> = Spanned<DeValue<'i>>;
 
 /// Reads a file's text: its machines, in the order of the file. Empty if there is no text. Where some of it cannot be read,
 /// `rest` is where the rest of it is kept.
@@ -39,13 +36,15 @@ pub(crate) fn read<'i>(text: &'i str, rest: &'i OnceLock<String>, findings: &mut
 }
 
 /// What of a text can be read, whatever is wrong with it. Where that is not all, `rest` is where it is kept.
-pub(crate) fn readable<'i>(text: &'i str, rest: &'i OnceLock<String>) -> DeTable<'i> {
-    let (table, errors) = DeTable::parse_recoverable(text);
-    if errors.is_empty() || text.trim().is_empty() {
-        return table.into_inner();
+pub(crate) fn readable<'i>(text: &'i str, rest: &'i OnceLock<String>) -> Table<'i> {
+    if text.trim().is_empty() {
+        return Table::default();
     }
     syntax::parse(text, rest, &mut Findings::new(Arc::new(Source::new("", text))))
 }
+
+/// The most machines that one file may have.
+const MOST_MACHINES: usize = 10_000;
 
 pub(super) struct Reader<'a, 'i> {
     pub(super) findings: &'a mut Findings,
@@ -53,7 +52,7 @@ pub(super) struct Reader<'a, 'i> {
 }
 
 impl<'i> Reader<'_, 'i> {
-    fn file(&mut self, file: &mut DeTable<'i>) -> Vec<Draft<'i>> {
+    fn file(&mut self, file: &mut Table<'i>) -> Vec<Draft<'i>> {
         let of = if file.contains_key("machines") { "a file of machines" } else { "a machine" };
         self.known_keys(file, of, FILE_KEYS);
         let rate = file.get("ticks_per_second").and_then(|rate| duration::rate(rate, self.findings));
@@ -66,7 +65,7 @@ impl<'i> Reader<'_, 'i> {
         }
         let at = machines.span();
         let mut written = self.written(machines);
-        if written.is_empty() && drafts.is_empty() {
+        if written.is_empty() && drafts.is_empty() && !self.findings.has_unread() {
             self.findings.add(missing_key("states", "the file", at));
         }
         machines::complete(&mut written, self.findings);
@@ -80,15 +79,30 @@ impl<'i> Reader<'_, 'i> {
     }
 
     /// The machines that are written in tables of their own, in the order of the file.
-    fn written(&mut self, machines: Value<'i>) -> Vec<Written<'i>> {
+    fn written(&mut self, machines: SpannedValue<'i>) -> Vec<Written<'i>> {
         self.table(&machines, "`machines`");
-        let DeValue::Table(machines) = machines.into_inner() else { return Vec::new() };
+        let Value::Table(machines) = machines.into_inner() else { return Vec::new() };
+        if machines.len() > MOST_MACHINES {
+            let mut names: Vec<_> = machines.keys().map(Spanned::span).collect();
+            names.sort_by_key(|name| name.start);
+            self.findings.add(
+                Mistake::error(
+                    "too-many-machines",
+                    names[MOST_MACHINES].clone(),
+                    format!("a file may have {MOST_MACHINES} machines, and this one has {}", machines.len()),
+                )
+                .label("too many from here")
+                .help("divide the machines among several files")
+                .origin(Origin::Unread),
+            );
+            return Vec::new();
+        }
         let mut written = Vec::new();
-        for (name, machine) in machines {
+        for (name, machine) in machines.into_entries() {
             let name = Name { text: name.get_ref().to_string(), span: name.span() };
             self.good_name(&name, "a machine");
             self.table(&machine, "a machine");
-            let DeValue::Table(mut table) = machine.into_inner() else { continue };
+            let Value::Table(mut table) = machine.into_inner() else { continue };
             self.known_keys(&table, "a machine", MACHINE_KEYS);
             let like = table.get("like").and_then(|like| self.string(like, "`like`"));
             let of = format!("machine `{name}`");
@@ -106,9 +120,9 @@ impl<'i> Reader<'_, 'i> {
     }
 
     /// Finds what stands before the machines of a file, and says something of none of them.
-    fn of_no_machine(&mut self, file: &DeTable<'i>, machines: &Value<'i>) {
+    fn of_no_machine(&mut self, file: &Table<'i>, machines: &SpannedValue<'i>) {
         let named =
-            machines.get_ref().as_table().into_iter().flat_map(DeTable::keys).min_by_key(|name| name.span().start);
+            machines.get_ref().as_table().into_iter().flat_map(Table::keys).min_by_key(|name| name.span().start);
         let machine = named.map_or("name", |name| name.get_ref());
         for key in ["initial", "global"] {
             let Some((at, _)) = file.get_key_value(key) else { continue };
@@ -128,19 +142,14 @@ impl<'i> Reader<'_, 'i> {
 
     /// The machine of a file that is written in no table of its own. Each state is dropped as soon as it has been read: of a large
     /// file, one of the two is enough.
-    fn alone(&mut self, file: &mut DeTable<'i>, rate: Option<f64>) -> Draft<'i> {
+    fn alone(&mut self, file: &mut Table<'i>, rate: Option<f64>) -> Draft<'i> {
         let states = self.states(file, "the file", 0..0);
         let states = states.into_iter().map(|(name, state)| Rc::new(self.state(&name, &state))).collect();
         self.machine(file, "the file", 0..0, states, rate)
     }
 
     /// Takes the states out of the table of a machine, in the order of the file.
-    fn states(
-        &mut self,
-        machine: &mut DeTable<'i>,
-        of: &str,
-        at: Range<usize>,
-    ) -> Vec<(Spanned<Cow<'i, str>>, Value<'i>)> {
+    fn states(&mut self, machine: &mut Table<'i>, of: &str, at: Range<usize>) -> Vec<(Key<'i>, SpannedValue<'i>)> {
         self.under_a_header(machine, of);
         // What is like another machine has the states of that.
         if !machine.contains_key("like") {
@@ -148,15 +157,15 @@ impl<'i> Reader<'_, 'i> {
         }
         let Some(states) = machine.remove("states") else { return Vec::new() };
         self.table(&states, "`states`");
-        let DeValue::Table(states) = states.into_inner() else { return Vec::new() };
-        let mut states: Vec<_> = states.into_iter().collect();
+        let Value::Table(states) = states.into_inner() else { return Vec::new() };
+        let mut states: Vec<_> = states.into_entries().collect();
         states.sort_by_key(|(name, _)| name.span().start);
         states
     }
 
     fn machine(
         &mut self,
-        table: &DeTable<'i>,
+        table: &Table<'i>,
         of: &str,
         at: Range<usize>,
         states: Vec<Rc<DraftState<'i>>>,
@@ -174,17 +183,17 @@ impl<'i> Reader<'_, 'i> {
     }
 
     /// Finds what belongs to the machine, but stands under the header of a state, which is where TOML puts it.
-    fn under_a_header(&mut self, machine: &DeTable<'i>, of: &str) {
-        let Some(DeValue::Table(states)) = machine.get("states").map(Spanned::get_ref) else { return };
+    fn under_a_header(&mut self, machine: &Table<'i>, of: &str) {
+        let Some(Value::Table(states)) = machine.get("states").map(Spanned::get_ref) else { return };
         let has_initial = machine.contains_key("initial") || machine.contains_key("like");
-        for (name, state) in states {
-            let DeValue::Table(state) = state.get_ref() else { continue };
+        for (name, state) in states.iter() {
+            let Value::Table(state) = state.get_ref() else { continue };
             for key in ["initial", "global", "ticks_per_second"] {
                 let Some((at, value)) = state.get_key_value(key) else { continue };
                 let is_child = || {
                     let Some(child) = value.get_ref().as_str() else { return true };
                     let of_child = states.get(child).and_then(|child| child.get_ref().as_table());
-                    let is_parent = |parent: &Value<'_>| parent.get_ref().as_str() == Some(name.get_ref());
+                    let is_parent = |parent: &SpannedValue<'_>| parent.get_ref().as_str() == Some(name.get_ref());
                     // The name of a child may begin with that of its parent.
                     of_child.is_none_or(|of_child| of_child.get("parent").is_some_and(is_parent))
                 };
@@ -214,12 +223,12 @@ impl<'i> Reader<'_, 'i> {
         }
     }
 
-    fn state(&mut self, name: &Spanned<Cow<'i, str>>, state: &Value<'i>) -> DraftState<'i> {
+    fn state(&mut self, name: &Key<'i>, state: &SpannedValue<'i>) -> DraftState<'i> {
         let name = Name { text: name.get_ref().to_string(), span: name.span() };
         self.good_name(&name, "a state");
-        let none = DeTable::new();
+        let none = Table::default();
         let state = match state.get_ref() {
-            DeValue::Array(list) if list.iter().all(|one| one.get_ref().is_table()) => {
+            Value::Array(list) if list.iter().all(|one| one.get_ref().is_table()) => {
                 self.findings.add(
                     Mistake::error("wrong-type", name.span.clone(), "the header of a state has single brackets")
                         .label("in double brackets")
@@ -271,7 +280,7 @@ impl<'i> Reader<'_, 'i> {
         }
     }
 
-    fn exit(&mut self, exit: &Value<'_>) -> Option<DraftExit> {
+    fn exit(&mut self, exit: &SpannedValue<'_>) -> Option<DraftExit> {
         let span = exit.span();
         let exit = self.table(exit, "an exit")?;
         self.known_keys(exit, "an exit", EXIT_KEYS);
@@ -289,16 +298,16 @@ impl<'i> Reader<'_, 'i> {
         })
     }
 
-    fn condition(&mut self, value: &Value<'_>, what: &str) -> Option<When> {
-        if let DeValue::Table(table) = value.get_ref() {
+    fn condition(&mut self, value: &SpannedValue<'_>, what: &str) -> Option<Box<When>> {
+        if let Value::Table(table) = value.get_ref() {
             self.known_keys(table, "a condition", SCRIPT_KEYS);
             let Some(script) = table.get("script") else {
                 self.missing("script", "a condition", value.span());
                 return None;
             };
-            return self.string(script, "`script`").map(When::Script);
+            return self.string(script, "`script`").map(|script| Box::new(When::Script(script)));
         }
-        if let DeValue::Boolean(holds) = value.get_ref() {
+        if let Value::Boolean(holds) = value.get_ref() {
             let help = if *holds {
                 format!("remove {what}: without one, it always holds")
             } else {
@@ -309,7 +318,7 @@ impl<'i> Reader<'_, 'i> {
         let Name { text, span } = self.string(value, what)?;
         let written = self.text.get(span.clone()).unwrap_or_default();
         match grammar::parse(&text, &SourceMap::of(&text, written, span.start)) {
-            Ok(expr) => Some(When::Expr { expr, text, span }),
+            Ok(expr) => Some(Box::new(When::Expr { expr, text, span })),
             Err(mistake) => {
                 self.findings.add(*mistake);
                 None
@@ -324,11 +333,11 @@ impl<'i> Reader<'_, 'i> {
     /// The value of a key that there must be.
     pub(super) fn given<'t, 'v>(
         &mut self,
-        table: &'t DeTable<'v>,
+        table: &'t Table<'v>,
         key: &'static str,
         of: &str,
         span: Range<usize>,
-    ) -> Option<&'t Value<'v>> {
+    ) -> Option<&'t SpannedValue<'v>> {
         let value = table.get(key);
         // One that is misspelled has been reported as an unknown key.
         let is_meant = |name: &str| another_word(name) == Some(key) || self.findings.nearest(name, [key]).is_some();
@@ -338,8 +347,8 @@ impl<'i> Reader<'_, 'i> {
         value
     }
 
-    fn known_keys(&mut self, table: &DeTable<'_>, of: &str, known: &[&str]) {
-        for (key, value) in table {
+    fn known_keys(&mut self, table: &Table<'_>, of: &str, known: &[&str]) {
+        for (key, value) in table.iter() {
             let name: &str = key.get_ref();
             if !known.contains(&name) {
                 if of == "a machine" || of == "a file of machines" {
@@ -349,7 +358,7 @@ impl<'i> Reader<'_, 'i> {
                     }
                 }
                 let nearest = self.findings.nearest(name, known.iter().copied());
-                let other = another_word(name).filter(|key| known.contains(key) && !table.contains_key(*key));
+                let other = another_word(name).filter(|key| known.contains(key) && !table.contains_key(key));
                 let nearest = other.map(ToOwned::to_owned).or(nearest);
                 self.findings.add(
                     Mistake::error("unknown-key", key.span(), format!("unknown key `{name}` in {of}"))
@@ -371,41 +380,41 @@ impl<'i> Reader<'_, 'i> {
         }
     }
 
-    pub(super) fn string(&mut self, value: &Value<'_>, what: &str) -> Option<Name> {
+    pub(super) fn string(&mut self, value: &SpannedValue<'_>, what: &str) -> Option<Name> {
         match value.get_ref() {
-            DeValue::String(text) => Some(Name { text: text.to_string(), span: value.span() }),
+            Value::String(text) => Some(Name { text: text.to_string(), span: value.span() }),
             _ => self.mistyped(value, what, "a string"),
         }
     }
 
-    fn boolean(&mut self, value: &Value<'_>, what: &str) -> Option<bool> {
+    fn boolean(&mut self, value: &SpannedValue<'_>, what: &str) -> Option<bool> {
         match value.get_ref() {
-            DeValue::Boolean(yes) => Some(*yes),
+            Value::Boolean(yes) => Some(*yes),
             _ => self.mistyped(value, what, "true or false"),
         }
     }
 
     /// Where a key's value is `true`.
-    fn yes(&mut self, table: &DeTable<'_>, key: &str) -> Option<Range<usize>> {
+    fn yes(&mut self, table: &Table<'_>, key: &str) -> Option<Range<usize>> {
         let value = table.get(key)?;
         self.boolean(value, &format!("`{key}`"))?.then(|| value.span())
     }
 
-    pub(super) fn table<'t, 'v>(&mut self, value: &'t Value<'v>, what: &str) -> Option<&'t DeTable<'v>> {
+    pub(super) fn table<'t, 'v>(&mut self, value: &'t SpannedValue<'v>, what: &str) -> Option<&'t Table<'v>> {
         match value.get_ref() {
-            DeValue::Table(table) => Some(table),
+            Value::Table(table) => Some(table),
             _ => self.mistyped(value, what, "a table"),
         }
     }
 
-    fn array<'t, 'v>(&mut self, value: &'t Value<'v>, what: &str) -> &'t [Value<'v>] {
+    fn array<'t, 'v>(&mut self, value: &'t SpannedValue<'v>, what: &str) -> &'t [SpannedValue<'v>] {
         match value.get_ref() {
-            DeValue::Array(array) => array.as_ref(),
-            DeValue::Table(_) => {
+            Value::Array(array) => array.as_ref(),
+            Value::Table(_) => {
                 let help = format!("write `[` before the table and `]` behind it: {what} may be several");
                 self.mistyped_with(value, what, "a list", Some(help)).unwrap_or_default()
             }
-            DeValue::String(to) => {
+            Value::String(to) => {
                 let help = format!("write `[{{ to = \"{to}\" }}]`");
                 self.mistyped_with(value, what, "a list", Some(help)).unwrap_or_default()
             }
@@ -413,13 +422,13 @@ impl<'i> Reader<'_, 'i> {
         }
     }
 
-    pub(super) fn mistyped<O>(&mut self, value: &Value<'_>, what: &str, expected: &'static str) -> Option<O> {
+    pub(super) fn mistyped<O>(&mut self, value: &SpannedValue<'_>, what: &str, expected: &'static str) -> Option<O> {
         self.mistyped_with(value, what, expected, None)
     }
 
     fn mistyped_with<O>(
         &mut self,
-        value: &Value<'_>,
+        value: &SpannedValue<'_>,
         what: &str,
         expected: &'static str,
         help: Option<String>,
@@ -455,8 +464,8 @@ fn another_word(name: &str) -> Option<&'static str> {
 }
 
 /// A table that was meant to be that of a state: `[idle]`, `[state.idle]`.
-fn header_of_state(key: &Spanned<Cow<'_, str>>, value: &Value<'_>) -> Option<Mistake> {
-    let DeValue::Table(table) = value.get_ref() else { return None };
+fn header_of_state(key: &Key<'_>, value: &SpannedValue<'_>) -> Option<Mistake> {
+    let Value::Table(table) = value.get_ref() else { return None };
     let name: &str = key.get_ref();
     for word in ["states", "machines"] {
         if let Some(of) = name.strip_prefix(word).and_then(|name| name.strip_prefix('.')) {

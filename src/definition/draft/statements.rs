@@ -3,6 +3,7 @@
 //! The parser does not know where a broken statement ends, and so takes what follows for a part of it. A definition has few
 //! words, though, and a line that begins with one of them begins a statement. Each is read by itself to find the broken ones.
 
+use std::mem;
 use std::ops::Range;
 
 use super::format::{FILE_KEYS, MACHINE_KEYS, STATE_KEYS};
@@ -39,15 +40,22 @@ fn begins_statement(line: &str) -> bool {
 
 /// A text with parts of it taken out: nothing else moves.
 pub(super) fn without(text: &str, parts: &[Range<usize>]) -> String {
-    let mut blank = text.as_bytes().to_vec();
+    let mut text = text.to_owned();
+    blank(&mut text, parts);
+    text
+}
+
+/// Takes parts out of a text: nothing else moves.
+pub(super) fn blank(text: &mut String, parts: &[Range<usize>]) {
+    let mut bytes = mem::take(text).into_bytes();
     for part in parts {
-        for byte in &mut blank[part.clone()] {
+        for byte in &mut bytes[part.clone()] {
             if *byte != b'\n' {
                 *byte = b' ';
             }
         }
     }
-    String::from_utf8(blank).unwrap_or_default()
+    *text = String::from_utf8(bytes).unwrap_or_default();
 }
 
 #[cfg(test)]

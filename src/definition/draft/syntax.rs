@@ -3,73 +3,57 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use toml::de::{DeTable, DeValue, Error};
-use toml_parser::ParseError;
-use toml_parser::parser::{RecursionGuard, parse_document};
+use toml::de::{DeTable, Error};
 
 use super::super::findings::Findings;
 use super::super::mistake::{Mistake, Origin};
-use super::foreign::{conflicts, other_format};
+use super::document::{self, Document};
+use super::foreign::{Conflicts, other_format};
 use super::slips::{boundary, in_words, slip};
-use super::statements::{statements, without};
+use super::statements::{blank, statements, without};
+use super::tree::{Table, Value};
 
 /// Parses a text, as far as it can be read. Where something is taken out of it, what is left is put into `rest`.
-pub(super) fn parse<'i>(text: &'i str, rest: &'i OnceLock<String>, findings: &mut Findings) -> DeTable<'i> {
-    // So many that all of them would be too much to keep, and that the first few statements have more than are told.
-    let first = if slips_in_syntax(text) > MOST_KEPT {
-        0
-    } else {
-        let (table, errors) = DeTable::parse_recoverable(text);
-        let Some(first) = errors.iter().filter(|error| !is_duplicate(error)).map(start_of).min() else {
-            duplicates(findings, text, table.get_ref(), &errors);
-            return table.into_inner();
-        };
-        first
-    };
+pub(super) fn parse<'i>(text: &'i str, rest: &'i OnceLock<String>, findings: &mut Findings) -> Table<'i> {
+    let whole = document::read(text, false);
+    let Some((_, first)) = whole.error else { return finished(whole, findings, text) };
+    drop(whole.table);
     if let Some(mistake) = other_format(text) {
         findings.add(mistake);
-        return DeTable::new();
+        return Table::default();
     }
-    let mut left_out = Vec::new();
-    for conflict in conflicts(text) {
+    let Conflicts { listed, more, left_out } = Conflicts::of(text);
+    for conflict in listed {
         findings.add(conflict.mistake());
-        left_out.extend(conflict.left_out);
     }
+    findings.add_unlisted(more);
     // The marks of a merge may be all that is wrong.
-    let unmerged = without(text, &left_out);
-    // What is not closed may end behind the end.
-    let first = if left_out.is_empty() { first.min(text.len() - 1) } else { 0 };
-    left_out.extend(broken(&unmerged, first, findings));
-    let rest = rest.get_or_init(|| without(text, &left_out));
-    let (table, errors) = DeTable::parse_recoverable(rest);
-    if let Some(error) = errors.iter().filter(|error| !is_duplicate(error)).min_by_key(|error| start_of(error)) {
+    let first = if left_out.is_empty() { first.start.min(text.len() - 1) } else { 0 };
+    let mut unmerged = without(text, &left_out);
+    let unread = broken(&unmerged, first, findings);
+    let is_all_read = left_out.is_empty() && unread.is_empty();
+    blank(&mut unmerged, &unread);
+    let rest = rest.get_or_init(|| unmerged);
+    let document = document::read(rest, true);
+    if let Some((why, at)) = document.error.clone().filter(|_| is_all_read) {
         // Of what goes on over statements, the beginning is told.
-        let at = error.span().unwrap_or(0..0);
         let at = boundary(rest, at.start)..boundary(rest, at.end);
-        if left_out.is_empty() {
-            findings.add(in_words(rest, error.message(), at));
-        }
+        findings.add(in_words(rest, &why, at));
     }
-    duplicates(findings, rest, table.get_ref(), &errors);
-    table.into_inner()
+    finished(document, findings, rest)
 }
 
-/// The most errors of the parser that are kept.
-const MOST_KEPT: usize = 10_000;
-
-/// How deep a value may lie within others, as for the parser of values: deeper ones are errors.
-const DEEPEST: u32 = 80;
-
-/// How many errors of syntax the parser finds.
-fn slips_in_syntax(text: &str) -> usize {
-    let mut count = 0;
-    let tokens = toml_parser::Source::new(text).lex().into_vec();
-    parse_document(&tokens, &mut RecursionGuard::new(&mut (), DEEPEST), &mut |_: ParseError| count += 1);
-    count
+/// The tree of what has been read, with what is given twice reported.
+fn finished<'i>(document: Document<'i>, findings: &mut Findings, text: &str) -> Table<'i> {
+    duplicates(findings, text, &document.table, &document.repeated);
+    if !findings.has_unread() {
+        findings.add_unlisted(document.more_repeated);
+    }
+    document.table
 }
 
 fn is_duplicate(error: &Error) -> bool {
-    error.message() == "duplicate key"
+    error.message() == document::REPEATED
 }
 
 fn start_of(error: &Error) -> usize {
@@ -93,6 +77,16 @@ fn broken(text: &str, first: usize, findings: &mut Findings) -> Vec<Range<usize>
             // More of the same.
             unread.push(at.start..text.len());
             break;
+        }
+        if let Some(line) = too_long(statement) {
+            findings.add(
+                Mistake::error("too-long", at.start + line.start..at.start + line.end, "the value is too long")
+                    .label("is longer than what can be read")
+                    .help("divide the state into several ones, with fewer exits, behaviors or parameters each")
+                    .origin(Origin::Unread),
+            );
+            unread.push(at.clone());
+            continue;
         }
         // Junk is taken out line by line.
         let mut rest = statement.to_owned();
@@ -124,21 +118,44 @@ const MOST_SLIPS: usize = 20;
 /// The longest statement of which lines are taken out, in bytes: it is read again each time.
 const LONGEST_MENDED: usize = 100_000;
 
+/// Where the first line of a statement is that is too long to be read, and as far as it can be, has no mistake.
+fn too_long(statement: &str) -> Option<Range<usize>> {
+    let end = readable_end(statement);
+    if end == statement.len() || first_error(statement).is_some() {
+        return None;
+    }
+    let start = statement.len() - statement.trim_start().len();
+    Some(start..start + statement[start..].lines().next().map_or(0, |line| line.trim_end().len()))
+}
+
+/// How many bytes before the end of what is read a mistake may come from what is not.
+const CUT: usize = 1000;
+
+/// How far a statement can be read at once.
+fn readable_end(statement: &str) -> usize {
+    let mut tokens = toml_parser::Source::new(statement).lex();
+    tokens.nth(document::MOST_TOKENS).map_or(statement.len(), |token| token.span().end())
+}
+
 /// What the parser finds first in a statement, and where.
 fn first_error(statement: &str) -> Option<(String, Range<usize>)> {
+    let whole = statement.len();
+    let statement = &statement[..readable_end(statement)];
     let (_, errors) = DeTable::parse_recoverable(statement);
     // Of two errors at one point only the first is reported: an unclosed string, not the list and the table around it.
-    let errors = errors.into_iter().filter(|error| !is_duplicate(error));
     let end = statement.len();
+    // What is not read is no mistake: it ends in the middle of a list or a string, then.
+    let may_be_cut =
+        |error: &Error| end < whole && (error.message().starts_with("unclosed") || start_of(error) + CUT >= end);
+    let errors = errors.into_iter().filter(|error| !is_duplicate(error) && !may_be_cut(error));
     let first = errors.min_by_key(|error| (start_of(error).min(end), error.message().starts_with("unclosed")))?;
     Some((first.message().to_owned(), first.span().unwrap_or(0..0)))
 }
 
 /// Reports states and keys that are given twice.
-fn duplicates(findings: &mut Findings, text: &str, table: &DeTable<'_>, errors: &[Error]) {
+fn duplicates(findings: &mut Findings, text: &str, table: &Table<'_>, repeated: &[Range<usize>]) {
     let mut last_state = 0;
-    for error in errors.iter().filter(|error| is_duplicate(error)) {
-        let at = error.span().unwrap_or(0..0);
+    for at in repeated.iter().cloned() {
         let key = text.get(at.clone()).unwrap_or_default().trim_matches(['"', '\'']).to_owned();
         let before = text.get(..at.start).unwrap_or_default();
         let header = &before[before.rfind('\n').map_or(0, |end| end + 1)..];
@@ -186,11 +203,11 @@ fn header_of(header: &str, state: &str, text: &str) -> Option<Range<usize>> {
 }
 
 /// Where a key is last given before byte `before` of the file, in any table.
-fn last_given(table: &DeTable<'_>, key: &str, before: usize) -> Option<Range<usize>> {
+fn last_given(table: &Table<'_>, key: &str, before: usize) -> Option<Range<usize>> {
     let here = table.get_key_value(key).map(|(key, _)| key.span());
     let within = table.values().filter_map(|value| match value.get_ref() {
-        DeValue::Table(table) => last_given(table, key, before),
-        DeValue::Array(array) => array
+        Value::Table(table) => last_given(table, key, before),
+        Value::Array(array) => array
             .iter()
             .filter_map(|item| last_given(item.get_ref().as_table()?, key, before))
             .max_by_key(|at| at.start),

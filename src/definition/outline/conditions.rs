@@ -22,11 +22,10 @@ pub(super) enum Place<'p> {
 }
 
 impl Resolver<'_> {
-    pub(super) fn condition(&mut self, when: &mut Option<When>, place: Place<'_>) {
+    pub(super) fn condition(&mut self, when: &mut When, place: Place<'_>) {
         let (expr, span) = match when {
-            None => return,
-            Some(When::Script(script)) => return self.script(Some(script)),
-            Some(When::Expr { expr, span, .. }) => (expr, span),
+            When::Script(script) => return self.script(Some(script)),
+            When::Expr { expr, span, .. } => (expr, span),
         };
         self.within = Some(span.clone());
         expr.visit_mut(&mut |test| self.test(test, place));

@@ -167,14 +167,14 @@ const MOST_CHANGES: usize = 64;
 
 /// States of no length that lead to each other in a circle, or in a chain that is longer than what is carried out at once.
 fn without_end(outline: &Outline, findings: &mut Findings) {
-    let leads: Vec<Option<Lead<'_>>> = outline.states.iter().map(|state| leads_on(outline, state)).collect();
+    let leads: Vec<_> = outline.states.iter().map(|state| leads_on(outline, state)).collect();
     let mut seen = vec![0; outline.states.len()];
     let mut is_endless = false;
     for start in &outline.states {
         let (round, mut at) = (start.id.index() + 1, start.id);
         while seen[at.index()] == 0 {
             seen[at.index()] = round;
-            let Some(Lead { exit, .. }) = leads[at.index()] else { break };
+            let Some(exit) = leads[at.index()] else { break };
             at = exit.to;
             if seen[at.index()] == round {
                 is_endless = true;
@@ -193,32 +193,29 @@ fn without_end(outline: &Outline, findings: &mut Findings) {
     }
 }
 
-/// Where a state leads as soon as it is entered: by an exit with `always`, or by one for the end of a machine that ends in it.
-#[derive(Clone, Copy)]
-struct Lead<'o> {
-    exit: &'o ExitOutline,
-    /// Whether that is so whoever enters it. If not, another exit may be taken before.
-    is_certain: bool,
-}
-
-fn leads_on<'o>(outline: &'o Outline, state: &StateOutline) -> Option<Lead<'o>> {
-    let mut tried = outline.descent(state.id).into_iter().flat_map(|id| {
+/// An exit that leads on as soon as a state is entered, whoever enters it: one with `always`, or one for the end of a machine that
+/// ends in it. `None` if it depends on a value where that leads, because of an exit with a condition that is tried before.
+fn leads_on<'o>(outline: &'o Outline, state: &StateOutline) -> Option<&'o ExitOutline> {
+    let tried = outline.descent(state.id).into_iter().flat_map(|id| {
         let entered = outline.state(id);
         let done = entered.ends.map(|runs| outline.state(runs).exits.iter().filter(|exit| exit.is_done));
         entered.exits.iter().filter(|exit| exit.is_always).chain(done.into_iter().flatten())
     });
-    let mut is_certain = true;
-    tried.find_map(|exit| {
-        let is_open = outline.descent(exit.to).iter().all(|to| outline.state(*to).enter_when.is_none());
-        let lead = Lead { exit, is_certain };
-        is_certain = false;
-        (exit.leads_at_once() && is_open).then_some(lead)
-    })
+    let mut first: Option<StateId> = None;
+    for exit in tried {
+        if *first.get_or_insert(exit.to) != exit.to {
+            return None;
+        }
+        let is_open = || outline.descent(exit.to).iter().all(|to| outline.state(*to).enter_when.is_none());
+        if exit.leads_at_once() && is_open() {
+            return Some(exit);
+        }
+    }
+    None
 }
 
 /// States of no length, without a circle, that follow each other beyond the limit of rule 13.
-fn too_many_changes(outline: &Outline, leads: &[Option<Lead<'_>>], findings: &mut Findings) {
-    let leads: Vec<_> = leads.iter().map(|lead| lead.filter(|lead| lead.is_certain).map(|lead| lead.exit)).collect();
+fn too_many_changes(outline: &Outline, leads: &[Option<&ExitOutline>], findings: &mut Findings) {
     // By id, how many changes follow when the state is entered, and the state in which they end.
     let mut follow: Vec<Option<(usize, StateId)>> = vec![None; leads.len()];
     for start in &outline.states {

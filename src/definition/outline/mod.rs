@@ -102,7 +102,7 @@ pub struct StateOutline {
     pub(crate) behaviors: Vec<BehaviorOutline>,
     pub(crate) script: Option<Name>,
     pub(crate) every: Option<Duration>,
-    pub(crate) enter_when: Option<When>,
+    pub(crate) enter_when: Option<Box<When>>,
     pub(crate) parent: Option<StateId>,
     /// Where the parent is named.
     pub(crate) parent_span: Range<usize>,
@@ -146,7 +146,7 @@ pub(crate) struct BehaviorOutline {
 pub struct ExitOutline {
     pub(crate) to: StateId,
     pub(crate) after: Option<Duration>,
-    pub(crate) when: Option<When>,
+    pub(crate) when: Option<Box<When>>,
     pub(crate) on: Option<Name>,
     pub(crate) is_always: bool,
     pub(crate) restarts: bool,
@@ -445,7 +445,7 @@ impl StateOutline {
     /// Returns its entry condition, as it is written.
     #[must_use]
     pub fn enter_when(&self) -> Option<String> {
-        self.enter_when.as_ref().map(When::text)
+        self.enter_when.as_deref().map(When::text)
     }
 
     /// Returns whether it is an end: no exit of a parent or the global state leads out of it, unless it says `even_final`.
@@ -524,7 +524,7 @@ impl ExitOutline {
     /// Returns its condition, as it is written.
     #[must_use]
     pub fn when(&self) -> Option<String> {
-        self.when.as_ref().map(When::text)
+        self.when.as_deref().map(When::text)
     }
 
     /// Returns the message that it waits for.
@@ -575,7 +575,7 @@ impl ExitOutline {
     /// From when on it is taken in any tick in which its target can be entered, in seconds after its state's entry, at the
     /// latest.
     pub(crate) fn is_always_from(&self) -> Option<f64> {
-        let is_always = self.on.is_none() && self.when.as_ref().is_none_or(When::is_always);
+        let is_always = self.on.is_none() && self.when.as_deref().is_none_or(When::is_always);
         if is_always { self.after.as_ref().map_or(Some(0.0), Duration::most) } else { None }
     }
 
@@ -584,7 +584,7 @@ impl ExitOutline {
     pub(crate) fn leads_at_once(&self) -> bool {
         let is_at_once = self.is_always || self.is_done;
         let is_open = self.after.as_ref().is_none_or(|after| after.most() == Some(0.0));
-        is_at_once && is_open && self.when.as_ref().is_none_or(When::is_always)
+        is_at_once && is_open && self.when.as_deref().is_none_or(When::is_always)
     }
 
     /// How many seconds after its state's entry it opens at the earliest.

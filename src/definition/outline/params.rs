@@ -4,9 +4,8 @@
 //! wrong type. What a schema says beyond that is left to the deserializer of the behavior's own type.
 
 use serde_json::Value as Schema;
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
 
+use super::super::draft::tree::{SpannedValue, Table, Value};
 use super::super::draft::{Params, type_of};
 use super::super::expression::Name;
 use super::super::findings::Findings;
@@ -14,10 +13,10 @@ use super::super::mistake::Mistake;
 use super::super::named::STATE_FORMAT;
 
 pub(crate) fn check(findings: &mut Findings, behaviour: &Name, schema: Option<&Schema>, params: Option<&Params<'_>>) {
-    let none = DeTable::new();
+    let none = Table::default();
     let given = params.and_then(|params| params.get_ref().as_table()).unwrap_or(&none);
     let properties = schema.and_then(|schema| schema["properties"].as_object());
-    for (name, value) in given {
+    for (name, value) in given.iter() {
         let name_text: &str = name.get_ref();
         match properties.and_then(|properties| properties.get(name_text)) {
             Some(property) => {
@@ -56,10 +55,10 @@ pub(crate) fn states(schema: Option<&Schema>, params: Option<&Params<'_>>) -> Ve
     let given = params.and_then(|params| params.get_ref().as_table());
     let properties = schema.and_then(|schema| schema["properties"].as_object());
     let (Some(given), Some(properties)) = (given, properties) else { return states };
-    for (name, value) in given {
+    for (name, value) in given.iter() {
         let name: &str = name.get_ref();
         match (properties.get(name), value.get_ref()) {
-            (Some(property), DeValue::Array(list)) if names_state(&property["items"]) => {
+            (Some(property), Value::Array(list)) if names_state(&property["items"]) => {
                 states.extend(list.iter().filter_map(state));
             }
             (Some(property), _) if names_state(property) => states.extend(state(value)),
@@ -73,7 +72,7 @@ fn names_state(property: &Schema) -> bool {
     property["format"].as_str() == Some(STATE_FORMAT)
 }
 
-fn state(value: &Spanned<DeValue<'_>>) -> Option<Name> {
+fn state(value: &SpannedValue<'_>) -> Option<Name> {
     Some(Name { text: value.get_ref().as_str()?.into(), span: value.span() })
 }
 
@@ -90,7 +89,7 @@ fn check_type(
     findings: &mut Findings,
     behaviour: &Name,
     name: &str,
-    value: &Spanned<DeValue<'_>>,
+    value: &SpannedValue<'_>,
     root: &Schema,
     property: &Schema,
 ) {
@@ -142,13 +141,13 @@ fn allowed(root: &Schema, property: &Schema) -> Option<Allowed> {
     Some(Allowed { types, words: strings(&property["enum"]) })
 }
 
-fn is_of(value: &DeValue<'_>, of_type: &str) -> bool {
+fn is_of(value: &Value<'_>, of_type: &str) -> bool {
     match of_type {
-        "number" => value.is_integer() || value.is_float(),
-        "integer" => value.is_integer(),
+        "number" => matches!(value, Value::Integer(_) | Value::Float(_)),
+        "integer" => matches!(value, Value::Integer(_)),
         "string" => value.is_str(),
-        "boolean" => value.is_bool(),
-        "array" => value.is_array(),
+        "boolean" => matches!(value, Value::Boolean(_)),
+        "array" => matches!(value, Value::Array(_)),
         "object" => value.is_table(),
         _ => true,
     }

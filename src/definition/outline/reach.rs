@@ -160,7 +160,7 @@ fn same_condition(outline: &Outline, of: &StateOutline, findings: &mut Findings)
     // By message and condition, the exit that is taken. One without a condition is taken before all for the same message.
     let mut taken: HashMap<(Option<&str>, Option<String>), &ExitOutline> = HashMap::new();
     for exit in &of.exits {
-        let condition = match &exit.when {
+        let condition = match exit.when.as_deref() {
             Some(when) if !when.is_always() => when.constant(),
             _ => Some(String::new()),
         };

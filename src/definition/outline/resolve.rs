@@ -45,15 +45,14 @@ impl<'i> Common<'i> {
     fn share(
         &mut self,
         draft: Option<Rc<DraftState<'i>>>,
-        state: StateOutline,
+        state: Arc<StateOutline>,
         params: Vec<Option<Params<'i>>>,
     ) -> (Arc<StateOutline>, Rc<[Option<Params<'i>>]>) {
-        let Some(draft) = draft else { return (Arc::new(state), params.into()) };
+        let Some(draft) = draft else { return (state, params.into()) };
         let place = Rc::as_ptr(&draft);
-        if let Some(known) = self.resolved.get(&place).filter(|known| *known.state == state) {
+        if let Some(known) = self.resolved.get(&place).filter(|known| known.state == state) {
             return (Arc::clone(&known.state), Rc::clone(&known.params));
         }
-        let state = Arc::new(state);
         let params: Rc<[_]> = match self.resolved.get(&place) {
             Some(known) => Rc::clone(&known.params),
             None => params.into(),
@@ -71,7 +70,6 @@ pub(crate) fn resolve<'i>(
     common: &mut Common<'i>,
     findings: &mut Findings,
 ) -> Option<Checked<'i>> {
-    let names: Vec<String> = draft.states.iter().map(|state| state.name.text.clone()).collect();
     let scopes = Scopes::new(&draft.states.iter().map(|state| Placed::from(&**state)).collect::<Vec<_>>());
     for (later, first) in scopes.taken() {
         findings.add(at_one_place(&draft.states, later, first));
@@ -83,7 +81,6 @@ pub(crate) fn resolve<'i>(
         findings,
         words,
         machine: draft.name.as_ref().map(|name| name.text.as_str()),
-        names: &names,
         scopes,
         from: None,
         is_foreign: false,
@@ -98,13 +95,13 @@ pub(crate) fn resolve<'i>(
     let global = draft.global.and_then(|global| resolver.global(global, initial));
     resolver.global = global;
     let beside_states = mem::take(&mut resolver.mentions);
-    let mut written = Vec::with_capacity(names.len());
-    let mut states = Vec::with_capacity(names.len());
+    let mut written = Vec::with_capacity(draft.states.len());
+    let mut states = Vec::with_capacity(draft.states.len());
     for (i, state) in draft.states.into_iter().enumerate() {
         resolver.from = Some(StateId::new(i));
         let shared = (Rc::strong_count(&state) > 1).then(|| Rc::clone(&state));
         let (state, of_behaviors) = resolver.state(StateId::new(i), Rc::unwrap_or_clone(state));
-        states.push(state);
+        states.push(Arc::new(state));
         written.push((shared, of_behaviors));
     }
     let unchecked = resolver.unchecked;
@@ -163,11 +160,11 @@ fn at_one_place(states: &[Rc<DraftState<'_>>], later: usize, first: usize) -> Mi
 }
 
 /// Tells each state its children. Returns the states that are nobody's.
-fn link(states: &mut [StateOutline]) -> Vec<StateId> {
+fn link(states: &mut [Arc<StateOutline>]) -> Vec<StateId> {
     let mut outermost = Vec::new();
     for i in 0..states.len() {
         match states[i].parent {
-            Some(parent) => states[parent.index()].children.push(StateId::new(i)),
+            Some(parent) => Arc::make_mut(&mut states[parent.index()]).children.push(StateId::new(i)),
             None => outermost.push(StateId::new(i)),
         }
     }
@@ -179,8 +176,6 @@ pub(super) struct Resolver<'a> {
     pub(super) words: Option<&'a Words>,
     /// The machine's name, if it is written in a table of its own.
     machine: Option<&'a str>,
-    /// The states' names, in the order of the file.
-    names: &'a [String],
     scopes: Scopes,
     /// The state in which the names are written.
     from: Option<StateId>,
@@ -220,7 +215,9 @@ impl Resolver<'_> {
         let runs = machine.is_some();
         let (behaviors, params) = behaviors.into_iter().map(|behavior| self.behavior(behavior)).unzip();
         self.script(script.as_ref());
-        self.condition(&mut enter_when, Place::Entry);
+        if let Some(when) = &mut enter_when {
+            self.condition(when, Place::Entry);
+        }
         let span = |named: &Option<Name>| named.as_ref().map_or(name.span.clone(), |named| named.span.clone());
         let (parent_span, initial_span) = (span(&parent), span(&initial));
         let mut outline = StateOutline {
@@ -282,7 +279,9 @@ impl Resolver<'_> {
     fn exit(&mut self, exit: DraftExit, from: StateId, runs: bool) -> Option<ExitOutline> {
         let DraftExit { to, after, mut when, on, always, restart, even_final, has_condition, span } = exit;
         let to = to.and_then(|to| self.state_named(to));
-        self.condition(&mut when, on.as_ref().map_or(Place::Tick, |on| Place::Message(&on.text)));
+        if let Some(when) = &mut when {
+            self.condition(when, on.as_ref().map_or(Place::Tick, |on| Place::Message(&on.text)));
+        }
         let is_done = runs && on.as_ref().is_some_and(|on| on.text == DONE);
         if let Some(on) = on.as_ref().filter(|_| !is_done) {
             self.message(on);
@@ -377,7 +376,7 @@ impl Resolver<'_> {
     }
 
     fn unknown_state(&mut self, name: Name) {
-        let nearest = self.findings.nearest(&name.text, self.names.iter().map(String::as_str));
+        let nearest = self.findings.nearest(&name.text, self.scopes.names());
         let machine = self.machine.map_or(String::new(), |machine| format!("machines.{}.", quoted(machine)));
         self.findings.add(
             Mistake::error("unknown-state", name.span, format!("unknown state `{}`", name.text))
@@ -415,7 +414,7 @@ impl Resolver<'_> {
             WordKind::Value if words.behaviors.contains_key(name) => {
                 Some(format!("`{name}` is a behavior: a state does it with `behavior = \"{name}\"`"))
             }
-            WordKind::Value if self.names.iter().any(|state| state == name) => {
+            WordKind::Value if self.scopes.names().any(|state| state == name) => {
                 Some(format!("`{name}` is a state: write `in({name})`"))
             }
             WordKind::Message if words.values.contains_key(name) => {
@@ -426,7 +425,7 @@ impl Resolver<'_> {
     }
 
     pub(super) fn name_of(&self, id: StateId) -> &str {
-        &self.names[id.index()]
+        self.scopes.name(id)
     }
 }
 

@@ -28,7 +28,7 @@ pub(super) enum Meant {
 pub(crate) struct Scopes {
     /// By id.
     of_states: Vec<Scope>,
-    by_key: HashMap<String, usize>,
+    by_key: HashMap<Rc<str>, usize>,
     by_place: HashMap<Rc<str>, usize>,
     /// By the last parts of each place with more than one.
     by_end: HashMap<String, Vec<usize>>,
@@ -53,17 +53,25 @@ impl<'s> From<&'s DraftState<'_>> for Placed<'s> {
 
 struct Scope {
     parent: Option<usize>,
+    /// As it is written.
+    name: Rc<str>,
     place: Rc<str>,
     /// The state that runs the machine in which this one is written.
     root: Option<usize>,
 }
 
+impl Scope {
+    fn new(state: &Placed<'_>) -> Self {
+        let name: Rc<str> = state.name.into();
+        Self { parent: None, place: Rc::clone(&name), name, root: state.root }
+    }
+}
+
 impl Scopes {
     /// Those of states as they are written.
     pub(crate) fn new(states: &[Placed<'_>]) -> Self {
-        let by_key: HashMap<String, usize> =
-            states.iter().enumerate().map(|(i, state)| (state.name.to_owned(), i)).collect();
-        let scopes = states.iter().map(|state| Scope { parent: None, place: Rc::from(""), root: state.root }).collect();
+        let scopes: Vec<Scope> = states.iter().map(Scope::new).collect();
+        let by_key = scopes.iter().enumerate().map(|(i, scope)| (Rc::clone(&scope.name), i)).collect();
         let mut all =
             Self { of_states: scopes, by_key, by_place: HashMap::new(), by_end: HashMap::new(), taken: Vec::new() };
         for (i, state) in states.iter().enumerate() {
@@ -78,8 +86,9 @@ impl Scopes {
             for from in parts.len().saturating_sub(MOST_PARTS).max(1)..parts.len() {
                 all.by_end.entry(parts[from..].join(".")).or_default().push(i);
             }
-            let place = parts.join(".");
-            let place: Rc<str> = place.into();
+            // Most states are in no other one.
+            let name = &all.of_states[i].name;
+            let place = if parts[..] == [&**name] { Rc::clone(name) } else { parts.join(".").into() };
             let first = *all.by_place.entry(Rc::clone(&place)).or_insert(i);
             // Deeper ones have no whole place.
             if first != i && parts.len() < DEEPEST {
@@ -100,7 +109,7 @@ impl Scopes {
     fn parent_named(&self, of: usize, name: &str, states: &[Placed<'_>]) -> Option<usize> {
         let within = self.of_states[of].root.and_then(|root| {
             // Names of a linked machine are those in it.
-            self.by_key.get(&format!("{}.{name}", states[root].name)).copied()
+            self.by_key.get(format!("{}.{name}", states[root].name).as_str()).copied()
         });
         within.or_else(|| self.by_key.get(name).copied())
     }
@@ -125,6 +134,16 @@ impl Scopes {
         }
         parts.reverse();
         parts
+    }
+
+    /// The name of a state, as it is written.
+    pub(super) fn name(&self, of: StateId) -> &str {
+        &self.of_states[of.index()].name
+    }
+
+    /// Those of all states, in the order of the file.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.of_states.iter().map(|scope| &*scope.name)
     }
 
     /// States that are at one place: the later one, and the first.

@@ -36,7 +36,7 @@ pub(super) fn check(
     for state in machine.outline.states() {
         for id in machine.exits_of(state.id()) {
             let exit = machine.exit(id);
-            let Some(when @ When::Expr { expr, .. }) = &exit.when else { continue };
+            let Some(when @ When::Expr { expr, .. }) = exit.when.as_deref() else { continue };
             let asking = machine.anywhere(Some(id.of), exit.on());
             if never(&asking, expr, work) {
                 impossible.exits.insert(id);
@@ -48,7 +48,7 @@ pub(super) fn check(
                 parts(&asking, expr, when, work, found);
             }
         }
-        let Some(when @ When::Expr { expr, .. }) = &state.enter_when else { continue };
+        let Some(when @ When::Expr { expr, .. }) = state.enter_when.as_deref() else { continue };
         let asking = machine.anywhere(None, None);
         if never(&asking, expr, work) {
             impossible.states.insert(state.id());
@@ -116,7 +116,7 @@ fn most(expr: &Expr, asking: &Asking<'_>, and: &Claim, work: &mut Work) -> Optio
 /// A situation in which most of a condition holds, and its exit is not taken all the same.
 fn condition_witness(machine: &Machine<'_>, stage: &Stage, id: ExitId, work: &mut Work) -> Option<Witness> {
     let exit = machine.exit(id);
-    let Some(When::Expr { expr, .. }) = &exit.when else { return None };
+    let Some(When::Expr { expr, .. }) = exit.when.as_deref() else { return None };
     let from = if Some(id.of) == machine.outline.global() { machine.outline.initial() } else { id.of };
     let at = machine.innermost(from);
     let path = machine.outline.path(at);

@@ -85,7 +85,7 @@ fn shortest(machine: &Machine<'_>) -> f64 {
     };
     for state in machine.outline.states() {
         state.durations().for_each(|duration| see(duration.least()));
-        let whens = state.exits.iter().filter_map(|exit| exit.when.as_ref()).chain(&state.enter_when);
+        let whens = state.exits.iter().filter_map(|exit| exit.when.as_deref()).chain(state.enter_when.as_deref());
         for when in whens {
             if let When::Expr { expr, .. } = when {
                 numbers(expr, &mut see);

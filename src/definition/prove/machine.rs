@@ -143,13 +143,13 @@ impl<'o> Machine<'o> {
         let asker = if is_global { at.path.last().copied() } else { Some(id.of) };
         let asking = self.asking(asker, exit.on(), at);
         let after = exit.after.as_ref().map_or(Claim::Always, |after| asking.after(after));
-        Claim::all([after, exit.when.as_ref().map_or(Claim::Always, |when| asking.when(when))])
+        Claim::all([after, exit.when.as_deref().map_or(Claim::Always, |when| asking.when(when))])
     }
 
     /// That every state which a change leaves and enters lets it be.
     pub(super) fn admitted(&self, change: &Change, at: &Standing<'_>) -> Claim {
         let asking = self.asking(None, None, at);
-        let guards = change.entered.iter().filter_map(|id| self.state(*id).enter_when.as_ref());
+        let guards = change.entered.iter().filter_map(|id| self.state(*id).enter_when.as_deref());
         let mut asked = at.path.iter().skip(change.kept).chain(&change.entered);
         let may_refuse = self.may_refuse && asked.any(|id| !self.state(*id).behaviors.is_empty());
         let either = may_refuse.then(|| asking.open());

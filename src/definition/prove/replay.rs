@@ -71,15 +71,16 @@ impl Stage {
             let exits = state.exits.iter_mut();
             let whens = exits.map(|exit| (exit.on.as_ref().map(|on| on.text.clone()), &mut exit.when));
             for (message, when) in whens.chain([(None, &mut state.enter_when)]) {
-                if let Some(When::Script(script)) = when {
+                if let Some(When::Script(script)) = when.as_deref() {
                     // Nothing is shown by what a script may say.
                     let span = script.span.clone();
-                    *when = Some(When::Expr { expr: Expr::Bool(false), text: "false".into(), span });
+                    let never = When::Expr { expr: Expr::Bool(false), text: "false".into(), span };
+                    *when = Some(Box::new(never));
                 }
                 if let Some(message) = &message {
                     words.fields.entry(message.clone()).or_default();
                 }
-                if let Some(When::Expr { expr, .. }) = when {
+                if let Some(When::Expr { expr, .. }) = when.as_deref_mut() {
                     words.read(expr, message.as_deref());
                 }
             }

@@ -10,6 +10,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::{Behaviour, Vocabulary};
 use crate::definition::draft::Params;
+use crate::definition::draft::tree::into_parsed;
 use crate::definition::named::FileStates;
 use crate::owner::Owner;
 use crate::state::{IntoState, State, StateRef};
@@ -88,7 +89,7 @@ impl<T: Owner> Vocabulary<T> {
         F: Fn(P, &FileStates<T>) -> S + Send + Sync + 'static,
     {
         let make = move |params: Option<Params<'_>>, states: &FileStates<T>| {
-            let params = params.map(Rc::unwrap_or_clone);
+            let params = params.map(|params| into_parsed(Rc::unwrap_or_clone(params)));
             let params = params.unwrap_or_else(|| Spanned::new(0..0, DeValue::Table(DeTable::new())));
             P::deserialize(params.into_deserializer()).map(|params| StateRef::from(Arc::new(make(params, states))))
         };

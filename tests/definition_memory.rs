@@ -1,0 +1,78 @@
+//! How much memory reading a file needs, in proportion to its length: also where the file is mistaken from its first line to its
+//! last, or says more than anybody would write.
+#![cfg(feature = "definition")]
+
+use std::fmt::Write as _;
+
+use allocation_counter::measure;
+use demeanor::definition::{Outline, Problems};
+
+/// Reads a file. Returns what was read, and how many bytes were allocated at once for each byte of the file.
+fn read(text: &str) -> (Result<usize, Problems>, u64) {
+    let mut read = None;
+    let memory = measure(|| {
+        read = Some(Outline::parse_all("many.toml", text, None).map(|outlines| outlines.len()));
+    });
+    (read.unwrap(), memory.bytes_max / text.len() as u64)
+}
+
+/// A file is refused with one report, and needs no more memory for each of its bytes than so much.
+#[track_caller]
+fn assert_refused(text: &str, report: &str, most: u64) {
+    let (read, per_byte) = read(text);
+    let problems: Vec<_> = read.unwrap_err().iter().map(ToString::to_string).collect();
+    assert_eq!(problems, [report]);
+    assert!(per_byte <= most, "{per_byte} bytes for each byte of the file");
+}
+
+fn many(count: usize, of: impl Fn(usize) -> String) -> String {
+    (0..count).map(of).collect()
+}
+
+#[test]
+fn a_file_full_of_merge_marks_needs_a_few_bytes_for_each_of_its_own() {
+    let text = "<<<<<<< HEAD\n".repeat(80_000);
+    let report = "two versions of this part have not been merged (and at least 199 more like this, in lines 2, 3, 4, 5, 6, 7 and so on)";
+    assert_refused(&text, report, 4);
+}
+
+#[test]
+fn all_merge_marks_are_counted() {
+    let text = "<<<<<<< HEAD\ninitial = 'a'\n=======\n>>>>>>> theirs\n".repeat(5_000);
+    assert_eq!(read(&text).0.unwrap_err().errors(), 5_000);
+}
+
+#[test]
+fn a_file_full_of_missing_quotes_needs_a_few_bytes_for_each_of_its_own() {
+    let states = many(20_000, |i| format!("[states.s{i}]\nexits = [{{ to = s{i}, when = 'x > {i}' }}]\n"));
+    let report = "a text stands in quotes (and 199 more like this, in lines 5, 7, 9, 11, 13, 15 and so on)";
+    assert_refused(&format!("initial = 's0'\n{states}"), report, 6);
+}
+
+#[test]
+fn a_value_of_very_many_parts_is_refused_unread() {
+    let behaviors = many(300_000, |i| format!("'b{i}', "));
+    let text = format!("initial = 'a'\n[states.a]\nbehavior = [\n{behaviors}]\n");
+    assert_refused(&text, "the value is too long", 12);
+}
+
+#[test]
+fn more_machines_than_anybody_would_write_are_refused() {
+    let mut text = many(40_000, |i| format!("[machines.m{i}]\nlike = 'm{}'\n", i + 1));
+    write!(text, "[machines.m40000]\ninitial = 'a'\nstates.a.final = true\n").unwrap();
+    assert_refused(&text, "a file may have 10000 machines, and this one has 40001", 12);
+}
+
+#[test]
+fn a_state_needs_about_a_kilobyte() {
+    let of = |key: &str| {
+        let states = many(20_000, |i| format!("[states.s{i}]\nexits = [{{ to = 's{}', {key} }}]\n", (i + 1) % 20_000));
+        format!("initial = 's0'\n{states}")
+    };
+    let (outlines, per_byte) = read(&of("after = 1"));
+    assert_eq!(outlines.unwrap(), 1);
+    assert!(per_byte <= 24, "{per_byte} bytes for each byte of the file");
+    let (circle, per_byte) = read(&of("always = true"));
+    assert_eq!(circle.unwrap_err().errors(), 1);
+    assert!(per_byte <= 24, "{per_byte} bytes for each byte of the file");
+}
