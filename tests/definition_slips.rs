@@ -172,7 +172,7 @@ fn a_sign_of_another_language_stands_where_toml_has_its_own() {
 #[test]
 fn a_value_is_none() {
     for (right, wrong, expected) in [
-        ("every = 0.5", "every = 0,5", "14:9: a number has a point in it, not a comma: write `0.5`"),
+        ("every = 0.5", "every = 0,5", "14:9: a number has a decimal point, not a comma: write `0.5`"),
         ("every = 0.5", "every = 50%", "14:9: a number has no `%`: write `0.5`"),
         (
             "\"2 s\"",
@@ -195,12 +195,12 @@ fn a_duration_is_nearly_one() {
         (
             "\"2 s\"",
             "\"0,5 s\"",
-            "15:33: `after` must be a duration: a number has a point in it, not a comma: write `\"0.5 s\"`",
+            "15:33: `after` must be a duration: a number has a decimal point, not a comma: write `\"0.5 s\"`",
         ),
         (
             "\"2 s\"",
             "\"2 - 4 s\"",
-            "15:33: `after` must be a duration: a range is written with two points: write `\"2 .. 4 s\"`",
+            "15:33: `after` must be a duration: a range is written with two dots: write `\"2 .. 4 s\"`",
         ),
         ("\"2 s\"", "\"2 .. 4\"", "15:33: `after` must be a duration: it has no unit: write `\"2 .. 4 s\"`"),
         (

@@ -146,7 +146,7 @@ fn corners(options: &Options) -> Result<(), String> {
     let is_wanted = |name: &str| options.is_wanted(name);
     let table = corners::table(options.owners(), |owners| options.rounds_for(owners), is_wanted)?;
     if !table.is_empty() {
-        println!("\n64-byte owners, of which all take part unless the row says otherwise.");
+        println!("\n64-byte owners, which all take part unless the row says otherwise.");
         println!("The ratio is the median of the ratios of the batch to the machines.");
         println!("{table}");
     }
@@ -172,7 +172,7 @@ fn save(options: &Options) -> Result<(), String> {
         // What a rollback game keeps in each tick is rather small.
         for owners in [10_000, owners] {
             println!(
-                "\n{owners} owners of 64 bytes, clone_from into the room that there is, {rounds} rounds: microseconds, medians."
+                "\n{owners} owners of 64 bytes, clone_from into a batch with enough room, {rounds} rounds: microseconds, medians."
             );
             println!("The ratio is that of the fastest rounds.");
             println!("{}", rolling_back::table(owners, rounds, |name| options.is_wanted(name))?);

@@ -31,7 +31,7 @@ fn a_process_that_is_killed_ends_the_others_within_a_second_with_an_error_that_n
         let (_, what) = rest.split_once(") ").unwrap();
         // One hears it from the other, if it is told before it sees for itself.
         let who = who.trim_start_matches("process 0: ").trim_start_matches("process 2: ");
-        assert_eq!([who, what], ["process 1", "is gone: its connection closed without a word"]);
+        assert_eq!([who, what], ["process 1", "is gone: its connection was closed without an error message"]);
     }
     assert!(since.elapsed() < Duration::from_secs(1), "{:?}", since.elapsed());
 }
@@ -103,12 +103,9 @@ fn a_world_that_is_incomplete_does_not_run() {
     let run = |world: World<Villager>, ticks| world.run([""; 0], ticks).unwrap_err().to_string();
     assert_eq!(run(World::new(StateBook::new()), 1), "the world has no populate: call `World::populate`");
     assert_eq!(run(world(4).shards(0), 1), "the world has 0 shards: citizens need at least one to live in");
-    assert_eq!(run(world(4), 0), "the world runs for 0 ticks: it takes at least 1");
-    assert_eq!(
-        run(world(4).observe_every(0, |_, _, _| {}), 1),
-        "the world is observed every 0 ticks: it takes at least 1"
-    );
-    assert_eq!(run(world(4).checkpoint(0, "x"), 1), "checkpoints are written every 0 ticks: it takes at least 1");
+    assert_eq!(run(world(4), 0), "the world runs for 0 ticks: it needs at least 1");
+    assert_eq!(run(world(4).observe_every(0, |_, _, _| {}), 1), "the world is observed every 0 ticks: the least is 1");
+    assert_eq!(run(world(4).checkpoint(0, "x"), 1), "checkpoints are written every 0 ticks: the least is 1");
 }
 
 #[test]
@@ -151,7 +148,7 @@ fn with_args(args: &[&str]) -> String {
 #[test]
 fn wrong_arguments_are_named() {
     assert_eq!(with_args(&["-n", "2", "-p", "2"]), "-p 2: of 2 processes the last one is 1");
-    assert_eq!(with_args(&["-w", "0"]), "-n and -w are numbers from 1 on");
+    assert_eq!(with_args(&["-w", "0"]), "-n and -w must be at least 1");
     assert_eq!(with_args(&["-w", "many"]), "-w: invalid digit found in string");
     assert_eq!(with_args(&["--fast"]), "Unrecognized option: 'fast'");
     assert_eq!(with_args(&["village"]), "`village` is no argument of a world");

@@ -472,7 +472,7 @@ fn header_of_state(key: &Spanned<Cow<'_, str>>, value: &Value<'_>) -> Option<Mis
             (format!("`{name}` is written `{plural}`"), format!("{plural}.{}", state.get_ref()))
         }
         None if table.keys().any(|key| STATE_KEYS.contains(&key.get_ref().as_ref())) || table.is_empty() => {
-            (format!("`[{name}]` is no header of a state"), format!("states.{name}"))
+            (format!("`[{name}]` is not the header of a state"), format!("states.{name}"))
         }
         None => return None,
     };
