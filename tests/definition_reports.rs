@@ -135,7 +135,7 @@ fn what_is_nearly_a_duration_is_told_what_it_is() {
     }
     for (after, cause) in [
         ("-2", "a time is not negative"),
-        ("2 s .. digest", "`digest` is no time: a range leads from a time to a time"),
+        ("2 s .. digest", "`digest` is not a time: a range leads from a time to a time"),
     ] {
         let told = told(&with_duration(after), None);
         assert!(told[0].starts_with(&format!("a.toml:3:30: error: `after` must be a duration: {cause}: ")), "{told:?}");

@@ -227,7 +227,7 @@ fn a_duration_is_nearly_one() {
 fn a_header_is_nearly_one() {
     for (right, wrong, expected) in [
         ("[states.attack]", "[state.attack]", "10:2: `state` is written `states`: write `[states.attack]`"),
-        ("[states.attack]", "[attack]", "10:2: `[attack]` is no header of a state: write `[states.attack]`"),
+        ("[states.attack]", "[attack]", "10:2: `[attack]` is not the header of a state: write `[states.attack]`"),
         ("[states.flee]", "[[states.flee]]", "13:10: the header of a state has single brackets: write `[states.flee]`"),
     ] {
         assert_eq!(slip(right, wrong), expected, "{wrong}");

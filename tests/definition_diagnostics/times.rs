@@ -21,8 +21,11 @@ fn times_that_are_no_times_are_told_with_what_to_write() {
         assert_eq!(exit(&format!("\"{text}\"")), [format!("a.toml:3:30: error: `after` must be a duration: {why}")]);
     };
     wrong("3", "it has no unit: write `3` or `\"3 s\"`");
-    wrong("3 sek", "`sek` is no unit of time: did you mean `sec`?");
-    wrong("3 parsecs of space", "`parsecs of space` is no unit of time: units are `s`, `ms`, `min`, `h` and `ticks`");
+    wrong("3 sek", "`sek` is not a unit of time: did you mean `sec`?");
+    wrong(
+        "3 parsecs of space",
+        "`parsecs of space` is not a unit of time: units are `s`, `ms`, `min`, `h` and `ticks`",
+    );
     wrong("about 3 s", &format!("it does not begin with a number: {forms}"));
     wrong("-3 s", &format!("a time is not negative: {forms}"));
     wrong("", &format!("a time is missing: {forms}"));

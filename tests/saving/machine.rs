@@ -173,7 +173,7 @@ fn a_message_of_a_timer_is_saved_by_a_book_that_knows_messages() {
     let (mut guard, mut machine) = (Guard::default(), StateMachine::new(&Idle));
     machine.send_after(&mut guard, 1.0, Told::Weary { how: f64::NAN }, &mut 0.0);
     let without = StateBook::new().with(&Idle);
-    let says = "a timer is to send a message, and the book does not know how to save one: \
+    let says = "a timer has a message, and the book does not know how to save messages: \
                 call `StateBook::with_messages`";
     assert_eq!(machine.save(&without, 0.0).unwrap_err().to_string(), says);
     let saved = machine.save(&book(), 0.0).unwrap();
