@@ -43,7 +43,6 @@ mod options;
 mod rolling_back;
 mod runner;
 mod saving;
-mod table;
 mod threads;
 mod waiting;
 mod workload;
@@ -139,7 +138,7 @@ fn contest(options: &Options, entries: &[&Entry], churn: f64) -> Result<Table, S
         sums.extend([format!("{sum:016x}"), String::new(), String::new()]);
     }
     rows.push(sums);
-    Ok(table::of(header, rows))
+    Ok(bench_runner::table(header, rows))
 }
 
 fn corners(options: &Options) -> Result<(), String> {
