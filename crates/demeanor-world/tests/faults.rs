@@ -119,7 +119,7 @@ fn a_state_that_the_book_does_not_know_is_named_when_a_citizen_leaves() {
     });
     let world = world.context(|tick, post| village::Day { tick, shards: 2, office: post, oddity: Oddity::None });
     let error = world.run(["-w", "2"], 100).unwrap_err().to_string();
-    assert!(error.starts_with("citizens cannot be written down: "), "{error}");
+    assert!(error.starts_with("citizens cannot be serialized: "), "{error}");
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn wrong_arguments_are_named() {
     assert_eq!(with_args(&["-w", "0"]), "-n and -w must be at least 1");
     assert_eq!(with_args(&["-w", "many"]), "-w: invalid digit found in string");
     assert_eq!(with_args(&["--fast"]), "Unrecognized option: 'fast'");
-    assert_eq!(with_args(&["village"]), "`village` is no argument of a world");
+    assert_eq!(with_args(&["village"]), "`village` is not an argument of a world");
     assert_eq!(with_args(&["--resume"]), "--resume: the world has no folder for checkpoints");
 }
 
@@ -165,9 +165,9 @@ fn a_wrong_line_of_a_hosts_file_is_named() {
         with_args(&["-n", "3", "-p", "2", "-h", &path]).replace(&path, "hosts")
     };
     assert_eq!(error("a:1\nb\nc:3\n"), "hosts:2: `b` has no port: write `b:2101`");
-    assert_eq!(error("# three\n\na:1\nb:2\nc:70000\n"), "hosts:5: `70000` is no port: it is a number from 1 to 65535");
+    assert_eq!(error("# three\n\na:1\nb:2\nc:70000\n"), "hosts:5: `70000` is not a port: a port is a number from 1 to 65535");
     assert_eq!(error("a:1\nb:2\na:1\n"), "hosts:3: `a:1` is the address of another process already, on line 1");
-    assert_eq!(error("a:1\n:2\nc:3\n"), "hosts:2: `:2` has no name of a host before the port");
+    assert_eq!(error("a:1\n:2\nc:3\n"), "hosts:2: `:2` has no host name before the port");
     assert_eq!(error("a:1\nb:2\n"), "hosts: there are 2 addresses, but 3 processes");
     let missing = with_args(&["-n", "2", "-h", "nowhere/hosts"]);
     assert_eq!(missing, "nowhere/hosts: No such file or directory (os error 2)");
