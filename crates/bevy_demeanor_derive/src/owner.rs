@@ -147,7 +147,7 @@ mod tests {
                 #[owner(bodies = &mut Name)]
                 struct Guard;
             )),
-            "an owner has no such key; there are `body`, `param`, `message`, `changes`, `now`, `context`, `label`, \
+            "unknown key: an owner has `body`, `param`, `message`, `changes`, `now`, `context`, `label`, \
              `on_change` and `after_change`"
         );
         assert_eq!(

@@ -165,7 +165,10 @@ fn a_wrong_line_of_a_hosts_file_is_named() {
         with_args(&["-n", "3", "-p", "2", "-h", &path]).replace(&path, "hosts")
     };
     assert_eq!(error("a:1\nb\nc:3\n"), "hosts:2: `b` has no port: write `b:2101`");
-    assert_eq!(error("# three\n\na:1\nb:2\nc:70000\n"), "hosts:5: `70000` is not a port: a port is a number from 1 to 65535");
+    assert_eq!(
+        error("# three\n\na:1\nb:2\nc:70000\n"),
+        "hosts:5: `70000` is not a port: a port is a number from 1 to 65535"
+    );
     assert_eq!(error("a:1\nb:2\na:1\n"), "hosts:3: `a:1` is the address of another process already, on line 1");
     assert_eq!(error("a:1\n:2\nc:3\n"), "hosts:2: `:2` has no host name before the port");
     assert_eq!(error("a:1\nb:2\n"), "hosts: there are 2 addresses, but 3 processes");
