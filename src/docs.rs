@@ -1,9 +1,10 @@
-//! The pages: what the tour on the [front page](crate) leaves out.
+//! The pages: what the [front page](crate) leaves out.
 //!
 //! They are those of the folder `docs`, and their code runs as tests.
 //!
 //! | page | what it is for |
 //! |---|---|
+//! | [`tour`] | one character that grows in ten steps |
 //! | [`cookbook`] | small answers to what people ask first |
 //! | [`semantics`] | what happens in which order: the rules, and the tests that cover them |
 //! | [`porting`] | from other languages and libraries to this one, a page for each |
@@ -44,6 +45,8 @@ page!(porting, "porting.md", all(), {
 page!(saving, "saving.md", all(feature = "serde", feature = "std"));
 page!(semantics, "semantics.md", all());
 page!(testing, "testing.md", feature = "mock");
+// Its code runs in `tests/tour`, as the programs that the page's steps make together.
+page!(tour, "tour.md", any());
 page!(waiting, "waiting.md", feature = "std");
 page!(why, "why.md", feature = "definition");
 page!(world, "world.md", all());

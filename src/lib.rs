@@ -4,7 +4,8 @@
 //! state the character is in, and calls `enter`, `update` and `exit`. [The rules](docs::semantics) define the order of
 //! these calls. States hold no data of a character, so one state object serves all characters.
 //!
-//! This page teaches the crate from top to bottom. Each example is complete.
+//! The [tour](docs::tour) teaches the crate in ten steps, with one character that grows from step to step. This page lists
+//! what there is. Each example on it is complete.
 //!
 //! # An owner, its states, a machine
 //!
@@ -84,39 +85,9 @@
 //!
 //! # The global state
 //!
-//! Put code that has to run in every state into the *global* state. It runs beside the other states: it is updated
-//! first in each tick, and it is never entered or left.
-//!
-//! ```
-//! # use demeanor::{Fsm, Owner, State, StateMachine};
-//! # struct Enemy { sees_player: bool }
-//! # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-//! struct Idle;
-//! struct Chase;
-//! struct Awareness;
-//!
-//! impl State<Enemy> for Idle {}
-//! impl State<Enemy> for Chase {}
-//!
-//! impl State<Enemy> for Awareness {
-//!     fn update(&self, enemy: &mut Enemy, fsm: &mut Fsm<'_, Enemy>, _: &mut ()) {
-//!         if enemy.sees_player {
-//!             fsm.ensure_state(&Chase); // does nothing in the ticks after the first
-//!         } else if fsm.is_in_state(&Chase) {
-//!             fsm.revert_state();
-//!         }
-//!     }
-//! }
-//!
-//! let mut enemy = Enemy { sees_player: true };
-//! let mut machine = StateMachine::new(&Idle).with_global(&Awareness);
-//! machine.update(&mut enemy, &mut ());
-//! assert!(machine.is_in_state(&Chase));
-//!
-//! enemy.sees_player = false;
-//! machine.update(&mut enemy, &mut ());
-//! assert!(machine.is_in_state(&Idle));
-//! ```
+//! Put code that has to run in every state into the *global* state: `StateMachine::new(&Idle).with_global(&Awareness)`.
+//! It runs beside the other states: it is updated first in each tick, and it is never entered or left. The tour has [an
+//! example](docs::tour#4-a-global-state).
 //!
 //! # A context that borrows
 //!
@@ -223,46 +194,9 @@
 //!
 //! [`can_exit`](State::can_exit) and [`can_enter`](State::can_enter) can refuse a change before any part of it happens.
 //! They get the handle for reading: which states are active, [for how long](Fsm::time_in_state), and [where the change
-//! leads](Fsm::target). The time comes from [`Owner::now`], in seconds. Here, a stagger lasts for half a second:
-//!
-//! ```
-//! use demeanor::{Fsm, GameTime, Owner, State, StateMachine};
-//! use std::time::Duration;
-//!
-//! struct Enemy;
-//!
-//! impl Owner for Enemy {
-//!     type Context<'a> = GameTime;
-//!     type Message = ();
-//!
-//!     fn now(time: &GameTime) -> f64 {
-//!         time.total().as_secs_f64()
-//!     }
-//! }
-//!
-//! struct Fight;
-//! struct Stagger;
-//! struct Dead;
-//!
-//! impl State<Enemy> for Fight {}
-//! impl State<Enemy> for Dead {}
-//!
-//! impl State<Enemy> for Stagger {
-//!     fn can_exit(&self, _: &Enemy, fsm: &Fsm<'_, Enemy>, time: &GameTime) -> bool {
-//!         fsm.time_in_state(time) >= 0.5
-//!     }
-//! }
-//!
-//! let (mut enemy, mut time) = (Enemy, GameTime::new());
-//! let mut machine = StateMachine::new(&Stagger);
-//! machine.start(&mut enemy, &mut time);
-//!
-//! time.advance(Duration::from_millis(400));
-//! assert!(!machine.change_state(&mut enemy, &Fight, &mut time)); // refused: nothing has happened
-//! assert!(machine.is_in_state(&Stagger));
-//!
-//! assert!(machine.force_state(&mut enemy, &Dead, &mut time)); // asks no `can_exit`
-//! ```
+//! leads](Fsm::target). The time comes from [`Owner::now`], in seconds. The tour has [an
+//! example](docs::tour#3-a-guard-and-time): a chase that lasts at least two seconds. When a character has to leave such a
+//! state anyway, because it dies, request this with [`force_state`](Fsm::force_state).
 //!
 //! Each active state has its own time: [`time_in(&Combat, cx)`](Fsm::time_in) is the time in `Combat`, which goes on
 //! while the children of `Combat` change.
@@ -335,42 +269,7 @@
 //!
 //! A [`Batch`] holds many owners with their machines. It keeps them sorted by state, so that all owners of one state
 //! lie side by side and are updated in one loop. You use the same states, and each owner gets its callbacks in the same
-//! order as with a machine of its own. You find an owner by its key.
-//!
-//! ```
-//! use demeanor::{Batch, Fsm, Owner, State};
-//!
-//! struct Zombie {
-//!     health: u32,
-//! }
-//!
-//! impl Owner for Zombie {
-//!     type Context<'a> = ();
-//!     type Message = ();
-//! }
-//!
-//! struct Burn;
-//! struct Dead;
-//!
-//! impl State<Zombie> for Burn {
-//!     fn update(&self, zombie: &mut Zombie, fsm: &mut Fsm<'_, Zombie>, _: &mut ()) {
-//!         zombie.health -= 1;
-//!         if zombie.health == 0 {
-//!             fsm.change_state(&Dead);
-//!         }
-//!     }
-//! }
-//!
-//! impl State<Zombie> for Dead {}
-//!
-//! let mut horde = Batch::new();
-//! let weak = horde.insert(Zombie { health: 1 }, &Burn);
-//! let strong = horde.insert(Zombie { health: 9 }, &Burn);
-//! horde.update(&mut ());
-//! assert!(horde.is_in_state(weak, &Dead));
-//! assert_eq!(horde[strong].health, 8);
-//! assert_eq!(horde.owners_in(&Burn).len(), 1);
-//! ```
+//! order as with a machine of its own. You find an owner by its key. The tour has [an example](docs::tour#7-many-dogs).
 //!
 //! # Seeing what happens
 //!
@@ -401,7 +300,7 @@
 //!
 //! # Further reading
 //!
-//! The module [`docs`] has the pages: a [cookbook](docs::cookbook), the [rules](docs::semantics) with the tests for each, how to
+//! The module [`docs`] has the pages: the [tour](docs::tour), a [cookbook](docs::cookbook), the [rules](docs::semantics) with the tests for each, how to
 //! [port](docs::porting) from C#, C++ and other libraries, [files](docs::definitions) that a designer edits,
 //! [saved games](docs::saving), [tests](docs::testing), and [why nothing happens](docs::why).
 #![cfg_attr(not(feature = "std"), no_std)]

@@ -48,9 +48,9 @@ pub struct MachineReport {
     pub previous: Option<String>,
     /// The global state.
     pub global: Option<String>,
-    /// The paths that another state was pushed over, the oldest first. Each is from the outermost to the innermost state.
+    /// The suspended paths, the oldest first. Each is from the outermost to the innermost state.
     pub stack: Vec<Vec<StateReport>>,
-    /// The running timers, in the order in which they were set. Those of paths that were pushed over are left out.
+    /// The running timers, in the order in which they were set. Those of suspended paths are left out.
     pub timers: Vec<TimerReport>,
     /// In how many seconds the machine wakes by itself; infinite if it does not. `None` while it is awake.
     pub sleeps_for: Option<f64>,

@@ -37,7 +37,7 @@ pub(crate) struct Rare<T: Owner> {
     pub(crate) ancestors: Vec<StateRef<T>>,
     /// When each of them was entered.
     pub(crate) ancestors_entered_at: Vec<f64>,
-    /// What has been pushed over, the oldest first: of nearly all at most one.
+    /// The suspended paths, the oldest first: nearly all owners have at most one.
     pub(crate) stack: SmallVec<[Suspended<T>; 1]>,
     /// For each composite state that keeps history, its descendant that was active last.
     pub(crate) history: Vec<(StateRef<T>, StateRef<T>)>,
@@ -61,7 +61,7 @@ pub(crate) struct Lent {
     pub(crate) kept: usize,
 }
 
-/// A path that another state was pushed over. Time stands still in it (rule 18).
+/// A suspended path: another state was pushed on top of it. Its time is paused (rule 18).
 ///
 /// What most have of each list lies in it, so that a clone of a batch need not allocate.
 pub(crate) struct Suspended<T: Owner> {

@@ -56,7 +56,7 @@ mod watch {
             if is_left_behind && who.is_some() && who == around {
                 log::warn!(
                     target: "demeanor",
-                    "{}: {asked} went to an empty machine while this owner's own one is running: if `mem::take` left it \
+                    "{}: {asked} went to an empty machine while this owner's own machine is running: if `mem::take` left it \
                     behind, the effect is lost. Ask `fsm` instead, and keep the machine beside its owner",
                     Label(owner)
                 );

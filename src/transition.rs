@@ -24,7 +24,7 @@ use crate::state::StateRef;
 /// The most changes that one callback may lead to (rule 13).
 const MOST_CHANGES: u32 = 64;
 
-/// The deepest that states can be pushed over each other (rule 15).
+/// How many paths can be suspended at most (rule 15).
 pub(crate) const MOST_PUSHED: usize = 64;
 
 /// Why nothing can be asked for in `exit` (rule 12).
@@ -180,10 +180,10 @@ fn descent<T: Owner>(to: &StateRef<T>) -> Result<Path<T>, Misuse> {
     let mut innermost = to.clone();
     while let Some(child) = innermost.initial() {
         if child.parent().as_ref() != Some(&innermost) {
-            return Err("its initial() has another parent()".into());
+            return Err("the state that its `initial` returns has another parent".into());
         }
         if path.len() > 64 {
-            return Err(Misuse::endless("its initial() states have no end"));
+            return Err(Misuse::endless("its chain of `initial` states has no end"));
         }
         path.push(child.clone());
         innermost = child;

@@ -5,8 +5,15 @@ use std::path::{Path, PathBuf};
 
 use lexopt::{Arg, Error, Parser, ValueExt};
 
-pub(crate) const USAGE: &str =
-    "usage: bestiary [FILE] [--creatures N] [--ticks N] [--seed N] [--machines] [--watch] [--words]";
+pub(crate) const USAGE: &str = "\
+usage: bestiary [FILE] [--creatures N] [--ticks N] [--seed N] [--machines] [--watch] [--words]
+  FILE           the file with the creatures; by default the example's own
+  --creatures N  how many creatures there are
+  --ticks N      how long they are updated
+  --seed N       other random numbers for each number
+  --machines     uses a machine for each creature, instead of a batch for each kind
+  --watch        goes on until it is stopped, and reloads the file when it is saved
+  --words        only prints the words that a file can use, for `demeanor --vocabulary`";
 
 pub(crate) struct Options {
     /// The file with the creatures.

@@ -6,8 +6,13 @@ use std::thread;
 
 use lexopt::{Arg, Error, Parser, ValueExt};
 
-pub(crate) const USAGE: &str =
-    "usage: horde [--owners N] [--ticks N] [--threads N] [--churn PERCENT] [--output FILE.svg|FILE.png]";
+pub(crate) const USAGE: &str = "\
+usage: horde [--owners N] [--ticks N] [--threads N] [--churn PERCENT] [--output FILE.svg|FILE.png]
+  --owners N       how many enemies there are
+  --ticks N        how long they are updated
+  --threads N      on how many threads; more than 1 needs the feature `parallel`
+  --churn PERCENT  how often they change state, compared with the default
+  --output FILE    the picture to draw";
 
 pub(crate) struct Options {
     pub(crate) owners: u32,

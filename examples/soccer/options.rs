@@ -5,7 +5,13 @@ use std::path::PathBuf;
 
 use lexopt::{Arg, Error, Parser, ValueExt};
 
-pub(crate) const USAGE: &str = "usage: soccer [--ticks N] [--seed N] [--svg FILE] [--film FILE] [--watch]";
+pub(crate) const USAGE: &str = "\
+usage: soccer [--ticks N] [--seed N] [--svg FILE] [--film FILE] [--watch]
+  --ticks N    how long the match is; 20 ticks are a second
+  --seed N     another match for each number
+  --svg FILE   draws the end of the match
+  --film FILE  draws the last seconds as a moving picture
+  --watch      shows the match in the terminal";
 
 pub(crate) struct Options {
     pub(crate) ticks: u64,

@@ -69,8 +69,8 @@ fn a_report_that_cannot_be_read_is_an_error_that_says_why() {
         (
             "strange.ron",
             text.replace("\"Patrol\"", "\"Dance\""),
-            "the book does not know the state `Dance`: add each by `StateBook::with_name`, or say by `on_missing` what stands \
-             in\n",
+            "the book does not know the state `Dance`: add each with `StateBook::with_name`, or say with `on_missing` \
+             what replaces it\n",
         ),
     ] {
         fs::write(report(name), text).unwrap();

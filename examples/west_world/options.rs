@@ -7,8 +7,16 @@ use lexopt::{Arg, Error, Parser, ValueExt};
 use super::bob::Habits;
 use super::town::Program;
 
-pub(crate) const USAGE: &str = "usage: west_world [west-world-1|with-woman|with-messaging] [--ticks N] [--seed N] \
-                         [--comfort N] [--pockets N] [--thirst N] [--tired N] [--watch]";
+pub(crate) const USAGE: &str = "\
+usage: west_world [west-world-1|with-woman|with-messaging] [--ticks N] [--seed N]
+                  [--comfort N] [--pockets N] [--thirst N] [--tired N] [--watch]
+  --ticks N    how long the story is
+  --seed N     another story for each number
+  --comfort N  with how many nuggets in the bank Bob feels rich enough to go home
+  --pockets N  how many nuggets he can carry
+  --thirst N   how thirsty he gets before he goes to the saloon
+  --tired N    above this fatigue he goes on sleeping
+  --watch      tells the story in real time";
 
 #[derive(Clone, Debug)]
 pub(crate) struct Options {

@@ -277,7 +277,7 @@ impl<T: Owner> Individuals<T> {
         self.finished = 0;
     }
 
-    /// Gives back room that one odd tick has left.
+    /// Gives back room that one unusual tick has left.
     #[cfg(feature = "parallel")]
     pub(super) fn give_back(&mut self) {
         self.list.truncate(1);

@@ -77,7 +77,7 @@ impl<'a, T: Owner> ChunkMachines<'a, T> {
 
     #[cold]
     fn no_such_owner(&self, nth: usize) {
-        error!(target: "demeanor", "a handle is used of owner {nth} of {}: there is none", self.slots.len());
+        error!(target: "demeanor", "there is no owner {nth} to hand out: there are only {}", self.slots.len());
     }
 
     /// The state that the owners are in.

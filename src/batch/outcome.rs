@@ -42,7 +42,7 @@ impl<T: Owner> Outcome<T> {
         }
     }
 
-    /// Gives back room that one odd tick has left.
+    /// Gives back room that one unusual tick has left.
     #[cfg(feature = "parallel")]
     pub(super) fn give_back(&mut self) {
         self.individuals.give_back();

@@ -171,7 +171,7 @@ impl<T: Owner> States<T> {
         }
     }
 
-    /// The number of a singleton or shared state, found quickly if it was looked up lately.
+    /// The number of a singleton or shared state, found quickly if it was looked up recently.
     pub(super) fn number_of(&mut self, state: &StateRef<T>) -> Option<u32> {
         let singleton = state.as_singleton();
         let cached = singleton.and_then(|state| self.singletons.get(state));

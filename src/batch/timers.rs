@@ -136,7 +136,7 @@ impl<T: Owner> Timers<T> {
     /// Notes what the clock shows at the beginning of a tick.
     pub(super) fn note_clock(&mut self, now: f64) {
         if self.clock.stands(now) {
-            log::debug!(target: "demeanor", "a batch's owners wait for a clock that stands at {now} s");
+            log::debug!(target: "demeanor", "owners of a batch wait for a time, but their clock stands still at {now} s");
         }
     }
 

@@ -246,7 +246,7 @@ impl Wheel {
         }
     }
 
-    /// Files all running timers anew, and frees all dead nodes. It goes over the nodes as they lie in memory, not along the
+    /// Files all running timers again, and frees all dead nodes. It goes over the nodes as they lie in memory, not along the
     /// lists.
     fn rebuild(&mut self) {
         self.forget_lists();

@@ -155,7 +155,7 @@ impl<K: Clone + PartialEq + fmt::Debug> Exchanges<K> {
         let participants = Pairs(&self.participants);
         error!(
             target: TELEGRAMS,
-            "an exchange of telegrams has no end: {why}, lately {participants}; the next from {sender:?} to {receiver:?} is dropped"
+            "an exchange of telegrams has no end: {why}, most recently {participants}; the next from {sender:?} to {receiver:?} is dropped"
         );
         self.participants.clear();
     }

@@ -101,7 +101,7 @@ where
 impl<C: CastContext, T: Owner> Drop for Rejoined<'_, C, T> {
     fn drop(&mut self) {
         let Some(slot) = self.cx.members_mut().slot_mut(self.index) else {
-            error!(target: TELEGRAMS, "the members are not those that a member has rejoined: it is lost");
+            error!(target: TELEGRAMS, "a member has rejoined, and the members have been replaced meanwhile: it is lost");
             return;
         };
         let member = match mem::replace(&mut slot.presence, Presence::Acting(self.address)) {
@@ -109,12 +109,12 @@ impl<C: CastContext, T: Owner> Drop for Rejoined<'_, C, T> {
             Presence::Acting(_) => None,
         };
         let Some(agent) = member else {
-            error!(target: TELEGRAMS, "the members are not those that {:?} has rejoined: it is lost", slot.key);
+            error!(target: TELEGRAMS, "{:?} has rejoined, and the members have been replaced meanwhile: it is lost", slot.key);
             return;
         };
         let (owner, machine) = agent.into_parts();
         if machine.global() != self.global.as_option() {
-            warn!(target: TELEGRAMS, "{:?} keeps its global state: a callback of it is running", slot.key);
+            warn!(target: TELEGRAMS, "{:?} keeps its global state: one of its callbacks is running", slot.key);
         }
         *self.seat = machine.into_seat();
         slot.see(&*self.seat);

@@ -106,7 +106,7 @@ pub(super) fn act_each<C: CastContext>(cx: &mut C, act: impl Fn(&mut MemberOf<C>
     let members = walk.cx.members_mut();
     let end = members.slots.len();
     if members.depth >= MOST_NESTED {
-        error!(target: TELEGRAMS, "an update of all members is left out: {MOST_NESTED} turns are nested");
+        error!(target: TELEGRAMS, "an update of all members is skipped: {MOST_NESTED} turns are nested");
         return;
     }
     for index in 0..end {
@@ -125,7 +125,7 @@ pub(super) fn act_one<C: CastContext>(
     let members = cx.members_mut();
     if members.depth >= MOST_NESTED {
         if let Some(slot) = members.slot_mut(index) {
-            error!(target: TELEGRAMS, "{:?} is left out: {MOST_NESTED} turns are nested", slot.key);
+            error!(target: TELEGRAMS, "the turn of {:?} is skipped: {MOST_NESTED} turns are nested", slot.key);
         }
         return false;
     }
@@ -139,7 +139,7 @@ pub(super) fn act_one<C: CastContext>(
 #[cold]
 fn leave_out<K: fmt::Debug, M, C>(members: &mut Members<K, M, C>, index: usize) {
     if let Some(slot) = members.slot_mut(index) {
-        warn!(target: TELEGRAMS, "{:?} is left out: a callback of it is running", slot.key);
+        warn!(target: TELEGRAMS, "the turn of {:?} is skipped: one of its callbacks is running", slot.key);
     }
 }
 

@@ -65,7 +65,7 @@ impl fmt::Display for NotActing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Unknown => "there is no member with that key to rejoin its cast",
-            Self::NoCallback => "no callback of the member with that key is running, so that it cannot rejoin its cast",
+            Self::NoCallback => "no callback of the member with that key is running, so it cannot rejoin its cast",
             Self::AnotherOwner => "the owner that is to rejoin its cast is not the member with that key",
         })
     }

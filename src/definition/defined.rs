@@ -208,8 +208,8 @@ impl<T: Owner> DefinedState<T> {
             if is_first(&graph.told.is_refused) {
                 let to = &graph.nodes[exit.to].fixed.name;
                 warn!(
-                    "{owner}: state {name} is no longer in {}, and the change to {to} is refused: it stays as it is. \
-                     Others may do so, too",
+                    "{owner}: state {name} is no longer in {}, and the change to {to} is refused: the owner stays in it. \
+                     The same may happen to other owners",
                     graph.file
                 );
             }
@@ -222,7 +222,7 @@ impl<T: Owner> DefinedState<T> {
             let level = if is_first(&graph.told.goes) { Level::Warn } else { Level::Debug };
             log!(
                 level,
-                "{owner}: state {name} is no longer in {}: changes to {state}. Others may do so, too",
+                "{owner}: state {name} is no longer in {}: changes to {state}. The same may happen to other owners",
                 graph.file
             );
         }

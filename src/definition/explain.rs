@@ -135,7 +135,7 @@ impl fmt::Display for Question {
         }
         f.write_str(match self.answer {
             Answer::Yes => " holds",
-            Answer::No => " does not",
+            Answer::No => " does not hold",
         })
     }
 }
@@ -177,7 +177,7 @@ impl<T: Owner> Definition<T> {
     /// assert_eq!(reports[0].verdict, Verdict::CannotEnter("rest".into()));
     /// assert_eq!(
     ///     reports[0].to_string(),
-    ///     "to rest: rest cannot be entered: health < 50 (health = 10) holds, health > 30 (health = 10) does not"
+    ///     "to rest: rest cannot be entered: health < 50 (health = 10) holds, health > 30 (health = 10) does not hold"
     /// );
     /// assert_eq!(reports[1].verdict, Verdict::Taken);
     /// # Ok::<(), demeanor::definition::Problems>(())
@@ -296,7 +296,7 @@ impl<T: Owner> Definition<T> {
     ///     machine.with(&mut Guard, &mut (), |guard, fsm, cx| definition.explain_message(&10.0, guard, fsm, cx));
     /// assert_eq!(
     ///     reports[0].to_string(),
-    ///     "to fall on hit: no: message.damage > 30 (message.damage = 10) does not"
+    ///     "to fall on hit: no: message.damage > 30 (message.damage = 10) does not hold"
     /// );
     /// # Ok::<(), demeanor::definition::Problems>(())
     /// ```

@@ -302,7 +302,7 @@ impl<T: Owner> StateBook<T> {
     /// let book = StateBook::<Enemy>::new().with(&Idle).with_name("Idle", &Chase);
     /// assert_eq!(
     ///     book.check().unwrap_err().to_string(),
-    ///     "the book has two states named `Idle`: give one of them another name, by `with_name`",
+    ///     "the book has two states named `Idle`: give one of them another name, with `with_name`",
     /// );
     /// ```
     pub fn check(&self) -> Result<(), BookError> {

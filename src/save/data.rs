@@ -81,7 +81,7 @@ pub struct SavedSeat {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SavedMore {
-    /// What has been pushed over, the oldest first.
+    /// The suspended paths, the oldest first.
     pub stack: Vec<SavedPath>,
     /// For each composite state that keeps history, its descendant that was active last; the one that was left the longest ago
     /// first.
@@ -92,7 +92,7 @@ pub struct SavedMore {
     pub wakes_at: Option<Seconds>,
 }
 
-/// A path that another state was pushed over.
+/// A suspended path: another state was pushed on top of it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SavedPath {

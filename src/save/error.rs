@@ -32,7 +32,7 @@ impl fmt::Display for BookError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::SameName { name } => {
-                write!(f, "the book has two states named `{name}`: give one of them another name, by `with_name`")
+                write!(f, "the book has two states named `{name}`: give one of them another name, with `with_name`")
             }
             Self::SameType { names: [one, other] } => {
                 write!(f, "the book has a type of owned states twice, as `{one}` and as `{other}`")
@@ -97,7 +97,7 @@ impl fmt::Display for SaveError {
         match self {
             Self::Book(error) => error.fmt(f),
             Self::UnknownStates { names } => {
-                write!(f, "the book does not know {}: add each by `StateBook::with` or `with_owned`", Names(names))
+                write!(f, "the book does not know {}: add each with `StateBook::with` or `with_owned`", Names(names))
             }
             Self::NoMessages => f.write_str(NO_MESSAGES),
             Self::OwnedState { name, why } => write!(f, "the owned state `{name}` cannot be written: {why}"),
@@ -105,7 +105,10 @@ impl fmt::Display for SaveError {
             Self::Member { member, why } => write!(f, "the owner of member {member} cannot be written: {why}"),
             Self::Acting { member } => write!(f, "member {member} is acting: save between two turns"),
             Self::UnknownMember { member } => {
-                write!(f, "the book of the cast does not know the type of member {member}: add it by `CastBook::with`")
+                write!(
+                    f,
+                    "the book of the cast does not know the type of member {member}: add it with `CastBook::with`"
+                )
             }
             Self::NoMerging => f.write_str(NO_MERGING),
         }
@@ -113,9 +116,8 @@ impl fmt::Display for SaveError {
 }
 
 const NO_MESSAGES: &str =
-    "a timer is to send a message, and the book does not know how to save one: call `StateBook::with_messages`";
-const NO_MERGING: &str =
-    "the queue of telegrams merges, and the book of the cast does not know how: call `CastBook::with_merging`";
+    "a timer has a message, and the book does not know how to save messages: call `StateBook::with_messages`";
+const NO_MERGING: &str = "the queue of telegrams merges some of them, and the book of the cast does not know how: call `CastBook::with_merging`";
 
 impl Error for SaveError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
@@ -209,7 +211,7 @@ impl fmt::Display for LoadError {
             }
             Self::UnknownStates { names } => write!(
                 f,
-                "the book does not know {}: add each by `StateBook::with_name`, or say by `on_missing` what stands in",
+                "the book does not know {}: add each with `StateBook::with_name`, or say with `on_missing` what replaces it",
                 Names(names)
             ),
             Self::NoMessages => f.write_str(NO_MESSAGES),
@@ -217,7 +219,7 @@ impl fmt::Display for LoadError {
             Self::Message { why } => write!(f, "the message of a timer cannot be read: {why}"),
             Self::Member { member, why } => write!(f, "the owner of member {member} cannot be read: {why}"),
             Self::UnknownMember { name } => {
-                write!(f, "the book of the cast does not know members of type `{name}`: add it by `CastBook::with`")
+                write!(f, "the book of the cast does not know members of type `{name}`: add it with `CastBook::with`")
             }
             Self::NoMerging => f.write_str(NO_MERGING),
             Self::Damaged { at, why } => write!(f, "{at}: {why}"),

@@ -234,7 +234,7 @@ pub trait State<T: Owner>:
     /// [sleeps](Fsm::sleep) in the state then wakes in the next tick ([rule 26](crate::docs::semantics#rule-26)).
     ///
     /// It is for states whose data can be replaced while machines run, as a
-    /// [definition](https://docs.rs/demeanor/latest/demeanor/definition/) can be reloaded. It is called at the
+    /// [definition](crate::docs::definitions) can be reloaded. It is called at the
     /// beginning of a tick, on the innermost state only, and only if an owner sleeps in it. By default it always
     /// returns 0.
     ///

@@ -179,7 +179,7 @@ impl<T: Owner> Single<'_, T> {
             }
             Request::Resume(composite) => self.route(self.last_active_in(composite), composite),
             Request::Push(_) if stack.len() == MOST_PUSHED => {
-                Err("64 states are pushed over each other already".into())
+                Err("64 paths of states are already suspended on the stack".into())
             }
             Request::Push(over) => Ok((0, descent(over)?)),
             Request::Pop => {
@@ -239,7 +239,7 @@ impl<T: Owner> Single<'_, T> {
         }
         error!(
             target: "demeanor",
-            "{}: {request} dropped in state {}: one callback has led to {MOST_CHANGES} changes, lately to {cycle:?}",
+            "{}: {request} dropped in state {}: one callback has led to {MOST_CHANGES} changes, most recently to {cycle:?}",
             Label(owner),
             NameOf(self.seat.current.as_option()),
         );

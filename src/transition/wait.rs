@@ -20,7 +20,7 @@ impl<T: Owner> Single<'_, T> {
         let is_outdated = self.seat.is_outdated();
         let Some(waiting) = self.seat.rare.as_mut().map(|rare| &mut rare.waiting) else { return };
         if waiting.clock_stands(now) {
-            debug!(target: "demeanor", "{}: waits for a clock that stands at {now} s", Label(owner));
+            debug!(target: "demeanor", "{}: waits for a time, but its clock stands still at {now} s", Label(owner));
         }
         let due = waiting.take_due(now);
         let is_woken = is_outdated || waiting.wakes_at().is_some_and(|at| at <= now);
@@ -58,7 +58,7 @@ impl<T: Owner> Single<'_, T> {
     pub(super) fn set_timer(&mut self, after: &After<T>, owner: &T, cx: &T::Context<'_>) -> bool {
         let After { seconds, scope, ref then } = *after;
         if scope == Scope::Left {
-            debug!(target: "demeanor", "{}: {then} after {seconds} s ends at once: its state has been left", Label(owner));
+            debug!(target: "demeanor", "{}: {then} after {seconds} s is dropped at once: its state has been left", Label(owner));
             return false;
         }
         let due = now::<T>(cx) + Self::seconds(seconds, then, owner, self.seat.current.as_option());

@@ -171,7 +171,7 @@ fn a_handler_that_delivers_what_is_due_itself_comes_to_an_end() {
     assert_eq!(
         errors,
         [
-            r#"ERROR an exchange of telegrams has no end: telegrams were put off 1000 times in a row, lately "Ann" to "Ann"; the next from "Ann" to "Ann" is dropped"#
+            r#"ERROR an exchange of telegrams has no end: telegrams were put off 1000 times in a row, most recently "Ann" to "Ann"; the next from "Ann" to "Ann" is dropped"#
         ]
     );
 }
@@ -212,7 +212,7 @@ fn three_who_each_pass_on_what_they_hear_come_to_an_end_and_nothing_else_is_lost
     assert_eq!(
         errors,
         [
-            r#"ERROR an exchange of telegrams has no end: telegrams were put off 1000 times in a row, lately "Ben" to "Ann", "Ben" to "Cat", "Cat" to "Ann", "Cat" to "Ben"; the next from "Cat" to "Ben" is dropped"#
+            r#"ERROR an exchange of telegrams has no end: telegrams were put off 1000 times in a row, most recently "Ben" to "Ann", "Ben" to "Cat", "Cat" to "Ann", "Cat" to "Ben"; the next from "Cat" to "Ben" is dropped"#
         ]
     );
     let all = happened(&mut stage);
@@ -248,7 +248,7 @@ fn one_who_sends_to_itself_in_exit_comes_to_an_end() {
     assert_eq!(
         errors,
         [
-            r#"ERROR an exchange of telegrams has no end: one telegram has led to 100064 others, lately "Ann" to "Ann"; the next from "Ann" to "Ann" is dropped"#
+            r#"ERROR an exchange of telegrams has no end: one telegram has led to 100064 others, most recently "Ann" to "Ann"; the next from "Ann" to "Ann" is dropped"#
         ]
     );
     assert_eq!(stage.get::<crate::players::Player>(&"Ann").unwrap().energy, 2 * 100_064);
@@ -264,7 +264,7 @@ fn posts_without_end_come_to_an_end() {
     assert_eq!(
         errors,
         [
-            r#"ERROR an exchange of telegrams has no end: telegrams were put off 1000 times in a row, lately "Ann" to "Ben", "Ben" to "Ann"; the next from "Ben" to "Ann" is dropped"#
+            r#"ERROR an exchange of telegrams has no end: telegrams were put off 1000 times in a row, most recently "Ann" to "Ben", "Ben" to "Ann"; the next from "Ben" to "Ann" is dropped"#
         ]
     );
     assert_eq!(happened(&mut stage).len(), 1000);
@@ -282,6 +282,6 @@ fn updates_within_updates_come_to_an_end() {
     let errors = errors(|| {
         stage.update_one(&"Ann");
     });
-    assert_eq!(errors, [r#"ERROR "Ann" is left out: 64 turns are nested"#]);
+    assert_eq!(errors, [r#"ERROR the turn of "Ann" is skipped: 64 turns are nested"#]);
     assert_eq!(happened(&mut stage).len(), 64);
 }

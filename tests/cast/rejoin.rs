@@ -590,7 +590,7 @@ fn members_that_call_each_other_without_end_come_to_an_end() {
     assert_eq!(
         errors,
         [
-            "ERROR demeanor::cast: an exchange of telegrams has no end: telegrams were put off 1000 times in a row, lately \
+            "ERROR demeanor::cast: an exchange of telegrams has no end: telegrams were put off 1000 times in a row, most recently \
           \"Ann\" to \"Ben\", \"Ben\" to \"Ann\"; the next from \"Ben\" to \"Ann\" is dropped"
         ]
     );

@@ -247,7 +247,7 @@ fn what_is_wrong_with_behaviors_is_told_with_its_place() {
         wrong("behavior = ['walk']\nparams = { speed = 2 }"),
         [
             "a.toml:4:13: error: behavior `walk` needs parameter `speed`",
-            "a.toml:5:1: error: `params` are given, but no behavior to take them: \
+            "a.toml:5:1: error: `params` are given, but there is no behavior that uses them: \
              put the parameters beside the name: `behavior = [{ name = \"walk\", speed = 2 }]`"
         ]
     );

@@ -286,7 +286,7 @@ fn what_was_drawn_is_kept_where_another_state_is_pushed_over_at_once() {
     machine.pop_state(&mut guard, &mut 50.0);
     let reports = machine.with(&mut guard, &mut 50.5, |guard, fsm, clock| definition.explain_with(guard, fsm, clock));
     let left = ((expected - 0.5) * 100.0).round() / 100.0;
-    assert_eq!(reports[0].to_string(), format!("to b: no: after 1 s .. 3 s ({left} s left) does not"));
+    assert_eq!(reports[0].to_string(), format!("to b: no: after 1 s .. 3 s ({left} s left) does not hold"));
 }
 
 #[test]
@@ -334,9 +334,9 @@ fn a_drawn_exit_is_explained_with_what_is_left() {
     assert_eq!(
         shown,
         [
-            format!("to b: no: after 4 ticks..4 s ({left} s left) does not"),
-            "to b: no: after 64 ticks (1.75 s left) does not".into(),
-            "to b: no: after patience (0.25 s left) does not".into(),
+            format!("to b: no: after 4 ticks..4 s ({left} s left) does not hold"),
+            "to b: no: after 64 ticks (1.75 s left) does not hold".into(),
+            "to b: no: after patience (0.25 s left) does not hold".into(),
         ]
     );
     let labels: Vec<_> =

@@ -170,8 +170,8 @@ fn a_message_leads_out_of_what_a_state_runs_and_an_exit_may_lead_into_it() {
     assert_eq!(
         shown,
         [
-            "to patrol.look: no: after 1 s (1 s left) does not",
-            "to rest on done: waits for the message: brave does not",
+            "to patrol.look: no: after 1 s (1 s left) does not hold",
+            "to rest on done: waits for the message: brave does not hold",
             // Only one of two that wait for the same is taken.
             "to patrol.walk on done: not tried",
             "to flee on noise: waits for the message",

@@ -252,16 +252,16 @@ fn an_exit_asks_what_the_message_says_that_it_waits_for() {
     assert_eq!(
         shown(reports),
         [
-            "to dead on hit: no: message.is_critical does not",
-            "to b on hit: no: message.damage > health / 2 (message.damage = 10, health / 2 = 20) does not"
+            "to dead on hit: no: message.is_critical does not hold",
+            "to b on hit: no: message.damage > health / 2 (message.damage = 10, health / 2 = 20) does not hold"
         ]
     );
     let reports = machine.with(&mut guard, &mut 0.0, |guard, fsm, clock| definition.explain_with(guard, fsm, clock));
     assert_eq!(
         shown(reports),
         [
-            "to dead on hit: no: message.is_critical (no message) does not",
-            "to b on hit: no: message.damage > health / 2 (no message) does not"
+            "to dead on hit: no: message.is_critical (no message) does not hold",
+            "to b on hit: no: message.damage > health / 2 (no message) does not hold"
         ]
     );
     let reports = machine
@@ -322,10 +322,10 @@ fn what_cannot_be_asked_is_told_with_what_to_write() {
     );
     assert_eq!(when("chance_per_second(2)"), "a chance is a number from 0 to 1: 2 percent are `0.02`");
     assert_eq!(when("health + hurt > 2"), "`hurt` is true or false, not a number: write `hurt` or `not hurt`");
-    assert_eq!(when("health + true > 2"), "`true` is no number to calculate with");
+    assert_eq!(when("health + true > 2"), "`true` is not a number to calculate with");
     assert_eq!(
         when("(health > 2) + 1 > 2"),
-        "a condition is neither compared nor calculated with: join conditions by `and`, `or` and `not`"
+        "a condition cannot be compared, or be part of a calculation: join conditions by `and`, `or` and `not`"
     );
     assert_eq!(when("health + 1"), "expected a comparison such as `<` or `==`");
     assert_eq!(when("health + 1 == true"), "`health + 1` is a number, which is never `true`");
@@ -354,10 +354,10 @@ fn what_is_read_of_a_calculation_is_explained() {
         [
             format!(
                 "to b: no: health / 2 + 1 > min(armor, 9) (health / 2 + 1 = 6, min(armor, 9) = 4) holds, \
-                 chance_per_second(0) (drew {drawn:.3}, at a chance of 0.000) does not"
+                 chance_per_second(0) (drew {drawn:.3}, at a chance of 0.000) does not hold"
             ),
-            "to b: no: in(b) does not, time_in(b) > 2 (time_in(b) = NaN) does not, \
-             3 > time_in(a) * 2 (time_in(a) * 2 = 4) does not"
+            "to b: no: in(b) does not hold, time_in(b) > 2 (time_in(b) = NaN) does not hold, \
+             3 > time_in(a) * 2 (time_in(a) * 2 = 4) does not hold"
                 .into(),
         ]
     );

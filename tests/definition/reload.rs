@@ -171,7 +171,7 @@ fn what_a_reload_does_is_logged() {
             "WARN demeanor::definition: watch.toml:2:9: warning: state `rest` has no way out: \
              give it an exit, or write `final = true` if it is meant to be the end",
             "INFO demeanor::definition: watch.toml was reloaded",
-            "WARN demeanor::definition::defined: Guard: state search is no longer in watch.toml: changes to rest. Others may do so, too",
+            "WARN demeanor::definition::defined: Guard: state search is no longer in watch.toml: changes to rest. The same may happen to other owners",
         ]
     );
 }

@@ -212,7 +212,7 @@ fn where_the_new_initial_state_cannot_be_entered_owners_stay_and_that_is_logged_
     assert_eq!(
         lines,
         [
-            "WARN demeanor::definition::defined: Guard: state a is no longer in definition, and the change to b is refused: it stays as it is. Others may do so, too"
+            "WARN demeanor::definition::defined: Guard: state a is no longer in definition, and the change to b is refused: the owner stays in it. The same may happen to other owners"
         ]
     );
     assert_eq!((guard.changes, guard.refused), (0, 0));
@@ -363,7 +363,7 @@ fn that_owners_leave_a_state_that_is_gone_is_logged_once() {
     assert_eq!(
         warnings,
         [
-            "WARN demeanor::definition::defined: Guard: state a is no longer in definition: changes to b. Others may do so, too"
+            "WARN demeanor::definition::defined: Guard: state a is no longer in definition: changes to b. The same may happen to other owners"
         ]
     );
 }

@@ -127,15 +127,15 @@ fn advice_is_for_the_machine_in_which_the_mistake_is() {
 fn what_is_nearly_a_duration_is_told_what_it_is() {
     for (after, expected) in [
         ("500 µs", "the shortest unit of time is `ms`: write the seconds: `0.0005`"),
-        ("1.000,5 s", "a number has a point in it, not a comma: write `\"1000.5 s\"`"),
-        ("2 s ... 4 s", "a range is written with two points: write `\"2 s .. 4 s\"`"),
+        ("1.000,5 s", "a number has a decimal point, not a comma: write `\"1000.5 s\"`"),
+        ("2 s ... 4 s", "a range is written with two dots: write `\"2 s .. 4 s\"`"),
     ] {
         let expected = format!("3:30: error: `after` must be a duration: {expected}");
         assert_told(&with_duration(after), &expected);
     }
     for (after, cause) in [
         ("-2", "a time is not negative"),
-        ("2 s .. digest", "`digest` is no time: a range leads from a time to a time"),
+        ("2 s .. digest", "`digest` is not a time: a range leads from a time to a time"),
     ] {
         let told = told(&with_duration(after), None);
         assert!(told[0].starts_with(&format!("a.toml:3:30: error: `after` must be a duration: {cause}: ")), "{told:?}");
@@ -189,7 +189,11 @@ fn a_state_of_a_machine_that_is_defined_twice_is_told_with_the_first_one() {
 fn signs_that_conditions_do_not_have_are_told_what_to_write() {
     for (condition, column, expected) in [
         ("'`seen`'", 30, "expected a value, a number, `not` or `(`: remove the backticks: names of values stand alone"),
-        ("'seen\u{a0}and x > 1'", 34, "expected `and`, `or` or the end: this is a no-break space: write a plain one"),
+        (
+            "'seen\u{a0}and x > 1'",
+            34,
+            "expected `and`, `or` or the end: this is a non-breaking space: write a plain space",
+        ),
         ("'x <> 1'", 33, "expected a value or a number to compare with: write `!=`"),
         (
             "'x % 2 == 0'",

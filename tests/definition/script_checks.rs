@@ -44,8 +44,8 @@ fn a_script_that_is_right_is_loaded() {
 #[test]
 fn what_is_no_word_of_the_game_is_found() {
     for (body, expected) in [
-        ("this.speed = this.helth;", "1:33: `helth` is no value of the game: did you mean `health`?"),
-        ("this.sped = 5;", "1:20: `sped` is no value of the game: did you mean `speed`?"),
+        ("this.speed = this.helth;", "1:33: `helth` is not a value of the game: did you mean `health`?"),
+        ("this.sped = 5;", "1:20: `sped` is not a value of the game: did you mean `speed`?"),
         ("if this.health < 3 {\n change_state(\"fle\"); }", "2:15: unknown state `fle`: did you mean `flee`?"),
         ("this = 5;", "1:15: `this` cannot be written: write one of its values, as in `this.speed = 2.0`"),
         ("this[\"health\"] = 5;", "1:20: `health` can be read, but not written"),

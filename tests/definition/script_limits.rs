@@ -215,7 +215,7 @@ fn once_the_time_of_a_tick_is_used_up_the_rest_of_the_calls_are_left_out_of_it()
     let mut guard = ann();
     let lines = errors(|| (0..3).for_each(|tick| machine.update(&mut guard, &mut f64::from(tick))));
     assert_eq!(guard.speed, 0.0);
-    let said = "WARN: definition: scripts run longer than 0ns in a tick: the rest of them are left out of it";
+    let said = "WARN: definition: scripts run longer than 0ns in a tick: the remaining scripts do not run in this tick";
     assert_eq!(lines, [said.to_owned(), format!("{said} (2 times)")]);
 }
 
@@ -251,11 +251,11 @@ fn what_is_written_to_has_to_be_a_value_that_can_be_written() {
     let written = |name: &str| failure(&format!("fn update() {{ let name = \"{name}\"; this[name] = 5; }}"));
     let place = "line 1, column";
     assert!(
-        written("sped").ends_with(": `sped` is no value of the game: did you mean `speed`?"),
+        written("sped").ends_with(": `sped` is not a value of the game: did you mean `speed`?"),
         "{}",
         written("sped")
     );
-    assert!(written("other").starts_with(place) && written("other").ends_with(": `other` is no value of the game"));
+    assert!(written("other").starts_with(place) && written("other").ends_with(": `other` is not a value of the game"));
     assert!(written("health").ends_with(": `health` can be read, but not written"), "{}", written("health"));
     assert_eq!(
         failure("fn update() { this.speed = \"a\"; }"),

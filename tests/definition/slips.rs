@@ -172,7 +172,7 @@ fn a_sign_of_another_language_stands_where_toml_has_its_own() {
 #[test]
 fn a_value_is_none() {
     for (right, wrong, expected) in [
-        ("every = 0.5", "every = 0,5", "14:9: a number has a point in it, not a comma: write `0.5`"),
+        ("every = 0.5", "every = 0,5", "14:9: a number has a decimal point, not a comma: write `0.5`"),
         ("every = 0.5", "every = 50%", "14:9: a number has no `%`: write `0.5`"),
         (
             "\"2 s\"",
@@ -195,12 +195,12 @@ fn a_duration_is_nearly_one() {
         (
             "\"2 s\"",
             "\"0,5 s\"",
-            "15:33: `after` must be a duration: a number has a point in it, not a comma: write `\"0.5 s\"`",
+            "15:33: `after` must be a duration: a number has a decimal point, not a comma: write `\"0.5 s\"`",
         ),
         (
             "\"2 s\"",
             "\"2 - 4 s\"",
-            "15:33: `after` must be a duration: a range is written with two points: write `\"2 .. 4 s\"`",
+            "15:33: `after` must be a duration: a range is written with two dots: write `\"2 .. 4 s\"`",
         ),
         ("\"2 s\"", "\"2 .. 4\"", "15:33: `after` must be a duration: it has no unit: write `\"2 .. 4 s\"`"),
         (
@@ -227,7 +227,7 @@ fn a_duration_is_nearly_one() {
 fn a_header_is_nearly_one() {
     for (right, wrong, expected) in [
         ("[states.attack]", "[state.attack]", "10:2: `state` is written `states`: write `[states.attack]`"),
-        ("[states.attack]", "[attack]", "10:2: `[attack]` is no header of a state: write `[states.attack]`"),
+        ("[states.attack]", "[attack]", "10:2: `[attack]` is not the header of a state: write `[states.attack]`"),
         ("[states.flee]", "[[states.flee]]", "13:10: the header of a state has single brackets: write `[states.flee]`"),
     ] {
         assert_eq!(slip(right, wrong), expected, "{wrong}");

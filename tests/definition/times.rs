@@ -112,8 +112,8 @@ fn each_state_is_explained_with_its_own_time() {
     assert_eq!(
         reports.iter().map(ToString::to_string).collect::<Vec<_>>(),
         [
-            "to rest: no: time_in_state > 40 (time_in_state = 15) does not",
-            "to aim: no: time_in_state > 20 (time_in_state = 5) does not",
+            "to rest: no: time_in_state > 40 (time_in_state = 15) does not hold",
+            "to aim: no: time_in_state > 20 (time_in_state = 5) does not hold",
         ]
     );
 }

@@ -57,7 +57,10 @@ fn a_machine_whose_initial_child_belongs_elsewhere_is_not_started() {
     let mut trace = Vec::new();
     let lines = log_lines(|| trace = stage.start());
     assert_eq!(trace, NOTHING);
-    assert_eq!(lines, ["WARN demeanor: Elsa: start refused in state Lost: its initial() has another parent()"]);
+    assert_eq!(
+        lines,
+        ["WARN demeanor: Elsa: start refused in state Lost: the state that its `initial` returns has another parent"]
+    );
     assert_eq!(stage.view(), "Lost");
 }
 

@@ -92,7 +92,7 @@ fn two_ticks(asks: Ask) -> (Vec<&'static str>, Vec<String>) {
 /// The warning, in builds that have one.
 fn warning(asked: &str) -> Vec<String> {
     let line = format!(
-        "WARN demeanor: Enemy: {asked} went to an empty machine while this owner's own one is running: if `mem::take` left it \
+        "WARN demeanor: Enemy: {asked} went to an empty machine while this owner's own machine is running: if `mem::take` left it \
         behind, the effect is lost. Ask `fsm` instead, and keep the machine beside its owner"
     );
     if cfg!(all(debug_assertions, feature = "std")) { vec![line] } else { vec![] }

@@ -360,7 +360,7 @@ fn a_clock_that_never_advances_is_said_once() {
     let mut stage = Stage::new(&A).when("A.enter", |_, fsm, _| fsm.change_state_after(1.0, &B));
     stage.start();
     let lines = log_lines(|| (0..1000).for_each(|_| drop(stage.update())));
-    assert_eq!(lines, ["DEBUG demeanor: Elsa: waits for a clock that stands at 0 s"]);
+    assert_eq!(lines, ["DEBUG demeanor: Elsa: waits for a time, but its clock stands still at 0 s"]);
 }
 
 /// Rule 13 and 25.

@@ -75,7 +75,7 @@ fn an_exit_into_a_state_whose_parent_cannot_be_entered_is_not_explained_as_taken
         explained(file, &guard),
         (
             vec![
-                "to aim: fight cannot be entered: seen holds, ammo > 0 (ammo = 0) does not".to_owned(),
+                "to aim: fight cannot be entered: seen holds, ammo > 0 (ammo = 0) does not hold".to_owned(),
                 "to flee: yes: seen holds".to_owned(),
             ],
             "flee".to_owned()
@@ -106,7 +106,7 @@ fn an_exit_into_a_state_whose_initial_child_cannot_be_entered_is_not_explained_a
     ";
     assert_eq!(
         explained(file, &Guard::default()),
-        (vec!["to fight: aim cannot be entered: ammo > 0 (ammo = 0) does not".to_owned()], "post".to_owned())
+        (vec!["to fight: aim cannot be entered: ammo > 0 (ammo = 0) does not hold".to_owned()], "post".to_owned())
     );
 }
 
@@ -217,7 +217,7 @@ fn of_two_exits_that_wait_for_a_message_the_inner_one_is_explained_as_taken() {
     assert_eq!(
         reports,
         [
-            "aim: to shoot on noise: no: seen does not",
+            "aim: to shoot on noise: no: seen does not hold",
             "aim: to shoot on noise: waits for the message: ammo > 0 (ammo = 1) holds",
             "fight: to flee on noise: not tried",
             "always: to flee on noise: not tried",

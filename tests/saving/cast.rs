@@ -187,14 +187,14 @@ fn a_member_of_a_type_or_in_a_state_that_the_book_does_not_know_is_an_error() {
     let poor = CastBook::<Town>::new().with("miner", StateBook::<Miner>::new().with(&Home));
     assert_eq!(
         town().save(&poor).unwrap_err().to_string(),
-        "the book of the cast does not know the type of member 2: add it by `CastBook::with`"
+        "the book of the cast does not know the type of member 2: add it with `CastBook::with`"
     );
     let saved =
         || -> SavedCast<u8, News> { ron::from_str(&ron::to_string(&town().save(&book()).unwrap()).unwrap()).unwrap() };
     let refused = |saved, book: CastBook<Town>| Town::load(saved, &book, vec![]).err().unwrap().to_string();
     assert_eq!(
         refused(saved(), poor),
-        "the book of the cast does not know members of type `wife`: add it by `CastBook::with`"
+        "the book of the cast does not know members of type `wife`: add it with `CastBook::with`"
     );
     let poor = CastBook::new()
         .with("miner", StateBook::<Miner>::new().with(&Home))

@@ -184,7 +184,7 @@ fn definitions_with_states_of_one_name_are_told_apart_by_names_of_their_own() {
     let book = StateBook::new().with_definition(&one).with_definition(&other);
     assert_eq!(
         book.check().unwrap_err().to_string(),
-        "the book has two states named `off`: give one of them another name, by `with_name`"
+        "the book has two states named `off`: give one of them another name, with `with_name`"
     );
     let book = StateBook::new().with_definition(&one).with_definition_name("other", &other);
     let loaded = book.load(other.machine().save(&book, 0.0).unwrap(), 0.0).unwrap();

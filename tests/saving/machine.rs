@@ -123,14 +123,14 @@ fn what_the_book_does_not_know_is_an_error_that_lists_all_of_it() {
     assert_eq!(error, SaveError::UnknownStates { names: names.to_vec() });
     assert_eq!(
         error.to_string(),
-        "the book does not know the states `Aim`, `Combat`, `Patrol`, `Shoot`: add each by `StateBook::with` or `with_owned`"
+        "the book does not know the states `Aim`, `Combat`, `Patrol`, `Shoot`: add each with `StateBook::with` or `with_owned`"
     );
 
     let error = poor.load(machine.save(&book(), 0.0).unwrap(), 0.0).unwrap_err();
     assert_eq!(
         error.to_string(),
         "the book does not know the states `Aim`, `Combat`, `Patrol`, `Shoot`: \
-         add each by `StateBook::with_name`, or say by `on_missing` what stands in"
+         add each with `StateBook::with_name`, or say with `on_missing` what replaces it"
     );
 }
 
@@ -149,7 +149,7 @@ fn a_state_around_the_current_one_is_found_by_it_and_need_not_be_in_the_book() {
 fn two_states_of_one_name_are_refused() {
     let machine = StateMachine::<Guard>::new(&Idle);
     let saved = machine.save(&book(), 0.0).unwrap();
-    let says = "the book has two states named `Idle`: give one of them another name, by `with_name`";
+    let says = "the book has two states named `Idle`: give one of them another name, with `with_name`";
     for twice in [
         StateBook::<Guard>::new().with(&Idle).with_name("Idle", &Flee),
         StateBook::new().with(&Idle).with_owned_name::<Patrol>("Idle"),
@@ -173,7 +173,7 @@ fn a_message_of_a_timer_is_saved_by_a_book_that_knows_messages() {
     let (mut guard, mut machine) = (Guard::default(), StateMachine::new(&Idle));
     machine.send_after(&mut guard, 1.0, Told::Weary { how: f64::NAN }, &mut 0.0);
     let without = StateBook::new().with(&Idle);
-    let says = "a timer is to send a message, and the book does not know how to save one: \
+    let says = "a timer has a message, and the book does not know how to save messages: \
                 call `StateBook::with_messages`";
     assert_eq!(machine.save(&without, 0.0).unwrap_err().to_string(), says);
     let saved = machine.save(&book(), 0.0).unwrap();

@@ -1,10 +1,10 @@
 //! What a tick costs an entity in Bevy: this project beside what is written by hand and beside other crates.
 //!
 //! `cargo run --release --features peers -- [waiting | visits] [--entities N] [--period TICKS].. [--rounds N] [--only ROW]..`. With
-//! `waiting`, some of the entities sleep, and the rows are those who poll and those who do not. With `visits`, a system goes through the
-//! entities in one of the six states. All rows run in turns in one
-//! process, and the median of their rounds counts, so that the ratios hold on a machine that others use too. A row is
-//! named by a part of its name; the first row is always there.
+//! `waiting`, some of the entities sleep, and the rows are those that poll and those that do not. With `visits`, a system goes through
+//! the entities in one of the six states. All rows run in turns in one process, as in `bench`. The medians of their rounds and of the
+//! rounds' ratios count, so that they hold on a machine that others use, too. A row is named by a part of its name; the first row is
+//! always there.
 
 mod body;
 mod by_hand;
@@ -19,7 +19,7 @@ mod waiting;
 use std::num::NonZeroU32;
 use std::time::Instant;
 
-use comfy_table::Table;
+use bench_runner::{race, table};
 use cpu_time::ThreadTime;
 
 /// The largest number of entities that seldom_state is given: it needs more than a second for each tick of 100 000 that all
@@ -32,8 +32,19 @@ struct Row {
     entities: u32,
     tick: Box<dyn FnMut()>,
     checksum: Box<dyn FnMut() -> u64>,
-    /// Seconds per tick, in each round.
-    times: Vec<f64>,
+}
+
+impl Row {
+    /// Returns how many nanoseconds a tick takes for each entity.
+    fn time(&mut self, ticks: u32) -> f64 {
+        let begin = (Instant::now(), ThreadTime::now());
+        for _ in 0..ticks {
+            (self.tick)();
+        }
+        // On many threads, the time of one says nothing.
+        let elapsed = if cfg!(feature = "parallel") { begin.0.elapsed() } else { begin.1.elapsed() };
+        elapsed.as_secs_f64() * 1e9 / f64::from(ticks) / f64::from(self.entities)
+    }
 }
 
 macro_rules! row {
@@ -45,7 +56,6 @@ macro_rules! row {
             entities: $entities,
             tick: Box::new(move || app.borrow_mut().update()),
             checksum: Box::new(move || $checksum(&mut same.borrow_mut())),
-            times: Vec::new(),
         }
     }};
 }
@@ -114,39 +124,28 @@ fn measure(heading: &str, mut rows: Vec<Row>, ticks: u32, rounds: usize, only: &
     rows.retain(|row| {
         std::mem::take(&mut is_first) || only.is_empty() || only.iter().any(|part| row.name.contains(part))
     });
-    for round in 0..=rounds {
-        for row in &mut rows {
-            let begin = (Instant::now(), ThreadTime::now());
-            for _ in 0..ticks {
-                (row.tick)();
-            }
-            // On many threads, the time of one says nothing.
-            let elapsed = if cfg!(feature = "parallel") { begin.0.elapsed() } else { begin.1.elapsed() };
-            // The first round warms up.
-            if round > 0 {
-                row.times.push(elapsed.as_secs_f64() / f64::from(ticks));
-            }
-        }
-    }
-    let mut baseline = None;
-    let mut table = Table::new();
-    table.set_header(["row", "entities", "ms per tick", "ns per entity", "x first row", "checksum"]);
+    // They warm up.
     for row in &mut rows {
-        row.times.sort_by(f64::total_cmp);
-        let time = row.times[rounds / 2] * 1e9 / f64::from(row.entities);
-        let baseline = *baseline.get_or_insert(time);
-        let sum = (row.checksum)();
-        table.add_row([
+        row.time(ticks);
+    }
+    let times = race(&mut rows, rounds, |row| row.time(ticks));
+    let header = ["row", "entities", "ms per tick", "ns per entity", "fastest", "ratio", "checksum"];
+    let cells = rows.iter_mut().zip(times).map(|(row, time)| {
+        vec![
             row.name.to_owned(),
             row.entities.to_string(),
-            format!("{:.3}", time * f64::from(row.entities) / 1e6),
-            format!("{time:.1}"),
-            format!("{:.2}", time / baseline),
-            format!("{sum:016x}"),
-        ]);
-    }
+            format!("{:.3}", time.median * f64::from(row.entities) / 1e6),
+            format!("{:.1}", time.median),
+            format!("{:.1}", time.fastest),
+            format!("{:.2}", time.ratio),
+            format!("{:016x}", (row.checksum)()),
+        ]
+    });
     println!("{heading}");
-    println!("{table}");
+    println!(
+        "Medians over {rounds} rounds; the ratio is the median of the rounds' ratios to the first row, by the entity."
+    );
+    println!("{}", table(header.map(String::from).to_vec(), cells));
 }
 
 fn main() -> Result<(), lexopt::Error> {

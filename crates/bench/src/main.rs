@@ -43,7 +43,6 @@ mod options;
 mod rolling_back;
 mod runner;
 mod saving;
-mod table;
 mod threads;
 mod waiting;
 mod workload;
@@ -139,14 +138,14 @@ fn contest(options: &Options, entries: &[&Entry], churn: f64) -> Result<Table, S
         sums.extend([format!("{sum:016x}"), String::new(), String::new()]);
     }
     rows.push(sums);
-    Ok(table::of(header, rows))
+    Ok(bench_runner::table(header, rows))
 }
 
 fn corners(options: &Options) -> Result<(), String> {
     let is_wanted = |name: &str| options.is_wanted(name);
     let table = corners::table(options.owners(), |owners| options.rounds_for(owners), is_wanted)?;
     if !table.is_empty() {
-        println!("\n64-byte owners, of which all take part unless the row says otherwise.");
+        println!("\n64-byte owners, which all take part unless the row says otherwise.");
         println!("The ratio is the median of the ratios of the batch to the machines.");
         println!("{table}");
     }
@@ -172,7 +171,7 @@ fn save(options: &Options) -> Result<(), String> {
         // What a rollback game keeps in each tick is rather small.
         for owners in [10_000, owners] {
             println!(
-                "\n{owners} owners of 64 bytes, clone_from into the room that there is, {rounds} rounds: microseconds, medians."
+                "\n{owners} owners of 64 bytes, clone_from into a batch with enough room, {rounds} rounds: microseconds, medians."
             );
             println!("The ratio is that of the fastest rounds.");
             println!("{}", rolling_back::table(owners, rounds, |name| options.is_wanted(name))?);

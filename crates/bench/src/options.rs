@@ -8,7 +8,7 @@ use crate::contenders;
 /// Measures state machines side by side.
 #[derive(Parser)]
 pub(crate) struct Options {
-    /// Which table.
+    /// The table to measure.
     #[arg(value_enum, default_value_t = Tables::Machines)]
     pub(crate) table: Tables,
     /// How many owners. By default 10000,1000000; definitions also 100000; corners 2000,20000,1000000; threads 100000,1000000;
@@ -18,13 +18,13 @@ pub(crate) struct Options {
     /// How many of them change state in a tick, in percent. By default 1; threads 1,10,100. Corners have shares of their own.
     #[arg(long, value_delimiter = ',')]
     churn: Vec<f64>,
-    /// How large an owner is, in bytes. Those of corners always have 64.
+    /// How large an owner is, in bytes. The owners of corners always have 64.
     #[arg(long, value_enum, value_delimiter = ',', default_value = "64")]
     pub(crate) size: Vec<Size>,
     /// How often each contender is timed. Corners and threads do a third of that for 500 000 owners and more.
     #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) rounds: u16,
-    /// Only contenders or rows whose names contain one of these.
+    /// Measure only the contenders or rows whose names contain one of these.
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
 }
@@ -38,15 +38,15 @@ pub(crate) enum Tables {
     Machines,
     /// Many owners, sorted by state or not.
     Batch,
-    /// What a batch cannot do in its usual way, beside one machine per owner: refused changes, several requests, stacks,
+    /// What a batch has to do owner by owner, beside one machine per owner: refused changes, several requests, stacks,
     /// nested and owned states, messages to all, and shared states that come and go.
     Corners,
-    /// Owners most of whom sleep, each until a time of its own: with timers, and polling.
+    /// Owners of which most sleep, each until a different time: with timers, and with polling.
     Waiting,
-    /// A batch on one thread and on all, by the shape of its buckets; how much of a tick runs on one thread only, and how much
-    /// faster that lets 8, 16 and 64 cores be.
+    /// A batch on one thread and on all, by the shape of its buckets; how much of a tick runs on one thread only, and the
+    /// speed-up that this allows on 8, 16 and 64 cores.
     Threads,
-    /// A batch written and read as postcard, and cloned into room that is there, beside its owners alone in a `Vec`.
+    /// A batch written and read as postcard, and cloned into a batch with enough room, beside its owners alone in a `Vec`.
     Save,
     /// Members of a cast that are updated and send each other telegrams, beside agents in a `Vec`.
     Cast,

@@ -9,7 +9,6 @@ use comfy_table::Table;
 use demeanor::Batch;
 
 use crate::saving::{self, Body};
-use crate::table;
 
 /// How many owners are copied in a round, so that it takes long enough to be measured.
 const OWNERS_PER_ROUND: usize = 2_000_000;
@@ -47,7 +46,7 @@ pub(crate) fn table(owners: usize, rounds: usize, is_wanted: impl Fn(&str) -> bo
     let times: Vec<_> = times.iter().map(|times| Times::of(&times[1..], copies)).collect();
     let names = ["Vec<T>"].into_iter().chain(batches.iter().map(|(name, _)| *name));
     let rows = names.zip(&times).map(|(name, own)| own.row(name, &times[0]));
-    Ok(table::of(["", "µs", "fastest", "beside Vec<T>"].map(String::from).to_vec(), rows))
+    Ok(bench_runner::table(["", "µs", "fastest", "beside Vec<T>"].map(String::from).to_vec(), rows))
 }
 
 fn time(copies: usize, mut copy: impl FnMut(usize)) -> Duration {

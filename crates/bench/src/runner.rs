@@ -1,6 +1,8 @@
-//! Measures contenders in interleaved rounds, so that a noisy machine favours none.
+//! Measures contenders that must come to the same checksum, in the interleaved rounds of `bench_runner`.
 
 use std::time::Instant;
+
+use bench_runner::{Time, race};
 
 use crate::contender::{Contender, Entrant};
 use crate::workload::Context;
@@ -17,16 +19,9 @@ pub(crate) struct Race {
     pub(crate) updates: usize,
 }
 
-/// What a contender took, in nanoseconds per owner and tick.
-pub(crate) struct Time {
-    pub(crate) median: f64,
-    pub(crate) fastest: f64,
-    /// The median of the rounds' ratios to the first contender: what changes from one round to the next cancels out.
-    pub(crate) ratio: f64,
-}
-
 impl Race {
-    /// Runs the contenders, and returns their times in their order, with the sum they agreed on.
+    /// Runs the contenders, and returns their times in their order, in nanoseconds per owner and tick, with the sum they agreed
+    /// on.
     ///
     /// # Errors
     ///
@@ -37,21 +32,9 @@ impl Race {
         }
         agreed(&contenders)?;
 
-        let mut taken = vec![Vec::with_capacity(self.rounds); contenders.len()];
-        for round in 0..self.rounds {
-            for turn in 0..contenders.len() {
-                let i = (round + turn) % contenders.len();
-                taken[i].push(self.time(contenders[i].contender.as_mut()));
-            }
-        }
-        let sum = agreed(&contenders)?;
         let updates = (self.ticks() * self.owners) as f64;
-        let times = taken.iter().map(|rounds| Time {
-            median: median(rounds.iter().copied()) / updates,
-            fastest: rounds.iter().copied().fold(f64::INFINITY, f64::min) / updates,
-            ratio: median(rounds.iter().zip(&taken[0]).map(|(own, first)| own / first)),
-        });
-        Ok((times.collect(), sum))
+        let times = race(&mut contenders, self.rounds, |entrant| self.time(entrant.contender.as_mut()) / updates);
+        Ok((times, agreed(&contenders)?))
     }
 
     fn ticks(&self) -> usize {
@@ -69,18 +52,6 @@ impl Race {
         }
         start.elapsed().as_nanos() as f64
     }
-}
-
-/// The one in the middle.
-pub(crate) fn median(of: impl IntoIterator<Item = f64>) -> f64 {
-    quantile(0.5, of)
-}
-
-/// The one that so large a share of the others is below: 0.9 for nine in ten.
-pub(crate) fn quantile(share: f64, of: impl IntoIterator<Item = f64>) -> f64 {
-    let mut sorted: Vec<f64> = of.into_iter().collect();
-    sorted.sort_unstable_by(f64::total_cmp);
-    sorted[((sorted.len() as f64 * share) as usize).min(sorted.len() - 1)]
 }
 
 fn agreed(contenders: &[Entrant]) -> Result<u64, String> {

@@ -8,8 +8,6 @@ use demeanor::{Batch, Fsm, Owner, State, StateBook};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::table;
-
 /// An owner of 64 bytes, in memory as in a file.
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Body {
@@ -69,7 +67,7 @@ pub(crate) fn table(owners: usize, rounds: usize, is_wanted: impl Fn(&str) -> bo
         let times = Times::of(rounds, save, |bytes| loaded(bytes).map(black_box).map(drop))?;
         rows.push(times.row(name, owners, alone.bytes));
     }
-    Ok(table::of(header.map(String::from).to_vec(), rows))
+    Ok(bench_runner::table(header.map(String::from).to_vec(), rows))
 }
 
 pub(crate) fn body(nth: usize) -> Body {

@@ -76,7 +76,7 @@ impl<T> ClockOf<T> {
         if !self.has_warned.swap(true, Ordering::Relaxed) {
             let owner = type_name::<T>();
             warn!(
-                "machines of {owner} ask for the time, and it is always 0: there is no clock, the resource Time. Add Bevy's TimePlugin"
+                "machines of {owner} ask for the time, and it is always 0, because there is no resource Time. Add Bevy's TimePlugin"
             );
         }
     }

@@ -107,7 +107,7 @@ pub trait MachineCommands {
     /// Suspends current and enters `over`.
     fn push_state<T: EntityOwner>(&mut self, over: impl IntoState<T>) -> &mut Self;
 
-    /// Leaves current and resumes what it was pushed over.
+    /// Leaves the current state and resumes the path below it.
     fn pop_state<T: EntityOwner>(&mut self) -> &mut Self;
 
     /// Changes to the descendant last active in `composite`, or to its initial one.

@@ -48,7 +48,9 @@ pub fn any_in_state<S: 'static>(markers: MarkersOf<S>, mut has_warned: Local<boo
     if markers.in_table.is_none() && markers.in_sparse_set.is_none() && !*has_warned {
         *has_warned = true;
         let state = type_name::<S>();
-        warn!("any_in_state::<{state}> is never so: no plugin has been asked for its marker, with_marker::<{state}>()");
+        warn!(
+            "any_in_state::<{state}> is always false: no plugin keeps the marker for this state. Ask for it by with_marker::<{state}>()"
+        );
     }
     !markers.marked.is_empty()
 }

@@ -250,7 +250,7 @@ fn claim<T: Owner, S: 'static>(world: &mut World) {
     if let Some(StateIndex { owner, .. }) = world.get_resource::<StateIndex<S>>() {
         let (state, other) = (type_name::<S>(), type_name::<T>());
         assert!(*owner != other, "the index of {state} has been asked for twice, for {owner}");
-        panic!("the index of {state} is kept for {owner} already; it cannot also tell of the machines of {other}");
+        panic!("the index of {state} is kept for {owner} already; it cannot be kept for {other}, too");
     }
     world.insert_resource(StateIndex::<S> {
         entities: EntityIndexSet::new(),

@@ -151,9 +151,7 @@ fn claim<T: Owner, S: 'static, K: MarkerStorage>(world: &mut World) {
     if let Some(KeptFor { owner, .. }) = world.get_resource::<KeptFor<S, K>>() {
         let (state, other) = (type_name::<S>(), type_name::<T>());
         assert!(*owner != other, "the marker InState<{state}> has been asked for twice, for {owner}");
-        panic!(
-            "the marker InState<{state}> is kept for {owner} already; it cannot also tell of the machines of {other}"
-        );
+        panic!("the marker InState<{state}> is kept for {owner} already; it cannot be kept for {other}, too");
     }
     let owner = type_name::<T>();
     world.insert_resource(KeptFor::<S, K> { owner, mark_later: mark_later::<T>, of: PhantomData });

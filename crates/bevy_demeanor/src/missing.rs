@@ -86,7 +86,7 @@ impl<T: EntityOwner> BodyParts<T> {
 /// Logs a warning for each entity that has a machine and no owner for it, or not all that the owner's states are given; once until
 /// it has it. And for the entities that have come with an owner and without a machine.
 ///
-/// Machines that have all again are asked anew: meanwhile, no pass has learned from their change ticks whether they were written to.
+/// Machines that have all their components again are asked again: meanwhile, no pass has learned from their change ticks whether they were written to.
 #[expect(clippy::too_many_arguments, reason = "it is a system")]
 pub(crate) fn warn_of_what_is_missing<T: EntityOwner>(
     orphans: Query<(Entity, Option<&Name>), (With<Machine<T>>, Without<T>)>,

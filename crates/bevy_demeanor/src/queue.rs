@@ -253,7 +253,7 @@ fn complain(world: &mut World, entity: Entity, what: fmt::Arguments<'_>) {
     let states: Vec<&str> = of_it.map(|(_, state)| &**state).collect();
     error!(
         "{who}: {what} ignored, as is all that follows: observers and commands have led from one change of \
-         state to the next without end, lately through {}",
+         state to the next without end, most recently through {}",
         states.join(" -> "),
     );
 }

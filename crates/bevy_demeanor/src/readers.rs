@@ -18,7 +18,8 @@ pub(crate) fn refuse_readers<T: EntityOwner>() {
     let (param, owner) = (type_name::<T::Param>(), type_name::<T>());
     assert!(
         !param.contains("MessageReader<") && !param.contains("MessageMutator<"),
-        "the Param of {owner} has a MessageReader: the first entity would read all messages, and the others none. {}",
+        "the Param of {owner} has a MessageReader. All entities share the Param: the first entity would read all messages, and \
+         the others none. {}",
         instead::<T>()
     );
 }
@@ -44,8 +45,9 @@ pub(crate) fn refuse_hidden_readers<T: EntityOwner>(world: &mut World) {
             if let Some(message) = message_of(&name).filter(|_| !is_named_by::<T>(&name)) {
                 let owner = type_name::<T>();
                 panic!(
-                    "the Param of {owner} reads the messages {message} by a struct: of a MessageReader, the first entity would read \
-                     all, and the others none. {}. A Res<Messages<{message}>> is to stand beside the struct, not in it",
+                    "the Param of {owner} has a struct that reads the messages {message}. All entities share the Param: by a \
+                     MessageReader in the struct, the first entity would read all messages, and the others none. {}. If the \
+                     struct has no MessageReader but a Res<Messages<{message}>>, write the Res beside the struct, not in it",
                     instead::<T>()
                 );
             }
@@ -59,7 +61,8 @@ fn param_of<T: EntityOwner>(_: StaticSystemParam<T::Param>) {}
 fn instead<T>() -> String {
     let owner = type_name::<T>();
     format!(
-        "Read them in a system in MachineSet::Enter, and send them on: Machines::<{owner}>::broadcast(..) or send_to(..)"
+        "Instead, read them in a system in MachineSet::Enter, and pass them on with Machines::<{owner}>::broadcast(..) or \
+         send_to(..)"
     )
 }
 

@@ -201,10 +201,10 @@ fn why(error: &LoadError) -> String {
     match of_files.len() {
         0 => error.to_string(),
         n if n == names.len() => format!(
-            "the book does not know {state} {}: prepare the file before, by `LoadedDefinitions::prepare`",
+            "the book does not know {state} {}: prepare the file first, with `LoadedDefinitions::prepare`",
             of_files.join(", ")
         ),
-        _ => format!("{error}; for {}, prepare the file before, by `LoadedDefinitions::prepare`", of_files.join(", ")),
+        _ => format!("{error}; for {}, prepare the file first, with `LoadedDefinitions::prepare`", of_files.join(", ")),
     }
 }
 
@@ -301,7 +301,7 @@ fn insert<T: EntityOwner + TypePath>(
 ) {
     let Some(mut machine) = Machine::<T>::from_reflect(value) else {
         let who = Named::of(entity.id(), entity.world());
-        warn!("{who} is given no machine of {}: what is inserted is none", type_name::<T>());
+        warn!("{who} is not given a machine of {}: the inserted value is not one", type_name::<T>());
         return;
     };
     if let (Some(mapper), Some(unloaded)) = (mapper, machine.machine.current_mut::<Unloaded<T>>()) {

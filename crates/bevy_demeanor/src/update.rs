@@ -126,7 +126,7 @@ impl<T: EntityOwner> Surroundings<'_, '_, T> {
         if let Some(now) = waited.at
             && self.standstill.stands(now)
         {
-            debug!("machines of {} wait for a clock that stands at {now} s", type_name::<T>());
+            debug!("machines of {} wait for a time, but their clock stands still at {now} s", type_name::<T>());
         }
         queue_following(&mut self.log, &self.followers, &mut self.first, &mut self.commands);
     }

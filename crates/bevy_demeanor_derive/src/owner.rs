@@ -44,14 +44,14 @@ impl Said {
             "label" => set(&mut self.label, meta),
             "on_change" => set(&mut self.on_change, meta),
             "after_change" => set(&mut self.after_change, meta),
-            _ => Err(meta.error(format!("an owner has no such key; there are {KEYS}"))),
+            _ => Err(meta.error(format!("unknown key: an owner has {KEYS}"))),
         }
     }
 }
 
 fn set<V: syn::parse::Parse>(field: &mut Option<V>, meta: &ParseNestedMeta<'_>) -> syn::Result<()> {
     if field.is_some() {
-        return Err(meta.error("this was said already"));
+        return Err(meta.error("this key is given twice"));
     }
     *field = Some(meta.value()?.parse()?);
     Ok(())
@@ -63,7 +63,7 @@ pub(crate) fn derive(input: &DeriveInput) -> syn::Result<TokenStream> {
         return Err(syn::Error::new_spanned(lifetime, "an owner is a component, which cannot borrow"));
     }
     if let Some(changes) = said.changes.as_ref().filter(|changes| *changes != "WhenUpdated" && *changes != "WhenTold") {
-        return Err(syn::Error::new_spanned(changes, "an owner changes `WhenUpdated` or `WhenTold`"));
+        return Err(syn::Error::new_spanned(changes, "expected `WhenUpdated` or `WhenTold`"));
     }
     let filled = |ty: Option<Type>, lifetime| {
         let mut ty = ty.unwrap_or_else(|| syn::parse_quote!(()));
@@ -147,7 +147,7 @@ mod tests {
                 #[owner(bodies = &mut Name)]
                 struct Guard;
             )),
-            "an owner has no such key; there are `body`, `param`, `message`, `changes`, `now`, `context`, `label`, \
+            "unknown key: an owner has `body`, `param`, `message`, `changes`, `now`, `context`, `label`, \
              `on_change` and `after_change`"
         );
         assert_eq!(
@@ -155,14 +155,14 @@ mod tests {
                 #[owner(body = &mut Name, body = &Name)]
                 struct Guard;
             )),
-            "this was said already"
+            "this key is given twice"
         );
         assert_eq!(
             mistake(&parse_quote!(
                 #[owner(changes = Never)]
                 struct Guard;
             )),
-            "an owner changes `WhenUpdated` or `WhenTold`"
+            "expected `WhenUpdated` or `WhenTold`"
         );
         assert_eq!(
             mistake(&parse_quote!(

@@ -15,14 +15,15 @@ pub(crate) struct Check {
     /// The files; `-` is standard input.
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// Exit with 1 if there is a warning, too.
+    /// Exit with 1 also if there is only a warning.
     #[arg(long)]
     deny_warnings: bool,
-    /// Look at all situations, too: for conditions that never hold, exits that are never taken, states that are never
-    /// reached, that flicker, or that have no way out. With each comes the command that shows it.
+    /// Also look at all situations: find conditions that never hold, exits that are never taken, and states that are never
+    /// reached, that change to each other in every tick, or that have no way out. Each finding comes with a command that
+    /// shows it.
     #[arg(long)]
     prove: bool,
-    /// How to report: drawings for people, or one JSON document on standard output.
+    /// The format of the report: text for people, or one JSON document on standard output.
     #[arg(long, short, value_enum, default_value_t = Format::Text)]
     format: Format,
     #[command(flatten)]

@@ -15,29 +15,30 @@ use crate::{Exit, Outcome, WordsFile, complain, json, report, tell, whole_file};
 
 #[derive(Args)]
 pub(crate) struct Graph {
-    /// The file; `-` is standard input. Without one, what --observed has seen is drawn by itself: for machines in code.
+    /// The file; `-` is standard input. Without a file, only what was recorded is drawn: for machines in code.
     #[arg(required_unless_present = "observed")]
     file: Option<PathBuf>,
     /// Which of several machines in the file. By default the first.
     #[arg(long, value_name = "NAME")]
     machine: Option<String>,
-    /// Draw only this state, with what is in it, and what is near it.
+    /// Draw only this state, with the states in it and those near it.
     #[arg(long, value_name = "NAME")]
     state: Option<String>,
-    /// How many exits away a state is that is near.
+    /// Up to how many exits away a state counts as near.
     #[arg(long, value_name = "N", default_value_t = 1, requires = "state")]
     depth: usize,
-    /// Draw what was seen, too: a flow that a game, a test or `run --flow` has written, as JSON. Arrows are as wide as they
-    /// were often taken, states as dark as owners stayed long; what never happened is dashed. Several are added up.
+    /// Also draw what was recorded: a flow that a game, a test or `run --flow` has written, as JSON. The more often a change
+    /// happened, the wider is its arrow; the longer owners stayed in a state, the darker it is; what never happened is dashed.
+    /// Can be given several times: the flows are added up.
     #[arg(long, value_name = "FILE")]
     observed: Vec<PathBuf>,
-    /// Exit with 1 if fewer than so many percent of the exits were taken, and list those that were not.
+    /// Exit with 1 if fewer than this percentage of the exits were taken, and list those that were not.
     #[arg(long, value_name = "PERCENT", requires = "observed", requires = "file", value_parser = percent)]
     fail_under: Option<f64>,
-    /// What to draw it as; `json` is no drawing: it says which exits were taken.
+    /// The format of the output. `json` is not a drawing: it lists which exits were taken.
     #[arg(long, short, value_enum, default_value_t = Format::Mermaid)]
     format: Format,
-    /// Where to write it, instead of to the terminal.
+    /// The file to write, instead of standard output.
     #[arg(long, short)]
     output: Option<PathBuf>,
     #[command(flatten)]

@@ -47,37 +47,38 @@ use shown::escaped;
 #[command(name = "demeanor", version, after_help = EXIT_CODES)]
 struct Command {
     #[command(subcommand)]
-    verb: Verb,
+    action: Action,
 }
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  all is well
-  1  there is a mistake in a definition; with --deny-warnings, or a warning;
-     with --fail-under, or fewer exits were taken
-  2  it could not be done: wrong arguments, or a file that cannot be read or written";
+  0  success
+  1  a definition has an error; with --deny-warnings, also if there is a warning;
+     with --fail-under, also if fewer exits were taken
+  2  the command could not be carried out: wrong arguments, or a file that cannot
+     be read or written";
 
 #[derive(Subcommand)]
-enum Verb {
-    /// Report every mistake in definition files, and in the scripts that they name.
+enum Action {
+    /// Report every error in definition files, and in the scripts that they name.
     #[command(after_help = EXIT_CODES)]
     Check(check::Check),
-    /// Draw the state diagram of a definition, and what was seen of it.
+    /// Draw the state diagram of a definition, also with what was recorded of it.
     #[command(after_help = EXIT_CODES)]
     Graph(graph::Graph),
-    /// Step a machine, and say why it changes state or stays.
+    /// Run a machine without the game, and say why it changes state or stays.
     Run(simulate::Run),
     /// Write the JSON Schema of definition files, for editors.
     Schema,
-    /// Serve an editor: problems while one types, completion, renaming. Speaks the Language Server Protocol.
+    /// Run the language server for editors: problems while you type, completion, renaming.
     Lsp {
         #[command(flatten)]
         words: WordsFile,
-        /// Over standard input and output, which is the only way there is.
+        /// Use standard input and output; it always does, and editors pass this option.
         #[arg(long)]
         stdio: bool,
     },
-    /// Write the words that the game offers, for `--vocabulary`.
+    /// Write the game's words, for `--vocabulary`.
     Vocabulary {
         #[command(flatten)]
         words: WordsFile,
@@ -86,7 +87,7 @@ enum Verb {
 
 #[derive(Args)]
 pub(crate) struct WordsFile {
-    /// The words that the game offers, as it has written them.
+    /// The game's words: a file that the game's own tool has written, with `vocabulary`.
     #[arg(long, value_name = "FILE")]
     vocabulary: Option<PathBuf>,
 }
@@ -130,15 +131,15 @@ pub fn run<T: Owner>(vocabulary: &Vocabulary<T>) -> ExitCode {
 
 fn answer(arguments: impl IntoIterator<Item = OsString>, words: Option<Words>) -> ExitCode {
     let command = Command::parse_from(arguments);
-    let outcome = match command.verb {
-        Verb::Check(check) => check.words.or(words).and_then(|words| check::check(&check, words.as_ref())),
-        Verb::Graph(graph) => graph.words.or(words).and_then(|words| graph::graph(&graph, words.as_ref())),
-        Verb::Run(run) => run.words.or(words).and_then(|words| simulate::run(&run, words)),
-        Verb::Lsp { words: file, stdio: _ } => lsp::lsp(words, file.vocabulary.as_deref()),
-        Verb::Schema => tell(&format!("{:#}\n", demeanor::definition::schema())).map(|()| Exit::Fine),
-        Verb::Vocabulary { words: file } => file.or(words).and_then(|words| match words {
+    let outcome = match command.action {
+        Action::Check(check) => check.words.or(words).and_then(|words| check::check(&check, words.as_ref())),
+        Action::Graph(graph) => graph.words.or(words).and_then(|words| graph::graph(&graph, words.as_ref())),
+        Action::Run(run) => run.words.or(words).and_then(|words| simulate::run(&run, words)),
+        Action::Lsp { words: file, stdio: _ } => lsp::lsp(words, file.vocabulary.as_deref()),
+        Action::Schema => tell(&format!("{:#}\n", demeanor::definition::schema())).map(|()| Exit::Fine),
+        Action::Vocabulary { words: file } => file.or(words).and_then(|words| match words {
             Some(words) => tell(&words.to_json()).map(|()| Exit::Fine),
-            None => Err("no game is here to offer words: this subcommand is for a game's own binary".into()),
+            None => Err("there are no words to write: only a game's own tool has some".into()),
         }),
     };
     let exit = outcome.unwrap_or_else(|why| {

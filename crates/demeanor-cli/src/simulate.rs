@@ -25,31 +25,31 @@ pub(crate) struct Run {
     /// Which of several machines in the file. By default the first.
     #[arg(long, value_name = "NAME")]
     machine: Option<String>,
-    /// What a value is: `--set health=30 --set enemy_visible=true`.
+    /// Set a value: `--set health=30 --set enemy_visible=true`.
     #[arg(long, value_name = "NAME=VALUE", value_parser = setting)]
     set: Vec<(String, Setting)>,
-    /// A message to send, and at what time in seconds: `--send took_damage@1.5`, `--send 'hit(damage=40)@2'`.
+    /// A message to send, and the time in seconds: `--send took_damage@1.5`, `--send 'hit(damage=40)@2'`.
     #[arg(long, value_name = "MESSAGE@TIME", value_parser = sending)]
     send: Vec<(Told, f64)>,
     /// A table of values over time: CSV with a column `time`, or TOML with `[[at]]`. `-` is standard input, in CSV.
     #[arg(long, value_name = "FILE")]
     values: Option<PathBuf>,
-    /// How long to run, in seconds. By default as long as the table, or 10.
+    /// How long to run, in seconds. By default as long as the table of values, or 10.
     #[arg(long, value_name = "SECONDS")]
     seconds: Option<f64>,
-    /// How long a tick is, in seconds. By default as the file's `ticks_per_second` says, or the game's, or 0.1.
+    /// How long a tick is, in seconds. By default, the file's `ticks_per_second` says it, or else the game's; or else it is 0.1.
     #[arg(long, value_name = "SECONDS")]
     tick: Option<f64>,
     /// The state to begin in, instead of the initial one.
     #[arg(long, value_name = "STATE")]
     from: Option<String>,
-    /// Where `chance` begins, so that a run can be repeated.
+    /// The seed for `chance`: the same seed gives the same run.
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// After every tick, tell why the machine stays in its state, or why no earlier exit was taken. Without it, only at the end.
+    /// After every tick, say why the machine stays in its state, or why no earlier exit was taken. Without this, only at the end.
     #[arg(long)]
     why: bool,
-    /// Where to write how often which state led to which, as JSON, for `graph --observed`.
+    /// The file for how often each state led to each other state, as JSON, for `graph --observed`.
     #[arg(long, value_name = "FILE")]
     flow: Option<PathBuf>,
     #[command(flatten)]
@@ -143,7 +143,7 @@ fn ticks(end: f64, tick: f64) -> Result<u64, String> {
         return Err("--tick must be a time in seconds, more than 0".into());
     }
     if end.is_nan() || end / tick >= 1e9 {
-        return Err(format!("{end} seconds, in ticks of {tick}, are too many ticks: the most are 1000 million"));
+        return Err(format!("{end} seconds, in ticks of {tick}, are too many ticks: there can be 1000 million"));
     }
     #[expect(
         clippy::cast_possible_truncation,

@@ -44,10 +44,11 @@ fn the_exit_code_says_how_bad_it_is() {
             told.ends_with(
                 "
 Exit codes:
-  0  all is well
-  1  there is a mistake in a definition; with --deny-warnings, or a warning;
-     with --fail-under, or fewer exits were taken
-  2  it could not be done: wrong arguments, or a file that cannot be read or written
+  0  success
+  1  a definition has an error; with --deny-warnings, also if there is a warning;
+     with --fail-under, also if fewer exits were taken
+  2  the command could not be carried out: wrong arguments, or a file that cannot
+     be read or written
 "
             ),
             "{told}"

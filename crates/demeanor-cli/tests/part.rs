@@ -124,7 +124,7 @@ fn a_run_begins_in_a_state_and_ticks_as_the_file_says() {
    0.50 s  aim -> shoot: after 2 ticks (time_in_state = 0.5) holds
    1.00 s  ends in shoot, after 0.50 s in it
              fight, to rest: no: seen holds
-             to fight: no: after 1 s (0.5 s left) does not
+             to fight: no: after 1 s (0.5 s left) does not hold
 "
     );
     // Every quarter of a second is a tick, and a tick after another.

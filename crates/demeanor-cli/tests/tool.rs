@@ -158,7 +158,7 @@ fn a_picture_has_every_state_and_condition_and_is_the_same_every_time() {
     fs::remove_file(path).unwrap();
 }
 
-/// Set `UPDATE` to draw them anew.
+/// Set `UPDATE` to draw them again.
 #[test]
 fn the_pictures_in_the_pages_are_what_the_tool_draws() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -190,10 +190,10 @@ fn a_run_tells_what_caused_each_change_and_why_the_last_state_is_stayed_in() {
    1.00 s  run -> hit: distance < 1 (distance = 0.5) holds
    1.50 s  message took_damage: no exit is taken
              no exits
-   1.50 s  hit -> post: by chase: enemy_visible does not
+   1.50 s  hit -> post: by chase: enemy_visible does not hold
    2.25 s  message took_damage
    2.25 s  post -> hide: health < 50 (health = 40) holds
-   2.50 s  hide -> post: time_in_state > 1 (time_in_state = 0.25) does not, chance(0.5) (drew 0.317) holds
+   2.50 s  hide -> post: time_in_state > 1 (time_in_state = 0.25) does not hold, chance(0.5) (drew 0.317) holds
    5.00 s  post -> dead: by always: health <= 0 (health = 0) holds
    5.50 s  ends in dead, after 0.50 s in it
              no exits
@@ -219,8 +219,8 @@ fn a_run_on_values_that_are_set_tells_why_not() {
         told,
         "   0.00 s  begins in post
    1.00 s  ends in post, after 1.00 s in it
-             always, to dead: no: health <= 0 (health = 15) does not
-             to chase: no: enemy_visible holds, health > 20 (health = 15) does not
+             always, to dead: no: health <= 0 (health = 15) does not hold
+             to chase: no: enemy_visible holds, health > 20 (health = 15) does not hold
              to hide on took_damage: waits for the message: health < 50 (health = 15) holds
 "
     );
@@ -253,10 +253,10 @@ exits = [{ to = 'flee' }]
         told,
         "   0.00 s  begins in post
    0.00 s  post -> flee: seen holds
-             always, to hit: no: hurt does not
-             to attack: attack cannot be entered: seen holds, ammo > 0 (ammo = 0) does not
+             always, to hit: no: hurt does not hold
+             to attack: attack cannot be entered: seen holds, ammo > 0 (ammo = 0) does not hold
    0.00 s  ends in flee, after 0.00 s in it
-             always, to hit: no: hurt does not
+             always, to hit: no: hurt does not hold
 "
     );
     let (_, told, _) = demeanor(&["run", file, "--set", "hurt=true", "--seconds", "0"]);
@@ -322,7 +322,7 @@ exits = [{ to = 'q', after = 1 }, { to = 'a', when = 'not y' }]
    1.00 s  q -> a: after 1 s (time_in_state = 1) holds
    1.00 s  a -> a: by p: y holds
    1.00 s  ends in a, after 0.00 s in it
-             to q: no: after 1 s (1 s left) does not
+             to q: no: after 1 s (1 s left) does not hold
              to a: no: y holds
 "
     );
@@ -370,7 +370,7 @@ FILE: fields not checked: hit.damage
         told,
         "   0.00 s  begins in patrol.stand
    0.50 s  message hit: no exit is taken
-             to patrol.fall on hit: no: message.damage > 30 (message.damage = 10) does not
+             to patrol.fall on hit: no: message.damage > 30 (message.damage = 10) does not hold
    1.00 s  message hit
    1.00 s  patrol.stand -> patrol.fall: message.damage > 30 (message.damage = 40) holds
    1.00 s  patrol.fall -> rest: by patrol: tired holds
@@ -410,11 +410,11 @@ fn a_run_tells_how_long_is_left() {
         run(&["--send", "hit@0.25", "--seconds", "0.25"]),
         "   0.00 s  begins in aim
    0.25 s  message hit: no exit is taken
-             to hide on hit: no: after 0.5 s (0.25 s left) does not
+             to hide on hit: no: after 0.5 s (0.25 s left) does not hold
    0.25 s  ends in aim, after 0.25 s in it
-             to fire: no: after 0.75 s (0.5 s left) does not
-             to look: no: after 0.25 s (time_in_state = 0.25) holds, alarmed does not
-             to hide on hit: no: after 0.5 s (0.25 s left) does not
+             to fire: no: after 0.75 s (0.5 s left) does not hold
+             to look: no: after 0.25 s (time_in_state = 0.25) holds, alarmed does not hold
+             to hide on hit: no: after 0.5 s (0.25 s left) does not hold
 "
     );
     assert_eq!(
@@ -423,7 +423,7 @@ fn a_run_tells_how_long_is_left() {
    0.75 s  aim -> fire: after 0.75 s (time_in_state = 0.75) holds
    1.25 s  fire -> look: after 0.5 s (time_in_state = 0.5) holds
    1.50 s  ends in look, after 0.25 s in it
-             to hide: not its turn: every 0.5 s (0.25 s left) does not
+             to hide: not its turn: every 0.5 s (0.25 s left) does not hold
 "
     );
 }
@@ -476,7 +476,7 @@ fn what_the_command_line_gets_wrong_is_told_in_a_line() {
         (&["--tick", "0"], "--tick must be a time in seconds, more than 0"),
         (
             &["--seconds", "1e12"],
-            "1000000000000 seconds, in ticks of 0.1, are too many ticks: the most are 1000 million",
+            "1000000000000 seconds, in ticks of 0.1, are too many ticks: there can be 1000 million",
         ),
         (
             &["--vocabulary", "values.csv"],

@@ -37,11 +37,11 @@ pub enum BindError {
 impl fmt::Display for BindError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoAddress { address, why: None } => write!(f, "no address: {address}"),
-            Self::NoAddress { address, why: Some(why) } => write!(f, "no address: {address}: {why}"),
+            Self::NoAddress { address, why: None } => write!(f, "not an address: {address}"),
+            Self::NoAddress { address, why: Some(why) } => write!(f, "not an address: {address}: {why}"),
             Self::NotLocal { address } => write!(
                 f,
-                "other computers could reach {address}: use 127.0.0.1, or `Inspector::bind_anywhere` if they are to see the game"
+                "other computers could reach {address}: use 127.0.0.1, or `Inspector::bind_anywhere` if they should see the game"
             ),
             Self::Taken { address } => write!(
                 f,

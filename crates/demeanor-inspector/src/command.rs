@@ -72,7 +72,7 @@ impl Outcome {
     }
 
     pub(crate) fn no_state(name: &str) -> Self {
-        Self::Unknown(format!("no state {name} is known: nobody has been in it"))
+        Self::Unknown(format!("no state {name} is known: no owner has been in it"))
     }
 }
 
@@ -80,7 +80,7 @@ impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Done => f.write_str("done"),
-            Self::Taken => f.write_str("the game has taken it"),
+            Self::Taken => f.write_str("the game has received it"),
             Self::Unknown(why) | Self::Impossible(why) => f.write_str(why),
         }
     }

@@ -383,7 +383,7 @@ impl Inspector {
         if self.gathers.len() == MOST_CROWDS {
             if !self.has_too_many {
                 self.has_too_many = true;
-                log::warn!(target: "demeanor_inspector", "{name} is not shown: {MOST_CROWDS} crowds are");
+                log::warn!(target: "demeanor_inspector", "{name} is not shown: there are {MOST_CROWDS} crowds already");
             }
             return None;
         }

@@ -158,7 +158,7 @@ impl Shared {
         add(&mut all, news);
         drop(all);
         if let Err(why) = self.waker.wake() {
-            log::debug!(target: "demeanor_inspector", "the inspector's server is not woken: {why}");
+            log::debug!(target: "demeanor_inspector", "the inspector's server cannot be woken: {why}");
         }
         None
     }

@@ -58,9 +58,9 @@ impl Waiting {
             for Sent { number, command } in nobodys {
                 let crowd = &command.crowd;
                 let outcome = if shown.contains(crowd) {
-                    Outcome::Impossible(format!("the game changes nobody in {crowd} by hand"))
+                    Outcome::Impossible(format!("the game does not allow commands for {crowd}"))
                 } else {
-                    Outcome::Unknown(format!("no crowd is called {crowd}"))
+                    Outcome::Unknown(format!("there is no crowd {crowd}"))
                 };
                 log::warn!(target: "demeanor_inspector", "{command}: {outcome}");
                 self.outcomes.push((number, outcome));

@@ -115,7 +115,7 @@ impl fmt::Display for WorldError {
                 Ok(())
             }
             Self::Lost { process, address } => {
-                write!(f, "process {process} ({address}) is gone: its connection closed without a word")
+                write!(f, "process {process} ({address}) is gone: its connection was closed without an error message")
             }
             Self::Elsewhere { process, text } => write!(f, "process {process}: {text}"),
             Self::SameId { id, shard } => write!(f, "there is another citizen {id}, besides the one in shard {shard}"),
@@ -125,7 +125,7 @@ impl fmt::Display for WorldError {
             Self::NotAtHome { id, home, shard } => {
                 write!(f, "the home of citizen {id} is shard {home}, but it was made for shard {shard}")
             }
-            Self::OtherId { id } => write!(f, "a citizen has the id {id} now; an id is for life"),
+            Self::OtherId { id } => write!(f, "the id of a citizen has changed to {id}; an id must not change"),
             Self::Panicked { tick, text } => write!(f, "a callback panicked in tick {tick}: {text}"),
             Self::Checkpoint { path, text } => write!(f, "cannot write a checkpoint: {path}: {text}"),
             Self::Resume { path, text } => write!(f, "cannot resume: {path}: {text}"),
@@ -137,12 +137,12 @@ impl Error for WorldError {}
 
 impl From<SaveError> for WorldError {
     fn from(error: SaveError) -> Self {
-        Self::Save(format!("citizens cannot be written down: {error}"))
+        Self::Save(format!("citizens cannot be serialized: {error}"))
     }
 }
 
 impl From<LoadError> for WorldError {
     fn from(error: LoadError) -> Self {
-        Self::Save(format!("citizens cannot be read that another worker has written down: {error}"))
+        Self::Save(format!("citizens from another thread cannot be deserialized: {error}"))
     }
 }

@@ -50,20 +50,20 @@ impl Arguments {
         let mut options = getopts::Options::new();
         timely::Config::install_options(&mut options);
         options.optflag("", "resume", "go on from the last checkpoint");
-        options.optflag("", "continue", "go on from the last checkpoint, or begin if there is none");
+        options.optflag("", "continue", "go on from the last checkpoint; begin if there is none");
         options.optopt("", "patience", "how long to wait for the other processes; 60 by default", "SECONDS");
         options.optopt("", "meet", "where a launcher tells the processes each other's addresses", "ADDRESS");
         let wrong = |text: String| WorldError::Arguments(text);
         let found = options.parse(args).map_err(|error| wrong(error.to_string()))?;
         if let Some(free) = found.free.first() {
-            return Err(wrong(format!("`{free}` is no argument of a world")));
+            return Err(wrong(format!("`{free}` is not an argument of a world")));
         }
         let number = |name: &str, default: usize| {
             found.opt_get_default(name, default).map_err(|error| wrong(format!("-{name}: {error}")))
         };
         let (threads, process, processes) = (number("w", 1)?, number("p", 0)?, number("n", 1)?);
         if threads == 0 || processes == 0 {
-            return Err(wrong("-n and -w are numbers from 1 on".to_owned()));
+            return Err(wrong("-n and -w must be at least 1".to_owned()));
         }
         if process >= processes {
             return Err(wrong(format!("-p {process}: of {processes} processes the last one is {}", processes - 1)));
@@ -161,7 +161,7 @@ struct Run<T: Citizen> {
 /// Finds the checkpoint to go on from, if that is asked for.
 fn start<T: Citizen>(setup: &Setup<T>, args: &Arguments, ticks: u64) -> Result<Option<Found>, WorldError> {
     if ticks == 0 {
-        return Err(WorldError::Setup("the world runs for 0 ticks: it takes at least 1".to_owned()));
+        return Err(WorldError::Setup("the world runs for 0 ticks: it needs at least 1".to_owned()));
     }
     let folder = setup.checkpoint.as_ref().map(|checkpoint| &checkpoint.folder);
     let has_any = folder.is_some_and(|folder| checkpoint::has_any(folder));

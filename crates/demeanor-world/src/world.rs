@@ -192,10 +192,10 @@ impl<T: Citizen> World<T> {
             return Err(WorldError::Setup("the world has 0 shards: citizens need at least one to live in".to_owned()));
         }
         if observe_every == 0 {
-            return Err(WorldError::Setup("the world is observed every 0 ticks: it takes at least 1".to_owned()));
+            return Err(WorldError::Setup("the world is observed every 0 ticks: the least is 1".to_owned()));
         }
         if checkpoint.as_ref().is_some_and(|checkpoint| checkpoint.every == 0) {
-            return Err(WorldError::Setup("checkpoints are written every 0 ticks: it takes at least 1".to_owned()));
+            return Err(WorldError::Setup("checkpoints are written every 0 ticks: the least is 1".to_owned()));
         }
         Ok(Setup {
             book,

@@ -117,9 +117,9 @@ fn a_damaged_checkpoint_is_an_error_before_a_tick_has_run() {
         fs::write(&part, changed).unwrap();
         said().rsplit_once("part-00002: ").unwrap().1.to_owned()
     };
-    assert_eq!(with(0), "this is no part of a checkpoint");
+    assert_eq!(with(0), "this is not a part of a checkpoint");
     assert_eq!(with(8), "it is of version 0; this program reads version 1");
-    assert_eq!(with(len / 2), "the file is not what was written: its digest is another");
+    assert_eq!(with(len / 2), "the file has changed since it was written: its digest is different");
     fs::write(&part, &bytes).unwrap();
 
     let text = fs::read_to_string(&manifest).unwrap();

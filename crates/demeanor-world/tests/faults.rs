@@ -31,7 +31,7 @@ fn a_process_that_is_killed_ends_the_others_within_a_second_with_an_error_that_n
         let (_, what) = rest.split_once(") ").unwrap();
         // One hears it from the other, if it is told before it sees for itself.
         let who = who.trim_start_matches("process 0: ").trim_start_matches("process 2: ");
-        assert_eq!([who, what], ["process 1", "is gone: its connection closed without a word"]);
+        assert_eq!([who, what], ["process 1", "is gone: its connection was closed without an error message"]);
     }
     assert!(since.elapsed() < Duration::from_secs(1), "{:?}", since.elapsed());
 }
@@ -103,12 +103,9 @@ fn a_world_that_is_incomplete_does_not_run() {
     let run = |world: World<Villager>, ticks| world.run([""; 0], ticks).unwrap_err().to_string();
     assert_eq!(run(World::new(StateBook::new()), 1), "the world has no populate: call `World::populate`");
     assert_eq!(run(world(4).shards(0), 1), "the world has 0 shards: citizens need at least one to live in");
-    assert_eq!(run(world(4), 0), "the world runs for 0 ticks: it takes at least 1");
-    assert_eq!(
-        run(world(4).observe_every(0, |_, _, _| {}), 1),
-        "the world is observed every 0 ticks: it takes at least 1"
-    );
-    assert_eq!(run(world(4).checkpoint(0, "x"), 1), "checkpoints are written every 0 ticks: it takes at least 1");
+    assert_eq!(run(world(4), 0), "the world runs for 0 ticks: it needs at least 1");
+    assert_eq!(run(world(4).observe_every(0, |_, _, _| {}), 1), "the world is observed every 0 ticks: the least is 1");
+    assert_eq!(run(world(4).checkpoint(0, "x"), 1), "checkpoints are written every 0 ticks: the least is 1");
 }
 
 #[test]
@@ -122,7 +119,7 @@ fn a_state_that_the_book_does_not_know_is_named_when_a_citizen_leaves() {
     });
     let world = world.context(|tick, post| village::Day { tick, shards: 2, office: post, oddity: Oddity::None });
     let error = world.run(["-w", "2"], 100).unwrap_err().to_string();
-    assert!(error.starts_with("citizens cannot be written down: "), "{error}");
+    assert!(error.starts_with("citizens cannot be serialized: "), "{error}");
 }
 
 #[test]
@@ -151,10 +148,10 @@ fn with_args(args: &[&str]) -> String {
 #[test]
 fn wrong_arguments_are_named() {
     assert_eq!(with_args(&["-n", "2", "-p", "2"]), "-p 2: of 2 processes the last one is 1");
-    assert_eq!(with_args(&["-w", "0"]), "-n and -w are numbers from 1 on");
+    assert_eq!(with_args(&["-w", "0"]), "-n and -w must be at least 1");
     assert_eq!(with_args(&["-w", "many"]), "-w: invalid digit found in string");
     assert_eq!(with_args(&["--fast"]), "Unrecognized option: 'fast'");
-    assert_eq!(with_args(&["village"]), "`village` is no argument of a world");
+    assert_eq!(with_args(&["village"]), "`village` is not an argument of a world");
     assert_eq!(with_args(&["--resume"]), "--resume: the world has no folder for checkpoints");
 }
 
@@ -168,9 +165,12 @@ fn a_wrong_line_of_a_hosts_file_is_named() {
         with_args(&["-n", "3", "-p", "2", "-h", &path]).replace(&path, "hosts")
     };
     assert_eq!(error("a:1\nb\nc:3\n"), "hosts:2: `b` has no port: write `b:2101`");
-    assert_eq!(error("# three\n\na:1\nb:2\nc:70000\n"), "hosts:5: `70000` is no port: it is a number from 1 to 65535");
+    assert_eq!(
+        error("# three\n\na:1\nb:2\nc:70000\n"),
+        "hosts:5: `70000` is not a port: a port is a number from 1 to 65535"
+    );
     assert_eq!(error("a:1\nb:2\na:1\n"), "hosts:3: `a:1` is the address of another process already, on line 1");
-    assert_eq!(error("a:1\n:2\nc:3\n"), "hosts:2: `:2` has no name of a host before the port");
+    assert_eq!(error("a:1\n:2\nc:3\n"), "hosts:2: `:2` has no host name before the port");
     assert_eq!(error("a:1\nb:2\n"), "hosts: there are 2 addresses, but 3 processes");
     let missing = with_args(&["-n", "2", "-h", "nowhere/hosts"]);
     assert_eq!(missing, "nowhere/hosts: No such file or directory (os error 2)");

@@ -9,8 +9,9 @@ nation [--local PROCESSES] [--villagers NUMBER] [--days NUMBER] [--villages NUMB
        [--checkpoints FOLDER] [-n PROCESSES] [-p PROCESS] [-h HOSTS] [-w THREADS] [--resume | --continue]
        [--patience SECONDS]
 
---local starts so many processes on this machine. -n, -p and -h are for those on several machines. --continue resumes if there is a
-checkpoint.";
+--local starts this number of processes on this machine. For processes on several machines, start each with -n (how many there
+are), -p (its own number, from 0) and -h (a file with the addresses). -w is the number of threads of each process. --resume goes on
+from the last checkpoint; --continue does so if there is one.";
 
 pub(crate) struct Options {
     pub(crate) local: Option<usize>,

@@ -33,5 +33,5 @@ fn what_is_wrong_is_said() {
     };
     assert_eq!(error(&["--days", "many"]), "error: --days many: invalid digit found in string\n");
     assert_eq!(error(&["--villages", "3"]), "error: --villages 3: there are 8 regions, each with a village at least\n",);
-    assert_eq!(error(&["--days", "0"]), "error: the world runs for 0 ticks: it takes at least 1\n");
+    assert_eq!(error(&["--days", "0"]), "error: the world runs for 0 ticks: it needs at least 1\n");
 }

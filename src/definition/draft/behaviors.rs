@@ -38,9 +38,12 @@ pub(super) fn read<'i>(reader: &mut Reader<'_, 'i>, state: &Table<'i>) -> Vec<Dr
         _ if is_named => {}
         _ => {
             let at = reader.key_span("params", params.span());
-            let mistake =
-                Mistake::error("params-without-behaviour", at, "`params` are given, but no behavior to take them")
-                    .label("taken by nothing");
+            let mistake = Mistake::error(
+                "params-without-behaviour",
+                at,
+                "`params` are given, but there is no behavior that uses them",
+            )
+            .label("used by no behavior");
             reader.findings.add(mistake.help(if given.is_empty() {
                 "add `behavior = \"..\"`"
             } else {

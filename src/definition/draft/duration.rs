@@ -213,23 +213,23 @@ fn near_miss(text: &str) -> Option<Wrong> {
     if text.match_indices(',').any(|found| decimal(&found)) {
         // Where the comma is the point, a point is what separates thousands.
         let plain = if text.contains("..") { text.to_owned() } else { text.replace('.', "") };
-        return told("a number has a point in it, not a comma", format!("write `\"{}\"`", plain.replace(',', ".")));
+        return told("a number has a decimal point, not a comma", format!("write `\"{}\"`", plain.replace(',', ".")));
     }
     for points in ["...", "…"] {
         if let Some((least, most)) = text.split_once(points) {
             let range = format!("{} .. {}", least.trim(), most.trim());
-            return told("a range is written with two points", format!("write `\"{range}\"`"));
+            return told("a range is written with two dots", format!("write `\"{range}\"`"));
         }
     }
     if let Some(name) = text.split("..").map(str::trim).find(|end| is_name(end) && text.contains("..")) {
-        return told(&format!("`{name}` is no time: a range leads from a time to a time"), FORMS.into());
+        return told(&format!("`{name}` is not a time: a range leads from a time to a time"), FORMS.into());
     }
     if let Some((least, most)) =
         text.split_once(['-', '–']).filter(|(least, most)| !least.is_empty() && !most.is_empty())
     {
         let range = format!("{} .. {}", least.trim(), most.trim());
         if what_is_wrong(&range).is_none() {
-            return told("a range is written with two points", format!("write `\"{range}\"`"));
+            return told("a range is written with two dots", format!("write `\"{range}\"`"));
         }
     }
     if text.contains(['*', '/', '+', '×', '(']) || text.contains(" - ") {
@@ -277,13 +277,13 @@ fn time(text: &str, given: Option<&str>) -> Result<Time, Wrong> {
             format!("did you mean `{nearest}`?")
         });
         let shown: String = unit.chars().take(20).flat_map(char::escape_debug).collect();
-        return wrong(format!("`{shown}` is no unit of time"), help);
+        return wrong(format!("`{shown}` is not a unit of time"), help);
     };
     match seconds {
         // Without the tail that a product of floats may have.
         Some(seconds) if *seconds < 1.0 => Ok(Time::Seconds(number / (1.0 / seconds).round())),
         Some(seconds) => Ok(Time::Seconds(number * seconds)),
-        None if number.fract() != 0.0 => wrong("there are no parts of a tick", "write a whole number of ticks"),
+        None if number.fract() != 0.0 => wrong("a tick cannot be divided", "write a whole number of ticks"),
         None => Ok(Time::Ticks(number)),
     }
 }

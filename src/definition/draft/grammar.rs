@@ -107,7 +107,7 @@ impl Term {
         match self {
             Self::Operand(operand) => Ok(operand),
             Self::Condition(_) => wrong(
-                Mistake::error("comparison", at, "a condition is neither compared nor calculated with")
+                Mistake::error("comparison", at, "a condition cannot be compared, or be part of a calculation")
                     .label("true or false")
                     .help("join conditions by `and`, `or` and `not`"),
             ),
@@ -296,7 +296,7 @@ fn expect<'i>(
 /// What other languages write, and what it is here. The longer before the shorter.
 const MEANT: [(&str, &str); 28] = [
     ("`", "remove the backticks: names of values stand alone"),
-    ("\u{a0}", "this is a no-break space: write a plain one"),
+    ("\u{a0}", "this is a non-breaking space: write a plain space"),
     ("**", "there are no powers: write `x * x`, or let the game offer the result as a value"),
     ("^", "there are no powers: write `x * x`, or let the game offer the result as a value"),
     ("%", "there is no remainder: let the game offer the result as a value"),

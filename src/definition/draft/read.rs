@@ -481,7 +481,7 @@ fn header_of_state(key: &Key<'_>, value: &SpannedValue<'_>) -> Option<Mistake> {
             (format!("`{name}` is written `{plural}`"), format!("{plural}.{}", state.get_ref()))
         }
         None if table.keys().any(|key| STATE_KEYS.contains(&key.get_ref().as_ref())) || table.is_empty() => {
-            (format!("`[{name}]` is no header of a state"), format!("states.{name}"))
+            (format!("`[{name}]` is not the header of a state"), format!("states.{name}"))
         }
         None => return None,
     };

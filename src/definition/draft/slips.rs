@@ -183,7 +183,7 @@ fn value(statement: &str, error: &Range<usize>) -> Option<Mistake> {
     let is_number = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit());
     if let Some((whole_part, part)) = value.split_once(',').filter(|(a, b)| is_number(a) && is_number(b)) {
         return Some(
-            syntax(whole, "a number has a point in it, not a comma")
+            syntax(whole, "a number has a decimal point, not a comma")
                 .label("with a comma")
                 .help(format!("write `{whole_part}.{part}`")),
         );

@@ -300,7 +300,7 @@ impl Resolver<'_> {
         // What is mistaken is no condition that is missing.
         let is_mistaken = has_condition && exit.after.is_none() && exit.when.is_none() && exit.on.is_none();
         if to == from && !is_mistaken && exit.is_always_from() == Some(0.0) {
-            let message = format!("state `{}` would leave for itself in every tick", self.name_of(to));
+            let message = format!("state `{}` would change to itself in every tick", self.name_of(to));
             self.findings.add(
                 Mistake::error("spins", exit.span.clone(), message)
                     .label("to itself, with no condition")

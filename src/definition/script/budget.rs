@@ -130,7 +130,7 @@ impl Budget {
         if times.is_power_of_two() {
             let times = if times == 1 { String::new() } else { format!(" ({times} times)") };
             let (file, most) = (&self.file, self.limits.tick);
-            warn!(target: LOG, "{file}: scripts run longer than {most:?} in a tick: the rest of them are left out of it{times}");
+            warn!(target: LOG, "{file}: scripts run longer than {most:?} in a tick: the remaining scripts do not run in this tick{times}");
         }
     }
 }

@@ -155,7 +155,7 @@ impl Lint<'_> {
 
 /// What is said of a value that the game does not offer.
 pub(super) fn unknown_value<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    format!("`{name}` is no value of the game{}", did_you_mean(nearest(name, known)))
+    format!("`{name}` is not a value of the game{}", did_you_mean(nearest(name, known)))
 }
 
 /// What is said of a value that cannot be written.

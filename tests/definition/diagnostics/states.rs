@@ -163,7 +163,7 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
 "#,
         r#"spins
 
-  × state `idle` would leave for itself in every tick
+  × state `idle` would change to itself in every tick
    ╭─[grunt.toml:5:53]
  4 │ behaviour = "rest"
  5 │ exits = [{ to = "attack", when = "enemy_visible" }, { to = "idle" }]

@@ -21,8 +21,11 @@ fn times_that_are_no_times_are_told_with_what_to_write() {
         assert_eq!(exit(&format!("\"{text}\"")), [format!("a.toml:3:30: error: `after` must be a duration: {why}")]);
     };
     wrong("3", "it has no unit: write `3` or `\"3 s\"`");
-    wrong("3 sek", "`sek` is no unit of time: did you mean `sec`?");
-    wrong("3 parsecs of space", "`parsecs of space` is no unit of time: units are `s`, `ms`, `min`, `h` and `ticks`");
+    wrong("3 sek", "`sek` is not a unit of time: did you mean `sec`?");
+    wrong(
+        "3 parsecs of space",
+        "`parsecs of space` is not a unit of time: units are `s`, `ms`, `min`, `h` and `ticks`",
+    );
     wrong("about 3 s", &format!("it does not begin with a number: {forms}"));
     wrong("-3 s", &format!("a time is not negative: {forms}"));
     wrong("", &format!("a time is missing: {forms}"));
@@ -32,7 +35,7 @@ fn times_that_are_no_times_are_told_with_what_to_write() {
         "it is too long: write seconds, `2.5`, or a text with a unit: `\"200 ms\"`, `\"10 ticks\"`, `\"2 s .. 4 s\"`, or the name of a value",
     );
     wrong("4 .. 2 s", "it ends before it begins: write `\"2 s .. 4\"`");
-    wrong("2.5 ticks", "there are no parts of a tick: write a whole number of ticks");
+    wrong("2.5 ticks", "a tick cannot be divided: write a whole number of ticks");
     assert_eq!(exit("\"7 ticks .. 0.1 s\""), [""; 0], "how long a tick is may be known to the game");
     assert_eq!(exit("[2.5]"), [format!("a.toml:3:30: error: `after` must be a duration, not a list: {forms}")]);
     for wrong in ["-1", "-0.5", "nan", "inf"] {

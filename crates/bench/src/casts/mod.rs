@@ -10,7 +10,6 @@ use comfy_table::Table;
 
 use crate::contender::Entrant;
 use crate::runner::Race;
-use crate::table;
 
 /// How many callbacks one round times.
 const CALLS_PER_ROUND: usize = 400_000;
@@ -56,5 +55,5 @@ pub(crate) fn table(rounds: usize, is_wanted: impl Fn(&str) -> bool) -> Result<T
             rows.push(cells);
         }
     }
-    Ok(table::of(header, rows))
+    Ok(bench_runner::table(header, rows))
 }

@@ -8,8 +8,8 @@ use demeanor::{Fsm, State, StateRef};
 use super::character::{Character, Scene};
 use super::contenders::{Corner, Machines, Many};
 use crate::contender::Contender;
-use crate::runner::median;
 use crate::workload::{Context, Wander};
+use bench_runner::median;
 
 /// How many states are new in each tick.
 const FRESH: u32 = 16;

@@ -15,7 +15,6 @@ use comfy_table::Table;
 
 use self::contenders::Corner;
 use crate::runner::Race;
-use crate::table;
 
 /// How many updates of an owner one round times: few, for in a corner that is slow it takes seconds.
 const UPDATES_PER_ROUND: usize = 200_000;
@@ -43,7 +42,7 @@ pub(crate) fn table(
         }
         rows.push(row);
     }
-    Ok(table::of(header, rows))
+    Ok(bench_runner::table(header, rows))
 }
 
 fn measured(corner: &Corner, owners: usize, rounds: usize) -> Result<[String; 3], String> {
@@ -70,5 +69,5 @@ pub(crate) fn fresh_states(owners: &[u32], is_wanted: impl Fn(&str) -> bool) -> 
         row.push(format!("{:.2}", batch.last / batch.early));
         rows.push(row);
     }
-    Ok(Some(table::of(header.map(String::from).to_vec(), rows)))
+    Ok(Some(bench_runner::table(header.map(String::from).to_vec(), rows)))
 }

@@ -16,7 +16,6 @@ use self::stamps::Stamps;
 use self::troop::Troop;
 use crate::contender::{Contender, Entrant};
 use crate::runner::Race;
-use crate::table;
 use crate::workload::Context;
 
 /// About how many updates of an owner one round times: few, for those that compute take long.
@@ -54,7 +53,7 @@ pub(crate) fn table<const PAD: usize>(
             }
         }
     }
-    Ok(table::of(header.map(String::from).to_vec(), rows))
+    Ok(bench_runner::table(header.map(String::from).to_vec(), rows))
 }
 
 fn measured<const PAD: usize>(

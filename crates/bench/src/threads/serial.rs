@@ -30,7 +30,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::made_up;
 use super::stamps::{Stamps, now};
-use crate::runner::{median, quantile};
+use bench_runner::{median, quantile};
 
 /// How long ticks are measured at least, however few rounds are asked for: one tick says little.
 const LEAST_TIME: Duration = Duration::from_millis(500);

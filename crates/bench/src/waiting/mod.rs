@@ -13,7 +13,6 @@ use self::contenders::Crowd;
 use self::sleeper::Naps;
 use crate::contender::{Contender, Entrant};
 use crate::runner::Race;
-use crate::table;
 
 /// Which share of the owners sleeps, in percent.
 const SHARES: [f64; 5] = [0.0, 50.0, 90.0, 99.0, 99.9];
@@ -81,5 +80,5 @@ pub(crate) fn table(
         each.extend([beyond.map_or(String::new(), |ms| format!("{:.0}", ms * 1e6 / come_due)), String::new()]);
     }
     rows.extend([alone, due, each]);
-    Ok(table::of(header, rows))
+    Ok(bench_runner::table(header, rows))
 }

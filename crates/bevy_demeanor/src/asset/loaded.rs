@@ -256,8 +256,11 @@ impl<T: Owner> LoadedFile<T> {
         };
         self.problems = loaded.err();
         if let Some(problems) = &self.problems {
-            let what =
-                if self.definitions.is_some() { "what it said before goes on" } else { "its machines do not begin" };
+            let what = if self.definitions.is_some() {
+                "its previous content stays in use"
+            } else {
+                "its machines do not start"
+            };
             error!("{} cannot be used for {}, {what}:\n{}", problems.file(), type_name::<T>(), drawn(problems));
         }
         self.problems.is_none()

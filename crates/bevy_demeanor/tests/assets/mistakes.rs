@@ -16,7 +16,7 @@ fn a_mistake_is_logged_once_as_it_is_drawn_by_check_and_the_machines_begin_witho
     stage.until_loaded(&file);
     stage.ticks(3);
     assert_eq!(guards.map(|guard| stage.state(guard)), ["", ""]);
-    let report = "ERROR: helth.fsm.toml cannot be used for assets::stage::Guard, its machines do not begin:
+    let report = "ERROR: helth.fsm.toml cannot be used for assets::stage::Guard, its machines do not start:
 unknown-value
 
   × unknown value `helth`
@@ -56,7 +56,7 @@ fn a_file_that_is_broken_while_machines_run_on_it_changes_nothing() {
     let lines = lines_with("broken.fsm.toml");
     assert_eq!(lines.len(), 1, "{lines:?}");
     assert!(
-        lines[0].contains("what it said before goes on:\n") && lines[0].contains("did you mean `walk`?"),
+        lines[0].contains("its previous content stays in use:\n") && lines[0].contains("did you mean `walk`?"),
         "{lines:?}"
     );
     assert!(stage.app.world().resource::<LoadedDefinitions<Guard>>().problems(&file).is_some());

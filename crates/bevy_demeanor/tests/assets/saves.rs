@@ -86,7 +86,7 @@ fn without_the_file_the_saved_machine_is_refused_by_the_name_of_its_state() {
     let (mut after, _) = stage(PATROL);
     let guard = after.app.world_mut().spawn(Guard::default()).id();
     let error = load(&mut after, guard, &saved).unwrap_err();
-    let why = "cannot be loaded: the book does not know the state `saved.fsm.toml/stand`: prepare the file before, by \
+    let why = "cannot be loaded: the book does not know the state `saved.fsm.toml/stand`: prepare the file first, with \
                `LoadedDefinitions::prepare`";
     assert!(error.contains(why), "{error}");
 }

@@ -166,7 +166,7 @@ fn who_waits_for_a_time_without_a_clock_is_warned_of_once() {
 
 fn no_clock<T>() -> String {
     format!(
-        "WARN: machines of {} ask for the time, and it is always 0: there is no clock, the resource Time. Add Bevy's TimePlugin",
+        "WARN: machines of {} ask for the time, and it is always 0, because there is no resource Time. Add Bevy's TimePlugin",
         std::any::type_name::<T>()
     )
 }

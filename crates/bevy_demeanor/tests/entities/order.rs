@@ -442,7 +442,7 @@ fn check_cycle(app: &mut App, entity: Entity, name: &str, command: &str, states:
         lines_with(&format!("({name})")),
         [format!(
             "ERROR: entity {entity} ({name}): {command} of {owner} is ignored, as is all that follows: observers and commands have \
-             led from one change of state to the next without end, lately through {states}"
+             led from one change of state to the next without end, most recently through {states}"
         )]
     );
     // It is where it was when the limit was reached, marked so; and the next tick is like any other.
@@ -552,7 +552,7 @@ fn a_marker_that_is_replaced_by_a_machine_in_turn_ends_likewise() {
         lines_with("(Replaced)"),
         [format!(
             "ERROR: entity {entity} (Replaced): a component of {owner} that came or went is ignored, as is all that follows: \
-             observers and commands have led from one change of state to the next without end, lately through {}",
+             observers and commands have led from one change of state to the next without end, most recently through {}",
             alternately(["Chase", "Patrol"], 16)
         )]
     );

@@ -166,8 +166,9 @@ fn a_message_reader_of_which_only_the_first_entity_would_have_anything_is_refuse
     assert_eq!(
         *panic,
         format!(
-            "the Param of {owner} has a MessageReader: the first entity would read all messages, and the others none. Read \
-             them in a system in MachineSet::Enter, and send them on: Machines::<{owner}>::broadcast(..) or send_to(..)"
+            "the Param of {owner} has a MessageReader. All entities share the Param: the first entity would read all \
+             messages, and the others none. Instead, read them in a system in MachineSet::Enter, and pass them on with \
+             Machines::<{owner}>::broadcast(..) or send_to(..)"
         )
     );
 }
@@ -196,9 +197,10 @@ fn a_message_reader_that_is_hidden_in_a_struct_is_refused_by_the_first_pass() {
     assert_eq!(
         *panic,
         format!(
-            "the Param of {owner} reads the messages {noise} by a struct: of a MessageReader, the first entity would read all, and \
-             the others none. Read them in a system in MachineSet::Enter, and send them on: Machines::<{owner}>::broadcast(..) or \
-             send_to(..). A Res<Messages<{noise}>> is to stand beside the struct, not in it"
+            "the Param of {owner} has a struct that reads the messages {noise}. All entities share the Param: by a \
+             MessageReader in the struct, the first entity would read all messages, and the others none. Instead, read them in \
+             a system in MachineSet::Enter, and pass them on with Machines::<{owner}>::broadcast(..) or send_to(..). If the \
+             struct has no MessageReader but a Res<Messages<{noise}>>, write the Res beside the struct, not in it"
         )
     );
 }

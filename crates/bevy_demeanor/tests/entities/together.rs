@@ -180,7 +180,7 @@ fn a_condition_on_a_marker_that_nobody_keeps_is_warned_of_once() {
     assert_eq!(
         lines_with(state),
         [format!(
-            "WARN: any_in_state::<{state}> is never so: no plugin has been asked for its marker, with_marker::<{state}>()"
+            "WARN: any_in_state::<{state}> is always false: no plugin keeps the marker for this state. Ask for it by with_marker::<{state}>()"
         )]
     );
 }

@@ -339,7 +339,10 @@ fn a_clock_that_stands_while_somebody_sleeps_is_logged_once() {
     for _ in 0..300 {
         app.update();
     }
-    assert_eq!(lines_with("Statue"), [format!("DEBUG: machines of {statue} wait for a clock that stands at 0 s")]);
+    assert_eq!(
+        lines_with("Statue"),
+        [format!("DEBUG: machines of {statue} wait for a time, but their clock stands still at 0 s")]
+    );
 }
 
 #[test]

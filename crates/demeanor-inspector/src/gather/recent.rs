@@ -76,7 +76,7 @@ impl<K: Copy + Eq + Hash> Recently<K> {
             self.before = std::mem::take(&mut self.owners);
         }
         let written = journal.written();
-        // A journal that has been cleared, or exchanged, begins anew.
+        // A journal that has been cleared, or exchanged, begins again.
         let seen = self.written.filter(|seen| *seen <= written).unwrap_or(0);
         self.written = Some(written);
         let new = usize::try_from(written - seen).unwrap_or(usize::MAX).min(ENTRIES);

@@ -87,7 +87,7 @@ impl Server {
             if let Err(why) = self.poll.poll(&mut events, (!is_idle).then_some(beat))
                 && why.kind() != io::ErrorKind::Interrupted
             {
-                log::error!(target: "demeanor_inspector", "the inspector's server ends: {why}");
+                log::error!(target: "demeanor_inspector", "the inspector's server has stopped: {why}");
                 break;
             }
             let now = Instant::now();
@@ -130,7 +130,7 @@ impl Server {
                 }
                 Err(why) if why.kind() == io::ErrorKind::Interrupted => {}
                 Err(why) => {
-                    log::debug!(target: "demeanor_inspector", "no connection: {why}");
+                    log::debug!(target: "demeanor_inspector", "a connection was not accepted: {why}");
                     return;
                 }
             }

@@ -155,13 +155,13 @@ impl Rules {
         let host = request.host.as_deref().ok_or_else(|| Answer::text(400, "no Host"))?;
         if !self.is_own(host) {
             // A page of another site whose name has been made to lead here would see the game.
-            return Err(Answer::text(403, "this is not a name of this server: use its number, or localhost"));
+            return Err(Answer::text(403, "this is not a name of this server: use its IP address, or localhost"));
         }
         let is_foreign = request.origin.as_deref().is_some_and(|origin| {
             origin.strip_prefix("http://").is_none_or(|origin| !origin.eq_ignore_ascii_case(host))
         });
         if is_foreign {
-            return Err(Answer::text(403, "other origins are not answered"));
+            return Err(Answer::text(403, "requests from other origins are refused"));
         }
         let is_get = matches!(&*request.method, "GET" | "HEAD");
         match (&*request.path, &*request.method) {
@@ -183,7 +183,7 @@ impl Rules {
     fn command(&self, request: &Request) -> Result<PageCommand, Answer> {
         self.check_site(request)?;
         if request.token.as_deref() != Some(&self.token) {
-            return Err(Answer::text(403, "only the page may ask for this"));
+            return Err(Answer::text(403, "only the inspector's page may request this"));
         }
         let content_type = request.content_type.as_deref().and_then(|written| written.split(';').next());
         if content_type.map(str::trim) != Some("application/json") {
@@ -196,7 +196,7 @@ impl Rules {
     fn check_site(&self, request: &Request) -> Result<(), Answer> {
         match request.site.as_deref() {
             None | Some("same-origin" | "none") => Ok(()),
-            Some(_) => Err(Answer::text(403, "other sites are not answered")),
+            Some(_) => Err(Answer::text(403, "requests from other sites are refused")),
         }
     }
 

@@ -31,7 +31,7 @@ fn other_computers_reach_it_only_if_the_game_says_so() {
     let why = Inspector::bind("0.0.0.0:0").unwrap_err();
     assert_eq!(
         why.to_string(),
-        "other computers could reach 0.0.0.0:0: use 127.0.0.1, or `Inspector::bind_anywhere` if they are to see the game"
+        "other computers could reach 0.0.0.0:0: use 127.0.0.1, or `Inspector::bind_anywhere` if they should see the game"
     );
     assert!(Inspector::bind_anywhere("0.0.0.0:0").unwrap().address().ip().is_unspecified());
     assert!(matches!(Inspector::bind("no address"), Err(BindError::NoAddress { .. })));

@@ -74,11 +74,11 @@ fn an_owner_is_changed_by_hand_and_the_page_is_told_what_cannot_be() {
     assert_eq!(ask("guards", "2v1", "force", Some("Rest")), fine); // refused by Rest, even so
     assert_eq!(ask("guards", "1v1", "change", Some("Duty")), fine); // the state around one that is known
     assert_eq!(ask("guards", "3v1", "push", Some("Rest")), fine); // refused, too
-    let unknown = "no state Nowhere is known: nobody has been in it".to_owned();
+    let unknown = "no state Nowhere is known: no owner has been in it".to_owned();
     assert_eq!(ask("guards", "3v1", "change", Some("Nowhere")), (404, unknown));
     assert_eq!(ask("guards", "99v1", "pop", None), (404, "there is no owner 99v1 in guards".into()));
-    assert_eq!(ask("nobody", "1v1", "pop", None), (404, "no crowd is called nobody".into()));
-    let not_obeyed = "the game changes nobody in shown only by hand".to_owned();
+    assert_eq!(ask("nobody", "1v1", "pop", None), (404, "there is no crowd nobody".into()));
+    let not_obeyed = "the game does not allow commands for shown only".to_owned();
     assert_eq!(ask("shown only", "1v1", "pop", None), (409, not_obeyed));
     assert_eq!(done, 3);
     let states = [bob, elsa, joe].map(|key| batch.state_of(key).unwrap().name().into_owned());
@@ -89,7 +89,7 @@ fn an_owner_is_changed_by_hand_and_the_page_is_told_what_cannot_be() {
     assert_eq!(batch.state_of(bob).unwrap().name(), "Rest");
     // What the game takes itself, it does as it likes.
     let take = || drop(inspector.commands("guards"));
-    assert_eq!(command_while(address, &page.token, &body, take), (202, "the game has taken it".into()));
+    assert_eq!(command_while(address, &page.token, &body, take), (202, "the game has received it".into()));
 }
 
 #[test]

@@ -89,7 +89,7 @@ impl Found {
         let (magic, version) = head.split_at(8);
         let version = u32::from_le_bytes(version.try_into().unwrap_or_default());
         if magic != MAGIC {
-            return Err(wrong("this is no part of a checkpoint"));
+            return Err(wrong("this is not a part of a checkpoint"));
         }
         if version != VERSION {
             return Err(wrong(&other_version(version)));
@@ -97,7 +97,7 @@ impl Found {
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(cannot)?;
         if file.digest() != part.digest {
-            return Err(wrong("the file is not what was written: its digest is another"));
+            return Err(wrong("the file has changed since it was written: its digest is different"));
         }
         postcard::from_bytes(&bytes).map_err(|error| wrong(&format!("it cannot be read as citizens: {error}")))
     }

@@ -61,7 +61,7 @@ pub(crate) fn write_manifest<T: Citizen>(
         // First it stops being a checkpoint, and then its parts go.
         let removed = fs::remove_file(folder.join(manifest::FILE)).and_then(|()| fs::remove_dir_all(&folder));
         if let Err(error) = removed {
-            log::warn!(target: "demeanor_world", "the old checkpoint {} stays: {error}", folder.display());
+            log::warn!(target: "demeanor_world", "the old checkpoint {} cannot be removed: {error}", folder.display());
         }
     }
     Ok(())

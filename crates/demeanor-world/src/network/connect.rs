@@ -165,7 +165,10 @@ impl Meeting {
             };
             self.settings.compare(hello.process, &hello.settings)?;
             if hello.process <= self.process || hello.process >= self.addresses.len() {
-                let text = format!("process {} has called process {}, which calls it", hello.process, self.process);
+                let text = format!(
+                    "process {} has connected to process {}, which should connect to it",
+                    hello.process, self.process
+                );
                 return Err(WorldError::Connect(text));
             }
             let _ = stream.set_read_timeout(None);

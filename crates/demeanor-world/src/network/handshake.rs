@@ -59,7 +59,7 @@ impl Hello {
         let (magic, length) = head.split_at(8);
         let length = u32::from_le_bytes(length.try_into().unwrap_or_default());
         if magic != MAGIC || length > LONGEST {
-            return Err(stranger("this is no process of a world"));
+            return Err(stranger("this is not a process of a world"));
         }
         let mut text = vec![0; length as usize];
         from.read_exact(&mut text)?;

@@ -38,10 +38,10 @@ fn check(host: &str) -> Result<(), String> {
         return Err(format!("`{host}` has no port: write `{host}:2101`"));
     };
     if name.is_empty() || name.contains(char::is_whitespace) {
-        return Err(format!("`{host}` has no name of a host before the port"));
+        return Err(format!("`{host}` has no host name before the port"));
     }
     match port.parse::<u16>() {
-        Ok(0) | Err(_) => Err(format!("`{port}` is no port: it is a number from 1 to 65535")),
+        Ok(0) | Err(_) => Err(format!("`{port}` is not a port: a port is a number from 1 to 65535")),
         Ok(_) => Ok(()),
     }
 }

@@ -72,7 +72,8 @@ fn count(input: &mut Input<'_>, start: usize) -> ModalResult<(), Wrong> {
 fn calculable(term: Term, at: Range<usize>) -> ModalResult<Operand, Wrong> {
     match term.operand(at.clone())? {
         Operand::Bool(yes) => wrong(
-            Mistake::error("comparison", at, format!("`{yes}` is no number to calculate with")).label("true or false"),
+            Mistake::error("comparison", at, format!("`{yes}` is not a number to calculate with"))
+                .label("true or false"),
         ),
         operand => Ok(operand),
     }

@@ -1,0 +1,67 @@
+use demeanor::{Fsm, Owner, State, StateMachine};
+
+struct Dog {
+    place: i32,
+    step: i32,
+}
+
+struct Yard {
+    cat: i32,
+}
+
+impl Owner for Dog {
+    type Context<'a> = Yard;
+    type Message = (); // the dog is sent no messages
+}
+
+/// The dog walks up and down along the fence.
+struct Walk;
+
+impl State<Dog> for Walk {
+    fn update(&self, dog: &mut Dog, fsm: &mut Fsm<'_, Dog>, yard: &mut Yard) {
+        dog.place += dog.step;
+        if dog.place <= 0 || dog.place >= 6 {
+            dog.step = -dog.step;
+        }
+        if dog.sees_cat(yard) {
+            fsm.change_state(&Chase);
+        }
+    }
+}
+
+impl Dog {
+    fn sees_cat(&self, yard: &Yard) -> bool {
+        (yard.cat - self.place).abs() <= 2
+    }
+}
+
+struct Chase;
+
+impl State<Dog> for Chase {
+    fn enter(&self, _: &mut Dog, _: &mut Fsm<'_, Dog>, _: &mut Yard) {
+        println!("Woof!");
+    }
+
+    fn update(&self, dog: &mut Dog, fsm: &mut Fsm<'_, Dog>, yard: &mut Yard) {
+        dog.place += (yard.cat - dog.place).signum();
+        if !dog.sees_cat(yard) {
+            fsm.change_state(&Walk);
+        }
+    }
+
+    fn exit(&self, _: &mut Dog, _: &mut Fsm<'_, Dog>, _: &mut Yard) {
+        println!("The dog turns back.");
+    }
+}
+
+fn main() {
+    let mut dog = Dog { place: 0, step: 1 };
+    let mut yard = Yard { cat: 9 };
+    let mut machine = StateMachine::new(&Walk);
+    machine.start(&mut dog, &mut yard);
+    for cat in [9, 4, 6, 5, 7, 7] {
+        yard.cat = cat;
+        machine.update(&mut dog, &mut yard);
+        println!("{:5}  dog at {}, cat at {cat}", machine.current().unwrap().name(), dog.place);
+    }
+}

@@ -1,0 +1,108 @@
+use demeanor::definition::{Definition, Vocabulary};
+use demeanor::{Fsm, Owner, State};
+
+struct Dog {
+    place: i32,
+    step: i32,
+    thirst: u32,
+}
+
+struct Yard {
+    cat: i32,
+    seconds: f64,
+}
+
+impl Owner for Dog {
+    type Context<'a> = Yard;
+    type Message = Call;
+
+    fn now(yard: &Yard) -> f64 {
+        yard.seconds
+    }
+}
+
+/// The dog walks up and down along the fence.
+struct Walk;
+
+impl State<Dog> for Walk {
+    fn update(&self, dog: &mut Dog, _: &mut Fsm<'_, Dog>, _: &mut Yard) {
+        dog.place += dog.step;
+        if dog.place <= 0 || dog.place >= 6 {
+            dog.step = -dog.step;
+        }
+    }
+}
+
+impl Dog {
+    fn sees_cat(&self, yard: &Yard) -> bool {
+        (yard.cat - self.place).abs() <= 2
+    }
+}
+
+struct Chase;
+
+impl State<Dog> for Chase {
+    fn enter(&self, _: &mut Dog, _: &mut Fsm<'_, Dog>, _: &mut Yard) {
+        println!("Woof!");
+    }
+
+    fn update(&self, dog: &mut Dog, _: &mut Fsm<'_, Dog>, yard: &mut Yard) {
+        dog.place += (yard.cat - dog.place).signum();
+    }
+}
+
+/// The global state.
+struct Needs;
+
+impl State<Dog> for Needs {
+    fn update(&self, dog: &mut Dog, _: &mut Fsm<'_, Dog>, _: &mut Yard) {
+        dog.thirst += 1;
+    }
+}
+
+struct Drink;
+
+impl State<Dog> for Drink {
+    fn update(&self, dog: &mut Dog, _: &mut Fsm<'_, Dog>, _: &mut Yard) {
+        dog.thirst = dog.thirst.saturating_sub(3);
+    }
+}
+
+enum Call {
+    Whistle,
+}
+
+struct Sit;
+
+impl State<Dog> for Sit {}
+
+fn vocabulary() -> Vocabulary<Dog> {
+    Vocabulary::new()
+        .behavior("walk", &Walk)
+        .behavior("chase", &Chase)
+        .behavior("drink", &Drink)
+        .behavior("sit", &Sit)
+        .behavior("needs", &Needs)
+        .value("thirst", |dog: &Dog, _| dog.thirst.into())
+        .flag("sees_cat", |dog: &Dog, yard| dog.sees_cat(yard))
+        .message("whistle", |call| matches!(call, Call::Whistle))
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    // A game reads the file when it starts: `Definition::load("dog.toml", &vocabulary())`.
+    let definition = Definition::parse(include_str!("dog.toml"), &vocabulary())?;
+    let mut dog = Dog { place: 0, step: 1, thirst: 0 };
+    let mut yard = Yard { cat: 9, seconds: 0.0 };
+    let mut machine = definition.machine();
+    machine.start(&mut dog, &mut yard);
+    for cat in [9, 4, 4, 9, 9] {
+        yard.cat = cat;
+        yard.seconds += 1.0;
+        machine.update(&mut dog, &mut yard);
+        println!("{:5}  dog at {}, cat at {cat}, thirst {}", machine.current().unwrap().name(), dog.place, dog.thirst);
+    }
+    println!("You whistle.");
+    machine.send(&mut dog, &Call::Whistle, &mut yard);
+    println!("{:5}  dog at {}", machine.current().unwrap().name(), dog.place);
+    Ok(())
+}
