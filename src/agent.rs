@@ -225,7 +225,7 @@ impl<T: Owner> Agent<T> {
         self.watched(self.watch)
     }
 
-    /// Returns the owner and the machine separately.
+    /// Returns the owner and the machine separately: a batch takes them so, with `insert_machine`.
     #[must_use]
     pub fn into_parts(self) -> (T, StateMachine<T>) {
         (self.owner, self.machine)

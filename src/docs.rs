@@ -26,7 +26,7 @@ macro_rules! page {
     };
 }
 
-page!(cookbook, "cookbook.md", all());
+page!(cookbook, "cookbook.md", feature = "std");
 page!(definitions, "definitions.md", feature = "definition");
 page!(editors, "editors.md", all());
 page!(journal, "journal.md", feature = "std");

@@ -1,6 +1,7 @@
 //! What the compiler says of the mistakes that a newcomer makes: each message has to say what to write instead.
 //!
-//! Each file in `tests/compile_fail` is one mistake, with the message beside it. Another Rust words its part of the messages in
+//! Each file in `tests/compile_fail` is one mistake, with the message beside it. To the mistakes in `by_rust` only Rust itself
+//! says something: a table of docs/cookbook.md has these errors, and says what to write. Another Rust words its part of the messages in
 //! another way, so they are compared on one version only; and with every feature, for it also lists what implements a trait.
 //! `cargo test --all-features --test compile_messages -- --ignored` compares them, and with `TRYBUILD=overwrite` writes them again.
 
@@ -23,5 +24,7 @@ fn each_mistake_gets_a_message_that_says_what_to_write() {
         println!("left out: the messages are those with every feature");
         return;
     }
-    trybuild::TestCases::new().compile_fail("tests/compile_fail/*.rs");
+    let cases = trybuild::TestCases::new();
+    cases.compile_fail("tests/compile_fail/*.rs");
+    cases.compile_fail("tests/compile_fail/by_rust/*.rs");
 }

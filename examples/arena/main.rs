@@ -231,10 +231,7 @@ impl Side {
     fn load(file: &str) -> io::Result<Self> {
         let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("arena").join(file);
         let definition = Definition::load(&file, &vocabulary()).map_err(io::Error::other)?;
-        let mut batch = Batch::new();
-        if let Some(global) = definition.global() {
-            batch = batch.with_global(global);
-        }
+        let batch = definition.batch();
         Ok(Self { file, definition, batch })
     }
 

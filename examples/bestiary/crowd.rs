@@ -81,11 +81,7 @@ impl Crowd {
             });
             return Self::Machines(started.collect());
         }
-        let batch = |kind: &Kind| match kind.definition.global() {
-            Some(global) => Batch::new().with_global(global),
-            None => Batch::new(),
-        };
-        let mut batches: Vec<Batch<Creature>> = kinds.iter().map(batch).collect();
+        let mut batches: Vec<Batch<Creature>> = kinds.iter().map(|kind| kind.definition.batch()).collect();
         let places = creatures
             .into_iter()
             .map(|(creature, kind)| (kind, batches[kind].spawn(creature, kinds[kind].definition.initial(), view)));

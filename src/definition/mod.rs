@@ -106,6 +106,7 @@ pub use vocabulary::Vocabulary;
 pub use watch::Watch;
 pub use words::{ValueKind, Words};
 
+use crate::batch::Batch;
 use crate::machine::StateMachine;
 use crate::owner::Owner;
 use crate::state::StateRef;
@@ -391,6 +392,44 @@ impl<T: Owner> Definition<T> {
         }
     }
 
+    /// Creates an empty batch with the global state, if there is one. Insert owners in the state [`initial`](Self::initial).
+    ///
+    /// A batch that was created without the global state does not try its exits. If a batch was loaded from a saved game, or
+    /// has a capacity, set the state with [`Batch::set_global`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::Owner;
+    /// use demeanor::definition::{Definition, Vocabulary};
+    /// # struct Guard { health: f64 }
+    /// # impl Owner for Guard { type Context<'a> = (); type Message = (); }
+    ///
+    /// let vocabulary = Vocabulary::<Guard>::new().value("health", |guard: &Guard, _| guard.health);
+    /// let file = "
+    ///     initial = 'stand'
+    ///     global = 'always'
+    ///     states.always.exits = [{ to = 'dead', when = 'health <= 0' }]
+    ///     states.stand.entry = true
+    ///     states.dead.final = true
+    /// ";
+    /// let definition = Definition::parse(file, &vocabulary)?;
+    ///
+    /// let mut guards = definition.batch();
+    /// let bob = guards.spawn(Guard { health: 0.0 }, definition.initial(), &mut ());
+    /// guards.update(&mut ());
+    /// assert_eq!(guards.state_of(bob), definition.state("dead").as_ref());
+    /// # Ok::<(), demeanor::definition::Problems>(())
+    /// ```
+    #[must_use]
+    pub fn batch(&self) -> Batch<T> {
+        let batch = Batch::new();
+        match self.global() {
+            Some(global) => batch.with_global(global),
+            None => batch,
+        }
+    }
+
     /// Returns the state in which a machine begins: the initial one, or the descendant that its own `initial` leads to.
     #[must_use]
     pub fn initial(&self) -> StateRef<T> {
@@ -402,7 +441,8 @@ impl<T: Owner> Definition<T> {
         graph.state(initial, &self.inner.shared)
     }
 
-    /// Returns the state that runs beside every other.
+    /// Returns the state that runs beside every other. The machines and batches that [`machine`](Self::machine) and
+    /// [`batch`](Self::batch) create have it already.
     #[must_use]
     pub fn global(&self) -> Option<StateRef<T>> {
         let graph = self.inner.shared.load();

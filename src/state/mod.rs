@@ -77,7 +77,8 @@ use crate::slice::FsmSlice;
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a state of `{T}`",
-    label = "needs `impl State<{T}> for {Self}`"
+    label = "needs `impl State<{T}> for {Self}`",
+    note = "write `&*state` for a `StateRef`, such as one of a definition"
 )]
 pub trait State<T: Owner>:
     // All owners share a state, on all threads: what changes, such as a `Cell`, belongs in the owner.

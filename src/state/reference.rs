@@ -298,6 +298,9 @@ impl<T: Owner> fmt::Display for StateRef<T> {
 /// | a `Box<S>` where `S: Clone` | the owner's own |
 /// | a [`StateRef`] | the one it refers to: `previous.clone()` |
 ///
+/// A machine keeps the reference, so it has to be `'static`. `&Chase` of a unit struct is `'static` wherever it is written. A
+/// reference to a state with data is not, unless the state is a `static`: the error is "does not live long enough".
+///
 /// # Examples
 ///
 /// ```
@@ -331,7 +334,8 @@ impl<T: Owner> fmt::Display for StateRef<T> {
     note = "write `&Idle` for a state without data, where there is `impl State<{T}> for Idle`",
     note = "write `Box::new(patrol)` for a state with data that is an owner's own; its type has to be `Clone`, and not `dyn State`",
     note = "write `Arc::new(patrol)` for a state with data that owners share",
-    note = "write `previous.clone()` for a `StateRef` that is borrowed"
+    note = "write `previous.clone()` for a `StateRef` that is borrowed",
+    note = "write `definition.state(\"chase\")`, and take the state out of the `Option`, for a state of a definition"
 )]
 pub trait IntoState<T: Owner> {
     /// Returns the reference to the state.

@@ -1,4 +1,5 @@
-//! A `StateRef` is handed over: `fsm.change_state(back.clone())`.
+//! A `StateRef` is handed over: `fsm.change_state(back.clone())`. A query takes the state that it refers to:
+//! `fsm.is_in_state(&*back)`.
 
 use demeanor::{Fsm, Owner, State, StateRef};
 
@@ -15,7 +16,9 @@ struct Idle;
 
 impl State<Enemy> for Idle {
     fn update(&self, enemy: &mut Enemy, fsm: &mut Fsm<'_, Enemy>, _: &mut ()) {
-        fsm.change_state(&enemy.back);
+        if !fsm.is_in_state(&enemy.back) {
+            fsm.change_state(&enemy.back);
+        }
     }
 }
 

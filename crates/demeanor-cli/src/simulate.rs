@@ -93,12 +93,23 @@ pub(crate) fn run(run: &Run, words: Option<Words>) -> Outcome {
     let of_game = words.as_ref().and_then(|words| words.ticks_per_second).filter(|rate| *rate > 0.0);
     let tick = run.tick.or(of_file.or(of_game).map(|rate| 1.0 / rate)).unwrap_or(0.1);
     let ticks = ticks(end, tick)?;
-    let words = words.unwrap_or_else(|| words_of(&outlines, tick));
-    let (vocabulary, names) = vocabulary(&words);
-    let definitions = match input.definitions(&vocabulary)? {
+    let is_vocabulary_known = words.is_some();
+    let mut words = words.unwrap_or_else(|| words_of(&outlines, tick));
+    let (mut puppets, mut names) = vocabulary(&words);
+    let mut loaded = input.definitions(&puppets)?;
+    if loaded.is_err() && !is_vocabulary_known {
+        // What is left of mistakes are words of scripts: they may be values that are set, but in no condition.
+        add_settings(&mut words, &moments);
+        (puppets, names) = vocabulary(&words);
+        loaded = input.definitions(&puppets)?;
+    }
+    let definitions = match loaded {
         Ok(definitions) => definitions,
         Err(problems) => {
             report(&problems);
+            if !is_vocabulary_known {
+                complain("without --vocabulary, the values of scripts must be given with --set or --values");
+            }
             return Ok(Exit::Found);
         }
     };
@@ -135,6 +146,16 @@ pub(crate) fn run(run: &Run, words: Option<Words>) -> Outcome {
         whole_file::write(path, &(flow + "\n")).map_err(|error| format!("{}: {error}", path.display()))?;
     }
     Ok(Exit::Fine)
+}
+
+/// Adds the values that are set, as values that scripts may also write.
+fn add_settings(words: &mut Words, moments: &[Moment]) {
+    for (name, value) in moments.iter().flat_map(|moment| &moment.settings) {
+        words.values.entry(name.clone()).or_insert(value.kind());
+        if value.kind() == ValueKind::Number {
+            words.fields.insert(name.clone());
+        }
+    }
 }
 
 /// How many ticks there are in so many seconds.

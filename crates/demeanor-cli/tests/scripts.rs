@@ -1,0 +1,47 @@
+//! `demeanor run` on a file with scripts.
+
+use running::Folder;
+
+mod running;
+
+const FILE: &str = "
+initial = 'walk'
+[states.walk]
+script = 'walk.rhai'
+exits = [{ to = 'rest', when = 'tired' }]
+[states.rest]
+final = true
+";
+
+const SCRIPT: &str =
+    "fn update() { this.steps = this.steps + 1; if this.steps > this.limit { change_state(\"rest\"); } }";
+
+fn folder(name: &str) -> Folder {
+    Folder::new(name).with("guard.toml", FILE).with("walk.rhai", SCRIPT)
+}
+
+#[test]
+fn without_a_vocabulary_a_script_knows_the_values_that_are_set() {
+    let arguments = ["run", "guard.toml", "--set", "steps=7", "--set", "limit=9", "--set", "tired=false"];
+    let (code, told, complained) = folder("scripts_set").run(&arguments);
+    assert_eq!((code, complained.as_str()), (0, ""));
+    let lines: Vec<_> = told.lines().map(str::trim).collect();
+    assert_eq!(
+        lines,
+        [
+            "0.00 s  begins in walk",
+            "0.20 s  walk -> rest: by a script",
+            "10.00 s  ends in rest, after 9.80 s in it",
+            "no exits"
+        ]
+    );
+}
+
+#[test]
+fn without_a_vocabulary_it_is_said_where_the_values_of_a_script_come_from() {
+    let (code, told, complained) = folder("scripts_unset").run(&["run", "guard.toml", "--set", "steps=7"]);
+    assert_eq!((code, told.as_str()), (1, ""));
+    assert!(complained.contains("`limit` is no value of the game"), "{complained}");
+    let last = "without --vocabulary, the values of scripts must be given with --set or --values\n";
+    assert!(complained.ends_with(last), "{complained}");
+}
