@@ -8,8 +8,8 @@ use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
-use demeanor::{Key, SaveError, StateMachine};
-use rustc_hash::{FxHashMap, FxHashSet};
+use demeanor::{Key, StateMachine};
+use rustc_hash::FxHashMap;
 
 use crate::alarm::Stopped;
 use crate::checkpoint::{Content, ContentRef};
@@ -99,7 +99,8 @@ impl<'s, T: Citizen> Place<'s, T> {
     pub(crate) fn populate(&mut self, exchange: &mut Exchange<'_, T>) -> Result<(), Failure> {
         let mut departures = Departures::new();
         for shard in self.shards.mine() {
-            for (citizen, state) in (self.setup.populate)(shard) {
+            let when = || format!("for shard {shard}");
+            for (citizen, state) in caught("`populate`", when, || (self.setup.populate)(shard))? {
                 let (id, home) = (citizen.id(), citizen.home());
                 self.check_home(&citizen)?;
                 if home != shard {
@@ -153,7 +154,8 @@ impl<'s, T: Citizen> Place<'s, T> {
     }
 
     /// All that is to be saved of this worker after a tick.
-    pub(crate) fn content(&self) -> Result<ContentRef<'_, T>, SaveError> {
+    pub(crate) fn content(&self) -> Result<ContentRef<'_, T>, WorldError> {
+        self.residents.check_ids()?;
         let (global, book) = (self.setup.global.as_ref(), &self.setup.book);
         let returned = self.post.returned.iter();
         let mut returned: Vec<_> =
@@ -176,18 +178,14 @@ impl<'s, T: Citizen> Place<'s, T> {
     ) -> Result<Vec<Report>, Failure> {
         let since = Instant::now();
         let mut census = Census { delivered: self.mail.len() as u64, returned: self.returned, ..Census::default() };
-        let called = catch_unwind(AssertUnwindSafe(|| self.call_back(tick)));
-        (census.born, census.handled) =
-            called.map_err(|panic| WorldError::Panicked { tick, text: text_of(&*panic).to_owned() })?;
+        let when = || format!("in tick {tick}");
+        (census.born, census.handled) = caught("a callback", when, || self.call_back(tick))?;
         self.mail.clear();
-        let dead: FxHashSet<u64> = self.post.dead.drain(..).collect();
-        let mut departures = Departures::new();
-        for id in dead {
-            if self.residents.remove(id).is_some() {
-                census.died += 1;
-                departures.notice(self.shards, Notice::Died { id });
-            }
+        if cfg!(debug_assertions) {
+            self.check_names()?;
         }
+        let mut departures = Departures::new();
+        census.died = self.bury(&mut departures)?;
         census.sent = self.post.outbox.len() as u64;
         census.citizens = self.residents.len() as u64;
         let mut report = Report { worker: self.shards.me, ..Report::default() };
@@ -241,6 +239,29 @@ impl<'s, T: Citizen> Place<'s, T> {
         let handled = residents.deliver(mail, &mut cx);
         residents.batch.update(&mut cx);
         (born, handled)
+    }
+
+    /// Whether citizens have the ids that they had before, and write in their own name or in that of a child.
+    fn check_names(&self) -> Result<(), WorldError> {
+        self.residents.check_ids()?;
+        let born = |id| self.post.born.iter().any(|(child, _)| child.id() == id);
+        let mut senders = self.post.outbox.iter().map(|letter| letter.sender);
+        let stranger = senders.find(|&sender| !self.residents.contains(sender) && !born(sender));
+        stranger.map_or(Ok(()), |id| Err(WorldError::NotItself { id, what: "the sender" }))
+    }
+
+    /// Removes those who have ended. Returns how many they are.
+    fn bury(&mut self, departures: &mut Departures<T>) -> Result<u64, WorldError> {
+        let mut dead: Vec<u64> = self.post.dead.drain(..).collect();
+        dead.sort_unstable();
+        dead.dedup();
+        for &id in &dead {
+            if self.residents.remove(id).is_none() {
+                return Err(WorldError::NotItself { id, what: "removed" });
+            }
+            departures.notice(self.shards, Notice::Died { id });
+        }
+        Ok(dead.len() as u64)
     }
 
     /// Sends those away whose home is on another worker now. Returns who goes where.
@@ -396,6 +417,18 @@ impl<T: Citizen> Departures<T> {
             directory => self.outbound.notice(directory, notice),
         }
     }
+}
+
+/// Calls a function of the program. If it panics, the error says what panicked, and when.
+pub(crate) fn caught<R>(
+    what: &'static str,
+    when: impl FnOnce() -> String,
+    call: impl FnOnce() -> R,
+) -> Result<R, WorldError> {
+    catch_unwind(AssertUnwindSafe(call)).map_err(|panic| {
+        let text = text_of(&*panic).to_owned();
+        WorldError::Panicked { what, when: when(), text }
+    })
 }
 
 /// What a panic says.

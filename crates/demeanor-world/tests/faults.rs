@@ -53,7 +53,8 @@ fn a_panic_in_a_callback_ends_all_processes_with_the_same_error() {
 fn a_panic_in_a_callback_ends_all_threads_of_a_process() {
     let run = Run { threads: 3, oddity: Oddity::Panic(40), ..Run::default() };
     let error = run.world().run(run.args(), run.ticks).unwrap_err();
-    assert_eq!(error, WorldError::Panicked { tick: 40, text: "3007 falls ill".to_owned() });
+    let (when, text) = ("in tick 40".to_owned(), "3007 falls ill".to_owned());
+    assert_eq!(error, WorldError::Panicked { what: "a callback", when, text });
 }
 
 #[test]

@@ -25,14 +25,17 @@ pub(super) fn checkpoints_in(folder: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
-        let name = path.file_name().and_then(|name| name.to_str());
-        let ticks = name.and_then(|name| name.strip_prefix("tick-")).and_then(|ticks| ticks.parse().ok());
-        if let Some(ticks) = ticks.filter(|_| path.join(manifest::FILE).exists()) {
+        if let Some(ticks) = ticks_of(&path).filter(|_| path.join(manifest::FILE).exists()) {
             found.push((ticks, path));
         }
     }
     found.sort_unstable();
     Ok(found)
+}
+
+/// After how many ticks a checkpoint was written, by the name of its folder.
+pub(super) fn ticks_of(folder: &Path) -> Option<u64> {
+    folder.file_name()?.to_str()?.strip_prefix("tick-")?.parse().ok()
 }
 
 /// Whether a folder holds a checkpoint.
