@@ -260,3 +260,33 @@ impl Stream for Link {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+
+    #[test]
+    fn one_who_does_not_read_keeps_nobody_else_from_hearing_the_error() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let pair = || (TcpStream::connect(address).unwrap(), listener.accept().unwrap().0);
+        let ((to_stopped, stopped), (to_other, mut other)) = (pair(), pair());
+        let (alarm, addresses) = (Arc::new(Alarm::default()), ["0", "1", "2"].map(str::to_owned));
+        let sockets = vec![None, Some(to_stopped), Some(to_other)];
+        let (all, _links) = Links::new(0, &addresses, sockets, &alarm, Duration::from_secs(30)).unwrap();
+        let writer = Arc::clone(&all.writers[0]);
+        // More than the buffers of a connection hold.
+        let blocked = thread::spawn(move || writer.write(frame::DATA, &vec![0; 1 << 26]));
+        stopped.peek(&mut [0]).unwrap();
+        alarm.raise(WorldError::Save("it is over".to_owned()));
+        let (mut kind, mut length) = frame::read_head(&mut other).unwrap();
+        while kind == frame::ALIVE {
+            (kind, length) = frame::read_head(&mut other).unwrap();
+        }
+        let error = frame::read_error(&mut other, length, 0).unwrap();
+        assert_eq!((kind, error), (frame::ERROR, WorldError::Elsewhere { process: 0, text: "it is over".to_owned() }));
+        assert!(blocked.join().unwrap().is_err());
+    }
+}
