@@ -313,7 +313,7 @@ fn live<T: Citizen>(worker: &mut Worker, run: &Run<T>, alarm: &Arc<Alarm>) -> Re
             observe(setup, tick, &total)?;
         }
         if shards.me == 0 && setup.is_watched() {
-            watch(run, passed, &reports, &total, &mut progress);
+            watch(run, passed, place.now, &reports, &total, &mut progress);
         }
         if let Some(Checkpoints { every, folder }) = &setup.checkpoint
             && passed.is_multiple_of(*every)
@@ -377,7 +377,7 @@ fn sum_up(reports: &[Report]) -> Report {
 
 /// Shows on process 0 how the run goes on.
 #[cfg_attr(not(feature = "inspector"), expect(unused_variables, reason = "the sums are for the inspector"))]
-fn watch<T: Citizen>(run: &Run<T>, passed: u64, reports: &[Report], total: &Report, progress: &mut Progress) {
+fn watch<T: Citizen>(run: &Run<T>, passed: u64, now: f64, reports: &[Report], total: &Report, progress: &mut Progress) {
     if run.setup.shows_progress
         && let Some(line) = progress.add(passed, reports)
     {
@@ -386,7 +386,7 @@ fn watch<T: Citizen>(run: &Run<T>, passed: u64, reports: &[Report], total: &Repo
     #[cfg(feature = "inspector")]
     if let Some(inspector) = &run.inspector {
         let mut inspector = inspector.lock().unwrap_or_else(PoisonError::into_inner);
-        crate::inspect::show(&mut inspector, passed, &total.census);
+        crate::inspect::show(&mut inspector, now, &total.census);
     }
 }
 

@@ -121,24 +121,24 @@ fn impatient(to: String) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     thread::spawn(move || {
-        let (mut caller, _) = listener.accept().unwrap();
+        let (mut client, _) = listener.accept().unwrap();
         let mut hello = vec![0; 12];
-        caller.read_exact(&mut hello).unwrap();
+        client.read_exact(&mut hello).unwrap();
         let length = u32::from_le_bytes(hello[8..].try_into().unwrap());
         let mut text = vec![0; length as usize];
-        caller.read_exact(&mut text).unwrap();
-        let mut called = TcpStream::connect(&to).unwrap();
-        called.write_all(&hello).unwrap();
-        called.write_all(&text).unwrap();
-        called.shutdown(Shutdown::Write).unwrap();
+        client.read_exact(&mut text).unwrap();
+        let mut server = TcpStream::connect(&to).unwrap();
+        server.write_all(&hello).unwrap();
+        server.write_all(&text).unwrap();
+        server.shutdown(Shutdown::Write).unwrap();
         // It has answered, and counts on the connection if it does not ask whether it was heard.
-        called.read_exact(&mut [0]).unwrap();
-        drop((caller, called));
-        let (caller, _) = listener.accept().unwrap();
-        let called = TcpStream::connect(&to).unwrap();
-        let (back_from, back_to) = (called.try_clone().unwrap(), caller.try_clone().unwrap());
+        server.read_exact(&mut [0]).unwrap();
+        drop((client, server));
+        let (client, _) = listener.accept().unwrap();
+        let server = TcpStream::connect(&to).unwrap();
+        let (back_from, back_to) = (server.try_clone().unwrap(), client.try_clone().unwrap());
         thread::spawn(move || pass_on(back_from, back_to));
-        pass_on(caller, called);
+        pass_on(client, server);
     });
     address
 }
