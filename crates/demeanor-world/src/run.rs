@@ -294,7 +294,7 @@ fn live<T: Citizen>(worker: &mut Worker, run: &Run<T>, alarm: &Arc<Alarm>) -> Re
     if let Some(found) = found {
         let parts = found.manifest.parts.iter().skip(shards.me as usize).step_by(shards.workers as usize);
         let contents = parts.map(|part| found.read(part)).collect::<Result<Vec<_>, _>>()?;
-        place.settle(contents, &mut exchange)?;
+        place.settle(contents, &found.folder, &mut exchange)?;
         first = found.manifest.ticks;
     } else {
         place.populate(&mut exchange)?;

@@ -183,6 +183,15 @@ fn checkpoints_that_cannot_be_gone_on_from_are_named() {
     assert_eq!(said(Run { ticks: 20, ..run.clone() }), format!("cannot resume: world: {passed}"));
     let earlier = "there are checkpoints of an earlier run: go on with --resume, or remove them";
     assert_eq!(said(Run { resume: false, ..run.clone() }), format!("cannot write a checkpoint: world: {earlier}"));
+    let other_book =
+        demeanor_world::World::new(demeanor::StateBook::new().with_messages()).shards(64).seed(village::SEED);
+    let other_book = other_book.checkpoint(10, folder.path()).populate(|shard| village::first_of(shard, 64));
+    let other_book =
+        other_book.context(|tick, post| village::Day { tick, shards: 64, office: post, oddity: village::Oddity::None });
+    let unknown = other_book.run(["--resume"], 30).unwrap_err().to_string();
+    let unknown = unknown.replace(&folder.path().display().to_string(), "world");
+    let why = "cannot resume: world/tick-000000000020: the book does not know the states `";
+    assert!(unknown.starts_with(why), "{unknown}");
     let empty = folder.path().join("empty");
     fs::create_dir(&empty).unwrap();
     let run = Run { checkpoint: Some((10, empty)), ..run };

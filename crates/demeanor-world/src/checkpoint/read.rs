@@ -16,7 +16,7 @@ use crate::setup::Setup;
 /// A checkpoint from which a run goes on.
 #[derive(Debug)]
 pub(crate) struct Found {
-    folder: PathBuf,
+    pub(crate) folder: PathBuf,
     pub(crate) manifest: Manifest,
 }
 
@@ -110,6 +110,6 @@ fn other_version(version: u32) -> String {
     format!("it is of version {version}; this program reads version {VERSION}")
 }
 
-fn failed(path: &Path, text: &str) -> WorldError {
+pub(crate) fn failed(path: &Path, text: &str) -> WorldError {
     WorldError::Resume { path: path.display().to_string(), text: text.to_owned() }
 }
