@@ -7,7 +7,7 @@ A nation of villagers who trade by mail.
 
 nation [--local PROCESSES] [--villagers NUMBER] [--days NUMBER] [--villages NUMBER] [--picture FILE]
        [--checkpoints FOLDER] [-n PROCESSES] [-p PROCESS] [-h HOSTS] [-w THREADS] [--resume | --continue]
-       [--patience SECONDS]
+       [--patience SECONDS] [--silence SECONDS]
 
 --local starts so many processes on this machine. -n, -p and -h are for those on several machines. --continue resumes if there is a
 checkpoint.";
