@@ -301,6 +301,16 @@ impl<'a, T: Owner> Iterator for Iter<'a, T> {
     fn size_hint(&self) -> (usize, Option<usize>) {
         (self.len, Some(self.len))
     }
+
+    /// One loop for each bucket, without asking after each row whether the bucket is at its end. A key that the closure does not use
+    /// is not read either.
+    fn fold<B, F: FnMut(B, Self::Item) -> B>(self, init: B, mut visit: F) -> B {
+        let mut visit_rows =
+            |so_far, rows: Rows<'a, T>| rows.fold(so_far, |so_far, (tag, owner)| visit(so_far, (tag.key, owner)));
+        let begun = self.rows.into_iter().fold(init, &mut visit_rows);
+        let buckets = self.order.map(|&bucket| &self.buckets[bucket as usize]);
+        buckets.fold(begun, |so_far, columns| visit_rows(so_far, columns.tags.iter().zip(&columns.owners)))
+    }
 }
 
 impl<T: Owner> ExactSizeIterator for Iter<'_, T> {}

@@ -38,6 +38,15 @@ pub enum WorldError {
         /// Its address.
         address: String,
     },
+    /// A process has said nothing for too long, as when its machine has no power or no network, or when it is stopped.
+    Silent {
+        /// Its number.
+        process: usize,
+        /// Its address.
+        address: String,
+        /// For how many seconds.
+        seconds: u64,
+    },
     /// Another process ended with an error.
     Elsewhere {
         /// The number of the process in which it happened.
@@ -70,15 +79,26 @@ pub enum WorldError {
         /// The shard it was made for.
         shard: u32,
     },
-    /// A citizen has another id than before.
+    /// A citizen has another id than before. This is noticed in builds with debug assertions; in others, only when the citizen
+    /// moves or a checkpoint is written.
     OtherId {
         /// The new id.
         id: u64,
     },
-    /// A callback panicked.
+    /// A callback has removed somebody, or sent mail in the name of somebody, who is not its own citizen. This is noticed only if
+    /// that one does not live on the same thread. Of senders it is noticed in builds with debug assertions.
+    NotItself {
+        /// Who was named.
+        id: u64,
+        /// As what: "removed", or "the sender".
+        what: &'static str,
+    },
+    /// A callback panicked, or another function of the program that the world calls.
     Panicked {
-        /// The tick.
-        tick: u64,
+        /// What panicked, such as "a callback".
+        what: &'static str,
+        /// When, such as "in tick 3".
+        when: String,
         /// What the panic says.
         text: String,
     },
@@ -117,6 +137,9 @@ impl fmt::Display for WorldError {
             Self::Lost { process, address } => {
                 write!(f, "process {process} ({address}) is gone: its connection was closed without an error message")
             }
+            Self::Silent { process, address, seconds } => {
+                write!(f, "process {process} ({address}) is gone: it has said nothing for {seconds} s")
+            }
             Self::Elsewhere { process, text } => write!(f, "process {process}: {text}"),
             Self::SameId { id, shard } => write!(f, "there is another citizen {id}, besides the one in shard {shard}"),
             Self::NoShard { id, home, shards } => {
@@ -126,7 +149,10 @@ impl fmt::Display for WorldError {
                 write!(f, "the home of citizen {id} is shard {home}, but it was made for shard {shard}")
             }
             Self::OtherId { id } => write!(f, "the id of a citizen has changed to {id}; an id must not change"),
-            Self::Panicked { tick, text } => write!(f, "a callback panicked in tick {tick}: {text}"),
+            Self::NotItself { id, what } => {
+                write!(f, "a callback says that citizen {id} is {what}, but it is called for another one")
+            }
+            Self::Panicked { what, when, text } => write!(f, "{what} panicked {when}: {text}"),
             Self::Checkpoint { path, text } => write!(f, "cannot write a checkpoint: {path}: {text}"),
             Self::Resume { path, text } => write!(f, "cannot resume: {path}: {text}"),
         }

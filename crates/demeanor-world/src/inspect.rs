@@ -14,11 +14,11 @@ pub(crate) struct Sums<'c> {
 
 impl Crowd for Sums<'_> {
     type Key = u64;
-    /// The tick.
+    /// What the clock of the citizens shows.
     type Context<'a> = f64;
 
-    fn now(&self, tick: &f64) -> f64 {
-        *tick
+    fn now(&self, now: &f64) -> f64 {
+        *now
     }
 
     fn len(&self) -> usize {
@@ -49,7 +49,6 @@ fn count(owners: u64) -> usize {
     usize::try_from(owners).unwrap_or(usize::MAX)
 }
 
-#[expect(clippy::cast_precision_loss, reason = "ticks are shown as a time")]
-pub(crate) fn show(inspector: &mut Inspector, tick: u64, census: &Census) {
-    inspector.show("world", &Sums { census }, &(tick as f64));
+pub(crate) fn show(inspector: &mut Inspector, now: f64, census: &Census) {
+    inspector.show("world", &Sums { census }, &now);
 }

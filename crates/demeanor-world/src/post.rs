@@ -53,7 +53,9 @@ impl<T: Citizen> Post<T> {
         self.born.push((child, state.into_state()));
     }
 
-    /// Removes a citizen after this tick. No callback runs for that. What it has sent in this tick is delivered.
+    /// Removes the citizen of the callback after this tick. No callback runs for that. What it has sent in this tick is delivered.
+    ///
+    /// A citizen can only remove itself. If it names one that does not live on its thread, the run ends with an error.
     pub fn remove(&mut self, citizen: &T) {
         self.dead.push(citizen.id());
     }

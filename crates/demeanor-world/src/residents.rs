@@ -4,6 +4,7 @@ use demeanor::{Batch, Key, LoadError, SaveError, StateBook, StateMachine, StateR
 use rustc_hash::FxHashMap;
 
 use crate::citizen::Citizen;
+use crate::error::WorldError;
 use crate::mail::Mail;
 use crate::parcel::Packed;
 
@@ -32,6 +33,13 @@ impl<T: Citizen> Residents<T> {
 
     pub(crate) fn key(&self, id: u64) -> Option<Key> {
         *self.keys.get(&id)?
+    }
+
+    /// Whether each citizen still has the id by which it is found.
+    pub(crate) fn check_ids(&self) -> Result<(), WorldError> {
+        let is_found = |key, citizen: &T| self.key(citizen.id()) == Some(key);
+        let other = self.batch.iter().find(|&(key, citizen)| !is_found(key, citizen));
+        other.map_or(Ok(()), |(_, citizen)| Err(WorldError::OtherId { id: citizen.id() }))
     }
 
     /// Adds a citizen with its machine. Returns whether there was none of this id.

@@ -3,6 +3,8 @@
 use std::net::TcpListener;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+#[cfg(feature = "inspector")]
+use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError, mpsc};
 use std::time::Duration;
@@ -22,11 +24,12 @@ use crate::exchange::Exchange;
 use crate::local;
 use crate::network::{Links, Meeting, Settings, connect, read_hosts};
 use crate::parcel::Parcel;
+use crate::program;
 use crate::progress::Progress;
 use crate::report::{Census, Report};
 use crate::setup::{Checkpoints, Setup};
 use crate::shards::Shards;
-use crate::tick::{Failure, Place, Wanted, text_of};
+use crate::tick::{Failure, Place, Wanted, caught, text_of};
 
 /// The arguments of a process.
 #[derive(Debug)]
@@ -42,6 +45,8 @@ pub(crate) struct Arguments {
     continues: bool,
     /// How long to wait for the other processes.
     patience: Duration,
+    /// After how long a silence another process counts as gone.
+    silence: Duration,
     worker: WorkerConfig,
 }
 
@@ -52,6 +57,7 @@ impl Arguments {
         options.optflag("", "resume", "go on from the last checkpoint");
         options.optflag("", "continue", "go on from the last checkpoint; begin if there is none");
         options.optopt("", "patience", "how long to wait for the other processes; 60 by default", "SECONDS");
+        options.optopt("", "silence", "after how long a silence a process counts as gone; 30 by default", "SECONDS");
         options.optopt("", "meet", "where a launcher tells the processes each other's addresses", "ADDRESS");
         let wrong = |text: String| WorldError::Arguments(text);
         let found = options.parse(args).map_err(|error| wrong(error.to_string()))?;
@@ -68,20 +74,28 @@ impl Arguments {
         if process >= processes {
             return Err(wrong(format!("-p {process}: of {processes} processes the last one is {}", processes - 1)));
         }
-        let patience = found.opt_get_default("patience", 60).map(Duration::from_secs);
-        let patience = patience.map_err(|error| wrong(format!("--patience: {error}")))?;
+        let seconds = |name: &str, default: u64| {
+            let found = found.opt_get_default(name, default).map(Duration::from_secs);
+            found.map_err(|error| wrong(format!("--{name}: {error}")))
+        };
+        let (patience, silence) = (seconds("patience", 60)?, seconds("silence", 30)?);
+        if silence.is_zero() {
+            return Err(wrong("--silence is a number of seconds from 1 on".to_owned()));
+        }
         let worker = WorkerConfig::from_matches(&found).map_err(wrong)?;
         let hosts = found.opt_str("h").map(PathBuf::from);
         let (meet, resume) = (found.opt_str("meet"), found.opt_present("resume"));
         let continues = found.opt_present("continue");
-        Ok(Self { threads, process, processes, hosts, meet, resume, continues, patience, worker })
+        Ok(Self { threads, process, processes, hosts, meet, resume, continues, patience, silence, worker })
     }
 }
 
-/// How a run has ended. It is the same in every process.
+/// How a run has ended. The ticks, the census and the digest are the same in every process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Outcome {
+    /// The number of this process. One of them usually says how the run has ended: process 0.
+    pub process: usize,
     /// How many ticks have passed since the world's beginning.
     pub ticks: u64,
     /// Who is in which state after the last tick.
@@ -93,20 +107,22 @@ pub struct Outcome {
 }
 
 /// Runs this process's part of a world.
-pub(crate) fn run<T: Citizen>(
-    setup: Setup<T>,
-    args: &Arguments,
-    settings: Vec<(String, String)>,
-    ticks: u64,
-) -> Result<Outcome, WorldError> {
+pub(crate) fn run<T: Citizen>(setup: Setup<T>, args: &Arguments, ticks: u64) -> Result<Outcome, WorldError> {
     let alarm = Arc::new(Alarm::default());
     let found = start(&setup, args, ticks)?;
-    let mut settings = complete_settings(&setup, args, settings, ticks);
-    settings
-        .add("the checkpoint to go on from", &found.as_ref().map_or(String::new(), |found| found.digest().to_string()));
+    #[cfg(feature = "inspector")]
+    let inspector = inspector(&setup, args)?;
+    let settings = || complete_settings(&setup, args, found.as_ref(), ticks);
     let (builders, others, links) = allocators(args, settings, &alarm)?;
     let (done, results) = mpsc::channel();
-    let run = Run { setup, found, ticks, threads: u32::try_from(args.threads).unwrap_or(u32::MAX) };
+    let run = Run {
+        setup,
+        found,
+        ticks,
+        threads: u32::try_from(args.threads).unwrap_or(u32::MAX),
+        #[cfg(feature = "inspector")]
+        inspector,
+    };
     let in_worker = Arc::clone(&alarm);
     let guards = execute_from(builders, others, args.worker.clone(), move |worker| {
         let lived = catch_unwind(AssertUnwindSafe(|| live(worker, &run, &in_worker)));
@@ -146,7 +162,7 @@ pub(crate) fn run<T: Citizen>(
     drop(guards);
     let total = results.into_iter().flatten().next().unwrap_or_default();
     let bytes_sent = links.map_or(0, |links| links.sent.load(Ordering::Relaxed));
-    Ok(Outcome { ticks, census: total.census, digest: total.digest, bytes_sent })
+    Ok(Outcome { process: args.process, ticks, census: total.census, digest: total.digest, bytes_sent })
 }
 
 /// What the workers of a process share.
@@ -156,6 +172,21 @@ struct Run<T: Citizen> {
     ticks: u64,
     /// How many workers each process has.
     threads: u32,
+    /// Of process 0.
+    #[cfg(feature = "inspector")]
+    inspector: Option<Mutex<demeanor_inspector::Inspector>>,
+}
+
+/// Opens the inspector on process 0.
+#[cfg(feature = "inspector")]
+fn inspector<T: Citizen>(
+    setup: &Setup<T>,
+    args: &Arguments,
+) -> Result<Option<Mutex<demeanor_inspector::Inspector>>, WorldError> {
+    let bind = setup.bind.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let bound = bind.filter(|_| args.process == 0).map(|bind| bind()).transpose();
+    let bound = bound.map_err(|error| WorldError::Setup(format!("the inspector cannot be opened: {error}")))?;
+    Ok(bound.map(Mutex::new))
 }
 
 /// Finds the checkpoint to go on from, if that is asked for.
@@ -186,13 +217,12 @@ fn start<T: Citizen>(setup: &Setup<T>, args: &Arguments, ticks: u64) -> Result<O
 }
 
 /// What has to be the same in all processes.
-fn complete_settings<T: Citizen>(
-    setup: &Setup<T>,
-    args: &Arguments,
-    of_program: Vec<(String, String)>,
-    ticks: u64,
-) -> Settings {
+fn complete_settings<T: Citizen>(setup: &Setup<T>, args: &Arguments, found: Option<&Found>, ticks: u64) -> Settings {
     let mut settings = Settings::default();
+    match &setup.program {
+        Some(program) => settings.add("the program", program),
+        None => settings.add("the digest of the executable", &program::digest()),
+    }
     settings.add("the version of demeanor-world", env!("CARGO_PKG_VERSION"));
     settings.add("the type of citizens", std::any::type_name::<T>());
     settings.add("the book", &format!("{:?}", setup.book));
@@ -206,23 +236,26 @@ fn complete_settings<T: Citizen>(
     settings.add("whether progress or an inspector is shown", &setup.is_watched());
     settings
         .add("how often a checkpoint is written", &setup.checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.every));
-    settings.0.extend(of_program);
+    settings.add("--silence", &args.silence.as_secs());
+    let found = found.map_or("none".to_owned(), |found| format!("{:016x}", found.digest()));
+    settings.add("the checkpoint to go on from", &found);
+    settings.0.extend(setup.settings.iter().cloned());
     settings
 }
 
 type Allocators = (Vec<AllocatorBuilder>, Box<dyn std::any::Any + Send>, Option<Arc<Links>>);
 
-fn allocators(args: &Arguments, settings: Settings, alarm: &Arc<Alarm>) -> Result<Allocators, WorldError> {
+fn allocators(args: &Arguments, settings: impl Fn() -> Settings, alarm: &Arc<Alarm>) -> Result<Allocators, WorldError> {
     if args.processes == 1 {
         let config =
             if args.threads == 1 { CommunicationConfig::Thread } else { CommunicationConfig::Process(args.threads) };
         let (builders, others) = config.try_build().map_err(WorldError::Setup)?;
         return Ok((builders, others, None));
     }
-    let meeting = meeting(args, settings)?;
+    let meeting = meeting(args, settings())?;
     let sockets = connect(&meeting)?;
     let failed = |error: std::io::Error| WorldError::Connect(format!("the connections cannot be prepared: {error}"));
-    let (all, links) = Links::new(args.process, &meeting.addresses, sockets, alarm).map_err(failed)?;
+    let (all, links) = Links::new(args.process, &meeting.addresses, sockets, alarm, args.silence).map_err(failed)?;
     let hooks = Hooks::default();
     let threads = ProcessBuilder::new_typed_vector(args.threads, hooks.refill.clone(), None);
     let (builders, guard) =
@@ -250,15 +283,18 @@ fn meeting(args: &Arguments, settings: Settings) -> Result<Meeting, WorldError> 
 
 /// The life of one worker. Returns the sum of all workers' last reports.
 fn live<T: Citizen>(worker: &mut Worker, run: &Run<T>, alarm: &Arc<Alarm>) -> Result<Report, Failure> {
-    let Run { setup, found, ticks, threads } = run;
+    let Run { setup, found, ticks, threads, .. } = run;
     let mut exchange = Exchange::new(worker, Arc::clone(alarm));
     let shards = Shards { count: setup.shards, workers: exchange.peers(), me: exchange.index() };
+    if let Some(checkpoints) = &setup.checkpoint {
+        check_folder(&checkpoints.folder, shards, *threads, &mut exchange)?;
+    }
     let mut place = Place::new(setup, shards);
     let mut first = 0;
     if let Some(found) = found {
         let parts = found.manifest.parts.iter().skip(shards.me as usize).step_by(shards.workers as usize);
         let contents = parts.map(|part| found.read(part)).collect::<Result<Vec<_>, _>>()?;
-        place.settle(contents, &mut exchange)?;
+        place.settle(contents, &found.folder, &mut exchange)?;
         first = found.manifest.ticks;
     } else {
         place.populate(&mut exchange)?;
@@ -274,10 +310,10 @@ fn live<T: Citizen>(worker: &mut Worker, run: &Run<T>, alarm: &Arc<Alarm>) -> Re
         let reports = place.tick(tick, &Wanted { census, digest: is_observed, by }, &mut exchange)?;
         total = sum_up(&reports);
         if shards.me == 0 && is_observed {
-            observe(setup, tick, &total);
+            observe(setup, tick, &total)?;
         }
         if shards.me == 0 && setup.is_watched() {
-            watch(setup, passed, &reports, &total, &mut progress);
+            watch(run, passed, place.now, &reports, &total, &mut progress);
         }
         if let Some(Checkpoints { every, folder }) = &setup.checkpoint
             && passed.is_multiple_of(*every)
@@ -286,6 +322,28 @@ fn live<T: Citizen>(worker: &mut Worker, run: &Run<T>, alarm: &Arc<Alarm>) -> Re
         }
     }
     Ok(total)
+}
+
+/// Makes sure that all processes write their parts of a checkpoint to the same folder.
+fn check_folder<T: Citizen>(
+    folder: &Path,
+    shards: Shards,
+    threads: u32,
+    exchange: &mut Exchange<'_, T>,
+) -> Result<(), Failure> {
+    let (process, is_first) = (shards.me / threads, shards.me.is_multiple_of(threads));
+    if is_first {
+        checkpoint::sign(folder, process)?;
+    }
+    exchange.round([])?;
+    if shards.me == 0 {
+        checkpoint::check(folder, shards.workers / threads)?;
+    }
+    exchange.round([])?;
+    if is_first {
+        checkpoint::unsign(folder, process);
+    }
+    Ok(())
 }
 
 /// Writes a checkpoint. When this returns, it is whole.
@@ -319,22 +377,21 @@ fn sum_up(reports: &[Report]) -> Report {
 
 /// Shows on process 0 how the run goes on.
 #[cfg_attr(not(feature = "inspector"), expect(unused_variables, reason = "the sums are for the inspector"))]
-fn watch<T: Citizen>(setup: &Setup<T>, passed: u64, reports: &[Report], total: &Report, progress: &mut Progress) {
-    if setup.shows_progress
+fn watch<T: Citizen>(run: &Run<T>, passed: u64, now: f64, reports: &[Report], total: &Report, progress: &mut Progress) {
+    if run.setup.shows_progress
         && let Some(line) = progress.add(passed, reports)
     {
         eprintln!("{line}");
     }
     #[cfg(feature = "inspector")]
-    if let Some(inspector) = &setup.inspector {
+    if let Some(inspector) = &run.inspector {
         let mut inspector = inspector.lock().unwrap_or_else(PoisonError::into_inner);
-        crate::inspect::show(&mut inspector, passed, &total.census);
+        crate::inspect::show(&mut inspector, now, &total.census);
     }
 }
 
-fn observe<T: Citizen>(setup: &Setup<T>, tick: u64, sum: &Report) {
-    if let Some(observer) = &setup.observer {
-        let mut observer = observer.lock().unwrap_or_else(PoisonError::into_inner);
-        observer(tick, &sum.census, sum.digest);
-    }
+fn observe<T: Citizen>(setup: &Setup<T>, tick: u64, sum: &Report) -> Result<(), WorldError> {
+    let Some(observer) = &setup.observer else { return Ok(()) };
+    let mut observer = observer.lock().unwrap_or_else(PoisonError::into_inner);
+    caught("`observe`", || format!("in tick {tick}"), || observer(tick, &sum.census, sum.digest))
 }

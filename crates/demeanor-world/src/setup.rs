@@ -12,6 +12,8 @@ use crate::report::Census;
 pub(crate) type Populate<T> = dyn Fn(u32) -> Vec<(T, StateRef<T>)> + Send + Sync;
 pub(crate) type Context<T> = dyn for<'a> Fn(u64, &'a mut Post<T>) -> <T as demeanor::Owner>::Context<'a> + Send + Sync;
 pub(crate) type Tally<T> = dyn Fn(&T, &StateRef<T>) -> String + Send + Sync;
+#[cfg(feature = "inspector")]
+pub(crate) type Inspect = dyn FnOnce() -> Result<demeanor_inspector::Inspector, demeanor_inspector::BindError> + Send;
 pub(crate) type Observer = dyn FnMut(u64, &Census, u64) + Send;
 
 pub(crate) struct Setup<T: Citizen> {
@@ -26,11 +28,15 @@ pub(crate) struct Setup<T: Citizen> {
     pub(crate) observer: Option<Mutex<Box<Observer>>>,
     pub(crate) observe_every: u64,
     pub(crate) shows_progress: bool,
+    /// Which program this is. By default the digest of the executable file.
+    pub(crate) program: Option<String>,
+    /// Settings of the program: names and values.
+    pub(crate) settings: Vec<(String, String)>,
     #[cfg(feature = "inspector")]
     pub(crate) is_inspected: bool,
-    /// Of process 0.
+    /// Taken by process 0.
     #[cfg(feature = "inspector")]
-    pub(crate) inspector: Option<Mutex<demeanor_inspector::Inspector>>,
+    pub(crate) bind: Mutex<Option<Box<Inspect>>>,
 }
 
 impl<T: Citizen> Setup<T> {

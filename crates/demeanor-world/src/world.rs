@@ -11,6 +11,8 @@ use crate::error::WorldError;
 use crate::post::Post;
 use crate::report::Census;
 use crate::run::{self, Outcome};
+#[cfg(feature = "inspector")]
+use crate::setup::Inspect;
 use crate::setup::{Checkpoints, Context, Observer, Populate, Setup, Tally};
 
 /// Many citizens that run on as many threads, processes and machines as there are.
@@ -28,11 +30,10 @@ pub struct World<T: Citizen> {
     observer: Option<Box<Observer>>,
     observe_every: u64,
     shows_progress: bool,
+    program: Option<String>,
     settings: Vec<(String, String)>,
     #[cfg(feature = "inspector")]
-    is_inspected: bool,
-    #[cfg(feature = "inspector")]
-    inspector: Option<demeanor_inspector::Inspector>,
+    inspector: Option<Box<Inspect>>,
 }
 
 impl<T: Citizen> World<T> {
@@ -53,9 +54,8 @@ impl<T: Citizen> World<T> {
             observer: None,
             observe_every: 1,
             shows_progress: false,
+            program: None,
             settings: Vec::new(),
-            #[cfg(feature = "inspector")]
-            is_inspected: false,
             #[cfg(feature = "inspector")]
             inspector: None,
         }
@@ -152,12 +152,34 @@ impl<T: Citizen> World<T> {
 
     /// Shows in a browser how many citizens are in which state, everywhere together.
     ///
-    /// All processes call it, so that all send their sums; process 0 with the inspector, and the others with `None`.
+    /// `bind` is called on process 0, before the first tick. The others only send their sums.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # use demeanor_inspector::Inspector;
+    /// # fn inspected<T: demeanor_world::Citizen>(world: demeanor_world::World<T>) -> demeanor_world::World<T> {
+    /// world.inspect(|| Inspector::bind("127.0.0.1:8765"))
+    /// # }
+    /// ```
     #[cfg(feature = "inspector")]
     #[must_use]
-    pub fn inspect(mut self, inspector: Option<demeanor_inspector::Inspector>) -> Self {
-        self.is_inspected = true;
-        self.inspector = inspector;
+    pub fn inspect(
+        mut self,
+        bind: impl FnOnce() -> Result<demeanor_inspector::Inspector, demeanor_inspector::BindError> + Send + 'static,
+    ) -> Self {
+        self.inspector = Some(Box::new(bind));
+        self
+    }
+
+    /// Sets which program this is, such as its name and version. All processes must have the same.
+    ///
+    /// By default it is the digest of the executable file. That is right where all processes run the same file. Computers with
+    /// different processors or operating systems run different files: set this, and change it whenever what happens in a tick
+    /// changes. Then it is up to the program to calculate the same on all of them: functions such as [`f64::sin`] do not.
+    #[must_use]
+    pub fn program(mut self, program: impl fmt::Display) -> Self {
+        self.program = Some(program.to_string());
         self
     }
 
@@ -171,7 +193,7 @@ impl<T: Citizen> World<T> {
     /// Runs this process's part of the world until `ticks` ticks have passed since its beginning.
     ///
     /// `args` are the arguments of the program without its name: `-n` processes, `-p` which of them this is, `-h` the hosts file,
-    /// `-w` threads, `--resume`.
+    /// `-w` threads, `--resume` or `--continue`, `--patience` and `--silence` with a number of seconds.
     ///
     /// # Errors
     ///
@@ -179,8 +201,7 @@ impl<T: Citizen> World<T> {
     /// panics, when a checkpoint cannot be written or read, or when another process ends. All processes end with the same error.
     pub fn run(self, args: impl IntoIterator<Item = impl Into<String>>, ticks: u64) -> Result<Outcome, WorldError> {
         let args = run::Arguments::parse(args.into_iter().map(Into::into).collect())?;
-        let settings = self.settings.clone();
-        run::run(self.complete()?, &args, settings, ticks)
+        run::run(self.complete()?, &args, ticks)
     }
 
     fn complete(self) -> Result<Setup<T>, WorldError> {
@@ -209,10 +230,12 @@ impl<T: Citizen> World<T> {
             observer: observer.map(Mutex::new),
             observe_every,
             shows_progress: self.shows_progress,
+            program: self.program,
+            settings: self.settings,
             #[cfg(feature = "inspector")]
-            is_inspected: self.is_inspected,
+            is_inspected: self.inspector.is_some(),
             #[cfg(feature = "inspector")]
-            inspector: self.inspector.map(Mutex::new),
+            bind: Mutex::new(self.inspector),
         })
     }
 }

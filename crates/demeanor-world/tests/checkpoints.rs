@@ -82,6 +82,45 @@ fn a_world_that_continues_begins_or_goes_on() {
     assert_eq!(continued(30), expected[20..]);
 }
 
+#[test]
+fn what_a_crash_has_left_of_a_checkpoint_goes_with_the_old_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    for left in ["tick-000000000013", "tick-000000000033"] {
+        fs::create_dir(folder.path().join(left)).unwrap();
+        fs::write(folder.path().join(left).join("part-00000.tmp"), "half").unwrap();
+    }
+    digests(&Run { ticks: 30, checkpoint: Some((10, folder.path().to_owned())), ..Run::default() });
+    let mut names: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    // What is later than the checkpoint is none of its business.
+    assert_eq!(names, ["tick-000000000020", "tick-000000000030", "tick-000000000033"]);
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_to_is_an_error_before_a_tick_has_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    fs::write(&file, "").unwrap();
+    let run = Run { checkpoint: Some((10, file.join("world"))), ..Run::default() };
+    let said = error(&run, folder.path());
+    assert_eq!(said.split(" (").next().unwrap(), "cannot write a checkpoint: world/file/world: Not a directory");
+}
+
+#[test]
+fn processes_that_do_not_see_the_same_folder_are_told_before_a_tick_has_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let own = |process: usize| folder.path().join(process.min(1).to_string());
+    let run = Run { processes: 3, ..Run::default() };
+    let mut local = run.start_each(|process, run| Run { checkpoint: Some((10, own(process))), ..run });
+    assert_eq!(observed(&mut local).next(), None);
+    for child in &mut local.children {
+        let error = error_of(child).unwrap().replace(&own(0).display().to_string(), "folder");
+        let error = error.trim_start_matches("process 0: ");
+        let why = "process 1 has another folder: all processes need to see the same one";
+        assert_eq!(error, format!("cannot write a checkpoint: folder: {why}"));
+    }
+}
+
 /// A world that has run on four threads, with its last checkpoint, and another run that goes on from it.
 fn stopped() -> (tempfile::TempDir, PathBuf, Run) {
     let folder = tempfile::tempdir().unwrap();
@@ -144,6 +183,15 @@ fn checkpoints_that_cannot_be_gone_on_from_are_named() {
     assert_eq!(said(Run { ticks: 20, ..run.clone() }), format!("cannot resume: world: {passed}"));
     let earlier = "there are checkpoints of an earlier run: go on with --resume, or remove them";
     assert_eq!(said(Run { resume: false, ..run.clone() }), format!("cannot write a checkpoint: world: {earlier}"));
+    let other_book =
+        demeanor_world::World::new(demeanor::StateBook::new().with_messages()).shards(64).seed(village::SEED);
+    let other_book = other_book.checkpoint(10, folder.path()).populate(|shard| village::first_of(shard, 64));
+    let other_book =
+        other_book.context(|tick, post| village::Day { tick, shards: 64, office: post, oddity: village::Oddity::None });
+    let unknown = other_book.run(["--resume"], 30).unwrap_err().to_string();
+    let unknown = unknown.replace(&folder.path().display().to_string(), "world");
+    let why = "cannot resume: world/tick-000000000020: the book does not know the states `";
+    assert!(unknown.starts_with(why), "{unknown}");
     let empty = folder.path().join("empty");
     fs::create_dir(&empty).unwrap();
     let run = Run { checkpoint: Some((10, empty)), ..run };

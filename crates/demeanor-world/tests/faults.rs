@@ -53,7 +53,8 @@ fn a_panic_in_a_callback_ends_all_processes_with_the_same_error() {
 fn a_panic_in_a_callback_ends_all_threads_of_a_process() {
     let run = Run { threads: 3, oddity: Oddity::Panic(40), ..Run::default() };
     let error = run.world().run(run.args(), run.ticks).unwrap_err();
-    assert_eq!(error, WorldError::Panicked { tick: 40, text: "3007 falls ill".to_owned() });
+    let (when, text) = ("in tick 40".to_owned(), "3007 falls ill".to_owned());
+    assert_eq!(error, WorldError::Panicked { what: "a callback", when, text });
 }
 
 #[test]
@@ -63,6 +64,61 @@ fn a_second_citizen_of_an_id_ends_the_run_wherever_it_is_born() {
         let error = run.world().run(run.args(), run.ticks).unwrap_err();
         assert!(matches!(error, WorldError::SameId { id: 9001, .. }), "{error}");
     }
+}
+
+/// The error with which a world ends in which something goes wrong.
+fn with_oddity(threads: usize, oddity: Oddity) -> String {
+    let run = Run { threads, oddity, ..Run::default() };
+    run.world().run(run.args(), run.ticks).unwrap_err().to_string()
+}
+
+#[test]
+fn twins_of_one_id_end_the_run_wherever_they_are_born() {
+    for threads in 1..=4 {
+        let error = with_oddity(threads, Oddity::Twins(20));
+        let (what, shard) = error.split_once(", besides the one in shard ").unwrap();
+        assert_eq!(what, "there is another citizen 999999");
+        assert!(["0", "1"].contains(&shard), "{error}");
+    }
+}
+
+#[test]
+fn a_callback_that_acts_for_another_citizen_ends_the_run() {
+    for threads in 1..=3 {
+        let removed = with_oddity(threads, Oddity::RemovedEarly(20));
+        assert_eq!(removed, "a callback says that citizen 999999 is removed, but it is called for another one");
+        if cfg!(debug_assertions) {
+            let forged = with_oddity(threads, Oddity::Forged(20));
+            assert_eq!(forged, "a callback says that citizen 999999 is the sender, but it is called for another one");
+        }
+    }
+}
+
+#[test]
+fn a_citizen_that_has_another_id_ends_the_run_before_it_is_saved() {
+    let folder = tempfile::tempdir().unwrap();
+    let checkpoint = Some((21, folder.path().to_owned()));
+    for threads in 1..=3 {
+        let run = Run { threads, oddity: Oddity::Renamed(20), checkpoint: checkpoint.clone(), ..Run::default() };
+        let error = run.world().run(run.args(), run.ticks).unwrap_err();
+        assert_eq!(error, WorldError::OtherId { id: 999_999 });
+    }
+}
+
+#[test]
+fn a_panic_in_what_the_world_is_told_to_call_is_named() {
+    let run = |world: World<Villager>| world.run(["-w", "2"], 5).unwrap_err().to_string();
+    let nobody = |shard: u32| -> Vec<(Villager, demeanor::StateRef<Villager>)> { panic!("nobody lives in {shard}") };
+    let error = run(world(4).populate(nobody));
+    let in_shard = |shard| format!("`populate` panicked for shard {shard}: nobody lives in {shard}");
+    assert!([in_shard(0), in_shard(1)].contains(&error), "{error}");
+    let blind = world(4).observe(|tick, _, _| assert!(tick < 3, "it is dark"));
+    assert_eq!(run(blind), "`observe` panicked in tick 3: it is dark");
+    let late = world(4).context(|tick, post| {
+        assert!(tick < 2, "there is no day {tick}");
+        village::Day { tick, shards: 4, office: post, oddity: Oddity::None }
+    });
+    assert_eq!(run(late), "a callback panicked in tick 2: there is no day 2");
 }
 
 #[test]
@@ -152,6 +208,8 @@ fn wrong_arguments_are_named() {
     assert_eq!(with_args(&["-w", "many"]), "-w: invalid digit found in string");
     assert_eq!(with_args(&["--fast"]), "Unrecognized option: 'fast'");
     assert_eq!(with_args(&["village"]), "`village` is not an argument of a world");
+    assert_eq!(with_args(&["--silence", "0"]), "--silence is a number of seconds from 1 on");
+    assert_eq!(with_args(&["--patience", "long"]), "--patience: invalid digit found in string");
     assert_eq!(with_args(&["--resume"]), "--resume: the world has no folder for checkpoints");
 }
 
@@ -171,6 +229,10 @@ fn a_wrong_line_of_a_hosts_file_is_named() {
     );
     assert_eq!(error("a:1\nb:2\na:1\n"), "hosts:3: `a:1` is the address of another process already, on line 1");
     assert_eq!(error("a:1\n:2\nc:3\n"), "hosts:2: `:2` has no host name before the port");
+    assert_eq!(error("a:1\r\nB:2  \r\nb:2\r\n"), "hosts:3: `b:2` is the address of another process already, on line 2");
+    let colons = "has more than one colon: write an IPv6 address in brackets, as in `[fd00::1]:2101`";
+    assert_eq!(error("\u{feff}a:1\nfd00::1\nc:3\n"), format!("hosts:2: `fd00::1` {colons}"));
+    assert_eq!(error("[fd00::1]:1\nb:2\n"), "hosts: there are 2 addresses, but 3 processes");
     assert_eq!(error("a:1\nb:2\n"), "hosts: there are 2 addresses, but 3 processes");
     let missing = with_args(&["-n", "2", "-h", "nowhere/hosts"]);
     assert_eq!(missing, "nowhere/hosts: No such file or directory (os error 2)");

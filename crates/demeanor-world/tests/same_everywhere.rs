@@ -30,15 +30,7 @@ fn more_workers_than_shards_have_the_digests_of_one_batch() {
     assert_eq!(digests(&run), reference::one_batch(run.shards, run.ticks));
 }
 
-const MANY: Run = Run {
-    processes: 1,
-    threads: 1,
-    shards: 9,
-    ticks: 2000,
-    checkpoint: None,
-    resume: false,
-    oddity: village::Oddity::None,
-};
+const MANY: Run = Run { shards: 9, ticks: 2000, ..Run::SMALLEST };
 
 fn over_thousands_of_ticks(processes: usize, threads: usize) {
     static EXPECTED: OnceLock<Vec<(u64, u64)>> = OnceLock::new();

@@ -14,10 +14,11 @@ mod villager;
 use std::error::Error;
 use std::process::{Command, ExitCode};
 
+use demeanor::StateRef;
 use demeanor_world::{Local, World};
 
 use crate::options::{HELP, Options};
-use crate::states::{Life, Work, book};
+use crate::states::{Life, Office, Work, book};
 use crate::villager::{Day, REGIONS, Villager};
 
 fn main() -> ExitCode {
@@ -54,7 +55,9 @@ fn answer() -> Result<ExitCode, Box<dyn Error>> {
         .global(&Life)
         .populate(move |village| {
             let ids = (u64::from(village)..villagers).step_by(villages as usize);
-            ids.map(move |id| (Villager::first(id, village, villagers), &Work))
+            let first = ids.map(move |id| (Villager::first(id, village, villagers), StateRef::from(&Work)));
+            let office = Office { next_id: villagers + u64::from(village) };
+            first.chain([(Villager::clerk(village), StateRef::from(Box::new(office)))])
         })
         .context(move |number, post| Day { number, villages, post })
         .tally(move |villager, state| format!("{} {}", villager.region(villages), state.name()))
@@ -63,16 +66,20 @@ fn answer() -> Result<ExitCode, Box<dyn Error>> {
     if let Some(folder) = checkpoints {
         nation = nation.checkpoint(100, folder);
     }
-    let is_first = !args.windows(2).any(|pair| pair[0] == "-p" && pair[1] != "0");
     let outcome = nation.run(args, days)?;
-    if is_first {
+    if outcome.process == 0 {
         if let Some(file) = picture {
             picture::draw(&outcome.census, days, &file)?;
         }
         let census = &outcome.census;
         println!(
-            "day {days}: {} villagers, {} letters today, {} to nobody, {} born, {} ended; digest {:016x}",
-            census.citizens, census.sent, census.returned, census.born, census.died, outcome.digest,
+            "day {days}: {} villagers and {villages} clerks, {} letters today, {} to nobody, {} born, {} ended; digest {:016x}",
+            census.citizens - u64::from(villages),
+            census.sent,
+            census.returned,
+            census.born,
+            census.died,
+            outcome.digest,
         );
     }
     Ok(ExitCode::SUCCESS)

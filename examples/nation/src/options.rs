@@ -7,7 +7,7 @@ A nation of villagers who trade by mail.
 
 nation [--local PROCESSES] [--villagers NUMBER] [--days NUMBER] [--villages NUMBER] [--picture FILE]
        [--checkpoints FOLDER] [-n PROCESSES] [-p PROCESS] [-h HOSTS] [-w THREADS] [--resume | --continue]
-       [--patience SECONDS]
+       [--patience SECONDS] [--silence SECONDS]
 
 --local starts this number of processes on this machine. For processes on several machines, start each with -n (how many there
 are), -p (its own number, from 0) and -h (a file with the addresses). -w is the number of threads of each process. --resume goes on

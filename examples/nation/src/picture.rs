@@ -36,11 +36,12 @@ pub(crate) fn draw(census: &Census, days: u64, file: &Path) -> Result<(), Box<dy
             at,
         )
     };
-    write(&format!("{} villagers after {days} days", census.citizens), (LEFT, 36), 26, HPos::Left)?;
-    write("by region and by what they do", (LEFT, 68), 16, HPos::Left)?;
     let count = |region: u32, state: &str| census.tallies.get(&format!("{region} {state}")).copied().unwrap_or(0);
     let in_region = |region| STATES.iter().map(|(state, _)| count(region, state)).sum::<u64>();
     let most = (0..REGIONS).map(in_region).max().unwrap_or(0).max(1);
+    let all = (0..REGIONS).map(in_region).sum::<u64>();
+    write(&format!("{all} villagers after {days} days"), (LEFT, 36), 26, HPos::Left)?;
+    write("by region and by what they do", (LEFT, 68), 16, HPos::Left)?;
     let height = |owners: u64| i32::try_from(owners * 390 / most).unwrap_or(390);
     for region in 0..REGIONS {
         let left = LEFT + i32::try_from(region)? * 95;

@@ -1,6 +1,7 @@
 //! What villagers do.
 
 use demeanor::{Fsm, State, StateBook};
+use serde::{Deserialize, Serialize};
 
 use crate::villager::{Day, Letter, Trade, Villager};
 
@@ -11,6 +12,12 @@ pub(crate) struct Work;
 pub(crate) struct Market;
 pub(crate) struct Travel;
 pub(crate) struct Rest;
+/// The clerk of a village gives each newborn child an id that nobody else has.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct Office {
+    /// The clerks count in steps, each from another number, so that no two give the same id.
+    pub(crate) next_id: u64,
+}
 
 const GROWN: u32 = 60;
 const OLD: u32 = 500;
@@ -20,6 +27,9 @@ const DOWRY: i64 = 30;
 
 impl State<Villager> for Life {
     fn update(&self, villager: &mut Villager, _: &mut Fsm<'_, Villager>, day: &mut Day<'_>) {
+        if villager.is_clerk() {
+            return;
+        }
         villager.age += 1;
         villager.hunger += 1;
         let bread = Trade::Baker as usize;
@@ -46,18 +56,7 @@ impl State<Villager> for Life {
             day.post.remove(villager);
         } else if villager.age > GROWN && villager.coins > DOWRY + 10 && random.rand_range(0..100) == 0 {
             villager.coins -= DOWRY;
-            // Numbers of 64 bits that are drawn are hardly ever the same. If they are, the run ends and says so.
-            let id = random.rand_u64();
-            let trade = match random.rand_range(0..3) {
-                0 => Trade::Farmer,
-                1 => Trade::Baker,
-                _ => Trade::Smith,
-            };
-            let child = Villager { id, trade, age: 0, hunger: 0, coins: DOWRY, ..villager.clone() };
-            for seller in villager.sellers {
-                day.post.send(&child, seller, Letter::Greeting { trade, id });
-            }
-            day.post.spawn(child, &Rest);
+            day.post.send(villager, Villager::clerk_of(villager.village), Letter::Expecting { parent: villager.id });
         }
     }
 
@@ -93,6 +92,36 @@ impl State<Villager> for Life {
                 }
             }
             Letter::Greeting { trade, id } => villager.sellers[trade as usize] = id,
+            Letter::Named { id } => {
+                let trade = match day.post.random_for(villager, 4).rand_range(0..3) {
+                    0 => Trade::Farmer,
+                    1 => Trade::Baker,
+                    _ => Trade::Smith,
+                };
+                let child = Villager { id, trade, age: 0, hunger: 0, coins: DOWRY, ..villager.clone() };
+                for seller in villager.sellers {
+                    day.post.send(&child, seller, Letter::Greeting { trade, id });
+                }
+                day.post.spawn(child, &Rest);
+            }
+            // For clerks.
+            Letter::Expecting { .. } => return false,
+        }
+        true
+    }
+}
+
+impl State<Villager> for Office {
+    fn on_message(
+        &self,
+        clerk: &mut Villager,
+        letter: &Letter,
+        fsm: &mut Fsm<'_, Villager>,
+        day: &mut Day<'_>,
+    ) -> bool {
+        if let Letter::Expecting { parent } = *letter {
+            day.post.send(clerk, parent, Letter::Named { id: self.next_id });
+            fsm.change_state(Box::new(Self { next_id: self.next_id + u64::from(day.villages) }));
         }
         true
     }
@@ -161,5 +190,12 @@ impl State<Villager> for Rest {
 }
 
 pub(crate) fn book() -> StateBook<Villager> {
-    StateBook::new().with(&Life).with(&Work).with(&Market).with(&Travel).with(&Rest).with_messages()
+    StateBook::new()
+        .with(&Life)
+        .with(&Work)
+        .with(&Market)
+        .with(&Travel)
+        .with(&Rest)
+        .with_owned::<Office>()
+        .with_messages()
 }

@@ -61,6 +61,14 @@ pub(crate) enum Letter {
         trade: Trade,
         id: u64,
     },
+    /// To the clerk of the village: a child is expected.
+    Expecting {
+        parent: u64,
+    },
+    /// The clerk's answer: the child's id.
+    Named {
+        id: u64,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -124,8 +132,32 @@ impl Villager {
         }
     }
 
+    /// The id of a village's clerk. Clerks are counted from the top, far from the other villagers.
+    pub(crate) fn clerk_of(village: u32) -> u64 {
+        u64::MAX - u64::from(village)
+    }
+
+    /// A clerk, who stays in its village, and lives as long as the nation.
+    pub(crate) fn clerk(village: u32) -> Self {
+        Self {
+            id: Self::clerk_of(village),
+            village,
+            trade: Trade::Farmer,
+            age: 0,
+            hunger: 0,
+            coins: 0,
+            goods: [0; 3],
+            sellers: [0; 3],
+        }
+    }
+
+    pub(crate) fn is_clerk(&self) -> bool {
+        self.id >= Self::clerk_of(u32::MAX)
+    }
+
     pub(crate) fn region(&self, villages: u32) -> u32 {
-        self.village * REGIONS / villages
+        // As 64 bits, since there may be more villages than a region's number leaves room for.
+        u32::try_from(u64::from(self.village) * u64::from(REGIONS) / u64::from(villages)).unwrap_or(0)
     }
 
     /// Buys goods by mail. Returns whether there are coins for it.

@@ -8,8 +8,8 @@ mod model;
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
-use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::{iter, mem};
 
 use allocation_counter::measure;
 use demeanor::{Batch, Key, Owner, State, StateMachine, StateRef};
@@ -313,6 +313,21 @@ fn iterators_tell_at_every_step_how_many_are_left() {
     assert_is_exact(iter.clone(), count - 5);
     assert_eq!(format!("{:?}", batch.keys()), format!("{:?}", batch.keys().collect::<Vec<_>>()));
     assert_is_exact(batch.drain(), count);
+}
+
+#[test]
+fn the_rest_of_an_iterator_is_the_same_in_one_loop_as_step_by_step() {
+    let (batch, _) = flock(30);
+    for begun in 0..=30 {
+        let mut rest = batch.iter();
+        rest.by_ref().take(begun).for_each(drop);
+        let mut steps = rest.clone();
+        let one_by_one: Vec<_> = iter::from_fn(|| steps.next()).map(|(key, sheep)| (key, sheep.0)).collect();
+        let mut in_one_loop = Vec::new();
+        rest.for_each(|(key, sheep)| in_one_loop.push((key, sheep.0)));
+        assert_eq!(in_one_loop, one_by_one, "after {begun}");
+        assert_eq!(in_one_loop.len(), 30 - begun);
+    }
 }
 
 #[test]

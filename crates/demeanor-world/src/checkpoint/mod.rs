@@ -6,8 +6,10 @@
 mod content;
 mod manifest;
 mod read;
+mod shared;
 mod write;
 
 pub(crate) use self::content::{Content, ContentRef, Part};
-pub(crate) use self::read::{Found, find, has_any};
+pub(crate) use self::read::{Found, failed, find, has_any};
+pub(crate) use self::shared::{check, sign, unsign};
 pub(crate) use self::write::{write_manifest, write_part};

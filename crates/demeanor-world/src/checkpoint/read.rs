@@ -16,7 +16,7 @@ use crate::setup::Setup;
 /// A checkpoint from which a run goes on.
 #[derive(Debug)]
 pub(crate) struct Found {
-    folder: PathBuf,
+    pub(crate) folder: PathBuf,
     pub(crate) manifest: Manifest,
 }
 
@@ -25,14 +25,17 @@ pub(super) fn checkpoints_in(folder: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
-        let name = path.file_name().and_then(|name| name.to_str());
-        let ticks = name.and_then(|name| name.strip_prefix("tick-")).and_then(|ticks| ticks.parse().ok());
-        if let Some(ticks) = ticks.filter(|_| path.join(manifest::FILE).exists()) {
+        if let Some(ticks) = ticks_of(&path).filter(|_| path.join(manifest::FILE).exists()) {
             found.push((ticks, path));
         }
     }
     found.sort_unstable();
     Ok(found)
+}
+
+/// After how many ticks a checkpoint was written, by the name of its folder.
+pub(super) fn ticks_of(folder: &Path) -> Option<u64> {
+    folder.file_name()?.to_str()?.strip_prefix("tick-")?.parse().ok()
 }
 
 /// Whether a folder holds a checkpoint.
@@ -107,6 +110,6 @@ fn other_version(version: u32) -> String {
     format!("it is of version {version}; this program reads version {VERSION}")
 }
 
-fn failed(path: &Path, text: &str) -> WorldError {
+pub(crate) fn failed(path: &Path, text: &str) -> WorldError {
     WorldError::Resume { path: path.display().to_string(), text: text.to_owned() }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::content::{ContentRef, MAGIC, Part, Summed, VERSION};
 use super::manifest::{self, Manifest};
-use super::read::checkpoints_in;
+use super::read::{checkpoints_in, ticks_of};
 use crate::citizen::Citizen;
 use crate::error::WorldError;
 use crate::setup::Setup;
@@ -55,13 +55,30 @@ pub(crate) fn write_manifest<T: Citizen>(
     write_whole(&path, |file| Ok(serde_json::to_writer_pretty(file, &manifest)?))
         .map_err(|error| failed(&path, &error))?;
     sync_folder(folder).map_err(|error| failed(folder, &error))?;
-    let mut old = checkpoints_in(folder).map_err(|error| failed(folder, &error))?;
-    old.retain(|(of, _)| *of <= ticks);
-    for (_, folder) in old.into_iter().rev().skip(KEPT) {
+    let stays = |what: &Path, error: &io::Error| {
+        log::warn!(target: "demeanor_world", "the old checkpoint {} cannot be removed: {error}", what.display());
+    };
+    remove_old(folder, ticks, stays).unwrap_or_else(|error| stays(folder, &error));
+    Ok(())
+}
+
+/// Removes the checkpoints before the last ones, and what a crash has left of others.
+fn remove_old(folder: &Path, ticks: u64, stays: impl Fn(&Path, &io::Error)) -> io::Result<()> {
+    let mut whole = checkpoints_in(folder)?;
+    whole.retain(|(of, _)| *of <= ticks);
+    let kept: Vec<_> = whole.iter().rev().take(KEPT).map(|(_, folder)| folder).collect();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if ticks_of(&path).is_none_or(|of| of > ticks) || kept.contains(&&path) {
+            continue;
+        }
         // First it stops being a checkpoint, and then its parts go.
-        let removed = fs::remove_file(folder.join(manifest::FILE)).and_then(|()| fs::remove_dir_all(&folder));
+        let removed = match fs::remove_file(path.join(manifest::FILE)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => fs::remove_dir_all(&path),
+        };
         if let Err(error) = removed {
-            log::warn!(target: "demeanor_world", "the old checkpoint {} cannot be removed: {error}", folder.display());
+            stays(&path, &error);
         }
     }
     Ok(())
@@ -90,6 +107,6 @@ fn sync_folder(_: &Path) -> io::Result<()> {
     Ok(())
 }
 
-fn failed(path: &Path, error: &io::Error) -> WorldError {
+pub(super) fn failed(path: &Path, error: &io::Error) -> WorldError {
     WorldError::Checkpoint { path: path.display().to_string(), text: error.to_string() }
 }

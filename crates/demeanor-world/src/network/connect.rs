@@ -1,6 +1,6 @@
 //! How the processes of a world meet: each connects to those before it, and waits for those after it.
 
-use std::io;
+use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream, ToSocketAddrs};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -23,6 +23,8 @@ pub(crate) struct Meeting {
 const HELLO: Duration = Duration::from_secs(5);
 /// How long a process that ends while they meet stays to say so.
 const LATE: Duration = Duration::from_secs(1);
+/// What a caller says when it has heard the answer. If it has stopped waiting before, the connection does not count.
+const HEARD: u8 = b'+';
 
 /// Connects this process with all others. Its own place is `None`.
 ///
@@ -48,10 +50,14 @@ impl Meeting {
         loop {
             for (to, stream) in streams.iter_mut().enumerate().take(*process) {
                 if stream.is_none() {
-                    *stream = self.call(to)?;
+                    *stream = self.call(to, HELLO)?;
                 }
             }
             while let Some((from, stream)) = self.answer()? {
+                if let Some(first) = &mut streams[from] {
+                    self.listen(from, first)?;
+                    return Err(WorldError::Connect(format!("two processes say that they are process {from}")));
+                }
                 streams[from] = Some(stream);
             }
             let missing: Vec<usize> =
@@ -75,19 +81,30 @@ impl Meeting {
         }
     }
 
-    /// Tells those who call only now why this process ends, rather than having them wait for it.
+    /// Tells those who listen or call only now why this process ends, rather than having them wait for it.
     fn tell_the_late(&self, streams: &[Option<TcpStream>], error: &WorldError) {
         let deadline = Instant::now() + LATE;
-        let mut missing = streams.iter().skip(self.process + 1).filter(|stream| stream.is_none()).count();
-        while missing > 0 && Instant::now() < deadline {
-            match self.answer() {
-                Ok(None) => thread::sleep(Duration::from_millis(5)),
-                Ok(Some((_, mut stream))) => {
-                    let _ = frame::write_error(&mut stream, self.process, error);
-                    missing -= 1;
+        let is_missing = |nth: &usize| streams[*nth].is_none();
+        let mut to_call: Vec<usize> = (0..self.process).filter(is_missing).collect();
+        let mut to_answer = (self.process + 1..streams.len()).filter(is_missing).count();
+        let tell = |mut stream| drop(frame::write_error(&mut stream, self.process, error));
+        while to_call.len() + to_answer > 0 && Instant::now() < deadline {
+            to_call.retain(|&to| match self.call(to, LATE) {
+                Ok(None) => true,
+                Ok(Some(stream)) => {
+                    tell(stream);
+                    false
                 }
                 // It has heard how this process was started, and finds the difference by itself.
-                Err(_) => missing -= 1,
+                Err(_) => false,
+            });
+            match self.answer() {
+                Ok(None) => thread::sleep(Duration::from_millis(5)),
+                Ok(Some((_, stream))) => {
+                    tell(stream);
+                    to_answer = to_answer.saturating_sub(1);
+                }
+                Err(_) => to_answer = to_answer.saturating_sub(1),
             }
         }
     }
@@ -118,16 +135,16 @@ impl Meeting {
         Hello { process: self.process, settings: self.settings.clone() }
     }
 
-    /// Connects to a process before this one. `None` if it does not listen yet.
-    fn call(&self, to: usize) -> Result<Option<TcpStream>, WorldError> {
+    /// Connects to a process before this one. `None` if it does not listen yet, or does not answer for so long.
+    fn call(&self, to: usize, patience: Duration) -> Result<Option<TcpStream>, WorldError> {
         let address = &self.addresses[to];
         // A name that is not known yet may be known in a second, where names come up with their hosts.
         let Ok(mut found) = address.to_socket_addrs() else { return Ok(None) };
-        let Some(Ok(mut stream)) = found.next().map(|address| TcpStream::connect_timeout(&address, HELLO)) else {
+        let Some(Ok(mut stream)) = found.next().map(|address| TcpStream::connect_timeout(&address, patience)) else {
             return Ok(None);
         };
         let greeted = (|| {
-            prepare(&stream)?;
+            prepare(&stream, patience)?;
             self.hello().write(&mut stream)?;
             Hello::read(&mut stream)
         })();
@@ -138,7 +155,7 @@ impl Meeting {
             return Err(WorldError::Connect(text));
         }
         let _ = stream.set_read_timeout(None);
-        Ok(Some(stream))
+        Ok(stream.write_all(&[HEARD]).is_ok().then_some(stream))
     }
 
     /// Takes one connection from a process after this one, if there is one. Strangers are ignored.
@@ -149,9 +166,10 @@ impl Meeting {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
                 Err(error) => return Err(self.cannot_listen(&error)),
             };
+            let ignored = |error: &io::Error| log::warn!(target: "demeanor_world", "a connection is ignored: {error}");
             let greeted = (|| {
                 stream.set_nonblocking(false)?;
-                prepare(&stream)?;
+                prepare(&stream, HELLO)?;
                 let hello = Hello::read(&mut stream)?;
                 self.hello().write(&mut stream)?;
                 Ok::<_, io::Error>(hello)
@@ -159,7 +177,7 @@ impl Meeting {
             let hello = match greeted {
                 Ok(hello) => hello,
                 Err(error) => {
-                    log::warn!(target: "demeanor_world", "a connection is ignored: {error}");
+                    ignored(&error);
                     continue;
                 }
             };
@@ -171,15 +189,25 @@ impl Meeting {
                 );
                 return Err(WorldError::Connect(text));
             }
+            let mut heard = [0];
+            match stream.read_exact(&mut heard) {
+                Ok(()) if heard == [HEARD] => {}
+                Ok(()) => continue,
+                // It did not wait for the answer, and calls again.
+                Err(error) => {
+                    ignored(&error);
+                    continue;
+                }
+            }
             let _ = stream.set_read_timeout(None);
             return Ok(Some((hello.process, stream)));
         }
     }
 }
 
-fn prepare(stream: &TcpStream) -> io::Result<()> {
+fn prepare(stream: &TcpStream, patience: Duration) -> io::Result<()> {
     stream.set_nodelay(true)?;
-    stream.set_read_timeout(Some(HELLO))
+    stream.set_read_timeout(Some(patience))
 }
 
 pub(crate) fn cannot_listen(process: usize, address: &str, error: &io::Error) -> WorldError {

@@ -14,14 +14,15 @@ pub(crate) fn read(path: &Path, processes: usize) -> Result<Vec<String>, WorldEr
         text: error.to_string(),
     })?;
     let mut hosts: Vec<(usize, &str)> = Vec::new();
-    for (nth, line) in text.lines().enumerate() {
+    // Some editors begin a file with a byte order mark.
+    for (nth, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
         let (line, host) = (nth + 1, line.trim());
         if host.is_empty() || host.starts_with('#') {
             continue;
         }
         let wrong = |text: String| WorldError::Hosts { file: file.clone(), line: Some(line), text };
         check(host).map_err(wrong)?;
-        if let Some((first, _)) = hosts.iter().find(|(_, other)| *other == host) {
+        if let Some((first, _)) = hosts.iter().find(|(_, other)| other.eq_ignore_ascii_case(host)) {
             return Err(wrong(format!("`{host}` is the address of another process already, on line {first}")));
         }
         hosts.push((line, host));
@@ -39,6 +40,11 @@ fn check(host: &str) -> Result<(), String> {
     };
     if name.is_empty() || name.contains(char::is_whitespace) {
         return Err(format!("`{host}` has no host name before the port"));
+    }
+    if name.contains(':') && !(name.starts_with('[') && name.ends_with(']')) {
+        return Err(format!(
+            "`{host}` has more than one colon: write an IPv6 address in brackets, as in `[fd00::1]:2101`"
+        ));
     }
     match port.parse::<u16>() {
         Ok(0) | Err(_) => Err(format!("`{port}` is not a port: a port is a number from 1 to 65535")),

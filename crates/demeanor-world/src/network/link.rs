@@ -15,15 +15,17 @@ use super::frame;
 use crate::alarm::Alarm;
 use crate::error::WorldError;
 
-/// How often a process says that it is still there.
+/// How often a process says that it is still there, if silence is not limited to less than four times as much.
 const ALIVE: Duration = Duration::from_secs(2);
-/// After so long a silence a process counts as gone: its machine may have lost its power, or the cable been pulled.
-const SILENCE: Duration = Duration::from_secs(30);
+/// How long a process that ends tries to say why to one that does not read.
+const LAST: Duration = Duration::from_millis(500);
 
 /// All connections of this process.
 pub(crate) struct Links {
     process: usize,
     alarm: Arc<Alarm>,
+    /// After so long a silence a process counts as gone: its machine may have lost its power, or the cable been pulled.
+    silence: Duration,
     writers: Vec<Arc<Writer>>,
     /// How many connections are open for reading.
     open: Mutex<usize>,
@@ -34,7 +36,10 @@ pub(crate) struct Links {
 
 struct Writer {
     process: usize,
+    /// Locked while something is written, which takes forever if the other process is stopped.
     socket: Mutex<TcpStream>,
+    /// The same socket, to end a write that takes too long.
+    unlocked: TcpStream,
 }
 
 /// A connection, as timely is given it.
@@ -54,17 +59,20 @@ impl Links {
         addresses: &[String],
         sockets: Vec<Option<TcpStream>>,
         alarm: &Arc<Alarm>,
+        silence: Duration,
     ) -> io::Result<(Arc<Self>, Vec<Option<Link>>)> {
         let mut writers = Vec::new();
         for (process, socket) in sockets.iter().enumerate() {
             if let Some(socket) = socket {
-                socket.set_read_timeout(Some(SILENCE))?;
-                writers.push(Arc::new(Writer { process, socket: Mutex::new(socket.try_clone()?) }));
+                socket.set_read_timeout(Some(silence))?;
+                let (locked, unlocked) = (Mutex::new(socket.try_clone()?), socket.try_clone()?);
+                writers.push(Arc::new(Writer { process, socket: locked, unlocked }));
             }
         }
         let all = Arc::new(Self {
             process,
             alarm: Arc::clone(alarm),
+            silence,
             open: Mutex::new(writers.len()),
             closed: Condvar::new(),
             writers,
@@ -86,14 +94,17 @@ impl Links {
 
     /// Says from time to time that this process is still there, however long its ticks take.
     fn stay_alive(self: &Arc<Self>) -> io::Result<()> {
-        let all = Arc::downgrade(self);
+        let (all, often) = (Arc::downgrade(self), ALIVE.min(self.silence / 4));
         thread::Builder::new().name("world:alive".to_owned()).spawn(move || {
             loop {
-                thread::park_timeout(ALIVE);
+                thread::park_timeout(often);
                 let Some(all) = all.upgrade() else { return };
                 for writer in &all.writers {
-                    // Whether it is gone is known to who reads.
-                    let _ = writer.write(frame::ALIVE, &[]);
+                    // If it is locked, something is being written, and one who does not read must not keep it from the others.
+                    if let Ok(mut socket) = writer.socket.try_lock() {
+                        // Whether it is gone is known to who reads.
+                        let _ = frame::write(&mut *socket, frame::ALIVE, &[]);
+                    }
                 }
             }
         })?;
@@ -102,11 +113,12 @@ impl Links {
 
     /// Tells all other processes why this one ends: with its own error, or with that of which it has been told.
     fn tell(&self, error: &WorldError) {
-        for writer in &self.writers {
-            let mut socket = writer.socket.lock().unwrap_or_else(PoisonError::into_inner);
-            let _ = frame::write_error(&mut *socket, self.process, error);
-            let _ = socket.shutdown(Shutdown::Write);
-        }
+        thread::scope(|scope| {
+            for writer in &self.writers {
+                // Without a thread the other process sees that the connection is closed, and not why.
+                let _ = thread::Builder::new().spawn_scoped(scope, || writer.write_last(self.process, error));
+            }
+        });
     }
 
     /// Waits until the others have closed their side, so that what this process has said last is not lost on the way.
@@ -126,6 +138,20 @@ impl Links {
 }
 
 impl Writer {
+    /// Writes why this process ends, and nothing more. One that is stopped while it is written to does not hear it.
+    fn write_last(&self, process: usize, error: &WorldError) {
+        let deadline = Instant::now() + LAST;
+        while Instant::now() < deadline {
+            if let Ok(mut socket) = self.socket.try_lock() {
+                let _ = socket.set_write_timeout(Some(LAST));
+                let _ = frame::write_error(&mut *socket, process, error);
+                break;
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+        let _ = self.unlocked.shutdown(Shutdown::Write);
+    }
+
     fn write(&self, kind: u8, bytes: &[u8]) -> io::Result<()> {
         frame::write(&mut *self.socket.lock().unwrap_or_else(PoisonError::into_inner), kind, bytes)
     }
@@ -178,10 +204,19 @@ impl Read for Link {
                 self.remaining -= read;
                 Ok(read)
             }
-            _ => {
+            read => {
                 let (process, address) = (self.writer.process, self.address.to_string());
+                let is_silent = read.is_err_and(|error| {
+                    // Which of them it is depends on the operating system.
+                    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
+                });
+                let lost = if is_silent {
+                    WorldError::Silent { process, address, seconds: self.all.silence.as_secs() }
+                } else {
+                    WorldError::Lost { process, address }
+                };
                 // Nothing happens if there is an error already.
-                self.all.alarm.raise(WorldError::Lost { process, address });
+                self.all.alarm.raise(lost);
                 self.give_up()
             }
         }
@@ -223,5 +258,35 @@ impl Stream for Link {
             let _ = self.writer.write(frame::END, &[]);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+
+    #[test]
+    fn one_who_does_not_read_keeps_nobody_else_from_hearing_the_error() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let pair = || (TcpStream::connect(address).unwrap(), listener.accept().unwrap().0);
+        let ((to_stopped, stopped), (to_other, mut other)) = (pair(), pair());
+        let (alarm, addresses) = (Arc::new(Alarm::default()), ["0", "1", "2"].map(str::to_owned));
+        let sockets = vec![None, Some(to_stopped), Some(to_other)];
+        let (all, _links) = Links::new(0, &addresses, sockets, &alarm, Duration::from_secs(30)).unwrap();
+        let writer = Arc::clone(&all.writers[0]);
+        // More than the buffers of a connection hold.
+        let blocked = thread::spawn(move || writer.write(frame::DATA, &vec![0; 1 << 26]));
+        stopped.peek(&mut [0]).unwrap();
+        alarm.raise(WorldError::Save("it is over".to_owned()));
+        let (mut kind, mut length) = frame::read_head(&mut other).unwrap();
+        while kind == frame::ALIVE {
+            (kind, length) = frame::read_head(&mut other).unwrap();
+        }
+        let error = frame::read_error(&mut other, length, 0).unwrap();
+        assert_eq!((kind, error), (frame::ERROR, WorldError::Elsewhere { process: 0, text: "it is over".to_owned() }));
+        assert!(blocked.join().unwrap().is_err());
     }
 }

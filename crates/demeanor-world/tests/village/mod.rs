@@ -52,6 +52,14 @@ pub(crate) enum Oddity {
     SameId(u64, u64),
     /// In this tick a villager goes to a shard that does not exist.
     NoShard(u64),
+    /// Two villagers of one id are born in this tick, each in another shard.
+    Twins(u64),
+    /// In this tick a villager has another id.
+    Renamed(u64),
+    /// In this tick a villager removes a child that is not born yet.
+    RemovedEarly(u64),
+    /// In this tick a villager writes in the name of somebody who does not live.
+    Forged(u64),
 }
 
 impl Owner for Villager {
@@ -113,6 +121,20 @@ impl State<Villager> for Life {
             }
             Oddity::SameId(tick, id) if tick == day.tick && villager.id == id_of(3, 7) => {
                 day.office.spawn(Villager::new(id, 5), StateRef::from(&Idle));
+            }
+            Oddity::Twins(tick) if tick == day.tick && villager.id == id_of(3, 7) => {
+                for home in 0..2 {
+                    day.office.spawn(Villager::new(999_999, home), StateRef::from(&Idle));
+                }
+            }
+            Oddity::Renamed(tick) if tick == day.tick && villager.id == id_of(3, 7) => villager.id = 999_999,
+            Oddity::RemovedEarly(tick) if tick == day.tick && villager.id == id_of(3, 7) => {
+                let child = Villager::new(999_999, villager.home);
+                day.office.spawn(child.clone(), StateRef::from(&Idle));
+                day.office.remove(&child);
+            }
+            Oddity::Forged(tick) if tick == day.tick && villager.id == id_of(3, 7) => {
+                day.office.send(&Villager::new(999_999, 0), villager.id, Letter::Reminder);
             }
             Oddity::NoShard(tick) if tick == day.tick && villager.id == id_of(3, 7) => {
                 villager.home = day.shards;

@@ -1,7 +1,7 @@
 //! Worlds in processes of their own: a test starts itself again, and the process says what it observes.
 
 use std::io::{BufRead, BufReader, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::{env, io};
 
@@ -24,15 +24,28 @@ pub(crate) struct Run {
     pub(crate) checkpoint: Option<(u64, PathBuf)>,
     pub(crate) resume: bool,
     pub(crate) oddity: Oddity,
+    /// After so many seconds a process that says nothing counts as gone.
+    pub(crate) silence: u64,
 }
 
 impl Default for Run {
     fn default() -> Self {
-        Self { processes: 1, threads: 1, shards: 64, ticks: 100, checkpoint: None, resume: false, oddity: Oddity::None }
+        Self { processes: 1, threads: 1, shards: 64, ticks: 100, ..Self::SMALLEST }
     }
 }
 
 impl Run {
+    pub(crate) const SMALLEST: Self = Self {
+        processes: 1,
+        threads: 1,
+        shards: 1,
+        ticks: 1,
+        checkpoint: None,
+        resume: false,
+        oddity: Oddity::None,
+        silence: 30,
+    };
+
     pub(crate) fn world(&self) -> World<Villager> {
         let world = world_with(self.shards, self.oddity);
         match &self.checkpoint {
@@ -43,6 +56,7 @@ impl Run {
 
     pub(crate) fn args(&self) -> Vec<String> {
         let mut args = vec!["-w".to_owned(), self.threads.to_string()];
+        args.extend(["--silence".to_owned(), self.silence.to_string()]);
         args.extend(self.resume.then(|| "--resume".to_owned()));
         args
     }
@@ -54,16 +68,18 @@ impl Run {
 
     /// The same, where each may be told something else.
     pub(crate) fn start_each(&self, told: impl Fn(usize, Self) -> Self) -> Local {
-        let started = Local::start(self.processes, |process| {
-            let run = told(process, self.clone());
-            let mut command = Command::new(env::current_exe().unwrap());
-            // To the test harness the arguments behind `--` are names of tests that do not exist.
-            command.args(["--exact", "a_process", "--nocapture", "--"]).args(run.args());
-            command.env(TOLD, serde_json::to_string(&run).unwrap());
-            command.stdout(Stdio::piped()).stderr(Stdio::piped());
-            command
-        });
-        started.unwrap()
+        let program = env::current_exe().unwrap();
+        Local::start(self.processes, |process| told(process, self.clone()).command(&program)).unwrap()
+    }
+
+    /// What runs one of the processes.
+    pub(crate) fn command(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
+        // To the test harness the arguments behind `--` are names of tests that do not exist.
+        command.args(["--exact", "a_process", "--nocapture", "--"]).args(self.args());
+        command.env(TOLD, serde_json::to_string(self).unwrap());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
     }
 }
 
