@@ -424,6 +424,7 @@ mod digest;
 #[cfg(any(doc, doctest))]
 pub mod docs;
 mod fsm;
+mod idle;
 #[cfg(feature = "std")]
 pub mod journal;
 mod machine;
