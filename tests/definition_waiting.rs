@@ -694,7 +694,7 @@ fn asking(seconds: f64) -> String {
 /// Ticks that have nothing to do are cut short, until something is done to the machine from outside.
 #[test]
 fn what_is_done_to_a_machine_that_waits_counts_in_the_next_tick() {
-    type Act = fn(&mut StateMachine<Guard>, &Definition<Guard>);
+    type Act = fn(&mut demeanor::StateMachine<Guard>, &Definition<Guard>);
     let acts: [(&str, Act, &str); 6] = [
         ("nothing", |_, _| {}, "a"),
         ("another time of entry", |machine, _| machine.set_entered(-100.0), "b"),
