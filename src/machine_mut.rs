@@ -279,7 +279,7 @@ fn tick_all<T: Owner>(
         let state = single.seat.current.clone();
         single.tick_lone(&*state, owner, cx);
     } else {
-        single.think_of(&before, cx);
+        single.quiet = before.quiet(|| now::<T>(cx));
         single.tick(owner, cx);
     }
     *idle = Idle::after(&single, || now::<T>(cx));

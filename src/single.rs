@@ -5,16 +5,12 @@ use core::mem;
 
 use crate::change::{Change, Witness};
 use crate::fsm::{ActOnSeat, Fsm, Machines, Request, View};
-use crate::idle::Idle;
-#[cfg(feature = "definition")]
 use crate::idle::Quiet;
 use crate::owner::Owner;
 use crate::requests::Requests;
 use crate::seat::{Lent, Seat};
 use crate::state::{State, StateRef};
 use crate::step::Step;
-#[cfg(feature = "definition")]
-use crate::transition::now;
 #[cfg(feature = "definition")]
 use crate::waiting::Noted;
 use crate::waiting::Scope;
@@ -68,7 +64,6 @@ pub(crate) struct Single<'a, T: Owner> {
     pub(crate) watch: Option<Watch<T>>,
     pub(crate) witness: Option<&'a mut dyn Witness<T>>,
     /// What its states have said of ticks in which they have nothing to do.
-    #[cfg(feature = "definition")]
     pub(crate) quiet: Quiet,
 }
 
@@ -94,20 +89,8 @@ impl<'a, T: Owner> Single<'a, T> {
             steps: None,
             watch: None,
             witness: None,
-            #[cfg(feature = "definition")]
             quiet: Quiet::NONE,
         }
-    }
-
-    /// Remembers what the states have said in the tick before.
-    #[inline]
-    pub(crate) fn think_of(&mut self, before: &Idle, cx: &T::Context<'_>) {
-        #[cfg(feature = "definition")]
-        {
-            self.quiet = before.quiet.at(|| now::<T>(cx));
-        }
-        #[cfg(not(feature = "definition"))]
-        let _ = (before, cx);
     }
 
     /// Tells whoever watches that the machine is in another state.

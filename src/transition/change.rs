@@ -7,7 +7,6 @@ use core::ops::Deref;
 use super::{BEING_LEFT, MOST_CHANGES, Plan, Steps, carry_out, now, tell};
 use crate::change::{Cause, Change, Outcome, Refusal};
 use crate::fsm::time_since;
-#[cfg(feature = "definition")]
 use crate::idle::Quiet;
 use crate::owner::Owner;
 use crate::requests::Requests;
@@ -238,7 +237,7 @@ impl<T: Owner, R: Reference<T>> Steps for LoneChange<'_, '_, '_, T, R> {
     fn enter(&mut self) {
         let Self { single, from, to, owner, cx, made, time_in_state } = self;
         single.scope = Scope::State(0);
-        single.be_active();
+        single.quiet = Quiet::NONE;
         to.enter(owner, &mut single.fsm(), cx);
         if single.made == *made + 1 {
             let (from, to) = (from.lend(), to.lend());
@@ -263,7 +262,7 @@ impl<T: Owner> Single<'_, T> {
         cx: &mut T::Context<'_>,
     ) -> bool {
         let made = self.made;
-        self.be_active();
+        self.quiet = Quiet::NONE;
         for (i, state) in path.iter().enumerate() {
             if i > 0 {
                 let entered_at = if cause == Cause::Pop { self.seat.resumed_at(i) } else { None };
@@ -334,22 +333,13 @@ impl<T: Owner> Single<'_, T> {
         }
     }
 
-    /// Forgets what states have said that may be active no longer.
-    #[inline]
-    pub(super) fn be_active(&mut self) {
-        #[cfg(feature = "definition")]
-        {
-            self.quiet = Quiet::NONE;
-        }
-    }
-
     /// Changes have been made while a callback had lent the seat: for that callback they are one change made at once.
     pub(crate) fn changed_while_lent(&mut self, made: u32, kept: usize) {
         if made == 0 {
             return;
         }
         self.is_touched = true;
-        self.be_active();
+        self.quiet = Quiet::NONE;
         self.made += made;
         self.kept = self.kept.min(kept);
         self.count = MOST_CHANGES.min(self.count + 1);

@@ -128,7 +128,6 @@ impl<T: Owner> Single<'_, T> {
     pub(crate) fn tick_path(&mut self, mut depth: usize, owner: &mut T, cx: &mut T::Context<'_>) {
         while let Some(state) = self.seat.at(depth).filter(|_| !self.seat.is_asleep()) {
             let was_innermost = depth + 1 == self.seat.depth();
-            #[cfg(feature = "definition")]
             if self.quiet.has(depth, state, || now::<T>(cx)) {
                 if was_innermost {
                     break;
