@@ -27,6 +27,12 @@ impl Idle {
     /// The next tick has something to do.
     pub(crate) const NOT: Self = Self { seen: f64::NAN, quiet: Quiet::NONE };
 
+    /// Whether there is nothing to remember.
+    #[inline]
+    pub(crate) fn is_not(&self) -> bool {
+        self.seen.is_nan() && self.quiet.states == 0
+    }
+
     /// Whether a tick of a machine in this state has nothing to do.
     #[inline]
     pub(crate) fn lasts<T: Owner>(&mut self, current: &StateRef<T>, now: impl FnOnce() -> f64) -> bool {

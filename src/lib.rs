@@ -413,6 +413,7 @@ extern crate alloc;
 mod agent;
 #[cfg(feature = "std")]
 pub mod batch;
+mod beside;
 mod cast;
 mod change;
 #[cfg(feature = "definition")]

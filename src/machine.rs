@@ -3,9 +3,9 @@
 use alloc::vec::Vec;
 use core::{fmt, mem};
 
+use crate::beside::Beside;
 use crate::change::NameOf;
 use crate::fsm::{Fsm, time_since};
-use crate::idle::Idle;
 use crate::machine_mut::MachineMut;
 use crate::owner::Owner;
 use crate::report::MachineReport;
@@ -66,8 +66,7 @@ use crate::waiting::NextWake;
 /// ```
 pub struct StateMachine<T: Owner> {
     seat: Seat<T>,
-    global: StateRef<T>,
-    idle: Idle,
+    beside: Beside<T>,
 }
 
 impl<T: Owner> StateMachine<T> {
@@ -339,7 +338,7 @@ impl<T: Owner> StateMachine<T> {
     /// [`Owner::now`].
     #[must_use]
     pub fn next_wake(&self) -> NextWake {
-        self.seat.next_wake(&self.global)
+        self.seat.next_wake(self.beside.global())
     }
 
     /// Returns what the machine is doing, in words: for tools and for the log. `now` is the time that [`Owner::now`]
@@ -400,12 +399,12 @@ impl<T: Owner> StateMachine<T> {
     /// if `steps` is given, each step. It is for code that keeps other data in step with the machine.
     #[inline]
     pub fn recording<'a>(&'a mut self, steps: Option<&'a mut Vec<Step<T>>>) -> MachineMut<'a, T> {
-        MachineMut::new(&mut self.seat, &mut self.idle, &self.global, steps)
+        MachineMut::new(&mut self.seat, &mut self.beside, steps)
     }
 
     /// Sets the current state without any callback.
     pub fn set_current(&mut self, current: impl IntoState<T>) {
-        self.idle = Idle::NOT;
+        self.beside.end_idle();
         self.seat.place(current.into_state());
     }
 
@@ -416,7 +415,7 @@ impl<T: Owner> StateMachine<T> {
 
     /// Sets the state that runs beside every other, without any callback ([rule 3](crate::docs::semantics#rule-3)).
     pub fn set_global(&mut self, global: impl IntoState<T>) {
-        self.global = global.into_state();
+        self.beside.set_global(global.into_state());
     }
 
     /// Treats the active states as entered at `at` seconds by [`Owner::now`], without any callback. It is for a machine
@@ -446,7 +445,7 @@ impl<T: Owner> StateMachine<T> {
             return;
         }
         let at = if at.is_nan() { 0.0 } else { at };
-        self.idle = Idle::NOT;
+        self.beside.end_idle();
         self.seat.entered_at = at;
         if let Some(rare) = &mut self.seat.rare {
             rare.ancestors_entered_at.fill(at);
@@ -458,7 +457,7 @@ impl<T: Owner> StateMachine<T> {
     /// If another machine, or this machine's previous state or history, refers to the same object, the current state is
     /// cloned first, so that the edit changes only this machine ([rule 17](crate::docs::semantics#rule-17)).
     pub fn current_mut<S: State<T>>(&mut self) -> Option<&mut S> {
-        self.idle = Idle::NOT;
+        self.beside.end_idle();
         self.seat.current.owned_mut()
     }
 
@@ -501,7 +500,7 @@ impl<T: Owner> StateMachine<T> {
     /// Returns the state that runs beside every other.
     #[must_use]
     pub fn global(&self) -> Option<&StateRef<T>> {
-        self.global.as_option()
+        self.beside.global().as_option()
     }
 
     /// Returns the active states, from the outermost ancestor down to the current state.
@@ -602,7 +601,7 @@ impl<T: Owner> StateMachine<T> {
     }
 
     pub(crate) fn from_seat(seat: Seat<T>, global: StateRef<T>) -> Self {
-        Self { seat, global, idle: Idle::NOT }
+        Self { seat, beside: Beside::new(global) }
     }
 
     pub(crate) fn into_seat(self) -> Seat<T> {
@@ -624,13 +623,12 @@ impl<T: Owner> Default for StateMachine<T> {
 /// `clone_from` reuses the memory that the machine already has for its timers and its stack.
 impl<T: Owner> Clone for StateMachine<T> {
     fn clone(&self) -> Self {
-        Self::from_seat(self.seat.clone(), self.global.clone())
+        Self { seat: self.seat.clone(), beside: self.beside.clone() }
     }
 
     fn clone_from(&mut self, source: &Self) {
         self.seat.clone_from(&source.seat);
-        self.global.clone_from(&source.global);
-        self.idle = Idle::NOT;
+        self.beside.clone_from(&source.beside);
     }
 }
 

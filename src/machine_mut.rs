@@ -4,6 +4,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::{fmt, mem};
 
+use crate::beside::Beside;
 use crate::fsm::{Fsm, Request};
 use crate::idle::Idle;
 use crate::owner::Owner;
@@ -46,8 +47,7 @@ use crate::waiting::{Scope, Then};
 /// ```
 pub struct MachineMut<'a, T: Owner> {
     seat: &'a mut Seat<T>,
-    idle: &'a mut Idle,
-    global: &'a StateRef<T>,
+    beside: &'a mut Beside<T>,
     steps: Option<&'a mut Vec<Step<T>>>,
     watch: Option<Watch<T>>,
     has_changed: bool,
@@ -56,13 +56,8 @@ pub struct MachineMut<'a, T: Owner> {
 
 impl<'a, T: Owner> MachineMut<'a, T> {
     #[inline]
-    pub(crate) fn new(
-        seat: &'a mut Seat<T>,
-        idle: &'a mut Idle,
-        global: &'a StateRef<T>,
-        steps: Option<&'a mut Vec<Step<T>>>,
-    ) -> Self {
-        Self { seat, idle, global, steps, watch: None, has_changed: false, has_refused: false }
+    pub(crate) fn new(seat: &'a mut Seat<T>, beside: &'a mut Beside<T>, steps: Option<&'a mut Vec<Step<T>>>) -> Self {
+        Self { seat, beside, steps, watch: None, has_changed: false, has_refused: false }
     }
 
     /// Has `watch`, if there is one, told of each change.
@@ -127,12 +122,12 @@ impl<'a, T: Owner> MachineMut<'a, T> {
     pub fn update(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
         let _running = Running::begin(self.seat, owner, "update");
         let (has_changed, has_refused) = match self.seat.lone() {
-            Some(state) if self.global.is_none() => {
+            Some(state) if self.beside.global().is_none() => {
                 let mut single = self.single();
                 single.tick_lone(state, owner, cx);
                 finish(single)
             }
-            _ => tick_all(self.seat, self.idle, self.global, self.steps.as_deref_mut(), self.watch, owner, cx),
+            _ => tick_all(self.seat, self.beside, self.steps.as_deref_mut(), self.watch, owner, cx),
         };
         self.has_changed |= has_changed;
         self.has_refused |= has_refused;
@@ -199,19 +194,19 @@ impl<'a, T: Owner> MachineMut<'a, T> {
 
     /// As [`StateMachine::sleep`](crate::StateMachine::sleep).
     pub fn sleep(&mut self) {
-        *self.idle = Idle::NOT;
+        self.beside.end_idle();
         self.seat.sleep_until(f64::INFINITY);
     }
 
     /// As [`StateMachine::sleep_for`](crate::StateMachine::sleep_for).
     pub fn sleep_for(&mut self, owner: &T, seconds: f64, cx: &T::Context<'_>) {
-        *self.idle = Idle::NOT;
+        self.beside.end_idle();
         self.single().sleep_for(seconds, owner, cx);
     }
 
     /// As [`StateMachine::wake`](crate::StateMachine::wake).
     pub fn wake(&mut self) -> bool {
-        *self.idle = Idle::NOT;
+        self.beside.end_idle();
         self.seat.wake()
     }
 
@@ -241,7 +236,7 @@ impl<'a, T: Owner> MachineMut<'a, T> {
         act: impl FnOnce(&mut Single<'_, T>, &mut T) -> R,
     ) -> R {
         let _running = Running::begin(self.seat, owner, asked);
-        *self.idle = Idle::NOT;
+        self.beside.end_idle();
         let mut single = self.single();
         let result = act(&mut single, owner);
         let (has_changed, has_refused) = (single.made > 0, single.has_refused);
@@ -252,7 +247,7 @@ impl<'a, T: Owner> MachineMut<'a, T> {
 
     #[inline]
     fn single(&mut self) -> Single<'_, T> {
-        single(self.seat, self.global, self.steps.as_deref_mut(), self.watch)
+        single(self.seat, self.beside.global(), self.steps.as_deref_mut(), self.watch)
     }
 }
 
@@ -261,18 +256,18 @@ impl<'a, T: Owner> MachineMut<'a, T> {
 #[inline(never)]
 fn tick_all<T: Owner>(
     seat: &mut Seat<T>,
-    idle: &mut Idle,
-    global: &StateRef<T>,
+    beside: &mut Beside<T>,
     steps: Option<&mut Vec<Step<T>>>,
     watch: Option<Watch<T>>,
     owner: &mut T,
     cx: &mut T::Context<'_>,
 ) -> (bool, bool) {
-    if global.is_none() && idle.lasts(&seat.current, || now::<T>(cx)) {
+    if beside.is_idle(&seat.current, || now::<T>(cx)) {
         return (false, false);
     }
     // A panic leaves it so.
-    let before = mem::replace(idle, Idle::NOT);
+    let before = beside.end_idle();
+    let global = beside.global();
     let mut single = single(seat, global, steps, watch);
     if global.is_none() && single.seat.is_lone() {
         // If it is quiet, all are.
@@ -282,8 +277,10 @@ fn tick_all<T: Owner>(
         single.quiet = before.quiet(|| now::<T>(cx));
         single.tick(owner, cx);
     }
-    *idle = Idle::after(&single, || now::<T>(cx));
-    finish(single)
+    let idle = Idle::after(&single, || now::<T>(cx));
+    let outcome = finish(single);
+    beside.be_idle(idle);
+    outcome
 }
 
 /// Ends a tick. Returns whether the machine has changed state, and whether a guard has refused it to.
