@@ -312,6 +312,7 @@ extern crate alloc;
 mod agent;
 #[cfg(feature = "std")]
 pub mod batch;
+mod beside;
 mod cast;
 mod change;
 #[cfg(feature = "definition")]
@@ -323,6 +324,7 @@ mod digest;
 #[cfg(any(doc, doctest))]
 pub mod docs;
 mod fsm;
+mod idle;
 #[cfg(feature = "std")]
 pub mod journal;
 mod machine;

@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 use core::{fmt, mem};
 
+use crate::beside::Beside;
 use crate::change::NameOf;
 use crate::fsm::{Fsm, time_since};
 use crate::machine_mut::MachineMut;
@@ -65,21 +66,21 @@ use crate::waiting::NextWake;
 /// ```
 pub struct StateMachine<T: Owner> {
     seat: Seat<T>,
-    global: StateRef<T>,
+    beside: Beside<T>,
 }
 
 impl<T: Owner> StateMachine<T> {
     /// Creates a machine whose current state is `initial`. It calls nothing: [`start`](Self::start) enters the state
     /// ([rule 1](crate::docs::semantics#rule-1)).
     pub fn new(initial: impl IntoState<T>) -> Self {
-        Self { seat: Seat::new(initial.into_state()), global: StateRef::NONE }
+        Self::from_seat(Seat::new(initial.into_state()), StateRef::NONE)
     }
 
     /// Creates a machine without a current state. Its first change only enters the new state
     /// ([rule 2](crate::docs::semantics#rule-2)).
     #[must_use]
     pub fn idle() -> Self {
-        Self { seat: Seat::new(StateRef::NONE), global: StateRef::NONE }
+        Self::from_seat(Seat::new(StateRef::NONE), StateRef::NONE)
     }
 
     /// Gives the machine a state that runs beside every other. It is never entered or exited
@@ -337,7 +338,7 @@ impl<T: Owner> StateMachine<T> {
     /// [`Owner::now`].
     #[must_use]
     pub fn next_wake(&self) -> NextWake {
-        self.seat.next_wake(&self.global)
+        self.seat.next_wake(self.beside.global())
     }
 
     /// Returns what the machine is doing, in words: for tools and for the log. `now` is the time that [`Owner::now`]
@@ -398,11 +399,12 @@ impl<T: Owner> StateMachine<T> {
     /// if `steps` is given, each step. It is for code that keeps other data in step with the machine.
     #[inline]
     pub fn recording<'a>(&'a mut self, steps: Option<&'a mut Vec<Step<T>>>) -> MachineMut<'a, T> {
-        MachineMut::new(&mut self.seat, &self.global, steps)
+        MachineMut::new(&mut self.seat, &mut self.beside, steps)
     }
 
     /// Sets the current state without any callback.
     pub fn set_current(&mut self, current: impl IntoState<T>) {
+        self.beside.end_idle();
         self.seat.place(current.into_state());
     }
 
@@ -413,7 +415,7 @@ impl<T: Owner> StateMachine<T> {
 
     /// Sets the state that runs beside every other, without any callback ([rule 3](crate::docs::semantics#rule-3)).
     pub fn set_global(&mut self, global: impl IntoState<T>) {
-        self.global = global.into_state();
+        self.beside.set_global(global.into_state());
     }
 
     /// Treats the active states as entered at `at` seconds by [`Owner::now`], without any callback. It is for a machine
@@ -443,6 +445,7 @@ impl<T: Owner> StateMachine<T> {
             return;
         }
         let at = if at.is_nan() { 0.0 } else { at };
+        self.beside.end_idle();
         self.seat.entered_at = at;
         if let Some(rare) = &mut self.seat.rare {
             rare.ancestors_entered_at.fill(at);
@@ -454,6 +457,7 @@ impl<T: Owner> StateMachine<T> {
     /// If another machine, or this machine's previous state or history, refers to the same object, the current state is
     /// cloned first, so that the edit changes only this machine ([rule 17](crate::docs::semantics#rule-17)).
     pub fn current_mut<S: State<T>>(&mut self) -> Option<&mut S> {
+        self.beside.end_idle();
         self.seat.current.owned_mut()
     }
 
@@ -496,7 +500,7 @@ impl<T: Owner> StateMachine<T> {
     /// Returns the state that runs beside every other.
     #[must_use]
     pub fn global(&self) -> Option<&StateRef<T>> {
-        self.global.as_option()
+        self.beside.global().as_option()
     }
 
     /// Returns the active states, from the outermost ancestor down to the current state.
@@ -597,7 +601,7 @@ impl<T: Owner> StateMachine<T> {
     }
 
     pub(crate) fn from_seat(seat: Seat<T>, global: StateRef<T>) -> Self {
-        Self { seat, global }
+        Self { seat, beside: Beside::new(global) }
     }
 
     pub(crate) fn into_seat(self) -> Seat<T> {
@@ -612,19 +616,19 @@ impl<T: Owner> StateMachine<T> {
 /// machine, create it with `idle`.
 impl<T: Owner> Default for StateMachine<T> {
     fn default() -> Self {
-        Self { seat: Seat::left_behind(), global: StateRef::NONE }
+        Self::from_seat(Seat::left_behind(), StateRef::NONE)
     }
 }
 
 /// `clone_from` reuses the memory that the machine already has for its timers and its stack.
 impl<T: Owner> Clone for StateMachine<T> {
     fn clone(&self) -> Self {
-        Self { seat: self.seat.clone(), global: self.global.clone() }
+        Self { seat: self.seat.clone(), beside: self.beside.clone() }
     }
 
     fn clone_from(&mut self, source: &Self) {
         self.seat.clone_from(&source.seat);
-        self.global.clone_from(&source.global);
+        self.beside.clone_from(&source.beside);
     }
 }
 

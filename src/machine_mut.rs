@@ -2,15 +2,18 @@
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::fmt;
+use core::{fmt, mem};
 
+use crate::beside::Beside;
 use crate::fsm::{Fsm, Request};
+use crate::idle::Idle;
 use crate::owner::Owner;
 use crate::seat::Seat;
 use crate::single::{Single, Watch};
 use crate::state::{IntoState, StateRef};
 use crate::step::Step;
 use crate::taken::Running;
+use crate::transition::now;
 use crate::waiting::{Scope, Then};
 
 /// A machine borrowed by [`StateMachine::recording`](crate::StateMachine::recording), for whoever keeps something else in step
@@ -44,7 +47,7 @@ use crate::waiting::{Scope, Then};
 /// ```
 pub struct MachineMut<'a, T: Owner> {
     seat: &'a mut Seat<T>,
-    global: &'a StateRef<T>,
+    beside: &'a mut Beside<T>,
     steps: Option<&'a mut Vec<Step<T>>>,
     watch: Option<Watch<T>>,
     has_changed: bool,
@@ -53,8 +56,8 @@ pub struct MachineMut<'a, T: Owner> {
 
 impl<'a, T: Owner> MachineMut<'a, T> {
     #[inline]
-    pub(crate) fn new(seat: &'a mut Seat<T>, global: &'a StateRef<T>, steps: Option<&'a mut Vec<Step<T>>>) -> Self {
-        Self { seat, global, steps, watch: None, has_changed: false, has_refused: false }
+    pub(crate) fn new(seat: &'a mut Seat<T>, beside: &'a mut Beside<T>, steps: Option<&'a mut Vec<Step<T>>>) -> Self {
+        Self { seat, beside, steps, watch: None, has_changed: false, has_refused: false }
     }
 
     /// Has `watch`, if there is one, told of each change.
@@ -119,8 +122,12 @@ impl<'a, T: Owner> MachineMut<'a, T> {
     pub fn update(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
         let _running = Running::begin(self.seat, owner, "update");
         let (has_changed, has_refused) = match self.seat.lone() {
-            Some(state) if self.global.is_none() => self.single().tick_lone(state, owner, cx),
-            _ => tick_all(self.seat, self.global, self.steps.as_deref_mut(), self.watch, owner, cx),
+            Some(state) if self.beside.global().is_none() => {
+                let mut single = self.single();
+                single.tick_lone(state, owner, cx);
+                finish(single)
+            }
+            _ => tick_all(self.seat, self.beside, self.steps.as_deref_mut(), self.watch, owner, cx),
         };
         self.has_changed |= has_changed;
         self.has_refused |= has_refused;
@@ -187,16 +194,19 @@ impl<'a, T: Owner> MachineMut<'a, T> {
 
     /// As [`StateMachine::sleep`](crate::StateMachine::sleep).
     pub fn sleep(&mut self) {
+        self.beside.end_idle();
         self.seat.sleep_until(f64::INFINITY);
     }
 
     /// As [`StateMachine::sleep_for`](crate::StateMachine::sleep_for).
     pub fn sleep_for(&mut self, owner: &T, seconds: f64, cx: &T::Context<'_>) {
+        self.beside.end_idle();
         self.single().sleep_for(seconds, owner, cx);
     }
 
     /// As [`StateMachine::wake`](crate::StateMachine::wake).
     pub fn wake(&mut self) -> bool {
+        self.beside.end_idle();
         self.seat.wake()
     }
 
@@ -226,6 +236,7 @@ impl<'a, T: Owner> MachineMut<'a, T> {
         act: impl FnOnce(&mut Single<'_, T>, &mut T) -> R,
     ) -> R {
         let _running = Running::begin(self.seat, owner, asked);
+        self.beside.end_idle();
         let mut single = self.single();
         let result = act(&mut single, owner);
         let (has_changed, has_refused) = (single.made > 0, single.has_refused);
@@ -236,7 +247,7 @@ impl<'a, T: Owner> MachineMut<'a, T> {
 
     #[inline]
     fn single(&mut self) -> Single<'_, T> {
-        single(self.seat, self.global, self.steps.as_deref_mut(), self.watch)
+        single(self.seat, self.beside.global(), self.steps.as_deref_mut(), self.watch)
     }
 }
 
@@ -245,15 +256,40 @@ impl<'a, T: Owner> MachineMut<'a, T> {
 #[inline(never)]
 fn tick_all<T: Owner>(
     seat: &mut Seat<T>,
-    global: &StateRef<T>,
+    beside: &mut Beside<T>,
     steps: Option<&mut Vec<Step<T>>>,
     watch: Option<Watch<T>>,
     owner: &mut T,
     cx: &mut T::Context<'_>,
 ) -> (bool, bool) {
+    if beside.is_idle(&seat.current, || now::<T>(cx)) {
+        return (false, false);
+    }
+    // A panic leaves it so.
+    let before = beside.end_idle();
+    let global = beside.global();
     let mut single = single(seat, global, steps, watch);
-    single.tick(owner, cx);
-    (single.made > 0, single.has_refused)
+    if global.is_none() && single.seat.is_lone() {
+        // If it is quiet, all are.
+        let state = single.seat.current.clone();
+        single.tick_lone(&*state, owner, cx);
+    } else {
+        single.quiet = before.quiet(|| now::<T>(cx));
+        single.tick(owner, cx);
+    }
+    let idle = Idle::after(&single, || now::<T>(cx));
+    let outcome = finish(single);
+    beside.be_idle(idle);
+    outcome
+}
+
+/// Ends a tick. Returns whether the machine has changed state, and whether a guard has refused it to.
+#[inline]
+fn finish<T: Owner>(single: Single<'_, T>) -> (bool, bool) {
+    let outcome = (single.made > 0, single.has_refused);
+    // All requests are carried out, so nothing is left to drop. The compiler cannot know, and would look.
+    mem::forget(single);
+    outcome
 }
 
 #[inline]

@@ -151,6 +151,12 @@ impl<T: Owner> Seat<T> {
         if self.rare.is_none() { self.current.as_singleton() } else { None }
     }
 
+    /// Whether one state is active, and there is nothing rare about it.
+    #[inline]
+    pub(crate) fn is_lone(&self) -> bool {
+        self.rare.is_none() && !self.current.is_none()
+    }
+
     /// How many states are active.
     #[inline]
     pub(crate) fn depth(&self) -> usize {

@@ -5,6 +5,7 @@ use core::mem;
 
 use crate::change::{Change, Witness};
 use crate::fsm::{ActOnSeat, Fsm, Machines, Request, View};
+use crate::idle::Quiet;
 use crate::owner::Owner;
 use crate::requests::Requests;
 use crate::seat::{Lent, Seat};
@@ -62,6 +63,8 @@ pub(crate) struct Single<'a, T: Owner> {
     pub(crate) steps: Option<&'a mut Vec<Step<T>>>,
     pub(crate) watch: Option<Watch<T>>,
     pub(crate) witness: Option<&'a mut dyn Witness<T>>,
+    /// What its states have said of ticks in which they have nothing to do.
+    pub(crate) quiet: Quiet,
 }
 
 /// See [`Single::count`].
@@ -86,6 +89,7 @@ impl<'a, T: Owner> Single<'a, T> {
             steps: None,
             watch: None,
             witness: None,
+            quiet: Quiet::NONE,
         }
     }
 
@@ -240,6 +244,11 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
     #[cfg(feature = "definition")]
     fn asks_for_change(&self, _: usize) -> bool {
         self.requests.ask_for_change()
+    }
+
+    #[cfg(feature = "definition")]
+    fn be_quiet(&mut self, _: usize, seconds: f64, revision: usize) {
+        self.quiet.note(self.seat, self.scope, seconds, revision);
     }
 
     fn global(&self) -> &StateRef<T> {

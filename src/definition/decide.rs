@@ -12,7 +12,7 @@ use super::moment::Moment;
 use super::opening::Opening;
 use super::record::{Record, Trial, Unrecorded};
 use super::values::{LANES, Lanes};
-use crate::fsm::Fsm;
+use crate::fsm::{Fsm, View};
 use crate::owner::Owner;
 use crate::seat::Path;
 use crate::slice::FsmSlice;
@@ -352,6 +352,11 @@ struct Change<'e, T: Owner> {
 impl<'e, T: Owner> Change<'e, T> {
     fn of(exit: &'e Exit<T>, decider: &Decider<'_, T>, fsm: &Fsm<'_, T>) -> Self {
         let Decider { state, graph, .. } = decider;
+        if let ([to], View { current, ancestors: [], .. }) = (&*exit.route, fsm.view()) {
+            if decider.is(current) {
+                return Self::between_flat(exit, graph.state(*to, &state.shared));
+            }
+        }
         let path = fsm.path();
         let is_own = path.clone().next_back().is_some_and(|current| decider.is(current));
         let is_active = |index| path.clone().any(|active| graph.index_of(active) == Some(index));
@@ -372,6 +377,13 @@ impl<'e, T: Owner> Change<'e, T> {
             left: path.count() - kept,
             kept,
         }
+    }
+
+    /// The change from the only active state to one that has neither a parent nor an initial child: what
+    /// [`of`](Self::of) would find, for what most tables are made of.
+    #[inline]
+    fn between_flat(exit: &'e Exit<T>, to: StateRef<T>) -> Self {
+        Self { exit, to, innermost: None, is_own: true, is_already_there: false, left: 1, kept: 0 }
     }
 
     /// The innermost state that it leads to.

@@ -164,6 +164,8 @@ impl<T: Owner> DefinedState<T> {
             let is_cut_off = self.run(Hook::Update, graph, node, owner, fsm, cx);
             if is_cut_off || !self.is_closed(content, fsm, cx) {
                 self.try_exits(graph, content, is_cut_off, owner, fsm, cx);
+            } else if content.only_tries_exits() {
+                fsm.be_quiet(content.closed_for, graph.version());
             }
         }
         if node.waits() {
@@ -264,6 +266,9 @@ impl<T: Owner> State<T> for DefinedState<T> {
             }
             if node.waits() {
                 self.wait_once_entered(graph, node, owner, fsm, cx);
+            }
+            if content.closed_for > f64::NEG_INFINITY && content.only_tries_exits() {
+                fsm.be_quiet(content.closed_for, graph.version());
             }
         });
     }

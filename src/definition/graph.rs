@@ -273,7 +273,13 @@ impl<T: Owner> Content<T> {
             return every.least().is_none_or(|least| least >= SHORTEST_TURN);
         }
         let opens_later = |exit: &Exit<T>| exit.opens.most().is_none_or(|after| after >= SHORTEST_REST);
-        !self.has_update && !self.has_script() && self.exits.iter().all(opens_later)
+        self.only_tries_exits() && self.exits.iter().all(opens_later)
+    }
+
+    /// Whether the state does nothing in a tick but try its exits, which it does in each tick.
+    #[inline]
+    pub(crate) fn only_tries_exits(&self) -> bool {
+        !self.has_update && !self.has_script() && self.every.is_none()
     }
 
     /// The times that are found for an owner when it enters the state, in the order of the exits that are tried, then of those
@@ -378,6 +384,11 @@ impl<T: Owner> Graph<T> {
             to_initial: Arc::clone(&self.to_initial),
             told: Told::default(),
         }
+    }
+
+    /// How often the file has been reloaded.
+    pub(crate) fn version(&self) -> usize {
+        self.version
     }
 
     /// Whether a state is one of the graph, and not one whose place another has taken since nobody had it any more.

@@ -106,6 +106,9 @@ impl<T: Owner> StateRef<T> {
     /// No state. Never leaves the crate: what is handed out is `Option<&StateRef<T>>`.
     pub(crate) const NONE: Self = Self(Repr::Held(None));
 
+    /// The same, to refer to.
+    pub(crate) const NOWHERE: &'static Self = &Self::NONE;
+
     pub(crate) fn as_option(&self) -> Option<&Self> {
         (!self.is_none()).then_some(self)
     }

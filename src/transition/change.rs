@@ -1,10 +1,13 @@
 //! The steps of one owner's change.
 
+use core::borrow::Borrow;
 use core::mem;
+use core::ops::Deref;
 
 use super::{BEING_LEFT, MOST_CHANGES, Plan, Steps, carry_out, now, tell};
 use crate::change::{Cause, Change, Outcome, Refusal};
 use crate::fsm::time_since;
+use crate::idle::Quiet;
 use crate::owner::Owner;
 use crate::requests::Requests;
 use crate::single::{Single, Watch};
@@ -139,13 +142,42 @@ impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
     }
 }
 
-/// One owner's change from one flat singleton to another, where nothing else waits and nobody records it. The steps are those of
-/// [`OneChange`], without what cannot happen here: 36 ns rather than 57. Random programs hold the two together, since each
-/// takes now this way, now that.
-pub(super) struct LoneChange<'c, 'f, 'x, T: Owner> {
+/// How a change refers to the states that it leaves and enters.
+pub(super) trait Reference<T: Owner>: Clone + Deref<Target = dyn State<T>> + Into<StateRef<T>> {
+    /// What stands for it where a `&StateRef` is wanted.
+    type Lent<'r>: Borrow<StateRef<T>>
+    where
+        Self: 'r;
+
+    fn lend(&self) -> Self::Lent<'_>;
+}
+
+/// A singleton, to which a reference costs nothing, not even to look whether there is anything to drop.
+impl<T: Owner> Reference<T> for &'static dyn State<T> {
+    type Lent<'r> = StateRef<T>;
+
+    #[inline(always)]
+    fn lend(&self) -> StateRef<T> {
+        (*self).into()
+    }
+}
+
+impl<T: Owner> Reference<T> for StateRef<T> {
+    type Lent<'r> = &'r Self;
+
+    #[inline(always)]
+    fn lend(&self) -> &Self {
+        self
+    }
+}
+
+/// One owner's change from one flat state to another, where nothing else waits and nobody records it. The steps are those of
+/// [`OneChange`], without what cannot happen here: 36 ns rather than 57 between singletons. Random programs hold the two
+/// together, since each takes now this way, now that.
+pub(super) struct LoneChange<'c, 'f, 'x, T: Owner, R> {
     pub(super) single: &'c mut Single<'f, T>,
-    pub(super) from: &'static dyn State<T>,
-    pub(super) to: &'static dyn State<T>,
+    pub(super) from: R,
+    pub(super) to: R,
     pub(super) owner: &'c mut T,
     pub(super) cx: &'c mut T::Context<'x>,
     /// How many changes had been made before.
@@ -154,18 +186,18 @@ pub(super) struct LoneChange<'c, 'f, 'x, T: Owner> {
     pub(super) time_in_state: f64,
 }
 
-impl<T: Owner> Steps for LoneChange<'_, '_, '_, T> {
+impl<T: Owner, R: Reference<T>> Steps for LoneChange<'_, '_, '_, T, R> {
     #[inline(always)]
     fn admit(&mut self) -> bool {
         let Self { single, from, to, owner, cx, .. } = self;
         if !from.can_exit(owner, &single.fsm(), cx) {
-            let state = StateRef::from(*from);
-            single.tell_refused(Refusal::Exit(&state), Some(&(*to).into()), Cause::Change, owner, cx);
+            let (from, to) = (from.lend(), to.lend());
+            single.tell_refused(Refusal::Exit(from.borrow()), Some(to.borrow()), Cause::Change, owner, cx);
             return false;
         }
         if !to.can_enter(owner, &single.fsm(), cx) {
-            let state = StateRef::from(*to);
-            single.tell_refused(Refusal::Enter(&state), Some(&state), Cause::Change, owner, cx);
+            let to = to.lend();
+            single.tell_refused(Refusal::Enter(to.borrow()), Some(to.borrow()), Cause::Change, owner, cx);
             return false;
         }
         true
@@ -175,7 +207,7 @@ impl<T: Owner> Steps for LoneChange<'_, '_, '_, T> {
     fn exit(&mut self) {
         let Self { single, from, owner, cx, .. } = self;
         single.is_touched = true;
-        single.seat.previous = (*from).into();
+        single.seat.previous = from.clone().into();
         single.has_waiting = false;
         single.exiting = true;
         from.exit(owner, &mut single.fsm(), cx);
@@ -192,22 +224,27 @@ impl<T: Owner> Steps for LoneChange<'_, '_, '_, T> {
         single.count += 1;
         single.made += 1;
         single.kept = 0;
-        single.seat.current = (*to).into();
+        single.seat.current = to.clone().into();
         let entered_at = mem::replace(&mut single.seat.entered_at, now);
         self.time_in_state = time_since(entered_at, now);
         single.show(cx);
-        let (from, to) = (StateRef::from(*from), StateRef::from(*to));
-        single.tell(&Change::taken(Some(&from), Some(&to), Cause::Change, self.time_in_state), now, owner, cx);
+        let (from, to) = (from.lend(), to.lend());
+        let (from, to) = (Some(from.borrow()), Some(to.borrow()));
+        single.tell(&Change::taken(from, to, Cause::Change, self.time_in_state), now, owner, cx);
     }
 
     #[inline(always)]
     fn enter(&mut self) {
         let Self { single, from, to, owner, cx, made, time_in_state } = self;
         single.scope = Scope::State(0);
+        single.quiet = Quiet::NONE;
         to.enter(owner, &mut single.fsm(), cx);
         if single.made == *made + 1 {
-            let (from, to) = (StateRef::from(*from), StateRef::from(*to));
-            owner.after_change(&Change::taken(Some(&from), Some(&to), Cause::Change, *time_in_state), cx);
+            let (from, to) = (from.lend(), to.lend());
+            owner.after_change(
+                &Change::taken(Some(from.borrow()), Some(to.borrow()), Cause::Change, *time_in_state),
+                cx,
+            );
         }
     }
 }
@@ -225,6 +262,7 @@ impl<T: Owner> Single<'_, T> {
         cx: &mut T::Context<'_>,
     ) -> bool {
         let made = self.made;
+        self.quiet = Quiet::NONE;
         for (i, state) in path.iter().enumerate() {
             if i > 0 {
                 let entered_at = if cause == Cause::Pop { self.seat.resumed_at(i) } else { None };
@@ -301,6 +339,7 @@ impl<T: Owner> Single<'_, T> {
             return;
         }
         self.is_touched = true;
+        self.quiet = Quiet::NONE;
         self.made += made;
         self.kept = self.kept.min(kept);
         self.count = MOST_CHANGES.min(self.count + 1);

@@ -80,6 +80,7 @@ impl<T: Owner> Single<'_, T> {
     pub(crate) fn execute(&mut self, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         match request {
             Request::ChangeSingleton(to) => self.execute_singleton(*to, owner, cx),
+            Request::Change(to) => self.execute_held(to, owner, cx),
             Request::Ensure(to) if self.seat.is_in_state(&**to) => true,
             Request::Send(message) => self.offer_to_oneself(message, owner, cx),
             Request::After(after) => self.set_timer(after, owner, cx),
@@ -100,10 +101,7 @@ impl<T: Owner> Single<'_, T> {
         owner: &mut T,
         cx: &mut T::Context<'_>,
     ) -> bool {
-        if self.count >= MOST_CHANGES / 2 || self.steps.is_some() || !self.requests.is_empty() || !to.is_flat() {
-            return self.execute_other(&Request::Change(to.into()), owner, cx);
-        }
-        let Some(from) = self.seat.lone() else {
+        let Some(from) = self.seat.lone().filter(|_| self.is_alone() && to.is_flat()) else {
             return self.execute_other(&Request::Change(to.into()), owner, cx);
         };
         let made = self.made;
@@ -112,6 +110,24 @@ impl<T: Owner> Single<'_, T> {
         let is_made = carry_out(&mut LoneChange { single: self, from, to, owner, cx, made, time_in_state: 0.0 });
         mem::forget(mem::replace(&mut self.target, StateRef::NONE));
         is_made
+    }
+
+    /// As [`execute`](Self::execute), of a change to a state that is held.
+    pub(super) fn execute_held(&mut self, to: &StateRef<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        if !self.is_alone() || !self.seat.is_lone() || !to.is_flat() {
+            return self.execute_other(&Request::Change(to.clone()), owner, cx);
+        }
+        let (from, to, made) = (self.seat.current.clone(), to.clone(), self.made);
+        self.target = to.clone();
+        let is_made = carry_out(&mut LoneChange { single: self, from, to, owner, cx, made, time_in_state: 0.0 });
+        self.target = StateRef::NONE;
+        is_made
+    }
+
+    /// Whether a change is the only request, is not one of suspiciously many, and nobody records it.
+    #[inline]
+    fn is_alone(&self) -> bool {
+        self.count < MOST_CHANGES / 2 && self.steps.is_none() && self.requests.is_empty()
     }
 
     #[inline(never)]
@@ -125,6 +141,10 @@ impl<T: Owner> Single<'_, T> {
         }
         if let Some(to) = self.flat_target(request) {
             let plan = Plan { cause: request.cause(), kept: 0, entered: slice::from_ref(&to) };
+            return self.change(&plan, owner, cx);
+        }
+        if let Some(to) = self.sibling_target(request) {
+            let plan = Plan { cause: request.cause(), kept: self.seat.depth() - 1, entered: slice::from_ref(to) };
             return self.change(&plan, owner, cx);
         }
         self.execute_path(request, owner, cx)
@@ -162,6 +182,15 @@ impl<T: Owner> Single<'_, T> {
             _ => return None,
         };
         to.is_flat().then(|| to.clone())
+    }
+
+    /// The only state that a request enters, if it has no initial child and the same parent as the current state. It is what
+    /// [`find_path`](Self::find_path) would find, which takes several times as long.
+    #[inline]
+    fn sibling_target<'r>(&self, request: &'r Request<T>) -> Option<&'r StateRef<T>> {
+        let (Request::Change(to) | Request::Ensure(to) | Request::Force(to)) = request else { return None };
+        let parent = self.seat.ancestors().last()?;
+        (to.initial().is_none() && to.parent().as_ref() == Some(parent)).then_some(to)
     }
 
     fn stack(&self) -> &[Suspended<T>] {

@@ -114,19 +114,13 @@ impl<T: Owner> Single<'_, T> {
         self.tick_path(0, owner, cx);
     }
 
-    /// The tick of a machine with nothing but this one state to call, as most are. Returns whether it has changed state, and whether a
-    /// guard has refused it to.
+    /// The tick of a machine with nothing but this one state to call, as most are.
     #[inline]
-    pub(crate) fn tick_lone(mut self, state: &dyn State<T>, owner: &mut T, cx: &mut T::Context<'_>) -> (bool, bool) {
+    pub(crate) fn tick_lone(&mut self, state: &dyn State<T>, owner: &mut T, cx: &mut T::Context<'_>) {
         state.tick(owner, &mut self.fsm(), cx);
-        let mut outcome = (false, false);
         if !self.is_settled() {
             self.settle_callback(owner, cx);
-            outcome = (self.made > 0, self.has_refused);
         }
-        // All requests are carried out, so nothing is left to drop. The compiler cannot know, and would look.
-        mem::forget(self);
-        outcome
     }
 
     /// A tick's rest: the active path from `depth` on.
@@ -134,6 +128,13 @@ impl<T: Owner> Single<'_, T> {
     pub(crate) fn tick_path(&mut self, mut depth: usize, owner: &mut T, cx: &mut T::Context<'_>) {
         while let Some(state) = self.seat.at(depth).filter(|_| !self.seat.is_asleep()) {
             let was_innermost = depth + 1 == self.seat.depth();
+            if self.quiet.has(depth, state, || now::<T>(cx)) {
+                if was_innermost {
+                    break;
+                }
+                depth += 1;
+                continue;
+            }
             self.scope = Scope::state(depth);
             match state.as_singleton() {
                 Some(state) => state.tick(owner, &mut self.fsm(), cx),

@@ -683,3 +683,46 @@ fn who_waits_for_a_condition_behind_a_time_stays_awake_from_then_on() {
     let end = ("b".to_owned(), NextWake::Never);
     assert_eq!(wakes, [asleep(), asleep(), asleep(), asleep(), asleep(), awake(), awake(), end]);
 }
+
+/// A file with one state that lasts for so long, and asks for it.
+fn asking(seconds: f64) -> String {
+    format!(
+        "initial = 'a'\nstates.a.exits = [{{ to = 'b', when = 'time_in_state >= {seconds}' }}]\nstates.b.final = true"
+    )
+}
+
+/// Ticks that have nothing to do are cut short, until something is done to the machine from outside.
+#[test]
+fn what_is_done_to_a_machine_that_waits_counts_in_the_next_tick() {
+    type Act = fn(&mut demeanor::StateMachine<Guard>, &Definition<Guard>);
+    let acts: [(&str, Act, &str); 6] = [
+        ("nothing", |_, _| {}, "a"),
+        ("another time of entry", |machine, _| machine.set_entered(-100.0), "b"),
+        ("another state", |machine, definition| machine.set_current(definition.state("b").unwrap()), "b"),
+        ("another file", |_, definition| definition.reload(&asking(2.0)).unwrap(), "b"),
+        ("a file that sleeps", |_, definition| definition.reload(&lasting(2.0)).unwrap(), "b"),
+        ("a copy in its place", |machine, _| *machine = machine.clone(), "a"),
+    ];
+    for text in [asking(100.0), lasting(100.0)] {
+        for (what, act, state) in acts {
+            let definition = definition(&text);
+            let (mut guard, mut machine) = (Guard::default(), definition.machine());
+            machine.start(&mut guard, &mut 0.0);
+            for second in 1..4 {
+                machine.update(&mut guard, &mut f64::from(second));
+            }
+            act(&mut machine, &definition);
+            if machine.is_asleep() {
+                machine.wake();
+            }
+            machine.update(&mut guard, &mut 4.0);
+            assert_eq!(machine.current().unwrap().name(), state, "{what}, {text}");
+            // A clock that has been set back makes nothing come sooner, or later.
+            machine.update(&mut guard, &mut 1.0);
+            machine.update(&mut guard, &mut 99.0);
+            assert_eq!(machine.current().unwrap().name(), state, "{what}, {text}");
+            machine.update(&mut guard, &mut 100.0);
+            assert_eq!(machine.current().unwrap().name(), "b", "{what}, {text}");
+        }
+    }
+}

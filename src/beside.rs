@@ -1,0 +1,82 @@
+//! What a machine keeps beside its seat, and most machines do without.
+
+use alloc::boxed::Box;
+use core::mem;
+
+use crate::idle::Idle;
+use crate::owner::Owner;
+use crate::state::StateRef;
+
+/// A global state, and ticks that have nothing to do: one word of the machine, where there are neither.
+pub(crate) struct Beside<T: Owner>(Option<Box<Kept<T>>>);
+
+struct Kept<T: Owner> {
+    /// `StateRef::NONE` when there is none.
+    global: StateRef<T>,
+    idle: Idle,
+}
+
+impl<T: Owner> Beside<T> {
+    #[inline]
+    pub(crate) fn new(global: StateRef<T>) -> Self {
+        let mut beside = Self(None);
+        if !global.is_none() {
+            beside.set_global(global);
+        }
+        beside
+    }
+
+    /// The global state; `StateRef::NONE` when there is none.
+    #[inline]
+    pub(crate) fn global(&self) -> &StateRef<T> {
+        self.0.as_ref().map_or(StateRef::NOWHERE, |kept| &kept.global)
+    }
+
+    pub(crate) fn set_global(&mut self, global: StateRef<T>) {
+        self.kept().global = global;
+    }
+
+    /// Whether a tick of a machine in this state has nothing to do.
+    #[inline]
+    pub(crate) fn is_idle(&mut self, current: &StateRef<T>, now: impl FnOnce() -> f64) -> bool {
+        self.0.as_mut().is_some_and(|kept| kept.global.is_none() && kept.idle.lasts(current, now))
+    }
+
+    /// Has the next tick looked at in full. Returns what was known of it.
+    #[inline]
+    pub(crate) fn end_idle(&mut self) -> Idle {
+        self.0.as_mut().map_or(Idle::NOT, |kept| mem::replace(&mut kept.idle, Idle::NOT))
+    }
+
+    /// Notes what is known of the next tick.
+    #[inline]
+    pub(crate) fn be_idle(&mut self, idle: Idle) {
+        match &mut self.0 {
+            Some(kept) => kept.idle = idle,
+            None if idle.is_not() => {}
+            None => self.kept().idle = idle,
+        }
+    }
+
+    #[cold]
+    fn kept(&mut self) -> &mut Kept<T> {
+        self.0.get_or_insert_with(|| Box::new(Kept { global: StateRef::NONE, idle: Idle::NOT }))
+    }
+}
+
+/// A clone looks at its first tick in full.
+impl<T: Owner> Clone for Beside<T> {
+    fn clone(&self) -> Self {
+        Self::new(self.global().clone())
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        match &mut self.0 {
+            Some(kept) => {
+                kept.idle = Idle::NOT;
+                kept.global.clone_from(source.global());
+            }
+            None => *self = source.clone(),
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Ticks, and updates of states, that have nothing to do, and are over as soon as they begin.
+//!
+//! A machine that is asleep has nothing to do until its next timer is due. A state from a file that only tries its exits has
+//! nothing to do before one of them can open. A tick finds this out by asking; the next ticks only compare the clock. Nobody
+//! sees a difference but in the time that a tick takes. Whatever else is asked of a machine ends this.
+
+use crate::owner::Owner;
+use crate::seat::Seat;
+use crate::single::Single;
+#[cfg(feature = "definition")]
+use crate::span::due;
+use crate::state::StateRef;
+#[cfg(feature = "definition")]
+use crate::waiting::Scope;
+
+/// Until when the ticks of a machine without a global state have nothing to do.
+#[derive(Clone, Copy)]
+pub(crate) struct Idle {
+    /// The time of the last tick, if the next one may have nothing to do; else no number. A clock that does not go on is looked
+    /// at in full: it may be worth a word.
+    seen: f64,
+    /// What its states have said. Of a machine that is asleep, when it next has something to do.
+    quiet: Quiet,
+}
+
+impl Idle {
+    /// The next tick has something to do.
+    pub(crate) const NOT: Self = Self { seen: f64::NAN, quiet: Quiet::NONE };
+
+    /// Whether there is nothing to remember.
+    #[inline]
+    pub(crate) fn is_not(&self) -> bool {
+        self.seen.is_nan() && self.quiet.states == 0
+    }
+
+    /// Whether a tick of a machine in this state has nothing to do.
+    #[inline]
+    pub(crate) fn lasts<T: Owner>(&mut self, current: &StateRef<T>, now: impl FnOnce() -> f64) -> bool {
+        if self.seen.is_nan() {
+            return false;
+        }
+        let now = now();
+        let lasts = self.seen < now && self.quiet.is_so(current, now);
+        if lasts {
+            self.seen = now;
+        }
+        lasts
+    }
+
+    /// What the states have said in the ticks before and still holds: nothing, once one of them has something to do.
+    #[inline]
+    pub(crate) fn quiet(&self, now: impl FnOnce() -> f64) -> Quiet {
+        if self.quiet.states != 0 && now() < self.quiet.until { self.quiet } else { Quiet::NONE }
+    }
+
+    /// What comes after a tick.
+    #[inline]
+    pub(crate) fn after<T: Owner>(single: &Single<'_, T>, now: impl FnOnce() -> f64) -> Self {
+        let (seat, quiet) = (&*single.seat, single.quiet);
+        if seat.is_asleep() {
+            if seat.is_outdated() {
+                return Self::NOT;
+            }
+            let quiet = Quiet { until: next(seat), states: 0, revision: seat.current.revision() };
+            return Self { seen: now(), quiet };
+        }
+        if quiet.is_all(seat.depth()) {
+            return Self { seen: now(), quiet: Quiet { until: quiet.until.min(next(seat)), ..quiet } };
+        }
+        Self { seen: f64::NAN, quiet }
+    }
+}
+
+/// When a timer or the end of sleep is due.
+fn next<T: Owner>(seat: &Seat<T>) -> f64 {
+    seat.rare.as_ref().map_or(f64::INFINITY, |rare| rare.waiting.next())
+}
+
+/// What the active states of a machine have said of how long they have nothing to do.
+#[derive(Clone, Copy)]
+pub(crate) struct Quiet {
+    /// The earliest time at which one of them has something to do.
+    until: f64,
+    /// Which of them have said so, as bits by their depth.
+    states: u64,
+    /// At which revision of the state. At another one it may have something to do.
+    revision: usize,
+}
+
+impl Quiet {
+    /// None has said anything.
+    pub(crate) const NONE: Self = Self { until: f64::INFINITY, states: 0, revision: 0 };
+
+    /// Notes for how many seconds after its entry a state has nothing to do.
+    #[cfg(feature = "definition")]
+    #[inline]
+    pub(crate) fn note<T: Owner>(&mut self, seat: &Seat<T>, of: Scope, seconds: f64, revision: usize) {
+        let Scope::State(depth) = of else { return };
+        if self.revision != revision {
+            *self = Self { revision, ..Self::NONE };
+        }
+        let entered_at = seat.view(&StateRef::NONE).entered_at(depth.into());
+        // The time of a state that has never been entered counts from 0 (rule 18).
+        let entered_at = if entered_at.is_nan() { 0.0 } else { entered_at };
+        self.until = self.until.min(due(seconds, entered_at));
+        self.states |= bit(depth.into());
+    }
+
+    /// Whether the state at a depth has nothing to do now.
+    #[inline]
+    pub(crate) fn has<T: Owner>(&self, depth: usize, state: &StateRef<T>, now: impl FnOnce() -> f64) -> bool {
+        self.states & bit(depth) != 0 && self.is_so(state, now())
+    }
+
+    #[inline]
+    fn is_so<T: Owner>(&self, state: &StateRef<T>, now: f64) -> bool {
+        now < self.until && self.revision == state.revision()
+    }
+
+    /// Whether so many active states have all said so.
+    #[inline]
+    fn is_all(&self, depth: usize) -> bool {
+        (1..=64).contains(&depth) && self.states == bit(depth).wrapping_sub(1)
+    }
+}
+
+/// The bit of a depth. Whoever is deeper than there are bits has none.
+#[inline]
+fn bit(depth: usize) -> u64 {
+    if depth < 64 { 1 << depth } else { 0 }
+}
