@@ -45,20 +45,20 @@ impl<T: Owner> Beside<T> {
     /// Has the next tick looked at in full. Returns what was known of it.
     #[inline]
     pub(crate) fn end_idle(&mut self) -> Idle {
-        self.0.as_mut().map_or(Idle::NOT, |kept| mem::replace(&mut kept.idle, Idle::NOT))
-    }
-
-    /// Notes what is known of the next tick.
-    #[inline]
-    pub(crate) fn be_idle(&mut self, idle: Idle) {
         match &mut self.0 {
-            Some(kept) => kept.idle = idle,
-            None if idle.is_not() => {}
-            None => self.kept().idle = idle,
+            Some(kept) if !kept.idle.is_not() => mem::replace(&mut kept.idle, Idle::NOT),
+            _ => Idle::NOT,
         }
     }
 
-    #[cold]
+    /// Notes what is known of the next tick, of which nothing has been known.
+    #[inline]
+    pub(crate) fn be_idle(&mut self, idle: Idle) {
+        if !idle.is_not() {
+            self.kept().idle = idle;
+        }
+    }
+
     fn kept(&mut self) -> &mut Kept<T> {
         self.0.get_or_insert_with(|| Box::new(Kept { global: StateRef::NONE, idle: Idle::NOT }))
     }

@@ -223,7 +223,12 @@ fn an_initial_state_that_belongs_elsewhere_is_refused() {
     static LOST: Place = Place::new("Lost").opening_on(&STOVE);
     let mut stage = Stage::new(&A);
     let lines = log_lines(|| assert_eq!(stage.change_state(&LOST), ["not done"]));
-    assert_eq!(lines, ["WARN demeanor: Elsa: change to Lost refused in state A: the state that its `initial` returns has another parent"]);
+    assert_eq!(
+        lines,
+        [
+            "WARN demeanor: Elsa: change to Lost refused in state A: the state that its `initial` returns has another parent"
+        ]
+    );
     assert_eq!(stage.view(), "A");
 }
 
