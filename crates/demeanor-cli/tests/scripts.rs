@@ -41,7 +41,7 @@ fn without_a_vocabulary_a_script_knows_the_values_that_are_set() {
 fn without_a_vocabulary_it_is_said_where_the_values_of_a_script_come_from() {
     let (code, told, complained) = folder("scripts_unset").run(&["run", "guard.toml", "--set", "steps=7"]);
     assert_eq!((code, told.as_str()), (1, ""));
-    assert!(complained.contains("`limit` is no value of the game"), "{complained}");
+    assert!(complained.contains("`limit` is not a value of the game"), "{complained}");
     let last = "without --vocabulary, the values of scripts must be given with --set or --values\n";
     assert!(complained.ends_with(last), "{complained}");
 }
