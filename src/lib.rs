@@ -247,8 +247,8 @@
 //!
 //! ```
 //! use demeanor::{Owner, State, StateMachine};
-//! # struct Enemy;
-//! # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+//! struct Enemy;
+//! impl Owner for Enemy { type Context<'a> = (); type Message = (); }
 //!
 //! #[derive(Clone)]
 //! struct Patrol {

@@ -100,9 +100,11 @@ impl<T: Owner> StateMachine<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Owner, State, StateMachine, StateRef};
-    /// # struct Enemy;
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// use demeanor::{Owner, State, StateMachine, StateRef};
+    ///
+    /// struct Enemy;
+    /// impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    ///
     /// struct OffDuty;
     /// struct Sleep;
     /// impl State<Enemy> for OffDuty {
@@ -155,9 +157,11 @@ impl<T: Owner> StateMachine<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Owner, State, StateMachine};
-    /// # struct Enemy;
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// use demeanor::{Owner, State, StateMachine};
+    ///
+    /// struct Enemy;
+    /// impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    ///
     /// struct Idle;
     /// struct Dead;
     /// impl State<Enemy> for Idle {}
@@ -178,9 +182,11 @@ impl<T: Owner> StateMachine<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Fsm, Owner, State, StateMachine};
-    /// # struct Enemy;
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// use demeanor::{Fsm, Owner, State, StateMachine};
+    ///
+    /// struct Enemy;
+    /// impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    ///
     /// struct Stagger;
     /// struct Dead;
     /// impl State<Enemy> for Dead {}
@@ -283,10 +289,10 @@ impl<T: Owner> StateMachine<T> {
     ///
     /// ```
     /// use demeanor::{NextWake, Owner, State, StateMachine};
-    /// # struct Enemy;
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # impl State<Enemy> for Idle {}
+    /// struct Enemy;
+    /// impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// struct Idle;
+    /// impl State<Enemy> for Idle {}
     ///
     /// let mut machine = StateMachine::<Enemy>::new(&Idle);
     /// machine.sleep();
@@ -314,11 +320,13 @@ impl<T: Owner> StateMachine<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Owner, State, StateMachine};
-    /// # struct Enemy;
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # impl State<Enemy> for Idle {}
+    /// use demeanor::{Owner, State, StateMachine};
+    ///
+    /// struct Enemy;
+    /// impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// struct Idle;
+    /// impl State<Enemy> for Idle {}
+    ///
     /// let mut machine = StateMachine::<Enemy>::new(&Idle);
     /// assert!(!machine.is_asleep());
     /// machine.sleep();
@@ -347,13 +355,15 @@ impl<T: Owner> StateMachine<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Owner, State, StateMachine};
-    /// # struct Enemy;
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # struct Menu;
-    /// # impl State<Enemy> for Idle {}
-    /// # impl State<Enemy> for Menu {}
+    /// use demeanor::{Owner, State, StateMachine};
+    ///
+    /// struct Enemy;
+    /// impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// struct Idle;
+    /// struct Menu;
+    /// impl State<Enemy> for Idle {}
+    /// impl State<Enemy> for Menu {}
+    ///
     /// let mut machine = StateMachine::new(&Idle);
     /// machine.push_state(&mut Enemy, &Menu, &mut ());
     /// let report = machine.report(&Enemy, 0.0);
@@ -370,9 +380,11 @@ impl<T: Owner> StateMachine<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Owner, State, StateMachine};
-    /// # struct Enemy { health: u32 }
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// use demeanor::{Owner, State, StateMachine};
+    ///
+    /// struct Enemy { health: u32 }
+    /// impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    ///
     /// struct Idle;
     /// struct Flee;
     /// impl State<Enemy> for Idle {}
@@ -425,9 +437,11 @@ impl<T: Owner> StateMachine<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Fsm, Owner, State, StateMachine};
-    /// # struct Enemy;
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// use demeanor::{Fsm, Owner, State, StateMachine};
+    ///
+    /// struct Enemy;
+    /// impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    ///
     /// struct Chase;
     /// impl State<Enemy> for Chase {
     ///     fn enter(&self, _: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) {
@@ -467,9 +481,11 @@ impl<T: Owner> StateMachine<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Owner, State, StateMachine};
-    /// # struct Enemy;
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// use demeanor::{Owner, State, StateMachine};
+    ///
+    /// struct Enemy;
+    /// impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    ///
     /// struct Idle;
     /// impl State<Enemy> for Idle {}
     ///
@@ -527,11 +543,13 @@ impl<T: Owner> StateMachine<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Owner, State, StateMachine};
-    /// # struct Enemy;
-    /// # impl Owner for Enemy { type Context<'a> = f64; type Message = (); fn now(seconds: &f64) -> f64 { *seconds } }
-    /// # struct Idle;
-    /// # impl State<Enemy> for Idle {}
+    /// use demeanor::{Owner, State, StateMachine};
+    ///
+    /// struct Enemy;
+    /// impl Owner for Enemy { type Context<'a> = f64; type Message = (); fn now(seconds: &f64) -> f64 { *seconds } }
+    /// struct Idle;
+    /// impl State<Enemy> for Idle {}
+    ///
     /// let mut machine = StateMachine::new(&Idle);
     /// machine.start(&mut Enemy, &mut 1.0);
     /// assert_eq!(machine.time_in_state_at(4.0), 3.0);

@@ -44,10 +44,12 @@
 //! A missing call is found when the machine is dropped:
 //!
 //! ```should_panic
-//! # use demeanor::mock::MockState;
-//! # use demeanor::{Owner, StateMachine};
-//! # struct Guard;
-//! # impl Owner for Guard { type Context<'a> = (); type Message = (); }
+//! use demeanor::mock::MockState;
+//! use demeanor::{Owner, StateMachine};
+//!
+//! struct Guard;
+//! impl Owner for Guard { type Context<'a> = (); type Message = (); }
+//!
 //! let mut patrol = MockState::<Guard>::new();
 //! patrol.expect_update().times(1).return_const(());
 //!
@@ -59,11 +61,11 @@
 //! prescribes:
 //!
 //! ```
-//! # use demeanor::{Owner, StateMachine};
+//! use demeanor::{Owner, StateMachine};
 //! use demeanor::StateRef;
 //! use demeanor::mock::{MockState, Sequence};
-//! # struct Guard;
-//! # impl Owner for Guard { type Context<'a> = (); type Message = (); }
+//! struct Guard;
+//! impl Owner for Guard { type Context<'a> = (); type Message = (); }
 //!
 //! let mut order = Sequence::new();
 //! let mut patrol = MockState::<Guard>::named("Patrol");
@@ -157,8 +159,8 @@ impl<T: Owner> MockState<T> {
     /// ```
     /// use demeanor::mock::MockState;
     /// use demeanor::{Owner, State};
-    /// # struct Guard;
-    /// # impl Owner for Guard { type Context<'a> = (); type Message = (); }
+    /// struct Guard;
+    /// impl Owner for Guard { type Context<'a> = (); type Message = (); }
     ///
     /// assert_eq!(MockState::<Guard>::named("Patrol").name(), "Patrol");
     /// assert_eq!(MockState::<Guard>::new().name(), "MockState<Guard>");

@@ -39,8 +39,8 @@ impl NextWake {
     /// # #[cfg(feature = "definition")] {
     /// use demeanor::definition::{Definition, Vocabulary};
     /// use demeanor::{NextWake, Owner};
-    /// # struct Guard;
-    /// # impl Owner for Guard { type Context<'a> = (); type Message = (); }
+    /// struct Guard;
+    /// impl Owner for Guard { type Context<'a> = (); type Message = (); }
     ///
     /// let file = |passive| format!("initial = 'rest'\nstates.rest.{passive}");
     /// let definition = Definition::parse(&file("final = true"), &Vocabulary::<Guard>::new())?;

@@ -70,19 +70,20 @@ impl<T: Owner> Batch<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Fsm, Owner, State};
-    /// # struct Enemy;
-    /// # enum Told { Noise }
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = Told; }
-    /// # struct Idle;
-    /// # struct Chase;
-    /// # impl State<Enemy> for Idle {
-    /// #     fn on_message(&self, _: &mut Enemy, _: &Told, fsm: &mut Fsm<'_, Enemy>, _: &mut ()) -> bool {
-    /// #         fsm.change_state(&Chase);
-    /// #         true
-    /// #     }
-    /// # }
-    /// # impl State<Enemy> for Chase {}
+    /// use demeanor::{Batch, Fsm, Owner, State};
+    ///
+    /// struct Enemy;
+    /// enum Told { Noise }
+    /// impl Owner for Enemy { type Context<'a> = (); type Message = Told; }
+    /// struct Idle;
+    /// struct Chase;
+    /// impl State<Enemy> for Idle {
+    ///     fn on_message(&self, _: &mut Enemy, _: &Told, fsm: &mut Fsm<'_, Enemy>, _: &mut ()) -> bool {
+    ///         fsm.change_state(&Chase);
+    ///         true
+    ///     }
+    /// }
+    /// impl State<Enemy> for Chase {}
     ///
     /// let mut batch = Batch::new();
     /// let bob = batch.insert(Enemy, &Idle);
@@ -150,19 +151,20 @@ impl<T: Owner> Batch<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Fsm, Owner, State};
-    /// # struct Enemy;
-    /// # enum Told { Noise }
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = Told; }
-    /// # struct Idle;
-    /// # struct Chase;
-    /// # impl State<Enemy> for Idle {
-    /// #     fn on_message(&self, _: &mut Enemy, _: &Told, fsm: &mut Fsm<'_, Enemy>, _: &mut ()) -> bool {
-    /// #         fsm.change_state(&Chase);
-    /// #         true
-    /// #     }
-    /// # }
-    /// # impl State<Enemy> for Chase {}
+    /// use demeanor::{Batch, Fsm, Owner, State};
+    ///
+    /// struct Enemy;
+    /// enum Told { Noise }
+    /// impl Owner for Enemy { type Context<'a> = (); type Message = Told; }
+    /// struct Idle;
+    /// struct Chase;
+    /// impl State<Enemy> for Idle {
+    ///     fn on_message(&self, _: &mut Enemy, _: &Told, fsm: &mut Fsm<'_, Enemy>, _: &mut ()) -> bool {
+    ///         fsm.change_state(&Chase);
+    ///         true
+    ///     }
+    /// }
+    /// impl State<Enemy> for Chase {}
     ///
     /// let mut batch = Batch::new();
     /// batch.insert(Enemy, &Chase);
@@ -216,11 +218,13 @@ impl<T: Owner> Batch<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Fsm, Owner, State};
-    /// # struct Enemy;
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Chase;
-    /// # impl State<Enemy> for Chase {}
+    /// use demeanor::{Batch, Fsm, Owner, State};
+    ///
+    /// struct Enemy;
+    /// impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// struct Chase;
+    /// impl State<Enemy> for Chase {}
+    ///
     /// struct Stagger;
     /// impl State<Enemy> for Stagger {
     ///     fn can_exit(&self, _: &Enemy, _: &Fsm<'_, Enemy>, _: &()) -> bool {
@@ -376,11 +380,12 @@ impl<T: Owner> Batch<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Owner, State};
-    /// # struct Enemy;
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # impl State<Enemy> for Idle {}
+    /// use demeanor::{Batch, Owner, State};
+    ///
+    /// struct Enemy;
+    /// impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// struct Idle;
+    /// impl State<Enemy> for Idle {}
     ///
     /// let mut batch = Batch::new();
     /// let bob = batch.insert(Enemy, &Idle);

@@ -20,15 +20,17 @@ impl<T: Owner> Batch<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Fsm, Journal, Owner, State};
-    /// # struct Enemy;
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # struct Chase;
-    /// # impl State<Enemy> for Idle {
-    /// #     fn update(&self, _: &mut Enemy, fsm: &mut Fsm<'_, Enemy>, _: &mut ()) { fsm.change_state(&Chase); }
-    /// # }
-    /// # impl State<Enemy> for Chase {}
+    /// use demeanor::{Batch, Fsm, Journal, Owner, State};
+    ///
+    /// struct Enemy;
+    /// impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// struct Idle;
+    /// struct Chase;
+    /// impl State<Enemy> for Idle {
+    ///     fn update(&self, _: &mut Enemy, fsm: &mut Fsm<'_, Enemy>, _: &mut ()) { fsm.change_state(&Chase); }
+    /// }
+    /// impl State<Enemy> for Chase {}
+    ///
     /// let mut batch = Batch::new();
     /// batch.insert(Enemy, &Idle);
     /// batch.set_journal(Some(Journal::new(1000)));

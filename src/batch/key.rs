@@ -12,11 +12,13 @@ slotmap::new_key_type! {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Owner, State};
-    /// # struct Enemy;
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # impl State<Enemy> for Idle {}
+    /// use demeanor::{Batch, Owner, State};
+    ///
+    /// struct Enemy;
+    /// impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// struct Idle;
+    /// impl State<Enemy> for Idle {}
+    ///
     /// use slotmap::SecondaryMap;
     ///
     /// let mut batch = Batch::new();

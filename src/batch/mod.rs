@@ -368,12 +368,14 @@ impl<T: Owner> Batch<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Fsm, Owner, State};
-    /// # #[derive(Default)]
-    /// # struct Enemy { patience: u32 }
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Chase;
-    /// # impl State<Enemy> for Chase {}
+    /// use demeanor::{Batch, Fsm, Owner, State};
+    ///
+    /// #[derive(Default)]
+    /// struct Enemy { patience: u32 }
+    /// impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// struct Chase;
+    /// impl State<Enemy> for Chase {}
+    ///
     /// struct Idle;
     /// impl State<Enemy> for Idle {
     ///     fn update(&self, enemy: &mut Enemy, fsm: &mut Fsm<'_, Enemy>, _: &mut ()) {
@@ -410,14 +412,16 @@ impl<T: Owner> Batch<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Fsm, Owner, State};
-    /// # #[derive(Default)]
-    /// # struct Enemy { thoughts: u32 }
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Think;
-    /// # impl State<Enemy> for Think {
-    /// #     fn update(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) { enemy.thoughts += 1; }
-    /// # }
+    /// use demeanor::{Batch, Fsm, Owner, State};
+    ///
+    /// #[derive(Default)]
+    /// struct Enemy { thoughts: u32 }
+    /// impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// struct Think;
+    /// impl State<Enemy> for Think {
+    ///     fn update(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut ()) { enemy.thoughts += 1; }
+    /// }
+    ///
     /// let mut batch = Batch::new();
     /// for _ in 0..100 {
     ///     batch.insert(Enemy::default(), &Think);
@@ -446,12 +450,14 @@ impl<T: Owner> Batch<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Fsm, Owner, State};
-    /// # #[derive(Clone)]
-    /// # struct Enemy { patience: u32 }
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Chase;
-    /// # impl State<Enemy> for Chase {}
+    /// use demeanor::{Batch, Fsm, Owner, State};
+    ///
+    /// #[derive(Clone)]
+    /// struct Enemy { patience: u32 }
+    /// impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// struct Chase;
+    /// impl State<Enemy> for Chase {}
+    ///
     /// struct Idle;
     /// impl State<Enemy> for Idle {
     ///     fn update(&self, enemy: &mut Enemy, fsm: &mut Fsm<'_, Enemy>, _: &mut ()) {
@@ -557,13 +563,14 @@ impl<T: Owner> Batch<T> {
 /// # Examples
 ///
 /// ```
-/// # use demeanor::{Batch, Owner, State};
-/// # struct Enemy;
-/// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-/// # struct Idle;
-/// # struct Chase;
-/// # impl State<Enemy> for Idle {}
-/// # impl State<Enemy> for Chase {}
+/// use demeanor::{Batch, Owner, State};
+///
+/// struct Enemy;
+/// impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+/// struct Idle;
+/// struct Chase;
+/// impl State<Enemy> for Idle {}
+/// impl State<Enemy> for Chase {}
 ///
 /// use demeanor::StateMachine;
 ///

@@ -182,11 +182,12 @@ impl<T: Owner> Batch<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Owner, State};
-    /// # struct Enemy;
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # impl State<Enemy> for Idle {}
+    /// use demeanor::{Batch, Owner, State};
+    ///
+    /// struct Enemy;
+    /// impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// struct Idle;
+    /// impl State<Enemy> for Idle {}
     ///
     /// let mut batch = Batch::new();
     /// let bob = batch.insert(Enemy, &Idle);
@@ -255,10 +256,10 @@ impl<T: Owner> Batch<T> {
     ///         time.total().as_secs_f64()
     ///     }
     /// }
-    /// # struct Idle;
-    /// # struct Chase;
-    /// # impl State<Enemy> for Idle {}
-    /// # impl State<Enemy> for Chase {}
+    /// struct Idle;
+    /// struct Chase;
+    /// impl State<Enemy> for Idle {}
+    /// impl State<Enemy> for Chase {}
     ///
     /// let mut time = GameTime::new();
     /// let mut batch = Batch::new();
@@ -292,10 +293,10 @@ impl<T: Owner> Batch<T> {
     ///         time.total().as_secs_f64()
     ///     }
     /// }
-    /// # struct Idle;
-    /// # struct Chase;
-    /// # impl State<Enemy> for Idle {}
-    /// # impl State<Enemy> for Chase {}
+    /// struct Idle;
+    /// struct Chase;
+    /// impl State<Enemy> for Idle {}
+    /// impl State<Enemy> for Chase {}
     ///
     /// let mut time = GameTime::new();
     /// let mut batch = Batch::new();
@@ -314,9 +315,11 @@ impl<T: Owner> Batch<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Owner, State, StateRef};
-    /// # struct Enemy;
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// use demeanor::{Batch, Owner, State, StateRef};
+    ///
+    /// struct Enemy;
+    /// impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    ///
     /// struct Combat;
     /// struct Aim;
     /// impl State<Enemy> for Combat {}
@@ -385,12 +388,14 @@ impl<T: Owner> Batch<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Owner, State};
-    /// # #[derive(Debug, PartialEq)]
-    /// # struct Enemy(u32);
-    /// # impl Owner for Enemy { type Context<'a> = f64; type Message = (); fn now(seconds: &f64) -> f64 { *seconds } }
-    /// # struct Idle;
-    /// # impl State<Enemy> for Idle {}
+    /// use demeanor::{Batch, Owner, State};
+    ///
+    /// #[derive(Debug, PartialEq)]
+    /// struct Enemy(u32);
+    /// impl Owner for Enemy { type Context<'a> = f64; type Message = (); fn now(seconds: &f64) -> f64 { *seconds } }
+    /// struct Idle;
+    /// impl State<Enemy> for Idle {}
+    ///
     /// let mut batch = Batch::new();
     /// for number in 0..10 {
     ///     batch.spawn(Enemy(number), &Idle, &mut number.into());

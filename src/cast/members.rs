@@ -242,8 +242,8 @@ impl<K: Ord + 'static, M: 'static, C: 'static> Members<K, M, C> {
     ///
     /// ```
     /// use demeanor::{Agent, Cast, Owner, State, StateMachine, Telegram};
-    /// # struct Goblin;
-    /// # impl Owner for Goblin { type Context<'a> = Cast<u32, (), ()>; type Message = Telegram<u32, ()>; }
+    /// struct Goblin;
+    /// impl Owner for Goblin { type Context<'a> = Cast<u32, (), ()>; type Message = Telegram<u32, ()>; }
     /// struct Lurk;
     /// impl State<Goblin> for Lurk {}
     ///
@@ -348,10 +348,10 @@ impl<K: Ord + 'static, M: 'static, C: 'static> Members<K, M, C> {
     ///
     /// ```
     /// use demeanor::{Agent, Cast, Owner, State, StateMachine, Telegram};
-    /// # struct Goblin { gold: u32 }
-    /// # impl Owner for Goblin { type Context<'a> = Cast<u32, (), ()>; type Message = Telegram<u32, ()>; }
-    /// # struct Lurk;
-    /// # impl State<Goblin> for Lurk {}
+    /// struct Goblin { gold: u32 }
+    /// impl Owner for Goblin { type Context<'a> = Cast<u32, (), ()>; type Message = Telegram<u32, ()>; }
+    /// struct Lurk;
+    /// impl State<Goblin> for Lurk {}
     ///
     /// let mut level: Cast<u32, (), ()> = Cast::new(());
     /// level.add(7, Agent::new(Goblin { gold: 3 }, StateMachine::new(&Lurk)))?;
@@ -427,10 +427,10 @@ impl<K: Clone + Ord + fmt::Debug + 'static, M: 'static, C: 'static> Members<K, M
     ///
     /// ```
     /// use demeanor::{Agent, Cast, Owner, State, StateMachine, Telegram};
-    /// # struct Goblin { gold: u32 }
-    /// # impl Owner for Goblin { type Context<'a> = Cast<u32, (), ()>; type Message = Telegram<u32, ()>; }
-    /// # struct Lurk;
-    /// # impl State<Goblin> for Lurk {}
+    /// struct Goblin { gold: u32 }
+    /// impl Owner for Goblin { type Context<'a> = Cast<u32, (), ()>; type Message = Telegram<u32, ()>; }
+    /// struct Lurk;
+    /// impl State<Goblin> for Lurk {}
     ///
     /// let mut level: Cast<u32, (), ()> = Cast::new(());
     /// level.add(7, Agent::new(Goblin { gold: 3 }, StateMachine::new(&Lurk)))?;

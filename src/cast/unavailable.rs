@@ -9,12 +9,12 @@ use core::fmt;
 ///
 /// ```
 /// use demeanor::{Agent, Cast, Owner, State, StateMachine, Telegram, Unavailable};
-/// # struct Goblin;
-/// # impl Owner for Goblin { type Context<'a> = Cast<u32, (), ()>; type Message = Telegram<u32, ()>; }
-/// # struct Troll;
-/// # impl Owner for Troll { type Context<'a> = Cast<u32, (), ()>; type Message = Telegram<u32, ()>; }
-/// # struct Lurk;
-/// # impl State<Goblin> for Lurk {}
+/// struct Goblin;
+/// impl Owner for Goblin { type Context<'a> = Cast<u32, (), ()>; type Message = Telegram<u32, ()>; }
+/// struct Troll;
+/// impl Owner for Troll { type Context<'a> = Cast<u32, (), ()>; type Message = Telegram<u32, ()>; }
+/// struct Lurk;
+/// impl State<Goblin> for Lurk {}
 ///
 /// let mut level: Cast<u32, (), ()> = Cast::new(());
 /// level.add(7, Agent::new(Goblin, StateMachine::new(&Lurk)))?;

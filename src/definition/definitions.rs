@@ -22,8 +22,8 @@ use crate::owner::Owner;
 /// ```
 /// use demeanor::Owner;
 /// use demeanor::definition::{Definitions, Vocabulary};
-/// # struct Guard;
-/// # impl Owner for Guard { type Context<'a> = f64; type Message = (); fn now(clock: &f64) -> f64 { *clock } }
+/// struct Guard;
+/// impl Owner for Guard { type Context<'a> = f64; type Message = (); fn now(clock: &f64) -> f64 { *clock } }
 ///
 /// let file = "
 ///     [machines.imp]
@@ -163,8 +163,8 @@ impl<T: Owner> Definitions<T> {
     /// ```
     /// use demeanor::Owner;
     /// use demeanor::definition::{Definitions, Vocabulary};
-    /// # struct Creature;
-    /// # impl Owner for Creature { type Context<'a> = (); type Message = (); }
+    /// struct Creature;
+    /// impl Owner for Creature { type Context<'a> = (); type Message = (); }
     ///
     /// let vocabulary = Vocabulary::<Creature>::new().flag("seen", |_: &Creature, _| true);
     /// let file = "
@@ -206,8 +206,8 @@ impl<T: Owner> Definitions<T> {
     /// ```
     /// use demeanor::Owner;
     /// use demeanor::definition::{Definitions, Files, Vocabulary};
-    /// # struct Guard;
-    /// # impl Owner for Guard { type Context<'a> = (); type Message = (); }
+    /// struct Guard;
+    /// impl Owner for Guard { type Context<'a> = (); type Message = (); }
     ///
     /// let files = |to: &str| Files::new("guard.fsm.toml", format!("initial = '{to}'\nstates.{to}.final = true"));
     /// let mut guards = Definitions::from_files(files("stand"), &Vocabulary::<Guard>::new())?;

@@ -162,8 +162,8 @@ impl<T: Owner> Definition<T> {
     /// ```
     /// use demeanor::Owner;
     /// use demeanor::definition::{Definition, Verdict, Vocabulary};
-    /// # struct Guard { health: f64 }
-    /// # impl Owner for Guard { type Context<'a> = (); type Message = (); }
+    /// struct Guard { health: f64 }
+    /// impl Owner for Guard { type Context<'a> = (); type Message = (); }
     ///
     /// let vocabulary = Vocabulary::<Guard>::new().value("health", |guard: &Guard, _| guard.health);
     /// let file = "
@@ -203,8 +203,8 @@ impl<T: Owner> Definition<T> {
     /// ```
     /// use demeanor::Owner;
     /// use demeanor::definition::{Definition, Vocabulary};
-    /// # struct Guard;
-    /// # impl Owner for Guard { type Context<'a> = (); type Message = (); }
+    /// struct Guard;
+    /// impl Owner for Guard { type Context<'a> = (); type Message = (); }
     ///
     /// let file = "initial = 'stand'\nstates.stand.exits = [{ to = 'rest' }]\nstates.rest.final = true\n";
     /// let definition = Definition::parse(file, &Vocabulary::<Guard>::new())?;
@@ -239,8 +239,8 @@ impl<T: Owner> Definition<T> {
     /// ```
     /// use demeanor::Owner;
     /// use demeanor::definition::{Definition, Vocabulary};
-    /// # struct Guard { health: f64 }
-    /// # impl Owner for Guard { type Context<'a> = (); type Message = (); }
+    /// struct Guard { health: f64 }
+    /// impl Owner for Guard { type Context<'a> = (); type Message = (); }
     ///
     /// let vocabulary = Vocabulary::<Guard>::new().value("health", |guard: &Guard, _| guard.health);
     /// let file = "
@@ -280,8 +280,8 @@ impl<T: Owner> Definition<T> {
     /// ```
     /// use demeanor::Owner;
     /// use demeanor::definition::{Definition, Vocabulary};
-    /// # struct Guard;
-    /// # impl Owner for Guard { type Context<'a> = (); type Message = f64; }
+    /// struct Guard;
+    /// impl Owner for Guard { type Context<'a> = (); type Message = f64; }
     ///
     /// let vocabulary =
     ///     Vocabulary::<Guard>::new().message("hit", |_| true).message_value("hit", "damage", |damage| *damage);

@@ -25,8 +25,8 @@ use super::text::text_of;
 ///
 /// use demeanor::Owner;
 /// use demeanor::definition::{Definitions, Files, Vocabulary};
-/// # struct Guard;
-/// # impl Owner for Guard { type Context<'a> = (); type Message = (); }
+/// struct Guard;
+/// impl Owner for Guard { type Context<'a> = (); type Message = (); }
 ///
 /// // What a game has in place of a file system.
 /// let read = |path: &str| match path {

@@ -17,8 +17,8 @@ use super::problem::Problems;
 ///
 /// ```
 /// use demeanor::definition::{Definition, Vocabulary};
-/// # struct Guard;
-/// # impl demeanor::Owner for Guard { type Context<'a> = (); type Message = (); }
+/// struct Guard;
+/// impl demeanor::Owner for Guard { type Context<'a> = (); type Message = (); }
 ///
 /// fn run() -> miette::Result<()> {
 ///     Definition::load("no/such/guard.toml", &Vocabulary::<Guard>::new())?;

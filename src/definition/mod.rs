@@ -281,8 +281,8 @@ impl<T: Owner> Definition<T> {
     /// ```
     /// use demeanor::Owner;
     /// use demeanor::definition::{Definition, Vocabulary};
-    /// # struct Guard { health: f64 }
-    /// # impl Owner for Guard { type Context<'a> = (); type Message = (); }
+    /// struct Guard { health: f64 }
+    /// impl Owner for Guard { type Context<'a> = (); type Message = (); }
     ///
     /// let vocabulary = Vocabulary::<Guard>::new().value("health", |guard: &Guard, _| guard.health);
     /// let file = |limit: u32| format!(r#"
@@ -402,8 +402,8 @@ impl<T: Owner> Definition<T> {
     /// ```
     /// use demeanor::Owner;
     /// use demeanor::definition::{Definition, Vocabulary};
-    /// # struct Guard { health: f64 }
-    /// # impl Owner for Guard { type Context<'a> = (); type Message = (); }
+    /// struct Guard { health: f64 }
+    /// impl Owner for Guard { type Context<'a> = (); type Message = (); }
     ///
     /// let vocabulary = Vocabulary::<Guard>::new().value("health", |guard: &Guard, _| guard.health);
     /// let file = "
@@ -482,8 +482,8 @@ impl<T: Owner> Definition<T> {
     /// ```
     /// use demeanor::Owner;
     /// use demeanor::definition::{Definition, Vocabulary};
-    /// # struct Guard { health: f64 }
-    /// # impl Owner for Guard { type Context<'a> = (); type Message = (); }
+    /// struct Guard { health: f64 }
+    /// impl Owner for Guard { type Context<'a> = (); type Message = (); }
     ///
     /// let vocabulary = Vocabulary::<Guard>::new().value("health", |guard: &Guard, _| guard.health);
     /// let file = "

@@ -24,8 +24,8 @@ use crate::owner::Owner;
 ///
 /// ```no_run
 /// use demeanor::definition::{Definition, Vocabulary, Watch};
-/// # struct Guard;
-/// # impl demeanor::Owner for Guard { type Context<'a> = (); type Message = (); }
+/// struct Guard;
+/// impl demeanor::Owner for Guard { type Context<'a> = (); type Message = (); }
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let definition = Definition::load("guard.toml", &Vocabulary::<Guard>::new())?;

@@ -13,9 +13,9 @@ use serde::{Deserialize, Serialize};
 ///
 /// ```
 /// use demeanor::definition::{Vocabulary, Words};
-/// # use demeanor::Owner;
-/// # struct Guard { health: f64 }
-/// # impl Owner for Guard { type Context<'a> = (); type Message = (); }
+/// use demeanor::Owner;
+/// struct Guard { health: f64 }
+/// impl Owner for Guard { type Context<'a> = (); type Message = (); }
 ///
 /// let vocabulary = Vocabulary::<Guard>::new().value("health", |guard: &Guard, _| guard.health);
 /// let json = vocabulary.export().to_json();

@@ -331,18 +331,18 @@ impl Flow {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Change, Owner, State, StateMachine};
+    /// use demeanor::{Change, Owner, State, StateMachine};
     /// use demeanor::Flow;
-    /// # struct Door;
-    /// # impl Owner for Door {
-    /// #     type Context<'a> = Flow;
-    /// #     type Message = ();
-    /// #     fn on_change(&mut self, change: &Change<'_, Self>, flow: &mut Flow) { flow.note(change); }
-    /// # }
-    /// # struct Open;
-    /// # struct Closed;
-    /// # impl State<Door> for Open {}
-    /// # impl State<Door> for Closed {}
+    /// struct Door;
+    /// impl Owner for Door {
+    ///     type Context<'a> = Flow;
+    ///     type Message = ();
+    ///     fn on_change(&mut self, change: &Change<'_, Self>, flow: &mut Flow) { flow.note(change); }
+    /// }
+    /// struct Open;
+    /// struct Closed;
+    /// impl State<Door> for Open {}
+    /// impl State<Door> for Closed {}
     ///
     /// let mut flow = Flow::new();
     /// let mut machine = StateMachine::new(&Closed);

@@ -150,17 +150,17 @@ impl Diagram {
     ///
     /// ```
     /// use demeanor::diagram::Diagram;
-    /// # use demeanor::{Change, Flow, Owner, State, StateMachine};
-    /// # struct Door;
-    /// # impl Owner for Door {
-    /// #     type Context<'a> = Flow;
-    /// #     type Message = ();
-    /// #     fn on_change(&mut self, change: &Change<'_, Self>, flow: &mut Flow) { flow.note(change); }
-    /// # }
-    /// # struct Open;
-    /// # struct Closed;
-    /// # impl State<Door> for Open {}
-    /// # impl State<Door> for Closed {}
+    /// use demeanor::{Change, Flow, Owner, State, StateMachine};
+    /// struct Door;
+    /// impl Owner for Door {
+    ///     type Context<'a> = Flow;
+    ///     type Message = ();
+    ///     fn on_change(&mut self, change: &Change<'_, Self>, flow: &mut Flow) { flow.note(change); }
+    /// }
+    /// struct Open;
+    /// struct Closed;
+    /// impl State<Door> for Open {}
+    /// impl State<Door> for Closed {}
     ///
     /// let mut flow = Flow::new();
     /// StateMachine::new(&Closed).change_state(&mut Door, &Open, &mut flow);

@@ -21,12 +21,12 @@ use crate::state::StateRef;
 /// # Examples
 ///
 /// ```
-/// # use demeanor::{Change, Owner, State, StateMachine};
+/// use demeanor::{Change, Owner, State, StateMachine};
 /// use demeanor::Flow;
-/// # struct Open;
-/// # struct Closed;
-/// # impl State<Door> for Open {}
-/// # impl State<Door> for Closed {}
+/// struct Open;
+/// struct Closed;
+/// impl State<Door> for Open {}
+/// impl State<Door> for Closed {}
 ///
 /// struct Door;
 ///

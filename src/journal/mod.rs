@@ -41,21 +41,23 @@ use crate::step::Step;
 /// # Examples
 ///
 /// ```
-/// # use demeanor::{Batch, Fsm, Journal, Owner, State};
-/// # struct Guard { tired: bool }
-/// # impl Owner for Guard {
-/// #     type Context<'a> = f64;
-/// #     type Message = ();
-/// #     fn now(seconds: &f64) -> f64 { *seconds }
-/// # }
-/// # struct Patrol;
-/// # struct Rest;
-/// # impl State<Guard> for Patrol {
-/// #     fn update(&self, _: &mut Guard, fsm: &mut Fsm<'_, Guard>, _: &mut f64) { fsm.change_state(&Rest); }
-/// # }
-/// # impl State<Guard> for Rest {
-/// #     fn can_enter(&self, guard: &Guard, _: &Fsm<'_, Guard>, _: &f64) -> bool { guard.tired }
-/// # }
+/// use demeanor::{Batch, Fsm, Journal, Owner, State};
+///
+/// struct Guard { tired: bool }
+/// impl Owner for Guard {
+///     type Context<'a> = f64;
+///     type Message = ();
+///     fn now(seconds: &f64) -> f64 { *seconds }
+/// }
+/// struct Patrol;
+/// struct Rest;
+/// impl State<Guard> for Patrol {
+///     fn update(&self, _: &mut Guard, fsm: &mut Fsm<'_, Guard>, _: &mut f64) { fsm.change_state(&Rest); }
+/// }
+/// impl State<Guard> for Rest {
+///     fn can_enter(&self, guard: &Guard, _: &Fsm<'_, Guard>, _: &f64) -> bool { guard.tired }
+/// }
+///
 /// let mut batch = Batch::new();
 /// batch.set_journal(Some(Journal::new(1000)));
 /// let tired = batch.insert(Guard { tired: true }, &Patrol);
@@ -152,12 +154,13 @@ impl<K: Clone> Journal<K> {
     /// ```
     /// use demeanor::{Journal, Owner, State, StateMachine};
     ///
-    /// # struct Door;
-    /// # impl Owner for Door { type Context<'a> = (); type Message = (); }
-    /// # struct Open;
-    /// # struct Closed;
-    /// # impl State<Door> for Open {}
-    /// # impl State<Door> for Closed {}
+    /// struct Door;
+    /// impl Owner for Door { type Context<'a> = (); type Message = (); }
+    /// struct Open;
+    /// struct Closed;
+    /// impl State<Door> for Open {}
+    /// impl State<Door> for Closed {}
+    ///
     /// let (mut machine, mut steps) = (StateMachine::new(&Closed), Vec::new());
     /// machine.recording(Some(&mut steps)).change_state(&mut Door, &Open, &mut ());
     ///
@@ -216,11 +219,13 @@ impl<K: Clone> Journal<K> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Journal, Owner, State};
-    /// # struct Enemy;
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # impl State<Enemy> for Idle {}
+    /// use demeanor::{Batch, Journal, Owner, State};
+    ///
+    /// struct Enemy;
+    /// impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// struct Idle;
+    /// impl State<Enemy> for Idle {}
+    ///
     /// let mut batch = Batch::new();
     /// batch.set_journal(Some(Journal::new(1)));
     /// let bob = batch.insert(Enemy, &Idle);

@@ -26,19 +26,21 @@ use crate::state::StateRef;
 /// # Examples
 ///
 /// ```
-/// # use demeanor::{Batch, Fsm, Journal, Owner, State};
-/// # struct Guard;
-/// # impl Owner for Guard {
-/// #     type Context<'a> = f64;
-/// #     type Message = ();
-/// #     fn now(seconds: &f64) -> f64 { *seconds }
-/// # }
-/// # struct Patrol;
-/// # struct Rest;
-/// # impl State<Guard> for Patrol {
-/// #     fn update(&self, _: &mut Guard, fsm: &mut Fsm<'_, Guard>, _: &mut f64) { fsm.change_state(&Rest); }
-/// # }
-/// # impl State<Guard> for Rest {}
+/// use demeanor::{Batch, Fsm, Journal, Owner, State};
+///
+/// struct Guard;
+/// impl Owner for Guard {
+///     type Context<'a> = f64;
+///     type Message = ();
+///     fn now(seconds: &f64) -> f64 { *seconds }
+/// }
+/// struct Patrol;
+/// struct Rest;
+/// impl State<Guard> for Patrol {
+///     fn update(&self, _: &mut Guard, fsm: &mut Fsm<'_, Guard>, _: &mut f64) { fsm.change_state(&Rest); }
+/// }
+/// impl State<Guard> for Rest {}
+///
 /// let mut batch = Batch::new();
 /// batch.set_journal(Some(Journal::new(1000)));
 /// batch.insert(Guard, &Patrol);

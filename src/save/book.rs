@@ -155,8 +155,8 @@ impl<T: Owner> StateBook<T> {
     /// ```
     /// use demeanor::{Owner, State, StateBook, StateMachine};
     /// use serde::{Deserialize, Serialize};
-    /// # struct Guard;
-    /// # impl Owner for Guard { type Context<'a> = (); type Message = (); }
+    /// struct Guard;
+    /// impl Owner for Guard { type Context<'a> = (); type Message = (); }
     ///
     /// #[derive(Clone, Serialize, Deserialize)]
     /// struct Patrol { route: Vec<(i32, i32)> }
@@ -292,12 +292,12 @@ impl<T: Owner> StateBook<T> {
     ///
     /// ```
     /// use demeanor::{Owner, State, StateBook};
-    /// # struct Enemy;
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # struct Chase;
-    /// # impl State<Enemy> for Idle {}
-    /// # impl State<Enemy> for Chase {}
+    /// struct Enemy;
+    /// impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// struct Idle;
+    /// struct Chase;
+    /// impl State<Enemy> for Idle {}
+    /// impl State<Enemy> for Chase {}
     ///
     /// let book = StateBook::<Enemy>::new().with(&Idle).with_name("Idle", &Chase);
     /// assert_eq!(

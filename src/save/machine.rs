@@ -29,12 +29,12 @@ impl<T: Owner> StateMachine<T> {
     ///
     /// ```
     /// use demeanor::{Owner, State, StateBook, StateMachine};
-    /// # struct Enemy;
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # struct Chase;
-    /// # impl State<Enemy> for Idle {}
-    /// # impl State<Enemy> for Chase {}
+    /// struct Enemy;
+    /// impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// struct Idle;
+    /// struct Chase;
+    /// impl State<Enemy> for Idle {}
+    /// impl State<Enemy> for Chase {}
     ///
     /// let machine = StateMachine::<Enemy>::new(&Chase);
     /// let error = machine.save(&StateBook::new().with(&Idle), 0.0).unwrap_err();
@@ -67,12 +67,12 @@ impl<T: Owner> StateBook<T> {
     ///
     /// ```
     /// use demeanor::{Owner, State, StateBook, StateMachine};
-    /// # struct Enemy;
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # struct Awareness;
-    /// # impl State<Enemy> for Idle {}
-    /// # impl State<Enemy> for Awareness {}
+    /// struct Enemy;
+    /// impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// struct Idle;
+    /// struct Awareness;
+    /// impl State<Enemy> for Idle {}
+    /// impl State<Enemy> for Awareness {}
     ///
     /// let book = StateBook::<Enemy>::new().with(&Idle);
     /// let saved = StateMachine::new(&Idle).with_global(&Awareness).save(&book, 0.0)?;
@@ -112,9 +112,9 @@ impl<T: Owner> Agent<T> {
     ///
     /// #[derive(Serialize, Deserialize)]
     /// struct Enemy { health: u32 }
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # impl State<Enemy> for Idle {}
+    /// impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// struct Idle;
+    /// impl State<Enemy> for Idle {}
     ///
     /// let book = StateBook::<Enemy>::new().with(&Idle);
     /// let enemy = Agent::new(Enemy { health: 7 }, StateMachine::new(&Idle));

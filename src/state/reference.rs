@@ -52,8 +52,8 @@ dyn_clone::clone_trait_object!(<T> OwnedState<T> where T: Owner);
 ///
 /// ```
 /// use demeanor::{Owner, State, StateRef};
-/// # struct Guard;
-/// # impl Owner for Guard { type Context<'a> = (); type Message = (); }
+/// struct Guard;
+/// impl Owner for Guard { type Context<'a> = (); type Message = (); }
 ///
 /// struct Idle;
 /// impl State<Guard> for Idle {}
@@ -308,8 +308,8 @@ impl<T: Owner> fmt::Display for StateRef<T> {
 ///
 /// ```
 /// use demeanor::{Fsm, IntoState, Owner, State, StateMachine};
-/// # struct Enemy;
-/// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+/// struct Enemy;
+/// impl Owner for Enemy { type Context<'a> = (); type Message = (); }
 ///
 /// struct Idle;
 /// impl State<Enemy> for Idle {}

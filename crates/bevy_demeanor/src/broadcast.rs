@@ -69,13 +69,15 @@ impl<T: EntityOwner<Message: Send>> Machines<T> {
     /// # Examples
     ///
     /// ```
-    /// # use bevy_demeanor::prelude::*;
-    /// # use bevy_ecs::prelude::*;
-    /// # #[derive(Clone, Copy)]
-    /// # struct Noise;
-    /// # #[derive(Component, Owner)]
-    /// # #[owner(message = Noise)]
-    /// # struct Guard;
+    /// use bevy_demeanor::prelude::*;
+    /// use bevy_ecs::prelude::*;
+    ///
+    /// #[derive(Clone, Copy)]
+    /// struct Noise;
+    /// #[derive(Component, Owner)]
+    /// #[owner(message = Noise)]
+    /// struct Guard;
+    ///
     /// #[derive(Component)]
     /// struct Place(f32);
     ///

@@ -22,10 +22,10 @@ use crate::marker::{InSparseSet, InState, InTable, KeptFor};
 /// use bevy_app::prelude::*;
 /// use bevy_demeanor::prelude::*;
 /// use bevy_ecs::prelude::*;
-/// # #[derive(Component, Owner)]
-/// # struct Guard;
-/// # struct Chase;
-/// # impl MachineState<Guard> for Chase {}
+/// #[derive(Component, Owner)]
+/// struct Guard;
+/// struct Chase;
+/// impl MachineState<Guard> for Chase {}
 ///
 /// #[derive(Resource, Default)]
 /// struct Drums(u32);
@@ -74,11 +74,11 @@ pub struct MarkersOf<'w, 's, S: 'static> {
 /// use bevy_app::prelude::*;
 /// use bevy_demeanor::prelude::*;
 /// use bevy_ecs::prelude::*;
-/// # #[derive(Component, Owner)]
-/// # struct Guard;
-/// # struct Chase;
-/// # impl MachineState<Guard> for Chase {}
-/// # fn play_drums() {}
+/// #[derive(Component, Owner)]
+/// struct Guard;
+/// struct Chase;
+/// impl MachineState<Guard> for Chase {}
+/// fn play_drums() {}
 ///
 /// App::new().add_state_machine::<Guard>().add_systems(Last, play_drums.run_if(any_machine_in::<Guard, Chase>));
 /// ```
@@ -95,11 +95,11 @@ pub fn any_machine_in<T: Owner, S: State<T>>(machines: Query<&Machine<T>>) -> bo
 /// use bevy_app::prelude::*;
 /// use bevy_demeanor::prelude::*;
 /// use bevy_ecs::prelude::*;
-/// # #[derive(Component, Owner)]
-/// # struct Guard;
-/// # struct Dead;
-/// # impl MachineState<Guard> for Dead {}
-/// # fn win() {}
+/// #[derive(Component, Owner)]
+/// struct Guard;
+/// struct Dead;
+/// impl MachineState<Guard> for Dead {}
+/// fn win() {}
 ///
 /// App::new().add_state_machine::<Guard>().add_systems(Last, win.run_if(every_machine_in::<Guard, Dead>));
 /// ```
@@ -116,9 +116,9 @@ pub fn every_machine_in<T: Owner, S: State<T>>(machines: Query<&Machine<T>>) -> 
 /// use bevy_app::prelude::*;
 /// use bevy_demeanor::prelude::*;
 /// use bevy_ecs::prelude::*;
-/// # #[derive(Component, Owner)]
-/// # struct Guard;
-/// # fn draw_map() {}
+/// #[derive(Component, Owner)]
+/// struct Guard;
+/// fn draw_map() {}
 ///
 /// App::new().add_state_machine::<Guard>().add_systems(Last, draw_map.run_if(any_machine_changed::<Guard>));
 /// ```

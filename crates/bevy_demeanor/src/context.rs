@@ -267,8 +267,9 @@ impl<T: EntityOwner> fmt::Debug for EntityContext<'_, T> {
 /// Without it, the compiler says what to write:
 ///
 /// ```compile_fail,E0277
-/// # use bevy_demeanor::prelude::*;
-/// # use bevy_ecs::prelude::*;
+/// use bevy_demeanor::prelude::*;
+/// use bevy_ecs::prelude::*;
+///
 /// #[derive(Component)]
 /// struct Lamp;
 /// impl Owner for Lamp {

@@ -62,22 +62,22 @@ pub(crate) type Factory<T> = Arc<dyn Fn(StateMachine<T>) -> StateMachine<T> + Se
 /// ```
 /// use bevy_app::App;
 /// use bevy_demeanor::{CurrentState, Machine, StateMachinePlugin};
-/// # use bevy_demeanor::EntityOwner;
+/// use bevy_demeanor::EntityOwner;
 /// use bevy_ecs::prelude::*;
-/// # use bevy_reflect::TypePath;
-/// # use demeanor::{Owner, State};
-/// #
-/// # #[derive(Component, TypePath)]
-/// # struct Enemy;
-/// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-/// # impl EntityOwner for Enemy {
-/// #     type Body = ();
-/// #     type Param = ();
-/// # }
-/// # struct Idle;
-/// # struct Chase;
-/// # impl State<Enemy> for Idle {}
-/// # impl State<Enemy> for Chase {}
+/// use bevy_reflect::TypePath;
+/// use demeanor::{Owner, State};
+///
+/// #[derive(Component, TypePath)]
+/// struct Enemy;
+/// impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+/// impl EntityOwner for Enemy {
+///     type Body = ();
+///     type Param = ();
+/// }
+/// struct Idle;
+/// struct Chase;
+/// impl State<Enemy> for Idle {}
+/// impl State<Enemy> for Chase {}
 ///
 /// let mut app = App::new();
 /// app.add_plugins(StateMachinePlugin::<Enemy>::new().with_current_state([(&Idle).into(), (&Chase).into()]));

@@ -142,9 +142,9 @@ impl<S: 'static> Entered<S> {
     /// ```
     /// use bevy_demeanor::prelude::*;
     /// use bevy_ecs::prelude::*;
-    /// # #[derive(Component, Owner)]
-    /// # struct Legs;
-    /// # struct Rest;
+    /// #[derive(Component, Owner)]
+    /// struct Legs;
+    /// struct Rest;
     ///
     /// fn sit_down(told: On<Entered<Rest>>) {
     ///     if told.is_of::<Legs>() {
@@ -170,9 +170,9 @@ impl<S: 'static> Exited<S> {
     /// ```
     /// use bevy_demeanor::prelude::*;
     /// use bevy_ecs::prelude::*;
-    /// # #[derive(Component, Owner)]
-    /// # struct Legs;
-    /// # struct Rest;
+    /// #[derive(Component, Owner)]
+    /// struct Legs;
+    /// struct Rest;
     ///
     /// fn get_up(told: On<Exited<Rest>>) {
     ///     if told.is_of::<Legs>() {

@@ -29,10 +29,10 @@ use crate::states_meant::Which;
 /// ```
 /// use bevy_demeanor::InState;
 /// use bevy_ecs::prelude::{Commands, Entity, Query, With};
-/// # use bevy_ecs::prelude::Component;
-/// # struct Chase;
-/// # #[derive(Component)]
-/// # struct Stamina(f32);
+/// use bevy_ecs::prelude::Component;
+/// struct Chase;
+/// #[derive(Component)]
+/// struct Stamina(f32);
 ///
 /// fn tire(mut chasing: Query<&mut Stamina, With<InState<Chase>>>) {
 ///     for mut stamina in &mut chasing {

@@ -88,10 +88,10 @@ use crate::shared::SharedParam;
 /// ```
 /// use bevy_demeanor::prelude::*;
 /// use bevy_ecs::prelude::*;
-/// # #[derive(Resource)]
-/// # struct Alarm;
-/// # #[derive(Component)]
-/// # struct Place;
+/// #[derive(Resource)]
+/// struct Alarm;
+/// #[derive(Component)]
+/// struct Place;
 ///
 /// #[derive(Component)]
 /// struct Guard;

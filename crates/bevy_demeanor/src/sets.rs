@@ -36,13 +36,13 @@ pub enum MachineSet {
 /// use bevy_app::{App, Update};
 /// use bevy_demeanor::Machines;
 /// use bevy_ecs::prelude::*;
-/// # use demeanor::Owner;
-/// # #[derive(Component)]
-/// # struct Legs;
-/// # #[derive(Component)]
-/// # struct Weapon;
-/// # impl Owner for Legs { type Context<'a> = (); type Message = (); }
-/// # impl Owner for Weapon { type Context<'a> = (); type Message = (); }
+/// use demeanor::Owner;
+/// #[derive(Component)]
+/// struct Legs;
+/// #[derive(Component)]
+/// struct Weapon;
+/// impl Owner for Legs { type Context<'a> = (); type Message = (); }
+/// impl Owner for Weapon { type Context<'a> = (); type Message = (); }
 /// #[derive(Resource)]
 /// struct IsPaused(bool);
 ///

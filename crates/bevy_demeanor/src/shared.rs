@@ -39,10 +39,12 @@ use bevy_ecs::system::{If, Query, Res, SystemParam};
 /// What writes cannot be shared:
 ///
 /// ```compile_fail,E0277
-/// # use bevy_demeanor::prelude::*;
-/// # use bevy_ecs::prelude::*;
-/// # #[derive(Resource)]
-/// # struct Score(u32);
+/// use bevy_demeanor::prelude::*;
+/// use bevy_ecs::prelude::*;
+///
+/// #[derive(Resource)]
+/// struct Score(u32);
+///
 /// #[derive(Component, Owner)]
 /// #[owner(param = ResMut<Score>)]
 /// struct Bird;

@@ -117,8 +117,8 @@ pub fn main() -> ExitCode {
 ///
 /// ```no_run
 /// use demeanor::definition::Vocabulary;
-/// # struct Guard { health: f64 }
-/// # impl demeanor::Owner for Guard { type Context<'a> = (); type Message = (); }
+/// struct Guard { health: f64 }
+/// impl demeanor::Owner for Guard { type Context<'a> = (); type Message = (); }
 ///
 /// fn main() -> std::process::ExitCode {
 ///     demeanor_cli::run(&Vocabulary::<Guard>::new().value("health", |guard: &Guard, ()| guard.health))

@@ -146,10 +146,10 @@ pub trait AppExtInspector {
     /// use bevy_time::TimePlugin;
     /// use demeanor_inspector::Inspector;
     /// use demeanor_inspector::bevy::{AppExtInspector, InspectorPlugin};
-    /// # #[derive(Component)]
-    /// # struct Guard;
-    /// # impl demeanor::Owner for Guard { type Context<'a> = (); type Message = (); }
-    /// # impl EntityOwner for Guard { type Body = (); type Param = (); }
+    /// #[derive(Component)]
+    /// struct Guard;
+    /// impl demeanor::Owner for Guard { type Context<'a> = (); type Message = (); }
+    /// impl EntityOwner for Guard { type Body = (); type Param = (); }
     ///
     /// let mut app = App::new();
     /// let inspector = Inspector::bind("127.0.0.1:0")?.allow_commands();

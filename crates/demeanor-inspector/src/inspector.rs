@@ -129,12 +129,14 @@ impl Inspector {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Owner, State};
-    /// # struct Enemy;
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # impl State<Enemy> for Idle {}
-    /// # use demeanor_inspector::Inspector;
+    /// use demeanor::{Batch, Owner, State};
+    /// use demeanor_inspector::Inspector;
+    ///
+    /// struct Enemy;
+    /// impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// struct Idle;
+    /// impl State<Enemy> for Idle {}
+    ///
     /// let mut inspector = Inspector::bind("127.0.0.1:0")?;
     /// let mut batch = Batch::new();
     /// batch.insert(Enemy, &Idle);
@@ -186,11 +188,13 @@ impl Inspector {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Owner};
-    /// # use demeanor::definition::{Definition, Vocabulary};
-    /// # use demeanor_inspector::{Crowd, Inspector};
-    /// # struct Enemy;
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// use demeanor::{Batch, Owner};
+    /// use demeanor::definition::{Definition, Vocabulary};
+    /// use demeanor_inspector::{Crowd, Inspector};
+    ///
+    /// struct Enemy;
+    /// impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    ///
     /// let file = "initial = 'stand'\nstates.stand.exits = [{ to = 'rest' }]\nstates.rest.final = true\n";
     /// let definition = Definition::parse(file, &Vocabulary::<Enemy>::new()).unwrap();
     /// let mut batch = Batch::new();
@@ -227,10 +231,11 @@ impl Inspector {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Fsm, Owner, State};
-    /// # use demeanor_inspector::Inspector;
+    /// use demeanor::{Batch, Fsm, Owner, State};
+    /// use demeanor_inspector::Inspector;
+    ///
     /// struct Enemy { arrows: u32 }
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// impl Owner for Enemy { type Context<'a> = (); type Message = (); }
     /// struct Shoot;
     /// impl State<Enemy> for Shoot {
     ///     fn can_enter(&self, enemy: &Enemy, _: &Fsm<'_, Enemy>, (): &()) -> bool {
@@ -269,10 +274,12 @@ impl Inspector {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Owner};
-    /// # struct Enemy;
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # use demeanor_inspector::Inspector;
+    /// use demeanor::{Batch, Owner};
+    /// use demeanor_inspector::Inspector;
+    ///
+    /// struct Enemy;
+    /// impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    ///
     /// let mut inspector = Inspector::bind("127.0.0.1:0")?.allow_commands();
     /// let mut batch = Batch::<Enemy>::new();
     ///
@@ -324,15 +331,17 @@ impl Inspector {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Agent, Cast, Owner, State, StateMachine, Telegram};
-    /// # struct Miner;
-    /// # impl Owner for Miner { type Context<'a> = Town; type Message = Telegram<&'static str, ()>; }
-    /// # type Town = Cast<&'static str, (), ()>;
-    /// # struct Dig;
-    /// # struct Rest;
-    /// # impl State<Miner> for Dig {}
-    /// # impl State<Miner> for Rest {}
-    /// # use demeanor_inspector::{CommandKind, Crowd, Inspector};
+    /// use demeanor::{Agent, Cast, Owner, State, StateMachine, Telegram};
+    /// use demeanor_inspector::{CommandKind, Crowd, Inspector};
+    ///
+    /// struct Miner;
+    /// impl Owner for Miner { type Context<'a> = Town; type Message = Telegram<&'static str, ()>; }
+    /// type Town = Cast<&'static str, (), ()>;
+    /// struct Dig;
+    /// struct Rest;
+    /// impl State<Miner> for Dig {}
+    /// impl State<Miner> for Rest {}
+    ///
     /// let mut inspector = Inspector::bind("127.0.0.1:0")?.allow_commands();
     /// let mut town = Town::new(());
     /// town.spawn("Bob", Agent::new(Miner, StateMachine::new(&Dig))).unwrap();

@@ -5,11 +5,13 @@
 //! stack, its timers, and why it does not change.
 //!
 //! ```no_run
-//! # use demeanor::{Batch, Journal, Owner, State};
-//! # struct Enemy;
-//! # impl Owner for Enemy { type Context<'a> = f64; type Message = (); fn now(seconds: &f64) -> f64 { *seconds } }
-//! # struct Idle;
-//! # impl State<Enemy> for Idle {}
+//! use demeanor::{Batch, Journal, Owner, State};
+//!
+//! struct Enemy;
+//! impl Owner for Enemy { type Context<'a> = f64; type Message = (); fn now(seconds: &f64) -> f64 { *seconds } }
+//! struct Idle;
+//! impl State<Enemy> for Idle {}
+//!
 //! use demeanor_inspector::Inspector;
 //!
 //! let mut inspector = Inspector::bind("127.0.0.1:7878")?;

@@ -26,11 +26,13 @@ impl<T: Owner> Batch<T> {
     /// # Examples
     ///
     /// ```
-    /// # use demeanor::{Batch, Owner, State};
-    /// # struct Enemy(usize);
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # impl State<Enemy> for Idle {}
+    /// use demeanor::{Batch, Owner, State};
+    ///
+    /// struct Enemy(usize);
+    /// impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// struct Idle;
+    /// impl State<Enemy> for Idle {}
+    ///
     /// use rayon::iter::{IntoParallelIterator, ParallelIterator};
     ///
     /// let mut batch = Batch::new();

@@ -159,11 +159,11 @@ impl<O> SavedBatch<O> {
     ///
     /// ```
     /// use demeanor::{Batch, Owner, State, StateBook};
-    /// # #[derive(Clone)]
-    /// # struct Enemy;
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # impl State<Enemy> for Idle {}
+    /// #[derive(Clone)]
+    /// struct Enemy;
+    /// impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// struct Idle;
+    /// impl State<Enemy> for Idle {}
     ///
     /// let book = StateBook::<Enemy>::new().with(&Idle);
     /// let mut batch = Batch::new();

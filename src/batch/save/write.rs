@@ -32,11 +32,11 @@ impl<T: Owner> Batch<T> {
     ///
     /// #[derive(Serialize, Deserialize)]
     /// struct Enemy { health: u32 }
-    /// # impl Owner for Enemy { type Context<'a> = (); type Message = (); }
-    /// # struct Idle;
-    /// # struct Chase;
-    /// # impl State<Enemy> for Idle {}
-    /// # impl State<Enemy> for Chase {}
+    /// impl Owner for Enemy { type Context<'a> = (); type Message = (); }
+    /// struct Idle;
+    /// struct Chase;
+    /// impl State<Enemy> for Idle {}
+    /// impl State<Enemy> for Chase {}
     ///
     /// let book = StateBook::<Enemy>::new().with(&Idle).with(&Chase);
     /// let mut batch = Batch::new();

@@ -255,8 +255,8 @@ impl<T: Owner> Vocabulary<T> {
     /// ```
     /// use demeanor::Owner;
     /// use demeanor::definition::{Definition, Vocabulary};
-    /// # struct Guard;
-    /// # impl Owner for Guard { type Context<'a> = (); type Message = (); }
+    /// struct Guard;
+    /// impl Owner for Guard { type Context<'a> = (); type Message = (); }
     ///
     /// let file = "
     ///     initial = 'aim'
@@ -297,8 +297,8 @@ impl<T: Owner> Vocabulary<T> {
     ///
     /// ```
     /// use demeanor::definition::Vocabulary;
-    /// # struct Guard { health: f64 }
-    /// # impl demeanor::Owner for Guard { type Context<'a> = (); type Message = (); }
+    /// struct Guard { health: f64 }
+    /// impl demeanor::Owner for Guard { type Context<'a> = (); type Message = (); }
     ///
     /// let vocabulary = Vocabulary::<Guard>::new()
     ///     .value("health", |guard: &Guard, _| guard.health)

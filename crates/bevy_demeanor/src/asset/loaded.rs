@@ -31,8 +31,8 @@ use crate::saved::SavedBy;
 /// use bevy_demeanor::prelude::*;
 /// use bevy_demeanor::{DefinedMachine, LoadedDefinitions};
 /// use bevy_ecs::prelude::*;
-/// # #[derive(Component, Owner)]
-/// # struct Guard;
+/// #[derive(Component, Owner)]
+/// struct Guard;
 ///
 /// /// Has everybody change to the state `alarm` of the own file.
 /// fn raise_alarm(guards: Query<(Entity, &DefinedMachine<Guard>)>, loaded: Res<LoadedDefinitions<Guard>>, mut commands: Commands) {

@@ -184,8 +184,8 @@ impl<T: EntityOwner> StateMachinePlugin<T> {
     /// use bevy_ecs::prelude::*;
     /// use demeanor::StateBook;
     /// use serde::{Deserialize, Serialize};
-    /// # #[derive(Component, Owner, bevy_reflect::TypePath)]
-    /// # struct Guard;
+    /// #[derive(Component, Owner, bevy_reflect::TypePath)]
+    /// struct Guard;
     ///
     /// #[derive(Clone, Serialize, Deserialize, MapEntities)]
     /// struct Chase {
