@@ -121,7 +121,7 @@ try {
     await until("the wolves are shown", states, { roam: "1", hunt: "1" });
     await page.evaluate(() => document.querySelector("#text").value = "1v1");
     await page.evaluate(() => document.querySelector("#search").requestSubmit());
-    await until("a wolf does not hunt because it is not hungry", () => document.querySelector("#exits").textContent, "roam → hunt: nohunger > 60 (hunger = 35) does not");
+    await until("a wolf does not hunt because it is not hungry", () => document.querySelector("#exits").textContent, "roam → hunt: nohunger > 60 (hunger = 35) does not hold");
     await until("an exit that nobody has taken is dashed", () => document.querySelectorAll("#graph .edge.never").length, 1);
 
     await screenshot("known-light", { width: 1400, height: 900, scheme: "light" });
