@@ -25,5 +25,4 @@ mod sleep;
 mod stack_and_history;
 mod time;
 mod timers;
-mod tracing;
 mod update;

@@ -1,4 +1,7 @@
 //! Changes as events of `tracing`, with fields.
+//!
+//! In a binary of its own: whether anybody collects an event is remembered for all threads of a process, and tests without a
+//! collector would have it forgotten.
 #![cfg(all(feature = "tracing", feature = "std"))]
 
 use std::collections::BTreeMap;
