@@ -6,6 +6,8 @@
 
 use crate::owner::Owner;
 use crate::seat::Seat;
+#[cfg(feature = "definition")]
+use crate::seat::time_or_zero;
 use crate::single::Single;
 #[cfg(feature = "definition")]
 use crate::span::due;
@@ -99,9 +101,7 @@ impl Quiet {
         if self.revision != revision {
             *self = Self { revision, ..Self::NONE };
         }
-        let entered_at = seat.view(&StateRef::NONE).entered_at(depth.into());
-        // The time of a state that has never been entered counts from 0 (rule 18).
-        let entered_at = if entered_at.is_nan() { 0.0 } else { entered_at };
+        let entered_at = time_or_zero(seat.view(&StateRef::NONE).entered_at(depth.into()));
         self.until = self.until.min(due(seconds, entered_at));
         self.states |= bit(depth.into());
     }

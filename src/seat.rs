@@ -418,7 +418,8 @@ impl<T: Owner> Seat<T> {
 /// The most composites that a machine remembers (rule 16).
 pub(crate) const MOST_REMEMBERED: usize = 64;
 
-fn time_or_zero(at: f64) -> f64 {
+/// When a state was entered; the time of one that never was counts from 0 (rule 18).
+pub(crate) fn time_or_zero(at: f64) -> f64 {
     if at.is_nan() { 0.0 } else { at }
 }
 
