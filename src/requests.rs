@@ -2,14 +2,14 @@
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
-use core::{iter, mem};
+use core::mem;
 
 use crate::fsm::Request;
 use crate::owner::Owner;
 use crate::state::State;
 #[cfg(feature = "definition")]
 use crate::waiting::Then;
-use crate::waiting::{Scope, Timer};
+use crate::waiting::{Scope, Timer, Timers};
 
 /// Requests, first in, first out (rule 10).
 ///
@@ -99,7 +99,7 @@ impl<T: Owner> Requests<T> {
     /// Ends those of the states that a change leaves, all but the outermost `kept`. Returns them.
     pub(crate) fn end_timers(&mut self, kept: usize) -> Requests<T> {
         let mut ended = Self::new();
-        if !self.iter().any(|request| request.ends_with(kept)) {
+        if !self.any(|request| request.ends_with(kept)) {
             return ended;
         }
         let mut left = Self::new();
@@ -110,32 +110,36 @@ impl<T: Owner> Requests<T> {
         ended
     }
 
-    /// The timers of states that have not been left, each with what remains of it, in seconds.
-    pub(crate) fn into_timers(mut self) -> impl Iterator<Item = Timer<T>> {
-        let timers = iter::from_fn(move || self.pop()).filter_map(|request| match request {
-            Request::After(after) => Some(Timer { due: after.seconds, scope: after.scope, then: after.then }),
-            Request::Due(timer) => Some(Timer { due: 0.0, ..*timer }),
-            _ => None,
-        });
-        timers.filter(|timer| timer.scope != Scope::Left).filter_map(|timer| {
+    /// Adds the timers of states that have not been left, each with what remains of it, in seconds.
+    pub(crate) fn leave_timers(mut self, timers: &mut Timers<T>) {
+        while let Some(request) = self.pop() {
+            let timer = match request {
+                Request::After(after) => Timer { due: after.seconds, scope: after.scope, then: after.then },
+                Request::Due(timer) => Timer { due: 0.0, ..*timer },
+                _ => continue,
+            };
             // Seconds that are no time count as none, and infinite ones never end.
             let due = timer.due.max(0.0);
-            (due < f64::INFINITY || timer.then.is_note()).then_some(Timer { due, ..timer })
-        })
+            if timer.scope != Scope::Left && (due < f64::INFINITY || timer.then.is_note()) {
+                timers.push(Timer { due, ..timer });
+            }
+        }
     }
 
     /// Whether there is anything that may lead to a change: not timers to be set, turns, nor sleep.
     #[cfg(feature = "definition")]
     pub(crate) fn ask_for_change(&self) -> bool {
-        self.iter().any(|request| match request {
+        self.any(|request| match request {
             Request::After(_) | Request::Sleep(_) => false,
             Request::Due(timer) => !matches!(timer.then, Then::Turn | Then::Note(_)),
             _ => true,
         })
     }
 
-    fn iter(&self) -> impl Iterator<Item = &Request<T>> {
-        self.first.iter().chain(&self.second).chain(self.more.iter().flat_map(|more| more.iter()))
+    fn any(&self, is_one: impl Fn(&Request<T>) -> bool) -> bool {
+        self.first.as_ref().is_some_and(&is_one)
+            || self.second.as_ref().is_some_and(&is_one)
+            || self.more.as_ref().is_some_and(|more| more.iter().any(is_one))
     }
 }
 

@@ -5,7 +5,7 @@
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use core::{iter, mem};
+use core::mem;
 
 use smallvec::SmallVec;
 
@@ -94,7 +94,7 @@ impl<T: Owner> Seat<T> {
         take(mem::replace(&mut self.previous, StateRef::NONE).into());
         self.entered_at = NEVER;
         if let Some(rare) = &mut self.rare {
-            rare.empty_into(take);
+            rare.empty_into(&mut take);
         }
     }
 
@@ -105,20 +105,22 @@ impl<T: Owner> Seat<T> {
         if !current.is_none() {
             match path_to(&current) {
                 Ok(found) => path = found,
-                Err(endless) => log::error!(
-                    target: "demeanor",
-                    "a machine is set to {current}: {endless}, so that it is treated as a state without a parent"
-                ),
+                Err(endless) => {
+                    log::error!(
+                        target: "demeanor",
+                        "a machine is set to {current}: {endless}, so that it is treated as a state without a parent"
+                    );
+                    path.push(current.clone());
+                }
             }
-            path.pop();
         }
         // Dropped last: a state's `Drop` may panic (rule 22).
         let mut replaced = Vec::new();
         let mut ended = Timers::new();
-        if !path.is_empty() || self.rare.is_some() {
+        if path.len() > 1 || self.rare.is_some() {
             let entered_at = self.entered_at;
-            let placed = path.iter().chain([&current]);
-            let is_active = self.path().zip(placed).take_while(|(active, placed)| active == placed).count();
+            let is_active = self.shared_with(&path);
+            path.pop();
             self.note_change(0);
             let rare = self.rare_mut();
             let kept = is_active.min(rare.ancestors.len()).min(path.len());
@@ -179,6 +181,15 @@ impl<T: Owner> Seat<T> {
         self.ancestors().iter().chain(self.current.as_option())
     }
 
+    /// How many of the active states, from the outermost, are those of `path`.
+    pub(crate) fn shared_with(&self, path: &[StateRef<T>]) -> usize {
+        let mut shared = 0;
+        while shared < path.len() && self.at(shared) == Some(&path[shared]) {
+            shared += 1;
+        }
+        shared
+    }
+
     pub(crate) fn is_in_state<S: State<T> + ?Sized>(&self, state: &S) -> bool {
         self.view(&StateRef::NONE).depth_of(state).is_some()
     }
@@ -234,7 +245,9 @@ impl<T: Owner> Seat<T> {
     pub(crate) fn next_wake(&self, global: &StateRef<T>) -> NextWake {
         let is_updating = |state: &StateRef<T>| !state.is_passive();
         let is_awake = !self.is_asleep() || self.is_outdated();
-        if global.as_option().is_some_and(is_updating) || is_awake && self.path().any(is_updating) {
+        let is_path_updating =
+            || self.ancestors().iter().any(is_updating) || self.current.as_option().is_some_and(is_updating);
+        if global.as_option().is_some_and(is_updating) || is_awake && is_path_updating() {
             return NextWake::EveryTick;
         }
         let next = self.rare.as_ref().map_or(f64::INFINITY, |rare| rare.waiting.next());
@@ -301,15 +314,15 @@ impl<T: Owner> Seat<T> {
         };
         // Most have no ancestors and no timers, which is quicker to find out than to collect.
         if !rare.ancestors.is_empty() {
-            let times = rare.ancestors_entered_at.drain(..).map(|at| now - time_or_zero(at));
-            suspended.ancestors.extend(rare.ancestors.drain(..).zip(times));
+            for (state, at) in rare.ancestors.drain(..).zip(&rare.ancestors_entered_at) {
+                suspended.ancestors.push((state, now - time_or_zero(*at)));
+            }
+            rare.ancestors_entered_at.clear();
         }
         for timer in &mut suspended.timers {
             timer.due -= now;
         }
-        if !asked_for.is_empty() {
-            suspended.timers.extend(asked_for.into_timers());
-        }
+        asked_for.leave_timers(&mut suspended.timers);
         rare.stack.push(suspended);
         from
     }
@@ -321,18 +334,20 @@ impl<T: Owner> Seat<T> {
         rare.resumed_at.clear();
         let mut suspended = rare.stack.pop();
         if let Some(Suspended { current, time, ancestors, .. }) = &suspended {
-            rare.resumed_at.extend(ancestors.iter().map(|(_, time)| now - time));
+            for (_, time) in ancestors {
+                rare.resumed_at.push(now - time);
+            }
             if !current.is_none() {
                 rare.resumed_at.push(now - time);
             }
         }
         let resumed_at = rare.resumed_at.first().copied();
         let from = self.replace(0, first, resumed_at.unwrap_or(NEVER));
-        for timer in suspended.iter_mut().flat_map(|suspended| suspended.timers.drain(..)) {
+        for timer in suspended.iter_mut().flat_map(|suspended| &mut suspended.timers) {
             let due = now + timer.due;
             // Of a clock that has shown infinity, nothing is known.
             let due = if due.is_nan() { now } else { due };
-            self.rare_mut().waiting.timers.push(Timer { due, ..timer });
+            self.rare_mut().waiting.timers.push(Timer { due, ..timer.take() });
         }
         // Dropped last: a state's `Drop` may panic (rule 22).
         drop(suspended);
@@ -361,7 +376,8 @@ impl<T: Owner> Seat<T> {
         let history = &mut self.rare_mut().history;
         if let Some(at) = history.iter().position(|(of, _)| *of == composite) {
             // To the end: the first is the one that was left the longest ago.
-            history[at..].rotate_left(1);
+            let of_composite = history.remove(at);
+            history.push(of_composite);
         } else {
             history.retain(|(of, _)| !of.is_unreachable());
             if history.len() == MOST_REMEMBERED {
@@ -428,10 +444,14 @@ pub(crate) const DEEPEST: usize = 64;
 
 /// The path from the outermost ancestor down to `state`, itself the last. Fails with why there is none.
 pub(crate) fn path_to<T: Owner>(state: &StateRef<T>) -> Result<Path<T>, &'static str> {
-    let chain = iter::successors(Some(state.clone()), |state| state.parent());
-    let mut path: Path<T> = chain.take(DEEPEST + 2).collect();
-    if path.len() > DEEPEST + 1 {
-        return Err("its chain of parents closes on itself or is longer than 64");
+    let mut path = Path::new();
+    let mut next = Some(state.clone());
+    while let Some(state) = next {
+        if path.len() > DEEPEST {
+            return Err("its chain of parents closes on itself or is longer than 64");
+        }
+        next = state.parent();
+        path.push(state);
     }
     path.reverse();
     Ok(path)
@@ -449,7 +469,7 @@ impl<T: Owner> Rare<T> {
 #[cfg(feature = "std")]
 impl<T: Owner> Rare<T> {
     /// Empties it, all but its room. Returns the states and messages that it held.
-    pub(crate) fn empty_into(&mut self, mut take: impl FnMut(Then<T>)) {
+    pub(crate) fn empty_into(&mut self, take: &mut dyn FnMut(Then<T>)) {
         let Self { ancestors, ancestors_entered_at, stack, history, resumed_at: _, trail, waiting, lent: _ } = self;
         ancestors_entered_at.clear();
         // Popped rather than drained: of most there are none, which a drain takes longer to find out.

@@ -243,6 +243,13 @@ pub(crate) struct Timer<T: Owner> {
     pub(crate) then: Then<T>,
 }
 
+impl<T: Owner> Timer<T> {
+    /// Takes it out of a list, where one that does nothing is left.
+    pub(crate) fn take(&mut self) -> Self {
+        Self { then: mem::replace(&mut self.then, Then::Change(StateRef::NONE)), ..*self }
+    }
+}
+
 impl<T: Owner> Clone for Timer<T> {
     fn clone(&self) -> Self {
         Self { due: self.due, scope: self.scope, then: self.then.clone() }
@@ -329,7 +336,7 @@ impl<T: Owner> Waiting<T> {
         {
             self.turns &= !(u128::MAX.checked_shl(u32::try_from(kept).unwrap_or(u32::MAX)).unwrap_or(0));
         }
-        self.take_if(|timer| timer.scope.ends_with(kept))
+        self.take_if(&|timer| timer.scope.ends_with(kept))
     }
 
     /// Notes that it is a state's turn, until the end of the tick.
@@ -389,18 +396,24 @@ impl<T: Owner> Waiting<T> {
 
     /// Takes out the timers that are due, the earliest first, and of equal ones the one that was asked for first.
     pub(crate) fn take_due(&mut self, now: f64) -> Timers<T> {
-        let mut due = self.take_if(|timer| timer.due <= now);
-        due.sort_by(|one, other| one.due.total_cmp(&other.due));
-        due
+        let mut due = self.take_if(&|timer| timer.due <= now);
+        if due.len() < 2 {
+            return due;
+        }
+        let mut in_order = Timers::new();
+        let dues: Vec<f64> = due.iter().map(|timer| timer.due).collect();
+        for at in earliest_first(&dues) {
+            in_order.push(due[at].take());
+        }
+        in_order
     }
 
-    fn take_if(&mut self, is_taken: impl Fn(&Timer<T>) -> bool) -> Timers<T> {
+    fn take_if(&mut self, is_taken: &dyn Fn(&Timer<T>) -> bool) -> Timers<T> {
         let mut taken = Timers::new();
         self.timers.retain_mut(|timer| {
             let is_taken = is_taken(timer);
             if is_taken {
-                let then = mem::replace(&mut timer.then, Then::Change(StateRef::NONE));
-                taken.push(Timer { then, ..*timer });
+                taken.push(timer.take());
             }
             !is_taken
         });
@@ -409,13 +422,13 @@ impl<T: Owner> Waiting<T> {
 
     /// When it next has to be looked at, in seconds: infinity is never.
     pub(crate) fn next(&self) -> f64 {
-        let dues = self.timers.iter().map(|timer| timer.due);
-        dues.chain(self.wakes_at()).fold(f64::INFINITY, f64::min)
+        let wakes_at = self.wakes_at().unwrap_or(f64::INFINITY);
+        self.timers.iter().fold(wakes_at, |next, timer| next.min(timer.due))
     }
 
     /// Empties it, all but its room. Returns the states and messages that it held.
     #[cfg(feature = "std")]
-    pub(crate) fn empty_into(&mut self, mut take: impl FnMut(Then<T>)) {
+    pub(crate) fn empty_into(&mut self, take: &mut dyn FnMut(Then<T>)) {
         self.timers.drain(..).for_each(|timer| take(timer.then));
         self.wanted = None;
         #[cfg(feature = "definition")]
@@ -427,6 +440,14 @@ impl<T: Owner> Waiting<T> {
     pub(crate) fn clock_stands(&mut self, now: f64) -> bool {
         self.clock.stands(now)
     }
+}
+
+/// The places of due times, the earliest first, and of equal ones the first one first. Sorting these, and not the timers, is
+/// compiled once for all owners.
+fn earliest_first(dues: &[f64]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..dues.len()).collect();
+    order.sort_by(|&one, &other| dues[one].total_cmp(&dues[other]));
+    order
 }
 
 /// Timers that run no longer.

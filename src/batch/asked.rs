@@ -7,89 +7,15 @@ use std::mem;
 
 use super::individuals::Individuals;
 use super::made::Made;
+use super::movers::{self, Kind};
 use super::numbers::Numbers;
 use super::rows::Rows;
 use super::states::{NOWHERE, States};
 use super::waits::Waits;
-use crate::change::Cause;
 use crate::fsm::Request;
 use crate::owner::Owner;
 use crate::seat::Seat;
 use crate::state::{Mover, State, StateRef};
-
-/// What a mover asks for, in few bits.
-#[derive(Clone, Copy, PartialEq)]
-#[repr(u8)]
-pub(super) enum Kind {
-    Change,
-    Force,
-    Revert,
-    /// A state is to be ensured that is active: nothing is done.
-    Nothing,
-}
-
-/// Between kind and target lies the number of the previous state.
-const PREVIOUS_SHIFT: u32 = Mover::SLOT_BITS + 2;
-
-const PREVIOUS_MASK: u32 = (1 << (32 - PREVIOUS_SHIFT)) - 1;
-
-impl Mover {
-    #[inline]
-    pub(super) fn new(slot: usize, kind: Kind, target: u32) -> Self {
-        Self(u64::from(target) << 32 | (kind as u64) << Self::SLOT_BITS | slot as u64)
-    }
-
-    /// The number of the state that the owner asks for.
-    #[inline]
-    pub(super) fn target(self) -> u32 {
-        (self.0 >> 32) as u32
-    }
-
-    #[inline]
-    pub(super) fn kind(self) -> Kind {
-        match self.0 >> Self::SLOT_BITS & 3 {
-            0 => Kind::Change,
-            1 => Kind::Force,
-            2 => Kind::Revert,
-            _ => Kind::Nothing,
-        }
-    }
-
-    #[inline]
-    pub(super) fn cause(self) -> Cause {
-        match self.kind() {
-            Kind::Change | Kind::Nothing => Cause::Change,
-            Kind::Force => Cause::Force,
-            Kind::Revert => Cause::Revert,
-        }
-    }
-
-    /// A change that has been made, by an owner that was in the state of number `previous` before; if that fits.
-    pub(super) fn made(slot: usize, target: u32, previous: u32) -> Option<Self> {
-        let mover = Self::new(slot, Kind::Change, target);
-        (previous < PREVIOUS_MASK).then(|| Self(mover.0 | u64::from(previous + 1) << PREVIOUS_SHIFT))
-    }
-
-    /// The number of the state that the owner was in before it came to where it goes: that of its bucket, if nothing else is said.
-    #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "few bits are left")]
-    pub(super) fn previous_or(self, bucket: u32) -> u32 {
-        match (self.0 >> PREVIOUS_SHIFT) as u32 & PREVIOUS_MASK {
-            0 => bucket,
-            previous => previous - 1,
-        }
-    }
-
-    /// The request as a machine would have it.
-    pub(super) fn request<T: Owner>(self, states: &States<T>) -> Option<Request<T>> {
-        match self.kind() {
-            Kind::Change => Some(Request::change(states.get(self.target()).state().clone())),
-            Kind::Force => Some(Request::Force(states.get(self.target()).state().clone())),
-            Kind::Revert => Some(Request::Revert),
-            Kind::Nothing => None,
-        }
-    }
-}
 
 pub(super) struct Asked<T: Owner> {
     /// In the order of slots.
@@ -252,12 +178,7 @@ impl<T: Owner> Asked<T> {
     pub(super) fn mover_of(&self, slot: usize) -> Option<Mover> {
         let last = self.movers.last().filter(|last| last.slot() >= slot)?;
         // Nearly always the one that was written last.
-        let at = if last.slot() == slot {
-            self.movers.len() - 1
-        } else {
-            self.movers.binary_search_by_key(&slot, |mover| mover.slot()).ok()?
-        };
-        self.movers.get(at).copied()
+        if last.slot() == slot { Some(*last) } else { movers::find(&self.movers, slot) }
     }
 
     /// Takes out the movers, and adds them to `movers`. Those that are individuals, or have nothing to do, are left out.
@@ -276,8 +197,8 @@ impl<T: Owner> Asked<T> {
     /// Drops what an owner that is no individual has asked for.
     pub(super) fn forget(&mut self, slot: usize) {
         self.waits.forget(slot);
-        if self.mover_of(slot).is_some() {
-            self.movers.retain(|mover| mover.slot() != slot);
+        if let Some(at) = movers::position(&self.movers, slot) {
+            self.movers.remove(at);
         }
     }
 }

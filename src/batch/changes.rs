@@ -7,10 +7,11 @@
 use std::mem;
 use std::ops::Range;
 
-use super::asked::{Asked, Kind};
+use super::asked::Asked;
 use super::entering::{AncestorTimes, Entering};
 use super::individuals::Individuals;
 use super::machines::{ChunkMachines, Phase};
+use super::movers::{self, Kind};
 use super::notes::Notes;
 use super::outcome::Outcome;
 use super::panics::FirstPanic;
@@ -223,7 +224,7 @@ impl<T: Owner> Handles<'_, '_, T> {
             }
             let slot = fsm.last();
             // The movers of one list are by slot.
-            at += rest.partition_point(|mover| mover.slot() <= slot).max(1);
+            at += movers::count_before(rest, slot + 1).max(1);
             if !self.individuals.forget(slot, self.panic) {
                 self.asked.forget(slot);
             }
@@ -340,7 +341,7 @@ impl<'a, T: Owner> ManyChanges<'_, 'a, '_, T> {
     fn leave_out_dropped(&mut self) {
         let Workspace { grouping, dropped, .. } = &mut *self.workspace;
         if !dropped.is_empty() {
-            self.outcome.movers.retain(|mover| !dropped.contains(mover.slot()));
+            movers::remove(&mut self.outcome.movers, dropped);
             grouping.remove(dropped);
             dropped.clear();
         }

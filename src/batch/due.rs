@@ -9,8 +9,8 @@ use std::hint;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Batch;
-use super::asked::Kind;
 use super::key::Key;
+use super::movers::Kind;
 use super::panics::FirstPanic;
 use super::pass::{Part, Pass};
 use super::place::{Place, SharedPlace};
@@ -33,6 +33,13 @@ pub(super) struct DueChange {
     target: u32,
 }
 
+impl DueChange {
+    /// Sorts by slot.
+    fn sort(changes: &mut [Self]) {
+        changes.sort_unstable_by_key(|change| change.slot);
+    }
+}
+
 /// The turn of a state that is due.
 pub(super) struct Turn {
     pub(super) slot: u32,
@@ -45,6 +52,11 @@ pub(super) struct Turn {
 impl Turn {
     fn new(slot: u32, waiter: Waiter) -> Self {
         Self { slot, waiter, is_over: AtomicBool::new(false) }
+    }
+
+    /// Sorts by slot.
+    fn sort(turns: &mut [Self]) {
+        turns.sort_unstable_by_key(|turn| turn.slot);
     }
 
     pub(super) fn is_over(&self) -> bool {
@@ -157,7 +169,7 @@ impl<T: Owner> Store<T> {
     /// From the last to the first: a row that takes the place of one that leaves has had its turn.
     fn change_due(&mut self, bucket: u32, pass: &mut Pass<T>, panic: &mut FirstPanic, cx: &mut T::Context<'_>) {
         let mut changes = std::mem::take(&mut self.buckets[bucket as usize].changes_due);
-        changes.sort_unstable_by_key(|change| change.slot);
+        DueChange::sort(&mut changes);
         let mut rest = &changes[..];
         while let Some(last) = rest.last() {
             let end = last.slot as usize + 1;
@@ -194,7 +206,7 @@ impl<T: Owner> Store<T> {
         }
         for columns in buckets {
             columns.due.sort_unstable();
-            columns.turns.sort_unstable_by_key(|turn| turn.slot);
+            Turn::sort(&mut columns.turns);
         }
     }
 

@@ -1,6 +1,7 @@
 //! Which of the states that a change enters is being entered by many owners, and what they see of it.
 
 use super::columns::append_kept;
+use super::movers;
 use super::rows::Rows;
 use super::states::Known;
 use crate::fsm::View;
@@ -102,7 +103,7 @@ impl<'a> AncestorTimes<'a> {
         if self.list.len() == self.width {
             return self.list;
         }
-        let nth = self.movers.partition_point(|mover| mover.slot() < slot);
+        let nth = movers::count_before(self.movers, slot);
         self.list.get(nth * self.width..(nth + 1) * self.width).unwrap_or_default()
     }
 }

@@ -5,9 +5,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use log::error;
 
-use super::asked::{Asked, Kind};
+use super::asked::Asked;
 use super::entering::Entering;
 use super::individuals::{Individual, Individuals};
+use super::movers::{self, Kind};
 use super::notes::{AsWitness, Notes};
 use super::rows::Rows;
 use super::states::NOWHERE;
@@ -265,8 +266,7 @@ impl<T: Owner> ChunkMachines<'_, T> {
 
     /// The state that a mover of a list asks for.
     fn target(&self, movers: &[Mover], slot: usize) -> &StateRef<T> {
-        let at = movers.binary_search_by_key(&slot, |mover| mover.slot());
-        self.rows.states.get(at.map_or(NOWHERE, |at| movers[at].target())).state()
+        self.rows.states.get(movers::find(movers, slot).map_or(NOWHERE, Mover::target)).state()
     }
 
     /// Refuses what is asked for within a call in `exit`.

@@ -2,8 +2,8 @@
 
 use std::mem;
 
-use super::asked::Kind;
 use super::individuals::Individuals;
+use super::movers::{self, Kind};
 use super::outcome::Outcome;
 use super::panics::FirstPanic;
 use super::rows::Rows;
@@ -54,7 +54,7 @@ impl Made {
         if open.last()?.slot() < slot {
             return None;
         }
-        let mover = open[open.binary_search_by_key(&slot, |mover| mover.slot()).ok()?];
+        let mover = movers::find(open, slot)?;
         (mover.kind() != Kind::Nothing).then_some((mover, self.at))
     }
 
@@ -62,7 +62,7 @@ impl Made {
     pub(super) fn take(&mut self, slot: usize) -> Option<(Mover, f64)> {
         let made = self.get(slot)?;
         let open = &mut self.movers[self.open_from..];
-        if let Ok(at) = open.binary_search_by_key(&slot, |mover| mover.slot()) {
+        if let Some(at) = movers::position(open, slot) {
             // To move those behind it up would take time for each of them.
             open[at] = Mover::new(slot, Kind::Nothing, 0);
         }
@@ -75,7 +75,7 @@ impl Made {
             return;
         }
         let made = &mut self.movers;
-        made.retain(|mover| mover.kind() != Kind::Nothing);
+        movers::remove_idle(made);
         self.open_from = 0;
         let Outcome { movers, moved_at, individuals, panic, .. } = outcome;
         if movers.is_empty() {
@@ -86,9 +86,7 @@ impl Made {
         } else {
             separate(made, self.at, individuals, panic, rows);
         }
-        if !movers.is_sorted_by_key(|mover| mover.slot()) {
-            movers.sort_unstable_by_key(|mover| mover.slot());
-        }
+        movers::sort(movers);
     }
 }
 

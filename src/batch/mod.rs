@@ -13,6 +13,7 @@ mod journaling;
 mod key;
 mod machines;
 mod made;
+mod movers;
 mod moves;
 mod notes;
 mod numbers;

@@ -7,6 +7,7 @@ use slotmap::SlotMap;
 use super::columns::{Columns, Tag};
 use super::individuals::{Individual, Individuals};
 use super::key::Key;
+use super::movers;
 use super::outcome::Outcome;
 use super::panics::{Discarded, FirstPanic};
 use super::pass::{Chunk, Part};
@@ -32,7 +33,7 @@ impl<T: Owner> Store<T> {
         }
         let is_asleep = seat.is_asleep();
         self.push_row(false, owner, key, bucket, &mut seat, &mut panic);
-        seat.empty_into(|state| self.discarded.add(state));
+        self.discarded.empty(&mut seat);
         self.set_asleep(key, is_asleep);
         self.discarded.drop_all(&mut panic);
         if !panic.is_none() {
@@ -93,7 +94,7 @@ impl<T: Owner> Store<T> {
                 continue;
             }
             let slot = individual.slot;
-            let behind = movers.partition_point(|mover| mover.slot() < slot);
+            let behind = movers::count_before(movers, slot);
             self.move_in_bulk(bucket, start, &movers[behind..], *moved_at);
             movers.truncate(behind);
             self.place(Place::new(bucket, start + slot), &mut individual.seat, panic);
@@ -131,7 +132,7 @@ impl<T: Owner> Store<T> {
                 self.keep_extra(self.buckets[bucket as usize].tags[start + *slot].key, seat);
             }
             if *is_mover || !*is_touched {
-                seat.empty_into(|state| self.discarded.add(state));
+                self.discarded.empty(seat);
             }
         }
     }
@@ -186,7 +187,7 @@ impl<T: Owner> Store<T> {
             for Sleeper { key, place, .. } in &mut sleepers {
                 *place = self.places.get(*key).map(SharedPlace::get);
             }
-            sleepers.sort_unstable_by_key(|sleeper| sleeper.place);
+            Sleeper::sort(&mut sleepers);
         }
         for Sleeper { key, is_asleep, .. } in sleepers.drain(..) {
             self.set_asleep(key, is_asleep);
@@ -265,7 +266,7 @@ impl<T: Owner> Store<T> {
             }
             self.keep_extra(key, seat);
         }
-        seat.empty_into(|state| self.discarded.add(state));
+        self.discarded.empty(seat);
         if is_asleep != (was_asleep && bucket == from.bucket) {
             self.sleepers.push(Sleeper::new(key, is_asleep));
         }
@@ -364,7 +365,7 @@ impl<T: Owner> Store<T> {
                 discarded.extend(rare.ancestors.drain(..));
             }
         } else if let Some(rare) = &mut extra.rare {
-            rare.empty_into(|state| discarded.add(state));
+            discarded.empty_rare(rare);
         }
     }
 
@@ -533,7 +534,7 @@ fn ancestors_entered_at<T: Owner>(seat: &Seat<T>) -> &[f64] {
 fn discard<T: Owner>(extra: Extra<T>, discarded: &mut Discarded<T>) {
     discarded.add(extra.previous);
     if let Some(mut rare) = extra.rare {
-        rare.empty_into(|state| discarded.add(state));
+        discarded.empty_rare(&mut rare);
     }
 }
 
@@ -554,7 +555,7 @@ fn empty_extra<T: Owner>(key: Key, extras: &mut Extras<T>, discarded: &mut Disca
         return;
     }
     if let Some(rare) = extras.get_mut(key).and_then(|extra| extra.rare.as_mut()) {
-        rare.empty_into(|state| discarded.add(state));
+        discarded.empty_rare(rare);
     }
     forget_previous(key, extras, discarded);
 }

@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Mutex, PoisonError};
 
 use crate::owner::Owner;
+use crate::seat::{Rare, Seat};
 use crate::state::StateRef;
 use crate::waiting::Then;
 
@@ -82,6 +83,16 @@ impl<T: Owner> Discarded<T> {
         if dropped.is_held() {
             self.0.push(dropped);
         }
+    }
+
+    /// Takes all that a seat holds, and leaves it its room.
+    pub(super) fn empty(&mut self, seat: &mut Seat<T>) {
+        seat.empty_into(|held| self.add(held));
+    }
+
+    /// As [`empty`](Self::empty), of what is rare.
+    pub(super) fn empty_rare(&mut self, rare: &mut Rare<T>) {
+        rare.empty_into(&mut |held| self.add(held));
     }
 
     pub(super) fn extend(&mut self, states: impl IntoIterator<Item = StateRef<T>>) {

@@ -12,6 +12,7 @@ use super::changes::{ManyChanges, Workspace};
 use super::due::Turn;
 use super::key::Key;
 use super::machines::{ChunkMachines, Phase};
+use super::movers;
 use super::notes::AsWitness;
 use super::outcome::Outcome;
 use super::panics::FirstPanic;
@@ -190,8 +191,8 @@ impl<T: Owner> Pass<T> {
     fn end_turns(&self, rows: &Rows<'_, T>) {
         let Outcome { movers, panic, .. } = &self.outcome;
         rows.end_turns(|slot, of| {
-            let mover = movers.binary_search_by_key(&slot, |mover| mover.slot());
-            panic.is_none() || mover.is_ok_and(|at| of.ends_with(rows.states.kept(rows.bucket, movers[at].target())))
+            let mover = movers::find(movers, slot);
+            panic.is_none() || mover.is_some_and(|mover| of.ends_with(rows.states.kept(rows.bucket, mover.target())))
         });
     }
 
@@ -202,8 +203,8 @@ impl<T: Owner> Pass<T> {
         let waits = &mut self.asked.waits;
         if !movers.is_empty() {
             waits.end_left(|slot| {
-                let mover = movers.binary_search_by_key(&slot, |mover| mover.slot());
-                mover.map_or(usize::MAX, |at| rows.states.kept(rows.bucket, movers[at].target()))
+                let mover = movers::find(movers, slot);
+                mover.map_or(usize::MAX, |mover| rows.states.kept(rows.bucket, mover.target()))
             });
         }
         let mut now = f64::NAN;
@@ -235,10 +236,10 @@ impl<T: Owner> Pass<T> {
             };
             let (key, at) = (rows.key(slot), now + seconds);
             if until == Until::Awake && at == f64::INFINITY && !global.is_updating {
-                let mover = movers.binary_search_by_key(&slot, |mover| mover.slot());
-                let current = mover.map_or(rows.bucket, |at| movers[at].target());
+                let mover = movers::find(movers, slot);
+                let current = mover.map_or(rows.bucket, Mover::target);
                 // The timers of the states that it leaves have ended.
-                let keeps_timers = mover.is_err() || rows.states.kept(rows.bucket, current) > 0;
+                let keeps_timers = mover.is_none() || rows.states.kept(rows.bucket, current) > 0;
                 let may_wake = waits.comes_by_itself(slot) || keeps_timers && rows.has_timers(slot);
                 if !may_wake {
                     let current = rows.states.get(current).state();
@@ -408,7 +409,7 @@ impl<T: Owner> Pass<T> {
             individual.is_left_over(asked, &chunk.rows)
         });
         if !replaced.is_empty() {
-            movers.retain(|mover| !replaced.contains(mover.slot()));
+            movers::remove(movers, &replaced);
         }
     }
 

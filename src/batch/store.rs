@@ -70,6 +70,11 @@ impl Sleeper {
     pub(super) fn new(key: Key, is_asleep: bool) -> Self {
         Self { key, is_asleep, place: None }
     }
+
+    /// Sorts by place.
+    pub(super) fn sort(sleepers: &mut [Self]) {
+        sleepers.sort_unstable_by_key(|sleeper| sleeper.place);
+    }
 }
 
 impl<T: Owner> Store<T> {
@@ -249,7 +254,7 @@ impl<T: Owner> Store<T> {
             mem::forget(single);
         }
         if !is_touched {
-            spare.empty_into(|state| discarded.add(state));
+            discarded.empty(spare);
             self.take_up_own_notes(panic);
             return Some((bucket, result));
         }
@@ -279,7 +284,7 @@ impl<T: Owner> Store<T> {
         if let Some(mover) = self.plain_change(place) {
             self.move_in_bulk(place.bucket, place.slot(), &[mover], self.spare.entered_at);
             let Self { spare, discarded, .. } = self;
-            spare.empty_into(|state| discarded.add(state));
+            discarded.empty(spare);
             return mover.target();
         }
         let mut seat = mem::replace(&mut self.spare, Seat::empty());

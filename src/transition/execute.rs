@@ -213,8 +213,14 @@ impl<T: Owner> Single<'_, T> {
             Request::Push(over) => Ok((0, descent(over)?)),
             Request::Pop => {
                 let suspended = stack.last().ok_or("the stack is empty")?;
-                let ancestors = suspended.ancestors.iter().map(|(state, _)| state);
-                Ok((0, ancestors.chain(suspended.current.as_option()).cloned().collect()))
+                let mut path = Path::new();
+                for (state, _) in &suspended.ancestors {
+                    path.push(state.clone());
+                }
+                if !suspended.current.is_none() {
+                    path.push(suspended.current.clone());
+                }
+                Ok((0, path))
             }
             Request::ChangeSingleton(_)
             | Request::Send(_)
@@ -240,8 +246,7 @@ impl<T: Owner> Single<'_, T> {
     pub(super) fn route(&self, to: &StateRef<T>, left: &StateRef<T>) -> Result<(usize, Path<T>), Misuse> {
         let mut path = descent(to)?;
         let above = path.iter().position(|state| state == left).unwrap_or(path.len());
-        let shared = self.seat.path().zip(&path).take_while(|(active, entered)| active == entered).count();
-        let kept = shared.min(above);
+        let kept = self.seat.shared_with(&path).min(above);
         path.drain(..kept);
         Ok((kept, path))
     }

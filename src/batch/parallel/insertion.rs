@@ -81,7 +81,7 @@ impl<T: Owner + Send> Store<T> {
             columns.start_clock();
         }
         self.note_if_unused(bucket);
-        seat.empty_into(|state| self.discarded.add(state));
+        self.discarded.empty(&mut seat);
         self.tidy(&mut panic);
         panic.resume();
     }

@@ -16,6 +16,7 @@ use slotmap::SlotMap;
 
 use super::super::columns::{Columns, Tag};
 use super::super::key::Key;
+use super::super::movers;
 use super::super::place::{Place, SharedPlace};
 use super::super::slots::CHUNK;
 use super::chunks::ChunkMovers;
@@ -220,7 +221,7 @@ impl Leavers<'_> {
         let behind = |row: usize| match row.checked_sub(first) {
             None => 0,
             Some(slot) if slot >= CHUNK => movers.len(),
-            Some(slot) => movers.partition_point(|mover| mover.slot() < slot),
+            Some(slot) => movers::count_before(movers, slot),
         };
         &movers[behind(rows.start)..behind(rows.end)]
     }

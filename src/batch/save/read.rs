@@ -410,7 +410,7 @@ impl<T: Owner> Loading<'_, T> {
         store.places[key].set(Place::new(bucket, slot));
         let is_asleep = seat.is_asleep();
         store.push_row(false, owner, key, bucket, &mut seat, panic);
-        seat.empty_into(|state| store.discarded.add(state));
+        store.discarded.empty(&mut seat);
         store.set_asleep(key, is_asleep);
     }
 }

@@ -109,12 +109,4 @@ impl<T: Owner> Vocabulary<T> {
     pub(crate) fn field_of(&self, message: &str, name: &str) -> Option<&Field<T>> {
         self.fields.get(message)?.get(name)
     }
-
-    /// The kinds of all fields.
-    pub(super) fn kinds_of_fields(&self) -> BTreeMap<String, BTreeMap<String, ValueKind>> {
-        let kinds = |fields: &BTreeMap<String, Field<T>>| {
-            fields.iter().map(|(name, field)| (name.clone(), field.kind())).collect()
-        };
-        self.fields.iter().map(|(message, fields)| (message.clone(), kinds(fields))).collect()
-    }
 }

@@ -314,25 +314,38 @@ impl<T: Owner> Vocabulary<T> {
     /// Returns the words without the code behind them, for tools.
     #[must_use]
     pub fn export(&self) -> Words {
-        let kind = |value: &Value<T>| match value {
-            Value::Number(_) => ValueKind::Number,
-            Value::Flag(_) => ValueKind::Flag,
-        };
-        #[cfg_attr(not(feature = "script"), expect(unused_mut, reason = "only scripts add to them"))]
         let mut words = Words {
-            values: self.values.iter().map(|(name, value)| (name.clone(), kind(value))).collect(),
-            behaviors: self.behaviors.iter().map(|(name, made)| (name.clone(), made.schema.clone())).collect(),
-            messages: self.messages.keys().cloned().collect(),
-            message_fields: self.kinds_of_fields(),
             descriptions: self.descriptions.clone(),
             random: self.random.is_some(),
             ticks_per_second: self.ticks_per_second,
             ..Words::default()
         };
+        // Inserted one by one: `collect` would be compiled again for each type of owner, with the sort inside.
+        for (name, value) in &self.values {
+            let kind = match value {
+                Value::Number(_) => ValueKind::Number,
+                Value::Flag(_) => ValueKind::Flag,
+            };
+            words.values.insert(name.clone(), kind);
+        }
+        for (name, made) in &self.behaviors {
+            words.behaviors.insert(name.clone(), made.schema.clone());
+        }
+        for name in self.messages.keys() {
+            words.messages.insert(name.clone());
+        }
+        for (message, fields) in &self.fields {
+            let kinds = words.message_fields.entry(message.clone()).or_default();
+            for (name, field) in fields {
+                kinds.insert(name.clone(), field.kind());
+            }
+        }
         #[cfg(feature = "script")]
         {
             words.scripts = true;
-            words.fields = self.scripts.fields.keys().cloned().collect();
+            for name in self.scripts.fields.keys() {
+                words.fields.insert(name.clone());
+            }
             words.script_files = self.scripts.names().cloned().collect();
         }
         words
