@@ -126,7 +126,7 @@ impl<T: Owner> Seat<T> {
             let kept = is_active.min(rare.ancestors.len()).min(path.len());
             rare.ancestors_entered_at.truncate(kept);
             rare.ancestors_entered_at.resize(path.len(), entered_at);
-            replaced = mem::replace(&mut rare.ancestors, path.into_vec());
+            replaced = mem::replace(&mut rare.ancestors, path.to_vec());
             ended = rare.waiting.change(is_active);
         }
         let was_current = mem::replace(&mut self.current, current);
@@ -343,11 +343,13 @@ impl<T: Owner> Seat<T> {
         }
         let resumed_at = rare.resumed_at.first().copied();
         let from = self.replace(0, first, resumed_at.unwrap_or(NEVER));
-        for timer in suspended.iter_mut().flat_map(|suspended| &mut suspended.timers) {
-            let due = now + timer.due;
-            // Of a clock that has shown infinity, nothing is known.
-            let due = if due.is_nan() { now } else { due };
-            self.rare_mut().waiting.timers.push(Timer { due, ..timer.take() });
+        if let Some(Suspended { timers, .. }) = &mut suspended {
+            for timer in timers {
+                let due = now + timer.due;
+                // Of a clock that has shown infinity, nothing is known.
+                let due = if due.is_nan() { now } else { due };
+                self.rare_mut().waiting.timers.push(Timer { due, ..timer.take() });
+            }
         }
         // Dropped last: a state's `Drop` may panic (rule 22).
         drop(suspended);

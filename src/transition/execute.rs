@@ -154,7 +154,7 @@ impl<T: Owner> Single<'_, T> {
     #[inline(never)]
     pub(super) fn execute_path(&mut self, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         match self.find_path(request) {
-            Ok((kept, path)) => self.change(&Plan { cause: request.cause(), kept, entered: &path }, owner, cx),
+            Ok((kept, path)) => self.change(&Plan { cause: request.cause(), kept, entered: &path[kept..] }, owner, cx),
             Err(misuse) => {
                 self.refused(request, owner, &misuse);
                 false
@@ -197,7 +197,7 @@ impl<T: Owner> Single<'_, T> {
         self.seat.rare.as_ref().map_or(&[], |rare| &rare.stack)
     }
 
-    /// How many active states a request leaves alone, and what it enters.
+    /// The path that a request leads to, and how many of its outermost states are active and left alone.
     pub(super) fn find_path(&self, request: &Request<T>) -> Result<(usize, Path<T>), Misuse> {
         let stack = self.stack();
         match request {
@@ -241,14 +241,12 @@ impl<T: Owner> Single<'_, T> {
         self.seat.remembered(composite).unwrap_or(composite)
     }
 
-    /// How many active states a change to `to` leaves alone, and what it enters. `left` is left if it is active, and all that
-    /// is active below the deepest common ancestor (rules 6, 16).
+    /// The path that a change to `to` leads to, and how many of its outermost states are active and left alone. `left` is left if
+    /// it is active, and all that is active below the deepest common ancestor (rules 6, 16).
     pub(super) fn route(&self, to: &StateRef<T>, left: &StateRef<T>) -> Result<(usize, Path<T>), Misuse> {
-        let mut path = descent(to)?;
+        let path = descent(to)?;
         let above = path.iter().position(|state| state == left).unwrap_or(path.len());
-        let kept = self.seat.shared_with(&path).min(above);
-        path.drain(..kept);
-        Ok((kept, path))
+        Ok((self.seat.shared_with(&path).min(above), path))
     }
 
     /// Rule 13. Whether one callback has led to as many changes as it may.

@@ -174,7 +174,10 @@ impl<T: Owner> Single<'_, T> {
         cx: &mut T::Context<'_>,
         settle: fn(&mut Self, &mut T, &mut T::Context<'_>),
     ) -> bool {
-        let path: Path<T> = self.seat.path().cloned().collect();
+        let mut path = Path::new();
+        while let Some(state) = self.seat.at(path.len()) {
+            path.push(state.clone());
+        }
         let kept_outside = mem::replace(&mut self.kept, path.len());
         let mut is_handled = false;
         for (depth, state) in path.iter().enumerate().rev() {
