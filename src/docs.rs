@@ -2,20 +2,20 @@
 //!
 //! They are those of the folder `docs`, and their code runs as tests.
 //!
-//! | page | what it is for |
+//! | page | content |
 //! |---|---|
-//! | [`tour`] | one character that grows in ten steps |
-//! | [`cookbook`] | small answers to what people ask first |
-//! | [`semantics`] | what happens in which order: the rules, and the tests that cover them |
-//! | [`porting`] | from other languages and libraries to this one, a page for each |
+//! | [`tour`] | one character that gets more abilities in ten steps |
+//! | [`cookbook`] | short solutions to common problems |
+//! | [`semantics`] | the rules: which callbacks are called in which order, and the tests of each rule |
+//! | [`porting`] | how to port code from other languages and libraries, one page for each |
 //! | [`definitions`] | machines from files, for designers |
-//! | [`editors`] | such files in an editor |
-//! | [`waiting`] | timers, sleep, and what they cost |
-//! | [`saving`] | saved games, rolling back, and files of older programs |
-//! | [`why`] | why does it not attack? From the log to the line that is wrong |
-//! | [`journal`] | what has happened to many owners, in pictures and traces |
-//! | [`world`] | more characters than one machine holds |
-//! | [`testing`] | a state alone, a machine with mocks, a fake clock |
+//! | [`editors`] | how to set up an editor for these files |
+//! | [`waiting`] | timers and sleep, and their costs |
+//! | [`saving`] | saved games, rollback, and saves of older versions of a game |
+//! | [`why`] | how to find out why a character does not do what it should, from the log to the wrong line |
+//! | [`journal`] | recordings of all changes, as diagrams and traces |
+//! | [`world`] | more characters than one machine can hold |
+//! | [`testing`] | tests of a single state, machines with mocks, a fake clock |
 
 /// A page, under a condition for its code to run as a test. `build.rs` prepares it.
 macro_rules! page {

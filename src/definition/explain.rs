@@ -26,21 +26,21 @@ pub struct ExitReport {
     pub to: String,
     /// The message that it waits for.
     pub on: Option<String>,
-    /// What comes of it.
+    /// Whether it is taken, and if not, why.
     pub verdict: Verdict,
     /// Whether its condition holds. `None` where it was not asked.
     pub holds: Option<bool>,
     /// Whether every state that the change leaves and enters lets the owner through. `None` where none was asked.
     pub admits: Option<bool>,
-    /// What it asked, as far as it had to, and what the answers were.
+    /// The parts of its condition that were evaluated, and their results.
     pub questions: Vec<Question>,
 }
 
-/// What comes of an exit.
+/// Whether an exit is taken, and if not, why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Verdict {
-    /// It is taken; where it waits for a message, it is if that is sent now.
+    /// It is taken. If it waits for a message, it is taken when that message is sent now.
     Taken,
     /// Its condition does not hold.
     ConditionFails,
@@ -63,28 +63,28 @@ pub enum Verdict {
     ),
     /// It is not tried, since one before it is taken.
     NotTried,
-    /// It is not tried, since its state is tried only now and then, and waits for its turn.
+    /// It is not tried: its state has `every`, and the next turn has not come.
     NotItsTurn,
 }
 
-/// A part of a condition, and the answer to it.
+/// A part of a condition, and whether it is true.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Question {
-    /// As it is written: `health < 20`.
+    /// The part as it stands in the file: `health < 20`.
     pub text: String,
-    /// What was read: `health = 35`. Empty where the text says it all.
+    /// The values that were read: `health = 35`. Empty if the text alone is enough.
     pub read: String,
-    /// What that makes of it.
+    /// Whether the part is true.
     pub answer: Answer,
 }
 
 /// The answer to a [`Question`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// It is so.
+    /// The part is true.
     Yes,
-    /// It is not so.
+    /// The part is false.
     No,
 }
 

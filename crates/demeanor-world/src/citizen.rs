@@ -65,8 +65,8 @@ pub trait Citizen:
 
     /// Returns the shard in which the citizen lives, counted from 0.
     ///
-    /// It is asked after each tick. When the answer belongs to another thread or process, the citizen goes there before the
-    /// next tick, with its machine, its timers, and the mail that is on its way.
+    /// This is called after each tick. If the shard belongs to another thread or process, the citizen moves there before the
+    /// next tick, with its machine, its timers, and the messages to it that are not yet delivered.
     fn home(&self) -> u32;
 
     /// Adds what counts of the citizen to a digest, usually by [`Hash`](std::hash::Hash).

@@ -85,8 +85,8 @@ pub enum WorldError {
         /// The new id.
         id: u64,
     },
-    /// A callback has removed somebody, or sent mail in the name of somebody, who is not its own citizen. This is noticed only if
-    /// that one does not live on the same thread. Of senders it is noticed in builds with debug assertions.
+    /// A callback has removed another citizen than its own, or has sent a message in the name of another citizen. This is noticed
+    /// only if the other citizen does not live on the same thread; for messages, only in builds with debug assertions.
     NotItself {
         /// Who was named.
         id: u64,

@@ -34,11 +34,12 @@ impl<T: Citizen> Post<T> {
 
     /// Sends a message, which arrives at the beginning of the next tick, wherever the receiver lives then.
     ///
-    /// A citizen gets its mail sorted by sender, and that of one sender in the order in which it was sent. Mail to an id that no
-    /// citizen has in the next tick is counted, and the sender can ask for it: see [`returned`](Self::returned).
+    /// A citizen gets its messages sorted by sender, and those of one sender in the order in which they were sent. Messages to an
+    /// id that no citizen has in the next tick are counted, and the sender can find out about them: see
+    /// [`returned`](Self::returned).
     ///
-    /// The sender is the citizen of the callback, or a child that it has [spawned](Self::spawn): whoever lives elsewhere would be
-    /// writing from two places at once.
+    /// The sender must be the citizen of the callback, or a child that it has [spawned](Self::spawn). A citizen that lives
+    /// elsewhere would be sending from two places at once.
     ///
     /// # Panics
     ///
