@@ -510,6 +510,12 @@ impl<T: Owner> ManyChanges<'_, '_, '_, T> {
         let movers = &grouping.movers[group];
         let times = AncestorTimes::new(rows, movers, (kept, known.ancestors.len()), *at, times);
         let entering = Entering { known, kept, depth, at: *at, times };
+        if depth == kept && !entering.is_innermost() && !dropped.is_empty() {
+            // Their `on_change` has panicked.
+            for mover in movers.iter().filter(|mover| dropped.contains(mover.slot())) {
+                Self::stop_at(&entering, rows, (asked, individuals), mover.slot());
+            }
+        }
         // Without those whose `on_change` or `enter` has panicked.
         let mut movers = without(movers, dropped, some);
         if depth > kept && individuals.has_unfinished() {
@@ -538,7 +544,7 @@ impl<T: Owner> ManyChanges<'_, '_, '_, T> {
         }
     }
 
-    /// Leaves an owner in the state whose `enter` has panicked, where others would have been entered after it.
+    /// Leaves an owner where its change has come to with a panic, if there are states that it would have entered after that.
     fn stop_at(
         entering: &Entering<'_, T>,
         rows: &Rows<'_, T>,

@@ -81,6 +81,28 @@ fn what_was_asked_for_in_an_exit_that_panicked_is_dropped() {
     assert!(batch.is_in_state(key, &A));
 }
 
+/// Rule 22: in a change made in bulk that enters several states, an owner whose `on_change` panicked went to the innermost.
+#[test]
+fn a_panic_in_on_change_leaves_an_owner_of_a_batch_where_it_leaves_a_machine() {
+    let stage = || Stage::new(&A).when("A.update", |_, fsm, _| fsm.change_state(&KITCHEN)).panicking_in("on_change");
+    let mut alone = stage();
+    alone.catch(Stage::update);
+    assert_eq!(alone.view(), "House, was A");
+
+    let mut batch = Batch::new();
+    // So that the batch knows the states, and the changes are made in bulk.
+    for state in [&HOUSE, &KITCHEN] {
+        batch.insert(Actor::default(), state);
+    }
+    let keys = [(); 2].map(|()| batch.insert(stage().actor, &A));
+    assert!(panics(|| batch.update(&mut GameTime::new())));
+    for key in keys {
+        assert_eq!(batch.state_of(key).expect("it is there").name(), "House");
+        assert_eq!(batch.path(key).expect("it is there").count(), 1);
+        assert!(batch.previous_of(key).is_some_and(|state| state.name() == "A"));
+    }
+}
+
 /// A batch held a place for a panic, which only one thread may look at.
 #[test]
 fn threads_may_share_a_batch_and_hand_it_on() {
