@@ -4,7 +4,7 @@
 //!
 //! | page | what it is for |
 //! |---|---|
-//! | [`tour`] | one character that grows in ten steps |
+//! | [`tour`] | ten steps with one character, from its first state to a saved game |
 //! | [`cookbook`] | small answers to what people ask first |
 //! | [`semantics`] | what happens in which order: the rules, and the tests that cover them |
 //! | [`porting`] | from other languages and libraries to this one, a page for each |
@@ -14,7 +14,7 @@
 //! | [`saving`] | saved games, rolling back, and files of older programs |
 //! | [`why`] | why does it not attack? From the log to the line that is wrong |
 //! | [`journal`] | what has happened to many owners, in pictures and traces |
-//! | [`world`] | more characters than one machine holds |
+//! | [`world`] | more characters than one computer can hold |
 //! | [`testing`] | a state alone, a machine with mocks, a fake clock |
 
 /// A page, under a condition for its code to run as a test. `build.rs` prepares it.
