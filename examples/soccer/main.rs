@@ -44,7 +44,7 @@
 //! ```text
 //! Orange 16 : 21 Blue, after 20000 ticks (1000 seconds), seed 1
 //!
-//! 107 times a player asked for a pass; 18 times the ball was passed within the same call
+//! 107 times a player asked for a pass; 18 times he got it within the same call
 //! ```
 //!
 //! `--svg` draws the end of the match: the tracks of the last eight seconds, and the states in which the players are. `--film` draws

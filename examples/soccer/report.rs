@@ -11,7 +11,7 @@ pub(crate) fn write(game: &Match, seed: u64, out: &mut dyn Write) -> io::Result<
     let seconds = TICK.as_secs_f64() * u32::try_from(game.ticks).map_or(f64::INFINITY, f64::from);
     writeln!(out, "Orange {orange} : {blue} Blue, after {} ticks ({seconds:.0} seconds), seed {seed}\n", game.ticks)?;
     let Questions { asked, answered } = game.questions;
-    writeln!(out, "{asked} times a player asked for a pass; {answered} times the ball was passed within the same call\n")?;
+    writeln!(out, "{asked} times a player asked for a pass; {answered} times he got it within the same call\n")?;
     writeln!(out, "how often each state was taken")?;
 
     write_table("a team", &team::STATES, game, &Side::BOTH.map(|side| vec![Who::Team(side)]), out)?;

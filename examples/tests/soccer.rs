@@ -114,7 +114,7 @@ fn the_score_and_a_table_for_each_type_of_owner_are_printed() {
     let mut expected = vec![
         format!("Orange {orange} : {blue} Blue, after 20000 ticks (1000 seconds), seed 1"),
         String::new(),
-        format!("{asked} times a player asked for a pass; {answered} times the ball was passed within the same call"),
+        format!("{asked} times a player asked for a pass; {answered} times he got it within the same call"),
         String::new(),
         "how often each state was taken".to_owned(),
     ];
