@@ -66,13 +66,13 @@ impl<T: Owner> Agent<T> {
         Self { owner, machine, watch: None }
     }
 
-    /// Runs `enter` along the active path. See [`StateMachine::start`].
+    /// Runs the `enter` of the current state. See [`StateMachine::start`].
     pub fn start(&mut self, cx: &mut T::Context<'_>) {
         let (owner, mut machine) = self.parts();
         machine.start(owner, cx);
     }
 
-    /// Runs `exit` along the active path. See [`StateMachine::stop`].
+    /// Runs the `exit` of the current state. See [`StateMachine::stop`].
     pub fn stop(&mut self, cx: &mut T::Context<'_>) {
         let (owner, mut machine) = self.parts();
         machine.stop(owner, cx);
@@ -129,7 +129,7 @@ impl<T: Owner> Agent<T> {
         machine.pop_state(owner, cx)
     }
 
-    /// Changes to the descendant that was active last in a composite state; returns whether the change was made. See
+    /// Changes to the state that was active last inside a state with children; returns whether the change was made. See
     /// [`StateMachine::resume_state`].
     pub fn resume_state(&mut self, composite: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
         let (owner, mut machine) = self.parts();

@@ -12,10 +12,10 @@ use crate::waiting::{After, Awaited, Scope, Then, Timer};
 #[cfg(feature = "definition")]
 use crate::waiting::{Note, Noted};
 
-/// A callback's handle on its owner's machine.
+/// A callback's handle to its owner's machine.
 ///
 /// Its methods are of two kinds. Queries such as [`current`](Self::current) and [`time_in_state`](Self::time_in_state)
-/// read the machine. A guard, which gets the handle for reading only, can call only these. The other methods make a
+/// read the machine. A guard gets `&Fsm`, so it can call only these. The other methods make a
 /// *request*. Requests are carried out in the order in which they were made, once the callback has returned. So the
 /// code after `fsm.change_state(&Think)` still runs in the old state. [`change_state_now`](Self::change_state_now) and
 /// [`send_now`](Self::send_now) act within the call, for ports of code that relies on this.
@@ -126,9 +126,8 @@ impl<'a, T: Owner> Fsm<'a, T> {
         }
     }
 
-    /// Requests a change to `to`, unless `to` is active when the turn of the request comes. Then nothing happens, and
-    /// nothing is refused ([rule 24](crate::docs::semantics#rule-24)). A global state can make this request in every
-    /// tick.
+    /// Requests a change to `to`. If `to` is already active when the request is carried out, nothing happens, and nothing
+    /// is refused ([rule 24](crate::docs::semantics#rule-24)). So a global state can make this request in every tick.
     ///
     /// # Examples
     ///
@@ -225,16 +224,16 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.ask(Request::Pop);
     }
 
-    /// Requests a change to the descendant that was active last in `composite`. If there is none, or if the history of
-    /// `composite` is not [kept](State::keeps_history), it is a change to the initial descendant
-    /// ([rule 16](crate::docs::semantics#rule-16)).
+    /// Requests a change to the innermost state that was active last inside `composite`, a state with children. If there
+    /// is none, or if `composite` does not [keep its history](State::keeps_history), this is a change to `composite`, and
+    /// leads to its [initial](State::initial) children ([rule 16](crate::docs::semantics#rule-16)).
     #[inline]
     pub fn resume_state(&mut self, composite: impl IntoState<T>) {
         self.ask(Request::Resume(composite.into_state()));
     }
 
-    /// Sends a message to the owner itself. It is offered to the active states when its turn among the requests comes
-    /// ([rule 24](crate::docs::semantics#rule-24)).
+    /// Sends a message to the owner itself. It is a request: it is offered to the active states when the callback has
+    /// returned, after the requests that were made before it ([rule 24](crate::docs::semantics#rule-24)).
     ///
     /// # Examples
     ///
@@ -277,7 +276,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
     /// the machine. Several timers may run at the same time.
     ///
     /// When the timer is due, the change is requested at the beginning of the owner's tick, before the global state is
-    /// updated. Only then are the guards asked; a timer whose change they refuse is used up. While another state is
+    /// updated. Only then are the guards asked; if one refuses the change, the timer still ends. While another state is
     /// pushed over the state, the timer is paused. A number of seconds that is negative or NaN counts as 0: the timer
     /// is due in the next tick. A timer of infinite seconds never comes due.
     ///

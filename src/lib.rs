@@ -4,8 +4,8 @@
 //! state the character is in, and calls `enter`, `update` and `exit`. [The rules](docs::semantics) define the order of
 //! these calls. States hold no data of a character, so one state object serves all characters.
 //!
-//! The [tour](docs::tour) teaches the crate in ten steps, with one character that grows from step to step. This page lists
-//! what there is. Each example on it is complete.
+//! The [tour](docs::tour) teaches the crate in ten steps, with one character that learns something new in each step. This
+//! page lists what there is. Each example on it is complete.
 //!
 //! # An owner, its states, a machine
 //!
@@ -60,7 +60,7 @@
 //!
 //! # Requests
 //!
-//! A callback gets an [`Fsm`], the handle on its owner's machine. The handle has queries: `current`, `previous`,
+//! A callback gets an [`Fsm`], the handle to its owner's machine. The handle has queries: `current`, `previous`,
 //! `is_in_state`, `time_in_state`. The callback can also make *requests* with it:
 //!
 //! | request | what it asks for |
@@ -72,7 +72,7 @@
 //! | `push_state(&Paused)`, `pop_state()` | a state on top of the current one, and back |
 //! | `resume_state(&Patrol)` | a change to the state inside `Patrol` that was active last |
 //! | `send(message)` | a message to the owner itself |
-//! | `change_state_after(2.5, &Patrol)`, `send_after(2.5, message)` | the same after this number of seconds |
+//! | `change_state_after(2.5, &Patrol)`, `send_after(2.5, message)` | the same change, or the same message, after this number of seconds |
 //! | `sleep()`, `sleep_for(2.5)` | no updates until something happens, or for this number of seconds |
 //!
 //! A request is carried out when the callback has returned. Several requests are carried out in the order in which they
@@ -193,8 +193,8 @@
 //! # Guards and time
 //!
 //! [`can_exit`](State::can_exit) and [`can_enter`](State::can_enter) can refuse a change before any part of it happens.
-//! They get the handle for reading: which states are active, [for how long](Fsm::time_in_state), and [where the change
-//! leads](Fsm::target). The time comes from [`Owner::now`], in seconds. The tour has [an
+//! They can read from the handle which states are active, [for how long](Fsm::time_in_state), and [where the change
+//! leads](Fsm::target); they cannot make requests. The time comes from [`Owner::now`], in seconds. The tour has [an
 //! example](docs::tour#3-a-guard-and-time): a chase that lasts at least two seconds. When a character has to leave such a
 //! state anyway, because it dies, request this with [`force_state`](Fsm::force_state).
 //!

@@ -18,8 +18,9 @@ use crate::waiting::NextWake;
 ///
 /// The machine does not hold the owner. Each method gets the owner as an argument, so that a state can borrow both.
 /// Keep them side by side, in an [`Agent`](crate::Agent), or apart. The machine cannot be a field of its owner:
-/// `self.machine.update(self, cx)` would borrow the owner twice, which the compiler refuses (E0499). `docs/porting.md`
-/// shows what to write instead, and what goes wrong with `mem::take`.
+/// `self.machine.update(self, cx)` would borrow the owner twice, which the compiler refuses (E0499). [The page on
+/// porting](crate::docs::porting#1-the-machine-is-a-member) shows what to write instead, and what goes wrong with
+/// `mem::take`.
 ///
 /// The methods here act at once, and return whether the request was carried out. In a callback, the methods of [`Fsm`]
 /// make requests instead. A clone is a second machine in the same state, and cloning runs no callback: use a clone as a
@@ -91,8 +92,8 @@ impl<T: Owner> StateMachine<T> {
         self
     }
 
-    /// Runs `enter` along the active path, outermost first, and goes on down through the [`initial`](State::initial)
-    /// children ([rule 1](crate::docs::semantics#rule-1)).
+    /// Runs the `enter` of the current state. If it has parents, theirs run first, the outermost before the others. If it
+    /// has [`initial`](State::initial) children, they are entered after it ([rule 1](crate::docs::semantics#rule-1)).
     ///
     /// If the current state has already been entered, by `start` or by a change, the machine refuses `start` with a
     /// warning: see [`is_started`](Self::is_started).
@@ -122,13 +123,14 @@ impl<T: Owner> StateMachine<T> {
         self.recording(None).start(owner, cx);
     }
 
-    /// Runs `exit` along the active path, innermost first. After that the machine has no current state, its previous
-    /// state is the one that was left, and its stack is empty ([rule 1](crate::docs::semantics#rule-1)).
+    /// Runs the `exit` of the current state, then those of its parents, the outermost last. After that the machine has no
+    /// current state, its previous state is the one that was left, and its stack is empty
+    /// ([rule 1](crate::docs::semantics#rule-1)).
     pub fn stop(&mut self, owner: &mut T, cx: &mut T::Context<'_>) {
         self.recording(None).stop(owner, cx);
     }
 
-    /// Runs one tick: `update` of the global state, then of the active path from the outermost state to the innermost.
+    /// Runs one tick: the `update` of the global state, then of the active states from the outermost to the innermost.
     /// After each `update`, its requests are carried out ([rule 4](crate::docs::semantics#rule-4)).
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a call would be a tenth of what a tick takes")]
@@ -222,8 +224,8 @@ impl<T: Owner> StateMachine<T> {
         self.recording(None).pop_state(owner, cx)
     }
 
-    /// Changes to the descendant that was active last in `composite`, or to the initial one. Returns whether the change
-    /// was made ([rule 16](crate::docs::semantics#rule-16)).
+    /// Changes to the innermost state that was active last inside `composite`, a state with children, or to its initial
+    /// children. Returns whether the change was made ([rule 16](crate::docs::semantics#rule-16)).
     pub fn resume_state(&mut self, owner: &mut T, composite: impl IntoState<T>, cx: &mut T::Context<'_>) -> bool {
         self.recording(None).resume_state(owner, composite, cx)
     }

@@ -39,7 +39,8 @@ use crate::state::short_name;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an owner of states",
     label = "needs `impl Owner for {Self}`",
-    note = "write `impl Owner for {Self} {{ type Context<'a> = (); type Message = (); }}`, with the types that its states share"
+    note = "write `impl Owner for {Self} {{ type Context<'a> = (); type Message = (); }}`",
+    note = "`Context` is what its callbacks get besides the owner; `Message` is what can be sent to it"
 )]
 pub trait Owner: Sized + 'static {
     /// What the callbacks need besides the owner: a clock, the world, a command buffer.

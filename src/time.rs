@@ -47,7 +47,7 @@ impl GameTime {
         self.total
     }
 
-    /// Begins the next tick, `elapsed` after the last. Ends at `Duration::MAX` rather than overflow.
+    /// Begins the next tick: the clock advances by `elapsed`. The total time does not overflow: it stays at `Duration::MAX`.
     pub const fn advance(&mut self, elapsed: Duration) {
         self.elapsed = elapsed;
         self.total = self.total.saturating_add(elapsed);

@@ -69,7 +69,7 @@ fn play(options: &Options, out: &mut dyn Write) -> io::Result<()> {
     }
     write(&replay, &options.report)?;
     game.show(out)?;
-    writeln!(out, "\n{} ticks with {} deeds: {}", options.ticks, replay.inputs().count(), options.report.display())
+    writeln!(out, "\n{} ticks with {} actions: {}", options.ticks, replay.inputs().count(), options.report.display())
 }
 
 /// Reads a report, plays to a tick, and shows what is there.

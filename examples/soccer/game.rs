@@ -90,7 +90,7 @@ pub(crate) type Told = Telegram<Who, News>;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Questions {
     pub(crate) asked: u32,
-    /// How often the pass was on its way when the asker went on.
+    /// How often the ball was passed before the call in which the player asked had returned.
     pub(crate) answered: u32,
 }
 

@@ -42,9 +42,9 @@
 //! second. Then it prints the score, and how often each state was taken, by whom. The first lines of the second command:
 //!
 //! ```text
-//! Orange 16 : 21 Blue, after 20000 ticks (17 minutes), seed 1
+//! Orange 16 : 21 Blue, after 20000 ticks (1000 seconds), seed 1
 //!
-//! 107 times a player asked for a pass; 18 times it was on its way when he went on
+//! 107 times a player asked for a pass; 18 times he got it within the same call
 //! ```
 //!
 //! `--svg` draws the end of the match: the tracks of the last eight seconds, and the states in which the players are. `--film` draws

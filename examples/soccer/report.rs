@@ -8,10 +8,10 @@ use super::{field_player, keeper, team};
 
 pub(crate) fn write(game: &Match, seed: u64, out: &mut dyn Write) -> io::Result<()> {
     let [orange, blue] = game.score;
-    let minutes = TICK.as_secs_f64() * u32::try_from(game.ticks).map_or(f64::INFINITY, f64::from) / 60.0;
-    writeln!(out, "Orange {orange} : {blue} Blue, after {} ticks ({minutes:.0} minutes), seed {seed}\n", game.ticks)?;
+    let seconds = TICK.as_secs_f64() * u32::try_from(game.ticks).map_or(f64::INFINITY, f64::from);
+    writeln!(out, "Orange {orange} : {blue} Blue, after {} ticks ({seconds:.0} seconds), seed {seed}\n", game.ticks)?;
     let Questions { asked, answered } = game.questions;
-    writeln!(out, "{asked} times a player asked for a pass; {answered} times it was on its way when he went on\n")?;
+    writeln!(out, "{asked} times a player asked for a pass; {answered} times he got it within the same call\n")?;
     writeln!(out, "how often each state was taken")?;
 
     write_table("a team", &team::STATES, game, &Side::BOTH.map(|side| vec![Who::Team(side)]), out)?;

@@ -43,7 +43,7 @@ fn the_second_run_comes_to_where_the_first_one_ended() {
 fn a_report_shows_who_is_in_which_state_at_a_tick() {
     let (_, played, _) = run("shown.ron", "--seed 3 --guards 5");
     let last = played.lines().last().unwrap();
-    assert_eq!(last, format!("200 ticks with 99 deeds: {}", report("shown.ron").display()));
+    assert_eq!(last, format!("200 ticks with 99 actions: {}", report("shown.ron").display()));
     let expected = "in tick 54 of the report the player goes -1\n\
                     in tick 55 of the report the player goes +1\n\
                     tick 157 of the game, the player is at 51\n\

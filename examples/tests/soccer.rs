@@ -112,9 +112,9 @@ fn the_score_and_a_table_for_each_type_of_owner_are_printed() {
     let first_words = |line: &str| line.split("  ").next().unwrap().to_owned();
     let lines: Vec<String> = printed.lines().map(first_words).collect();
     let mut expected = vec![
-        format!("Orange {orange} : {blue} Blue, after 20000 ticks (17 minutes), seed 1"),
+        format!("Orange {orange} : {blue} Blue, after 20000 ticks (1000 seconds), seed 1"),
         String::new(),
-        format!("{asked} times a player asked for a pass; {answered} times it was on its way when he went on"),
+        format!("{asked} times a player asked for a pass; {answered} times he got it within the same call"),
         String::new(),
         "how often each state was taken".to_owned(),
     ];
@@ -138,7 +138,7 @@ fn a_match_of_no_time_has_no_goals() {
     let file = picture("no-time.svg");
     let (code, printed, complaints) = run(&format!("--ticks 0 --svg {}", file.display()));
     assert_eq!((code, complaints.as_str()), (0, ""));
-    assert!(printed.starts_with("Orange 0 : 0 Blue, after 0 ticks (0 minutes), seed 1\n"), "{printed}");
+    assert!(printed.starts_with("Orange 0 : 0 Blue, after 0 ticks (0 seconds), seed 1\n"), "{printed}");
     assert!(fs::read_to_string(file).unwrap().ends_with("</svg>\n"));
 }
 

@@ -85,15 +85,15 @@ pub trait State<T: Owner>:
     Send + Sync + 'static + DowncastSync + Bulk<T>
 {
     /// Called when the owner enters this state: after the old state's [`exit`](Self::exit), or by
-    /// [`StateMachine::start`](crate::StateMachine::start). A request made here is carried out when the change under way is
+    /// [`StateMachine::start`](crate::StateMachine::start). A request made here is carried out when the current change is
     /// complete ([rule 12](crate::docs::semantics#rule-12)).
     fn enter(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
         let _ = (owner, fsm, cx);
     }
 
     /// Called once a tick: on the global state first, then on the active states from the outermost to the innermost
-    /// ([rule 4](crate::docs::semantics#rule-4)). A state that the current state asks for in its own `update` is first
-    /// updated in the next tick.
+    /// ([rule 4](crate::docs::semantics#rule-4)). If the current state requests a change here, the `update` of the new
+    /// state runs in the next tick for the first time.
     fn update(&self, owner: &mut T, fsm: &mut Fsm<'_, T>, cx: &mut T::Context<'_>) {
         let _ = (owner, fsm, cx);
     }

@@ -17,4 +17,9 @@ fn main() {
     let machine = StateMachine::new(&Idle);
     assert!(machine.current() == &Idle);
     assert!(machine.current().unwrap() == &Idle);
+    assert!(machine.current() == Some(&Idle));
+    match machine.current().unwrap() {
+        Idle => {}
+        _ => unreachable!(),
+    }
 }
