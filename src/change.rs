@@ -5,16 +5,16 @@ use core::fmt;
 use crate::owner::Owner;
 use crate::state::StateRef;
 
-/// One change of an owner's state, as [`Owner::on_change`] is told of it.
+/// A change of an owner's state, made or refused, for [`Owner::on_change`] and [`Owner::after_change`].
 ///
-/// Displayed as `Idle -> Chase (change)`.
+/// It is displayed as `Idle -> Chase (change)`.
 #[non_exhaustive]
 pub struct Change<'a, T: Owner> {
     /// The state that is left; `None` when there was none.
     pub from: Option<&'a StateRef<T>>,
-    /// The state that is entered; `None` when a pop leads back to having none.
+    /// The state that is entered; `None` if a pop leads to no state.
     pub to: Option<&'a StateRef<T>>,
-    /// What asked for it.
+    /// What requested it.
     pub cause: Cause,
     /// Whether it was made.
     pub outcome: Outcome<'a, T>,
@@ -62,7 +62,7 @@ pub(crate) trait Witness<T: Owner> {
     fn see(&mut self, change: &Change<'_, T>, now: f64);
 }
 
-/// What asked for a [`Change`].
+/// What requested a [`Change`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
@@ -103,7 +103,8 @@ impl fmt::Display for Cause {
 /// Whether a [`Change`] was made.
 #[non_exhaustive]
 pub enum Outcome<'a, T: Owner> {
-    /// It was made; the states' `exit` have run, their `enter` are about to.
+    /// The change is made. Each `exit` has run, and the `enter` callbacks come next. (For [`Owner::after_change`], they
+    /// have run.)
     Taken,
     /// A guard refused it; no callback has run.
     Refused(Refusal<'a, T>),

@@ -371,7 +371,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
     /// ```
     pub fn send_after(&mut self, seconds: f64, message: T::Message)
     where
-        T::Message: Send + Sync,
+        T::Message: Send + Sync, // the machine keeps it, and can go to another thread: so there is no `Rc` in a message
     {
         self.ask(Request::after(seconds, Then::Send(Arc::new(message))));
     }

@@ -16,11 +16,11 @@ use crate::taken::Running;
 use crate::transition::now;
 use crate::waiting::{Scope, Then};
 
-/// A machine borrowed by [`StateMachine::recording`](crate::StateMachine::recording), for whoever keeps something else in step
-/// with it.
+/// A machine that is borrowed by [`StateMachine::recording`](crate::StateMachine::recording), for code that keeps other
+/// data in step with the machine.
 ///
-/// Its methods are those of [`StateMachine`](crate::StateMachine), and say whether the machine has changed state and, if that
-/// is asked for, in which steps.
+/// It has the methods of [`StateMachine`](crate::StateMachine). It also says whether the machine has changed state and, if
+/// `steps` was given, in which steps.
 ///
 /// # Examples
 ///

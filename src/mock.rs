@@ -1,16 +1,16 @@
 //! A state whose calls a test expects, by [mockall](https://docs.rs/mockall). With feature `mock`.
 //!
-//! A [`MockState`] stands where a machine wants a state. The test says beforehand which callbacks it expects, with which
-//! arguments, how often, and what they do; a call that nobody expects panics there and then, and one that is missing panics
-//! when the mock is dropped. A machine owns its mock, so **dropping the machine verifies it**.
+//! Use a [`MockState`] wherever a machine takes a state. First, the test says which callbacks it expects, with which arguments
+//! and how often, and what they do. An unexpected call panics at once. A missing call panics when the mock is dropped. A
+//! machine owns its mock, so **dropping the machine verifies the mock**.
 //!
 //! Only the four callbacks [`enter`](State::enter), [`update`](State::update), [`exit`](State::exit) and
-//! [`on_message`](State::on_message) are mocked. Everything else is as the trait provides it: guards allow, `suspend` is
-//! `exit`, `resume` is `enter`, there is no parent.
+//! [`on_message`](State::on_message) are mocked. All other methods are the default ones of the trait: the guards allow every
+//! change, `suspend` calls `exit`, `resume` calls `enter`, and there is no parent.
 //!
 //! # Examples
 //!
-//! A machine tested with a mock in the place of the state it changes to:
+//! In this test, the machine changes to a mock:
 //!
 //! ```
 //! use demeanor::mock::MockState;
@@ -57,8 +57,8 @@
 //! drop(machine); // MockState::update: Expectation(<anything>) called 0 time(s) which is fewer than expected 1
 //! ```
 //!
-//! What a callback does is up to the test. Here it asks for a change, in the order that a [`Sequence`] over both mocks
-//! prescribes:
+//! The test says what a callback does. In this example, the callback requests a change, and a [`Sequence`] checks the order of
+//! the calls of both mocks:
 //!
 //! ```
 //! use demeanor::{Owner, StateMachine};
@@ -85,18 +85,18 @@
 //!
 //! # When a mock is verified
 //!
-//! When the last reference to it is dropped, or by [`checkpoint`](Expectations::checkpoint). A machine holds references as its
-//! current, previous and global state, on its stack and in its history; a clone of a machine or of a
-//! [`StateRef`](crate::StateRef) shares the mock and never clones it. Two mocks that hold references to each other in their
-//! closures are never dropped, so never verified.
+//! A mock is verified when the last reference to it is dropped, or when [`checkpoint`](Expectations::checkpoint) is called. The
+//! current, previous and global state of a machine, its stack and its history are such references. A clone of a machine or of
+//! a [`StateRef`](crate::StateRef) refers to the same mock. If the closures of two mocks contain references to each other, the
+//! mocks are never dropped, so they are never verified.
 //!
-//! A mock is itself cloned only when [`current_mut`](crate::StateMachine::current_mut) edits one that something else refers
-//! to as well. That call, too, must be expected (`expect_clone`).
+//! The mock itself is cloned only if [`current_mut`](crate::StateMachine::current_mut) is called on it while there is another
+//! reference to it. This call must be expected, too (`expect_clone`).
 //!
 //! # Closures that hold an `Rc`
 //!
-//! States are `Send + Sync`, and so is a mock: what `returning` is given must be `Send`. For a closure that is not, use
-//! mockall's `returning_st`. The owner, its context and its messages need not be `Send`, nor `Sync`.
+//! States are `Send + Sync`, and so is a mock. So the closure for `returning` must be `Send`. For a closure that is not `Send`,
+//! use `returning_st` of mockall. The owner, its context and its messages need not be `Send` or `Sync`.
 
 use alloc::borrow::Cow;
 use core::any::type_name;
@@ -117,8 +117,7 @@ use crate::state::{State, short_name};
 ///
 /// # Panics
 ///
-/// A callback that was not expected panics, and dropping a mock panics if an expected call is missing; not while the thread is
-/// panicking already.
+/// An unexpected callback panics. Dropping a mock panics if an expected call is missing, unless the thread is already panicking.
 ///
 /// # Examples
 ///
@@ -248,9 +247,9 @@ mod calls {
     mock! {
         /// What a [`MockState`](super::MockState) expects to be called.
         ///
-        /// Each `expect_` method adds one expectation and returns it, to say how often the callback is called (`times`),
-        /// with what (`withf`), in which order (`in_sequence`), and what it does (`returning`, or `return_const(())` for
-        /// nothing). Expectations are tried in the order they were added.
+        /// Each `expect_` method adds an expectation and returns it. Then say how often the callback is called (`times`), with
+        /// which arguments (`withf`), in which order (`in_sequence`), and what it does (`returning`, or `return_const(())` for
+        /// nothing). Expectations are tried in the order in which they were added.
         pub State<M: ByOwner> {
             /// Takes the call of [`State::enter`](crate::State::enter).
             pub fn enter<'f, 'c>(

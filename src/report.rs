@@ -10,10 +10,10 @@ use crate::seat::{Seat, Suspended};
 use crate::state::StateRef;
 use crate::waiting::{Scope, Timer};
 
-/// What a machine is doing at one moment: its states, its stack, what it waits for; all by name.
+/// What a machine is doing at one moment: its states, its stack, its timers and its sleep, all with names.
 ///
-/// It is for tools and for the log. [`StateMachine::report`](crate::StateMachine::report),
-/// `Batch::report` and [`Members::report`](crate::Members::report) make one; that allocates.
+/// It is for tools and for the log. [`StateMachine::report`](crate::StateMachine::report), `Batch::report` and
+/// [`Members::report`](crate::Members::report) return one, and allocate memory for it.
 ///
 /// # Examples
 ///
@@ -65,7 +65,8 @@ pub struct MachineReport {
 pub struct StateReport {
     /// The state's name.
     pub name: String,
-    /// For how many seconds it has been active. It stands still under a push ([rule 18](crate::docs::semantics#rule-18)).
+    /// For how many seconds it has been active. While another state is pushed over it, this time is paused ([rule
+    /// 18](crate::docs::semantics#rule-18)).
     pub seconds: f64,
 }
 

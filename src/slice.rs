@@ -45,9 +45,8 @@ impl<'a, T: Owner> FsmSlice<'a, T> {
         self.fsm.machines()
     }
 
-    /// Returns the handle of the `i`-th owner.
-    ///
-    /// Where there is no `i`-th owner, nothing can be asked for: that is an error in the log.
+    /// Returns the handle of the `i`-th owner. If there is no such owner, the handle makes no requests, and an error is
+    /// logged.
     ///
     /// # Examples
     ///

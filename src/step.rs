@@ -7,11 +7,11 @@ use crate::change::{Cause, Guard};
 use crate::owner::Owner;
 use crate::state::StateRef;
 
-/// One step of a machine, as it happened.
+/// One step of a machine, in the order in which the steps happen.
 ///
-/// A change writes down the exits, innermost first, then itself, then the enters, outermost first; those of a change
-/// abandoned half-way ([rule 5](crate::docs::semantics#rule-5)) are not there. Starting is a change from no state,
-/// and stopping one to none.
+/// A change has these steps: the exits, innermost first, then the change itself, then the enters, outermost first. If a
+/// change is abandoned in the middle ([rule 5](crate::docs::semantics#rule-5)), the enters that have not run are not there.
+/// A start is a change from no state, and a stop is a change to no state.
 #[non_exhaustive]
 pub enum Step<T: Owner> {
     /// The state was exited or suspended: its callback is about to run.

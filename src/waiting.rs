@@ -11,15 +11,15 @@ use smallvec::SmallVec;
 use crate::owner::Owner;
 use crate::state::{State, StateRef};
 
-/// When a machine next has something to do, for games that decide by themselves whom to update. See
+/// When a machine next has something to do, for games that decide themselves which machines to update. See
 /// [`StateMachine::next_wake`](crate::StateMachine::next_wake).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum NextWake {
-    /// In every tick: a state or the global is to be updated.
+    /// In every tick, because a state or the global state has to be updated.
     EveryTick,
-    /// When [`Owner::now`] has come to this many seconds, or a message or a change comes before.
+    /// When [`Owner::now`] returns this number of seconds, or when a message or a change comes before.
     At(f64),
-    /// Not before a message, a change or `wake`.
+    /// Only when a message, a change or `wake` comes.
     Never,
 }
 
@@ -27,11 +27,10 @@ pub enum NextWake {
 static REVISION: AtomicUsize = AtomicUsize::new(0);
 
 impl NextWake {
-    /// Returns how often, in this program, what states do has been exchanged under the machines that are in them: by
-    /// `Definition::reload` and what calls it. What a machine has said before, of when it next has something to do, holds only as
-    /// long as this is the same.
+    /// Returns how often definitions have been reloaded in this program. A reload can change what the machines in its states do.
+    /// So if a game stores a `NextWake` of a machine, it has to ask the machine again when this number has changed.
     ///
-    /// A [`State::revision`] of the game's own does not count.
+    /// A change of [`State::revision`] in a state of the game is not counted.
     ///
     /// # Examples
     ///

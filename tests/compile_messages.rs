@@ -20,7 +20,7 @@ fn each_mistake_gets_a_message_that_says_what_to_write() {
         println!("left out: the messages are those of {RUST}*, and this is {version}");
         return;
     }
-    if !cfg!(all(feature = "definition", feature = "mock")) {
+    if !cfg!(all(feature = "definition", feature = "mock", feature = "parallel")) {
         println!("left out: the messages are those with every feature");
         return;
     }

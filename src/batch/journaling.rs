@@ -12,10 +12,8 @@ use crate::owner::Owner;
 use crate::state::StateRef;
 
 impl<T: Owner> Batch<T> {
-    /// Has a journal written of all changes from now on, made or refused; or none, with `None`. Returns the one that was written
-    /// so far.
-    ///
-    /// A clone of the batch has none.
+    /// Sets the journal to which all changes from now on are written, made or refused. With `None`, no journal is written.
+    /// Returns the journal that was written until now. A clone of the batch has no journal.
     ///
     /// # Examples
     ///
@@ -51,7 +49,7 @@ impl<T: Owner> Batch<T> {
         self.store.journaling.as_ref().map(|journaling| &journaling.journal)
     }
 
-    /// Returns the journal that is being written, to be [cleared](Journal::clear), added to or exchanged.
+    /// Returns the journal that is being written, for [clearing](Journal::clear) it, adding to it or replacing it.
     pub fn journal_mut(&mut self) -> Option<&mut Journal> {
         let journaling = self.store.journaling.as_mut()?;
         // It may be exchanged for another one, which calls the states something else.

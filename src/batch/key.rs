@@ -3,11 +3,12 @@
 use slotmap::Key as _;
 
 slotmap::new_key_type! {
-    /// The key of an owner in a [`Batch`](crate::Batch). It stays the same while the owner moves.
+    /// The key of an owner in a [`Batch`](crate::Batch). It stays the same when the owner changes state.
     ///
-    /// It is a [slotmap](https://docs.rs/slotmap/1) key: what a game keeps beside its owners can lie in slotmap's
-    /// `SecondaryMap<Key, _>`. As there, a key goes to another owner only after its place has been used 2^31 times, and a key of
-    /// another batch reaches nobody or, if that has the same, its namesake.
+    /// It is a [slotmap](https://docs.rs/slotmap/1) key. So a game can store its own data for each owner in slotmap's
+    /// `SecondaryMap<Key, _>`. The key of an owner that was removed finds nothing; only after its place has been used 2^31 times
+    /// does a new owner get the same key. Use a key only with the batch that has returned it: another batch may have an owner
+    /// with the same key.
     ///
     /// # Examples
     ///

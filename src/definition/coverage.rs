@@ -9,13 +9,13 @@ use crate::diagram::{Arrow, Diagram, DiagramState, ExitRules, Seen, UnknownState
 use crate::journal::Flow;
 use crate::owner::Owner;
 
-/// Which exits of a machine were taken, by a [`Flow`] of what was seen.
+/// Which exits of a machine were taken, according to a [`Flow`].
 ///
-/// A flow knows from which state to which a change led, not by which exit. So an exit counts as taken if a change may have been
-/// it. Where several exits lead from one state to the same one, a single change counts for all of them; they are
-/// [`in_doubt`](Self::in_doubt).
+/// A flow contains from which state to which state a change led, but not which exit caused it. So an exit counts as taken
+/// if it may have caused a change. If several exits lead from one state to the same state, one change counts for all of
+/// them, and they are [`in_doubt`](Self::in_doubt).
 ///
-/// Displayed as what a test or a person needs to know: how many were taken, and which were not.
+/// It is displayed as a short report: how many exits were taken, and which were not.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Coverage {
     exits: Vec<ExitSeen>,
@@ -63,7 +63,7 @@ impl Coverage {
         self.exits.iter().filter(|exit| exit.seen.at_most == 0).collect()
     }
 
-    /// Returns the exits that may have been taken, or others from the same state to the same one.
+    /// Returns the exits of which it is not known whether they or other exits between the same states were taken.
     #[must_use]
     pub fn in_doubt(&self) -> Vec<&ExitSeen> {
         self.exits.iter().filter(|exit| exit.seen.at_least == 0 && exit.seen.at_most > 0).collect()
@@ -75,7 +75,7 @@ impl Coverage {
         &self.never_entered
     }
 
-    /// Returns how many of a hundred exits were taken, those in doubt among them; 100 if there are no exits.
+    /// Returns the percentage of the exits that were taken. Exits in doubt count as taken. 100 if there are no exits.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a file has not so many exits")]
     pub fn percent(&self) -> f64 {

@@ -15,7 +15,7 @@ use super::text::text_of;
 use super::{Definition, LoadError, NAMELESS, Problems, Proof, Vocabulary, warn_of};
 use crate::owner::Owner;
 
-/// The machines of a file with several of them, `[machines.imp]`, each a [`Definition`] of its own.
+/// All machines of a file with several machines (`[machines.imp]`). Each one is a [`Definition`].
 ///
 /// # Examples
 ///
@@ -66,23 +66,23 @@ impl<T: Owner> Member<T> {
 }
 
 impl<T: Owner> Definitions<T> {
-    /// Makes the definitions of all machines in the text of a file. A machine that is written beside `[machines]` has an empty
-    /// name.
+    /// Makes the definitions of all machines in the text of a file. If there is a machine outside of `[machines]`, its name
+    /// is empty.
     ///
-    /// Warnings, with which they work all the same, are logged.
+    /// Warnings do not stop the definitions from working. They are logged.
     ///
     /// # Errors
     ///
-    /// With all that is wrong with the text.
+    /// When the text has mistakes. The error lists all of them.
     pub fn parse(text: &str, vocabulary: &Vocabulary<T>) -> Result<Self, Problems> {
         Self::new(NAMELESS, None, text, vocabulary)
     }
 
-    /// As [`parse`](Self::parse), from files that the game has read. No file system is looked at.
+    /// Like [`parse`](Self::parse), from files that the game has already read. It does not use the file system.
     ///
     /// # Errors
     ///
-    /// With all that is wrong with them.
+    /// When the files have mistakes. The error lists all of them. See [`Files`].
     ///
     /// # Examples
     ///
@@ -92,11 +92,11 @@ impl<T: Owner> Definitions<T> {
         Self::new(files.name(), Some(Beside::Read(Arc::clone(&files))), files.text()?, vocabulary)
     }
 
-    /// As [`parse`](Self::parse), from a file. Scripts and linked files are looked for beside it.
+    /// Like [`parse`](Self::parse), from a file. Scripts and linked files are looked for in the folder of the file.
     ///
     /// # Errors
     ///
-    /// When the file cannot be read, or with all that is wrong with it.
+    /// When the file cannot be read, or when it has mistakes. The error then lists all of them.
     pub fn load(path: impl AsRef<Path>, vocabulary: &Vocabulary<T>) -> Result<Self, LoadError> {
         let path = path.as_ref();
         let bytes = read_definition(path).map_err(|error| LoadError::Io { path: path.into(), error })?;
@@ -104,11 +104,12 @@ impl<T: Owner> Definitions<T> {
         Ok(Self::parse_at(path, text, vocabulary)?)
     }
 
-    /// As [`load`](Self::load), of a text that may not be that of the file at the path: of one that has not been saved.
+    /// Like [`load`](Self::load), but with another text than that of the file: for example, with a text that has not been
+    /// saved.
     ///
     /// # Errors
     ///
-    /// With all that is wrong with the text.
+    /// When the text has mistakes. The error lists all of them.
     pub fn parse_at(path: impl AsRef<Path>, text: &str, vocabulary: &Vocabulary<T>) -> Result<Self, Problems> {
         let path = path.as_ref();
         Self::new(&path.display().to_string(), Beside::file(path), text, vocabulary)
@@ -185,21 +186,23 @@ impl<T: Owner> Definitions<T> {
         Proof::of(&outlines)
     }
 
-    /// Reloads all machines, as [`Definition::reload`] does one. New ones are added. One that is gone stays as it was for as long
-    /// as owners run on it or somebody has its [`Definition`], with a warning; it is forgotten by the first reload after that.
+    /// Reloads all machines, as [`Definition::reload`] does for one. New machines are added. A machine that is no longer in
+    /// the text stays as it was, with a warning, as long as owners run on it or the game has its [`Definition`]. The first
+    /// reload after that removes it.
     ///
     /// # Errors
     ///
-    /// With all that is wrong with the text. Then nothing is changed.
+    /// When the text has mistakes. The error lists all of them. Nothing is changed then.
     pub fn reload(&mut self, text: &str) -> Result<(), Problems> {
         self.reload_beside(text, self.beside.clone())
     }
 
-    /// As [`reload`](Self::reload), from files that the game has read. Scripts and linked files are those among them from now on.
+    /// Like [`reload`](Self::reload), from files that the game has already read. Scripts and linked files are looked for
+    /// among these files from now on.
     ///
     /// # Errors
     ///
-    /// With all that is wrong with them. Then nothing is changed.
+    /// When the files have mistakes. The error lists all of them. Nothing is changed then.
     ///
     /// # Examples
     ///
@@ -276,11 +279,11 @@ impl<T: Owner> Definitions<T> {
         }
     }
 
-    /// As [`reload`](Self::reload), from a file.
+    /// Like [`reload`](Self::reload), from a file.
     ///
     /// # Errors
     ///
-    /// When the file cannot be read, or with all that is wrong with it. Then nothing is changed.
+    /// When the file cannot be read, or when it has mistakes; the error then lists all of them. Nothing is changed then.
     pub fn reload_from(&mut self, path: impl AsRef<Path>) -> Result<(), LoadError> {
         let path = path.as_ref();
         let bytes = read_definition(path).map_err(|error| LoadError::Io { path: path.into(), error })?;

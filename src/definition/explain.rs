@@ -14,77 +14,77 @@ use crate::fsm::Fsm;
 use crate::owner::Owner;
 use crate::state::StateRef;
 
-/// What comes of one exit for an owner, as [`Definition::explain`] reports it.
+/// One exit for an owner: whether it is taken, and why. [`Definition::explain`] returns one for each exit.
 ///
-/// Displayed as `to flee: no: health < 20 (health = 35) does not`.
+/// It is displayed as `to flee: no: health < 20 (health = 35) does not hold`.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ExitReport {
-    /// The state that the exit is written in: the owner's, or one around it, or the global one.
+    /// The state in which the exit is written: the owner's current state, one of its parents, or the global state.
     pub of: String,
     /// The state that it leads to.
     pub to: String,
-    /// The message that it waits for.
+    /// The message that it waits for, if it waits for one.
     pub on: Option<String>,
-    /// Whether it is taken, and if not, why.
+    /// Whether it is taken, and if not, why not.
     pub verdict: Verdict,
-    /// Whether its condition holds. `None` where it was not asked.
+    /// Whether its condition holds. `None` if the condition was not checked.
     pub holds: Option<bool>,
-    /// Whether every state that the change leaves and enters lets the owner through. `None` where none was asked.
+    /// Whether every state that the change would leave or enter allows it. `None` if none was asked.
     pub admits: Option<bool>,
-    /// The parts of its condition that were evaluated, and their results.
+    /// The parts of the condition that were checked, with their answers.
     pub questions: Vec<Question>,
 }
 
-/// Whether an exit is taken, and if not, why.
+/// Whether an exit is taken, and if not, why not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Verdict {
-    /// It is taken. If it waits for a message, it is taken when that message is sent now.
+    /// It is taken. If it waits for a message, it is taken if this message is sent now.
     Taken,
     /// Its condition does not hold.
     ConditionFails,
     /// The owner is already in the state that it leads to.
     AlreadyThere,
-    /// A state that would be left is final, and the exit is of one around it, or of the global one.
+    /// A state that would be left is final, and the exit is written in a parent of this state or in the global state.
     Final(
         /// The state's name.
         String,
     ),
-    /// A state that would be left does not let the owner go.
+    /// A state that would be left refuses to be left.
     CannotExit(
         /// The state's name.
         String,
     ),
-    /// A state that would be entered does not let the owner in: by its `enter_when`, or by its behavior.
+    /// A state that would be entered refuses to be entered: by its `enter_when`, or by its behavior.
     CannotEnter(
         /// The state's name.
         String,
     ),
-    /// It is not tried, since one before it is taken.
+    /// It is not tried, because an exit before it is taken.
     NotTried,
-    /// It is not tried: its state has `every`, and the next turn has not come.
+    /// It is not tried, because its state has an `every`, and waits for its next turn.
     NotItsTurn,
 }
 
-/// A part of a condition, and whether it is true.
+/// A part of a condition, and the answer to it.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Question {
-    /// The part as it stands in the file: `health < 20`.
+    /// As it is written: `health < 20`.
     pub text: String,
-    /// The values that were read: `health = 35`. Empty if the text alone is enough.
+    /// The values that were read: `health = 35`. Empty if `text` and `answer` already say it, as for a flag.
     pub read: String,
-    /// Whether the part is true.
+    /// Whether it holds.
     pub answer: Answer,
 }
 
 /// The answer to a [`Question`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// The part is true.
+    /// It holds.
     Yes,
-    /// The part is false.
+    /// It does not hold.
     No,
 }
 
@@ -141,21 +141,21 @@ impl fmt::Display for Question {
 }
 
 impl<T: Owner> Definition<T> {
-    /// Decides for an owner that has been in a state, and in those around it, for `time_in_state` seconds, and reports how: of
-    /// each exit, what was asked, what was read, and what came of it. It is the decision of a tick or a message, with nothing
-    /// done about it.
+    /// Makes the decision that the next tick would make, without carrying it out, and reports each exit: what was checked,
+    /// which values were read, and whether the exit is taken. The owner counts as being in `state` and its parents for
+    /// `time_in_state` seconds.
     ///
-    /// First come the exits that are tried in each update, in that order: the global state's, then from the outermost state's
-    /// to its own. Those after the one that is taken are not tried. Then come those that wait for a message, in the order in
-    /// which one is offered: from its own outward, then the global state's.
+    /// The exits that are tried in each tick come first, in the order in which they are tried: those of the global state, then
+    /// those of the outermost parent, and so on down to those of `state`. Exits after the one that is taken are not tried. The
+    /// exits that wait for a message come last, in the order in which a message is offered: those of `state`, then those of its
+    /// parents, then those of the global state.
     ///
-    /// The exits of a state with `every` are not tried while it waits for its turn. A state that this method puts a machine into
-    /// has its turn.
+    /// If `state` or a parent has an `every`, its exits are reported as in one of its turns.
     ///
-    /// What the behaviors and the states' scripts would do before the exits are tried is left out. A state that is not one of
-    /// this definition, or no longer in its file, has no reports.
+    /// Behaviors and the scripts of states do not run, although they would run before the exits are tried. The reports are
+    /// empty if the state is not in the definition, or no longer in its file.
     ///
-    /// This is for tools and for the log; it allocates. A `chance` is drawn, as an update would draw it.
+    /// It is for tools and for the log, and it allocates memory. It draws a random number for each `chance`, as a tick does.
     ///
     /// # Examples
     ///
@@ -193,10 +193,11 @@ impl<T: Owner> Definition<T> {
         machine.with(owner, cx, |owner, fsm, cx| self.explain_with(owner, fsm, cx))
     }
 
-    /// As [`explain`](Self::explain), for an owner whose machine is where `fsm` says, with the time in each of its states.
+    /// Like [`explain`](Self::explain), for the state in which the machine of the owner is, with the real time in each active
+    /// state. The exits of a state with `every` are not tried while the state waits for its turn.
     ///
-    /// From outside a callback, [`StateMachine::with`](crate::StateMachine::with) lends the handle. To keep the owner as it is
-    /// where there is a `chance`, pass a clone of it.
+    /// Outside of a callback, get the handle from [`StateMachine::with`](crate::StateMachine::with). A `chance` changes the
+    /// owner if its random numbers are in the owner. To avoid this, pass a clone of the owner.
     ///
     /// # Examples
     ///
@@ -231,8 +232,9 @@ impl<T: Owner> Definition<T> {
         explainer.reports
     }
 
-    /// Returns what would come of the exits with `always` if an owner entered a state now, with all states around it and its
-    /// initial children: each is tried when its state is entered, and the first that is taken is carried out when all have been.
+    /// Reports the exits with `always` that would be tried if the owner entered `state` now, together with all its parents and
+    /// its initial children. Each exit is tried when its state is entered. The first exit that is taken is carried out when all
+    /// these states have been entered.
     ///
     /// # Examples
     ///
@@ -270,10 +272,10 @@ impl<T: Owner> Definition<T> {
         explainer.reports
     }
 
-    /// As [`explain_with`](Self::explain_with), of the exits that wait for a message, and for this one: what came of each if it
-    /// were sent now. Only here it is known what the fields of the message say.
+    /// Like [`explain_with`](Self::explain_with), for the exits that wait for this message: whether each would be taken if the
+    /// message were sent now. Unlike `explain_with`, this method can read the fields of the message.
     ///
-    /// What the behaviors would do with the message before the exits are tried is left out.
+    /// The behaviors do not get the message, although they would get it before the exits are tried.
     ///
     /// # Examples
     ///

@@ -12,11 +12,11 @@ use super::outline::Outline;
 use super::problem::Problems;
 use super::text::text_of;
 
-/// A definition's file with the scripts and linked files that it names, read by the game itself: from an archive, over the
-/// network, by an engine's own file system.
+/// The file of a definition, with the scripts and linked files that it names, which the game reads itself: from an archive,
+/// over the network, or from the file system of an engine.
 ///
-/// [`missing`](Self::missing) says what is still to be read. Names that lead out of the file's folder are not among it, and are
-/// mistakes in the definition.
+/// [`missing`](Self::missing) returns the files that the game still has to read. It does not return names that lead out of
+/// the folder of the file. These are mistakes in the definition.
 ///
 /// # Examples
 ///
@@ -71,10 +71,10 @@ impl Files {
         &self.name
     }
 
-    /// Returns the paths, from the definition's folder, of the files that it names, or that the linked files name, and that have
-    /// not been [inserted](Self::insert). An inserted file may name more.
+    /// Returns the files that the game still has to [insert](Self::insert): the files that the definition and its linked
+    /// files name, by their paths from the folder of the definition. An inserted file may name more files.
     ///
-    /// Scripts are among them whose text the game offers, too.
+    /// Scripts whose text the game adds to the vocabulary are returned, too.
     #[must_use]
     pub fn missing(&self) -> Vec<PathBuf> {
         if self.named.len() >= MOST_FILES {
@@ -90,9 +90,10 @@ impl Files {
         missing
     }
 
-    /// Adds one of the files, with its bytes, or why it cannot be read, by its path from the definition's folder.
+    /// Adds one of the files, by its path from the folder of the definition: its bytes, or the reason why it cannot be
+    /// read.
     ///
-    /// A file that is not text, or is longer than 10 MB, cannot be read.
+    /// A file that is not text, or that is longer than 10 MB, counts as one that cannot be read.
     pub fn insert(&mut self, path: impl Into<PathBuf>, read: Result<impl Into<Vec<u8>>, impl fmt::Display>) {
         let text = match read.map(Into::into) {
             Ok(bytes) if bytes.len() as u64 > LONGEST => Err(folder::is_too_long()),
@@ -102,11 +103,12 @@ impl Files {
         self.named.insert(path.into(), text);
     }
 
-    /// Returns the names of the file's machines, in its order; one that is written beside `[machines]` has an empty name.
+    /// Returns the names of the machines of the file, in its order. If there is a machine outside of `[machines]`, its name
+    /// is empty.
     ///
     /// # Errors
     ///
-    /// When the file cannot be read as TOML, with all that is wrong with it as far as that can be said without a vocabulary.
+    /// When the file cannot be read as TOML. The error lists all mistakes that can be found without a vocabulary.
     ///
     /// # Examples
     ///

@@ -10,8 +10,8 @@ use super::problem::Problems;
 
 /// Why a definition could not be loaded from a file.
 ///
-/// It is a [`miette::Diagnostic`], as [`Problems`] is: in a `main` that returns `miette::Result<()>`, `?` is enough for
-/// miette's report handler to draw each problem where it is in the file.
+/// It is a [`miette::Diagnostic`], like [`Problems`]. If `main` returns `miette::Result<()>`, `?` is enough: the report
+/// handler of miette draws each problem at its place in the file.
 ///
 /// # Examples
 ///
@@ -37,7 +37,7 @@ pub enum LoadError {
         /// Why.
         error: io::Error,
     },
-    /// What is in the file is wrong.
+    /// The file was read, and has mistakes.
     Problems(Problems),
 }
 

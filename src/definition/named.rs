@@ -15,10 +15,8 @@ use crate::state::StateRef;
 /// The `format` by which a parameter's schema says that it names a state.
 pub(crate) const STATE_FORMAT: &str = "state";
 
-/// The name of a state of the same file, as a parameter of a behavior. That there is such a state is checked when the file is
-/// loaded, and by `demeanor check`.
-///
-/// [`behavior_with_states`](super::Vocabulary::behavior_with_states) has an example.
+/// The name of a state of the same file, as a parameter of a behavior. When the file is loaded, and in `demeanor check`, it
+/// is an error if there is no such state. [`behavior_with_states`](super::Vocabulary::behavior_with_states) has an example.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct StateName(String);
@@ -51,9 +49,10 @@ impl JsonSchema for StateName {
     }
 }
 
-/// The states of a file, as what makes a behavior of it is told of them.
+/// The states of a file, for the function that makes a behavior.
 ///
-/// While the file is being loaded, its states are not there yet: what is found here leads to them once it is.
+/// This function runs while the file is being loaded, before the states exist. So [`get`](Self::get) returns a
+/// [`FileState`], which finds the state later.
 pub struct FileStates<T: Owner> {
     /// By the names that are written in this state's parameters.
     pub(crate) named: HashMap<String, usize>,
@@ -65,7 +64,7 @@ pub struct FileStates<T: Owner> {
 pub(crate) type Link<T> = Arc<OnceLock<Weak<Shared<T>>>>;
 
 impl<T: Owner> FileStates<T> {
-    /// Returns the state that a parameter names. `None` only for a name that is no parameter of this behavior.
+    /// Returns the state that a parameter names. `None` if `name` is not a parameter of this behavior.
     #[must_use]
     pub fn get(&self, name: &StateName) -> Option<FileState<T>> {
         let fixed = match self.named.get(name.as_str()) {
@@ -87,9 +86,7 @@ impl<T: Owner> fmt::Debug for FileStates<T> {
     }
 }
 
-/// A state of a file that is known by its place there, for a behavior to keep.
-///
-/// It keeps neither the state nor its definition.
+/// A state of a file, for a behavior to keep. It does not keep the state or its definition in memory.
 pub struct FileState<T: Owner> {
     fixed: Arc<Fixed<T>>,
     link: Link<T>,
@@ -102,8 +99,8 @@ impl<T: Owner> FileState<T> {
         &self.fixed.name
     }
 
-    /// Returns the state, to change to it. `None` while its file is being loaded, and when nobody has the definition, nor a
-    /// state of it, any more; in a callback of a state of the same file there always is one.
+    /// Returns the state, to change to it. `None` while the file is being loaded, and when the definition and all
+    /// references to its states have been dropped. In a callback of a state of the same file, it is never `None`.
     #[must_use]
     pub fn state(&self) -> Option<StateRef<T>> {
         let shared = self.link.get()?.upgrade()?;

@@ -12,11 +12,11 @@ use super::mistake::{Label, Mistake};
 use super::source::Source;
 use crate::shown::shown;
 
-/// One mistake in a definition, or a warning about it, and where it is in the file.
+/// An error in a definition, or a warning about it, with its place in the file.
 ///
-/// It is a [`miette::Diagnostic`]: any of miette's report handlers draws it with the words underlined, unless one
-/// of the lines is longer than 1500 bytes. Displayed on its own it is what is wrong; [`located`](Self::located) adds where,
-/// and what to write instead.
+/// It is a [`miette::Diagnostic`]: the report handlers of miette draw it with the words underlined, unless one of the lines
+/// is longer than 1500 bytes. If you display it without a handler, it says what is wrong. [`located`](Self::located) adds
+/// the place, and what to write instead.
 ///
 /// # Examples
 ///
@@ -75,7 +75,7 @@ impl Problem {
         self
     }
 
-    /// Returns all of it in one line, for a log: file, line and column, what is wrong, what to write instead.
+    /// Returns everything in one line, for a log: file, line, column, what is wrong, and what to write instead.
     #[must_use]
     pub fn located(&self) -> String {
         let severity = if self.is_warning() { "warning" } else { "error" };
@@ -88,7 +88,7 @@ impl Problem {
         text
     }
 
-    /// Returns what to write instead, where that is known.
+    /// Returns what to write instead. `None` if there is no suggestion.
     #[must_use]
     pub fn advice(&self) -> Option<String> {
         self.mistake.help.clone()
@@ -118,8 +118,8 @@ impl Problem {
         self.mistake.label.at.clone()
     }
 
-    /// Returns the parts of the file that it has to do with, in bytes, each with what is said there. The first is the
-    /// [`span`](Self::span).
+    /// Returns the parts of the file that the problem is about, as ranges of bytes, each with the text of its label. The
+    /// first one is the [`span`](Self::span).
     ///
     /// # Examples
     ///
@@ -204,10 +204,10 @@ impl Diagnostic for Problem {
     }
 }
 
-/// All that is wrong with one file, in the order of the file.
+/// All problems of one file, in the order of the file.
 ///
-/// The display is a line for each problem. As a [`miette::Diagnostic`] it is a heading whose related diagnostics are the
-/// problems.
+/// It is displayed with a line for each problem. As a [`miette::Diagnostic`] it is a heading, and the problems are its
+/// related diagnostics.
 #[derive(Clone)]
 pub struct Problems {
     source: Arc<Source>,
@@ -233,8 +233,8 @@ impl Problems {
         self.listed.iter()
     }
 
-    /// Returns how many more problems there are than are listed, errors and warnings. At most 200 of a file are listed, errors
-    /// rather than warnings. Of problems that are the same in many places, the first is listed, and says how many there are.
+    /// Returns how many problems are not in the list. The list has at most 200 problems of a file, errors before warnings.
+    /// If the same problem occurs in many places, only the first one is listed, and says how many there are.
     #[must_use]
     pub fn unlisted(&self) -> usize {
         self.more.errors + self.more.warnings

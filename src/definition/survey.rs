@@ -10,11 +10,10 @@ use super::outline::{Outline, StateId};
 use super::problem::Problems;
 use super::words::Words;
 
-/// A file as far as it can be read, while somebody writes it: what is wrong with it, and outlines of what is not.
+/// A file while somebody writes it, as far as it can be read: its problems, and outlines of everything that has no error.
 ///
-/// In the outlines, what is mistaken is left out: an exit to an unknown state is not there, and of states that are each other's
-/// parents, one has none. Where the initial state is missing or
-/// unknown, it is the first one.
+/// What has an error is left out of the outlines: for example, an exit to an unknown state. If some states are each other's
+/// parents, one of them has no parent. If the initial state is missing or unknown, it is the first state.
 ///
 /// # Examples
 ///
@@ -37,10 +36,10 @@ pub struct Survey {
 }
 
 impl Survey {
-    /// Reads a file, named `file` in what is reported. What it links to, and its scripts, are looked for in `folder`;
-    /// `open` is asked first, by the path from there, for the texts that an editor has open.
+    /// Reads a file. `file` is its name in the reports. The scripts and the files that it links to are looked for in
+    /// `folder`. Before a file is read, `open` is called with its path from there, for the text that an editor has open.
     ///
-    /// Without words, what the game offers is not checked.
+    /// Without `words`, the words of the game are not checked.
     #[must_use]
     pub fn of(
         file: &str,
@@ -60,7 +59,7 @@ impl Survey {
         &self.outlines
     }
 
-    /// Returns what is wrong, and what is warned of.
+    /// Returns the errors and warnings.
     #[must_use]
     pub fn problems(&self) -> &Problems {
         &self.problems
@@ -72,8 +71,8 @@ impl Survey {
         &self.keys
     }
 
-    /// Returns the files that it links to, and those that they link to, by their paths from the folder, whether they are there
-    /// or not.
+    /// Returns the files that it links to, and the files that those link to, by their paths from the folder, whether they
+    /// exist or not.
     #[must_use]
     pub fn links(&self) -> &[PathBuf] {
         &self.links

@@ -18,7 +18,7 @@ use crate::owner::Owner;
 
 /// Watches a definition's file, and reloads the definition when it has been saved.
 ///
-/// The reload happens in [`poll`](Self::poll), between two ticks of the game's own choice, never by itself.
+/// The definition is reloaded only in [`poll`](Self::poll). Call it between two ticks.
 ///
 /// # Examples
 ///
@@ -60,8 +60,8 @@ struct Concerned {
 }
 
 impl<T: Owner> Watch<T> {
-    /// Begins to watch a file, the scripts beside it, and the scripts and other files that it names, in folders below, too. Where the file or a folder
-    /// on the way to it is a symbolic link, the link is watched as well as where it leads.
+    /// Begins to watch a file, the scripts in its folder, and the scripts and other files that it names, also in folders below.
+    /// If the file or a folder on the way to it is a symbolic link, both the link and its target are watched.
     ///
     /// # Errors
     ///
@@ -97,12 +97,12 @@ impl<T: Owner> Watch<T> {
         }
     }
 
-    /// Reloads the definition if its file, a script or a file that it links to has been saved since the last call, or a link to
-    /// it leads elsewhere. Returns whether it was.
+    /// Reloads the definition if its file, a script or a file that it links to was saved since the last call, or if a symbolic
+    /// link on the way to it has a new target. Returns whether the definition was reloaded.
     ///
     /// # Errors
     ///
-    /// When the file cannot be read, or with all that is wrong with it. Then the definition is as it was.
+    /// When the file cannot be read, or when it has mistakes; the error then lists all of them. The definition stays as it was.
     pub fn poll(&mut self) -> Result<bool, LoadError> {
         let mut is_saved = false;
         let mut is_link_changed = false;

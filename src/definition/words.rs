@@ -5,9 +5,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The names of a [`Vocabulary`](super::Vocabulary), without the code behind them: what a tool needs to check a file.
+/// The names of a [`Vocabulary`](super::Vocabulary), without the code behind them. A tool needs them to check a file.
 ///
-/// A game writes them to a file for its designers' tools; `demeanor check --vocabulary` reads it.
+/// A game writes them to a file for its designers, and `demeanor check --vocabulary` reads this file.
 ///
 /// # Examples
 ///
@@ -25,29 +25,29 @@ use serde::{Deserialize, Serialize};
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Words {
-    /// What conditions can ask for, and whether it is a number.
+    /// The values that conditions can read, and whether each is a number or a flag.
     pub values: BTreeMap<String, ValueKind>,
-    /// What states can do, with the JSON Schema of the parameters; `None` takes none.
+    /// The behaviors, each with the JSON Schema of its parameters; `None` if it has no parameters.
     #[serde(alias = "behaviours")]
     pub behaviors: BTreeMap<String, Option<serde_json::Value>>,
-    /// What can be sent.
+    /// The messages.
     pub messages: BTreeSet<String>,
-    /// What messages carry, by their names, and whether it is a number.
+    /// The fields of the messages, by the name of the message, and whether each is a number or a flag.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub message_fields: BTreeMap<String, BTreeMap<String, ValueKind>>,
-    /// What scripts can write.
+    /// The values that scripts can write.
     pub fields: BTreeSet<String>,
-    /// What is said of them, by their names.
+    /// The descriptions of words, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub descriptions: BTreeMap<String, String>,
-    /// Whether conditions can ask for `chance(p)`.
+    /// Whether the game has random numbers, for `chance(p)` and random durations.
     pub random: bool,
-    /// How often the game updates its characters, if it says so: how long a tick is.
+    /// How often the game updates its characters, if the game says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ticks_per_second: Option<f64>,
-    /// Whether scripts run.
+    /// Whether the game is built with scripts.
     pub scripts: bool,
-    /// The scripts whose text the game offers. Others are files beside the definition.
+    /// The scripts whose text the game adds. Other scripts are files in the folder of the definition.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub script_files: BTreeSet<String>,
 }

@@ -16,7 +16,8 @@ use crate::state::StateRef;
 /// feature `serde` it can be written and read in any format. States are written by name, so that flows of several runs
 /// can be [merged](Self::merge).
 ///
-/// It is displayed as a table.
+/// It is displayed as two tables: the changes, made and refused, and the states with the lengths of the stays in them.
+/// [`docs::why`](crate::docs::why#all-of-them) explains the columns.
 ///
 /// # Examples
 ///

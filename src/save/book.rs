@@ -16,25 +16,27 @@ use crate::definition::Definition;
 use crate::owner::Owner;
 use crate::state::{Identity, IntoState, State, StateRef, short_name};
 
-/// Which name is which state: what saving and loading go by ([rule 27](crate::docs::semantics#rule-27)).
+/// The states of one type of owner, by name, for saving and loading ([rule 27](crate::docs::semantics#rule-27)).
 ///
-/// A saved value names its states, and a book says which name is which state: one book for all owners of a type, made once,
-/// and the same for saving and for loading. A book names every state that an owner can be in; what it does not know is an error
-/// that lists all that is missing. The states around those are found by them: they need to be in the book only if they keep
-/// history, or so that their own times are saved.
+/// A saved value contains the names of states. The book says which name belongs to which state. Make one book for all owners
+/// of a type, and use it for saving and for loading. The book must contain every state that an owner can be in. If some are
+/// missing, saving or loading returns an error that lists them.
+///
+/// A parent is found through its children, so it may be missing. Then the time in the parent is not saved: after loading, it
+/// is the time in the current state. A parent that [keeps its history](State::keeps_history) must be in the book.
 ///
 /// | the state is | write |
 /// |---|---|
 /// | a singleton | [`.with(&Idle)`](Self::with) |
-/// | one whose type has been renamed since, or one of several of a type | [`.with_name("Hunt", &Chase)`](Self::with_name) |
+/// | a singleton whose type was renamed, or one of several states of one type | [`.with_name("Hunt", &Chase)`](Self::with_name) |
 /// | an `Arc` that owners share | `.with_name("north", north.clone())`, with the [`StateRef`] that is in use |
-/// | an owner's own, a `Box` | [`.with_owned::<Patrol>()`](Self::with_owned) |
-/// | from a definition | `.with_definition(&definition)` |
+/// | an owned state, in a `Box` | [`.with_owned::<Patrol>()`](Self::with_owned) |
+/// | a state of a definition | `.with_definition(&definition)` |
 ///
-/// # Two states of one name
+/// # Two states with one name
 ///
-/// A book that says two things of one name is refused: [`check`](Self::check) says so at once, and else each `save` and `load`.
-/// It does not panic, because the names of a definition come from a file.
+/// If a book has two states with the same name, [`check`](Self::check) returns an error, and so does each `save` and `load`.
+/// Nothing panics, because the names of a definition come from a file.
 ///
 /// # Examples
 ///
@@ -103,14 +105,14 @@ pub(super) struct Defined<T: Owner> {
     pub(super) definition: Definition<T>,
 }
 
-/// What stands in for a state whose name the book does not know. See [`StateBook::on_missing`].
+/// What to load instead of a state whose name the book does not know. See [`StateBook::on_missing`].
 #[derive(Clone, Debug)]
 pub enum Missing<T: Owner> {
-    /// Nothing: it is not loaded, and the error lists all such names.
+    /// Nothing: loading returns an error, which lists all such names.
     Refuse,
-    /// This state. Whoever was in the one that is gone enters it at the beginning of the next tick.
+    /// This state. An owner that was in the missing state enters it at the beginning of its next tick.
     Enter(StateRef<T>),
-    /// This state, as if it had been entered when the one that is gone was.
+    /// This state, as if the owner had entered it when it entered the missing state. No `enter` runs.
     Place(StateRef<T>),
 }
 
@@ -138,17 +140,17 @@ impl<T: Owner> StateBook<T> {
         self.with_state(name, state)
     }
 
-    /// Adds a state by a name. It may have several: it is saved under the one given first, and loaded under each.
+    /// Adds a state with a name. A state may have several names: it is saved with the first one, and loaded from each.
     ///
-    /// So a state that has been renamed is still found in old files: `.with(&Chase).with_name("Hunt", &Chase)`.
+    /// So old files can still be loaded after a state was renamed: `.with(&Chase).with_name("Hunt", &Chase)`.
     #[must_use]
     pub fn with_name(self, name: impl Into<String>, state: impl IntoState<T>) -> Self {
         self.with_state(name.into(), state.into_state())
     }
 
-    /// Adds the owned states of a type, by the type's name without its path. Their data is saved, in
-    /// [RON](https://docs.rs/ron), whatever the format of the file. A state that several machines or owners of one batch share
-    /// is shared again once it is loaded.
+    /// Adds all owned states of type `S`, with the name of the type without its path. Their data is saved as text in
+    /// [RON](https://docs.rs/ron), in any file format. If owners of one batch share an owned state, they share it again after
+    /// loading.
     ///
     /// # Examples
     ///
@@ -173,7 +175,7 @@ impl<T: Owner> StateBook<T> {
         self.with_owned_name::<S>(short_name(type_name::<S>()))
     }
 
-    /// As [`with_owned`](Self::with_owned), by a name.
+    /// Like [`with_owned`](Self::with_owned), with another name.
     #[must_use]
     pub fn with_owned_name<S: State<T> + Clone + Serialize + DeserializeOwned>(
         mut self,
@@ -198,9 +200,10 @@ impl<T: Owner> StateBook<T> {
         self
     }
 
-    /// Adds the states of a definition, by their names in the file. If it is reloaded, the book knows its new states.
+    /// Adds all states of a definition, with their names in the file. When the definition is reloaded, the book has its new
+    /// states, too.
     ///
-    /// Where two definitions have states of one name, [`with_definition_name`](Self::with_definition_name) tells them apart.
+    /// If two definitions have states with the same name, use [`with_definition_name`](Self::with_definition_name).
     #[cfg(feature = "definition")]
     #[must_use]
     pub fn with_definition(mut self, definition: &Definition<T>) -> Self {
@@ -208,7 +211,7 @@ impl<T: Owner> StateBook<T> {
         self
     }
 
-    /// As [`with_definition`](Self::with_definition), with a name of the definition before those of its states:
+    /// Like [`with_definition`](Self::with_definition), but each name begins with the name of the definition:
     /// `guard/wander`.
     #[cfg(feature = "definition")]
     #[must_use]
@@ -217,8 +220,8 @@ impl<T: Owner> StateBook<T> {
         self
     }
 
-    /// Has timers' messages saved, in RON, as [`with_owned`](Self::with_owned) does the data of states. Needed only where a
-    /// timer is to [send](crate::Fsm::send_after) one.
+    /// Lets the messages of timers be saved, as text in RON. This is necessary if a state
+    /// [sends a message later](crate::Fsm::send_after).
     #[must_use]
     pub fn with_messages(mut self) -> Self
     where
@@ -237,11 +240,12 @@ impl<T: Owner> StateBook<T> {
         self
     }
 
-    /// Says what stands in for a state whose name the book does not know. Without this, loading it is refused.
+    /// Sets a function that says what to load instead of a state whose name the book does not know. Without this function,
+    /// loading returns an error.
     ///
-    /// It is asked for the states that somebody is in, was in before, was pushed over in, or has a timer for. To
-    /// [enter](Missing::Enter) counts for those that somebody is in; elsewhere the state just takes the other's place.
-    /// What a history remembers of a state that is gone is forgotten. Timers and the sleep of the state that is gone end.
+    /// The function is called for the current and the previous states, for suspended states, and for the targets of timers.
+    /// [`Missing::Enter`] runs `enter` only for a current state; in the other cases it is the same as [`Missing::Place`]. A
+    /// history forgets a missing state. The timers and the sleep of a missing state end.
     ///
     /// # Examples
     ///
@@ -281,12 +285,12 @@ impl<T: Owner> StateBook<T> {
         self
     }
 
-    /// Returns whether the book says two things of one name. So do `save` and `load`; a game that asks here hears of it before
-    /// anything is lost.
+    /// Checks that no two states of the book have the same name. `save` and `load` check this, too. If the game calls `check`
+    /// when it starts, the mistake is found before a game is saved.
     ///
     /// # Errors
     ///
-    /// When it does.
+    /// When two states have the same name, or when a type of owned states was added twice.
     ///
     /// # Examples
     ///

@@ -23,8 +23,8 @@ use crate::message::{Dispatcher, Telegram};
 use crate::owner::Owner;
 use crate::time::GameTime;
 
-/// A saved [`Cast`](crate::Cast), all but its world. `K` is the type of the keys, `M` that of the messages; where it is saved,
-/// a reference to them.
+/// A saved [`Cast`](crate::Cast), without its world. `K` is the type of the keys, and `M` is the type of the messages, or of
+/// references to them when the cast is being saved.
 pub type SavedCast<K, M> = Saved<CastContent<K, M>>;
 
 /// What is saved of a cast.
@@ -131,7 +131,7 @@ impl<C: CastContext> CastBook<C> {
         Self { types: BTreeMap::new(), names: BTreeMap::new(), merging: None, mistake: None }
     }
 
-    /// Adds a type of members, by a name, with the book of its states.
+    /// Adds a type of members, with a name and the book of its states.
     #[must_use]
     pub fn with<T>(mut self, name: impl Into<String>, book: StateBook<T>) -> Self
     where
@@ -169,7 +169,8 @@ impl<C: CastContext> CastBook<C> {
         self
     }
 
-    /// Has a queue that [merges](Dispatcher::merging_within) go on merging once it is loaded. Needed only for such a one.
+    /// Lets a queue that [merges telegrams](Dispatcher::merging_within) be saved, and merge after loading, too. Other queues do
+    /// not need this.
     #[must_use]
     pub fn with_merging(mut self) -> Self
     where
@@ -179,7 +180,7 @@ impl<C: CastContext> CastBook<C> {
         self
     }
 
-    /// Returns whether the book, or one of those in it, says two things of one name. So do `save` and `load`.
+    /// Checks that no two types have the same name, and that no two states of one type have. `save` and `load` check this, too.
     ///
     /// # Errors
     ///

@@ -11,7 +11,7 @@ use super::version::Saved;
 /// A saved [`StateMachine`](crate::StateMachine). See [`StateMachine::save`](crate::StateMachine::save).
 pub type SavedMachine = Saved<MachineContent>;
 
-/// A saved [`Agent`](crate::Agent). `O` is the owner; where it is saved, a reference to it.
+/// A saved [`Agent`](crate::Agent). `O` is the owner, or a reference to it when it is being saved.
 pub type SavedAgent<O> = Saved<AgentContent<O>>;
 
 /// The states that a saved value refers to. Everywhere else a state is a number: 0 is no state, `n` is entry `n - 1` of this

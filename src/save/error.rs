@@ -7,21 +7,21 @@ use core::fmt;
 
 use super::version::VERSION;
 
-/// A book that says two things of one name.
+/// A mistake in a book, such as two states with the same name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BookError {
-    /// Two states, or types of states, have one name.
+    /// Two states, or two types of owned states, have the same name.
     SameName {
         /// The name.
         name: String,
     },
-    /// A type of owned states has two names.
+    /// A type of owned states was added twice, with two names.
     SameType {
         /// Both names.
         names: [String; 2],
     },
-    /// Two types of members of a cast have one name, or one has two.
+    /// Two types of members of a cast have the same name, or one type has two names.
     SameMember {
         /// The name.
         name: String,
@@ -88,7 +88,7 @@ pub enum SaveError {
         /// The member's key.
         member: String,
     },
-    /// The queue of telegrams merges, and the book of the cast does not know how.
+    /// The queue merges telegrams, and the book of the cast does not say how.
     NoMerging,
 }
 
@@ -140,12 +140,12 @@ impl From<BookError> for SaveError {
 pub enum LoadError {
     /// The book contradicts itself.
     Book(BookError),
-    /// It was saved in a version that is not known here.
+    /// The saved value has a version that this program does not know.
     Version {
         /// The version.
         found: u32,
     },
-    /// There are states of names that the book does not know.
+    /// The saved value has names of states that the book does not know.
     UnknownStates {
         /// The names, in alphabetical order.
         names: Vec<String>,
@@ -176,11 +176,11 @@ pub enum LoadError {
         /// The name of the type.
         name: String,
     },
-    /// The queue of telegrams merges, and the book of the cast does not know how.
+    /// The queue merges telegrams, and the book of the cast does not say how.
     NoMerging,
-    /// Something that was saved cannot be.
+    /// The saved value is damaged: it has data that no machine, batch or cast can have.
     Damaged {
-        /// Where.
+        /// In which part of the value.
         at: String,
         /// What is wrong there.
         why: String,

@@ -14,16 +14,18 @@ use crate::seat::Seat;
 use crate::state::StateRef;
 
 impl<T: Owner> StateMachine<T> {
-    /// Saves the machine, all but its global: its states by name, its stack and history, its times, timers and sleep
-    /// ([rule 27](crate::docs::semantics#rule-27)).
-    /// `now` is what its clock shows, in seconds; where there is no clock, 0.
+    /// Saves the machine: the names of its states, its stack and history, its times, timers and sleep
+    /// ([rule 27](crate::docs::semantics#rule-27)). The global state is not saved. `now` is the time that its clock shows, in
+    /// seconds; use 0 if there is no clock.
     ///
-    /// What the book does not know of the states around the current one is found by that one when it is loaded.
+    /// A parent of the current state may be missing in the book: see [`StateBook`].
     ///
     /// # Errors
     ///
-    /// When the book does not know one of the states; the error lists all of them. When it does not know how to save the
-    /// message of a timer, or when a state or message cannot be written. When the book says two things of one name.
+    /// - When the book does not contain one of the states. The error lists all missing states.
+    /// - When the book does not say how to save the message of a timer.
+    /// - When the data of a state or of a message cannot be written.
+    /// - When the book has two states with the same name.
     ///
     /// # Examples
     ///
@@ -53,15 +55,19 @@ pub(super) fn content<T: Owner>(seat: &Seat<T>, book: &StateBook<T>, now: f64) -
 }
 
 impl<T: Owner> StateBook<T> {
-    /// Loads a machine that was saved, without any callback: it goes on as if it had not been. Its global is to be set again.
+    /// Loads a saved machine, without any callback. It continues as if it had not been saved. Set its global state again,
+    /// with [`with_global`](StateMachine::with_global).
     ///
-    /// `now` is what its clock shows, in seconds; where there is no clock, 0. Times and timers are as far from it as they were
-    /// from the clock when the machine was saved. If that showed the same, they are the same to the bit.
+    /// `now` is the time that its clock shows now, in seconds; use 0 if there is no clock. The times and timers of the machine
+    /// are shifted by the difference between `now` and the time at which it was saved. If the two are equal, every time is
+    /// the same to the bit.
     ///
     /// # Errors
     ///
-    /// When the version is another one. When the book does not know one of the names and does not say what
-    /// [stands in](Self::on_missing); the error lists all of them. When what was saved cannot be, as in a damaged file.
+    /// - When the saved value has a version that this program does not know.
+    /// - When the book does not know one of the names, and does not say [what to load instead](Self::on_missing). The error
+    ///   lists all such names.
+    /// - When the saved value is damaged.
     ///
     /// # Examples
     ///
@@ -143,7 +149,7 @@ impl<T: Owner> Agent<T> {
 }
 
 impl<O> SavedAgent<O> {
-    /// Has another owner in the place of this one: a clone of a reference, so that it can be loaded without a file between.
+    /// Replaces the owner. If `map` clones the reference that [`Agent::save`] returns, the agent can be loaded without a file.
     pub fn map_owner<P>(self, map: impl FnOnce(O) -> P) -> SavedAgent<P> {
         let Self { version, content: AgentContent { owner, machine } } = self;
         Saved { version, content: AgentContent { owner: owner.map(map), machine } }

@@ -7,18 +7,19 @@ use alloc::vec::Vec;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// A start, and what has come from outside since, by tick: enough to play the game again to any tick.
+/// The start of a game, and the input of each tick. With these, the game can be played again to any tick.
 ///
-/// `S` is all that the game's ticks depend on: a batch, or a struct with several, the clock, the world and the random numbers.
-/// `I` is whatever comes from outside: the players' input, methods called, messages sent. All else follows from these, if the
-/// game's ticks are deterministic; those of a [`Batch`](crate::Batch) are, on any number of threads. Callbacks that ask the
-/// system for the time or for random numbers are not, unless the game records the answers.
+/// `S` contains everything that the ticks depend on: a batch, or a struct with several batches, the clock, the world and the
+/// random numbers. `I` is what comes from outside: the input of the players, calls of methods, messages. Everything else
+/// follows from these, if the ticks are deterministic. The ticks of a [`Batch`](crate::Batch) are deterministic, on any number
+/// of threads. If a callback reads the time or random numbers from the operating system, the game has to record what it read.
 ///
-/// Ticks are counted from the start: the state at tick 3 is the one after three ticks, and an input of tick 3 is one that the
-/// fourth of them is given.
+/// Ticks are counted from the start: the state at tick 3 is the state after three ticks, and an input of tick 3 is an input of
+/// the fourth tick.
 ///
-/// It is serializable, with a version in front. As a batch is saved by its book, what is written is a replay that starts with a
-/// [`SavedBatch`](crate::SavedBatch): [`as_ref`](Self::as_ref) and [`try_map`](Self::try_map) lead there, and `try_map` back.
+/// A replay is serializable, and begins with its version. A batch needs its book for this, so a replay in a file starts with a
+/// [`SavedBatch`](crate::SavedBatch): get one with [`as_ref`](Self::as_ref) and [`try_map`](Self::try_map), and go back with
+/// `try_map`.
 ///
 /// # Examples
 ///
@@ -81,13 +82,13 @@ pub struct Replay<S, I> {
 const VERSION: u32 = 1;
 
 impl<S, I> Replay<S, I> {
-    /// Creates a replay of nothing yet.
+    /// Creates a replay without inputs.
     pub fn new(start: S) -> Self {
         Self { version: VERSION, start, inputs: BTreeMap::new(), every: 0, kept: BTreeMap::new() }
     }
 
-    /// Keeps the state of every so many ticks when it plays, so that going back does not begin at the start each time. They take
-    /// memory, and are not saved. 0, the default, keeps none.
+    /// While the replay plays, it keeps a copy of the state at each tick that is a multiple of `every`. So going back does not
+    /// begin at the start each time. The copies take memory, and are not saved. With 0, the default, it keeps none.
     #[must_use]
     pub fn with_keyframes(mut self, every: u64) -> Self {
         self.every = every;
@@ -95,18 +96,18 @@ impl<S, I> Replay<S, I> {
         self
     }
 
-    /// Adds something that came from outside in a tick, after what has been recorded of that tick so far.
+    /// Adds an input of a tick, after the inputs that were already recorded for this tick.
     ///
-    /// It may come late, as over a network: what has been kept of the ticks behind it is forgotten.
+    /// The input may come late, for example over a network: copies of the states after this tick are then dropped.
     pub fn record(&mut self, tick: u64, input: I) {
         self.inputs.entry(tick).or_default().push(input);
         self.kept.split_off(&tick.saturating_add(1));
     }
 
-    /// Plays to a tick, and returns the state there: what `tick` inputs lead to from the start on.
+    /// Plays to a tick, and returns the state after that many ticks.
     ///
-    /// `advance` plays one tick with what came from outside in it. It has to do what the game has done. Beyond the last input, it
-    /// is given none.
+    /// `advance` plays one tick with the inputs of that tick. It has to do the same as the game did. After the last recorded
+    /// tick, it gets no inputs.
     pub fn play_to(&mut self, tick: u64, mut advance: impl FnMut(&mut S, &[I])) -> S
     where
         S: Clone,
@@ -123,28 +124,28 @@ impl<S, I> Replay<S, I> {
         state
     }
 
-    /// Where it begins.
+    /// Returns the start.
     pub fn start(&self) -> &S {
         &self.start
     }
 
-    /// What came from outside in a tick, in the order of recording.
+    /// Returns the inputs of a tick, in the order in which they were recorded.
     pub fn inputs_of(&self, tick: u64) -> &[I] {
         self.inputs.get(&tick).map_or(&[], Vec::as_slice)
     }
 
-    /// All that came from outside, with its tick, in the order of time.
+    /// Iterates over all inputs, each with its tick, in the order of the ticks.
     pub fn inputs(&self) -> impl DoubleEndedIterator<Item = (u64, &I)> {
         self.inputs.iter().flat_map(|(&tick, inputs)| inputs.iter().map(move |input| (tick, input)))
     }
 
-    /// The same replay, borrowed, to be written without a copy.
+    /// Borrows the replay, so that it can be written without a copy.
     pub fn as_ref(&self) -> Replay<&S, &I> {
         let inputs = self.inputs.iter().map(|(&tick, inputs)| (tick, inputs.iter().collect())).collect();
         Replay { version: self.version, start: &self.start, inputs, every: self.every, kept: BTreeMap::new() }
     }
 
-    /// Exchanges the start for another form of it: what is saved of it, or what is loaded from that.
+    /// Converts the start, for example into a saved batch, or from a saved batch into a batch.
     ///
     /// # Errors
     ///

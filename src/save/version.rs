@@ -11,11 +11,11 @@ use super::error::LoadError;
 /// The version that this crate writes.
 pub const VERSION: u32 = 1;
 
-/// A saved value: what was saved, with a version in front.
+/// A saved value, which begins with its version.
 ///
-/// It is plain data. A game can change it before it is loaded, as when a state has another name now.
+/// It is plain data. A game can change it before loading it, for example if a state has been renamed.
 ///
-/// Of a value of another version nothing but the version is read, so that whoever loads it is told so in any format.
+/// If the version is unknown, only the version is read. So the error says in any format that the version is the reason.
 ///
 /// # Examples
 ///

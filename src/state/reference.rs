@@ -334,11 +334,11 @@ impl<T: Owner> fmt::Display for StateRef<T> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not name a state of `{T}`",
     label = "this does not name a state of `{T}`",
-    note = "write `&Idle` for a state without data, where there is `impl State<{T}> for Idle`",
-    note = "write `Box::new(patrol)` for a state with data that belongs to one owner; its type has to be `Clone`, and not `dyn State`",
-    note = "write `Arc::new(patrol)` for a state with data that owners share",
+    note = "write `&Idle` for a state without data; its type needs `impl State<{T}> for Idle`",
+    note = "write `Box::new(patrol)` for a state with data that belongs to one owner; its type must implement `Clone`, and cannot be `dyn State`",
+    note = "write `Arc::new(patrol)` for a state with data that several owners share",
     note = "write `previous.clone()` for a `StateRef` that is borrowed",
-    note = "write `definition.state(\"chase\")`, and take the state out of the `Option`, for a state of a definition"
+    note = "write `definition.state(\"chase\")` for a state of a definition, and unwrap the `Option`"
 )]
 pub trait IntoState<T: Owner> {
     /// Returns the reference to the state.

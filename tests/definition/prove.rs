@@ -120,7 +120,7 @@ fn an_exit_that_is_never_taken_is_found_with_the_one_before_it() {
     assert_eq!(
         found(file),
         [
-            "4 never-taken: this exit is never taken: the one to `b` before it is taken whenever its condition holds [a time,health,x;0,0,true; a>b b]",
+            "4 never-taken: this exit is never taken: an earlier exit, to `b`, is taken whenever this condition holds [a time,health,x;0,0,true; a>b b]",
         ]
     );
     let file = "
@@ -135,7 +135,7 @@ fn an_exit_that_is_never_taken_is_found_with_the_one_before_it() {
     assert_eq!(
         found(file),
         [
-            "4 never-taken: this exit is never taken: the one to `b` before it is taken whenever its condition holds [a time,health;0,31; a>b b]",
+            "4 never-taken: this exit is never taken: an earlier exit, to `b`, is taken whenever this condition holds [a time,health;0,31; a>b b]",
         ]
     );
     let file = "
@@ -150,7 +150,7 @@ fn an_exit_that_is_never_taken_is_found_with_the_one_before_it() {
     assert_eq!(
         found(file),
         [
-            "4 never-taken: this exit is never taken: the one to `b` before it is taken whenever its condition holds [a time,message;0,hit(damage=6); a>b b]",
+            "4 never-taken: this exit is never taken: an earlier exit, to `b`, is taken whenever this condition holds [a time,message;0,hit(damage=6); a>b b]",
         ]
     );
     let file = "
@@ -169,7 +169,7 @@ fn an_exit_that_is_never_taken_is_found_with_the_one_before_it() {
     assert_eq!(
         found(file),
         [
-            "8 never-taken: this exit is never taken: the one to `b` of `p` before it is taken whenever its condition holds [a time,x;0,false;10,; a>b b]",
+            "8 never-taken: this exit is never taken: an earlier exit of `p`, to `b`, is taken whenever this condition holds [a time,x;0,false;10,; a>b b]",
         ]
     );
     let file = "
@@ -187,7 +187,7 @@ fn an_exit_that_is_never_taken_is_found_with_the_one_before_it() {
     assert_eq!(
         found(file),
         [
-            "7 never-taken: this exit is never taken: the one to `b` of `g` before it is taken whenever its condition holds [a time,health;0,-1; a>b b]",
+            "7 never-taken: this exit is never taken: an earlier exit of `g`, to `b`, is taken whenever this condition holds [a time,health;0,-1; a>b b]",
         ]
     );
 }
@@ -270,7 +270,7 @@ fn an_exit_that_leads_nowhere_else_is_found() {
     assert_eq!(
         found(file),
         [
-            "4 never-taken: this exit is never taken: one before it, such as the one to `b`, is taken whenever its condition holds [a time,x,y;0,true,true; a>b b]",
+            "4 never-taken: this exit is never taken: an earlier exit, such as the one to `b`, is taken whenever this condition holds [a time,x,y;0,true,true; a>b b]",
         ]
     );
 }
@@ -291,7 +291,7 @@ fn a_state_that_no_situation_reaches_is_found() {
     assert_eq!(
         found(file),
         [
-            "4 never-taken: this exit is never taken: the one to `b` before it is taken whenever its condition holds [a time,x,y;0,true,true; a>b b]",
+            "4 never-taken: this exit is never taken: an earlier exit, to `b`, is taken whenever this condition holds [a time,x,y;0,true,true; a>b b]",
             "7 unreachable: state `c` can never be reached [a time,x,y;0,true,true; a>b b]",
             "9 unreachable: state `d` can never be reached [- time; a]",
         ]
@@ -380,7 +380,7 @@ fn states_that_lead_to_each_other_by_one_that_is_left_as_it_is_entered_are_found
     assert_eq!(
         found(file),
         [
-            "10 never-taken: this exit is never taken: one before it, such as the one to `c` of `p`, is taken whenever its condition holds [b time,x,y;0,true,true; b>c c]"
+            "10 never-taken: this exit is never taken: an earlier exit, such as the one of `p` to `c`, is taken whenever this condition holds [b time,x,y;0,true,true; b>c c]"
         ]
     );
 }
@@ -696,9 +696,9 @@ fn what_may_be_either_is_said_once() {
     assert_eq!(
         proof(file).notes(),
         [
-            "may be either: `ammo < armor`",
-            "may be either: chances, what scripts say, durations that are drawn or that the game says",
-            "assumed: behaviors change to no states but those that they name",
+            "not decided: `ammo < armor`",
+            "not decided: chances, results of scripts, durations that are random or values of the game",
+            "assumed: behaviors request changes only to states that their parameters name",
         ]
     );
     assert!(proof("initial = 'a'\n[states.a]\nfinal = true\n").notes().is_empty());
@@ -751,7 +751,7 @@ fn what_one_machine_has_from_another_it_may_leave_unused() {
     assert_eq!(
         found(file),
         [
-            "7 never-taken: this exit is never taken: the one to `stand` before it is taken whenever its condition holds \
+            "7 never-taken: this exit is never taken: an earlier exit, to `stand`, is taken whenever this condition holds \
           [chase time,seen,tired;0,false,true; chase>stand stand]"
         ]
     );

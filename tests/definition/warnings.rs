@@ -30,7 +30,7 @@ fn a_final_state_with_an_exit_of_its_own() {
 
 #[test]
 fn two_exits_of_one_condition() {
-    let told = "warning: this exit is never taken: the one to `b` before it has the same condition: \
+    let told = "warning: this exit is never taken: an earlier exit, to `b`, has the same condition: \
                 remove one of them, or give it another `when`";
     for both in [
         "{ to = \"b\", when = \"x > 1 and near\" }, { to = \"c\", when = \"x>1 and near\" }",
@@ -93,8 +93,7 @@ fn an_exit_behind_one_that_may_be_refused_or_lead_to_where_one_is_may_be_taken()
 
 #[test]
 fn an_exit_behind_one_without_a_condition() {
-    let told =
-        "this exit is never taken: the one to `b` before it always is: put it before, or give the other a `when`";
+    let told = "this exit is never taken: an earlier exit, to `b`, is always taken: put it earlier, or give the earlier exit a `when`";
     assert_eq!(
         warnings(&exits("{ to = \"b\", on = \"hit\" }, { to = \"c\", on = \"hit\", when = \"near\" }")),
         [format!("a.toml:3:36: warning: {told}")]

@@ -16,8 +16,8 @@ use crate::state::{IntoState, StateRef};
 const MOST_OWNERS: usize = u32::MAX as usize - 1;
 
 impl<T: Owner> Batch<T> {
-    /// Adds owners in `state`, without any callback, as [`insert`](Self::insert) does for each. They are made on the threads of
-    /// rayon's current pool, and are then in the batch in the order of the iterator.
+    /// Adds owners in `state`, without any callback, as [`insert`](Self::insert) does for each. The owners are created on
+    /// the threads of rayon's current pool. In the batch, they have the order of the iterator.
     ///
     /// # Panics
     ///

@@ -91,15 +91,17 @@ impl<T: Owner> Workers<T> {
 impl<T: Owner> Batch<T> {
     /// Runs one tick for every owner, as [`update`](Self::update) does, on the threads of rayon's current pool.
     ///
-    /// Each chunk of owners has a context of its own, which `make` makes from the chunk's number: each can collect commands,
-    /// or have random numbers, of its own. The contexts are returned in the order of the chunks, which is that in which
-    /// `update` comes to them. Neither chunks nor results depend on the number of threads ([rule 21](crate::docs::semantics#rule-21)). What is due before anybody
-    /// is updated ([rule 19](crate::docs::semantics#rule-19)) is carried out by one thread, with the first context.
+    /// Each chunk of owners gets its own context, which `make` creates from the number of the chunk. So each chunk can have
+    /// its own list of commands, or its own random numbers. The contexts are returned in the order in which `update` would
+    /// reach the chunks. Neither the chunks nor the results depend on the number of threads
+    /// ([rule 21](crate::docs::semantics#rule-21)). What is due before any owner is updated
+    /// ([rule 19](crate::docs::semantics#rule-19)) is carried out by one thread, with the first context.
     ///
     /// # Panics
     ///
-    /// When a callback or `make` panics, once the batch is in order: as [`update`](Self::update), but all other chunks have
-    /// had their tick. The first panic, by the order of chunks, is the one that goes on. The contexts are lost.
+    /// When a callback or `make` panics. As with [`update`](Self::update), the panic reaches the caller when the batch is in
+    /// order again, but here all other chunks have had their tick. If several chunks panic, the panic of the first one, in
+    /// the order of the chunks, reaches the caller. The contexts are lost.
     ///
     /// # Examples
     ///
@@ -133,9 +135,9 @@ impl<T: Owner> Batch<T> {
     /// ```
     pub fn par_update<'c>(&mut self, make: impl Fn(usize) -> T::Context<'c> + Sync) -> Vec<T::Context<'c>>
     where
-        T: Send,
+        T: Send, // owners go to other threads: so there is no `Rc` in an owner
         T::Message: Send,
-        T::Context<'c>: Send,
+        T::Context<'c>: Send, // each thread has one: so there is no `Rc` in a context
     {
         self.store.wake_outdated();
         let first = self.carry_out_due_first(&make);
@@ -154,16 +156,17 @@ impl<T: Owner> Batch<T> {
         self.par_do(sleepers, first, Pass::run, make).0
     }
 
-    /// Offers a message to every owner's machine, on the threads of rayon's current pool. Returns how many handled it, and the
-    /// contexts.
+    /// Offers a message to every owner's machine, on the threads of rayon's current pool. Returns how many owners handled it,
+    /// and the contexts.
     ///
-    /// The owners are visited as by [`broadcast`](Self::broadcast), each chunk with a context of its own, as by
+    /// It offers the message as [`broadcast`](Self::broadcast) does. Each chunk gets its own context, as in
     /// [`par_update`](Self::par_update).
     ///
     /// # Panics
     ///
-    /// When a callback or `make` panics, once the batch is in order. The owners behind that one in its chunk are not offered the
-    /// message. The first panic, by the order of chunks, is the one that goes on.
+    /// When a callback or `make` panics. The panic reaches the caller when the batch is in order again. The owners that come
+    /// after that one in its chunk are not offered the message. If several chunks panic, the panic of the first one, in the
+    /// order of the chunks, reaches the caller.
     ///
     /// # Examples
     ///

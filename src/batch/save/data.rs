@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::save::{Saved, SavedMore, SavedSeat, SavedStates, Seconds};
 
-/// A saved [`Batch`](crate::Batch). `O` is the owner; where it is saved, a reference to it. See
+/// A saved [`Batch`](crate::Batch). `O` is the owner, or a reference to it when it is being saved. See
 /// [`Batch::save`](crate::Batch::save).
 pub type SavedBatch<O> = Saved<BatchContent<O>>;
 
@@ -152,8 +152,8 @@ impl<O> SavedBucket<O> {
 }
 
 impl<O> SavedBatch<O> {
-    /// Has other owners in the places of these: clones of references, so that a batch can be loaded without a file between, or
-    /// owners as they are now, of those that an older program has saved.
+    /// Replaces each owner. If `map` clones the references that [`Batch::save`](crate::Batch::save) returns, the batch can be
+    /// loaded without a file. If an older program has saved owners of an older type, `map` converts them.
     ///
     /// # Examples
     ///

@@ -24,12 +24,13 @@ use crate::state::{Identity, StateRef};
 use crate::waiting::Then;
 
 impl<T: Owner> Batch<T> {
-    /// Loads a batch that was saved, without any callback: it goes on as if it had not been. The same keys reach the same
-    /// owners, later owners get the same keys, and the order of [rule 19](crate::docs::semantics#rule-19) is the same. Its
-    /// global is to be set again.
+    /// Loads a saved batch, without any callback. It continues as if it had not been saved: the same keys find the same
+    /// owners, new owners get the same keys, and the order of [rule 19](crate::docs::semantics#rule-19) is the same. Set
+    /// its global state again, with [`with_global`](Self::with_global).
     ///
-    /// `now` is what its clock shows, in seconds; where there is no clock, 0. Times and timers are as far from it as they were
-    /// from the clock when the batch was saved. If that showed the same, they are the same to the bit.
+    /// `now` is the time that its clock shows now, in seconds; use 0 if there is no clock. The times and timers are shifted
+    /// by the difference between `now` and the time at which the batch was saved. If the two are equal, every time is the
+    /// same to the bit.
     ///
     /// # Errors
     ///
@@ -37,7 +38,7 @@ impl<T: Owner> Batch<T> {
     ///
     /// # Panics
     ///
-    /// When a state's [`parent`](crate::State::parent), or what else is constant of it, panics.
+    /// When [`parent`](crate::State::parent), or another method of a state whose result is constant, panics.
     pub fn load(saved: SavedBatch<T>, book: &StateBook<T>, now: f64) -> Result<Self, LoadError> {
         let mut content = saved.known()?;
         let states = mem::take(&mut content.states);

@@ -13,16 +13,19 @@ use crate::save::{SaveError, Saved, SavedMore, Seconds, StateBook, Writer, clock
 use crate::seat::Seat;
 
 impl<T: Owner> Batch<T> {
-    /// Saves the batch, all but its global: owners, keys and all that decides what comes next
-    /// ([rule 27](crate::docs::semantics#rule-27)). `now` is what its clock shows, in seconds; where there is no clock, 0.
+    /// Saves the batch: its owners, its keys, and everything that decides what happens next
+    /// ([rule 27](crate::docs::semantics#rule-27)). The global state is not saved. `now` is the time that its clock shows, in
+    /// seconds; use 0 if there is no clock.
     ///
-    /// What comes back has references to the owners, which are written where they are.
+    /// The returned value contains references to the owners, so that they are not copied.
     ///
     /// # Errors
     ///
-    /// When the book does not know one of the states; the error lists all of them. They are those that an owner is or was in,
-    /// and the singletons that any owner of the batch has ever asked for. When the book does not know how to save the
-    /// message of a timer, or when a state or message cannot be written. When the book says two things of one name.
+    /// - When the book does not contain a state that an owner is in or was in, or a singleton that an owner of the batch
+    ///   has ever requested. The error lists all missing states.
+    /// - When the book does not say how to save the message of a timer.
+    /// - When the data of a state or of a message cannot be written.
+    /// - When the book has two states with the same name.
     ///
     /// # Examples
     ///

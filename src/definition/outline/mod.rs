@@ -29,9 +29,11 @@ pub(crate) mod scopes;
 #[cfg(feature = "script")]
 mod scripts;
 
-/// What a definition file says, checked, without the code that its words stand for: for tools, which draw and check it.
+/// The content of a definition file, checked, for tools that draw or check it. It does not have the code of behaviors and
+/// values.
 ///
-/// The states are a tree: [`children`](Self::children) leads down in it, [`path`](Self::path) to a state.
+/// The states are a tree: [`children`](Self::children) returns the states directly inside a state, and [`path`](Self::path)
+/// returns a state with its parents.
 ///
 /// # Examples
 ///

@@ -101,10 +101,11 @@ fn never_taken(outline: &Outline, of: &StateOutline, findings: &mut Findings) {
         let covers =
             |(_, at, _, at_entry): &&(_, f64, _, bool)| *at <= exit.opens_at() && (*at_entry || !exit.is_always);
         if let Some((first, at, when, _)) = taken.as_ref().filter(covers) {
-            let message = format!("this exit is never taken: the one to `{}` before it always is{when}", first.name);
+            let message =
+                format!("this exit is never taken: an earlier exit, to `{}`, is always taken{when}", first.name);
             let help = match exit.after {
-                Some(_) if *at > 0.0 => "give it a shorter `after`, or give the other a `when`",
-                _ => "put it before, or give the other a `when`",
+                Some(_) if *at > 0.0 => "give it a shorter `after`, or give the earlier exit a `when`",
+                _ => "put it earlier, or give the earlier exit a `when`",
             };
             findings.add(Mistake::warning("never-taken", exit.span.clone(), message).label("never taken").help(help));
             continue;
@@ -184,13 +185,13 @@ fn same_condition(outline: &Outline, of: &StateOutline, findings: &mut Findings)
         let to = outline.state(before.to).name();
         let (message, help) = if before.when.is_some() {
             (
-                format!("this exit is never taken: the one to `{to}` before it has the same condition"),
+                format!("this exit is never taken: an earlier exit, to `{to}`, has the same condition"),
                 "remove one of them, or give it another `when`",
             )
         } else {
             (
-                format!("this exit is never taken: the one to `{to}` before it always is"),
-                "put it before, or give the other a `when`",
+                format!("this exit is never taken: an earlier exit, to `{to}`, is always taken"),
+                "put it earlier, or give the earlier exit a `when`",
             )
         };
         findings.add(

@@ -66,13 +66,13 @@ pub(super) fn exit(
             let of = machine.state(before.of);
             let of_other = if before.of == id.of { String::new() } else { format!(" of `{}`", of.name()) };
             let which = match reason {
-                Reason::Before(_) => format!("the one to `{}`{of_other} before it", name(other.to)),
-                _ => format!("one before it, such as the one to `{}`{of_other},", name(other.to)),
+                Reason::Before(_) => format!("an earlier exit{of_other}, to `{}`,", name(other.to)),
+                _ => format!("an earlier exit, such as the one{of_other} to `{}`,", name(other.to)),
             };
             let second = Some(other.span.clone()).filter(|_| !of.is_foreign);
-            never(&format!("{which} is taken whenever its condition holds"))
+            never(&format!("{which} is taken whenever this condition holds"))
                 .second(second, "this one is taken")
-                .help("put it before, or make the conditions of those before it narrower")
+                .help("put it earlier, or make the conditions of the earlier exits narrower")
         }
         Reason::Passed => never(&format!("`{}` is left before it is tried", name(id.of)))
             .help("change its condition, or remove the exit"),

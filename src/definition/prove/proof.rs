@@ -23,21 +23,21 @@ const MOST_FINDINGS: usize = 200;
 /// The most names that a note lists.
 const MOST_NAMED: usize = 12;
 
-/// What is found when all situations are looked at in which the machines of a file can be.
+/// The findings about all situations in which the machines of a file can be.
 ///
-/// A situation is a value for each number, flag and message that the conditions ask for, and the time in each active state.
-/// Conditions compare these with constants, so that they fall into finitely many cells; these are looked at exhaustively, as far
-/// as one exit or another depends on them. It is found
+/// A situation is a value for each number, flag and message that the conditions read, and the time in each active state.
+/// The conditions compare these values with constants, so the situations fall into finitely many groups. All groups that
+/// matter for an exit are looked at. The findings are:
 ///
-/// - that a condition holds in no situation (`contradiction`, `guard-never-holds`);
-/// - that an exit is never taken (`never-taken`), and a state never reached (`unreachable`);
-/// - that states lead to each other in every tick while a situation lasts (`flicker`), or without end within one tick
-///   (`endless-circle`, an error), or from one to the next further than is carried out in one (`too-many-changes`, an error);
-/// - that a character can come to a state and then not leave it any more (`no-way-out`).
+/// - a condition that does not hold in any situation (`contradiction`, `guard-never-holds`);
+/// - an exit that is never taken (`never-taken`), and a state that is never reached (`unreachable`);
+/// - states that lead to each other in every tick while the values stay the same (`flicker`), without end within one tick
+///   (`endless-circle`, an error), or in a chain that is too long for one tick (`too-many-changes`, an error);
+/// - a state that a character can reach and then cannot leave any more (`no-way-out`).
 ///
-/// What cannot be decided may be either: [`notes`](Self::notes) say what that was. Of behaviors it is assumed that they ask for no
-/// change but to states that their parameters name. They may refuse changes: a finding that is only so while none does is
-/// [assumed](Finding::is_assumed).
+/// What cannot be decided counts as possible in both ways, and the [`notes`](Self::notes) list it. The proof assumes that
+/// behaviors request changes only to states that their parameters name. Behaviors may refuse changes: a finding that
+/// depends on no behavior refusing a change is [assumed](Finding::is_assumed).
 ///
 /// # Examples
 ///
@@ -90,15 +90,15 @@ impl Finding {
         self.machine.as_deref()
     }
 
-    /// Returns values with which it can be seen. A machine has played them. `None` where there are none within the bounds that
-    /// are looked in, or where there is nothing to see but that the file says the same without a part of a condition.
+    /// Returns values that show the problem; they were tried on a machine. `None` if the search has found none within its
+    /// bounds, or if there is nothing to show, as for a part of a condition that changes nothing.
     #[must_use]
     pub fn witness(&self) -> Option<&Witness> {
         self.witness.as_ref()
     }
 
-    /// Returns whether it is only so as long as no behavior refuses a change. What one does is not in the file: so it is
-    /// assumed, and it need not be so in the game.
+    /// Returns whether the problem exists only as long as no behavior refuses a change. The file does not say what
+    /// behaviors refuse, so this is an assumption, and may be different in the game.
     #[must_use]
     pub fn is_assumed(&self) -> bool {
         self.is_assumed
@@ -106,10 +106,10 @@ impl Finding {
 }
 
 impl Proof {
-    /// Looks at the machines of a file, as [`Outline::parse_all`] and [`Outline::load_all`] have read it: all of them, since
-    /// what one has from another, it may leave unused.
+    /// Looks at the machines of a file, read by [`Outline::parse_all`] or [`Outline::load_all`]. Pass all of them: a state
+    /// that one machine has copied from another may be used in only one of the two.
     ///
-    /// The work is bounded: where there is too much of it, the [`notes`](Self::notes) say what has not been looked at.
+    /// The work is bounded. If there is too much of it, the [`notes`](Self::notes) say what was not looked at.
     #[must_use]
     pub fn of(outlines: &[Outline]) -> Self {
         let mut proof = Self::with(outlines, false);
@@ -180,26 +180,26 @@ impl Proof {
         Self { findings: all, unlisted, notes: notes.said(), steps: work.done }
     }
 
-    /// Returns what has been found, in the order of the file: the first 200.
+    /// Returns the findings, in the order of the file. The list has at most 200.
     #[must_use]
     pub fn findings(&self) -> &[Finding] {
         &self.findings
     }
 
-    /// Returns how many more findings there are than are listed.
+    /// Returns how many findings are not in the list.
     #[must_use]
     pub fn unlisted(&self) -> usize {
         self.unlisted
     }
 
-    /// Returns what could not be decided or was not looked at, each said once. It is treated so that nothing is found that may
-    /// not be so; but what is assumed of behaviors is taken to be so.
+    /// Returns what could not be decided and what was not looked at, each once. Neither leads to a wrong finding. The
+    /// assumption about behaviors is listed, too.
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// Returns how many tests were looked at. It does not depend on how fast the machine is.
+    /// Returns how many tests the proof has made. The number does not depend on the speed of the computer.
     #[must_use]
     pub fn steps(&self) -> u64 {
         self.steps
@@ -314,27 +314,24 @@ impl Notes {
     fn said(self) -> Vec<String> {
         let mut said = Vec::new();
         if !self.comparisons.is_empty() {
-            said.push(format!(
-                "may be either: {}",
-                listed(self.comparisons.into_iter().map(|text| format!("`{text}`")))
-            ));
+            said.push(format!("not decided: {}", listed(self.comparisons.into_iter().map(|text| format!("`{text}`")))));
         }
         let either = [
             (self.has_chances, "chances"),
-            (self.has_scripts, "what scripts say"),
-            (self.has_durations, "durations that are drawn or that the game says"),
+            (self.has_scripts, "results of scripts"),
+            (self.has_durations, "durations that are random or values of the game"),
         ];
         let either: Vec<_> = either.into_iter().filter_map(|(is, what)| is.then_some(what)).collect();
         if !either.is_empty() {
-            said.push(format!("may be either: {}", either.join(", ")));
+            said.push(format!("not decided: {}", either.join(", ")));
         }
         if self.has_behaviors {
-            said.push("assumed: behaviors change to no states but those that they name".into());
+            said.push("assumed: behaviors request changes only to states that their parameters name".into());
         }
         if !self.unknown.is_empty() {
             said.push(format!("not looked at in all situations: {}", listed(self.unknown.into_values())));
         } else if self.is_cut {
-            said.push("not all was looked at: there is too much of it".into());
+            said.push("not all situations were looked at: there are too many".into());
         }
         if self.has_more_circles {
             said.push("not all circles of states that lead to each other were looked at".into());

@@ -4,10 +4,8 @@ use std::fmt::Write as _;
 
 use super::super::words::ValueKind;
 
-/// Values over time with which a finding can be seen: `demeanor run` plays them.
-///
-/// The machine begins in the state [`from`](Self::from), which it has just entered, and is updated every
-/// [`tick`](Self::tick) seconds, first at 0 seconds.
+/// Values over time that show a finding. `demeanor run` plays them: the machine begins in the state [`from`](Self::from),
+/// which it has just entered, and is updated every [`tick`](Self::tick) seconds, for the first time at 0 seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Witness {
     pub(super) from: Option<String>,
@@ -18,7 +16,7 @@ pub struct Witness {
     pub(super) end: String,
 }
 
-/// A row of a [`Witness`]: what is so from a time on.
+/// A row of a [`Witness`]: what is set at a time, and stays set.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct WitnessRow {
@@ -26,14 +24,14 @@ pub struct WitnessRow {
     pub time: f64,
     /// The values that are set, by their names.
     pub values: Vec<(String, WitnessValue)>,
-    /// A message that is sent then, with what it carries.
+    /// A message that is sent at this time, with its fields.
     pub message: Option<(String, Vec<(String, WitnessValue)>)>,
 }
 
 /// A value of a [`WitnessRow`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum WitnessValue {
-    /// A number. It may be none.
+    /// A number. It may be NaN.
     Number(f64),
     /// True or false.
     Flag(bool),
@@ -47,7 +45,7 @@ pub struct WitnessChange {
     pub time: f64,
     /// The state that was the innermost one.
     pub from: String,
-    /// The state that is.
+    /// The innermost state after the change.
     pub to: String,
 }
 
@@ -71,13 +69,13 @@ impl Witness {
         (self.tick * f64::from(self.ticks) * 1e9).round() / 1e9
     }
 
-    /// Returns the values, in the order of their times. What has not been set is 0 or false.
+    /// Returns the values, in the order of their times. A value that was not set is 0 or false.
     #[must_use]
     pub fn rows(&self) -> &[WitnessRow] {
         &self.rows
     }
 
-    /// Returns the changes that come of it, as a machine has made them.
+    /// Returns the changes that the machine made with these values.
     #[must_use]
     pub fn changes(&self) -> &[WitnessChange] {
         &self.changes

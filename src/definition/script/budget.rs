@@ -10,11 +10,12 @@ use super::LOG;
 /// How much real time the scripts of a definition may take, for
 /// [`Vocabulary::script_budget`](crate::definition::Vocabulary::script_budget).
 ///
-/// A call that takes longer is cut off: it changes nothing. Once the scripts of all owners together have used up the time of a
-/// tick, the rest of the calls are left out: conditions do not hold, and functions of states are not run. Both are logged.
+/// A call that takes longer is stopped, and changes nothing. When the scripts of all owners together have used up the time of
+/// a tick, the other calls of this tick are skipped: conditions do not hold, and functions of states do not run. Both are
+/// logged.
 ///
-/// A tick is as long as [`Owner::now`](crate::Owner::now) says the same; where the clock stands still, it is over when twice its
-/// budget of real time has passed.
+/// A tick lasts as long as [`Owner::now`](crate::Owner::now) returns the same time. If the clock does not advance, the tick ends
+/// when twice its budget of real time has passed.
 ///
 /// # Examples
 ///
@@ -32,7 +33,7 @@ pub struct ScriptBudget {
 }
 
 impl ScriptBudget {
-    /// So much for a call, and so much for all calls of a tick.
+    /// Creates a budget: how long one call may take, and how long all calls of a tick may take together.
     #[must_use]
     pub const fn new(call: Duration, tick: Duration) -> Self {
         Self { call, tick }

@@ -16,16 +16,16 @@ use crate::owner::Owner;
 use crate::state::{IntoState, State, StateRef};
 
 impl<T: Owner> Vocabulary<T> {
-    /// Offers a state as what a defined state does: its callbacks and guards are the defined state's.
+    /// Adds a state of the game as a behavior. A state of a file with this behavior has the callbacks and guards of `state`.
     ///
-    /// Its own parent and initial child are not used; the file says what is nested in what.
+    /// The `parent` and `initial` of `state` are not used: the file says which states are inside which.
     #[must_use]
     pub fn behavior(self, name: impl Into<String>, state: impl IntoState<T>) -> Self {
         self.stand_in(name, None, state)
     }
 
-    /// Offers states with parameters as what defined states do: `make` is called once for each defined state that names the
-    /// behavior, with the parameters that this state gives it.
+    /// Adds a behavior with parameters. `make` is called once for each state of a file that has this behavior, with the
+    /// parameters that are written there, and returns the state of the game that does it.
     #[must_use]
     pub fn behavior_with<P, S, F>(self, name: impl Into<String>, make: F) -> Self
     where
@@ -36,8 +36,9 @@ impl<T: Owner> Vocabulary<T> {
         self.behavior_with_states(name, move |params: P, _: &FileStates<T>| make(params))
     }
 
-    /// As [`behavior_with`](Self::behavior_with); `make` is also told of the states of the file, so that a parameter can name
-    /// one: give it the type [`StateName`](crate::definition::StateName). A name of no state is a mistake in the file.
+    /// Like [`behavior_with`](Self::behavior_with), for a behavior that has the name of a state as a parameter. This parameter
+    /// has the type [`StateName`](crate::definition::StateName). `make` also gets the states of the file, and finds the state
+    /// by its name. If the file has no state with the name, that is an error in the file.
     ///
     /// # Examples
     ///

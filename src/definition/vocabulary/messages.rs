@@ -41,8 +41,8 @@ impl<T: Owner> Clone for Field<T> {
 }
 
 impl<T: Owner> Vocabulary<T> {
-    /// Offers a number that a message carries, for the conditions of exits that wait for it: `message.damage > 30`. It is only
-    /// read of messages of this kind.
+    /// Adds a field of a message that is a number, for the conditions of exits that wait for this message:
+    /// `message.damage > 30`. `read` is only called for messages of this kind.
     ///
     /// # Panics
     ///
@@ -84,8 +84,8 @@ impl<T: Owner> Vocabulary<T> {
         self.with_field(&message.into(), name.into(), Field::Number(Arc::new(read)))
     }
 
-    /// Offers something that a message carries and that is true or false, for the conditions of exits that wait for it:
-    /// `message.is_critical`. It is only read of messages of this kind.
+    /// Adds a field of a message that is true or false, for the conditions of exits that wait for this message:
+    /// `message.is_critical`. `read` is only called for messages of this kind.
     ///
     /// # Panics
     ///

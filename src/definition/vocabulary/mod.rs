@@ -21,11 +21,11 @@ pub(crate) mod scripts;
 
 /// What a definition may say about owners of type `T`: named values, behaviors and messages, registered in code.
 ///
-/// The names of values are written in conditions, so they are words: letters, digits, `_` and `.`, not beginning with a
-/// digit, not with `message.`, and none of `and`, `or`, `not`, `true`, `false`, `time_in_state`, `chance`.
+/// The names of values are written in conditions, so they must be words: letters, digits, `_` and `.`. A word does not begin
+/// with a digit or with `message.`, and is not one of `and`, `or`, `not`, `true`, `false`, `time_in_state`, `chance`.
 ///
-/// Each word is registered once. A definition cannot be loaded with a vocabulary that has a word twice: which of the two its
-/// file means cannot be known. The error names the word (code `duplicate-word`). A value and a behavior may share a name.
+/// Register each word once. If a word is registered twice, no definition can be loaded, because it is not clear which of the
+/// two a file means. The error names the word (code `duplicate-word`). A value and a behavior may have the same name.
 ///
 /// # Examples
 ///
@@ -186,9 +186,9 @@ impl<T: Owner> Vocabulary<T> {
         }
     }
 
-    /// Offers a number, such as `health`, for conditions to compare.
+    /// Adds a number, such as `health`, for conditions: `health < 20`.
     ///
-    /// A NaN compares false with everything.
+    /// If the number is NaN, every comparison with it is false.
     ///
     /// # Panics
     ///
@@ -201,7 +201,7 @@ impl<T: Owner> Vocabulary<T> {
         self.with_value(word(name.into()), Value::Number(Arc::new(read)))
     }
 
-    /// Offers something that is true or false, such as `enemy_visible`, for conditions to ask.
+    /// Adds a value that is true or false, such as `enemy_visible`, for conditions: `not enemy_visible`.
     ///
     /// # Panics
     ///
@@ -214,10 +214,10 @@ impl<T: Owner> Vocabulary<T> {
         self.with_value(word(name.into()), Value::Flag(Arc::new(read)))
     }
 
-    /// Offers a state in the place of a behavior whose code is not there: parameters are checked against a JSON Schema, and
-    /// then left alone. `None` takes none.
+    /// Adds a behavior whose code is not available. Its parameters are checked against a JSON Schema, and then ignored. With
+    /// `None`, the behavior has no parameters.
     ///
-    /// This is for tools, which know a game's behaviors by [`Words`] only.
+    /// This is for tools, which know only the [`Words`] of a game.
     #[must_use]
     pub fn stand_in(
         self,
@@ -230,7 +230,7 @@ impl<T: Owner> Vocabulary<T> {
         self.with_behaviour(name.into(), Behaviour { schema, make: Arc::new(make) })
     }
 
-    /// Offers a kind of message, for exits with `on = ".."`: `is` says whether a message is of this kind.
+    /// Adds a kind of message, for exits with `on = ".."`. `is` returns whether a message is of this kind.
     #[must_use]
     pub fn message<F>(mut self, name: impl Into<String>, is: F) -> Self
     where
@@ -243,8 +243,8 @@ impl<T: Owner> Vocabulary<T> {
         self
     }
 
-    /// Says how often the game updates its characters: how long a tick is, for durations such as `after = "10 ticks"`. A file
-    /// that has a `ticks_per_second` of its own uses that.
+    /// Sets how often the game updates its characters, for durations in ticks such as `after = "10 ticks"`. If a file has its
+    /// own `ticks_per_second`, that number applies instead.
     ///
     /// # Panics
     ///
@@ -275,10 +275,10 @@ impl<T: Owner> Vocabulary<T> {
         self
     }
 
-    /// Offers random numbers, from 0 to below 1, for conditions with `chance(0.1)` and for durations such as `2 s .. 4 s`.
+    /// Adds random numbers, for conditions with `chance(0.1)` and for durations such as `2 s .. 4 s`. `draw` returns a number
+    /// from 0 to below 1.
     ///
-    /// They are the game's, so that a run can be repeated: keep the generator in the owner, and what one owner draws does
-    /// not depend on the others.
+    /// Keep the generator in the owner. Then a run can be repeated, and the numbers of one owner do not depend on the others.
     #[must_use]
     pub fn random<F>(mut self, draw: F) -> Self
     where
@@ -290,8 +290,8 @@ impl<T: Owner> Vocabulary<T> {
         self
     }
 
-    /// Says what a word means, for those who write definitions: editors show it. `name` is that of a value, a behavior or a message;
-    /// what a message carries is called `hit.damage`.
+    /// Adds a description of a word, which editors show to the person who writes a definition. `name` is the name of a value, a
+    /// behavior or a message. The name of a field of a message begins with that of the message: `hit.damage`.
     ///
     /// # Examples
     ///

@@ -7,7 +7,7 @@ use crate::definition::script::ScriptBudget;
 use crate::owner::Owner;
 
 impl<T: Owner> Vocabulary<T> {
-    /// Offers a field of the owner: a number as of [`value`](Self::value), which scripts may also write.
+    /// Adds a field of the owner: a number like a [`value`](Self::value), which scripts may also write.
     ///
     /// # Panics
     ///
@@ -23,7 +23,8 @@ impl<T: Owner> Vocabulary<T> {
         self.value(name, get)
     }
 
-    /// Offers the text of a script under the name of a file. It goes before a file of that name beside the definition.
+    /// Adds the text of a script with the name of a file. If a file with this name is in the folder of the definition, the text
+    /// is used instead of the file.
     ///
     /// # Examples
     ///
@@ -73,7 +74,7 @@ impl<T: Owner> Vocabulary<T> {
         self
     }
 
-    /// Says how much time scripts may take, in one call and in a tick. By default 10 ms and 100 ms.
+    /// Sets how much time scripts may take, in one call and in one tick. The defaults are 10 ms and 100 ms.
     ///
     /// # Examples
     ///
@@ -92,7 +93,7 @@ impl<T: Owner> Vocabulary<T> {
     /// let budget = ScriptBudget::new(Duration::from_millis(1), Duration::from_millis(5));
     /// let vocabulary = Vocabulary::new().script_budget(budget).script("a.rhai", "fn update() { loop { } }");
     /// let definition = Definition::parse("initial = 'a'\nstates.a.script = 'a.rhai'\n", &vocabulary)?;
-    /// // It is cut off, and logged.
+    /// // The script is stopped, and an error is logged.
     /// definition.machine().update(&mut Guard, &mut ());
     /// # Ok::<(), demeanor::definition::Problems>(())
     /// ```

@@ -51,8 +51,8 @@ fn an_exit_behind_one_that_is_always_taken_is_warned_of() {
                 [states.b]\nexits = [{ to = \"a\" }]\n";
     assert_eq!(
         warnings(file),
-        ["grunt.toml:3:24: warning: this exit is never taken: the one to `b` before it always is: \
-          put it before, or give the other a `when`"]
+        ["grunt.toml:3:24: warning: this exit is never taken: an earlier exit, to `b`, is always taken: \
+          put it earlier, or give the earlier exit a `when`"]
     );
 }
 
@@ -84,8 +84,8 @@ fn an_exit_that_opens_after_another_one_is_always_taken_is_warned_of() {
                 [states.b]\nexits = [{ to = \"a\" }]\n[states.c]\nexits = [{ to = \"a\" }]\n";
     assert_eq!(
         warnings(file),
-        ["grunt.toml:3:35: warning: this exit is never taken: the one to `b` before it always is after 2 s: \
-          give it a shorter `after`, or give the other a `when`"]
+        ["grunt.toml:3:35: warning: this exit is never taken: an earlier exit, to `b`, is always taken after 2 s: \
+          give it a shorter `after`, or give the earlier exit a `when`"]
     );
 }
 
