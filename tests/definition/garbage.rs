@@ -3,29 +3,20 @@
 
 use std::fs;
 
-use demeanor::Owner;
 use demeanor::definition::{Definition, Outline, Problem, Vocabulary};
 use miette::{GraphicalReportHandler, GraphicalTheme};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-#[derive(Default)]
-struct Guard {
-    health: f64,
-}
-
-impl Owner for Guard {
-    type Context<'a> = ();
-    type Message = ();
-}
+use crate::guard::{Guard, Told};
 
 fn vocabulary() -> Vocabulary<Guard> {
     Vocabulary::new()
-        .value("health", |guard: &Guard, ()| guard.health)
-        .value("ammo", |_: &Guard, ()| 1.0)
-        .flag("enemy_visible", |guard: &Guard, ()| guard.health > 5.0)
-        .message("took_damage", |()| true)
-        .random(|_, ()| 0.5)
+        .value("health", |guard: &Guard, _| guard.health)
+        .value("ammo", |_: &Guard, _| 1.0)
+        .flag("enemy_visible", |guard: &Guard, _| guard.health > 5.0)
+        .message("took_damage", |_| true)
+        .random(|_, _| 0.5)
 }
 
 /// Reads a file as a tool and as a game do, and runs what comes of it.
@@ -43,11 +34,11 @@ fn read(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let Ok(definition) = Definition::parse(text, &known) else { return };
     let (mut guard, mut machine) = (Guard::default(), definition.machine());
-    machine.start(&mut guard, &mut ());
+    machine.start(&mut guard, &mut 0.0);
     for _ in 0..8 {
         guard.health += 1.0;
-        machine.update(&mut guard, &mut ());
-        machine.send(&mut guard, &(), &mut ());
+        machine.update(&mut guard, &mut 0.0);
+        machine.send(&mut guard, &Told::Pain, &mut 0.0);
     }
 }
 

@@ -3,8 +3,11 @@
 
 #[path = "../captured_log/mod.rs"]
 mod captured_log;
+#[path = "../trace/mod.rs"]
+mod trace;
 
 mod allocations;
+mod alone_and_many;
 mod behaviors;
 mod chains;
 mod conditions;
@@ -17,6 +20,7 @@ mod faults;
 mod files;
 mod format;
 mod garbage;
+mod guard;
 mod links;
 mod machines;
 mod prove;

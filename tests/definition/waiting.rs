@@ -4,35 +4,10 @@
 use std::fmt::Write as _;
 
 use demeanor::definition::{Definition, Vocabulary};
-use demeanor::{Batch, Change, Fsm, Key, NextWake, Owner, State};
+use demeanor::{Batch, Fsm, Key, NextWake, State};
 use proptest::prelude::*;
 
-#[derive(Clone, Debug, Default)]
-struct Guard {
-    is_hungry: bool,
-    is_brave: bool,
-    trace: Vec<String>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Told {
-    Alarm,
-    Noise,
-}
-
-impl Owner for Guard {
-    /// The time in seconds.
-    type Context<'a> = f64;
-    type Message = Told;
-
-    fn now(clock: &f64) -> f64 {
-        *clock
-    }
-
-    fn on_change(&mut self, change: &Change<'_, Self>, clock: &mut f64) {
-        self.trace.push(format!("{clock}: {change}"));
-    }
-}
+use crate::guard::{self, Guard, Records, Told, parsed};
 
 /// Tells of each callback, but has no update.
 struct Quiet(usize);
@@ -42,15 +17,15 @@ struct Busy(usize);
 
 impl State<Guard> for Quiet {
     fn enter(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, clock: &mut f64) {
-        guard.trace.push(format!("{clock}: enters {}", self.0));
+        guard.note(format!("{clock}: enters {}", self.0));
     }
 
     fn exit(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, clock: &mut f64) {
-        guard.trace.push(format!("{clock}: exits {}", self.0));
+        guard.note(format!("{clock}: exits {}", self.0));
     }
 
     fn on_message(&self, guard: &mut Guard, told: &Told, _: &mut Fsm<'_, Guard>, clock: &mut f64) -> bool {
-        guard.trace.push(format!("{clock}: {} hears {told:?}", self.0));
+        guard.note(format!("{clock}: {} hears {told:?}", self.0));
         *told == Told::Noise
     }
 
@@ -61,19 +36,16 @@ impl State<Guard> for Quiet {
 
 impl State<Guard> for Busy {
     fn enter(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, clock: &mut f64) {
-        guard.trace.push(format!("{clock}: enters {}", self.0));
+        guard.note(format!("{clock}: enters {}", self.0));
     }
 
     fn update(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, clock: &mut f64) {
-        guard.trace.push(format!("{clock}: {} is busy", self.0));
+        guard.note(format!("{clock}: {} is busy", self.0));
     }
 }
 
 fn vocabulary() -> Vocabulary<Guard> {
-    let mut vocabulary = Vocabulary::new()
-        .flag("hungry", |guard: &Guard, _| guard.is_hungry)
-        .flag("brave", |guard: &Guard, _| guard.is_brave)
-        .message("alarm", |told| *told == Told::Alarm);
+    let mut vocabulary = guard::vocabulary();
     for i in 0..MOST_STATES {
         vocabulary = vocabulary
             .behaviour(format!("quiet{i}"), std::sync::Arc::new(Quiet(i)))
@@ -83,7 +55,7 @@ fn vocabulary() -> Vocabulary<Guard> {
 }
 
 fn definition(file: &str) -> Definition<Guard> {
-    Definition::parse(file, &vocabulary()).unwrap_or_else(|problems| panic!("{problems}\n{file}"))
+    parsed(file, &vocabulary())
 }
 
 const MOST_STATES: usize = 6;
@@ -239,7 +211,9 @@ fn event() -> impl Strategy<Value = Event> {
 const GUARDS: usize = 5;
 
 fn guards() -> Vec<Guard> {
-    (0..GUARDS).map(|i| Guard { is_hungry: i % 2 == 0, is_brave: i % 3 == 0, trace: Vec::new() }).collect()
+    let guard =
+        |i| Guard { is_hungry: i % 2 == 0, is_brave: i % 3 == 0, records: Records::TimedChanges, ..Guard::default() };
+    (0..GUARDS).map(guard).collect()
 }
 
 /// Lets each guard fare on a machine of its own. What each has gone through comes first, then how many ticks were slept through.
@@ -302,9 +276,9 @@ fn alone(files: [&str; 2], events: &[Event]) -> (Vec<Vec<String>>, usize) {
                 (who, machine.revert_state(guard, &mut clock))
             }
         };
-        all[done.0].0.trace.push(format!("{event:?}: {}", done.1));
+        all[done.0].0.note(format!("{event:?}: {}", done.1));
     }
-    (all.into_iter().map(|(guard, _)| guard.trace).collect(), slept)
+    (all.into_iter().map(|(mut guard, _)| guard.take_trace()).collect(), slept)
 }
 
 /// How a batch is updated.
@@ -369,9 +343,9 @@ fn in_a_batch(files: [&str; 2], events: &[Event], way: Way) -> Vec<Vec<String>> 
             Event::Pop(who) => (who, batch.pop_state(keys[who], &mut clock)),
             Event::Revert(who) => (who, batch.revert_state(keys[who], &mut clock)),
         };
-        batch.get_mut(keys[done.0]).unwrap().trace.push(format!("{event:?}: {}", done.1));
+        batch.get_mut(keys[done.0]).unwrap().note(format!("{event:?}: {}", done.1));
     }
-    keys.iter().map(|key| batch.remove(*key).unwrap().0.trace).collect()
+    keys.iter().map(|key| batch.remove(*key).unwrap().0.take_trace()).collect()
 }
 
 /// A guard as an interpreter would have it that looks at the clock in each tick.
@@ -411,7 +385,7 @@ impl<'s> Interpreted<'s> {
             let every = self.states[state].every.map(|every| f64::from(every) / 8.0);
             let turn = every.map_or(f64::NAN, |every| now + every);
             self.path.push(Active { state, entered_at: now, turn, is_turn: false });
-            self.guard.trace.push(format!("{now}: enters {state}"));
+            self.guard.note(format!("{now}: enters {state}"));
         }
     }
 
@@ -420,10 +394,10 @@ impl<'s> Interpreted<'s> {
         let from = self.path.last().unwrap().state;
         for left in self.path.split_off(kept).into_iter().rev() {
             if !self.states[left.state].is_busy {
-                self.guard.trace.push(format!("{now}: exits {}", left.state));
+                self.guard.note(format!("{now}: exits {}", left.state));
             }
         }
-        self.guard.trace.push(format!("{now}: s{from} -> s{} (change)", route.last().unwrap()));
+        self.guard.note(format!("{now}: s{from} -> s{} (change)", route.last().unwrap()));
         self.enter(kept, &route, now);
     }
 
@@ -483,7 +457,7 @@ impl<'s> Interpreted<'s> {
             let Active { state, is_turn, .. } = self.path[depth];
             if is_turn || self.states[state].every.is_none() {
                 if self.states[state].is_busy {
-                    self.guard.trace.push(format!("{now}: {state} is busy"));
+                    self.guard.note(format!("{now}: {state} is busy"));
                 }
                 self.try_exits(depth, false, now);
             }
@@ -499,7 +473,7 @@ impl<'s> Interpreted<'s> {
             let state = self.path[depth].state;
             let mut is_handled = false;
             if !self.states[state].is_busy {
-                self.guard.trace.push(format!("{now}: {state} hears {told:?}"));
+                self.guard.note(format!("{now}: {state} hears {told:?}"));
                 is_handled = told == Told::Noise;
             }
             if told == Told::Alarm && self.try_exits(depth, true, now) || is_handled {
@@ -528,7 +502,7 @@ fn interpreted(states: &[Drawn], events: &[Event]) -> Vec<Vec<String>> {
             Event::Brave(who, is) => all[who].guard.is_brave = is,
             Event::Tell(who, told) => {
                 let is_done = all[who].told(told, clock);
-                all[who].guard.trace.push(format!("{event:?}: {is_done}"));
+                all[who].guard.note(format!("{event:?}: {is_done}"));
             }
             Event::Change(who, to) => {
                 let is_done = all[who].refusing(to).is_none();
@@ -538,15 +512,15 @@ fn interpreted(states: &[Drawn], events: &[Event]) -> Vec<Vec<String>> {
                         let (from, route) = (all[who].path.last().unwrap().state, all[who].route(to));
                         let target = route.last().unwrap();
                         let line = format!("{clock}: s{from} -> s{target} (change), refused by s{by}.can_enter");
-                        all[who].guard.trace.push(line);
+                        all[who].guard.note(line);
                     }
                 }
-                all[who].guard.trace.push(format!("{event:?}: {is_done}"));
+                all[who].guard.note(format!("{event:?}: {is_done}"));
             }
             _ => {}
         }
     }
-    all.into_iter().map(|own| own.guard.trace).collect()
+    all.into_iter().map(|own| own.guard.log.lines).collect()
 }
 
 proptest! {
