@@ -5,6 +5,7 @@ use demeanor::definition::{Definition, Outline, Problem, Vocabulary};
 use demeanor::{Batch, Fsm, NextWake, State};
 use proptest::prelude::*;
 
+use crate::cases::cases;
 use crate::guard::{Guard, parsed};
 
 fn guard_with(luck: u32) -> Guard {
@@ -347,7 +348,7 @@ fn a_duration_is_drawn_only_with_the_game_s_random_numbers() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(64))]
 
     /// A state whose turns are drawn: its one exit is tried at its turns only.
     #[test]

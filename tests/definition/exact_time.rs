@@ -7,7 +7,10 @@ use std::time::Duration;
 use demeanor::definition::{Definition, Verdict, Vocabulary};
 use demeanor::{Batch, Fsm, GameTime, Owner, State};
 
-struct Guard;
+#[derive(Default)]
+struct Guard {
+    looks: usize,
+}
 
 impl Owner for Guard {
     type Context<'a> = Clock;
@@ -102,7 +105,7 @@ fn expected() -> Vec<(String, usize)> {
 /// is what happens in it.
 fn stays_alone(definition: &Definition<Guard>, mut clock: Clock) -> Vec<(String, usize)> {
     let mut machine = definition.machine();
-    machine.start(&mut Guard, &mut clock);
+    machine.start(&mut Guard::default(), &mut clock);
     let mut stays = Vec::new();
     for _ in &CONDITIONS {
         let state = machine.current().cloned();
@@ -110,10 +113,11 @@ fn stays_alone(definition: &Definition<Guard>, mut clock: Clock) -> Vec<(String,
         while machine.current() == state.as_ref() && ticks < MOST {
             ticks += 1;
             clock.advance();
-            let reports =
-                machine.with(&mut Guard, &mut clock, |guard, fsm, clock| definition.explain_with(guard, fsm, clock));
+            let reports = machine.with(&mut Guard::default(), &mut clock, |guard, fsm, clock| {
+                definition.explain_with(guard, fsm, clock)
+            });
             let is_taken = reports.iter().any(|report| report.verdict == Verdict::Taken);
-            machine.update(&mut Guard, &mut clock);
+            machine.update(&mut Guard::default(), &mut clock);
             assert_eq!(machine.current() != state.as_ref(), is_taken, "{reports:?}");
         }
         stays.push((state.unwrap().to_string(), ticks));
@@ -124,7 +128,7 @@ fn stays_alone(definition: &Definition<Guard>, mut clock: Clock) -> Vec<(String,
 /// The same of many in a batch, who are all alike.
 fn stays_in_a_batch(definition: &Definition<Guard>, mut clock: Clock) -> Vec<(String, usize)> {
     let mut batch = Batch::new();
-    let keys: Vec<_> = (0..70).map(|_| batch.spawn(Guard, definition.initial(), &mut clock)).collect();
+    let keys: Vec<_> = (0..70).map(|_| batch.spawn(Guard::default(), definition.initial(), &mut clock)).collect();
     let mut stays = Vec::new();
     for _ in &CONDITIONS {
         let state = batch.state_of(keys[0]).cloned();
@@ -171,14 +175,14 @@ fn a_state_that_lasts_many_ticks_lasts_as_many_as_the_file_says() {
             for mut clock in Clock::each(rate) {
                 let case = format!("{way}, {rate} Hz, {clock:?}");
                 let mut machine = definition.machine();
-                machine.start(&mut Guard, &mut clock);
+                machine.start(&mut Guard::default(), &mut clock);
                 let mut batch = Batch::new();
-                let keys = [(); 2].map(|()| batch.spawn(Guard, definition.initial(), &mut clock));
+                let keys = [(); 2].map(|()| batch.spawn(Guard::default(), definition.initial(), &mut clock));
                 let initial = definition.initial();
                 let mut stays = [0; 3];
                 for _ in 0..20_010 {
                     clock.advance();
-                    machine.update(&mut Guard, &mut clock);
+                    machine.update(&mut Guard::default(), &mut clock);
                     batch.update(&mut clock);
                     let states = [machine.current(), batch.state_of(keys[0]), batch.state_of(keys[1])];
                     for (stay, state) in stays.iter_mut().zip(states) {
@@ -195,23 +199,9 @@ fn a_state_that_lasts_many_ticks_lasts_as_many_as_the_file_says() {
 /// A behavior that counts its updates.
 struct Look;
 
-impl State<Watcher> for Look {
-    fn update(&self, watcher: &mut Watcher, _: &mut Fsm<'_, Watcher>, _: &mut Clock) {
-        watcher.looks += 1;
-    }
-}
-
-#[derive(Default)]
-struct Watcher {
-    looks: usize,
-}
-
-impl Owner for Watcher {
-    type Context<'a> = Clock;
-    type Message = ();
-
-    fn now(clock: &Clock) -> f64 {
-        clock.now()
+impl State<Guard> for Look {
+    fn update(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, _: &mut Clock) {
+        guard.looks += 1;
     }
 }
 
@@ -227,15 +217,15 @@ fn a_state_has_its_turn_in_the_ticks_that_the_file_says_at_every_rate_on_every_c
                 format!("initial = 'watch'\nstates.watch = {{ behaviour = 'look', every = {every}, final = true }}");
             let definition = Definition::parse(&file, &vocabulary).unwrap();
             for mut clock in Clock::each(rate) {
-                let (mut watcher, mut machine) = (Watcher::default(), definition.machine());
-                machine.start(&mut watcher, &mut clock);
+                let (mut guard, mut machine) = (Guard::default(), definition.machine());
+                machine.start(&mut guard, &mut clock);
                 let mut batch = Batch::new();
-                let key = batch.spawn(Watcher::default(), definition.initial(), &mut clock);
+                let key = batch.spawn(Guard::default(), definition.initial(), &mut clock);
                 for tick in 1..=1000 {
                     clock.advance();
-                    machine.update(&mut watcher, &mut clock);
+                    machine.update(&mut guard, &mut clock);
                     batch.update(&mut clock);
-                    let looks = [watcher.looks, batch.get(key).unwrap().looks];
+                    let looks = [guard.looks, batch.get(key).unwrap().looks];
                     assert_eq!(looks, [tick / ticks; 2], "tick {tick}, {ticks} ticks at {rate} Hz, {clock:?}");
                 }
             }

@@ -8,6 +8,7 @@ use miette::{GraphicalReportHandler, GraphicalTheme};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
+use crate::cases::cases;
 use crate::guard::{Guard, Told};
 
 fn vocabulary() -> Vocabulary<Guard> {
@@ -151,7 +152,7 @@ fn slip() -> impl Strategy<Value = Slip> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(64))]
 
     #[test]
     fn random_bytes_are_refused(bytes in prop::collection::vec(any::<u8>(), 0..2000)) {

@@ -89,6 +89,11 @@ impl Guard {
         std::mem::take(&mut self.log.lines)
     }
 
+    /// Whether luck will have it, `p` times in one.
+    pub(crate) fn chance(&mut self, p: f64) -> bool {
+        self.draw() < p
+    }
+
     /// Draws numbers from 0 to below 1: the same ones for each guard that begins with the same luck.
     pub(crate) fn draw(&mut self) -> f64 {
         self.luck = self.luck.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);

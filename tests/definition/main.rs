@@ -9,6 +9,7 @@ mod trace;
 mod allocations;
 mod alone_and_many;
 mod behaviors;
+mod cases;
 mod chains;
 mod conditions;
 mod decisions;

@@ -7,6 +7,7 @@ use demeanor::definition::{Definition, Vocabulary};
 use demeanor::{Batch, Fsm, Key, NextWake, State};
 use proptest::prelude::*;
 
+use crate::cases::cases;
 use crate::guard::{self, Guard, Records, Told, parsed};
 
 /// Tells of each callback, but has no update.
@@ -524,7 +525,7 @@ fn interpreted(states: &[Drawn], events: &[Event]) -> Vec<Vec<String>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(64))]
 
     #[test]
     fn exits_that_wait_are_taken_as_if_the_time_were_asked_for_in_each_tick(
