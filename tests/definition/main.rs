@@ -25,7 +25,6 @@ mod guard;
 mod links;
 mod machines;
 mod prove;
-mod prove_random;
 mod questions;
 mod reload;
 mod reload_often;

@@ -124,7 +124,7 @@ fn share_left(file: &str, tick: f64) -> f64 {
 fn a_chance_per_second_is_the_same_at_every_tick_rate() {
     // Of those who are there, half leave in each second: after two, a quarter is left.
     let file = "initial = 'a'\nstates.a.exits = [{ to = 'b', when = 'chance_per_second(0.5)' }]\n[states.b]\n";
-    for tick in [0.01, 0.1, 0.5, 2.0] {
+    for tick in [0.02, 0.1, 0.5, 2.0] {
         let left = share_left(file, tick);
         assert!((left - 0.75).abs() < 0.03, "{left} in ticks of {tick} s");
     }
@@ -141,7 +141,7 @@ fn the_time_of_a_chance_per_second_begins_when_the_exit_opens() {
     // Open for half a second of the two.
     let file =
         "initial = 'a'\nstates.a.exits = [{ to = 'b', after = 1.5, when = 'chance_per_second(0.5)' }]\n[states.b]\n";
-    for tick in [0.01, 0.25] {
+    for tick in [0.02, 0.25] {
         let left = share_left(file, tick);
         assert!((left - (1.0 - 0.5_f64.sqrt())).abs() < 0.03, "{left} in ticks of {tick} s");
     }

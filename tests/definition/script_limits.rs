@@ -323,8 +323,8 @@ fn a_game_does_not_grow_when_scripts_are_reloaded() {
     };
     // The engine keeps some hundred names.
     (0..300).for_each(reload);
-    let growth = measure(|| (300..700).for_each(reload)).bytes_current;
-    assert!(growth < 5_000, "{growth}");
+    let growth = measure(|| (300..500).for_each(reload)).bytes_current;
+    assert!(growth < 2_500, "{growth}");
 }
 
 #[cfg(unix)]

@@ -3,7 +3,6 @@
 //! The machine is run from each state that it can be in, with each combination of values that the conditions tell apart, each
 //! message, and each of some times. So it is seen which states it comes to, which exits it takes, where it flickers, and where
 //! it stays for good. That has to be what is proved.
-#![cfg(feature = "definition")]
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt::Write as _;
