@@ -49,10 +49,10 @@ static ACTS: [Act; 7] =
 
 fn vocabulary() -> Vocabulary<Guard> {
     let mut vocabulary = Vocabulary::new().random(|guard: &mut Guard, _| guard.draw());
-    for i in 0..3 {
+    for (i, message) in MESSAGES.into_iter().enumerate() {
         vocabulary = vocabulary
             .flag(format!("flag{i}"), move |guard: &Guard, _| flag_of(guard, i))
-            .message(format!("message{i}"), move |told| *told == MESSAGES[i]);
+            .message(format!("message{i}"), move |told| *told == message);
     }
     for (i, act) in ACTS.iter().enumerate() {
         vocabulary = vocabulary.behaviour(format!("act{i}"), act);

@@ -454,7 +454,7 @@ fn config(usual: u32, rng_seed: RngSeed) -> ProptestConfig {
 }
 
 proptest! {
-    #![proptest_config(config(8, RngSeed::Fixed(2)))]
+    #![proptest_config(config(16, RngSeed::Fixed(2)))]
 
     #[test]
     fn what_is_proved_of_a_small_machine_is_what_it_does(text in file()) {
