@@ -234,7 +234,7 @@ fn a_state_has_its_turn_in_the_ticks_that_the_file_says_at_every_rate_on_every_c
                 machine.start(&mut guard, &mut clock);
                 let mut batch = Batch::new();
                 let key = batch.spawn(Guard::default(), definition.initial(), &mut clock);
-                for tick in 1..=1000 {
+                for tick in 1..=500 {
                     clock.advance();
                     machine.update(&mut guard, &mut clock);
                     batch.update(&mut clock);

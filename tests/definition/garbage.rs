@@ -188,7 +188,7 @@ fn each_file_is_read_or_refused_as_it_is() {
 /// What has taken long once, or might.
 #[test]
 fn files_that_are_much_of_one_thing_are_read_or_refused() {
-    let many = |of: &dyn Fn(usize) -> String| (0..2_000).map(of).collect::<String>();
+    let many = |count: usize, of: &dyn Fn(usize) -> String| (0..count).map(of).collect::<String>();
     let whole = |states: &str| format!("initial = 's0'\n{states}");
     let condition = |when: &str| format!("initial = 'a'\n[states.a]\nenter_when = \"{when}\"\n");
     for file in [
@@ -198,11 +198,11 @@ fn files_that_are_much_of_one_thing_are_read_or_refused() {
         "a.".repeat(20_000),
         "[states.s0]\n".repeat(5_000),
         whole(&format!("[states.s0]\n{}", "final = true\n".repeat(5_000))),
-        whole(&format!("[states.s0]\n[states.s0]\n{}", many(&|i| format!("k{i} = 1\nk{i} = 2\n")))),
-        whole(&many(&|i| format!("[states.s{i}]\nparent = 's{}'\n", i + 1))),
-        whole(&many(&|i| format!("[states.s{i}]\nparent = 's{}'\n", (i + 1) % 2_000))),
-        whole(&many(&|i| format!("[states.s{i}]\ninitial = 's{}'\n", i + 1))),
-        whole(&many(&|i| format!("[states.s{i}]\nexits = [{{ to = 't{i}' }}]\n"))),
+        whole(&format!("[states.s0]\n[states.s0]\n{}", many(1_000, &|i| format!("k{i} = 1\nk{i} = 2\n")))),
+        whole(&many(1_000, &|i| format!("[states.s{i}]\nparent = 's{}'\n", i + 1))),
+        whole(&many(1_000, &|i| format!("[states.s{i}]\nparent = 's{}'\n", (i + 1) % 1_000))),
+        whole(&many(1_000, &|i| format!("[states.s{i}]\ninitial = 's{}'\n", i + 1))),
+        whole(&many(500, &|i| format!("[states.s{i}]\nexits = [{{ to = 't{i}' }}]\n"))),
         condition(&format!("{}health > 1", "not ".repeat(20_000))),
         condition(&"(".repeat(20_000)),
         condition(&format!("health > 1{}", " or health > 1".repeat(20_000))),

@@ -105,9 +105,9 @@ impl<'d> Simulator<'d> {
             let mut is_left = false;
             for step in STEPS {
                 for guard in simulator.guards.clone() {
-                    is_left |= simulator.tick(&machine, now + step, guard.clone());
+                    is_left |= simulator.tick(&machine, now + step, &guard);
                     for damage in DAMAGES.into_iter().filter(|_| sends) {
-                        is_left |= simulator.send(&machine, now + step, guard.clone(), damage);
+                        is_left |= simulator.send(&machine, now + step, &guard, damage);
                     }
                 }
             }
@@ -142,20 +142,26 @@ impl<'d> Simulator<'d> {
         }
     }
 
-    fn tick(&mut self, machine: &StateMachine<Guard>, mut clock: f64, mut guard: Guard) -> bool {
-        self.explained(machine, clock, &guard, None);
-        let mut machine = machine.clone();
-        machine.update(&mut guard, &mut clock);
-        self.note(&machine, clock, &guard);
-        changes(&guard).next().is_some()
+    fn tick(&mut self, machine: &StateMachine<Guard>, mut clock: f64, guard: &Guard) -> bool {
+        let (mut after, mut changed) = (machine.clone(), guard.clone());
+        after.update(&mut changed, &mut clock);
+        self.note(&after, clock, &changed);
+        let is_left = changes(&changed).next().is_some();
+        if is_left {
+            self.explained(machine, clock, guard, None);
+        }
+        is_left
     }
 
-    fn send(&mut self, machine: &StateMachine<Guard>, mut clock: f64, mut guard: Guard, damage: f64) -> bool {
-        self.explained(machine, clock, &guard, Some(damage));
-        let mut machine = machine.clone();
-        machine.send(&mut guard, &Told::hit(damage), &mut clock);
-        self.note(&machine, clock, &guard);
-        changes(&guard).next().is_some()
+    fn send(&mut self, machine: &StateMachine<Guard>, mut clock: f64, guard: &Guard, damage: f64) -> bool {
+        let (mut after, mut changed) = (machine.clone(), guard.clone());
+        after.send(&mut changed, &Told::hit(damage), &mut clock);
+        self.note(&after, clock, &changed);
+        let is_left = changes(&changed).next().is_some();
+        if is_left {
+            self.explained(machine, clock, guard, Some(damage));
+        }
+        is_left
     }
 
     /// Where a machine is now, and what has led there.
