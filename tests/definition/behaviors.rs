@@ -4,63 +4,54 @@
 use std::sync::Arc;
 
 use demeanor::definition::{Definition, FileState, Outline, Problem, StateName, Vocabulary};
-use demeanor::{Batch, Fsm, Owner, State};
+use demeanor::{Batch, Fsm, State};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-#[derive(Clone, Debug, Default)]
-struct Guard {
-    trace: Vec<String>,
-    is_stuck: bool,
-}
+use crate::guard::{Guard, Told, parsed};
 
-impl Owner for Guard {
-    type Context<'a> = ();
-    type Message = &'static str;
-}
-
-/// Tells of each callback.
+/// Notes each callback. A hungry guard cannot leave `sleep`.
 struct Tell {
     name: &'static str,
     speed: f64,
-    hears: &'static str,
+    hears: Told,
 }
 
 impl Tell {
     fn tell(&self, guard: &mut Guard, what: &str) {
         let speed = if self.speed > 0.0 { format!(" at {}", self.speed) } else { String::new() };
-        guard.trace.push(format!("{what} {}{speed}", self.name));
+        guard.note(format!("{what} {}{speed}", self.name));
     }
 }
 
 impl State<Guard> for Tell {
-    fn enter(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, (): &mut ()) {
+    fn enter(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, _: &mut f64) {
         self.tell(guard, "enter");
     }
 
-    fn update(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, (): &mut ()) {
+    fn update(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, _: &mut f64) {
         self.tell(guard, "update");
     }
 
-    fn exit(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, (): &mut ()) {
+    fn exit(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, _: &mut f64) {
         self.tell(guard, "exit");
     }
 
-    fn on_message(&self, guard: &mut Guard, told: &&'static str, _: &mut Fsm<'_, Guard>, (): &mut ()) -> bool {
+    fn on_message(&self, guard: &mut Guard, told: &Told, _: &mut Fsm<'_, Guard>, _: &mut f64) -> bool {
         self.tell(guard, "hear");
         *told == self.hears
     }
 
-    fn suspend(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, (): &mut ()) {
+    fn suspend(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, _: &mut f64) {
         self.tell(guard, "suspend");
     }
 
-    fn resume(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, (): &mut ()) {
+    fn resume(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, _: &mut f64) {
         self.tell(guard, "resume");
     }
 
-    fn can_exit(&self, guard: &Guard, _: &Fsm<'_, Guard>, (): &()) -> bool {
-        self.name != "sleep" || !guard.is_stuck
+    fn can_exit(&self, guard: &Guard, _: &Fsm<'_, Guard>, _: &f64) -> bool {
+        self.name != "sleep" || !guard.is_hungry
     }
 }
 
@@ -82,25 +73,25 @@ struct Leap {
 struct Leaps(FileState<Guard>);
 
 impl State<Guard> for Leaps {
-    fn update(&self, _: &mut Guard, fsm: &mut Fsm<'_, Guard>, (): &mut ()) {
+    fn update(&self, _: &mut Guard, fsm: &mut Fsm<'_, Guard>, _: &mut f64) {
         fsm.change_state(self.0.state().expect("the definition is there"));
     }
 }
 
 fn vocabulary() -> Vocabulary<Guard> {
     Vocabulary::new()
-        .behavior("look", Arc::new(Tell { name: "look", speed: 0.0, hears: "noise" }))
-        .behaviour("sleep", Arc::new(Tell { name: "sleep", speed: 0.0, hears: "alarm" }))
-        .behavior_with("walk", |params: Walk| Tell { name: "walk", speed: params.speed, hears: "noise" })
+        .behavior("look", Arc::new(Tell { name: "look", speed: 0.0, hears: Told::Noise }))
+        .behaviour("sleep", Arc::new(Tell { name: "sleep", speed: 0.0, hears: Told::Alarm }))
+        .behavior_with("walk", |params: Walk| Tell { name: "walk", speed: params.speed, hears: Told::Noise })
         .behavior_with_states("leap", |params: Leap, states| {
             Leaps(states.get(params.or.as_ref().unwrap_or(&params.then)).expect("it has been checked"))
         })
-        .flag("ready", |_: &Guard, ()| true)
-        .message("noise", |told| *told == "noise")
+        .flag("ready", |_: &Guard, _| true)
+        .message("noise", |told| *told == Told::Noise)
 }
 
 fn definition(file: &str) -> Definition<Guard> {
-    Definition::parse(file, &vocabulary()).unwrap_or_else(|problems| panic!("{problems}\n{file}"))
+    parsed(file, &vocabulary())
 }
 
 #[test]
@@ -120,18 +111,18 @@ fn behaviors_run_in_the_order_of_the_file_and_are_left_in_the_reverse_one() {
         "#,
     );
     let (mut guard, mut machine) = (Guard::default(), definition.machine());
-    machine.start(&mut guard, &mut ());
-    machine.update(&mut guard, &mut ());
-    machine.push_state(&mut guard, definition.state("menu").unwrap(), &mut ());
-    machine.pop_state(&mut guard, &mut ());
+    machine.start(&mut guard, &mut 0.0);
+    machine.update(&mut guard, &mut 0.0);
+    machine.push_state(&mut guard, definition.state("menu").unwrap(), &mut 0.0);
+    machine.pop_state(&mut guard, &mut 0.0);
     // `look` does not handle it, nor does `walk`.
-    assert!(machine.send(&mut guard, &"alarm", &mut ()));
-    guard.is_stuck = true;
-    assert!(!machine.change_state(&mut guard, definition.state("rest").unwrap(), &mut ()));
-    guard.is_stuck = false;
-    assert!(machine.send(&mut guard, &"noise", &mut ()));
+    assert!(machine.send(&mut guard, &Told::Alarm, &mut 0.0));
+    guard.is_hungry = true;
+    assert!(!machine.change_state(&mut guard, definition.state("rest").unwrap(), &mut 0.0));
+    guard.is_hungry = false;
+    assert!(machine.send(&mut guard, &Told::Noise, &mut 0.0));
     assert_eq!(
-        guard.trace,
+        guard.trace(),
         [
             "enter look",
             "enter walk at 2",
@@ -167,18 +158,18 @@ fn many_in_a_batch_go_through_what_each_goes_through_alone() {
         "#,
     );
     let (mut guard, mut machine) = (Guard::default(), definition.machine());
-    machine.start(&mut guard, &mut ());
+    machine.start(&mut guard, &mut 0.0);
     let mut batch = Batch::new();
-    let keys: Vec<_> = (0..70).map(|_| batch.spawn(Guard::default(), definition.initial(), &mut ())).collect();
+    let keys: Vec<_> = (0..70).map(|_| batch.spawn(Guard::default(), definition.initial(), &mut 0.0)).collect();
     for _ in 0..3 {
-        machine.update(&mut guard, &mut ());
-        batch.update(&mut ());
+        machine.update(&mut guard, &mut 0.0);
+        batch.update(&mut 0.0);
     }
     for key in keys {
-        assert_eq!(batch.get(key).unwrap().trace, guard.trace);
+        assert_eq!(batch.get(key).unwrap().trace(), guard.trace());
     }
     assert_eq!(
-        guard.trace,
+        guard.trace(),
         [
             "enter look",
             "enter walk at 2",
@@ -213,7 +204,7 @@ fn a_behavior_leads_to_the_state_that_its_parameter_names_after_a_reload_too() {
     assert_eq!(definition.warnings(), []);
     let (mut guard, mut machine) = (Guard::default(), definition.machine());
     let mut next = || {
-        machine.update(&mut guard, &mut ());
+        machine.update(&mut guard, &mut 0.0);
         machine.current().unwrap().to_string()
     };
     assert_eq!([next(), next(), next()], ["b", "a", "b"]);

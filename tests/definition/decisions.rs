@@ -4,30 +4,19 @@
 use std::fmt::Write as _;
 
 use demeanor::definition::{Definition, Verdict, Vocabulary};
-use demeanor::{Batch, Change, Fsm, Owner, State};
+use demeanor::{Batch, Fsm, State};
 use proptest::prelude::*;
 
-#[derive(Clone, Debug, PartialEq)]
-struct Rook {
-    flags: [bool; 3],
-    /// What it draws next; each draw is half of the one before.
-    luck: f64,
-    changes: Vec<String>,
+use crate::cases::cases;
+use crate::guard::{Guard, Told};
+
+/// What conditions call `flag0` and so on.
+fn flag_of(guard: &Guard, i: usize) -> bool {
+    [guard.is_brave, guard.is_hungry, guard.is_alarmed][i]
 }
 
-impl Owner for Rook {
-    /// The time in seconds.
-    type Context<'a> = f64;
-    type Message = usize;
-
-    fn now(clock: &f64) -> f64 {
-        *clock
-    }
-
-    fn on_change(&mut self, change: &Change<'_, Self>, _: &mut f64) {
-        self.changes.push(change.to_string());
-    }
-}
+/// What exits call `message0` and so on.
+const MESSAGES: [Told; 3] = [Told::Noise, Told::Alarm, Told::Pain];
 
 /// A behaviour that cannot be begun, or not ended, with a flag; or that asks for a change itself.
 enum Act {
@@ -36,37 +25,34 @@ enum Act {
     Bolts(usize),
 }
 
-impl State<Rook> for Act {
-    fn update(&self, rook: &mut Rook, fsm: &mut Fsm<'_, Rook>, _: &mut f64) {
-        if matches!(self, Self::Bolts(flag) if rook.flags[*flag]) {
+impl State<Guard> for Act {
+    fn update(&self, guard: &mut Guard, fsm: &mut Fsm<'_, Guard>, _: &mut f64) {
+        if matches!(self, Self::Bolts(flag) if flag_of(guard, *flag)) {
             fsm.change_state(&Roost);
         }
     }
 
-    fn can_enter(&self, rook: &Rook, _: &Fsm<'_, Rook>, _: &f64) -> bool {
-        !matches!(self, Self::Enters(flag) if rook.flags[*flag])
+    fn can_enter(&self, guard: &Guard, _: &Fsm<'_, Guard>, _: &f64) -> bool {
+        !matches!(self, Self::Enters(flag) if flag_of(guard, *flag))
     }
 
-    fn can_exit(&self, rook: &Rook, _: &Fsm<'_, Rook>, _: &f64) -> bool {
-        !matches!(self, Self::Exits(flag) if rook.flags[*flag])
+    fn can_exit(&self, guard: &Guard, _: &Fsm<'_, Guard>, _: &f64) -> bool {
+        !matches!(self, Self::Exits(flag) if flag_of(guard, *flag))
     }
 }
 
 struct Roost;
-impl State<Rook> for Roost {}
+impl State<Guard> for Roost {}
 
 static ACTS: [Act; 7] =
     [Act::Enters(0), Act::Enters(1), Act::Enters(2), Act::Exits(0), Act::Exits(1), Act::Exits(2), Act::Bolts(0)];
 
-fn vocabulary() -> Vocabulary<Rook> {
-    let mut vocabulary = Vocabulary::new().random(|rook: &mut Rook, _| {
-        rook.luck /= 2.0;
-        rook.luck
-    });
-    for i in 0..3 {
+fn vocabulary() -> Vocabulary<Guard> {
+    let mut vocabulary = Vocabulary::new().random(|guard: &mut Guard, _| guard.draw());
+    for (i, message) in MESSAGES.into_iter().enumerate() {
         vocabulary = vocabulary
-            .flag(format!("flag{i}"), move |rook: &Rook, _| rook.flags[i])
-            .message(format!("message{i}"), move |told| *told == i);
+            .flag(format!("flag{i}"), move |guard: &Guard, _| flag_of(guard, i))
+            .message(format!("message{i}"), move |told| *told == message);
     }
     for (i, act) in ACTS.iter().enumerate() {
         vocabulary = vocabulary.behaviour(format!("act{i}"), act);
@@ -140,50 +126,57 @@ fn file(states: &[Written]) -> String {
     file
 }
 
-fn rooks() -> impl Strategy<Value = Vec<Rook>> {
-    let rook = (any::<[bool; 3]>(), 0.0..2.0);
-    prop::collection::vec(rook.prop_map(|(flags, luck)| Rook { flags, luck, changes: Vec::new() }), 1..150)
+fn guards() -> impl Strategy<Value = Vec<Guard>> {
+    let guard = any::<(bool, bool, bool, u32)>().prop_map(|(is_brave, is_hungry, is_alarmed, luck)| Guard {
+        is_brave,
+        is_hungry,
+        is_alarmed,
+        luck,
+        ..Guard::recording_changes()
+    });
+    prop::collection::vec(guard, 1..150)
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(100))]
 
     #[test]
-    fn a_batch_decides_for_each_owner_as_its_machine_would(states in written(), rooks in rooks(), begin in 0..NAMES.len()) {
+    fn a_batch_decides_for_each_owner_as_its_machine_would(states in written(), guards in guards(), begin in 0..NAMES.len()) {
         let definition = Definition::parse(&file(&states), &vocabulary()).unwrap();
         let begin = definition.state(NAMES[begin]).unwrap();
         let mut batch = Batch::new().with_global(definition.global().unwrap());
-        let keys: Vec<_> = rooks.iter().map(|rook| batch.insert(rook.clone(), begin.clone())).collect();
-        let mut alone: Vec<_> = rooks.into_iter().map(|rook| (rook, definition.machine())).collect();
+        let keys: Vec<_> = guards.iter().map(|guard| batch.insert(guard.clone(), begin.clone())).collect();
+        let mut alone: Vec<_> = guards.into_iter().map(|guard| (guard, definition.machine())).collect();
         for (_, machine) in &mut alone {
             machine.set_current(begin.clone());
         }
         for tick in 1..4_u8 {
             batch.update(&mut f64::from(tick));
-            for (rook, machine) in &mut alone {
-                machine.update(rook, &mut f64::from(tick));
+            for (guard, machine) in &mut alone {
+                machine.update(guard, &mut f64::from(tick));
             }
-            for (key, (rook, machine)) in keys.iter().zip(&alone) {
+            for (key, (guard, machine)) in keys.iter().zip(&alone) {
                 prop_assert_eq!(batch.state_of(*key), machine.current());
-                prop_assert_eq!(batch.get(*key).unwrap(), rook);
+                let in_batch = batch.get(*key).unwrap();
+                prop_assert_eq!((in_batch.trace(), in_batch.luck), (guard.trace(), guard.luck));
             }
         }
     }
 
     /// What is explained as taken is what a tick takes; if nothing is, the owner stays. Neither leads to a refused change.
     #[test]
-    fn what_is_explained_is_what_is_done(states in written(), rooks in rooks(), begin in 0..NAMES.len()) {
+    fn what_is_explained_is_what_is_done(states in written(), guards in guards(), begin in 0..NAMES.len()) {
         // A behaviour's own requests are not explained.
         let states: Vec<_> = states
             .into_iter()
             .map(|state| Written { act: state.act.filter(|act| !matches!(ACTS[*act], Act::Bolts(_))), ..state })
             .collect();
         let definition = Definition::parse(&file(&states), &vocabulary()).unwrap();
-        for rook in rooks.into_iter().take(20) {
+        for guard in guards.into_iter().take(20) {
             let mut machine = definition.machine();
             machine.set_current(definition.state(NAMES[begin]).unwrap());
-            let (mut done, mut told, mut clock) = (rook.clone(), rook, 1.5);
-            let reports = machine.with(&mut told, &mut clock, |rook, fsm, cx| definition.explain_with(rook, fsm, cx));
+            let (mut done, mut told, mut clock) = (guard.clone(), guard, 1.5);
+            let reports = machine.with(&mut told, &mut clock, |guard, fsm, cx| definition.explain_with(guard, fsm, cx));
             let mut taken = reports.iter().filter(|report| report.verdict == Verdict::Taken && report.on.is_none());
             let first = taken.next();
             prop_assert!(taken.next().is_none(), "{:?}", reports);
@@ -195,7 +188,7 @@ proptest! {
                 }
             }
             machine.update(&mut done, &mut clock);
-            match (first, done.changes.first()) {
+            match (first, done.trace().first()) {
                 (None, None) => {}
                 (Some(report), Some(change)) => {
                     let to = definition.state(&report.to).unwrap();
@@ -204,15 +197,15 @@ proptest! {
                 }
                 (report, change) => prop_assert!(false, "{:?} but {:?}", report, change),
             }
-            prop_assert!(done.changes.iter().all(|change| !change.contains("refused")), "{:?}", done.changes);
+            prop_assert!(done.trace().iter().all(|change| !change.contains("refused")), "{:?}", done.trace());
 
             // What each message would do.
-            for message in 0..3 {
-                let name = format!("message{message}");
+            for (i, message) in MESSAGES.iter().enumerate() {
+                let name = format!("message{i}");
                 let mut machine = definition.machine();
                 machine.set_current(definition.state(NAMES[begin]).unwrap());
                 let reports =
-                    machine.with(&mut done.clone(), &mut clock, |rook, fsm, cx| definition.explain_with(rook, fsm, cx));
+                    machine.with(&mut done.clone(), &mut clock, |guard, fsm, cx| definition.explain_with(guard, fsm, cx));
                 let waits = |report: &&demeanor::definition::ExitReport| {
                     report.on.as_deref() == Some(&*name) && report.verdict == Verdict::Taken
                 };
@@ -221,7 +214,7 @@ proptest! {
                     continue;
                 }
                 let taken = reports.iter().find(waits).is_some();
-                prop_assert_eq!(machine.send(&mut done.clone(), &message, &mut clock), taken, "{:?}", reports);
+                prop_assert_eq!(machine.send(&mut done.clone(), message, &mut clock), taken, "{:?}", reports);
             }
         }
     }

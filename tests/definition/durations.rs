@@ -2,36 +2,14 @@
 #![cfg(feature = "definition")]
 
 use demeanor::definition::{Definition, Outline, Problem, Vocabulary};
-use demeanor::{Batch, Fsm, NextWake, Owner, State};
+use demeanor::{Batch, Fsm, NextWake, State};
 use proptest::prelude::*;
 
-#[derive(Clone, Debug, PartialEq)]
-struct Guard {
-    /// What it draws next; see [`Guard::draw`].
-    luck: u32,
-    patience: f64,
-}
+use crate::cases::cases;
+use crate::guard::{Guard, parsed};
 
-impl Guard {
-    fn new(luck: u32) -> Self {
-        Self { luck, patience: 0.5 }
-    }
-
-    /// Numbers from 0 to below 1, the same ones for each guard that begins with the same luck.
-    fn draw(&mut self) -> f64 {
-        self.luck = self.luck.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        f64::from(self.luck >> 8) / f64::from(1 << 24)
-    }
-}
-
-impl Owner for Guard {
-    /// The time in seconds.
-    type Context<'a> = f64;
-    type Message = ();
-
-    fn now(clock: &f64) -> f64 {
-        *clock
-    }
+fn guard_with(luck: u32) -> Guard {
+    Guard { patience: 0.5, ..Guard::with_luck(luck) }
 }
 
 fn vocabulary() -> Vocabulary<Guard> {
@@ -39,11 +17,11 @@ fn vocabulary() -> Vocabulary<Guard> {
         .value("patience", |guard: &Guard, _| guard.patience)
         .flag("never", |_: &Guard, _| false)
         .random(|guard: &mut Guard, _| guard.draw())
-        .message("call", |()| true)
+        .message("call", |_| true)
 }
 
 fn definition(file: &str) -> Definition<Guard> {
-    Definition::parse(file, &vocabulary()).unwrap_or_else(|problems| panic!("{problems}\n{file}"))
+    parsed(file, &vocabulary())
 }
 
 const RATE: f64 = 32.0;
@@ -72,13 +50,13 @@ fn ticks_are_as_long_as_the_file_or_the_game_says() {
     let states =
         "[states.a]\nexits = [{ to = 'b', after = '7 ticks' }]\n[states.b]\nexits = [{ to = 'a', after = '1 tick' }]";
     let of_file = definition(&format!("initial = 'a'\nticks_per_second = 32\n{states}"));
-    assert_eq!(stays(&of_file, &mut Guard::new(0), 4), [7, 1, 7, 1]);
+    assert_eq!(stays(&of_file, &mut guard_with(0), 4), [7, 1, 7, 1]);
     let file = format!("initial = 'a'\n{states}");
     let of_game = Definition::parse(&file, &vocabulary().ticks_per_second(16.0)).unwrap();
-    assert_eq!(stays(&of_game, &mut Guard::new(0), 4), [14, 2, 14, 2]);
+    assert_eq!(stays(&of_game, &mut guard_with(0), 4), [14, 2, 14, 2]);
     let of_both = format!("initial = 'a'\nticks_per_second = 32\n{states}");
     let of_both = Definition::parse(&of_both, &vocabulary().ticks_per_second(16.0)).unwrap();
-    assert_eq!(stays(&of_both, &mut Guard::new(0), 4), [7, 1, 7, 1]);
+    assert_eq!(stays(&of_both, &mut guard_with(0), 4), [7, 1, 7, 1]);
 }
 
 #[test]
@@ -142,7 +120,7 @@ fn a_drawn_duration_is_drawn_at_each_entry_and_is_the_same_alone_and_among_many(
             ));
             let mut expected_of = Vec::new();
             for luck in 0..70 {
-                let (mut guard, mut drawn) = (Guard::new(luck), Guard::new(luck));
+                let (mut guard, mut drawn) = (guard_with(luck), guard_with(luck));
                 let expected: Vec<_> = (0..6)
                     .map(|i| if i % 2 == 0 { ticks_of_first(drawn.draw()) } else { ticks_of_second(drawn.draw()) })
                     .collect();
@@ -164,7 +142,7 @@ fn as_number(ticks: usize) -> f64 {
 /// How many ticks each of 70 guards is in its first states, in a batch.
 fn stays_of_many(definition: &Definition<Guard>, is_parallel: bool) -> Vec<Vec<f64>> {
     let mut batch = Batch::new();
-    let keys: Vec<_> = (0..70).map(|luck| batch.spawn(Guard::new(luck), definition.initial(), &mut 0.0)).collect();
+    let keys: Vec<_> = (0..70).map(|luck| batch.spawn(guard_with(luck), definition.initial(), &mut 0.0)).collect();
     let mut stays = vec![Vec::new(); keys.len()];
     let mut since = vec![0.0; keys.len()];
     let mut tick = 0.0;
@@ -203,7 +181,7 @@ fn who_waits_long_for_a_drawn_exit_sleeps_until_it_opens() {
         "initial = 'a'\nstates.a.exits = [{ to = 'b', after = '10 s .. 20 s' }, { to = 'b', on = 'call' }]\n\
          states.b.final = true",
     );
-    let mut guard = Guard::new(3);
+    let mut guard = guard_with(3);
     let expected = 10.0 + guard.clone().draw() * 10.0;
     let mut machine = definition.machine();
     machine.start(&mut guard, &mut 100.0);
@@ -221,7 +199,7 @@ fn a_value_of_the_game_is_read_when_the_state_is_entered() {
     let definition = definition(
         "initial = 'a'\nstates.a.exits = [{ to = 'b', after = 'patience' }]\nstates.b.exits = [{ to = 'a', after = 1 }]",
     );
-    let mut guard = Guard::new(0);
+    let mut guard = guard_with(0);
     let mut machine = definition.machine();
     machine.start(&mut guard, &mut 0.0);
     let mut seconds = |guard: &mut Guard, patience: f64, now: f64| {
@@ -246,7 +224,7 @@ fn a_drawn_duration_stands_still_under_a_push_and_ends_with_its_state() {
         "initial = 'a'\nstates.a.exits = [{ to = 'b', after = '1 s .. 3 s' }]\nstates.b.exits = [{ to = 'a' }]\n\
          states.menu.exits = [{ to = 'menu', when = 'never' }]",
     );
-    let mut guard = Guard::new(5);
+    let mut guard = guard_with(5);
     let expected = 1.0 + guard.clone().draw() * 2.0;
     let mut machine = definition.machine();
     machine.start(&mut guard, &mut 0.0);
@@ -278,7 +256,7 @@ impl State<Guard> for Opens {
 fn what_was_drawn_is_kept_where_another_state_is_pushed_over_at_once() {
     let file = "initial = 'a'\n[states.a]\nbehavior = 'opens'\nexits = [{ to = 'b', after = '1 s .. 3 s' }]\n[states.b]\nfinal = true";
     let definition = Definition::parse(file, &vocabulary().behavior("opens", std::sync::Arc::new(Opens))).unwrap();
-    let mut guard = Guard::new(7);
+    let mut guard = guard_with(7);
     let expected = 1.0 + guard.clone().draw() * 2.0;
     let mut machine = definition.machine();
     machine.start(&mut guard, &mut 0.0);
@@ -295,7 +273,7 @@ fn what_was_drawn_goes_on_to_count_when_the_file_is_reloaded() {
         format!("initial = 'a'\nstates.a.exits = [{{ to = 'b', after = {after} }}]\nstates.b.final = true")
     };
     let definition = definition(&file("'1 s .. 2 s'"));
-    let mut guard = Guard::new(9);
+    let mut guard = guard_with(9);
     let luck = guard.clone().draw();
     let mut machine = definition.machine();
     machine.start(&mut guard, &mut 0.0);
@@ -324,7 +302,7 @@ fn a_drawn_exit_is_explained_with_what_is_left() {
         "initial = 'a'\nticks_per_second = 32\n[states.a]\nexits = [{ to = 'b', after = '4 ticks..4 s' }, \
          { to = 'b', after = '64 ticks' }, { to = 'b', after = 'patience' }]\n[states.b]\nfinal = true",
     );
-    let mut guard = Guard::new(1);
+    let mut guard = guard_with(1);
     let drawn = 0.125 + guard.clone().draw() * 3.875;
     let mut machine = definition.machine();
     machine.start(&mut guard, &mut 0.0);
@@ -370,7 +348,7 @@ fn a_duration_is_drawn_only_with_the_game_s_random_numbers() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(64))]
 
     /// A state whose turns are drawn: its one exit is tried at its turns only.
     #[test]
@@ -379,7 +357,7 @@ proptest! {
             "initial = 'a'\n[states.a]\nevery = '0.5 s .. 3 s'\nexits = [{ to = 'b', when = 'patience < 0' }]\n\
              [states.b]\nfinal = true",
         );
-        let (mut guard, mut drawn) = (Guard::new(luck), Guard::new(luck));
+        let (mut guard, mut drawn) = (guard_with(luck), guard_with(luck));
         // Each turn is taken in the first tick after its time, and the next one is counted from there.
         let mut turn = 0.0;
         for _ in 0..turns {
@@ -391,7 +369,7 @@ proptest! {
         let mut machine = definition.machine();
         machine.start(&mut guard, &mut 0.0);
         let mut batch = Batch::new();
-        let key = batch.spawn(Guard::new(luck), definition.initial(), &mut 0.0);
+        let key = batch.spawn(guard_with(luck), definition.initial(), &mut 0.0);
         let mut tick = 0.0;
         while machine.current().unwrap().name() == "a" {
             tick += 1.0;

@@ -2,97 +2,42 @@
 #![cfg(feature = "definition")]
 
 use demeanor::definition::{Definition, ExitOutline, Outline, Problem, Verdict, Vocabulary};
-use demeanor::{Batch, Change, Fsm, Owner, State};
+use demeanor::{Fsm, State};
 
-#[derive(Clone, Debug, Default)]
-struct Guard {
-    health: i32,
-    is_brave: bool,
-    trace: Vec<String>,
-}
+use crate::alone_and_many::AloneAndMany;
+use crate::guard::{self, Guard, Notes, Told, parsed};
 
-#[derive(Clone, Copy, PartialEq)]
-enum Told {
-    Pain,
-    Noise,
-}
+/// Takes health.
+struct Hurts;
 
-impl Owner for Guard {
-    /// The time in seconds.
-    type Context<'a> = f64;
-    type Message = Told;
-
-    fn now(clock: &f64) -> f64 {
-        *clock
-    }
-
-    fn on_change(&mut self, change: &Change<'_, Self>, _: &mut f64) {
-        self.trace.push(change.to_string());
-    }
-}
-
-/// Tells of each callback, and may take health.
-struct Tell(&'static str, i32);
-
-impl State<Guard> for Tell {
+impl State<Guard> for Hurts {
     fn enter(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, _: &mut f64) {
-        guard.health -= self.1;
-        guard.trace.push(format!("enter {}", self.0));
-    }
-
-    fn update(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, _: &mut f64) {
-        guard.trace.push(format!("update {}", self.0));
-    }
-
-    fn exit(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, _: &mut f64) {
-        guard.trace.push(format!("exit {}", self.0));
+        guard.health -= 10.0;
     }
 }
 
 fn vocabulary() -> Vocabulary<Guard> {
-    let mut vocabulary = Vocabulary::new()
-        .value("health", |guard: &Guard, _| guard.health.into())
-        .flag("brave", |guard: &Guard, _| guard.is_brave)
-        .random(|_, _| 0.5)
-        .message("pain", |told| *told == Told::Pain)
-        .message("noise", |told| *told == Told::Noise);
-    for name in ["a", "b", "c", "d", "fight", "aim", "shoot"] {
-        vocabulary = vocabulary.behaviour(name, std::sync::Arc::new(Tell(name, 0)));
-    }
-    vocabulary.behaviour("hurt", std::sync::Arc::new(Tell("hurt", 10)))
+    let names = ["a", "b", "c", "d", "fight", "aim", "shoot"];
+    let vocabulary = guard::vocabulary().behaviour("hurt", std::sync::Arc::new(Hurts));
+    names.into_iter().fold(vocabulary, |vocabulary, name| vocabulary.behaviour(name, Notes::new(name)))
 }
 
 fn definition(file: &str) -> Definition<Guard> {
-    Definition::parse(file, &vocabulary()).unwrap_or_else(|problems| panic!("{problems}\n{file}"))
+    parsed(file, &vocabulary())
 }
 
 /// What a guard goes through at the start and in some ticks, alone; each of many in a batch must go through the same. Before the
 /// ticks that `tell` names, it is told something.
 #[track_caller]
 fn trace(file: &str, guard: &Guard, ticks: u8, tell: &[(u8, Told)]) -> Vec<String> {
-    let definition = definition(file);
-    let mut alone = guard.clone();
-    let mut machine = definition.machine();
-    machine.start(&mut alone, &mut 0.0);
-    let mut batch = Batch::new();
-    if let Some(global) = definition.global() {
-        batch = batch.with_global(global);
-    }
-    let keys: Vec<_> = (0..70).map(|_| batch.spawn(guard.clone(), definition.initial(), &mut 0.0)).collect();
+    let mut guards = AloneAndMany::start(&definition(file), guard);
     for tick in 1..=ticks {
-        let mut clock = f64::from(tick);
         for (_, told) in tell.iter().filter(|(at, _)| *at == tick) {
-            machine.send(&mut alone, told, &mut clock);
-            batch.broadcast(told, &mut clock);
+            guards.tell(*told, tick.into());
         }
-        machine.update(&mut alone, &mut clock);
-        batch.update(&mut clock);
+        guards.update(tick.into());
     }
-    for key in keys {
-        assert_eq!(batch.get(key).unwrap().trace, alone.trace);
-        assert_eq!(batch.state_of(key), machine.current());
-    }
-    alone.trace
+    guards.trace()
 }
 
 #[test]
@@ -113,7 +58,7 @@ fn an_exit_that_is_always_tried_is_taken_before_any_update() {
         final = true
     ";
     assert_eq!(
-        trace(file, &Guard::default(), 2, &[]),
+        trace(file, &Guard::recording_changes(), 2, &[]),
         [
             "enter a",
             "update a",
@@ -139,25 +84,26 @@ fn an_exit_that_is_always_tried_and_not_taken_is_tried_in_each_tick() {
         states.b = { behaviour = 'b', final = true }
     ";
     let expected = ["enter a", "update a", "update a", "exit a", "a -> b (change)", "enter b", "update b"];
-    assert_eq!(trace(file, &Guard::default(), 3, &[]), expected);
+    assert_eq!(trace(file, &Guard::recording_changes(), 3, &[]), expected);
 }
 
 #[test]
 fn a_machine_begins_where_the_first_states_of_no_length_lead() {
     let file = "
         initial = 'a'
-        states.a = { behaviour = 'hurt', exits = [{ to = 'b', always = true, when = 'health < 0' }] }
+        states.a = { behaviour = ['a', 'hurt'], exits = [{ to = 'b', always = true, when = 'health < 0' }] }
         states.b = { exits = [{ to = 'c', always = true, when = 'brave' }, { to = 'd', always = true }] }
         states.c = { final = true }
         states.d = { final = true }
     ";
     let definition = definition(file);
     for (is_brave, end) in [(true, "c"), (false, "d")] {
-        let mut guard = Guard { is_brave, ..Guard::default() };
+        let mut guard = Guard { is_brave, ..Guard::recording_changes() };
         let mut machine = definition.machine();
         machine.start(&mut guard, &mut 0.0);
         assert_eq!(machine.current().unwrap().name(), end);
-        assert_eq!(guard.trace.len(), 4, "the behavior has been entered and left first: {:?}", guard.trace);
+        let to_the_end = format!("b -> {end} (change)");
+        assert_eq!(guard.trace(), ["enter a", "exit a", "a -> b (change)", &to_the_end], "the behavior comes first");
     }
 }
 
@@ -180,7 +126,7 @@ fn the_exit_of_a_parent_that_is_always_tried_is_taken_once_its_children_are_ente
         behaviour = 'shoot'
     "
     .replace(", after_is = 0", "");
-    let guard = Guard { is_brave: true, ..Guard::default() };
+    let guard = Guard { is_brave: true, ..Guard::recording_changes() };
     // The child's own exit is not tried: the change of the parent is under way. The parent has its turns.
     assert_eq!(
         trace(&file, &guard, 2, &[]),
@@ -197,7 +143,7 @@ fn the_exit_of_a_parent_that_is_always_tried_is_taken_once_its_children_are_ente
     );
     // In a child of a state that has set a timer, the exit is taken all the same.
     assert_eq!(
-        trace(&file, &Guard::default(), 1, &[]),
+        trace(&file, &Guard::recording_changes(), 1, &[]),
         ["a -> aim (change)", "enter fight", "enter aim", "exit aim", "exit fight", "aim -> a (change)"]
     );
 }
@@ -209,7 +155,7 @@ fn states_of_no_length_that_would_go_on_for_ever_are_stopped_by_rule_13() {
         states.a.exits = [{ to = 'b', always = true, when = 'health == 0' }]
         states.b.exits = [{ to = 'a', always = true, when = 'health == 0' }]
     ";
-    let trace = trace(file, &Guard::default(), 0, &[]);
+    let trace = trace(file, &Guard::recording_changes(), 0, &[]);
     assert_eq!(trace.len(), 64);
 }
 
@@ -285,7 +231,7 @@ fn an_exit_that_restarts_is_taken_where_it_leads_to_what_is_active() {
     };
     let told = [(1, Told::Pain), (2, Told::Noise)];
     assert_eq!(
-        trace(&file(true), &Guard::default(), 2, &told),
+        trace(&file(true), &Guard::recording_changes(), 2, &told),
         [
             "enter fight",
             "enter aim",
@@ -302,7 +248,7 @@ fn an_exit_that_restarts_is_taken_where_it_leads_to_what_is_active() {
         ]
     );
     assert_eq!(
-        trace(&file(false), &Guard::default(), 2, &told),
+        trace(&file(false), &Guard::recording_changes(), 2, &told),
         ["enter fight", "enter aim", "update fight", "update aim", "update fight", "update aim"]
     );
 }
@@ -333,7 +279,7 @@ fn no_exit_of_a_parent_or_of_the_global_state_leads_out_of_a_final_state_unless_
         )
     };
     let ends = |even_final: bool, told: &[(u8, Told)]| {
-        let mut trace = trace(&file(even_final), &Guard::default(), 3, told);
+        let mut trace = trace(&file(even_final), &Guard::recording_changes(), 3, told);
         trace.retain(|line| line.contains("->"));
         trace
     };

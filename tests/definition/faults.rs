@@ -4,66 +4,49 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use demeanor::definition::{Definition, Vocabulary};
-use demeanor::{Batch, Fsm, Owner, State};
+use demeanor::{Batch, Fsm, State};
 
-#[derive(Clone, Copy, Default)]
-struct Guard {
-    /// The question at which it panics.
-    afraid_of: &'static str,
-    /// Whether its behaviour asks for a change itself.
-    bolts: bool,
-    updates: u32,
-    exits: u32,
-    enters: u32,
-}
+use crate::guard::Guard;
 
-impl Guard {
-    fn is_asked(&self, question: &str) {
-        assert!(self.afraid_of != question, "afraid of {question}");
-    }
-}
-
-impl Owner for Guard {
-    type Context<'a> = ();
-    type Message = ();
-}
-
+/// Notes what it does, and if the guard is brave, asks for a change itself.
 struct Walk;
 impl State<Guard> for Walk {
-    fn enter(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, (): &mut ()) {
-        guard.enters += 1;
-        guard.is_asked("enter");
+    fn enter(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, _: &mut f64) {
+        guard.note("enter");
     }
 
-    fn update(&self, guard: &mut Guard, fsm: &mut Fsm<'_, Guard>, (): &mut ()) {
-        guard.updates += 1;
-        if guard.bolts {
+    fn update(&self, guard: &mut Guard, fsm: &mut Fsm<'_, Guard>, _: &mut f64) {
+        if guard.is_brave {
             fsm.change_state(&Elsewhere);
         }
-        guard.is_asked("update");
+        guard.note("update");
     }
 
-    fn exit(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, (): &mut ()) {
-        guard.exits += 1;
-        guard.is_asked("exit");
+    fn exit(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, _: &mut f64) {
+        guard.note("exit");
     }
 }
 
 struct Elsewhere;
 impl State<Guard> for Elsewhere {}
 
+/// A guard may be afraid of a question.
+fn ask(guard: &Guard, question: &str) {
+    assert!(guard.afraid_of != question, "afraid of {question}");
+}
+
 fn vocabulary() -> Vocabulary<Guard> {
     Vocabulary::new()
-        .flag("flag", |guard: &Guard, ()| {
-            guard.is_asked("flag");
+        .flag("flag", |guard: &Guard, _| {
+            ask(guard, "flag");
             false
         })
-        .value("number", |guard: &Guard, ()| {
-            guard.is_asked("number");
+        .value("number", |guard: &Guard, _| {
+            ask(guard, "number");
             1.0
         })
-        .random(|guard: &mut Guard, ()| {
-            guard.is_asked("chance");
+        .random(|guard: &mut Guard, _| {
+            ask(guard, "chance");
             0.5
         })
         .behaviour("walk", &Walk)
@@ -77,13 +60,9 @@ fn after_a_panic(when: &str, afraid_of: &'static str) -> (Vec<String>, String, V
     );
     let definition = Definition::parse(&file, &vocabulary()).unwrap();
     let mut batch = Batch::new();
-    let guard = Guard { bolts: true, ..Guard::default() };
-    let keys: Vec<_> = (0..150)
-        .map(|i| {
-            batch.insert(Guard { afraid_of: if i == 100 { afraid_of } else { "" }, ..guard }, definition.initial())
-        })
-        .collect();
-    let caught = catch_unwind(AssertUnwindSafe(|| batch.update(&mut ())));
+    let guard = |i| Guard { is_brave: true, ..Guard::afraid_of(if i == 100 { afraid_of } else { "" }) };
+    let keys: Vec<_> = (0..150).map(|i| batch.insert(guard(i), definition.initial())).collect();
+    let caught = catch_unwind(AssertUnwindSafe(|| batch.update(&mut 0.0)));
     assert!(caught.is_err(), "{afraid_of} was not asked");
     let states: Vec<_> = keys.iter().map(|key| batch.state_of(*key).unwrap().to_string()).collect();
     assert_eq!(batch.len(), keys.len());
@@ -92,7 +71,7 @@ fn after_a_panic(when: &str, afraid_of: &'static str) -> (Vec<String>, String, V
     for (_, guard) in &mut batch {
         guard.afraid_of = "";
     }
-    batch.update(&mut ());
+    batch.update(&mut 0.0);
     assert_eq!(batch.owners_in(&Elsewhere).len(), keys.len());
     (states[..100].to_vec(), states[100].clone(), states[101..].to_vec())
 }
@@ -134,9 +113,9 @@ fn a_panic_in_a_field_of_a_script_leaves_no_other_owner_out_and_none_twice() {
         let vocabulary = vocabulary()
             .field(
                 "field",
-                |_: &Guard, ()| 0.0,
+                |_: &Guard, _| 0.0,
                 |guard, _| {
-                    guard.is_asked("field");
+                    ask(guard, "field");
                 },
             )
             .script("hook.rhai", format!("fn {hook}() {{ this.field = 1.0; }}"));
@@ -148,17 +127,15 @@ fn a_panic_in_a_field_of_a_script_leaves_no_other_owner_out_and_none_twice() {
         // A state that the batch has seen is one that many enter at once.
         batch.insert(Guard::default(), definition.state("b").unwrap());
         let keys: Vec<_> = (0..20)
-            .map(|i| {
-                let afraid_of = if i == 10 { "field" } else { "" };
-                batch.insert(Guard { afraid_of, ..Guard::default() }, definition.initial())
-            })
+            .map(|i| batch.insert(Guard::afraid_of(if i == 10 { "field" } else { "" }), definition.initial()))
             .collect();
-        assert!(catch_unwind(AssertUnwindSafe(|| batch.update(&mut ()))).is_err());
+        assert!(catch_unwind(AssertUnwindSafe(|| batch.update(&mut 0.0))).is_err());
         for (i, key) in keys.iter().enumerate() {
             let guard = batch.get(*key).unwrap();
             let has_left = hook == "enter" || i != 10;
             assert_eq!(batch.state_of(*key).unwrap().name(), if has_left { "b" } else { "a" }, "{hook} of {i}");
-            assert_eq!((guard.exits, guard.enters), (1, u32::from(has_left)), "{hook} of {i}");
+            let expected: &[_] = if has_left { &["update", "exit", "enter"] } else { &["update", "exit"] };
+            assert_eq!(guard.trace(), expected, "{hook} of {i}");
         }
     }
 }
@@ -166,17 +143,15 @@ fn a_panic_in_a_field_of_a_script_leaves_no_other_owner_out_and_none_twice() {
 /// Rule 19: of many at once nobody is asked what it would not be asked alone.
 #[test]
 fn what_a_condition_asks_of_those_who_come_so_far_is_asked_of_nobody_else() {
-    struct Hunter {
-        prey: Option<f64>,
-    }
-    impl Owner for Hunter {
-        type Context<'a> = ();
-        type Message = ();
+    /// How far away its prey is, which only those have who see it.
+    fn distance(guard: &Guard) -> f64 {
+        assert!(guard.enemy_visible, "it has no prey");
+        guard.health
     }
     let vocabulary = Vocabulary::new()
-        .flag("has_prey", |hunter: &Hunter, ()| hunter.prey.is_some())
-        .flag("is_near", |hunter: &Hunter, ()| hunter.prey.unwrap() < 5.0)
-        .value("distance", |hunter: &Hunter, ()| hunter.prey.unwrap());
+        .flag("has_prey", |guard: &Guard, _| guard.enemy_visible)
+        .flag("is_near", |guard: &Guard, _| distance(guard) < 5.0)
+        .value("distance", |guard: &Guard, _| distance(guard));
     let file = r#"
         initial = "hunt"
 
@@ -201,13 +176,13 @@ fn what_a_condition_asks_of_those_who_come_so_far_is_asked_of_nobody_else() {
     let mut batch = Batch::new();
     let hunters: Vec<_> = (0..100)
         .map(|i| {
-            let prey = (i % 11 != 3 && i > 20).then_some(f64::from(i % 90));
+            let hunter = Guard { enemy_visible: i % 11 != 3 && i > 20, health: f64::from(i % 90), ..Guard::default() };
             let mut machine = definition.machine();
-            machine.update(&mut Hunter { prey }, &mut ());
-            (batch.insert(Hunter { prey }, definition.initial()), machine)
+            machine.update(&mut hunter.clone(), &mut 0.0);
+            (batch.insert(hunter, definition.initial()), machine)
         })
         .collect();
-    batch.update(&mut ());
+    batch.update(&mut 0.0);
     for (key, alone) in hunters {
         assert_eq!(batch.state_of(key), alone.current());
     }

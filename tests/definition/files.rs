@@ -3,29 +3,20 @@
 
 use std::path::PathBuf;
 
-use demeanor::Owner;
 #[cfg(feature = "script")]
 use demeanor::StateMachine;
 use demeanor::definition::{Definitions, Files, Vocabulary};
 
-#[derive(Default)]
-struct Guard {
-    speed: f64,
-}
-
-impl Owner for Guard {
-    type Context<'a> = ();
-    type Message = ();
-}
+use crate::guard::Guard;
 
 #[cfg(feature = "script")]
 fn vocabulary() -> Vocabulary<Guard> {
-    Vocabulary::new().field("speed", |guard: &Guard, ()| guard.speed, |guard, speed| guard.speed = speed)
+    Vocabulary::new().field("speed", |guard: &Guard, _| guard.speed, |guard, speed| guard.speed = speed)
 }
 
 #[cfg(not(feature = "script"))]
 fn vocabulary() -> Vocabulary<Guard> {
-    Vocabulary::new().value("speed", |guard: &Guard, ()| guard.speed)
+    Vocabulary::new().value("speed", |guard: &Guard, _| guard.speed)
 }
 
 const PATROL: &str = "
@@ -149,7 +140,7 @@ mod scripts {
 
     fn speed_of(machine: &mut StateMachine<Guard>) -> u64 {
         let mut guard = Guard::default();
-        machine.update(&mut guard, &mut ());
+        machine.update(&mut guard, &mut 0.0);
         guard.speed.to_bits()
     }
 
@@ -158,7 +149,7 @@ mod scripts {
         let files = limping(Ok("fn update() { this.speed = 2.0; }"));
         let mut definitions = Definitions::from_files(files, &vocabulary()).unwrap();
         let mut machine = definitions.first().machine();
-        machine.start(&mut Guard::default(), &mut ());
+        machine.start(&mut Guard::default(), &mut 0.0);
         assert_eq!(speed_of(&mut machine), 2_f64.to_bits());
         definitions.reload_files(limping(Ok("fn update() { this.speed = 3.0; }"))).unwrap();
         assert_eq!(speed_of(&mut machine), 3_f64.to_bits());

@@ -4,22 +4,9 @@
 use std::fs;
 use std::path::Path;
 
-use demeanor::Owner;
-use demeanor::definition::{Outline, Vocabulary, Words, schema};
+use demeanor::definition::{Outline, Words, schema};
 
-struct Owned {
-    a: f64,
-    yes: bool,
-}
-
-impl Owner for Owned {
-    type Context<'a> = ();
-    type Message = ();
-}
-
-fn vocabulary() -> Vocabulary<Owned> {
-    Vocabulary::new().value("a", |owner: &Owned, ()| owner.a).flag("yes", |owner: &Owned, ()| owner.yes)
-}
+use crate::guard::vocabulary;
 
 /// What is published is what the code says. Set `UPDATE` to publish anew.
 #[test]

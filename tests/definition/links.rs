@@ -5,44 +5,28 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use demeanor::definition::{Definition, LoadError, Outline, Problem, Vocabulary};
-use demeanor::{Batch, Change, Fsm, Owner, State};
+use demeanor::{Fsm, State};
 
-#[derive(Clone, Debug, Default)]
-struct Guard {
-    is_brave: bool,
-    trace: Vec<String>,
-}
+use crate::alone_and_many::AloneAndMany;
+use crate::guard::{Guard, Told};
 
-impl Owner for Guard {
-    /// The time in seconds.
-    type Context<'a> = f64;
-    type Message = ();
-
-    fn now(clock: &f64) -> f64 {
-        *clock
-    }
-
-    fn on_change(&mut self, change: &Change<'_, Self>, _: &mut f64) {
-        self.trace.push(change.to_string());
-    }
-}
-
+/// Does nothing in an update.
 struct Tell;
 
 impl State<Guard> for Tell {
     fn enter(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, _: &mut f64) {
-        guard.trace.push("enter tell".into());
+        guard.note("enter tell");
     }
 
     fn exit(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, _: &mut f64) {
-        guard.trace.push("exit tell".into());
+        guard.note("exit tell");
     }
 }
 
 fn vocabulary() -> Vocabulary<Guard> {
     Vocabulary::new()
         .flag("brave", |guard: &Guard, _| guard.is_brave)
-        .message("noise", |()| true)
+        .message("noise", |_| true)
         .behavior("tell", std::sync::Arc::new(Tell))
 }
 
@@ -87,21 +71,11 @@ final = true
 /// The changes of a guard in so many seconds, alone; many in a batch must make the same.
 #[track_caller]
 fn trace(definition: &Definition<Guard>, guard: &Guard, seconds: u8) -> Vec<String> {
-    let mut alone = guard.clone();
-    let mut machine = definition.machine();
-    machine.start(&mut alone, &mut 0.0);
-    let mut batch = Batch::new();
-    let keys: Vec<_> = (0..70).map(|_| batch.spawn(guard.clone(), definition.initial(), &mut 0.0)).collect();
+    let mut guards = AloneAndMany::start(definition, guard);
     for second in 1..=seconds {
-        let mut clock = f64::from(second);
-        machine.update(&mut alone, &mut clock);
-        batch.update(&mut clock);
+        guards.update(second.into());
     }
-    for key in keys {
-        assert_eq!(batch.get(key).unwrap().trace, alone.trace);
-        assert_eq!(batch.state_of(key), machine.current());
-    }
-    alone.trace
+    guards.trace()
 }
 
 #[test]
@@ -126,7 +100,7 @@ fn a_state_runs_a_machine_of_the_same_file_until_it_has_come_to_its_end() {
     assert_eq!(outline.states()[0].machine(), Some("round"));
     assert_eq!(definition.initial().name(), "patrol.walk");
     assert_eq!(
-        trace(&definition, &Guard::default(), 5),
+        trace(&definition, &Guard::recording_changes(), 5),
         [
             "enter tell",
             "patrol.walk -> patrol.look.left (change)",
@@ -141,7 +115,7 @@ fn a_state_runs_a_machine_of_the_same_file_until_it_has_come_to_its_end() {
         ]
     );
     // Brave guards go round and round, as long as the patrol is young, and then stay at home: the exit is tried once.
-    let brave = Guard { is_brave: true, ..Guard::default() };
+    let brave = Guard { is_brave: true, ..Guard::recording_changes() };
     let trace = trace(&definition, &brave, 20);
     assert_eq!(
         trace[3..],
@@ -160,7 +134,7 @@ fn a_message_leads_out_of_what_a_state_runs_and_an_exit_may_lead_into_it() {
     let definition = Definition::parse(FILE, &vocabulary()).unwrap();
     let (mut guard, mut machine) = (Guard::default(), definition.machine());
     machine.start(&mut guard, &mut 0.0);
-    assert!(machine.send(&mut guard, &(), &mut 0.5));
+    assert!(machine.send(&mut guard, &Told::Noise, &mut 0.5));
     assert_eq!(machine.current().unwrap().name(), "flee");
     // To the end of it, which leads on.
     machine.update(&mut guard, &mut 1.5);
@@ -211,7 +185,7 @@ fn a_state_runs_a_machine_of_a_file_beside_it() {
     let definition = Definition::load(folder.join("main.toml"), &vocabulary()).unwrap();
     assert_eq!(definition.warnings(), []);
     assert_eq!(
-        trace(&definition, &Guard::default(), 6),
+        trace(&definition, &Guard::recording_changes(), 6),
         [
             "a.walk -> a.look.left (change)",
             "a.look.left -> a.look.shut (change)",
@@ -219,7 +193,7 @@ fn a_state_runs_a_machine_of_a_file_beside_it() {
             "a.end -> b (change)"
         ]
     );
-    let brave = Guard { is_brave: true, ..Guard::default() };
+    let brave = Guard { is_brave: true, ..Guard::recording_changes() };
     assert_eq!(
         trace(&definition, &brave, 6),
         [
@@ -236,7 +210,7 @@ fn a_state_runs_a_machine_of_a_file_beside_it() {
     // What it links to is read again when it is reloaded.
     fs::write(folder.join("below/round.fsm.toml"), "initial = 'end'\n[states.end]\nfinal = true\n").unwrap();
     definition.reload_from(folder.join("main.toml")).unwrap();
-    assert_eq!(trace(&definition, &Guard::default(), 1), ["a.end -> b (change)"]);
+    assert_eq!(trace(&definition, &Guard::recording_changes(), 1), ["a.end -> b (change)"]);
 }
 
 /// What is wrong with `main.toml` of a folder.

@@ -3,9 +3,13 @@
 
 #[path = "../captured_log/mod.rs"]
 mod captured_log;
+#[path = "../trace/mod.rs"]
+mod trace;
 
 mod allocations;
+mod alone_and_many;
 mod behaviors;
+mod cases;
 mod chains;
 mod conditions;
 mod decisions;
@@ -17,10 +21,10 @@ mod faults;
 mod files;
 mod format;
 mod garbage;
+mod guard;
 mod links;
 mod machines;
 mod prove;
-mod prove_random;
 mod questions;
 mod reload;
 mod reload_often;

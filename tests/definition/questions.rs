@@ -1,78 +1,25 @@
 //! What conditions can ask: which state is active and for how long, calculations, chances per second, and messages' fields.
 #![cfg(feature = "definition")]
 
+use demeanor::Batch;
 use demeanor::definition::{Definition, Outline, Problem, Vocabulary};
-use demeanor::{Batch, Owner};
 
-#[derive(Clone, Debug, Default)]
-struct Guard {
-    health: f64,
-    armor: f64,
-    luck: u32,
-}
-
-impl Guard {
-    fn new(luck: u32) -> Self {
-        Self { luck, ..Self::default() }
-    }
-
-    fn draw(&mut self) -> f64 {
-        self.luck = self.luck.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        f64::from(self.luck >> 8) / f64::from(1 << 24)
-    }
-}
-
-#[derive(Clone)]
-enum Told {
-    Hit { damage: f64, is_critical: bool },
-    Noise,
-}
-
-impl Owner for Guard {
-    /// The time in seconds.
-    type Context<'a> = f64;
-    type Message = Told;
-
-    fn now(clock: &f64) -> f64 {
-        *clock
-    }
-}
+use crate::alone_and_many::AloneAndMany;
+use crate::guard::{self, Guard, Told, parsed};
 
 fn vocabulary() -> Vocabulary<Guard> {
-    Vocabulary::new()
-        .value("health", |guard: &Guard, _| guard.health)
-        .value("armor", |guard: &Guard, _| guard.armor)
-        .flag("hurt", |guard: &Guard, _| guard.health < 0.0)
-        .random(|guard: &mut Guard, _| guard.draw())
-        .message("hit", |told| matches!(told, Told::Hit { .. }))
-        .message("noise", |told| matches!(told, Told::Noise))
-        .message_value("hit", "damage", |told| if let Told::Hit { damage, .. } = told { *damage } else { f64::NAN })
-        .message_flag("hit", "is_critical", |told| matches!(told, Told::Hit { is_critical: true, .. }))
+    guard::vocabulary().flag("hurt", |guard: &Guard, _| guard.health < 0.0)
 }
 
 fn definition(file: &str) -> Definition<Guard> {
-    Definition::parse(file, &vocabulary()).unwrap_or_else(|problems| panic!("{problems}\n{file}"))
+    parsed(file, &vocabulary())
 }
 
 /// Where a guard is after each tick, alone; each of many must be there, too.
 #[track_caller]
 fn states(definition: &Definition<Guard>, guard: &Guard, tick: f64, count: u32) -> Vec<String> {
-    let mut alone = guard.clone();
-    let mut machine = definition.machine();
-    machine.start(&mut alone, &mut 0.0);
-    let mut batch = Batch::new();
-    if let Some(global) = definition.global() {
-        batch = batch.with_global(global);
-    }
-    let keys: Vec<_> = (0..70).map(|_| batch.spawn(guard.clone(), definition.initial(), &mut 0.0)).collect();
-    let update = |nth: u32| {
-        let mut clock = f64::from(nth) * tick;
-        machine.update(&mut alone, &mut clock);
-        batch.update(&mut clock);
-        assert!(keys.iter().all(|key| batch.state_of(*key) == machine.current()), "after tick {nth}");
-        machine.current().unwrap().to_string()
-    };
-    (1..=count).map(update).collect()
+    let mut guards = AloneAndMany::start(definition, guard);
+    (1..=count).map(|nth| guards.update(f64::from(nth) * tick)).collect()
 }
 
 #[test]
@@ -137,16 +84,16 @@ fn times_in_calculations_are_compared_as_times_are() {
 
 #[test]
 fn what_is_divided_by_zero_is_no_number_and_compares_false() {
-    let guard = Guard { health: 10.0, armor: 0.0, luck: 0 };
+    let guard = Guard { health: 10.0, ..Guard::default() };
     for (when, holds) in [
-        ("health / armor > 3", false),
-        ("health / armor < 3", false),
-        ("health / armor != 3", false),
-        ("not health / armor < 3", true),
-        ("max(health / armor, 5) == 5", false),
-        ("abs(0 - health) / 2 == 5 and -health + 12 - 1 < 2 * (armor + 1)", true),
-        ("health - armor - 4 == 6 and health - (armor - 4) == 14", true),
-        ("(health + armor) / 4 == 2.5 and (hurt or health * -1 < 0)", true),
+        ("health / ammo > 3", false),
+        ("health / ammo < 3", false),
+        ("health / ammo != 3", false),
+        ("not health / ammo < 3", true),
+        ("max(health / ammo, 5) == 5", false),
+        ("abs(0 - health) / 2 == 5 and -health + 12 - 1 < 2 * (ammo + 1)", true),
+        ("health - ammo - 4 == 6 and health - (ammo - 4) == 14", true),
+        ("(health + ammo) / 4 == 2.5 and (hurt or health * -1 < 0)", true),
     ] {
         let definition =
             definition(&format!("initial = 'a'\nstates.a.exits = [{{ to = 'b', when = '{when}' }}]\n[states.b]\n"));
@@ -162,7 +109,7 @@ fn share_left(file: &str, tick: f64) -> f64 {
     let mut batch = Batch::new();
     let initial = definition.initial();
     for luck in 0..4000_u32 {
-        batch.spawn(Guard::new(luck.wrapping_mul(2_654_435_761)), initial.clone(), &mut 0.0);
+        batch.spawn(Guard::with_luck(luck.wrapping_mul(2_654_435_761)), initial.clone(), &mut 0.0);
     }
     let mut clock = 0.0;
     while clock < 2.0 - tick / 2.0 {
@@ -177,7 +124,7 @@ fn share_left(file: &str, tick: f64) -> f64 {
 fn a_chance_per_second_is_the_same_at_every_tick_rate() {
     // Of those who are there, half leave in each second: after two, a quarter is left.
     let file = "initial = 'a'\nstates.a.exits = [{ to = 'b', when = 'chance_per_second(0.5)' }]\n[states.b]\n";
-    for tick in [0.01, 0.1, 0.5, 2.0] {
+    for tick in [0.02, 0.1, 0.5, 2.0] {
         let left = share_left(file, tick);
         assert!((left - 0.75).abs() < 0.03, "{left} in ticks of {tick} s");
     }
@@ -194,7 +141,7 @@ fn the_time_of_a_chance_per_second_begins_when_the_exit_opens() {
     // Open for half a second of the two.
     let file =
         "initial = 'a'\nstates.a.exits = [{ to = 'b', after = 1.5, when = 'chance_per_second(0.5)' }]\n[states.b]\n";
-    for tick in [0.01, 0.25] {
+    for tick in [0.02, 0.25] {
         let left = share_left(file, tick);
         assert!((left - (1.0 - 0.5_f64.sqrt())).abs() < 0.03, "{left} in ticks of {tick} s");
     }
@@ -205,8 +152,8 @@ fn a_chance_per_second_of_one_holds_as_soon_as_time_has_passed_and_of_none_never
     for (p, after) in [("1", ["b", "b"]), ("0", ["a", "a"])] {
         let file =
             format!("initial = 'a'\nstates.a.exits = [{{ to = 'b', when = 'chance_per_second({p})' }}]\n[states.b]\n");
-        assert_eq!(states(&definition(&file), &Guard::new(1), 0.1, 2), after);
-        assert_eq!(states(&definition(&file), &Guard::new(1), 0.0, 2), ["a", "a"]);
+        assert_eq!(states(&definition(&file), &Guard::with_luck(1), 0.1, 2), after);
+        assert_eq!(states(&definition(&file), &Guard::with_luck(1), 0.0, 2), ["a", "a"]);
     }
 }
 
@@ -218,7 +165,7 @@ fn a_chance_per_second_is_the_same_alone_and_among_many_and_in_the_global_state(
     let definition = definition(file);
     let mut seen = std::collections::BTreeSet::new();
     for luck in 0..20 {
-        seen.extend(states(&definition, &Guard::new(luck), 0.1, 100));
+        seen.extend(states(&definition, &Guard::with_luck(luck), 0.1, 100));
     }
     assert_eq!(seen.into_iter().collect::<Vec<_>>(), ["a", "b", "c"]);
 }
@@ -342,10 +289,10 @@ fn what_cannot_be_asked_is_told_with_what_to_write() {
 #[test]
 fn what_is_read_of_a_calculation_is_explained() {
     let definition = definition(
-        "initial = 'a'\nstates.a.exits = [{ to = 'b', when = 'health / 2 + 1 > min(armor, 9) and chance_per_second(0)' }, \
+        "initial = 'a'\nstates.a.exits = [{ to = 'b', when = 'health / 2 + 1 > min(ammo, 9) and chance_per_second(0)' }, \
          { to = 'b', when = 'in(b) or time_in(b) > 2 or 3 > time_in(a) * 2' }]\n[states.b]\n",
     );
-    let mut guard = Guard { health: 10.0, armor: 4.0, luck: 1 };
+    let mut guard = Guard { health: 10.0, ammo: 4.0, ..Guard::with_luck(1) };
     let drawn = guard.clone().draw();
     let reports = definition.explain(&definition.initial(), &mut guard, 2.0, &mut 2.0);
     let shown: Vec<_> = reports.iter().map(ToString::to_string).collect();
@@ -353,7 +300,7 @@ fn what_is_read_of_a_calculation_is_explained() {
         shown,
         [
             format!(
-                "to b: no: health / 2 + 1 > min(armor, 9) (health / 2 + 1 = 6, min(armor, 9) = 4) holds, \
+                "to b: no: health / 2 + 1 > min(ammo, 9) (health / 2 + 1 = 6, min(ammo, 9) = 4) holds, \
                  chance_per_second(0) (drew {drawn:.3}, at a chance of 0.000) does not hold"
             ),
             "to b: no: in(b) does not hold, time_in(b) > 2 (time_in(b) = NaN) does not hold, \

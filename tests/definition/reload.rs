@@ -2,43 +2,16 @@
 #![cfg(feature = "definition")]
 
 use demeanor::definition::{Definition, LoadError, Vocabulary};
-use demeanor::{Batch, Change, Fsm, Owner, State};
+use demeanor::{Batch, StateMachine};
 
 use crate::captured_log::log_lines;
-
-#[derive(Default)]
-struct Guard {
-    alarm: bool,
-    trace: Vec<String>,
-}
-
-impl Owner for Guard {
-    type Context<'a> = ();
-    type Message = ();
-
-    fn on_change(&mut self, change: &Change<'_, Self>, (): &mut ()) {
-        self.trace.push(change.to_string());
-    }
-}
-
-struct Tell(&'static str);
-impl State<Guard> for Tell {
-    fn enter(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, (): &mut ()) {
-        guard.trace.push(format!("{} enter", self.0));
-    }
-    fn update(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, (): &mut ()) {
-        guard.trace.push(format!("{} update", self.0));
-    }
-    fn exit(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, (): &mut ()) {
-        guard.trace.push(format!("{} exit", self.0));
-    }
-}
-
-static STAND: Tell = Tell("stand");
-static WALK: Tell = Tell("walk");
+use crate::guard::{Guard, Notes};
 
 fn vocabulary() -> Vocabulary<Guard> {
-    Vocabulary::new().flag("alarm", |guard: &Guard, ()| guard.alarm).behaviour("stand", &STAND).behaviour("walk", &WALK)
+    Vocabulary::new()
+        .flag("alarm", |guard: &Guard, _| guard.is_alarmed)
+        .behaviour("stand", Notes::new("stand"))
+        .behaviour("walk", Notes::new("walk"))
 }
 
 const BEFORE: &str = r#"
@@ -51,12 +24,12 @@ const BEFORE: &str = r#"
     final = true
 "#;
 
-fn in_search(definition: &Definition<Guard>) -> (Guard, demeanor::StateMachine<Guard>) {
-    let mut guard = Guard { alarm: true, ..Guard::default() };
+fn in_search(definition: &Definition<Guard>) -> (Guard, StateMachine<Guard>) {
+    let mut guard = Guard { is_alarmed: true, ..Guard::recording_changes() };
     let mut machine = definition.machine();
-    machine.update(&mut guard, &mut ());
+    machine.update(&mut guard, &mut 0.0);
     assert_eq!(machine.current().unwrap().name(), "search");
-    guard.trace.clear();
+    guard.take_trace();
     (guard, machine)
 }
 
@@ -76,9 +49,9 @@ fn owners_keep_their_state_by_name_and_do_what_the_file_now_says() {
     definition.reload(after).unwrap();
     assert_eq!(definition.state("search").unwrap(), search);
     assert_eq!(machine.current(), Some(&search));
-    assert_eq!(guard.trace, [""; 0]);
-    machine.update(&mut guard, &mut ());
-    assert_eq!(guard.trace, ["stand update", "stand exit", "search -> post (change)"]);
+    assert_eq!(guard.trace(), [""; 0]);
+    machine.update(&mut guard, &mut 0.0);
+    assert_eq!(guard.trace(), ["update stand", "exit stand", "search -> post (change)"]);
     assert_eq!(definition.machine().current(), Some(&search));
 }
 
@@ -87,16 +60,16 @@ fn an_owner_whose_state_is_gone_changes_to_the_initial_one_in_its_next_update() 
     let definition = Definition::parse(BEFORE, &vocabulary()).unwrap();
     let (mut guard, mut machine) = in_search(&definition);
     let mut batch = Batch::new();
-    let key = batch.insert(Guard::default(), definition.state("search").unwrap());
+    let key = batch.insert(Guard::recording_changes(), definition.state("search").unwrap());
 
     definition.reload("initial = \"rest\"\n[states.rest]\nbehaviour = \"stand\"\nfinal = true\n").unwrap();
     assert!(definition.state("search").is_none());
     assert_eq!(machine.current().unwrap().name(), "search");
-    machine.update(&mut guard, &mut ());
-    batch.update(&mut ());
-    let expected = ["walk exit", "search -> rest (change)", "stand enter"];
-    assert_eq!(guard.trace, expected);
-    assert_eq!(batch.get(key).unwrap().trace, expected);
+    machine.update(&mut guard, &mut 0.0);
+    batch.update(&mut 0.0);
+    let expected = ["exit walk", "search -> rest (change)", "enter stand"];
+    assert_eq!(guard.trace(), expected);
+    assert_eq!(batch.get(key).unwrap().trace(), expected);
     assert_eq!(batch.state_of(key), definition.state("rest").as_ref());
 }
 
@@ -106,8 +79,8 @@ fn a_state_that_comes_back_is_a_state_of_the_file_again() {
     definition.reload("initial = \"rest\"\n[states.rest]\nfinal = true\n").unwrap();
     definition.reload(BEFORE).unwrap();
     let (mut guard, mut machine) = in_search(&definition);
-    machine.update(&mut guard, &mut ());
-    assert_eq!(guard.trace, ["walk update"]);
+    machine.update(&mut guard, &mut 0.0);
+    assert_eq!(guard.trace(), ["update walk"]);
     assert_eq!(
         definition.states().iter().map(|state| state.name().into_owned()).collect::<Vec<_>>(),
         ["post", "search"]
@@ -130,12 +103,12 @@ fn a_state_that_is_nested_differently_is_entered_again() {
         behaviour = "walk"
     "#;
     definition.reload(after).unwrap();
-    machine.update(&mut guard, &mut ());
-    assert_eq!(guard.trace, ["walk exit", "search -> search (change)", "stand enter", "walk enter"]);
-    guard.trace.clear();
-    guard.alarm = false;
-    machine.update(&mut guard, &mut ());
-    assert_eq!(guard.trace, ["stand update", "walk exit", "stand exit", "search -> post (change)"]);
+    machine.update(&mut guard, &mut 0.0);
+    assert_eq!(guard.trace(), ["exit walk", "search -> search (change)", "enter stand", "enter walk"]);
+    guard.take_trace();
+    guard.is_alarmed = false;
+    machine.update(&mut guard, &mut 0.0);
+    assert_eq!(guard.trace(), ["update stand", "exit walk", "exit stand", "search -> post (change)"]);
 }
 
 #[test]
@@ -145,8 +118,8 @@ fn a_file_with_a_mistake_changes_nothing() {
     let problems = definition.reload("initial = \"post\"\n[states.post]\nbehaviour = \"wlak\"\n").unwrap_err();
     assert_eq!(problems.to_string(), "guard.toml:3:13: error: unknown behavior `wlak`: did you mean `walk`?");
     assert_eq!(definition.states().len(), 2);
-    machine.update(&mut guard, &mut ());
-    assert_eq!(guard.trace, ["walk update"]);
+    machine.update(&mut guard, &mut 0.0);
+    assert_eq!(guard.trace(), ["update walk"]);
 }
 
 #[test]
@@ -162,7 +135,7 @@ fn what_a_reload_does_is_logged() {
     let (mut guard, mut machine) = in_search(&definition);
     let mut lines = log_lines(|| {
         definition.reload("initial = \"rest\"\n[states.rest]\n").unwrap();
-        machine.update(&mut guard, &mut ());
+        machine.update(&mut guard, &mut 0.0);
     });
     lines.retain(|line| line.contains("watch.toml"));
     assert_eq!(

@@ -4,17 +4,11 @@
 use std::fmt::Write as _;
 use std::fs;
 
-use demeanor::Owner;
 use demeanor::definition::{Outline, Problem, Survey, Vocabulary, Words};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-struct Guard;
-
-impl Owner for Guard {
-    type Context<'a> = ();
-    type Message = ();
-}
+use crate::guard::Guard;
 
 struct Walk;
 impl demeanor::State<Guard> for Walk {}
@@ -26,7 +20,7 @@ struct WalkParams {
 }
 
 fn words() -> Words {
-    Vocabulary::<Guard>::new().flag("seen", |_: &Guard, ()| true).behavior_with("walk", |_: WalkParams| Walk).export()
+    Vocabulary::<Guard>::new().flag("seen", |_: &Guard, _| true).behavior_with("walk", |_: WalkParams| Walk).export()
 }
 
 /// What is said of a file, a line each.

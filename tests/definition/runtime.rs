@@ -1,113 +1,46 @@
 //! Machines from files, at work: exits, entry conditions, messages, hierarchies, many owners.
 #![cfg(feature = "definition")]
-#![expect(clippy::struct_field_names, reason = "`enemy_visible` is the word of the files")]
-
-use std::time::Duration;
 
 use demeanor::definition::{Definition, Vocabulary};
-use demeanor::{Batch, Change, Fsm, GameTime, Owner, State, StateMachine};
+use demeanor::{Batch, Fsm, State, StateMachine};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-#[derive(Clone, Default)]
-struct Enemy {
-    health: f64,
-    ammo: f64,
-    enemy_visible: bool,
-    rng: u64,
-    trace: Vec<String>,
-}
-
-enum Told {
-    Damage(f64),
-    Noise,
-}
-
-impl Owner for Enemy {
-    type Context<'a> = GameTime;
-    type Message = Told;
-
-    fn now(time: &GameTime) -> f64 {
-        time.total().as_secs_f64()
-    }
-
-    fn on_change(&mut self, change: &Change<'_, Self>, _: &mut GameTime) {
-        self.trace.push(change.to_string());
-    }
-}
-
-/// Writes down each callback, with what the file calls it.
-struct Tell {
-    word: String,
-}
+use crate::guard::{self, Guard, Notes, Told, current, parsed};
 
 #[derive(Deserialize, JsonSchema)]
 struct TellParams {
     word: String,
 }
 
-impl State<Enemy> for Tell {
-    fn enter(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut GameTime) {
-        enemy.trace.push(format!("{} enter", self.word));
-    }
-
-    fn update(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut GameTime) {
-        enemy.trace.push(format!("{} update", self.word));
-    }
-
-    fn exit(&self, enemy: &mut Enemy, _: &mut Fsm<'_, Enemy>, _: &mut GameTime) {
-        enemy.trace.push(format!("{} exit", self.word));
-    }
-
-    fn on_message(&self, enemy: &mut Enemy, told: &Told, _: &mut Fsm<'_, Enemy>, _: &mut GameTime) -> bool {
-        if let Told::Damage(by) = told {
-            enemy.health -= by;
-        }
-        false
-    }
-}
-
 /// A behaviour that leaves by itself.
 struct Bolt;
-impl State<Enemy> for Bolt {
-    fn update(&self, _: &mut Enemy, fsm: &mut Fsm<'_, Enemy>, _: &mut GameTime) {
+impl State<Guard> for Bolt {
+    fn update(&self, _: &mut Guard, fsm: &mut Fsm<'_, Guard>, _: &mut f64) {
         fsm.change_state(&Elsewhere);
     }
 }
 
 struct Elsewhere;
-impl State<Enemy> for Elsewhere {}
+impl State<Guard> for Elsewhere {}
 
 struct Locked;
-impl State<Enemy> for Locked {
-    fn can_enter(&self, enemy: &Enemy, _: &Fsm<'_, Enemy>, _: &GameTime) -> bool {
-        enemy.ammo > 100.0
+impl State<Guard> for Locked {
+    fn can_enter(&self, guard: &Guard, _: &Fsm<'_, Guard>, _: &f64) -> bool {
+        guard.ammo > 100.0
     }
 }
 
-fn vocabulary() -> Vocabulary<Enemy> {
-    Vocabulary::new()
-        .value("health", |enemy: &Enemy, _| enemy.health)
-        .value("ammo", |enemy: &Enemy, _| enemy.ammo)
-        .flag("enemy_visible", |enemy: &Enemy, _| enemy.enemy_visible)
-        .behaviour_with("tell", |params: TellParams| Tell { word: params.word })
+fn vocabulary() -> Vocabulary<Guard> {
+    guard::vocabulary()
+        .behaviour_with("tell", |params: TellParams| Notes(params.word))
         .behaviour("bolt", &Bolt)
         .behaviour("locked", &Locked)
-        .message("damage", |told| matches!(told, Told::Damage(_)))
-        .message("noise", |told| matches!(told, Told::Noise))
-        .random(|enemy: &mut Enemy, _| {
-            enemy.rng = enemy.rng.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            f64::from(u32::try_from(enemy.rng >> 32).unwrap()) / 4_294_967_296.0
-        })
 }
 
 #[track_caller]
-fn definition(file: &str) -> Definition<Enemy> {
-    Definition::parse(file, &vocabulary()).unwrap_or_else(|problems| panic!("{problems}"))
-}
-
-fn current(machine: &StateMachine<Enemy>) -> String {
-    machine.current().map(ToString::to_string).unwrap_or_default()
+fn definition(file: &str) -> Definition<Guard> {
+    parsed(file, &vocabulary())
 }
 
 const FIGHT: &str = r#"
@@ -123,7 +56,7 @@ const FIGHT: &str = r#"
     params = { word = "attack" }
     enter_when = "ammo > 0"
     exits = [
-        { to = "hide", on = "damage", when = "health < 20" },
+        { to = "hide", on = "hit", when = "health < 20" },
         { to = "wander", when = "not enemy_visible" },
     ]
 
@@ -136,35 +69,35 @@ const FIGHT: &str = r#"
 #[test]
 fn a_defined_machine_makes_its_callbacks_in_the_order_of_any_other() {
     let mut machine = definition(FIGHT).machine();
-    let (mut enemy, mut time) = (Enemy { health: 30.0, ammo: 1.0, ..Enemy::default() }, GameTime::new());
-    machine.start(&mut enemy, &mut time);
-    machine.update(&mut enemy, &mut time);
-    enemy.enemy_visible = true;
-    assert!(!machine.send(&mut enemy, &Told::Damage(0.0), &mut time));
-    machine.update(&mut enemy, &mut time);
-    assert!(!machine.send(&mut enemy, &Told::Damage(5.0), &mut time));
-    assert!(machine.send(&mut enemy, &Told::Damage(10.0), &mut time));
+    let (mut guard, mut clock) = (Guard { health: 30.0, ammo: 1.0, ..Guard::recording_changes() }, 0.0);
+    machine.start(&mut guard, &mut clock);
+    machine.update(&mut guard, &mut clock);
+    guard.enemy_visible = true;
+    assert!(!machine.send(&mut guard, &Told::hit(0.0), &mut clock));
+    machine.update(&mut guard, &mut clock);
+    assert!(!machine.send(&mut guard, &Told::hit(5.0), &mut clock));
+    assert!(machine.send(&mut guard, &Told::hit(10.0), &mut clock));
     for _ in 0..2 {
-        time.advance(Duration::from_secs(1));
-        machine.update(&mut enemy, &mut time);
+        clock += 1.0;
+        machine.update(&mut guard, &mut clock);
     }
     assert_eq!(
-        enemy.trace,
+        guard.trace(),
         [
-            "wander enter",
-            "wander update",
-            "wander update",
-            "wander exit",
+            "enter wander",
+            "update wander",
+            "update wander",
+            "exit wander",
             "wander -> attack (change)",
-            "attack enter",
-            "attack exit",
+            "enter attack",
+            "exit attack",
             "attack -> hide (change)",
-            "hide enter",
-            "hide update",
-            "hide update",
-            "hide exit",
+            "enter hide",
+            "update hide",
+            "update hide",
+            "exit hide",
             "hide -> wander (change)",
-            "wander enter",
+            "enter wander",
         ]
     );
 }
@@ -186,9 +119,9 @@ fn an_exit_whose_target_cannot_be_entered_is_passed_over_for_the_next() {
     "#;
     let reached = |health, ammo| {
         let mut machine = definition(file).machine();
-        let mut enemy = Enemy { health, ammo, ..Enemy::default() };
-        machine.update(&mut enemy, &mut GameTime::new());
-        assert!(!enemy.trace.iter().any(|line| line.contains("refused")), "{:?}", enemy.trace);
+        let mut guard = Guard { health, ammo, ..Guard::recording_changes() };
+        machine.update(&mut guard, &mut 0.0);
+        assert!(!guard.trace().iter().any(|line| line.contains("refused")), "{:?}", guard.trace());
         current(&machine)
     };
     assert_eq!(reached(60.0, 0.0), "b");
@@ -199,11 +132,11 @@ fn an_exit_whose_target_cannot_be_entered_is_passed_over_for_the_next() {
 #[test]
 fn an_exit_that_waits_for_a_message_is_taken_by_that_message_only() {
     let definition = definition(FIGHT);
-    let (mut enemy, mut time) = (Enemy::default(), GameTime::new());
+    let (mut guard, mut clock) = (Guard::recording_changes(), 0.0);
     let mut machine = definition.machine();
-    assert!(!machine.send(&mut enemy, &Told::Damage(1.0), &mut time));
+    assert!(!machine.send(&mut guard, &Told::hit(1.0), &mut clock));
     assert_eq!(current(&machine), "wander");
-    assert!(machine.send(&mut enemy, &Told::Noise, &mut time));
+    assert!(machine.send(&mut guard, &Told::Noise, &mut clock));
     assert_eq!(current(&machine), "hide");
 }
 
@@ -211,21 +144,21 @@ fn an_exit_that_waits_for_a_message_is_taken_by_that_message_only() {
 fn an_entry_condition_guards_against_changes_from_code_too() {
     let definition = definition(FIGHT);
     let mut machine = definition.machine();
-    let (mut enemy, mut time) = (Enemy::default(), GameTime::new());
+    let (mut guard, mut clock) = (Guard::recording_changes(), 0.0);
     let attack = definition.state("attack").unwrap();
-    assert!(!machine.change_state(&mut enemy, attack.clone(), &mut time));
-    assert_eq!(enemy.trace, ["wander -> attack (change), refused by attack.can_enter"]);
-    enemy.ammo = 1.0;
-    assert!(machine.change_state(&mut enemy, attack, &mut time));
+    assert!(!machine.change_state(&mut guard, attack.clone(), &mut clock));
+    assert_eq!(guard.trace(), ["wander -> attack (change), refused by attack.can_enter"]);
+    guard.ammo = 1.0;
+    assert!(machine.change_state(&mut guard, attack, &mut clock));
 }
 
 /// Rule 8: a guard that lets only some changes through is asked with the change that the exit would make.
 #[test]
 fn a_guard_sees_where_an_exit_leads() {
     struct Stagger;
-    impl State<Enemy> for Stagger {
-        fn can_exit(&self, _: &Enemy, fsm: &Fsm<'_, Enemy>, time: &GameTime) -> bool {
-            fsm.time_in_state(time) >= 0.5 || fsm.target().is_some_and(|to| to.name() == "dead")
+    impl State<Guard> for Stagger {
+        fn can_exit(&self, _: &Guard, fsm: &Fsm<'_, Guard>, clock: &f64) -> bool {
+            fsm.time_in_state(clock) >= 0.5 || fsm.target().is_some_and(|to| to.name() == "dead")
         }
     }
     let file = r#"
@@ -242,35 +175,35 @@ fn a_guard_sees_where_an_exit_leads() {
         final = true
     "#;
     let definition = Definition::parse(file, &vocabulary().behaviour("stagger", &Stagger)).unwrap();
-    let reached = |health, millis| {
-        let mut time = GameTime::new();
+    let reached = |health, seconds| {
+        let mut clock = 0.0;
         let mut batch = Batch::new();
-        let enemy = Enemy { health, ..Enemy::default() };
-        let key = batch.spawn(enemy.clone(), definition.initial(), &mut time);
-        let (mut alone, mut machine) = (enemy, definition.machine());
-        machine.start(&mut alone, &mut time);
-        time.advance(Duration::from_millis(millis));
-        batch.update(&mut time);
-        machine.update(&mut alone, &mut time);
+        let guard = Guard { health, ..Guard::recording_changes() };
+        let key = batch.spawn(guard.clone(), definition.initial(), &mut clock);
+        let (mut alone, mut machine) = (guard, definition.machine());
+        machine.start(&mut alone, &mut clock);
+        clock += seconds;
+        batch.update(&mut clock);
+        machine.update(&mut alone, &mut clock);
         assert_eq!(batch.state_of(key), machine.current());
         current(&machine)
     };
-    assert_eq!(reached(1.0, 400), "stagger");
-    assert_eq!(reached(0.0, 400), "dead");
-    assert_eq!(reached(0.0, 600), "stand");
+    assert_eq!(reached(1.0, 0.4), "stagger");
+    assert_eq!(reached(0.0, 0.4), "dead");
+    assert_eq!(reached(0.0, 0.6), "stand");
 }
 
 #[test]
 fn conditions_compare_and_join_as_written() {
-    let holds = |when: &str, enemy: &Enemy| {
+    let holds = |when: &str, guard: &Guard| {
         let file = format!(
             "initial = \"a\"\n[states.a]\nexits = [{{ to = \"b\", when = \"{when}\" }}]\n[states.b]\nfinal = true"
         );
         let mut machine = definition(&file).machine();
-        machine.update(&mut enemy.clone(), &mut GameTime::new());
+        machine.update(&mut guard.clone(), &mut 0.0);
         current(&machine) == "b"
     };
-    let enemy = Enemy { health: 20.0, ammo: 3.0, enemy_visible: true, ..Enemy::default() };
+    let guard = Guard { health: 20.0, ammo: 3.0, enemy_visible: true, ..Guard::recording_changes() };
     for (when, expected) in [
         ("health < 20", false),
         ("health <= 20", true),
@@ -301,13 +234,13 @@ fn conditions_compare_and_join_as_written() {
         ("chance(1)", true),
         ("chance(0)", false),
     ] {
-        assert_eq!(holds(when, &enemy), expected, "{when}");
+        assert_eq!(holds(when, &guard), expected, "{when}");
     }
 }
 
 #[test]
 fn a_number_that_is_none_compares_false_with_everything() {
-    let mut enemy = Enemy { health: f64::NAN, ..Enemy::default() };
+    let mut guard = Guard { health: f64::NAN, ..Guard::recording_changes() };
     let mut tried = 0;
     for op in ["<", "<=", ">", ">=", "==", "!="] {
         for (left, right) in [("health", "1"), ("1", "health"), ("health", "health"), ("ammo", "health")] {
@@ -316,7 +249,7 @@ fn a_number_that_is_none_compares_false_with_everything() {
                  [states.b]\n[states.c]\n"
             );
             let mut machine = definition(&file).machine();
-            machine.update(&mut enemy, &mut GameTime::new());
+            machine.update(&mut guard, &mut 0.0);
             assert_eq!(current(&machine), "c", "{left} {op} {right}");
             tried += 1;
         }
@@ -329,14 +262,14 @@ fn a_behaviour_that_asks_for_a_change_itself_comes_before_the_exits() {
     let file =
         "initial = \"a\"\n[states.a]\nbehaviour = \"bolt\"\nexits = [{ to = \"b\" }]\n[states.b]\nfinal = true\n";
     let mut machine = definition(file).machine();
-    let mut enemy = Enemy::default();
-    machine.update(&mut enemy, &mut GameTime::new());
+    let mut guard = Guard::recording_changes();
+    machine.update(&mut guard, &mut 0.0);
     assert!(machine.is_in_state(&Elsewhere));
-    assert_eq!(enemy.trace, ["a -> Elsewhere (change)"]);
+    assert_eq!(guard.trace(), ["a -> Elsewhere (change)"]);
 
     let mut batch = Batch::new();
-    let keys: Vec<_> = (0..100).map(|_| batch.insert(Enemy::default(), definition(file).initial())).collect();
-    batch.update(&mut GameTime::new());
+    let keys: Vec<_> = (0..100).map(|_| batch.insert(Guard::recording_changes(), definition(file).initial())).collect();
+    batch.update(&mut 0.0);
     assert_eq!(batch.owners_in(&Elsewhere).len(), keys.len());
 }
 
@@ -380,45 +313,45 @@ const NESTED: &str = r#"
 #[test]
 fn nested_states_run_their_parents_behaviour_and_exits() {
     let mut machine = definition(NESTED).machine();
-    let (mut enemy, mut time) = (Enemy { health: 90.0, enemy_visible: true, ..Enemy::default() }, GameTime::new());
-    machine.start(&mut enemy, &mut time);
-    machine.update(&mut enemy, &mut time);
+    let (mut guard, mut clock) = (Guard { health: 90.0, enemy_visible: true, ..Guard::recording_changes() }, 0.0);
+    machine.start(&mut guard, &mut clock);
+    machine.update(&mut guard, &mut clock);
     assert_eq!(machine.path().map(ToString::to_string).collect::<Vec<_>>(), ["combat", "aim"]);
-    enemy.trace.clear();
-    machine.update(&mut enemy, &mut time);
-    assert_eq!(enemy.trace, ["combat update", "aim update"]);
-    enemy.trace.clear();
-    enemy.enemy_visible = false;
-    machine.update(&mut enemy, &mut time);
-    assert_eq!(enemy.trace, ["combat update", "aim exit", "combat exit", "aim -> peace (change)", "peace enter"]);
+    guard.take_trace();
+    machine.update(&mut guard, &mut clock);
+    assert_eq!(guard.trace(), ["update combat", "update aim"]);
+    guard.take_trace();
+    guard.enemy_visible = false;
+    machine.update(&mut guard, &mut clock);
+    assert_eq!(guard.trace(), ["update combat", "exit aim", "exit combat", "aim -> peace (change)", "enter peace"]);
 }
 
 #[test]
 fn an_exit_from_around_is_not_taken_to_where_the_owner_is_already() {
     let mut machine = definition(NESTED).machine();
-    let (mut enemy, mut time) = (Enemy { health: 40.0, enemy_visible: true, ..Enemy::default() }, GameTime::new());
+    let (mut guard, mut clock) = (Guard { health: 40.0, enemy_visible: true, ..Guard::recording_changes() }, 0.0);
     for _ in 0..4 {
-        machine.update(&mut enemy, &mut time);
+        machine.update(&mut guard, &mut clock);
     }
     assert_eq!(current(&machine), "cover");
-    let entered = enemy.trace.iter().filter(|line| *line == "cover enter").count();
-    assert_eq!(entered, 1, "{:?}", enemy.trace);
+    let entered = guard.trace().iter().filter(|line| *line == "enter cover").count();
+    assert_eq!(entered, 1, "{:?}", guard.trace());
 
-    enemy.health = 5.0;
-    enemy.trace.clear();
+    guard.health = 5.0;
+    guard.take_trace();
     for _ in 0..3 {
-        machine.update(&mut enemy, &mut time);
+        machine.update(&mut guard, &mut clock);
     }
-    assert_eq!(enemy.trace, ["cover exit", "combat exit", "cover -> flee (change)"]);
+    assert_eq!(guard.trace(), ["exit cover", "exit combat", "cover -> flee (change)"]);
 }
 
 #[test]
 fn a_machine_begins_in_the_innermost_initial_state() {
     let file = NESTED.replace("initial = \"peace\"", "initial = \"combat\"");
     let definition = definition(&file);
-    let mut enemy = Enemy { enemy_visible: true, ..Enemy::default() };
-    definition.machine().start(&mut enemy, &mut GameTime::new());
-    assert_eq!(enemy.trace, ["combat enter", "aim enter"]);
+    let mut guard = Guard { enemy_visible: true, ..Guard::recording_changes() };
+    definition.machine().start(&mut guard, &mut 0.0);
+    assert_eq!(guard.trace(), ["enter combat", "enter aim"]);
     assert_eq!(definition.initial().name(), "aim");
     assert_eq!(definition.global().unwrap().name(), "always");
 }
@@ -437,52 +370,52 @@ fn one_behaviour_serves_states_with_different_parameters() {
         exits = [{ to = "find quad damage" }]
     "#;
     let mut machine = definition(file).machine();
-    let mut enemy = Enemy::default();
-    machine.update(&mut enemy, &mut GameTime::new());
+    let mut guard = Guard::recording_changes();
+    machine.update(&mut guard, &mut 0.0);
     assert_eq!(
-        enemy.trace,
+        guard.trace(),
         [
-            "to the quad damage update",
-            "to the quad damage exit",
+            "update to the quad damage",
+            "exit to the quad damage",
             "find quad damage -> run to cover (change)",
-            "to cover enter",
+            "enter to cover",
         ]
     );
 }
 
 #[test]
 fn machines_go_on_when_their_definition_is_dropped() {
-    let (mut enemy, mut time) = (Enemy { ammo: 1.0, enemy_visible: true, ..Enemy::default() }, GameTime::new());
+    let (mut guard, mut clock) = (Guard { ammo: 1.0, enemy_visible: true, ..Guard::recording_changes() }, 0.0);
     let mut machine = definition(FIGHT).machine();
-    machine.update(&mut enemy, &mut time);
+    machine.update(&mut guard, &mut clock);
     assert_eq!(current(&machine), "attack");
-    enemy.enemy_visible = false;
-    machine.update(&mut enemy, &mut time);
+    guard.enemy_visible = false;
+    machine.update(&mut guard, &mut clock);
     assert_eq!(current(&machine), "wander");
-    assert!(machine.revert_state(&mut enemy, &mut time));
+    assert!(machine.revert_state(&mut guard, &mut clock));
     assert_eq!(current(&machine), "attack");
 }
 
 #[test]
 fn a_definition_that_nobody_uses_is_freed() {
     /// Dropped with whatever holds it.
-    struct Guard {
+    struct Holds {
         _held: std::sync::Arc<()>,
     }
-    impl State<Enemy> for Guard {}
+    impl State<Guard> for Holds {}
     let witness = std::sync::Arc::new(());
     {
         let held = witness.clone();
-        let vocabulary = Vocabulary::new().behaviour("guard", std::sync::Arc::new(Guard { _held: held }));
-        let file = "initial = \"a\"\n[states.a]\nbehaviour = \"guard\"\nexits = [{ to = \"b\" }]\n\
+        let vocabulary = Vocabulary::new().behaviour("holds", std::sync::Arc::new(Holds { _held: held }));
+        let file = "initial = \"a\"\n[states.a]\nbehaviour = \"holds\"\nexits = [{ to = \"b\" }]\n\
                     [states.b]\nparent = \"c\"\nexits = [{ to = \"a\" }]\n[states.c]\ninitial = \"b\"\n";
         let definition = Definition::parse(file, &vocabulary).unwrap();
         let mut machine = definition.machine();
         for _ in 0..3 {
-            machine.update(&mut Enemy::default(), &mut GameTime::new());
+            machine.update(&mut Guard::default(), &mut 0.0);
         }
         drop(definition);
-        machine.update(&mut Enemy::default(), &mut GameTime::new());
+        machine.update(&mut Guard::default(), &mut 0.0);
         assert!(std::sync::Arc::strong_count(&witness) > 1);
     }
     assert_eq!(std::sync::Arc::strong_count(&witness), 1);
@@ -491,13 +424,13 @@ fn a_definition_that_nobody_uses_is_freed() {
 #[test]
 fn defined_states_stand_beside_hand_written_ones() {
     let definition = definition(FIGHT);
-    let (mut enemy, mut time) = (Enemy { ammo: 1.0, enemy_visible: true, ..Enemy::default() }, GameTime::new());
+    let (mut guard, mut clock) = (Guard { ammo: 1.0, enemy_visible: true, ..Guard::recording_changes() }, 0.0);
     let mut machine = StateMachine::new(&Elsewhere);
-    machine.change_state(&mut enemy, definition.state("wander").unwrap(), &mut time);
-    machine.update(&mut enemy, &mut time);
+    machine.change_state(&mut guard, definition.state("wander").unwrap(), &mut clock);
+    machine.update(&mut guard, &mut clock);
     assert_eq!(current(&machine), "attack");
-    machine.change_state(&mut enemy, &Elsewhere, &mut time);
-    machine.revert_state(&mut enemy, &mut time);
+    machine.change_state(&mut guard, &Elsewhere, &mut clock);
+    machine.revert_state(&mut guard, &mut clock);
     assert_eq!(machine.current(), definition.state("attack").as_ref());
 }
 
@@ -505,12 +438,11 @@ fn defined_states_stand_beside_hand_written_ones() {
 fn a_defined_state_has_one_bucket_and_many_owners_do_what_each_would_alone() {
     for file in [FIGHT, NESTED] {
         let definition = definition(file);
-        let enemy = |i: u64| Enemy {
-            health: f64::from(u32::try_from(i * 37 % 101).unwrap()),
-            ammo: f64::from(u32::try_from(i % 3).unwrap()),
+        let guard = |i: u32| Guard {
+            health: f64::from(i * 37 % 101),
+            ammo: f64::from(i % 3),
             enemy_visible: i % 2 == 0,
-            rng: i,
-            trace: Vec::new(),
+            ..Guard::recording_changes()
         };
         let mut batch = Batch::new();
         let mut alone = Vec::new();
@@ -518,26 +450,26 @@ fn a_defined_state_has_one_bucket_and_many_owners_do_what_each_would_alone() {
         if let Some(global) = definition.global() {
             batch = batch.with_global(global);
         }
-        let mut time = GameTime::new();
+        let mut clock = 0.0;
         for i in 0..300 {
-            keys.push(batch.insert(enemy(i), definition.initial()));
-            alone.push((enemy(i), definition.machine()));
+            keys.push(batch.insert(guard(i), definition.initial()));
+            alone.push((guard(i), definition.machine()));
         }
-        for tick in 0..12_u64 {
+        for tick in 0..12_u32 {
             for (i, (owner, machine)) in (0..).zip(&mut alone) {
                 let is_turned = (tick + i) % 5 == 0;
-                let in_batch = batch.get_mut(keys[usize::try_from(i).unwrap()]).unwrap();
+                let in_batch = batch.get_mut(keys[i as usize]).unwrap();
                 if is_turned {
                     owner.enemy_visible = !owner.enemy_visible;
                     in_batch.enemy_visible = !in_batch.enemy_visible;
                 }
-                machine.update(owner, &mut time);
+                machine.update(owner, &mut clock);
             }
-            batch.update(&mut time);
-            time.advance(Duration::from_millis(700));
+            batch.update(&mut clock);
+            clock += 0.7;
         }
         for (key, (owner, machine)) in keys.iter().zip(&alone) {
-            assert_eq!(batch.get(*key).unwrap().trace, owner.trace);
+            assert_eq!(batch.get(*key).unwrap().trace(), owner.trace());
             assert_eq!(batch.state_of(*key), machine.current());
         }
         let in_buckets: usize = definition.states().iter().map(|state| batch.owners_in(&**state).len()).sum();

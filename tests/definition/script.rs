@@ -5,37 +5,17 @@
 use std::time::Duration;
 
 use demeanor::definition::{Definition, Problems, ScriptBudget, Vocabulary};
-use demeanor::{Batch, Fsm, GameTime, Owner, State, StateMachine};
+use demeanor::{Batch, Fsm, State, StateMachine};
 
 use crate::captured_log::log_lines;
-
-#[derive(Clone, Default)]
-struct Guard {
-    name: &'static str,
-    health: f64,
-    speed: f64,
-    alarm: bool,
-}
-
-impl Owner for Guard {
-    type Context<'a> = GameTime;
-    type Message = ();
-
-    fn now(time: &GameTime) -> f64 {
-        time.total().as_secs_f64()
-    }
-
-    fn label(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name)
-    }
-}
+use crate::guard::{Guard, current, parsed};
 
 /// No test depends on how fast it runs.
 const HOUR: Duration = Duration::from_secs(3600);
 
 struct Slow;
 impl State<Guard> for Slow {
-    fn update(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, _: &mut GameTime) {
+    fn update(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, _: &mut f64) {
         guard.speed = 1.0;
     }
 }
@@ -44,20 +24,14 @@ fn vocabulary() -> Vocabulary<Guard> {
     Vocabulary::new()
         .script_budget(ScriptBudget::new(HOUR, HOUR))
         .value("health", |guard: &Guard, _| guard.health)
-        .flag("alarm", |guard: &Guard, _| guard.alarm)
+        .flag("alarm", |guard: &Guard, _| guard.is_alarmed)
         .field("speed", |guard: &Guard, _| guard.speed, |guard, speed| guard.speed = speed)
         .behaviour("slow", &Slow)
 }
 
 fn machine(script: &str) -> StateMachine<Guard> {
     let file = "initial = \"a\"\n[states.a]\nscript = \"a.rhai\"\n[states.b]\n";
-    Definition::parse(file, &vocabulary().script("a.rhai", script))
-        .unwrap_or_else(|problems| panic!("{problems}"))
-        .machine()
-}
-
-fn current(machine: &StateMachine<Guard>) -> String {
-    machine.current().unwrap().name().into_owned()
+    parsed(file, &vocabulary().script("a.rhai", script)).machine()
 }
 
 /// What `act` has logged of the owner of a name, but for its changes.
@@ -79,12 +53,12 @@ fn a_script_reads_values_writes_fields_and_changes_state() {
             fn exit() { this.speed = -this.speed; }
         "#,
     );
-    let (mut guard, mut time) = (Guard { health: 50.0, ..Guard::default() }, GameTime::new());
+    let (mut guard, mut time) = (Guard { health: 50.0, ..Guard::default() }, 0.0);
     machine.start(&mut guard, &mut time);
     assert_eq!(guard.speed, 3.0);
     machine.update(&mut guard, &mut time);
     assert_eq!((guard.speed, current(&machine).as_str()), (53.0, "a"));
-    guard.alarm = true;
+    guard.is_alarmed = true;
     guard.health = 10.0;
     machine.update(&mut guard, &mut time);
     assert_eq!((guard.speed, current(&machine).as_str()), (-63.0, "b"));
@@ -96,7 +70,7 @@ fn a_script_runs_after_the_behaviour_and_before_the_exits() {
                 exits = [{ to = \"b\", when = \"speed == 2\" }]\n[states.b]\n";
     let vocabulary = vocabulary().script("a.rhai", "fn update() { this.speed *= 2.0; }");
     let mut machine = Definition::parse(file, &vocabulary).unwrap().machine();
-    machine.update(&mut Guard::default(), &mut GameTime::new());
+    machine.update(&mut Guard::default(), &mut 0.0);
     assert_eq!(current(&machine), "b");
 }
 
@@ -111,7 +85,7 @@ fn a_script_answers_a_condition() {
         let definition = Definition::parse(file, &vocabulary().script("low.rhai", text)).unwrap();
         for (health, expected) in [(10.0, "b"), (30.0, "a")] {
             let mut machine = definition.machine();
-            machine.update(&mut Guard { health, ..Guard::default() }, &mut GameTime::new());
+            machine.update(&mut Guard { health, ..Guard::default() }, &mut 0.0);
             assert_eq!(current(&machine), expected, "{text}");
         }
     }
@@ -128,7 +102,7 @@ fn many_owners_run_their_script_as_each_would_alone() {
     let mut batch = Batch::new();
     let keys: Vec<_> = (0..100).map(|i| batch.insert(guard(i), definition.initial())).collect();
     let mut alone: Vec<_> = (0..100).map(|i| (guard(i), definition.machine())).collect();
-    let mut time = GameTime::new();
+    let mut time = 0.0;
     for _ in 0..4 {
         batch.update(&mut time);
         for (guard, machine) in &mut alone {
@@ -146,7 +120,7 @@ fn many_owners_run_their_script_as_each_would_alone() {
 fn failure(name: &'static str, script: &str) -> Vec<String> {
     let mut machine = machine(script);
     let mut guard = Guard { name, speed: 1.0, health: 50.0, ..Guard::default() };
-    let lines = logged(name, || machine.update(&mut guard, &mut GameTime::new()));
+    let lines = logged(name, || machine.update(&mut guard, &mut 0.0));
     assert_eq!(current(&machine), "a", "the owner stays");
     assert_eq!(guard.speed, 1.0, "what a failed script wrote is not kept");
     lines
@@ -175,7 +149,7 @@ fn a_condition_that_fails_is_logged_with_file_line_and_state_and_does_not_hold()
         let definition = Definition::parse(file, &vocabulary().script("w.rhai", script)).unwrap();
         let mut machine = definition.machine();
         let mut ida = Guard { name: "Ida", ..Guard::default() };
-        let lines = logged("Ida", || machine.update(&mut ida, &mut GameTime::new()));
+        let lines = logged("Ida", || machine.update(&mut ida, &mut 0.0));
         assert_eq!(current(&machine), "a");
         assert_eq!(
             lines,
@@ -238,7 +212,7 @@ fn the_same_failure_is_not_logged_in_every_tick() {
     let mut guard = Guard { name: "Gus", ..Guard::default() };
     let lines = logged("Gus", || {
         for _ in 0..100 {
-            machine.update(&mut guard, &mut GameTime::new());
+            machine.update(&mut guard, &mut 0.0);
         }
     });
     assert_eq!(lines.len(), 7);
@@ -276,7 +250,7 @@ fn the_files_beside_a_definition_are_its_scripts() {
     std::fs::write(&path, "initial = \"a\"\n[states.a]\nscript = \"a.rhai\"\n[states.b]\n").unwrap();
     std::fs::write(folder.join("a.rhai"), "fn update() { change_state(\"b\") }").unwrap();
     let mut machine = Definition::load(&path, &vocabulary()).unwrap().machine();
-    machine.update(&mut Guard::default(), &mut GameTime::new());
+    machine.update(&mut Guard::default(), &mut 0.0);
     assert_eq!(current(&machine), "b");
     std::fs::remove_dir_all(&folder).unwrap();
 }

@@ -1,23 +1,15 @@
 //! What a script says that could only fail when it runs: found when the file is loaded.
 #![cfg(feature = "script")]
 
-use demeanor::Owner;
 use demeanor::definition::{Definition, Vocabulary};
 
-struct Guard {
-    speed: f64,
-}
-
-impl Owner for Guard {
-    type Context<'a> = ();
-    type Message = ();
-}
+use crate::guard::Guard;
 
 /// What is said of a script, with its line and column, when the file is loaded.
 fn told(script: &str) -> Vec<String> {
     let vocabulary = Vocabulary::new()
-        .value("health", |_: &Guard, ()| 50.0)
-        .field("speed", |guard: &Guard, ()| guard.speed, |guard, speed| guard.speed = speed)
+        .value("health", |_: &Guard, _| 50.0)
+        .field("speed", |guard: &Guard, _| guard.speed, |guard, speed| guard.speed = speed)
         .script("a.rhai", script);
     let file = "initial = 'a'\n[states.a]\nscript = 'a.rhai'\n[states.flee]\nfinal = true\n";
     match Definition::parse(file, &vocabulary) {

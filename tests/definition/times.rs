@@ -1,45 +1,21 @@
 //! What `time_in_state` is in the exits of a state, of one around it, and of the global state.
 #![cfg(feature = "definition")]
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use demeanor::definition::{Definition, Vocabulary};
-use demeanor::{Batch, Owner};
+use demeanor::Batch;
+use demeanor::definition::Vocabulary;
 
-#[derive(Clone, Default)]
-struct Guard;
-
-impl Owner for Guard {
-    /// The time in seconds.
-    type Context<'a> = f64;
-    type Message = ();
-
-    fn now(clock: &f64) -> f64 {
-        *clock
-    }
-}
+use crate::alone_and_many::AloneAndMany;
+use crate::guard::{Guard, parsed};
 
 /// The states that a guard is in after each second, alone; a batch must have it there, too.
 #[track_caller]
 fn seconds(file: &str, count: u8) -> Vec<String> {
-    let definition =
-        Definition::parse(file, &Vocabulary::<Guard>::new()).unwrap_or_else(|problems| panic!("{problems}"));
-    let mut machine = definition.machine();
-    machine.start(&mut Guard, &mut 0.0);
-    let mut batch = Batch::new();
-    if let Some(global) = definition.global() {
-        batch = batch.with_global(global);
-    }
-    // More than are asked one by one.
-    let keys: Vec<_> = (0..100).map(|_| batch.spawn(Guard, definition.initial(), &mut 0.0)).collect();
-    let second = |second: u8| {
-        let mut clock = f64::from(second);
-        machine.update(&mut Guard, &mut clock);
-        batch.update(&mut clock);
-        assert!(keys.iter().all(|key| batch.state_of(*key) == machine.current()), "after {second} s");
-        machine.current().unwrap().to_string()
-    };
-    (1..=count).map(second).collect()
+    let definition = parsed(file, &Vocabulary::new());
+    let mut guards = AloneAndMany::start(&definition, &Guard::default());
+    (1..=count).map(|second| guards.update(f64::from(second))).collect()
 }
 
 #[test]
@@ -104,11 +80,11 @@ fn each_state_is_explained_with_its_own_time() {
         [states.rest]
         final = true
     ";
-    let definition = Definition::parse(file, &Vocabulary::<Guard>::new()).unwrap();
-    let mut machine = definition.machine();
-    machine.start(&mut Guard, &mut 0.0);
-    assert!(machine.change_state(&mut Guard, definition.state("shoot").unwrap(), &mut 10.0));
-    let reports = machine.with(&mut Guard, &mut 15.0, |guard, fsm, clock| definition.explain_with(guard, fsm, clock));
+    let definition = parsed(file, &Vocabulary::new());
+    let (mut guard, mut machine) = (Guard::default(), definition.machine());
+    machine.start(&mut guard, &mut 0.0);
+    assert!(machine.change_state(&mut guard, definition.state("shoot").unwrap(), &mut 10.0));
+    let reports = machine.with(&mut guard, &mut 15.0, |guard, fsm, clock| definition.explain_with(guard, fsm, clock));
     assert_eq!(
         reports.iter().map(ToString::to_string).collect::<Vec<_>>(),
         [
@@ -118,40 +94,28 @@ fn each_state_is_explained_with_its_own_time() {
     );
 }
 
-/// A guard that counts how often it is asked whether it is ready.
-#[derive(Default)]
-struct Asked(AtomicU32);
-
-impl Owner for Asked {
-    /// The time in seconds.
-    type Context<'a> = f64;
-    type Message = ();
-
-    fn now(clock: &f64) -> f64 {
-        *clock
-    }
-}
-
-/// How often a guard is asked in each of five seconds, while it never says yes.
+/// How often each guard is asked in each of five seconds, while it never says yes.
 #[track_caller]
 fn asked(exits: &str) -> Vec<u32> {
-    let vocabulary = Vocabulary::new().flag("ready", |guard: &Asked, _| {
-        guard.0.fetch_add(1, Ordering::Relaxed);
+    // By their luck, one alone and many in a batch.
+    let counts: Arc<Vec<AtomicU32>> = Arc::new((0..=100).map(|_| AtomicU32::new(0)).collect());
+    let count = Arc::clone(&counts);
+    let vocabulary = Vocabulary::new().flag("ready", move |guard: &Guard, _| {
+        count[guard.luck as usize].fetch_add(1, Ordering::Relaxed);
         false
     });
-    let file = format!("initial = 'a'\nstates.a.exits = [{exits}]\nstates.b.final = true");
-    let definition = Definition::parse(&file, &vocabulary).unwrap_or_else(|problems| panic!("{problems}"));
-    let (mut guard, mut machine, mut batch) = (Asked::default(), definition.machine(), Batch::new());
+    let definition = parsed(&format!("initial = 'a'\nstates.a.exits = [{exits}]\nstates.b.final = true"), &vocabulary);
+    let (mut guard, mut machine, mut batch) = (Guard::with_luck(0), definition.machine(), Batch::new());
     machine.start(&mut guard, &mut 0.0);
-    for _ in 0..100 {
-        batch.spawn(Asked::default(), definition.initial(), &mut 0.0);
+    for luck in 1..=100 {
+        batch.spawn(Guard::with_luck(luck), definition.initial(), &mut 0.0);
     }
     let second = |second: u8| {
         machine.update(&mut guard, &mut f64::from(second));
         batch.update(&mut f64::from(second));
-        let asked = guard.0.swap(0, Ordering::Relaxed);
-        assert!(batch.iter().all(|(_, guard)| guard.0.swap(0, Ordering::Relaxed) == asked), "after {second} s");
-        asked
+        let asked: Vec<_> = counts.iter().map(|count| count.swap(0, Ordering::Relaxed)).collect();
+        assert!(asked.iter().all(|count| *count == asked[0]), "after {second} s: {asked:?}");
+        asked[0]
     };
     (1..=5).map(second).collect()
 }

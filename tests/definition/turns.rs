@@ -4,49 +4,20 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use demeanor::definition::{Definition, Vocabulary};
-use demeanor::{Batch, Fsm, Key, Owner, State};
+use demeanor::{Batch, Fsm, Key, State};
 
-#[derive(Clone, Debug, Default)]
-struct Guard {
-    /// What it does when it panics, as its trace tells of it.
-    afraid_of: &'static str,
-    is_hungry: bool,
-    trace: Vec<String>,
-}
+use crate::guard::{Guard, Told, parsed};
 
-impl Guard {
-    fn new(afraid_of: &'static str) -> Self {
-        Self { afraid_of, ..Self::default() }
-    }
-
-    fn does(&mut self, what: &str, clock: f64) {
-        let entry = format!("{clock} {what}");
-        let is_afraid = self.afraid_of == entry;
-        self.trace.push(entry);
-        assert!(!is_afraid, "afraid");
-    }
-}
-
-impl Owner for Guard {
-    /// The time in seconds.
-    type Context<'a> = f64;
-    type Message = ();
-
-    fn now(clock: &f64) -> f64 {
-        *clock
-    }
-}
-
-/// Tells of each callback.
+/// Notes each callback, with the time.
 struct Tells(&'static str);
 
 impl State<Guard> for Tells {
     fn enter(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, clock: &mut f64) {
-        guard.does(&format!("enters {}", self.0), *clock);
+        guard.note(format!("{clock} enters {}", self.0));
     }
 
     fn update(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, clock: &mut f64) {
-        guard.does(self.0, *clock);
+        guard.note(format!("{clock} {}", self.0));
     }
 }
 
@@ -55,16 +26,16 @@ struct Restless;
 
 impl State<Guard> for Restless {
     fn enter(&self, _: &mut Guard, fsm: &mut Fsm<'_, Guard>, _: &mut f64) {
-        fsm.send_after(2.5, ());
-        fsm.send_after(4.0, ());
+        fsm.send_after(2.5, Told::Noise);
+        fsm.send_after(4.0, Told::Noise);
     }
 
     fn update(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, clock: &mut f64) {
-        guard.does("turns", *clock);
+        guard.note(format!("{clock} turns"));
     }
 
-    fn on_message(&self, guard: &mut Guard, (): &(), _: &mut Fsm<'_, Guard>, clock: &mut f64) -> bool {
-        guard.does("hears", *clock);
+    fn on_message(&self, guard: &mut Guard, _: &Told, _: &mut Fsm<'_, Guard>, clock: &mut f64) -> bool {
+        guard.note(format!("{clock} hears"));
         true
     }
 }
@@ -74,12 +45,12 @@ struct Calls;
 
 impl State<Guard> for Calls {
     fn update(&self, guard: &mut Guard, fsm: &mut Fsm<'_, Guard>, clock: &mut f64) {
-        fsm.send(());
-        guard.does("outer", *clock);
+        fsm.send(Told::Noise);
+        guard.note(format!("{clock} outer"));
     }
 
-    fn on_message(&self, guard: &mut Guard, (): &(), _: &mut Fsm<'_, Guard>, clock: &mut f64) -> bool {
-        guard.does("hears", *clock);
+    fn on_message(&self, guard: &mut Guard, _: &Told, _: &mut Fsm<'_, Guard>, clock: &mut f64) -> bool {
+        guard.note(format!("{clock} hears"));
         true
     }
 }
@@ -96,7 +67,7 @@ fn definition(file: &str) -> Definition<Guard> {
         .behaviour("other", &Tells("other"))
         .behaviour("restless", &Restless)
         .behaviour("calls", &Calls);
-    Definition::parse(file, &vocabulary).unwrap_or_else(|problems| panic!("{problems}\n{file}"))
+    parsed(file, &vocabulary)
 }
 
 /// How a batch is updated.
@@ -129,7 +100,7 @@ fn run(batch: &mut Batch<Guard>, way: Way) {
 }
 
 fn traces(batch: &mut Batch<Guard>, keys: &[Key]) -> Vec<Vec<String>> {
-    keys.iter().map(|key| std::mem::take(&mut batch.get_mut(*key).unwrap().trace)).collect()
+    keys.iter().map(|key| batch.get_mut(*key).unwrap().take_trace()).collect()
 }
 
 /// What guards in the initial state of a file do in a batch.
@@ -154,7 +125,7 @@ fn alone(file: &str, guards: &[Guard]) -> Vec<Vec<String>> {
             let mut clock = f64::from(tick) / 2.0;
             let _ = catch_unwind(AssertUnwindSafe(|| machine.update(&mut guard, &mut clock)));
         }
-        guard.trace
+        guard.take_trace()
     };
     guards.iter().map(alone).collect()
 }
@@ -187,7 +158,7 @@ const INNER: &str = "[states.inner]\nparent = 'outer'\nbehaviour = 'inner'\never
 #[test]
 fn a_turn_that_another_owners_panic_keeps_from_being_taken_is_taken_in_the_next_tick() {
     let file = format!("initial = 'outer'\n{OUTER}");
-    let guards = [Guard::default(), Guard::new("2 outer"), Guard::default()];
+    let guards = [Guard::default(), Guard::afraid_of("2 outer"), Guard::default()];
     let done = in_a_batch(&file, &guards, false, Way::InTurn);
     let turns: Vec<_> = done.iter().map(|trace| times(trace, "outer")).collect();
     // The one that panics has taken its turn.
@@ -201,7 +172,7 @@ fn a_turn_that_a_panic_in_another_state_keeps_from_being_taken_is_taken_in_the_n
     let definition = definition(&file);
     for way in WAYS {
         let mut batch = Batch::new();
-        batch.insert(Guard::new("2 other"), definition.state("other").unwrap());
+        batch.insert(Guard::afraid_of("2 other"), definition.state("other").unwrap());
         let key = batch.spawn(Guard::default(), definition.initial(), &mut 0.0);
         run(&mut batch, *way);
         let expected = match way {
@@ -218,7 +189,7 @@ fn a_turn_that_a_panic_in_another_state_keeps_from_being_taken_is_taken_in_the_n
 #[test]
 fn a_turn_that_has_been_taken_before_a_panic_is_not_taken_again() {
     let file = format!("initial = 'inner'\n{OUTER}{INNER}");
-    let guards = [Guard::default(), Guard::new("2 inner"), Guard::default()];
+    let guards = [Guard::default(), Guard::afraid_of("2 inner"), Guard::default()];
     let done = in_a_batch(&file, &guards, false, Way::InTurn);
     for trace in &done {
         assert_eq!(times(trace, "outer"), EVERY_SECOND);
@@ -231,7 +202,7 @@ fn a_turn_that_has_been_taken_before_a_panic_is_not_taken_again() {
 #[test]
 fn a_turn_that_a_panic_keeps_from_those_who_have_asked_for_something_is_taken_in_the_next_tick() {
     let file = format!("initial = 'inner'\n{}{INNER}", OUTER.replace("'outer'\nevery", "'calls'\nevery"));
-    let guards = [Guard::default(), Guard::new("2 outer"), Guard::default()];
+    let guards = [Guard::default(), Guard::afraid_of("2 outer"), Guard::default()];
     let done = in_a_batch(&file, &guards, false, Way::InTurn);
     let turns = |what: &str| done.iter().map(|trace| times(trace, what)).collect::<Vec<_>>();
     assert_eq!(turns("outer"), [EVERY_SECOND, EVERY_SECOND, ONE_LATE]);
@@ -245,7 +216,7 @@ fn a_turn_that_a_panic_keeps_from_those_who_have_asked_for_something_is_taken_in
 #[test]
 fn a_panic_in_the_global_keeps_the_turns_of_all() {
     let file = format!("initial = 'outer'\n{OUTER}");
-    let guards = [Guard::default(), Guard::new("2 always"), Guard::default()];
+    let guards = [Guard::default(), Guard::afraid_of("2 always"), Guard::default()];
     for way in WAYS.iter().copied().filter(|way| !matches!(way, Way::InKeyOrder)) {
         let done = in_a_batch(&file, &guards, true, way);
         let turns: Vec<_> = done.iter().map(|trace| times(trace, "outer")).collect();
@@ -262,7 +233,7 @@ fn a_turn_ends_with_its_state_though_a_panic_keeps_it_from_being_taken() {
          exits = [{{ to = 'inner', when = 'hungry' }}]\n"
     );
     let hungry = Guard { is_hungry: true, ..Guard::default() };
-    let guards = [hungry, Guard::new("1 outer"), Guard::default()];
+    let guards = [hungry, Guard::afraid_of("1 outer"), Guard::default()];
     let done = in_a_batch(&file, &guards, false, Way::InTurn);
     let first: Vec<_> = done[0].iter().take(4).map(String::as_str).collect();
     assert_eq!(first, ["0 enters outer", "0 enters inner", "1 outer", "1 enters other"]);
@@ -298,7 +269,7 @@ fn what_a_state_keeps_is_kept_over_a_panic_of_its_owner() {
     let file = "initial = 'inner'\n[states.awake]\nexits = [{ to = 'awake', when = 'hungry and not hungry' }]\n\
                 [states.inner]\nparent = 'awake'\nbehaviour = 'inner'\nevery = 1.0\nexits = [{ to = 'other', after = 'patience' }]\n\
                 [states.other]\nbehaviour = 'other'\nexits = [{ to = 'inner', after = 2.0 }]\n";
-    let guards = [Guard::new("2 inner"), Guard::default(), Guard { is_hungry: true, ..Guard::default() }];
+    let guards = [Guard::afraid_of("2 inner"), Guard::default(), Guard { is_hungry: true, ..Guard::default() }];
     let patient = "0 enters inner, 1 inner, 2 inner, 3 inner, 3 enters other, 3.5 other, 4 other, 4.5 other, 5 other, 5 enters inner, \
                    6 inner, 7 inner";
     let hungry = "0 enters inner, 1 inner, 1 enters other, 1.5 other, 2 other, 2.5 other, 3 other, 3 enters inner, 4 inner, \
@@ -318,7 +289,7 @@ fn what_is_kept_at_an_entry_is_kept_by_those_whose_entry_has_not_panicked() {
                 [states.outer]\nbehaviour = 'outer'\nevery = 2.0\nexits = [{ to = 'other', after = 'patience' }]\n\
                 [states.other]\nfinal = true\n";
     // The one that panics is the last: an update in the order of keys ends with it.
-    let guards = [Guard::default(), Guard { is_hungry: true, ..Guard::default() }, Guard::new("1 enters outer")];
+    let guards = [Guard::default(), Guard { is_hungry: true, ..Guard::default() }, Guard::afraid_of("1 enters outer")];
     let patient = "0 enters inner, 0 inner, 0.5 inner, 1 inner, 1 enters outer, 3 outer, 5 outer";
     let hungry = "0 enters inner, 0 inner, 0.5 inner, 1 inner, 1 enters outer, 3 outer";
     assert_alike(file, &guards, &[patient, hungry, patient]);

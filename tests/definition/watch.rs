@@ -6,15 +6,9 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use demeanor::Owner;
 use demeanor::definition::{Definition, Vocabulary, Watch};
 
-struct Guard;
-
-impl Owner for Guard {
-    type Context<'a> = ();
-    type Message = ();
-}
+use crate::guard::Guard;
 
 /// Only guards against a test without an end: what is waited for comes at once, or never.
 const DEADLINE: Duration = Duration::from_secs(120);

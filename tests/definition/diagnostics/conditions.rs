@@ -2,7 +2,8 @@
 
 use demeanor::definition::Vocabulary;
 
-use super::{Grunt, assert_told};
+use super::assert_told;
+use crate::guard::Guard;
 
 #[test]
 fn a_condition_too_deep() {
@@ -333,6 +334,6 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
 
 #[test]
 fn a_word_that_cannot_be_written_in_a_condition_is_no_value() {
-    let result = std::panic::catch_unwind(|| Vocabulary::<Grunt>::new().value("2 health", |_, _| 0.0));
+    let result = std::panic::catch_unwind(|| Vocabulary::<Guard>::new().value("2 health", |_, _| 0.0));
     assert!(result.is_err());
 }

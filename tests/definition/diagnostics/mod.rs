@@ -11,22 +11,13 @@ mod warnings;
 
 use std::fmt::Write as _;
 
-use demeanor::Owner;
+use demeanor::State;
 use demeanor::definition::{Definition, Problem, Problems, Vocabulary};
-use demeanor::{GameTime, State};
 use miette::{GraphicalReportHandler, GraphicalTheme};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-struct Grunt {
-    health: f64,
-    enemy_visible: bool,
-}
-
-impl Owner for Grunt {
-    type Context<'a> = GameTime;
-    type Message = &'static str;
-}
+use crate::guard::{Guard, Told};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -45,20 +36,20 @@ struct GoToParams {
 }
 
 struct GoTo;
-impl State<Grunt> for GoTo {}
+impl State<Guard> for GoTo {}
 struct Rest;
-impl State<Grunt> for Rest {}
+impl State<Guard> for Rest {}
 
-fn vocabulary() -> Vocabulary<Grunt> {
+fn vocabulary() -> Vocabulary<Guard> {
     Vocabulary::new()
-        .value("health", |grunt: &Grunt, _| grunt.health)
-        .flag("enemy_visible", |grunt: &Grunt, _| grunt.enemy_visible)
+        .value("health", |guard: &Guard, _| guard.health)
+        .flag("enemy_visible", |guard: &Guard, _| guard.enemy_visible)
         .behaviour("rest", &Rest)
         .behaviour_with("go_to", |params: GoToParams| {
             let _ = (params.target as u8, params.speed, params.tries);
             GoTo
         })
-        .message("took_damage", |told| *told == "damage")
+        .message("took_damage", |told| *told == Told::Pain)
 }
 
 fn drawn(problems: &Problems) -> String {

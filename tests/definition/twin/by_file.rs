@@ -1,22 +1,17 @@
 //! The machine in a file.
 
-use demeanor::definition::{Definition, Vocabulary};
+use demeanor::definition::Definition;
 
-use super::grunt::{Fire, Go, Grunt, Heal, Speak, Told};
+use super::acts::{Fire, Go, Heal, Speak};
+use crate::guard::{self, Guard, parsed};
 
-pub(crate) fn definition() -> Definition<Grunt> {
-    let vocabulary = Vocabulary::new()
-        .value("health", |grunt: &Grunt, _| grunt.health)
-        .value("ammo", |grunt: &Grunt, _| grunt.ammo)
-        .flag("enemy_visible", |grunt: &Grunt, _| grunt.enemy_visible)
+pub(crate) fn definition() -> Definition<Guard> {
+    let vocabulary = guard::vocabulary()
         .behaviour_with("go", |params: Go| params)
         .behaviour_with("speak", |params: Speak| params)
         .behaviour("fire", &Fire)
-        .behaviour("heal", &Heal)
-        .message("damage", |told| matches!(told, Told::Damage(_)))
-        .message("alarm", |told| matches!(told, Told::Alarm))
-        .random(|grunt: &mut Grunt, _| grunt.draw());
-    let definition = Definition::parse(FILE, &vocabulary).unwrap_or_else(|problems| panic!("{problems}"));
+        .behaviour("heal", &Heal);
+    let definition = parsed(FILE, &vocabulary);
     assert_eq!(definition.warnings(), []);
     definition
 }
@@ -39,7 +34,7 @@ params = { to = "nowhere", speed = 1.5 }
 exits = [
     { to = "fight", when = "enemy_visible and health > 20" },
     { to = "rest", when = "time_in_state >= 1 and not enemy_visible and chance(0.4)" },
-    { to = "shoot", on = "damage", when = "enemy_visible == true" },
+    { to = "shoot", on = "hit", when = "enemy_visible == true" },
 ]
 
 [states.fight]
@@ -50,7 +45,7 @@ initial = "aim"
 history = true
 exits = [
     { to = "wander", when = "not enemy_visible" },
-    { to = "run to cover", on = "damage", when = "health < 50" },
+    { to = "run to cover", on = "hit", when = "health < 50" },
 ]
 
 [states.aim]

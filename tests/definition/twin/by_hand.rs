@@ -5,7 +5,8 @@ use std::sync::LazyLock;
 
 use demeanor::{Fsm, State, StateRef};
 
-use super::grunt::{Fire, Go, Grunt, Heal, Speak, Told};
+use super::acts::{Fire, Go, Heal, Speak};
+use crate::guard::{Guard, Told};
 
 static ALIVE: LazyLock<Speak> = LazyLock::new(|| Speak { word: "alive".into() });
 static STROLL: LazyLock<Go> = LazyLock::new(|| Go { to: "nowhere".into(), speed: 1.5 });
@@ -33,29 +34,29 @@ macro_rules! is {
     ($name:literal, $does:expr) => {
         is!($name);
 
-        fn enter(&self, grunt: &mut Grunt, fsm: &mut Fsm<'_, Grunt>, clock: &mut f64) {
-            $does.enter(grunt, fsm, clock);
+        fn enter(&self, guard: &mut Guard, fsm: &mut Fsm<'_, Guard>, clock: &mut f64) {
+            $does.enter(guard, fsm, clock);
         }
 
-        fn exit(&self, grunt: &mut Grunt, fsm: &mut Fsm<'_, Grunt>, clock: &mut f64) {
-            $does.exit(grunt, fsm, clock);
+        fn exit(&self, guard: &mut Guard, fsm: &mut Fsm<'_, Guard>, clock: &mut f64) {
+            $does.exit(guard, fsm, clock);
         }
     };
 }
 
-impl State<Grunt> for Always {
+impl State<Guard> for Always {
     is!("always", ALIVE);
 
-    fn update(&self, grunt: &mut Grunt, fsm: &mut Fsm<'_, Grunt>, clock: &mut f64) {
-        ALIVE.update(grunt, fsm, clock);
-        if grunt.health <= 0.0 && !fsm.is_in_state(&Dead) {
+    fn update(&self, guard: &mut Guard, fsm: &mut Fsm<'_, Guard>, clock: &mut f64) {
+        ALIVE.update(guard, fsm, clock);
+        if guard.health <= 0.0 && !fsm.is_in_state(&Dead) {
             fsm.change_state(&Dead);
         }
     }
 
-    fn on_message(&self, grunt: &mut Grunt, told: &Told, fsm: &mut Fsm<'_, Grunt>, _: &mut f64) -> bool {
+    fn on_message(&self, guard: &mut Guard, told: &Told, fsm: &mut Fsm<'_, Guard>, _: &mut f64) -> bool {
         let flees =
-            matches!(told, Told::Alarm) && !(grunt.enemy_visible || grunt.ammo > 3.0) && !fsm.is_in_state(&RunToCover);
+            matches!(told, Told::Alarm) && !(guard.enemy_visible || guard.ammo > 3.0) && !fsm.is_in_state(&RunToCover);
         if flees {
             fsm.change_state(&RunToCover);
         }
@@ -63,21 +64,21 @@ impl State<Grunt> for Always {
     }
 }
 
-impl State<Grunt> for Wander {
+impl State<Guard> for Wander {
     is!("wander", STROLL);
 
-    fn update(&self, grunt: &mut Grunt, fsm: &mut Fsm<'_, Grunt>, clock: &mut f64) {
-        STROLL.update(grunt, fsm, clock);
-        if grunt.enemy_visible && grunt.health > 20.0 && Fight.can_enter(grunt, fsm, clock) {
+    fn update(&self, guard: &mut Guard, fsm: &mut Fsm<'_, Guard>, clock: &mut f64) {
+        STROLL.update(guard, fsm, clock);
+        if guard.enemy_visible && guard.health > 20.0 && Fight.can_enter(guard, fsm, clock) {
             fsm.change_state(&Fight);
-        } else if fsm.time_in_state(clock) >= 1.0 && !grunt.enemy_visible && grunt.chance(0.4) {
+        } else if fsm.time_in_state(clock) >= 1.0 && !guard.enemy_visible && guard.chance(0.4) {
             fsm.change_state(&Rest);
         }
     }
 
-    fn on_message(&self, grunt: &mut Grunt, told: &Told, fsm: &mut Fsm<'_, Grunt>, clock: &mut f64) -> bool {
-        let is_handled = STROLL.on_message(grunt, told, fsm, clock);
-        if matches!(told, Told::Damage(_)) && grunt.enemy_visible && Fight.can_enter(grunt, fsm, clock) {
+    fn on_message(&self, guard: &mut Guard, told: &Told, fsm: &mut Fsm<'_, Guard>, clock: &mut f64) -> bool {
+        let is_handled = STROLL.on_message(guard, told, fsm, clock);
+        if matches!(told, Told::Hit { .. }) && guard.enemy_visible && Fight.can_enter(guard, fsm, clock) {
             fsm.change_state(&Shoot);
             return true;
         }
@@ -85,10 +86,10 @@ impl State<Grunt> for Wander {
     }
 }
 
-impl State<Grunt> for Fight {
+impl State<Guard> for Fight {
     is!("fight", BATTLE_CRY);
 
-    fn initial(&self) -> Option<StateRef<Grunt>> {
+    fn initial(&self) -> Option<StateRef<Guard>> {
         Some((&Aim).into())
     }
 
@@ -96,19 +97,19 @@ impl State<Grunt> for Fight {
         true
     }
 
-    fn can_enter(&self, grunt: &Grunt, _: &Fsm<'_, Grunt>, _: &f64) -> bool {
-        grunt.ammo != 0.0 || grunt.health > 80.0
+    fn can_enter(&self, guard: &Guard, _: &Fsm<'_, Guard>, _: &f64) -> bool {
+        guard.ammo != 0.0 || guard.health > 80.0
     }
 
-    fn update(&self, grunt: &mut Grunt, fsm: &mut Fsm<'_, Grunt>, clock: &mut f64) {
-        BATTLE_CRY.update(grunt, fsm, clock);
-        if !grunt.enemy_visible {
+    fn update(&self, guard: &mut Guard, fsm: &mut Fsm<'_, Guard>, clock: &mut f64) {
+        BATTLE_CRY.update(guard, fsm, clock);
+        if !guard.enemy_visible {
             fsm.change_state(&Wander);
         }
     }
 
-    fn on_message(&self, grunt: &mut Grunt, told: &Told, fsm: &mut Fsm<'_, Grunt>, _: &mut f64) -> bool {
-        let flees = matches!(told, Told::Damage(_)) && grunt.health < 50.0;
+    fn on_message(&self, guard: &mut Guard, told: &Told, fsm: &mut Fsm<'_, Guard>, _: &mut f64) -> bool {
+        let flees = matches!(told, Told::Hit { .. }) && guard.health < 50.0;
         if flees {
             fsm.change_state(&RunToCover);
         }
@@ -116,110 +117,110 @@ impl State<Grunt> for Fight {
     }
 }
 
-impl State<Grunt> for Aim {
+impl State<Guard> for Aim {
     is!("aim", ADVANCE);
 
-    fn parent(&self) -> Option<StateRef<Grunt>> {
+    fn parent(&self) -> Option<StateRef<Guard>> {
         Some((&Fight).into())
     }
 
-    fn update(&self, grunt: &mut Grunt, fsm: &mut Fsm<'_, Grunt>, clock: &mut f64) {
-        ADVANCE.update(grunt, fsm, clock);
-        if fsm.time_in_state(clock) > 0.5 || grunt.chance(0.25) {
+    fn update(&self, guard: &mut Guard, fsm: &mut Fsm<'_, Guard>, clock: &mut f64) {
+        ADVANCE.update(guard, fsm, clock);
+        if fsm.time_in_state(clock) > 0.5 || guard.chance(0.25) {
             fsm.change_state(&Shoot);
         }
     }
 
-    fn on_message(&self, grunt: &mut Grunt, told: &Told, fsm: &mut Fsm<'_, Grunt>, clock: &mut f64) -> bool {
-        ADVANCE.on_message(grunt, told, fsm, clock)
+    fn on_message(&self, guard: &mut Guard, told: &Told, fsm: &mut Fsm<'_, Guard>, clock: &mut f64) -> bool {
+        ADVANCE.on_message(guard, told, fsm, clock)
     }
 }
 
-impl State<Grunt> for Shoot {
+impl State<Guard> for Shoot {
     is!("shoot");
 
-    fn parent(&self) -> Option<StateRef<Grunt>> {
+    fn parent(&self) -> Option<StateRef<Guard>> {
         Some((&Fight).into())
     }
 
-    fn update(&self, grunt: &mut Grunt, fsm: &mut Fsm<'_, Grunt>, clock: &mut f64) {
-        let reverts = grunt.health < 5.0 && fsm.previous().is_some();
-        Fire.update(grunt, fsm, clock);
-        if grunt.ammo == 0.0 && Reload.can_enter(grunt, fsm, clock) {
+    fn update(&self, guard: &mut Guard, fsm: &mut Fsm<'_, Guard>, clock: &mut f64) {
+        let reverts = guard.health < 5.0 && fsm.previous().is_some();
+        Fire.update(guard, fsm, clock);
+        if guard.ammo == 0.0 && Reload.can_enter(guard, fsm, clock) {
             if !reverts {
                 fsm.change_state(&Reload);
             }
-        } else if grunt.chance(0.5) && !grunt.chance(0.1) {
+        } else if guard.chance(0.5) && !guard.chance(0.1) {
             if !reverts {
                 fsm.change_state(&Aim);
             }
-        } else if grunt.health > grunt.ammo
+        } else if guard.health > guard.ammo
             && fsm.time_in_state(clock) > 2.0
-            && Fight.can_enter(grunt, fsm, clock)
+            && Fight.can_enter(guard, fsm, clock)
             && !reverts
         {
             fsm.change_state(&Fight);
         }
     }
 
-    fn on_message(&self, grunt: &mut Grunt, told: &Told, fsm: &mut Fsm<'_, Grunt>, clock: &mut f64) -> bool {
-        Fire.on_message(grunt, told, fsm, clock)
+    fn on_message(&self, guard: &mut Guard, told: &Told, fsm: &mut Fsm<'_, Guard>, clock: &mut f64) -> bool {
+        Fire.on_message(guard, told, fsm, clock)
     }
 }
 
-impl State<Grunt> for Reload {
+impl State<Guard> for Reload {
     is!("reload");
 
-    fn parent(&self) -> Option<StateRef<Grunt>> {
+    fn parent(&self) -> Option<StateRef<Guard>> {
         Some((&Fight).into())
     }
 
-    fn can_enter(&self, grunt: &Grunt, _: &Fsm<'_, Grunt>, _: &f64) -> bool {
-        grunt.health > 10.0
+    fn can_enter(&self, guard: &Guard, _: &Fsm<'_, Guard>, _: &f64) -> bool {
+        guard.health > 10.0
     }
 
-    fn update(&self, _: &mut Grunt, fsm: &mut Fsm<'_, Grunt>, clock: &mut f64) {
+    fn update(&self, _: &mut Guard, fsm: &mut Fsm<'_, Guard>, clock: &mut f64) {
         if fsm.time_in_state(clock) > 2.0 {
             fsm.change_state(&Shoot);
         }
     }
 }
 
-impl State<Grunt> for RunToCover {
+impl State<Guard> for RunToCover {
     is!("run to cover", RETREAT);
 
-    fn update(&self, grunt: &mut Grunt, fsm: &mut Fsm<'_, Grunt>, clock: &mut f64) {
-        RETREAT.update(grunt, fsm, clock);
+    fn update(&self, guard: &mut Guard, fsm: &mut Fsm<'_, Guard>, clock: &mut f64) {
+        RETREAT.update(guard, fsm, clock);
         let time = fsm.time_in_state(clock);
-        if grunt.health < 30.0 && !grunt.enemy_visible {
+        if guard.health < 30.0 && !guard.enemy_visible {
             fsm.change_state(&Rest);
-        } else if time >= 1.0 && Fight.can_enter(grunt, fsm, clock) {
+        } else if time >= 1.0 && Fight.can_enter(guard, fsm, clock) {
             fsm.change_state(&Fight);
         } else if time > 1.5 {
             fsm.change_state(&Wander);
         }
     }
 
-    fn on_message(&self, grunt: &mut Grunt, told: &Told, fsm: &mut Fsm<'_, Grunt>, clock: &mut f64) -> bool {
-        RETREAT.on_message(grunt, told, fsm, clock)
+    fn on_message(&self, guard: &mut Guard, told: &Told, fsm: &mut Fsm<'_, Guard>, clock: &mut f64) -> bool {
+        RETREAT.on_message(guard, told, fsm, clock)
     }
 }
 
-impl State<Grunt> for Rest {
+impl State<Guard> for Rest {
     is!("rest");
 
-    fn update(&self, grunt: &mut Grunt, fsm: &mut Fsm<'_, Grunt>, clock: &mut f64) {
-        Heal.update(grunt, fsm, clock);
-        if grunt.health >= 60.0 || grunt.enemy_visible {
+    fn update(&self, guard: &mut Guard, fsm: &mut Fsm<'_, Guard>, clock: &mut f64) {
+        Heal.update(guard, fsm, clock);
+        if guard.health >= 60.0 || guard.enemy_visible {
             fsm.change_state(&Wander);
         }
     }
 
-    fn on_message(&self, grunt: &mut Grunt, told: &Told, fsm: &mut Fsm<'_, Grunt>, clock: &mut f64) -> bool {
-        Heal.on_message(grunt, told, fsm, clock)
+    fn on_message(&self, guard: &mut Guard, told: &Told, fsm: &mut Fsm<'_, Guard>, clock: &mut f64) -> bool {
+        Heal.on_message(guard, told, fsm, clock)
     }
 }
 
-impl State<Grunt> for Dead {
+impl State<Guard> for Dead {
     is!("dead");
 }

@@ -2,18 +2,19 @@
 //! a batch.
 #![cfg(feature = "definition")]
 
+mod acts;
 mod by_file;
 mod by_hand;
-mod grunt;
 
 use demeanor::definition::Definition;
 use demeanor::{Batch, StateMachine, StateRef};
 use proptest::prelude::*;
 
-use grunt::{Grunt, Told};
+use crate::cases::cases;
+use crate::guard::{Guard, Told};
 
 /// The names of the states, and those written by hand.
-fn states_by_hand() -> [(&'static str, StateRef<Grunt>); 8] {
+fn states_by_hand() -> [(&'static str, StateRef<Guard>); 8] {
     [
         ("wander", (&by_hand::Wander).into()),
         ("fight", (&by_hand::Fight).into()),
@@ -26,7 +27,7 @@ fn states_by_hand() -> [(&'static str, StateRef<Grunt>); 8] {
     ]
 }
 
-/// What happens to the grunts between two ticks.
+/// What happens to the guards between two ticks.
 #[derive(Clone, Debug)]
 enum Event {
     /// So many eighths of a second pass, and all are updated.
@@ -46,7 +47,7 @@ enum Event {
 
 fn event() -> impl Strategy<Value = Event> {
     let who = 0..90_usize;
-    let told = prop_oneof![(1..40_u8).prop_map(Told::Damage), Just(Told::Alarm)];
+    let told = prop_oneof![(1..40_u8).prop_map(|damage| Told::hit(damage.into())), Just(Told::Alarm)];
     prop_oneof![
         8 => (0..12_u8).prop_map(Event::Tick),
         2 => (who.clone(), -5..100_i8).prop_map(|(who, health)| Event::Health(who, health)),
@@ -62,23 +63,30 @@ fn event() -> impl Strategy<Value = Event> {
     ]
 }
 
-fn run() -> impl Strategy<Value = (Vec<Grunt>, Vec<Event>)> {
-    let grunt = (5..100_i8, 0..6_u8, any::<bool>(), any::<u32>());
-    let grunt = grunt.prop_map(|(health, ammo, enemy_visible, seed)| Grunt {
+fn run() -> impl Strategy<Value = (Vec<Guard>, Vec<Event>)> {
+    let guard = (5..100_i8, 0..6_u8, any::<bool>(), any::<u32>());
+    let guard = guard.prop_map(|(health, ammo, enemy_visible, luck)| Guard {
         health: health.into(),
         ammo: ammo.into(),
         enemy_visible,
-        rng: seed.into(),
-        trace: Vec::new(),
+        luck,
+        ..Guard::recording_changes()
     });
-    (prop::collection::vec(grunt, 1..90), prop::collection::vec(event(), 1..50))
+    (prop::collection::vec(guard, 1..90), prop::collection::vec(event(), 1..50))
+}
+
+/// What happened to a guard, and what came of it.
+fn outcome(mut guard: Guard, machine: &StateMachine<Guard>) -> Vec<String> {
+    let path: Vec<_> = machine.path().map(ToString::to_string).collect();
+    guard.note(format!("in {}: health {}, ammo {}, luck {}", path.join("/"), guard.health, guard.ammo, guard.luck));
+    guard.take_trace()
 }
 
 /// A machine, by its states: those of the outside verbs, the initial and the global one.
 struct Machine {
-    states: Vec<StateRef<Grunt>>,
-    initial: StateRef<Grunt>,
-    global: StateRef<Grunt>,
+    states: Vec<StateRef<Guard>>,
+    initial: StateRef<Guard>,
+    global: StateRef<Guard>,
 }
 
 impl Machine {
@@ -87,69 +95,68 @@ impl Machine {
         Self { initial: states[0].clone(), global: (&by_hand::Always).into(), states }
     }
 
-    fn by_file(definition: &Definition<Grunt>) -> Self {
+    fn by_file(definition: &Definition<Guard>) -> Self {
         let states = states_by_hand().map(|(name, _)| definition.state(name).unwrap()).to_vec();
         Self { initial: definition.initial(), global: definition.global().unwrap(), states }
     }
 
-    /// Each grunt with a machine of its own. Returns what became of them.
-    fn alone(&self, grunts: &[Grunt], events: &[Event]) -> Vec<Vec<String>> {
+    /// Each guard with a machine of its own. Returns what became of them.
+    fn alone(&self, guards: &[Guard], events: &[Event]) -> Vec<Vec<String>> {
         let mut clock = 0.0;
-        let mut all: Vec<_> = grunts
+        let mut all: Vec<_> = guards
             .iter()
-            .map(|grunt| {
-                let mut grunt = grunt.clone();
+            .map(|guard| {
+                let mut guard = guard.clone();
                 let mut machine = StateMachine::new(self.initial.clone()).with_global(self.global.clone());
-                machine.start(&mut grunt, &mut clock);
-                (grunt, machine)
+                machine.start(&mut guard, &mut clock);
+                (guard, machine)
             })
             .collect();
         let count = all.len();
         for event in events {
-            let mut verb = |who: usize, act: &dyn Fn(&mut StateMachine<Grunt>, &mut Grunt, &mut f64) -> bool| {
-                let (grunt, machine) = &mut all[who % count];
-                let is_done = act(machine, grunt, &mut clock);
-                grunt.trace.push(format!("{event:?}: {is_done}"));
+            let mut verb = |who: usize, act: &dyn Fn(&mut StateMachine<Guard>, &mut Guard, &mut f64) -> bool| {
+                let (guard, machine) = &mut all[who % count];
+                let is_done = act(machine, guard, &mut clock);
+                guard.note(format!("{event:?}: {is_done}"));
             };
             match event {
                 Event::Tick(eighths) => {
                     clock += f64::from(*eighths) / 8.0;
-                    for (grunt, machine) in &mut all {
-                        machine.update(grunt, &mut clock);
+                    for (guard, machine) in &mut all {
+                        machine.update(guard, &mut clock);
                     }
                 }
                 Event::Health(who, health) => all[who % count].0.health = (*health).into(),
                 Event::Ammo(who, ammo) => all[who % count].0.ammo = (*ammo).into(),
                 Event::Sees(who, sees) => all[who % count].0.enemy_visible = *sees,
-                Event::Tell(who, told) => verb(*who, &|machine, grunt, clock| machine.send(grunt, told, clock)),
+                Event::Tell(who, told) => verb(*who, &|machine, guard, clock| machine.send(guard, told, clock)),
                 Event::TellAll(told) => {
-                    for (grunt, machine) in &mut all {
-                        machine.send(grunt, told, &mut clock);
+                    for (guard, machine) in &mut all {
+                        machine.send(guard, told, &mut clock);
                     }
                 }
                 Event::Change(who, to) => {
-                    verb(*who, &|machine, grunt, clock| machine.change_state(grunt, self.states[*to].clone(), clock));
+                    verb(*who, &|machine, guard, clock| machine.change_state(guard, self.states[*to].clone(), clock));
                 }
                 Event::Push(who, over) => {
-                    verb(*who, &|machine, grunt, clock| machine.push_state(grunt, self.states[*over].clone(), clock));
+                    verb(*who, &|machine, guard, clock| machine.push_state(guard, self.states[*over].clone(), clock));
                 }
                 Event::Pop(who) => verb(*who, &StateMachine::pop_state),
                 Event::Revert(who) => verb(*who, &StateMachine::revert_state),
                 Event::Resume(who) => {
-                    verb(*who, &|machine, grunt, clock| machine.resume_state(grunt, self.states[1].clone(), clock));
+                    verb(*who, &|machine, guard, clock| machine.resume_state(guard, self.states[1].clone(), clock));
                 }
             }
         }
-        let told = |(grunt, machine): (Grunt, StateMachine<Grunt>)| grunt.told(machine.path());
-        all.into_iter().map(told).collect()
+        all.into_iter().map(|(guard, machine)| outcome(guard, &machine)).collect()
     }
 
     /// All of them in a batch. Returns what became of them.
-    fn in_a_batch(&self, grunts: &[Grunt], events: &[Event]) -> Vec<Vec<String>> {
+    fn in_a_batch(&self, guards: &[Guard], events: &[Event]) -> Vec<Vec<String>> {
         let mut clock = 0.0;
         let mut batch = Batch::new().with_global(self.global.clone());
         let keys: Vec<_> =
-            grunts.iter().map(|grunt| batch.spawn(grunt.clone(), self.initial.clone(), &mut clock)).collect();
+            guards.iter().map(|guard| batch.spawn(guard.clone(), self.initial.clone(), &mut clock)).collect();
         for event in events {
             let key = |who: usize| keys[who % keys.len()];
             let done = match event {
@@ -182,27 +189,27 @@ impl Machine {
                 Event::Resume(who) => (who, batch.resume_state(key(*who), self.states[1].clone(), &mut clock)),
             };
             let (who, is_done) = done;
-            batch.get_mut(key(*who)).unwrap().trace.push(format!("{event:?}: {is_done}"));
+            batch.get_mut(key(*who)).unwrap().note(format!("{event:?}: {is_done}"));
         }
-        let told = |key| {
-            let (grunt, machine) = batch.remove(key).unwrap();
-            grunt.told(machine.path())
+        let outcome = |key| {
+            let (guard, machine) = batch.remove(key).unwrap();
+            outcome(guard, &machine)
         };
-        keys.into_iter().map(told).collect()
+        keys.into_iter().map(outcome).collect()
     }
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(32))]
 
     #[test]
-    fn a_machine_from_a_file_does_what_the_same_one_by_hand_does((grunts, events) in run()) {
+    fn a_machine_from_a_file_does_what_the_same_one_by_hand_does((guards, events) in run()) {
         let definition = by_file::definition();
         let (file, hand) = (Machine::by_file(&definition), Machine::by_hand());
-        let expected = hand.alone(&grunts, &events);
-        prop_assert_eq!(&file.alone(&grunts, &events), &expected);
-        prop_assert_eq!(&hand.in_a_batch(&grunts, &events), &expected);
-        prop_assert_eq!(&file.in_a_batch(&grunts, &events), &expected);
+        let expected = hand.alone(&guards, &events);
+        prop_assert_eq!(&file.alone(&guards, &events), &expected);
+        prop_assert_eq!(&hand.in_a_batch(&guards, &events), &expected);
+        prop_assert_eq!(&file.in_a_batch(&guards, &events), &expected);
     }
 }
 
@@ -215,8 +222,8 @@ fn the_runs_take_every_exit() {
     let mut runner = TestRunner::deterministic();
     let mut seen = std::collections::BTreeSet::new();
     for _ in 0..60 {
-        let (grunts, events) = run().new_tree(&mut runner).unwrap().current();
-        for line in Machine::by_hand().alone(&grunts, &events).into_iter().flatten() {
+        let (guards, events) = run().new_tree(&mut runner).unwrap().current();
+        for line in Machine::by_hand().alone(&guards, &events).into_iter().flatten() {
             seen.insert(line);
         }
     }

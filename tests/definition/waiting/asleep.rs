@@ -1,0 +1,126 @@
+//! When who waits is asleep, and when it wakes.
+
+use demeanor::definition::Definition;
+use demeanor::{Batch, NextWake, StateMachine};
+
+use super::definition;
+use crate::guard::Guard;
+
+/// A file with one state that lasts for so long.
+fn lasting(seconds: f64) -> String {
+    format!("initial = 'a'\nstates.a.exits = [{{ to = 'b', after = {seconds} }}]\nstates.b.final = true")
+}
+
+#[test]
+fn who_sleeps_looks_at_the_file_in_the_first_tick_after_a_reload() {
+    let definition = definition(&lasting(100.0));
+    let mut guard = Guard::default();
+    let mut machine = definition.machine();
+    machine.update(&mut guard, &mut 0.0);
+    assert_eq!(machine.next_wake(), NextWake::At(definition_due(100.0)));
+    let mut batch = Batch::new();
+    let keys: Vec<_> = (0..200).map(|_| batch.spawn(Guard::default(), definition.initial(), &mut 0.0)).collect();
+    batch.update(&mut 0.0);
+    assert_eq!(batch.awake(), 0);
+    // Taken out of the batch, and put into another one, it is no different.
+    let (mut removed, mut taken) = batch.remove(keys[0]).unwrap();
+    let mut other = Batch::new();
+    let (moved, asleep) = batch.remove(keys[1]).unwrap();
+
+    definition.reload(&lasting(2.0)).unwrap();
+    assert_eq!((machine.next_wake(), batch.next_wake(keys[2])), (NextWake::EveryTick, Some(NextWake::EveryTick)));
+    let moved = other.insert_machine(moved, asleep).unwrap();
+    let (mut late, mut taken_late) = batch.remove(keys[3]).unwrap();
+    machine.update(&mut guard, &mut 3.0);
+    taken.update(&mut removed, &mut 3.0);
+    taken_late.update(&mut late, &mut 3.0);
+    batch.update(&mut 3.0);
+    other.update(&mut 3.0);
+    let b = definition.state("b");
+    assert_eq!([machine.current(), taken.current(), taken_late.current()], [b.as_ref(); 3]);
+    assert!(keys[4..].iter().all(|key| batch.state_of(*key) == b.as_ref()));
+    assert_eq!(other.state_of(moved), b.as_ref());
+}
+
+/// When a machine wakes for what is to come after so many seconds: a little before.
+fn definition_due(seconds: f64) -> f64 {
+    seconds - 2.0 * (1e-6 + 1e-6 * seconds)
+}
+
+#[test]
+fn a_reload_that_says_the_same_lets_everybody_sleep_on_after_one_look() {
+    let definition = definition(&lasting(100.0));
+    let mut batch = Batch::new();
+    for _ in 0..200 {
+        batch.spawn(Guard::default(), definition.initial(), &mut 0.0);
+    }
+    batch.update(&mut 0.0);
+    definition.reload(&lasting(100.0)).unwrap();
+    batch.update(&mut 1.0);
+    assert_eq!(batch.awake(), 0);
+    batch.update(&mut 99.0);
+    assert_eq!(batch.awake(), 0);
+    batch.update(&mut 100.0);
+    assert!(batch.keys().all(|key| batch.state_of(key) == definition.state("b").as_ref()));
+}
+
+/// An exit whose condition does not hold when it opens is asked in each tick from then on.
+#[test]
+fn who_waits_for_a_condition_behind_a_time_stays_awake_from_then_on() {
+    let definition =
+        definition("initial = 'a'\nstates.a.exits = [{ to = 'b', after = 5, when = 'hungry' }]\nstates.b.final = true");
+    let (mut guard, mut machine) = (Guard::default(), definition.machine());
+    let mut wakes = Vec::new();
+    for second in 0..8 {
+        guard.is_hungry = second == 7;
+        machine.update(&mut guard, &mut f64::from(second));
+        wakes.push((machine.current().unwrap().to_string(), machine.next_wake()));
+    }
+    let asleep = || ("a".to_owned(), NextWake::At(definition_due(5.0)));
+    let awake = || ("a".to_owned(), NextWake::EveryTick);
+    let end = ("b".to_owned(), NextWake::Never);
+    assert_eq!(wakes, [asleep(), asleep(), asleep(), asleep(), asleep(), awake(), awake(), end]);
+}
+
+/// A file with one state that lasts for so long, and asks for it.
+fn asking(seconds: f64) -> String {
+    format!(
+        "initial = 'a'\nstates.a.exits = [{{ to = 'b', when = 'time_in_state >= {seconds}' }}]\nstates.b.final = true"
+    )
+}
+
+/// Ticks that have nothing to do are cut short, until something is done to the machine from outside.
+#[test]
+fn what_is_done_to_a_machine_that_waits_counts_in_the_next_tick() {
+    type Act = fn(&mut StateMachine<Guard>, &Definition<Guard>);
+    let acts: [(&str, Act, &str); 6] = [
+        ("nothing", |_, _| {}, "a"),
+        ("another time of entry", |machine, _| machine.set_entered(-100.0), "b"),
+        ("another state", |machine, definition| machine.set_current(definition.state("b").unwrap()), "b"),
+        ("another file", |_, definition| definition.reload(&asking(2.0)).unwrap(), "b"),
+        ("a file that sleeps", |_, definition| definition.reload(&lasting(2.0)).unwrap(), "b"),
+        ("a copy in its place", |machine, _| *machine = machine.clone(), "a"),
+    ];
+    for text in [asking(100.0), lasting(100.0)] {
+        for (what, act, state) in acts {
+            let definition = definition(&text);
+            let (mut guard, mut machine) = (Guard::default(), definition.machine());
+            machine.start(&mut guard, &mut 0.0);
+            for second in 1..4 {
+                machine.update(&mut guard, &mut f64::from(second));
+            }
+            act(&mut machine, &definition);
+            if machine.is_asleep() {
+                machine.wake();
+            }
+            machine.update(&mut guard, &mut 4.0);
+            assert_eq!(machine.current().unwrap().name(), state, "{what}, {text}");
+            // A clock that has been set back makes nothing come sooner, or later.
+            machine.update(&mut guard, &mut 1.0);
+            machine.update(&mut guard, &mut 99.0);
+            assert_eq!(machine.current().unwrap().name(), state, "{what}, {text}");
+            machine.update(&mut guard, &mut 100.0);
+            assert_eq!(machine.current().unwrap().name(), "b", "{what}, {text}");
+        }
+    }
+}

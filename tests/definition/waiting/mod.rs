@@ -1,0 +1,126 @@
+//! What waits in a file does what it would do if everybody were asked in each tick.
+
+mod asleep;
+mod files;
+mod interpreter;
+mod runs;
+
+use std::sync::Arc;
+
+use demeanor::definition::{Definition, Vocabulary};
+use demeanor::{Fsm, State};
+use proptest::prelude::*;
+
+use crate::cases::cases;
+use crate::guard::{self, Guard, Told, parsed};
+use files::{MOST_STATES, edited, file, states};
+use interpreter::interpreted;
+use runs::{Event, GUARDS, WAYS, alone, event, in_a_batch};
+
+/// Tells of each callback, but has no update.
+struct Quiet(usize);
+
+/// Tells of each update, too.
+struct Busy(usize);
+
+impl State<Guard> for Quiet {
+    fn enter(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, clock: &mut f64) {
+        guard.note(format!("{clock}: enters {}", self.0));
+    }
+
+    fn exit(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, clock: &mut f64) {
+        guard.note(format!("{clock}: exits {}", self.0));
+    }
+
+    fn on_message(&self, guard: &mut Guard, told: &Told, _: &mut Fsm<'_, Guard>, clock: &mut f64) -> bool {
+        guard.note(format!("{clock}: {} hears {told:?}", self.0));
+        *told == Told::Noise
+    }
+
+    fn is_passive(&self) -> bool {
+        true
+    }
+}
+
+impl State<Guard> for Busy {
+    fn enter(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, clock: &mut f64) {
+        guard.note(format!("{clock}: enters {}", self.0));
+    }
+
+    fn update(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, clock: &mut f64) {
+        guard.note(format!("{clock}: {} is busy", self.0));
+    }
+}
+
+fn vocabulary() -> Vocabulary<Guard> {
+    let mut vocabulary = guard::vocabulary();
+    for i in 0..MOST_STATES {
+        vocabulary = vocabulary
+            .behaviour(format!("quiet{i}"), Arc::new(Quiet(i)))
+            .behaviour(format!("busy{i}"), Arc::new(Busy(i)));
+    }
+    vocabulary
+}
+
+fn definition(file: &str) -> Definition<Guard> {
+    parsed(file, &vocabulary())
+}
+
+proptest! {
+    #![proptest_config(cases(64))]
+
+    #[test]
+    fn exits_that_wait_are_taken_as_if_the_time_were_asked_for_in_each_tick(
+        states in self::states(),
+        other in self::states(),
+        is_nested_as_before in any::<bool>(),
+        events in prop::collection::vec(event(), 1..30),
+    ) {
+        let other = if is_nested_as_before { edited(&states, &other) } else { other };
+        let waits = [file(&states, true), file(&other, true)];
+        let polls = [file(&states, false), file(&other, false)];
+        let (expected, _) = alone([&polls[0], &polls[1]], &events);
+        prop_assert_eq!(&alone([&waits[0], &waits[1]], &events).0, &expected);
+        for way in WAYS {
+            prop_assert_eq!(&in_a_batch([&waits[0], &waits[1]], &events, *way), &expected, "{:?}", way);
+        }
+    }
+
+    #[test]
+    fn states_from_a_file_do_what_an_interpreter_does(
+        mut states in self::states(),
+        events in prop::collection::vec(event(), 1..30),
+    ) {
+        // The interpreter knows nothing of states of no length.
+        states.iter_mut().flat_map(|state| &mut state.exits).for_each(|exit| exit.is_always = false);
+        let is_known = |event: &Event| {
+            matches!(event, Event::Ticks(..) | Event::Hungry(..) | Event::Brave(..) | Event::Tell(..) | Event::Change(..) | Event::Wake(_))
+        };
+        let events: Vec<_> = events.into_iter().filter(is_known).collect();
+        let text = file(&states, true);
+        let expected = interpreted(&states, &events);
+        prop_assert_eq!(&alone([&text, &text], &events).0, &expected, "{}", text);
+        for way in WAYS {
+            prop_assert_eq!(&in_a_batch([&text, &text], &events, *way), &expected, "{:?}", way);
+        }
+    }
+}
+
+/// The random runs are worth something only if somebody sleeps in them.
+#[test]
+fn in_the_runs_many_ticks_are_slept_through() {
+    use proptest::strategy::ValueTree as _;
+    use proptest::test_runner::TestRunner;
+
+    let mut runner = TestRunner::deterministic();
+    let (mut slept, mut ticks) = (0, 0);
+    for _ in 0..60 {
+        let (states, events) =
+            (self::states(), prop::collection::vec(event(), 1..30)).new_tree(&mut runner).unwrap().current();
+        let text = file(&states, true);
+        slept += alone([&text, &text], &events).1;
+        let times = |event: &Event| if let Event::Ticks(_, times) = event { GUARDS * usize::from(*times) } else { 0 };
+        ticks += events.iter().map(times).sum::<usize>();
+    }
+    assert!(slept * 4 > ticks && slept < ticks, "{slept} of {ticks}");
+}
