@@ -2,9 +2,11 @@
 
 use proptest::prelude::ProptestConfig;
 
-/// Tries `usual` cases, or as many times that as the environment variable `DEFINITION_CASES` says.
+/// How many `PROPTEST_CASES` there are unless somebody says otherwise: `.cargo/config.toml`.
+const USUAL: u32 = 64;
+
+/// Tries `usual` cases, or more or fewer, as the environment variable `PROPTEST_CASES` says.
 pub(crate) fn cases(usual: u32) -> ProptestConfig {
-    let times = std::env::var("DEFINITION_CASES")
-        .map_or(1, |times| times.parse().expect("DEFINITION_CASES says how many times the usual number of cases"));
-    ProptestConfig { cases: usual * times, failure_persistence: None, ..ProptestConfig::default() }
+    let config = ProptestConfig::default();
+    ProptestConfig { cases: (usual * config.cases).div_ceil(USUAL), failure_persistence: None, ..config }
 }

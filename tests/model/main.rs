@@ -58,7 +58,7 @@ proptest! {
 /// A generator that never led to a corner would prove nothing about it.
 #[test]
 fn the_programs_reach_every_corner_of_the_rules() {
-    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]);
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[39; 32]);
     let mut runner = TestRunner::new_with_rng(ProptestConfig::default(), rng);
     let strategy = program();
     let mut reached = BTreeSet::new();
