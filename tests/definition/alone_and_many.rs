@@ -7,8 +7,8 @@ use crate::guard::{Guard, Told, current};
 
 /// A guard on a machine of its own, and many like it in a batch: more than are asked one by one.
 pub(crate) struct AloneAndMany {
-    pub(crate) alone: Guard,
-    pub(crate) machine: StateMachine<Guard>,
+    alone: Guard,
+    machine: StateMachine<Guard>,
     batch: Batch<Guard>,
 }
 
@@ -21,7 +21,7 @@ impl AloneAndMany {
         if let Some(global) = definition.global() {
             batch = batch.with_global(global);
         }
-        for _ in 0..100 {
+        for _ in 0..70 {
             batch.spawn(guard.clone(), definition.initial(), &mut 0.0);
         }
         Self { alone, machine, batch }
@@ -45,8 +45,9 @@ impl AloneAndMany {
     /// What has happened to each of them.
     #[track_caller]
     pub(crate) fn trace(self) -> Vec<String> {
-        for (_, guard) in &self.batch {
+        for (key, guard) in &self.batch {
             assert_eq!(guard.trace(), self.alone.trace());
+            assert_eq!(self.batch.state_of(key), self.machine.current());
         }
         self.alone.log.lines
     }
