@@ -229,7 +229,8 @@ impl fmt::Display for Flow {
         write_table(f, ["from", "to", "cause", "refused by", "count"], &rows)?;
         let stays = self.stays().filter_map(|(state, stays)| {
             let (mean, median) = (stays.mean()?, stays.quantile(0.5)?);
-            let median = format!("{} to {}", median.start, median.end);
+            let [start, end] = [median.start, median.end].map(|seconds| (seconds * 1000.0).round() / 1000.0);
+            let median = format!("{start} to {end}");
             Some([name(Some(state)), stays.count().to_string(), format!("{mean:.3}"), median])
         });
         let stays: Vec<_> = stays.collect();
