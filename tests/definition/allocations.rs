@@ -129,7 +129,7 @@ const NESTED: &str = r#"
     exits = [{ to = "peace", when = "health < 20" }]
 "#;
 
-const SENTRIES: u32 = 150;
+const SENTRIES: u32 = 100;
 
 fn sentry(i: u32) -> Sentry {
     Sentry { hour: i % 16, ..Sentry::default() }

@@ -164,7 +164,7 @@ fn a_chance_per_second_is_the_same_alone_and_among_many_and_in_the_global_state(
                 states.b.exits = [{ to = 'a', when = 'chance_per_second(0.9)' }]\nstates.c.exits = [{ to = 'a', after = 0.5 }]";
     let definition = definition(file);
     let mut seen = std::collections::BTreeSet::new();
-    for luck in 0..20 {
+    for luck in 0..10 {
         seen.extend(states(&definition, &Guard::with_luck(luck), 0.1, 100));
     }
     assert_eq!(seen.into_iter().collect::<Vec<_>>(), ["a", "b", "c"]);
