@@ -93,7 +93,7 @@ fn vocabulary() -> Vocabulary<Dog> {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let definition = Definition::parse(include_str!("dog.toml"), &vocabulary())?;
     let mut yard = Yard { cat: 8, seconds: 0.0 };
-    let mut dog = Agent::new(Dog { place: 5, step: -1, thirst: 3 }, definition.machine());
+    let mut dog = Agent::new(Dog { place: 5, step: -1, thirst: 1 }, definition.machine());
     let show = |dog: &mut Agent<Dog>, yard: &mut Yard| {
         println!("The dog is in {}:", dog.machine().current().unwrap().name());
         for report in dog.with(yard, |dog, fsm, yard| definition.explain_with(dog, fsm, yard)) {
