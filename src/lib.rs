@@ -130,8 +130,8 @@
 //!
 //! A state can lie inside another one, its [`parent`](State::parent). While the state is active, its parent is active
 //! too, and the parent's `update` and `on_message` also run. A state with children says which child comes first, with
-//! [`initial`](State::initial): a change to this state, and [`start`](StateMachine::start), go on down to that child. A
-//! change between two children leaves their parent active.
+//! [`initial`](State::initial): a change to this state also enters that child, and so does [`start`](StateMachine::start).
+//! A change between two children leaves their parent active.
 //!
 //! A message is offered to the innermost state first, then to its parents, and last to the global state, until one of
 //! them returns `true`.
