@@ -72,7 +72,7 @@ pub struct StateMachine<T: Owner> {
 
 impl<T: Owner> StateMachine<T> {
     /// Creates a machine whose current state is `initial`. It calls nothing: [`start`](Self::start) enters the state
-    /// ([rule 1](crate::docs::semantics#rule-1)).
+    /// ([rule 1](crate::docs::semantics#rule-1)). Until then, [`time_in_state`](Self::time_in_state) counts from the clock's 0.
     pub fn new(initial: impl IntoState<T>) -> Self {
         Self::from_seat(Seat::new(initial.into_state()), StateRef::NONE)
     }

@@ -239,7 +239,9 @@ impl<T: Owner> Batch<T> {
         self
     }
 
-    /// Adds an owner in `state`, without calling any callback, as [`StateMachine::new`] does.
+    /// Adds an owner in `state`, without calling any callback, as [`StateMachine::new`] does. Until the first change,
+    /// [`time_in_state`](Self::time_in_state) counts from the clock's 0. With [`spawn`](Self::spawn), it counts from the time of
+    /// the call.
     ///
     /// # Panics
     ///

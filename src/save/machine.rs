@@ -136,7 +136,8 @@ impl<T: Owner> Agent<T> {
         Ok(Saved::new(AgentContent { owner: Some(&**self), machine }))
     }
 
-    /// Loads an owner and its machine, without any callback. See [`StateBook::load`].
+    /// Loads an owner and its machine, without any callback. The machine has no global state:
+    /// [`set_global`](StateMachine::set_global) sets it. See [`StateBook::load`].
     ///
     /// # Errors
     ///

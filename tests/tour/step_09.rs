@@ -107,6 +107,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // The next day, the game's clock begins at 0.
     yard.seconds = 0.0;
     let mut dog: Agent<Dog> = Agent::load(serde_json::from_str(&file)?, &book, yard.seconds)?;
+    dog.machine_mut().set_global(definition.global().expect("the file has one"));
     show(&dog, &yard);
     dog.send(&Call::Whistle, &mut yard);
     show(&dog, &yard);

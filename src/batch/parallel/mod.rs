@@ -91,9 +91,9 @@ impl<T: Owner> Workers<T> {
 impl<T: Owner> Batch<T> {
     /// Runs one tick for every owner, as [`update`](Self::update) does, on the threads of rayon's current pool.
     ///
-    /// Each chunk of owners gets its own context, which `make` creates from the number of the chunk. So each chunk can have
-    /// its own list of commands, or its own random numbers. The contexts are returned in the order in which `update` would
-    /// reach the chunks. Neither the chunks nor the results depend on the number of threads
+    /// A chunk is a group of at most 2048 owners in the same state. Each chunk gets its own context, which `make` creates from
+    /// the number of the chunk. So each chunk can have its own list of commands, or its own random numbers. The contexts are
+    /// returned in the order in which `update` would reach the chunks. Neither the chunks nor the results depend on the number of threads
     /// ([rule 21](crate::docs::semantics#rule-21)). What is due before any owner is updated
     /// ([rule 19](crate::docs::semantics#rule-19)) is carried out by one thread, with the first context.
     ///
