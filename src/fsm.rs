@@ -926,9 +926,16 @@ impl<T: Owner> View<'_, T> {
 /// When a state was entered that has not been: a machine was made with it, and has not been started.
 pub(crate) const NEVER: f64 = f64::NAN;
 
-/// How long ago a state was entered; one that never was counts from 0 ([rule 18](crate::docs::semantics#rule-18)).
+/// When a state was entered; the time of one that never was counts from 0 ([rule 18](crate::docs::semantics#rule-18)).
+#[inline]
+pub(crate) fn time_or_zero(entered_at: f64) -> f64 {
+    if entered_at.is_nan() { 0.0 } else { entered_at }
+}
+
+/// How long ago a state was entered.
+#[inline]
 pub(crate) fn time_since(entered_at: f64, now: f64) -> f64 {
-    if entered_at.is_nan() { now } else { now - entered_at }
+    now - time_or_zero(entered_at)
 }
 
 /// What a callback asks for.

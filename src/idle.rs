@@ -4,10 +4,10 @@
 //! nothing to do before one of them can open. A tick finds this out by asking; the next ticks only compare the clock. Nobody
 //! sees a difference but in the time that a tick takes. Whatever else is asked of a machine ends this.
 
+#[cfg(feature = "definition")]
+use crate::fsm::time_or_zero;
 use crate::owner::Owner;
 use crate::seat::Seat;
-#[cfg(feature = "definition")]
-use crate::seat::time_or_zero;
 use crate::single::Single;
 #[cfg(feature = "definition")]
 use crate::span::due;

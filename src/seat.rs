@@ -9,7 +9,7 @@ use core::mem;
 
 use smallvec::SmallVec;
 
-use crate::fsm::{NEVER, Request, View};
+use crate::fsm::{NEVER, Request, View, time_or_zero};
 use crate::owner::Owner;
 use crate::requests::Requests;
 use crate::state::{State, StateRef};
@@ -435,11 +435,6 @@ impl<T: Owner> Seat<T> {
 
 /// The most composites that a machine remembers (rule 16).
 pub(crate) const MOST_REMEMBERED: usize = 64;
-
-/// When a state was entered; the time of one that never was counts from 0 (rule 18).
-pub(crate) fn time_or_zero(at: f64) -> f64 {
-    if at.is_nan() { 0.0 } else { at }
-}
 
 /// The most parents that a state may have, one around the other: a chain that is longer is taken to have no end.
 pub(crate) const DEEPEST: usize = 64;

@@ -6,6 +6,7 @@ use std::{iter, mem};
 use super::due::{DueChange, Turn};
 use super::key::Key;
 use super::states::MOST_STATES;
+use crate::fsm::time_or_zero;
 use crate::owner::Owner;
 use crate::seat::Seat;
 use crate::state::Mover;
@@ -126,15 +127,15 @@ pub(super) struct Times {
 impl Times {
     /// Adds a row's times.
     pub(super) fn push(&mut self, current: f64, ancestors: &[f64]) {
-        self.current.push(or_zero(current));
-        self.ancestors.extend(ancestors.iter().chain(iter::repeat(&0.0)).take(self.depth).map(|at| or_zero(*at)));
+        self.current.push(time_or_zero(current));
+        self.ancestors.extend(ancestors.iter().chain(iter::repeat(&0.0)).take(self.depth).map(|at| time_or_zero(*at)));
     }
 
     /// Sets a row's times.
     pub(super) fn set(&mut self, slot: usize, current: f64, ancestors: &[f64]) {
-        self.current[slot] = or_zero(current);
+        self.current[slot] = time_or_zero(current);
         let row = self.ancestors.iter_mut().skip(slot * self.depth).take(self.depth);
-        row.zip(ancestors).for_each(|(at, entered_at)| *at = or_zero(*entered_at));
+        row.zip(ancestors).for_each(|(at, entered_at)| *at = time_or_zero(*entered_at));
     }
 
     #[inline]
@@ -182,11 +183,6 @@ pub(super) fn append_kept(ancestors: &[f64], current: f64, kept: usize, to: &mut
         to.extend_from_slice(ancestors);
         to.push(current);
     }
-}
-
-/// A state that has never been entered counts from 0.
-fn or_zero(at: f64) -> f64 {
-    if at.is_nan() { 0.0 } else { at }
 }
 
 impl<T: Owner> Columns<T> {

@@ -1,6 +1,6 @@
 //! What definitions ask of the machine's handle, beyond what a state may ask of it.
 
-use crate::fsm::{Fsm, Machines, Request, View};
+use crate::fsm::{Fsm, Machines, Request, View, time_or_zero};
 use crate::machine::StateMachine;
 use crate::owner::Owner;
 use crate::seat::Seat;
@@ -23,9 +23,7 @@ pub(crate) fn entered_at<T: Owner>(state: &dyn State<T>, fsm: &Fsm<'_, T>) -> f6
 /// The same of the state at a depth, or of the innermost one.
 #[inline]
 pub(crate) fn entered_at_depth<T: Owner>(view: &View<'_, T>, depth: Option<usize>) -> f64 {
-    let entered_at = view.entered_at(depth.unwrap_or(view.ancestors.len()));
-    // The time of a state that has never been entered counts from 0 (rule 18).
-    if entered_at.is_nan() { 0.0 } else { entered_at }
+    time_or_zero(view.entered_at(depth.unwrap_or(view.ancestors.len())))
 }
 
 /// Lends a handle that answers as it will in the guards of a change to `target` ([rule 8](crate::docs::semantics#rule-8)).

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::graph::{DefinedState, Fixed};
 use super::handle::entered_at;
-use crate::fsm::Fsm;
+use crate::fsm::{Fsm, time_since};
 use crate::owner::Owner;
 use crate::state::{State, StateRef};
 use crate::waiting::{Noted, Scope};
@@ -73,9 +73,7 @@ impl<'m, 'f, T: Owner> Moment<'m, 'f, T> {
     pub(crate) fn time_in(&self, state: &Fixed<T>, now: f64) -> f64 {
         let view = self.fsm.view();
         let Some(depth) = self.fsm.path().position(|active| is(active, state)) else { return f64::NAN };
-        let at = view.entered_at(depth);
-        // The time of a state that has never been entered counts from 0 (rule 18).
-        if at.is_nan() { now } else { now - at }
+        time_since(view.entered_at(depth), now)
     }
 
     /// How many seconds have passed since the exits of the state were last tried, in which this one was open.

@@ -11,7 +11,7 @@ use super::graph::{DefinedState, Exit, Graph, Node};
 use super::handle::entered_at_depth;
 use super::opening::{Every, Opening};
 use super::values::{LANES, Lanes};
-use crate::fsm::{Fsm, View};
+use crate::fsm::{Fsm, View, time_or_zero};
 use crate::owner::Owner;
 use crate::slice::FsmSlice;
 use crate::span::{due, next_multiple};
@@ -145,8 +145,7 @@ impl<T: Owner> DefinedState<T> {
                 }
                 continue;
             }
-            let entered_at = view.entered_at(depth);
-            let entered_at = if entered_at.is_nan() { 0.0 } else { entered_at };
+            let entered_at = time_or_zero(view.entered_at(depth));
             let dues = node.content.exits.iter().map(|exit| match &exit.opens {
                 Opening::AtOnce => entered_at,
                 Opening::After(after) => due(*after, entered_at),
