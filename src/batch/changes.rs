@@ -510,21 +510,15 @@ impl<T: Owner> ManyChanges<'_, '_, '_, T> {
         let movers = &grouping.movers[group];
         let times = AncestorTimes::new(rows, movers, (kept, known.ancestors.len()), *at, times);
         let entering = Entering { known, kept, depth, at: *at, times };
-        if depth == kept && !entering.is_innermost() && !dropped.is_empty() {
-            // Their `on_change` has panicked.
-            for mover in movers.iter().filter(|mover| dropped.contains(mover.slot())) {
-                Self::stop_at(&entering, rows, (asked, individuals), mover.slot());
-            }
-        }
         // Without those whose `on_change` or `enter` has panicked.
-        let mut movers = without(movers, dropped, some);
+        let mut entered = without(movers, dropped, some);
         if depth > kept && individuals.has_unfinished() {
             // And without those whom a change made at once has taken elsewhere.
             let elsewhere = |mover: &Mover| individuals.get(mover.slot()).is_some_and(|individual| individual.made > 0);
             here.clear();
-            here.extend(movers.iter().filter(|mover| !elsewhere(mover)));
-            movers = here;
-            for mover in movers {
+            here.extend(entered.iter().filter(|mover| !elsewhere(mover)));
+            entered = here;
+            for mover in entered {
                 if let Some(individual) = individuals.get_mut(mover.slot()) {
                     individual.seat.descend(entering.state().clone(), *at);
                 }
@@ -532,12 +526,13 @@ impl<T: Owner> ManyChanges<'_, '_, '_, T> {
         }
         Handles { rows, global, asked, individuals, unmet, notes, panic }.go_through(
             owners,
-            movers,
+            entered,
             (Phase::Enter(entering), Scope::state(depth)),
             |owners, rest, fsm| entering.state().enter_each(owners, rest, fsm, cx),
             |slot| dropped.insert(slot),
         );
         if !entering.is_innermost() && !dropped.is_empty() {
+            // Those whose `on_change` has panicked, too. Whoever has stopped further out stays there.
             for mover in movers.iter().filter(|mover| dropped.contains(mover.slot())) {
                 Self::stop_at(&entering, rows, (asked, individuals), mover.slot());
             }
