@@ -117,8 +117,8 @@ impl DigestHasher {
         }
     }
 
-    fn write_timers<T: Owner>(&mut self, timers: &[Timer<T>]) {
-        self.write_usize(timers.len());
+    fn write_timers<'t, T: Owner>(&mut self, len: usize, timers: impl Iterator<Item = &'t Timer<T>>) {
+        self.write_usize(len);
         for Timer { due, then, .. } in timers {
             self.write_time(*due);
             match then {
@@ -147,7 +147,7 @@ impl DigestHasher {
     }
 
     pub(crate) fn write_waiting<T: Owner>(&mut self, waiting: &Waiting<T>) {
-        self.write_timers(&waiting.timers);
+        self.write_timers(waiting.timers.len(), waiting.timers.iter());
         let wakes_at = waiting.wakes_at();
         self.write_u8(wakes_at.is_some().into());
         self.write_time(wakes_at.unwrap_or(0.0));
@@ -164,7 +164,7 @@ impl DigestHasher {
                 self.write_name(state);
                 self.write_time(*time);
             }
-            self.write_timers(timers);
+            self.write_timers(timers.len(), timers.iter());
         }
         self.write_usize(history.len());
         for (of, last) in history {

@@ -489,9 +489,26 @@ impl<T: Owner> Rare<T> {
         waiting.empty_into(take);
     }
 
+    /// Empties all of it that belongs in a row of a batch, but for its room. `keeps_timers` says whether the timers and the
+    /// sleep do not.
+    pub(crate) fn empty_row(&mut self, keeps_timers: bool, take: &mut dyn FnMut(Then<T>)) {
+        let Self { ancestors, ancestors_entered_at, stack: _, history: _, resumed_at, trail, waiting, lent } = self;
+        ancestors_entered_at.clear();
+        resumed_at.clear();
+        *lent = None;
+        while let Some(state) = ancestors.pop().or_else(|| trail.pop()) {
+            take(state.into());
+        }
+        if keeps_timers {
+            waiting.end_tick();
+        } else {
+            waiting.empty_into(take);
+        }
+    }
+
     /// Whether there is anything in it that does not follow from the current state.
     pub(crate) fn is_memorable(&self) -> bool {
-        !self.stack.is_empty() || !self.history.is_empty()
+        !self.stack.is_empty() || !self.history.is_empty() || !self.waiting.timers.is_empty()
     }
 }
 

@@ -233,12 +233,12 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
 
     #[cfg(feature = "definition")]
     fn next_turn(&self, _: usize, depth: usize) -> Option<f64> {
-        self.seat.rare.as_ref()?.waiting.next_turn(Scope::state(depth))
+        self.seat.rare.as_ref()?.waiting.timers.next_turn(Scope::state(depth))
     }
 
     #[cfg(feature = "definition")]
     fn noted(&self, _: usize, by: Scope, of: Noted) -> Option<f64> {
-        self.seat.rare.as_ref()?.waiting.noted(by, of)
+        self.seat.rare.as_ref()?.waiting.timers.noted(by, of)
     }
 
     #[cfg(feature = "definition")]

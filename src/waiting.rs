@@ -1,13 +1,18 @@
 //! What a machine waits for: its timers (rule 25), and its sleep (rule 26).
 
+mod timers;
+
 use alloc::sync::Arc;
-use alloc::vec::Vec;
 use core::any::Any;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use core::{fmt, mem};
 
-use smallvec::SmallVec;
-
+#[cfg(feature = "std")]
+pub(crate) use self::timers::MOST_FEW;
+#[cfg(feature = "definition")]
+use self::timers::Sought;
+use self::timers::TimerList;
+pub(crate) use self::timers::Timers;
 use crate::owner::Owner;
 use crate::state::{State, StateRef};
 
@@ -89,6 +94,15 @@ impl Scope {
         }
     }
 
+    /// The higher it is, the sooner it ends: a change ends those from some rank on.
+    fn rank(self) -> u16 {
+        match self {
+            Self::Machine => 0,
+            Self::State(depth) => u16::from(depth) + 1,
+            Self::Left => u16::MAX,
+        }
+    }
+
     /// Whether it ends with a change that leaves all but the outermost `kept` active states.
     #[inline]
     pub(crate) fn ends_with(self, kept: usize) -> bool {
@@ -128,7 +142,7 @@ pub(crate) struct Note {
 
 /// What a [`Note`] is about.
 #[cfg(feature = "definition")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Noted {
     /// The random number that was drawn at the state's entry for one of its exits.
     Luck(u16),
@@ -147,6 +161,16 @@ impl<T: Owner> Then<T> {
     pub(crate) fn note(&self) -> Option<Note> {
         match self {
             Self::Note(note) => Some(*note),
+            _ => None,
+        }
+    }
+
+    /// What a state looks for among its timers, if it may look for this.
+    #[cfg(feature = "definition")]
+    fn sought(&self) -> Option<Sought> {
+        match self {
+            Self::Turn => Some(Sought::Turn),
+            Self::Note(note) => Some(Sought::Note(note.of)),
             _ => None,
         }
     }
@@ -242,13 +266,6 @@ pub(crate) struct Timer<T: Owner> {
     pub(crate) then: Then<T>,
 }
 
-impl<T: Owner> Timer<T> {
-    /// Takes it out of a list, where one that does nothing is left.
-    pub(crate) fn take(&mut self) -> Self {
-        Self { then: mem::replace(&mut self.then, Then::Change(StateRef::NONE)), ..*self }
-    }
-}
-
 impl<T: Owner> Clone for Timer<T> {
     fn clone(&self) -> Self {
         Self { due: self.due, scope: self.scope, then: self.then.clone() }
@@ -257,8 +274,8 @@ impl<T: Owner> Clone for Timer<T> {
 
 /// What one machine waits for.
 pub(crate) struct Waiting<T: Owner> {
-    /// The running timers, in the order of asking.
-    pub(crate) timers: Vec<Timer<T>>,
+    /// The running timers.
+    pub(crate) timers: TimerList<T>,
     /// When it wakes by itself, in seconds; `AWAKE` while it is not asleep.
     wakes_at: f64,
     /// The revision of the innermost state when it fell asleep.
@@ -276,7 +293,7 @@ const AWAKE: f64 = f64::NEG_INFINITY;
 impl<T: Owner> Waiting<T> {
     pub(crate) const fn new() -> Self {
         Self {
-            timers: Vec::new(),
+            timers: TimerList::new(),
             wakes_at: AWAKE,
             revision: 0,
             wanted: None,
@@ -335,7 +352,7 @@ impl<T: Owner> Waiting<T> {
         {
             self.turns &= !(u128::MAX.checked_shl(u32::try_from(kept).unwrap_or(u32::MAX)).unwrap_or(0));
         }
-        self.take_if(&|timer| timer.scope.ends_with(kept))
+        self.timers.end(kept)
     }
 
     /// Notes that it is a state's turn, until the end of the tick.
@@ -358,31 +375,11 @@ impl<T: Owner> Waiting<T> {
         is_turn
     }
 
-    /// When a state has its next turn, in seconds, if it waits for one.
-    #[cfg(feature = "definition")]
-    pub(crate) fn next_turn(&self, of: Scope) -> Option<f64> {
-        let turn = self.timers.iter().find(|timer| timer.scope == of && matches!(timer.then, Then::Turn));
-        turn.map(|timer| timer.due)
-    }
-
-    /// The number that a state keeps about something.
-    #[cfg(feature = "definition")]
-    pub(crate) fn noted(&self, by: Scope, of: Noted) -> Option<f64> {
-        let notes = self.timers.iter().filter(|timer| timer.scope == by).filter_map(|timer| timer.then.note());
-        { notes }.find(|note| note.of == of).map(|note| note.number)
-    }
-
     /// Begins to run a timer. A note replaces the one that the state keeps about the same.
     pub(crate) fn set(&mut self, timer: Timer<T>) {
         #[cfg(feature = "definition")]
-        if let Some(note) = timer.then.note() {
-            let is_same = |kept: &&mut Timer<T>| {
-                kept.scope == timer.scope && kept.then.note().is_some_and(|kept| kept.of == note.of)
-            };
-            if let Some(kept) = self.timers.iter_mut().find(is_same) {
-                kept.then = timer.then;
-                return;
-            }
+        if timer.then.note().is_some_and(|note| self.timers.note(timer.scope, note)) {
+            return;
         }
         self.timers.push(timer);
     }
@@ -393,46 +390,26 @@ impl<T: Owner> Waiting<T> {
         self.turns = 0;
     }
 
-    /// Takes out the timers that are due, the earliest first, and of equal ones the one that was asked for first.
-    pub(crate) fn take_due(&mut self, now: f64) -> Timers<T> {
-        let mut due = self.take_if(&|timer| timer.due <= now);
-        if due.len() < 2 {
-            return due;
-        }
-        let mut in_order = Timers::new();
-        let dues: Vec<f64> = due.iter().map(|timer| timer.due).collect();
-        for at in earliest_first(&dues) {
-            in_order.push(due[at].take());
-        }
-        in_order
-    }
-
-    fn take_if(&mut self, is_taken: &dyn Fn(&Timer<T>) -> bool) -> Timers<T> {
-        let mut taken = Timers::new();
-        self.timers.retain_mut(|timer| {
-            let is_taken = is_taken(timer);
-            if is_taken {
-                taken.push(timer.take());
-            }
-            !is_taken
-        });
-        taken
-    }
-
     /// When it next has to be looked at, in seconds: infinity is never.
     pub(crate) fn next(&self) -> f64 {
-        let wakes_at = self.wakes_at().unwrap_or(f64::INFINITY);
-        self.timers.iter().fold(wakes_at, |next, timer| next.min(timer.due))
+        self.wakes_at().unwrap_or(f64::INFINITY).min(self.timers.next())
     }
 
     /// Empties it, all but its room. Returns the states and messages that it held.
     #[cfg(feature = "std")]
     pub(crate) fn empty_into(&mut self, take: &mut dyn FnMut(Then<T>)) {
-        self.timers.drain(..).for_each(|timer| take(timer.then));
+        self.timers.drain().for_each(|timer| take(timer.then));
+        self.end_tick();
+        self.wake();
+    }
+
+    /// Forgets what counts within one tick.
+    #[cfg(feature = "std")]
+    pub(crate) fn end_tick(&mut self) {
         self.wanted = None;
+        self.clock = Standstill::new();
         #[cfg(feature = "definition")]
         self.end_turns();
-        self.wake();
     }
 
     /// Whether the clock has stood for so many ticks that a word about it is due. Says so once.
@@ -441,17 +418,6 @@ impl<T: Owner> Waiting<T> {
     }
 }
 
-/// The places of due times, the earliest first, and of equal ones the first one first. Sorting these, and not the timers, is
-/// compiled once for all owners.
-fn earliest_first(dues: &[f64]) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..dues.len()).collect();
-    order.sort_by(|&one, &other| dues[one].total_cmp(&dues[other]));
-    order
-}
-
-/// Timers that run no longer.
-pub(crate) type Timers<T> = SmallVec<[Timer<T>; 1]>;
-
 impl<T: Owner> Clone for Waiting<T> {
     fn clone(&self) -> Self {
         let Self { wakes_at, revision, clock, .. } = *self;
@@ -459,7 +425,7 @@ impl<T: Owner> Clone for Waiting<T> {
     }
 
     fn clone_from(&mut self, source: &Self) {
-        let mut timers = mem::take(&mut self.timers);
+        let mut timers = mem::replace(&mut self.timers, TimerList::new());
         timers.clone_from(&source.timers);
         let Self { wakes_at, revision, clock, .. } = *source;
         *self = Self { timers, wakes_at, revision, clock, ..Self::new() };

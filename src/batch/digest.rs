@@ -117,7 +117,7 @@ impl<T: Owner> Batch<T> {
                         ),
                     );
                     hasher.write_view(&rows.view(slot, known.state(), nowhere));
-                    hasher.write_rare(rows.rare(slot));
+                    rows.with_rare(slot, |rare| hasher.write_rare(rare));
                     rows.load_waiting(slot, columns.is_asleep(slot), &mut loaded);
                     hasher.write_waiting(loaded.rare.as_ref().map_or(&nothing, |rare| &rare.waiting));
                     loaded = Seat::empty();

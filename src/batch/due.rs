@@ -232,8 +232,8 @@ impl<T: Owner> Store<T> {
             let Some(place) = self.places.get(key).map(SharedPlace::get) else { continue };
             let columns = &mut self.buckets[place.bucket as usize];
             if at < f64::INFINITY || until.is_note() {
-                self.timers.wait(waiter);
                 columns.tags[place.slot()].set_has_timers(true);
+                self.wait(waiter);
             }
             if until == Until::Awake {
                 self.sleepers.push(Sleeper::new(key, true));

@@ -102,22 +102,21 @@ impl<T: Owner> Individual<T> {
     }
 
     /// Whether there is more of it to be moved than a row: not if nothing has changed, nor if it can be moved in bulk.
-    pub(super) fn is_left_over(&mut self, asked: &mut Asked<T>, rows: &Rows<'_, T>) -> bool {
+    pub(super) fn is_left_over(&mut self, asked: &mut Asked<T>, rows: &Rows<'_, T>, panic: &mut FirstPanic) -> bool {
         self.is_mover = self.is_touched && asked.note_made(self.slot, &self.seat, rows);
+        if self.is_loaded && !self.is_touched {
+            rows.put_back(self.slot, &mut self.seat, &mut |dropped| panic.drop(dropped));
+        }
         if self.is_mover { !self.is_plain(rows) } else { self.is_touched }
     }
 
     /// Whether a row holds all that is kept of it.
     pub(super) fn is_plain(&self, rows: &Rows<'_, T>) -> bool {
-        self.seat.rare.as_ref().is_none_or(|rare| !rare.is_memorable()) && rows.rare(self.slot).is_none()
+        self.seat.rare.as_ref().is_none_or(|rare| !rare.is_memorable()) && !rows.has_rare(self.slot)
     }
 
     fn empty(&mut self, panic: &mut FirstPanic) {
-        self.seat.empty_into(|dropped| {
-            if dropped.is_held() {
-                panic.catch(|| drop(dropped));
-            }
-        });
+        self.seat.empty_into(|dropped| panic.drop(dropped));
     }
 
     /// Runs it as a machine.

@@ -139,7 +139,10 @@ impl<T: Owner> ChunkMachines<'_, T> {
             Phase::Enter(entering) => entering.is_innermost() || !may_end_tick,
             Phase::CanExit(_) | Phase::CanEnter(_) | Phase::Exit(_) => false,
         };
-        is_in_time && self.individuals.get(slot).is_none() && self.asked.made.get(slot).is_none()
+        is_in_time
+            && self.individuals.get(slot).is_none()
+            && self.asked.made.get(slot).is_none()
+            && self.asked.waits.has_room(slot)
     }
 
     /// What the owner at a slot has waited for since a callback of this tick has returned, as of a state that it is still in.
@@ -223,7 +226,7 @@ impl<T: Owner> ChunkMachines<'_, T> {
         matches!(self.phase, Phase::Update { is_last: true })
             && self.asked.is_open(slot)
             && self.rows.known().is_flat()
-            && self.rows.rare(slot).is_none()
+            && !self.rows.has_rare(slot)
     }
 
     /// Runs an owner on a seat that is no individual's, which for one plain change takes half the time. It becomes one if it
@@ -390,7 +393,7 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
     fn next_turn(&self, nth: usize, depth: usize) -> Option<f64> {
         let (slot, scope) = (self.slot(nth)?, Scope::state(depth));
         match self.individuals.get(slot) {
-            Some(individual) if individual.is_loaded => individual.seat.rare.as_ref()?.waiting.next_turn(scope),
+            Some(individual) if individual.is_loaded => individual.seat.rare.as_ref()?.waiting.timers.next_turn(scope),
             _ if self.has_left(scope) => None,
             _ => {
                 let asked = self.waits_of(slot, scope).find(|wait| wait.until == Until::Turn);
@@ -414,7 +417,7 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
     fn noted(&self, nth: usize, by: Scope, of: Noted) -> Option<f64> {
         let slot = self.slot(nth)?;
         match self.individuals.get(slot) {
-            Some(Individual { is_loaded: true, seat, .. }) => seat.rare.as_ref()?.waiting.noted(by, of),
+            Some(Individual { is_loaded: true, seat, .. }) => seat.rare.as_ref()?.waiting.timers.noted(by, of),
             _ if self.has_left(by) => None,
             _ => {
                 let mut notes = self.waits_of(slot, by).filter_map(|wait| wait.until.note());

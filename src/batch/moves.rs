@@ -13,12 +13,14 @@ use super::panics::{Discarded, FirstPanic};
 use super::pass::{Chunk, Part};
 use super::place::{Place, SharedPlace};
 use super::rows::{Extra, Extras};
+use super::states::States;
 use super::store::{Sleeper, Store};
 use super::unused::Unused;
+use super::waits::Waiter;
 use crate::owner::Owner;
 use crate::seat::Seat;
 use crate::state::{Mover, State, StateRef};
-use crate::waiting::Then;
+use crate::waiting::{Then, Timer, Waiting};
 
 /// Owners that come and go.
 impl<T: Owner> Store<T> {
@@ -156,17 +158,53 @@ impl<T: Owner> Store<T> {
         let Self { places, states, buckets, arrivals, extras, timers, has_clock, discarded, .. } = self;
         let columns = &mut buckets[bucket as usize];
         let moved_at = has_clock.then_some(moved_at);
+        let mut fewer = Vec::new();
         let forget = |tag: &mut Tag, kept: usize| {
             if tag.previous().is_none() {
                 forget_previous(tag.key, extras, discarded);
             }
-            if tag.has_timers() {
+            if tag.has_timers() && timers.are_beside(tag.key) {
+                let rare = extras.get_mut(tag.key).and_then(|extra| extra.rare_mut().as_mut());
+                rare.into_iter()
+                    .for_each(|rare| discarded.extend(rare.waiting.change(kept).into_iter().map(|timer| timer.then)));
+                fewer.push(tag.key);
+            } else if tag.has_timers() {
                 tag.set_has_timers(timers.leave(tag.key, kept, discarded));
             }
         };
         let kept = |mover: Mover| states.kept(bucket, mover.target());
         move_each((bucket, columns), (start, movers), moved_at, places, arrivals, (kept, forget));
+        for key in fewer {
+            self.file_beside(key, |_| {});
+        }
         self.note_if_unused(bucket);
+    }
+
+    /// Lets an owner wait for what it has asked for in bulk.
+    pub(super) fn wait(&mut self, waiter: Waiter) {
+        let Waiter { key, at, until, scope } = waiter;
+        if !self.timers.are_beside(key) && self.timers.has_room(key) {
+            return self.timers.wait(waiter);
+        }
+        let then = until.then(&self.states);
+        self.file_beside(key, |waiting| match then {
+            Some(then) => waiting.set(Timer { due: at, scope, then }),
+            None => waiting.sleep_until(at),
+        });
+    }
+
+    /// Changes what an owner waits for whose timers are beside its row, or have no room elsewhere; and notes it where it then
+    /// belongs.
+    fn file_beside(&mut self, key: Key, change: impl FnOnce(&mut Waiting<T>)) {
+        let Self { timers, states, extras, discarded, .. } = self;
+        let Some(entry) = extras.entry(key) else { return };
+        let extra = entry.or_insert_with(|| Extra::NOTHING);
+        let waiting = &mut extra.rare_mut().get_or_insert_default().waiting;
+        if !timers.are_beside(key) {
+            timers.load(key, states, waiting);
+        }
+        change(waiting);
+        timers.file(key, waiting, |then| number_of(states, then), discarded);
     }
 
     /// Takes all buckets' arrivals up into their rows, and puts those to sleep who have fallen asleep.
@@ -325,25 +363,23 @@ impl<T: Owner> Store<T> {
         tag
     }
 
-    /// Takes what an owner waits for off its seat. Returns whether there is anything that comes by itself.
+    /// Takes what an owner waits for off its seat, unless it is much. Returns whether there is anything that comes by itself.
     pub(super) fn file_timers(&mut self, key: Key, seat: &mut Seat<T>, panic: &mut FirstPanic) -> bool {
         let Some(rare) = seat.rare.as_mut().filter(|rare| rare.waiting.is_waiting()) else {
             self.timers.forget(key, &mut self.discarded);
             return false;
         };
         // So that each of the singletons that they change to has a number.
-        let targets = rare.waiting.timers.iter().filter_map(|timer| {
-            let Then::Change(to) = &timer.then else { return None };
-            to.as_singleton()
-        });
-        let mut unmet: Vec<_> = targets.filter(|to| self.states.index_of(*to).is_none()).collect();
-        self.meet(&mut unmet, panic);
+        if !rare.waiting.timers.is_many() {
+            let targets = rare.waiting.timers.iter().filter_map(|timer| {
+                let Then::Change(to) = &timer.then else { return None };
+                to.as_singleton()
+            });
+            let mut unmet: Vec<_> = targets.filter(|to| self.states.index_of(*to).is_none()).collect();
+            self.meet(&mut unmet, panic);
+        }
         let Self { timers, states, discarded, .. } = self;
-        let number_of = |then: &Then<T>| match then {
-            Then::Change(to) if to.as_singleton().is_some() => states.number_of(to),
-            _ => None,
-        };
-        timers.file(key, &mut rare.waiting, number_of, discarded)
+        timers.file(key, &mut rare.waiting, |then| number_of(states, then), discarded)
     }
 
     /// Keeps what is left of a seat and has no column.
@@ -354,17 +390,15 @@ impl<T: Owner> Store<T> {
             return empty_extra(key, extras, discarded);
         }
         let Some(entry) = extras.entry(key) else { return };
-        let extra = entry.or_insert_with(|| Extra { previous: StateRef::NONE, rare: None });
+        let extra = entry.or_insert_with(|| Extra::NOTHING);
         // The seat gets the room of what was kept before.
         mem::swap(&mut extra.previous, &mut seat.previous);
         if keeps_rare {
-            mem::swap(&mut extra.rare, &mut seat.rare);
-            // The states around current follow from it.
-            if let Some(rare) = &mut extra.rare {
-                rare.ancestors_entered_at.clear();
-                discarded.extend(rare.ancestors.drain(..));
+            mem::swap(extra.rare_mut(), &mut seat.rare);
+            if let Some(rare) = extra.rare_mut() {
+                rare.empty_row(rare.waiting.timers.is_many(), &mut |dropped| discarded.add(dropped));
             }
-        } else if let Some(rare) = &mut extra.rare {
+        } else if let Some(rare) = extra.rare_mut() {
             discarded.empty_rare(rare);
         }
     }
@@ -531,11 +565,19 @@ fn ancestors_entered_at<T: Owner>(seat: &Seat<T>) -> &[f64] {
     seat.rare.as_ref().map_or(&[], |rare| &rare.ancestors_entered_at)
 }
 
-fn discard<T: Owner>(extra: Extra<T>, discarded: &mut Discarded<T>) {
-    discarded.add(extra.previous);
-    if let Some(mut rare) = extra.rare {
-        discarded.empty_rare(&mut rare);
+/// The number of the singleton that a timer changes to.
+fn number_of<T: Owner>(states: &mut States<T>, then: &Then<T>) -> Option<u32> {
+    match then {
+        Then::Change(to) if to.as_singleton().is_some() => states.number_of(to),
+        _ => None,
     }
+}
+
+fn discard<T: Owner>(mut extra: Extra<T>, discarded: &mut Discarded<T>) {
+    if let Some(rare) = extra.rare_mut() {
+        discarded.empty_rare(rare);
+    }
+    discarded.add(extra.previous);
 }
 
 /// Forgets the previous state that is kept for an owner beside its row.
@@ -543,7 +585,7 @@ fn discard<T: Owner>(extra: Extra<T>, discarded: &mut Discarded<T>) {
 fn forget_previous<T: Owner>(key: Key, extras: &mut Extras<T>, discarded: &mut Discarded<T>) {
     if let Some(extra) = extras.get_mut(key) {
         discarded.add(mem::replace(&mut extra.previous, StateRef::NONE));
-        if extra.rare.is_none() {
+        if extra.rare_mut().is_none() {
             extras.remove(key);
         }
     }
@@ -554,7 +596,7 @@ fn empty_extra<T: Owner>(key: Key, extras: &mut Extras<T>, discarded: &mut Disca
     if extras.is_empty() {
         return;
     }
-    if let Some(rare) = extras.get_mut(key).and_then(|extra| extra.rare.as_mut()) {
+    if let Some(rare) = extras.get_mut(key).and_then(|extra| extra.rare_mut().as_mut()) {
         discarded.empty_rare(rare);
     }
     forget_previous(key, extras, discarded);

@@ -7,7 +7,6 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::owner::Owner;
 use crate::seat::{Rare, Seat};
-use crate::state::StateRef;
 use crate::waiting::Then;
 
 /// The first panic of an operation. Behind a lock, though never shared, so that threads may share a batch.
@@ -31,6 +30,13 @@ impl FirstPanic {
                 self.keep(panic);
                 None
             }
+        }
+    }
+
+    /// Drops a state or a message, which may run code of the game.
+    pub(super) fn drop<T: Owner>(&mut self, dropped: Then<T>) {
+        if dropped.is_held() {
+            self.catch(|| drop(dropped));
         }
     }
 
@@ -95,8 +101,8 @@ impl<T: Owner> Discarded<T> {
         rare.empty_into(&mut |held| self.add(held));
     }
 
-    pub(super) fn extend(&mut self, states: impl IntoIterator<Item = StateRef<T>>) {
-        states.into_iter().for_each(|state| self.add(state));
+    pub(super) fn extend(&mut self, dropped: impl IntoIterator<Item = impl Into<Then<T>>>) {
+        dropped.into_iter().for_each(|state| self.add(state));
     }
 
     /// As [`drop_all`](Self::drop_all), once there are many.

@@ -440,7 +440,7 @@ impl<T: Owner> Batch<T> {
         let range = place.slot()..place.slot() + 1;
         let rows = Rows::new(columns.noted(), range, place.bucket, self.store.shared());
         let mut seat = Seat::empty();
-        rows.load(0, self.store.states.get(place.bucket).state(), &mut seat);
+        rows.copy(0, self.store.states.get(place.bucket).state(), &mut seat);
         Some(MachineReport::new(owner, &seat, self.global(), now))
     }
 }

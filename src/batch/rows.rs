@@ -1,6 +1,8 @@
 //! Some consecutive rows of a bucket, all but the owners: what is noted of each. Owners in owned states have a seat instead.
 
+use std::mem;
 use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use slotmap::SecondaryMap;
 
@@ -20,7 +22,9 @@ use crate::state::Mover;
 use crate::state::StateRef;
 #[cfg(feature = "definition")]
 use crate::state::{State, same};
-use crate::waiting::Scope;
+#[cfg(feature = "definition")]
+use crate::waiting::Waiting;
+use crate::waiting::{Scope, Then};
 
 /// What few owners have besides their row, by key.
 pub(super) type Extras<T> = SecondaryMap<Key, Extra<T>>;
@@ -28,17 +32,34 @@ pub(super) type Extras<T> = SecondaryMap<Key, Extra<T>>;
 pub(super) struct Extra<T: Owner> {
     /// The previous state, when the row has no number for it.
     pub(super) previous: StateRef<T>,
-    /// The stack and the history.
-    pub(super) rare: Option<Box<Rare<T>>>,
+    /// The stack, the history and many timers. Behind a lock, so that an owner that has its tick by itself takes them out and
+    /// need not copy them, on whichever thread that is.
+    rare: Mutex<Option<Box<Rare<T>>>>,
 }
 
 impl<T: Owner> Extra<T> {
-    pub(super) const NOTHING: Self = Self { previous: StateRef::NONE, rare: None };
+    pub(super) const NOTHING: Self = Self::of(StateRef::NONE);
+
+    pub(super) const fn of(previous: StateRef<T>) -> Self {
+        Self { previous, rare: Mutex::new(None) }
+    }
+
+    pub(super) fn rare_mut(&mut self) -> &mut Option<Box<Rare<T>>> {
+        self.rare.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Box<Rare<T>>>> {
+        self.rare.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 
     /// Whether there is nothing in it but room.
     fn is_nothing(&self) -> bool {
-        self.previous.is_none() && self.rare.as_ref().is_none_or(|rare| !rare.is_memorable())
+        self.previous.is_none() && !is_memorable(self.lock().as_deref())
     }
+}
+
+fn is_memorable<T: Owner>(rare: Option<&Rare<T>>) -> bool {
+    rare.is_some_and(Rare::is_memorable)
 }
 
 /// Copies what is in `source` into `extras`, with the room of `spare`, in which the room that is left over stays.
@@ -172,13 +193,31 @@ impl<'a, T: Owner> Rows<'a, T> {
     /// When a state of the owner at a slot has its next turn, in seconds, if it waits for one.
     #[cfg(feature = "definition")]
     pub(super) fn next_turn(&self, slot: usize, of: Scope) -> Option<f64> {
-        if self.has_timers(slot) { self.timers.next_turn(self.key(slot), of) } else { None }
+        self.waiting_for(slot, |waiting| waiting.timers.next_turn(of), |timers, key| timers.next_turn(key, of))
     }
 
     /// The number that a state of the owner at a slot keeps about something.
     #[cfg(feature = "definition")]
     pub(super) fn noted(&self, slot: usize, by: Scope, of: crate::waiting::Noted) -> Option<f64> {
-        if self.has_timers(slot) { self.timers.noted(self.key(slot), by, of) } else { None }
+        self.waiting_for(slot, |waiting| waiting.timers.noted(by, of), |timers, key| timers.noted(key, by, of))
+    }
+
+    /// Asks what an owner waits for, which is either beside its row or among the timers of all owners.
+    #[cfg(feature = "definition")]
+    fn waiting_for<R>(
+        &self,
+        slot: usize,
+        beside: impl FnOnce(&Waiting<T>) -> Option<R>,
+        among: impl FnOnce(&Timers<T>, Key) -> Option<R>,
+    ) -> Option<R> {
+        let key = self.key(slot);
+        if !self.has_timers(slot) {
+            None
+        } else if self.timers.are_beside(key) {
+            self.with_rare(slot, |rare| beside(&rare?.waiting))
+        } else {
+            among(self.timers, key)
+        }
     }
 
     pub(super) fn known(&self) -> &'a Known<T> {
@@ -245,12 +284,19 @@ impl<'a, T: Owner> Rows<'a, T> {
         Some(Entries { times, width, at })
     }
 
-    /// The stack and the history of an owner, if it has any.
-    pub(super) fn rare(&self, slot: usize) -> Option<&'a Rare<T>> {
-        if self.extras.is_empty() {
-            return None;
-        }
-        self.extras.get(self.tags[slot].key)?.rare.as_deref().filter(|rare| rare.is_memorable())
+    /// Whether an owner has a stack, a history or many timers, and has not taken them out.
+    pub(super) fn has_rare(&self, slot: usize) -> bool {
+        self.extra(slot).is_some_and(|extra| is_memorable(extra.lock().as_deref()))
+    }
+
+    /// Shows the stack, the history and the many timers of an owner, if it has any.
+    pub(super) fn with_rare<R>(&self, slot: usize, look: impl FnOnce(Option<&Rare<T>>) -> R) -> R {
+        let rare = self.extra(slot).map(Extra::lock);
+        look(rare.as_ref().and_then(|rare| rare.as_deref()).filter(|rare| rare.is_memorable()))
+    }
+
+    fn extra(&self, slot: usize) -> Option<&'a Extra<T>> {
+        if self.extras.is_empty() { None } else { self.extras.get(self.tags[slot].key) }
     }
 
     /// What can be asked of an owner whose current state is `current`.
@@ -265,14 +311,46 @@ impl<'a, T: Owner> Rows<'a, T> {
         }
     }
 
-    /// Loads an owner whose current state is `current` into an empty seat, whose room is used.
+    /// Copies an owner whose current state is `current` into an empty seat, whose room is used.
+    pub(super) fn copy(&self, slot: usize, current: &StateRef<T>, seat: &mut Seat<T>) {
+        self.with_rare(slot, |rare| {
+            if let Some(kept) = rare {
+                let rare = seat.rare_mut();
+                rare.stack.extend(kept.stack.iter().cloned());
+                rare.history.extend_from_slice(&kept.history);
+            }
+        });
+        self.load_row(slot, current, seat);
+    }
+
+    /// Loads an owner whose current state is `current` into an empty seat, whose room is used. What is beside its row is taken out.
     #[inline]
     pub(super) fn load(&self, slot: usize, current: &StateRef<T>, seat: &mut Seat<T>) {
+        if let Some(extra) = self.extra(slot) {
+            let mut rare = extra.lock();
+            if is_memorable(rare.as_deref()) {
+                mem::swap(&mut *rare, &mut seat.rare);
+            }
+        }
+        self.load_row(slot, current, seat);
+    }
+
+    /// Puts what an owner has beside its row back from a seat into which it was loaded, and on which nothing has happened since.
+    pub(super) fn put_back(&self, slot: usize, seat: &mut Seat<T>, drop: &mut dyn FnMut(Then<T>)) {
+        let (Some(extra), Some(rare)) = (self.extra(slot), &mut seat.rare) else { return };
+        rare.empty_row(self.timers.are_beside(self.key(slot)), drop);
+        if rare.is_memorable() {
+            mem::swap(&mut *extra.lock(), &mut seat.rare);
+        }
+    }
+
+    #[inline]
+    fn load_row(&self, slot: usize, current: &StateRef<T>, seat: &mut Seat<T>) {
         seat.current = current.clone();
         seat.previous = self.previous(slot).clone();
         seat.entered_at = self.entered_at(slot);
-        if !self.known().ancestors.is_empty() || !self.extras.is_empty() {
-            self.load_rare(slot, seat);
+        if !self.known().ancestors.is_empty() {
+            self.load_ancestors(slot, seat);
         }
         if self.is_asleep || self.has_timers(slot) {
             self.load_waiting(slot, self.is_asleep, seat);
@@ -283,19 +361,11 @@ impl<'a, T: Owner> Rows<'a, T> {
         }
     }
 
-    fn load_rare(&self, slot: usize, seat: &mut Seat<T>) {
-        let ancestors = &self.known().ancestors;
-        if !ancestors.is_empty() {
-            let rare = seat.rare_mut();
-            rare.ancestors.extend_from_slice(ancestors);
-            rare.ancestors_entered_at.extend_from_slice(self.ancestors_entered_at(slot));
-            rare.ancestors_entered_at.resize(ancestors.len(), 0.0);
-        }
-        if let Some(kept) = self.rare(slot) {
-            let rare = seat.rare_mut();
-            rare.stack.extend(kept.stack.iter().cloned());
-            rare.history.extend_from_slice(&kept.history);
-        }
+    fn load_ancestors(&self, slot: usize, seat: &mut Seat<T>) {
+        let (ancestors, rare) = (&self.known().ancestors, seat.rare_mut());
+        rare.ancestors.extend_from_slice(ancestors);
+        rare.ancestors_entered_at.extend_from_slice(self.ancestors_entered_at(slot));
+        rare.ancestors_entered_at.resize(ancestors.len(), 0.0);
     }
 
     /// Reads something of all that loading an owner will read.
@@ -305,23 +375,31 @@ impl<'a, T: Owner> Rows<'a, T> {
 
     /// Loads what an owner waits for.
     pub(super) fn load_waiting(&self, slot: usize, is_asleep: bool, seat: &mut Seat<T>) {
+        let key = self.key(slot);
+        let are_beside = self.has_timers(slot) && self.timers.are_beside(key);
+        if are_beside && !seat.is_waiting() {
+            let waiting = &mut seat.rare_mut().waiting;
+            self.with_rare(slot, |rare| rare.into_iter().for_each(|rare| waiting.clone_from(&rare.waiting)));
+        }
         if is_asleep {
-            seat.sleep_until(f64::INFINITY);
+            if !seat.is_asleep() {
+                seat.sleep_until(f64::INFINITY);
+            }
             seat.rare_mut().waiting.revision = self.revision;
         }
-        if self.has_timers(slot) {
-            self.timers.load(self.key(slot), self.states, &mut seat.rare_mut().waiting);
+        if self.has_timers(slot) && !are_beside {
+            self.timers.load(key, self.states, &mut seat.rare_mut().waiting);
         }
     }
 }
 
 impl<T: Owner> Clone for Extra<T> {
     fn clone(&self) -> Self {
-        Self { previous: self.previous.clone(), rare: self.rare.clone() }
+        Self { previous: self.previous.clone(), rare: Mutex::new(self.lock().clone()) }
     }
 
     fn clone_from(&mut self, source: &Self) {
         self.previous.clone_from(&source.previous);
-        clone_rare_from(&mut self.rare, source.rare.as_deref());
+        clone_rare_from(self.rare_mut(), source.lock().as_deref());
     }
 }

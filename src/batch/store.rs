@@ -254,6 +254,11 @@ impl<T: Owner> Store<T> {
             mem::forget(single);
         }
         if !is_touched {
+            if let Some(columns) = buckets.get(bucket as usize).filter(|columns| columns.seats.is_empty()) {
+                let shared = Shared { states, extras, timers, has_journal: journaling.is_some() };
+                let rows = Rows::new(columns.noted(), slot..slot + 1, bucket, shared);
+                rows.put_back(0, spare, &mut |dropped| discarded.add(dropped));
+            }
             discarded.empty(spare);
             self.take_up_own_notes(panic);
             return Some((bucket, result));

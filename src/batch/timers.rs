@@ -1,10 +1,11 @@
 //! What a batch's owners wait for: their running timers, and when those asleep wake by themselves.
 //!
 //! A timer takes a node of the wheel, and as a rule nothing else: who has set it and which state it changes to are written
-//! into the 32 bits that the wheel keeps for the caller. An owner in an owned state has its timers in its seat; the wheel then
-//! says only when to look.
+//! into the 32 bits that the wheel keeps for the caller. An owner in an owned state has its timers in its seat, and one with many
+//! timers has them beside its row; the wheel then says only when to look.
 
 use slotmap::{Key as _, KeyData};
+use smallvec::SmallVec;
 
 use super::key::Key;
 use super::panics::Discarded;
@@ -14,7 +15,7 @@ use super::wheel::{Wheel, is_due};
 use crate::owner::Owner;
 #[cfg(feature = "definition")]
 use crate::waiting::Noted;
-use crate::waiting::{Scope, Standstill, Then, Timer, Waiting};
+use crate::waiting::{MOST_FEW, Scope, Standstill, Then, Timer, Waiting};
 
 pub(super) struct Timers<T: Owner> {
     wheel: Wheel,
@@ -50,7 +51,7 @@ enum Node {
     Kept(Scope, u32),
     /// The end of a sleep.
     Wake,
-    /// The first of what an owner waits for whose seat says more.
+    /// The first of what an owner waits for whose timers are elsewhere.
     Look,
 }
 
@@ -146,10 +147,22 @@ impl<T: Owner> Timers<T> {
         self.wheel.advance(now, &mut self.due);
         // The wheel's own order depends on all that has ever been set, and a batch that is loaded goes on as the saved one.
         self.due.sort_unstable();
+        self.due.dedup();
         for &index in &self.due {
             let version = u64::from(self.wheel.version(index));
             report(KeyData::from_ffi(version << 32 | u64::from(index)).into());
         }
+    }
+
+    /// Whether the timers of an owner that is in no owned state are beside its row.
+    pub(super) fn are_beside(&self, key: Key) -> bool {
+        let first = self.wheel.of(key.index()).next();
+        first.is_some_and(|(_, bits)| matches!(Node::of(bits), Node::Look))
+    }
+
+    /// Whether an owner may have more timers here.
+    pub(super) fn has_room(&self, key: Key) -> bool {
+        self.wheel.of(key.index()).take(MOST_FEW).count() < MOST_FEW
     }
 
     /// When an owner's first timer is due or it wakes by itself, in seconds.
@@ -240,7 +253,9 @@ impl<T: Owner> Timers<T> {
 
     /// Copies what an owner waits for.
     pub(super) fn load(&self, key: Key, states: &States<T>, waiting: &mut Waiting<T>) {
-        for (due, bits) in self.wheel.of(key.index()) {
+        // The wheel names the newest first.
+        let timers: SmallVec<[_; MOST_FEW]> = self.wheel.of(key.index()).collect();
+        for (due, bits) in timers.into_iter().rev() {
             let (scope, then) = match Node::of(bits) {
                 Node::Change(scope, number) => (scope, Then::Change(states.get(number).state().clone())),
                 #[cfg(feature = "definition")]
@@ -254,12 +269,10 @@ impl<T: Owner> Timers<T> {
             };
             waiting.timers.push(Timer { due, scope, then });
         }
-        // The wheel names the newest first.
-        waiting.timers.reverse();
     }
 
-    /// Notes what an owner waits for, in place of what it waited for before. `number_of` gives the number of a state, if it has
-    /// one for good. Returns whether it waits for anything that comes by itself.
+    /// Notes what an owner waits for, in place of what it waited for before, and takes it over unless it is much. `number_of`
+    /// gives the number of a state, if it has one for good. Returns whether it waits for anything that comes by itself.
     pub(super) fn file(
         &mut self,
         key: Key,
@@ -267,12 +280,16 @@ impl<T: Owner> Timers<T> {
         mut number_of: impl FnMut(&Then<T>) -> Option<u32>,
         discarded: &mut Discarded<T>,
     ) -> bool {
+        if waiting.timers.is_many() {
+            self.look_at(key, waiting.next(), discarded);
+            return true;
+        }
         self.forget(key, discarded);
         let wakes_at = waiting.wakes_at().filter(|at| at.is_finite());
         if waiting.timers.is_empty() && wakes_at.is_none() {
             return false;
         }
-        for Timer { due, scope, then } in waiting.timers.drain(..) {
+        for Timer { due, scope, then } in waiting.timers.drain() {
             let node = match number_of(&then).filter(|&number| number < MOST_NUMBERS) {
                 Some(number) => Node::Change(scope, number),
                 #[cfg(feature = "definition")]
@@ -289,13 +306,23 @@ impl<T: Owner> Timers<T> {
 
     /// Notes when to look at an owner whose seat keeps what it waits for. Returns whether that is ever.
     pub(super) fn file_look(&mut self, key: Key, waiting: Option<&Waiting<T>>, discarded: &mut Discarded<T>) -> bool {
-        self.forget(key, discarded);
         let next = waiting.map_or(f64::INFINITY, Waiting::next);
         let is_ever = next < f64::INFINITY;
         if is_ever {
-            self.set(key, next, Node::Look);
+            self.look_at(key, next, discarded);
+        } else {
+            self.forget(key, discarded);
         }
         is_ever
+    }
+
+    /// Notes when to look at an owner, in place of what it waited for before.
+    fn look_at(&mut self, key: Key, at: f64, discarded: &mut Discarded<T>) {
+        let is_noted = |(due, bits)| due == at && matches!(Node::of(bits), Node::Look);
+        if !self.wheel.of(key.index()).next().is_some_and(is_noted) {
+            self.forget(key, discarded);
+            self.set(key, at, Node::Look);
+        }
     }
 
     /// Ends what ends when an owner leaves all but the outermost `kept` of its states. Returns whether anything is left.

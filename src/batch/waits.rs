@@ -12,7 +12,7 @@ use crate::fsm::Request;
 use crate::owner::Owner;
 #[cfg(feature = "definition")]
 use crate::waiting::Note;
-use crate::waiting::{Scope, Then};
+use crate::waiting::{MOST_FEW, Scope, Then};
 
 /// What the owner at a slot asks for.
 #[derive(Clone, Copy)]
@@ -50,6 +50,18 @@ impl Until {
         if let Self::Note(note) = self { Some(note) } else { None }
     }
 
+    /// What a timer asks for then. `None` for a sleep.
+    pub(super) fn then<T: Owner>(self, states: &States<T>) -> Option<Then<T>> {
+        match self {
+            Self::Change(number) => Some(Then::Change(states.get(number).state().clone())),
+            #[cfg(feature = "definition")]
+            Self::Turn => Some(Then::Turn),
+            #[cfg(feature = "definition")]
+            Self::Note(note) => Some(Then::Note(note)),
+            Self::Awake | Self::Never => None,
+        }
+    }
+
     /// Whether it is set although it is never due.
     pub(super) fn is_note(self) -> bool {
         match self {
@@ -63,15 +75,10 @@ impl Until {
 impl Wait {
     /// The request as a machine would have it.
     fn request<T: Owner>(self, states: &States<T>) -> Request<T> {
-        let then = match self.until {
-            Until::Change(number) => Then::Change(states.get(number).state().clone()),
-            #[cfg(feature = "definition")]
-            Until::Turn => Then::Turn,
-            #[cfg(feature = "definition")]
-            Until::Note(note) => Then::Note(note),
-            Until::Awake | Until::Never => return Request::Sleep(self.seconds),
-        };
-        Request::after(self.seconds, then)
+        match self.until.then(states) {
+            Some(then) => Request::after(self.seconds, then),
+            None => Request::Sleep(self.seconds),
+        }
     }
 
     /// Whether the state that asks has been left, where all but the outermost `kept` have been that were active before.
@@ -143,6 +150,12 @@ impl Waits {
         self.list.len() == self.open_from || self.highest < slot
     }
 
+    /// Whether the owner at a slot may ask for more. Who asks for many things does so by itself: here each is looked for among
+    /// the others.
+    pub(super) fn has_room(&self, slot: usize) -> bool {
+        self.all_places(slot).take(MOST_FEW).count() < MOST_FEW
+    }
+
     /// What the owner at a slot has asked for in callbacks that have returned, the newest first.
     #[cfg(feature = "definition")]
     pub(super) fn returned(&self, slot: usize) -> impl Iterator<Item = &Wait> {
@@ -151,9 +164,13 @@ impl Waits {
 
     /// The places of what the owner at a slot waits for, the newest first.
     fn places(&self, slot: usize) -> impl Iterator<Item = usize> {
+        self.all_places(slot).filter(|&at| self.list[at].0.until != Until::Never)
+    }
+
+    /// Also of what it does not wait for after all.
+    fn all_places(&self, slot: usize) -> impl Iterator<Item = usize> {
         let last = if self.list.is_empty() { 0 } else { self.last.get(slot).copied().unwrap_or(0) };
-        let places = iter::successors(last.checked_sub(1), |&at| self.list[at].1.checked_sub(1));
-        places.filter(|&at| self.list[at].0.until != Until::Never)
+        iter::successors(last.checked_sub(1), |&at| self.list[at].1.checked_sub(1))
     }
 
     /// Ends what the owner at a slot has asked for from a place on.

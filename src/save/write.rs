@@ -136,7 +136,7 @@ impl<'b, T: Owner> Writer<'b, T> {
         SavedMore {
             stack: rare.stack.iter().map(|suspended| self.path(suspended)).collect(),
             history: rare.history.iter().map(|(of, last)| (self.state(of), self.state(last))).collect(),
-            timers: self.timers(&rare.waiting.timers),
+            timers: self.timers(rare.waiting.timers.iter()),
             wakes_at: rare.waiting.wakes_at().filter(|at| *at < f64::INFINITY).map(Seconds),
         }
     }
@@ -147,11 +147,11 @@ impl<'b, T: Owner> Writer<'b, T> {
         let seconds = |time: f64| Seconds(if time.is_nan() { 0.0 } else { time });
         let mut states: Vec<_> = ancestors.iter().map(|(state, time)| (self.ancestor(state), seconds(*time))).collect();
         states.push((self.state(current), seconds(*time)));
-        SavedPath { states, timers: self.timers(timers) }
+        SavedPath { states, timers: self.timers(timers.iter()) }
     }
 
-    fn timers(&mut self, timers: &[Timer<T>]) -> Vec<SavedTimer> {
-        timers.iter().map(|timer| self.timer(timer)).collect()
+    fn timers<'t>(&mut self, timers: impl Iterator<Item = &'t Timer<T>>) -> Vec<SavedTimer> {
+        timers.map(|timer| self.timer(timer)).collect()
     }
 
     fn timer(&mut self, Timer { due, scope, then }: &Timer<T>) -> SavedTimer {

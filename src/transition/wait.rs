@@ -22,7 +22,7 @@ impl<T: Owner> Single<'_, T> {
         if waiting.clock_stands(now) {
             debug!(target: "demeanor", "{}: waits for a time, but its clock stands still at {now} s", Label(owner));
         }
-        let due = waiting.take_due(now);
+        let due = waiting.timers.take_due(now);
         let is_woken = is_outdated || waiting.wakes_at().is_some_and(|at| at <= now);
         if due.is_empty() && !is_woken {
             return;

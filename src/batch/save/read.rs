@@ -248,7 +248,7 @@ impl<T: Owner> Loading<'_, T> {
         match &self.roles[number as usize] {
             Role::Same(_) => Ok(Some(number)),
             Role::Other(state) => {
-                self.store.extras.insert(key, Extra { previous: state.clone(), rare: None });
+                self.store.extras.insert(key, Extra::of(state.clone()));
                 Ok(None)
             }
             Role::Type | Role::Free => Err(no_bucket(number)),
@@ -331,7 +331,7 @@ impl<T: Owner> Loading<'_, T> {
 
     /// A batch keeps only so many timers for what has no number.
     fn count_kept(&mut self, seat: &Seat<T>) -> Result<(), LoadError> {
-        let Some(rare) = &seat.rare else { return Ok(()) };
+        let Some(rare) = seat.rare.as_ref().filter(|rare| !rare.waiting.timers.is_many()) else { return Ok(()) };
         let has_number = |then: &Then<T>| matches!(then, Then::Change(to) if to.as_singleton().is_some());
         self.kept += rare.waiting.timers.iter().filter(|timer| !has_number(&timer.then)).count();
         if self.kept >= MOST_NUMBERS as usize {

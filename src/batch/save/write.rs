@@ -147,7 +147,7 @@ impl<T: Owner> Store<T> {
                 continue;
             }
             let rows = Rows::new(columns.noted(), slot..slot + 1, number, self.shared());
-            rows.load(0, known.state(), &mut seat);
+            rows.copy(0, known.state(), &mut seat);
             let previous = if tag.previous().is_some() { 0 } else { writer.state(&seat.previous) };
             let more = seat.rare.as_ref().map_or_else(SavedMore::default, |rare| writer.more(rare));
             drop(mem::replace(&mut seat, Seat::empty()));

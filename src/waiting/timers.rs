@@ -1,0 +1,348 @@
+//! The running timers of one machine. However many there are, to set one, to end those of some states and to find those that are
+//! due takes no time for the others.
+
+use alloc::boxed::Box;
+#[cfg(feature = "definition")]
+use alloc::collections::BTreeMap;
+use alloc::collections::BinaryHeap;
+use alloc::vec::Vec;
+use core::cmp::Ordering;
+
+use smallvec::SmallVec;
+
+#[cfg(feature = "definition")]
+use super::{Note, Noted};
+use super::{Scope, Then, Timer};
+use crate::owner::Owner;
+use crate::state::StateRef;
+
+/// Timers that run no longer.
+pub(crate) type Timers<T> = SmallVec<[Timer<T>; 1]>;
+
+/// How many timers are found fastest by a look at each of them.
+pub(crate) const MOST_FEW: usize = 16;
+
+/// The running timers of one machine, in the order of asking.
+pub(crate) struct TimerList<T: Owner> {
+    /// With gaps, if there is an index.
+    list: Vec<Timer<T>>,
+    /// If there are more than a few.
+    index: Option<Box<Index>>,
+}
+
+impl<T: Owner> TimerList<T> {
+    pub(crate) const fn new() -> Self {
+        Self { list: Vec::new(), index: None }
+    }
+
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.index.as_ref().map_or(self.list.len(), |index| index.running)
+    }
+
+    /// Whether there are more than a few.
+    #[cfg(feature = "std")]
+    pub(crate) fn is_many(&self) -> bool {
+        self.index.is_some()
+    }
+
+    /// In the order of asking.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Timer<T>> {
+        self.list.iter().filter(|timer| !timer.is_gap())
+    }
+
+    /// Adds one, behind the others.
+    pub(crate) fn push(&mut self, timer: Timer<T>) {
+        self.list.push(timer);
+        if let (Some(index), Some(timer)) = (&mut self.index, self.list.last()) {
+            index.add(self.list.len() - 1, timer.entry());
+        } else if self.list.len() > MOST_FEW {
+            self.index();
+        }
+    }
+
+    /// Takes out those that end with a change that leaves all but the outermost `kept` active states, in the order of asking.
+    pub(crate) fn end(&mut self, kept: usize) -> Timers<T> {
+        match &mut self.index {
+            None => self.take_if(|timer| timer.scope.ends_with(kept)),
+            Some(index) => {
+                let ended = index.end(kept);
+                self.take(ended)
+            }
+        }
+    }
+
+    /// Takes out those that are due, the earliest first, and of equal ones the one that was asked for first.
+    pub(crate) fn take_due(&mut self, now: f64) -> Timers<T> {
+        if let Some(index) = &mut self.index {
+            let due = index.take_due(now);
+            return self.take(due);
+        }
+        let mut due = self.take_if(|timer| timer.due <= now);
+        if due.len() < 2 {
+            return due;
+        }
+        let order = earliest_first(due.iter().map(|timer| timer.due));
+        order.into_iter().map(|at| due[at].take()).collect()
+    }
+
+    /// When the first of them is due, in seconds: infinity is never.
+    pub(crate) fn next(&self) -> f64 {
+        match &self.index {
+            None => self.list.iter().fold(f64::INFINITY, |next, timer| next.min(timer.due)),
+            Some(index) => index.next(),
+        }
+    }
+
+    /// When a state has its next turn, in seconds, if it waits for one.
+    #[cfg(feature = "definition")]
+    pub(crate) fn next_turn(&self, of: Scope) -> Option<f64> {
+        let nth = self.position(of, &Sought::Turn)?;
+        Some(self.list[nth].due)
+    }
+
+    /// The number that a state keeps about something.
+    #[cfg(feature = "definition")]
+    pub(crate) fn noted(&self, by: Scope, of: Noted) -> Option<f64> {
+        let nth = self.position(by, &Sought::Note(of))?;
+        self.list[nth].then.note().map(|note| note.number)
+    }
+
+    /// Replaces the number that a state keeps about something. Returns whether there was one.
+    #[cfg(feature = "definition")]
+    pub(crate) fn note(&mut self, by: Scope, note: Note) -> bool {
+        let nth = self.position(by, &Sought::Note(note.of));
+        if let Some(nth) = nth {
+            self.list[nth].then = Then::Note(note);
+        }
+        nth.is_some()
+    }
+
+    /// Takes out all of them, and keeps the room.
+    #[cfg(feature = "std")]
+    pub(crate) fn drain(&mut self) -> impl Iterator<Item = Timer<T>> {
+        self.index = None;
+        self.list.drain(..).filter(|timer| !timer.is_gap())
+    }
+
+    #[cfg(feature = "definition")]
+    fn position(&self, of: Scope, sought: &Sought) -> Option<usize> {
+        match &self.index {
+            None => {
+                self.list.iter().position(|timer| timer.scope == of && timer.then.sought().as_ref() == Some(sought))
+            }
+            Some(index) => index.sought.get(&(of.rank(), *sought)).copied(),
+        }
+    }
+
+    fn take_if(&mut self, is_taken: impl Fn(&Timer<T>) -> bool) -> Timers<T> {
+        let mut taken = Timers::new();
+        self.list.retain_mut(|timer| {
+            let is_taken = is_taken(timer);
+            if is_taken {
+                taken.push(timer.take());
+            }
+            !is_taken
+        });
+        taken
+    }
+
+    /// Takes out those at some places, which the index has forgotten.
+    fn take(&mut self, places: Vec<usize>) -> Timers<T> {
+        let taken = places.into_iter().map(|nth| self.list[nth].take()).collect();
+        let running = self.len();
+        // As often as this, a timer pays for one step over the list.
+        if running <= MOST_FEW || running < self.list.len() / 2 {
+            self.list.retain(|timer| !timer.is_gap());
+            self.list.shrink_to(2 * running);
+            self.index = None;
+            if running > MOST_FEW {
+                self.index();
+            }
+        }
+        taken
+    }
+
+    /// Makes an index of a list without gaps.
+    fn index(&mut self) {
+        let mut index = Index::default();
+        for (nth, timer) in self.list.iter().enumerate() {
+            index.add(nth, timer.entry());
+        }
+        self.index = Some(Box::new(index));
+    }
+}
+
+impl<T: Owner> Timer<T> {
+    /// Takes it out of a list, where a gap is left.
+    pub(crate) fn take(&mut self) -> Self {
+        Self { then: core::mem::replace(&mut self.then, Then::Change(StateRef::NONE)), ..*self }
+    }
+
+    fn is_gap(&self) -> bool {
+        matches!(&self.then, Then::Change(to) if to.is_none())
+    }
+
+    fn entry(&self) -> Entry {
+        Entry {
+            due: self.due,
+            scope: self.scope,
+            #[cfg(feature = "definition")]
+            sought: self.then.sought(),
+        }
+    }
+}
+
+impl<T: Owner> Clone for TimerList<T> {
+    fn clone(&self) -> Self {
+        Self { list: self.list.clone(), index: self.index.clone() }
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        self.list.clone_from(&source.list);
+        self.index.clone_from(&source.index);
+    }
+}
+
+/// The places of due times, the earliest first, and of equal ones the first one first. Sorting these, and not the timers, is
+/// compiled once for all owners.
+fn earliest_first(dues: impl Iterator<Item = f64>) -> Vec<usize> {
+    let mut order: Vec<_> = dues.enumerate().map(|(nth, at)| Due { at, nth }).collect();
+    sort(&mut order);
+    order.into_iter().map(|due| due.nth).collect()
+}
+
+fn sort(order: &mut [Due]) {
+    order.sort_unstable_by(|one, other| other.cmp(one));
+}
+
+/// Where the timers of a list are, by what is asked about them. It knows nothing of the owner, and is compiled once for all.
+#[derive(Clone, Default)]
+struct Index {
+    /// The timers of each scope that are ever due, the earliest on top. The scopes that end first come last, and none is empty.
+    scopes: Vec<(u16, BinaryHeap<Due>)>,
+    /// What states from files look for, by the state's scope.
+    #[cfg(feature = "definition")]
+    sought: BTreeMap<(u16, Sought), usize>,
+    /// How many timers there are.
+    running: usize,
+}
+
+/// What an index is told of a timer.
+struct Entry {
+    due: f64,
+    scope: Scope,
+    #[cfg(feature = "definition")]
+    sought: Option<Sought>,
+}
+
+/// What a state from a file looks for among its timers. There is at most one of each.
+#[cfg(feature = "definition")]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Sought {
+    Turn,
+    Note(Noted),
+}
+
+#[cfg(feature = "definition")]
+impl Sought {
+    fn is_note(self) -> bool {
+        matches!(self, Self::Note(_))
+    }
+}
+
+impl Index {
+    fn add(&mut self, nth: usize, entry: Entry) {
+        let rank = entry.scope.rank();
+        self.running += 1;
+        #[cfg(feature = "definition")]
+        if let Some(sought) = entry.sought {
+            let place = *self.sought.entry((rank, sought)).or_insert(nth);
+            if place == nth && sought.is_note() {
+                return;
+            }
+        }
+        let at = self.scopes.partition_point(|(of, _)| *of < rank);
+        if self.scopes.get(at).is_none_or(|(of, _)| *of != rank) {
+            self.scopes.insert(at, (rank, BinaryHeap::new()));
+        }
+        self.scopes[at].1.push(Due { at: entry.due, nth });
+    }
+
+    /// Forgets the timers that end with a change. Returns their places, in ascending order.
+    fn end(&mut self, kept: usize) -> Vec<usize> {
+        let mut ended = Vec::new();
+        let rank = Scope::state(kept).rank();
+        #[cfg(feature = "definition")]
+        while self.sought.last_key_value().is_some_and(|((of, _), _)| *of >= rank) {
+            let last = self.sought.pop_last();
+            ended.extend(last.filter(|((_, sought), _)| sought.is_note()).map(|(_, nth)| nth));
+        }
+        while self.scopes.last().is_some_and(|(of, _)| *of >= rank) {
+            let timers = self.scopes.pop().into_iter().flat_map(|(_, timers)| timers);
+            ended.extend(timers.map(|due| due.nth));
+        }
+        ended.sort_unstable();
+        self.running -= ended.len();
+        ended
+    }
+
+    /// Forgets the timers that are due. Returns their places, the earliest first, and of equal ones the first one first.
+    fn take_due(&mut self, now: f64) -> Vec<usize> {
+        let mut order = Vec::new();
+        for (_rank, timers) in &mut self.scopes {
+            while timers.peek().is_some_and(|first| first.at <= now) {
+                let Some(due) = timers.pop() else { break };
+                #[cfg(feature = "definition")]
+                if self.sought.get(&(*_rank, Sought::Turn)) == Some(&due.nth) {
+                    self.sought.remove(&(*_rank, Sought::Turn));
+                }
+                order.push(due);
+            }
+        }
+        if order.is_empty() {
+            return Vec::new();
+        }
+        self.scopes.retain(|(_, timers)| !timers.is_empty());
+        self.running -= order.len();
+        sort(&mut order);
+        order.into_iter().map(|due| due.nth).collect()
+    }
+
+    fn next(&self) -> f64 {
+        let first = self.scopes.iter().filter_map(|(_, timers)| timers.peek());
+        first.fold(f64::INFINITY, |next, due| next.min(due.at))
+    }
+}
+
+/// When the timer at a place is due.
+#[derive(Clone, Copy)]
+struct Due {
+    at: f64,
+    nth: usize,
+}
+
+/// The earliest is the greatest, as the top of a heap is.
+impl Ord for Due {
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.at.total_cmp(&self.at).then(other.nth.cmp(&self.nth))
+    }
+}
+
+impl PartialOrd for Due {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Due {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Due {}
