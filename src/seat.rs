@@ -489,20 +489,12 @@ impl<T: Owner> Rare<T> {
         waiting.empty_into(take);
     }
 
-    /// Empties all of it that belongs in a row of a batch, but for its room. `keeps_timers` says whether the timers and the
-    /// sleep do not.
-    pub(crate) fn empty_row(&mut self, keeps_timers: bool, take: &mut dyn FnMut(Then<T>)) {
-        let Self { ancestors, ancestors_entered_at, stack: _, history: _, resumed_at, trail, waiting, lent } = self;
-        ancestors_entered_at.clear();
-        resumed_at.clear();
-        *lent = None;
-        while let Some(state) = ancestors.pop().or_else(|| trail.pop()) {
-            take(state.into());
-        }
-        if keeps_timers {
-            waiting.end_tick();
-        } else {
-            waiting.empty_into(take);
+    /// Exchanges what does not follow from the current state. `with_timers` says whether the timers and the sleep do not.
+    pub(crate) fn swap_memory(&mut self, other: &mut Self, with_timers: bool) {
+        mem::swap(&mut self.stack, &mut other.stack);
+        mem::swap(&mut self.history, &mut other.history);
+        if with_timers {
+            self.waiting.swap(&mut other.waiting);
         }
     }
 

@@ -399,17 +399,17 @@ impl<T: Owner> Waiting<T> {
     #[cfg(feature = "std")]
     pub(crate) fn empty_into(&mut self, take: &mut dyn FnMut(Then<T>)) {
         self.timers.drain().for_each(|timer| take(timer.then));
-        self.end_tick();
+        self.wanted = None;
+        #[cfg(feature = "definition")]
+        self.end_turns();
         self.wake();
     }
 
-    /// Forgets what counts within one tick.
+    /// Exchanges the timers and the sleep.
     #[cfg(feature = "std")]
-    pub(crate) fn end_tick(&mut self) {
-        self.wanted = None;
-        self.clock = Standstill::new();
-        #[cfg(feature = "definition")]
-        self.end_turns();
+    pub(crate) fn swap(&mut self, other: &mut Self) {
+        mem::swap(&mut self.timers, &mut other.timers);
+        mem::swap(&mut self.wakes_at, &mut other.wakes_at);
     }
 
     /// Whether the clock has stood for so many ticks that a word about it is due. Says so once.

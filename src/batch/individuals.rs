@@ -102,10 +102,10 @@ impl<T: Owner> Individual<T> {
     }
 
     /// Whether there is more of it to be moved than a row: not if nothing has changed, nor if it can be moved in bulk.
-    pub(super) fn is_left_over(&mut self, asked: &mut Asked<T>, rows: &Rows<'_, T>, panic: &mut FirstPanic) -> bool {
+    pub(super) fn is_left_over(&mut self, asked: &mut Asked<T>, rows: &Rows<'_, T>) -> bool {
         self.is_mover = self.is_touched && asked.note_made(self.slot, &self.seat, rows);
         if self.is_loaded && !self.is_touched {
-            rows.put_back(self.slot, &mut self.seat, &mut |dropped| panic.drop(dropped));
+            rows.put_back(self.slot, &mut self.seat);
         }
         if self.is_mover { !self.is_plain(rows) } else { self.is_touched }
     }
@@ -116,7 +116,11 @@ impl<T: Owner> Individual<T> {
     }
 
     fn empty(&mut self, panic: &mut FirstPanic) {
-        self.seat.empty_into(|dropped| panic.drop(dropped));
+        self.seat.empty_into(|dropped| {
+            if dropped.is_held() {
+                panic.catch(|| drop(dropped));
+            }
+        });
     }
 
     /// Runs it as a machine.

@@ -394,10 +394,9 @@ impl<T: Owner> Store<T> {
         // The seat gets the room of what was kept before.
         mem::swap(&mut extra.previous, &mut seat.previous);
         if keeps_rare {
-            mem::swap(extra.rare_mut(), &mut seat.rare);
-            if let Some(rare) = extra.rare_mut() {
-                rare.empty_row(rare.waiting.timers.is_many(), &mut |dropped| discarded.add(dropped));
-            }
+            let rare = seat.rare_mut();
+            let with_timers = rare.waiting.timers.is_many();
+            rare.swap_memory(extra.rare_mut().get_or_insert_default(), with_timers);
         } else if let Some(rare) = extra.rare_mut() {
             discarded.empty_rare(rare);
         }

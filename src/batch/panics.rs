@@ -33,13 +33,6 @@ impl FirstPanic {
         }
     }
 
-    /// Drops a state or a message, which may run code of the game.
-    pub(super) fn drop<T: Owner>(&mut self, dropped: Then<T>) {
-        if dropped.is_held() {
-            self.catch(|| drop(dropped));
-        }
-    }
-
     fn keep(&mut self, panic: Box<dyn Any + Send>) {
         if self.0.is_none() {
             self.0 = Some(Mutex::new(panic));

@@ -129,7 +129,7 @@ impl<T: Owner> Pass<T> {
                 let act = |single: &mut Single<'_, T>| single.send(owner, message, cx);
                 let is_handled = panic.catch(|| individual.run(&global.state, witness.as_witness(), act));
                 *handled += usize::from(is_handled == Some(true));
-                if !individual.is_left_over(asked, rows, panic) {
+                if !individual.is_left_over(asked, rows) {
                     // As many as there are owners, they would be too much.
                     individuals.take_back(panic);
                 }
@@ -406,7 +406,7 @@ impl<T: Owner> Pass<T> {
             if individual.is_touched {
                 replaced.insert(slot);
             }
-            individual.is_left_over(asked, &chunk.rows, panic)
+            individual.is_left_over(asked, &chunk.rows)
         });
         if !replaced.is_empty() {
             movers::remove(movers, &replaced);

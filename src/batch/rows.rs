@@ -1,6 +1,5 @@
 //! Some consecutive rows of a bucket, all but the owners: what is noted of each. Owners in owned states have a seat instead.
 
-use std::mem;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -22,9 +21,9 @@ use crate::state::Mover;
 use crate::state::StateRef;
 #[cfg(feature = "definition")]
 use crate::state::{State, same};
+use crate::waiting::Scope;
 #[cfg(feature = "definition")]
 use crate::waiting::Waiting;
-use crate::waiting::{Scope, Then};
 
 /// What few owners have besides their row, by key.
 pub(super) type Extras<T> = SecondaryMap<Key, Extra<T>>;
@@ -328,19 +327,18 @@ impl<'a, T: Owner> Rows<'a, T> {
     pub(super) fn load(&self, slot: usize, current: &StateRef<T>, seat: &mut Seat<T>) {
         if let Some(extra) = self.extra(slot) {
             let mut rare = extra.lock();
-            if is_memorable(rare.as_deref()) {
-                mem::swap(&mut *rare, &mut seat.rare);
+            if let Some(rare) = rare.as_mut().filter(|rare| rare.is_memorable()) {
+                seat.rare_mut().swap_memory(rare, true);
             }
         }
         self.load_row(slot, current, seat);
     }
 
     /// Puts what an owner has beside its row back from a seat into which it was loaded, and on which nothing has happened since.
-    pub(super) fn put_back(&self, slot: usize, seat: &mut Seat<T>, drop: &mut dyn FnMut(Then<T>)) {
+    pub(super) fn put_back(&self, slot: usize, seat: &mut Seat<T>) {
         let (Some(extra), Some(rare)) = (self.extra(slot), &mut seat.rare) else { return };
-        rare.empty_row(self.timers.are_beside(self.key(slot)), drop);
-        if rare.is_memorable() {
-            mem::swap(&mut *extra.lock(), &mut seat.rare);
+        if let Some(kept) = &mut *extra.lock() {
+            rare.swap_memory(kept, self.timers.are_beside(self.key(slot)));
         }
     }
 

@@ -257,7 +257,7 @@ impl<T: Owner> Store<T> {
             if let Some(columns) = buckets.get(bucket as usize).filter(|columns| columns.seats.is_empty()) {
                 let shared = Shared { states, extras, timers, has_journal: journaling.is_some() };
                 let rows = Rows::new(columns.noted(), slot..slot + 1, bucket, shared);
-                rows.put_back(0, spare, &mut |dropped| discarded.add(dropped));
+                rows.put_back(0, spare);
             }
             discarded.empty(spare);
             self.take_up_own_notes(panic);

@@ -286,6 +286,7 @@ impl<T: Owner> Timers<T> {
         }
         self.forget(key, discarded);
         let wakes_at = waiting.wakes_at().filter(|at| at.is_finite());
+        waiting.wake();
         if waiting.timers.is_empty() && wakes_at.is_none() {
             return false;
         }

@@ -27,6 +27,8 @@ use self::nodes::{END, NONE, Nodes};
 /// or the list of those near. Removing a timer takes it out of its owner's list. In the other list it stays as a dead node,
 /// until that list is walked or there are too many dead nodes.
 ///
+/// An owner's list is walked for each of its timers that is due, so the caller sets only a few timers for each owner.
+///
 /// A running timer takes 28.1 bytes: 16 for its node, 4.1 in the list of its slot, 8 for the head of its owner's list.
 pub(super) struct Wheel {
     nodes: Nodes,
@@ -98,7 +100,7 @@ impl Wheel {
                 return None;
             }
             let node = &self.nodes[link];
-            link = node.next();
+            link = node.next;
             Some((node.due, node.what))
         })
     }
@@ -116,14 +118,14 @@ impl Wheel {
         while link < NONE {
             let at = link;
             let node = &self.nodes[at];
-            link = node.next();
+            link = node.next;
             if !is_removed(node.due, node.what) {
                 kept = at;
                 continue;
             }
             self.nodes.kill(at);
             if kept != NONE {
-                self.nodes[kept].set_next(link);
+                self.nodes[kept].next = link;
             } else if link < NONE {
                 self.heads.entry(owner).node = link;
             } else {
@@ -137,7 +139,7 @@ impl Wheel {
         }
     }
 
-    /// Goes on, or back, to the time `now`, in seconds. Appends to `due` each owner that has a timer that is due then, once.
+    /// Goes on, or back, to the time `now`, in seconds. Appends the owner of each timer that is due then to `due`.
     ///
     /// The order depends on the calls that have been made, and on nothing else. The timers that are due are running until
     /// they are removed: the next call reports their owners again. At a time that is not a number, nothing is due.
@@ -153,7 +155,6 @@ impl Wheel {
         if self.tick < last {
             self.rebuild();
         }
-        let reported = due.len();
         let near = mem::replace(&mut self.near, List::EMPTY);
         self.sort(near, now, due);
         if self.tick > last {
@@ -164,7 +165,6 @@ impl Wheel {
                 }
             }
         }
-        self.unmark(&due[reported..]);
     }
 
     /// Removes all timers, and keeps the room for as many.
@@ -218,32 +218,13 @@ impl Wheel {
         }
     }
 
-    /// Reports the owner of a node, which stands at the end of the owner's list, unless that has been done.
-    ///
-    /// The nodes on the way are marked, so that an owner with many timers has its list walked once and not once for each.
-    fn report(&mut self, at: u32, owners: &mut Vec<u32>) {
+    /// Reports the owner of a node, which stands at the end of the owner's list.
+    fn report(&self, at: u32, owners: &mut Vec<u32>) {
         let mut link = at;
         while link < NONE {
-            let node = &mut self.nodes[link];
-            if node.is_marked() {
-                return;
-            }
-            link = node.next();
-            node.mark();
+            link = self.nodes[link].next;
         }
         owners.push(link & !END);
-    }
-
-    /// Takes back the marks of [`report`](Self::report).
-    fn unmark(&mut self, owners: &[u32]) {
-        for &owner in owners {
-            let mut link = self.heads.get(owner).node;
-            while link < NONE {
-                let node = &mut self.nodes[link];
-                node.unmark();
-                link = node.next();
-            }
-        }
     }
 
     /// Files all running timers again, and frees all dead nodes. It goes over the nodes as they lie in memory, not along the

@@ -346,3 +346,145 @@ impl PartialEq for Due {
 }
 
 impl Eq for Due {}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{MOST_FEW, TimerList};
+    use crate::owner::Owner;
+    use crate::state::State;
+    use crate::waiting::{Scope, Then, Timer};
+
+    struct Nobody;
+
+    impl Owner for Nobody {
+        type Context<'a> = ();
+        type Message = ();
+    }
+
+    struct Idle;
+
+    impl State<Nobody> for Idle {}
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        Push(Vec<(u8, u8)>),
+        End(usize),
+        TakeDue(u8),
+        #[cfg(feature = "definition")]
+        Turn(u8, u8),
+        #[cfg(feature = "definition")]
+        Note(u8, u16, u8),
+        Clone,
+    }
+
+    fn steps() -> impl Strategy<Value = Vec<Step>> {
+        let scopes = || 0..6_u8;
+        let step = prop_oneof![
+            6 => prop::collection::vec((scopes(), 0..60_u8), 0..12).prop_map(Step::Push),
+            2 => (0..6_usize).prop_map(Step::End),
+            3 => (0..60_u8).prop_map(Step::TakeDue),
+            #[cfg(feature = "definition")]
+            2 => (scopes(), 0..60_u8).prop_map(|(scope, due)| Step::Turn(scope, due)),
+            #[cfg(feature = "definition")]
+            3 => (scopes(), 0..4_u16, 0..9_u8).prop_map(|(scope, exit, number)| Step::Note(scope, exit, number)),
+            1 => Just(Step::Clone),
+        ];
+        prop::collection::vec(step, 0..60)
+    }
+
+    /// The last of them is the machine's.
+    fn scope(number: u8) -> Scope {
+        if number == 5 { Scope::Machine } else { Scope::State(number) }
+    }
+
+    /// What can be seen of a timer.
+    fn shown(timer: &Timer<Nobody>) -> (f64, Scope, String) {
+        #[cfg(feature = "definition")]
+        if let Some(note) = timer.then.note() {
+            return (timer.due, timer.scope, format!("{note:?}"));
+        }
+        (timer.due, timer.scope, timer.then.to_string())
+    }
+
+    fn take(plain: &mut Vec<Timer<Nobody>>, is_taken: impl Fn(&Timer<Nobody>) -> bool) -> Vec<(f64, Scope, String)> {
+        let taken = plain.iter().filter(|timer| is_taken(timer)).map(shown).collect();
+        plain.retain(|timer| !is_taken(timer));
+        taken
+    }
+
+    proptest! {
+        /// Beside a plain list, that looks at each timer for everything.
+        #[test]
+        fn a_list_does_with_many_timers_what_it_does_with_few(steps in steps()) {
+            let (mut list, mut plain) = (TimerList::<Nobody>::new(), Vec::<Timer<Nobody>>::new());
+            for step in steps {
+                match step {
+                    Step::Push(timers) => for (of, due) in timers {
+                        let timer = Timer { due: due.into(), scope: scope(of), then: Then::Change((&Idle).into()) };
+                        list.push(timer.clone());
+                        plain.push(timer);
+                    },
+                    Step::End(kept) => {
+                        let ended: Vec<_> = list.end(kept).iter().map(shown).collect();
+                        prop_assert_eq!(ended, take(&mut plain, |timer| timer.scope.ends_with(kept)));
+                    }
+                    Step::TakeDue(now) => {
+                        let due: Vec<_> = list.take_due(now.into()).iter().map(shown).collect();
+                        let mut expected = take(&mut plain, |timer| timer.due <= now.into());
+                        expected.sort_by(|one, other| one.0.total_cmp(&other.0));
+                        prop_assert_eq!(due, expected);
+                    }
+                    #[cfg(feature = "definition")]
+                    Step::Turn(of, due) => if list.next_turn(scope(of)).is_none() {
+                        let timer = Timer { due: due.into(), scope: scope(of), then: Then::Turn };
+                        list.push(timer.clone());
+                        plain.push(timer);
+                    },
+                    #[cfg(feature = "definition")]
+                    Step::Note(by, exit, number) => {
+                        let note = super::Note { of: super::Noted::Luck(exit), number: number.into() };
+                        let kept = plain.iter_mut().find(|timer| {
+                            timer.scope == scope(by) && timer.then.note().is_some_and(|kept| kept.of == note.of)
+                        });
+                        prop_assert_eq!(list.note(scope(by), note), kept.is_some());
+                        if let Some(kept) = kept {
+                            kept.then = Then::Note(note);
+                        } else {
+                            let timer = Timer { due: f64::INFINITY, scope: scope(by), then: Then::Note(note) };
+                            list.push(timer.clone());
+                            plain.push(timer);
+                        }
+                    }
+                    Step::Clone => {
+                        let mut clone = TimerList::new();
+                        clone.clone_from(&list);
+                        list = clone.clone();
+                    }
+                }
+                prop_assert_eq!(list.iter().map(shown).collect::<Vec<_>>(), plain.iter().map(shown).collect::<Vec<_>>());
+                prop_assert_eq!((list.len(), list.is_empty()), (plain.len(), plain.is_empty()));
+                prop_assert_eq!(list.index.is_some(), plain.len() > MOST_FEW);
+                prop_assert_eq!(list.next(), plain.iter().fold(f64::INFINITY, |next, timer| next.min(timer.due)));
+                #[cfg(feature = "definition")]
+                for number in 0..6 {
+                    let turn = plain.iter().find(|timer| timer.scope == scope(number) && matches!(timer.then, Then::Turn));
+                    prop_assert_eq!(list.next_turn(scope(number)), turn.map(|timer| timer.due));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_list_that_has_had_many_timers_gives_their_room_back() {
+        let mut list = TimerList::<Nobody>::new();
+        for due in 0..100_000 {
+            list.push(Timer { due: due.into(), scope: Scope::Machine, then: Then::Change((&Idle).into()) });
+        }
+        for due in 0..99_999 {
+            assert_eq!(list.take_due(due.into()).len(), 1);
+        }
+        assert!(list.index.is_none() && list.list.capacity() <= 2 * MOST_FEW, "{}", list.list.capacity());
+    }
+}

@@ -10,6 +10,7 @@ mod by_key;
 mod container;
 mod many_nested_owners;
 mod many_owners;
+mod many_timers;
 mod memory;
 mod now;
 mod panics;

@@ -5,13 +5,11 @@ use std::ops::{Index, IndexMut};
 use super::pages::Pages;
 
 /// No node: above all of them.
-pub(super) const NONE: u32 = MARK - 1;
+pub(super) const NONE: u32 = OWNERS - 1;
 /// Marks the end of an owner's list. The other bits are the owner.
 pub(super) const END: u32 = 1 << 31;
-/// In [`Node::next`], marks a node on the way to an owner that has been reported.
-const MARK: u32 = 1 << 30;
 /// Owners are below this.
-pub(super) const OWNERS: u32 = MARK;
+pub(super) const OWNERS: u32 = 1 << 30;
 
 /// How many nodes a page has: four kilobytes, since most batches have few timers.
 const PAGE: usize = 256;
@@ -21,7 +19,7 @@ pub(super) struct Node {
     /// When the timer is due, in seconds; not a number if the timer has been removed.
     pub(super) due: f64,
     /// The next node of the same owner; or, at the end of the list, that owner and [`END`]. Of a free node, the next free one.
-    next: u32,
+    pub(super) next: u32,
     pub(super) what: u32,
 }
 
@@ -29,27 +27,6 @@ impl Node {
     /// Whether the timer has been removed.
     pub(super) fn is_dead(&self) -> bool {
         self.due.is_nan()
-    }
-
-    pub(super) fn next(&self) -> u32 {
-        self.next & !MARK
-    }
-
-    pub(super) fn is_marked(&self) -> bool {
-        self.next & MARK != 0
-    }
-
-    pub(super) fn mark(&mut self) {
-        self.next |= MARK;
-    }
-
-    pub(super) fn unmark(&mut self) {
-        self.next &= !MARK;
-    }
-
-    /// Sets the next node of a node without a mark.
-    pub(super) fn set_next(&mut self, next: u32) {
-        self.next = next;
     }
 }
 
