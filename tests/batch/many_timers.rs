@@ -478,3 +478,17 @@ fn the_room_of_many_timers_is_given_back_when_they_have_ended() {
     });
     assert_eq!(memory.bytes_current, 0);
 }
+
+/// Of a thousand owners, each with as many as fill their vectors, so that there is no room for more.
+#[test]
+fn each_of_many_timers_takes_56_bytes() {
+    let mut batch = Batch::new();
+    let keys: Vec<_> = (0..1000).map(|_| batch.spawn(Unit::default(), &Place::<0>, &mut 0.0)).collect();
+    let memory = measure(|| {
+        for (nth, key) in (0..1024).flat_map(|nth| keys.iter().map(move |key| (nth, *key))) {
+            batch.change_state_after(key, later(nth), &Place::<1>, &mut 0.0);
+        }
+    });
+    let bytes = memory.bytes_current / 1_024_000;
+    assert_eq!(bytes, 56, "{memory:?}");
+}

@@ -135,3 +135,17 @@ fn a_timer_without_a_length_that_is_set_in_a_change_that_was_due_is_carried_out_
         assert_eq!((batch.is_in::<Spark>(key), machine.is_in::<Spark>()), (is_in_spark, is_in_spark));
     }
 }
+
+/// Each call went over all timers of the owner: twenty thousand took 12 seconds, where a machine took 3 milliseconds. These would take
+/// an hour.
+#[test]
+fn a_hundred_thousand_timers_are_set_for_one_owner_of_a_batch() {
+    let mut time = GameTime::new();
+    let mut batch = Batch::new();
+    let key = batch.spawn(Actor::default(), &A, &mut time);
+    for seconds in 0..100_000 {
+        assert!(batch.change_state_after(key, 1.0 + f64::from(seconds), &B, &mut time));
+    }
+    batch.sleep(key);
+    assert_eq!(batch.next_wake(key), Some(NextWake::At(1.0)));
+}

@@ -149,6 +149,10 @@ fn corners(options: &Options) -> Result<(), String> {
         println!("The ratio is the median of the ratios of the batch to the machines.");
         println!("{table}");
     }
+    if let Some(table) = corners::timers_of_one(is_wanted)? {
+        println!("\nNanoseconds for each thing that happens to an owner: of a quarter of them, and of all.");
+        println!("{table}");
+    }
     if let Some(table) = corners::fresh_states(options.owners(), is_wanted)? {
         println!("\nIn each tick 10 % go to one of 16 new shared states: the second tenth of the run, and the last.");
         println!("{table}");

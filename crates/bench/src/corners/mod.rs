@@ -1,7 +1,7 @@
 //! The table of corners: what users do that a batch cannot do in its usual way, beside one machine per owner.
 //!
 //! The usual way is one plain change between flat states. Here are the others: changes that are refused, several requests,
-//! stacks, states inside states, states of an owner's own, messages. What an owner asks for must cost time that does not
+//! stacks, states inside states, states of an owner's own, messages, many timers. What an owner asks for must cost time that does not
 //! depend on how many others ask (rule 31), so the ratio of batch to machines is what counts, at any number of owners.
 
 mod character;
@@ -10,6 +10,7 @@ mod flat;
 mod fresh;
 mod nested;
 mod owned;
+mod timers;
 
 use comfy_table::Table;
 
@@ -49,6 +50,28 @@ fn measured(corner: &Corner, owners: usize, rounds: usize) -> Result<[String; 3]
     let race = Race { owners, churn: corner.share, rounds, updates: UPDATES_PER_ROUND };
     let (times, _) = race.run(corner.contenders(owners)).map_err(|why| format!("{}: {why}", corner.name))?;
     Ok([format!("{:.1}", times[0].median), format!("{:.1}", times[1].median), format!("{:.2}", times[1].ratio)])
+}
+
+/// Measures many timers of one owner, if their name is wanted.
+///
+/// # Errors
+///
+/// When batch and machines have not done the same work.
+pub(crate) fn timers_of_one(is_wanted: impl Fn(&str) -> bool) -> Result<Option<Table>, String> {
+    if !is_wanted(timers::NAME) {
+        return Ok(None);
+    }
+    let header = [
+        timers::NAME,
+        "number",
+        "machine, a quarter",
+        "all",
+        "all / quarter",
+        "batch, a quarter",
+        "all",
+        "all / quarter",
+    ];
+    Ok(Some(bench_runner::table(header.map(String::from).to_vec(), timers::rows()?)))
 }
 
 /// Measures fresh shared states, if their name is wanted.
