@@ -87,6 +87,25 @@ fn what_shares_or_calls_back_is_a_mistake_of_the_script() {
     }
 }
 
+/// The engine counts one operation for a `switch` and for the use of a name, however many ranges or letters there are.
+#[test]
+fn what_takes_long_in_one_operation_is_a_mistake_of_the_script() {
+    let mistake = |body: &str| {
+        let script = format!("fn update() {{ let x = 5; {body} }}");
+        let parsed = Definition::parse(FILE, &vocabulary(ScriptBudget::default()).script("a.rhai", script));
+        parsed.err().map(|problems| problems.to_string())
+    };
+    let ranges = |count: usize| format!("switch x {{ {} _ => 0 }}", "1000..2000 => 1, ".repeat(count));
+    let name = |length: usize| format!("let {} = x;", "a".repeat(length));
+    for (fine, wrong, why) in [
+        (ranges(100), ranges(101), "a `switch` has more than 100 ranges"),
+        (name(900), name(1001), "a word is longer than 1000 bytes"),
+    ] {
+        assert_eq!(mistake(&fine), None);
+        assert!(mistake(&wrong).is_some_and(|found| found.ends_with(why)), "{why}: {:?}", mistake(&wrong));
+    }
+}
+
 #[test]
 fn a_call_that_does_too_much_is_cut_off() {
     let script = "fn update() { this.speed = 1.0; loop { } }";

@@ -13,6 +13,9 @@ use crate::definition::findings::nearest;
 /// What stands before an expression, to make a function of it: `this` is only known in functions.
 const BEFORE: &str = "fn when() { ";
 
+/// The longest name in a script, and the longest word that is no name, in bytes.
+const LONGEST_WORD: usize = 1_000;
+
 /// A script that has been compiled.
 pub(super) struct Compiled {
     pub(super) ast: AST,
@@ -80,10 +83,21 @@ pub(super) fn hooks(text: &str, budget: ScriptBudget, names: &Names<'_>) -> Resu
 
 /// Fails with the first slip that would only be seen when the script runs.
 fn without_slips(ast: &AST, text: &str, shift: usize, names: &Names<'_>) -> Result<(), Unfit> {
-    match lint::check(ast, names) {
-        Some((at, why)) => Err(Unfit { why, at: place(text, at, shift) }),
-        None => Ok(()),
+    if let Some((at, why)) = lint::check(ast, names) {
+        return Err(Unfit { why, at: place(text, at, shift) });
     }
+    // The engine looks up a name in one operation, however long it is.
+    let mut begin = 0;
+    for word in text.split_inclusive(|c: char| !c.is_alphanumeric() && c != '_') {
+        if word.len() > LONGEST_WORD {
+            return Err(Unfit {
+                why: format!("a word is longer than {LONGEST_WORD} bytes"),
+                at: begin..begin + word.len(),
+            });
+        }
+        begin += word.len();
+    }
+    Ok(())
 }
 
 /// A function that was meant to be one of those that are called, and is not.

