@@ -8,8 +8,6 @@ use demeanor::{Batch, Fsm, State, StateMachine};
 use crate::captured_log::log_lines;
 use crate::guard::{Guard, current, parsed};
 
-/// No test depends on how fast it runs.
-
 struct Slow;
 impl State<Guard> for Slow {
     fn update(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, _: &mut f64) {
