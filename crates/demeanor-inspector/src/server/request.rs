@@ -178,7 +178,8 @@ impl Rules {
             ("/events", "GET") => {
                 self.check_site(request)?;
                 let why = "the query is not `crowd=..&owner=..` or `crowd=..&search=..`";
-                let wanted = wanted(&request.query).ok_or_else(|| Answer::text(400, why))?;
+                let query = Some(&*request.query).filter(|query| !query.is_empty());
+                let wanted = query.map(|query| wanted(query).ok_or_else(|| Answer::text(400, why))).transpose()?;
                 Ok(Action::Events(wanted))
             }
             ("/command", "POST") => self.command(request).map(Action::Command),
@@ -211,13 +212,12 @@ impl Rules {
     /// Whether a host is this server by a number, or by the one name that no other site can have. The port may be another one, where
     /// a tunnel leads here.
     fn is_own(&self, host: &str) -> bool {
-        let (name, port) = match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-            Some((name, port)) => (name.parse().map(IpAddr::V6).ok(), port),
-            None => {
-                let (name, port) = host.split_at(host.find(':').unwrap_or(host.len()));
-                let localhost = name.eq_ignore_ascii_case("localhost").then_some(Ipv4Addr::LOCALHOST);
-                (localhost.or_else(|| name.parse().ok()).map(IpAddr::V4), port)
-            }
+        let (name, port) = if let Some((name, port)) = host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+            (name.parse().map(IpAddr::V6).ok(), port)
+        } else {
+            let (name, port) = host.split_at(host.find(':').unwrap_or(host.len()));
+            let localhost = name.eq_ignore_ascii_case("localhost").then_some(Ipv4Addr::LOCALHOST);
+            (localhost.or_else(|| name.parse().ok()).map(IpAddr::V4), port)
         };
         let has_port = port.is_empty()
             || port.strip_prefix(':').is_some_and(|port| port.parse::<u16>().is_ok() && is_number(port));
@@ -230,11 +230,8 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// What a page wants to see: nothing, `crowd=enemies&owner=3v1`, or `crowd=enemies&search=bob`. `None` for any other query.
-fn wanted(query: &str) -> Option<Option<(String, Wanted)>> {
-    if query.is_empty() {
-        return Some(None);
-    }
+/// What a page wants to see: `crowd=enemies&owner=3v1`, or `crowd=enemies&search=bob`. `None` for any other query.
+fn wanted(query: &str) -> Option<(String, Wanted)> {
     let (mut crowd, mut wanted) = (None, None);
     for part in query.split('&') {
         let (name, value) = part.split_once('=')?;
@@ -249,7 +246,7 @@ fn wanted(query: &str) -> Option<Option<(String, Wanted)>> {
             return None;
         }
     }
-    Some(Some((crowd?, wanted?)))
+    Some((crowd?, wanted?))
 }
 
 /// Text in which `%20` is a space. `None` if a percent sign is not followed by two digits, or the text is not UTF-8.
@@ -384,10 +381,10 @@ mod tests {
     #[test]
     fn what_a_page_wants_to_see_is_in_its_query() {
         let owner = Some(("the enemies".to_owned(), Wanted::Owner("3v1".to_owned())));
-        assert_eq!(wanted("crowd=the%20enemies&owner=3v1"), Some(owner));
+        assert_eq!(wanted("crowd=the%20enemies&owner=3v1"), owner);
         let search = Some(("a".to_owned(), Wanted::Search("100% Jörg".to_owned())));
-        assert_eq!(wanted("search=100%25%20J%C3%B6rg&crowd=a"), Some(search));
-        assert_eq!(wanted(""), Some(None));
+        assert_eq!(wanted("search=100%25%20J%C3%B6rg&crowd=a"), search);
+        assert_eq!(status(true, "GET /events? HTTP/1.1\nHost: localhost\n\n"), 1);
     }
 
     #[test]
