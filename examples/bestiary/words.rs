@@ -1,8 +1,6 @@
 //! The words that the file can use: the creatures' values, behaviors and messages.
 
-use std::time::Duration;
-
-use demeanor::definition::{ScriptBudget, Vocabulary};
+use demeanor::definition::Vocabulary;
 
 use super::behaviors::{
     BeBorn, Blast, Brace, Charge, Cry, Frighten, Hide, Look, Mend, Raise, Reload, Revive, Shoot, Stride, Strike,
@@ -13,13 +11,9 @@ use super::halls::distance;
 use super::world::TICKS_PER_SECOND;
 
 pub(crate) fn vocabulary() -> Vocabulary<Creature> {
-    // More than a script needs on a slow machine, so that a run never depends on how fast it is: it is the number of
-    // operations that ends a script.
-    let budget = ScriptBudget::new(Duration::from_secs(10), Duration::from_secs(1000));
     let vocabulary = Vocabulary::new()
         .ticks_per_second(TICKS_PER_SECOND.into())
-        .random(|creature: &mut Creature, _| creature.random())
-        .script_budget(budget);
+        .random(|creature: &mut Creature, _| creature.random());
     messages(behaviors(values(vocabulary)))
 }
 

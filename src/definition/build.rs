@@ -18,7 +18,7 @@ use super::opening::{Every, Opening};
 use super::outline::{BehaviorOutline, Checked, ExitOutline, Outline, StateId, StateOutline};
 use super::problem::Problems;
 #[cfg(feature = "script")]
-use super::script::{self, Budget, Hooks, Offered, Refused, ScriptCondition};
+use super::script::{self, Hooks, Offered, Refused, ScriptCondition};
 use super::several::Several;
 use super::vocabulary::{MessageKind, Repeated, Vocabulary};
 use super::words::WordKind;
@@ -62,7 +62,7 @@ pub(crate) fn build<T: Owner>(
             beside,
             vocabulary,
             states: Arc::new(states.iter().map(|fixed| (fixed.name.clone(), fixed.index)).collect()),
-            budget: Arc::new(Budget::new(outline.file(), vocabulary.scripts.budget)),
+            budget: vocabulary.scripts.budget,
         },
     };
     builder.repeated_words();

@@ -257,7 +257,7 @@ impl<T: Owner> Probe<T> {
             #[cfg(feature = "script")]
             Self::Script(script) => {
                 let time_in_state = T::now(cx) - moment.entered_at();
-                (Answered::Script, script.holds(owner, cx, time_in_state, moment.cut_offs))
+                (Answered::Script, script.holds(owner, cx, time_in_state, moment.usage))
             }
         };
         answered(answer, holds);

@@ -11,6 +11,8 @@ use super::handle::{entered_at_depth, toward};
 use super::moment::Moment;
 use super::opening::Opening;
 use super::record::{Record, Trial, Unrecorded};
+#[cfg(feature = "script")]
+use super::script::Usage;
 use super::values::{LANES, Lanes};
 use crate::fsm::{Fsm, View};
 use crate::owner::Owner;
@@ -27,9 +29,9 @@ pub(crate) struct Decider<'g, T: Owner> {
     pub(crate) is_entry: bool,
     /// What has been sent, where exits are tried that wait for it.
     pub(crate) message: Option<&'g T::Message>,
-    /// How often scripts of the state have been cut off for the owner, where that is counted.
+    /// What the scripts of the state have used for the owner, where that is counted.
     #[cfg(feature = "script")]
-    pub(crate) cut_offs: Option<&'g std::cell::Cell<u32>>,
+    pub(crate) usage: Option<&'g Usage>,
 }
 
 impl<'g, T: Owner> Decider<'g, T> {
@@ -40,7 +42,7 @@ impl<'g, T: Owner> Decider<'g, T> {
             is_entry: false,
             message: None,
             #[cfg(feature = "script")]
-            cut_offs: None,
+            usage: None,
         }
     }
 
@@ -63,7 +65,7 @@ impl<'g, T: Owner> Decider<'g, T> {
                         message: self.message,
                         opened,
                         #[cfg(feature = "script")]
-                        cut_offs: self.cut_offs,
+                        usage: self.usage,
                         ..Moment::of(self.state, fsm)
                     };
                     when.holds(owner, cx, moment, record)

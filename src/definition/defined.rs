@@ -1,8 +1,6 @@
 //! What a state from a file does: what its behavior does, then what its script does; then it tries its exits.
 
 use std::borrow::Cow;
-#[cfg(feature = "script")]
-use std::cell::Cell;
 use std::fmt;
 #[cfg(feature = "script")]
 use std::ptr;
@@ -19,6 +17,8 @@ use super::handle::time_in;
 use super::hook::Hook;
 use super::moment::tried_at;
 use super::record::Unrecorded;
+#[cfg(feature = "script")]
+use super::script::Usage;
 use super::values::{LANES, Lanes};
 use crate::fsm::Fsm;
 use crate::owner::{Label, Owner};
@@ -29,8 +29,16 @@ use crate::state::{State, StateRef};
 use crate::waiting::Scope as NotedBy;
 use crate::waiting::{Note, Noted};
 
+/// What a function of the state's script has used in a callback.
+#[derive(Clone, Copy, Default)]
+struct Used {
+    is_cut_off: bool,
+    #[cfg(feature = "script")]
+    operations: u64,
+}
+
 impl<T: Owner> DefinedState<T> {
-    /// Runs a function of the state's script, if it has one. Returns whether that has been cut off.
+    /// Runs a function of the state's script, if it has one. Returns what that has used.
     #[inline]
     fn run(
         &self,
@@ -40,7 +48,7 @@ impl<T: Owner> DefinedState<T> {
         owner: &mut T,
         fsm: &mut Fsm<'_, T>,
         cx: &mut T::Context<'_>,
-    ) -> bool {
+    ) -> Used {
         #[cfg(feature = "script")]
         if let Some(script) = &node.content.script {
             let cut_offs = self.cut_offs(fsm);
@@ -48,11 +56,11 @@ impl<T: Owner> DefinedState<T> {
             if let Some(to) = ran.to.filter(|_| self.may_ask(hook, node, fsm)) {
                 fsm.change_state(graph.state(to, &self.shared));
             }
-            return ran.is_cut_off;
+            return Used { is_cut_off: ran.is_cut_off, operations: ran.operations };
         }
         #[cfg(not(feature = "script"))]
         let _ = (self, hook, graph, node, owner, fsm, cx);
-        false
+        Used::default()
     }
 
     /// Whether a script may ask for a change: where the behavior has asked for one, or made one, that counts, as for the exits.
@@ -82,29 +90,31 @@ impl<T: Owner> DefinedState<T> {
         fsm.note(Note { of: Noted::CutOffs, number });
     }
 
-    /// Decides which exit is taken, and notes how often scripts have been cut off, once before if `is_cut_off`.
+    /// Decides which exit is taken, and notes how often scripts have been cut off, with the function that ran before.
     #[inline]
     fn decide<'e>(
         &self,
         decider: &Decider<'_, T>,
         exits: impl IntoIterator<Item = &'e Exit<T>>,
-        is_cut_off: bool,
+        used: Used,
         owner: &mut T,
         fsm: &mut Fsm<'_, T>,
         cx: &mut T::Context<'_>,
     ) -> Option<StateRef<T>> {
         #[cfg(feature = "script")]
-        if is_cut_off || decider.graph.nodes[self.fixed.index].content.asks_scripts() {
+        if used.is_cut_off || decider.graph.nodes[self.fixed.index].content.asks_scripts() {
             let before = self.cut_offs(fsm);
-            let cut_offs = Cell::new(before + u32::from(is_cut_off));
-            let decider = Decider { cut_offs: Some(&cut_offs), ..*decider };
+            let cut_offs = before + u32::from(used.is_cut_off);
+            let usage = Usage { cut_offs: cut_offs.into(), operations: used.operations.into() };
+            let decider = Decider { usage: Some(&usage), ..*decider };
             let to = decider.decide(exits, owner, fsm, cx, &mut Unrecorded);
-            if to.is_none() && cut_offs.get() != before && !fsm.asks_for_change() {
-                fsm.note(Note { of: Noted::CutOffs, number: cut_offs.get().into() });
+            let cut_offs = usage.cut_offs.get();
+            if to.is_none() && cut_offs != before && !fsm.asks_for_change() {
+                fsm.note(Note { of: Noted::CutOffs, number: cut_offs.into() });
             }
             return to;
         }
-        let _ = (self, is_cut_off);
+        let _ = (self, used);
         decider.decide(exits, owner, fsm, cx, &mut Unrecorded)
     }
 
@@ -127,13 +137,13 @@ impl<T: Owner> DefinedState<T> {
         &self,
         graph: &Graph<T>,
         content: &Content<T>,
-        is_cut_off: bool,
+        used: Used,
         owner: &mut T,
         fsm: &mut Fsm<'_, T>,
         cx: &mut T::Context<'_>,
     ) {
         let decider = Decider::new(self, graph);
-        if let Some(to) = self.decide(&decider, &content.exits, is_cut_off, owner, fsm, cx) {
+        if let Some(to) = self.decide(&decider, &content.exits, used, owner, fsm, cx) {
             fsm.change_state(to);
         } else if content.has_rates && !fsm.asks_for_change() {
             fsm.note(Note { of: Noted::Tried, number: tried_at(self, fsm, T::now(cx)) });
@@ -161,9 +171,9 @@ impl<T: Owner> DefinedState<T> {
             if let Some(behaviour) = content.behaviour.as_ref().filter(|_| content.has_update) {
                 behaviour.update(owner, fsm, cx);
             }
-            let is_cut_off = self.run(Hook::Update, graph, node, owner, fsm, cx);
-            if is_cut_off || !self.is_closed(content, fsm, cx) {
-                self.try_exits(graph, content, is_cut_off, owner, fsm, cx);
+            let used = self.run(Hook::Update, graph, node, owner, fsm, cx);
+            if used.is_cut_off || !self.is_closed(content, fsm, cx) {
+                self.try_exits(graph, content, used, owner, fsm, cx);
             } else if content.only_tries_exits() {
                 fsm.be_quiet(content.closed_for, graph.version());
             }
@@ -240,7 +250,7 @@ impl<T: Owner> State<T> for DefinedState<T> {
             if let Some(behaviour) = &content.behaviour {
                 behaviour.enter(owner, fsm, cx);
             }
-            let is_cut_off = self.run(Hook::Enter, graph, node, owner, fsm, cx);
+            let used = self.run(Hook::Enter, graph, node, owner, fsm, cx);
             if node.gone.is_some() {
                 // Its exits lead to where the file's states were.
                 return;
@@ -248,11 +258,11 @@ impl<T: Owner> State<T> for DefinedState<T> {
             if content.has_always {
                 let decider = Decider { is_entry: true, ..Decider::new(self, graph) };
                 let always = content.exits.iter().filter(|exit| exit.is_always);
-                if let Some(to) = self.decide(&decider, always, is_cut_off, owner, fsm, cx) {
+                if let Some(to) = self.decide(&decider, always, used, owner, fsm, cx) {
                     // It is carried out when all have been entered.
                     fsm.change_state(to);
                 }
-            } else if is_cut_off {
+            } else if used.is_cut_off {
                 #[cfg(feature = "script")]
                 self.note_cut_off(fsm);
             }
@@ -302,7 +312,7 @@ impl<T: Owner> State<T> for DefinedState<T> {
             }
             let waiting = content.message_exits.iter().filter(|waiting| (waiting.is)(message));
             let decider = Decider { message: Some(message), ..Decider::new(self, graph) };
-            match self.decide(&decider, waiting.map(|waiting| &waiting.exit), false, owner, fsm, cx) {
+            match self.decide(&decider, waiting.map(|waiting| &waiting.exit), Used::default(), owner, fsm, cx) {
                 Some(to) => {
                     fsm.change_state(to);
                     true
@@ -386,8 +396,8 @@ impl<T: Owner> State<T> for DefinedState<T> {
             }
             if content.has_script() || content.asks_scripts() || content.has_rates {
                 for (i, owner) in owners.iter_mut().enumerate() {
-                    let is_cut_off = self.run(Hook::Update, graph, node, owner, fsm.at(i), cx);
-                    self.try_exits(graph, content, is_cut_off, owner, fsm.at(i), cx);
+                    let used = self.run(Hook::Update, graph, node, owner, fsm.at(i), cx);
+                    self.try_exits(graph, content, used, owner, fsm.at(i), cx);
                 }
             } else if !content.exits.is_empty() {
                 let decider = Decider::new(self, graph);

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use super::graph::{DefinedState, Fixed};
 use super::handle::entered_at;
+#[cfg(feature = "script")]
+use super::script::Usage;
 use crate::fsm::{Fsm, time_since};
 use crate::owner::Owner;
 use crate::state::{State, StateRef};
@@ -19,9 +21,9 @@ pub(crate) struct Moment<'m, 'f, T: Owner> {
     pub(crate) message: Option<&'m T::Message>,
     /// How many seconds after its state's entry the exit opened.
     pub(crate) opened: f64,
-    /// How often scripts of the state have been cut off for the owner, where that is counted.
+    /// What the scripts of the state have used for the owner, where that is counted.
     #[cfg(feature = "script")]
-    pub(crate) cut_offs: Option<&'m std::cell::Cell<u32>>,
+    pub(crate) usage: Option<&'m Usage>,
 }
 
 impl<T: Owner> Clone for Moment<'_, '_, T> {
@@ -41,7 +43,7 @@ impl<'m, 'f, T: Owner> Moment<'m, 'f, T> {
             message: None,
             opened: 0.0,
             #[cfg(feature = "script")]
-            cut_offs: None,
+            usage: None,
         }
     }
 
@@ -54,7 +56,7 @@ impl<'m, 'f, T: Owner> Moment<'m, 'f, T> {
             message: None,
             opened: 0.0,
             #[cfg(feature = "script")]
-            cut_offs: None,
+            usage: None,
         }
     }
 

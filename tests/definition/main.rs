@@ -32,6 +32,7 @@ mod reports;
 mod runtime;
 mod script;
 mod script_checks;
+mod script_hosts;
 mod script_limits;
 mod slips;
 mod times;

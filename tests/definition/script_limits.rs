@@ -1,4 +1,4 @@
-//! Scripts that take too long, call what is not there, or name files that are none of theirs.
+//! Scripts that do too much, call what is not there, or name files that are none of theirs.
 #![cfg(feature = "script")]
 #![expect(clippy::float_cmp, reason = "what a script writes is exact")]
 
@@ -10,8 +10,6 @@ use demeanor::{Batch, Fsm, State, StateMachine};
 
 use crate::captured_log::log_lines;
 use crate::guard::{Guard, current, parsed};
-
-const HOUR: Duration = Duration::from_secs(3600);
 
 /// Asks for a change to `b`.
 struct Ask;
@@ -40,7 +38,7 @@ fn definition(file: &str, script: &str, budget: ScriptBudget) -> Definition<Guar
 const FILE: &str = "initial = 'a'\nstates.a.script = 'a.rhai'\n[states.b]\nfinal = true\n";
 
 fn machine(script: &str) -> StateMachine<Guard> {
-    definition(FILE, script, ScriptBudget::new(HOUR, HOUR)).machine()
+    definition(FILE, script, ScriptBudget::default()).machine()
 }
 
 fn ann() -> Guard {
@@ -74,7 +72,7 @@ fn what_waits_or_cannot_be_interrupted_is_not_there() {
         ("exit(1)", "exit"),
     ] {
         let script = format!("fn update() {{ this.speed = 1.0; {call} }}");
-        let vocabulary = vocabulary(ScriptBudget::new(HOUR, HOUR)).script("a.rhai", script);
+        let vocabulary = vocabulary(ScriptBudget::default()).script("a.rhai", script);
         let problems = Definition::parse(FILE, &vocabulary).unwrap_err().to_string();
         assert!(problems.ends_with(&format!("there is no function `{name}`")), "{call}: {problems}");
     }
@@ -89,30 +87,59 @@ fn what_shares_or_calls_back_is_a_mistake_of_the_script() {
     }
 }
 
+/// The engine counts one operation for a `switch` and for the use of a name, however many ranges or letters there are.
 #[test]
-fn a_call_that_takes_too_long_is_cut_off() {
-    let definition =
-        definition(FILE, "fn update() { this.speed = 1.0; loop { } }", ScriptBudget::new(Duration::ZERO, HOUR));
-    let mut guard = ann();
-    let lines = errors(|| definition.machine().update(&mut guard, &mut 0.0));
-    assert_eq!(guard.speed, 0.0);
-    assert_eq!(lines, ["ERROR: Ann: script a.rhai, function update, in state a: it runs longer than 0ns"]);
+fn what_takes_long_in_one_operation_is_a_mistake_of_the_script() {
+    let mistake = |body: &str| {
+        let script = format!("fn update() {{ let x = 5; {body} }}");
+        let parsed = Definition::parse(FILE, &vocabulary(ScriptBudget::default()).script("a.rhai", script));
+        parsed.err().map(|problems| problems.to_string())
+    };
+    let ranges = |count: usize| format!("switch x {{ {} _ => 0 }}", "1000..2000 => 1, ".repeat(count));
+    let name = |length: usize| format!("let {} = x;", "a".repeat(length));
+    for (fine, wrong, why) in [
+        (ranges(100), ranges(101), "a `switch` has more than 100 ranges"),
+        (name(900), name(1001), "a word is longer than 1000 bytes"),
+    ] {
+        assert_eq!(mistake(&fine), None);
+        assert!(mistake(&wrong).is_some_and(|found| found.ends_with(why)), "{why}: {:?}", mistake(&wrong));
+    }
+}
+
+#[test]
+fn a_call_that_does_too_much_is_cut_off() {
+    let script = "fn update() { this.speed = 1.0; loop { } }";
+    for (budget, why) in [
+        (ScriptBudget::default(), "it takes more than 100000 operations"),
+        (ScriptBudget::default().call(500), "it takes more than 500 operations"),
+        (ScriptBudget::new(500, 400), "the state's scripts take more than 400 operations together"),
+        (ScriptBudget::new(0, 0), "it takes more than 0 operations"),
+        (ScriptBudget::default().real_time(Duration::ZERO), "it runs longer than 0ns"),
+    ] {
+        let mut guard = ann();
+        let machine = definition(FILE, script, budget).machine();
+        let lines = errors(|| { machine }.update(&mut guard, &mut 0.0));
+        assert_eq!(guard.speed, 0.0);
+        assert_eq!(lines.len(), 1, "{lines:?}");
+        assert!(lines[0].starts_with("ERROR: Ann: script a.rhai, function update, in state a: "), "{lines:?}");
+        assert!(lines[0].ends_with(why), "{lines:?}");
+    }
 }
 
 #[test]
 fn a_script_cannot_catch_that_it_is_cut_off() {
     let script = "fn update() { try { loop { } } catch { } this.speed = 1.0; }";
-    let definition = definition(FILE, script, ScriptBudget::new(Duration::ZERO, HOUR));
+    let definition = definition(FILE, script, ScriptBudget::default().real_time(Duration::ZERO));
     let mut guard = ann();
     definition.machine().update(&mut guard, &mut 0.0);
     assert_eq!(guard.speed, 0.0);
-    assert!(failure("fn update() { try { loop { } } catch { } this.speed = 1.0; }").ends_with("Too many operations"));
+    assert!(failure(script).ends_with("it takes more than 100000 operations"));
 }
 
 #[test]
 fn a_script_that_is_cut_off_again_and_again_is_stopped_for_its_owner_until_it_leaves_the_state() {
     let script = "fn update() { if this.alarm { loop { } } this.speed += 1.0; }";
-    let definition = definition(FILE, script, ScriptBudget::new(HOUR, HOUR));
+    let definition = definition(FILE, script, ScriptBudget::default());
     let (mut hung, mut well) = (Guard { is_alarmed: true, ..ann() }, ann());
     let (mut one, mut other) = (definition.machine(), definition.machine());
     let lines = errors(|| {
@@ -126,8 +153,8 @@ fn a_script_that_is_cut_off_again_and_again_is_stopped_for_its_owner_until_it_le
     assert_eq!(
         lines,
         [
-            format!("{said}Too many operations"),
-            format!("{said}Too many operations (2 times)"),
+            format!("{said}it takes more than 100000 operations"),
+            format!("{said}it takes more than 100000 operations (2 times)"),
             format!("{said}it has been cut off 3 times: it is stopped for this owner until it leaves the state"),
         ]
     );
@@ -144,7 +171,7 @@ fn a_script_that_is_cut_off_again_and_again_is_stopped_for_its_owner_until_it_le
 #[test]
 fn owners_of_a_batch_are_stopped_as_each_would_be_alone() {
     let file = "initial = 'a'\n[states.a]\nscript = 'a.rhai'\nexits = [{ to = 'b', when = { script = 'w.rhai' } }]\n[states.b]\nfinal = true\n";
-    let vocabulary = vocabulary(ScriptBudget::new(HOUR, HOUR))
+    let vocabulary = vocabulary(ScriptBudget::default())
         .script("a.rhai", "fn update() { if this.alarm && this.health > 5.0 { loop { } } this.speed += 1.0; }")
         .script("w.rhai", "if this.alarm { while true { } } this.speed > 4.0");
     let definition = Definition::parse(file, &vocabulary).unwrap();
@@ -170,28 +197,44 @@ fn owners_of_a_batch_are_stopped_as_each_would_be_alone() {
 }
 
 #[test]
-fn a_condition_of_an_entry_that_is_cut_off_again_and_again_is_stopped_for_all() {
+fn a_condition_of_an_entry_that_is_cut_off_for_one_owner_holds_for_others() {
     let file = "initial = 'a'\nstates.a.exits = [{ to = 'b' }]\n[states.b]\nfinal = true\nenter_when = { script = 'a.rhai' }\n";
-    let definition = definition(file, "if this.alarm { loop { } } true", ScriptBudget::new(HOUR, HOUR));
-    let mut machine = definition.machine();
-    let mut guard = Guard { is_alarmed: true, ..ann() };
-    let lines = errors(|| (0..10).for_each(|_| machine.update(&mut guard, &mut 0.0)));
-    assert_eq!(lines.len(), 3, "{lines:?}");
-    assert!(lines[2].ends_with("it is stopped for all owners until the file is reloaded"), "{lines:?}");
-    guard.is_alarmed = false;
-    machine.update(&mut guard, &mut 0.0);
+    let definition = definition(file, "if this.alarm { loop { } } true", ScriptBudget::default());
+    let (mut machine, mut hung) = (definition.machine(), Guard { is_alarmed: true, ..ann() });
+    let lines = errors(|| (0..10).for_each(|_| machine.update(&mut hung, &mut 0.0)));
     assert_eq!(current(&machine), "a");
+    assert_eq!(lines.len(), 4, "the first, the second, the fourth and the eighth: {lines:?}");
+    let (mut other, mut well) = (definition.machine(), ann());
+    other.update(&mut well, &mut 0.0);
+    assert_eq!(current(&other), "b");
+    hung.is_alarmed = false;
+    machine.update(&mut hung, &mut 0.0);
+    assert_eq!(current(&machine), "b");
 }
 
 #[test]
-fn once_the_time_of_a_tick_is_used_up_the_rest_of_the_calls_are_left_out_of_it() {
-    let definition = definition(FILE, "fn update() { this.speed += 1.0; }", ScriptBudget::new(HOUR, Duration::ZERO));
-    let mut machine = definition.machine();
-    let mut guard = ann();
-    let lines = errors(|| (0..3).for_each(|tick| machine.update(&mut guard, &mut f64::from(tick))));
-    assert_eq!(guard.speed, 0.0);
-    let said = "WARN: definition: scripts run longer than 0ns in a tick: the remaining scripts do not run in this tick";
-    assert_eq!(lines, [said.to_owned(), format!("{said} (2 times)")]);
+fn scripts_of_a_state_share_the_operations_of_a_callback() {
+    let file = "initial = 'a'\n[states.a]\nscript = 'a.rhai'\nexits = [\
+        { to = 'b', when = { script = 'false.rhai' } }, { to = 'c', when = { script = 'true.rhai' } }]\n\
+        [states.b]\nfinal = true\n[states.c]\nfinal = true\n";
+    // About 300 operations each.
+    let count = "let sum = 0; for i in 0..100 { sum += i; }";
+    let ends_in = |most: u64| {
+        let vocabulary = vocabulary(ScriptBudget::default().callback(most))
+            .script("a.rhai", format!("fn update() {{ {count} this.speed += 1.0; }}"))
+            .script("false.rhai", format!("{count} false"))
+            .script("true.rhai", format!("{count} true"));
+        let mut machine = parsed(file, &vocabulary).machine();
+        let mut guard = ann();
+        let lines = errors(|| machine.update(&mut guard, &mut 0.0));
+        let why = format!("the state's scripts take more than {most} operations together");
+        assert!(lines.iter().all(|line| line.starts_with("ERROR: Ann: script ")), "{lines:?}");
+        (current(&machine), guard.speed, lines.iter().filter(|line| line.ends_with(&why)).count())
+    };
+    assert_eq!(ends_in(2_000), ("c".to_owned(), 1.0, 0));
+    assert_eq!(ends_in(750), ("a".to_owned(), 1.0, 1));
+    assert_eq!(ends_in(450), ("a".to_owned(), 1.0, 2));
+    assert_eq!(ends_in(150), ("a".to_owned(), 0.0, 3));
 }
 
 #[test]
@@ -270,10 +313,10 @@ fn what_stands_outside_of_the_functions_without_effect_is_a_mistake() {
             "let x = 3;\nfn update() { }",
             "`x` is a variable outside of the functions, which do not know it: write `const x`, or put it into a function",
         ),
-        ("loop { }\nfn update() { }", "Too many operations"),
+        ("loop { }\nfn update() { }", "it takes more than 100000 operations"),
         ("nothing();\nfn update() { }", "there is no function `nothing`"),
     ] {
-        let vocabulary = vocabulary(ScriptBudget::new(HOUR, HOUR)).script("a.rhai", script);
+        let vocabulary = vocabulary(ScriptBudget::default()).script("a.rhai", script);
         let problems = Definition::parse(FILE, &vocabulary).unwrap_err().to_string();
         assert!(problems.ends_with(why), "{problems}");
     }
@@ -283,7 +326,7 @@ fn what_stands_outside_of_the_functions_without_effect_is_a_mistake() {
 fn where_a_behavior_and_a_script_both_ask_for_a_change_the_behavior_counts() {
     let file = "initial = 'a'\n[states.a]\nbehavior = 'ask'\nscript = 'a.rhai'\n[states.b]\nfinal = true\n";
     let definition =
-        definition(file, "fn update() { this.speed = 1.0; change_state(\"b\"); }", ScriptBudget::new(HOUR, HOUR));
+        definition(file, "fn update() { this.speed = 1.0; change_state(\"b\"); }", ScriptBudget::default());
     let mut machine = definition.machine();
     let mut guard = ann();
     machine.update(&mut guard, &mut 0.0);
@@ -298,7 +341,7 @@ fn where_a_behavior_and_a_script_both_ask_for_a_change_the_behavior_counts() {
 #[test]
 fn where_a_script_asks_for_a_change_no_exit_is_taken() {
     let file = "initial = 'a'\n[states.a]\nscript = 'a.rhai'\nexits = [{ to = 'c' }]\n[states.b]\nfinal = true\n[states.c]\nfinal = true\n";
-    let definition = definition(file, "fn update() { change_state(\"b\"); }", ScriptBudget::new(HOUR, HOUR));
+    let definition = definition(file, "fn update() { change_state(\"b\"); }", ScriptBudget::default());
     let mut machine = definition.machine();
     machine.update(&mut ann(), &mut 0.0);
     assert_eq!(current(&machine), "b");
@@ -314,7 +357,7 @@ fn a_game_does_not_grow_when_scripts_are_reloaded() {
             "const C{nth} = [{nth}];\nfn f{nth}(x{nth}) {{ C{nth} }}\nfn update() {{ let y = f{nth}(\"{nth}\"); print(y); }}"
         );
         std::fs::write(folder.join("own.rhai"), text).unwrap();
-        let loaded = Definition::load(folder.join("guard.toml"), &vocabulary(ScriptBudget::new(HOUR, HOUR))).unwrap();
+        let loaded = Definition::load(folder.join("guard.toml"), &vocabulary(ScriptBudget::default())).unwrap();
         let lines = log_lines(|| {
             loaded.reload_from(folder.join("guard.toml")).unwrap();
             loaded.machine().update(&mut ann(), &mut 0.0);

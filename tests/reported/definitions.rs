@@ -281,3 +281,62 @@ fn a_value_and_a_behaviour_may_share_a_name() {
     let vocabulary = vocabulary().behaviour("ammo", &Held).message("ammo", |_| true);
     assert!(Definition::parse("initial = 'a'\n[states.a]\nbehaviour = 'ammo'\nfinal = true\n", &vocabulary).is_ok());
 }
+
+#[cfg(feature = "script")]
+mod scripts {
+    use demeanor::definition::{Definition, ScriptBudget};
+
+    use super::{Guard, vocabulary};
+
+    fn definition(file: &str, script: &str, budget: ScriptBudget) -> Definition<Guard> {
+        let vocabulary = vocabulary()
+            .script_budget(budget)
+            .field("shots", |guard: &Guard, ()| guard.ammo, |guard, shots| guard.ammo = shots)
+            .script("a.rhai", script);
+        Definition::parse(file, &vocabulary).unwrap_or_else(|problems| panic!("{problems}"))
+    }
+
+    /// A call was stopped after 10 ms, and all calls of a tick after 100 ms: a batch and a machine differed when the computer was busy.
+    #[test]
+    fn a_script_that_takes_long_is_not_stopped_for_that() {
+        let script = "fn update() { let n = 0; while n < 50000 { n += 1; } this.shots += n; }";
+        let file = "initial = 'a'\nstates.a.script = 'a.rhai'\n";
+        let definition = definition(file, script, ScriptBudget::new(10_000_000, 10_000_000));
+        let (mut machine, mut guard) = (definition.machine(), Guard::default());
+        machine.update(&mut guard, &mut ());
+        assert!((guard.ammo - 50_000.0).abs() < 0.5, "{}", guard.ammo);
+    }
+
+    const GUARDED: &str = "
+        initial = 'post'
+        states.post.exits = [{ to = 'aim' }]
+        [states.aim]
+        final = true
+        enter_when = { script = 'a.rhai' }
+    ";
+
+    /// After three owners for which it was stopped, the condition held for no owner: which ones depended on their order.
+    #[test]
+    fn a_condition_of_an_entry_that_is_stopped_for_three_owners_holds_for_the_fourth() {
+        let definition = definition(GUARDED, "if this.seen { loop { } } true", ScriptBudget::default());
+        let ends = [true, true, true, false].map(|seen| {
+            let mut machine = definition.machine();
+            machine.update(&mut Guard { seen, ..Guard::default() }, &mut ());
+            machine.current().unwrap().to_string()
+        });
+        assert_eq!(ends, ["post", "post", "post", "aim"]);
+    }
+
+    /// The calls that were stopped while a debugger explained the exits were counted.
+    #[test]
+    fn a_script_that_is_stopped_in_an_explanation_is_not_stopped_in_the_game() {
+        let definition = definition(GUARDED, "if this.seen { loop { } } true", ScriptBudget::default());
+        let mut machine = definition.machine();
+        for _ in 0..3 {
+            let mut hung = Guard { seen: true, ..Guard::default() };
+            drop(definition.explain(machine.current().unwrap(), &mut hung, 0.0, &mut ()));
+        }
+        machine.update(&mut Guard::default(), &mut ());
+        assert_eq!(machine.current().unwrap().to_string(), "aim");
+    }
+}

@@ -183,7 +183,7 @@ impl Inspector {
     ///
     /// Call it once in each tick, before [`show`](Self::show). While nobody watches an owner of this crowd, it does nothing;
     /// otherwise it asks [`Definition::explain_with`] four times a second. A `chance` is drawn there, so the game's random numbers
-    /// go on.
+    /// go on: two runs in which an owner with a `chance` is watched differ.
     ///
     /// # Examples
     ///

@@ -3,19 +3,15 @@
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::super::build::no_script;
 use super::super::expression::Name;
 use super::super::findings::Findings;
 use super::super::folder::read_named;
-use super::super::script::{self, Names, Purpose};
+use super::super::script::{self, Names, Purpose, ScriptBudget};
 use super::super::source::Source;
 use super::super::words::Words;
 use super::Outline;
-
-/// How long what stands outside of the functions of a script may run.
-const MOST: Duration = Duration::from_secs(1);
 
 /// Checks the scripts of a machine, which are looked for in a folder, unless they are open. Each file is read once.
 pub(super) fn check(
@@ -46,7 +42,7 @@ pub(super) fn check(
         };
         match texts.entry(script.text.clone()).or_insert_with(read) {
             Ok(source) => {
-                if let Err(unfit) = script::check(source.text(), purpose, MOST, &names) {
+                if let Err(unfit) = script::check(source.text(), purpose, ScriptBudget::default(), &names) {
                     findings.add_in(source, script::mistake(unfit, outline.file()));
                 }
             }

@@ -1,10 +1,10 @@
 //! A script's text, compiled: or why it cannot be, and where.
 
 use std::ops::Range;
-use std::time::Duration;
 
 use rhai::{AST, Position, Scope};
 
+use super::budget::ScriptBudget;
 use super::engine::{self, Failure, engine, position};
 use super::lint::{self, Names};
 use super::{Constants, Hook, name_of};
@@ -12,6 +12,9 @@ use crate::definition::findings::nearest;
 
 /// What stands before an expression, to make a function of it: `this` is only known in functions.
 const BEFORE: &str = "fn when() { ";
+
+/// The longest name in a script, and the longest word that is no name, in bytes.
+const LONGEST_WORD: usize = 1_000;
 
 /// A script that has been compiled.
 pub(super) struct Compiled {
@@ -35,21 +38,21 @@ pub(crate) enum Purpose {
     Hooks,
 }
 
-/// Checks a text as the game would compile it. What stands outside of its functions is run, for so long at most.
-pub(crate) fn check(text: &str, purpose: Purpose, most: Duration, names: &Names<'_>) -> Result<(), Unfit> {
+/// Checks a text as the game would compile it. What stands outside of its functions is run.
+pub(crate) fn check(text: &str, purpose: Purpose, budget: ScriptBudget, names: &Names<'_>) -> Result<(), Unfit> {
     match purpose {
-        Purpose::Condition => condition(text, most, names).map(drop),
-        Purpose::Hooks => hooks(text, most, names).map(drop),
+        Purpose::Condition => condition(text, budget, names).map(drop),
+        Purpose::Hooks => hooks(text, budget, names).map(drop),
     }
 }
 
 /// A condition: an expression, or a function `when`.
-pub(super) fn condition(text: &str, most: Duration, names: &Names<'_>) -> Result<Compiled, Unfit> {
+pub(super) fn condition(text: &str, budget: ScriptBudget, names: &Names<'_>) -> Result<Compiled, Unfit> {
     let has_function = |ast: &AST| ast.iter_functions().any(|f| f.name == "when" && f.params.is_empty());
     match engine().compile(text) {
         Ok(ast) if has_function(&ast) => {
             without_slips(&ast, text, 0, names)?;
-            let constants = constants(&ast, text, most)?;
+            let constants = constants(&ast, text, budget)?;
             return Ok(Compiled { ast, constants });
         }
         Err(error) if text.contains("fn when") => return Err(unreadable(&error, text, 0)),
@@ -62,7 +65,7 @@ pub(super) fn condition(text: &str, most: Duration, names: &Names<'_>) -> Result
 }
 
 /// Functions of a state, and which of them there are.
-pub(super) fn hooks(text: &str, most: Duration, names: &Names<'_>) -> Result<(Compiled, [bool; 3]), Unfit> {
+pub(super) fn hooks(text: &str, budget: ScriptBudget, names: &Names<'_>) -> Result<(Compiled, [bool; 3]), Unfit> {
     let ast = engine().compile(text).map_err(|error| unreadable(&error, text, 0))?;
     let has = [Hook::Enter, Hook::Update, Hook::Exit]
         .map(|hook| ast.iter_functions().any(|f| f.name == name_of(hook) && f.params.is_empty()));
@@ -74,16 +77,27 @@ pub(super) fn hooks(text: &str, most: Duration, names: &Names<'_>) -> Result<(Co
         return Err(Unfit { why, at: 0..0 });
     }
     without_slips(&ast, text, 0, names)?;
-    let constants = constants(&ast, text, most)?;
+    let constants = constants(&ast, text, budget)?;
     Ok((Compiled { ast, constants }, has))
 }
 
 /// Fails with the first slip that would only be seen when the script runs.
 fn without_slips(ast: &AST, text: &str, shift: usize, names: &Names<'_>) -> Result<(), Unfit> {
-    match lint::check(ast, names) {
-        Some((at, why)) => Err(Unfit { why, at: place(text, at, shift) }),
-        None => Ok(()),
+    if let Some((at, why)) = lint::check(ast, names) {
+        return Err(Unfit { why, at: place(text, at, shift) });
     }
+    // The engine looks up a name in one operation, however long it is.
+    let mut begin = 0;
+    for word in text.split_inclusive(|c: char| !c.is_alphanumeric() && c != '_') {
+        if word.len() > LONGEST_WORD {
+            return Err(Unfit {
+                why: format!("a word is longer than {LONGEST_WORD} bytes"),
+                at: begin..begin + word.len(),
+            });
+        }
+        begin += word.len();
+    }
+    Ok(())
 }
 
 /// A function that was meant to be one of those that are called, and is not.
@@ -109,9 +123,9 @@ fn not_called(ast: &AST, text: &str) -> Option<Unfit> {
 }
 
 /// Finds the constants outside of a script's functions.
-fn constants(ast: &AST, text: &str, most: Duration) -> Result<Constants, Unfit> {
+fn constants(ast: &AST, text: &str, budget: ScriptBudget) -> Result<Constants, Unfit> {
     let (mut scope, mut at) = (Scope::new(), Position::NONE);
-    let (ran, _) = engine::run(most, |engine| {
+    let (ran, _) = engine::run(&budget.limit(0), |engine| {
         engine.run_ast_with_scope(&mut scope, ast).inspect_err(|error| at = engine::innermost(error).position())
     });
     ran.map_err(|why| {
@@ -157,14 +171,12 @@ fn variable(text: &str, name: &str) -> Option<Range<usize>> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
-    use super::{Names, Purpose, check};
+    use super::{Names, Purpose, ScriptBudget, check};
 
     /// What is said of a text, and of which part of it.
     fn told(text: &str, purpose: Purpose) -> (String, &str) {
         let names = Names { values: Some(vec!["speed"]), is_field: &|name| name == "speed", states: vec!["flee"] };
-        let unfit = check(text, purpose, Duration::from_secs(60), &names).expect_err("it is no script");
+        let unfit = check(text, purpose, ScriptBudget::default(), &names).expect_err("it is no script");
         (unfit.why, &text[unfit.at])
     }
 

@@ -24,6 +24,9 @@ pub(super) type Slip = (Position, String);
 /// The value of every script that the game does not offer: the time in the state.
 const TIME: &str = "time_in_state";
 
+/// The most ranges of a `switch`: the engine looks through them in one operation.
+const MOST_RANGES: usize = 100;
+
 /// What the engine knows without having it registered.
 const BUILT_IN: [&str; 6] = ["print", "debug", "type_of", "is_def_var", "is_def_fn", "is_shared"];
 
@@ -98,6 +101,10 @@ impl Lint<'_> {
             ASTNode::Expr(Expr::FnCall(call, at) | Expr::MethodCall(call, at))
             | ASTNode::Stmt(Stmt::FnCall(call, at)) => self.call(call, *at),
             ASTNode::Stmt(Stmt::Assignment(assigned)) => self.written(&assigned.1.lhs),
+            ASTNode::Stmt(Stmt::Switch(switch, at)) => {
+                let has_too_many = switch.1.ranges.len() > MOST_RANGES;
+                has_too_many.then(|| (*at, format!("a `switch` has more than {MOST_RANGES} ranges")))
+            }
             ASTNode::Stmt(Stmt::Var(declared, _, at)) => {
                 let name = declared.0.as_str();
                 let is_copy = matches!(declared.1, Expr::ThisPtr(_)) && self.changed.contains(name);

@@ -4,17 +4,16 @@
 //! and asks for `change_state("flee")`. It works on a copy, which is written back when the script has returned: a script that
 //! fails changes nothing.
 
-use std::cell::Cell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use log::{error, info};
 use rhai::{AST, CallFnOptions, Dynamic, Map, Position, Scope};
 
-pub(crate) use budget::Budget;
 pub use budget::ScriptBudget;
+pub(crate) use budget::Usage;
 use compiled::Compiled;
 pub(crate) use compiled::{Purpose, Unfit, check};
 use engine::{Failure, number, position};
@@ -45,7 +44,7 @@ pub(crate) struct Offered<'a, T: Owner> {
     pub(crate) vocabulary: &'a Vocabulary<T>,
     /// The states by name, to change to.
     pub(crate) states: Arc<HashMap<String, usize>>,
-    pub(crate) budget: Arc<Budget>,
+    pub(crate) budget: ScriptBudget,
 }
 
 /// Why there is no script.
@@ -95,8 +94,6 @@ pub(crate) struct ScriptCondition<T: Owner> {
     script: Script<T>,
     /// The state that it is a condition of.
     state: String,
-    /// How often it has been cut off where nobody counts that for each owner: when a state was to be entered.
-    cut_offs: AtomicU32,
 }
 
 /// A script with some of the functions `enter`, `update` and `exit`.
@@ -119,7 +116,7 @@ struct Script<T: Owner> {
     known: Vec<String>,
     mentions_time: bool,
     states: Arc<HashMap<String, usize>>,
-    budget: Arc<Budget>,
+    budget: ScriptBudget,
     failures: AtomicU64,
     stops: AtomicU64,
     printed: AtomicU64,
@@ -142,37 +139,32 @@ pub(crate) struct Ran {
     /// The state that it asks for.
     pub(crate) to: Option<usize>,
     pub(crate) is_cut_off: bool,
+    pub(crate) operations: u64,
 }
 
 impl<T: Owner> ScriptCondition<T> {
     pub(crate) fn new(file: &str, state: &str, offered: &Offered<'_, T>) -> Result<Self, Refused> {
         let text = offered.text_of(file)?;
-        let compiled = offered.with_names(|names| compiled::condition(&text, offered.budget.of_call(), names));
+        let compiled = offered.with_names(|names| compiled::condition(&text, offered.budget, names));
         let compiled = compiled.map_err(|why| offered.unfit(file, &text, why))?;
-        Ok(Self {
-            script: Script::new(file, &text, compiled, offered),
-            state: state.into(),
-            cut_offs: AtomicU32::new(0),
-        })
+        Ok(Self { script: Script::new(file, &text, compiled, offered), state: state.into() })
     }
 
     pub(crate) fn file(&self) -> &str {
         &self.script.file
     }
 
-    /// `cut_offs` counts how often scripts have been cut off for the owner, where it is one that asks in each tick.
-    pub(crate) fn holds(
-        &self,
-        owner: &T,
-        cx: &T::Context<'_>,
-        time_in_state: f64,
-        cut_offs: Option<&Cell<u32>>,
-    ) -> bool {
-        let so_far = cut_offs.map_or_else(|| self.cut_offs.load(Ordering::Relaxed), Cell::get);
+    /// `usage` is what the scripts of the state have used for the owner. Where a state is asked whether it can be entered, nothing
+    /// is counted: a count for all owners would depend on their order.
+    pub(crate) fn holds(&self, owner: &T, cx: &T::Context<'_>, time_in_state: f64, usage: Option<&Usage>) -> bool {
+        let unused = Usage::default();
+        let usage = usage.unwrap_or(&unused);
+        let so_far = usage.cut_offs.get();
         if so_far >= MOST_CUT_OFFS {
             return false;
         }
-        let Some(run) = self.script.call("when", owner, cx, time_in_state) else { return false };
+        let (run, operations) = self.script.call("when", owner, cx, time_in_state, usage.operations.get());
+        usage.operations.set(usage.operations.get() + operations);
         let answer = run.and_then(|run| {
             let of_type = run.result.type_name();
             let is_neither = |_| Failure::Error(format!("the answer is neither true nor false, but of type {of_type}"));
@@ -180,25 +172,18 @@ impl<T: Owner> ScriptCondition<T> {
         });
         answer.unwrap_or_else(|why| {
             if self.script.fail(owner, "when", &self.state, &why) {
-                match cut_offs {
-                    Some(cut_offs) => cut_offs.set(so_far + 1),
-                    None => self.cut_offs.store(so_far + 1, Ordering::Relaxed),
-                }
-                let until = if cut_offs.is_some() { UNTIL_LEFT } else { "for all owners until the file is reloaded" };
-                self.script.stop_at(so_far + 1, owner, "when", &self.state, until);
+                usage.cut_offs.set(so_far + 1);
+                self.script.stop_at(so_far + 1, owner, "when", &self.state);
             }
             false
         })
     }
 }
 
-/// How long the scripts of a state are stopped.
-const UNTIL_LEFT: &str = "for this owner until it leaves the state";
-
 impl<T: Owner> Hooks<T> {
     pub(crate) fn new(file: &str, offered: &Offered<'_, T>) -> Result<Self, Refused> {
         let text = offered.text_of(file)?;
-        let compiled = offered.with_names(|names| compiled::hooks(&text, offered.budget.of_call(), names));
+        let compiled = offered.with_names(|names| compiled::hooks(&text, offered.budget, names));
         let (compiled, has) = compiled.map_err(|why| offered.unfit(file, &text, why))?;
         Ok(Self { script: Script::new(file, &text, compiled, offered), has })
     }
@@ -217,20 +202,20 @@ impl<T: Owner> Hooks<T> {
             return Ran::default();
         }
         let name = name_of(hook);
-        let Some(ran) = self.script.call(name, owner, cx, time_in_state(cx)) else { return Ran::default() };
+        let (ran, operations) = self.script.call(name, owner, cx, time_in_state(cx), 0);
         let done = ran.and_then(|run| {
             let written = self.script.written(&run).map_err(Failure::Error)?;
             for (set, number) in written {
                 set(owner, number);
             }
-            Ok(Ran { to: run.to, is_cut_off: false })
+            Ok(Ran { to: run.to, is_cut_off: false, operations })
         });
         done.unwrap_or_else(|why| {
             let is_cut_off = self.script.fail(owner, name, state, &why);
             if is_cut_off {
-                self.script.stop_at(cut_offs + 1, owner, name, state, UNTIL_LEFT);
+                self.script.stop_at(cut_offs + 1, owner, name, state);
             }
-            Ran { to: None, is_cut_off }
+            Ran { to: None, is_cut_off, operations }
         })
     }
 }
@@ -261,29 +246,34 @@ impl<T: Owner> Script<T> {
             known: vocabulary.values().map(|(name, _)| name.clone()).collect(),
             mentions_time: is_mentioned("time_in_state"),
             states: Arc::clone(states),
-            budget: Arc::clone(budget),
+            budget: *budget,
             failures: AtomicU64::new(0),
             stops: AtomicU64::new(0),
             printed: AtomicU64::new(0),
         }
     }
 
-    /// Calls a function. `None` if the scripts have used up the time of this tick.
-    fn call(&self, function: &str, owner: &T, cx: &T::Context<'_>, time_in_state: f64) -> Option<Result<Run, Failure>> {
-        self.budget.spend(T::now(cx), || {
-            let before = self.read(owner, cx, time_in_state);
-            let told =
-                Told { constants: Arc::clone(&self.constants), states: Arc::clone(&self.states), to: Arc::default() };
-            let mut this = Dynamic::from_map(before.clone());
-            let options =
-                CallFnOptions::new().eval_ast(false).bind_this_ptr(&mut this).with_tag(Dynamic::from(told.clone()));
-            let (result, printed) = engine::run(self.budget.of_call(), |engine| {
-                engine.call_fn_with_options::<Dynamic>(options, &mut Scope::new(), &self.ast, function, ())
-            });
-            self.print(owner, &printed);
-            let to = *told.to.lock().unwrap_or_else(PoisonError::into_inner);
-            Ok(Run { result: result?, before, after: this, to })
-        })
+    /// Calls a function, in a callback whose scripts have already taken so many operations. Returns how many it takes, too.
+    fn call(
+        &self,
+        function: &str,
+        owner: &T,
+        cx: &T::Context<'_>,
+        time_in_state: f64,
+        used: u64,
+    ) -> (Result<Run, Failure>, u64) {
+        let before = self.read(owner, cx, time_in_state);
+        let told =
+            Told { constants: Arc::clone(&self.constants), states: Arc::clone(&self.states), to: Arc::default() };
+        let mut this = Dynamic::from_map(before.clone());
+        let options =
+            CallFnOptions::new().eval_ast(false).bind_this_ptr(&mut this).with_tag(Dynamic::from(told.clone()));
+        let (result, effort) = engine::run(&self.budget.limit(used), |engine| {
+            engine.call_fn_with_options::<Dynamic>(options, &mut Scope::new(), &self.ast, function, ())
+        });
+        self.print(owner, &effort.printed);
+        let to = *told.to.lock().unwrap_or_else(PoisonError::into_inner);
+        (result.map(|result| Run { result, before, after: this, to }), effort.operations)
     }
 
     /// The values as they are now.
@@ -365,7 +355,7 @@ impl<T: Owner> Script<T> {
 
     /// Logs that the script is stopped, if it has been cut off often enough. As [`fail`](Self::fail), not for every owner.
     #[cold]
-    fn stop_at(&self, cut_offs: u32, owner: &T, function: &str, state: &str, until: &str) {
+    fn stop_at(&self, cut_offs: u32, owner: &T, function: &str, state: &str) {
         if cut_offs < MOST_CUT_OFFS {
             return;
         }
@@ -374,7 +364,7 @@ impl<T: Owner> Script<T> {
             error!(
                 target: LOG,
                 "{owner}: script {file}, function {function}, in state {state}: it has been cut off {cut_offs} times: \
-                 it is stopped {until}{times}"
+                 it is stopped for this owner until it leaves the state{times}"
             );
         }
     }

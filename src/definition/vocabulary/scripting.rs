@@ -74,14 +74,14 @@ impl<T: Owner> Vocabulary<T> {
         self
     }
 
-    /// Sets how much time scripts may take, in one call and in one tick. The defaults are 10 ms and 100 ms.
+    /// Sets how much scripts may do: the most operations in one call, and in one callback of a state. The defaults are 100 000 and
+    /// 1 000 000.
     ///
     /// # Examples
     ///
     /// ```
     /// use demeanor::Owner;
     /// use demeanor::definition::{Definition, ScriptBudget, Vocabulary};
-    /// use std::time::Duration;
     ///
     /// struct Guard;
     ///
@@ -90,7 +90,7 @@ impl<T: Owner> Vocabulary<T> {
     ///     type Message = ();
     /// }
     ///
-    /// let budget = ScriptBudget::new(Duration::from_millis(1), Duration::from_millis(5));
+    /// let budget = ScriptBudget::new(1_000, 5_000);
     /// let vocabulary = Vocabulary::new().script_budget(budget).script("a.rhai", "fn update() { loop { } }");
     /// let definition = Definition::parse("initial = 'a'\nstates.a.script = 'a.rhai'\n", &vocabulary)?;
     /// // The script is stopped, and an error is logged.

@@ -15,6 +15,7 @@ mod position;
 mod rename;
 mod schema;
 mod server;
+mod transport;
 mod vocabulary;
 mod workspace;
 
@@ -25,6 +26,7 @@ use lsp_server::Connection;
 
 use crate::{Exit, Outcome, written};
 use server::Server;
+use transport::Transport;
 
 /// Serves an editor over a connection, until it says that it is over, or goes away.
 ///
@@ -62,10 +64,13 @@ pub fn serve(connection: &Connection, words: Option<Words>) -> Result<(), String
 
 /// Serves an editor over standard input and output.
 pub(crate) fn lsp(words: Option<Words>, file: Option<&Path>) -> Outcome {
-    let (connection, threads) = Connection::stdio();
+    let (connection, transport) = Transport::start();
     let served = Server::start(&connection, words, file).and_then(Server::run);
     drop(connection);
+    if let Some(why) = transport.mistake() {
+        return Err(format!("the editor does not keep to the protocol: {why}"));
+    }
     served?;
-    written(threads.join())?;
+    written(transport.join())?;
     Ok(Exit::Fine)
 }

@@ -89,3 +89,39 @@ fn between_its_last_words_an_editor_may_say_anything() {
     assert_eq!(answers.split_off(1), [Ok(json!(null)), refused, Ok(json!(null))]);
     assert_eq!(process.wait().unwrap().code(), Some(0));
 }
+
+#[test]
+fn what_is_no_message_is_an_error_that_ends_the_tool() {
+    let begun = {
+        let mut bytes = Vec::new();
+        request(1, "initialize", json!({ "capabilities": {} })).write(&mut bytes).unwrap();
+        notification("initialized", json!({})).write(&mut bytes).unwrap();
+        bytes
+    };
+    let deep = format!("{{\"method\":\"a\",\"params\":{}", "[".repeat(1_000_000));
+    for (bytes, why) in [
+        ("Content-Length: 18446744073709551615\r\n\r\n{}".to_owned(), "a Content-Length of more than 64000000 bytes"),
+        ("Content-Length: 9223372036854775808\r\n\r\n{}".to_owned(), "a Content-Length of more than 64000000 bytes"),
+        ("Content-Length: 64000001\r\n\r\n{}".to_owned(), "a Content-Length of more than 64000000 bytes"),
+        ("Content-Length: -1\r\n\r\n{}".to_owned(), "a Content-Length that is not a number: -1"),
+        ("a".repeat(1_000_000), "the header of a message is longer than 4000 bytes"),
+        ("Content-Length: 100\r\n\r\n{}".to_owned(), "the input ends after 2 of the 100 bytes of a message"),
+        (format!("Content-Length: {}\r\n\r\n{deep}", deep.len()), "not a message: recursion limit exceeded"),
+        ("GET / HTTP/1.1\r\n\r\n".to_owned(), "a line of a message's header is not `Name: value`"),
+    ] {
+        for before in [&b""[..], &begun] {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_demeanor"));
+            let piped = command.arg("lsp").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+            let mut process = piped.spawn().unwrap();
+            let mut input = process.stdin.take().unwrap();
+            // The tool may end before it has read all.
+            let _ = input.write_all(before).and_then(|()| input.write_all(bytes.as_bytes()));
+            drop(input);
+            let output = process.wait_with_output().unwrap();
+            let said = String::from_utf8(output.stderr).unwrap();
+            assert!(said.contains(&format!("the editor does not keep to the protocol: {why}")), "{said}");
+            assert!(!said.contains("panicked"), "{said}");
+            assert_eq!(output.status.code(), Some(2), "{why}");
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! A request: its head and body as they came, and what it asks for, if it may.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 
 use serde::Deserialize;
 
@@ -54,7 +54,6 @@ impl Request {
         (request.path, request.query) = (path.to_owned(), query.to_owned());
         let mut length = None;
         for header in head.headers.iter() {
-            let Ok(value) = std::str::from_utf8(header.value) else { continue };
             let name = header.name.to_ascii_lowercase();
             let field = match name.as_str() {
                 "host" => &mut request.host,
@@ -63,17 +62,24 @@ impl Request {
                 "content-type" => &mut request.content_type,
                 "x-demeanor-token" => &mut request.token,
                 "transfer-encoding" => return Read::Wrong(Answer::text(411, "a body needs its length")),
-                "content-length" => {
-                    length = Some(value.trim().parse::<usize>().unwrap_or(usize::MAX));
-                    continue;
-                }
+                "content-length" => &mut length,
                 _ => continue,
+            };
+            // A header that cannot be read is not the same as none.
+            let Ok(value) = std::str::from_utf8(header.value) else {
+                let status = if matches!(&*name, "origin" | "sec-fetch-site") { 403 } else { 400 };
+                return Read::Wrong(Answer::text(status, format!("{name} is not UTF-8")));
             };
             if field.replace(value.trim().to_owned()).is_some() {
                 return Read::Wrong(Answer::text(400, format!("{name} comes twice")));
             }
         }
-        let length = length.unwrap_or(0);
+        let length = length.unwrap_or_else(|| "0".to_owned());
+        if !is_number(&length) {
+            return Read::Wrong(Answer::text(400, "content-length is not a number"));
+        }
+        // A number that no `usize` holds is too long, too.
+        let length = length.parse().unwrap_or(usize::MAX);
         if length > LONGEST_BODY {
             return Read::Wrong(Answer::text(413, "the body is too long"));
         }
@@ -171,7 +177,10 @@ impl Rules {
             }
             ("/events", "GET") => {
                 self.check_site(request)?;
-                Ok(Action::Events(wanted(&request.query)))
+                let why = "the query is not `crowd=..&owner=..` or `crowd=..&search=..`";
+                let query = Some(&*request.query).filter(|query| !query.is_empty());
+                let wanted = query.map(|query| wanted(query).ok_or_else(|| Answer::text(400, why))).transpose()?;
+                Ok(Action::Events(wanted))
             }
             ("/command", "POST") => self.command(request).map(Action::Command),
             ("/" | "/events", _) => Err(Answer::text(405, "only GET").with_header("Allow: GET")),
@@ -203,44 +212,57 @@ impl Rules {
     /// Whether a host is this server by a number, or by the one name that no other site can have. The port may be another one, where
     /// a tunnel leads here.
     fn is_own(&self, host: &str) -> bool {
-        let name = match host.strip_prefix('[') {
-            Some(rest) => rest.split_once(']').map_or("", |(name, _)| name),
-            None => host.split(':').next().unwrap_or_default(),
+        let (name, port) = if let Some((name, port)) = host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+            (name.parse().map(IpAddr::V6).ok(), port)
+        } else {
+            let (name, port) = host.split_at(host.find(':').unwrap_or(host.len()));
+            let localhost = name.eq_ignore_ascii_case("localhost").then_some(Ipv4Addr::LOCALHOST);
+            (localhost.or_else(|| name.parse().ok()).map(IpAddr::V4), port)
         };
-        name.eq_ignore_ascii_case("localhost")
-            || name.parse::<IpAddr>().is_ok_and(|number| !self.is_local || number.is_loopback())
+        let has_port = port.is_empty()
+            || port.strip_prefix(':').is_some_and(|port| port.parse::<u16>().is_ok() && is_number(port));
+        has_port && name.is_some_and(|number| !self.is_local || number.is_loopback())
     }
 }
 
-/// What a page wants to see: `crowd=enemies&owner=3v1`, or `crowd=enemies&search=bob`.
+/// Whether a text is nothing but digits. `parse` accepts a sign, too.
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// What a page wants to see: `crowd=enemies&owner=3v1`, or `crowd=enemies&search=bob`. `None` for any other query.
 fn wanted(query: &str) -> Option<(String, Wanted)> {
     let (mut crowd, mut wanted) = (None, None);
-    for (name, value) in query.split('&').filter_map(|part| part.split_once('=')) {
-        match name {
-            "crowd" => crowd = Some(decoded(value)),
-            "owner" => wanted = Some(Wanted::Owner(decoded(value))),
-            "search" => wanted = Some(Wanted::Search(decoded(value))),
-            _ => {}
+    for part in query.split('&') {
+        let (name, value) = part.split_once('=')?;
+        let value = decoded(value)?;
+        let is_repeated = match name {
+            "crowd" => crowd.replace(value).is_some(),
+            "owner" => wanted.replace(Wanted::Owner(value)).is_some(),
+            "search" => wanted.replace(Wanted::Search(value)).is_some(),
+            _ => return None,
+        };
+        if is_repeated {
+            return None;
         }
     }
     Some((crowd?, wanted?))
 }
 
-/// Text in which `%20` is a space.
-fn decoded(text: &str) -> String {
+/// Text in which `%20` is a space. `None` if a percent sign is not followed by two digits, or the text is not UTF-8.
+fn decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, others @ ..] = rest {
-        let hex = others.get(..2).filter(|_| *first == b'%').and_then(|hex| std::str::from_utf8(hex).ok());
-        if let Some(byte) = hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
-            bytes.push(byte);
-            rest = &others[2..];
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        if byte == b'%' {
+            let mut digit = || char::from(rest.next()?).to_digit(16);
+            let (high, low) = (digit()?, digit()?);
+            bytes.push(u8::try_from(16 * high + low).ok()?);
         } else {
-            bytes.push(*first);
-            rest = others;
+            bytes.push(byte);
         }
     }
-    String::from_utf8_lossy(&bytes).into_owned()
+    String::from_utf8(bytes).ok()
 }
 
 #[cfg(test)]
@@ -249,8 +271,13 @@ mod tests {
     use crate::shared::Wanted;
 
     fn status(is_local: bool, request: &str) -> u16 {
+        status_of(is_local, request.replace('\n', "\r\n").as_bytes())
+    }
+
+    /// 0 for a part of a request, 1 for events, 2 for a command, or the status of the answer.
+    fn status_of(is_local: bool, request: &[u8]) -> u16 {
         let rules = Rules { is_local, token: "secret".to_owned() };
-        match Request::read(request.replace('\n', "\r\n").as_bytes()) {
+        match Request::read(request) {
             Read::Part => 0,
             Read::Wrong(answer) => answer.status,
             Read::Whole(request) => match rules.action(&request) {
@@ -267,8 +294,27 @@ mod tests {
         for host in ["127.0.0.1:7878", "localhost", "LocalHost:1", "[::1]:7878", "127.1.2.3"] {
             assert_eq!(page(true, host), 200, "{host}");
         }
-        for host in ["evil.example", "localhost.evil.example:7878", "192.168.0.7", "", "[::1", "127.0.0.1.evil.example"]
-        {
+        for host in [
+            "evil.example",
+            "localhost.evil.example:7878",
+            "192.168.0.7",
+            "",
+            "[::1",
+            "127.0.0.1.evil.example",
+            "::1",
+            "[::1].evil.example",
+            "[127.0.0.1]",
+            "[localhost]",
+            "localhost:evil.example",
+            "localhost:80:80",
+            "localhost:",
+            "localhost:+80",
+            "localhost:65536",
+            "127.0.0.1@evil.example",
+            "localhost evil.example",
+            "127.1",
+            "0x7f000001",
+        ] {
             assert_eq!(page(true, host), 403, "{host}");
         }
         assert_eq!(page(false, "192.168.0.7:7878"), 200);
@@ -319,7 +365,14 @@ mod tests {
         assert_eq!(status(true, &format!("GET /{} HTTP/1.1\n", "a".repeat(LONGEST_HEAD))), 431);
         assert_eq!(status(true, &format!("GET / HTTP/1.1\n{}\n", "A: b\n".repeat(65))), 431);
         assert_eq!(status(true, "POST /command HTTP/1.1\nHost: localhost\nContent-Length: 5000\n\n"), 413);
-        assert_eq!(status(true, "POST /command HTTP/1.1\nHost: localhost\nContent-Length: -1\n\n"), 413);
+        for length in ["-1", "+2", "2.0", "0x2", "two", "", "2, 2", "2 2"] {
+            let request = format!("POST /command HTTP/1.1\nHost: localhost\nContent-Length: {length}\n\n{{}}");
+            assert_eq!(status(true, &request), 400, "{length}");
+        }
+        for length in ["4097", "18446744073709551615", "18446744073709551616", &"9".repeat(1000)] {
+            let request = format!("POST /command HTTP/1.1\nHost: localhost\nContent-Length: {length}\n\n{{}}");
+            assert_eq!(status(true, &request), 413, "{length}");
+        }
         assert_eq!(status(true, "POST /command HTTP/1.1\nHost: localhost\nTransfer-Encoding: chunked\n\n"), 411);
         assert_eq!(status(true, "GET /etc/passwd HTTP/1.1\nHost: localhost\n\n"), 404);
         assert_eq!(status(true, "DELETE / HTTP/1.1\nHost: localhost\n\n"), 405);
@@ -331,7 +384,167 @@ mod tests {
         assert_eq!(wanted("crowd=the%20enemies&owner=3v1"), owner);
         let search = Some(("a".to_owned(), Wanted::Search("100% Jörg".to_owned())));
         assert_eq!(wanted("search=100%25%20J%C3%B6rg&crowd=a"), search);
-        assert_eq!(wanted("crowd=a"), None);
-        assert_eq!(wanted("%=%&&="), None);
+        assert_eq!(status(true, "GET /events? HTTP/1.1\nHost: localhost\n\n"), 1);
+    }
+
+    #[test]
+    fn a_query_that_cannot_be_read_is_refused() {
+        for query in [
+            "crowd=a",
+            "owner=1v1",
+            "crowd",
+            "%=%&&=",
+            "crowd=a&owner=1v1&",
+            "crowd=a&owner=1v1&other=b",
+            "crowd=a&crowd=b&owner=1v1",
+            "crowd=a&owner=1v1&owner=2v1",
+            "crowd=a&owner=1v1&search=b",
+            "crowd=a&search=%",
+            "crowd=a&search=%2",
+            "crowd=a&search=%zz",
+            "crowd=a&search=%+f",
+            "crowd=a&search=%ff",
+            "crowd=%C3&search=b",
+        ] {
+            assert_eq!(wanted(query), None, "{query}");
+            assert_eq!(status(true, &format!("GET /events?{query} HTTP/1.1\nHost: localhost\n\n")), 400, "{query}");
+        }
+    }
+
+    /// A command that is carried out, in lines.
+    const COMMAND: [&str; 7] = [
+        "POST /command HTTP/1.1",
+        "Host: localhost:7878",
+        "Origin: http://localhost:7878",
+        "Sec-Fetch-Site: same-origin",
+        "X-Demeanor-Token: secret",
+        "Content-Type: application/json",
+        "Content-Length: 14",
+    ];
+    const BODY: &str = r#"{"do":"pause"}"#;
+
+    fn command(lines: &[impl AsRef<[u8]>]) -> u16 {
+        let lines: Vec<_> = lines.iter().map(AsRef::as_ref).collect();
+        status_of(true, &[&lines.join(&b"\r\n"[..]), &b"\r\n\r\n"[..], BODY.as_bytes()].concat())
+    }
+
+    #[test]
+    fn a_header_that_cannot_be_read_is_refused() {
+        assert_eq!(command(&COMMAND), 2);
+        let statuses = [400, 403, 403, 400, 400, 400];
+        for (nth, status) in (1..).zip(statuses) {
+            for bytes in [&b"\xff"[..], b"\xc3", b"\x80\x80", b"\xed\xa0\x80"] {
+                let line = COMMAND[nth].as_bytes();
+                let colon = COMMAND[nth].find(' ').unwrap() + 1;
+                for broken in [
+                    [line, bytes].concat(),
+                    [&line[..colon], bytes, &line[colon..]].concat(),
+                    [&line[..colon], bytes].concat(),
+                ] {
+                    let mut lines = COMMAND.map(|line| line.as_bytes().to_vec());
+                    lines[nth] = broken;
+                    assert_eq!(command(&lines), status, "{}", COMMAND[nth]);
+                }
+            }
+        }
+        // Nobody reads the others: a browser may send cookies of another program on this computer.
+        let lines = COMMAND.map(|line| line.as_bytes().to_vec());
+        assert_eq!(command(&[&lines[..], &[b"Cookie: \xff".to_vec()]].concat()), 2);
+        assert_eq!(command(&[&lines[..], &[b"Transfer-Encoding: \xff".to_vec()]].concat()), 411);
+    }
+
+    #[test]
+    fn a_header_that_comes_twice_is_refused() {
+        for nth in 1..COMMAND.len() {
+            let mut lines = COMMAND.to_vec();
+            lines.push(COMMAND[nth]);
+            assert_eq!(command(&lines), 400, "{}", COMMAND[nth]);
+        }
+        for also in ["content-length: 2", "Content-Length: \u{663}", "origin: null", "HOST: localhost"] {
+            assert_eq!(command(&[&COMMAND[..], &[also]].concat()), 400, "{also}");
+        }
+    }
+
+    #[test]
+    fn a_head_that_is_written_in_another_way_is_refused() {
+        for also in [
+            // An obsolete way to continue the line before.
+            " http://evil.example",
+            "\thttp://evil.example",
+            "Origin : null",
+            " Origin: null",
+            "Origin",
+            ": null",
+            "Or\0igin: null",
+            "Origin: \0",
+            "Origin: a\rb",
+            "\u{f6}rigin: null",
+        ] {
+            assert_eq!(command(&[&COMMAND[..], &[also]].concat()), 400, "{also:?}");
+        }
+        let first = |line: &str| {
+            let mut lines = COMMAND;
+            lines[0] = line;
+            command(&lines)
+        };
+        for line in [
+            "POST  /command HTTP/1.1",
+            "POST /command",
+            "POST /command HTTP/2.0",
+            "POST /command HTTP/1.1 ",
+            "POST /com mand HTTP/1.1",
+        ] {
+            assert_eq!(first(line), 400, "{line}");
+        }
+        for line in [
+            "POST /%63ommand HTTP/1.1",
+            "POST http://localhost/command HTTP/1.1",
+            "POST /command/ HTTP/1.1",
+            "POST * HTTP/1.1",
+        ] {
+            assert_eq!(first(line), 404, "{line}");
+        }
+        for line in ["GET /command HTTP/1.1", "post /command HTTP/1.1"] {
+            assert_eq!(first(line), 405, "{line}");
+        }
+        // The older version says the same, if it names the host.
+        assert_eq!(first("POST /command HTTP/1.0"), 2);
+        assert_eq!(status(true, "GET / HTTP/1.0\n\n"), 400);
+    }
+
+    #[test]
+    fn what_follows_a_request_is_not_a_second_one() {
+        let with = |rest: &[u8]| [COMMAND.join("\r\n").as_bytes(), b"\r\n\r\n", BODY.as_bytes(), rest].concat();
+        assert_eq!(status_of(true, &with(b"")), 2);
+        assert_eq!(status_of(true, &with(b"GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n")), 2);
+        // What is left of the body may still come.
+        let whole = with(b"");
+        assert_eq!(status_of(true, &whole[..whole.len() - 1]), 0);
+    }
+
+    #[test]
+    fn random_bytes_are_answered_and_never_a_command() {
+        let mut random = oorandom::Rand32::new(7);
+        let whole = [COMMAND.join("\r\n").as_bytes(), b"\r\n\r\n", BODY.as_bytes()].concat();
+        let foreign = String::from_utf8(whole.clone())
+            .unwrap()
+            .replace("Origin: http://localhost", "Origin: http://evilhost")
+            .into_bytes();
+        assert_eq!(status_of(true, &foreign), 403);
+        // Where the value of the origin is.
+        let origin = foreign.windows(8).position(|bytes| bytes == b"evilhost").unwrap();
+        for _ in 0..20_000 {
+            let count = random.rand_range(0..300);
+            let bytes: Vec<u8> = (0..count).map(|_| random.rand_u32().to_le_bytes()[0]).collect();
+            assert!(status_of(true, &bytes) != 2);
+            assert!(status_of(true, &[b"POST /command HTTP/1.1\r\n", &bytes[..]].concat()) != 2);
+            let mut changed = whole.clone();
+            let at = random.rand_range(0..u32::try_from(changed.len()).unwrap()) as usize;
+            changed[at] = random.rand_u32().to_le_bytes()[0];
+            let _ = status_of(true, &changed);
+            let mut changed = foreign.clone();
+            changed[origin + random.rand_range(0..8) as usize] = random.rand_u32().to_le_bytes()[0];
+            assert!(status_of(true, &changed) >= 400, "{}", changed.escape_ascii());
+        }
     }
 }

@@ -72,6 +72,21 @@ fn rubbish_and_other_paths_are_answered_and_forgotten() {
     assert_eq!(status_of(address, "/"), "HTTP/1.1 200 OK");
 }
 
+/// It was treated as if the request had none.
+#[test]
+fn an_origin_that_is_not_utf8_is_refused_as_a_foreign_one_is() {
+    let inspector = inspector();
+    let address = inspector.address();
+    for path in ["/", "/events"] {
+        for origin in [&b"http://evil.example"[..], b"\xff", b"http://\xffevil.example"] {
+            let head = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nOrigin: ");
+            let answer = answer_to(address, &[head.as_bytes(), origin, b"\r\n\r\n"].concat());
+            assert_eq!(answer.lines().next(), Some("HTTP/1.1 403 Forbidden"), "{}", origin.escape_ascii());
+        }
+    }
+    assert_eq!(status_of(address, "/events?crowd=guards&search=%ff"), "HTTP/1.1 400 Bad Request");
+}
+
 #[test]
 fn no_more_than_sixteen_pages_are_open() {
     let mut inspector = inspector();
