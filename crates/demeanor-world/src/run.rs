@@ -195,7 +195,7 @@ fn start<T: Citizen>(setup: &Setup<T>, args: &Arguments, ticks: u64) -> Result<O
         return Err(WorldError::Setup("the world runs for 0 ticks: it needs at least 1".to_owned()));
     }
     let folder = setup.checkpoint.as_ref().map(|checkpoint| &checkpoint.folder);
-    let has_any = folder.is_some_and(|folder| checkpoint::has_any(folder));
+    let has_any = folder.map_or(Ok(false), |folder| checkpoint::has_any(folder))?;
     let goes_on = args.resume || args.continues && has_any;
     if !goes_on {
         if let Some(folder) = folder.filter(|_| has_any) {
@@ -237,7 +237,7 @@ fn complete_settings<T: Citizen>(setup: &Setup<T>, args: &Arguments, found: Opti
     settings
         .add("how often a checkpoint is written", &setup.checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.every));
     settings.add("--silence", &args.silence.as_secs());
-    let found = found.map_or("none".to_owned(), |found| format!("{:016x}", found.digest()));
+    let found = found.map_or("none".to_owned(), |found| format!("{:016x}", found.manifest.digest));
     settings.add("the checkpoint to go on from", &found);
     settings.0.extend(setup.settings.iter().cloned());
     settings
@@ -294,7 +294,7 @@ fn live<T: Citizen>(worker: &mut Worker, run: &Run<T>, alarm: &Arc<Alarm>) -> Re
     if let Some(found) = found {
         let parts = found.manifest.parts.iter().skip(shards.me as usize).step_by(shards.workers as usize);
         let contents = parts.map(|part| found.read(part)).collect::<Result<Vec<_>, _>>()?;
-        place.settle(contents, &found.folder, &mut exchange)?;
+        place.settle(contents, &mut exchange)?;
         first = found.manifest.ticks;
     } else {
         place.populate(&mut exchange)?;
