@@ -328,9 +328,9 @@ fn a_file_of_a_checkpoint_that_is_missing_cut_doubled_or_another_one_is_an_error
         let other = path.with_extension("old");
         fs::rename(path, &other).unwrap();
         if path.ends_with("manifest.json") {
-            small.resume().unwrap()
+            small.resume().unwrap();
         } else {
-            small.refuses(path, "without")
+            small.refuses(path, "without");
         }
         fs::rename(&other, path).unwrap();
         // A second copy belongs to nothing.

@@ -26,6 +26,12 @@ pub(crate) struct Run {
     pub(crate) oddity: Oddity,
     /// After so many seconds a process that says nothing counts as gone.
     pub(crate) silence: u64,
+    /// For so many seconds the processes wait for each other.
+    pub(crate) patience: u64,
+    /// Which program it says it is, if not the digest of the executable.
+    pub(crate) program: Option<String>,
+    /// The file with the secret, if not that of the launcher.
+    pub(crate) secret: Option<PathBuf>,
 }
 
 impl Default for Run {
@@ -44,10 +50,16 @@ impl Run {
         resume: false,
         oddity: Oddity::None,
         silence: 30,
+        patience: 60,
+        program: None,
+        secret: None,
     };
 
     pub(crate) fn world(&self) -> World<Villager> {
-        let world = world_with(self.shards, self.oddity);
+        let mut world = world_with(self.shards, self.oddity);
+        if let Some(program) = &self.program {
+            world = world.program(program);
+        }
         match &self.checkpoint {
             Some((every, folder)) => world.checkpoint(*every, folder),
             None => world,
@@ -57,6 +69,8 @@ impl Run {
     pub(crate) fn args(&self) -> Vec<String> {
         let mut args = vec!["-w".to_owned(), self.threads.to_string()];
         args.extend(["--silence".to_owned(), self.silence.to_string()]);
+        args.extend(["--patience".to_owned(), self.patience.to_string()]);
+        args.extend(self.secret.iter().flat_map(|file| ["--secret".to_owned(), file.display().to_string()]));
         args.extend(self.resume.then(|| "--resume".to_owned()));
         args
     }
