@@ -23,6 +23,7 @@ pub(crate) struct Run {
     /// Every so many ticks, in this folder.
     pub(crate) checkpoint: Option<(u64, PathBuf)>,
     pub(crate) resume: bool,
+    pub(crate) continues: bool,
     pub(crate) oddity: Oddity,
     /// After so many seconds a process that says nothing counts as gone.
     pub(crate) silence: u64,
@@ -48,6 +49,7 @@ impl Run {
         ticks: 1,
         checkpoint: None,
         resume: false,
+        continues: false,
         oddity: Oddity::None,
         silence: 30,
         patience: 60,
@@ -72,18 +74,25 @@ impl Run {
         args.extend(["--patience".to_owned(), self.patience.to_string()]);
         args.extend(self.secret.iter().flat_map(|file| ["--secret".to_owned(), file.display().to_string()]));
         args.extend(self.resume.then(|| "--resume".to_owned()));
+        args.extend(self.continues.then(|| "--continue".to_owned()));
         args
     }
 
     /// The processes, which run.
     pub(crate) fn start(&self) -> Local {
-        self.start_each(|_, run| run)
+        self.try_start().unwrap()
     }
 
     /// The same, where each may be told something else.
     pub(crate) fn start_each(&self, told: impl Fn(usize, Self) -> Self) -> Local {
         let program = env::current_exe().unwrap();
         Local::start(self.processes, |process| told(process, self.clone()).command(&program)).unwrap()
+    }
+
+    /// The processes, unless one of them ends before it meets the others.
+    pub(crate) fn try_start(&self) -> io::Result<Local> {
+        let program = env::current_exe()?;
+        Local::start(self.processes, |_| self.command(&program))
     }
 
     /// What runs one of the processes.
