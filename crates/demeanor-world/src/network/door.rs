@@ -12,7 +12,7 @@ use crate::error::WorldError;
 
 /// So many connections are greeted at once. If there are more, the oldest one is closed: a process of the world has said all
 /// that it has to say in a moment, and a stranger that says nothing is soon the oldest.
-const MOST: usize = 128;
+pub(super) const MOST: usize = 128;
 
 /// What comes of a greeting.
 #[derive(Debug)]

@@ -118,7 +118,7 @@ impl Greeter {
         Ok(result)
     }
 
-    fn call_on(&self, stream: &mut (impl Read + Write)) -> io::Result<Hello> {
+    pub(super) fn call_on(&self, stream: &mut (impl Read + Write)) -> io::Result<Hello> {
         let [ours, theirs] = exchange_nonces(stream)?;
         self.say(stream, &[CALLER, &ours, &theirs])?;
         let hello = self.hear(stream, &[CALLED, &ours, &theirs])?;

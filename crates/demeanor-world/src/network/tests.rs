@@ -248,6 +248,69 @@ fn five_hundred_strangers_at_once_keep_no_process_from_joining() {
     drop(strangers);
 }
 
+/// A connection on which a process waits before it says its last word.
+struct Pausing {
+    stream: TcpStream,
+    writes: usize,
+    answered: mpsc::Sender<()>,
+    goes_on: mpsc::Receiver<()>,
+}
+
+impl Read for Pausing {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        self.stream.read(bytes)
+    }
+}
+
+impl Write for Pausing {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.writes += 1;
+        // After the nonce, and what it says of itself.
+        if self.writes == 3 {
+            self.answered.send(()).unwrap();
+            self.goes_on.recv().unwrap();
+        }
+        self.stream.write_all(bytes)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn if_there_are_too_many_strangers_the_oldest_is_closed_and_a_process_with_the_secret_is_not() {
+    let ((listener, address), (sender, events)) = (listener(), mpsc::channel());
+    let ours = secret("open sesame");
+    let mut door = Door::new(listener, Arc::new(greeter(0, &ours, LONG)), sender).unwrap();
+    let ((answered, is_answered), (go_on, goes_on)) = (mpsc::channel(), mpsc::channel());
+    let process = thread::spawn(move || {
+        let stream = TcpStream::connect(address).unwrap();
+        let mut stream = Pausing { stream, writes: 0, answered, goes_on };
+        greeter(1, &ours, LONG).call_on(&mut stream).map(|_| stream)
+    });
+    while is_answered.try_recv().is_err() {
+        door.open();
+    }
+    let mut strangers: Vec<_> = (0..door::MOST)
+        .map(|_| {
+            let stranger = TcpStream::connect(address).unwrap();
+            while !door.open() {}
+            stranger
+        })
+        .collect();
+    assert!(events.try_recv().is_err());
+    strangers.push(TcpStream::connect(address).unwrap());
+    while !door.open() {}
+    let Ok(Event::Ignored(text)) = events.recv() else { panic!() };
+    assert!(text.contains(&strangers[0].local_addr().unwrap().to_string()), "{text}");
+    wait_for_the_end(strangers.remove(0));
+    go_on.send(()).unwrap();
+    let Ok(Event::Answered(Hello { process: 1, .. }, _)) = events.recv() else { panic!() };
+    process.join().unwrap().unwrap();
+}
+
 #[test]
 fn processes_without_a_secret_meet_only_where_no_other_computer_reaches_them() {
     let how = "give all processes a secret with --secret FILE, or say with --trust-network that every computer in this \
