@@ -77,10 +77,15 @@ impl Door {
         self.guests.push_back(Arc::clone(&guest));
         let (greeter, events) = (Arc::clone(&self.greeter), self.events.clone());
         let greet = move || {
-            let answered = greeter.answer(&stream, || lock(&guest).take().is_some());
-            *lock(&guest) = None;
+            let mut is_known = false;
+            let answered = greeter.answer(&stream, || {
+                is_known = lock(&guest).take().is_some();
+                is_known
+            });
+            let made_room = !is_known && lock(&guest).take().is_none();
             let _ = events.send(match answered {
                 Ok(hello) => Event::Answered(hello, stream),
+                Err(_) if made_room => ignored(&from, &io::Error::other("there are too many connections")),
                 Err(error) => ignored(&from, &error),
             });
         };

@@ -1,7 +1,7 @@
 //! How processes meet among strangers.
 
 use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -10,8 +10,8 @@ use super::deadline::Limited;
 use super::*;
 use crate::error::WorldError;
 
-/// Longer than any test takes: what ends does not end because of the time.
-const LONG: Duration = Duration::from_secs(3600);
+/// Longer than any test takes, unless it fails: what ends does not end because of the time.
+const LONG: Duration = Duration::from_secs(100);
 /// What every connection begins with: eight bytes that say what it is, and a nonce.
 const BEGIN: usize = 40;
 
@@ -87,6 +87,14 @@ fn wait_for_the_end(mut stream: TcpStream) {
     let _ = io::copy(&mut stream, &mut io::sink());
 }
 
+/// Says all that a stranger has to say, and waits until the other side closes the connection.
+fn say(mut stream: TcpStream, bytes: &[u8]) {
+    stream.write_all(bytes).unwrap();
+    // It may be closed already.
+    let _ = stream.shutdown(Shutdown::Write);
+    wait_for_the_end(stream);
+}
+
 /// How a process before the secret was introduced has greeted.
 fn old_greeting(text: &str) -> Vec<u8> {
     [b"demeanor", &u32::try_from(text.len()).unwrap().to_le_bytes()[..], text.as_bytes()].concat()
@@ -97,22 +105,14 @@ fn strangers_are_ignored_and_the_reason_is_told() {
     let ours = secret("open sesame");
     let with = |stranger: fn(TcpStream)| ignored(&ours, LONG, stranger);
     let closed = "it has closed the connection during the greeting, as a process with another secret does";
-    let said = with(|mut stream| {
-        stream.write_all(&[b'x'; BEGIN]).unwrap();
-        wait_for_the_end(stream);
-    });
-    assert_eq!(said, "it is no process of a world");
+    assert_eq!(with(|stream| say(stream, &[b'x'; BEGIN])), "it is no process of a world");
     assert_eq!(with(drop), closed);
-    let said = with(|mut stream| {
-        stream.write_all(&[&b"demeanor"[..], &[7; 32], &(1_u32 << 20).to_le_bytes()].concat()).unwrap();
-        wait_for_the_end(stream);
-    });
+    let said = with(|stream| say(stream, &[&b"demeanor"[..], &[7; 32], &(1_u32 << 20).to_le_bytes()].concat()));
     assert_eq!(said, "its greeting is too long");
-    let said = with(|mut stream| {
+    let said = with(|stream| {
         let text = br#"{"process":1,"settings":[]}"#;
         let length = u32::try_from(text.len()).unwrap().to_le_bytes();
-        stream.write_all(&[&b"demeanor"[..], &[7; 32], &length, text, &[0; 32]].concat()).unwrap();
-        wait_for_the_end(stream);
+        say(stream, &[&b"demeanor"[..], &[7; 32], &length, text, &[0; 32]].concat());
     });
     assert_eq!(said, "it does not know the secret");
     let said = ignored(&ours, Duration::from_millis(1), wait_for_the_end);
@@ -164,10 +164,7 @@ fn a_greeting_that_was_recorded_proves_nothing_later() {
     let answered = greeter(0, &ours, LONG).answer(&listener.accept().unwrap().0, || true);
     assert_eq!((answered.unwrap().process, called.join().unwrap().unwrap().process), (1, 0));
     let recorded = recorded.join().unwrap();
-    let said = ignored(&ours, LONG, move |mut stream| {
-        stream.write_all(&recorded).unwrap();
-        wait_for_the_end(stream);
-    });
+    let said = ignored(&ours, LONG, move |stream| say(stream, &recorded));
     assert_eq!(said, "it does not know the secret");
 }
 
@@ -304,7 +301,8 @@ fn if_there_are_too_many_strangers_the_oldest_is_closed_and_a_process_with_the_s
     strangers.push(TcpStream::connect(address).unwrap());
     while !door.open() {}
     let Ok(Event::Ignored(text)) = events.recv() else { panic!() };
-    assert!(text.contains(&strangers[0].local_addr().unwrap().to_string()), "{text}");
+    let oldest = strangers[0].local_addr().unwrap();
+    assert_eq!(text, format!("a connection from {oldest} is ignored: there are too many connections"));
     wait_for_the_end(strangers.remove(0));
     go_on.send(()).unwrap();
     let Ok(Event::Answered(Hello { process: 1, .. }, _)) = events.recv() else { panic!() };
@@ -355,7 +353,7 @@ fn a_greeting_is_less_than_4_kb() {
     let called = thread::spawn(move || {
         let (mut stream, mut said) = (TcpStream::connect(address).unwrap(), Vec::new());
         stream.write_all(&[&b"demeanor"[..], &[7; 32]].concat()).unwrap();
-        stream.shutdown(std::net::Shutdown::Write).unwrap();
+        stream.shutdown(Shutdown::Write).unwrap();
         stream.read_to_end(&mut said).unwrap();
         said.len()
     });
