@@ -75,8 +75,8 @@ fn ignored(ours: &Secret, time: Duration, stranger: impl FnOnce(TcpStream) + Sen
             break event;
         }
     };
-    stranger.join().unwrap();
     let Event::Ignored(text) = event else { panic!("{event:?}") };
+    stranger.join().unwrap();
     let (from, why) = text.split_once(" is ignored: ").unwrap();
     assert!(from.starts_with("a connection from 127.0.0.1:"), "{text}");
     why.to_owned()
