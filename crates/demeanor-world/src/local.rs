@@ -1,14 +1,23 @@
 //! Processes on this machine: a launcher starts them, and tells them where they are.
 //!
 //! Each process takes a free port from the operating system, says which to the launcher, and gets the addresses of all. So no
-//! port is written anywhere, and many worlds can run side by side.
+//! port is written anywhere, and many worlds can run side by side. They greet the launcher and each other with a secret that the
+//! launcher has made for them.
 
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command};
+use std::sync::{Arc, mpsc};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::error::WorldError;
+use crate::network::{Door, Event, Greeter, Hello, Secret, Settings, VARIABLE};
+
+/// The name of the only setting of a process that greets its launcher.
+const ADDRESS: &str = "address";
+/// How long a process waits before it looks again.
+const PAUSE: Duration = Duration::from_millis(2);
 
 /// The processes of a world on this machine.
 #[derive(Debug)]
@@ -40,48 +49,50 @@ impl Local {
     ) -> io::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let meet = listener.local_addr()?.to_string();
+        let (secret, text) = Secret::random()?;
         let mut local = Self { children: Vec::new() };
         for process in 0..processes {
             let [n, p] = [processes, process].map(|number| number.to_string());
-            let started = command(process).args(["-n", &n, "-p", &p, "--meet", &meet]).spawn();
+            let mut command = command(process);
+            let started = command.args(["-n", &n, "-p", &p, "--meet", &meet]).env(VARIABLE, &text).spawn();
             // On an error those that run already end with `local`.
             local.children.push(started?);
         }
         // One process alone has nobody to meet.
         if processes > 1 {
-            local.tell(&listener, &mut addresses_for)?;
+            local.tell(listener, secret, &mut addresses_for)?;
         }
         Ok(local)
     }
 
     fn tell(
         &mut self,
-        listener: &TcpListener,
+        listener: TcpListener,
+        secret: Secret,
         addresses_for: &mut impl FnMut(usize, &[String]) -> Vec<String>,
     ) -> io::Result<()> {
-        listener.set_nonblocking(true)?;
+        let (sender, events) = mpsc::channel();
+        let hello = Hello { process: self.children.len(), settings: Settings::default() };
+        let greeter = Greeter::new(&hello, secret, Greeter::TIME).map_err(io::Error::other)?;
+        let mut door = Door::new(listener, Arc::new(greeter), sender)?;
         let mut met: Vec<Option<(TcpStream, String)>> = self.children.iter().map(|_| None).collect();
         while met.iter().any(Option::is_none) {
-            match listener.accept() {
-                Ok((stream, _)) => {
-                    stream.set_nonblocking(false)?;
-                    let mut line = String::new();
-                    BufReader::new(stream.try_clone()?).read_line(&mut line)?;
-                    let said = line.trim().split_once(' ');
-                    let said = said.and_then(|(process, address)| Some((process.parse::<usize>().ok()?, address)));
-                    if let Some((process, address)) = said.filter(|(process, _)| *process < met.len()) {
-                        met[process] = Some((stream, address.to_owned()));
+            door.open();
+            match events.recv_timeout(PAUSE) {
+                Ok(Event::Answered(hello, stream)) => {
+                    let address = hello.settings.0.into_iter().find(|(name, _)| name == ADDRESS);
+                    if let (Some(place), Some((_, address))) = (met.get_mut(hello.process), address) {
+                        *place = Some((stream, address));
                     }
                 }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                Ok(Event::Ignored(text)) => log::warn!(target: "demeanor_world", "{text}"),
+                _ => {
                     for (process, child) in self.children.iter_mut().enumerate() {
                         if let (None, Some(status)) = (&met[process], child.try_wait()?) {
                             return Err(io::Error::other(format!("process {process} ended at once: {status}")));
                         }
                     }
-                    std::thread::sleep(Duration::from_millis(2));
                 }
-                Err(error) => return Err(error),
             }
         }
         let met: Vec<_> = met.into_iter().flatten().collect();
@@ -122,19 +133,38 @@ impl Drop for Local {
     }
 }
 
+/// More than the addresses of all processes take.
+const LONGEST_LINE: u64 = 1 << 20;
+
 /// The other side: takes a port, and asks the launcher where the others are.
-pub(crate) fn meet(launcher: &str, process: usize, processes: usize) -> Result<(TcpListener, Vec<String>), WorldError> {
+pub(crate) fn meet(
+    launcher: &str,
+    secret: &Secret,
+    patience: Duration,
+    (process, processes): (usize, usize),
+) -> Result<(TcpListener, Vec<String>), WorldError> {
     let asked = (|| {
         let listener = TcpListener::bind("127.0.0.1:0")?;
-        let mut stream = TcpStream::connect(launcher)?;
-        writeln!(stream, "{process} {}", listener.local_addr()?)?;
+        let mut settings = Settings::default();
+        settings.add(ADDRESS, &listener.local_addr()?);
+        let hello = Hello { process, settings };
+        let greeter = Greeter::new(&hello, secret.clone(), Greeter::TIME).map_err(io::Error::other)?;
+        let deadline = Instant::now() + patience;
+        let stream = loop {
+            let called = TcpStream::connect(launcher).and_then(|stream| greeter.call(&stream).map(|_| stream));
+            match called {
+                // A launcher that is still starting other processes may answer too late.
+                Err(error) if error.kind() != io::ErrorKind::ConnectionRefused && Instant::now() < deadline => {
+                    thread::sleep(PAUSE);
+                }
+                called => break called?,
+            }
+        };
         let mut line = String::new();
-        let since = Instant::now();
-        BufReader::new(stream).read_line(&mut line)?;
+        BufReader::new(stream.take(LONGEST_LINE)).read_line(&mut line)?;
         let addresses: Vec<_> = line.split_whitespace().map(str::to_owned).collect();
         if addresses.len() != processes {
-            let (count, passed) = (addresses.len(), since.elapsed().as_millis());
-            return Err(io::Error::other(format!("{count} addresses of {processes} came after {passed} ms")));
+            return Err(io::Error::other(format!("{} addresses of {processes} have come", addresses.len())));
         }
         Ok((listener, addresses))
     })();

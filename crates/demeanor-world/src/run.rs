@@ -22,7 +22,7 @@ use crate::citizen::Citizen;
 use crate::error::WorldError;
 use crate::exchange::Exchange;
 use crate::local;
-use crate::network::{Links, Meeting, Settings, connect, read_hosts};
+use crate::network::{Greeter, Links, Meeting, Secret, Settings, VARIABLE, connect, read_hosts};
 use crate::parcel::Parcel;
 use crate::program;
 use crate::progress::Progress;
@@ -40,6 +40,10 @@ pub(crate) struct Arguments {
     hosts: Option<PathBuf>,
     /// Where the processes of a launcher on this machine meet.
     meet: Option<String>,
+    /// By which the processes of the world know each other.
+    secret: Option<Secret>,
+    /// Whether processes without a secret meet on other computers, too.
+    trusts_network: bool,
     resume: bool,
     /// Whether to go on from a checkpoint if there is one.
     continues: bool,
@@ -58,6 +62,8 @@ impl Arguments {
         options.optflag("", "continue", "go on from the last checkpoint; begin if there is none");
         options.optopt("", "patience", "how long to wait for the other processes; 60 by default", "SECONDS");
         options.optopt("", "silence", "after how long a silence a process counts as gone; 30 by default", "SECONDS");
+        options.optopt("", "secret", "a file with a secret that all processes of the world share", "FILE");
+        options.optflag("", "trust-network", "without a secret, let every computer in the network take part");
         options.optopt("", "meet", "where a launcher tells the processes each other's addresses", "ADDRESS");
         let wrong = |text: String| WorldError::Arguments(text);
         let found = options.parse(args).map_err(|error| wrong(error.to_string()))?;
@@ -85,8 +91,29 @@ impl Arguments {
         let worker = WorkerConfig::from_matches(&found).map_err(wrong)?;
         let hosts = found.opt_str("h").map(PathBuf::from);
         let (meet, resume) = (found.opt_str("meet"), found.opt_present("resume"));
-        let continues = found.opt_present("continue");
-        Ok(Self { threads, process, processes, hosts, meet, resume, continues, patience, silence, worker })
+        let (continues, trusts_network) = (found.opt_present("continue"), found.opt_present("trust-network"));
+        let secret = found.opt_str("secret").map(|file| {
+            let secret = Secret::read(file.as_ref());
+            secret.map_err(|error| wrong(format!("--secret: {file}: {error}")))
+        });
+        let secret = secret.transpose()?;
+        if trusts_network && secret.is_some() {
+            return Err(wrong("--secret and --trust-network contradict each other".to_owned()));
+        }
+        Ok(Self {
+            threads,
+            process,
+            processes,
+            hosts,
+            meet,
+            secret,
+            trusts_network,
+            resume,
+            continues,
+            patience,
+            silence,
+            worker,
+        })
     }
 }
 
@@ -195,7 +222,7 @@ fn start<T: Citizen>(setup: &Setup<T>, args: &Arguments, ticks: u64) -> Result<O
         return Err(WorldError::Setup("the world runs for 0 ticks: it needs at least 1".to_owned()));
     }
     let folder = setup.checkpoint.as_ref().map(|checkpoint| &checkpoint.folder);
-    let has_any = folder.is_some_and(|folder| checkpoint::has_any(folder));
+    let has_any = folder.map_or(Ok(false), |folder| checkpoint::has_any(folder))?;
     let goes_on = args.resume || args.continues && has_any;
     if !goes_on {
         if let Some(folder) = folder.filter(|_| has_any) {
@@ -237,9 +264,9 @@ fn complete_settings<T: Citizen>(setup: &Setup<T>, args: &Arguments, found: Opti
     settings
         .add("how often a checkpoint is written", &setup.checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.every));
     settings.add("--silence", &args.silence.as_secs());
-    let found = found.map_or("none".to_owned(), |found| format!("{:016x}", found.digest()));
+    let found = found.map_or("none".to_owned(), |found| format!("{:016x}", found.manifest.digest));
     settings.add("the checkpoint to go on from", &found);
-    settings.0.extend(setup.settings.iter().cloned());
+    setup.settings.iter().for_each(|(name, value)| settings.add(name, value));
     settings
 }
 
@@ -253,9 +280,10 @@ fn allocators(args: &Arguments, settings: impl Fn() -> Settings, alarm: &Arc<Ala
         return Ok((builders, others, None));
     }
     let meeting = meeting(args, settings())?;
-    let sockets = connect(&meeting)?;
+    let addresses = meeting.addresses.clone();
+    let sockets = connect(meeting)?;
     let failed = |error: std::io::Error| WorldError::Connect(format!("the connections cannot be prepared: {error}"));
-    let (all, links) = Links::new(args.process, &meeting.addresses, sockets, alarm, args.silence).map_err(failed)?;
+    let (all, links) = Links::new(args.process, &addresses, sockets, alarm, args.silence).map_err(failed)?;
     let hooks = Hooks::default();
     let threads = ProcessBuilder::new_typed_vector(args.threads, hooks.refill.clone(), None);
     let (builders, guard) =
@@ -265,8 +293,13 @@ fn allocators(args: &Arguments, settings: impl Fn() -> Settings, alarm: &Arc<Ala
 
 fn meeting(args: &Arguments, settings: Settings) -> Result<Meeting, WorldError> {
     let process = args.process;
+    let mut secret = args.secret.clone();
     let (listener, addresses) = if let Some(launcher) = &args.meet {
-        local::meet(launcher, process, args.processes)?
+        let missing = || WorldError::Arguments(format!("--meet is for processes of a launcher: {VARIABLE} is not set"));
+        let of_launcher = Secret::of_launcher().ok_or_else(missing)?;
+        let met = local::meet(launcher, &of_launcher, args.patience, (process, args.processes))?;
+        secret.get_or_insert(of_launcher);
+        met
     } else {
         let addresses = match &args.hosts {
             Some(file) => read_hosts(file, args.processes)?,
@@ -278,7 +311,16 @@ fn meeting(args: &Arguments, settings: Settings) -> Result<Meeting, WorldError> 
             TcpListener::bind(address).map_err(|error| crate::network::cannot_listen(process, address, &error))?;
         (listener, addresses)
     };
-    Ok(Meeting { process, addresses, listener, settings, patience: args.patience })
+    Ok(Meeting {
+        process,
+        addresses,
+        listener,
+        settings,
+        secret: secret.unwrap_or_else(Secret::none),
+        trusts_network: args.trusts_network,
+        greeting: Greeter::TIME,
+        patience: args.patience,
+    })
 }
 
 /// The life of one worker. Returns the sum of all workers' last reports.
@@ -294,7 +336,7 @@ fn live<T: Citizen>(worker: &mut Worker, run: &Run<T>, alarm: &Arc<Alarm>) -> Re
     if let Some(found) = found {
         let parts = found.manifest.parts.iter().skip(shards.me as usize).step_by(shards.workers as usize);
         let contents = parts.map(|part| found.read(part)).collect::<Result<Vec<_>, _>>()?;
-        place.settle(contents, &found.folder, &mut exchange)?;
+        place.settle(contents, &mut exchange)?;
         first = found.manifest.ticks;
     } else {
         place.populate(&mut exchange)?;

@@ -6,14 +6,13 @@
 
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
 use std::time::Instant;
 
 use demeanor::{Key, LoadError, StateMachine};
 use rustc_hash::FxHashMap;
 
 use crate::alarm::Stopped;
-use crate::checkpoint::{self, Content, ContentRef};
+use crate::checkpoint::{self, ContentRef, PartRead};
 use crate::citizen::{Citizen, digest};
 use crate::directory::Directory;
 use crate::error::WorldError;
@@ -115,25 +114,25 @@ impl<'s, T: Citizen> Place<'s, T> {
     }
 
     /// Adds citizens from a checkpoint: each goes to where it lives, with the mail.
-    pub(crate) fn settle(
-        &mut self,
-        saved: Vec<Content<T>>,
-        folder: &Path,
-        exchange: &mut Exchange<'_, T>,
-    ) -> Result<(), Failure> {
-        let cannot = |error: LoadError| checkpoint::failed(folder, &error.to_string());
+    pub(crate) fn settle(&mut self, saved: Vec<PartRead<T>>, exchange: &mut Exchange<'_, T>) -> Result<(), Failure> {
         let mut departures = Departures::new();
         let (global, book) = (self.setup.global.as_ref(), &self.setup.book);
         let mut moved = FxHashMap::default();
         let (mut mail, mut returned) = (Vec::new(), Vec::new());
-        for content in saved {
+        for PartRead { path, citizens: count, content } in saved {
+            let cannot = |error: LoadError| checkpoint::failed(&path, &error.to_string());
             self.now = content.citizens.now;
             for (citizen, machine) in unpack(content.newborn, global, book).map_err(cannot)? {
                 self.check_home(&citizen)?;
                 moved.insert(citizen.id(), self.shards.worker_of(citizen.home()));
                 self.be_born(citizen, machine, &mut departures)?;
             }
-            for (citizen, machine) in unpack(content.citizens, global, book).map_err(cannot)? {
+            let citizens = unpack(content.citizens, global, book).map_err(cannot)?;
+            if citizens.len() as u64 != count {
+                let text = format!("it has {} citizens, but {count} by the manifest", citizens.len());
+                return Err(checkpoint::failed(&path, &text).into());
+            }
+            for (citizen, machine) in citizens {
                 self.check_home(&citizen)?;
                 let (id, shard) = (citizen.id(), citizen.home());
                 let at = self.shards.worker_of(shard);

@@ -193,7 +193,8 @@ impl<T: Citizen> World<T> {
     /// Runs this process's part of the world until `ticks` ticks have passed since its beginning.
     ///
     /// `args` are the arguments of the program without its name: `-n` processes, `-p` which of them this is, `-h` the hosts file,
-    /// `-w` threads, `--resume` or `--continue`, `--patience` and `--silence` with a number of seconds.
+    /// `-w` threads, `--resume` or `--continue`, `--secret` with a file or `--trust-network`, `--patience` and `--silence` with a
+    /// number of seconds.
     ///
     /// # Errors
     ///

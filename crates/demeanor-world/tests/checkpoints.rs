@@ -2,9 +2,12 @@
 
 mod village;
 
-use std::fs::{self, File};
+use std::env::current_exe;
+use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
+use demeanor_world::{Local, WorldError};
 use village::process::{Run, be_one, digests, error_of, observed};
 use village::reference;
 
@@ -135,30 +138,40 @@ fn error(run: &Run, folder: &Path) -> String {
     error.to_string().replace(&folder.display().to_string(), "world")
 }
 
+/// The file of a part.
+fn part_of(checkpoint: &Path, number: usize) -> PathBuf {
+    let mut files = fs::read_dir(checkpoint).unwrap().map(|entry| entry.unwrap());
+    let begin = format!("part-{number:05}-");
+    files.find(|file| file.file_name().to_str().unwrap().starts_with(&begin)).unwrap().path()
+}
+
 #[test]
-fn a_damaged_checkpoint_is_an_error_before_a_tick_has_run() {
+fn what_is_wrong_with_a_damaged_checkpoint_is_said_before_a_tick_has_run() {
     let (folder, last, run) = stopped();
-    let (part, manifest) = (last.join("part-00002"), last.join("manifest.json"));
+    let (part, manifest) = (part_of(&last, 2), last.join("manifest.json"));
+    let file = part.file_name().unwrap().to_str().unwrap();
     let bytes = fs::read(&part).unwrap();
     let said = || error(&run, folder.path());
 
     fs::remove_file(&part).unwrap();
-    assert_eq!(said(), "cannot resume: world/tick-000000000020/part-00002: No such file or directory (os error 2)");
+    let missing = "No such file or directory (os error 2)";
+    assert_eq!(said(), format!("cannot resume: world/tick-000000000020/{file}: {missing}"));
 
     fs::write(&part, &bytes[..bytes.len() - 1]).unwrap();
     let (len, short) = (bytes.len(), bytes.len() - 1);
     let expected = format!("the file has {short} bytes, but was written with {len}");
-    assert_eq!(said(), format!("cannot resume: world/tick-000000000020/part-00002: {expected}"));
+    assert_eq!(said(), format!("cannot resume: world/tick-000000000020/{file}: {expected}"));
 
     let with = |at: usize| {
         let mut changed = bytes.clone();
         changed[at] ^= 1;
         fs::write(&part, changed).unwrap();
-        said().rsplit_once("part-00002: ").unwrap().1.to_owned()
+        said().rsplit_once(&format!("{file}: ")).unwrap().1.to_owned()
     };
+    let changed = "the file has changed since it was written: its digest is different";
     assert_eq!(with(0), "this is not a part of a checkpoint");
-    assert_eq!(with(8), "it is of version 0; this program reads version 1");
-    assert_eq!(with(len / 2), "the file has changed since it was written: its digest is different");
+    assert_eq!(with(8), "it is of version 3; this program reads version 2");
+    assert_eq!(with(len / 2), changed);
     fs::write(&part, &bytes).unwrap();
 
     let text = fs::read_to_string(&manifest).unwrap();
@@ -167,12 +180,170 @@ fn a_damaged_checkpoint_is_an_error_before_a_tick_has_run() {
         said().rsplit_once("manifest.json: ").unwrap().1.to_owned()
     };
     assert_eq!(with(&text[..30]), "EOF while parsing an object at line 3 column 12");
-    let version = text.replace("\"version\": 1", "\"version\": 2");
-    assert_eq!(with(&version), "it is of version 2; this program reads version 1");
-    let shards = text.replace("\"shards\": 64", "\"shards\": 65");
-    assert_eq!(with(&shards), "the number of shards is 65, but 64 here");
+    assert_eq!(
+        with(&text.replace("\"version\": 2", "\"version\": 1")),
+        "it is of version 1; this program reads version 2"
+    );
+    let from = text.find("\"parts\": [").unwrap();
+    let to = text.rfind(']').unwrap();
+    let without_parts = format!("{}\"parts\": []{}", &text[..from], &text[to + 1..]);
+    for other in [
+        text.replace("\"ticks\": 20", "\"ticks\": 28"),
+        text.replace("\"shards\": 64", "\"shards\": 65"),
+        without_parts,
+        text.clone() + "\n",
+    ] {
+        assert_ne!(other, text);
+        assert_eq!(with(&other), changed, "{other}");
+    }
     fs::write(&manifest, &text).unwrap();
     assert_eq!(digests(&run).len(), 10);
+}
+
+#[test]
+fn a_checkpoint_in_a_folder_of_another_tick_is_refused_by_the_name_of_the_folder() {
+    let (folder, last, run) = stopped();
+    let why = "the name is not that of a checkpoint after 20 ticks, which this is";
+    for name in ["tick-000000000028", "tick-30", "tick-+21"] {
+        let other = folder.path().join(name);
+        fs::rename(&last, &other).unwrap();
+        assert_eq!(error(&run, folder.path()), format!("cannot resume: world/{name}: {why}"));
+        fs::rename(&other, &last).unwrap();
+    }
+    let twice = folder.path().join("tick-000000000029");
+    copy(&last, &twice);
+    assert_eq!(error(&run, folder.path()), format!("cannot resume: world/tick-000000000029: {why}"));
+}
+
+#[test]
+fn a_checkpoint_of_another_world_is_refused() {
+    let (folder, _, run) = stopped();
+    let (run, path) = (Run { shards: 65, ..run }, "world/tick-000000000020/manifest.json");
+    assert_eq!(error(&run, folder.path()), format!("cannot resume: {path}: the number of shards is 64, but 65 here"));
+}
+
+/// A small world that has stopped after four ticks, on two threads, with its last two checkpoints.
+struct Small {
+    folder: tempfile::TempDir,
+    last: PathBuf,
+    run: Run,
+    expected: Vec<(u64, u64)>,
+}
+
+impl Small {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let checkpoint = Some((2, folder.path().to_owned()));
+        let run = Run { threads: 2, shards: 3, ticks: 4, checkpoint, ..Run::SMALLEST };
+        digests(&run);
+        // No more checkpoints, which would take the place of those that are damaged.
+        let checkpoint = Some((100, folder.path().to_owned()));
+        let last = folder.path().join("tick-000000000004");
+        let expected = reference::one_batch(3, 6);
+        Self { last, run: Run { threads: 1, ticks: 6, resume: true, checkpoint, ..run }, folder, expected }
+    }
+
+    /// Goes on from the last checkpoint. The error, if there is one, comes before the first tick; and otherwise each tick has the
+    /// right digest.
+    fn resume(&self) -> Result<(), String> {
+        let (sender, observed) = std::sync::mpsc::channel();
+        let world = self.run.world().observe(move |tick, _, digest| sender.send((tick, digest)).unwrap());
+        let result = world.run(self.run.args(), self.run.ticks);
+        let observed: Vec<_> = observed.try_iter().collect();
+        match result {
+            Ok(outcome) => {
+                assert_eq!(outcome.digest, self.expected[5].1);
+                let first = usize::try_from(observed[0].0).unwrap();
+                assert_eq!(observed, self.expected[first..]);
+                Ok(())
+            }
+            Err(error) => {
+                assert_eq!(observed, []);
+                Err(error.to_string().replace(&self.folder.path().display().to_string(), "world"))
+            }
+        }
+    }
+
+    /// Goes on from a checkpoint with one file that is damaged in some way: an error that names the file.
+    fn refuses(&self, path: &Path, damage: &str) {
+        let name = path.strip_prefix(self.folder.path()).unwrap().display().to_string();
+        let error = self.resume().expect_err(damage);
+        assert!(error.starts_with(&format!("cannot resume: world/{name}: ")), "{damage} {name}: {error}");
+    }
+
+    fn files(&self) -> Vec<PathBuf> {
+        let mut files: Vec<_> = fs::read_dir(&self.last).unwrap().map(|entry| entry.unwrap().path()).collect();
+        files.sort();
+        assert_eq!(files.len(), 3, "{files:?}");
+        files
+    }
+}
+
+#[test]
+fn a_change_of_any_byte_of_a_checkpoint_is_an_error_that_names_the_file() {
+    let small = Small::new();
+    for path in small.files() {
+        let bytes = fs::read(&path).unwrap();
+        for at in 0..bytes.len() {
+            for change in [1, 0x80, bytes[at]] {
+                if change != 0 {
+                    let mut changed = bytes.clone();
+                    changed[at] ^= change;
+                    fs::write(&path, &changed).unwrap();
+                    small.refuses(&path, &format!("byte {at} changed by {change}"));
+                }
+            }
+        }
+        fs::write(&path, &bytes).unwrap();
+    }
+    small.resume().unwrap();
+}
+
+#[test]
+fn a_file_of_a_checkpoint_that_is_missing_cut_doubled_or_another_one_is_an_error_that_names_it() {
+    let small = Small::new();
+    let earlier = small.folder.path().join("tick-000000000002");
+    let files = small.files();
+    let others: Vec<_> = [&small.last, &earlier]
+        .into_iter()
+        .flat_map(|folder| fs::read_dir(folder).unwrap().map(|entry| fs::read(entry.unwrap().path()).unwrap()))
+        .collect();
+    for path in &files {
+        let bytes = fs::read(path).unwrap();
+        let lengths = [0, 1, 11, 12, bytes.len() / 2, bytes.len() - 1];
+        let mut damaged: Vec<_> = lengths.map(|length| bytes[..length].to_vec()).to_vec();
+        damaged.push([bytes.clone(), bytes.clone()].concat());
+        damaged.push([&bytes[..], b"\n"].concat());
+        damaged.push([b"\n", &bytes[..]].concat());
+        damaged.extend(others.iter().filter(|other| **other != bytes).cloned());
+        for damaged in damaged {
+            fs::write(path, &damaged).unwrap();
+            // A manifest of another tick is whole: what is wrong is the folder that it is in.
+            let is_of_other_tick = path.ends_with("manifest.json") && others.contains(&damaged);
+            let is_manifest = is_of_other_tick && damaged.starts_with(b"{");
+            small.refuses(if is_manifest { &small.last } else { path }, &format!("{} bytes instead of", damaged.len()));
+        }
+        fs::write(path, &bytes).unwrap();
+        // Missing, and under another name. Without a manifest the folder is no checkpoint, and the one before is the last.
+        let other = path.with_extension("old");
+        fs::rename(path, &other).unwrap();
+        if path.ends_with("manifest.json") {
+            small.resume().unwrap();
+        } else {
+            small.refuses(path, "without");
+        }
+        fs::rename(&other, path).unwrap();
+        // A second copy belongs to nothing.
+        fs::copy(path, &other).unwrap();
+        small.resume().unwrap();
+        fs::remove_file(&other).unwrap();
+        fs::remove_file(path).unwrap();
+        fs::create_dir(path).unwrap();
+        small.refuses(path, "a folder instead of");
+        fs::remove_dir(path).unwrap();
+        fs::write(path, &bytes).unwrap();
+    }
+    small.resume().unwrap();
 }
 
 #[test]
@@ -190,33 +361,58 @@ fn checkpoints_that_cannot_be_gone_on_from_are_named() {
         other_book.context(|tick, post| village::Day { tick, shards: 64, office: post, oddity: village::Oddity::None });
     let unknown = other_book.run(["--resume"], 30).unwrap_err().to_string();
     let unknown = unknown.replace(&folder.path().display().to_string(), "world");
-    let why = "cannot resume: world/tick-000000000020: the book does not know the states `";
-    assert!(unknown.starts_with(why), "{unknown}");
+    let (part, why) = unknown.split_once(": the book does not know the states `").unwrap();
+    assert!(part.starts_with("cannot resume: world/tick-000000000020/part-0000"), "{part}{why}");
     let empty = folder.path().join("empty");
     fs::create_dir(&empty).unwrap();
     let run = Run { checkpoint: Some((10, empty)), ..run };
     assert_eq!(said(run), "cannot resume: world/empty: there is no checkpoint in this folder");
 }
 
-/// Writing to `/dev/full` fails as writing to a full disk does.
+/// A process with a limit on the length of files fails as on a full disk, where the limit is that of the disk.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_ends_all_processes_and_leaves_the_last_whole_checkpoint() {
+fn a_disk_error_ends_all_processes_with_the_error_of_the_system_and_leaves_the_last_whole_checkpoint() {
     let folder = tempfile::tempdir().unwrap();
-    let run = Run { processes: 2, ticks: 40, checkpoint: Some((10, folder.path().to_owned())), ..Run::default() };
-    let full = folder.path().join("tick-000000000030");
-    fs::create_dir(&full).unwrap();
-    std::os::unix::fs::symlink("/dev/full", full.join("part-00001.tmp")).unwrap();
-    File::open(full.join("part-00001.tmp")).unwrap();
-    let mut local = run.start();
+    let (begin, program) =
+        (Run { ticks: 10, checkpoint: Some((10, folder.path().to_owned())), ..Run::default() }, current_exe().unwrap());
+    digests(&begin);
+    let run = Run { processes: 2, ticks: 40, resume: true, ..begin };
+    // In blocks of 512 bytes, as POSIX has it.
+    let limited = |limit: &str| {
+        let own = run.command(&program);
+        let mut shell = Command::new("sh");
+        let script = r#"trap '' XFSZ; ulimit -f "$0"; exec "$@""#;
+        shell.args(["-c", script, limit]).arg(&program).args(own.get_args());
+        shell.envs(own.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        shell.stdout(Stdio::piped()).stderr(Stdio::piped());
+        shell
+    };
+    let command = |process| if process == 1 { limited("1") } else { run.command(&program) };
+    let mut local = Local::start(2, command).unwrap();
     observed(&mut local).for_each(drop);
     for child in &mut local.children {
-        let error = error_of(child).unwrap().replace(&full.display().to_string(), "world");
+        let error = error_of(child).unwrap().replace(&folder.path().display().to_string(), "world");
         let error = error.trim_start_matches("process 1: ");
-        assert_eq!(error, "cannot write a checkpoint: world/part-00001: No space left on device (os error 28)");
+        let what = "world/tick-000000000020/part-00001: File too large (os error 27)";
+        assert_eq!(error, format!("cannot write a checkpoint: {what}"));
     }
-    assert_eq!(checkpoints(folder.path()), ["tick-000000000010", "tick-000000000020"]);
-    fs::remove_dir_all(full).unwrap();
-    let resumed = digests(&Run { processes: 3, resume: true, ..run.clone() });
-    assert_eq!(resumed, reference::one_batch(run.shards, run.ticks)[20..]);
+    assert_eq!(checkpoints(folder.path()), ["tick-000000000010"]);
+    let resumed = digests(&Run { processes: 3, ..run.clone() });
+    assert_eq!(resumed, reference::one_batch(run.shards, run.ticks)[10..]);
+}
+
+#[test]
+fn a_manifest_that_cannot_get_its_name_is_an_error_with_its_path() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = Run { ticks: 10, checkpoint: Some((10, folder.path().to_owned())), ..Run::default() };
+    let manifest = folder.path().join("tick-000000000010/manifest.json");
+    let taken = manifest.clone();
+    let world = run.world().observe(move |tick, _, _| {
+        if tick == 9 {
+            fs::create_dir_all(&taken).unwrap();
+        }
+    });
+    let WorldError::Checkpoint { path, .. } = world.run(run.args(), run.ticks).unwrap_err() else { panic!() };
+    assert_eq!(Path::new(&path), manifest);
 }

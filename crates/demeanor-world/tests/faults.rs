@@ -211,6 +211,17 @@ fn wrong_arguments_are_named() {
     assert_eq!(with_args(&["--silence", "0"]), "--silence is a number of seconds from 1 on");
     assert_eq!(with_args(&["--patience", "long"]), "--patience: invalid digit found in string");
     assert_eq!(with_args(&["--resume"]), "--resume: the world has no folder for checkpoints");
+    let missing = "--secret: nowhere/secret: No such file or directory (os error 2)";
+    assert_eq!(with_args(&["--secret", "nowhere/secret"]), missing);
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let path = file.path().display().to_string();
+    std::fs::write(&file, "\n").unwrap();
+    assert_eq!(with_args(&["--secret", &path]), format!("--secret: {path}: the file is empty"));
+    std::fs::write(&file, "open sesame").unwrap();
+    let both = with_args(&["--secret", &path, "--trust-network"]);
+    assert_eq!(both, "--secret and --trust-network contradict each other");
+    let meet = "--meet is for processes of a launcher: DEMEANOR_WORLD_SECRET is not set";
+    assert_eq!(with_args(&["-n", "2", "--meet", "127.0.0.1:1"]), meet);
 }
 
 #[test]

@@ -8,9 +8,9 @@ use std::path::Path;
 use std::process::Command;
 use std::{env, io, thread};
 
-use demeanor_world::{Local, World};
-use village::process::{Run, be_one, error_of, observed};
-use village::{Villager, reference, world};
+use demeanor_world::Local;
+use village::process::{Run, be_one, digests, error_of, observed};
+use village::reference;
 
 /// Not a test: what the processes run that the tests start.
 #[test]
@@ -74,61 +74,65 @@ fn processes_of_different_builds_do_not_run_together() {
 
 #[test]
 fn a_program_that_says_which_it_is_is_compared_by_that() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap().to_string();
-    let launcher = thread::spawn(move || meet(&listener, 2));
-    let process = |nth: &'static str, version: &'static str| {
-        let address = address.clone();
-        let world: World<Villager> = world(4).program(format!("village {version}"));
-        thread::spawn(move || {
-            world.run(["-n", "2", "-p", nth, "--meet", &address], 3).map_err(|error| error.to_string())
-        })
-    };
-    let (first, second) = (process("0", "1.0"), process("1", "1.1"));
-    launcher.join().unwrap().unwrap();
+    let version = |process: usize| Some(format!("village 1.{process}"));
+    let run = Run { processes: 2, ..Run::default() };
+    let mut local = run.start_each(|process, run| Run { program: version(process), ..run });
     let differs = |process, there, here| {
-        Err(format!(
+        format!(
             "process {process} was started differently: the program is village {there} there and village {here} here"
-        ))
+        )
     };
-    assert_eq!(first.join().unwrap(), differs(1, "1.1", "1.0"));
-    assert_eq!(second.join().unwrap(), differs(0, "1.0", "1.1"));
+    assert_eq!(errors_of(&mut local), [differs(1, "1.1", "1.0"), differs(0, "1.0", "1.1")]);
 }
 
-/// Tells processes where they are, as a launcher does.
-fn meet(listener: &TcpListener, processes: usize) -> io::Result<()> {
-    let mut met = Vec::new();
-    for stream in listener.incoming().take(processes) {
-        let mut stream = stream?;
-        let mut line = Vec::new();
-        while line.last() != Some(&b'\n') {
-            let mut byte = [0];
-            stream.read_exact(&mut byte)?;
-            line.push(byte[0]);
-        }
-        let line = String::from_utf8_lossy(&line).into_owned();
-        let (process, address) = line.trim().split_once(' ').unwrap();
-        met.push((process.parse::<usize>().unwrap(), address.to_owned(), stream));
+#[test]
+fn processes_with_the_same_secret_run_together() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), "open sesame\n").unwrap();
+    let run = Run { processes: 3, ticks: 20, secret: Some(file.path().to_owned()), ..Run::default() };
+    assert_eq!(digests(&run), reference::one_batch(run.shards, run.ticks));
+}
+
+#[test]
+fn a_process_with_another_secret_does_not_join() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |process: usize| {
+        let file = folder.path().join(process.to_string());
+        std::fs::write(&file, format!("open {process}")).unwrap();
+        file
+    };
+    let run = Run { processes: 2, patience: 1, ..Run::default() };
+    let mut local = run.start_each(|process, run| Run { secret: Some(file(process)), ..run });
+    assert_eq!(observed(&mut local).next(), None);
+    for (process, error) in errors_of(&mut local).into_iter().enumerate() {
+        // The first one that gives up may reach the other one no more than before.
+        let expected = format!("after 1 s there is no connection to process {} (127.0.0.1:", 1 - process);
+        let (_, ignored) = error.strip_prefix(&expected).unwrap_or_else(|| panic!("{error}")).split_once(')').unwrap();
+        assert!(ignored.is_empty() || ignored.contains(" is ignored: it "), "{error}");
+        assert!(!error.contains("open"), "{error}");
     }
-    met.sort_by_key(|(process, _, _)| *process);
-    let addresses: Vec<_> = met.iter().map(|(_, address, _)| address.clone()).collect();
-    met.iter_mut().try_for_each(|(_, _, stream)| writeln!(stream, "{}", addresses.join(" ")))
 }
 
-/// Stands between two processes. The first connection is closed when the caller has said hello, as if it had not waited for the
-/// answer; the second one is let through.
+/// Stands between two processes. The first connection is closed when the caller has said all that it has to say, as if it had not
+/// waited for the answer; the second one is let through.
 fn impatient(to: String) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     thread::spawn(move || {
         let (mut client, _) = listener.accept().unwrap();
-        let mut hello = vec![0; 12];
-        client.read_exact(&mut hello).unwrap();
-        let length = u32::from_le_bytes(hello[8..].try_into().unwrap());
-        let mut text = vec![0; length as usize];
-        client.read_exact(&mut text).unwrap();
         let mut server = TcpStream::connect(&to).unwrap();
-        server.write_all(&hello).unwrap();
+        // What this is, and a nonce, both ways.
+        let mut begin = [0; 40];
+        client.read_exact(&mut begin).unwrap();
+        server.write_all(&begin).unwrap();
+        server.read_exact(&mut begin).unwrap();
+        client.write_all(&begin).unwrap();
+        // The length of the text, the text, and the proof.
+        let mut length = [0; 4];
+        client.read_exact(&mut length).unwrap();
+        let mut text = vec![0; u32::from_le_bytes(length) as usize + 32];
+        client.read_exact(&mut text).unwrap();
+        server.write_all(&length).unwrap();
         server.write_all(&text).unwrap();
         server.shutdown(Shutdown::Write).unwrap();
         // It has answered, and counts on the connection if it does not ask whether it was heard.

@@ -69,7 +69,7 @@ fn answer() -> Result<ExitCode, Box<dyn Error>> {
     let outcome = nation.run(args, days)?;
     if outcome.process == 0 {
         if let Some(file) = picture {
-            picture::draw(&outcome.census, days, &file)?;
+            picture::draw(&outcome.census, days, &file).map_err(|error| format!("{}: {error}", file.display()))?;
         }
         let census = &outcome.census;
         println!(

@@ -7,11 +7,15 @@ A nation of villagers who trade by mail.
 
 nation [--local PROCESSES] [--villagers NUMBER] [--days NUMBER] [--villages NUMBER] [--picture FILE]
        [--checkpoints FOLDER] [-n PROCESSES] [-p PROCESS] [-h HOSTS] [-w THREADS] [--resume | --continue]
-       [--patience SECONDS] [--silence SECONDS]
+       [--secret FILE | --trust-network] [--patience SECONDS] [--silence SECONDS]
 
 --local starts this number of processes on this machine. For processes on several machines, start each with -n (how many there
 are), -p (its own number, from 0) and -h (a file with the addresses). -w is the number of threads of each process. --resume goes on
-from the last checkpoint; --continue does so if there is one.";
+from the last checkpoint; --continue does so if there is one.
+
+--secret is a file with a secret, the same for all processes: who does not know it cannot take part. Without a secret, processes
+meet only on one machine; --trust-network lets every machine in the network take part. --patience is how long a process waits for
+the others (60 s by default), --silence how long a process may say nothing before it counts as gone (30 s by default).";
 
 pub(crate) struct Options {
     pub(crate) local: Option<usize>,
@@ -44,7 +48,7 @@ impl Options {
         while let Some(arg) = parser.next()? {
             let name = match arg {
                 Long("help") => return Ok(None),
-                Long(flag @ ("resume" | "continue")) => {
+                Long(flag @ ("resume" | "continue" | "trust-network")) => {
                     let flag = format!("--{flag}");
                     options.world.push(flag.clone());
                     options.passed_on.push(flag);

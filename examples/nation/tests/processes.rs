@@ -25,6 +25,46 @@ fn the_nation_is_the_same_on_any_number_of_processes_and_threads() {
 }
 
 #[test]
+fn a_damaged_checkpoint_is_refused_and_one_that_is_whole_is_continued() {
+    let folder = tempfile::tempdir().unwrap();
+    let nation = |days: &str, args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_nation"));
+        command.args(["--villagers", "60", "--villages", "8", "--days", days, "--checkpoints"]).arg(folder.path());
+        command.args(args).output().unwrap()
+    };
+    assert!(nation("100", &[]).status.success());
+    let manifest = folder.path().join("tick-000000000100/manifest.json");
+    let text = fs::read_to_string(&manifest).unwrap();
+    let with = |text: &str| {
+        fs::write(&manifest, text).unwrap();
+        let output = nation("110", &["--resume"]);
+        (output.status.code(), String::from_utf8(output.stderr).unwrap(), String::from_utf8(output.stdout).unwrap())
+    };
+    let changed = "the file has changed since it was written: its digest is different";
+    let expected = format!("error: cannot resume: {}: {changed}\n", manifest.display());
+    let damaged = with(&text.replace("\"ticks\": 100", "\"ticks\": 108"));
+    assert_eq!(damaged, (Some(1), expected, String::new()));
+    let alone = Command::new(env!("CARGO_BIN_EXE_nation"))
+        .args(["--villagers", "60", "--villages", "8", "--days", "110"])
+        .output()
+        .unwrap();
+    let (code, _, said) = with(&text);
+    assert_eq!((code, said), (Some(0), String::from_utf8(alone.stdout).unwrap()));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_picture_that_cannot_be_written_is_named() {
+    let output = Command::new(env!("CARGO_BIN_EXE_nation"))
+        .args(["--villagers", "60", "--villages", "8", "--days", "2", "--picture", "/dev/full"])
+        .output()
+        .unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    // On a slow machine it may have shown its progress before.
+    assert!(error.ends_with("error: /dev/full: No space left on device (os error 28)\n"), "{error}");
+}
+
+#[test]
 fn what_is_wrong_is_said() {
     let error = |args: &[&str]| {
         let output = Command::new(env!("CARGO_BIN_EXE_nation")).args(args).output().unwrap();

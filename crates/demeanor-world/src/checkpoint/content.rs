@@ -12,8 +12,8 @@ use crate::parcel::Packed;
 
 /// What a part begins with.
 pub(super) const MAGIC: &[u8; 8] = b"demeanor";
-/// The version of parts and manifests that this crate writes.
-pub(super) const VERSION: u32 = 1;
+/// The version of parts and manifests that this crate writes. Manifests of version 1 had no digest.
+pub(super) const VERSION: u32 = 2;
 
 /// All that one worker holds after a tick, as it is read.
 #[derive(Deserialize)]
@@ -40,12 +40,29 @@ pub(crate) struct ContentRef<'a, T: Citizen> {
 /// A part, as the manifest names it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Part {
-    /// The name of the file, beside the manifest.
-    pub(crate) file: String,
+    /// Which part it is, counted from 0: the number of the worker that wrote it.
+    pub(crate) number: u32,
     pub(crate) bytes: u64,
     /// The digest of the bytes.
     pub(crate) digest: u64,
     pub(crate) citizens: u64,
+}
+
+impl Part {
+    /// The name of the file, beside the manifest.
+    ///
+    /// The digest is in the name, because a process of an earlier run may write the same checkpoint late, when it has been stopped
+    /// and goes on: a part of it replaces only a part with the same bytes.
+    pub(crate) fn file(&self) -> String {
+        format!("part-{:05}-{:016x}", self.number, self.digest)
+    }
+}
+
+/// The digest of bytes.
+pub(super) fn digest_of(bytes: &[u8]) -> u64 {
+    let mut hasher = DigestHasher::new();
+    hasher.write(bytes);
+    hasher.finish()
 }
 
 /// Counts and digests what goes through it.
@@ -53,7 +70,7 @@ pub(super) struct Summed<I> {
     inner: I,
     pub(super) bytes: u64,
     hasher: DigestHasher,
-    /// Why nothing can be written. A format tells no more than that.
+    /// The last error of the system: a format only reports that there was one.
     pub(super) error: Option<io::Error>,
 }
 
@@ -70,24 +87,29 @@ impl<I> Summed<I> {
         self.bytes += bytes.len() as u64;
         self.hasher.write(bytes);
     }
+
+    /// Keeps an error, and returns one of the same kind.
+    fn keep<R>(&mut self, result: io::Result<R>) -> io::Result<R> {
+        result.map_err(|error| {
+            let kind = error.kind();
+            self.error = Some(error);
+            kind.into()
+        })
+    }
 }
 
 impl<W: Write> Write for Summed<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = match self.inner.write(bytes) {
-            Ok(written) => written,
-            Err(error) => {
-                let kind = error.kind();
-                self.error = Some(error).filter(|_| kind != io::ErrorKind::Interrupted);
-                return Err(kind.into());
-            }
-        };
-        self.add(&bytes[..written]);
-        Ok(written)
+        // All of them or an error, so that `write_all` above finds no other error than this.
+        let written = self.inner.write_all(bytes);
+        self.keep(written)?;
+        self.add(bytes);
+        Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.inner.flush()
+        let flushed = self.inner.flush();
+        self.keep(flushed)
     }
 }
 

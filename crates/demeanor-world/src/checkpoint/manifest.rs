@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::content::{Part, VERSION};
+use super::content::{Part, VERSION, digest_of};
 use crate::citizen::Citizen;
 use crate::setup::Setup;
 
@@ -18,18 +18,52 @@ pub(crate) struct Manifest {
     shards: u32,
     seed: u64,
     pub(crate) parts: Vec<Part>,
+    /// The digest of the file, in which this number is 0.
+    pub(crate) digest: u64,
 }
 
 impl Manifest {
     pub(super) fn new<T: Citizen>(setup: &Setup<T>, ticks: u64, mut parts: Vec<Part>) -> Self {
-        parts.sort_unstable_by(|one, other| one.file.cmp(&other.file));
-        Self {
+        parts.sort_unstable_by_key(|part| part.number);
+        let mut manifest = Self {
             version: VERSION,
             ticks,
             citizens: std::any::type_name::<T>().to_owned(),
             shards: setup.shards,
             seed: setup.seed,
             parts,
+            digest: 0,
+        };
+        manifest.digest = manifest.digest();
+        manifest
+    }
+
+    /// The file.
+    pub(super) fn text(&self) -> String {
+        serde_json::to_string_pretty(self).unwrap_or_else(|error| unreachable!("numbers and texts are JSON: {error}"))
+    }
+
+    fn digest(&self) -> u64 {
+        digest_of(Self { digest: 0, ..self.clone() }.text().as_bytes())
+    }
+
+    /// Reads the file. The error says what is wrong with it.
+    pub(super) fn read(text: &str) -> Result<Self, String> {
+        let Version { version } = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        if version != VERSION {
+            return Err(other_version(version));
+        }
+        let manifest: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        if manifest.digest != manifest.digest() || manifest.text() != text {
+            return Err(CHANGED.to_owned());
+        }
+        let count = manifest.parts.len();
+        if count == 0 {
+            return Err("it names no parts".to_owned());
+        }
+        match manifest.parts.iter().zip(0..).find(|(part, nth)| part.number != *nth) {
+            Some((_, missing)) => Err(format!("it names {count} parts, but not part {missing}")),
+            None => Ok(manifest),
         }
     }
 
@@ -48,6 +82,12 @@ impl Manifest {
 
 /// What is read first of a manifest, whatever its version.
 #[derive(Deserialize)]
-pub(super) struct Version {
-    pub(super) version: u32,
+struct Version {
+    version: u32,
+}
+
+pub(super) const CHANGED: &str = "the file has changed since it was written: its digest is different";
+
+pub(super) fn other_version(version: u32) -> String {
+    format!("it is of version {version}; this program reads version {VERSION}")
 }

@@ -1,14 +1,12 @@
 //! Finding the last whole checkpoint, and reading it: whatever is wrong is said before a tick has run.
 
 use std::fs::{self, File};
-use std::hash::Hasher;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use demeanor::DigestHasher;
-
 use super::content::{Content, MAGIC, Part, Summed, VERSION};
-use super::manifest::{self, Manifest, Version};
+use super::manifest::{self, CHANGED, Manifest, other_version};
+use super::write::folder_of;
 use crate::citizen::Citizen;
 use crate::error::WorldError;
 use crate::setup::Setup;
@@ -16,8 +14,16 @@ use crate::setup::Setup;
 /// A checkpoint from which a run goes on.
 #[derive(Debug)]
 pub(crate) struct Found {
-    pub(crate) folder: PathBuf,
+    folder: PathBuf,
     pub(crate) manifest: Manifest,
+}
+
+/// A part that has been read.
+pub(crate) struct PartRead<T: Citizen> {
+    pub(crate) path: PathBuf,
+    /// How many citizens the manifest says there are.
+    pub(crate) citizens: u64,
+    pub(crate) content: Content<T>,
 }
 
 /// The folders of all whole checkpoints, the oldest first.
@@ -25,7 +31,9 @@ pub(super) fn checkpoints_in(folder: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
-        if let Some(ticks) = ticks_of(&path).filter(|_| path.join(manifest::FILE).exists()) {
+        if let Some(ticks) = ticks_of(&path)
+            && path.join(manifest::FILE).try_exists()?
+        {
             found.push((ticks, path));
         }
     }
@@ -38,30 +46,32 @@ pub(super) fn ticks_of(folder: &Path) -> Option<u64> {
     folder.file_name()?.to_str()?.strip_prefix("tick-")?.parse().ok()
 }
 
-/// Whether a folder holds a checkpoint.
-pub(crate) fn has_any(folder: &Path) -> bool {
-    checkpoints_in(folder).is_ok_and(|found| !found.is_empty())
+/// Whether a folder holds a checkpoint. A folder that does not exist holds none.
+pub(crate) fn has_any(folder: &Path) -> Result<bool, WorldError> {
+    match checkpoints_in(folder) {
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(false),
+        found => found.map(|found| !found.is_empty()).map_err(|error| failed(folder, &error.to_string())),
+    }
 }
 
-/// Finds the last checkpoint in a folder. Each of its parts is there, and as long as it should be.
+/// Finds the last checkpoint in a folder. Its manifest is whole, and each of its parts is there, and as long as it should be.
 pub(crate) fn find<T: Citizen>(folder: &Path, setup: &Setup<T>) -> Result<Found, WorldError> {
     let found = checkpoints_in(folder).map_err(|error| failed(folder, &error.to_string()))?;
-    let Some((_, folder)) = found.into_iter().next_back() else {
+    let Some((_, last)) = found.into_iter().next_back() else {
         return Err(failed(folder, "there is no checkpoint in this folder"));
     };
-    let path = folder.join(manifest::FILE);
-    let wrong = |text: &str| failed(&path, text);
-    let text = fs::read_to_string(&path).map_err(|error| wrong(&error.to_string()))?;
-    let Version { version } = serde_json::from_str(&text).map_err(|error| wrong(&error.to_string()))?;
-    if version != VERSION {
-        return Err(wrong(&other_version(version)));
+    let path = last.join(manifest::FILE);
+    let text = fs::read_to_string(&path).map_err(|error| failed(&path, &error.to_string()))?;
+    let manifest = Manifest::read(&text).map_err(|text| failed(&path, &text))?;
+    if folder_of(folder, manifest.ticks) != last {
+        let text = format!("the name is not that of a checkpoint after {} ticks, which this is", manifest.ticks);
+        return Err(failed(&last, &text));
     }
-    let manifest: Manifest = serde_json::from_str(&text).map_err(|error| wrong(&error.to_string()))?;
-    manifest.check(setup).map_err(|text| wrong(&text))?;
-    for Part { file, bytes, .. } in &manifest.parts {
-        let path = folder.join(file);
+    manifest.check(setup).map_err(|text| failed(&path, &text))?;
+    for part in &manifest.parts {
+        let (path, bytes) = (last.join(part.file()), part.bytes);
         match fs::metadata(&path) {
-            Ok(found) if found.len() == *bytes => {}
+            Ok(found) if found.len() == bytes => {}
             Ok(found) => {
                 let text = format!("the file has {} bytes, but was written with {bytes}", found.len());
                 return Err(failed(&path, &text));
@@ -69,21 +79,13 @@ pub(crate) fn find<T: Citizen>(folder: &Path, setup: &Setup<T>) -> Result<Found,
             Err(error) => return Err(failed(&path, &error.to_string())),
         }
     }
-    Ok(Found { folder, manifest })
+    Ok(Found { folder: last, manifest })
 }
 
 impl Found {
-    /// What tells this checkpoint from others, to see that all processes go on from the same one.
-    pub(crate) fn digest(&self) -> u64 {
-        let mut hasher = DigestHasher::new();
-        hasher.write_u64(self.manifest.ticks);
-        self.manifest.parts.iter().for_each(|part| hasher.write_u64(part.digest));
-        hasher.finish()
-    }
-
     /// Reads a part.
-    pub(crate) fn read<T: Citizen>(&self, part: &Part) -> Result<Content<T>, WorldError> {
-        let path = self.folder.join(&part.file);
+    pub(crate) fn read<T: Citizen>(&self, part: &Part) -> Result<PartRead<T>, WorldError> {
+        let path = self.folder.join(part.file());
         let wrong = |text: &str| failed(&path, text);
         let cannot = |error: io::Error| failed(&path, &error.to_string());
         let mut file = Summed::new(BufReader::new(File::open(&path).map_err(cannot)?));
@@ -100,14 +102,12 @@ impl Found {
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(cannot)?;
         if file.digest() != part.digest {
-            return Err(wrong("the file has changed since it was written: its digest is different"));
+            return Err(wrong(CHANGED));
         }
-        postcard::from_bytes(&bytes).map_err(|error| wrong(&format!("it cannot be read as citizens: {error}")))
+        let content = postcard::from_bytes(&bytes);
+        let content = content.map_err(|error| wrong(&format!("it cannot be read as citizens: {error}")))?;
+        Ok(PartRead { path, citizens: part.citizens, content })
     }
-}
-
-fn other_version(version: u32) -> String {
-    format!("it is of version {version}; this program reads version {VERSION}")
 }
 
 pub(crate) fn failed(path: &Path, text: &str) -> WorldError {

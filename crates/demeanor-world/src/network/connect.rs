@@ -1,12 +1,17 @@
 //! How the processes of a world meet: each connects to those before it, and waits for those after it.
 
-use std::io::{self, Read, Write};
+use std::io;
 use std::net::{TcpListener, TcpStream, ToSocketAddrs};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::door::{Door, Event, is_private, reason};
 use super::frame;
-use super::handshake::{Hello, Settings};
+use super::handshake::{Greeter, Hello, Settings};
+use super::secret::Secret;
 use crate::error::WorldError;
 
 /// What a process knows before it meets the others.
@@ -15,199 +20,237 @@ pub(crate) struct Meeting {
     pub(crate) addresses: Vec<String>,
     pub(crate) listener: TcpListener,
     pub(crate) settings: Settings,
+    pub(crate) secret: Secret,
+    /// Whether processes without a secret meet on other computers, too.
+    pub(crate) trusts_network: bool,
+    /// How long a greeting may take.
+    pub(crate) greeting: Duration,
     /// How long to wait for all of them.
     pub(crate) patience: Duration,
 }
 
-/// How long a process may take to say hello.
-const HELLO: Duration = Duration::from_secs(5);
 /// How long a process that ends while they meet stays to say so.
 const LATE: Duration = Duration::from_secs(1);
-/// What a caller says when it has heard the answer. If it has stopped waiting before, the connection does not count.
-const HEARD: u8 = b'+';
+/// How long a process waits before it looks again: longer each time.
+const SHORTEST: Duration = Duration::from_millis(1);
+const LONGEST: Duration = Duration::from_millis(50);
 
 /// Connects this process with all others. Its own place is `None`.
 ///
 /// When something is wrong, those that are connected already are told.
-pub(crate) fn connect(meeting: &Meeting) -> Result<Vec<Option<TcpStream>>, WorldError> {
-    let mut streams: Vec<Option<TcpStream>> = meeting.addresses.iter().map(|_| None).collect();
-    let met = meeting.meet(&mut streams);
-    if let Err(error) = &met {
-        for stream in streams.iter_mut().flatten() {
-            let _ = frame::write_error(stream, meeting.process, error);
-        }
-        meeting.tell_the_late(&streams, error);
+pub(crate) fn connect(meeting: Meeting) -> Result<Vec<Option<TcpStream>>, WorldError> {
+    let Meeting { process, addresses, listener, settings, secret, trusts_network, greeting, patience } = meeting;
+    let cannot = |error: io::Error| cannot_listen(process, &addresses[process], &error);
+    let is_open = secret.is_none() && !trusts_network;
+    let address = listener.local_addr().map_err(cannot)?;
+    if is_open && !is_private(address.ip()) {
+        return Err(open(&format!("process {process} listens at {address}")));
     }
-    met.map(|()| streams)
+    let hello = Hello { process, settings: settings.clone() };
+    let greeter = Arc::new(Greeter::new(&hello, secret, greeting)?);
+    let (sender, events) = mpsc::channel();
+    let is_over = Arc::new(AtomicBool::new(false));
+    for (to, address) in addresses.iter().enumerate().take(process) {
+        let address = address.clone();
+        let (greeter, events, is_over) = (Arc::clone(&greeter), sender.clone(), Arc::clone(&is_over));
+        let call = Call { to, address, greeter, is_open, greeting, events, is_over };
+        let cannot = |error| WorldError::Connect(format!("process {to} cannot be called: {error}"));
+        thread::Builder::new().name("world:call".to_owned()).spawn(move || call.repeat()).map_err(cannot)?;
+    }
+    let door = Door::new(listener, greeter, sender).map_err(cannot)?;
+    let streams = addresses.iter().map(|_| None).collect();
+    let mut met =
+        Met { process, addresses: &addresses, settings, patience, greeting, door, events, streams, ignored: None };
+    let result = met.meet();
+    if let Err(error) = &result {
+        for stream in met.streams.iter_mut().flatten() {
+            let _ = frame::write_error(stream, process, error);
+        }
+        met.tell_the_late(error);
+    }
+    is_over.store(true, Ordering::SeqCst);
+    result.map(|()| met.streams)
 }
 
-impl Meeting {
-    fn meet(&self, streams: &mut [Option<TcpStream>]) -> Result<(), WorldError> {
-        let Self { process, addresses, listener, patience, .. } = self;
-        listener.set_nonblocking(true).map_err(|error| self.cannot_listen(&error))?;
-        let deadline = Instant::now() + *patience;
-        let mut wait = Duration::from_millis(1);
+/// Those that have met so far.
+struct Met<'a> {
+    process: usize,
+    addresses: &'a [String],
+    settings: Settings,
+    patience: Duration,
+    greeting: Duration,
+    door: Door,
+    events: Receiver<Event>,
+    streams: Vec<Option<TcpStream>>,
+    /// Why the last connection was ignored that was.
+    ignored: Option<String>,
+}
+
+impl Met<'_> {
+    fn meet(&mut self) -> Result<(), WorldError> {
+        let deadline = Instant::now() + self.patience;
+        let mut wait = SHORTEST;
         loop {
-            for (to, stream) in streams.iter_mut().enumerate().take(*process) {
-                if stream.is_none() {
-                    *stream = self.call(to, HELLO)?;
+            if let Some(event) = self.next(wait) {
+                wait = SHORTEST;
+                if let Some((process, stream)) = self.check(event)? {
+                    if let Some(first) = &mut self.streams[process] {
+                        listen(process, first, &self.addresses[process], self.greeting)?;
+                        return Err(WorldError::Connect(format!("two processes say that they are process {process}")));
+                    }
+                    self.streams[process] = Some(stream);
                 }
+            } else {
+                wait = (wait * 2).min(LONGEST);
             }
-            while let Some((from, stream)) = self.answer()? {
-                if let Some(first) = &mut streams[from] {
-                    self.listen(from, first)?;
-                    return Err(WorldError::Connect(format!("two processes say that they are process {from}")));
-                }
-                streams[from] = Some(stream);
-            }
-            let missing: Vec<usize> =
-                (0..streams.len()).filter(|&nth| nth != *process && streams[nth].is_none()).collect();
+            let missing = self.missing();
             if missing.is_empty() {
                 return Ok(());
             }
-            for (from, stream) in streams.iter_mut().enumerate() {
+            for (from, stream) in self.streams.iter_mut().enumerate() {
                 if let Some(stream) = stream {
-                    self.listen(from, stream)?;
+                    listen(from, stream, &self.addresses[from], self.greeting)?;
                 }
             }
             if Instant::now() > deadline {
-                let names: Vec<_> = missing.iter().map(|&nth| format!("{nth} ({})", addresses[nth])).collect();
-                let seconds = patience.as_secs();
-                let text = format!("after {seconds} s there is no connection to process {}", names.join(", "));
+                let names: Vec<_> = missing.iter().map(|&nth| format!("{nth} ({})", self.addresses[nth])).collect();
+                let (seconds, names) = (self.patience.as_secs(), names.join(", "));
+                let ignored = self.ignored.as_ref().map_or_else(String::new, |text| format!("; {text}"));
+                let text = format!("after {seconds} s there is no connection to process {names}{ignored}");
                 return Err(WorldError::Connect(text));
             }
-            thread::sleep(wait);
-            wait = (wait * 2).min(Duration::from_millis(50));
         }
     }
 
-    /// Tells those who listen or call only now why this process ends, rather than having them wait for it.
-    fn tell_the_late(&self, streams: &[Option<TcpStream>], error: &WorldError) {
-        let deadline = Instant::now() + LATE;
-        let is_missing = |nth: &usize| streams[*nth].is_none();
-        let mut to_call: Vec<usize> = (0..self.process).filter(is_missing).collect();
-        let mut to_answer = (self.process + 1..streams.len()).filter(is_missing).count();
-        let tell = |mut stream| drop(frame::write_error(&mut stream, self.process, error));
-        while to_call.len() + to_answer > 0 && Instant::now() < deadline {
-            to_call.retain(|&to| match self.call(to, LATE) {
-                Ok(None) => true,
-                Ok(Some(stream)) => {
-                    tell(stream);
-                    false
-                }
-                // It has heard how this process was started, and finds the difference by itself.
-                Err(_) => false,
-            });
-            match self.answer() {
-                Ok(None) => thread::sleep(Duration::from_millis(5)),
-                Ok(Some((_, stream))) => {
-                    tell(stream);
-                    to_answer = to_answer.saturating_sub(1);
-                }
-                Err(_) => to_answer = to_answer.saturating_sub(1),
+    /// The processes that have not met this one.
+    fn missing(&self) -> Vec<usize> {
+        (0..self.streams.len()).filter(|&nth| nth != self.process && self.streams[nth].is_none()).collect()
+    }
+
+    /// What comes of the next greeting, if one ends before so long a time has passed.
+    fn next(&mut self, mut wait: Duration) -> Option<Event> {
+        if self.door.open() {
+            wait = SHORTEST;
+        }
+        self.events.recv_timeout(wait).ok()
+    }
+
+    /// Returns the connection that a greeting has made, and to which process it is. Strangers are ignored.
+    fn check(&mut self, event: Event) -> Result<Option<(usize, TcpStream)>, WorldError> {
+        let (hello, stream, called) = match event {
+            Event::Answered(hello, stream) => (hello, stream, None),
+            Event::Called(to, hello, stream) => (hello, stream, Some(to)),
+            Event::Failed(error) => return Err(error),
+            Event::Ignored(text) => {
+                log::warn!(target: "demeanor_world", "{text}");
+                self.ignored = Some(text);
+                return Ok(None);
             }
-        }
-    }
-
-    /// Hears whether a process that is connected already has ended meanwhile.
-    fn listen(&self, from: usize, stream: &mut TcpStream) -> Result<(), WorldError> {
-        let lost = || WorldError::Lost { process: from, address: self.addresses[from].clone() };
-        let mut kind = [0];
-        let _ = stream.set_nonblocking(true);
-        let peeked = stream.peek(&mut kind);
-        let _ = stream.set_nonblocking(false);
-        match peeked {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(()),
-            Ok(1) if kind == [frame::ERROR] => {
-                let read = frame::read_head(stream).and_then(|(_, length)| frame::read_error(stream, length, from));
-                Err(read.unwrap_or_else(|_| lost()))
-            }
-            Ok(1) => Ok(()),
-            _ => Err(lost()),
-        }
-    }
-
-    pub(crate) fn cannot_listen(&self, error: &io::Error) -> WorldError {
-        cannot_listen(self.process, &self.addresses[self.process], error)
-    }
-
-    fn hello(&self) -> Hello {
-        Hello { process: self.process, settings: self.settings.clone() }
-    }
-
-    /// Connects to a process before this one. `None` if it does not listen yet, or does not answer for so long.
-    fn call(&self, to: usize, patience: Duration) -> Result<Option<TcpStream>, WorldError> {
-        let address = &self.addresses[to];
-        // A name that is not known yet may be known in a second, where names come up with their hosts.
-        let Ok(mut found) = address.to_socket_addrs() else { return Ok(None) };
-        let Some(Ok(mut stream)) = found.next().map(|address| TcpStream::connect_timeout(&address, patience)) else {
-            return Ok(None);
         };
-        let greeted = (|| {
-            prepare(&stream, patience)?;
-            self.hello().write(&mut stream)?;
-            Hello::read(&mut stream)
-        })();
-        let Ok(hello) = greeted else { return Ok(None) };
-        self.settings.compare(to, &hello.settings)?;
-        if hello.process != to {
-            let text = format!("the process at {address} is process {}, not process {to}", hello.process);
-            return Err(WorldError::Connect(text));
-        }
-        let _ = stream.set_read_timeout(None);
-        Ok(stream.write_all(&[HEARD]).is_ok().then_some(stream))
+        let from = hello.process;
+        self.settings.compare(called.unwrap_or(from), &hello.settings)?;
+        let text = match called {
+            Some(to) if to != from => {
+                format!("the process at {} is process {from}, not process {to}", self.addresses[to])
+            }
+            None if from <= self.process || from >= self.addresses.len() => {
+                format!("process {from} has connected to process {}, which should connect to it", self.process)
+            }
+            _ => return Ok(Some((from, stream))),
+        };
+        Err(WorldError::Connect(text))
     }
 
-    /// Takes one connection from a process after this one, if there is one. Strangers are ignored.
-    fn answer(&self) -> Result<Option<(usize, TcpStream)>, WorldError> {
-        loop {
-            let mut stream = match self.listener.accept() {
-                Ok((stream, _)) => stream,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
-                Err(error) => return Err(self.cannot_listen(&error)),
-            };
-            let ignored = |error: &io::Error| log::warn!(target: "demeanor_world", "a connection is ignored: {error}");
-            let greeted = (|| {
-                stream.set_nonblocking(false)?;
-                prepare(&stream, HELLO)?;
-                let hello = Hello::read(&mut stream)?;
-                self.hello().write(&mut stream)?;
-                Ok::<_, io::Error>(hello)
-            })();
-            let hello = match greeted {
-                Ok(hello) => hello,
-                Err(error) => {
-                    ignored(&error);
-                    continue;
+    /// Tells those that meet this process only now why it ends, rather than having them wait for it.
+    fn tell_the_late(&mut self, error: &WorldError) {
+        let deadline = Instant::now() + LATE;
+        let mut missing = self.missing().len();
+        while missing > 0 && Instant::now() < deadline {
+            match self.next(SHORTEST * 4) {
+                Some(Event::Answered(_, mut stream) | Event::Called(_, _, mut stream)) => {
+                    let _ = frame::write_error(&mut stream, self.process, error);
+                    missing -= 1;
                 }
-            };
-            self.settings.compare(hello.process, &hello.settings)?;
-            if hello.process <= self.process || hello.process >= self.addresses.len() {
-                let text = format!(
-                    "process {} has connected to process {}, which should connect to it",
-                    hello.process, self.process
-                );
-                return Err(WorldError::Connect(text));
+                Some(Event::Failed(_)) => missing -= 1,
+                Some(Event::Ignored(_)) | None => {}
             }
-            let mut heard = [0];
-            match stream.read_exact(&mut heard) {
-                Ok(()) if heard == [HEARD] => {}
-                Ok(()) => continue,
-                // It did not wait for the answer, and calls again.
-                Err(error) => {
-                    ignored(&error);
-                    continue;
-                }
-            }
-            let _ = stream.set_read_timeout(None);
-            return Ok(Some((hello.process, stream)));
         }
     }
 }
 
-fn prepare(stream: &TcpStream, patience: Duration) -> io::Result<()> {
-    stream.set_nodelay(true)?;
-    stream.set_read_timeout(Some(patience))
+/// Hears whether a process that is connected already has ended meanwhile.
+fn listen(from: usize, stream: &mut TcpStream, address: &str, time: Duration) -> Result<(), WorldError> {
+    let lost = || WorldError::Lost { process: from, address: address.to_owned() };
+    let mut kind = [0];
+    let _ = stream.set_nonblocking(true);
+    let peeked = stream.peek(&mut kind);
+    let _ = stream.set_nonblocking(false);
+    match peeked {
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(()),
+        Ok(1) if kind == [frame::ERROR] => {
+            let _ = stream.set_read_timeout(Some(time));
+            let read = frame::read_head(stream).and_then(|(_, length)| frame::read_error(stream, length, from));
+            Err(read.unwrap_or_else(|_| lost()))
+        }
+        Ok(1) => Ok(()),
+        _ => Err(lost()),
+    }
+}
+
+/// Calls one process until it answers.
+struct Call {
+    to: usize,
+    address: String,
+    greeter: Arc<Greeter>,
+    is_open: bool,
+    greeting: Duration,
+    events: Sender<Event>,
+    is_over: Arc<AtomicBool>,
+}
+
+impl Call {
+    fn repeat(&self) {
+        let (mut wait, mut said) = (SHORTEST, String::new());
+        while !self.is_over.load(Ordering::SeqCst) {
+            match self.once() {
+                Ok(Some(event)) => {
+                    let _ = self.events.send(event);
+                    return;
+                }
+                Ok(None) => {}
+                Err(error) => {
+                    let (to, address, why) = (self.to, &self.address, reason(&error));
+                    let text = format!("the answer of process {to} ({address}) is ignored: {why}");
+                    if text != said {
+                        said.clone_from(&text);
+                        let _ = self.events.send(Event::Ignored(text));
+                    }
+                }
+            }
+            thread::sleep(wait);
+            wait = (wait * 2).min(LONGEST);
+        }
+    }
+
+    /// Calls once. `None` if nothing listens there yet.
+    fn once(&self) -> io::Result<Option<Event>> {
+        // A name that is not known yet may be known in a second, where names come up with their hosts.
+        let Some(address) = self.address.to_socket_addrs().ok().and_then(|mut found| found.next()) else {
+            return Ok(None);
+        };
+        if self.is_open && !is_private(address.ip()) {
+            return Ok(Some(Event::Failed(open(&format!("process {} is at {address}", self.to)))));
+        }
+        let Ok(stream) = TcpStream::connect_timeout(&address, self.greeting) else { return Ok(None) };
+        let hello = self.greeter.call(&stream)?;
+        Ok(Some(Event::Called(self.to, hello, stream)))
+    }
+}
+
+fn open(what: &str) -> WorldError {
+    let how = "give all processes a secret with --secret FILE, or say with --trust-network that every computer in this \
+               network may take part";
+    WorldError::Connect(format!("{what}, which other computers can reach: {how}"))
 }
 
 pub(crate) fn cannot_listen(process: usize, address: &str, error: &io::Error) -> WorldError {

@@ -16,10 +16,13 @@ pub(super) const ALIVE: u8 = 4;
 const HEAD: usize = 5;
 /// Longer frames are written after their head, shorter ones together with it. No error is longer.
 pub(super) const SHORT: usize = 1 << 16;
+/// No frame is longer: what timely writes at once is cut into several.
+pub(super) const LONGEST: usize = 1 << 24;
 
 pub(super) fn write(to: &mut impl Write, kind: u8, bytes: &[u8]) -> io::Result<()> {
     let mut head = [kind, 0, 0, 0, 0];
-    let length = u32::try_from(bytes.len()).map_err(|_| io::ErrorKind::InvalidInput)?;
+    let length =
+        u32::try_from(bytes.len()).ok().filter(|_| bytes.len() <= LONGEST).ok_or(io::ErrorKind::InvalidInput)?;
     head[1..].copy_from_slice(&length.to_le_bytes());
     if bytes.len() > SHORT {
         to.write_all(&head)?;
@@ -31,11 +34,25 @@ pub(super) fn write(to: &mut impl Write, kind: u8, bytes: &[u8]) -> io::Result<(
     to.write_all(&frame)
 }
 
-/// Reads the kind and the length of the next frame.
+/// Reads the kind and the length of the next frame: of one that a process writes.
 pub(super) fn read_head(from: &mut impl Read) -> io::Result<(u8, usize)> {
     let mut head = [0; HEAD];
     from.read_exact(&mut head)?;
-    Ok((head[0], u32::from_le_bytes([head[1], head[2], head[3], head[4]]) as usize))
+    let (kind, length) = (head[0], u32::from_le_bytes([head[1], head[2], head[3], head[4]]) as usize);
+    let longest = match kind {
+        DATA => LONGEST,
+        ERROR => SHORT,
+        END | ALIVE => 0,
+        _ => return Err(damaged(format!("there are no frames of kind {kind}"))),
+    };
+    if length > longest {
+        return Err(damaged(format!("a frame of kind {kind} has {length} bytes; at most {longest} are sent")));
+    }
+    Ok((kind, length))
+}
+
+fn damaged(text: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, text)
 }
 
 /// Writes why `process` ends: with its own error, or with that of which it has been told.
@@ -52,9 +69,6 @@ pub(super) fn write_error(to: &mut impl Write, process: usize, error: &WorldErro
 
 /// Reads the bytes of an error that a process has sent.
 pub(super) fn read_error(from: &mut impl Read, length: usize, sender: usize) -> io::Result<WorldError> {
-    if length > SHORT {
-        return Err(io::ErrorKind::InvalidData.into());
-    }
     let mut bytes = vec![0; length];
     from.read_exact(&mut bytes)?;
     let (process, text) = bytes.split_at(bytes.len().min(8));

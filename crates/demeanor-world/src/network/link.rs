@@ -163,14 +163,14 @@ impl Link {
         while self.remaining == 0 {
             match frame::read_head(&mut self.reader)? {
                 (frame::DATA, length) => self.remaining = length,
-                (frame::ALIVE, _) => {}
-                (frame::END, _) => return Ok(false),
                 (frame::ERROR, length) => {
                     let error = frame::read_error(&mut self.reader, length, self.writer.process)?;
                     self.all.alarm.raise(error);
                     return Err(io::ErrorKind::ConnectionAborted.into());
                 }
-                _ => return Err(io::ErrorKind::InvalidData.into()),
+                (frame::END, _) => return Ok(false),
+                // That it is alive.
+                _ => {}
             }
         }
         Ok(true)
@@ -206,14 +206,17 @@ impl Read for Link {
             }
             read => {
                 let (process, address) = (self.writer.process, self.address.to_string());
-                let is_silent = read.is_err_and(|error| {
+                let error = read.err();
+                let lost = match error.as_ref().map(io::Error::kind) {
                     // Which of them it is depends on the operating system.
-                    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
-                });
-                let lost = if is_silent {
-                    WorldError::Silent { process, address, seconds: self.all.silence.as_secs() }
-                } else {
-                    WorldError::Lost { process, address }
+                    Some(io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
+                        WorldError::Silent { process, address, seconds: self.all.silence.as_secs() }
+                    }
+                    Some(io::ErrorKind::InvalidData) => {
+                        let text = error.map_or_else(String::new, |error| error.to_string());
+                        WorldError::Connect(format!("what process {process} ({address}) sends is damaged: {text}"))
+                    }
+                    _ => WorldError::Lost { process, address },
                 };
                 // Nothing happens if there is an error already.
                 self.all.alarm.raise(lost);
@@ -225,6 +228,7 @@ impl Read for Link {
 
 impl Write for Link {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let bytes = &bytes[..bytes.len().min(frame::LONGEST)];
         // After an error, and to a process that is gone, nothing is written, and timely need not know: who reads finds out why.
         if !self.all.alarm.is_raised() && self.writer.write(frame::DATA, bytes).is_ok() {
             self.all.sent.fetch_add(bytes.len() as u64, Ordering::Relaxed);
@@ -288,5 +292,24 @@ mod tests {
         let error = frame::read_error(&mut other, length, 0).unwrap();
         assert_eq!((kind, error), (frame::ERROR, WorldError::Elsewhere { process: 0, text: "it is over".to_owned() }));
         assert!(blocked.join().unwrap().is_err());
+    }
+
+    #[test]
+    fn what_is_no_frame_ends_the_run_with_an_error_that_says_who_sent_it() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let ours = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (mut theirs, _) = listener.accept().unwrap();
+        let (alarm, addresses) = (Arc::new(Alarm::default()), ["here", "there"].map(str::to_owned));
+        let (sender, raised) = std::sync::mpsc::channel();
+        alarm.tell(move |error| sender.send(error.to_string()).unwrap());
+        let sockets = vec![None, Some(ours)];
+        let (_all, mut links) = Links::new(0, &addresses, sockets, &alarm, Duration::from_secs(30)).unwrap();
+        let mut link = links.remove(1).unwrap();
+        // It never returns, as timely would panic.
+        thread::spawn(move || link.read(&mut [0; 16]));
+        theirs.write_all(&[frame::DATA, 0xff, 0xff, 0xff, 0xff]).unwrap();
+        let text = "a frame of kind 1 has 4294967295 bytes; at most 16777216 are sent";
+        let expected = format!("what process 1 (there) sends is damaged: {text}");
+        assert_eq!(raised.recv().unwrap(), expected);
     }
 }

@@ -23,9 +23,16 @@ pub(crate) struct Run {
     /// Every so many ticks, in this folder.
     pub(crate) checkpoint: Option<(u64, PathBuf)>,
     pub(crate) resume: bool,
+    pub(crate) continues: bool,
     pub(crate) oddity: Oddity,
     /// After so many seconds a process that says nothing counts as gone.
     pub(crate) silence: u64,
+    /// For so many seconds the processes wait for each other.
+    pub(crate) patience: u64,
+    /// Which program it says it is, if not the digest of the executable.
+    pub(crate) program: Option<String>,
+    /// The file with the secret, if not that of the launcher.
+    pub(crate) secret: Option<PathBuf>,
 }
 
 impl Default for Run {
@@ -42,12 +49,19 @@ impl Run {
         ticks: 1,
         checkpoint: None,
         resume: false,
+        continues: false,
         oddity: Oddity::None,
         silence: 30,
+        patience: 60,
+        program: None,
+        secret: None,
     };
 
     pub(crate) fn world(&self) -> World<Villager> {
-        let world = world_with(self.shards, self.oddity);
+        let mut world = world_with(self.shards, self.oddity);
+        if let Some(program) = &self.program {
+            world = world.program(program);
+        }
         match &self.checkpoint {
             Some((every, folder)) => world.checkpoint(*every, folder),
             None => world,
@@ -57,19 +71,28 @@ impl Run {
     pub(crate) fn args(&self) -> Vec<String> {
         let mut args = vec!["-w".to_owned(), self.threads.to_string()];
         args.extend(["--silence".to_owned(), self.silence.to_string()]);
+        args.extend(["--patience".to_owned(), self.patience.to_string()]);
+        args.extend(self.secret.iter().flat_map(|file| ["--secret".to_owned(), file.display().to_string()]));
         args.extend(self.resume.then(|| "--resume".to_owned()));
+        args.extend(self.continues.then(|| "--continue".to_owned()));
         args
     }
 
     /// The processes, which run.
     pub(crate) fn start(&self) -> Local {
-        self.start_each(|_, run| run)
+        self.try_start().unwrap()
     }
 
     /// The same, where each may be told something else.
     pub(crate) fn start_each(&self, told: impl Fn(usize, Self) -> Self) -> Local {
         let program = env::current_exe().unwrap();
         Local::start(self.processes, |process| told(process, self.clone()).command(&program)).unwrap()
+    }
+
+    /// The processes, unless one of them ends before it meets the others.
+    pub(crate) fn try_start(&self) -> io::Result<Local> {
+        let program = env::current_exe()?;
+        Local::start(self.processes, |_| self.command(&program))
     }
 
     /// What runs one of the processes.
