@@ -9,6 +9,7 @@ mod exchanges;
 #[cfg(feature = "std")]
 mod journal;
 mod messages;
+mod model;
 mod players;
 mod port;
 mod queries;
