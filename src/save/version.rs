@@ -83,18 +83,25 @@ impl<'de, C: Deserialize<'de> + Default> Visitor<'de> for Parts<C> {
         let (mut version, mut content) = (None, None);
         while let Some(part) = parts.next_key()? {
             match part {
+                Part::Version if version.is_some() => return Err(A::Error::duplicate_field("version")),
+                Part::Content if content.is_some() => return Err(A::Error::duplicate_field("content")),
                 Part::Version => version = Some(parts.next_value()?),
                 Part::Content if version.is_none_or(|version| version == VERSION) => {
-                    content = Some(parts.next_value()?);
+                    content = Some(match parts.next_value() {
+                        // A version that comes later may be the reason, as in a value with its parts in the order of their names.
+                        // Where parts are counted, those behind one that cannot be read can be read.
+                        Err(error) if version.is_some() || parts.size_hint().is_none() => return Err(error),
+                        read => read,
+                    });
                 }
                 Part::Content | Part::Other => _ = parts.next_value::<IgnoredAny>()?,
             }
         }
         let version = version.ok_or_else(|| A::Error::missing_field("version"))?;
-        match content {
-            Some(content) => Ok(Saved { version, content }),
-            None if version != VERSION => Ok(Saved { version, content: C::default() }),
-            None => Err(A::Error::missing_field("content")),
+        if version != VERSION {
+            return Ok(Saved { version, content: C::default() });
         }
+        let content = content.ok_or_else(|| A::Error::missing_field("content"))??;
+        Ok(Saved { version, content })
     }
 }
