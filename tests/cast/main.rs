@@ -10,6 +10,7 @@ mod exchanges;
 mod journal;
 mod messages;
 mod model;
+mod panics;
 mod players;
 mod port;
 mod queries;
