@@ -49,6 +49,43 @@ fn who_is_dismissed_after_it_has_rejoined_has_no_turn_in_an_update_of_all() {
     assert_eq!(town.keys().collect::<Vec<_>>(), [&"Ben"]);
 }
 
+struct Parting;
+
+impl State<Citizen> for Parting {
+    fn exit(&self, citizen: &mut Citizen, fsm: &mut Fsm<'_, Citizen>, town: &mut Town) {
+        let name = citizen.0;
+        _ = town.rejoin(&name, citizen, fsm, |town| town.send("Eve", name, ()));
+    }
+
+    fn on_message(
+        &self,
+        citizen: &mut Citizen,
+        _: &Telegram<&'static str, ()>,
+        fsm: &mut Fsm<'_, Citizen>,
+        _: &mut Town,
+    ) -> bool {
+        fsm.change_state_after(0.0, &Parting);
+        if citizen.0 == "Ben" {
+            fsm.sleep();
+        }
+        true
+    }
+}
+
+/// Rules 25 and 26: in a change from one flat state to another, nothing was looked for that waits. Found by
+/// `a_cast_does_what_the_rules_say`.
+#[test]
+fn what_waits_since_a_member_has_rejoined_in_exit_ends_with_its_state() {
+    let mut town = Town::new(vec![]);
+    for name in ["Ann", "Ben"] {
+        town.add(name, Agent::new(Citizen(name), StateMachine::new(&Parting))).unwrap();
+        town.with::<Citizen, _>(&name, |citizen, town| citizen.change_state(&Staying, town)).unwrap();
+    }
+    town.update();
+    town.update();
+    assert_eq!(town.world, ["Ann", "Ben", "Ann", "Ben"]);
+}
+
 thread_local! {
     static LIVE: Cell<i32> = const { Cell::new(0) };
 }
