@@ -15,7 +15,8 @@ pub const VERSION: u32 = 1;
 ///
 /// It is plain data. A game can change it before loading it, for example if a state has been renamed.
 ///
-/// If the version is unknown, only the version is read. So the error says in any format that the version is the reason.
+/// If the version is unknown, only the version is read. So the error says in any format that the version is the reason. This
+/// holds if the version comes first, as it is written, or in a value such as `serde_json::Value`, whatever the order.
 ///
 /// # Examples
 ///

@@ -433,7 +433,10 @@ fn a_load_in_which_the_games_code_fails_or_panics_changes_nothing() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config({
+        let usual = ProptestConfig::default();
+        ProptestConfig { cases: usual.cases.div_ceil(4), failure_persistence: None, ..usual }
+    })]
 
     /// Rule 27: what is there when something damaged is loaded with its book goes on as its twin, and so does what is loaded later.
     #[test]

@@ -323,7 +323,7 @@ fn all_of(error: &LoadError) -> String {
 proptest! {
     #![proptest_config({
         let usual = ProptestConfig::default();
-        ProptestConfig { cases: usual.cases.div_ceil(4), failure_persistence: None, ..usual }
+        ProptestConfig { cases: usual.cases.div_ceil(8), failure_persistence: None, ..usual }
     })]
 
     #[test]
@@ -341,7 +341,7 @@ fn a_game_does_not_grow_while_its_files_are_damaged_and_mended() {
     let acts = contents.into_iter().flat_map(|content| [Act::Write(content), Act::Rename(content)]);
     let acts = acts.chain((0..6).map(Act::Link)).chain([Act::Remove, Act::Folder, Act::Exchange]);
     let steps: Vec<_> = acts
-        .flat_map(|act| (0..3).map(move |file| Step { file, act, kinds: vec![0] }))
+        .flat_map(|act| [0, 2].map(|file| Step { file, act, kinds: vec![0] }))
         .flat_map(|step| [step.clone(), Step { act: Act::Rename(Content::Valid(1)), ..step }])
         .collect();
     let mut stage = Stage::new();

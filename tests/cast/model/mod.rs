@@ -33,10 +33,7 @@ fn difference(name: &str, seen: &[String], expected: &[String]) -> Option<String
 }
 
 proptest! {
-    #![proptest_config({
-        let usual = ProptestConfig::default();
-        ProptestConfig { cases: usual.cases * 4, failure_persistence: None, ..usual }
-    })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Rules 22, 27 and 30.
     #[test]

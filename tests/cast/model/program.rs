@@ -196,13 +196,13 @@ pub(crate) fn program() -> impl Strategy<Value = Program> {
         let size = prop_oneof![30 => (2..=ACTORS, 0..60_u32), 1 => (Just(70_u8), Just(300_u32))];
         let merges_within = option::weighted(0.3, 0..6_u8);
         (size, vec(line(rejoins), 1..20), vec(step(), 1..24), merges_within, any::<u32>()).prop_map(
-            move |((members, fuel), lines, steps, merges_within, handles)| Program {
-                members,
-                lines,
-                steps,
-                fuel,
-                merges_within,
-                handles,
+            move |((members, fuel), mut lines, steps, merges_within, handles)| {
+                if members > ACTORS {
+                    let acts = vec![Act::Do(Deed::PassOn(0)), Act::Do(Deed::UpdateOne(0))];
+                    let callback = Callback::Message(0);
+                    lines.push(Line { member: None, state: None, callback, phase: None, acts });
+                }
+                Program { members, lines, steps, fuel, merges_within, handles }
             },
         )
     })
