@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Debug};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex};
 
 use demeanor::{Batch, Fsm, Owner, State, StateMachine};
@@ -86,6 +87,38 @@ fn kept(act: impl FnOnce()) -> Vec<String> {
     std::mem::take(&mut kept.0.lock().unwrap())
 }
 
+/// A subscriber that panics at the first event of this library, and keeps the others.
+#[derive(Default)]
+struct Panicking(Kept, Mutex<bool>);
+
+impl Subscriber for Panicking {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        self.0.enabled(metadata)
+    }
+
+    fn new_span(&self, span: &Attributes<'_>) -> Id {
+        self.0.new_span(span)
+    }
+
+    fn event(&self, event: &Event<'_>) {
+        if !std::mem::replace(&mut *self.1.lock().unwrap(), true) {
+            // Without the panic hook's message: it is expected.
+            resume_unwind(Box::new("no room for an event"));
+        }
+        self.0.event(event);
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+    fn enter(&self, _: &Id) {}
+    fn exit(&self, _: &Id) {}
+}
+
+fn panicking(act: impl FnOnce()) {
+    let result = subscriber::with_default(Panicking::default(), || catch_unwind(AssertUnwindSafe(act)));
+    assert_eq!(result.unwrap_err().downcast_ref(), Some(&"no room for an event"));
+}
+
 const REFUSED: &str = "cause=change from=Patrol message=may not change state owner=guard 1 refused_by=Rest.can_enter time_in_state=4.0 to=Rest";
 const MADE: &str = "cause=change from=Patrol message=changes state owner=guard 2 time_in_state=4.0 to=Rest";
 
@@ -111,4 +144,24 @@ fn each_change_of_a_batch_is_an_event_with_fields() {
         batch.spawn(Guard { number }, &Patrol, &mut 1.0);
     }
     assert_eq!(kept(|| batch.update(&mut 5.0)), [REFUSED, MADE]);
+}
+
+/// Rules 22 and 23: what is told is told after the swap, and nobody else is lost.
+#[test]
+fn a_subscriber_that_panics_leaves_the_new_state_and_everybody_where_it_belongs() {
+    for (number, state) in [(1, "Patrol"), (2, "Rest")] {
+        let (mut guard, mut machine) = (Guard { number }, StateMachine::new(&Patrol));
+        panicking(|| machine.update(&mut guard, &mut 5.0));
+        assert_eq!(machine.current().unwrap().name(), state);
+        assert_eq!(kept(|| machine.update(&mut guard, &mut 6.0)).len(), usize::from(number == 1), "it goes on");
+    }
+    let mut batch = Batch::new();
+    let keys: Vec<_> = (0..100).map(|number| batch.spawn(Guard { number }, &Patrol, &mut 1.0)).collect();
+    panicking(|| batch.update(&mut 5.0));
+    let is_at_rest = |batch: &Batch<Guard>, key| batch.is_in_state(key, &Rest);
+    let before = keys.iter().filter(|key| is_at_rest(&batch, **key)).count();
+    assert_eq!((batch.len(), batch.owners_in(&Rest).len()), (100, before));
+    let events = kept(|| batch.update(&mut 6.0));
+    assert_eq!(events.len(), 100 - before, "everybody else tries it again");
+    assert!(keys.iter().all(|key| is_at_rest(&batch, *key) == (batch[*key].number > 1)));
 }

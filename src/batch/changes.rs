@@ -479,7 +479,8 @@ impl<T: Owner> Steps for ManyChanges<'_, '_, '_, T> {
             movers.drain(..).for_each(|mover| Self::stay(rows, (asked, individuals), mover.slot()));
             workspace.grouping.clear();
         }
-        if logs_changes() {
+        // The logger may panic.
+        if panic.catch(logs_changes) == Some(true) {
             self.tell_each(log_change);
         } else {
             self.tell_each(|_, _| {});

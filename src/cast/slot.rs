@@ -97,10 +97,13 @@ impl<K: 'static, M: 'static, C: 'static> Slot<K, M, C> {
         matches!(self.presence, Presence::Acting(_))
     }
 
-    /// Takes the member out for a turn, unless it is acting.
+    /// Takes the member out for a turn, unless it is acting, or has been dismissed after it has rejoined.
     #[inline]
     pub(super) fn lend(&mut self) -> Option<Box<AnyMember<K, M, C>>> {
         let Presence::Here(member) = &self.presence else { return None };
+        if self.is_dismissed {
+            return None;
+        }
         let address = ptr::from_ref(&**member).addr();
         if self.sight == Sight::Stale {
             self.look();

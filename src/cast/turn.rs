@@ -35,7 +35,7 @@ struct Turn<'c, C: CastContext> {
 }
 
 impl<'c, C: CastContext> Turn<'c, C> {
-    /// Begins a turn of the member at an index, which comes of `cause`. `None` if it is acting, or not a member.
+    /// Begins a turn of the member at an index, which comes of `cause`. `None` if it is acting, or not a member any more.
     #[inline]
     fn begin(cx: &'c mut C, index: usize, cause: Cause) -> Option<Self> {
         let members = cx.members_mut();
@@ -65,9 +65,11 @@ impl<C: CastContext> Drop for Turn<'_, C> {
         let Some(slot) = members.slot_mut(self.index).filter(|slot| slot.is_acting()) else { return };
         slot.turns = slot.turns.saturating_sub(1);
         slot.presence = Presence::Here(member);
-        slot.end_sight(self.is_complete);
+        // Last: either may drop a state, which may panic.
         if slot.is_dismissed && slot.turns == 0 {
             members.empty_slot(self.index);
+        } else {
+            slot.end_sight(self.is_complete);
         }
     }
 }
@@ -138,7 +140,7 @@ pub(super) fn act_one<C: CastContext>(
 
 #[cold]
 fn leave_out<K: fmt::Debug, M, C>(members: &mut Members<K, M, C>, index: usize) {
-    if let Some(slot) = members.slot_mut(index) {
+    if let Some(slot) = members.slot_mut(index).filter(|slot| !slot.is_dismissed) {
         warn!(target: TELEGRAMS, "the turn of {:?} is skipped: one of its callbacks is running", slot.key);
     }
 }

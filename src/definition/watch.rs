@@ -51,7 +51,7 @@ pub struct Watch<T: Owner> {
 /// What a definition is made of, as it was when that was last looked at.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Concerned {
-    /// The files, with all links followed: its own, and those that it names.
+    /// The files: its own, and those that it names. Of each where it is, with all links followed, and where its path is.
     files: BTreeSet<PathBuf>,
     /// The folder in which other scripts are, with all links followed.
     folder: PathBuf,
@@ -117,8 +117,10 @@ impl<T: Owner> Watch<T> {
         }
         if is_link_changed {
             let now = Concerned::of(&self.path);
-            // While there is no file, the new one is still to come.
+            // While there is no file, the new one is still to come: in another folder, perhaps.
             is_saved |= now.files != self.concerned.files && self.path.exists();
+            self.concerned = now;
+            self.watch_links();
         }
         if is_saved {
             info!("{} has been saved", self.path.display());
@@ -136,22 +138,20 @@ impl Concerned {
         let folder = folder_of(path);
         let text = read_definition(path).ok().and_then(|bytes| String::from_utf8(bytes).ok());
         let named = text.map(|text| named_in(&text, folder)).unwrap_or_default();
-        let files = named.iter().map(|named| whole(&folder.join(named))).chain([whole(path)]).collect();
+        let files = named.iter().map(|named| folder.join(named)).chain([path.into()]).flat_map(both).collect();
         Self { files, folder: folder.canonicalize().unwrap_or_else(|_| folder.into()), links: links(path) }
     }
 
     /// Whether a file has been written that concerns the definition.
     fn by(&self, event: &Event) -> bool {
-        let is_ours = |path: &PathBuf| {
-            let path = whole(path);
-            self.files.contains(&path) || (is_script(&path) && path.starts_with(&self.folder))
-        };
+        let is_ours =
+            |path: PathBuf| self.files.contains(&path) || (is_script(&path) && path.starts_with(&self.folder));
         let is_written = match event.kind {
             // Moved away: the new one is still to come.
             EventKind::Modify(ModifyKind::Name(RenameMode::From)) => false,
             kind => kind.is_create() || kind.is_modify(),
         };
-        is_written && event.paths.iter().any(is_ours)
+        is_written && event.paths.iter().flat_map(both).any(is_ours)
     }
 
     /// Whether something has been done to a link.
@@ -176,6 +176,11 @@ fn is_script(path: &Path) -> bool {
 
 fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Where a file is, and where its path is, for a link may be put in the place of a file.
+fn both(path: impl AsRef<Path>) -> [PathBuf; 2] {
+    [whole(path.as_ref()), placed(path.as_ref())]
 }
 
 /// A path with all links followed; where there is no file, with those of its folder followed.
@@ -214,6 +219,9 @@ impl<T: Owner> fmt::Debug for Watch<T> {
         f.debug_struct("Watch").field("path", &self.path).finish_non_exhaustive()
     }
 }
+
+#[cfg(all(test, unix, feature = "script"))]
+mod under_fire;
 
 #[cfg(test)]
 mod tests {
@@ -385,6 +393,44 @@ mod tests {
         assert_eq!(stage.initial(), "c");
         assert!(!hear(old.join("guard.toml")));
         assert!(hear(new.join("guard.toml")));
+        stage.watch.poll().unwrap();
+    }
+
+    /// Only where the link leads to was looked for among the files that had been there.
+    #[cfg(unix)]
+    #[test]
+    fn a_link_that_takes_the_place_of_a_file_has_it_reloaded() {
+        let mut stage = Stage::new("in-place");
+        fs::write(stage.beside("other.toml"), "initial = 'b'\nstates.b.final = true\n").unwrap();
+        fs::remove_file(&stage.path).unwrap();
+        std::os::unix::fs::symlink("other.toml", &stage.path).unwrap();
+        stage.hear(EventKind::Create(CreateKind::Any), &stage.path);
+        assert!(stage.watch.poll().unwrap());
+        assert_eq!(stage.initial(), "b");
+    }
+
+    /// The folder to which the link led was not listened to, since there was no file in it.
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_comes_later_to_where_a_link_leads_is_loaded() {
+        let mut stage = Stage::new("later");
+        fs::create_dir(stage.beside("new")).unwrap();
+        let lead = |to: &str| {
+            let _ = fs::remove_file(stage.beside("now"));
+            std::os::unix::fs::symlink(to, stage.beside("now")).unwrap();
+        };
+        lead(".");
+        let (send, events) = channel();
+        let mut watch = Watch::hearing(&stage.definition, &stage.beside("now/guard.toml"), events);
+        let mut hear = |path: PathBuf| {
+            send.send(Ok(Event::new(EventKind::Create(CreateKind::Any)).add_path(path))).unwrap();
+            watch.poll().unwrap()
+        };
+        lead("new");
+        assert!(!hear(stage.beside("now")), "it is still to come");
+        fs::write(stage.beside("new/guard.toml"), "initial = 'b'\nstates.b.final = true\n").unwrap();
+        assert!(hear(stage.beside("new/guard.toml")));
+        assert_eq!(stage.initial(), "b");
         stage.watch.poll().unwrap();
     }
 

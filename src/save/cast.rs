@@ -34,6 +34,7 @@ pub struct CastContent<K, M> {
     /// The clock.
     pub time: GameTime,
     /// Within how many seconds the queue merges, if it does.
+    #[serde(deserialize_with = "Option::deserialize")]
     pub merging_within: Option<Seconds>,
     /// The delayed telegrams, in the order in which they arrive.
     pub queue: Vec<SavedTelegram<K, M>>,

@@ -1,4 +1,6 @@
 //! What is saved: plain data, states by name.
+//!
+//! Serde would read a missing field of type `Option` as `None`, without a word. A function of its own makes it a field like others.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -65,6 +67,7 @@ pub struct SavedSeat {
     /// The state before.
     pub previous: u32,
     /// When current was entered; `None` if it has not been.
+    #[serde(deserialize_with = "Option::deserialize")]
     pub entered_at: Option<Seconds>,
     /// The states around current, outermost first, and when each was entered. For their times: which they are is found by the
     /// current state.
@@ -89,6 +92,7 @@ pub struct SavedMore {
     /// The running timers, in the order of asking.
     pub timers: Vec<SavedTimer>,
     /// When it wakes by itself, if it is asleep.
+    #[serde(deserialize_with = "Option::deserialize")]
     pub wakes_at: Option<Seconds>,
 }
 
@@ -109,6 +113,7 @@ pub struct SavedTimer {
     /// When it is due; on the stack, how many seconds remain.
     pub due: Seconds,
     /// The depth of the state that it ends with, 0 being the outermost; `None` if it lasts as long as the machine.
+    #[serde(deserialize_with = "Option::deserialize")]
     pub depth: Option<u8>,
     /// What it does.
     pub then: SavedThen,

@@ -45,6 +45,7 @@ where
 #[derive(Deserialize)]
 #[serde(rename = "Dispatcher")]
 struct Fields<K, M> {
+    #[serde(deserialize_with = "Option::deserialize")]
     merging_within: Option<Seconds>,
     queue: Vec<(Seconds, Telegram<K, M>)>,
 }

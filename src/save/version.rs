@@ -15,7 +15,8 @@ pub const VERSION: u32 = 1;
 ///
 /// It is plain data. A game can change it before loading it, for example if a state has been renamed.
 ///
-/// If the version is unknown, only the version is read. So the error says in any format that the version is the reason.
+/// If the version is unknown, only the version is read. So the error says in any format that the version is the reason. This
+/// holds if the version comes first, as it is written, or in a value such as `serde_json::Value`, whatever the order.
 ///
 /// # Examples
 ///
@@ -83,18 +84,25 @@ impl<'de, C: Deserialize<'de> + Default> Visitor<'de> for Parts<C> {
         let (mut version, mut content) = (None, None);
         while let Some(part) = parts.next_key()? {
             match part {
+                Part::Version if version.is_some() => return Err(A::Error::duplicate_field("version")),
+                Part::Content if content.is_some() => return Err(A::Error::duplicate_field("content")),
                 Part::Version => version = Some(parts.next_value()?),
                 Part::Content if version.is_none_or(|version| version == VERSION) => {
-                    content = Some(parts.next_value()?);
+                    content = Some(match parts.next_value() {
+                        // A version that comes later may be the reason, as in a value with its parts in the order of their names.
+                        // Where parts are counted, those behind one that cannot be read can be read.
+                        Err(error) if version.is_some() || parts.size_hint().is_none() => return Err(error),
+                        read => read,
+                    });
                 }
                 Part::Content | Part::Other => _ = parts.next_value::<IgnoredAny>()?,
             }
         }
         let version = version.ok_or_else(|| A::Error::missing_field("version"))?;
-        match content {
-            Some(content) => Ok(Saved { version, content }),
-            None if version != VERSION => Ok(Saved { version, content: C::default() }),
-            None => Err(A::Error::missing_field("content")),
+        if version != VERSION {
+            return Ok(Saved { version, content: C::default() });
         }
+        let content = content.ok_or_else(|| A::Error::missing_field("content"))??;
+        Ok(Saved { version, content })
     }
 }

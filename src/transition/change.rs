@@ -224,9 +224,9 @@ impl<T: Owner, R: Reference<T>> Steps for LoneChange<'_, '_, '_, T, R> {
         single.count += 1;
         single.made += 1;
         single.kept = 0;
-        single.seat.current = to.clone().into();
-        let entered_at = mem::replace(&mut single.seat.entered_at, now);
-        self.time_in_state = time_since(entered_at, now);
+        self.time_in_state = time_since(single.seat.entered_at, now);
+        // Whoever has rejoined in `exit` may have set timers, or be asleep.
+        single.seat.replace(0, to.clone().into(), now);
         single.show(cx);
         let (from, to) = (from.lend(), to.lend());
         let (from, to) = (Some(from.borrow()), Some(to.borrow()));

@@ -9,6 +9,8 @@ mod exchanges;
 #[cfg(feature = "std")]
 mod journal;
 mod messages;
+mod model;
+mod panics;
 mod players;
 mod port;
 mod queries;

@@ -1,11 +1,11 @@
 //! Faults of batches.
 
 use std::cell::Cell;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use demeanor::{Batch, Fsm, FsmSlice, GameTime, Owner, State};
 
-use crate::captured_log::log_lines;
+use crate::captured_log::{log_lines, on_record};
 use crate::trace::{Actor, Place, Stage};
 
 static A: Place = Place::new("A");
@@ -47,6 +47,35 @@ fn on_one_thread_as_on_many_the_time_in_a_state_is_the_owners_own() {
     assert_eq!(batch.owners_in(&B).len(), 2);
     let key = batch.keys().find(|key| batch.is_in_state(*key, &C)).expect("one is there");
     assert_eq!(batch.get_mut(key).expect("the key is not stale").take_trace(), ["C.update", "for 5 s"]);
+}
+
+/// Rule 22: what the owners had asked for was left behind, and in the next tick the owners of another state changed in their place. Found
+/// by `keys_owners_and_states_agree_after_each_panic_of_a_random_program`.
+#[test]
+fn a_logger_that_panics_when_it_is_asked_whether_it_is_enabled_leaves_no_change_to_others() {
+    thread_local! {
+        static IS_ARMED: Cell<bool> = const { Cell::new(true) };
+    }
+    let changing = || Stage::new(&A).when("A.update", |_, fsm, _| fsm.change_state(&B)).actor;
+    let mut batch = Batch::new();
+    let calm = batch.insert(Actor::default(), &C);
+    // The first change to a state that the batch has not met is made owner by owner.
+    batch.insert(changing(), &A);
+    batch.update(&mut GameTime::new());
+    let keys = [batch.insert(changing(), &A), batch.insert(changing(), &A)];
+    on_record(|method| {
+        if method == "logger.enabled" && IS_ARMED.replace(false) {
+            resume_unwind(Box::new("no room for a line"));
+        }
+    });
+    let mut has_panicked = false;
+    log_lines(|| has_panicked = panics(|| batch.update(&mut GameTime::new())));
+    on_record(|_| ());
+    assert!(has_panicked);
+    for _ in 0..2 {
+        assert!(keys.iter().all(|key| batch.is_in_state(*key, &B)) && batch.is_in_state(calm, &C));
+        batch.update(&mut GameTime::new());
+    }
 }
 
 /// Rule 22: an owner whose callback had panicked after a change at once was updated further down its path.

@@ -9,21 +9,21 @@ use demeanor::{
 use serde::{Deserialize, Serialize};
 
 /// The world is a record of what has happened.
-type Town = Cast<u8, News, Vec<String>>;
+pub(crate) type Town = Cast<u8, News, Vec<String>>;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-enum News {
+pub(crate) enum News {
     Home { in_seconds: f64 },
     StewReady,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Miner {
+pub(crate) struct Miner {
     gold: u32,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Wife {
+pub(crate) struct Wife {
     name: String,
 }
 
@@ -95,20 +95,20 @@ impl State<Wife> for Housework {
     }
 }
 
-fn book() -> CastBook<Town> {
+pub(crate) fn book() -> CastBook<Town> {
     CastBook::new()
         .with("miner", StateBook::<Miner>::new().with(&Dig).with(&Home).with_messages())
         .with("wife", StateBook::<Wife>::new().with(&Housework))
 }
 
-fn town() -> Town {
+pub(crate) fn town() -> Town {
     let mut town = Town::new(vec![]);
     town.add(2, Agent::new(Wife { name: "Elsa".into() }, StateMachine::new(&Housework))).unwrap();
     town.add(1, Agent::new(Miner { gold: 0 }, StateMachine::new(&Dig))).unwrap();
     town
 }
 
-fn tick(town: &mut Town) {
+pub(crate) fn tick(town: &mut Town) {
     town.advance(Duration::from_millis(100));
     town.update();
     town.deliver_due();

@@ -10,26 +10,79 @@ use serde::{Deserialize, Serialize};
 
 use crate::barracks::{Guard, batch, book, machines};
 
+/// A format. A value of JSON is one, too: in it, the fields are in the order of their names.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Format {
+    Json,
+    JsonValue,
+    Ron,
+    PrettyRon,
+    Postcard,
+    Bincode,
+    LegacyBincode,
+}
+
+impl Format {
+    pub(crate) const ALL: [Self; 7] =
+        [Self::Json, Self::JsonValue, Self::Ron, Self::PrettyRon, Self::Postcard, Self::Bincode, Self::LegacyBincode];
+
+    /// Whether what is written in it has the names of fields.
+    pub(crate) fn has_names(self) -> bool {
+        matches!(self, Self::Json | Self::JsonValue | Self::Ron | Self::PrettyRon)
+    }
+
+    pub(crate) fn is_json(self) -> bool {
+        matches!(self, Self::Json | Self::JsonValue)
+    }
+
+    pub(crate) fn write<S: Serialize>(self, value: &S) -> Result<Vec<u8>, String> {
+        match self {
+            Self::Json => serde_json::to_vec(value).map_err(|error| error.to_string()),
+            Self::JsonValue => {
+                let value = serde_json::to_value(value).map_err(|error| error.to_string())?;
+                Ok(value.to_string().into_bytes())
+            }
+            Self::Ron => ron::to_string(value).map(String::into_bytes).map_err(|error| error.to_string()),
+            Self::PrettyRon => {
+                let text = ron::ser::to_string_pretty(value, ron::ser::PrettyConfig::default());
+                text.map(String::into_bytes).map_err(|error| error.to_string())
+            }
+            Self::Postcard => postcard::to_allocvec(value).map_err(|error| error.to_string()),
+            Self::Bincode => {
+                let standard = bincode::config::standard();
+                bincode::serde::encode_to_vec(value, standard).map_err(|error| error.to_string())
+            }
+            Self::LegacyBincode => {
+                let legacy = bincode::config::legacy();
+                bincode::serde::encode_to_vec(value, legacy).map_err(|error| error.to_string())
+            }
+        }
+    }
+
+    pub(crate) fn read<D: DeserializeOwned>(self, bytes: &[u8]) -> Result<D, String> {
+        match self {
+            Self::Json => serde_json::from_slice(bytes).map_err(|error| error.to_string()),
+            Self::JsonValue => {
+                let value: serde_json::Value = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+                serde_json::from_value(value).map_err(|error| error.to_string())
+            }
+            Self::Ron | Self::PrettyRon => ron::de::from_bytes(bytes).map_err(|error| error.to_string()),
+            Self::Postcard => postcard::from_bytes(bytes).map_err(|error| error.to_string()),
+            Self::Bincode => {
+                let read = bincode::serde::decode_from_slice(bytes, bincode::config::standard());
+                read.map(|(value, _)| value).map_err(|error| error.to_string())
+            }
+            Self::LegacyBincode => {
+                let read = bincode::serde::decode_from_slice(bytes, bincode::config::legacy());
+                read.map(|(value, _)| value).map_err(|error| error.to_string())
+            }
+        }
+    }
+}
+
 /// A value that has gone through each format.
 fn through_each<S: Serialize, D: DeserializeOwned>(value: &S) -> Vec<D> {
-    let json = serde_json::to_string(value).unwrap();
-    let value_of_json: serde_json::Value = serde_json::from_str(&json).unwrap();
-    let ron = ron::to_string(value).unwrap();
-    let pretty_ron = ron::ser::to_string_pretty(value, ron::ser::PrettyConfig::default()).unwrap();
-    let postcard = postcard::to_allocvec(value).unwrap();
-    let standard = bincode::config::standard();
-    let bincode = bincode::serde::encode_to_vec(value, standard).unwrap();
-    let legacy = bincode::config::legacy();
-    let bincode_legacy = bincode::serde::encode_to_vec(value, legacy).unwrap();
-    vec![
-        serde_json::from_str(&json).unwrap(),
-        serde_json::from_value(value_of_json).unwrap(),
-        ron::from_str(&ron).unwrap(),
-        ron::from_str(&pretty_ron).unwrap(),
-        postcard::from_bytes(&postcard).unwrap(),
-        bincode::serde::decode_from_slice(&bincode, standard).unwrap().0,
-        bincode::serde::decode_from_slice(&bincode_legacy, legacy).unwrap().0,
-    ]
+    Format::ALL.into_iter().map(|format| format.read(&format.write(value).unwrap()).unwrap()).collect()
 }
 
 #[test]

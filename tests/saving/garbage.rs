@@ -17,11 +17,11 @@ static SAVED: LazyLock<(SavedBatch<Guard>, Vec<SavedMachine>)> = LazyLock::new(|
     (batch().0.save(&book(), 4.9).unwrap().map_owners(Guard::clone), machines.collect())
 });
 
-fn saved_batch() -> SavedBatch<Guard> {
+pub(crate) fn saved_batch() -> SavedBatch<Guard> {
     SAVED.0.clone()
 }
 
-fn saved_machine(nth: usize) -> SavedMachine {
+pub(crate) fn saved_machine(nth: usize) -> SavedMachine {
     SAVED.1[nth].clone()
 }
 
@@ -66,7 +66,7 @@ fn use_machine(saved: SavedMachine) {
 
 /// A change of some bytes.
 #[derive(Clone, Debug)]
-enum Damage {
+pub(crate) enum Damage {
     Cut(Index),
     Set(Index, u8),
     Flip(Index, u8),
@@ -74,7 +74,7 @@ enum Damage {
     Remove(Index),
 }
 
-fn damage() -> impl Strategy<Value = Damage> {
+pub(crate) fn damage() -> impl Strategy<Value = Damage> {
     let at = any::<Index>;
     prop_oneof![
         1 => at().prop_map(Damage::Cut),
@@ -85,7 +85,7 @@ fn damage() -> impl Strategy<Value = Damage> {
     ]
 }
 
-fn damaged(mut bytes: Vec<u8>, damages: &[Damage]) -> Vec<u8> {
+pub(crate) fn damaged(mut bytes: Vec<u8>, damages: &[Damage]) -> Vec<u8> {
     for damage in damages {
         if bytes.is_empty() {
             break;
@@ -102,7 +102,7 @@ fn damaged(mut bytes: Vec<u8>, damages: &[Damage]) -> Vec<u8> {
 }
 
 /// Changes one thing somewhere in a value.
-fn change(value: &mut Value, path: &mut impl Iterator<Item = Index>, how: u8, number: u32) {
+pub(crate) fn change(value: &mut Value, path: &mut impl Iterator<Item = Index>, how: u8, number: u32) {
     let Some(at) = path.next() else { return replace(value, how, number) };
     match value {
         Value::Array(items) if !items.is_empty() => {

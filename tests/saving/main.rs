@@ -6,6 +6,8 @@
 //! - `formats`: JSON, RON, postcard and bincode.
 //! - `golden`: files of version 1.
 //! - `garbage`: files that are anything but right.
+//! - `mixed`: files of another version or of another kind, and fields that are missing, renamed or there twice.
+//! - `untouched`: what is there goes on as if nothing had been saved or loaded that could not be.
 //!
 //! Random programs are saved and loaded in `tests/equivalence`.
 
@@ -21,3 +23,5 @@ mod formats;
 mod garbage;
 mod golden;
 mod machine;
+mod mixed;
+mod untouched;

@@ -16,6 +16,7 @@ thread_local! {
     static IS_EXPLOSIVE: Cell<bool> = const { Cell::new(false) };
     static ROOMS: Cell<u32> = const { Cell::new(0) };
     static IMPS: Cell<u32> = const { Cell::new(0) };
+    static NOTES: Cell<u32> = const { Cell::new(0) };
 }
 
 /// Pieces panic, each once: when they have been called that many times more.
@@ -38,6 +39,11 @@ pub(crate) fn live_imps() -> u32 {
     IMPS.get()
 }
 
+/// How many notes there are.
+pub(crate) fn live_notes() -> u32 {
+    NOTES.get()
+}
+
 /// A payload.
 pub(crate) struct Explosive;
 
@@ -51,7 +57,7 @@ impl Drop for Explosive {
 
 /// Panics if it is its turn. Without the panic hook's message: it is expected. Not while another panic unwinds, which would end
 /// the process.
-fn trip(piece: &str) {
+pub(crate) fn trip(piece: &str) {
     if std::thread::panicking() {
         return;
     }
@@ -107,6 +113,30 @@ impl Drop for Imp {
     }
 }
 
+impl fmt::Debug for Imp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        trip("owner.debug");
+        write!(f, "Imp({})", self.number)
+    }
+}
+
+/// A message.
+pub(crate) struct Note;
+
+impl Note {
+    pub(crate) fn new() -> Self {
+        NOTES.set(NOTES.get() + 1);
+        Self
+    }
+}
+
+impl Drop for Note {
+    fn drop(&mut self) {
+        NOTES.set(NOTES.get() - 1);
+        trip("message.drop");
+    }
+}
+
 pub(crate) struct Clock(f64);
 
 impl Clock {
@@ -121,7 +151,7 @@ impl Clock {
 
 impl Owner for Imp {
     type Context<'a> = Clock;
-    type Message = ();
+    type Message = Note;
 
     fn now(clock: &Clock) -> f64 {
         trip("now");
@@ -193,7 +223,8 @@ pub(crate) struct Niche;
 
 fn ask(imp: &mut Imp, fsm: &mut Fsm<'_, Imp>, clock: &mut Clock) {
     let Some(state) = imp.order.take() else { return };
-    match imp.request % 10 {
+    let seconds = f64::from(imp.request / 16 % 4);
+    match imp.request % 16 {
         0 => fsm.change_state(state),
         1 => {
             fsm.change_state_now(imp, state, clock);
@@ -212,11 +243,25 @@ fn ask(imp: &mut Imp, fsm: &mut Fsm<'_, Imp>, clock: &mut Clock) {
         7 => fsm.force_state(state),
         8 => {
             fsm.ensure_state(state);
-            fsm.send(());
+            fsm.send(Note::new());
+        }
+        9 => {
+            fsm.send_now(imp, &Note::new(), clock);
+            fsm.pop_state();
+        }
+        10 => fsm.change_state_after(seconds, state),
+        11 => fsm.send_after(seconds, Note::new()),
+        12 => fsm.sleep(),
+        13 => fsm.sleep_for(seconds),
+        14 => {
+            fsm.change_state_after(seconds, state.clone());
+            fsm.push_state(state);
         }
         _ => {
-            fsm.send_now(imp, &(), clock);
-            fsm.pop_state();
+            fsm.push_state(state.clone());
+            fsm.change_state_after(seconds, state);
+            fsm.send_after(seconds, Note::new());
+            fsm.sleep_for(seconds);
         }
     }
 }
@@ -242,9 +287,9 @@ macro_rules! rooms {
                 trip(&format!("{}.exit", $name(self)));
             }
 
-            fn on_message(&self, _: &mut Imp, (): &(), _: &mut Fsm<'_, Imp>, _: &mut Clock) -> bool {
+            fn on_message(&self, imp: &mut Imp, _: &Note, _: &mut Fsm<'_, Imp>, _: &mut Clock) -> bool {
                 trip(&format!("{}.on_message", $name(self)));
-                false
+                imp.request % 3 == 0
             }
 
             fn can_enter(&self, _: &Imp, _: &Fsm<'_, Imp>, _: &Clock) -> bool {
