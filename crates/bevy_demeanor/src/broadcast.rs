@@ -8,9 +8,9 @@ use bevy_ecs::query::With;
 use bevy_ecs::system::Command;
 use bevy_ecs::world::World;
 
-use crate::commands::reach_each;
 use crate::machine::Machine;
 use crate::owner::EntityOwner;
+use crate::reach::reach_each;
 use crate::sets::Machines;
 
 impl<T: EntityOwner<Message: Send>> Machines<T> {

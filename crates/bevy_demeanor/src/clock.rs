@@ -3,6 +3,8 @@
 use core::any::type_name;
 use core::cell::Cell;
 use core::marker::PhantomData;
+#[cfg(feature = "serialize")]
+use core::sync::atomic::AtomicU64;
 use core::sync::atomic::{AtomicBool, Ordering};
 
 use bevy_app::{
@@ -16,7 +18,10 @@ use bevy_ecs::system::Res;
 use bevy_ecs::world::World;
 #[cfg(feature = "time")]
 use bevy_time::{Fixed, Time, Virtual};
+use demeanor::Owner;
 use log::warn;
+#[cfg(feature = "serialize")]
+use std::sync::Arc;
 
 /// The clock as a pass is given it.
 #[cfg(feature = "time")]
@@ -157,5 +162,43 @@ impl Reading {
     /// Goes back to whether it had been missed before: a machine that changes state reads the clock by itself.
     pub(crate) fn set_missed(&self, has_been_missed: bool) {
         self.missed.set(has_been_missed);
+    }
+}
+
+/// Reads the clock that the commands for machines of `T` go by.
+pub(crate) fn read_clock<T: Owner>(world: &World) -> Reading {
+    Reading::for_command(world.get_resource().map(ClockOf::<T>::kind).unwrap_or_default(), world)
+}
+
+/// The last time that the clock of an owner has shown, in seconds: a machine is saved without its owner.
+#[cfg(feature = "serialize")]
+#[derive(Resource)]
+pub(crate) struct LastTime<T> {
+    /// As bits; NaN before it is known.
+    bits: Arc<AtomicU64>,
+    of: PhantomData<fn() -> T>,
+}
+
+#[cfg(feature = "serialize")]
+impl<T> LastTime<T> {
+    pub(crate) fn new() -> Self {
+        Self { bits: Arc::new(AtomicU64::new(f64::NAN.to_bits())), of: PhantomData }
+    }
+
+    pub(crate) fn note(&self, now: f64) {
+        self.bits.store(now.to_bits(), Ordering::Relaxed);
+    }
+
+    /// The last time that was noted; 0 before the first.
+    pub(crate) fn get(&self) -> f64 {
+        let seconds = f64::from_bits(self.bits.load(Ordering::Relaxed));
+        if seconds.is_nan() { 0.0 } else { seconds }
+    }
+}
+
+#[cfg(feature = "serialize")]
+impl<T> Clone for LastTime<T> {
+    fn clone(&self) -> Self {
+        Self { bits: self.bits.clone(), of: PhantomData }
     }
 }

@@ -3,7 +3,6 @@
 use core::any::type_name;
 use core::fmt;
 use core::marker::PhantomData;
-use std::sync::Arc;
 
 use bevy_app::App;
 use bevy_ecs::change_detection::DetectChanges;
@@ -23,18 +22,15 @@ use bevy_reflect::{GetTypeRegistration, Reflect, TypePath};
 use demeanor::{Owner, StateMachine, StateRef};
 use log::warn;
 
-use crate::commands::{reach, visit};
 use crate::follow::Marked;
 use crate::indexing;
-use crate::machine::Machine;
-use crate::missing;
+use crate::machine::{Factory, Machine};
+use crate::named_entity::NamedEntity;
 use crate::owner::EntityOwner;
 use crate::queue;
+use crate::reach::{reach, visit};
 #[cfg(feature = "serialize")]
 use crate::saved::SavedBy;
-
-/// Completes the machines that the plugin makes.
-pub(crate) type Factory<T> = Arc<dyn Fn(StateMachine<T>) -> StateMachine<T> + Send + Sync>;
 
 /// The name of the current state of an entity's machine, if the plugin was asked for it by
 /// [`with_current_state`](crate::StateMachinePlugin::with_current_state).
@@ -149,7 +145,7 @@ impl<T: Owner + TypePath> fmt::Debug for CurrentState<T> {
 
 /// The states that can be named, and what completes a machine in one of them.
 #[derive(Resource)]
-struct Named<T: Owner> {
+struct NamedStates<T: Owner> {
     states: Vec<StateRef<T>>,
     factory: Option<Factory<T>>,
 }
@@ -176,7 +172,7 @@ pub(crate) fn register<T: EntityOwner + TypePath>(
     }));
     app.init_resource::<AppTypeRegistry>();
     app.world().resource::<AppTypeRegistry>().write().overwrite_registration(registration);
-    app.insert_resource(Named { states, factory });
+    app.insert_resource(NamedStates { states, factory });
     app.add_observer(
         |named: On<Insert<CurrentState<T>>>,
          names: Query<&CurrentState<T>, Allow<Disabled>>,
@@ -220,7 +216,7 @@ fn apply<T: EntityOwner + TypePath>(world: &mut World, entity: Entity, is_whole:
     };
     let (name, is_started) = (edited.name.clone(), edited.is_started);
     let before = edited.known.replace((name.clone(), is_started));
-    let Some(Named { states, factory }) = world.get_resource::<Named<T>>() else { return Ok(()) };
+    let Some(NamedStates { states, factory }) = world.get_resource::<NamedStates<T>>() else { return Ok(()) };
     let state = states.iter().find(|state| state.name() == *name).cloned();
     let is_known = state.is_some() || name.is_empty();
     let factory = factory.clone();
@@ -235,7 +231,7 @@ fn apply<T: EntityOwner + TypePath>(world: &mut World, entity: Entity, is_whole:
     if !is_known {
         let end =
             machine.map_or_else(|| "is in no state".to_owned(), |machine| format!("stays in {}", in_words(machine)));
-        let who = missing::Named::of(entity, world);
+        let who = NamedEntity::of(entity, world);
         warn!("{who} {end}: there is no state {name:?} of {}", T::short_type_path());
     } else if machine.is_none() {
         let bare = state.map_or_else(StateMachine::idle, StateMachine::new);
@@ -271,7 +267,7 @@ fn apply<T: EntityOwner + TypePath>(world: &mut World, entity: Entity, is_whole:
         if let Some(machine) = world.get::<Machine<T>>(entity)
             && name_of(machine) != name
         {
-            let (who, current, owner) = (missing::Named::of(entity, world), in_words(machine), type_name::<T>());
+            let (who, current, owner) = (NamedEntity::of(entity, world), in_words(machine), type_name::<T>());
             if is_refused {
                 warn!("{who} stays in {current}: a can_enter has refused {name} of {owner}");
             } else {
@@ -279,7 +275,7 @@ fn apply<T: EntityOwner + TypePath>(world: &mut World, entity: Entity, is_whole:
             }
         }
     } else if !is_started && !name.is_empty() {
-        let who = missing::Named::of(entity, world);
+        let who = NamedEntity::of(entity, world);
         warn!("{who} is in {name} of {} already: a state cannot be left without being exited", type_name::<T>());
     }
     indexing::correct::<T>(&mut world.into(), [entity].into_iter());

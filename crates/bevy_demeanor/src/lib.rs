@@ -142,11 +142,15 @@ mod marker;
 mod marking;
 mod missing;
 mod named;
+mod named_entity;
 mod owner;
+mod pass;
 mod plugin;
 pub mod prelude;
 mod queue;
+mod reach;
 mod readers;
+mod removing;
 mod rows;
 #[cfg(feature = "serialize")]
 mod saved;

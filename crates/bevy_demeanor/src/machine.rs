@@ -1,18 +1,22 @@
 //! The component that is an entity's machine.
 
+use core::any::type_name;
 use core::fmt;
+use core::marker::PhantomData;
 use core::ops::Deref;
+#[cfg(feature = "reflect")]
+use std::sync::Arc;
 
 use bevy_ecs::change_detection::DetectChangesMut;
 use bevy_ecs::component::Component;
 use bevy_ecs::entity::Entity;
 use bevy_ecs::lifecycle::HookContext;
-use bevy_ecs::world::{DeferredWorld, World};
+use bevy_ecs::resource::Resource;
+use bevy_ecs::world::DeferredWorld;
 use demeanor::{IntoState, Owner, StateMachine, Step};
+use log::warn;
 
-use crate::follow::{Followers, Marked};
-use crate::indexing;
-use crate::queue;
+use crate::named_entity::NamedEntity;
 use crate::waiting::NextLook;
 
 /// The state machine of an entity that has the component `T`.
@@ -53,38 +57,60 @@ use crate::waiting::NextLook;
 #[cfg_attr(feature = "serialize", derive(bevy_reflect::Reflect))]
 #[cfg_attr(feature = "serialize", reflect(opaque, Clone, Debug, where T: bevy_reflect::TypePath))]
 #[cfg_attr(feature = "serialize", type_path = "bevy_demeanor")]
-#[component(clone_behavior = clone::<Self>(), on_insert = is_new::<T>, on_remove = is_gone::<T>)]
+#[component(clone_behavior = clone::<Self>(), on_add = warn_of_no_plugin::<T>, on_insert = on_insert::<T>, on_remove = on_remove::<T>)]
 #[require(NextLook<T>)]
 pub struct Machine<T: Owner> {
     pub(crate) machine: StateMachine<T>,
 }
 
-/// A machine has come, or taken another one's place.
-fn is_new<T: Owner>(mut world: DeferredWorld<'_>, context: HookContext) {
-    // Nobody looks at a machine without an owner, nor at a disabled one: no pass may learn of it from the change tick.
+/// What the plugin does when a machine comes to an entity or leaves it.
+#[derive(Resource)]
+pub(crate) struct MachineHooks<T: Owner> {
+    /// Is called when a machine was inserted or replaced.
+    pub(crate) inserted: fn(DeferredWorld<'_>, Entity),
+    /// Is called when a machine is about to be removed.
+    pub(crate) removed: fn(DeferredWorld<'_>, Entity),
+    /// Is called when the game has removed a marker.
+    pub(crate) marker_removed: fn(DeferredWorld<'_>, Entity),
+    pub(crate) of: PhantomData<fn() -> T>,
+}
+
+fn on_insert<T: Owner>(mut world: DeferredWorld<'_>, context: HookContext) {
+    // No pass looks at a machine that is disabled or has no owner, so no pass may learn of it from the change tick.
     if let Some(mut next_look) = world.get_mut::<NextLook<T>>(context.entity) {
         next_look.bypass_change_detection().forget();
     }
-    #[cfg(feature = "serialize")]
-    crate::saved::load::<T>(world.reborrow(), context);
-    indexing::correct::<T>(&mut world, [context.entity].into_iter());
-    mark_later::<T>(&mut world, context.entity);
-}
-
-/// A machine is about to go.
-fn is_gone<T: Owner>(mut world: DeferredWorld<'_>, context: HookContext) {
-    indexing::forget::<T>(&mut world, context.entity);
-    mark_later::<T>(&mut world, context.entity);
-}
-
-/// Makes the markers agree with a machine that was inserted, replaced or removed. Not by an observer: Bevy would then look for it
-/// whenever a marker comes or goes, which was a seventh of what that takes.
-pub(crate) fn mark_later<T: Owner>(world: &mut DeferredWorld<'_>, entity: Entity) {
-    if world.get_resource::<Followers<T>>().is_some_and(Followers::is_marked) {
-        let marked = Box::new(Marked::<T>::new(entity));
-        world.commands().queue(move |world: &mut World| queue::put_in_for::<T>(world, entity, marked));
+    if let Some(MachineHooks { inserted, .. }) = world.get_resource::<MachineHooks<T>>() {
+        inserted(world, context.entity);
     }
 }
+
+fn on_remove<T: Owner>(world: DeferredWorld<'_>, context: HookContext) {
+    if let Some(MachineHooks { removed, .. }) = world.get_resource::<MachineHooks<T>>() {
+        removed(world, context.entity);
+    }
+}
+
+/// That a warning of a missing plugin has been logged.
+#[derive(Resource)]
+struct HasWarned<T>(PhantomData<fn() -> T>);
+
+/// Logs a warning, once, when an entity is given a machine for whose owner there is no plugin.
+fn warn_of_no_plugin<T: Owner>(mut world: DeferredWorld, context: HookContext) {
+    if world.contains_resource::<MachineHooks<T>>() || world.contains_resource::<HasWarned<T>>() {
+        return;
+    }
+    let owner = type_name::<T>();
+    let entity = NamedEntity::of(context.entity, &world);
+    warn!(
+        "{entity} has a Machine<{owner}>, but nothing updates it yet: add_state_machine::<{owner}>() has not been called"
+    );
+    world.commands().insert_resource(HasWarned::<T>(PhantomData));
+}
+
+#[cfg(feature = "reflect")]
+/// Completes the machines that the plugin makes.
+pub(crate) type Factory<T> = Arc<dyn Fn(StateMachine<T>) -> StateMachine<T> + Send + Sync>;
 
 impl<T: Owner> Machine<T> {
     /// Creates a machine whose first state is `initial`. The next pass enters it.

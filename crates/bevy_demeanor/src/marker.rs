@@ -11,8 +11,8 @@ use bevy_ecs::resource::Resource;
 use bevy_ecs::world::{DeferredWorld, EntityWorldMut, World};
 use demeanor::{Owner, State};
 
-use crate::machine::mark_later;
-use crate::marking::is_removing;
+use crate::machine::MachineHooks;
+use crate::removing::is_removing;
 use crate::states_meant::Which;
 
 /// Carried by the entities that are in a state of type `S`, current or an ancestor of it, if the plugin was asked for it by
@@ -134,16 +134,23 @@ impl Marker {
 pub(crate) struct KeptFor<S: 'static, K: MarkerStorage> {
     owner: &'static str,
     /// Makes the markers of an entity agree with its machine.
-    mark_later: fn(&mut DeferredWorld<'_>, Entity),
+    restore: fn(DeferredWorld<'_>, Entity),
     of: PhantomData<fn() -> (S, K)>,
 }
 
 /// Has a marker come back that somebody else has taken from an entity in the state.
-fn is_gone<S: 'static, K: MarkerStorage>(mut world: DeferredWorld<'_>, context: HookContext) {
+fn is_gone<S: 'static, K: MarkerStorage>(world: DeferredWorld<'_>, context: HookContext) {
     if !is_removing(context.entity, context.component_id)
-        && let Some(KeptFor { mark_later, .. }) = world.get_resource::<KeptFor<S, K>>()
+        && let Some(KeptFor { restore, .. }) = world.get_resource::<KeptFor<S, K>>()
     {
-        mark_later(&mut world, context.entity);
+        restore(world, context.entity);
+    }
+}
+
+/// Has a marker put back that the game has removed from an entity in that state.
+fn restore<T: Owner>(world: DeferredWorld<'_>, entity: Entity) {
+    if let Some(MachineHooks { marker_removed, .. }) = world.get_resource::<MachineHooks<T>>() {
+        marker_removed(world, entity);
     }
 }
 
@@ -154,5 +161,5 @@ fn claim<T: Owner, S: 'static, K: MarkerStorage>(world: &mut World) {
         panic!("the marker InState<{state}> is kept for {owner} already; it cannot be kept for {other}, too");
     }
     let owner = type_name::<T>();
-    world.insert_resource(KeptFor::<S, K> { owner, mark_later: mark_later::<T>, of: PhantomData });
+    world.insert_resource(KeptFor::<S, K> { owner, restore: restore::<T>, of: PhantomData });
 }

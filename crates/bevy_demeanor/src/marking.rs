@@ -1,6 +1,5 @@
 //! How the markers on entities are kept true.
 
-use core::cell::Cell;
 use core::marker::PhantomData;
 use core::mem;
 use std::sync::Arc;
@@ -14,33 +13,8 @@ use demeanor::Owner;
 
 use crate::machine::Machine;
 use crate::marker::Marker;
+use crate::removing::Removing;
 use crate::states_meant::{StateBits, StatesMeant, numbers};
-
-thread_local! {
-    /// Whose marker is being removed because its machine is no longer in the state; all of its markers, if it is none.
-    static REMOVING: Cell<(Entity, Option<ComponentId>)> = const { Cell::new((Entity::PLACEHOLDER, None)) };
-}
-
-/// Whether a marker goes because its entity's machine is no longer in the state.
-pub(crate) fn is_removing(entity: Entity, marker: ComponentId) -> bool {
-    let (of, removing) = REMOVING.get();
-    of == entity && removing.is_none_or(|removing| removing == marker)
-}
-
-/// Notes what is being removed, until it is dropped.
-struct Removing((Entity, Option<ComponentId>));
-
-impl Removing {
-    fn new(entity: Entity, marker: Option<ComponentId>) -> Self {
-        Self(REMOVING.replace((entity, marker)))
-    }
-}
-
-impl Drop for Removing {
-    fn drop(&mut self) {
-        REMOVING.set(self.0);
-    }
-}
 
 /// The markers of the machines of `T`, by number.
 #[derive(Resource)]

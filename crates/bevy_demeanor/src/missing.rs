@@ -1,26 +1,22 @@
 //! What is missing for machines to do anything, said once in the log.
 
 use core::any::type_name;
-use core::fmt;
 use core::marker::PhantomData;
 
 use bevy_ecs::archetype::Archetypes;
 use bevy_ecs::component::{ComponentId, Components};
 use bevy_ecs::entity::{Entities, Entity, EntityHashSet};
 use bevy_ecs::entity_disabling::Disabled;
-use bevy_ecs::lifecycle::HookContext;
 use bevy_ecs::name::Name;
 use bevy_ecs::query::{Added, Allow, QueryData, QueryState, With, Without};
-use bevy_ecs::resource::Resource;
 use bevy_ecs::system::{Local, Query};
-use bevy_ecs::world::{DeferredWorld, FromWorld, World};
-use demeanor::Owner;
+use bevy_ecs::world::{FromWorld, World};
 use log::warn;
 
 #[cfg(feature = "asset")]
-use crate::asset::DefinedMachine;
-use crate::follow::Followers;
+use crate::asset::machine::DefinedMachine;
 use crate::machine::Machine;
+use crate::named_entity::NamedEntity;
 use crate::owner::EntityOwner;
 use crate::waiting::{NextLook, forget};
 
@@ -30,24 +26,6 @@ type NotWaiting<T> = Without<DefinedMachine<T>>;
 /// There are no files.
 #[cfg(not(feature = "asset"))]
 type NotWaiting<T> = Without<Machine<T>>;
-
-/// An entity in the log: `entity 4v0 (Anna)`.
-pub(crate) struct Named<'a> {
-    entity: Entity,
-    name: Option<&'a Name>,
-}
-
-impl<'a> Named<'a> {
-    pub(crate) fn of(entity: Entity, world: &'a World) -> Self {
-        Self { entity, name: world.get::<Name>(entity) }
-    }
-}
-
-impl fmt::Display for Named<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "entity {} ({})", self.entity, self.name.map_or("unnamed", Name::as_str))
-    }
-}
 
 /// The components that the states of `T` are given of their entity, and that must be there.
 pub(crate) struct BodyParts<T> {
@@ -111,7 +89,7 @@ pub(crate) fn warn_of_what_is_missing<T: EntityOwner>(
     }
     for (entity, name) in &orphans {
         if warned_orphans.insert(entity) {
-            let entity = Named { entity, name };
+            let entity = NamedEntity { entity, name };
             warn!("{entity} has a Machine<{owner}>, but no {owner}: its machine does nothing");
         }
     }
@@ -132,35 +110,18 @@ pub(crate) fn warn_of_what_is_missing<T: EntityOwner>(
                 let archetype = location.and_then(|location| archetypes.get(location.archetype_id));
                 let has = |part| archetype.is_some_and(|archetype| archetype.contains(part));
                 let lacks = parts.lacking(has, components);
-                let entity = Named { entity, name };
+                let entity = NamedEntity { entity, name };
                 warn!("{entity} {lacks}: its machine does nothing");
             }
         }
     }
     let mut idlers = idlers.iter();
     if let Some((entity, name)) = idlers.next() {
-        let entity = Named { entity, name };
+        let entity = NamedEntity { entity, name };
         let others = match idlers.count() {
             0 => String::new(),
             others => format!(", as {others} others"),
         };
         warn!("{entity} has a {owner}, but no Machine<{owner}>{others}: it has no state");
     }
-}
-
-/// That a warning of a missing plugin has been logged.
-#[derive(Resource)]
-struct HasWarned<T>(PhantomData<fn() -> T>);
-
-/// Logs a warning, once, when an entity is given a machine for whose owner there is no plugin.
-pub(crate) fn warn_of_no_plugin<T: Owner>(mut world: DeferredWorld, cx: HookContext) {
-    if world.contains_resource::<Followers<T>>() || world.contains_resource::<HasWarned<T>>() {
-        return;
-    }
-    let owner = type_name::<T>();
-    let entity = Named::of(cx.entity, &world);
-    warn!(
-        "{entity} has a Machine<{owner}>, but nothing updates it yet: add_state_machine::<{owner}>() has not been called"
-    );
-    world.commands().insert_resource(HasWarned::<T>(PhantomData));
 }

@@ -18,7 +18,7 @@ use demeanor::Owner;
 use log::error;
 
 use crate::machine::Machine;
-use crate::missing::Named;
+use crate::named_entity::NamedEntity;
 use crate::owner::EntityOwner;
 
 /// The longest chain of changes, each asked for because of the one before (rule 13).
@@ -244,7 +244,7 @@ impl Drop for Reaching<'_> {
 
 /// Logs a cycle, by the states through which a machine has gone.
 fn complain(world: &mut World, entity: Entity, what: fmt::Arguments<'_>) {
-    let who = Named::of(entity, world).to_string();
+    let who = NamedEntity::of(entity, world).to_string();
     let mut queue = world.get_resource_or_init::<Queue>();
     if mem::replace(&mut queue.reached.has_complained, true) {
         return;

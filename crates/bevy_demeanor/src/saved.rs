@@ -5,15 +5,15 @@
 //! has its owner, whose clock counts from then on, its times are moved to that clock.
 
 use core::any::{TypeId, type_name};
+use core::marker::PhantomData;
 #[cfg(feature = "asset")]
 use core::mem;
-use core::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use bevy_app::App;
 use bevy_ecs::component::Component;
 use bevy_ecs::entity::{Entity, EntityMapper, MapEntities};
-use bevy_ecs::lifecycle::{HookContext, Insert};
+use bevy_ecs::lifecycle::Insert;
 use bevy_ecs::observer::On;
 use bevy_ecs::query::With;
 use bevy_ecs::reflect::{AppTypeRegistry, ReflectComponent, ReflectComponentFns};
@@ -33,14 +33,13 @@ use serde::de::{DeserializeOwned, Error as _};
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::clock::{Clock, Reading};
-use crate::commands::{read_clock, visit};
+use crate::clock::{Clock, LastTime, Reading, read_clock};
 use crate::context::{EntityContext, lend};
-use crate::current_state::Factory;
 use crate::label;
-use crate::machine::Machine;
-use crate::missing::Named;
+use crate::machine::{Factory, Machine};
+use crate::named_entity::NamedEntity;
 use crate::owner::EntityOwner;
+use crate::reach::{Settle, visit};
 
 /// Gives the entities in an owned state's data, which is text, their places in another world. Returns `None` if it cannot be read.
 pub(crate) type MapData = fn(&str, &mut dyn EntityMapper) -> Option<String>;
@@ -51,8 +50,7 @@ pub(crate) struct Book<T: Owner> {
     factory: Option<Factory<T>>,
     /// By the names of the owned states' types.
     mapped: Vec<(String, MapData)>,
-    /// What the clock showed last, in seconds.
-    clock: AtomicU64,
+    last_time: LastTime<T>,
 }
 
 /// The book, in the world and beside the type in the registry.
@@ -110,34 +108,21 @@ pub(crate) struct JustLoaded<T: Owner> {
 }
 
 impl<T: Owner> Book<T> {
-    /// A clock that nobody has read.
-    const UNKNOWN: f64 = f64::NAN;
-
     pub(crate) fn new(
         states: Arc<RwLock<StateBook<T>>>,
         factory: Option<Factory<T>>,
         mapped: Vec<(String, MapData)>,
     ) -> Self {
-        Self { states, factory, mapped, clock: AtomicU64::new(Self::UNKNOWN.to_bits()) }
+        Self { states, factory, mapped, last_time: LastTime::new() }
     }
 
     fn states(&self) -> RwLockReadGuard<'_, StateBook<T>> {
         self.states.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn note(&self, now: f64) {
-        self.clock.store(now.to_bits(), Ordering::Relaxed);
-    }
-
-    /// What the clock showed last; 0 if nobody has read it, when no machine has times by it.
-    fn clock(&self) -> f64 {
-        let seconds = f64::from_bits(self.clock.load(Ordering::Relaxed));
-        if seconds.is_nan() { 0.0 } else { seconds }
-    }
-
     fn write(&self, machine: &StateMachine<T>) -> Result<Written, String> {
         let states = &*self.states();
-        let saved = machine.save(states, self.clock());
+        let saved = machine.save(states, self.last_time.get());
         let machine_error = |error| format!("a machine of {} cannot be saved: {error}", type_name::<T>());
         let global = match machine.global().map(|global| StateMachine::new(global.clone()).save(states, 0.0)) {
             Some(Ok(global)) => Some(global),
@@ -215,7 +200,7 @@ impl<T: Owner> Machine<T> {
 }
 
 /// Loads a machine that has been read, as soon as it is on an entity.
-pub(crate) fn load<T: Owner>(mut world: DeferredWorld, HookContext { entity, .. }: HookContext) {
+pub(crate) fn load<T: Owner>(mut world: DeferredWorld, entity: Entity) {
     let Some(unloaded) = world.get::<Machine<T>>(entity).and_then(Machine::unloaded).cloned() else {
         if world.get::<JustLoaded<T>>(entity).is_some() {
             // It was about the machine that was there.
@@ -235,7 +220,7 @@ pub(crate) fn load<T: Owner>(mut world: DeferredWorld, HookContext { entity, .. 
         }
         Err(error) => {
             // It was read by this book; only its entities can have been changed since.
-            warn!("{} has no machine: {error}", Named::of(entity, &world));
+            warn!("{} has no machine: {error}", NamedEntity::of(entity, &world));
             world.commands().entity(entity).try_remove::<Machine<T>>();
         }
     }
@@ -269,6 +254,8 @@ fn book<T: Owner + TypePath>(registry: &TypeRegistry) -> Result<Arc<Book<T>>, St
 
 pub(crate) fn register<T: EntityOwner + TypePath>(app: &mut App, book: Book<T>) {
     let book = SavedBy(Arc::new(book));
+    app.insert_resource(book.0.last_time.clone());
+    app.insert_resource(Settle::<T> { settle: settle::<T>, of: PhantomData });
     let mut registration = Machine::<T>::get_type_registration();
     registration.insert(ReflectComponent::new(ReflectComponentFns {
         insert: |entity, value, _| insert::<T>(entity, value, None),
@@ -300,7 +287,7 @@ fn insert<T: EntityOwner + TypePath>(
     mapper: Option<&mut dyn EntityMapper>,
 ) {
     let Some(mut machine) = Machine::<T>::from_reflect(value) else {
-        let who = Named::of(entity.id(), entity.world());
+        let who = NamedEntity::of(entity.id(), entity.world());
         warn!("{who} is not given a machine of {}: the inserted value is not one", type_name::<T>());
         return;
     };
@@ -351,7 +338,7 @@ fn arrive<T: EntityOwner>(world: &mut World, entity: Entity) {
     let now = visit(world, entity, |machine, _, cx| {
         let now = T::now(cx);
         book.move_times(&mut machine.machine, before, now);
-        book.note(now);
+        book.last_time.note(now);
         now
     });
     if let (Some(now), Some(mut loaded)) = (now, world.get_mut::<JustLoaded<T>>(entity)) {
@@ -406,21 +393,14 @@ pub(crate) fn note_clock<T: EntityOwner>(
     param: Result<ParamSet<(T::Param,)>, SystemParamValidationError>,
     commands: Commands,
     clock: Clock,
-    book: Res<SavedBy<T>>,
+    last_time: Res<LastTime<T>>,
 ) {
     // Without its parameter, the pass has not run either.
     let Ok(mut param) = param else { return };
     if let Some((entity, body)) = machines.iter_mut().next() {
         let mut cx = EntityContext::<T>::at(entity, body, param.p0(), commands, Reading::of(&clock));
         cx.visit(entity);
-        book.0.note(lend(&mut cx, |cx| T::now(cx)));
+        last_time.note(lend(&mut cx, |cx| T::now(cx)));
         label::leave();
-    }
-}
-
-impl<T: Owner> SavedBy<T> {
-    /// Notes what the clock shows, for saving.
-    pub(crate) fn note(&self, now: f64) {
-        self.0.note(now);
     }
 }

@@ -3,16 +3,12 @@
 //! Here is what is done for one entity, and what a pass begins and ends with. How a pass goes through the entities is in `tables`
 //! and in `rows`.
 
-use core::any::{TypeId, type_name};
+use core::any::type_name;
 use core::mem;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 
-use bevy_ecs::component::StorageType;
-use bevy_ecs::schedule::{IntoScheduleConfigs, ScheduleConfigs};
-use bevy_ecs::system::{
-    Commands, Local, ParamSet, Res, ScheduleSystem, SystemParam, SystemParamItem, SystemParamValidationError,
-};
+use bevy_ecs::system::{Commands, Local, ParamSet, Res, SystemParam, SystemParamItem, SystemParamValidationError};
 use bevy_ecs::world::{CommandQueue, World};
 use demeanor::{NextWake, Owner};
 use log::debug;
@@ -23,36 +19,14 @@ use crate::follow::{Followers, Log};
 use crate::indexing;
 use crate::label::{self, Names};
 use crate::machine::Machine;
-use crate::owner::{EntityOwner, OwnerChanges, ParallelOwner};
+use crate::owner::{EntityOwner, OwnerChanges};
 use crate::queue;
 use crate::readers::refuse_hidden_readers;
-use crate::rows::{update_rows, update_rows_in_parallel};
-use crate::tables::{update_tables, update_tables_in_parallel};
 use crate::waiting::{NextLook, Standstill};
 
 /// How many entities share a context in a parallel pass. It decides the order of commands and events, so it must not depend
 /// on the number of threads.
 pub(crate) const CHUNK: usize = 1024;
-
-/// Whether the pass can take owners from Bevy's tables, column by column, which is faster: there are no other components to
-/// fetch for each entity.
-fn is_in_columns<T: EntityOwner>() -> bool {
-    TypeId::of::<T::Body>() == TypeId::of::<()>() && T::STORAGE_TYPE == StorageType::Table
-}
-
-/// The pass on one thread.
-pub(crate) fn pass<T: EntityOwner>() -> ScheduleConfigs<ScheduleSystem> {
-    if is_in_columns::<T>() { update_tables::<T>.into_configs() } else { update_rows::<T>.into_configs() }
-}
-
-/// The pass on all threads.
-pub(crate) fn parallel_pass<T: ParallelOwner>() -> ScheduleConfigs<ScheduleSystem> {
-    if is_in_columns::<T>() {
-        update_tables_in_parallel::<T>.into_configs()
-    } else {
-        update_rows_in_parallel::<T>.into_configs()
-    }
-}
 
 /// What a pass needs beside the machines.
 #[derive(SystemParam)]
@@ -245,7 +219,7 @@ pub(crate) fn look<T: EntityOwner>(
         if machine.is_to_be_started() {
             return Look::UpdateDue;
         }
-        next_look.ask(machine);
+        next_look.ask(machine.next_wake());
         if next_look.is_every_tick() {
             return Look::UpdateDue;
         }
@@ -304,7 +278,7 @@ fn update_one<T: EntityOwner>(
     }
     // Without a change, it has something to do in every tick until it sleeps.
     if has_changed || machine.is_asleep() {
-        next_look.ask(machine);
+        next_look.ask(machine.next_wake());
     }
     if let Some(log) = log {
         log.close(has_changed);
@@ -332,7 +306,7 @@ fn update_due<T: EntityOwner>(
         recorded.update(owner, cx);
         (has_changed || recorded.has_changed(), recorded.has_refused())
     });
-    next_look.ask(machine);
+    next_look.ask(machine.next_wake());
     if is_started || has_changed || has_refused {
         cx.set_missed_clock(has_missed_clock);
     }

@@ -13,14 +13,10 @@ use bevy_ecs::query::Allow;
 use bevy_ecs::system::Query;
 use demeanor::{NextWake, Owner};
 
-use crate::machine::Machine;
-use crate::missing::warn_of_no_plugin;
-use crate::owner::EntityOwner;
-
 /// When the pass next has to look at a machine. It holds until the machine is written to, which the machine's change tick tells.
 /// A component of its own: within the machine, a pass would have to read a cache line of each that sleeps.
 #[derive(Component)]
-#[component(clone_behavior = clone::<Self>(), on_add = warn_of_no_plugin::<T>)]
+#[component(clone_behavior = clone::<Self>())]
 pub(crate) struct NextLook<T: Owner> {
     /// In seconds by the owner's clock; no later than the machine has something to do.
     at: f64,
@@ -36,8 +32,8 @@ impl<T: Owner> NextLook<T> {
     }
 
     #[inline]
-    pub(crate) fn ask(&mut self, machine: &Machine<T>) {
-        self.at = match machine.next_wake() {
+    pub(crate) fn ask(&mut self, next_wake: NextWake) {
+        self.at = match next_wake {
             NextWake::EveryTick => Self::EVERY_TICK,
             NextWake::At(seconds) => seconds,
             NextWake::Never => f64::INFINITY,
@@ -80,7 +76,7 @@ impl<T: Owner> Clone for NextLook<T> {
 
 /// Has the machines asked of those entities that no pass has seen for a while: disabled, it may have been written to, and its change
 /// tick be older than the last pass when they are back. Those who lacked something are seen to by `missing`.
-pub(crate) fn watch_who_comes_back<T: EntityOwner>(app: &mut App) {
+pub(crate) fn watch_who_comes_back<T: Owner>(app: &mut App) {
     app.add_observer(|back: On<Remove<Disabled>>, mut looks: Query<&mut NextLook<T>, Allow<Disabled>>| {
         forget(back.entity, &mut looks);
     });

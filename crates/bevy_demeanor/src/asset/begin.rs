@@ -1,14 +1,12 @@
 //! How machines begin whose files have been loaded.
 
-use core::marker::PhantomData;
 use core::mem;
 
 use bevy_asset::Assets;
 use bevy_ecs::change_detection::{DetectChanges, DetectChangesMut};
 use bevy_ecs::entity::Entity;
 use bevy_ecs::entity_disabling::Disabled;
-use bevy_ecs::query::{Allow, Has, With};
-use bevy_ecs::resource::Resource;
+use bevy_ecs::query::{Allow, Has};
 use bevy_ecs::system::{Commands, Query, Res, ResMut};
 use bevy_ecs::world::World;
 use demeanor::Owner;
@@ -16,33 +14,12 @@ use demeanor::definition::Definition;
 
 use super::file::DefinitionFile;
 use super::loaded::LoadedDefinitions;
-use super::machine::{Begun, DefinedMachine};
-use crate::commands::reach;
+use super::machine::{Begun, DefinedMachine, Waiting};
 use crate::machine::Machine;
 use crate::owner::EntityOwner;
+use crate::reach::reach;
 #[cfg(feature = "serialize")]
 use crate::saved::SavedBy;
-
-/// Who waits for a file.
-#[derive(Resource)]
-pub(super) struct Waiting<T: Owner> {
-    /// Those whose file has not been looked for.
-    new: Vec<Entity>,
-    entities: Vec<Entity>,
-    of: PhantomData<fn() -> T>,
-}
-
-impl<T: Owner> Waiting<T> {
-    /// All who are there.
-    pub(super) fn of_all(world: &mut World) -> Self {
-        let mut all = world.query_filtered::<Entity, (With<DefinedMachine<T>>, Allow<Disabled>)>();
-        Self { new: all.iter(world).collect(), entities: Vec::new(), of: PhantomData }
-    }
-
-    pub(super) fn push(&mut self, entity: Entity) {
-        self.new.push(entity);
-    }
-}
 
 /// Whether a machine may be about to begin.
 pub(super) fn is_anybody_to_begin<T: Owner>(

@@ -8,15 +8,18 @@ use core::marker::PhantomData;
 use bevy_asset::AssetServer;
 use bevy_asset::{AsAssetId, AssetId, Handle};
 use bevy_ecs::component::Component;
+use bevy_ecs::entity::Entity;
+use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::lifecycle::HookContext;
-use bevy_ecs::world::DeferredWorld;
+use bevy_ecs::query::{Allow, With};
+use bevy_ecs::resource::Resource;
+use bevy_ecs::world::{DeferredWorld, World};
 use demeanor::Owner;
 use demeanor::definition::Definition;
 use log::warn;
 
-use super::begin::Waiting;
 use super::file::DefinitionFile;
-use crate::missing::Named;
+use crate::named_entity::NamedEntity;
 
 /// Has an entity's machine come from a file.
 ///
@@ -117,6 +120,27 @@ impl<T: Owner> fmt::Debug for DefinedMachine<T> {
     }
 }
 
+/// Who waits for a file.
+#[derive(Resource)]
+pub(super) struct Waiting<T: Owner> {
+    /// Those whose file has not been looked for.
+    pub(super) new: Vec<Entity>,
+    pub(super) entities: Vec<Entity>,
+    of: PhantomData<fn() -> T>,
+}
+
+impl<T: Owner> Waiting<T> {
+    /// All who are there.
+    pub(super) fn of_all(world: &mut World) -> Self {
+        let mut all = world.query_filtered::<Entity, (With<DefinedMachine<T>>, Allow<Disabled>)>();
+        Self { new: all.iter(world).collect(), entities: Vec::new(), of: PhantomData }
+    }
+
+    pub(super) fn push(&mut self, entity: Entity) {
+        self.new.push(entity);
+    }
+}
+
 fn begin_later<T: Owner>(mut world: DeferredWorld<'_>, context: HookContext) {
     #[cfg(feature = "serialize")]
     if let Some(Unloaded { path }) =
@@ -136,7 +160,7 @@ fn begin_later<T: Owner>(mut world: DeferredWorld<'_>, context: HookContext) {
     if let Some(mut waiting) = world.get_resource_mut::<Waiting<T>>() {
         waiting.push(context.entity);
     } else {
-        let (entity, owner) = (Named::of(context.entity, &world), type_name::<T>());
+        let (entity, owner) = (NamedEntity::of(context.entity, &world), type_name::<T>());
         warn!(
             "{entity} has a DefinedMachine<{owner}>, but there is no vocabulary for it yet: \
              StateMachinePlugin::<{owner}>::with_definitions(..) has not been added"

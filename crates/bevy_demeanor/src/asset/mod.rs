@@ -6,11 +6,11 @@
 mod begin;
 mod file;
 mod loaded;
-mod machine;
+pub(crate) mod machine;
 mod reload;
 mod report;
 #[cfg(feature = "serialize")]
-mod saved;
+pub(crate) mod saved;
 
 use bevy_app::{App, PostUpdate};
 use bevy_asset::{AssetApp, AssetEventSystems, AssetServer, Assets};
@@ -21,11 +21,10 @@ use demeanor::definition::Vocabulary;
 pub use self::file::DefinitionFile;
 pub use self::loaded::LoadedDefinitions;
 pub use self::machine::DefinedMachine;
-#[cfg(feature = "serialize")]
-pub(crate) use self::saved::register as register_saved;
 
-use self::begin::{Waiting, begin, is_anybody_to_begin};
+use self::begin::{begin, is_anybody_to_begin};
 use self::file::Loader;
+use self::machine::Waiting;
 use self::reload::reload;
 use self::report::tell_failures;
 use crate::owner::EntityOwner;

@@ -1,6 +1,7 @@
 //! What is added to an app: the pass, and what is asked for beside it.
 
 mod following;
+mod hooks;
 #[cfg(feature = "reflect")]
 mod reflected;
 
@@ -14,25 +15,26 @@ use bevy_ecs::system::ScheduleSystem;
 use bevy_ecs::world::World;
 
 use crate::clock::ClockOf;
-#[cfg(feature = "reflect")]
-use crate::current_state::Factory;
 use crate::event::StateChanged;
 use crate::follow::{Followers, Spare};
 use crate::index::Index;
 use crate::indexing::Indexes;
 use crate::journal::MachineJournal;
 use crate::label::{Names, is_wanted, note_names};
+#[cfg(feature = "reflect")]
+use crate::machine::Factory;
 use crate::marker::Marker;
 use crate::marking::Markers;
 use crate::missing::warn_of_what_is_missing;
 use crate::owner::{EntityOwner, ParallelOwner};
+use crate::pass::{parallel_pass, pass};
 use crate::readers::refuse_readers;
 #[cfg(feature = "serialize")]
 use crate::saved;
 use crate::sets::{MachineSet, Machines};
 use crate::telling::{Told, Trigger};
-use crate::update::{parallel_pass, pass};
 use crate::waiting::watch_who_comes_back;
+use hooks::hooks;
 
 /// Updates the machines of the entities that have the component `T`.
 ///
@@ -207,7 +209,7 @@ impl<T: EntityOwner> Plugin for StateMachinePlugin<T> {
         if let Some(entries) = self.journal {
             app.insert_resource(MachineJournal::<T>::new(entries));
         }
-        app.insert_resource(followers);
+        app.insert_resource(followers).insert_resource(hooks::<T>());
         for register in &self.registrations {
             register(self, app);
         }

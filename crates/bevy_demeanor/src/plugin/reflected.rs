@@ -157,7 +157,7 @@ impl<T: EntityOwner> StateMachinePlugin<T> {
         self.registrations.push(Box::new(move |plugin, app| {
             saved::register(app, saved::Book::new(book.clone(), plugin.factory.clone(), plugin.mapped.clone()));
             #[cfg(feature = "asset")]
-            crate::asset::register_saved::<T>(app);
+            crate::asset::saved::register::<T>(app);
             app.add_systems(
                 plugin.schedule,
                 (

@@ -1,0 +1,39 @@
+//! What happens when a machine is inserted on an entity, replaced or removed.
+//!
+//! Component hooks do this, and no observers: with an observer, Bevy would look for it whenever a marker is inserted or removed,
+//! which was a seventh of what that takes.
+
+use core::marker::PhantomData;
+
+use bevy_ecs::entity::Entity;
+use bevy_ecs::world::{DeferredWorld, World};
+use demeanor::Owner;
+
+use crate::follow::{Followers, Marked};
+use crate::indexing;
+use crate::machine::MachineHooks;
+use crate::queue;
+
+pub(crate) fn hooks<T: Owner>() -> MachineHooks<T> {
+    MachineHooks { inserted: inserted::<T>, removed: removed::<T>, marker_removed: mark_later::<T>, of: PhantomData }
+}
+
+fn inserted<T: Owner>(mut world: DeferredWorld<'_>, entity: Entity) {
+    #[cfg(feature = "serialize")]
+    crate::saved::load::<T>(world.reborrow(), entity);
+    indexing::correct::<T>(&mut world, [entity].into_iter());
+    mark_later::<T>(world, entity);
+}
+
+fn removed<T: Owner>(mut world: DeferredWorld<'_>, entity: Entity) {
+    indexing::forget::<T>(&mut world, entity);
+    mark_later::<T>(world, entity);
+}
+
+/// Makes the markers agree with the machine, once the commands before it are applied.
+fn mark_later<T: Owner>(mut world: DeferredWorld<'_>, entity: Entity) {
+    if world.get_resource::<Followers<T>>().is_some_and(Followers::is_marked) {
+        let marked = Box::new(Marked::<T>::new(entity));
+        world.commands().queue(move |world: &mut World| queue::put_in_for::<T>(world, entity, marked));
+    }
+}
