@@ -342,6 +342,7 @@ mod seat;
 mod shown;
 mod single;
 mod slice;
+mod sound;
 #[cfg(feature = "definition")]
 mod span;
 mod state;

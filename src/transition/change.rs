@@ -48,6 +48,16 @@ impl<'c, 'f, 'x, T: Owner> OneChange<'c, 'f, 'x, T> {
     }
 }
 
+/// A panic may have cut a pop short, before it has resumed all states.
+impl<T: Owner> Drop for OneChange<'_, '_, '_, T> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if self.plan.cause == Cause::Pop {
+            self.single.seat.end_unresumed();
+        }
+    }
+}
+
 impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
     /// Asks the guards, unless the request does without (rules 8, 15, 24).
     #[inline(always)]
