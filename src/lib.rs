@@ -315,6 +315,7 @@ pub mod batch;
 mod beside;
 mod cast;
 mod change;
+mod clock;
 #[cfg(feature = "definition")]
 pub mod definition;
 #[cfg(feature = "std")]
@@ -343,7 +344,6 @@ mod shown;
 mod single;
 mod slice;
 mod sound;
-#[cfg(feature = "definition")]
 mod span;
 mod state;
 mod step;

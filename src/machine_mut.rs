@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use core::{fmt, mem};
 
 use crate::beside::Beside;
+use crate::clock::now;
 use crate::fsm::{Fsm, Request};
 use crate::idle::Idle;
 use crate::owner::Owner;
@@ -13,7 +14,6 @@ use crate::single::{Single, Watch};
 use crate::state::{IntoState, StateRef};
 use crate::step::Step;
 use crate::taken::Running;
-use crate::transition::now;
 use crate::waiting::{Scope, Then};
 
 /// A machine that is borrowed by [`StateMachine::recording`](crate::StateMachine::recording), for code that keeps other

@@ -353,10 +353,7 @@ impl<T: Owner> Seat<T> {
         let from = self.replace(0, first, resumed_at.unwrap_or(NEVER));
         if let Some(Suspended { timers, .. }) = &mut suspended {
             for timer in timers {
-                let due = now + timer.due;
-                // Of a clock that has shown infinity, nothing is known.
-                let due = if due.is_nan() { now } else { due };
-                self.rare_mut().waiting.timers.push(Timer { due, ..timer.take() });
+                self.rare_mut().waiting.timers.push(Timer { due: now + timer.due, ..timer.take() });
             }
         }
         // Dropped last: a state's `Drop` may panic (rule 22).

@@ -17,17 +17,15 @@ const RELATIVE: f64 = 1e-6;
 /// How far apart two times may be and count as equal, in seconds, whatever the span.
 const ABSOLUTE: f64 = 1e-6;
 
-/// A time before which nobody who entered then has been there for so many seconds, and hardly before the first at which one
-/// has. Who waits for the span looks at it from then on.
-#[cfg(feature = "definition")]
+/// The time from which on a span of so many seconds counts as passed that began at a time: a timer that is set then is due, and
+/// an exit is looked at that waits for it.
 #[inline]
-pub(crate) fn due(seconds: f64, entered_at: f64) -> f64 {
+pub(crate) fn due(seconds: f64, began: f64) -> f64 {
     // Twice the tolerance: what is added up here and there is rounded.
-    entered_at + seconds - 2.0 * tolerance(seconds)
+    began + seconds - 2.0 * tolerance(seconds)
 }
 
 /// The first multiple of so many seconds that is still to come when so many have passed.
-#[cfg(feature = "definition")]
 pub(crate) fn next_multiple(seconds: f64, passed: f64) -> f64 {
     // A multiple that has been waited for, as `due` says, has passed.
     ((passed + 3.0 * tolerance(passed)) / seconds).floor().max(0.0).mul_add(seconds, seconds)

@@ -9,6 +9,7 @@ use core::{fmt, mem};
 use smallvec::SmallVec;
 
 use crate::owner::Owner;
+use crate::span::due;
 use crate::state::{State, StateRef};
 
 /// When a machine next has something to do, for games that decide themselves which machines to update. See
@@ -149,6 +150,18 @@ impl<T: Owner> Then<T> {
             Self::Note(note) => Some(*note),
             _ => None,
         }
+    }
+
+    /// When such a timer is due that is to run for a number of seconds from now on.
+    #[inline]
+    #[cfg_attr(not(feature = "definition"), expect(clippy::unused_self, reason = "only definitions have turns"))]
+    pub(crate) fn due_after(&self, seconds: f64, now: f64) -> f64 {
+        #[cfg(feature = "definition")]
+        if matches!(self, Self::Turn) {
+            // The tolerance has been taken off: it is that of all seconds since the state was entered.
+            return now + seconds;
+        }
+        due(seconds, now)
     }
 
     /// Whether such a timer is set although it is never due.

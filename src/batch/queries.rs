@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::rows::Rows;
 use super::{Batch, Key};
+use crate::clock::now;
 use crate::fsm::{View, time_since};
 use crate::owner::Owner;
 use crate::report::MachineReport;
@@ -271,7 +272,7 @@ impl<T: Owner> Batch<T> {
     /// ```
     #[must_use]
     pub fn time_in_state(&self, key: Key, cx: &T::Context<'_>) -> Option<f64> {
-        Some(time_since(self.store.view(key)?.entered_at, T::now(cx)))
+        Some(time_since(self.store.view(key)?.entered_at, now::<T>(cx)))
     }
 
     /// Returns how long a state has been active for an owner, in seconds by [`Owner::now`]. `None` if it is not active,
@@ -307,7 +308,7 @@ impl<T: Owner> Batch<T> {
     /// ```
     #[must_use]
     pub fn time_in<S: State<T> + ?Sized>(&self, key: Key, state: &S, cx: &T::Context<'_>) -> Option<f64> {
-        self.store.view(key)?.time_in(state, T::now(cx))
+        self.store.view(key)?.time_in(state, now::<T>(cx))
     }
 
     /// Returns an owner's active states, from the outermost ancestor down to the current state. `None` for a stale key.

@@ -11,6 +11,7 @@ use super::graph::{DefinedState, Exit, Graph, Node};
 use super::handle::entered_at_depth;
 use super::opening::{Every, Opening};
 use super::values::{LANES, Lanes};
+use crate::clock::now;
 use crate::fsm::{Fsm, View, time_or_zero};
 use crate::owner::Owner;
 use crate::slice::FsmSlice;
@@ -40,7 +41,7 @@ impl<T: Owner> DefinedState<T> {
         if let (Some(every), Some(depth)) = (&node.content.every, view.depth_of_defined(self)) {
             let entered_at = entered_at_depth(&view, Some(depth));
             if fsm.next_turn(depth).is_none() {
-                let now = T::now(cx);
+                let now = now::<T>(cx);
                 fsm.take_turn_after(match every {
                     Every::Fixed(every) => due(next_multiple(*every, now - entered_at), entered_at) - now,
                     Every::Varying(varying) => due(varying.seconds(owner, cx), 0.0),
@@ -61,7 +62,7 @@ impl<T: Owner> DefinedState<T> {
         fsm: &mut FsmSlice<'_, T>,
         cx: &T::Context<'_>,
     ) {
-        let now = T::now(cx);
+        let now = now::<T>(cx);
         for base in (0..count).step_by(LANES) {
             let length = LANES.min(count - base);
             let mut block = Block::new(self, fsm, base, length);
@@ -125,7 +126,7 @@ impl<T: Owner> DefinedState<T> {
         if !Decider::new(self, graph).is(view.current) || fsm.has_requests() {
             return None;
         }
-        let now = T::now(cx);
+        let now = now::<T>(cx);
         let due = self.next_due(graph, &view, fsm);
         (due >= now + SHORTEST_REST).then_some(due - now)
     }

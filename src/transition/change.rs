@@ -4,8 +4,9 @@ use core::borrow::Borrow;
 use core::mem;
 use core::ops::Deref;
 
-use super::{BEING_LEFT, MOST_CHANGES, Plan, Steps, carry_out, now, tell};
+use super::{BEING_LEFT, MOST_CHANGES, Plan, Steps, carry_out, tell};
 use crate::change::{Cause, Change, Outcome, Refusal};
+use crate::clock::now;
 use crate::fsm::time_since;
 use crate::idle::Quiet;
 use crate::owner::Owner;

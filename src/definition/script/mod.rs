@@ -26,6 +26,7 @@ use super::mistake::Mistake;
 use super::source::Source;
 use super::vocabulary::scripts::Setter;
 use super::vocabulary::{Value, Vocabulary};
+use crate::clock::now;
 use crate::owner::{Label, Owner};
 
 mod budget;
@@ -270,7 +271,7 @@ impl<T: Owner> Script<T> {
 
     /// Calls a function. `None` if the scripts have used up the time of this tick.
     fn call(&self, function: &str, owner: &T, cx: &T::Context<'_>, time_in_state: f64) -> Option<Result<Run, Failure>> {
-        self.budget.spend(T::now(cx), || {
+        self.budget.spend(now::<T>(cx), || {
             let before = self.read(owner, cx, time_in_state);
             let told =
                 Told { constants: Arc::clone(&self.constants), states: Arc::clone(&self.states), to: Arc::default() };
