@@ -9,7 +9,7 @@ use core::{fmt, mem};
 use smallvec::SmallVec;
 
 use crate::owner::Owner;
-use crate::span::due;
+use crate::span::due_after;
 use crate::state::{State, StateRef};
 
 /// When a machine next has something to do, for games that decide themselves which machines to update. See
@@ -18,7 +18,8 @@ use crate::state::{State, StateRef};
 pub enum NextWake {
     /// In every tick, because a state or the global state has to be updated.
     EveryTick,
-    /// When [`Owner::now`] returns this number of seconds, or when a message or a change comes before.
+    /// When [`Owner::now`] returns this number of seconds, or when a message or a change comes before. The tolerance of
+    /// [rule 18](crate::docs::semantics#rule-18) is taken off: for a timer of 5 seconds that was set at 10, it is 14.999994.
     At(f64),
     /// Only when a message, a change or `wake` comes.
     Never,
@@ -161,7 +162,7 @@ impl<T: Owner> Then<T> {
             // The tolerance has been taken off: it is that of all seconds since the state was entered.
             return now + seconds;
         }
-        due(seconds, now)
+        due_after(seconds, now)
     }
 
     /// Whether such a timer is set although it is never due.

@@ -25,7 +25,7 @@ use crate::owner::Owner;
 use crate::seat::Seat;
 use crate::single::Single;
 use crate::slice::FsmSlice;
-use crate::span::due;
+use crate::span::due_after;
 use crate::state::{Mover, StateRef};
 use crate::transition::tell_endless_sleep;
 use crate::waiting::{Scope, Then};
@@ -241,7 +241,7 @@ impl<T: Owner> Pass<T> {
                 // The tolerance has been taken off.
                 #[cfg(feature = "definition")]
                 Until::Turn => now + seconds,
-                _ => due(seconds, now),
+                _ => due_after(seconds, now),
             };
             if until == Until::Awake && at == f64::INFINITY && !global.is_updating {
                 let mover = movers::find(movers, slot);

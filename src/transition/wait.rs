@@ -10,7 +10,7 @@ use crate::clock::now;
 use crate::fsm::Request;
 use crate::owner::{Label, Owner};
 use crate::single::{ASKED_TO_SLEEP, Single};
-use crate::span::due;
+use crate::span::due_after;
 use crate::state::StateRef;
 use crate::waiting::{After, NextWake, Scope, Then, Timer};
 
@@ -104,7 +104,7 @@ impl<T: Owner> Single<'_, T> {
     /// Puts the machine to sleep for a number of seconds.
     pub(crate) fn sleep_for(&mut self, seconds: f64, owner: &T, cx: &T::Context<'_>) {
         let seconds = Self::seconds(seconds, &"sleep", owner, self.seat.current.as_option());
-        self.seat.sleep_until(due(seconds, now::<T>(cx)));
+        self.seat.sleep_until(due_after(seconds, now::<T>(cx)));
         self.is_touched = true;
         if self.seat.next_wake(self.global) == NextWake::Never {
             tell_endless_sleep(owner, self.seat.current.as_option());

@@ -8,6 +8,8 @@ mod trace;
 
 #[cfg(feature = "std")]
 mod batches;
+#[cfg(feature = "std")]
+mod clocks;
 #[cfg(feature = "definition")]
 mod definitions;
 mod edges;
