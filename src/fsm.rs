@@ -5,6 +5,7 @@ use alloc::sync::Arc;
 use core::fmt;
 
 use crate::change::Cause;
+use crate::clock::now;
 use crate::owner::Owner;
 use crate::seat::Seat;
 use crate::state::{IntoState, State, StateRef, same};
@@ -618,7 +619,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
     #[must_use]
     pub fn time_in_state(&self, cx: &T::Context<'_>) -> f64 {
         let entered_at = self.entered_at.get(self.nth).copied();
-        time_since(entered_at.unwrap_or_else(|| self.view().entered_at), T::now(cx))
+        time_since(entered_at.unwrap_or_else(|| self.view().entered_at), now::<T>(cx))
     }
 
     /// Returns how long `state` has been active, in seconds by [`Owner::now`]; `None` if it is not active. The time of an
@@ -670,7 +671,7 @@ impl<'a, T: Owner> Fsm<'a, T> {
     /// ```
     #[must_use]
     pub fn time_in<S: State<T> + ?Sized>(&self, state: &S, cx: &T::Context<'_>) -> Option<f64> {
-        self.view().time_in(state, T::now(cx))
+        self.view().time_in(state, now::<T>(cx))
     }
 
     /// Returns whether any request is waiting: one that this callback has made, or an earlier one that is carried out

@@ -10,7 +10,7 @@ use crate::owner::Owner;
 use crate::seat::Seat;
 use crate::single::Single;
 #[cfg(feature = "definition")]
-use crate::span::due;
+use crate::span::opens_at;
 use crate::state::StateRef;
 #[cfg(feature = "definition")]
 use crate::waiting::Scope;
@@ -102,7 +102,7 @@ impl Quiet {
             *self = Self { revision, ..Self::NONE };
         }
         let entered_at = time_or_zero(seat.view(&StateRef::NONE).entered_at(depth.into()));
-        self.until = self.until.min(due(seconds, entered_at));
+        self.until = self.until.min(opens_at(seconds, entered_at));
         self.states |= bit(depth.into());
     }
 

@@ -315,6 +315,7 @@ pub mod batch;
 mod beside;
 mod cast;
 mod change;
+mod clock;
 #[cfg(feature = "definition")]
 pub mod definition;
 #[cfg(feature = "std")]
@@ -342,7 +343,7 @@ mod seat;
 mod shown;
 mod single;
 mod slice;
-#[cfg(feature = "definition")]
+mod sound;
 mod span;
 mod state;
 mod step;

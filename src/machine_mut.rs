@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use core::{fmt, mem};
 
 use crate::beside::Beside;
+use crate::clock::now;
 use crate::fsm::{Fsm, Request};
 use crate::idle::Idle;
 use crate::owner::Owner;
@@ -13,7 +14,6 @@ use crate::single::{Single, Watch};
 use crate::state::{IntoState, StateRef};
 use crate::step::Step;
 use crate::taken::Running;
-use crate::transition::now;
 use crate::waiting::{Scope, Then};
 
 /// A machine that is borrowed by [`StateMachine::recording`](crate::StateMachine::recording), for code that keeps other
@@ -239,6 +239,7 @@ impl<'a, T: Owner> MachineMut<'a, T> {
         self.beside.end_idle();
         let mut single = self.single();
         let result = act(&mut single, owner);
+        debug_assert_eq!(single.seat.fault(), None);
         let (has_changed, has_refused) = (single.made > 0, single.has_refused);
         self.has_changed |= has_changed;
         self.has_refused |= has_refused;
@@ -286,6 +287,7 @@ fn tick_all<T: Owner>(
 /// Ends a tick. Returns whether the machine has changed state, and whether a guard has refused it to.
 #[inline]
 fn finish<T: Owner>(single: Single<'_, T>) -> (bool, bool) {
+    debug_assert_eq!(single.seat.fault(), None);
     let outcome = (single.made > 0, single.has_refused);
     // All requests are carried out, so nothing is left to drop. The compiler cannot know, and would look.
     mem::forget(single);
@@ -299,6 +301,8 @@ fn single<'a, T: Owner>(
     steps: Option<&'a mut Vec<Step<T>>>,
     watch: Option<Watch<T>>,
 ) -> Single<'a, T> {
+    // After a panic, too.
+    debug_assert_eq!(seat.fault(), None);
     let mut single = Single::new(seat, global);
     single.steps = steps;
     single.watch = watch;

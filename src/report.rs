@@ -52,7 +52,7 @@ pub struct MachineReport {
     pub stack: Vec<Vec<StateReport>>,
     /// The running timers, in the order in which they were set. Those of suspended paths are left out.
     pub timers: Vec<TimerReport>,
-    /// In how many seconds the machine wakes by itself; infinite if it does not. `None` while it is awake.
+    /// In how many seconds the machine wakes by itself, to the millisecond; infinite if it does not. `None` while it is awake.
     pub sleeps_for: Option<f64>,
 }
 
@@ -81,7 +81,7 @@ pub struct TimerReport {
     pub asks_for: String,
     /// The active state that it ends with. `None` if it lasts as long as the machine.
     pub ends_with: Option<String>,
-    /// In how many seconds it is due.
+    /// In how many seconds it is due, to the millisecond.
     pub due_in: f64,
 }
 
@@ -118,7 +118,7 @@ impl MachineReport {
             // What a machine only keeps among its timers is never due.
             let timers = rare.waiting.timers.iter().filter(|timer| !timer.then.is_note());
             report.timers = timers.map(|timer| timer_report(timer, &path, now)).collect();
-            report.sleeps_for = rare.waiting.wakes_at().map(|at| at - now);
+            report.sleeps_for = rare.waiting.wakes_at().map(|at| in_milliseconds(at - now));
         }
         report.path = path;
         report
@@ -150,5 +150,13 @@ fn timer_report<T: Owner>(timer: &Timer<T>, path: &[StateReport], now: f64) -> T
         Scope::State(depth) => path.get(usize::from(depth)).map(|state| state.name.clone()),
         Scope::Machine | Scope::Left => None,
     };
-    TimerReport { asks_for, ends_with, due_in: timer.due - now }
+    TimerReport { asks_for, ends_with, due_in: in_milliseconds(timer.due - now) }
+}
+
+/// Rounds seconds. The tolerance that is taken off a timer (rule 18) would otherwise be seen.
+fn in_milliseconds(seconds: f64) -> f64 {
+    // `f64::round` needs `std`. Adding and subtracting a number of this size rounds to a whole one.
+    const WHOLE: f64 = 6_755_399_441_055_744.0;
+    let thousands = seconds * 1000.0;
+    if thousands.abs() < 1e15 { (thousands + WHOLE - WHOLE) / 1000.0 } else { seconds }
 }

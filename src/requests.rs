@@ -114,7 +114,10 @@ impl<T: Owner> Requests<T> {
     pub(crate) fn leave_timers(mut self, timers: &mut Timers<T>) {
         while let Some(request) = self.pop() {
             let timer = match request {
-                Request::After(after) => Timer { due: after.seconds, scope: after.scope, then: after.then },
+                Request::After(after) => {
+                    let due = after.then.due_after(after.seconds, 0.0);
+                    Timer { due, scope: after.scope, then: after.then }
+                }
                 Request::Due(timer) => Timer { due: 0.0, ..*timer },
                 _ => continue,
             };

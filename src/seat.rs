@@ -43,6 +43,9 @@ pub(crate) struct Rare<T: Owner> {
     pub(crate) history: Vec<(StateRef<T>, StateRef<T>)>,
     /// While a path is being resumed, when each of its states counts as entered, outermost first.
     resumed_at: SmallVec<[f64; 2]>,
+    /// Timers of states that a pop has not resumed because of a panic. They have ended, and are dropped at the next pop: a
+    /// message may panic when it is dropped.
+    unresumed: Timers<T>,
     /// The states last changed to, once one callback has led to suspiciously many changes.
     pub(crate) trail: Vec<StateRef<T>>,
     pub(crate) waiting: Waiting<T>,
@@ -306,6 +309,8 @@ impl<T: Owner> Seat<T> {
         let from = mem::replace(&mut self.current, first);
         let entered_at = mem::replace(&mut self.entered_at, now);
         let rare = self.rare_mut();
+        // A pop may be under way that has not resumed all states: the timers of the others end.
+        let unresumed = rare.waiting.change(rare.ancestors.len() + 1);
         let mut suspended = Suspended {
             current: from.clone(),
             time: now - time_or_zero(entered_at),
@@ -324,6 +329,8 @@ impl<T: Owner> Seat<T> {
         }
         asked_for.leave_timers(&mut suspended.timers);
         rare.stack.push(suspended);
+        // Dropped last: a message's `Drop` may panic (rule 22).
+        drop(unresumed);
         from
     }
 
@@ -332,6 +339,7 @@ impl<T: Owner> Seat<T> {
     pub(crate) fn pop(&mut self, first: StateRef<T>, now: f64) -> StateRef<T> {
         let rare = self.rare_mut();
         rare.resumed_at.clear();
+        let unresumed = mem::take(&mut rare.unresumed);
         let mut suspended = rare.stack.pop();
         if let Some(Suspended { current, time, ancestors, .. }) = &suspended {
             for (_, time) in ancestors {
@@ -345,15 +353,20 @@ impl<T: Owner> Seat<T> {
         let from = self.replace(0, first, resumed_at.unwrap_or(NEVER));
         if let Some(Suspended { timers, .. }) = &mut suspended {
             for timer in timers {
-                let due = now + timer.due;
-                // Of a clock that has shown infinity, nothing is known.
-                let due = if due.is_nan() { now } else { due };
-                self.rare_mut().waiting.timers.push(Timer { due, ..timer.take() });
+                self.rare_mut().waiting.timers.push(Timer { due: now + timer.due, ..timer.take() });
             }
         }
         // Dropped last: a state's `Drop` may panic (rule 22).
-        drop(suspended);
+        drop((suspended, unresumed));
         from
+    }
+
+    /// Ends the timers of the states that a pop has not resumed. They stay where they are dropped outside of a panic.
+    pub(crate) fn end_unresumed(&mut self) {
+        let depth = self.depth();
+        if let Some(rare) = &mut self.rare {
+            rare.unresumed.extend(rare.waiting.take_deeper(depth));
+        }
     }
 
     /// When the state at a depth counts as entered that is being resumed.
@@ -457,9 +470,10 @@ pub(crate) fn path_to<T: Owner>(state: &StateRef<T>) -> Result<Path<T>, &'static
 impl<T: Owner> Rare<T> {
     /// Whether a seat can do without it.
     fn is_plain(&self) -> bool {
-        let Self { ancestors, ancestors_entered_at: _, stack, history, resumed_at, trail, waiting, lent } = self;
+        let Self { ancestors, ancestors_entered_at: _, stack, history, resumed_at, unresumed, trail, waiting, lent } =
+            self;
         let has_states = !(ancestors.is_empty() && stack.is_empty() && history.is_empty() && trail.is_empty());
-        !has_states && resumed_at.is_empty() && waiting.is_none() && lent.is_none()
+        !has_states && resumed_at.is_empty() && unresumed.is_empty() && waiting.is_none() && lent.is_none()
     }
 }
 
@@ -467,7 +481,8 @@ impl<T: Owner> Rare<T> {
 impl<T: Owner> Rare<T> {
     /// Empties it, all but its room. Returns the states and messages that it held.
     pub(crate) fn empty_into(&mut self, take: &mut dyn FnMut(Then<T>)) {
-        let Self { ancestors, ancestors_entered_at, stack, history, resumed_at: _, trail, waiting, lent: _ } = self;
+        let Self { ancestors, ancestors_entered_at, stack, history, resumed_at: _, unresumed, trail, waiting, lent: _ } =
+            self;
         ancestors_entered_at.clear();
         // Popped rather than drained: of most there are none, which a drain takes longer to find out.
         while let Some(state) = ancestors.pop().or_else(|| trail.pop()) {
@@ -486,6 +501,7 @@ impl<T: Owner> Rare<T> {
             take(of.into());
             take(last.into());
         }
+        unresumed.drain(..).for_each(|timer| take(timer.then));
         waiting.empty_into(take);
     }
 
@@ -539,6 +555,7 @@ impl<T: Owner> Clone for Rare<T> {
             stack: self.stack.clone(),
             history: self.history.clone(),
             resumed_at: SmallVec::new(),
+            unresumed: Timers::new(),
             trail: self.trail.clone(),
             waiting: self.waiting.clone(),
             lent: None,
@@ -551,6 +568,7 @@ impl<T: Owner> Clone for Rare<T> {
         self.stack.clone_from(&source.stack);
         self.history.clone_from(&source.history);
         self.resumed_at.clear();
+        self.unresumed.clear();
         self.trail.clone_from(&source.trail);
         self.waiting.clone_from(&source.waiting);
         self.lent = None;
@@ -565,6 +583,7 @@ impl<T: Owner> Default for Rare<T> {
             stack: SmallVec::new(),
             history: Vec::new(),
             resumed_at: SmallVec::new(),
+            unresumed: Timers::new(),
             trail: Vec::new(),
             waiting: Waiting::new(),
             lent: None,

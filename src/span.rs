@@ -17,19 +17,24 @@ const RELATIVE: f64 = 1e-6;
 /// How far apart two times may be and count as equal, in seconds, whatever the span.
 const ABSOLUTE: f64 = 1e-6;
 
-/// A time before which nobody who entered then has been there for so many seconds, and hardly before the first at which one
-/// has. Who waits for the span looks at it from then on.
+/// The time from which on a timer is due that is set now for so many seconds (rule 18).
+#[inline]
+pub(crate) fn due_after(seconds: f64, now: f64) -> f64 {
+    now + seconds - tolerance(seconds)
+}
+
+/// The time from which on an exit is tried that opens so many seconds after an entry. Before this time, it cannot open.
 #[cfg(feature = "definition")]
 #[inline]
-pub(crate) fn due(seconds: f64, entered_at: f64) -> f64 {
-    // Twice the tolerance: what is added up here and there is rounded.
+pub(crate) fn opens_at(seconds: f64, entered_at: f64) -> f64 {
+    // Twice the tolerance: sums and differences are rounded.
     entered_at + seconds - 2.0 * tolerance(seconds)
 }
 
 /// The first multiple of so many seconds that is still to come when so many have passed.
 #[cfg(feature = "definition")]
 pub(crate) fn next_multiple(seconds: f64, passed: f64) -> f64 {
-    // A multiple that has been waited for, as `due` says, has passed.
+    // A multiple that has been waited for, as `opens_at` says, has passed.
     ((passed + 3.0 * tolerance(passed)) / seconds).floor().max(0.0).mul_add(seconds, seconds)
 }
 
@@ -40,6 +45,7 @@ fn tolerance(seconds: f64) -> f64 {
 }
 
 /// A span of time up to now, as the moments of entry from which it has just passed.
+#[cfg(feature = "definition")]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Span {
     /// Whoever entered before this has been there for longer than the span.
@@ -48,6 +54,7 @@ pub(crate) struct Span {
     latest: f64,
 }
 
+#[cfg(feature = "definition")]
 impl Span {
     /// The span of so many seconds, up to what the clock shows.
     #[inline]
@@ -81,7 +88,7 @@ impl Span {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "definition"))]
 mod tests {
     use super::Span;
 

@@ -82,13 +82,6 @@ struct Plan<'p, T: Owner> {
     entered: &'p [StateRef<T>],
 }
 
-/// The time by the owner's clock. A clock that shows no number stands at 0.
-#[inline]
-pub(crate) fn now<T: Owner>(cx: &T::Context<'_>) -> f64 {
-    let now = T::now(cx);
-    if now.is_nan() { 0.0 } else { now }
-}
-
 /// Says in the log why a request is not carried out (rule 23).
 #[cfg(feature = "std")]
 #[cold]

@@ -14,6 +14,7 @@ use self::timers::Sought;
 use self::timers::TimerList;
 pub(crate) use self::timers::Timers;
 use crate::owner::Owner;
+use crate::span::due_after;
 use crate::state::{State, StateRef};
 
 /// When a machine next has something to do, for games that decide themselves which machines to update. See
@@ -22,7 +23,8 @@ use crate::state::{State, StateRef};
 pub enum NextWake {
     /// In every tick, because a state or the global state has to be updated.
     EveryTick,
-    /// When [`Owner::now`] returns this number of seconds, or when a message or a change comes before.
+    /// When [`Owner::now`] returns this number of seconds, or when a message or a change comes before. The tolerance of
+    /// [rule 18](crate::docs::semantics#rule-18) is taken off: for a timer of 5 seconds that was set at 10, it is 14.999994.
     At(f64),
     /// Only when a message, a change or `wake` comes.
     Never,
@@ -173,6 +175,18 @@ impl<T: Owner> Then<T> {
             Self::Note(note) => Some(Sought::Note(note.of)),
             _ => None,
         }
+    }
+
+    /// When such a timer is due that is to run for a number of seconds from now on.
+    #[inline]
+    #[cfg_attr(not(feature = "definition"), expect(clippy::unused_self, reason = "only definitions have turns"))]
+    pub(crate) fn due_after(&self, seconds: f64, now: f64) -> f64 {
+        #[cfg(feature = "definition")]
+        if matches!(self, Self::Turn) {
+            // The tolerance has been taken off: it is that of all seconds since the state was entered.
+            return now + seconds;
+        }
+        due_after(seconds, now)
     }
 
     /// Whether such a timer is set although it is never due.
@@ -352,6 +366,11 @@ impl<T: Owner> Waiting<T> {
         {
             self.turns &= !(u128::MAX.checked_shl(u32::try_from(kept).unwrap_or(u32::MAX)).unwrap_or(0));
         }
+        self.take_deeper(kept)
+    }
+
+    /// Takes out the timers of all but the outermost `kept` states.
+    pub(crate) fn take_deeper(&mut self, kept: usize) -> Timers<T> {
         self.timers.end(kept)
     }
 

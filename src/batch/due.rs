@@ -18,9 +18,9 @@ use super::slots::CHUNK;
 use super::store::{Sleeper, Store};
 use super::timers::Due;
 use super::waits::{Until, Waiter};
+use crate::clock::now;
 use crate::owner::Owner;
 use crate::state::Mover;
-use crate::transition::now;
 
 /// How many owners are looked at together, so that the processor waits for all of them at once. Those of more would have left
 /// the cache before they are used.

@@ -40,6 +40,7 @@ impl<T: Owner> Individual<T> {
         if !self.is_loaded {
             self.is_loaded = true;
             rows.load(self.slot, rows.known().state(), &mut self.seat);
+            debug_assert_eq!(self.seat.fault(), None);
         }
     }
 

@@ -48,13 +48,13 @@ use self::pass::{Chunk, Part, Pass};
 use self::slots::CHUNK;
 use self::store::Store;
 use crate::change::NameOf;
+use crate::clock::now;
 use crate::machine::StateMachine;
 use crate::owner::Owner;
 use crate::seat::Seat;
 #[cfg(doc)]
 use crate::state::State;
 use crate::state::{IntoState, StateRef};
-use crate::transition::now;
 
 /// Many owners with their machines, kept sorted by state: the owners of one state lie side by side, and one call updates
 /// all of them.

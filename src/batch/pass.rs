@@ -20,12 +20,14 @@ use super::rows::Rows;
 use super::slots::Slots;
 use super::waits::{Until, Wait, Waiter};
 use crate::change::Witness;
+use crate::clock;
 use crate::owner::Owner;
 use crate::seat::Seat;
 use crate::single::Single;
 use crate::slice::FsmSlice;
+use crate::span::due_after;
 use crate::state::{Mover, StateRef};
-use crate::transition::{self, tell_endless_sleep};
+use crate::transition::tell_endless_sleep;
 use crate::waiting::{Scope, Then};
 
 /// Some consecutive rows of a bucket.
@@ -212,7 +214,7 @@ impl<T: Owner> Pass<T> {
             // Code of the game, which may panic, as its labels may.
             panic.catch(|| {
                 if now.is_nan() {
-                    now = transition::now::<T>(cx);
+                    now = clock::now::<T>(cx);
                 }
             });
             if now.is_nan() {
@@ -234,7 +236,13 @@ impl<T: Owner> Pass<T> {
                     panic.catch(|| Single::seconds(seconds, &Then::<T>::Turn, owner, asked_in)).unwrap_or(0.0)
                 }
             };
-            let (key, at) = (rows.key(slot), now + seconds);
+            let key = rows.key(slot);
+            let at = match until {
+                // The tolerance has been taken off.
+                #[cfg(feature = "definition")]
+                Until::Turn => now + seconds,
+                _ => due_after(seconds, now),
+            };
             if until == Until::Awake && at == f64::INFINITY && !global.is_updating {
                 let mover = movers::find(movers, slot);
                 let current = mover.map_or(rows.bucket, Mover::target);

@@ -8,6 +8,7 @@ use super::context::CastContext;
 use super::journaling;
 use super::slot::Slot;
 use crate::agent::Agent;
+use crate::clock::now;
 use crate::message::Telegram;
 use crate::owner::Owner;
 use crate::report::MachineReport;
@@ -73,7 +74,7 @@ where
     }
 
     fn report(&self, cx: &C) -> MachineReport {
-        Self::report(self, T::now(cx))
+        Self::report(self, now::<T>(cx))
     }
 }
 

@@ -16,6 +16,7 @@ use super::script::ScriptCondition;
 use super::values::{Flag, LANES, Lanes, Number};
 use super::vocabulary::Random;
 use super::vocabulary::messages::FlagField;
+use crate::clock::now;
 use crate::fsm::Fsm;
 use crate::owner::Owner;
 use crate::span::Span;
@@ -123,7 +124,7 @@ impl<T: Owner> Condition<T> {
                     drawn < *p
                 }
                 Probe::Rate(draw, p) => {
-                    let chance = 1.0 - (1.0 - p).powf(moment.since_tried(T::now(cx)));
+                    let chance = 1.0 - (1.0 - p).powf(moment.since_tried(now::<T>(cx)));
                     let drawn = draw(owner, cx);
                     answered(Answered::DrawnFor(drawn, chance), drawn < chance);
                     drawn < chance
@@ -212,7 +213,7 @@ impl<T: Owner> Probe<T> {
             Self::Number(number, op, with) => {
                 block.ask_runs(asked, |run, lane| number.compare(&owners[run], cx, *op, *with, lane))
             }
-            Self::Time(op, with) => op.ask_entries(Span::of(*with, T::now(cx)), asked, block),
+            Self::Time(op, with) => op.ask_entries(Span::of(*with, now::<T>(cx)), asked, block),
             Self::Chance(draw, p) => block.ask_each(asked, |lane, _| draw(&mut owners[lane], cx) < *p),
             probe => {
                 let state = block.state;
@@ -236,9 +237,9 @@ impl<T: Owner> Probe<T> {
             }
             Self::Number(number, op, with) => compared(number.read(owner, cx), *op, *with),
             Self::Numbers(left, op, right) => compared(left.read(owner, cx), *op, right.read(owner, cx)),
-            Self::Time(op, with) => compared_since(moment.entered_at(), T::now(cx), *op, *with),
+            Self::Time(op, with) => compared_since(moment.entered_at(), now::<T>(cx), *op, *with),
             Self::TimeAndNumber(op, right) => {
-                compared_since(moment.entered_at(), T::now(cx), *op, right.read(owner, cx))
+                compared_since(moment.entered_at(), now::<T>(cx), *op, right.read(owner, cx))
             }
             // Drawing changes the owner: who loops over the tests does it.
             Self::Chance(..) | Self::Rate(..) => (Answered::Script, false),
@@ -256,7 +257,7 @@ impl<T: Owner> Probe<T> {
             Self::Formula(formulas) => formulas.compared(owner, cx, moment),
             #[cfg(feature = "script")]
             Self::Script(script) => {
-                let time_in_state = T::now(cx) - moment.entered_at();
+                let time_in_state = now::<T>(cx) - moment.entered_at();
                 (Answered::Script, script.holds(owner, cx, time_in_state, moment.usage))
             }
         };

@@ -14,6 +14,7 @@ use super::record::{Record, Trial, Unrecorded};
 #[cfg(feature = "script")]
 use super::script::Usage;
 use super::values::{LANES, Lanes};
+use crate::clock::now;
 use crate::fsm::{Fsm, View};
 use crate::owner::Owner;
 use crate::seat::Path;
@@ -124,7 +125,7 @@ impl<'g, T: Owner> Decider<'g, T> {
                 found.unwrap_or_else(|| kept.otherwise(owner, cx))
             }
         };
-        let now = T::now(cx);
+        let now = now::<T>(cx);
         let is_open = Span::of(after, now).has_passed(entered_at);
         record.waited(&exit.after, after, now - entered_at, is_open);
         is_open.then_some(after)
@@ -229,7 +230,7 @@ impl<'g, T: Owner> Decider<'g, T> {
             let open = match &exit.opens {
                 Opening::AtOnce => staying,
                 Opening::After(after) => {
-                    Comparison::GreaterOrEqual.ask_entries(Span::of(*after, T::now(cx)), staying, &mut block)
+                    Comparison::GreaterOrEqual.ask_entries(Span::of(*after, now::<T>(cx)), staying, &mut block)
                 }
                 Opening::Kept(_) => {
                     let together = staying & !acted;

@@ -20,6 +20,7 @@ use super::record::Unrecorded;
 #[cfg(feature = "script")]
 use super::script::Usage;
 use super::values::{LANES, Lanes};
+use crate::clock::now;
 use crate::fsm::Fsm;
 use crate::owner::{Label, Owner};
 use crate::slice::FsmSlice;
@@ -146,7 +147,7 @@ impl<T: Owner> DefinedState<T> {
         if let Some(to) = self.decide(&decider, &content.exits, used, owner, fsm, cx) {
             fsm.change_state(to);
         } else if content.has_rates && !fsm.asks_for_change() {
-            fsm.note(Note { of: Noted::Tried, number: tried_at(self, fsm, T::now(cx)) });
+            fsm.note(Note { of: Noted::Tried, number: tried_at(self, fsm, now::<T>(cx)) });
         }
     }
 
@@ -154,7 +155,7 @@ impl<T: Owner> DefinedState<T> {
     #[inline]
     fn is_closed(&self, content: &Content<T>, fsm: &Fsm<'_, T>, cx: &T::Context<'_>) -> bool {
         content.closed_for > f64::NEG_INFINITY
-            && !Span::of(content.closed_for, T::now(cx)).has_passed(entered_at(self, fsm))
+            && !Span::of(content.closed_for, now::<T>(cx)).has_passed(entered_at(self, fsm))
     }
 
     /// Updates an owner. A state with `every` does so when it has its turn.

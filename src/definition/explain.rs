@@ -10,6 +10,7 @@ use super::decide::Decider;
 use super::graph::{DefinedState, Exit, Graph, MessageExit};
 use super::handle::machine_in;
 use super::record::{Answered, Record, Trial, Written, rounded};
+use crate::clock::now;
 use crate::fsm::Fsm;
 use crate::owner::Owner;
 use crate::state::StateRef;
@@ -343,11 +344,11 @@ impl<'g, T: Owner> Explainer<'g, T> {
             .every_written
             .as_deref()
             .zip(fsm.view().depth_of_defined(&**state).and_then(|depth| fsm.next_turn(depth)));
-        let taken = match turn.filter(|(_, turn)| *turn > T::now(cx)) {
+        let taken = match turn.filter(|(_, turn)| *turn > now::<T>(cx)) {
             _ if is_taken => None,
             Some((every, turn)) => {
                 for _ in exits {
-                    minutes.not_its_turn(every, turn - T::now(cx));
+                    minutes.not_its_turn(every, turn - now::<T>(cx));
                 }
                 None
             }

@@ -7,6 +7,7 @@ use super::moment::Moment;
 use super::operand::{Arithmetic, Function, Operand};
 use super::values::Number;
 use super::vocabulary::messages::NumberField;
+use crate::clock::now;
 use crate::owner::Owner;
 
 /// A calculation with what is read for one owner.
@@ -56,8 +57,8 @@ impl<T: Owner> Formula<T> {
             Self::Number(number) => *number,
             Self::Value(value) => value.read(owner, cx),
             Self::Field(field) => moment.message.map_or(f64::NAN, |message| field(message)),
-            Self::TimeInState => T::now(cx) - moment.entered_at(),
-            Self::TimeIn(state) => moment.time_in(state, T::now(cx)),
+            Self::TimeInState => now::<T>(cx) - moment.entered_at(),
+            Self::TimeIn(state) => moment.time_in(state, now::<T>(cx)),
             Self::Negative(of) => -inner(of),
             Self::Calculation(left, by, right) => by.of(inner(left), inner(right)),
             Self::Call(function, arguments) => {

@@ -1,5 +1,6 @@
 //! What definitions ask of the machine's handle, beyond what a state may ask of it.
 
+use crate::clock::now;
 use crate::fsm::{Fsm, Machines, Request, View, time_or_zero};
 use crate::machine::StateMachine;
 use crate::owner::Owner;
@@ -10,7 +11,7 @@ use crate::state::{State, StateRef};
 /// How long the owner has been in `state`; where that is the global state, which is never entered, in the innermost one.
 #[cfg(feature = "script")]
 pub(crate) fn time_in<T: Owner>(state: &dyn State<T>, fsm: &Fsm<'_, T>, cx: &T::Context<'_>) -> f64 {
-    T::now(cx) - entered_at(state, fsm)
+    now::<T>(cx) - entered_at(state, fsm)
 }
 
 /// When the owner entered `state`, which is from a file, or the innermost one, as for [`time_in`].
@@ -99,7 +100,7 @@ pub(crate) fn machine_in<T: Owner>(
     cx: &T::Context<'_>,
 ) -> StateMachine<T> {
     let mut seat = Seat::empty();
-    seat.entered_at = T::now(cx) - seconds;
+    seat.entered_at = now::<T>(cx) - seconds;
     seat.place(state.clone());
     StateMachine::from_seat(seat, global.unwrap_or(StateRef::NONE))
 }

@@ -11,10 +11,11 @@ use super::graph::{DefinedState, Exit, Graph, Node};
 use super::handle::entered_at_depth;
 use super::opening::{Every, Opening};
 use super::values::{LANES, Lanes};
+use crate::clock::now;
 use crate::fsm::{Fsm, View, time_or_zero};
 use crate::owner::Owner;
 use crate::slice::FsmSlice;
-use crate::span::{due, next_multiple};
+use crate::span::{next_multiple, opens_at};
 
 /// Who has less than this to wait for an exit, in seconds, stays awake. In the slow table of the bench, to be asked costs 2 ns in
 /// each tick; to be put to sleep, woken and changed costs about 900 ns, by a division of the whole.
@@ -40,10 +41,10 @@ impl<T: Owner> DefinedState<T> {
         if let (Some(every), Some(depth)) = (&node.content.every, view.depth_of_defined(self)) {
             let entered_at = entered_at_depth(&view, Some(depth));
             if fsm.next_turn(depth).is_none() {
-                let now = T::now(cx);
+                let now = now::<T>(cx);
                 fsm.take_turn_after(match every {
-                    Every::Fixed(every) => due(next_multiple(*every, now - entered_at), entered_at) - now,
-                    Every::Varying(varying) => due(varying.seconds(owner, cx), 0.0),
+                    Every::Fixed(every) => opens_at(next_multiple(*every, now - entered_at), entered_at) - now,
+                    Every::Varying(varying) => opens_at(varying.seconds(owner, cx), 0.0),
                 });
             }
         }
@@ -61,7 +62,7 @@ impl<T: Owner> DefinedState<T> {
         fsm: &mut FsmSlice<'_, T>,
         cx: &T::Context<'_>,
     ) {
-        let now = T::now(cx);
+        let now = now::<T>(cx);
         for base in (0..count).step_by(LANES) {
             let length = LANES.min(count - base);
             let mut block = Block::new(self, fsm, base, length);
@@ -73,7 +74,8 @@ impl<T: Owner> DefinedState<T> {
             // Nearly all who are awake have hardly anything to wait.
             for exit in exits {
                 if let (Opening::After(after), true) = (&exit.opens, resting != 0) {
-                    resting = block.ask_entries(resting, |entered_at| due(*after, entered_at) >= now + SHORTEST_REST);
+                    resting =
+                        block.ask_entries(resting, |entered_at| opens_at(*after, entered_at) >= now + SHORTEST_REST);
                 }
             }
             for lane in each(resting) {
@@ -105,7 +107,7 @@ impl<T: Owner> DefinedState<T> {
                 Every::Fixed(every) => *every,
                 Every::Varying(varying) => varying.seconds(owner, cx),
             };
-            fsm.take_turn_after(due(seconds, 0.0));
+            fsm.take_turn_after(opens_at(seconds, 0.0));
         }
     }
 
@@ -125,7 +127,7 @@ impl<T: Owner> DefinedState<T> {
         if !Decider::new(self, graph).is(view.current) || fsm.has_requests() {
             return None;
         }
-        let now = T::now(cx);
+        let now = now::<T>(cx);
         let due = self.next_due(graph, &view, fsm);
         (due >= now + SHORTEST_REST).then_some(due - now)
     }
@@ -148,10 +150,10 @@ impl<T: Owner> DefinedState<T> {
             let entered_at = time_or_zero(view.entered_at(depth));
             let dues = node.content.exits.iter().map(|exit| match &exit.opens {
                 Opening::AtOnce => entered_at,
-                Opening::After(after) => due(*after, entered_at),
+                Opening::After(after) => opens_at(*after, entered_at),
                 // Where it is not known, the exit is asked in each tick.
                 Opening::Kept(kept) => {
-                    kept.seconds(depth, fsm).map_or(f64::NEG_INFINITY, |after| due(after, entered_at))
+                    kept.seconds(depth, fsm).map_or(f64::NEG_INFINITY, |after| opens_at(after, entered_at))
                 }
             });
             next = dues.fold(next, f64::min);

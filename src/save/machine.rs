@@ -3,11 +3,12 @@
 use super::book::StateBook;
 use super::data::{AgentContent, MachineContent, SavedAgent, SavedMachine};
 use super::error::{LoadError, SaveError};
-use super::read::{Reader, clock};
+use super::read::Reader;
 use super::seconds::Seconds;
 use super::version::Saved;
 use super::write::Writer;
 use crate::agent::Agent;
+use crate::clock::shown;
 use crate::machine::StateMachine;
 use crate::owner::Owner;
 use crate::seat::Seat;
@@ -51,7 +52,7 @@ pub(super) fn content<T: Owner>(seat: &Seat<T>, book: &StateBook<T>, now: f64) -
     let mut writer = Writer::new(book)?;
     let machine = writer.seat(seat);
     let states = writer.finish()?;
-    Ok(MachineContent { clock: Seconds(clock(now)), definitions: book.definitions_digest(), states, machine })
+    Ok(MachineContent { clock: Seconds(shown(now)), definitions: book.definitions_digest(), states, machine })
 }
 
 impl<T: Owner> StateBook<T> {

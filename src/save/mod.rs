@@ -39,7 +39,7 @@ pub(crate) use self::dispatcher::borrowed;
 pub use self::error::{BookError, LoadError, SaveError};
 pub(crate) use self::read::time;
 #[cfg(feature = "std")]
-pub(crate) use self::read::{Depths, How, Reader, clock};
+pub(crate) use self::read::{Depths, How, Reader};
 pub use self::replay::Replay;
 pub use self::seconds::Seconds;
 pub use self::version::{Saved, VERSION};

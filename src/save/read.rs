@@ -14,6 +14,7 @@ use super::data::SavedNote;
 use super::data::{SavedMore, SavedPath, SavedSeat, SavedState, SavedStates, SavedThen, SavedTimer};
 use super::error::LoadError;
 use super::seconds::Seconds;
+use crate::clock::shown;
 use crate::fsm::NEVER;
 use crate::owner::Owner;
 use crate::seat::{MOST_REMEMBERED, Seat, Suspended, path_to};
@@ -388,7 +389,7 @@ pub(crate) struct Clock {
 
 impl Clock {
     fn new(saved: f64, now: f64) -> Self {
-        Self { saved, now: clock(now) }
+        Self { saved: shown(saved), now: shown(now) }
     }
 
     /// Whether both show the same.
@@ -401,17 +402,8 @@ impl Clock {
         if self.is_same() || time.is_infinite() {
             return time;
         }
-        if self.saved.is_infinite() {
-            // Of such a clock nothing is known.
-            return self.now;
-        }
         self.now - (self.saved - time)
     }
-}
-
-/// A clock that shows no number stands at 0 ([rule 18](crate::docs::semantics#rule-18)).
-pub(crate) fn clock(now: f64) -> f64 {
-    if now.is_nan() { 0.0 } else { now }
 }
 
 /// A time that is to be a number.

@@ -143,10 +143,8 @@ impl<'b, T: Owner> Writer<'b, T> {
 
     fn path(&mut self, suspended: &Suspended<T>) -> SavedPath {
         let Suspended { current, time, ancestors, timers } = suspended;
-        // A clock that has shown infinity gives times that are not numbers.
-        let seconds = |time: f64| Seconds(if time.is_nan() { 0.0 } else { time });
-        let mut states: Vec<_> = ancestors.iter().map(|(state, time)| (self.ancestor(state), seconds(*time))).collect();
-        states.push((self.state(current), seconds(*time)));
+        let mut states: Vec<_> = ancestors.iter().map(|(state, time)| (self.ancestor(state), Seconds(*time))).collect();
+        states.push((self.state(current), Seconds(*time)));
         SavedPath { states, timers: self.timers(timers.iter()) }
     }
 
@@ -177,8 +175,7 @@ impl<'b, T: Owner> Writer<'b, T> {
                 SavedThen::Note { of, number: Seconds(*number) }
             }
         };
-        let due = if due.is_nan() { f64::NEG_INFINITY } else { *due };
-        SavedTimer { due: Seconds(due), depth, then }
+        SavedTimer { due: Seconds(*due), depth, then }
     }
 
     fn message(&mut self, message: &dyn Any) -> String {

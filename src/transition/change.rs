@@ -4,8 +4,9 @@ use core::borrow::Borrow;
 use core::mem;
 use core::ops::Deref;
 
-use super::{BEING_LEFT, MOST_CHANGES, Plan, Steps, carry_out, now, tell};
+use super::{BEING_LEFT, MOST_CHANGES, Plan, Steps, carry_out, tell};
 use crate::change::{Cause, Change, Outcome, Refusal};
+use crate::clock::now;
 use crate::fsm::time_since;
 use crate::idle::Quiet;
 use crate::owner::Owner;
@@ -45,6 +46,16 @@ impl<'c, 'f, 'x, T: Owner> OneChange<'c, 'f, 'x, T> {
         let is_made = carry_out(&mut self);
         self.single.target = StateRef::NONE;
         is_made
+    }
+}
+
+/// A panic may have cut a pop short, before it has resumed all states.
+impl<T: Owner> Drop for OneChange<'_, '_, '_, T> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if self.plan.cause == Cause::Pop {
+            self.single.seat.end_unresumed();
+        }
     }
 }
 

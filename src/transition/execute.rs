@@ -67,6 +67,7 @@ impl<T: Owner> Single<'_, T> {
         if !self.is_settled() {
             self.settle_all(owner, cx);
             self.fall_asleep(owner, cx);
+            debug_assert_eq!(self.seat.fault(), None);
         }
     }
 

@@ -3,8 +3,9 @@
 use core::mem;
 
 use super::change::OneChange;
-use super::{BEING_LEFT, Plan, Steps as _, descent, now};
+use super::{BEING_LEFT, Plan, Steps as _, descent};
 use crate::change::Cause;
+use crate::clock::now;
 use crate::fsm::{NEVER, time_since};
 use crate::owner::Owner;
 use crate::seat::Path;

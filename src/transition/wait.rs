@@ -5,10 +5,12 @@ use core::{fmt, mem};
 
 use log::debug;
 
-use super::{now, tell_endless_sleep, tell_no_time};
+use super::{tell_endless_sleep, tell_no_time};
+use crate::clock::now;
 use crate::fsm::Request;
 use crate::owner::{Label, Owner};
 use crate::single::{ASKED_TO_SLEEP, Single};
+use crate::span::due_after;
 use crate::state::StateRef;
 use crate::waiting::{After, NextWake, Scope, Then, Timer};
 
@@ -61,7 +63,8 @@ impl<T: Owner> Single<'_, T> {
             debug!(target: "demeanor", "{}: {then} after {seconds} s is dropped at once: its state has been left", Label(owner));
             return false;
         }
-        let due = now::<T>(cx) + Self::seconds(seconds, then, owner, self.seat.current.as_option());
+        let seconds = Self::seconds(seconds, then, owner, self.seat.current.as_option());
+        let due = then.due_after(seconds, now::<T>(cx));
         if due < f64::INFINITY || then.is_note() {
             self.seat.rare_mut().waiting.set(Timer { due, scope, then: then.clone() });
             self.is_touched = true;
@@ -101,7 +104,7 @@ impl<T: Owner> Single<'_, T> {
     /// Puts the machine to sleep for a number of seconds.
     pub(crate) fn sleep_for(&mut self, seconds: f64, owner: &T, cx: &T::Context<'_>) {
         let seconds = Self::seconds(seconds, &"sleep", owner, self.seat.current.as_option());
-        self.seat.sleep_until(now::<T>(cx) + seconds);
+        self.seat.sleep_until(due_after(seconds, now::<T>(cx)));
         self.is_touched = true;
         if self.seat.next_wake(self.global) == NextWake::Never {
             tell_endless_sleep(owner, self.seat.current.as_option());

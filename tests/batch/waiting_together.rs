@@ -7,6 +7,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use crate::captured_log::log_lines;
 use demeanor::{Agent, Batch, Change, Fsm, FsmSlice, Key, NextWake, Owner, State, StateMachine};
 
+use crate::trace::due;
+
 /// The time, and what has been called, in order.
 #[derive(Default)]
 struct World {
@@ -144,8 +146,11 @@ fn changes_that_are_due_are_made_together_before_anybody_is_updated() {
     ];
     assert_eq!(tick(&mut batch, &mut world), expected);
     assert_eq!(batch.awake(), 0);
-    assert_eq!(keys.iter().map(|&key| batch.next_wake(key)).collect::<Vec<_>>(), [Some(NextWake::At(4.0)); 3]);
-    assert_eq!(batch.next_wake(walker), Some(NextWake::At(3.0)));
+    assert_eq!(
+        keys.iter().map(|&key| batch.next_wake(key)).collect::<Vec<_>>(),
+        [Some(NextWake::At(due(2.0, 2.0))); 3]
+    );
+    assert_eq!(batch.next_wake(walker), Some(NextWake::At(due(1.0, 2.0))));
 }
 
 #[test]
@@ -190,7 +195,7 @@ fn a_panic_drops_what_the_callback_has_asked_to_wait_for() {
     let panicking = Guard { number: 2, panics_in: "walk", ..Guard::default() };
     let (mut batch, keys, mut world) = spawned(guards(1).chain([panicking]), &Walk);
     panicking_tick(&mut batch, &mut world);
-    assert_eq!(batch.next_wake(keys[0]), Some(NextWake::At(2.0)));
+    assert_eq!(batch.next_wake(keys[0]), Some(NextWake::At(due(1.0, 1.0))));
     assert_eq!(batch.next_wake(keys[1]), Some(NextWake::EveryTick));
 }
 
@@ -202,7 +207,7 @@ fn a_panic_in_after_change_drops_what_enter_has_asked_to_wait_for() {
     let keys: Vec<_> = guards(1).chain([panicking]).map(|guard| batch.insert(guard, &Up)).collect();
     panicking_tick(&mut batch, &mut world);
     assert!(batch.is_in_state(keys[1], &Nap));
-    assert_eq!(batch.next_wake(keys[0]), Some(NextWake::At(2.0)));
+    assert_eq!(batch.next_wake(keys[0]), Some(NextWake::At(due(2.0, 0.0))));
     assert_eq!(batch.next_wake(keys[1]), Some(NextWake::EveryTick));
 }
 
@@ -211,7 +216,7 @@ fn of_two_requests_to_sleep_the_last_counts() {
     let (mut batch, keys, mut world) = spawned(guards(2), &Walk);
     tick(&mut batch, &mut world);
     assert_eq!(batch.awake(), 0);
-    assert_eq!(batch.next_wake(keys[0]), Some(NextWake::At(2.0)));
+    assert_eq!(batch.next_wake(keys[0]), Some(NextWake::At(due(1.0, 1.0))));
     world.seconds = 2.0;
     assert_eq!(tick(&mut batch, &mut world).len(), 2);
 }
@@ -222,7 +227,7 @@ fn a_change_asked_for_after_sleep_ends_the_sleep_and_the_timer() {
     let (mut batch, keys, mut world) = spawned(guards(1).chain([restless]), &Up);
     assert_eq!(tick(&mut batch, &mut world), ["stretch 1", "stretch 2", "nap 1", "nap 2", "rise 2"]);
     assert!(batch.is_in_state(keys[1], &Walk));
-    assert_eq!(batch.next_wake(keys[0]), Some(NextWake::At(3.0)));
+    assert_eq!(batch.next_wake(keys[0]), Some(NextWake::At(due(2.0, 1.0))));
     assert_eq!(batch.next_wake(keys[1]), Some(NextWake::EveryTick));
     world.seconds = 3.0;
     assert!(tick(&mut batch, &mut world).iter().all(|call| !call.contains('2') || call == "walk 2"));
@@ -255,7 +260,7 @@ fn an_override_may_ask_for_its_owners_in_any_order() {
     assert!(batch.is_in_state(keys[1], &Walk));
     assert_eq!(batch.next_wake(keys[1]), Some(NextWake::EveryTick));
     for key in [keys[0], keys[2]] {
-        assert_eq!(batch.next_wake(key), Some(NextWake::At(2.0)));
+        assert_eq!(batch.next_wake(key), Some(NextWake::At(due(1.0, 1.0))));
     }
     world.seconds = 2.0;
     batch.update(&mut world);

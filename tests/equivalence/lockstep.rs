@@ -59,6 +59,8 @@ struct Stage<'s> {
     twins: Vec<Twin>,
     /// In seconds.
     now: f64,
+    /// What the clock shows in place of the time.
+    odd: Option<f64>,
     run: Run,
 }
 
@@ -96,6 +98,7 @@ pub(crate) fn run_saving(script: &Script, way: Way, every: usize) -> Run {
         places: Vec::new(),
         twins: Vec::new(),
         now: 0.0,
+        odd: None,
         run: Run { layouts: Vec::new(), journals: Vec::new(), has_panicked: false, corners: BTreeSet::new() },
     };
     if let Some(global) = script.program.global {
@@ -117,7 +120,11 @@ impl Stage<'_> {
         match deed {
             Deed::Tick => self.tick(None),
             Deed::Parts(parts) => self.tick(Some(*parts)),
-            Deed::Advance(quarters) => self.now += f64::from(*quarters) / 4.0,
+            Deed::Advance(quarters) => {
+                self.odd = None;
+                self.now += f64::from(*quarters) / 4.0;
+            }
+            Deed::Odd(odd) => self.odd = Some(*odd),
             Deed::Insert(id, count) => {
                 for _ in 0..*count {
                     let puppet = Puppet::new(self.places.len());
@@ -179,22 +186,29 @@ impl Stage<'_> {
         self.compare(deed);
     }
 
+    /// What the clock shows.
+    fn clock(&self) -> f64 {
+        self.odd.unwrap_or(self.now)
+    }
+
     /// Saves and loads the batch, and those who have left it.
     #[cfg_attr(not(feature = "serde"), expect(clippy::unused_self, reason = "nothing can be saved"))]
     fn save_and_load(&mut self) {
         #[cfg(feature = "serde")]
         {
-            let Self { batch, book, forms, now, .. } = self;
-            crate::saving::save_and_load(batch, book, forms, *now);
+            let now = self.clock();
+            let Self { batch, book, forms, .. } = self;
+            crate::saving::save_and_load(batch, book, forms, now);
             batch.set_journal(Some(Journal::new(1_000_000)));
             for twin in self.places.iter_mut().filter_map(Place::alone) {
-                crate::saving::save_and_load_machine(&mut twin.machine, book, forms, *now);
+                crate::saving::save_and_load_machine(&mut twin.machine, book, forms, now);
             }
         }
     }
 
     /// Makes what the owners remember show: their timers, their stacks, their previous states, their histories.
     fn shake(&mut self) {
+        self.odd = None;
         for seconds in [0.0, 1.0, 1.0, 3.0, 1e9] {
             self.now += seconds;
             self.refuel();
@@ -314,7 +328,7 @@ impl Stage<'_> {
                     false
                 }
                 Place::Alone(alone) => {
-                    let mut table = Table::new(&self.script.program, self.now);
+                    let mut table = Table::new(&self.script.program, self.odd.unwrap_or(self.now));
                     caught(|| alone.machine.update(&mut alone.puppet, &mut table)).is_err()
                 }
             };
@@ -357,7 +371,7 @@ impl Stage<'_> {
             Way::KeyOrder => self.batch.update_in_key_order(table),
             #[cfg(feature = "parallel")]
             Way::Parallel { threads } => {
-                let (program, now) = (&self.script.program, self.now);
+                let (program, now) = (&self.script.program, self.clock());
                 let make = |_: usize| Table::new(program, now);
                 let tables = crate::pool(threads).install(|| self.batch.par_update(make));
                 for table in tables {
@@ -378,7 +392,7 @@ impl Stage<'_> {
             if outcome.is_err() && !self.batch.get(*key).expect("no owner is lost").has_events() {
                 continue;
             }
-            let mut table = Table::new(&self.script.program, self.now);
+            let mut table = Table::new(&self.script.program, self.clock());
             match caught(|| twin.machine.send(&mut twin.puppet, &Origin::Game, &mut table)) {
                 Ok(is_handled) => handled += usize::from(is_handled),
                 Err(Panicked) => panicked = true,
@@ -409,7 +423,7 @@ impl Stage<'_> {
 
     /// Has the batch do something.
     fn batch_verb<R>(&mut self, act: impl FnOnce(&mut Self, &mut Table<'_>) -> R) -> Result<R, Panicked> {
-        let mut table = Table::new(&self.script.program, self.now);
+        let mut table = Table::new(&self.script.program, self.clock());
         let outcome = caught(|| act(self, &mut table));
         self.run.has_panicked |= outcome.is_err();
         self.run.corners.extend(table.into_corners());
@@ -418,12 +432,12 @@ impl Stage<'_> {
 
     /// Has a machine do something. What corners it leads to is of no interest.
     fn twin_verb<R>(&self, act: impl FnOnce(&Self, &mut Table<'_>) -> R) -> Result<R, Panicked> {
-        caught(|| act(self, &mut Table::new(&self.script.program, self.now)))
+        caught(|| act(self, &mut Table::new(&self.script.program, self.clock())))
     }
 
     fn compare(&mut self, deed: impl std::fmt::Debug) {
         let way = self.way;
-        let table = Table::new(&self.script.program, self.now);
+        let table = Table::new(&self.script.program, self.clock());
         for (place, twin) in self.places.iter().zip(&self.twins) {
             let machine = &twin.machine;
             let number = twin.puppet.number;

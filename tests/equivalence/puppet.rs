@@ -188,7 +188,9 @@ impl Owner for Puppet {
             Outcome::Refused(Refusal::Exit(state)) => Some((Guard::CanExit, mark(state).id)),
             other => unreachable!("an outcome that is new here: {}", std::any::type_name_of_val(other)),
         };
-        self.told.push(in_words(change, table.now));
+        // What is no finite number counts as 0 (rule 18).
+        let now = if table.now.is_finite() { table.now + 0.0 } else { 0.0 };
+        self.told.push(in_words(change, now));
         if let Some(poll) = self.poll.as_mut().filter(|_| refused_by.is_none()) {
             poll.changed(change);
         }

@@ -33,6 +33,8 @@ pub(crate) fn save_and_load(batch: &mut Batch<Puppet>, book: &StateBook<Puppet>,
     }
     let saved = saved.map_owners(|number| puppets[number].take().expect("every owner is there once"));
     let mut loaded = Batch::load(saved, book, now).expect("it has just been saved");
+    let again = loaded.save(book, now).expect("it has just been loaded").map_owners(|puppet| puppet.number);
+    assert!(postcard::to_allocvec(&again).expect("it can be written") == bytes, "it is saved again as it was loaded");
     if let Some(global) = batch.global() {
         loaded.set_global(global.clone());
     }
@@ -48,8 +50,12 @@ pub(crate) fn save_and_load_machine(
 ) {
     FORMS.set(Some(forms));
     let global = machine.global().cloned();
-    let text = ron::to_string(&machine.save(book, now).expect("the book knows all states")).expect("it can be written");
+    let write = |machine: &StateMachine<Puppet>| {
+        ron::to_string(&machine.save(book, now).expect("the book knows all states")).expect("it can be written")
+    };
+    let text = write(machine);
     *machine = book.load(ron::from_str(&text).expect("it has just been written"), now).expect("it has just been saved");
+    assert_eq!(write(machine), text, "it is saved again as it was loaded");
     if let Some(global) = global {
         machine.set_global(global);
     }

@@ -22,6 +22,8 @@ pub(crate) enum Deed {
     Parts(usize),
     /// The clock goes on by so many quarters of a second, or back.
     Advance(i32),
+    /// The clock shows something odd until it goes on.
+    Odd(f64),
     Insert(Id, usize),
     Spawn(Id),
     /// A machine that has been in use before: what it is in, what it was in, what it was pushed over.
@@ -73,11 +75,15 @@ fn advance() -> impl Strategy<Value = i32> {
     prop_oneof![12 => 0..9_i32, 2 => 0..200_i32, 1 => Just(1 << 30), 2 => -9..0_i32]
 }
 
+/// What a clock does not show: rule 18 says how it counts. And what it hardly shows.
+const ODD: [f64; 8] = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0, 5e-324, 1e300, -1e300, -1e-9];
+
 fn deed() -> impl Strategy<Value = Deed> {
     prop_oneof![
         12 => Just(Deed::Tick),
         2 => (1..5_usize).prop_map(Deed::Parts),
         5 => advance().prop_map(Deed::Advance),
+        1 => proptest::sample::select(&ODD).prop_map(Deed::Odd),
         3 => (id(), 1..8_usize).prop_map(|(id, count)| Deed::Insert(id, count)),
         1 => id().prop_map(Deed::Spawn),
         2 => (option::weighted(0.8, id()), option::of(id()), option::of(id()))

@@ -1,7 +1,7 @@
 //! The chapter "Waiting": sleep, rule 26.
 
 use crate::captured_log::log_lines;
-use crate::trace::{Act, Place, Stage};
+use crate::trace::{Act, Place, Stage, due};
 use demeanor::NextWake;
 
 static A: Place = Place::new("A");
@@ -77,7 +77,7 @@ fn a_timer_that_comes_due_wakes_its_owner_even_if_it_is_refused() {
         fsm.sleep();
     });
     stage.start();
-    assert_eq!(stage.machine.next_wake(), NextWake::At(2.0));
+    assert_eq!(stage.machine.next_wake(), NextWake::At(due(2.0, 0.0)));
     stage.advance(1);
     assert!(stage.update().is_empty());
     stage.advance(1);
@@ -195,7 +195,7 @@ fn of_several_requests_to_sleep_the_last_one_counts() {
         fsm.sleep_for(3.0);
     });
     stage.update();
-    assert_eq!(stage.machine.next_wake(), NextWake::At(3.0));
+    assert_eq!(stage.machine.next_wake(), NextWake::At(due(3.0, 0.0)));
 }
 
 /// Rules 22 and 26.

@@ -1,7 +1,7 @@
 //! The chapter "Waiting": timers, rule 25.
 
 use crate::captured_log::log_lines;
-use crate::trace::{Actor, Place, Stage};
+use crate::trace::{Actor, Place, Stage, due};
 use demeanor::{GameTime, NextWake, StateMachine};
 
 static A: Place = Place::new("A");
@@ -254,7 +254,7 @@ fn starting_and_stopping_end_the_timers_of_states() {
     stage.machine.change_state_after(&mut stage.actor, 2.0, &C, &mut stage.time);
     stage.stop();
     // That of the machine goes on.
-    assert_eq!(stage.machine.next_wake(), NextWake::At(5.0));
+    assert_eq!(stage.machine.next_wake(), NextWake::At(due(2.0, 3.0)));
     let expected: Vec<String> = ["(no state) -> C (change)", "C.enter", "C.update"].map(Into::into).into();
     assert_eq!(ticks(&mut stage, 3), [(5, expected)]);
 }
@@ -401,7 +401,7 @@ fn a_machine_says_when_it_next_has_something_to_do() {
     assert_eq!(stage.machine.next_wake(), NextWake::Never);
     stage.machine.change_state_after(&mut stage.actor, 7.0, &A, &mut stage.time);
     stage.machine.change_state_after(&mut stage.actor, 5.0, &A, &mut stage.time);
-    assert_eq!(stage.machine.next_wake(), NextWake::At(5.0));
+    assert_eq!(stage.machine.next_wake(), NextWake::At(due(5.0, 0.0)));
     stage.machine.set_global(&ALWAYS);
     assert_eq!(stage.machine.next_wake(), NextWake::EveryTick);
     assert_eq!(StateMachine::<Actor>::idle().next_wake(), NextWake::Never);

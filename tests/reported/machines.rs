@@ -165,3 +165,98 @@ fn a_composite_resumed_from_within_is_entered_down_to_where_it_is() {
         ["Stall.exit", "Barn.exit", "Stall -> Stall (resume)", "Barn.enter", "Stall.enter"]
     );
 }
+
+static FARM: Place = Place::new("Farm");
+static FIELD: Place = Place::new("Field").inside(&FARM);
+
+/// A machine in `Farm/Field`, with a timer of each of the two and one of the machine, under `A` that was pushed over them.
+fn with_suspended_timers() -> Stage {
+    let mut stage = Stage::new(&FIELD)
+        .when("Farm.enter", |_, fsm, _| fsm.send_after(3.0, "farm"))
+        .when("Field.enter", |_, fsm, _| fsm.send_after(4.0, "field"));
+    stage.start();
+    stage.machine.send_after(&mut stage.actor, 5.0, "machine", &mut stage.time);
+    stage.push_state(&A);
+    stage
+}
+
+/// What a machine does in ten seconds besides being updated.
+fn ten_seconds(stage: &mut Stage) -> Vec<String> {
+    let mut seen = Vec::new();
+    for _ in 0..10 {
+        stage.advance(1);
+        seen.extend(stage.update().into_iter().filter(|line| !line.ends_with(".update")));
+    }
+    seen
+}
+
+/// Rules 15 and 25: a pop put the timers of all states back before it had resumed the states. If it was cut short, timers ran
+/// on of states that were not active, and the machine could not be loaded from what was saved of it.
+#[test]
+fn a_pop_that_a_change_in_resume_cuts_short_ends_the_timers_of_the_states_that_are_not_resumed() {
+    let mut stage = with_suspended_timers().when("Farm.resume", |actor, fsm, time| {
+        actor.count += 1;
+        if actor.count == 1 {
+            fsm.push_state(&B);
+            fsm.send_now(actor, &"now", time);
+        }
+    });
+    let cut_short =
+        ["A.exit", "A -> Field (pop)", "Farm.resume", "Farm.suspend", "Farm -> B (push)", "B.enter", "B.now"];
+    assert_eq!(stage.pop_state(), [&cut_short[..], &["done"]].concat());
+    assert_eq!(stage.machine.report(&stage.actor, 0.0).stack[0].len(), 1);
+    assert_eq!(stage.pop_state(), ["B.exit", "B -> Farm (pop)", "Farm.resume", "done"]);
+    assert_eq!(ten_seconds(&mut stage), ["Farm.farm", "Farm.machine"]);
+
+    let mut stage = with_suspended_timers().when("Farm.resume", |actor, fsm, time| {
+        fsm.change_state_now(actor, &FIELD, time);
+    });
+    stage.pop_state();
+    // The field has been entered again: the timer is the one of this entry.
+    assert_eq!(stage.machine.report(&stage.actor, 0.0).timers.len(), 3);
+    assert_eq!(
+        ten_seconds(&mut stage),
+        ["Field.farm", "Farm.farm", "Field.field", "Farm.field", "Field.machine", "Farm.machine"]
+    );
+}
+
+/// Rules 15, 22 and 25, as above.
+#[test]
+fn a_pop_that_a_panic_cuts_short_ends_the_timers_of_the_states_that_are_not_resumed() {
+    for (callback, trace) in [
+        ("on_change", &["A.exit", "A -> Field (pop)"][..]),
+        ("Farm.resume", &["A.exit", "A -> Field (pop)", "Farm.resume"]),
+    ] {
+        let mut stage = with_suspended_timers().panicking_in(callback);
+        assert_eq!(stage.catch(Stage::pop_state), trace, "{callback}");
+        assert_eq!(stage.view(), "Farm, was A");
+        assert_eq!(ten_seconds(&mut stage), ["Farm.farm", "Farm.machine"], "{callback}");
+    }
+    // All have been resumed, the last one with a panic.
+    let mut stage = with_suspended_timers().panicking_in("Field.resume");
+    stage.catch(Stage::pop_state);
+    assert_eq!(stage.view(), "Farm/Field, was A");
+    assert_eq!(
+        ten_seconds(&mut stage),
+        ["Field.farm", "Farm.farm", "Field.field", "Farm.field", "Field.machine", "Farm.machine"]
+    );
+}
+
+/// Rule 22: a callback that catches the panic of its own pop goes on with the timers of the states that are active.
+#[test]
+fn a_callback_that_catches_the_panic_of_a_pop_goes_on_without_the_timers_of_states_that_are_not_resumed() {
+    let mut stage = with_suspended_timers().panicking_in("Farm.resume").when("A.update", |actor, fsm, time| {
+        fsm.pop_state();
+        let caught = catch_unwind(AssertUnwindSafe(|| fsm.send_now(actor, &"now", time)));
+        assert!(caught.is_err());
+        actor.stop_panicking();
+        fsm.push_state(&B);
+    });
+    assert_eq!(
+        stage.update(),
+        ["A.update", "A.exit", "A -> Field (pop)", "Farm.resume", "Farm.suspend", "Farm -> B (push)", "B.enter"]
+    );
+    assert_eq!(ten_seconds(&mut stage), ["B.machine"]);
+    stage.pop_state();
+    assert_eq!(ten_seconds(&mut stage), ["Farm.farm"]);
+}

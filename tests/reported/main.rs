@@ -10,6 +10,8 @@ mod trace;
 mod batches;
 #[cfg(feature = "std")]
 mod casts;
+#[cfg(feature = "std")]
+mod clocks;
 #[cfg(feature = "definition")]
 mod definitions;
 mod edges;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use demeanor::{Batch, Fsm, GameTime, NextWake, State, StateMachine};
 
-use crate::trace::{Act, Actor, Place, Stage};
+use crate::trace::{Act, Actor, Place, Stage, due};
 
 static A: Place = Place::new("A");
 static B: Place = Place::new("B");
@@ -53,7 +53,7 @@ fn a_timer_asked_for_behind_a_message_sent_now_runs_in_a_batch() {
         fsm.send_now(actor, &"hello", time);
         fsm.change_state_after(1.0, &B);
     });
-    assert_eq!(next, NextWake::At(1.0));
+    assert_eq!(next, NextWake::At(due(1.0, 0.0)));
 }
 
 /// In a batch, it stayed awake: nothing was left to be carried out.
@@ -93,7 +93,7 @@ fn the_timers_of_owners_that_change_together_end_and_those_from_outside_go_on() 
         batch.sleep(*key);
         batch.next_wake(*key).expect("it is there")
     });
-    assert_eq!(next.collect::<Vec<_>>(), [NextWake::Never, NextWake::At(5.0), NextWake::Never]);
+    assert_eq!(next.collect::<Vec<_>>(), [NextWake::Never, NextWake::At(due(5.0, 0.0)), NextWake::Never]);
     stage.advance(5);
     batch.update(&mut stage.time);
     assert!(batch.is_in_state(keys[1], &C) && batch.is_in_state(keys[0], &B));

@@ -48,7 +48,8 @@ fn the_clock_may_start_elsewhere() {
     // What lies below a push stands still.
     loaded.push_state(&mut guard, &Nap, &mut 8.0);
     let mut loaded = book().load(loaded.save(&book(), 8.0).unwrap(), -50.0).unwrap();
-    assert_eq!(loaded.next_wake(), NextWake::At(-50.0 + 1.3));
+    let NextWake::At(at) = loaded.next_wake() else { panic!("{:?}", loaded.next_wake()) };
+    assert!((at - -48.7).abs() < 1e-5, "{at}");
     loaded.pop_state(&mut guard, &mut -40.0);
     assert_eq!(loaded.time_in(&Combat, &-40.0), Some(1.5));
 }

@@ -2,6 +2,7 @@
 //!
 //! - `barracks`: guards, and their states, which write down what happens to them.
 //! - `machine`, `batch`, `cast`, `definition`: what is saved of each, and that it goes on.
+//! - `ticks`: timers that last whole ticks, at every rate and on every clock.
 //! - `changed`: a program whose states are others than when it saved.
 //! - `formats`: JSON, RON, postcard and bincode.
 //! - `golden`: files of version 1.
@@ -24,4 +25,5 @@ mod garbage;
 mod golden;
 mod machine;
 mod mixed;
+mod ticks;
 mod untouched;

@@ -8,8 +8,9 @@ use crate::batch::rows::Rows;
 use crate::batch::states::NOWHERE;
 use crate::batch::store::Store;
 use crate::batch::{Batch, Key};
+use crate::clock::shown;
 use crate::owner::Owner;
-use crate::save::{SaveError, Saved, SavedMore, Seconds, StateBook, Writer, clock};
+use crate::save::{SaveError, Saved, SavedMore, Seconds, StateBook, Writer};
 use crate::seat::Seat;
 
 impl<T: Owner> Batch<T> {
@@ -75,7 +76,7 @@ impl<T: Owner> Batch<T> {
         forgotten.retain(|number| !is_free[*number as usize]);
         forgotten.extend(store.states.free());
         Ok(Saved::new(BatchContent {
-            clock: Seconds(clock(now)),
+            clock: Seconds(shown(now)),
             definitions: book.definitions_digest(),
             states,
             has_clock: store.has_clock,

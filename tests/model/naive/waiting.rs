@@ -8,7 +8,7 @@ impl Model<'_> {
     /// Rule 26.
     pub(super) fn sleep(&mut self, seconds: f64) {
         self.corners.insert(Corner::Slept);
-        self.sleeps_until = Some(self.now_exact() + time(seconds));
+        self.sleeps_until = Some(due_after(time(seconds), self.now_exact()));
     }
 
     /// Rule 26.
@@ -87,7 +87,7 @@ impl Model<'_> {
         if timer.of.is_some_and(|(state, stay)| self.stays.get(&state) != Some(&stay)) {
             self.corners.insert(Corner::AskedForTooLate);
         } else if timer.due < f64::INFINITY {
-            self.timers.push(Timer { due: self.now_exact() + timer.due, ..timer });
+            self.timers.push(Timer { due: due_after(timer.due, self.now_exact()), ..timer });
         }
     }
 
@@ -124,10 +124,15 @@ impl Model<'_> {
             self.corners.insert(Corner::StoodStillInTheQueue);
         }
         let in_line = in_line.into_iter().map(|request| match request {
-            Request::After(timer) => timer,
+            Request::After(timer) => Timer { due: due_after(timer.due, 0.0).max(0.0), ..timer },
             Request::Due(timer) => Timer { due: 0.0, ..timer },
             Request::Verb(_) => unreachable!("it is no timer"),
         });
         running.chain(in_line).collect()
     }
+}
+
+/// Rule 18: no more than this may be missing of so many seconds.
+pub(super) fn due_after(seconds: f64, now: f64) -> f64 {
+    now + seconds - (1e-6 + 1e-6 * seconds).min(1.0)
 }
