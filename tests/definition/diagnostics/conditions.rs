@@ -2,22 +2,17 @@
 
 use demeanor::definition::Vocabulary;
 
-use super::assert_told;
+use super::assert_drawn;
 use crate::guard::Guard;
 
 #[test]
-fn a_condition_too_deep() {
-    assert_told(
-        r#"initial = "idle"
-
-[states.idle]
-behaviour = "rest"
-exits = [{ to = "attack", when = "(((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((enemy_visible)))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))" }]
-
-[states.attack]
-exits = [{ to = "idle", when = "not enemy_visible" }]
-"#,
-        r#"condition-too-deep
+fn mistakes_in_conditions_are_drawn_with_what_to_write() {
+    assert_drawn(&[
+        (
+            "a condition too deep",
+            r#"when = "enemy_visible""#,
+            r#"when = "(((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((enemy_visible)))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))""#,
+            r#"condition-too-deep
 
   × the condition is nested deeper than 64 parentheses and `not`s
    ╭─[grunt.toml:5:99]
@@ -29,22 +24,12 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
    ╰────
   help: let the game offer the answer as one value, or split the state
 "#,
-    );
-}
-
-#[test]
-fn a_condition_that_breaks_off() {
-    assert_told(
-        r#"initial = "idle"
-
-[states.idle]
-behaviour = "rest"
-exits = [{ to = "attack", when = "enemy_visible and" }]
-
-[states.attack]
-exits = [{ to = "idle", when = "not enemy_visible" }]
-"#,
-        r#"condition
+        ),
+        (
+            "a condition that breaks off",
+            r#"when = "enemy_visible""#,
+            r#"when = "enemy_visible and""#,
+            r#"condition
 
   × expected a value, a number, `not` or `(`
    ╭─[grunt.toml:5:52]
@@ -55,22 +40,12 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
  6 │
    ╰────
 "#,
-    );
-}
-
-#[test]
-fn a_condition_with_another_languages_operators() {
-    assert_told(
-        r#"initial = "idle"
-
-[states.idle]
-behaviour = "rest"
-exits = [{ to = "attack", when = "enemy_visible && health < 20" }]
-
-[states.attack]
-exits = [{ to = "idle", when = "not enemy_visible" }]
-"#,
-        r#"condition
+        ),
+        (
+            "a condition with another language's operators",
+            r#"when = "enemy_visible""#,
+            r#"when = "enemy_visible && health < 20""#,
+            r#"condition
 
   × expected `and`, `or` or the end
    ╭─[grunt.toml:5:49]
@@ -82,22 +57,12 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
    ╰────
   help: write `and`
 "#,
-    );
-}
-
-#[test]
-fn an_assignment_for_a_comparison() {
-    assert_told(
-        r#"initial = "idle"
-
-[states.idle]
-behaviour = "rest"
-exits = [{ to = "attack", when = "health = 20" }]
-
-[states.attack]
-exits = [{ to = "idle", when = "not enemy_visible" }]
-"#,
-        r#"condition
+        ),
+        (
+            "an assignment for a comparison",
+            r#"when = "enemy_visible""#,
+            r#"when = "health = 20""#,
+            r#"condition
 
   × expected `and`, `or` or the end
    ╭─[grunt.toml:5:42]
@@ -109,22 +74,12 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
    ╰────
   help: write `==`
 "#,
-    );
-}
-
-#[test]
-fn a_chain_of_comparisons() {
-    assert_told(
-        r#"initial = "idle"
-
-[states.idle]
-behaviour = "rest"
-exits = [{ to = "attack", when = "0 < health < 20" }]
-
-[states.attack]
-exits = [{ to = "idle", when = "not enemy_visible" }]
-"#,
-        r#"condition
+        ),
+        (
+            "a chain of comparisons",
+            r#"when = "enemy_visible""#,
+            r#"when = "0 < health < 20""#,
+            r#"condition
 
   × comparisons cannot be chained
    ╭─[grunt.toml:5:46]
@@ -136,22 +91,12 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
    ╰────
   help: join them by `and`, as in `1 < health and health < 5`
 "#,
-    );
-}
-
-#[test]
-fn a_number_where_a_flag_should_be() {
-    assert_told(
-        r#"initial = "idle"
-
-[states.idle]
-behaviour = "rest"
-exits = [{ to = "attack", when = "not health" }]
-
-[states.attack]
-exits = [{ to = "idle", when = "not enemy_visible" }]
-"#,
-        r#"comparison
+        ),
+        (
+            "a number where a flag should be",
+            r#"when = "enemy_visible""#,
+            r#"when = "not health""#,
+            r#"comparison
 
   × `health` is a number, which is neither true nor false
    ╭─[grunt.toml:5:39]
@@ -163,22 +108,12 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
    ╰────
   help: compare it, as in `health > 0`
 "#,
-    );
-}
-
-#[test]
-fn a_flag_where_a_number_should_be() {
-    assert_told(
-        r#"initial = "idle"
-
-[states.idle]
-behaviour = "rest"
-exits = [{ to = "attack", when = "enemy_visible > 1" }]
-
-[states.attack]
-exits = [{ to = "idle", when = "not enemy_visible" }]
-"#,
-        r#"comparison
+        ),
+        (
+            "a flag where a number should be",
+            r#"when = "enemy_visible""#,
+            r#"when = "enemy_visible > 1""#,
+            r#"comparison
 
   × `enemy_visible` is true or false, not a number
    ╭─[grunt.toml:5:35]
@@ -190,22 +125,12 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
    ╰────
   help: write `enemy_visible` or `not enemy_visible`
 "#,
-    );
-}
-
-#[test]
-fn a_comparison_of_nothing() {
-    assert_told(
-        r#"initial = "idle"
-
-[states.idle]
-behaviour = "rest"
-exits = [{ to = "attack", when = "1 < 2" }]
-
-[states.attack]
-exits = [{ to = "idle", when = "not enemy_visible" }]
-"#,
-        r#"comparison
+        ),
+        (
+            "a comparison of nothing",
+            r#"when = "enemy_visible""#,
+            r#"when = "1 < 2""#,
+            r#"comparison
 
   × the comparison is always the same
    ╭─[grunt.toml:5:35]
@@ -217,22 +142,12 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
    ╰────
   help: name a value of the game on one side
 "#,
-    );
-}
-
-#[test]
-fn a_chance_above_one() {
-    assert_told(
-        r#"initial = "idle"
-
-[states.idle]
-behaviour = "rest"
-exits = [{ to = "attack", when = "chance(10)" }]
-
-[states.attack]
-exits = [{ to = "idle", when = "not enemy_visible" }]
-"#,
-        r#"chance
+        ),
+        (
+            "a chance above one",
+            r#"when = "enemy_visible""#,
+            r#"when = "chance(10)""#,
+            r#"chance
 
   × a chance is a number from 0 to 1
    ╭─[grunt.toml:5:42]
@@ -244,22 +159,12 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
    ╰────
   help: 10 percent are `0.1`
 "#,
-    );
-}
-
-#[test]
-fn a_chance_without_random_numbers() {
-    assert_told(
-        r#"initial = "idle"
-
-[states.idle]
-behaviour = "rest"
-exits = [{ to = "attack", when = "chance(0.1)" }]
-
-[states.attack]
-exits = [{ to = "idle", when = "not enemy_visible" }]
-"#,
-        r#"chance
+        ),
+        (
+            "a chance without random numbers",
+            r#"when = "enemy_visible""#,
+            r#"when = "chance(0.1)""#,
+            r#"chance
 
   × the game offers no random numbers to definitions
    ╭─[grunt.toml:5:35]
@@ -271,23 +176,13 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
    ╰────
   help: a programmer can add them with `Vocabulary::random`
 "#,
-    );
-}
-
-#[test]
-fn time_in_an_entry_condition() {
-    assert_told(
-        r#"initial = "idle"
-
-[states.idle]
-behaviour = "rest"
-exits = [{ to = "attack", when = "enemy_visible" }]
-
-[states.attack]
-enter_when = "time_in_state > 2"
-exits = [{ to = "idle", when = "not enemy_visible" }]
-"#,
-        r#"entry-condition
+        ),
+        (
+            "time in an entry condition",
+            "[states.attack]",
+            r#"[states.attack]
+enter_when = "time_in_state > 2""#,
+            r#"entry-condition
 
   × `time_in_state` cannot be asked in `enter_when`
    ╭─[grunt.toml:8:15]
@@ -299,25 +194,15 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
    ╰────
   help: put it into the `when` of the exits that lead here
 "#,
-    );
-}
-
-#[test]
-fn a_condition_over_several_lines() {
-    assert_told(
-        r#"initial = "idle"
-
-[states.idle]
-behaviour = "rest"
-exits = [{ to = "attack", when = """
+        ),
+        (
+            "a condition over several lines",
+            r#"when = "enemy_visible""#,
+            r#"when = """
     enemy_visible
     and helth < 20
-    """ }]
-
-[states.attack]
-exits = [{ to = "idle", when = "not enemy_visible" }]
-"#,
-        r#"unknown-value
+    """"#,
+            r#"unknown-value
 
   × unknown value `helth`
    ╭─[grunt.toml:7:9]
@@ -329,7 +214,8 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
    ╰────
   help: did you mean `health`?
 "#,
-    );
+        ),
+    ]);
 }
 
 #[test]
