@@ -14,14 +14,40 @@ pub(crate) fn proof(file: &str) -> Proof {
     Proof::of(&Outline::parse_all("guard.toml", file, None).unwrap())
 }
 
-/// The findings of a file: line, code, what it says, and the changes that the witness leads to.
-pub(crate) fn found(file: &str) -> Vec<String> {
-    proof(file).findings().iter().map(said).collect()
+/// Proves each of these files, which have an empty line between them, and compares what is found with their comments.
+///
+/// A finding is a comment below its line: `#^ 10 unreachable: state `b` can never be reached [a time;0; a]`. It has the
+/// column, the code, what is said, and the witness: where it begins, its table, and where the changes lead.
+#[track_caller]
+pub(crate) fn assert_found(files: &str) {
+    for file in files.split("\n\n") {
+        let commented: Vec<_> = file.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        let lines: Vec<_> = commented.iter().filter(|line| !line.starts_with("#^")).copied().collect();
+        let proof = proof(&lines.join("\n"));
+        let findings = proof.findings();
+        assert!(findings.is_sorted_by_key(|finding| finding.problem().line()), "{findings:?}");
+
+        let mut found = Vec::new();
+        for (line, number) in lines.iter().zip(1..) {
+            found.push((*line).to_owned());
+            let here = findings.iter().filter(|finding| finding.problem().line() == number);
+            found.extend(here.map(|finding| format!("#^ {} {}", finding.problem().column(), said(finding))));
+        }
+        assert_eq!(found.len(), lines.len() + findings.len(), "{findings:?}");
+        let (found, expected) = (found.join("\n"), commented.join("\n"));
+        assert!(found == expected, "found:\n{found}\n\nexpected:\n{expected}");
+    }
 }
 
+/// The findings of a file, each with its line.
+pub(crate) fn found(file: &str) -> Vec<String> {
+    proof(file).findings().iter().map(|finding| format!("{} {}", finding.problem().line(), said(finding))).collect()
+}
+
+/// The code, what it says, and the changes that the witness leads to.
 fn said(finding: &Finding) -> String {
     let problem = finding.problem();
-    let mut said = format!("{} {}: {problem}", problem.line(), problem.code_name());
+    let mut said = format!("{}: {problem}", problem.code_name());
     if let Some(witness) = finding.witness() {
         let table = witness.to_csv().replace('\n', ";");
         let changes: Vec<_> =
