@@ -36,37 +36,15 @@ fn every_verb_is_the_machines() {
     assert!(machine.current().is_none());
     assert_eq!(
         actor.take_trace(),
-        [
-            "Dungeon.enter",
-            "Cell.enter",
-            "Dungeon.update",
-            "Cell.update",
-            "Cell.hit",
-            "Dungeon.hit",
-            "Cell.exit",
-            "Dungeon.exit",
-            "Cell -> A (change)",
-            "A.enter",
-            "A.exit",
-            "A -> Cell (resume)",
-            "Dungeon.enter",
-            "Cell.enter",
-            "Cell.exit",
-            "Dungeon.exit",
-            "Cell -> A (revert)",
-            "A.enter",
-            "A.suspend",
-            "A -> B (push)",
-            "B.enter",
-            "B.exit",
-            "B -> A (pop)",
-            "A.resume",
-            "asked",
-            "A.exit",
-            "A -> B (change)",
-            "B.enter",
-            "through the owner",
-            "A.exit"
-        ]
+        "Dungeon.enter; Cell.enter
+         Dungeon.update; Cell.update
+         Cell.hit; Dungeon.hit
+         Cell.exit; Dungeon.exit; Cell -> A (change); A.enter
+         A.exit; A -> Cell (resume); Dungeon.enter; Cell.enter
+         Cell.exit; Dungeon.exit; Cell -> A (revert); A.enter
+         A.suspend; A -> B (push); B.enter
+         B.exit; B -> A (pop); A.resume; asked
+         A.exit; A -> B (change); B.enter; through the owner
+         A.exit"
     );
 }
