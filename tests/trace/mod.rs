@@ -10,63 +10,12 @@ pub(crate) mod log;
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::fmt;
-use std::ops::{Deref, DerefMut};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Duration;
 
+pub(crate) use log::Trace;
+
 use demeanor::{Change, Fsm, GameTime, IntoState, Owner, State, StateMachine, StateRef};
-
-/// What has happened, in its order.
-#[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Trace(Vec<String>);
-
-impl Deref for Trace {
-    type Target = Vec<String>;
-
-    fn deref(&self) -> &Vec<String> {
-        &self.0
-    }
-}
-
-impl DerefMut for Trace {
-    fn deref_mut(&mut self) -> &mut Vec<String> {
-        &mut self.0
-    }
-}
-
-/// Semicolons and line breaks divide the steps of a text.
-impl PartialEq<&str> for Trace {
-    fn eq(&self, text: &&str) -> bool {
-        text.split([';', '\n']).map(str::trim).filter(|step| !step.is_empty()).eq(self.iter())
-    }
-}
-
-impl PartialEq<[&str]> for Trace {
-    fn eq(&self, steps: &[&str]) -> bool {
-        self.0 == *steps
-    }
-}
-
-impl<const N: usize> PartialEq<[&str; N]> for Trace {
-    fn eq(&self, steps: &[&str; N]) -> bool {
-        self.0 == *steps
-    }
-}
-
-impl IntoIterator for Trace {
-    type Item = String;
-    type IntoIter = std::vec::IntoIter<String>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.0.into_iter()
-    }
-}
-
-impl fmt::Debug for Trace {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.join("; "), f)
-    }
-}
 
 /// What a callback does besides being recorded.
 pub(crate) type Act = fn(&mut Actor, &mut Fsm<'_, Actor>, &mut GameTime);

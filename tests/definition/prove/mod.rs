@@ -10,6 +10,8 @@ use std::fmt::Write as _;
 
 use demeanor::definition::{Finding, Outline, Proof};
 
+use crate::commented::assert_comments;
+
 pub(crate) fn proof(file: &str) -> Proof {
     Proof::of(&Outline::parse_all("guard.toml", file, None).unwrap())
 }
@@ -20,23 +22,14 @@ pub(crate) fn proof(file: &str) -> Proof {
 /// column, the code, what is said, and the witness: where it begins, its table, and where the changes lead.
 #[track_caller]
 pub(crate) fn assert_found(files: &str) {
-    for file in files.split("\n\n") {
-        let commented: Vec<_> = file.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-        let lines: Vec<_> = commented.iter().filter(|line| !line.starts_with("#^")).copied().collect();
-        let proof = proof(&lines.join("\n"));
-        let findings = proof.findings();
-        assert!(findings.is_sorted_by_key(|finding| finding.problem().line()), "{findings:?}");
-
-        let mut found = Vec::new();
-        for (line, number) in lines.iter().zip(1..) {
-            found.push((*line).to_owned());
-            let here = findings.iter().filter(|finding| finding.problem().line() == number);
-            found.extend(here.map(|finding| format!("#^ {} {}", finding.problem().column(), said(finding))));
-        }
-        assert_eq!(found.len(), lines.len() + findings.len(), "{findings:?}");
-        let (found, expected) = (found.join("\n"), commented.join("\n"));
-        assert!(found == expected, "found:\n{found}\n\nexpected:\n{expected}");
-    }
+    assert_comments(files, |file| {
+        let proof = proof(file);
+        let note = |finding: &Finding| {
+            let problem = finding.problem();
+            (problem.line(), format!("{} {}", problem.column(), said(finding)))
+        };
+        proof.findings().iter().map(note).collect()
+    });
 }
 
 /// The findings of a file, each with its line.
