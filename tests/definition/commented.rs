@@ -10,7 +10,7 @@ pub(crate) fn reported(file: &str, words: Option<&Words>) -> Vec<String> {
     }
 }
 
-/// Compares what is reported of files with their comments, such as `#^ 12 error: unknown state `b``: the column and the text.
+/// Compares what is reported of files with their comments. `#^ 9 error: this is no value` has the column and the text.
 #[track_caller]
 pub(crate) fn assert_reported(files: &str, words: Option<&Words>) {
     assert_comments(files, |file| {

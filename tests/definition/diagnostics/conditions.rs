@@ -2,17 +2,15 @@
 
 use demeanor::definition::Vocabulary;
 
-use super::assert_drawn;
+use super::{Mistake, assert_drawn};
 use crate::guard::Guard;
 
-#[test]
-fn mistakes_in_conditions_are_drawn_with_what_to_write() {
-    assert_drawn(&[
-        (
-            "a condition too deep",
-            r#"when = "enemy_visible""#,
-            r#"when = "(((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((enemy_visible)))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))""#,
-            r#"condition-too-deep
+const MISTAKES: &[Mistake] = &[
+    (
+        "a condition too deep",
+        r#"when = "enemy_visible""#,
+        r#"when = "(((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((enemy_visible)))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))""#,
+        r#"condition-too-deep
 
   × the condition is nested deeper than 64 parentheses and `not`s
    ╭─[grunt.toml:5:99]
@@ -24,12 +22,12 @@ fn mistakes_in_conditions_are_drawn_with_what_to_write() {
    ╰────
   help: let the game offer the answer as one value, or split the state
 "#,
-        ),
-        (
-            "a condition that breaks off",
-            r#"when = "enemy_visible""#,
-            r#"when = "enemy_visible and""#,
-            r#"condition
+    ),
+    (
+        "a condition that breaks off",
+        r#"when = "enemy_visible""#,
+        r#"when = "enemy_visible and""#,
+        r#"condition
 
   × expected a value, a number, `not` or `(`
    ╭─[grunt.toml:5:52]
@@ -40,12 +38,12 @@ fn mistakes_in_conditions_are_drawn_with_what_to_write() {
  6 │
    ╰────
 "#,
-        ),
-        (
-            "a condition with another language's operators",
-            r#"when = "enemy_visible""#,
-            r#"when = "enemy_visible && health < 20""#,
-            r#"condition
+    ),
+    (
+        "a condition with another language's operators",
+        r#"when = "enemy_visible""#,
+        r#"when = "enemy_visible && health < 20""#,
+        r#"condition
 
   × expected `and`, `or` or the end
    ╭─[grunt.toml:5:49]
@@ -57,12 +55,12 @@ fn mistakes_in_conditions_are_drawn_with_what_to_write() {
    ╰────
   help: write `and`
 "#,
-        ),
-        (
-            "an assignment for a comparison",
-            r#"when = "enemy_visible""#,
-            r#"when = "health = 20""#,
-            r#"condition
+    ),
+    (
+        "an assignment for a comparison",
+        r#"when = "enemy_visible""#,
+        r#"when = "health = 20""#,
+        r#"condition
 
   × expected `and`, `or` or the end
    ╭─[grunt.toml:5:42]
@@ -74,12 +72,12 @@ fn mistakes_in_conditions_are_drawn_with_what_to_write() {
    ╰────
   help: write `==`
 "#,
-        ),
-        (
-            "a chain of comparisons",
-            r#"when = "enemy_visible""#,
-            r#"when = "0 < health < 20""#,
-            r#"condition
+    ),
+    (
+        "a chain of comparisons",
+        r#"when = "enemy_visible""#,
+        r#"when = "0 < health < 20""#,
+        r#"condition
 
   × comparisons cannot be chained
    ╭─[grunt.toml:5:46]
@@ -91,12 +89,12 @@ fn mistakes_in_conditions_are_drawn_with_what_to_write() {
    ╰────
   help: join them by `and`, as in `1 < health and health < 5`
 "#,
-        ),
-        (
-            "a number where a flag should be",
-            r#"when = "enemy_visible""#,
-            r#"when = "not health""#,
-            r#"comparison
+    ),
+    (
+        "a number where a flag should be",
+        r#"when = "enemy_visible""#,
+        r#"when = "not health""#,
+        r#"comparison
 
   × `health` is a number, which is neither true nor false
    ╭─[grunt.toml:5:39]
@@ -108,12 +106,12 @@ fn mistakes_in_conditions_are_drawn_with_what_to_write() {
    ╰────
   help: compare it, as in `health > 0`
 "#,
-        ),
-        (
-            "a flag where a number should be",
-            r#"when = "enemy_visible""#,
-            r#"when = "enemy_visible > 1""#,
-            r#"comparison
+    ),
+    (
+        "a flag where a number should be",
+        r#"when = "enemy_visible""#,
+        r#"when = "enemy_visible > 1""#,
+        r#"comparison
 
   × `enemy_visible` is true or false, not a number
    ╭─[grunt.toml:5:35]
@@ -125,12 +123,12 @@ fn mistakes_in_conditions_are_drawn_with_what_to_write() {
    ╰────
   help: write `enemy_visible` or `not enemy_visible`
 "#,
-        ),
-        (
-            "a comparison of nothing",
-            r#"when = "enemy_visible""#,
-            r#"when = "1 < 2""#,
-            r#"comparison
+    ),
+    (
+        "a comparison of nothing",
+        r#"when = "enemy_visible""#,
+        r#"when = "1 < 2""#,
+        r#"comparison
 
   × the comparison is always the same
    ╭─[grunt.toml:5:35]
@@ -142,12 +140,12 @@ fn mistakes_in_conditions_are_drawn_with_what_to_write() {
    ╰────
   help: name a value of the game on one side
 "#,
-        ),
-        (
-            "a chance above one",
-            r#"when = "enemy_visible""#,
-            r#"when = "chance(10)""#,
-            r#"chance
+    ),
+    (
+        "a chance above one",
+        r#"when = "enemy_visible""#,
+        r#"when = "chance(10)""#,
+        r#"chance
 
   × a chance is a number from 0 to 1
    ╭─[grunt.toml:5:42]
@@ -159,12 +157,12 @@ fn mistakes_in_conditions_are_drawn_with_what_to_write() {
    ╰────
   help: 10 percent are `0.1`
 "#,
-        ),
-        (
-            "a chance without random numbers",
-            r#"when = "enemy_visible""#,
-            r#"when = "chance(0.1)""#,
-            r#"chance
+    ),
+    (
+        "a chance without random numbers",
+        r#"when = "enemy_visible""#,
+        r#"when = "chance(0.1)""#,
+        r#"chance
 
   × the game offers no random numbers to definitions
    ╭─[grunt.toml:5:35]
@@ -176,13 +174,13 @@ fn mistakes_in_conditions_are_drawn_with_what_to_write() {
    ╰────
   help: a programmer can add them with `Vocabulary::random`
 "#,
-        ),
-        (
-            "time in an entry condition",
-            "[states.attack]",
-            r#"[states.attack]
+    ),
+    (
+        "time in an entry condition",
+        "[states.attack]",
+        r#"[states.attack]
 enter_when = "time_in_state > 2""#,
-            r#"entry-condition
+        r#"entry-condition
 
   × `time_in_state` cannot be asked in `enter_when`
    ╭─[grunt.toml:8:15]
@@ -194,15 +192,15 @@ enter_when = "time_in_state > 2""#,
    ╰────
   help: put it into the `when` of the exits that lead here
 "#,
-        ),
-        (
-            "a condition over several lines",
-            r#"when = "enemy_visible""#,
-            r#"when = """
+    ),
+    (
+        "a condition over several lines",
+        r#"when = "enemy_visible""#,
+        r#"when = """
     enemy_visible
     and helth < 20
     """"#,
-            r#"unknown-value
+        r#"unknown-value
 
   × unknown value `helth`
    ╭─[grunt.toml:7:9]
@@ -214,8 +212,12 @@ enter_when = "time_in_state > 2""#,
    ╰────
   help: did you mean `health`?
 "#,
-        ),
-    ]);
+    ),
+];
+
+#[test]
+fn mistakes_in_conditions_are_drawn_with_what_to_write() {
+    assert_drawn(MISTAKES);
 }
 
 #[test]

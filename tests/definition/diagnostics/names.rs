@@ -4,16 +4,14 @@ use std::fmt::Write as _;
 
 use demeanor::definition::Definition;
 
-use super::{assert_drawn, lines, problems, vocabulary};
+use super::{Mistake, assert_drawn, lines, problems, vocabulary};
 
-#[test]
-fn unknown_names_are_drawn_with_what_was_meant() {
-    assert_drawn(&[
-        (
-            "an unknown state",
-            r#"to = "attack""#,
-            r#"to = "atack""#,
-            r#"unknown-state
+const MISTAKES: &[Mistake] = &[
+    (
+        "an unknown state",
+        r#"to = "attack""#,
+        r#"to = "atack""#,
+        r#"unknown-state
 
   × unknown state `atack`
    ╭─[grunt.toml:5:17]
@@ -25,12 +23,12 @@ fn unknown_names_are_drawn_with_what_was_meant() {
    ╰────
   help: did you mean `attack`?
 "#,
-        ),
-        (
-            "an unknown behavior",
-            r#"behaviour = "rest""#,
-            r#"behaviour = "rust""#,
-            r#"unknown-behaviour
+    ),
+    (
+        "an unknown behavior",
+        r#"behaviour = "rest""#,
+        r#"behaviour = "rust""#,
+        r#"unknown-behaviour
 
   × unknown behavior `rust`
    ╭─[grunt.toml:4:13]
@@ -42,12 +40,12 @@ fn unknown_names_are_drawn_with_what_was_meant() {
    ╰────
   help: did you mean `rest`?
 "#,
-        ),
-        (
-            "an unknown value",
-            r#"when = "enemy_visible""#,
-            r#"when = "enemy_visible and helth < 20""#,
-            r#"unknown-value
+    ),
+    (
+        "an unknown value",
+        r#"when = "enemy_visible""#,
+        r#"when = "enemy_visible and helth < 20""#,
+        r#"unknown-value
 
   × unknown value `helth`
    ╭─[grunt.toml:5:53]
@@ -59,12 +57,12 @@ fn unknown_names_are_drawn_with_what_was_meant() {
    ╰────
   help: did you mean `health`?
 "#,
-        ),
-        (
-            "an unknown message",
-            r#"when = "enemy_visible""#,
-            r#"on = "took_demage""#,
-            r#"unknown-message
+    ),
+    (
+        "an unknown message",
+        r#"when = "enemy_visible""#,
+        r#"on = "took_demage""#,
+        r#"unknown-message
 
   × unknown message `took_demage`
    ╭─[grunt.toml:5:32]
@@ -76,8 +74,12 @@ fn unknown_names_are_drawn_with_what_was_meant() {
    ╰────
   help: did you mean `took_damage`?
 "#,
-        ),
-    ]);
+    ),
+];
+
+#[test]
+fn unknown_names_are_drawn_with_what_was_meant() {
+    assert_drawn(MISTAKES);
 }
 
 #[test]

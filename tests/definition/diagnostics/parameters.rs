@@ -1,16 +1,14 @@
 //! What is wrong with a behavior's parameters.
 
-use super::assert_drawn;
+use super::{Mistake, assert_drawn};
 
-#[test]
-fn mistakes_in_parameters_are_drawn() {
-    assert_drawn(&[
-        (
-            "an unknown parameter",
-            r#"behaviour = "rest""#,
-            r#"behaviour = "go_to"
+const MISTAKES: &[Mistake] = &[
+    (
+        "an unknown parameter",
+        r#"behaviour = "rest""#,
+        r#"behaviour = "go_to"
 params = { target = "cover", sped = 2.0 }"#,
-            r#"unknown-parameter
+        r#"unknown-parameter
 
   × behavior `go_to` has no parameter `sped`
    ╭─[grunt.toml:5:30]
@@ -22,13 +20,13 @@ params = { target = "cover", sped = 2.0 }"#,
    ╰────
   help: did you mean `speed`?
 "#,
-        ),
-        (
-            "a parameter where none is taken",
-            r#"behaviour = "rest""#,
-            r#"behaviour = "rest"
+    ),
+    (
+        "a parameter where none is taken",
+        r#"behaviour = "rest""#,
+        r#"behaviour = "rest"
 params = { hours = 2 }"#,
-            r#"unknown-parameter
+        r#"unknown-parameter
 
   × behavior `rest` has no parameter `hours`
    ╭─[grunt.toml:5:12]
@@ -40,13 +38,13 @@ params = { hours = 2 }"#,
    ╰────
   help: behavior `rest` takes no parameters
 "#,
-        ),
-        (
-            "a parameter of a wrong type",
-            r#"behaviour = "rest""#,
-            r#"behaviour = "go_to"
+    ),
+    (
+        "a parameter of a wrong type",
+        r#"behaviour = "rest""#,
+        r#"behaviour = "go_to"
 params = { target = "cover", speed = "fast" }"#,
-            r#"parameter-type
+        r#"parameter-type
 
   × parameter `speed` of behavior `go_to` must be a number, not a string
    ╭─[grunt.toml:5:38]
@@ -57,13 +55,13 @@ params = { target = "cover", speed = "fast" }"#,
  6 │ exits = [{ to = "attack", when = "enemy_visible" }]
    ╰────
 "#,
-        ),
-        (
-            "a parameter that is none of the words",
-            r#"behaviour = "rest""#,
-            r#"behaviour = "go_to"
+    ),
+    (
+        "a parameter that is none of the words",
+        r#"behaviour = "rest""#,
+        r#"behaviour = "go_to"
 params = { target = "home" }"#,
-            r#"parameter-type
+        r#"parameter-type
 
   × parameter `target` of behavior `go_to` must be `cover` or `enemy`, not `home`
    ╭─[grunt.toml:5:21]
@@ -74,13 +72,13 @@ params = { target = "home" }"#,
  6 │ exits = [{ to = "attack", when = "enemy_visible" }]
    ╰────
 "#,
-        ),
-        (
-            "a parameter that only the behavior refuses",
-            r#"behaviour = "rest""#,
-            r#"behaviour = "go_to"
+    ),
+    (
+        "a parameter that only the behavior refuses",
+        r#"behaviour = "rest""#,
+        r#"behaviour = "go_to"
 params = { target = "cover", tries = 1000 }"#,
-            r#"parameter-type
+        r#"parameter-type
 
   × behavior `go_to` refuses its parameters: invalid value: integer `1000`, expected u8
    ╭─[grunt.toml:5:38]
@@ -91,13 +89,13 @@ params = { target = "cover", tries = 1000 }"#,
  6 │ exits = [{ to = "attack", when = "enemy_visible" }]
    ╰────
 "#,
-        ),
-        (
-            "a missing parameter",
-            r#"behaviour = "rest""#,
-            r#"behaviour = "go_to"
+    ),
+    (
+        "a missing parameter",
+        r#"behaviour = "rest""#,
+        r#"behaviour = "go_to"
 params = { speed = 1 }"#,
-            r#"missing-parameter
+        r#"missing-parameter
 
   × behavior `go_to` needs parameter `target`
    ╭─[grunt.toml:5:10]
@@ -108,6 +106,10 @@ params = { speed = 1 }"#,
  6 │ exits = [{ to = "attack", when = "enemy_visible" }]
    ╰────
 "#,
-        ),
-    ]);
+    ),
+];
+
+#[test]
+fn mistakes_in_parameters_are_drawn() {
+    assert_drawn(MISTAKES);
 }

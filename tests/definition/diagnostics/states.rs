@@ -1,18 +1,16 @@
 //! What is wrong with states and how they lead to each other.
 
-use super::{assert_drawn, assert_told};
+use super::{Mistake, assert_drawn, assert_told};
 
-#[test]
-fn mistakes_in_states_are_drawn() {
-    assert_drawn(&[
-        (
-            "a state defined twice",
-            r#"exits = [{ to = "idle", when = "not enemy_visible" }]"#,
-            r#"exits = [{ to = "idle", when = "not enemy_visible" }]
+const MISTAKES: &[Mistake] = &[
+    (
+        "a state defined twice",
+        r#"exits = [{ to = "idle", when = "not enemy_visible" }]"#,
+        r#"exits = [{ to = "idle", when = "not enemy_visible" }]
 
 [states.idle]
 final = true"#,
-            r#"duplicate-state
+        r#"duplicate-state
 
   × state `idle` is defined twice
    ╭─[grunt.toml:3:9]
@@ -31,12 +29,12 @@ final = true"#,
     ╰────
   help: put both into one table, or rename one
 "#,
-        ),
-        (
-            "a missing initial state",
-            "initial = \"idle\"\n",
-            "",
-            r#"missing-key
+    ),
+    (
+        "a missing initial state",
+        "initial = \"idle\"\n",
+        "",
+        r#"missing-key
 
   × the file has no `initial`
    ╭─[grunt.toml:1:1]
@@ -48,12 +46,12 @@ final = true"#,
    ╰────
   help: name the state that a machine begins in: `initial = ".."`
 "#,
-        ),
-        (
-            "an unknown initial state",
-            r#"initial = "idle""#,
-            r#"initial = "idel""#,
-            r#"unknown-state
+    ),
+    (
+        "an unknown initial state",
+        r#"initial = "idle""#,
+        r#"initial = "idel""#,
+        r#"unknown-state
 
   × unknown state `idel`
    ╭─[grunt.toml:1:11]
@@ -64,12 +62,12 @@ final = true"#,
    ╰────
   help: did you mean `idle`?
 "#,
-        ),
-        (
-            "an exit to its own state without a condition",
-            r#"when = "enemy_visible" }"#,
-            r#"when = "enemy_visible" }, { to = "idle" }"#,
-            r#"spins
+    ),
+    (
+        "an exit to its own state without a condition",
+        r#"when = "enemy_visible" }"#,
+        r#"when = "enemy_visible" }, { to = "idle" }"#,
+        r#"spins
 
   × state `idle` would change to itself in every tick
    ╭─[grunt.toml:5:53]
@@ -81,13 +79,13 @@ final = true"#,
    ╰────
   help: give the exit a `when`, or remove it
 "#,
-        ),
-        (
-            "an initial child that is not a child",
-            "[states.idle]",
-            r#"[states.idle]
+    ),
+    (
+        "an initial child that is not a child",
+        "[states.idle]",
+        r#"[states.idle]
 initial = "attack""#,
-            r#"initial-not-a-child
+        r#"initial-not-a-child
 
   × `attack` is the initial state of `idle`, but not a child of it
    ╭─[grunt.toml:4:11]
@@ -99,13 +97,13 @@ initial = "attack""#,
    ╰────
   help: give `attack` the key `parent = "idle"`
 "#,
-        ),
-        (
-            "a global state that is a target",
-            r#"initial = "idle""#,
-            r#"global = "attack"
+    ),
+    (
+        "a global state that is a target",
+        r#"initial = "idle""#,
+        r#"global = "attack"
 initial = "idle""#,
-            r#"global
+        r#"global
 
   × state `attack` is the global state: it cannot be changed to
    ╭─[grunt.toml:6:10]
@@ -116,8 +114,12 @@ initial = "idle""#,
  7 │
    ╰────
 "#,
-        ),
-    ]);
+    ),
+];
+
+#[test]
+fn mistakes_in_states_are_drawn() {
+    assert_drawn(MISTAKES);
 }
 
 #[test]

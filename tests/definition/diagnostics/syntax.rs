@@ -2,16 +2,14 @@
 
 use demeanor::definition::Outline;
 
-use super::{assert_drawn, assert_same, assert_told, drawn, lines};
+use super::{Mistake, assert_drawn, assert_same, assert_told, drawn, lines};
 
-#[test]
-fn mistakes_in_the_text_are_drawn_with_what_to_write() {
-    assert_drawn(&[
-        (
-            "text that is not toml",
-            "[states.attack]",
-            "[states.attack",
-            r#"syntax
+const MISTAKES: &[Mistake] = &[
+    (
+        "text that is not toml",
+        "[states.attack]",
+        "[states.attack",
+        r#"syntax
 
   × the header has no `]`
    ╭─[grunt.toml:7:15]
@@ -23,12 +21,12 @@ fn mistakes_in_the_text_are_drawn_with_what_to_write() {
    ╰────
   help: write `[states.attack]`
 "#,
-        ),
-        (
-            "a string without an end",
-            r#"initial = "idle""#,
-            r#"initial = "idle"#,
-            r#"syntax
+    ),
+    (
+        "a string without an end",
+        r#"initial = "idle""#,
+        r#"initial = "idle"#,
+        r#"syntax
 
   × a quote is missing behind a text
    ╭─[grunt.toml:1:11]
@@ -39,12 +37,12 @@ fn mistakes_in_the_text_are_drawn_with_what_to_write() {
    ╰────
   help: write `"idle"`
 "#,
-        ),
-        (
-            "an unknown key",
-            r#"behaviour = "rest""#,
-            r#"behaviir = "rest""#,
-            r#"unknown-key
+    ),
+    (
+        "an unknown key",
+        r#"behaviour = "rest""#,
+        r#"behaviir = "rest""#,
+        r#"unknown-key
 
   × unknown key `behaviir` in a state
    ╭─[grunt.toml:4:1]
@@ -56,16 +54,16 @@ fn mistakes_in_the_text_are_drawn_with_what_to_write() {
    ╰────
   help: did you mean `behavior`?
 "#,
-        ),
-        (
-            "a key given twice",
-            r#"exits = [{ to = "attack", when = "enemy_visible" }]"#,
-            r#"exits = [
+    ),
+    (
+        "a key given twice",
+        r#"exits = [{ to = "attack", when = "enemy_visible" }]"#,
+        r#"exits = [
     { to = "idle", when = "enemy_visible" },
     { to = "idle", when = "health < 20", to = "attack" },
 ]
 behaviour = "rest""#,
-            r#"duplicate-key
+        r#"duplicate-key
 
   × key `to` is given twice
    ╭─[grunt.toml:7:7]
@@ -95,13 +93,13 @@ duplicate-key
  10 │
     ╰────
 "#,
-        ),
-        (
-            "a key of a wrong type",
-            r#"exits = [{ to = "attack", when = "enemy_visible" }]"#,
-            r#"exits = "attack"
+    ),
+    (
+        "a key of a wrong type",
+        r#"exits = [{ to = "attack", when = "enemy_visible" }]"#,
+        r#"exits = "attack"
 final = 1"#,
-            r#"wrong-type
+        r#"wrong-type
 
   × `exits` must be a list, not a string
    ╭─[grunt.toml:5:9]
@@ -124,12 +122,12 @@ wrong-type
  7 │
    ╰────
 "#,
-        ),
-        (
-            "a condition with escapes",
-            r#"when = "enemy_visible""#,
-            r#"when = "\u0065nemy_visible and helth < 1""#,
-            r#"unknown-value
+    ),
+    (
+        "a condition with escapes",
+        r#"when = "enemy_visible""#,
+        r#"when = "\u0065nemy_visible and helth < 1""#,
+        r#"unknown-value
 
   × unknown value `helth`
    ╭─[grunt.toml:5:58]
@@ -141,14 +139,14 @@ wrong-type
    ╰────
   help: did you mean `health`?
 "#,
-        ),
-        (
-            "a word that is itself written with escapes in a line that goes on",
-            r#"when = "enemy_visible""#,
-            r#"when = """\
+    ),
+    (
+        "a word that is itself written with escapes in a line that goes on",
+        r#"when = "enemy_visible""#,
+        r#"when = """\
     enemy_visible and \
     h\u0065lth < 1 and (\thelth < 2)""""#,
-            r#"unknown-value
+        r#"unknown-value
 
   × unknown value `helth`
    ╭─[grunt.toml:7:5]
@@ -172,8 +170,12 @@ unknown-value
    ╰────
   help: did you mean `health`?
 "#,
-        ),
-    ]);
+    ),
+];
+
+#[test]
+fn mistakes_in_the_text_are_drawn_with_what_to_write() {
+    assert_drawn(MISTAKES);
 }
 
 #[test]

@@ -16,10 +16,10 @@ pub(crate) fn proof(file: &str) -> Proof {
     Proof::of(&Outline::parse_all("guard.toml", file, None).unwrap())
 }
 
-/// Proves each of these files, which have an empty line between them, and compares what is found with their comments.
+/// Proves files, which have an empty line between them, and compares what is found with their comments.
 ///
-/// A finding is a comment below its line: `#^ 10 unreachable: state `b` can never be reached [a time;0; a]`. It has the
-/// column, the code, what is said, and the witness: where it begins, its table, and where the changes lead.
+/// `#^ 38 contradiction: this condition never holds [a time,x;0,false; a]` has the column, the code, what is said, and the
+/// witness: where it begins, its table, and where the changes lead.
 #[track_caller]
 pub(crate) fn assert_found(files: &str) {
     assert_comments(files, |file| {
