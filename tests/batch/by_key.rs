@@ -6,14 +6,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Weak};
 
 use crate::captured_log::log_lines;
+use crate::trace::places::{A, ALWAYS, B, C};
 use crate::trace::{Actor, Place, Stage, Trace};
 use allocation_counter::measure;
 use demeanor::{Batch, Fsm, GameTime, Key, Owner, State, StateMachine, StateRef};
 
-static A: Place = Place::new("A");
-static B: Place = Place::new("B");
-static C: Place = Place::new("C");
-static ALWAYS: Place = Place::new("Always");
 static HOUSE: Place = Place::new("House").opening_on(&KITCHEN).keeping_history();
 static KITCHEN: Place = Place::new("Kitchen").inside(&HOUSE);
 static STOVE: Place = Place::new("Stove").inside(&KITCHEN);

@@ -1,10 +1,9 @@
 //! An agent does what its machine does to its owner.
 
+use crate::trace::places::{A, B};
 use crate::trace::{Actor, Place};
 use demeanor::{Agent, GameTime, StateMachine};
 
-static A: Place = Place::new("A");
-static B: Place = Place::new("B");
 static DUNGEON: Place = Place::new("Dungeon").opening_on(&GATE).keeping_history();
 static GATE: Place = Place::new("Gate").inside(&DUNGEON);
 static CELL: Place = Place::new("Cell").inside(&DUNGEON);

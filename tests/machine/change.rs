@@ -1,18 +1,10 @@
 //! The chapter "Change": its order, and changes to the current and to the previous state: rules 5, 7 and 9.
 
 use crate::captured_log::log_lines;
-use crate::trace::{Place, Stage};
+use crate::trace::Stage;
+use crate::trace::places::open::{HALL, KITCHEN, STOVE, TABLE};
+use crate::trace::places::{A, B, C};
 use demeanor::{Cause, Change, Fsm, Outcome, Owner, Refusal, State, StateMachine, StateRef};
-
-static A: Place = Place::new("A");
-static B: Place = Place::new("B");
-static C: Place = Place::new("C");
-
-static HOUSE: Place = Place::new("House").opening_on(&KITCHEN);
-static KITCHEN: Place = Place::new("Kitchen").inside(&HOUSE).opening_on(&STOVE);
-static STOVE: Place = Place::new("Stove").inside(&KITCHEN);
-static TABLE: Place = Place::new("Table").inside(&KITCHEN);
-static HALL: Place = Place::new("Hall").inside(&HOUSE);
 
 /// Rule 5.
 #[test]

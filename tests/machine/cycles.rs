@@ -1,16 +1,8 @@
 //! The chapter "Requests": how many changes one callback may lead to, rule 13.
 
 use crate::logged;
-use crate::trace::{Place, Stage};
-
-static A: Place = Place::new("A");
-static B: Place = Place::new("B");
-static C: Place = Place::new("C");
-static D: Place = Place::new("D");
-
-static HOUSE: Place = Place::new("House");
-static KITCHEN: Place = Place::new("Kitchen").inside(&HOUSE);
-static HALL: Place = Place::new("Hall").inside(&HOUSE);
+use crate::trace::Stage;
+use crate::trace::places::{A, B, C, D, HALL, KITCHEN};
 
 /// Rules 13 and 23.
 #[test]

@@ -3,18 +3,9 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::captured_log::log_lines;
-use crate::trace::{Actor, Place, Stage};
+use crate::trace::places::{A, ALWAYS, B, C, D, HOUSE, KITCHEN, STOVE};
+use crate::trace::{Actor, Stage};
 use demeanor::{Fsm, GameTime};
-
-static A: Place = Place::new("A");
-static B: Place = Place::new("B");
-static C: Place = Place::new("C");
-static D: Place = Place::new("D");
-static ALWAYS: Place = Place::new("Always");
-
-static HOUSE: Place = Place::new("House");
-static KITCHEN: Place = Place::new("Kitchen").inside(&HOUSE);
-static STOVE: Place = Place::new("Stove").inside(&KITCHEN);
 
 /// Rule 22.
 #[test]

@@ -1,19 +1,10 @@
 //! The chapter "Change": guards, rule 8.
 
 use crate::captured_log::log_lines;
+use crate::trace::places::open::{HALL, HOUSE, KITCHEN, STAIRS, STOVE, TABLE};
+use crate::trace::places::{A, ALWAYS, B, C};
 use crate::trace::{Actor, Place, Stage};
 use demeanor::{Fsm, Owner, State, StateMachine, StateRef};
-
-static A: Place = Place::new("A");
-static B: Place = Place::new("B");
-static C: Place = Place::new("C");
-
-static HOUSE: Place = Place::new("House").opening_on(&KITCHEN);
-static KITCHEN: Place = Place::new("Kitchen").inside(&HOUSE).opening_on(&STOVE);
-static STOVE: Place = Place::new("Stove").inside(&KITCHEN);
-static TABLE: Place = Place::new("Table").inside(&KITCHEN);
-static HALL: Place = Place::new("Hall").inside(&HOUSE);
-static STAIRS: Place = Place::new("Stairs").inside(&HALL);
 
 /// Rule 8.
 #[test]
@@ -93,7 +84,6 @@ fn guards_see_the_machine_as_the_change_finds_it() {
 /// Rule 8.
 #[test]
 fn every_query_answers_in_a_guard() {
-    static ALWAYS: Place = Place::new("Always");
     let mut stage = Stage::new(&KITCHEN).global(&ALWAYS).asking("Kitchen.can_exit", |actor, fsm, time| {
         let name = |state: Option<&StateRef<_>>| state.map_or("nothing".to_owned(), ToString::to_string);
         actor.note(format!("{} was {}", name(fsm.current()), name(fsm.previous())));
@@ -163,7 +153,6 @@ fn a_guard_can_refuse_by_where_the_change_leads_to() {
 /// Rule 8.
 #[test]
 fn the_target_is_told_in_every_guard_and_callback_of_a_change_and_in_no_other() {
-    static ALWAYS: Place = Place::new("Always");
     let mut stage = Stage::new(&HALL).global(&ALWAYS).recording_guards().recording_target();
     assert_eq!(stage.start(), "House.enter; Hall.enter");
     assert_eq!(stage.update(), "Always.update; House.update; Hall.update");

@@ -1,17 +1,12 @@
 //! The chapter "Life of a machine": rules 1 to 3.
 
 use crate::logged;
+use crate::trace::places::open::{HOUSE, KITCHEN, STOVE};
+use crate::trace::places::{A, ALWAYS, B};
 use crate::trace::{Place, Stage};
 use demeanor::{Owner, State, StateMachine, Step};
 
-static A: Place = Place::new("A");
-static B: Place = Place::new("B");
-static ALWAYS: Place = Place::new("Always");
 static ELSEWHERE: Place = Place::new("Elsewhere");
-
-static HOUSE: Place = Place::new("House").opening_on(&KITCHEN);
-static KITCHEN: Place = Place::new("Kitchen").inside(&HOUSE).opening_on(&STOVE);
-static STOVE: Place = Place::new("Stove").inside(&KITCHEN);
 
 const NOTHING: [&str; 0] = [];
 

@@ -1,16 +1,7 @@
 //! The chapter "Messages": rule 14.
 
-use crate::trace::{Place, Stage};
-
-static A: Place = Place::new("A");
-static B: Place = Place::new("B");
-static ALWAYS: Place = Place::new("Always");
-
-static HOUSE: Place = Place::new("House");
-static KITCHEN: Place = Place::new("Kitchen").inside(&HOUSE);
-static STOVE: Place = Place::new("Stove").inside(&KITCHEN);
-static TABLE: Place = Place::new("Table").inside(&KITCHEN);
-static HALL: Place = Place::new("Hall").inside(&HOUSE);
+use crate::trace::Stage;
+use crate::trace::places::{A, ALWAYS, B, HALL, KITCHEN, STOVE, TABLE};
 
 /// Rule 14.
 #[test]

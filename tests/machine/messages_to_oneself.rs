@@ -1,15 +1,8 @@
 //! The chapter "Requests": messages that a state sends to its own machine, rule 24.
 
 use crate::logged;
-use crate::trace::{Place, Stage};
-
-static A: Place = Place::new("A");
-static B: Place = Place::new("B");
-static C: Place = Place::new("C");
-
-static HOUSE: Place = Place::new("House");
-static KITCHEN: Place = Place::new("Kitchen").inside(&HOUSE);
-static HALL: Place = Place::new("Hall").inside(&HOUSE);
+use crate::trace::Stage;
+use crate::trace::places::{A, ALWAYS, B, C, HALL, KITCHEN};
 
 /// Rule 24.
 #[test]
@@ -181,7 +174,6 @@ fn a_message_within_a_message_leaves_the_outer_one_to_who_stayed() {
 /// Rule 24.
 #[test]
 fn a_message_to_oneself_reaches_the_global_of_a_machine_in_no_state() {
-    static ALWAYS: Place = Place::new("Always");
     let mut stage = Stage::idle().global(&ALWAYS).handling("Always").when("Always.update", |actor, fsm, time| {
         fsm.send("hit");
         assert!(fsm.send_now(actor, &"hit", time));

@@ -3,17 +3,10 @@
 use std::borrow::Cow;
 
 use crate::captured_log::log_lines;
+use crate::trace::places::A;
+use crate::trace::places::open::{HALL, HOUSE, KITCHEN, STAIRS, STOVE, TABLE};
 use crate::trace::{Place, Stage};
 use demeanor::{Change, Fsm, Owner, State, StateMachine, StateRef};
-
-static A: Place = Place::new("A");
-
-static HOUSE: Place = Place::new("House").opening_on(&KITCHEN);
-static KITCHEN: Place = Place::new("Kitchen").inside(&HOUSE).opening_on(&STOVE);
-static STOVE: Place = Place::new("Stove").inside(&KITCHEN);
-static TABLE: Place = Place::new("Table").inside(&KITCHEN);
-static HALL: Place = Place::new("Hall").inside(&HOUSE);
-static STAIRS: Place = Place::new("Stairs").inside(&HALL);
 
 /// Rule 6.
 #[test]

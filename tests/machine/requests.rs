@@ -2,16 +2,8 @@
 
 use crate::captured_log::log_lines;
 use crate::logged;
-use crate::trace::{Actor, Place, Stage};
-
-static A: Place = Place::new("A");
-static B: Place = Place::new("B");
-static C: Place = Place::new("C");
-static D: Place = Place::new("D");
-
-static HOUSE: Place = Place::new("House");
-static KITCHEN: Place = Place::new("Kitchen").inside(&HOUSE);
-static HALL: Place = Place::new("Hall").inside(&HOUSE);
+use crate::trace::places::{A, B, C, D, HALL, HOUSE, KITCHEN};
+use crate::trace::{Actor, Stage};
 
 /// Rule 10.
 #[test]

@@ -1,15 +1,9 @@
 //! The chapter "Waiting": sleep, rule 26.
 
 use crate::captured_log::log_lines;
-use crate::trace::{Act, Place, Stage};
+use crate::trace::places::{A, ALWAYS, B, C, KITCHEN};
+use crate::trace::{Act, Stage};
 use demeanor::NextWake;
-
-static A: Place = Place::new("A");
-static B: Place = Place::new("B");
-static C: Place = Place::new("C");
-static ALWAYS: Place = Place::new("Always");
-static HOUSE: Place = Place::new("House");
-static KITCHEN: Place = Place::new("Kitchen").inside(&HOUSE);
 
 /// A stage in state A, asleep.
 fn asleep() -> Stage {

@@ -3,17 +3,10 @@
 use std::sync::Arc;
 
 use crate::captured_log::log_lines;
+use crate::trace::places::open::{HOUSE, KITCHEN, STOVE, TABLE};
+use crate::trace::places::{A, B, C};
 use crate::trace::{Actor, Place, Stage};
 use demeanor::{Fsm, GameTime, Owner, State, StateMachine, StateRef};
-
-static A: Place = Place::new("A");
-static B: Place = Place::new("B");
-static C: Place = Place::new("C");
-
-static HOUSE: Place = Place::new("House").opening_on(&KITCHEN);
-static KITCHEN: Place = Place::new("Kitchen").inside(&HOUSE).opening_on(&STOVE);
-static STOVE: Place = Place::new("Stove").inside(&KITCHEN);
-static TABLE: Place = Place::new("Table").inside(&KITCHEN);
 
 static DUNGEON: Place = Place::new("Dungeon").opening_on(&GATE).keeping_history();
 static GATE: Place = Place::new("Gate").inside(&DUNGEON);

@@ -2,15 +2,9 @@
 
 use std::time::Duration;
 
-use crate::trace::{Place, Stage};
+use crate::trace::Stage;
+use crate::trace::places::{A, ALWAYS, B, HALL, HOUSE, KITCHEN};
 use demeanor::{GameTime, Owner, State, StateMachine};
-
-static A: Place = Place::new("A");
-static B: Place = Place::new("B");
-static ALWAYS: Place = Place::new("Always");
-static HOUSE: Place = Place::new("House");
-static KITCHEN: Place = Place::new("Kitchen").inside(&HOUSE);
-static HALL: Place = Place::new("Hall").inside(&HOUSE);
 
 fn time_in_state(stage: &Stage) -> Duration {
     Duration::from_secs_f64(stage.machine.time_in_state(&stage.time))

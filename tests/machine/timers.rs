@@ -1,16 +1,9 @@
 //! The chapter "Waiting": timers, rule 25.
 
 use crate::captured_log::log_lines;
+use crate::trace::places::{A, ALWAYS, B, C, HALL, KITCHEN};
 use crate::trace::{Actor, Place, Stage, Trace};
 use demeanor::{GameTime, NextWake, StateMachine};
-
-static A: Place = Place::new("A");
-static B: Place = Place::new("B");
-static C: Place = Place::new("C");
-static ALWAYS: Place = Place::new("Always");
-static HOUSE: Place = Place::new("House");
-static KITCHEN: Place = Place::new("Kitchen").inside(&HOUSE);
-static HALL: Place = Place::new("Hall").inside(&HOUSE);
 
 /// Updates after each second: the seconds in which more happened than the update of current, each with its trace.
 fn ticks(stage: &mut Stage, count: u64) -> Trace {

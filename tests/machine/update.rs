@@ -1,20 +1,8 @@
 //! The chapter "Update": rule 4.
 
+use crate::trace::places::{A, ALWAYS, B, C, HALL, KITCHEN, STEP, STOVE, TABLE};
 use crate::trace::{Actor, Place, Stage};
 use demeanor::{Fsm, GameTime, State};
-
-static A: Place = Place::new("A");
-static B: Place = Place::new("B");
-static C: Place = Place::new("C");
-static ALWAYS: Place = Place::new("Always");
-
-static HOUSE: Place = Place::new("House");
-static KITCHEN: Place = Place::new("Kitchen").inside(&HOUSE);
-static STOVE: Place = Place::new("Stove").inside(&KITCHEN);
-static TABLE: Place = Place::new("Table").inside(&KITCHEN);
-static HALL: Place = Place::new("Hall").inside(&HOUSE);
-static STAIRS: Place = Place::new("Stairs").inside(&HALL);
-static STEP: Place = Place::new("Step").inside(&STAIRS);
 
 /// Rule 4.
 #[test]

@@ -6,6 +6,7 @@
 #![allow(dead_code, reason = "each test file takes the part it needs")]
 
 pub(crate) mod log;
+pub(crate) mod places;
 
 use std::borrow::Cow;
 use std::cell::RefCell;
