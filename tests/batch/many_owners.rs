@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use demeanor::{Batch, Change, Fsm, FsmSlice, Key, Owner, State, StateMachine, StateRef};
 
-use crate::trace::log::Log;
+use crate::trace::log::{Log, Trace};
 
 /// An owner that goes where it is told.
 #[derive(Clone, Default)]
@@ -141,14 +141,14 @@ impl State<Soldier> for Post {
 }
 
 /// What happens in a tick, to everyone: `A.update 3`.
-fn update(batch: &mut Batch<Soldier>) -> Vec<String> {
+fn update(batch: &mut Batch<Soldier>) -> Trace {
     let mut log = Log::default();
     batch.update(&mut log);
     log.lines
 }
 
 /// A tick that panics as it was told to.
-fn panicking_update(batch: &mut Batch<Soldier>) -> Vec<String> {
+fn panicking_update(batch: &mut Batch<Soldier>) -> Trace {
     let mut log = Log::default();
     let panic = catch_unwind(AssertUnwindSafe(|| batch.update(&mut log))).expect_err("somebody panics");
     assert_eq!(panic.downcast_ref(), Some(&"told to"), "the panic reaches the caller");
@@ -174,22 +174,13 @@ fn updates_come_by_slot_then_exits_by_slot_then_enters_by_target() {
     batch.insert(Soldier::ordered(3, "A", &C), &A);
     batch.insert(Soldier::new(4), &A);
     batch.insert(Soldier::new(5), &C);
+    // The targets come in the order in which the batch first saw them. The last line has the owners that were there before.
     assert_eq!(
         update(&mut batch),
-        [
-            "A.update 0",
-            "A.update 1",
-            "A.update 3",
-            "A.update 4", // those in A
-            "A.exit 0",
-            "A.exit 1",
-            "A.exit 3", // those that leave it
-            "B.enter 1",
-            "C.enter 0",
-            "C.enter 3", // by target, in the order in which the batch first saw these
-            "B.update 2",
-            "C.update 5", // those who were there before
-        ]
+        "A.update 0; A.update 1; A.update 3; A.update 4
+         A.exit 0; A.exit 1; A.exit 3
+         B.enter 1; C.enter 0; C.enter 3
+         B.update 2; C.update 5"
     );
     assert_eq!(update(&mut batch).len(), 6, "those that came are updated in the next tick");
 }
@@ -210,7 +201,7 @@ fn a_state_of_many_is_updated_by_chunks_the_last_one_first() {
             expected.extend(chunk.clone().map(|number| format!("{callback} {number}")));
         }
     }
-    assert_eq!(update(&mut batch), expected);
+    assert_eq!(*update(&mut batch), expected);
     assert!(batch.owners_in(&A).is_empty());
     assert_eq!(batch.owners_in(&B).len(), CHUNK + 3);
 }
@@ -287,20 +278,13 @@ fn a_state_that_the_globals_request_enters_is_updated_in_the_same_tick() {
     batch.insert(Soldier::ordered(0, "Always", &B), &A);
     batch.insert(Soldier::new(1), &A);
     batch.insert(Soldier::ordered(2, "A", &B), &A);
+    // The first one finishes its tick alone.
     assert_eq!(
         update(&mut batch),
-        [
-            "Always.update 0",
-            "Always.update 1",
-            "Always.update 2", // the global, of all in A
-            "A.exit 0",
-            "B.enter 0",
-            "B.update 0", // who finishes its tick alone
-            "A.update 1",
-            "A.update 2",
-            "A.exit 2",
-            "B.enter 2",
-        ]
+        "Always.update 0; Always.update 1; Always.update 2
+         A.exit 0; B.enter 0; B.update 0
+         A.update 1; A.update 2
+         A.exit 2; B.enter 2"
     );
 }
 
@@ -311,21 +295,13 @@ fn states_with_a_parent_are_updated_from_the_outside_in() {
     batch.insert(Soldier::ordered(0, "Camp", &TENT), &TENT);
     batch.insert(Soldier::ordered(1, "Tent", &A), &TENT);
     batch.insert(Soldier::new(2), &TENT);
+    // The first one finishes its tick alone.
     assert_eq!(
         update(&mut batch),
-        [
-            "Camp.update 0",
-            "Camp.update 1",
-            "Camp.update 2", // the outer one, of all
-            "Tent.exit 0",
-            "Tent.enter 0",
-            "Tent.update 0", // who finishes its tick alone
-            "Tent.update 1",
-            "Tent.update 2",
-            "Tent.exit 1",
-            "Camp.exit 1",
-            "A.enter 1",
-        ]
+        "Camp.update 0; Camp.update 1; Camp.update 2
+         Tent.exit 0; Tent.enter 0; Tent.update 0
+         Tent.update 1; Tent.update 2
+         Tent.exit 1; Camp.exit 1; A.enter 1"
     );
     assert_eq!((numbers_in(&batch, &TENT).len(), numbers_in(&batch, &CAMP).len()), (2, 0));
 }
@@ -334,11 +310,11 @@ fn states_with_a_parent_are_updated_from_the_outside_in() {
 fn passive_states_are_skipped_whole_but_the_global_is_not() {
     let mut batch = Batch::new();
     let key = batch.insert(Soldier::new(0).panicking("Asleep.update"), &ASLEEP);
-    assert_eq!(update(&mut batch), [""; 0]);
+    assert_eq!(update(&mut batch), "");
     batch.set_global(&ALWAYS);
-    assert_eq!(update(&mut batch), ["Always.update 0"]);
+    assert_eq!(update(&mut batch), "Always.update 0");
     assert!(batch.change_state(key, &A, &mut Log::default()));
-    assert_eq!(update(&mut batch), ["Always.update 0", "A.update 0"]);
+    assert_eq!(update(&mut batch), "Always.update 0; A.update 0");
 }
 
 #[test]
@@ -361,13 +337,13 @@ fn an_override_may_take_the_handles_in_any_order() {
 #[test]
 fn none_one_or_all_owners_in_a_state_are_all_the_same() {
     let mut batch = Batch::<Soldier>::new();
-    assert_eq!(update(&mut batch), [""; 0]);
+    assert_eq!(update(&mut batch), "");
     batch.update_in_key_order(&mut Log::default());
     batch.update_part(0, 3, &mut Log::default());
     assert_eq!((batch.len(), batch.broadcast(&(), &mut Log::default()), batch.census().count()), (0, 0, 0));
 
     let key = batch.insert(Soldier::ordered(0, "A", &A), &A);
-    assert_eq!(update(&mut batch), ["A.update 0", "A.exit 0", "A.enter 0"]);
+    assert_eq!(update(&mut batch), "A.update 0; A.exit 0; A.enter 0");
     assert_eq!(batch.previous_of(key), batch.state_of(key));
     assert_eq!(numbers_in(&batch, &A), [0]);
 
@@ -387,17 +363,12 @@ fn in_key_order_each_owner_has_its_whole_tick_before_the_next() {
     batch.insert(Soldier::new(2), &A);
     let mut log = Log::default();
     batch.update_in_key_order(&mut log);
-    let expected = [
-        "Always.update 0",
-        "A.update 0",
-        "A.exit 0",
-        "B.enter 0", // the first
-        "Always.update 1",
-        "B.update 1", // the second
-        "Always.update 2",
-        "A.update 2",
-    ];
-    assert_eq!(log.lines, expected);
+    assert_eq!(
+        log.lines,
+        "Always.update 0; A.update 0; A.exit 0; B.enter 0
+         Always.update 1; B.update 1
+         Always.update 2; A.update 2"
+    );
 }
 
 #[test]
@@ -459,7 +430,7 @@ fn places(batch: &Batch<Soldier>, keys: &[Key; 5]) -> [String; 5] {
 #[test]
 fn after_a_panic_in_update_what_was_asked_for_before_is_carried_out_and_the_rest_waits() {
     let (mut batch, keys) = squad("A.update");
-    assert_eq!(panicking_update(&mut batch), ["A.update 0", "A.update 1", "A.exit 0", "B.enter 0"]);
+    assert_eq!(panicking_update(&mut batch), "A.update 0; A.update 1; A.exit 0; B.enter 0");
     assert_eq!(places(&batch, &keys), ["B", "A", "A", "A", "B"]);
     batch.get_mut(keys[1]).expect("it is there").panics_in = None;
     let log = update(&mut batch);
@@ -529,7 +500,7 @@ fn a_panic_in_an_override_drops_the_requests_of_whom_it_had_come_to() {
         batch.insert(if number == 1 { soldier.panicking("Backward.update") } else { soldier }, &BACKWARD)
     });
     let log = panicking_update(&mut batch);
-    assert_eq!(log, ["Backward.update 2", "Backward.update 1", "Backward.exit 2", "B.enter 2"]);
+    assert_eq!(log, "Backward.update 2; Backward.update 1; Backward.exit 2; B.enter 2");
     assert_eq!(keys.map(|key| name_of(&batch, key)), ["Backward", "Backward", "B"]);
 }
 
@@ -540,7 +511,7 @@ fn a_panic_by_key_leaves_all_others_alone() {
     let mut log = Log::default();
     let act = AssertUnwindSafe(|| batch.change_state(keys[1], &B, &mut log));
     assert!(catch_unwind(act).is_err());
-    assert_eq!(log.lines, ["A.exit 1", "B.enter 1"]);
+    assert_eq!(log.lines, "A.exit 1; B.enter 1");
     assert_eq!(places(&batch, &keys), ["A", "B", "A", "A", "B"]);
     assert_eq!((numbers_in(&batch, &A), numbers_in(&batch, &B)), (vec![0, 3, 2], vec![4, 1]));
     assert!(batch.remove(keys[1]).is_some_and(|(soldier, machine)| soldier.number == 1 && machine.is_in_state(&B)));

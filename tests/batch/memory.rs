@@ -7,6 +7,7 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Weak};
 
+use crate::trace::log::Log;
 use allocation_counter::measure;
 use demeanor::{Batch, Fsm, Key, Owner, State, StateRef};
 
@@ -16,24 +17,17 @@ struct Nomad {
     act: Option<fn(&mut Fsm<'_, Nomad>)>,
 }
 
-/// What the updates have called, and the time in seconds.
-#[derive(Default)]
-struct World {
-    lines: Vec<String>,
-    now: f64,
-}
-
 impl Owner for Nomad {
-    type Context<'a> = World;
+    type Context<'a> = Log;
     type Message = ();
 
-    fn now(world: &World) -> f64 {
-        world.now
+    fn now(log: &Log) -> f64 {
+        log.now
     }
 }
 
-fn update(name: &str, nomad: &mut Nomad, fsm: &mut Fsm<'_, Nomad>, world: &mut World) {
-    world.lines.push(name.to_owned());
+fn update(name: &str, nomad: &mut Nomad, fsm: &mut Fsm<'_, Nomad>, log: &mut Log) {
+    log.note(name);
     if let Some(act) = nomad.act.take() {
         act(fsm);
     }
@@ -78,8 +72,8 @@ impl Drop for Camp {
 }
 
 impl State<Nomad> for Camp {
-    fn update(&self, nomad: &mut Nomad, fsm: &mut Fsm<'_, Nomad>, world: &mut World) {
-        update(self.name, nomad, fsm, world);
+    fn update(&self, nomad: &mut Nomad, fsm: &mut Fsm<'_, Nomad>, log: &mut Log) {
+        update(self.name, nomad, fsm, log);
     }
 
     fn parent(&self) -> Option<StateRef<Nomad>> {
@@ -108,20 +102,20 @@ struct Rest;
 struct Water;
 
 impl State<Nomad> for Graze {
-    fn update(&self, nomad: &mut Nomad, fsm: &mut Fsm<'_, Nomad>, world: &mut World) {
-        update("Graze", nomad, fsm, world);
+    fn update(&self, nomad: &mut Nomad, fsm: &mut Fsm<'_, Nomad>, log: &mut Log) {
+        update("Graze", nomad, fsm, log);
     }
 }
 
 impl State<Nomad> for Rest {
-    fn update(&self, nomad: &mut Nomad, fsm: &mut Fsm<'_, Nomad>, world: &mut World) {
-        update("Rest", nomad, fsm, world);
+    fn update(&self, nomad: &mut Nomad, fsm: &mut Fsm<'_, Nomad>, log: &mut Log) {
+        update("Rest", nomad, fsm, log);
     }
 }
 
 impl State<Nomad> for Water {
-    fn update(&self, nomad: &mut Nomad, fsm: &mut Fsm<'_, Nomad>, world: &mut World) {
-        update("Water", nomad, fsm, world);
+    fn update(&self, nomad: &mut Nomad, fsm: &mut Fsm<'_, Nomad>, log: &mut Log) {
+        update("Water", nomad, fsm, log);
     }
 }
 
@@ -169,7 +163,7 @@ fn a_shared_state_is_kept_while_another_owner_is_in_it() {
     let state = batch.state_of(key).unwrap().clone();
     let other = batch.insert(nomad(), state);
     drop(batch.remove(key));
-    batch.update(&mut World::default());
+    batch.update(&mut Log::default());
     assert!(batch.state_of(other).is_some_and(|state| state.name() == "Camp"));
     drop(batch.remove(other));
     assert!(!is_kept(&camp));
@@ -183,47 +177,47 @@ fn a_shared_state_is_kept_as_long_as_its_owner_is_in_it_comes_from_it_or_will_go
     let ways: [Way; 10] = [
         (
             "changed away twice",
-            |batch, key| assert!(batch.change_state(key, &Graze, &mut World::default())),
-            |batch, key| assert!(batch.change_state(key, &Rest, &mut World::default())),
+            |batch, key| assert!(batch.change_state(key, &Graze, &mut Log::default())),
+            |batch, key| assert!(batch.change_state(key, &Rest, &mut Log::default())),
         ),
         (
             "changed away twice in bulk",
             |batch, key| {
                 batch[key].act = Some(|fsm| fsm.change_state(&Graze));
-                batch.update(&mut World::default());
+                batch.update(&mut Log::default());
                 assert!(batch.is_in_state(key, &Graze));
             },
             |batch, key| {
                 batch[key].act = Some(|fsm| fsm.change_state(&Rest));
-                batch.update(&mut World::default());
+                batch.update(&mut Log::default());
                 assert!(batch.is_in_state(key, &Rest));
             },
         ),
         (
             "previous set",
-            |batch, key| assert!(batch.change_state(key, &Graze, &mut World::default())),
+            |batch, key| assert!(batch.change_state(key, &Graze, &mut Log::default())),
             |batch, key| assert!(batch.set_previous(key, &Rest)),
         ),
         ("current set", |_, _| {}, |batch, key| assert!(batch.set_current(key, &Rest))),
         (
             "pushed over, then stopped",
             |batch, key| {
-                assert!(batch.push_state(key, &Graze, &mut World::default()));
-                assert!(batch.change_state(key, &Rest, &mut World::default()));
+                assert!(batch.push_state(key, &Graze, &mut Log::default()));
+                assert!(batch.change_state(key, &Rest, &mut Log::default()));
                 assert_eq!(batch.previous_of(key).unwrap().name(), "Graze");
             },
-            |batch, key| assert!(batch.stop(key, &mut World::default())),
+            |batch, key| assert!(batch.stop(key, &mut Log::default())),
         ),
         (
             "popped",
             |batch, key| {
                 let camp = batch.state_of(key).unwrap().clone();
                 assert!(batch.set_current(key, &Water));
-                assert!(batch.push_state(key, camp, &mut World::default()));
-                assert!(batch.pop_state(key, &mut World::default()));
+                assert!(batch.push_state(key, camp, &mut Log::default()));
+                assert!(batch.pop_state(key, &mut Log::default()));
                 assert!(batch.is_in_state(key, &Water));
             },
-            |batch, key| assert!(batch.change_state(key, &Rest, &mut World::default())),
+            |batch, key| assert!(batch.change_state(key, &Rest, &mut Log::default())),
         ),
         ("cleared", |_, _| {}, |batch, _| batch.clear()),
         ("not retained", |batch, _| batch.retain(|_, _| true), |batch, _| batch.retain(|_, _| false)),
@@ -242,7 +236,7 @@ fn a_shared_state_is_kept_as_long_as_its_owner_is_in_it_comes_from_it_or_will_go
         let (mut batch, key, camp) = camping();
         batch.insert(nomad(), &Water);
         keep(&mut batch, key);
-        (0..100).for_each(|_| batch.update(&mut World::default()));
+        (0..100).for_each(|_| batch.update(&mut Log::default()));
         assert!(is_kept(&camp), "{name}: it is still needed");
         lose(&mut batch, key);
         assert!(!is_kept(&camp), "{name}: it is needed no more");
@@ -254,7 +248,7 @@ fn a_shared_global_goes_with_the_one_that_takes_its_place() {
     let (state, camp) = camp();
     let mut batch = Batch::new().with_global(state);
     batch.insert(nomad(), &Rest);
-    batch.update(&mut World::default());
+    batch.update(&mut Log::default());
     assert!(is_kept(&camp));
     batch.set_global(&Graze);
     assert!(!is_kept(&camp));
@@ -268,8 +262,8 @@ fn the_states_around_a_shared_one_go_with_it() {
     let mut batch = Batch::new();
     let key = batch.insert(nomad(), camp);
     assert!(is_kept(&weak));
-    batch.change_state(key, &Rest, &mut World::default());
-    batch.change_state(key, &Graze, &mut World::default());
+    batch.change_state(key, &Rest, &mut Log::default());
+    batch.change_state(key, &Graze, &mut Log::default());
     assert!(!is_kept(&weak));
 }
 
@@ -279,7 +273,7 @@ fn a_shared_state_that_only_room_was_reserved_for_is_not_kept() {
     let mut batch = Batch::new();
     let key = batch.insert(nomad(), &Rest);
     batch.reserve(100, state);
-    batch.update(&mut World::default());
+    batch.update(&mut Log::default());
     assert!(!is_kept(&camp));
     assert!(batch.is_in_state(key, &Rest));
 }
@@ -293,13 +287,13 @@ fn a_shared_state_whose_insertion_panicked_is_not_kept() {
     IS_TRAPPED.set(true);
     assert!(catch_unwind(AssertUnwindSafe(|| batch.insert(nomad(), state))).is_err());
     assert_eq!(batch.len(), 1);
-    batch.update(&mut World::default());
+    batch.update(&mut Log::default());
     assert!(!is_kept(&camp));
 
     let (state, camp) = self::camp();
     IS_TRAPPED.set(true);
     assert!(catch_unwind(AssertUnwindSafe(|| batch.reserve(10, state))).is_err());
-    batch.update(&mut World::default());
+    batch.update(&mut Log::default());
     assert!(!is_kept(&camp));
     assert_eq!(census(&batch), [("Rest".into(), 1)]);
 }
@@ -335,10 +329,10 @@ fn among_many_owners_shared_states_that_nobody_needs_go_within_some_ticks() {
         let (state, camp) = camp();
         camps.push(camp);
         let key = batch.insert(nomad(), state);
-        batch.change_state(key, &Rest, &mut World::default());
-        batch.change_state(key, &Rest, &mut World::default());
+        batch.change_state(key, &Rest, &mut Log::default());
+        batch.change_state(key, &Rest, &mut Log::default());
     }
-    (0..64).for_each(|_| batch.update(&mut World::default()));
+    (0..64).for_each(|_| batch.update(&mut Log::default()));
     assert_eq!(camps.iter().filter(|camp| is_kept(camp)).count(), 0);
     assert_eq!(census(&batch), [("Rest".into(), 10_010)]);
 }
@@ -360,7 +354,7 @@ impl Drop for Trek {
 }
 
 impl State<Nomad> for Trek {
-    fn update(&self, _: &mut Nomad, fsm: &mut Fsm<'_, Nomad>, _: &mut World) {
+    fn update(&self, _: &mut Nomad, fsm: &mut Fsm<'_, Nomad>, _: &mut Log) {
         fsm.change_state(Arc::new(Self::new(self.0 + 1)));
     }
 }
@@ -373,11 +367,11 @@ fn a_batch_that_meets_fresh_states_for_100_000_ticks_keeps_its_memory() {
     for _ in 0..3 {
         batch.insert(nomad(), &Rest);
     }
-    let mut world = World::default();
+    let mut log = Log::default();
     let mut ticks = |count: u32| {
         for _ in 0..count {
-            world.lines.clear();
-            batch.update(&mut world);
+            log.lines.clear();
+            batch.update(&mut log);
         }
         batch.census().count()
     };
@@ -403,8 +397,8 @@ fn an_owner_of_a_batch_remembers_at_most_64_composites() {
         let valley = Arc::new(remembering());
         camps.push(Arc::downgrade(&valley));
         let camp = Arc::new(Camp::inside(Some(valley.into()), "Camp"));
-        assert!(batch.change_state(key, camp, &mut World::default()));
-        assert!(batch.change_state(key, &Rest, &mut World::default()));
+        assert!(batch.change_state(key, camp, &mut Log::default()));
+        assert!(batch.change_state(key, &Rest, &mut Log::default()));
     }
     assert!(camps.iter().filter(|camp| is_kept(camp)).count() <= 64);
     drop(batch.remove(key));
@@ -427,7 +421,7 @@ fn an_owner_that_is_updated_with_others_remembers_at_most_64_composites() {
             batch.set_current(key, Arc::new(Camp::inside(Some(valley.into()), "Camp")));
             batch[key].act = Some(leave);
         }
-        batch.update(&mut World::default());
+        batch.update(&mut Log::default());
         assert_eq!(batch.owners_in(&Rest).len(), 3);
     }
     assert!(camps.iter().filter(|camp| is_kept(camp)).count() <= 3 * 64);
@@ -446,15 +440,15 @@ fn states_are_visited_in_the_order_in_which_they_were_first_seen_though_others_a
     batch.insert(Nomad { act: Some(|fsm| fsm.change_state(&Water)) }, &Graze);
     drop(batch.remove(first));
     batch.insert(nomad(), Arc::new(Camp::new("Third")));
-    batch.update(&mut World::default());
+    batch.update(&mut Log::default());
     drop(batch.remove(second));
     batch.insert(nomad(), &Rest);
     batch.insert(nomad(), Arc::new(Camp::new("Fourth")));
     let expected = ["Graze", "Third", "Water", "Rest", "Fourth"].map(|name| (name.to_owned(), 1));
     assert_eq!(census(&batch), expected);
-    let mut world = World::default();
-    batch.update(&mut world);
-    assert_eq!(world.lines, ["Graze", "Third", "Water", "Rest", "Fourth"]);
+    let mut log = Log::default();
+    batch.update(&mut log);
+    assert_eq!(log.lines, "Graze; Third; Water; Rest; Fourth");
     assert_eq!(batch.iter().count(), 5);
 }
 
@@ -462,24 +456,24 @@ fn states_are_visited_in_the_order_in_which_they_were_first_seen_though_others_a
 #[test]
 fn times_are_right_when_the_number_of_a_state_is_given_to_another_of_other_depth() {
     let mut batch = Batch::new();
-    let mut world = World { now: 1.0, ..World::default() };
-    batch.spawn(nomad(), &Rest, &mut world);
+    let mut log = Log { now: 1.0, ..Log::default() };
+    batch.spawn(nomad(), &Rest, &mut log);
     for round in 0..4_u8 {
         let start = f64::from(round) * 100.0;
         let valley: StateRef<Nomad> = Arc::new(Camp::new("Valley")).into();
         let [one, two] = ["One", "Two"].map(|name| Arc::new(Camp::inside(Some(valley.clone()), name)));
         let is_nested = round % 2 == 0;
         let (one, two) = if is_nested { (one, two) } else { (Arc::new(Camp::new("A")), Arc::new(Camp::new("B"))) };
-        world.now = start + 10.0;
-        let keys = [0, 1, 2].map(|_| batch.spawn(nomad(), one.clone(), &mut world));
-        world.now = start + 30.0;
-        assert!(batch.change_state(keys[0], two.clone(), &mut world));
-        world.now = start + 60.0;
-        let times = keys.map(|key| batch.time_in_state(key, &world));
+        log.now = start + 10.0;
+        let keys = [0, 1, 2].map(|_| batch.spawn(nomad(), one.clone(), &mut log));
+        log.now = start + 30.0;
+        assert!(batch.change_state(keys[0], two.clone(), &mut log));
+        log.now = start + 60.0;
+        let times = keys.map(|key| batch.time_in_state(key, &log));
         assert_eq!(times, [Some(30.0), Some(50.0), Some(50.0)]);
-        let around = keys.map(|key| batch.time_in(key, &*valley, &world));
+        let around = keys.map(|key| batch.time_in(key, &*valley, &log));
         assert_eq!(around, if is_nested { [Some(50.0); 3] } else { [None; 3] });
-        batch.update(&mut world);
+        batch.update(&mut log);
         for key in keys {
             drop(batch.remove(key));
         }

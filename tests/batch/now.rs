@@ -142,18 +142,11 @@ fn a_handle_shows_what_its_callback_has_changed_at_once() {
     assert_eq!(in_batch.lines, alone.lines);
     assert_eq!(
         in_batch.lines,
-        [
-            "0: Some(Rest) -> Some(Left) for 0, false",
-            "1: Some(Rest) -> Some(Left) for 0, false",
-            "1: Some(Rest) -> Some(Left) for 0, true",
-            "1 leaves Left",
-            "1 enters Right",
-            "2: Some(Rest) -> Some(Left) for 0, false",
-            "2: Some(Rest) -> Some(Left) for 0, true",
-            "2 leaves Left",
-            "2 enters Right",
-            "2: Some(Right) -> Some(Left) for 0, false",
-        ]
+        "0: Some(Rest) -> Some(Left) for 0, false
+         1: Some(Rest) -> Some(Left) for 0, false; 1: Some(Rest) -> Some(Left) for 0, true
+         1 leaves Left; 1 enters Right
+         2: Some(Rest) -> Some(Left) for 0, false; 2: Some(Rest) -> Some(Left) for 0, true
+         2 leaves Left; 2 enters Right; 2: Some(Right) -> Some(Left) for 0, false"
     );
 }
 
@@ -171,21 +164,11 @@ fn a_state_that_goes_through_its_owners_twice_finds_what_it_has_changed_at_once(
     log.lines.sort_by(|one, other| one[..1].cmp(&other[..1]));
     assert_eq!(
         log.lines,
-        [
-            "0: None -> Some(Twice) for 0, false",
-            "0: None -> Some(Twice) for 0, true",
-            "0 enters Right",
-            "1: Some(Twice) -> Some(Left) for 0, false",
-            "1: Some(Twice) -> Some(Left) for 0, true",
-            "1 leaves Left",
-            "1 enters Right",
-            "2: Some(Twice) -> Some(Left) for 0, false",
-            "2 leaves Left",
-            "2 enters Right",
-            "2: Some(Left) -> Some(Right) for 0, false",
-            "3: None -> Some(Twice) for 0, false",
-            "3: None -> Some(Twice) for 0, true",
-            "3 enters Right",
-        ]
+        "0: None -> Some(Twice) for 0, false; 0: None -> Some(Twice) for 0, true; 0 enters Right
+         1: Some(Twice) -> Some(Left) for 0, false; 1: Some(Twice) -> Some(Left) for 0, true
+         1 leaves Left; 1 enters Right
+         2: Some(Twice) -> Some(Left) for 0, false; 2 leaves Left; 2 enters Right
+         2: Some(Left) -> Some(Right) for 0, false
+         3: None -> Some(Twice) for 0, false; 3: None -> Some(Twice) for 0, true; 3 enters Right"
     );
 }

@@ -4,7 +4,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Duration;
 
-use crate::trace::{Act, Actor, Place, Stage, due};
+use crate::trace::{Act, Actor, Place, Stage, Trace, due};
 use allocation_counter::measure;
 use demeanor::{Batch, Fsm, GameTime, Key, NextWake, Owner, State, StateMachine};
 
@@ -18,7 +18,7 @@ fn advance(time: &mut GameTime, seconds: u64) {
     time.advance(Duration::from_secs(seconds));
 }
 
-fn trace(batch: &mut Batch<Actor>, key: Key) -> Vec<String> {
+fn trace(batch: &mut Batch<Actor>, key: Key) -> Trace {
     batch.get_mut(key).expect("it is there").take_trace()
 }
 

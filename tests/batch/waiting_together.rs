@@ -5,16 +5,10 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::captured_log::log_lines;
+use crate::trace::log::{Log, Trace};
 use demeanor::{Agent, Batch, Change, Fsm, FsmSlice, Key, NextWake, Owner, State, StateMachine};
 
 use crate::trace::due;
-
-/// The time, and what has been called, in order.
-#[derive(Default)]
-struct World {
-    seconds: f64,
-    calls: Vec<String>,
-}
 
 #[derive(Clone, Default)]
 struct Guard {
@@ -28,21 +22,21 @@ struct Guard {
 }
 
 impl Guard {
-    fn called(&self, callback: &'static str, world: &mut World) {
-        world.calls.push(format!("{callback} {}", self.number));
+    fn called(&self, callback: &'static str, log: &mut Log) {
+        log.note(format!("{callback} {}", self.number));
         assert_ne!(self.panics_in, callback, "as it was to");
     }
 }
 
 impl Owner for Guard {
-    type Context<'a> = World;
+    type Context<'a> = Log;
     type Message = ();
 
-    fn now(world: &World) -> f64 {
-        world.seconds
+    fn now(log: &Log) -> f64 {
+        log.now
     }
 
-    fn after_change(&mut self, _: &Change<'_, Self>, _: &mut World) {
+    fn after_change(&mut self, _: &Change<'_, Self>, _: &mut Log) {
         assert_ne!(self.panics_in, "changed", "as it was to");
     }
 }
@@ -50,37 +44,37 @@ impl Owner for Guard {
 /// Sleeps, and is up two seconds later.
 struct Nap;
 impl State<Guard> for Nap {
-    fn enter(&self, guard: &mut Guard, fsm: &mut Fsm<'_, Guard>, world: &mut World) {
+    fn enter(&self, guard: &mut Guard, fsm: &mut Fsm<'_, Guard>, log: &mut Log) {
         fsm.change_state_after(2.0, &Up);
         fsm.sleep();
         assert!(fsm.has_requests());
-        guard.called("nap", world);
+        guard.called("nap", log);
         if guard.is_restless {
             fsm.change_state(&Walk);
         }
     }
 
-    fn can_exit(&self, guard: &Guard, _: &Fsm<'_, Guard>, _: &World) -> bool {
+    fn can_exit(&self, guard: &Guard, _: &Fsm<'_, Guard>, _: &Log) -> bool {
         !guard.is_stubborn
     }
 
-    fn update(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, world: &mut World) {
-        guard.called("awake", world);
+    fn update(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, log: &mut Log) {
+        guard.called("awake", log);
     }
 
-    fn exit(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, world: &mut World) {
-        guard.called("rise", world);
+    fn exit(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, log: &mut Log) {
+        guard.called("rise", log);
     }
 }
 
 struct Up;
 impl State<Guard> for Up {
-    fn enter(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, world: &mut World) {
-        guard.called("up", world);
+    fn enter(&self, guard: &mut Guard, _: &mut Fsm<'_, Guard>, log: &mut Log) {
+        guard.called("up", log);
     }
 
-    fn update(&self, guard: &mut Guard, fsm: &mut Fsm<'_, Guard>, world: &mut World) {
-        guard.called("stretch", world);
+    fn update(&self, guard: &mut Guard, fsm: &mut Fsm<'_, Guard>, log: &mut Log) {
+        guard.called("stretch", log);
         fsm.change_state(&Nap);
     }
 }
@@ -88,9 +82,9 @@ impl State<Guard> for Up {
 /// Is updated once a second.
 struct Walk;
 impl State<Guard> for Walk {
-    fn update(&self, guard: &mut Guard, fsm: &mut Fsm<'_, Guard>, world: &mut World) {
+    fn update(&self, guard: &mut Guard, fsm: &mut Fsm<'_, Guard>, log: &mut Log) {
         fsm.sleep_for(9.0);
-        guard.called("walk", world);
+        guard.called("walk", log);
         fsm.sleep_for(1.0);
     }
 }
@@ -100,51 +94,38 @@ fn guards(count: u32) -> impl Iterator<Item = Guard> {
 }
 
 /// Some guards in a state, entered one second ago.
-fn spawned(
-    guards: impl IntoIterator<Item = Guard>,
-    state: &'static dyn State<Guard>,
-) -> (Batch<Guard>, Vec<Key>, World) {
-    let mut world = World::default();
+fn spawned(guards: impl IntoIterator<Item = Guard>, state: &'static dyn State<Guard>) -> (Batch<Guard>, Vec<Key>, Log) {
+    let mut log = Log::default();
     let mut batch = Batch::new();
-    let keys = guards.into_iter().map(|guard| batch.spawn(guard, state, &mut world)).collect();
-    world.seconds = 1.0;
-    world.calls.clear();
-    (batch, keys, world)
+    let keys = guards.into_iter().map(|guard| batch.spawn(guard, state, &mut log)).collect();
+    log.now = 1.0;
+    log.lines.clear();
+    (batch, keys, log)
 }
 
-fn tick(batch: &mut Batch<Guard>, world: &mut World) -> Vec<String> {
-    batch.update(world);
-    std::mem::take(&mut world.calls)
+fn tick(batch: &mut Batch<Guard>, log: &mut Log) -> Trace {
+    batch.update(log);
+    std::mem::take(&mut log.lines)
 }
 
-fn panicking_tick(batch: &mut Batch<Guard>, world: &mut World) -> Vec<String> {
-    assert!(catch_unwind(AssertUnwindSafe(|| batch.update(world))).is_err(), "the panic reaches the caller");
-    std::mem::take(&mut world.calls)
+fn panicking_tick(batch: &mut Batch<Guard>, log: &mut Log) -> Trace {
+    assert!(catch_unwind(AssertUnwindSafe(|| batch.update(log))).is_err(), "the panic reaches the caller");
+    std::mem::take(&mut log.lines)
 }
 
 #[test]
 fn changes_that_are_due_are_made_together_before_anybody_is_updated() {
-    let (mut batch, keys, mut world) = spawned(guards(3), &Nap);
+    let (mut batch, keys, mut log) = spawned(guards(3), &Nap);
     let walker = batch.insert(Guard { number: 9, ..Guard::default() }, &Walk);
-    assert_eq!(tick(&mut batch, &mut world), ["walk 9"]);
-    world.seconds = 2.0;
+    assert_eq!(tick(&mut batch, &mut log), "walk 9");
+    log.now = 2.0;
     // Who wakes lies in front of those awake.
-    let expected = [
-        "rise 3",
-        "rise 2",
-        "rise 1",
-        "up 3",
-        "up 2",
-        "up 1",
-        "stretch 1",
-        "stretch 2",
-        "stretch 3",
-        "nap 1",
-        "nap 2",
-        "nap 3",
-        "walk 9",
-    ];
-    assert_eq!(tick(&mut batch, &mut world), expected);
+    assert_eq!(
+        tick(&mut batch, &mut log),
+        "rise 3; rise 2; rise 1; up 3; up 2; up 1
+         stretch 1; stretch 2; stretch 3; nap 1; nap 2; nap 3
+         walk 9"
+    );
     assert_eq!(batch.awake(), 0);
     assert_eq!(
         keys.iter().map(|&key| batch.next_wake(key)).collect::<Vec<_>>(),
@@ -156,14 +137,14 @@ fn changes_that_are_due_are_made_together_before_anybody_is_updated() {
 #[test]
 fn who_is_refused_a_change_that_is_due_is_awake_and_updated() {
     let stubborn = Guard { number: 2, is_stubborn: true, ..Guard::default() };
-    let (mut batch, keys, mut world) = spawned(guards(1).chain([stubborn]), &Nap);
-    world.seconds = 2.0;
-    assert_eq!(tick(&mut batch, &mut world), ["rise 1", "up 1", "awake 2", "stretch 1", "nap 1"]);
+    let (mut batch, keys, mut log) = spawned(guards(1).chain([stubborn]), &Nap);
+    log.now = 2.0;
+    assert_eq!(tick(&mut batch, &mut log), "rise 1; up 1; awake 2; stretch 1; nap 1");
     assert_eq!(batch.next_wake(keys[1]), Some(NextWake::EveryTick));
     // The timer is used up.
-    world.seconds = 3.0;
+    log.now = 3.0;
     batch.get_mut(keys[1]).expect("it is there").is_stubborn = false;
-    assert_eq!(tick(&mut batch, &mut world), ["awake 2"]);
+    assert_eq!(tick(&mut batch, &mut log), "awake 2");
 }
 
 #[test]
@@ -171,16 +152,16 @@ fn after_a_panic_in_a_change_that_is_due_the_others_have_changed_and_nobody_is_u
     for (callback, steps) in [("rise", ["rise 2", "rise 3", "up 3"]), ("up", ["up 2", "rise 3", "up 3"])] {
         let panicking = Guard { number: 2, panics_in: callback, ..Guard::default() };
         let last = Guard { number: 3, ..Guard::default() };
-        let (mut batch, keys, mut world) = spawned(guards(1).chain([panicking, last]), &Nap);
+        let (mut batch, keys, mut log) = spawned(guards(1).chain([panicking, last]), &Nap);
         batch.insert(Guard { number: 9, ..Guard::default() }, &Walk);
-        world.seconds = 2.0;
-        let calls = panicking_tick(&mut batch, &mut world);
+        log.now = 2.0;
+        let calls = panicking_tick(&mut batch, &mut log);
         for call in steps.iter().chain(&["rise 1", "up 1"]) {
             assert!(calls.iter().any(|called| called == call), "{call} in {calls:?}");
         }
         assert!(!calls.iter().any(|call| call.starts_with("stretch") || call == "walk 9"), "{calls:?}");
         batch.get_mut(keys[1]).expect("nobody is lost").panics_in = "";
-        let mut calls = tick(&mut batch, &mut world);
+        let mut calls = tick(&mut batch, &mut log);
         calls.retain(|call| !call.starts_with("nap"));
         calls.sort_unstable();
         let second = if callback == "rise" { "awake 2" } else { "stretch 2" };
@@ -193,8 +174,8 @@ fn after_a_panic_in_a_change_that_is_due_the_others_have_changed_and_nobody_is_u
 #[test]
 fn a_panic_drops_what_the_callback_has_asked_to_wait_for() {
     let panicking = Guard { number: 2, panics_in: "walk", ..Guard::default() };
-    let (mut batch, keys, mut world) = spawned(guards(1).chain([panicking]), &Walk);
-    panicking_tick(&mut batch, &mut world);
+    let (mut batch, keys, mut log) = spawned(guards(1).chain([panicking]), &Walk);
+    panicking_tick(&mut batch, &mut log);
     assert_eq!(batch.next_wake(keys[0]), Some(NextWake::At(due(1.0, 1.0))));
     assert_eq!(batch.next_wake(keys[1]), Some(NextWake::EveryTick));
 }
@@ -202,10 +183,10 @@ fn a_panic_drops_what_the_callback_has_asked_to_wait_for() {
 #[test]
 fn a_panic_in_after_change_drops_what_enter_has_asked_to_wait_for() {
     let panicking = Guard { number: 2, panics_in: "changed", ..Guard::default() };
-    let mut world = World::default();
+    let mut log = Log::default();
     let mut batch = Batch::new();
     let keys: Vec<_> = guards(1).chain([panicking]).map(|guard| batch.insert(guard, &Up)).collect();
-    panicking_tick(&mut batch, &mut world);
+    panicking_tick(&mut batch, &mut log);
     assert!(batch.is_in_state(keys[1], &Nap));
     assert_eq!(batch.next_wake(keys[0]), Some(NextWake::At(due(2.0, 0.0))));
     assert_eq!(batch.next_wake(keys[1]), Some(NextWake::EveryTick));
@@ -213,30 +194,30 @@ fn a_panic_in_after_change_drops_what_enter_has_asked_to_wait_for() {
 
 #[test]
 fn of_two_requests_to_sleep_the_last_counts() {
-    let (mut batch, keys, mut world) = spawned(guards(2), &Walk);
-    tick(&mut batch, &mut world);
+    let (mut batch, keys, mut log) = spawned(guards(2), &Walk);
+    tick(&mut batch, &mut log);
     assert_eq!(batch.awake(), 0);
     assert_eq!(batch.next_wake(keys[0]), Some(NextWake::At(due(1.0, 1.0))));
-    world.seconds = 2.0;
-    assert_eq!(tick(&mut batch, &mut world).len(), 2);
+    log.now = 2.0;
+    assert_eq!(tick(&mut batch, &mut log).len(), 2);
 }
 
 #[test]
 fn a_change_asked_for_after_sleep_ends_the_sleep_and_the_timer() {
     let restless = Guard { number: 2, is_restless: true, ..Guard::default() };
-    let (mut batch, keys, mut world) = spawned(guards(1).chain([restless]), &Up);
-    assert_eq!(tick(&mut batch, &mut world), ["stretch 1", "stretch 2", "nap 1", "nap 2", "rise 2"]);
+    let (mut batch, keys, mut log) = spawned(guards(1).chain([restless]), &Up);
+    assert_eq!(tick(&mut batch, &mut log), "stretch 1; stretch 2; nap 1; nap 2; rise 2");
     assert!(batch.is_in_state(keys[1], &Walk));
     assert_eq!(batch.next_wake(keys[0]), Some(NextWake::At(due(2.0, 1.0))));
     assert_eq!(batch.next_wake(keys[1]), Some(NextWake::EveryTick));
-    world.seconds = 3.0;
-    assert!(tick(&mut batch, &mut world).iter().all(|call| !call.contains('2') || call == "walk 2"));
+    log.now = 3.0;
+    assert!(tick(&mut batch, &mut log).iter().all(|call| !call.contains('2') || call == "walk 2"));
 }
 
 /// Its `update_all` asks for one thing after the other, each for all owners.
 struct Muster;
 impl State<Guard> for Muster {
-    fn update_all(&self, guards: &mut [Guard], fsm: &mut FsmSlice<'_, Guard>, _: &mut World) {
+    fn update_all(&self, guards: &mut [Guard], fsm: &mut FsmSlice<'_, Guard>, _: &mut Log) {
         for at in 0..guards.len() {
             fsm.at(at).sleep_for(5.0);
         }
@@ -254,16 +235,16 @@ impl State<Guard> for Muster {
 #[test]
 fn an_override_may_ask_for_its_owners_in_any_order() {
     let restless = Guard { number: 2, is_restless: true, ..Guard::default() };
-    let (mut batch, keys, mut world) = spawned(guards(1).chain([restless]).chain(guards(1)), &Muster);
-    batch.update(&mut world);
+    let (mut batch, keys, mut log) = spawned(guards(1).chain([restless]).chain(guards(1)), &Muster);
+    batch.update(&mut log);
     assert_eq!(batch.awake(), 1);
     assert!(batch.is_in_state(keys[1], &Walk));
     assert_eq!(batch.next_wake(keys[1]), Some(NextWake::EveryTick));
     for key in [keys[0], keys[2]] {
         assert_eq!(batch.next_wake(key), Some(NextWake::At(due(1.0, 1.0))));
     }
-    world.seconds = 2.0;
-    batch.update(&mut world);
+    log.now = 2.0;
+    batch.update(&mut log);
     assert_eq!(batch.owners_in(&Up).len() + batch.owners_in(&Nap).len(), 2);
 }
 
@@ -271,21 +252,21 @@ fn an_override_may_ask_for_its_owners_in_any_order() {
 #[test]
 fn in_a_parallel_tick_what_is_due_has_the_first_context() {
     let (mut batch, _, _) = spawned(guards(5000), &Nap);
-    let worlds = batch.par_update(|_| World { seconds: 2.0, calls: Vec::new() });
-    let steps = |world: &World, step| world.calls.iter().filter(|call| call.starts_with(step)).count();
-    assert_eq!((steps(&worlds[0], "rise"), steps(&worlds[0], "up")), (5000, 5000));
-    assert_eq!(worlds.iter().map(|world| steps(world, "stretch")).sum::<usize>(), 5000);
-    assert!(worlds.len() > 1);
+    let logs = batch.par_update(|_| Log::at(2.0));
+    let steps = |log: &Log, step| log.lines.iter().filter(|call| call.starts_with(step)).count();
+    assert_eq!((steps(&logs[0], "rise"), steps(&logs[0], "up")), (5000, 5000));
+    assert_eq!(logs.iter().map(|log| steps(log, "stretch")).sum::<usize>(), 5000);
+    assert!(logs.len() > 1);
 }
 
 /// Walks for ten seconds at most, and lies down at once.
 struct Stroll;
 impl State<Guard> for Stroll {
-    fn enter(&self, _: &mut Guard, fsm: &mut Fsm<'_, Guard>, _: &mut World) {
+    fn enter(&self, _: &mut Guard, fsm: &mut Fsm<'_, Guard>, _: &mut Log) {
         fsm.change_state_after(10.0, &Walk);
     }
 
-    fn update(&self, _: &mut Guard, fsm: &mut Fsm<'_, Guard>, _: &mut World) {
+    fn update(&self, _: &mut Guard, fsm: &mut Fsm<'_, Guard>, _: &mut Log) {
         fsm.change_state(&Doze);
     }
 }
@@ -293,7 +274,7 @@ impl State<Guard> for Stroll {
 /// Sleeps until somebody wakes it.
 struct Doze;
 impl State<Guard> for Doze {
-    fn enter(&self, _: &mut Guard, fsm: &mut Fsm<'_, Guard>, _: &mut World) {
+    fn enter(&self, _: &mut Guard, fsm: &mut Fsm<'_, Guard>, _: &mut Log) {
         fsm.sleep();
     }
 }
@@ -301,14 +282,14 @@ impl State<Guard> for Doze {
 /// Rule 26: the timers of the state that was left do not count.
 #[test]
 fn a_sleep_without_an_end_is_said_of_those_who_come_from_a_state_with_timers() {
-    let (mut batch, _, mut world) = spawned(guards(2), &Stroll);
+    let (mut batch, _, mut log) = spawned(guards(2), &Stroll);
     // To a state that it has not met, a batch changes an owner in another way.
-    batch.spawn(Guard::default(), &Doze, &mut world);
-    let together = log_lines(|| batch.update(&mut world));
-    let mut world = World::default();
+    batch.spawn(Guard::default(), &Doze, &mut log);
+    let together = log_lines(|| batch.update(&mut log));
+    let mut log = Log::default();
     let mut agent = Agent::new(guards(1).next().unwrap(), StateMachine::new(&Stroll));
-    agent.start(&mut world);
-    let alone = log_lines(|| agent.update(&mut world));
+    agent.start(&mut log);
+    let alone = log_lines(|| agent.update(&mut log));
     let is_endless = |line: &&String| line.contains("sleeps in state Doze until a message or `wake`");
     assert_eq!(alone.iter().filter(is_endless).count(), 1, "{alone:?}");
     assert_eq!(together.iter().filter(is_endless).count(), 2, "{together:?}");
@@ -317,7 +298,7 @@ fn a_sleep_without_an_end_is_said_of_those_who_come_from_a_state_with_timers() {
 /// Asks for what it cannot have.
 struct Nod;
 impl State<Guard> for Nod {
-    fn update(&self, _: &mut Guard, fsm: &mut Fsm<'_, Guard>, _: &mut World) {
+    fn update(&self, _: &mut Guard, fsm: &mut Fsm<'_, Guard>, _: &mut Log) {
         fsm.change_state_after(-1.0, &Doze);
         fsm.sleep_for(f64::NAN);
     }
@@ -326,12 +307,12 @@ impl State<Guard> for Nod {
 /// Rules 25 and 26.
 #[test]
 fn seconds_that_are_no_time_are_said_of_each_owner_with_its_state() {
-    let mut world = World::default();
+    let mut log = Log::default();
     let mut agent = Agent::new(guards(1).next().unwrap(), StateMachine::new(&Nod));
-    agent.start(&mut world);
-    let alone = log_lines(|| agent.update(&mut world));
-    let (mut batch, _, mut world) = spawned(guards(2), &Nod);
-    let together = log_lines(|| batch.update(&mut world));
+    agent.start(&mut log);
+    let alone = log_lines(|| agent.update(&mut log));
+    let (mut batch, _, mut log) = spawned(guards(2), &Nod);
+    let together = log_lines(|| batch.update(&mut log));
     let of_no_time = |lines: Vec<String>| {
         let mut lines: Vec<_> = lines.into_iter().filter(|line| line.contains("counts as 0 s")).collect();
         lines.sort();

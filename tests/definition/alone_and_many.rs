@@ -4,6 +4,7 @@ use demeanor::definition::Definition;
 use demeanor::{Batch, StateMachine};
 
 use crate::guard::{Guard, Told, current};
+use crate::trace::log::Trace;
 
 /// A guard on a machine of its own, and many like it in a batch: more than are asked one by one.
 pub(crate) struct AloneAndMany {
@@ -44,7 +45,7 @@ impl AloneAndMany {
 
     /// What has happened to each of them.
     #[track_caller]
-    pub(crate) fn trace(self) -> Vec<String> {
+    pub(crate) fn trace(self) -> Trace {
         for (key, guard) in &self.batch {
             assert_eq!(guard.trace(), self.alone.trace());
             assert_eq!(self.batch.state_of(key), self.machine.current());

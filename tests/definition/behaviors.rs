@@ -123,28 +123,11 @@ fn behaviors_run_in_the_order_of_the_file_and_are_left_in_the_reverse_one() {
     assert!(machine.send(&mut guard, &Told::Noise, &mut 0.0));
     assert_eq!(
         guard.trace(),
-        [
-            "enter look",
-            "enter walk at 2",
-            "enter sleep",
-            "update look",
-            "update walk at 2",
-            "update sleep",
-            "suspend sleep",
-            "suspend walk at 2",
-            "suspend look",
-            "resume look",
-            "resume walk at 2",
-            "resume sleep",
-            "hear look",
-            "hear walk at 2",
-            "hear sleep",
-            "hear look",
-            "exit sleep",
-            "exit walk at 2",
-            "exit look",
-            "enter walk at 1",
-        ]
+        "enter look; enter walk at 2; enter sleep
+         update look; update walk at 2; update sleep
+         suspend sleep; suspend walk at 2; suspend look
+         resume look; resume walk at 2; resume sleep; hear look; hear walk at 2; hear sleep; hear look
+         exit sleep; exit walk at 2; exit look; enter walk at 1"
     );
 }
 

@@ -3,14 +3,13 @@
 
 use std::fmt::Write as _;
 
-use demeanor::definition::{Outline, Problem, Proof};
+use demeanor::definition::{Outline, Proof};
+
+use crate::commented::reported;
 
 /// What is said of a file, a line each.
 fn lines(file: &str) -> Vec<String> {
-    match Outline::parse_all("a.toml", file, None) {
-        Ok(outlines) => outlines[0].warnings().iter().map(Problem::located).collect(),
-        Err(problems) => problems.iter().map(Problem::located).collect(),
-    }
+    reported(file, None)
 }
 
 /// What a proof finds, a line each.

@@ -1,11 +1,13 @@
 //! What an exit may say besides its condition: `always`, `restart` and `even_final`.
 #![cfg(feature = "definition")]
 
-use demeanor::definition::{Definition, ExitOutline, Outline, Problem, Verdict, Vocabulary};
+use demeanor::definition::{Definition, ExitOutline, Outline, Verdict, Vocabulary};
 use demeanor::{Fsm, State};
 
 use crate::alone_and_many::AloneAndMany;
+use crate::commented::assert_reported;
 use crate::guard::{self, Guard, Notes, Told, parsed};
+use crate::trace::log::Trace;
 
 /// Takes health.
 struct Hurts;
@@ -29,7 +31,7 @@ fn definition(file: &str) -> Definition<Guard> {
 /// What a guard goes through at the start and in some ticks, alone; each of many in a batch must go through the same. Before the
 /// ticks that `tell` names, it is told something.
 #[track_caller]
-fn trace(file: &str, guard: &Guard, ticks: u8, tell: &[(u8, Told)]) -> Vec<String> {
+fn trace(file: &str, guard: &Guard, ticks: u8, tell: &[(u8, Told)]) -> Trace {
     let mut guards = AloneAndMany::start(&definition(file), guard);
     for tick in 1..=ticks {
         for (_, told) in tell.iter().filter(|(at, _)| *at == tick) {
@@ -59,20 +61,12 @@ fn an_exit_that_is_always_tried_is_taken_before_any_update() {
     ";
     assert_eq!(
         trace(file, &Guard::recording_changes(), 2, &[]),
-        [
-            "enter a",
-            "update a",
-            "exit a",
-            "a -> b (change)",
-            "enter b",
-            "exit b",
-            "b -> c (change)",
-            "enter c",
-            "exit c",
-            "c -> d (change)",
-            "enter d",
-            "update d"
-        ]
+        "enter a
+         update a
+         exit a; a -> b (change); enter b
+         exit b; b -> c (change); enter c
+         exit c; c -> d (change); enter d
+         update d"
     );
 }
 
@@ -130,21 +124,15 @@ fn the_exit_of_a_parent_that_is_always_tried_is_taken_once_its_children_are_ente
     // The child's own exit is not tried: the change of the parent is under way. The parent has its turns.
     assert_eq!(
         trace(&file, &guard, 2, &[]),
-        [
-            "a -> aim (change)",
-            "enter fight",
-            "enter aim",
-            "exit aim",
-            "aim -> shoot (change)",
-            "enter shoot",
-            "update fight",
-            "update shoot"
-        ]
+        "a -> aim (change); enter fight; enter aim
+         exit aim; aim -> shoot (change); enter shoot
+         update fight; update shoot"
     );
     // In a child of a state that has set a timer, the exit is taken all the same.
     assert_eq!(
         trace(&file, &Guard::recording_changes(), 1, &[]),
-        ["a -> aim (change)", "enter fight", "enter aim", "exit aim", "exit fight", "aim -> a (change)"]
+        "a -> aim (change); enter fight; enter aim
+         exit aim; exit fight; aim -> a (change)"
     );
 }
 
@@ -159,51 +147,42 @@ fn states_of_no_length_that_would_go_on_for_ever_are_stopped_by_rule_13() {
     assert_eq!(trace.len(), 64);
 }
 
-/// What is wrong with a file, or what it is warned of.
-fn found(file: &str) -> Vec<String> {
-    match Outline::parse("a.toml", file, Some(&vocabulary().export())) {
-        Ok(outline) => outline.warnings().iter().map(Problem::located).collect(),
-        Err(problems) => problems.iter().map(Problem::located).collect(),
-    }
-}
-
 #[test]
 fn what_contradicts_itself_in_an_exit_is_told() {
-    assert_eq!(
-        found("initial = 'a'\nstates.a.exits = [{ to = 'b', always = true, after = 2 }]\nstates.b.final = true"),
-        ["a.toml:2:40: error: an exit that is always tried cannot wait for a time or a message: \
-          remove `always`, or put the `after` or `on` into an exit of its own"]
-    );
-    assert_eq!(
-        found("initial = 'a'\nstates.a.exits = [{ to = 'b', always = 'yes' }]\nstates.b.final = true"),
-        ["a.toml:2:40: error: `always` must be true or false, not a string"]
-    );
-    let circle = "initial = 'a'\nstates.a.exits = [{ to = 'b', always = true }]\n\
-                  states.b.exits = [{ to = 'c', when = 'brave', always = true }, { to = 'c', always = true }]\n\
-                  states.c.initial = 'd'\n[states.d]\nparent = 'c'\nexits = [{ to = 'a', always = true }]\n";
-    assert_eq!(
-        found(circle),
-        ["a.toml:7:10: error: state `a` is left as soon as it is entered, and entered again: \
-          one exit of the circle needs a `when` that does not always hold"]
-    );
-    assert_eq!(
-        found(
-            "initial = 'a'\nstates.a.exits = [{ to = 'b', restart = true, even_final = true }]\nstates.b.final = true"
-        ),
-        [
-            "a.toml:2:19: warning: `restart` says nothing in an exit of `a`, which has no states in it: \
-             it is for exits of parents and of the global state: remove it",
-            "a.toml:2:19: warning: `even_final` says nothing in an exit of `a`, which has no states in it: \
-             it is for exits of parents and of the global state: remove it"
-        ]
-    );
-    assert_eq!(
-        found(
-            "initial = 'a'\nstates.a.initial = 'b'\nstates.a.exits = [{ to = 'b', restart = true }]\n\
-             states.b = { parent = 'a' }"
-        ),
-        ["a.toml:3:19: error: `b` would be entered again in every tick: \
-          give the exit a `when`, or remove `restart`"]
+    assert_reported(
+        "
+        initial = 'a'
+        states.a.exits = [{ to = 'b', always = true, after = 2 }]
+        #^ 40 error: an exit that is always tried cannot wait for a time or a message: remove `always`, or put the `after` or `on` into an exit of its own
+        states.b.final = true
+
+        initial = 'a'
+        states.a.exits = [{ to = 'b', always = 'yes' }]
+        #^ 40 error: `always` must be true or false, not a string
+        states.b.final = true
+
+        initial = 'a'
+        states.a.exits = [{ to = 'b', always = true }]
+        states.b.exits = [{ to = 'c', when = 'brave', always = true }, { to = 'c', always = true }]
+        states.c.initial = 'd'
+        [states.d]
+        parent = 'c'
+        exits = [{ to = 'a', always = true }]
+        #^ 10 error: state `a` is left as soon as it is entered, and entered again: one exit of the circle needs a `when` that does not always hold
+
+        initial = 'a'
+        states.a.exits = [{ to = 'b', restart = true, even_final = true }]
+        #^ 19 warning: `restart` says nothing in an exit of `a`, which has no states in it: it is for exits of parents and of the global state: remove it
+        #^ 19 warning: `even_final` says nothing in an exit of `a`, which has no states in it: it is for exits of parents and of the global state: remove it
+        states.b.final = true
+
+        initial = 'a'
+        states.a.initial = 'b'
+        states.a.exits = [{ to = 'b', restart = true }]
+        #^ 19 error: `b` would be entered again in every tick: give the exit a `when`, or remove `restart`
+        states.b = { parent = 'a' }
+        ",
+        Some(&vocabulary().export()),
     );
 }
 
@@ -232,24 +211,16 @@ fn an_exit_that_restarts_is_taken_where_it_leads_to_what_is_active() {
     let told = [(1, Told::Pain), (2, Told::Noise)];
     assert_eq!(
         trace(&file(true), &Guard::recording_changes(), 2, &told),
-        [
-            "enter fight",
-            "enter aim",
-            "exit aim",
-            "aim -> aim (change)",
-            "enter aim",
-            "update fight",
-            "update aim",
-            "exit aim",
-            "aim -> aim (change)",
-            "enter aim",
-            "update fight",
-            "update aim"
-        ]
+        "enter fight; enter aim
+         exit aim; aim -> aim (change); enter aim
+         update fight; update aim
+         exit aim; aim -> aim (change); enter aim
+         update fight; update aim"
     );
     assert_eq!(
         trace(&file(false), &Guard::recording_changes(), 2, &told),
-        ["enter fight", "enter aim", "update fight", "update aim", "update fight", "update aim"]
+        "enter fight; enter aim
+         update fight; update aim; update fight; update aim"
     );
 }
 

@@ -8,7 +8,7 @@ use std::fmt;
 use demeanor::definition::{Definition, Vocabulary};
 use demeanor::{Change, Fsm, Owner, State, StateMachine};
 
-use crate::trace::log::Log;
+use crate::trace::log::{Log, Trace};
 
 /// A guard. Unless a test says otherwise, its numbers are 0, and nothing is true of it.
 #[derive(Clone, Debug, Default)]
@@ -81,11 +81,11 @@ impl Guard {
         assert!(!is_afraid, "afraid of {}", self.afraid_of);
     }
 
-    pub(crate) fn trace(&self) -> &[String] {
+    pub(crate) fn trace(&self) -> &Trace {
         &self.log.lines
     }
 
-    pub(crate) fn take_trace(&mut self) -> Vec<String> {
+    pub(crate) fn take_trace(&mut self) -> Trace {
         std::mem::take(&mut self.log.lines)
     }
 

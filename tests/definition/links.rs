@@ -4,11 +4,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use demeanor::definition::{Definition, LoadError, Outline, Problem, Vocabulary};
+use demeanor::definition::{Definition, LoadError, Vocabulary};
 use demeanor::{Fsm, State};
 
 use crate::alone_and_many::AloneAndMany;
+use crate::commented::{assert_reported, reported};
 use crate::guard::{Guard, Told};
+use crate::trace::log::Trace;
 
 /// Does nothing in an update.
 struct Tell;
@@ -70,7 +72,7 @@ final = true
 
 /// The changes of a guard in so many seconds, alone; many in a batch must make the same.
 #[track_caller]
-fn trace(definition: &Definition<Guard>, guard: &Guard, seconds: u8) -> Vec<String> {
+fn trace(definition: &Definition<Guard>, guard: &Guard, seconds: u8) -> Trace {
     let mut guards = AloneAndMany::start(definition, guard);
     for second in 1..=seconds {
         guards.update(second.into());
@@ -186,22 +188,18 @@ fn a_state_runs_a_machine_of_a_file_beside_it() {
     assert_eq!(definition.warnings(), []);
     assert_eq!(
         trace(&definition, &Guard::recording_changes(), 6),
-        [
-            "a.walk -> a.look.left (change)",
-            "a.look.left -> a.look.shut (change)",
-            "a.look.shut -> a.end (change)",
-            "a.end -> b (change)"
-        ]
+        "a.walk -> a.look.left (change)
+         a.look.left -> a.look.shut (change)
+         a.look.shut -> a.end (change)
+         a.end -> b (change)"
     );
     let brave = Guard { is_brave: true, ..Guard::recording_changes() };
     assert_eq!(
         trace(&definition, &brave, 6),
-        [
-            "a.walk -> a.look.left (change)",
-            "a.look.left -> a.look.shut (change)",
-            "a.look.shut -> a.end (change)",
-            "a.end -> b (change)"
-        ]
+        "a.walk -> a.look.left (change)
+         a.look.left -> a.look.shut (change)
+         a.look.shut -> a.end (change)
+         a.end -> b (change)"
     );
     let outline = definition.outline();
     let left = outline.states().iter().find(|state| state.name() == "a.look.left").unwrap();
@@ -210,7 +208,7 @@ fn a_state_runs_a_machine_of_a_file_beside_it() {
     // What it links to is read again when it is reloaded.
     fs::write(folder.join("below/round.fsm.toml"), "initial = 'end'\n[states.end]\nfinal = true\n").unwrap();
     definition.reload_from(folder.join("main.toml")).unwrap();
-    assert_eq!(trace(&definition, &Guard::recording_changes(), 1), ["a.end -> b (change)"]);
+    assert_eq!(trace(&definition, &Guard::recording_changes(), 1), "a.end -> b (change)");
 }
 
 /// What is wrong with `main.toml` of a folder.
@@ -269,57 +267,62 @@ fn what_is_wrong_with_a_linked_file_is_said_at_the_link() {
 }
 
 /// What is wrong with a text, or what it is warned of.
-#[track_caller]
 fn found(file: &str) -> Vec<String> {
-    match Outline::parse_all("a.toml", file, Some(&vocabulary().export())) {
-        Ok(outlines) => outlines[0].warnings().iter().map(Problem::located).collect(),
-        Err(problems) => problems.iter().map(Problem::located).collect(),
-    }
+    reported(file, Some(&vocabulary().export()))
 }
 
 #[test]
 fn what_is_wrong_with_links_is_told() {
-    assert_eq!(
-        found(
-            "[machines.a]\ninitial = 's'\nstates.s.machine = 'b'\n[machines.b]\ninitial = 't'\nstates.t.machine = 'c'\n\
-             [machines.c]\ninitial = 'u'\nstates.u.machine = 'b'\n"
-        )
-        .first()
-        .unwrap(),
-        "a.toml:9:20: error: machines run each other in a circle: `b` -> `c` -> `b`: \
-         a machine cannot run itself: let one of them end, and an exit lead on"
-    );
-    assert_eq!(
-        found(
-            "[machines.a]\ninitial = 's'\nstates.s.machine = 'bee'\n[machines.bees]\ninitial = 't'\nstates.t.final = true\n"
-        ),
-        ["a.toml:3:20: error: unknown machine `bee`: did you mean `bees`?"]
-    );
-    assert_eq!(
-        found("initial = 's'\nstates.s.machine = 'bee.toml'\n"),
-        ["a.toml:2:20: error: `bee.toml` cannot be linked: \
-          there is no folder to look for it in, or there are too many files"]
-    );
-    assert_eq!(
-        found(
-            "[machines.a]\ninitial = 's'\nstates.s = { machine = 'b', initial = 'u' }\nstates.u.parent = 's'\n\
-               [machines.b]\ninitial = 't'\nstates.t.final = true\n"
-        ),
-        ["a.toml:3:39: error: a state that runs a machine begins where that begins: \
-          remove `initial`, or remove `machine`"]
-    );
-    assert_eq!(
-        found(
-            "[machines.a]\ninitial = 's'\nstates.s = { machine = 'b', exits = [{ to = 'u', on = 'done' }] }\nstates.u.final = true\n\
-               [machines.b]\ninitial = 't'\nstates.t.exits = [{ to = 't', on = 'noise' }]\n"
-        ),
-        ["a.toml:3:38: warning: this exit is never taken: machine `b` has no final state: \
-             write `final = true` in the states in which it ends",]
-    );
-    // Without a machine, it is a message that the game does not offer.
-    assert_eq!(
-        found("initial = 's'\nstates.s.exits = [{ to = 'u', on = 'done' }]\nstates.u.final = true\n"),
-        ["a.toml:2:36: error: unknown message `done`: the game offers `noise`"]
+    assert_reported(
+        "
+        [machines.a]
+        initial = 's'
+        states.s.machine = 'b'
+        [machines.b]
+        initial = 't'
+        states.t.machine = 'c'
+        [machines.c]
+        initial = 'u'
+        states.u.machine = 'b'
+        #^ 20 error: machines run each other in a circle: `b` -> `c` -> `b`: a machine cannot run itself: let one of them end, and an exit lead on
+
+        [machines.a]
+        initial = 's'
+        states.s.machine = 'bee'
+        #^ 20 error: unknown machine `bee`: did you mean `bees`?
+        [machines.bees]
+        initial = 't'
+        states.t.final = true
+
+        initial = 's'
+        states.s.machine = 'bee.toml'
+        #^ 20 error: `bee.toml` cannot be linked: there is no folder to look for it in, or there are too many files
+
+        [machines.a]
+        initial = 's'
+        states.s = { machine = 'b', initial = 'u' }
+        #^ 39 error: a state that runs a machine begins where that begins: remove `initial`, or remove `machine`
+        states.u.parent = 's'
+        [machines.b]
+        initial = 't'
+        states.t.final = true
+
+        [machines.a]
+        initial = 's'
+        states.s = { machine = 'b', exits = [{ to = 'u', on = 'done' }] }
+        #^ 38 warning: this exit is never taken: machine `b` has no final state: write `final = true` in the states in which it ends
+        states.u.final = true
+        [machines.b]
+        initial = 't'
+        states.t.exits = [{ to = 't', on = 'noise' }]
+
+        # Without a machine, it is a message that the game does not offer.
+        initial = 's'
+        states.s.exits = [{ to = 'u', on = 'done' }]
+        #^ 36 error: unknown message `done`: the game offers `noise`
+        states.u.final = true
+        ",
+        Some(&vocabulary().export()),
     );
 }
 

@@ -2,9 +2,10 @@
 #![cfg(feature = "definition")]
 
 use demeanor::State;
-use demeanor::definition::{Definition, Definitions, Outline, Problem, Vocabulary};
+use demeanor::definition::{Definition, Definitions, Outline, Vocabulary};
 
 use crate::alone_and_many::AloneAndMany;
+use crate::commented::{assert_reported, reported};
 use crate::guard::{Guard, Told};
 
 fn vocabulary() -> Vocabulary<Guard> {
@@ -155,12 +156,8 @@ fn all_machines_of_a_file_are_reloaded_or_none() {
 }
 
 /// What is wrong with a file, or what it is warned of.
-#[track_caller]
 fn found(file: &str) -> Vec<String> {
-    match Outline::parse_all("a.toml", file, Some(&vocabulary().export())) {
-        Ok(outlines) => outlines[0].warnings().iter().map(Problem::located).collect(),
-        Err(problems) => problems.iter().map(Problem::located).collect(),
-    }
+    reported(file, Some(&vocabulary().export()))
 }
 
 #[test]
@@ -221,54 +218,84 @@ fn a_name_is_looked_up_from_where_it_is_written_outwards() {
 
 #[test]
 fn names_that_mean_several_states_or_none_are_told() {
-    let file = "initial = 'a'\nstates.a.exits = [{ to = 'aim', when = 'in(b.aim)' }]\n[states.b]\ninitial = 'aim'\n[states.'b.aim']\n\
-                [states.c]\ninitial = 'aim'\n[states.'c.aim']\n";
-    assert_eq!(found(file), ["a.toml:2:26: error: `aim` is the name of several states: write one of `b.aim`, `c.aim`"]);
-    assert_eq!(
-        found("initial = 'a'\n[states.a]\nexits = [{ to = 'b.aom' }]\n[states.b]\ninitial = 'aim'\n[states.'b.aim']\n"),
-        ["a.toml:3:17: error: unknown state `b.aom`: did you mean `b.aim`?"]
+    assert_reported(
+        "
+        initial = 'a'
+        states.a.exits = [{ to = 'aim', when = 'in(b.aim)' }]
+        #^ 26 error: `aim` is the name of several states: write one of `b.aim`, `c.aim`
+        states.b.initial = 'aim'
+        [states.'b.aim']
+        [states.c]
+        initial = 'aim'
+        [states.'c.aim']
+
+        initial = 'a'
+        [states.a]
+        exits = [{ to = 'b.aom' }]
+        #^ 17 error: unknown state `b.aom`: did you mean `b.aim`?
+        [states.b]
+        initial = 'aim'
+        [states.'b.aim']
+        ",
+        Some(&vocabulary().export()),
     );
 }
 
 #[test]
 fn what_is_wrong_with_machines_is_told() {
-    // No machine of the circle has a state, which follows from that.
-    assert_eq!(
-        found("[machines.a]\nlike = 'b'\n[machines.b]\nlike = 'c'\n[machines.c]\nlike = 'b'\n"),
-        [
-            "a.toml:6:8: error: machines are like each other in a circle: `b` -> `c` -> `b`: one of them must be written out"
-        ]
-    );
-    assert_eq!(
-        found("[machines.a]\nstates.s.final = true\n"),
-        [
-            "a.toml:1:11: error: machine `a` has no `initial`: name the state that a machine begins in: `initial = \"..\"`"
-        ]
-    );
-    assert_eq!(
-        found(
-            "[machines.imp]\ninitial = 'a'\nstates.a.final = true\n[machines.b]\nlike = 'inp'\ninitial = 'a'\nstates.a.final = true\n"
-        ),
-        ["a.toml:5:8: error: unknown machine `inp`: did you mean `imp`?"]
-    );
-    assert_eq!(
-        found("[machines.imp]\ninitial = 'a'\nticks_per_second = 3\nstates.a.final = true\n"),
-        ["a.toml:3:1: error: unknown key `ticks_per_second` in a machine: known keys: like, initial, global, states"]
-    );
-    // A mistake in what is copied is told once.
-    assert_eq!(
-        found("[machines.imp]\ninitial = 'a'\nstates.a.exits = [{ to = 'bbb' }]\n[machines.b]\nlike = 'imp'\n"),
-        ["a.toml:3:26: error: unknown state `bbb`: define it: `[machines.imp.states.bbb]`"]
-    );
-    assert_eq!(
-        found("[machines.imp]\ninitial = 'a'\nstates.a.exits = [{ to = 'a', when = '1 && 2' }]\n[machines.b]\nlike = 'imp'\n").len(),
-        1
-    );
-    assert_eq!(
-        found("[machines.imp]\ninitial = 'a'\n[machines.imp.states.a]\n[machines.b]\nlike = 'imp'\n"),
-        [
-            "a.toml:3:22: warning: state `a` has no way out: give it an exit, or write `final = true` if it is meant to be the end"
-        ]
+    assert_reported(
+        r#"
+        # No machine of the circle has a state, which follows from that.
+        [machines.a]
+        like = 'b'
+        [machines.b]
+        like = 'c'
+        [machines.c]
+        like = 'b'
+        #^ 8 error: machines are like each other in a circle: `b` -> `c` -> `b`: one of them must be written out
+
+        [machines.a]
+        #^ 11 error: machine `a` has no `initial`: name the state that a machine begins in: `initial = ".."`
+        states.s.final = true
+
+        [machines.imp]
+        initial = 'a'
+        states.a.final = true
+        [machines.b]
+        like = 'inp'
+        #^ 8 error: unknown machine `inp`: did you mean `imp`?
+        initial = 'a'
+        states.a.final = true
+
+        [machines.imp]
+        initial = 'a'
+        ticks_per_second = 3
+        #^ 1 error: unknown key `ticks_per_second` in a machine: known keys: like, initial, global, states
+        states.a.final = true
+
+        # A mistake in what is copied is told once.
+        [machines.imp]
+        initial = 'a'
+        states.a.exits = [{ to = 'bbb' }]
+        #^ 26 error: unknown state `bbb`: define it: `[machines.imp.states.bbb]`
+        [machines.b]
+        like = 'imp'
+
+        [machines.imp]
+        initial = 'a'
+        states.a.exits = [{ to = 'a', when = '1 && 2' }]
+        #^ 41 error: expected a comparison such as `<` or `==`: write `and`
+        [machines.b]
+        like = 'imp'
+
+        [machines.imp]
+        initial = 'a'
+        [machines.imp.states.a]
+        #^ 22 warning: state `a` has no way out: give it an exit, or write `final = true` if it is meant to be the end
+        [machines.b]
+        like = 'imp'
+        "#,
+        Some(&vocabulary().export()),
     );
 }
 

@@ -11,6 +11,7 @@ mod alone_and_many;
 mod behaviors;
 mod cases;
 mod chains;
+mod commented;
 mod conditions;
 mod decisions;
 mod diagnostics;

@@ -231,55 +231,63 @@ fn wrong(exit: &str) -> String {
 #[test]
 fn what_cannot_be_asked_is_told_with_what_to_write() {
     let when = |when: &str| wrong(&format!("when = '{when}'"));
-    assert_eq!(when("in(ded)"), "unknown state `ded`: define it: `[states.ded]`");
-    assert_eq!(when("time_in(bb) > 3"), "unknown state `bb`: did you mean `b`?");
-    assert_eq!(when("in(g)"), "the global state `g` is never entered: name a state that can be active");
-    assert_eq!(when("in(run to cover)"), "expected `)`; a name with spaces is written in quotes");
-    assert_eq!(when("in(\"run"), "expected a closing quote");
-    assert_eq!(when("in() and hurt"), "expected the name of a state");
-    assert_eq!(
-        when("message.damage > 3"),
-        "there is no message here whose fields could be asked: \
-         only an exit that waits for a message has one: add `on = \"..\"` to it"
-    );
-    assert_eq!(
-        wrong("on = 'hit', when = 'message.damge > 3'"),
-        "message `hit` has no field `damge`: did you mean `message.damage`?"
-    );
-    assert_eq!(
-        wrong("on = 'hit', when = 'message.from > 3'"),
-        "message `hit` has no field `from`: the game offers `message.damage`, `message.is_critical`"
-    );
-    assert_eq!(
-        wrong("on = 'noise', when = 'message.damage > 3'"),
-        "message `noise` has no field `damage`: the game offers no fields of `noise`"
-    );
-    assert_eq!(
-        wrong("on = 'hit', when = 'message.damage'"),
-        "`damage` is a number, which is neither true nor false: compare it, as in `damage > 0`"
-    );
-    assert_eq!(
-        wrong("on = 'hit', when = 'message.is_critical > 2'"),
-        "`is_critical` is true or false, not a number: write `is_critical` or `not is_critical`"
-    );
-    assert_eq!(
-        wrong("on = 'hit', when = 'chance_per_second(0.5)'"),
-        "a message has no length to which a chance per second belongs: \
-         write `chance(0.5)`: the chance that the exit is taken for a message"
-    );
-    assert_eq!(when("chance_per_second(2)"), "a chance is a number from 0 to 1: 2 percent are `0.02`");
-    assert_eq!(when("health + hurt > 2"), "`hurt` is true or false, not a number: write `hurt` or `not hurt`");
-    assert_eq!(when("health + true > 2"), "`true` is not a number to calculate with");
-    assert_eq!(
-        when("(health > 2) + 1 > 2"),
-        "a condition cannot be compared, or be part of a calculation: join conditions by `and`, `or` and `not`"
-    );
-    assert_eq!(when("health + 1"), "expected a comparison such as `<` or `==`");
-    assert_eq!(when("health + 1 == true"), "`health + 1` is a number, which is never `true`");
-    assert_eq!(when("min(health) > 1"), "expected `,` and a second number");
-    assert_eq!(when("abs(health, 2) > 1"), "expected `)`");
-    assert_eq!(when("health * > 1"), "expected a value or a number");
-    assert_eq!(when("2 * 3 < 1 + 4"), "the comparison is always the same: name a value of the game on one side");
+    for (condition, expected) in [
+        ("in(ded)", "unknown state `ded`: define it: `[states.ded]`"),
+        ("time_in(bb) > 3", "unknown state `bb`: did you mean `b`?"),
+        ("in(g)", "the global state `g` is never entered: name a state that can be active"),
+        ("in(run to cover)", "expected `)`; a name with spaces is written in quotes"),
+        ("in(\"run", "expected a closing quote"),
+        ("in() and hurt", "expected the name of a state"),
+        (
+            "message.damage > 3",
+            "there is no message here whose fields could be asked: \
+             only an exit that waits for a message has one: add `on = \"..\"` to it",
+        ),
+        ("chance_per_second(2)", "a chance is a number from 0 to 1: 2 percent are `0.02`"),
+        ("health + hurt > 2", "`hurt` is true or false, not a number: write `hurt` or `not hurt`"),
+        ("health + true > 2", "`true` is not a number to calculate with"),
+        (
+            "(health > 2) + 1 > 2",
+            "a condition cannot be compared, or be part of a calculation: join conditions by `and`, `or` and `not`",
+        ),
+        ("health + 1", "expected a comparison such as `<` or `==`"),
+        ("health + 1 == true", "`health + 1` is a number, which is never `true`"),
+        ("min(health) > 1", "expected `,` and a second number"),
+        ("abs(health, 2) > 1", "expected `)`"),
+        ("health * > 1", "expected a value or a number"),
+        ("2 * 3 < 1 + 4", "the comparison is always the same: name a value of the game on one side"),
+    ] {
+        assert_eq!(when(condition), expected, "{condition}");
+    }
+    for (exit, expected) in [
+        (
+            "on = 'hit', when = 'message.damge > 3'",
+            "message `hit` has no field `damge`: did you mean `message.damage`?",
+        ),
+        (
+            "on = 'hit', when = 'message.from > 3'",
+            "message `hit` has no field `from`: the game offers `message.damage`, `message.is_critical`",
+        ),
+        (
+            "on = 'noise', when = 'message.damage > 3'",
+            "message `noise` has no field `damage`: the game offers no fields of `noise`",
+        ),
+        (
+            "on = 'hit', when = 'message.damage'",
+            "`damage` is a number, which is neither true nor false: compare it, as in `damage > 0`",
+        ),
+        (
+            "on = 'hit', when = 'message.is_critical > 2'",
+            "`is_critical` is true or false, not a number: write `is_critical` or `not is_critical`",
+        ),
+        (
+            "on = 'hit', when = 'chance_per_second(0.5)'",
+            "a message has no length to which a chance per second belongs: \
+             write `chance(0.5)`: the chance that the exit is taken for a message",
+        ),
+    ] {
+        assert_eq!(wrong(exit), expected, "{exit}");
+    }
     let long = format!("health{} > 1", " + 1".repeat(201));
     assert_eq!(when(&long), "the condition has more than 200 calculations: let the game offer the result as one value");
     let deep = format!("{}health > 1", "-(".repeat(70));

@@ -4,10 +4,11 @@
 use std::fmt::Write as _;
 use std::fs;
 
-use demeanor::definition::{Outline, Problem, Survey, Vocabulary, Words};
+use demeanor::definition::{Outline, Survey, Vocabulary, Words};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::commented::reported;
 use crate::guard::Guard;
 
 struct Walk;
@@ -23,17 +24,9 @@ fn words() -> Words {
     Vocabulary::<Guard>::new().flag("seen", |_: &Guard, _| true).behavior_with("walk", |_: WalkParams| Walk).export()
 }
 
-/// What is said of a file, a line each.
-fn told(file: &str, words: Option<&Words>) -> Vec<String> {
-    match Outline::parse_all("a.toml", file, words) {
-        Ok(outlines) => outlines[0].warnings().iter().map(Problem::located).collect(),
-        Err(problems) => problems.iter().map(Problem::located).collect(),
-    }
-}
-
 #[track_caller]
 fn assert_told(file: &str, expected: &str) {
-    assert_eq!(told(file, None), [format!("a.toml:{expected}")], "{file}");
+    assert_eq!(reported(file, None), [format!("a.toml:{expected}")], "{file}");
 }
 
 /// A file with something in place of a condition, with its quotes.
@@ -53,7 +46,7 @@ fn one_mistake_in_many_places_is_one_report() {
     assert_told(file, "3:17: error: unknown state `feed` (and 2 more like this, in lines 3, 5): did you mean `fed`?");
     // Twice, each is told.
     let twice = file.replace("{ to = 'feed', on = 'x' }, ", "");
-    assert_eq!(told(&twice, None).len(), 2);
+    assert_eq!(reported(&twice, None).len(), 2);
 }
 
 #[test]
@@ -65,7 +58,7 @@ fn mistakes_that_differ_in_names_only_are_one_report_when_there_are_many() {
         }
         file + "]\n"
     };
-    assert_eq!(told(&file(5), None).len(), 5);
+    assert_eq!(reported(&file(5), None).len(), 5);
     assert_told(
         &file(40),
         "4:24: error: unknown state `unknown0` (and 39 more like this, in lines 5, 6, 7, 8, 9, 10 and so on): \
@@ -84,7 +77,7 @@ fn a_misspelled_key_or_parameter_is_not_missing_too() {
         "3:12: error: unknown key `target` in an exit: did you mean `to`?",
     );
     assert_eq!(
-        told("initial = 'a'\n[states.a]\nbehavior = { name = 'walk', sped = 2.0 }\nfinal = true\n", Some(&words())),
+        reported("initial = 'a'\n[states.a]\nbehavior = { name = 'walk', sped = 2.0 }\nfinal = true\n", Some(&words())),
         ["a.toml:3:29: error: behavior `walk` has no parameter `sped`: did you mean `speed`?"]
     );
 }
@@ -112,7 +105,7 @@ fn advice_is_for_the_machine_in_which_the_mistake_is() {
         "3:26: error: unknown state `x y`: define it: `[machines.\"big fish\".states.\"x y\"]`",
     );
     assert_eq!(
-        told("[machines.fish.states.a]\ninitial = 'b'\n[machines.fish.states.b]\nfinal = true\n", None)[0],
+        reported("[machines.fish.states.a]\ninitial = 'b'\n[machines.fish.states.b]\nfinal = true\n", None)[0],
         "a.toml:2:1: error: `initial` belongs to state `a` here: write `initial` under the header `[machines.fish]`"
     );
 }
@@ -131,13 +124,13 @@ fn what_is_nearly_a_duration_is_told_what_it_is() {
         ("-2", "a time is not negative"),
         ("2 s .. digest", "`digest` is not a time: a range leads from a time to a time"),
     ] {
-        let told = told(&with_duration(after), None);
+        let told = reported(&with_duration(after), None);
         assert!(told[0].starts_with(&format!("a.toml:3:30: error: `after` must be a duration: {cause}: ")), "{told:?}");
     }
     let outline = Outline::parse("a.toml", &with_duration("1e3 ms"), None).unwrap();
     assert_eq!(outline.states()[0].exits()[0].after().unwrap().seconds(), Some(1.0));
     assert_eq!(
-        told("initial = 'a'\n[states.a]\nevery = 'seen'\nexits = [{ to = 'a', when = 'seen' }]\n", Some(&words())),
+        reported("initial = 'a'\n[states.a]\nevery = 'seen'\nexits = [{ to = 'a', when = 'seen' }]\n", Some(&words())),
         ["a.toml:3:9: error: `seen` is true or false, not a time: \
           write a time such as `0.5`; what is true or false is asked in a `when`"]
     );

@@ -83,22 +83,12 @@ fn a_defined_machine_makes_its_callbacks_in_the_order_of_any_other() {
     }
     assert_eq!(
         guard.trace(),
-        [
-            "enter wander",
-            "update wander",
-            "update wander",
-            "exit wander",
-            "wander -> attack (change)",
-            "enter attack",
-            "exit attack",
-            "attack -> hide (change)",
-            "enter hide",
-            "update hide",
-            "update hide",
-            "exit hide",
-            "hide -> wander (change)",
-            "enter wander",
-        ]
+        "enter wander
+         update wander; update wander
+         exit wander; wander -> attack (change); enter attack
+         exit attack; attack -> hide (change); enter hide
+         update hide; update hide
+         exit hide; hide -> wander (change); enter wander"
     );
 }
 
@@ -147,7 +137,7 @@ fn an_entry_condition_guards_against_changes_from_code_too() {
     let (mut guard, mut clock) = (Guard::recording_changes(), 0.0);
     let attack = definition.state("attack").unwrap();
     assert!(!machine.change_state(&mut guard, attack.clone(), &mut clock));
-    assert_eq!(guard.trace(), ["wander -> attack (change), refused by attack.can_enter"]);
+    assert_eq!(guard.trace(), "wander -> attack (change), refused by attack.can_enter");
     guard.ammo = 1.0;
     assert!(machine.change_state(&mut guard, attack, &mut clock));
 }
@@ -265,7 +255,7 @@ fn a_behaviour_that_asks_for_a_change_itself_comes_before_the_exits() {
     let mut guard = Guard::recording_changes();
     machine.update(&mut guard, &mut 0.0);
     assert!(machine.is_in_state(&Elsewhere));
-    assert_eq!(guard.trace(), ["a -> Elsewhere (change)"]);
+    assert_eq!(guard.trace(), "a -> Elsewhere (change)");
 
     let mut batch = Batch::new();
     let keys: Vec<_> = (0..100).map(|_| batch.insert(Guard::recording_changes(), definition(file).initial())).collect();
@@ -319,11 +309,15 @@ fn nested_states_run_their_parents_behaviour_and_exits() {
     assert_eq!(machine.path().map(ToString::to_string).collect::<Vec<_>>(), ["combat", "aim"]);
     guard.take_trace();
     machine.update(&mut guard, &mut clock);
-    assert_eq!(guard.trace(), ["update combat", "update aim"]);
+    assert_eq!(guard.trace(), "update combat; update aim");
     guard.take_trace();
     guard.enemy_visible = false;
     machine.update(&mut guard, &mut clock);
-    assert_eq!(guard.trace(), ["update combat", "exit aim", "exit combat", "aim -> peace (change)", "enter peace"]);
+    assert_eq!(
+        guard.trace(),
+        "update combat
+         exit aim; exit combat; aim -> peace (change); enter peace"
+    );
 }
 
 #[test]
@@ -342,7 +336,7 @@ fn an_exit_from_around_is_not_taken_to_where_the_owner_is_already() {
     for _ in 0..3 {
         machine.update(&mut guard, &mut clock);
     }
-    assert_eq!(guard.trace(), ["exit cover", "exit combat", "cover -> flee (change)"]);
+    assert_eq!(guard.trace(), "exit cover; exit combat; cover -> flee (change)");
 }
 
 #[test]
@@ -351,7 +345,7 @@ fn a_machine_begins_in_the_innermost_initial_state() {
     let definition = definition(&file);
     let mut guard = Guard { enemy_visible: true, ..Guard::recording_changes() };
     definition.machine().start(&mut guard, &mut 0.0);
-    assert_eq!(guard.trace(), ["enter combat", "enter aim"]);
+    assert_eq!(guard.trace(), "enter combat; enter aim");
     assert_eq!(definition.initial().name(), "aim");
     assert_eq!(definition.global().unwrap().name(), "always");
 }
@@ -374,12 +368,8 @@ fn one_behaviour_serves_states_with_different_parameters() {
     machine.update(&mut guard, &mut 0.0);
     assert_eq!(
         guard.trace(),
-        [
-            "update to the quad damage",
-            "exit to the quad damage",
-            "find quad damage -> run to cover (change)",
-            "enter to cover",
-        ]
+        "update to the quad damage
+         exit to the quad damage; find quad damage -> run to cover (change); enter to cover"
     );
 }
 

@@ -1,8 +1,10 @@
 //! Slips of the pen: what is reported of a file that is right but for one of them. It is one report, and says what to write.
 #![cfg(feature = "definition")]
 
-use demeanor::definition::{Outline, Problem};
+use demeanor::definition::Outline;
 use miette::{GraphicalReportHandler, GraphicalTheme};
+
+use crate::commented::reported;
 
 const FILE: &str = r#"initial = "idle"
 
@@ -23,10 +25,7 @@ exits = [{ to = "idle", after = "2 s" }]
 
 /// What is said of a file, a line each.
 fn lines(file: &str) -> Vec<String> {
-    match Outline::parse("a.toml", file, None) {
-        Ok(outline) => outline.warnings().iter().map(Problem::located).collect(),
-        Err(problems) => problems.iter().map(Problem::located).collect(),
-    }
+    reported(file, None)
 }
 
 /// What is said of the file where something in it is written in another way.

@@ -7,6 +7,7 @@ use demeanor::definition::{Definition, Vocabulary};
 use demeanor::{Batch, Fsm, Key, State};
 
 use crate::guard::{Guard, Told, parsed};
+use crate::trace::log::Trace;
 
 /// Notes each callback, with the time.
 struct Tells(&'static str);
@@ -99,12 +100,12 @@ fn run(batch: &mut Batch<Guard>, way: Way) {
     }
 }
 
-fn traces(batch: &mut Batch<Guard>, keys: &[Key]) -> Vec<Vec<String>> {
+fn traces(batch: &mut Batch<Guard>, keys: &[Key]) -> Vec<Trace> {
     keys.iter().map(|key| batch.get_mut(*key).unwrap().take_trace()).collect()
 }
 
 /// What guards in the initial state of a file do in a batch.
-fn in_a_batch(file: &str, guards: &[Guard], has_global: bool, way: Way) -> Vec<Vec<String>> {
+fn in_a_batch(file: &str, guards: &[Guard], has_global: bool, way: Way) -> Vec<Trace> {
     let definition = definition(file);
     let mut batch = Batch::new();
     let keys: Vec<_> = guards.iter().map(|guard| batch.spawn(guard.clone(), definition.initial(), &mut 0.0)).collect();
@@ -116,7 +117,7 @@ fn in_a_batch(file: &str, guards: &[Guard], has_global: bool, way: Way) -> Vec<V
 }
 
 /// The same, each on a machine of its own.
-fn alone(file: &str, guards: &[Guard]) -> Vec<Vec<String>> {
+fn alone(file: &str, guards: &[Guard]) -> Vec<Trace> {
     let definition = definition(file);
     let alone = |guard: &Guard| {
         let (mut guard, mut machine) = (guard.clone(), definition.machine());
@@ -132,10 +133,9 @@ fn alone(file: &str, guards: &[Guard]) -> Vec<Vec<String>> {
 
 /// Asserts that guards do the same in a batch as on machines, whichever way it is updated.
 fn assert_alike(file: &str, guards: &[Guard], expected: &[&str]) {
-    let expected: Vec<Vec<_>> = expected.iter().map(|trace| trace.split(", ").map(str::to_owned).collect()).collect();
-    assert_eq!(alone(file, guards), expected);
+    assert_eq!(alone(file, guards), *expected);
     for way in WAYS {
-        assert_eq!(in_a_batch(file, guards, false, *way), expected, "{way:?}");
+        assert_eq!(in_a_batch(file, guards, false, *way), *expected, "{way:?}");
     }
 }
 
@@ -247,9 +247,9 @@ fn a_parents_turn_and_a_childs_change_come_in_one_tick() {
         "initial = 'inner'\n{OUTER}{INNER}exits = [{{ to = 'other', after = 2.0 }}]\n\
          [states.other]\nparent = 'outer'\nbehaviour = 'other'\nexits = [{{ to = 'inner', after = 1.5 }}]\n"
     );
-    let trace = "0 enters outer, 0 enters inner, 1 outer, 1 inner, 2 outer, 2 inner, 2 enters other, 2.5 other, 3 outer, 3 other, \
-                 3.5 other, 3.5 enters inner, 4 outer, 4.5 inner, 5 outer, 5.5 inner, 5.5 enters other, 6 outer, 6 other, 6.5 other, \
-                 7 outer, 7 other, 7 enters inner";
+    let trace = "0 enters outer; 0 enters inner; 1 outer; 1 inner; 2 outer; 2 inner; 2 enters other; 2.5 other; 3 outer; 3 other; \
+                 3.5 other; 3.5 enters inner; 4 outer; 4.5 inner; 5 outer; 5.5 inner; 5.5 enters other; 6 outer; 6 other; 6.5 other; \
+                 7 outer; 7 other; 7 enters inner";
     assert_alike(&file, &[Guard::default(), Guard::default()], &[trace; 2]);
 }
 
@@ -259,8 +259,8 @@ fn a_change_of_the_parents_turn_ends_the_childs_turn_of_the_same_tick() {
         "initial = 'inner'\n{OUTER}exits = [{{ to = 'other', after = 2.0 }}]\n{INNER}\
          [states.other]\nbehaviour = 'other'\nevery = 2.0\nexits = [{{ to = 'inner', after = 2.0 }}]\n"
     );
-    let trace = "0 enters outer, 0 enters inner, 1 outer, 1 inner, 2 outer, 2 enters other, 4 other, 4 enters outer, 4 enters inner, \
-                 5 outer, 5 inner, 6 outer, 6 enters other";
+    let trace = "0 enters outer; 0 enters inner; 1 outer; 1 inner; 2 outer; 2 enters other; 4 other; 4 enters outer; 4 enters inner; \
+                 5 outer; 5 inner; 6 outer; 6 enters other";
     assert_alike(&file, &[Guard::default(), Guard::default()], &[trace; 2]);
 }
 
@@ -270,16 +270,15 @@ fn what_a_state_keeps_is_kept_over_a_panic_of_its_owner() {
                 [states.inner]\nparent = 'awake'\nbehaviour = 'inner'\nevery = 1.0\nexits = [{ to = 'other', after = 'patience' }]\n\
                 [states.other]\nbehaviour = 'other'\nexits = [{ to = 'inner', after = 2.0 }]\n";
     let guards = [Guard::afraid_of("2 inner"), Guard::default(), Guard { is_hungry: true, ..Guard::default() }];
-    let patient = "0 enters inner, 1 inner, 2 inner, 3 inner, 3 enters other, 3.5 other, 4 other, 4.5 other, 5 other, 5 enters inner, \
-                   6 inner, 7 inner";
-    let hungry = "0 enters inner, 1 inner, 1 enters other, 1.5 other, 2 other, 2.5 other, 3 other, 3 enters inner, 4 inner, \
-                  4 enters other, 4.5 other, 5 other, 5.5 other, 6 other, 6 enters inner, 7 inner, 7 enters other, 7.5 other";
-    assert_eq!(alone(file, &guards), [patient, patient, hungry].map(|trace| trace.split(", ").collect::<Vec<_>>()));
+    let patient = "0 enters inner; 1 inner; 2 inner; 3 inner; 3 enters other; 3.5 other; 4 other; 4.5 other; 5 other; 5 enters inner; \
+                   6 inner; 7 inner";
+    let hungry = "0 enters inner; 1 inner; 1 enters other; 1.5 other; 2 other; 2.5 other; 3 other; 3 enters inner; 4 inner; \
+                  4 enters other; 4.5 other; 5 other; 5.5 other; 6 other; 6 enters inner; 7 inner; 7 enters other; 7.5 other";
+    assert_eq!(alone(file, &guards), [patient, patient, hungry]);
     // In the tick of the panic nobody behind it is updated.
     let late = patient.replacen("2 inner", "2.5 inner", 1);
-    let hungry = hungry.replacen("2 other, ", "", 1);
-    let expected = [patient, &late, &hungry].map(|trace| trace.split(", ").collect::<Vec<_>>());
-    assert_eq!(in_a_batch(file, &guards, false, Way::InTurn), expected);
+    let hungry = hungry.replacen("2 other; ", "", 1);
+    assert_eq!(in_a_batch(file, &guards, false, Way::InTurn), [patient, &late, &hungry]);
 }
 
 /// What is asked for in an `enter` that panics is dropped: the owner has nothing of it, and the others have all of it.
@@ -290,8 +289,8 @@ fn what_is_kept_at_an_entry_is_kept_by_those_whose_entry_has_not_panicked() {
                 [states.other]\nfinal = true\n";
     // The one that panics is the last: an update in the order of keys ends with it.
     let guards = [Guard::default(), Guard { is_hungry: true, ..Guard::default() }, Guard::afraid_of("1 enters outer")];
-    let patient = "0 enters inner, 0 inner, 0.5 inner, 1 inner, 1 enters outer, 3 outer, 5 outer";
-    let hungry = "0 enters inner, 0 inner, 0.5 inner, 1 inner, 1 enters outer, 3 outer";
+    let patient = "0 enters inner; 0 inner; 0.5 inner; 1 inner; 1 enters outer; 3 outer; 5 outer";
+    let hungry = "0 enters inner; 0 inner; 0.5 inner; 1 inner; 1 enters outer; 3 outer";
     assert_alike(file, &guards, &[patient, hungry, patient]);
 }
 
@@ -299,6 +298,6 @@ fn what_is_kept_at_an_entry_is_kept_by_those_whose_entry_has_not_panicked() {
 fn a_turn_comes_while_other_timers_of_its_owner_run_and_together_with_one() {
     let file = "initial = 'restless'\n[states.restless]\nbehaviour = 'restless'\nevery = 1.0\nexits = [{ to = 'other', after = 6.0 }]\n\
                 [states.other]\nbehaviour = 'other'\nevery = 1.0\n";
-    let trace = "1 turns, 2 turns, 2.5 hears, 3 turns, 4 hears, 4 turns, 5 turns, 6 turns, 6 enters other, 7 other";
+    let trace = "1 turns; 2 turns; 2.5 hears; 3 turns; 4 hears; 4 turns; 5 turns; 6 turns; 6 enters other; 7 other";
     assert_alike(file, &[Guard::default(), Guard::default()], &[trace; 2]);
 }

@@ -1,10 +1,9 @@
 //! An agent does what its machine does to its owner.
 
+use crate::trace::places::{A, B};
 use crate::trace::{Actor, Place};
 use demeanor::{Agent, GameTime, StateMachine};
 
-static A: Place = Place::new("A");
-static B: Place = Place::new("B");
 static DUNGEON: Place = Place::new("Dungeon").opening_on(&GATE).keeping_history();
 static GATE: Place = Place::new("Gate").inside(&DUNGEON);
 static CELL: Place = Place::new("Cell").inside(&DUNGEON);
@@ -36,37 +35,15 @@ fn every_verb_is_the_machines() {
     assert!(machine.current().is_none());
     assert_eq!(
         actor.take_trace(),
-        [
-            "Dungeon.enter",
-            "Cell.enter",
-            "Dungeon.update",
-            "Cell.update",
-            "Cell.hit",
-            "Dungeon.hit",
-            "Cell.exit",
-            "Dungeon.exit",
-            "Cell -> A (change)",
-            "A.enter",
-            "A.exit",
-            "A -> Cell (resume)",
-            "Dungeon.enter",
-            "Cell.enter",
-            "Cell.exit",
-            "Dungeon.exit",
-            "Cell -> A (revert)",
-            "A.enter",
-            "A.suspend",
-            "A -> B (push)",
-            "B.enter",
-            "B.exit",
-            "B -> A (pop)",
-            "A.resume",
-            "asked",
-            "A.exit",
-            "A -> B (change)",
-            "B.enter",
-            "through the owner",
-            "A.exit"
-        ]
+        "Dungeon.enter; Cell.enter
+         Dungeon.update; Cell.update
+         Cell.hit; Dungeon.hit
+         Cell.exit; Dungeon.exit; Cell -> A (change); A.enter
+         A.exit; A -> Cell (resume); Dungeon.enter; Cell.enter
+         Cell.exit; Dungeon.exit; Cell -> A (revert); A.enter
+         A.suspend; A -> B (push); B.enter
+         B.exit; B -> A (pop); A.resume; asked
+         A.exit; A -> B (change); B.enter; through the owner
+         A.exit"
     );
 }

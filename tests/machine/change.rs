@@ -1,26 +1,18 @@
 //! The chapter "Change": its order, and changes to the current and to the previous state: rules 5, 7 and 9.
 
 use crate::captured_log::log_lines;
-use crate::trace::{Place, Stage};
+use crate::trace::Stage;
+use crate::trace::places::open::{HALL, KITCHEN, STOVE, TABLE};
+use crate::trace::places::{A, B, C};
 use demeanor::{Cause, Change, Fsm, Outcome, Owner, Refusal, State, StateMachine, StateRef};
-
-static A: Place = Place::new("A");
-static B: Place = Place::new("B");
-static C: Place = Place::new("C");
-
-static HOUSE: Place = Place::new("House").opening_on(&KITCHEN);
-static KITCHEN: Place = Place::new("Kitchen").inside(&HOUSE).opening_on(&STOVE);
-static STOVE: Place = Place::new("Stove").inside(&KITCHEN);
-static TABLE: Place = Place::new("Table").inside(&KITCHEN);
-static HALL: Place = Place::new("Hall").inside(&HOUSE);
 
 /// Rule 5.
 #[test]
 fn a_change_exits_then_swaps_then_tells_the_owner_then_enters() {
     let mut stage = Stage::new(&A).recording_view();
-    assert_eq!(stage.change_state(&B), ["A.exit (A, was A)", "A -> B (change)", "B.enter (B, was A)", "done"]);
+    assert_eq!(stage.change_state(&B), "A.exit (A, was A); A -> B (change); B.enter (B, was A); done");
     assert_eq!(stage.view(), "B, was A");
-    assert_eq!(stage.change_state(&C), ["B.exit (B, was B)", "B -> C (change)", "C.enter (C, was B)", "done"]);
+    assert_eq!(stage.change_state(&C), "B.exit (B, was B); B -> C (change); C.enter (C, was B); done");
     assert_eq!(stage.view(), "C, was B");
 }
 
@@ -30,14 +22,8 @@ fn during_each_exit_of_a_path_current_and_previous_are_the_state_left() {
     let mut stage = Stage::new(&STOVE).recording_view();
     assert_eq!(
         stage.change_state(&A),
-        [
-            "Stove.exit (House/Kitchen/Stove, was Stove)",
-            "Kitchen.exit (House/Kitchen/Stove, was Stove)",
-            "House.exit (House/Kitchen/Stove, was Stove)",
-            "Stove -> A (change)",
-            "A.enter (A, was Stove)",
-            "done"
-        ]
+        "Stove.exit (House/Kitchen/Stove, was Stove); Kitchen.exit (House/Kitchen/Stove, was Stove)
+         House.exit (House/Kitchen/Stove, was Stove); Stove -> A (change); A.enter (A, was Stove); done"
     );
 }
 
@@ -47,14 +33,9 @@ fn during_each_enter_of_a_path_current_is_the_state_being_entered() {
     let mut stage = Stage::new(&A).recording_view();
     assert_eq!(
         stage.change_state(&TABLE),
-        [
-            "A.exit (A, was A)",
-            "A -> Table (change)",
-            "House.enter (House, was A)",
-            "Kitchen.enter (House/Kitchen, was A)",
-            "Table.enter (House/Kitchen/Table, was A)",
-            "done"
-        ]
+        "A.exit (A, was A); A -> Table (change)
+         House.enter (House, was A); Kitchen.enter (House/Kitchen, was A); Table.enter (House/Kitchen/Table, was A)
+         done"
     );
 }
 
@@ -67,17 +48,9 @@ fn a_change_now_in_an_ancestors_enter_abandons_the_rest_of_the_change() {
     });
     assert_eq!(
         stage.with(|_, fsm, _| fsm.change_state(&STOVE)),
-        [
-            "A.exit (A, was A)",
-            "A -> Stove (change)",
-            "House.enter (House, was A)",
-            "Kitchen.enter (House/Kitchen, was A)",
-            "Kitchen.exit (House/Kitchen, was Kitchen)",
-            "House.exit (House/Kitchen, was Kitchen)",
-            "Kitchen -> B (change)",
-            "B.enter (B, was Kitchen)",
-            "rest of Kitchen.enter"
-        ]
+        "A.exit (A, was A); A -> Stove (change); House.enter (House, was A); Kitchen.enter (House/Kitchen, was A)
+         Kitchen.exit (House/Kitchen, was Kitchen); House.exit (House/Kitchen, was Kitchen); Kitchen -> B (change)
+         B.enter (B, was Kitchen); rest of Kitchen.enter"
     );
     assert_eq!(stage.view(), "B, was Kitchen");
 }
@@ -90,7 +63,8 @@ fn a_change_now_to_another_child_abandons_the_way_to_the_first() {
     });
     assert_eq!(
         stage.with(|_, fsm, _| fsm.change_state(&STOVE)),
-        ["A.exit", "A -> Stove (change)", "House.enter", "House -> Hall (change)", "Hall.enter"]
+        "A.exit; A -> Stove (change); House.enter
+         House -> Hall (change); Hall.enter"
     );
     assert_eq!(stage.view(), "House/Hall, was House");
 }
@@ -103,15 +77,8 @@ fn a_change_now_that_is_refused_abandons_nothing() {
     });
     assert_eq!(
         stage.change_state(&TABLE),
-        [
-            "A.exit",
-            "A -> Table (change)",
-            "House.enter",
-            "House -> B (change), refused by B.can_enter",
-            "Kitchen.enter",
-            "Table.enter",
-            "done"
-        ]
+        "A.exit; A -> Table (change); House.enter
+         House -> B (change), refused by B.can_enter; Kitchen.enter; Table.enter; done"
     );
     assert_eq!(stage.view(), "House/Kitchen/Table, was A");
 }
@@ -125,15 +92,9 @@ fn an_earlier_request_that_a_change_now_carries_out_abandons_the_rest_as_well() 
     });
     assert_eq!(
         stage.with(|_, fsm, _| fsm.change_state(&TABLE)),
-        [
-            "A.exit",
-            "A -> Table (change)",
-            "House.enter",
-            "House.exit",
-            "House -> B (change)",
-            "B.enter",
-            "B -> C (change), refused by C.can_enter"
-        ]
+        "A.exit; A -> Table (change); House.enter
+         House.exit; House -> B (change); B.enter
+         B -> C (change), refused by C.can_enter"
     );
     assert_eq!(stage.view(), "B, was House");
 }
@@ -144,39 +105,15 @@ fn the_owner_is_told_that_a_change_is_complete_after_its_last_enter() {
     let mut stage = Stage::new(&A).recording_completion();
     assert_eq!(
         stage.change_state(&TABLE),
-        [
-            "A.exit",
-            "A -> Table (change)",
-            "House.enter",
-            "Kitchen.enter",
-            "Table.enter",
-            "complete: A -> Table (change)",
-            "done"
-        ]
+        "A.exit; A -> Table (change); House.enter; Kitchen.enter; Table.enter; complete: A -> Table (change); done"
     );
     assert_eq!(
         stage.push_state(&B),
-        [
-            "Table.suspend",
-            "Kitchen.suspend",
-            "House.suspend",
-            "Table -> B (push)",
-            "B.enter",
-            "complete: Table -> B (push)",
-            "done"
-        ]
+        "Table.suspend; Kitchen.suspend; House.suspend; Table -> B (push); B.enter; complete: Table -> B (push); done"
     );
     assert_eq!(
         stage.pop_state(),
-        [
-            "B.exit",
-            "B -> Table (pop)",
-            "House.resume",
-            "Kitchen.resume",
-            "Table.resume",
-            "complete: B -> Table (pop)",
-            "done"
-        ]
+        "B.exit; B -> Table (pop); House.resume; Kitchen.resume; Table.resume; complete: B -> Table (pop); done"
     );
 }
 
@@ -185,7 +122,7 @@ fn the_owner_is_told_that_a_change_is_complete_after_its_last_enter() {
 fn a_pop_to_no_state_is_complete_once_all_is_left() {
     let mut stage = Stage::idle().recording_completion();
     stage.push_state(&A);
-    assert_eq!(stage.pop_state(), ["A.exit", "A -> (no state) (pop)", "complete: A -> (no state) (pop)", "done"]);
+    assert_eq!(stage.pop_state(), "A.exit; A -> (no state) (pop); complete: A -> (no state) (pop); done");
 }
 
 /// Rules 5 and 12.
@@ -197,25 +134,9 @@ fn a_change_is_complete_before_what_its_enters_asked_for() {
         .when("Kitchen.enter", |_, fsm, _| fsm.change_state(&C));
     assert_eq!(
         stage.change_state(&TABLE),
-        [
-            "A.exit",
-            "A -> Table (change)",
-            "House.enter",
-            "Kitchen.enter",
-            "Table.enter",
-            "complete: A -> Table (change)",
-            "Table.exit",
-            "Kitchen.exit",
-            "House.exit",
-            "Table -> B (change)",
-            "B.enter",
-            "complete: Table -> B (change)",
-            "B.exit",
-            "B -> C (change)",
-            "C.enter",
-            "complete: B -> C (change)",
-            "done"
-        ]
+        "A.exit; A -> Table (change); House.enter; Kitchen.enter; Table.enter; complete: A -> Table (change)
+         Table.exit; Kitchen.exit; House.exit; Table -> B (change); B.enter; complete: Table -> B (change)
+         B.exit; B -> C (change); C.enter; complete: B -> C (change); done"
     );
 }
 
@@ -227,34 +148,16 @@ fn a_change_that_a_change_now_cuts_short_is_never_complete() {
     });
     assert_eq!(
         stage.change_state(&KITCHEN),
-        [
-            "A.exit",
-            "A -> Stove (change)",
-            "House.enter",
-            "Kitchen.enter",
-            "Kitchen.exit",
-            "House.exit",
-            "Kitchen -> B (change)",
-            "B.enter",
-            "complete: Kitchen -> B (change)",
-            "done"
-        ]
+        "A.exit; A -> Stove (change); House.enter; Kitchen.enter
+         Kitchen.exit; House.exit; Kitchen -> B (change); B.enter; complete: Kitchen -> B (change); done"
     );
     let mut stage = Stage::new(&A).recording_completion().when("B.enter", |actor, fsm, time| {
         fsm.change_state_now(actor, &C, time);
     });
     assert_eq!(
         stage.change_state(&B),
-        [
-            "A.exit",
-            "A -> B (change)",
-            "B.enter",
-            "B.exit",
-            "B -> C (change)",
-            "C.enter",
-            "complete: B -> C (change)",
-            "done"
-        ]
+        "A.exit; A -> B (change); B.enter
+         B.exit; B -> C (change); C.enter; complete: B -> C (change); done"
     );
 }
 
@@ -262,7 +165,7 @@ fn a_change_that_a_change_now_cuts_short_is_never_complete() {
 #[test]
 fn a_refused_change_is_never_complete() {
     let mut stage = Stage::new(&A).recording_completion().refusing("B.can_enter");
-    assert_eq!(stage.change_state(&B), ["A -> B (change), refused by B.can_enter", "not done"]);
+    assert_eq!(stage.change_state(&B), "A -> B (change), refused by B.can_enter; not done");
 }
 
 /// Rules 5 and 23.
@@ -354,7 +257,7 @@ fn the_owner_is_told_from_where_to_where_and_why() {
 fn a_change_to_the_current_state_leaves_and_enters_it_and_previous_becomes_it() {
     let mut stage = Stage::new(&A).recording_view();
     stage.change_state(&B);
-    assert_eq!(stage.change_state(&B), ["B.exit (B, was B)", "B -> B (change)", "B.enter (B, was B)", "done"]);
+    assert_eq!(stage.change_state(&B), "B.exit (B, was B); B -> B (change); B.enter (B, was B); done");
     assert_eq!(stage.view(), "B, was B");
 }
 
@@ -362,7 +265,7 @@ fn a_change_to_the_current_state_leaves_and_enters_it_and_previous_becomes_it() 
 #[test]
 fn a_change_to_the_current_state_leaves_its_ancestors_alone() {
     let mut stage = Stage::new(&STOVE);
-    assert_eq!(stage.change_state(&STOVE), ["Stove.exit", "Stove -> Stove (change)", "Stove.enter", "done"]);
+    assert_eq!(stage.change_state(&STOVE), "Stove.exit; Stove -> Stove (change); Stove.enter; done");
 }
 
 /// Rule 9.
@@ -370,9 +273,9 @@ fn a_change_to_the_current_state_leaves_its_ancestors_alone() {
 fn two_reverts_in_a_row_toggle() {
     let mut stage = Stage::new(&A);
     stage.change_state(&B);
-    assert_eq!(stage.revert_state(), ["B.exit", "B -> A (revert)", "A.enter", "done"]);
+    assert_eq!(stage.revert_state(), "B.exit; B -> A (revert); A.enter; done");
     assert_eq!(stage.view(), "A, was B");
-    assert_eq!(stage.revert_state(), ["A.exit", "A -> B (revert)", "B.enter", "done"]);
+    assert_eq!(stage.revert_state(), "A.exit; A -> B (revert); B.enter; done");
     assert_eq!(stage.view(), "B, was A");
 }
 
@@ -381,10 +284,7 @@ fn two_reverts_in_a_row_toggle() {
 fn a_revert_asks_the_guards_of_any_change() {
     let mut stage = Stage::new(&A).recording_guards().refusing("A.can_enter");
     stage.change_state(&B);
-    assert_eq!(
-        stage.revert_state(),
-        ["B.can_exit?", "A.can_enter?", "B -> A (revert), refused by A.can_enter", "not done"]
-    );
+    assert_eq!(stage.revert_state(), "B.can_exit?; A.can_enter?; B -> A (revert), refused by A.can_enter; not done");
     assert_eq!(stage.view(), "B, was A");
 }
 
@@ -392,7 +292,7 @@ fn a_revert_asks_the_guards_of_any_change() {
 #[test]
 fn a_revert_without_a_previous_state_is_refused_with_a_warning() {
     let mut stage = Stage::new(&A).recording_guards();
-    let lines = log_lines(|| assert_eq!(stage.revert_state(), ["not done"]));
+    let lines = log_lines(|| assert_eq!(stage.revert_state(), "not done"));
     assert_eq!(lines.len(), 1, "{lines:?}");
     assert!(lines[0].starts_with("WARN demeanor: Elsa: "), "{lines:?}");
     assert!(lines[0].contains('A'), "{lines:?}");

@@ -1,19 +1,10 @@
 //! The chapter "Change": guards, rule 8.
 
 use crate::captured_log::log_lines;
+use crate::trace::places::open::{HALL, HOUSE, KITCHEN, STAIRS, STOVE, TABLE};
+use crate::trace::places::{A, ALWAYS, B, C};
 use crate::trace::{Actor, Place, Stage};
 use demeanor::{Fsm, Owner, State, StateMachine, StateRef};
-
-static A: Place = Place::new("A");
-static B: Place = Place::new("B");
-static C: Place = Place::new("C");
-
-static HOUSE: Place = Place::new("House").opening_on(&KITCHEN);
-static KITCHEN: Place = Place::new("Kitchen").inside(&HOUSE).opening_on(&STOVE);
-static STOVE: Place = Place::new("Stove").inside(&KITCHEN);
-static TABLE: Place = Place::new("Table").inside(&KITCHEN);
-static HALL: Place = Place::new("Hall").inside(&HOUSE);
-static STAIRS: Place = Place::new("Stairs").inside(&HALL);
 
 /// Rule 8.
 #[test]
@@ -21,18 +12,8 @@ fn guards_are_asked_once_each_before_anything_runs() {
     let mut stage = Stage::new(&STOVE).recording_guards();
     assert_eq!(
         stage.change_state(&STAIRS),
-        [
-            "Stove.can_exit?",
-            "Kitchen.can_exit?",
-            "Hall.can_enter?",
-            "Stairs.can_enter?",
-            "Stove.exit",
-            "Kitchen.exit",
-            "Stove -> Stairs (change)",
-            "Hall.enter",
-            "Stairs.enter",
-            "done"
-        ]
+        "Stove.can_exit?; Kitchen.can_exit?; Hall.can_enter?; Stairs.can_enter?
+         Stove.exit; Kitchen.exit; Stove -> Stairs (change); Hall.enter; Stairs.enter; done"
     );
 }
 
@@ -42,18 +23,8 @@ fn initial_states_are_resolved_before_the_guards() {
     let mut stage = Stage::new(&STAIRS).recording_guards();
     assert_eq!(
         stage.change_state(&KITCHEN),
-        [
-            "Stairs.can_exit?",
-            "Hall.can_exit?",
-            "Kitchen.can_enter?",
-            "Stove.can_enter?",
-            "Stairs.exit",
-            "Hall.exit",
-            "Stairs -> Stove (change)",
-            "Kitchen.enter",
-            "Stove.enter",
-            "done"
-        ]
+        "Stairs.can_exit?; Hall.can_exit?; Kitchen.can_enter?; Stove.can_enter?
+         Stairs.exit; Hall.exit; Stairs -> Stove (change); Kitchen.enter; Stove.enter; done"
     );
 }
 
@@ -61,7 +32,7 @@ fn initial_states_are_resolved_before_the_guards() {
 #[test]
 fn a_change_to_the_current_state_asks_both_its_guards() {
     let mut stage = Stage::new(&A).recording_guards();
-    assert_eq!(stage.change_state(&A), ["A.can_exit?", "A.can_enter?", "A.exit", "A -> A (change)", "A.enter", "done"]);
+    assert_eq!(stage.change_state(&A), "A.can_exit?; A.can_enter?; A.exit; A -> A (change); A.enter; done");
 }
 
 /// Rule 8.
@@ -70,7 +41,7 @@ fn the_first_guard_that_refuses_is_the_last_that_is_asked() {
     let mut stage = Stage::new(&STOVE).recording_guards().refusing("Kitchen.can_exit").refusing("Hall.can_enter");
     assert_eq!(
         stage.change_state(&STAIRS),
-        ["Stove.can_exit?", "Kitchen.can_exit?", "Stove -> Stairs (change), refused by Kitchen.can_exit", "not done"]
+        "Stove.can_exit?; Kitchen.can_exit?; Stove -> Stairs (change), refused by Kitchen.can_exit; not done"
     );
     assert_eq!(stage.view(), "House/Kitchen/Stove");
 }
@@ -80,9 +51,9 @@ fn the_first_guard_that_refuses_is_the_last_that_is_asked() {
 fn a_state_that_may_not_be_entered_changes_nothing() {
     let mut stage = Stage::new(&A).refusing("Stove.can_enter");
     stage.change_state(&B);
-    assert_eq!(stage.change_state(&HOUSE), ["B -> Stove (change), refused by Stove.can_enter", "not done"]);
+    assert_eq!(stage.change_state(&HOUSE), "B -> Stove (change), refused by Stove.can_enter; not done");
     assert_eq!(stage.view(), "B, was A");
-    assert_eq!(stage.revert_state(), ["B.exit", "B -> A (revert)", "A.enter", "done"]);
+    assert_eq!(stage.revert_state(), "B.exit; B -> A (revert); A.enter; done");
 }
 
 /// Rules 8 and 23.
@@ -101,20 +72,18 @@ fn guards_see_the_machine_as_the_change_finds_it() {
     let mut stage = Stage::new(&STOVE).recording_guards().recording_view();
     stage.machine.set_previous(&B);
     assert_eq!(
-        stage.change_state(&STAIRS)[..4],
-        [
-            "Stove.can_exit? (House/Kitchen/Stove, was B)",
-            "Kitchen.can_exit? (House/Kitchen/Stove, was B)",
-            "Hall.can_enter? (House/Kitchen/Stove, was B)",
-            "Stairs.can_enter? (House/Kitchen/Stove, was B)"
-        ]
+        stage.change_state(&STAIRS),
+        "Stove.can_exit? (House/Kitchen/Stove, was B); Kitchen.can_exit? (House/Kitchen/Stove, was B)
+         Hall.can_enter? (House/Kitchen/Stove, was B); Stairs.can_enter? (House/Kitchen/Stove, was B)
+         Stove.exit (House/Kitchen/Stove, was Stove); Kitchen.exit (House/Kitchen/Stove, was Stove)
+         Stove -> Stairs (change); Hall.enter (House/Hall, was Stove); Stairs.enter (House/Hall/Stairs, was Stove)
+         done"
     );
 }
 
 /// Rule 8.
 #[test]
 fn every_query_answers_in_a_guard() {
-    static ALWAYS: Place = Place::new("Always");
     let mut stage = Stage::new(&KITCHEN).global(&ALWAYS).asking("Kitchen.can_exit", |actor, fsm, time| {
         let name = |state: Option<&StateRef<_>>| state.map_or("nothing".to_owned(), ToString::to_string);
         actor.note(format!("{} was {}", name(fsm.current()), name(fsm.previous())));
@@ -138,17 +107,9 @@ fn every_query_answers_in_a_guard() {
             fsm.change_state(&B);
             fsm.pop_state();
         }),
-        [
-            "Table was Hall",
-            "beside Always, to B",
-            "on [House, Kitchen, Table]",
-            "in true false",
-            "of a type true false",
-            "for 2 s",
-            "each (Some(3.0), Some(2.0), None)",
-            "waiting: true",
-            "Table -> B (change), refused by Kitchen.can_exit"
-        ]
+        "Table was Hall; beside Always, to B; on [House, Kitchen, Table]; in true false; of a type true false
+         for 2 s; each (Some(3.0), Some(2.0), None); waiting: true
+         Table -> B (change), refused by Kitchen.can_exit"
     );
     assert_eq!(stage.change_state(&B)[7], "waiting: false");
 }
@@ -162,18 +123,18 @@ fn a_guard_can_refuse_by_the_time_in_a_state() {
     let mut stage = Stage::new(&A).asking("A.can_exit", |_, fsm, time| fsm.time_in_state(time) >= 2.0);
     stage.start();
     stage.advance(1);
-    assert_eq!(stage.change_state(&B), ["A -> B (change), refused by A.can_exit", "not done"]);
+    assert_eq!(stage.change_state(&B), "A -> B (change), refused by A.can_exit; not done");
     stage.advance(1);
-    assert_eq!(stage.change_state(&B), ["A.exit", "A -> B (change)", "B.enter", "done"]);
+    assert_eq!(stage.change_state(&B), "A.exit; A -> B (change); B.enter; done");
 }
 
 /// Rule 8: only from B.
 #[test]
 fn a_guard_can_refuse_by_where_the_owner_comes_from() {
     let mut stage = Stage::new(&A).asking("C.can_enter", |_, fsm, _| fsm.is_in_state(&B));
-    assert_eq!(stage.change_state(&C), ["A -> C (change), refused by C.can_enter", "not done"]);
+    assert_eq!(stage.change_state(&C), "A -> C (change), refused by C.can_enter; not done");
     stage.change_state(&B);
-    assert_eq!(stage.change_state(&C), ["B.exit", "B -> C (change)", "C.enter", "done"]);
+    assert_eq!(stage.change_state(&C), "B.exit; B -> C (change); C.enter; done");
 }
 
 /// Rules 6 and 8: the target is the innermost state that is entered.
@@ -181,61 +142,38 @@ fn a_guard_can_refuse_by_where_the_owner_comes_from() {
 fn a_guard_can_refuse_by_where_the_change_leads_to() {
     let mut stage = Stage::new(&A)
         .asking("A.can_exit", |_, fsm, _| fsm.target().is_some_and(|target| *target == StateRef::from(&STOVE)));
-    assert_eq!(stage.change_state(&B), ["A -> B (change), refused by A.can_exit", "not done"]);
-    assert_eq!(stage.change_state(&HALL), ["A -> Hall (change), refused by A.can_exit", "not done"]);
+    assert_eq!(stage.change_state(&B), "A -> B (change), refused by A.can_exit; not done");
+    assert_eq!(stage.change_state(&HALL), "A -> Hall (change), refused by A.can_exit; not done");
     assert_eq!(
         stage.change_state(&HOUSE),
-        ["A.exit", "A -> Stove (change)", "House.enter", "Kitchen.enter", "Stove.enter", "done"]
+        "A.exit; A -> Stove (change); House.enter; Kitchen.enter; Stove.enter; done"
     );
 }
 
 /// Rule 8.
 #[test]
 fn the_target_is_told_in_every_guard_and_callback_of_a_change_and_in_no_other() {
-    static ALWAYS: Place = Place::new("Always");
     let mut stage = Stage::new(&HALL).global(&ALWAYS).recording_guards().recording_target();
-    assert_eq!(stage.start(), ["House.enter", "Hall.enter"]);
-    assert_eq!(stage.update(), ["Always.update", "House.update", "Hall.update"]);
-    assert_eq!(stage.send("hit"), ["Hall.hit", "House.hit", "Always.hit", "not handled"]);
+    assert_eq!(stage.start(), "House.enter; Hall.enter");
+    assert_eq!(stage.update(), "Always.update; House.update; Hall.update");
+    assert_eq!(stage.send("hit"), "Hall.hit; House.hit; Always.hit; not handled");
     assert_eq!(
         stage.change_state(&KITCHEN),
-        [
-            "Hall.can_exit? [to Stove]",
-            "Kitchen.can_enter? [to Stove]",
-            "Stove.can_enter? [to Stove]",
-            "Hall.exit [to Stove]",
-            "Hall -> Stove (change)",
-            "Kitchen.enter [to Stove]",
-            "Stove.enter [to Stove]",
-            "done"
-        ]
+        "Hall.can_exit? [to Stove]; Kitchen.can_enter? [to Stove]; Stove.can_enter? [to Stove]
+         Hall.exit [to Stove]; Hall -> Stove (change); Kitchen.enter [to Stove]; Stove.enter [to Stove]; done"
     );
-    assert_eq!(stage.update(), ["Always.update", "House.update", "Kitchen.update", "Stove.update"]);
+    assert_eq!(stage.update(), "Always.update; House.update; Kitchen.update; Stove.update");
     assert_eq!(
         stage.push_state(&A),
-        [
-            "A.can_enter? [to A]",
-            "Stove.suspend [to A]",
-            "Kitchen.suspend [to A]",
-            "House.suspend [to A]",
-            "Stove -> A (push)",
-            "A.enter [to A]",
-            "done"
-        ]
+        "A.can_enter? [to A]; Stove.suspend [to A]; Kitchen.suspend [to A]; House.suspend [to A]; Stove -> A (push)
+         A.enter [to A]; done"
     );
     assert_eq!(
         stage.pop_state(),
-        [
-            "A.can_exit? [to Stove]",
-            "A.exit [to Stove]",
-            "A -> Stove (pop)",
-            "House.resume [to Stove]",
-            "Kitchen.resume [to Stove]",
-            "Stove.resume [to Stove]",
-            "done"
-        ]
+        "A.can_exit? [to Stove]; A.exit [to Stove]; A -> Stove (pop)
+         House.resume [to Stove]; Kitchen.resume [to Stove]; Stove.resume [to Stove]; done"
     );
-    assert_eq!(stage.stop(), ["Stove.exit", "Kitchen.exit", "House.exit"]);
+    assert_eq!(stage.stop(), "Stove.exit; Kitchen.exit; House.exit");
 }
 
 /// Rules 8 and 15.
@@ -243,7 +181,7 @@ fn the_target_is_told_in_every_guard_and_callback_of_a_change_and_in_no_other() 
 fn a_pop_to_no_state_has_no_target() {
     let mut stage = Stage::idle().recording_guards().recording_target();
     stage.push_state(&A);
-    assert_eq!(stage.pop_state(), ["A.can_exit?", "A.exit", "A -> (no state) (pop)", "done"]);
+    assert_eq!(stage.pop_state(), "A.can_exit?; A.exit; A -> (no state) (pop); done");
 }
 
 /// Notes where the change under way leads to.
@@ -260,16 +198,8 @@ fn after_a_change_now_in_an_enter_the_change_under_way_has_no_target_any_more() 
     });
     assert_eq!(
         stage.change_state(&TABLE),
-        [
-            "A.exit [to Table]",
-            "A -> Table (change)",
-            "House.enter [to Table]",
-            "House.exit [to B]",
-            "House -> B (change)",
-            "B.enter [to B]",
-            "to nowhere",
-            "done"
-        ]
+        "A.exit [to Table]; A -> Table (change); House.enter [to Table]
+         House.exit [to B]; House -> B (change); B.enter [to B]; to nowhere; done"
     );
 }
 
@@ -284,18 +214,11 @@ fn after_a_change_now_that_is_refused_the_target_is_that_of_the_change_under_way
         },
     );
     assert_eq!(
-        stage.change_state(&HALL)[3..],
-        [
-            "A.exit [to Hall]",
-            "A -> Hall (change)",
-            "House.enter [to Hall]",
-            "House.can_exit? [to B]",
-            "B.can_enter? [to B]",
-            "House -> B (change), refused by B.can_enter",
-            "to Hall",
-            "Hall.enter [to Hall]",
-            "done"
-        ]
+        stage.change_state(&HALL),
+        "A.can_exit? [to Hall]; House.can_enter? [to Hall]; Hall.can_enter? [to Hall]
+         A.exit [to Hall]; A -> Hall (change); House.enter [to Hall]
+         House.can_exit? [to B]; B.can_enter? [to B]; House -> B (change), refused by B.can_enter; to Hall
+         Hall.enter [to Hall]; done"
     );
 }
 
@@ -308,15 +231,7 @@ fn a_handler_of_a_message_sent_in_an_enter_sees_no_target() {
     });
     assert_eq!(
         stage.change_state(&HALL),
-        [
-            "A.exit [to Hall]",
-            "A -> Hall (change)",
-            "House.enter [to Hall]",
-            "House.hit",
-            "to Hall",
-            "Hall.enter [to Hall]",
-            "done"
-        ]
+        "A.exit [to Hall]; A -> Hall (change); House.enter [to Hall]; House.hit; to Hall; Hall.enter [to Hall]; done"
     );
 }
 

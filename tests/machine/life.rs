@@ -1,17 +1,12 @@
 //! The chapter "Life of a machine": rules 1 to 3.
 
-use crate::captured_log::log_lines;
+use crate::logged;
+use crate::trace::places::open::{HOUSE, KITCHEN, STOVE};
+use crate::trace::places::{A, ALWAYS, B};
 use crate::trace::{Place, Stage};
 use demeanor::{Owner, State, StateMachine, Step};
 
-static A: Place = Place::new("A");
-static B: Place = Place::new("B");
-static ALWAYS: Place = Place::new("Always");
 static ELSEWHERE: Place = Place::new("Elsewhere");
-
-static HOUSE: Place = Place::new("House").opening_on(&KITCHEN);
-static KITCHEN: Place = Place::new("Kitchen").inside(&HOUSE).opening_on(&STOVE);
-static STOVE: Place = Place::new("Stove").inside(&KITCHEN);
 
 const NOTHING: [&str; 0] = [];
 
@@ -21,17 +16,14 @@ fn a_new_machine_is_in_its_initial_state_and_has_called_nothing() {
     let mut stage = Stage::new(&STOVE);
     assert_eq!(stage.view(), "House/Kitchen/Stove");
     assert!(stage.machine.previous().is_none());
-    assert_eq!(stage.with(|_, _, _| {}), NOTHING);
+    assert_eq!(stage.with(|_, _, _| {}), "");
 }
 
 /// Rule 1.
 #[test]
 fn starting_enters_the_path_from_the_outermost() {
     let mut stage = Stage::new(&STOVE).recording_view();
-    assert_eq!(
-        stage.start(),
-        ["House.enter (House)", "Kitchen.enter (House/Kitchen)", "Stove.enter (House/Kitchen/Stove)"]
-    );
+    assert_eq!(stage.start(), "House.enter (House); Kitchen.enter (House/Kitchen); Stove.enter (House/Kitchen/Stove)");
     assert_eq!(stage.view(), "House/Kitchen/Stove");
 }
 
@@ -40,13 +32,10 @@ fn starting_enters_the_path_from_the_outermost() {
 fn starting_goes_on_down_to_the_innermost_initial_child() {
     let mut stage = Stage::new(&HOUSE).recording_view();
     assert_eq!(stage.view(), "House");
-    assert_eq!(
-        stage.start(),
-        ["House.enter (House)", "Kitchen.enter (House/Kitchen)", "Stove.enter (House/Kitchen/Stove)"]
-    );
+    assert_eq!(stage.start(), "House.enter (House); Kitchen.enter (House/Kitchen); Stove.enter (House/Kitchen/Stove)");
     assert_eq!(stage.view(), "House/Kitchen/Stove");
     let mut stage = Stage::new(&KITCHEN);
-    assert_eq!(stage.start(), ["House.enter", "Kitchen.enter", "Stove.enter"]);
+    assert_eq!(stage.start(), "House.enter; Kitchen.enter; Stove.enter");
 }
 
 /// Rules 1 and 6.
@@ -54,9 +43,8 @@ fn starting_goes_on_down_to_the_innermost_initial_child() {
 fn a_machine_whose_initial_child_belongs_elsewhere_is_not_started() {
     static LOST: Place = Place::new("Lost").opening_on(&STOVE);
     let mut stage = Stage::new(&LOST);
-    let mut trace = Vec::new();
-    let lines = log_lines(|| trace = stage.start());
-    assert_eq!(trace, NOTHING);
+    let (trace, lines) = logged(|| stage.start());
+    assert_eq!(trace, "");
     assert_eq!(
         lines,
         ["WARN demeanor: Elsa: start refused in state Lost: the state that its `initial` returns has another parent"]
@@ -69,9 +57,8 @@ fn a_machine_whose_initial_child_belongs_elsewhere_is_not_started() {
 fn a_second_start_is_refused_with_a_warning() {
     let mut stage = Stage::new(&HOUSE);
     stage.start();
-    let mut trace = Vec::new();
-    let lines = log_lines(|| trace = stage.start());
-    assert_eq!(trace, NOTHING);
+    let (trace, lines) = logged(|| stage.start());
+    assert_eq!(trace, "");
     assert_eq!(lines, ["WARN demeanor: Elsa: start refused in state Stove: it has been entered already"]);
     assert_eq!(stage.view(), "House/Kitchen/Stove");
 }
@@ -81,12 +68,12 @@ fn a_second_start_is_refused_with_a_warning() {
 fn a_machine_that_has_entered_its_state_by_a_change_refuses_to_start() {
     let mut stage = Stage::new(&A);
     stage.change_state(&B);
-    assert_eq!(stage.start(), NOTHING);
+    assert_eq!(stage.start(), "");
     stage.stop();
-    assert_eq!(stage.start(), NOTHING, "there is no state to enter");
+    assert_eq!(stage.start(), "", "there is no state to enter");
     stage.machine.set_current(&A);
-    assert_eq!(stage.start(), ["A.enter"], "it has been stopped");
-    assert_eq!(stage.start(), NOTHING);
+    assert_eq!(stage.start(), "A.enter", "it has been stopped");
+    assert_eq!(stage.start(), "");
 }
 
 /// Rules 1 and 18.
@@ -95,7 +82,7 @@ fn a_started_machine_that_is_set_to_another_state_counts_as_started() {
     let mut stage = Stage::new(&A);
     stage.start();
     stage.machine.set_current(&B);
-    assert_eq!(stage.start(), NOTHING);
+    assert_eq!(stage.start(), "");
     assert_eq!(stage.view(), "B");
 }
 
@@ -122,7 +109,7 @@ fn a_machine_whose_states_count_as_entered_is_not_started_again() {
     stage.advance(5);
     stage.machine.set_entered(2.0);
     assert!(stage.machine.is_started());
-    assert_eq!(stage.start(), NOTHING);
+    assert_eq!(stage.start(), "");
     let times = stage.with(|actor, fsm, time| {
         let times = [fsm.time_in(&HOUSE, time), fsm.time_in(&KITCHEN, time), fsm.time_in(&STOVE, time)];
         actor.note(format!("{times:?}"));
@@ -137,7 +124,7 @@ fn a_machine_without_a_state_has_none_that_counts_as_entered() {
     stage.machine.set_entered(2.0);
     assert!(!stage.machine.is_started());
     stage.machine.set_current(&A);
-    assert_eq!(stage.start(), ["A.enter"]);
+    assert_eq!(stage.start(), "A.enter");
 }
 
 /// Rules 1 and 22: so its callbacks run once.
@@ -145,7 +132,7 @@ fn a_machine_without_a_state_has_none_that_counts_as_entered() {
 fn a_start_that_panicked_is_not_made_again() {
     let mut stage = Stage::new(&STOVE).panicking_in("Kitchen.enter");
     stage.catch(Stage::start);
-    assert_eq!(stage.start(), NOTHING);
+    assert_eq!(stage.start(), "");
     assert_eq!(stage.view(), "House/Kitchen");
 }
 
@@ -153,12 +140,9 @@ fn a_start_that_panicked_is_not_made_again() {
 #[test]
 fn the_owner_is_told_of_no_change_by_start_and_stop() {
     let mut stage = Stage::new(&HOUSE).recording_completion();
-    let mut trace = Vec::new();
-    let lines = log_lines(|| {
-        trace = stage.start();
-        trace.extend(stage.stop());
-    });
-    assert_eq!(trace, ["House.enter", "Kitchen.enter", "Stove.enter", "Stove.exit", "Kitchen.exit", "House.exit"]);
+    let ((started, stopped), lines) = logged(|| (stage.start(), stage.stop()));
+    assert_eq!(started, "House.enter; Kitchen.enter; Stove.enter");
+    assert_eq!(stopped, "Stove.exit; Kitchen.exit; House.exit");
     assert_eq!(lines, NOTHING);
 }
 
@@ -168,16 +152,8 @@ fn a_request_made_while_starting_waits_until_the_whole_path_is_entered() {
     let mut stage = Stage::new(&STOVE).when("House.enter", |_, fsm, _| fsm.change_state(&A));
     assert_eq!(
         stage.start(),
-        [
-            "House.enter",
-            "Kitchen.enter",
-            "Stove.enter",
-            "Stove.exit",
-            "Kitchen.exit",
-            "House.exit",
-            "Stove -> A (change)",
-            "A.enter"
-        ]
+        "House.enter; Kitchen.enter; Stove.enter
+         Stove.exit; Kitchen.exit; House.exit; Stove -> A (change); A.enter"
     );
 }
 
@@ -190,15 +166,8 @@ fn a_change_now_while_starting_abandons_the_rest_of_the_start() {
     });
     assert_eq!(
         stage.start(),
-        [
-            "House.enter",
-            "Kitchen.enter",
-            "Kitchen.exit",
-            "House.exit",
-            "Kitchen -> A (change)",
-            "A.enter",
-            "rest of Kitchen.enter"
-        ]
+        "House.enter; Kitchen.enter
+         Kitchen.exit; House.exit; Kitchen -> A (change); A.enter; rest of Kitchen.enter"
     );
     assert_eq!(stage.view(), "A, was Kitchen");
 }
@@ -209,11 +178,8 @@ fn stopping_exits_the_path_from_the_innermost_and_leaves_no_current() {
     let mut stage = Stage::new(&STOVE).recording_view();
     assert_eq!(
         stage.stop(),
-        [
-            "Stove.exit (House/Kitchen/Stove, was Stove)",
-            "Kitchen.exit (House/Kitchen/Stove, was Stove)",
-            "House.exit (House/Kitchen/Stove, was Stove)"
-        ]
+        "Stove.exit (House/Kitchen/Stove, was Stove); Kitchen.exit (House/Kitchen/Stove, was Stove)
+         House.exit (House/Kitchen/Stove, was Stove)"
     );
     assert!(stage.machine.current().is_none());
     assert_eq!(stage.machine.path().count(), 0);
@@ -257,9 +223,9 @@ fn what_is_asked_for_while_stopping_is_refused() {
         fsm.change_state(&B);
         assert!(!fsm.change_state_now(actor, &B, time));
     });
-    assert_eq!(stage.stop(), ["A.exit"]);
+    assert_eq!(stage.stop(), "A.exit");
     assert_eq!(stage.view(), "nowhere, was A");
-    assert_eq!(stage.update(), NOTHING);
+    assert_eq!(stage.update(), "");
 }
 
 /// Rule 1.
@@ -267,8 +233,8 @@ fn what_is_asked_for_while_stopping_is_refused() {
 fn stopping_clears_the_stack() {
     let mut stage = Stage::new(&A);
     stage.push_state(&B);
-    assert_eq!(stage.stop(), ["B.exit"]);
-    assert_eq!(stage.pop_state(), ["not done"]);
+    assert_eq!(stage.stop(), "B.exit");
+    assert_eq!(stage.pop_state(), "not done");
     assert_eq!(stage.view(), "nowhere, was B");
 }
 
@@ -277,7 +243,7 @@ fn stopping_clears_the_stack() {
 fn stopping_when_stopped_does_nothing() {
     let mut stage = Stage::new(&A);
     stage.stop();
-    assert_eq!(stage.stop(), NOTHING);
+    assert_eq!(stage.stop(), "");
     assert_eq!(stage.view(), "nowhere, was A");
 }
 
@@ -288,13 +254,9 @@ fn a_change_from_no_state_only_enters_and_keeps_previous() {
     stage.stop();
     assert_eq!(
         stage.change_state(&STOVE),
-        [
-            "(no state) -> Stove (change)",
-            "House.enter (House, was A)",
-            "Kitchen.enter (House/Kitchen, was A)",
-            "Stove.enter (House/Kitchen/Stove, was A)",
-            "done"
-        ]
+        "(no state) -> Stove (change)
+         House.enter (House, was A); Kitchen.enter (House/Kitchen, was A); Stove.enter (House/Kitchen/Stove, was A)
+         done"
     );
     assert_eq!(stage.view(), "House/Kitchen/Stove, was A");
 }
@@ -304,7 +266,7 @@ fn a_change_from_no_state_only_enters_and_keeps_previous() {
 fn a_stopped_machine_reverts_to_the_state_it_left() {
     let mut stage = Stage::new(&A);
     stage.stop();
-    assert_eq!(stage.revert_state(), ["(no state) -> A (revert)", "A.enter", "done"]);
+    assert_eq!(stage.revert_state(), "(no state) -> A (revert); A.enter; done");
     assert_eq!(stage.view(), "A, was A");
 }
 
@@ -312,16 +274,16 @@ fn a_stopped_machine_reverts_to_the_state_it_left() {
 #[test]
 fn starting_and_stopping_ask_no_guard() {
     let mut stage = Stage::new(&A).recording_guards().refusing("A.can_enter").refusing("A.can_exit");
-    assert_eq!(stage.start(), ["A.enter"]);
-    assert_eq!(stage.stop(), ["A.exit"]);
+    assert_eq!(stage.start(), "A.enter");
+    assert_eq!(stage.stop(), "A.exit");
 }
 
 /// Rule 2.
 #[test]
 fn an_idle_machine_updates_its_global_only() {
     let mut stage = Stage::idle().global(&ALWAYS);
-    assert_eq!(stage.start(), NOTHING);
-    assert_eq!(stage.update(), ["Always.update"]);
+    assert_eq!(stage.start(), "");
+    assert_eq!(stage.update(), "Always.update");
     assert_eq!(stage.view(), "nowhere");
 }
 
@@ -329,21 +291,21 @@ fn an_idle_machine_updates_its_global_only() {
 #[test]
 fn an_idle_machine_offers_messages_to_its_global_only() {
     let mut stage = Stage::idle().global(&ALWAYS);
-    assert_eq!(stage.send("hit"), ["Always.hit", "not handled"]);
+    assert_eq!(stage.send("hit"), "Always.hit; not handled");
     let mut stage = stage.handling("Always");
-    assert_eq!(stage.send("hit"), ["Always.hit", "handled"]);
+    assert_eq!(stage.send("hit"), "Always.hit; handled");
 }
 
 /// Rule 2.
 #[test]
 fn nothing_panics_in_a_machine_without_any_state() {
     let mut stage = Stage::with_machine(StateMachine::default());
-    assert_eq!(stage.start(), NOTHING);
-    assert_eq!(stage.update(), NOTHING);
-    assert_eq!(stage.send("hit"), ["not handled"]);
-    assert_eq!(stage.revert_state(), ["not done"]);
-    assert_eq!(stage.pop_state(), ["not done"]);
-    assert_eq!(stage.stop(), NOTHING);
+    assert_eq!(stage.start(), "");
+    assert_eq!(stage.update(), "");
+    assert_eq!(stage.send("hit"), "not handled");
+    assert_eq!(stage.revert_state(), "not done");
+    assert_eq!(stage.pop_state(), "not done");
+    assert_eq!(stage.stop(), "");
     assert!(stage.machine.current().is_none());
     assert!(stage.machine.previous().is_none());
     assert!(stage.machine.global().is_none());
@@ -358,9 +320,9 @@ fn nothing_panics_in_a_machine_without_any_state() {
             assert_eq!(fsm.path().count(), 0);
             actor.note("looked");
         }),
-        ["looked"]
+        "looked"
     );
-    assert_eq!(stage.change_state(&A), ["(no state) -> A (change)", "A.enter", "done"]);
+    assert_eq!(stage.change_state(&A), "(no state) -> A (change); A.enter; done");
     assert_eq!(stage.view(), "A");
 }
 
@@ -372,18 +334,18 @@ fn a_state_that_the_global_of_an_idle_machine_asks_for_is_updated_in_the_same_ti
             fsm.change_state(&A);
         }
     });
-    assert_eq!(stage.update(), ["Always.update", "(no state) -> A (change)", "A.enter", "A.update"]);
+    assert_eq!(stage.update(), "Always.update; (no state) -> A (change); A.enter; A.update");
 }
 
 /// Rule 3.
 #[test]
 fn the_global_is_never_entered_or_exited() {
     let mut stage = Stage::new(&A).global(&ALWAYS);
-    assert_eq!(stage.start(), ["A.enter"]);
-    assert_eq!(stage.change_state(&B), ["A.exit", "A -> B (change)", "B.enter", "done"]);
-    assert_eq!(stage.push_state(&A), ["B.suspend", "B -> A (push)", "A.enter", "done"]);
-    assert_eq!(stage.pop_state(), ["A.exit", "A -> B (pop)", "B.resume", "done"]);
-    assert_eq!(stage.stop(), ["B.exit"]);
+    assert_eq!(stage.start(), "A.enter");
+    assert_eq!(stage.change_state(&B), "A.exit; A -> B (change); B.enter; done");
+    assert_eq!(stage.push_state(&A), "B.suspend; B -> A (push); A.enter; done");
+    assert_eq!(stage.pop_state(), "A.exit; A -> B (pop); B.resume; done");
+    assert_eq!(stage.stop(), "B.exit");
 }
 
 /// Rule 3.
@@ -391,7 +353,7 @@ fn the_global_is_never_entered_or_exited() {
 fn setting_the_global_calls_nothing() {
     let mut stage = Stage::new(&A).global(&ALWAYS);
     stage.machine.set_global(&ELSEWHERE);
-    assert_eq!(stage.update(), ["Elsewhere.update", "A.update"]);
+    assert_eq!(stage.update(), "Elsewhere.update; A.update");
     assert_eq!(stage.machine.global().unwrap().name(), "Elsewhere");
 }
 
@@ -399,7 +361,7 @@ fn setting_the_global_calls_nothing() {
 #[test]
 fn the_global_is_asked_no_guard_and_is_on_no_path() {
     let mut stage = Stage::new(&A).global(&ALWAYS).recording_guards();
-    assert_eq!(stage.change_state(&B), ["A.can_exit?", "B.can_enter?", "A.exit", "A -> B (change)", "B.enter", "done"]);
+    assert_eq!(stage.change_state(&B), "A.can_exit?; B.can_enter?; A.exit; A -> B (change); B.enter; done");
     assert!(!stage.machine.is_in_state(&ALWAYS));
     assert_eq!(stage.view(), "B, was A");
 }
@@ -414,8 +376,8 @@ fn setting_current_and_previous_calls_nothing() {
     assert_eq!(stage.view(), "House/Kitchen/Stove, was B");
     stage.machine.set_current(&A);
     assert_eq!(stage.view(), "A, was B");
-    assert_eq!(stage.update(), ["A.update"]);
-    assert_eq!(stage.revert_state(), ["A.exit", "A -> B (revert)", "B.enter", "done"]);
+    assert_eq!(stage.update(), "A.update");
+    assert_eq!(stage.revert_state(), "A.exit; A -> B (revert); B.enter; done");
     assert_eq!(stage.view(), "B, was A");
 }
 
@@ -431,9 +393,9 @@ fn a_clone_is_in_the_same_state_and_goes_its_own_way() {
 
     stage.machine = snapshot;
     assert_eq!(stage.view(), "B, was A");
-    assert_eq!(stage.update(), ["Always.update", "B.update"]);
-    assert_eq!(stage.pop_state(), ["B.exit", "B -> A (pop)", "A.resume", "done"]);
-    assert_eq!(stage.pop_state(), ["not done"]);
+    assert_eq!(stage.update(), "Always.update; B.update");
+    assert_eq!(stage.pop_state(), "B.exit; B -> A (pop); A.resume; done");
+    assert_eq!(stage.pop_state(), "not done");
 }
 
 /// Rule 1.

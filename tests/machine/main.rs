@@ -26,3 +26,10 @@ mod stack_and_history;
 mod time;
 mod timers;
 mod update;
+
+/// What an act returns, and the lines that are logged meanwhile.
+fn logged<R>(act: impl FnOnce() -> R) -> (R, Vec<String>) {
+    let mut returned = None;
+    let lines = captured_log::log_lines(|| returned = Some(act()));
+    (returned.unwrap(), lines)
+}

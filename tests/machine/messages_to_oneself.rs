@@ -1,15 +1,8 @@
 //! The chapter "Requests": messages that a state sends to its own machine, rule 24.
 
-use crate::captured_log::log_lines;
-use crate::trace::{Place, Stage};
-
-static A: Place = Place::new("A");
-static B: Place = Place::new("B");
-static C: Place = Place::new("C");
-
-static HOUSE: Place = Place::new("House");
-static KITCHEN: Place = Place::new("Kitchen").inside(&HOUSE);
-static HALL: Place = Place::new("Hall").inside(&HOUSE);
+use crate::logged;
+use crate::trace::Stage;
+use crate::trace::places::{A, ALWAYS, B, C, HALL, KITCHEN};
 
 /// Rule 24.
 #[test]
@@ -23,17 +16,9 @@ fn a_message_to_oneself_is_offered_when_its_turn_comes() {
         });
     assert_eq!(
         stage.update(),
-        [
-            "House.update",
-            "Kitchen.update",
-            "rest of Kitchen.update",
-            "Kitchen.hit",
-            "Kitchen.exit",
-            "Kitchen -> Hall (change)",
-            "Hall.enter",
-            "Hall.hit",
-            "House.hit"
-        ]
+        "House.update; Kitchen.update; rest of Kitchen.update
+         Kitchen.hit
+         Kitchen.exit; Kitchen -> Hall (change); Hall.enter; Hall.hit; House.hit"
     );
 }
 
@@ -46,15 +31,9 @@ fn the_requests_behind_a_message_to_oneself_are_carried_out_before_the_next_is_o
     });
     assert_eq!(
         stage.update(),
-        [
-            "House.update",
-            "Kitchen.update",
-            "Kitchen.hit",
-            "Kitchen.exit",
-            "Kitchen -> Hall (change)",
-            "Hall.enter",
-            "House.hit"
-        ]
+        "House.update; Kitchen.update
+         Kitchen.hit
+         Kitchen.exit; Kitchen -> Hall (change); Hall.enter; House.hit"
     );
 }
 
@@ -70,7 +49,10 @@ fn what_a_handler_of_a_message_to_oneself_asks_for_joins_the_line() {
         .when("A.hit", |_, fsm, _| fsm.change_state(&C));
     assert_eq!(
         stage.update(),
-        ["A.update", "A.hit", "A.exit", "A -> B (change)", "B.enter", "B.exit", "B -> C (change)", "C.enter"]
+        "A.update
+         A.hit
+         A.exit; A -> B (change); B.enter
+         B.exit; B -> C (change); C.enter"
     );
 }
 
@@ -83,12 +65,14 @@ fn a_message_sent_now_is_offered_inside_the_call() {
     });
     assert_eq!(
         stage.update(),
-        ["House.update", "Kitchen.update", "Kitchen.hit", "House.hit", "rest of Kitchen.update"]
+        "House.update; Kitchen.update
+         Kitchen.hit; House.hit
+         rest of Kitchen.update"
     );
     let mut stage = Stage::new(&A).when("A.update", |actor, fsm, time| {
         assert!(!fsm.send_now(actor, &"hit", time));
     });
-    assert_eq!(stage.update(), ["A.update", "A.hit"]);
+    assert_eq!(stage.update(), "A.update; A.hit");
 }
 
 /// Rules 11 and 24.
@@ -105,17 +89,10 @@ fn a_message_sent_now_is_offered_after_the_requests_made_before_it() {
         .when("B.hit", |_, fsm, _| fsm.change_state(&C));
     assert_eq!(
         stage.update(),
-        [
-            "A.update",
-            "A.exit",
-            "A -> B (change)",
-            "B.enter",
-            "B.hit",
-            "B.exit",
-            "B -> C (change)",
-            "C.enter",
-            "rest of A.update"
-        ]
+        "A.update
+         A.exit; A -> B (change); B.enter; B.hit
+         B.exit; B -> C (change); C.enter
+         rest of A.update"
     );
 }
 
@@ -125,9 +102,8 @@ fn a_message_sent_now_in_exit_is_refused_with_a_warning() {
     let mut stage = Stage::new(&A).handling("A").when("A.exit", |actor, fsm, time| {
         assert!(!fsm.send_now(actor, &"hit", time));
     });
-    let mut trace = Vec::new();
-    let lines = log_lines(|| trace = stage.change_state(&B));
-    assert_eq!(trace, ["A.exit", "A -> B (change)", "B.enter", "done"]);
+    let (trace, lines) = logged(|| stage.change_state(&B));
+    assert_eq!(trace, "A.exit; A -> B (change); B.enter; done");
     assert_eq!(
         lines,
         [
@@ -141,12 +117,11 @@ fn a_message_sent_now_in_exit_is_refused_with_a_warning() {
 #[test]
 fn messages_to_oneself_count_toward_the_sixty_four() {
     let mut stage = Stage::new(&A).when("A.hit", |_, fsm, _| fsm.send("hit"));
-    let mut trace = Vec::new();
-    let lines = log_lines(|| trace = stage.with(|_, fsm, _| fsm.send("hit")));
+    let (trace, lines) = logged(|| stage.with(|_, fsm, _| fsm.send("hit")));
     assert_eq!(trace, ["A.hit"; 64]);
     assert_eq!(lines.len(), 1, "{lines:?}");
     assert!(lines[0].starts_with("ERROR demeanor: Elsa: message to oneself dropped in state A: "), "{lines:?}");
-    assert_eq!(stage.send("hit"), ["A.hit"; 65].into_iter().chain(["not handled"]).collect::<Vec<_>>());
+    assert_eq!(stage.send("hit"), &*("A.hit; ".repeat(65) + "not handled"));
 }
 
 /// Rules 13 and 24.
@@ -155,11 +130,10 @@ fn a_cycle_of_messages_sent_now_ends_and_unwinds() {
     let mut stage = Stage::new(&A).when("A.hit", |actor, fsm, time| {
         fsm.send_now(actor, &"hit", time);
     });
-    let mut trace = Vec::new();
-    let lines = log_lines(|| {
-        trace = stage.with(|actor, fsm, time| {
+    let (trace, lines) = logged(|| {
+        stage.with(|actor, fsm, time| {
             fsm.send_now(actor, &"hit", time);
-        });
+        })
     });
     assert_eq!(trace, ["A.hit"; 64]);
     assert_eq!(lines.len(), 1, "{lines:?}");
@@ -172,8 +146,7 @@ fn a_cycle_of_changes_and_messages_ends_after_sixty_four_of_both() {
         .handling("A")
         .when("A.enter", |_, fsm, _| fsm.send("hit"))
         .when("A.hit", |_, fsm, _| fsm.change_state(&A));
-    let mut trace = Vec::new();
-    let lines = log_lines(|| trace = stage.with(|_, fsm, _| fsm.change_state(&A)));
+    let (trace, lines) = logged(|| stage.with(|_, fsm, _| fsm.change_state(&A)));
     assert_eq!(trace.iter().filter(|line| *line == "A.enter").count(), 32);
     assert_eq!(trace.iter().filter(|line| *line == "A.hit").count(), 32);
     assert_eq!(lines.iter().filter(|line| line.starts_with("ERROR")).count(), 1, "{lines:?}");
@@ -193,26 +166,17 @@ fn a_message_within_a_message_leaves_the_outer_one_to_who_stayed() {
         .when("Kitchen.push", |_, fsm, _| fsm.change_state(&A));
     assert_eq!(
         stage.send("hit"),
-        [
-            "Kitchen.hit",
-            "Kitchen.push",
-            "Kitchen.exit",
-            "House.exit",
-            "Kitchen -> A (change)",
-            "A.enter",
-            "rest of Kitchen.hit",
-            "not handled"
-        ]
+        "Kitchen.hit; Kitchen.push
+         Kitchen.exit; House.exit; Kitchen -> A (change); A.enter; rest of Kitchen.hit; not handled"
     );
 }
 
 /// Rule 24.
 #[test]
 fn a_message_to_oneself_reaches_the_global_of_a_machine_in_no_state() {
-    static ALWAYS: Place = Place::new("Always");
     let mut stage = Stage::idle().global(&ALWAYS).handling("Always").when("Always.update", |actor, fsm, time| {
         fsm.send("hit");
         assert!(fsm.send_now(actor, &"hit", time));
     });
-    assert_eq!(stage.update(), ["Always.update", "Always.hit", "Always.hit"]);
+    assert_eq!(stage.update(), "Always.update; Always.hit; Always.hit");
 }

@@ -1,16 +1,9 @@
 //! The chapter "Requests": rules 10 to 12, and the other requests of rule 24.
 
 use crate::captured_log::log_lines;
-use crate::trace::{Actor, Place, Stage};
-
-static A: Place = Place::new("A");
-static B: Place = Place::new("B");
-static C: Place = Place::new("C");
-static D: Place = Place::new("D");
-
-static HOUSE: Place = Place::new("House");
-static KITCHEN: Place = Place::new("Kitchen").inside(&HOUSE);
-static HALL: Place = Place::new("Hall").inside(&HOUSE);
+use crate::logged;
+use crate::trace::places::{A, B, C, D, HALL, HOUSE, KITCHEN};
+use crate::trace::{Actor, Stage};
 
 /// Rule 10.
 #[test]
@@ -23,7 +16,8 @@ fn a_request_is_carried_out_once_the_callback_has_returned() {
     });
     assert_eq!(
         stage.update(),
-        ["A.update (A)", "rest of A.update", "A.exit (A, was A)", "A -> B (change)", "B.enter (B, was A)"]
+        "A.update (A); rest of A.update
+         A.exit (A, was A); A -> B (change); B.enter (B, was A)"
     );
 }
 
@@ -36,7 +30,9 @@ fn two_changes_in_one_update_are_both_made_in_the_order_asked_for() {
     });
     assert_eq!(
         stage.update(),
-        ["A.update", "A.exit", "A -> B (change)", "B.enter", "B.exit", "B -> C (change)", "C.enter"]
+        "A.update
+         A.exit; A -> B (change); B.enter
+         B.exit; B -> C (change); C.enter"
     );
     assert_eq!(stage.view(), "C, was B");
 }
@@ -56,31 +52,14 @@ fn every_verb_queues_in_one_line() {
     });
     assert_eq!(
         stage.update(),
-        [
-            "A.update",
-            "A.suspend",
-            "A -> B (push)",
-            "B.enter",
-            "B.exit",
-            "B -> C (change)",
-            "C.enter",
-            "C.exit",
-            "C -> B (revert)",
-            "B.enter",
-            "B.exit",
-            "B -> A (pop)",
-            "A.resume",
-            "A.exit",
-            "A -> D (resume)",
-            "D.enter",
-            "D.exit",
-            "D -> B (change)",
-            "B.enter",
-            "B.hit",
-            "B.exit",
-            "B -> A (force)",
-            "A.enter"
-        ]
+        "A.update
+         A.suspend; A -> B (push); B.enter
+         B.exit; B -> C (change); C.enter
+         C.exit; C -> B (revert); B.enter
+         B.exit; B -> A (pop); A.resume
+         A.exit; A -> D (resume); D.enter
+         D.exit; D -> B (change); B.enter; B.hit
+         B.exit; B -> A (force); A.enter"
     );
 }
 
@@ -94,7 +73,7 @@ fn what_the_caller_asks_for_through_a_lent_handle_is_carried_out_when_it_returns
         fsm.is_in_state(&A)
     });
     assert!(asked);
-    assert_eq!(stage.with(|_, _, _| {}), ["asked", "A.exit", "A -> B (change)", "B.enter"]);
+    assert_eq!(stage.with(|_, _, _| {}), "asked; A.exit; A -> B (change); B.enter");
 }
 
 /// Rules 10 and 15.
@@ -108,7 +87,9 @@ fn a_refused_request_does_not_stop_the_ones_behind_it() {
     });
     assert_eq!(
         stage.update(),
-        ["A.update", "A -> B (change), refused by B.can_enter", "A.exit", "A -> C (change)", "C.enter"]
+        "A.update
+         A -> B (change), refused by B.can_enter
+         A.exit; A -> C (change); C.enter"
     );
 }
 
@@ -122,7 +103,9 @@ fn a_change_now_happens_inside_the_call() {
     });
     assert_eq!(
         stage.update(),
-        ["A.update (A)", "A.exit (A, was A)", "A -> B (change)", "B.enter (B, was A)", "rest of A.update"]
+        "A.update (A)
+         A.exit (A, was A); A -> B (change); B.enter (B, was A)
+         rest of A.update"
     );
     assert_eq!(stage.view(), "B, was A");
 }
@@ -139,22 +122,12 @@ fn a_change_now_carries_out_earlier_requests_first() {
     });
     assert_eq!(
         stage.update(),
-        [
-            "A.update",
-            "A.exit",
-            "A -> B (change)",
-            "B.enter",
-            "B.exit",
-            "B -> C (change)",
-            "C.enter",
-            "C.exit",
-            "C -> D (change)",
-            "D.enter",
-            "rest of A.update",
-            "D.exit",
-            "D -> A (change)",
-            "A.enter"
-        ]
+        "A.update
+         A.exit; A -> B (change); B.enter
+         B.exit; B -> C (change); C.enter
+         C.exit; C -> D (change); D.enter
+         rest of A.update
+         D.exit; D -> A (change); A.enter"
     );
 }
 
@@ -170,16 +143,10 @@ fn a_change_now_carries_out_what_its_enter_asks_for_before_it_returns() {
         .when("B.enter", |_, fsm, _| fsm.change_state(&C));
     assert_eq!(
         stage.update(),
-        [
-            "A.update",
-            "A.exit",
-            "A -> B (change)",
-            "B.enter",
-            "B.exit",
-            "B -> C (change)",
-            "C.enter",
-            "rest of A.update"
-        ]
+        "A.update
+         A.exit; A -> B (change); B.enter
+         B.exit; B -> C (change); C.enter
+         rest of A.update"
     );
 }
 
@@ -197,17 +164,10 @@ fn changes_now_nest() {
         });
     assert_eq!(
         stage.update(),
-        [
-            "A.update",
-            "A.exit",
-            "A -> B (change)",
-            "B.enter",
-            "B.exit",
-            "B -> C (change)",
-            "C.enter",
-            "rest of B.enter",
-            "rest of A.update"
-        ]
+        "A.update
+         A.exit; A -> B (change); B.enter
+         B.exit; B -> C (change); C.enter; rest of B.enter
+         rest of A.update"
     );
     assert_eq!(stage.view(), "C, was B");
 }
@@ -219,7 +179,7 @@ fn a_change_now_says_when_a_guard_refuses_it() {
         assert!(!fsm.change_state_now(actor, &B, time));
         assert!(fsm.is_in_state(&A));
     });
-    assert_eq!(stage.update(), ["A.update", "A -> B (change), refused by A.can_exit"]);
+    assert_eq!(stage.update(), "A.update; A -> B (change), refused by A.can_exit");
 }
 
 /// Rule 12.
@@ -231,18 +191,8 @@ fn a_request_made_in_enter_waits_for_the_change_under_way() {
     });
     assert_eq!(
         stage.change_state(&KITCHEN),
-        [
-            "A.exit",
-            "A -> Kitchen (change)",
-            "House.enter",
-            "rest of House.enter",
-            "Kitchen.enter",
-            "Kitchen.exit",
-            "House.exit",
-            "Kitchen -> B (change)",
-            "B.enter",
-            "done"
-        ]
+        "A.exit; A -> Kitchen (change); House.enter; rest of House.enter; Kitchen.enter
+         Kitchen.exit; House.exit; Kitchen -> B (change); B.enter; done"
     );
     assert_eq!(stage.view(), "B, was Kitchen");
 }
@@ -258,18 +208,10 @@ fn a_request_made_in_enter_comes_after_those_made_before_it() {
         .when("B.enter", |_, fsm, _| fsm.change_state(&D));
     assert_eq!(
         stage.update(),
-        [
-            "A.update",
-            "A.exit",
-            "A -> B (change)",
-            "B.enter",
-            "B.exit",
-            "B -> C (change)",
-            "C.enter",
-            "C.exit",
-            "C -> D (change)",
-            "D.enter"
-        ]
+        "A.update
+         A.exit; A -> B (change); B.enter
+         B.exit; B -> C (change); C.enter
+         C.exit; C -> D (change); D.enter"
     );
 }
 
@@ -280,16 +222,8 @@ fn a_request_made_in_resume_waits_for_the_pop_under_way() {
     stage.push_state(&A);
     assert_eq!(
         stage.pop_state(),
-        [
-            "A.exit",
-            "A -> Kitchen (pop)",
-            "House.resume",
-            "Kitchen.resume",
-            "Kitchen.exit",
-            "Kitchen -> Hall (change)",
-            "Hall.enter",
-            "done"
-        ]
+        "A.exit; A -> Kitchen (pop); House.resume; Kitchen.resume
+         Kitchen.exit; Kitchen -> Hall (change); Hall.enter; done"
     );
 }
 
@@ -297,9 +231,8 @@ fn a_request_made_in_resume_waits_for_the_pop_under_way() {
 #[test]
 fn a_request_made_in_exit_is_refused_with_a_warning() {
     let mut stage = Stage::new(&A).when("A.exit", |_, fsm, _| fsm.change_state(&C));
-    let mut trace = Vec::new();
-    let lines = log_lines(|| trace = stage.change_state(&B));
-    assert_eq!(trace, ["A.exit", "A -> B (change)", "B.enter", "done"]);
+    let (trace, lines) = logged(|| stage.change_state(&B));
+    assert_eq!(trace, "A.exit; A -> B (change); B.enter; done");
     assert_eq!(stage.view(), "B, was A");
     assert_eq!(lines.len(), 2, "{lines:?}");
     assert!(lines[0].starts_with("WARN demeanor: Elsa: "), "{lines:?}");
@@ -314,9 +247,8 @@ fn a_change_now_in_exit_is_refused_with_a_warning() {
         assert!(!fsm.change_state_now(actor, &C, time));
         assert!(fsm.is_in_state(&A));
     });
-    let mut trace = Vec::new();
-    let lines = log_lines(|| trace = stage.change_state(&B));
-    assert_eq!(trace, ["A.exit", "A -> B (change)", "B.enter", "done"]);
+    let (trace, lines) = logged(|| stage.change_state(&B));
+    assert_eq!(trace, "A.exit; A -> B (change); B.enter; done");
     assert_eq!(lines.len(), 2, "{lines:?}");
     assert!(lines[0].starts_with("WARN demeanor: Elsa: "), "{lines:?}");
     assert!(lines[0].contains('A') && lines[0].contains('C'), "{lines:?}");
@@ -337,11 +269,10 @@ fn every_verb_is_refused_in_exit() {
         assert!(!fsm.send_now(actor, &"hit", time));
     });
     stage.push_state(&B);
-    let mut trace = Vec::new();
-    let lines = log_lines(|| trace = stage.change_state(&D));
-    assert_eq!(trace, ["B.exit", "B -> D (change)", "D.enter", "done"]);
+    let (trace, lines) = logged(|| stage.change_state(&D));
+    assert_eq!(trace, "B.exit; B -> D (change); D.enter; done");
     assert_eq!(lines.iter().filter(|line| line.starts_with("WARN demeanor: Elsa: ")).count(), 9, "{lines:?}");
-    assert_eq!(stage.pop_state(), ["D.exit", "D -> A (pop)", "A.resume", "done"]);
+    assert_eq!(stage.pop_state(), "D.exit; D -> A (pop); A.resume; done");
 }
 
 /// Rule 12.
@@ -358,7 +289,9 @@ fn what_was_asked_for_before_the_exit_is_still_carried_out() {
         });
     assert_eq!(
         stage.update(),
-        ["A.update", "A.exit", "A -> B (change)", "B.enter", "B.exit", "B -> C (change)", "C.enter"]
+        "A.update
+         A.exit; A -> B (change); B.enter
+         B.exit; B -> C (change); C.enter"
     );
 }
 
@@ -369,7 +302,7 @@ fn a_request_made_in_suspend_is_refused() {
         fsm.change_state(&C);
         assert!(!fsm.change_state_now(actor, &D, time));
     });
-    assert_eq!(stage.push_state(&B), ["A.suspend", "A -> B (push)", "B.enter", "done"]);
+    assert_eq!(stage.push_state(&B), "A.suspend; A -> B (push); B.enter; done");
     assert_eq!(stage.view(), "B, was A");
 }
 
@@ -377,8 +310,8 @@ fn a_request_made_in_suspend_is_refused() {
 #[test]
 fn ensuring_a_state_changes_to_it_once() {
     let mut stage = Stage::new(&A).recording_guards().when("B.enter", |_, fsm, _| fsm.ensure_state(&B));
-    assert_eq!(stage.ensure_state(&B), ["A.can_exit?", "B.can_enter?", "A.exit", "A -> B (change)", "B.enter", "done"]);
-    assert_eq!(stage.ensure_state(&B), ["done"]);
+    assert_eq!(stage.ensure_state(&B), "A.can_exit?; B.can_enter?; A.exit; A -> B (change); B.enter; done");
+    assert_eq!(stage.ensure_state(&B), "done");
     assert_eq!(stage.view(), "B, was A");
 }
 
@@ -386,13 +319,11 @@ fn ensuring_a_state_changes_to_it_once() {
 #[test]
 fn ensuring_a_state_that_is_active_does_nothing() {
     let mut stage = Stage::new(&KITCHEN).recording_guards().refusing("Kitchen.can_exit");
-    let mut traces = Vec::new();
     let lines = log_lines(|| {
-        traces.extend(stage.ensure_state(&KITCHEN));
-        traces.extend(stage.ensure_state(&HOUSE));
-        traces.extend(stage.with(|_, fsm, _| fsm.ensure_state(&HOUSE)));
+        assert_eq!(stage.ensure_state(&KITCHEN), "done");
+        assert_eq!(stage.ensure_state(&HOUSE), "done");
+        assert_eq!(stage.with(|_, fsm, _| fsm.ensure_state(&HOUSE)), "");
     });
-    assert_eq!(traces, ["done", "done"]);
     assert_eq!(lines, [] as [&str; 0]);
     assert_eq!(stage.view(), "House/Kitchen");
 }
@@ -407,7 +338,9 @@ fn whether_an_ensured_state_is_active_is_seen_when_the_requests_turn_comes() {
     });
     assert_eq!(
         stage.update(),
-        ["A.update", "A.exit", "A -> B (change)", "B.enter", "B.exit", "B -> A (change)", "A.enter"]
+        "A.update
+         A.exit; A -> B (change); B.enter
+         B.exit; B -> A (change); A.enter"
     );
 }
 
@@ -415,9 +348,9 @@ fn whether_an_ensured_state_is_active_is_seen_when_the_requests_turn_comes() {
 #[test]
 fn an_ensured_state_may_be_refused_as_in_any_change() {
     let mut stage = Stage::new(&A).refusing("B.can_enter");
-    assert_eq!(stage.ensure_state(&B), ["A -> B (change), refused by B.can_enter", "not done"]);
+    assert_eq!(stage.ensure_state(&B), "A -> B (change), refused by B.can_enter; not done");
     let mut stage = Stage::new(&A).refusing("A.can_exit");
-    assert_eq!(stage.ensure_state(&B), ["A -> B (change), refused by A.can_exit", "not done"]);
+    assert_eq!(stage.ensure_state(&B), "A -> B (change), refused by A.can_exit; not done");
 }
 
 /// Rules 13 and 24.
@@ -439,13 +372,10 @@ fn ensuring_a_state_that_is_active_is_no_change_to_count() {
 fn a_forced_change_asks_no_can_exit_and_each_can_enter() {
     let mut stage = Stage::new(&KITCHEN).recording_guards().refusing("Kitchen.can_exit").refusing("House.can_exit");
     assert_eq!(stage.change_state(&A)[1], "Kitchen -> A (change), refused by Kitchen.can_exit");
-    assert_eq!(
-        stage.force_state(&A),
-        ["A.can_enter?", "Kitchen.exit", "House.exit", "Kitchen -> A (force)", "A.enter", "done"]
-    );
+    assert_eq!(stage.force_state(&A), "A.can_enter?; Kitchen.exit; House.exit; Kitchen -> A (force); A.enter; done");
     assert_eq!(
         stage.force_state(&HALL),
-        ["House.can_enter?", "Hall.can_enter?", "A.exit", "A -> Hall (force)", "House.enter", "Hall.enter", "done"]
+        "House.can_enter?; Hall.can_enter?; A.exit; A -> Hall (force); House.enter; Hall.enter; done"
     );
 }
 
@@ -453,7 +383,7 @@ fn a_forced_change_asks_no_can_exit_and_each_can_enter() {
 #[test]
 fn a_forced_change_may_still_be_refused_by_who_is_entered() {
     let mut stage = Stage::new(&A).refusing("A.can_exit").refusing("B.can_enter");
-    assert_eq!(stage.force_state(&B), ["A -> B (force), refused by B.can_enter", "not done"]);
+    assert_eq!(stage.force_state(&B), "A -> B (force), refused by B.can_enter; not done");
     assert_eq!(stage.view(), "A");
 }
 
@@ -461,7 +391,7 @@ fn a_forced_change_may_still_be_refused_by_who_is_entered() {
 #[test]
 fn a_forced_change_to_the_current_state_leaves_and_enters_it() {
     let mut stage = Stage::new(&A).refusing("A.can_exit");
-    assert_eq!(stage.force_state(&A), ["A.exit", "A -> A (force)", "A.enter", "done"]);
+    assert_eq!(stage.force_state(&A), "A.exit; A -> A (force); A.enter; done");
 }
 
 /// Notes whether requests wait.
@@ -484,20 +414,10 @@ fn a_callback_can_ask_whether_requests_wait() {
         .when("C.enter", |actor, fsm, _| note_requests(actor, fsm));
     assert_eq!(
         stage.update(),
-        [
-            "A.update",
-            "none waits",
-            "some wait",
-            "A.exit",
-            "some wait",
-            "A -> B (change)",
-            "B.enter",
-            "some wait",
-            "B.exit",
-            "B -> C (change)",
-            "C.enter",
-            "none waits"
-        ]
+        "A.update
+         none waits; some wait
+         A.exit; some wait; A -> B (change); B.enter; some wait
+         B.exit; B -> C (change); C.enter; none waits"
     );
 }
 
@@ -512,7 +432,7 @@ fn what_is_asked_for_in_an_exit_never_waits() {
         .when("House.exit", |actor, fsm, _| note_requests(actor, fsm));
     assert_eq!(
         stage.change_state(&A),
-        ["Kitchen.exit", "none waits", "House.exit", "none waits", "Kitchen -> A (change)", "A.enter", "done"]
+        "Kitchen.exit; none waits; House.exit; none waits; Kitchen -> A (change); A.enter; done"
     );
 }
 

@@ -3,17 +3,10 @@
 use std::sync::Arc;
 
 use crate::captured_log::log_lines;
+use crate::trace::places::open::{HOUSE, KITCHEN, STOVE, TABLE};
+use crate::trace::places::{A, B, C};
 use crate::trace::{Actor, Place, Stage};
 use demeanor::{Fsm, GameTime, Owner, State, StateMachine, StateRef};
-
-static A: Place = Place::new("A");
-static B: Place = Place::new("B");
-static C: Place = Place::new("C");
-
-static HOUSE: Place = Place::new("House").opening_on(&KITCHEN);
-static KITCHEN: Place = Place::new("Kitchen").inside(&HOUSE).opening_on(&STOVE);
-static STOVE: Place = Place::new("Stove").inside(&KITCHEN);
-static TABLE: Place = Place::new("Table").inside(&KITCHEN);
 
 static DUNGEON: Place = Place::new("Dungeon").opening_on(&GATE).keeping_history();
 static GATE: Place = Place::new("Gate").inside(&DUNGEON);
@@ -25,9 +18,9 @@ static CELL: Place = Place::new("Cell").inside(&CELLS);
 #[test]
 fn a_push_suspends_current_and_a_pop_resumes_it() {
     let mut stage = Stage::new(&A).recording_view();
-    assert_eq!(stage.push_state(&B), ["A.suspend (A, was A)", "A -> B (push)", "B.enter (B, was A)", "done"]);
+    assert_eq!(stage.push_state(&B), "A.suspend (A, was A); A -> B (push); B.enter (B, was A); done");
     assert_eq!(stage.view(), "B, was A");
-    assert_eq!(stage.pop_state(), ["B.exit (B, was B)", "B -> A (pop)", "A.resume (A, was B)", "done"]);
+    assert_eq!(stage.pop_state(), "B.exit (B, was B); B -> A (pop); A.resume (A, was B); done");
     assert_eq!(stage.view(), "A, was B");
 }
 
@@ -37,25 +30,14 @@ fn a_push_suspends_the_whole_path_from_the_innermost_and_a_pop_resumes_it_from_t
     let mut stage = Stage::new(&TABLE).recording_view();
     assert_eq!(
         stage.push_state(&A),
-        [
-            "Table.suspend (House/Kitchen/Table, was Table)",
-            "Kitchen.suspend (House/Kitchen/Table, was Table)",
-            "House.suspend (House/Kitchen/Table, was Table)",
-            "Table -> A (push)",
-            "A.enter (A, was Table)",
-            "done"
-        ]
+        "Table.suspend (House/Kitchen/Table, was Table); Kitchen.suspend (House/Kitchen/Table, was Table)
+         House.suspend (House/Kitchen/Table, was Table); Table -> A (push); A.enter (A, was Table); done"
     );
     assert_eq!(
         stage.pop_state(),
-        [
-            "A.exit (A, was A)",
-            "A -> Table (pop)",
-            "House.resume (House, was A)",
-            "Kitchen.resume (House/Kitchen, was A)",
-            "Table.resume (House/Kitchen/Table, was A)",
-            "done"
-        ]
+        "A.exit (A, was A); A -> Table (pop)
+         House.resume (House, was A); Kitchen.resume (House/Kitchen, was A)
+         Table.resume (House/Kitchen/Table, was A); done"
     );
     assert_eq!(stage.view(), "House/Kitchen/Table, was A");
 }
@@ -66,29 +48,12 @@ fn push_and_pop_take_whole_paths_with_no_common_ancestor() {
     let mut stage = Stage::new(&STOVE);
     assert_eq!(
         stage.push_state(&TABLE),
-        [
-            "Stove.suspend",
-            "Kitchen.suspend",
-            "House.suspend",
-            "Stove -> Table (push)",
-            "House.enter",
-            "Kitchen.enter",
-            "Table.enter",
-            "done"
-        ]
+        "Stove.suspend; Kitchen.suspend; House.suspend; Stove -> Table (push)
+         House.enter; Kitchen.enter; Table.enter; done"
     );
     assert_eq!(
         stage.pop_state(),
-        [
-            "Table.exit",
-            "Kitchen.exit",
-            "House.exit",
-            "Table -> Stove (pop)",
-            "House.resume",
-            "Kitchen.resume",
-            "Stove.resume",
-            "done"
-        ]
+        "Table.exit; Kitchen.exit; House.exit; Table -> Stove (pop); House.resume; Kitchen.resume; Stove.resume; done"
     );
 }
 
@@ -96,10 +61,7 @@ fn push_and_pop_take_whole_paths_with_no_common_ancestor() {
 #[test]
 fn a_push_goes_down_to_initial_states() {
     let mut stage = Stage::new(&A);
-    assert_eq!(
-        stage.push_state(&HOUSE),
-        ["A.suspend", "A -> Stove (push)", "House.enter", "Kitchen.enter", "Stove.enter", "done"]
-    );
+    assert_eq!(stage.push_state(&HOUSE), "A.suspend; A -> Stove (push); House.enter; Kitchen.enter; Stove.enter; done");
     assert_eq!(stage.view(), "House/Kitchen/Stove, was A");
 }
 
@@ -108,7 +70,7 @@ fn a_push_goes_down_to_initial_states() {
 fn a_pop_goes_back_to_the_very_state_without_going_down_to_initial_states() {
     let mut stage = Stage::new(&KITCHEN);
     stage.push_state(&A);
-    assert_eq!(stage.pop_state(), ["A.exit", "A -> Kitchen (pop)", "House.resume", "Kitchen.resume", "done"]);
+    assert_eq!(stage.pop_state(), "A.exit; A -> Kitchen (pop); House.resume; Kitchen.resume; done");
     assert_eq!(stage.view(), "House/Kitchen, was A");
 }
 
@@ -117,8 +79,8 @@ fn a_pop_goes_back_to_the_very_state_without_going_down_to_initial_states() {
 fn a_change_replaces_the_top_of_the_stack() {
     let mut stage = Stage::new(&A);
     stage.push_state(&B);
-    assert_eq!(stage.change_state(&C), ["B.exit", "B -> C (change)", "C.enter", "done"]);
-    assert_eq!(stage.pop_state(), ["C.exit", "C -> A (pop)", "A.resume", "done"]);
+    assert_eq!(stage.change_state(&C), "B.exit; B -> C (change); C.enter; done");
+    assert_eq!(stage.pop_state(), "C.exit; C -> A (pop); A.resume; done");
     assert_eq!(stage.view(), "A, was C");
 }
 
@@ -129,10 +91,10 @@ fn pushes_stack_up() {
     stage.push_state(&B);
     stage.push_state(&C);
     stage.push_state(&B);
-    assert_eq!(stage.pop_state(), ["B.exit", "B -> C (pop)", "C.resume", "done"]);
-    assert_eq!(stage.pop_state(), ["C.exit", "C -> B (pop)", "B.resume", "done"]);
-    assert_eq!(stage.pop_state(), ["B.exit", "B -> A (pop)", "A.resume", "done"]);
-    assert_eq!(stage.pop_state(), ["not done"]);
+    assert_eq!(stage.pop_state(), "B.exit; B -> C (pop); C.resume; done");
+    assert_eq!(stage.pop_state(), "C.exit; C -> B (pop); B.resume; done");
+    assert_eq!(stage.pop_state(), "B.exit; B -> A (pop); A.resume; done");
+    assert_eq!(stage.pop_state(), "not done");
 }
 
 /// Rules 9 and 15.
@@ -140,19 +102,19 @@ fn pushes_stack_up() {
 fn a_revert_after_a_push_changes_to_the_suspended_state_and_leaves_the_stack_alone() {
     let mut stage = Stage::new(&A);
     stage.push_state(&B);
-    assert_eq!(stage.revert_state(), ["B.exit", "B -> A (revert)", "A.enter", "done"]);
-    assert_eq!(stage.pop_state(), ["A.exit", "A -> A (pop)", "A.resume", "done"]);
+    assert_eq!(stage.revert_state(), "B.exit; B -> A (revert); A.enter; done");
+    assert_eq!(stage.pop_state(), "A.exit; A -> A (pop); A.resume; done");
 }
 
 /// Rule 15.
 #[test]
 fn a_push_from_no_state_is_popped_back_to_no_state() {
     let mut stage = Stage::idle();
-    assert_eq!(stage.push_state(&A), ["(no state) -> A (push)", "A.enter", "done"]);
+    assert_eq!(stage.push_state(&A), "(no state) -> A (push); A.enter; done");
     assert_eq!(stage.view(), "A");
-    assert_eq!(stage.pop_state(), ["A.exit", "A -> (no state) (pop)", "done"]);
+    assert_eq!(stage.pop_state(), "A.exit; A -> (no state) (pop); done");
     assert_eq!(stage.view(), "nowhere, was A");
-    assert_eq!(stage.pop_state(), ["not done"]);
+    assert_eq!(stage.pop_state(), "not done");
 }
 
 /// Rule 15.
@@ -161,31 +123,13 @@ fn a_push_asks_who_is_entered_and_a_pop_who_is_left() {
     let mut stage = Stage::new(&A).recording_guards();
     assert_eq!(
         stage.push_state(&TABLE),
-        [
-            "House.can_enter?",
-            "Kitchen.can_enter?",
-            "Table.can_enter?",
-            "A.suspend",
-            "A -> Table (push)",
-            "House.enter",
-            "Kitchen.enter",
-            "Table.enter",
-            "done"
-        ]
+        "House.can_enter?; Kitchen.can_enter?; Table.can_enter?; A.suspend; A -> Table (push)
+         House.enter; Kitchen.enter; Table.enter; done"
     );
     assert_eq!(
         stage.pop_state(),
-        [
-            "Table.can_exit?",
-            "Kitchen.can_exit?",
-            "House.can_exit?",
-            "Table.exit",
-            "Kitchen.exit",
-            "House.exit",
-            "Table -> A (pop)",
-            "A.resume",
-            "done"
-        ]
+        "Table.can_exit?; Kitchen.can_exit?; House.can_exit?; Table.exit; Kitchen.exit; House.exit; Table -> A (pop)
+         A.resume; done"
     );
 }
 
@@ -193,11 +137,11 @@ fn a_push_asks_who_is_entered_and_a_pop_who_is_left() {
 #[test]
 fn a_refused_push_or_pop_changes_nothing() {
     let mut stage = Stage::new(&A).refusing("B.can_enter").refusing("C.can_exit");
-    assert_eq!(stage.push_state(&B), ["A -> B (push), refused by B.can_enter", "not done"]);
+    assert_eq!(stage.push_state(&B), "A -> B (push), refused by B.can_enter; not done");
     assert_eq!(stage.view(), "A");
-    assert_eq!(stage.pop_state(), ["not done"], "nothing was stacked");
+    assert_eq!(stage.pop_state(), "not done", "nothing was stacked");
     stage.push_state(&C);
-    assert_eq!(stage.pop_state(), ["C -> A (pop), refused by C.can_exit", "not done"]);
+    assert_eq!(stage.pop_state(), "C -> A (pop), refused by C.can_exit; not done");
     assert_eq!(stage.view(), "C, was A");
 }
 
@@ -205,7 +149,7 @@ fn a_refused_push_or_pop_changes_nothing() {
 #[test]
 fn a_pop_of_an_empty_stack_is_refused_with_a_warning() {
     let mut stage = Stage::new(&A).recording_guards();
-    let lines = log_lines(|| assert_eq!(stage.pop_state(), ["not done"]));
+    let lines = log_lines(|| assert_eq!(stage.pop_state(), "not done"));
     assert_eq!(lines.len(), 1, "{lines:?}");
     assert!(lines[0].starts_with("WARN demeanor: Elsa: "), "{lines:?}");
     assert!(lines[0].contains('A'), "{lines:?}");
@@ -217,17 +161,17 @@ fn a_pop_of_an_empty_stack_is_refused_with_a_warning() {
 fn a_push_beyond_sixty_four_is_refused_with_a_warning() {
     let mut stage = Stage::new(&A);
     for _ in 0..64 {
-        assert_eq!(stage.push_state(&A), ["A.suspend", "A -> A (push)", "A.enter", "done"]);
+        assert_eq!(stage.push_state(&A), "A.suspend; A -> A (push); A.enter; done");
     }
     let mut stage = stage.recording_guards();
-    let lines = log_lines(|| assert_eq!(stage.push_state(&B), ["not done"]));
+    let lines = log_lines(|| assert_eq!(stage.push_state(&B), "not done"));
     assert_eq!(lines.len(), 1, "{lines:?}");
     assert!(lines[0].starts_with("WARN demeanor: Elsa: "), "{lines:?}");
     assert!(lines[0].contains('A') && lines[0].contains('B'), "{lines:?}");
     for _ in 0..64 {
         assert_eq!(stage.pop_state().last().unwrap(), "done");
     }
-    assert_eq!(stage.pop_state(), ["not done"]);
+    assert_eq!(stage.pop_state(), "not done");
 }
 
 /// Rules 5, 11 and 15.
@@ -239,10 +183,11 @@ fn a_change_now_in_an_ancestors_resume_abandons_the_rest_of_the_pop() {
     stage.push_state(&A);
     assert_eq!(
         stage.with(|_, fsm, _| fsm.pop_state()),
-        ["A.exit", "A -> Table (pop)", "House.resume", "House.exit", "House -> B (change)", "B.enter"]
+        "A.exit; A -> Table (pop); House.resume
+         House.exit; House -> B (change); B.enter"
     );
     assert_eq!(stage.view(), "B, was House");
-    assert_eq!(stage.pop_state(), ["not done"]);
+    assert_eq!(stage.pop_state(), "not done");
 }
 
 /// A state that knows nothing of stacks.
@@ -262,8 +207,8 @@ impl State<Actor> for Plain {
 #[test]
 fn a_state_that_knows_nothing_of_stacks_is_exited_and_entered() {
     let mut stage = Stage::new(&Plain);
-    assert_eq!(stage.push_state(&A), ["Plain.exit", "Plain -> A (push)", "A.enter", "done"]);
-    assert_eq!(stage.pop_state(), ["A.exit", "A -> Plain (pop)", "Plain.enter", "done"]);
+    assert_eq!(stage.push_state(&A), "Plain.exit; Plain -> A (push); A.enter; done");
+    assert_eq!(stage.pop_state(), "A.exit; A -> Plain (pop); Plain.enter; done");
 }
 
 /// Rules 12 and 15.
@@ -312,7 +257,7 @@ fn a_composite_is_resumed_where_it_was_left() {
     stage.change_state(&A);
     assert_eq!(
         stage.resume_state(&DUNGEON),
-        ["A.exit", "A -> Cell (resume)", "Dungeon.enter", "Cells.enter", "Cell.enter", "done"]
+        "A.exit; A -> Cell (resume); Dungeon.enter; Cells.enter; Cell.enter; done"
     );
     assert_eq!(stage.view(), "Dungeon/Cells/Cell, was A");
 }
@@ -323,13 +268,10 @@ fn a_composite_inside_another_has_a_history_of_its_own() {
     let mut stage = Stage::new(&CELL);
     stage.change_state(&GATE);
     stage.change_state(&A);
-    assert_eq!(
-        stage.resume_state(&CELLS),
-        ["A.exit", "A -> Cell (resume)", "Dungeon.enter", "Cells.enter", "Cell.enter", "done"]
-    );
+    assert_eq!(stage.resume_state(&CELLS), "A.exit; A -> Cell (resume); Dungeon.enter; Cells.enter; Cell.enter; done");
     stage.change_state(&GATE);
     stage.change_state(&A);
-    assert_eq!(stage.resume_state(&DUNGEON), ["A.exit", "A -> Gate (resume)", "Dungeon.enter", "Gate.enter", "done"]);
+    assert_eq!(stage.resume_state(&DUNGEON), "A.exit; A -> Gate (resume); Dungeon.enter; Gate.enter; done");
 }
 
 /// Rule 16.
@@ -338,7 +280,7 @@ fn a_composite_without_a_history_yet_opens_on_its_initial_state() {
     let mut stage = Stage::new(&A);
     assert_eq!(
         stage.resume_state(&CELLS),
-        ["A.exit", "A -> Corridor (resume)", "Dungeon.enter", "Cells.enter", "Corridor.enter", "done"]
+        "A.exit; A -> Corridor (resume); Dungeon.enter; Cells.enter; Corridor.enter; done"
     );
 }
 
@@ -349,7 +291,7 @@ fn a_composite_that_keeps_no_history_opens_on_its_initial_state() {
     stage.change_state(&A);
     assert_eq!(
         stage.resume_state(&KITCHEN),
-        ["A.exit", "A -> Stove (resume)", "House.enter", "Kitchen.enter", "Stove.enter", "done"]
+        "A.exit; A -> Stove (resume); House.enter; Kitchen.enter; Stove.enter; done"
     );
 }
 
@@ -357,7 +299,7 @@ fn a_composite_that_keeps_no_history_opens_on_its_initial_state() {
 #[test]
 fn a_state_with_nothing_inside_is_resumed_by_a_plain_change() {
     let mut stage = Stage::new(&A);
-    assert_eq!(stage.resume_state(&B), ["A.exit", "A -> B (resume)", "B.enter", "done"]);
+    assert_eq!(stage.resume_state(&B), "A.exit; A -> B (resume); B.enter; done");
 }
 
 /// Rules 15 and 16.
@@ -367,7 +309,7 @@ fn a_composite_that_is_suspended_keeps_its_history_as_well() {
     stage.push_state(&A);
     assert_eq!(
         stage.resume_state(&DUNGEON),
-        ["A.exit", "A -> Cell (resume)", "Dungeon.enter", "Cells.enter", "Cell.enter", "done"]
+        "A.exit; A -> Cell (resume); Dungeon.enter; Cells.enter; Cell.enter; done"
     );
 }
 
@@ -378,7 +320,7 @@ fn a_composite_that_is_stopped_in_keeps_its_history_as_well() {
     stage.stop();
     assert_eq!(
         stage.resume_state(&DUNGEON),
-        ["(no state) -> Cell (resume)", "Dungeon.enter", "Cells.enter", "Cell.enter", "done"]
+        "(no state) -> Cell (resume); Dungeon.enter; Cells.enter; Cell.enter; done"
     );
 }
 
@@ -387,7 +329,7 @@ fn a_composite_that_is_stopped_in_keeps_its_history_as_well() {
 fn a_change_to_the_composite_itself_does_not_ask_its_history() {
     let mut stage = Stage::new(&CELL);
     stage.change_state(&A);
-    assert_eq!(stage.change_state(&DUNGEON), ["A.exit", "A -> Gate (change)", "Dungeon.enter", "Gate.enter", "done"]);
+    assert_eq!(stage.change_state(&DUNGEON), "A.exit; A -> Gate (change); Dungeon.enter; Gate.enter; done");
 }
 
 /// Rules 8 and 16.
@@ -396,7 +338,7 @@ fn a_refused_change_leaves_the_history_alone() {
     let mut stage = Stage::new(&CELL).refusing("B.can_enter");
     stage.change_state(&A);
     stage.change_state(&GATE);
-    assert_eq!(stage.change_state(&B), ["Gate -> B (change), refused by B.can_enter", "not done"]);
+    assert_eq!(stage.change_state(&B), "Gate -> B (change), refused by B.can_enter; not done");
     stage.machine.set_current(&A);
     assert_eq!(stage.resume_state(&DUNGEON)[1], "A -> Cell (resume)");
 }
@@ -408,14 +350,8 @@ fn a_resume_asks_the_guards_of_any_change() {
     stage.change_state(&A);
     assert_eq!(
         stage.resume_state(&DUNGEON),
-        [
-            "A.can_exit?",
-            "Dungeon.can_enter?",
-            "Cells.can_enter?",
-            "Cell.can_enter?",
-            "A -> Cell (resume), refused by Cell.can_enter",
-            "not done"
-        ]
+        "A.can_exit?; Dungeon.can_enter?; Cells.can_enter?; Cell.can_enter?
+         A -> Cell (resume), refused by Cell.can_enter; not done"
     );
 }
 
@@ -448,21 +384,15 @@ fn a_composite_resumed_from_within_is_left_and_entered_down_to_where_it_was() {
     let mut stage = Stage::new(&CELL).recording_view();
     assert_eq!(
         stage.resume_state(&DUNGEON),
-        [
-            "Cell.exit (Dungeon/Cells/Cell, was Cell)",
-            "Cells.exit (Dungeon/Cells/Cell, was Cell)",
-            "Dungeon.exit (Dungeon/Cells/Cell, was Cell)",
-            "Cell -> Cell (resume)",
-            "Dungeon.enter (Dungeon, was Cell)",
-            "Cells.enter (Dungeon/Cells, was Cell)",
-            "Cell.enter (Dungeon/Cells/Cell, was Cell)",
-            "done"
-        ]
+        "Cell.exit (Dungeon/Cells/Cell, was Cell); Cells.exit (Dungeon/Cells/Cell, was Cell)
+         Dungeon.exit (Dungeon/Cells/Cell, was Cell); Cell -> Cell (resume)
+         Dungeon.enter (Dungeon, was Cell); Cells.enter (Dungeon/Cells, was Cell)
+         Cell.enter (Dungeon/Cells/Cell, was Cell); done"
     );
     let mut stage = Stage::new(&CELL);
     assert_eq!(
         stage.resume_state(&CELLS),
-        ["Cell.exit", "Cells.exit", "Cell -> Cell (resume)", "Cells.enter", "Cell.enter", "done"]
+        "Cell.exit; Cells.exit; Cell -> Cell (resume); Cells.enter; Cell.enter; done"
     );
     assert_eq!(stage.view(), "Dungeon/Cells/Cell, was Cell");
 }
@@ -475,7 +405,7 @@ fn a_composite_resumed_from_within_goes_to_no_older_memory() {
     stage.change_state(&GATE);
     assert_eq!(
         stage.resume_state(&DUNGEON),
-        ["Gate.exit", "Dungeon.exit", "Gate -> Gate (resume)", "Dungeon.enter", "Gate.enter", "done"]
+        "Gate.exit; Dungeon.exit; Gate -> Gate (resume); Dungeon.enter; Gate.enter; done"
     );
 }
 
@@ -485,7 +415,7 @@ fn a_composite_without_history_resumed_from_within_opens_on_its_initial_state() 
     let mut stage = Stage::new(&TABLE);
     assert_eq!(
         stage.resume_state(&KITCHEN),
-        ["Table.exit", "Kitchen.exit", "Table -> Stove (resume)", "Kitchen.enter", "Stove.enter", "done"]
+        "Table.exit; Kitchen.exit; Table -> Stove (resume); Kitchen.enter; Stove.enter; done"
     );
 }
 
@@ -494,7 +424,7 @@ fn a_composite_without_history_resumed_from_within_opens_on_its_initial_state() 
 fn a_resume_of_the_current_state_leaves_and_enters_it() {
     static LONE: Place = Place::new("Lone").keeping_history();
     let mut stage = Stage::new(&LONE);
-    assert_eq!(stage.resume_state(&LONE), ["Lone.exit", "Lone -> Lone (resume)", "Lone.enter", "done"]);
+    assert_eq!(stage.resume_state(&LONE), "Lone.exit; Lone -> Lone (resume); Lone.enter; done");
 }
 
 /// Rules 8 and 16.
@@ -503,13 +433,8 @@ fn a_resume_from_within_asks_the_guards_of_all_it_leaves_and_enters() {
     let mut stage = Stage::new(&CELL).recording_guards().refusing("Dungeon.can_exit");
     assert_eq!(
         stage.resume_state(&DUNGEON),
-        [
-            "Cell.can_exit?",
-            "Cells.can_exit?",
-            "Dungeon.can_exit?",
-            "Cell -> Cell (resume), refused by Dungeon.can_exit",
-            "not done"
-        ]
+        "Cell.can_exit?; Cells.can_exit?; Dungeon.can_exit?
+         Cell -> Cell (resume), refused by Dungeon.can_exit; not done"
     );
 }
 

@@ -2,15 +2,9 @@
 
 use std::time::Duration;
 
-use crate::trace::{Place, Stage};
+use crate::trace::Stage;
+use crate::trace::places::{A, ALWAYS, B, HALL, HOUSE, KITCHEN};
 use demeanor::{GameTime, Owner, State, StateMachine};
-
-static A: Place = Place::new("A");
-static B: Place = Place::new("B");
-static ALWAYS: Place = Place::new("Always");
-static HOUSE: Place = Place::new("House");
-static KITCHEN: Place = Place::new("Kitchen").inside(&HOUSE);
-static HALL: Place = Place::new("Hall").inside(&HOUSE);
 
 fn time_in_state(stage: &Stage) -> Duration {
     Duration::from_secs_f64(stage.machine.time_in_state(&stage.time))
@@ -43,7 +37,7 @@ fn start_begins_the_count() {
         actor.note(format!("{:?}", (fsm.time_in(&HOUSE, time), fsm.time_in(&KITCHEN, time))));
     });
     stage.advance(7);
-    assert_eq!(stage.start(), ["House.enter", "(Some(0.0), None)", "Kitchen.enter"]);
+    assert_eq!(stage.start(), "House.enter; (Some(0.0), None); Kitchen.enter");
     stage.advance(2);
     assert_eq!(times(&stage), [Some(2), Some(2), None]);
     stage.start();
@@ -136,18 +130,8 @@ fn exits_and_guards_see_each_states_own_time() {
     stage.advance(3);
     assert_eq!(
         stage.change_state(&A),
-        [
-            "Hall.can_exit?",
-            "House.can_exit?",
-            "(Some(5.0), Some(3.0))",
-            "A.can_enter?",
-            "Hall.exit",
-            "House.exit",
-            "(Some(5.0), Some(3.0))",
-            "Hall -> A (change)",
-            "A.enter",
-            "done"
-        ]
+        "Hall.can_exit?; House.can_exit?; (Some(5.0), Some(3.0)); A.can_enter?
+         Hall.exit; House.exit; (Some(5.0), Some(3.0)); Hall -> A (change); A.enter; done"
     );
 }
 
@@ -165,10 +149,7 @@ fn time_stands_still_in_a_suspended_path() {
     stage.push_state(&A);
     stage.advance(100);
     assert_eq!(times(&stage), [None; 3]);
-    assert_eq!(
-        stage.pop_state(),
-        ["A.exit", "A -> Hall (pop)", "House.resume", "Some(5.0)", "Hall.resume", "Some(3.0)", "done"]
-    );
+    assert_eq!(stage.pop_state(), "A.exit; A -> Hall (pop); House.resume; Some(5.0); Hall.resume; Some(3.0); done");
     stage.advance(1);
     assert_eq!(times(&stage), [Some(6), None, Some(4)]);
 }
@@ -320,11 +301,11 @@ fn a_callback_can_ask_how_long_it_has_been_in_its_state() {
         })
         .when("B.enter", |actor, fsm, time| actor.note(fsm.time_in_state(time).to_string()));
     stage.advance(1);
-    assert_eq!(stage.update(), ["Always.update", "1", "A.update"]);
+    assert_eq!(stage.update(), "Always.update; 1; A.update");
     stage.advance(1);
-    assert_eq!(stage.update(), ["Always.update", "2", "A.update", "A.exit", "A -> B (change)", "B.enter", "0"]);
+    assert_eq!(stage.update(), "Always.update; 2; A.update; A.exit; A -> B (change); B.enter; 0");
     stage.advance(1);
-    assert_eq!(stage.update(), ["Always.update", "1", "B.update"]);
+    assert_eq!(stage.update(), "Always.update; 1; B.update");
 }
 
 /// Rules 5 and 18.
@@ -332,7 +313,7 @@ fn a_callback_can_ask_how_long_it_has_been_in_its_state() {
 fn an_exit_still_sees_the_time_of_the_state_it_leaves() {
     let mut stage = Stage::new(&A).when("A.exit", |actor, fsm, time| actor.note(fsm.time_in_state(time).to_string()));
     stage.advance(7);
-    assert_eq!(stage.change_state(&B), ["A.exit", "7", "A -> B (change)", "B.enter", "done"]);
+    assert_eq!(stage.change_state(&B), "A.exit; 7; A -> B (change); B.enter; done");
 }
 
 /// Rule 18.

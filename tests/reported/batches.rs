@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use demeanor::{Batch, Fsm, FsmSlice, GameTime, Owner, State};
 
 use crate::captured_log::{log_lines, on_record};
-use crate::trace::{Actor, Place, Stage};
+use crate::trace::{Actor, Place, Stage, Trace};
 
 static A: Place = Place::new("A");
 static B: Place = Place::new("B");
@@ -18,7 +18,7 @@ fn panics(act: impl FnOnce()) -> bool {
     catch_unwind(AssertUnwindSafe(act)).is_err()
 }
 
-fn traces(batch: &mut Batch<Actor>) -> Vec<Vec<String>> {
+fn traces(batch: &mut Batch<Actor>) -> Vec<Trace> {
     batch.iter_mut().map(|(_, actor)| actor.take_trace()).collect()
 }
 

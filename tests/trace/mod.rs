@@ -1,17 +1,20 @@
 //! An actor that records every callback, places (states) that do what the actor's script says, and a stage that runs them.
 //!
-//! Each verb of a [`Stage`] returns all that happened during it, so that a test compares whole traces. A trace reads
-//! `A.update`, `A.exit`, `A -> B (change)` (what `Owner::on_change` was told), `B.enter`. A verb that returns whether it was
-//! done ends its trace with `done` or `not done`.
+//! Each verb of a [`Stage`] returns all that happened during it, so that a test compares whole traces. A [`Trace`] is compared
+//! with a text: `A.update; A.exit; A -> B (change); B.enter`, where `A -> B (change)` is what `Owner::on_change` was told. A
+//! long text has a line for each change. A verb that returns whether it was done ends its trace with `done` or `not done`.
 #![allow(dead_code, reason = "each test file takes the part it needs")]
 
 pub(crate) mod log;
+pub(crate) mod places;
 
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Duration;
+
+pub(crate) use log::Trace;
 
 use demeanor::{Change, Fsm, GameTime, IntoState, Owner, State, StateMachine, StateRef};
 
@@ -44,8 +47,8 @@ impl Actor {
         self.trace.borrow_mut().push(line.into());
     }
 
-    pub(crate) fn take_trace(&mut self) -> Vec<String> {
-        self.trace.take()
+    pub(crate) fn take_trace(&mut self) -> Trace {
+        Trace(self.trace.take())
     }
 
     /// How much is in the trace.
@@ -318,71 +321,71 @@ impl Stage {
         self
     }
 
-    pub(crate) fn start(&mut self) -> Vec<String> {
+    pub(crate) fn start(&mut self) -> Trace {
         self.machine.start(&mut self.actor, &mut self.time);
         self.take_trace()
     }
 
-    pub(crate) fn stop(&mut self) -> Vec<String> {
+    pub(crate) fn stop(&mut self) -> Trace {
         self.machine.stop(&mut self.actor, &mut self.time);
         self.take_trace()
     }
 
-    pub(crate) fn update(&mut self) -> Vec<String> {
+    pub(crate) fn update(&mut self) -> Trace {
         self.machine.update(&mut self.actor, &mut self.time);
         self.take_trace()
     }
 
-    pub(crate) fn send(&mut self, word: &'static str) -> Vec<String> {
+    pub(crate) fn send(&mut self, word: &'static str) -> Trace {
         let handled = self.machine.send(&mut self.actor, &word, &mut self.time);
         self.actor.note(if handled { "handled" } else { "not handled" });
         self.take_trace()
     }
 
-    pub(crate) fn change_state(&mut self, to: impl IntoState<Actor>) -> Vec<String> {
+    pub(crate) fn change_state(&mut self, to: impl IntoState<Actor>) -> Trace {
         let done = self.machine.change_state(&mut self.actor, to, &mut self.time);
         self.end(done)
     }
 
-    pub(crate) fn ensure_state(&mut self, to: impl IntoState<Actor>) -> Vec<String> {
+    pub(crate) fn ensure_state(&mut self, to: impl IntoState<Actor>) -> Trace {
         let done = self.machine.ensure_state(&mut self.actor, to, &mut self.time);
         self.end(done)
     }
 
-    pub(crate) fn force_state(&mut self, to: impl IntoState<Actor>) -> Vec<String> {
+    pub(crate) fn force_state(&mut self, to: impl IntoState<Actor>) -> Trace {
         let done = self.machine.force_state(&mut self.actor, to, &mut self.time);
         self.end(done)
     }
 
-    pub(crate) fn revert_state(&mut self) -> Vec<String> {
+    pub(crate) fn revert_state(&mut self) -> Trace {
         let done = self.machine.revert_state(&mut self.actor, &mut self.time);
         self.end(done)
     }
 
-    pub(crate) fn push_state(&mut self, over: impl IntoState<Actor>) -> Vec<String> {
+    pub(crate) fn push_state(&mut self, over: impl IntoState<Actor>) -> Trace {
         let done = self.machine.push_state(&mut self.actor, over, &mut self.time);
         self.end(done)
     }
 
-    pub(crate) fn pop_state(&mut self) -> Vec<String> {
+    pub(crate) fn pop_state(&mut self) -> Trace {
         let done = self.machine.pop_state(&mut self.actor, &mut self.time);
         self.end(done)
     }
 
-    pub(crate) fn resume_state(&mut self, composite: impl IntoState<Actor>) -> Vec<String> {
+    pub(crate) fn resume_state(&mut self, composite: impl IntoState<Actor>) -> Trace {
         let done = self.machine.resume_state(&mut self.actor, composite, &mut self.time);
         self.end(done)
     }
 
     /// Runs `act` as if a callback did.
-    pub(crate) fn with(&mut self, act: Act) -> Vec<String> {
+    pub(crate) fn with(&mut self, act: Act) -> Trace {
         self.machine.with(&mut self.actor, &mut self.time, act);
         self.take_trace()
     }
 
     /// Runs what is expected to panic in the callback given to [`panicking_in`](Self::panicking_in), which does so only
     /// this once. The trace ends there.
-    pub(crate) fn catch<R>(&mut self, act: impl FnOnce(&mut Self) -> R) -> Vec<String> {
+    pub(crate) fn catch<R>(&mut self, act: impl FnOnce(&mut Self) -> R) -> Trace {
         let payload = catch_unwind(AssertUnwindSafe(|| act(self))).err().expect("it should panic");
         let told = self.actor.panics.take().expect("only a callback that was told to panics");
         assert_eq!(payload.downcast_ref::<String>().map(String::as_str), Some(told), "the panic reaches the caller");
@@ -398,12 +401,12 @@ impl Stage {
         self.time.advance(Duration::from_secs(seconds));
     }
 
-    fn end(&mut self, done: bool) -> Vec<String> {
+    fn end(&mut self, done: bool) -> Trace {
         self.actor.note(if done { "done" } else { "not done" });
         self.take_trace()
     }
 
-    fn take_trace(&mut self) -> Vec<String> {
+    fn take_trace(&mut self) -> Trace {
         self.actor.take_trace()
     }
 }

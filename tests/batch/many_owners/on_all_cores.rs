@@ -49,7 +49,7 @@ fn each_chunk_has_a_context_of_its_own_and_they_come_back_in_the_order_of_chunks
     let mut batch = crowd();
     let whole = update(&mut batch.clone());
     let contexts =
-        pool(4).install(|| batch.par_update(|chunk| Log { lines: vec![format!("chunk {chunk}")], now: 0.0 }));
+        pool(4).install(|| batch.par_update(|chunk| Log { lines: Trace(vec![format!("chunk {chunk}")]), now: 0.0 }));
     assert!(contexts.len() > 3);
     for (chunk, log) in contexts.iter().enumerate() {
         assert_eq!(log.lines[0], format!("chunk {chunk}"));
@@ -57,7 +57,7 @@ fn each_chunk_has_a_context_of_its_own_and_they_come_back_in_the_order_of_chunks
     let updates = |log: &mut dyn Iterator<Item = &String>| -> Vec<String> {
         log.filter(|line| line.contains(".update")).cloned().collect()
     };
-    let joined = updates(&mut contexts.iter().flat_map(|log| &log.lines));
+    let joined = updates(&mut contexts.iter().flat_map(|log| log.lines.iter()));
     assert_eq!(joined, updates(&mut whole.iter()), "which is that of a tick on one thread");
     assert_eq!(Batch::<Soldier>::new().par_update(|_| Log::default()).len(), 0);
 }

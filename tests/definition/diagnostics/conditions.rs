@@ -2,21 +2,14 @@
 
 use demeanor::definition::Vocabulary;
 
-use super::assert_told;
+use super::{Mistake, assert_drawn};
 use crate::guard::Guard;
 
-#[test]
-fn a_condition_too_deep() {
-    assert_told(
-        r#"initial = "idle"
-
-[states.idle]
-behaviour = "rest"
-exits = [{ to = "attack", when = "(((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((enemy_visible)))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))" }]
-
-[states.attack]
-exits = [{ to = "idle", when = "not enemy_visible" }]
-"#,
+const MISTAKES: &[Mistake] = &[
+    (
+        "a condition too deep",
+        r#"when = "enemy_visible""#,
+        r#"when = "(((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((enemy_visible)))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))""#,
         r#"condition-too-deep
 
   × the condition is nested deeper than 64 parentheses and `not`s
@@ -29,21 +22,11 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
    ╰────
   help: let the game offer the answer as one value, or split the state
 "#,
-    );
-}
-
-#[test]
-fn a_condition_that_breaks_off() {
-    assert_told(
-        r#"initial = "idle"
-
-[states.idle]
-behaviour = "rest"
-exits = [{ to = "attack", when = "enemy_visible and" }]
-
-[states.attack]
-exits = [{ to = "idle", when = "not enemy_visible" }]
-"#,
+    ),
+    (
+        "a condition that breaks off",
+        r#"when = "enemy_visible""#,
+        r#"when = "enemy_visible and""#,
         r#"condition
 
   × expected a value, a number, `not` or `(`
@@ -55,21 +38,11 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
  6 │
    ╰────
 "#,
-    );
-}
-
-#[test]
-fn a_condition_with_another_languages_operators() {
-    assert_told(
-        r#"initial = "idle"
-
-[states.idle]
-behaviour = "rest"
-exits = [{ to = "attack", when = "enemy_visible && health < 20" }]
-
-[states.attack]
-exits = [{ to = "idle", when = "not enemy_visible" }]
-"#,
+    ),
+    (
+        "a condition with another language's operators",
+        r#"when = "enemy_visible""#,
+        r#"when = "enemy_visible && health < 20""#,
         r#"condition
 
   × expected `and`, `or` or the end
@@ -82,21 +55,11 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
    ╰────
   help: write `and`
 "#,
-    );
-}
-
-#[test]
-fn an_assignment_for_a_comparison() {
-    assert_told(
-        r#"initial = "idle"
-
-[states.idle]
-behaviour = "rest"
-exits = [{ to = "attack", when = "health = 20" }]
-
-[states.attack]
-exits = [{ to = "idle", when = "not enemy_visible" }]
-"#,
+    ),
+    (
+        "an assignment for a comparison",
+        r#"when = "enemy_visible""#,
+        r#"when = "health = 20""#,
         r#"condition
 
   × expected `and`, `or` or the end
@@ -109,21 +72,11 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
    ╰────
   help: write `==`
 "#,
-    );
-}
-
-#[test]
-fn a_chain_of_comparisons() {
-    assert_told(
-        r#"initial = "idle"
-
-[states.idle]
-behaviour = "rest"
-exits = [{ to = "attack", when = "0 < health < 20" }]
-
-[states.attack]
-exits = [{ to = "idle", when = "not enemy_visible" }]
-"#,
+    ),
+    (
+        "a chain of comparisons",
+        r#"when = "enemy_visible""#,
+        r#"when = "0 < health < 20""#,
         r#"condition
 
   × comparisons cannot be chained
@@ -136,21 +89,11 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
    ╰────
   help: join them by `and`, as in `1 < health and health < 5`
 "#,
-    );
-}
-
-#[test]
-fn a_number_where_a_flag_should_be() {
-    assert_told(
-        r#"initial = "idle"
-
-[states.idle]
-behaviour = "rest"
-exits = [{ to = "attack", when = "not health" }]
-
-[states.attack]
-exits = [{ to = "idle", when = "not enemy_visible" }]
-"#,
+    ),
+    (
+        "a number where a flag should be",
+        r#"when = "enemy_visible""#,
+        r#"when = "not health""#,
         r#"comparison
 
   × `health` is a number, which is neither true nor false
@@ -163,21 +106,11 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
    ╰────
   help: compare it, as in `health > 0`
 "#,
-    );
-}
-
-#[test]
-fn a_flag_where_a_number_should_be() {
-    assert_told(
-        r#"initial = "idle"
-
-[states.idle]
-behaviour = "rest"
-exits = [{ to = "attack", when = "enemy_visible > 1" }]
-
-[states.attack]
-exits = [{ to = "idle", when = "not enemy_visible" }]
-"#,
+    ),
+    (
+        "a flag where a number should be",
+        r#"when = "enemy_visible""#,
+        r#"when = "enemy_visible > 1""#,
         r#"comparison
 
   × `enemy_visible` is true or false, not a number
@@ -190,21 +123,11 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
    ╰────
   help: write `enemy_visible` or `not enemy_visible`
 "#,
-    );
-}
-
-#[test]
-fn a_comparison_of_nothing() {
-    assert_told(
-        r#"initial = "idle"
-
-[states.idle]
-behaviour = "rest"
-exits = [{ to = "attack", when = "1 < 2" }]
-
-[states.attack]
-exits = [{ to = "idle", when = "not enemy_visible" }]
-"#,
+    ),
+    (
+        "a comparison of nothing",
+        r#"when = "enemy_visible""#,
+        r#"when = "1 < 2""#,
         r#"comparison
 
   × the comparison is always the same
@@ -217,21 +140,11 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
    ╰────
   help: name a value of the game on one side
 "#,
-    );
-}
-
-#[test]
-fn a_chance_above_one() {
-    assert_told(
-        r#"initial = "idle"
-
-[states.idle]
-behaviour = "rest"
-exits = [{ to = "attack", when = "chance(10)" }]
-
-[states.attack]
-exits = [{ to = "idle", when = "not enemy_visible" }]
-"#,
+    ),
+    (
+        "a chance above one",
+        r#"when = "enemy_visible""#,
+        r#"when = "chance(10)""#,
         r#"chance
 
   × a chance is a number from 0 to 1
@@ -244,21 +157,11 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
    ╰────
   help: 10 percent are `0.1`
 "#,
-    );
-}
-
-#[test]
-fn a_chance_without_random_numbers() {
-    assert_told(
-        r#"initial = "idle"
-
-[states.idle]
-behaviour = "rest"
-exits = [{ to = "attack", when = "chance(0.1)" }]
-
-[states.attack]
-exits = [{ to = "idle", when = "not enemy_visible" }]
-"#,
+    ),
+    (
+        "a chance without random numbers",
+        r#"when = "enemy_visible""#,
+        r#"when = "chance(0.1)""#,
         r#"chance
 
   × the game offers no random numbers to definitions
@@ -271,22 +174,12 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
    ╰────
   help: a programmer can add them with `Vocabulary::random`
 "#,
-    );
-}
-
-#[test]
-fn time_in_an_entry_condition() {
-    assert_told(
-        r#"initial = "idle"
-
-[states.idle]
-behaviour = "rest"
-exits = [{ to = "attack", when = "enemy_visible" }]
-
-[states.attack]
-enter_when = "time_in_state > 2"
-exits = [{ to = "idle", when = "not enemy_visible" }]
-"#,
+    ),
+    (
+        "time in an entry condition",
+        "[states.attack]",
+        r#"[states.attack]
+enter_when = "time_in_state > 2""#,
         r#"entry-condition
 
   × `time_in_state` cannot be asked in `enter_when`
@@ -299,24 +192,14 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
    ╰────
   help: put it into the `when` of the exits that lead here
 "#,
-    );
-}
-
-#[test]
-fn a_condition_over_several_lines() {
-    assert_told(
-        r#"initial = "idle"
-
-[states.idle]
-behaviour = "rest"
-exits = [{ to = "attack", when = """
+    ),
+    (
+        "a condition over several lines",
+        r#"when = "enemy_visible""#,
+        r#"when = """
     enemy_visible
     and helth < 20
-    """ }]
-
-[states.attack]
-exits = [{ to = "idle", when = "not enemy_visible" }]
-"#,
+    """"#,
         r#"unknown-value
 
   × unknown value `helth`
@@ -329,7 +212,12 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
    ╰────
   help: did you mean `health`?
 "#,
-    );
+    ),
+];
+
+#[test]
+fn mistakes_in_conditions_are_drawn_with_what_to_write() {
+    assert_drawn(MISTAKES);
 }
 
 #[test]

@@ -40,6 +40,20 @@ impl State<Guard> for GoTo {}
 struct Rest;
 impl State<Guard> for Rest {}
 
+/// A file in which nothing is wrong.
+const GRUNT: &str = r#"initial = "idle"
+
+[states.idle]
+behaviour = "rest"
+exits = [{ to = "attack", when = "enemy_visible" }]
+
+[states.attack]
+exits = [{ to = "idle", when = "not enemy_visible" }]
+"#;
+
+/// A mistake's name, what [`GRUNT`] says, what it says with the mistake, and the drawing of the mistake.
+type Mistake = (&'static str, &'static str, &'static str, &'static str);
+
 fn vocabulary() -> Vocabulary<Guard> {
     Vocabulary::new()
         .value("health", |guard: &Guard, _| guard.health)
@@ -68,17 +82,26 @@ fn problems(file: &str) -> Problems {
     Definition::parse_named("grunt.toml", file, &vocabulary()).expect_err("the file is wrong")
 }
 
+#[track_caller]
+fn assert_drawn(mistakes: &[Mistake]) {
+    for (name, right, wrong, expected) in mistakes {
+        assert_eq!(GRUNT.matches(right).count(), 1, "{name}: {right}");
+        let file = GRUNT.replace(right, wrong);
+        assert_same(&drawn(&problems(&file)), expected, name);
+    }
+}
+
 /// Compares what a file is told with what it should be, both without what is at the ends of lines.
 #[track_caller]
 fn assert_told(file: &str, expected: &str) {
-    assert_same(&drawn(&problems(file)), expected);
+    assert_same(&drawn(&problems(file)), expected, file);
 }
 
 #[track_caller]
-fn assert_same(told: &str, expected: &str) {
+fn assert_same(told: &str, expected: &str, name: &str) {
     let trimmed = |text: &str| text.trim().lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
     let (told, expected) = (trimmed(told), trimmed(expected));
-    assert!(told == expected, "told:\n{told}\n\nexpected:\n{expected}");
+    assert!(told == expected, "{name}\n\ntold:\n{told}\n\nexpected:\n{expected}");
 }
 
 /// What a file that works all the same is warned of, a line each.

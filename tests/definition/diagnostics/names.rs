@@ -4,20 +4,13 @@ use std::fmt::Write as _;
 
 use demeanor::definition::Definition;
 
-use super::{assert_told, lines, problems, vocabulary};
+use super::{Mistake, assert_drawn, lines, problems, vocabulary};
 
-#[test]
-fn an_unknown_state() {
-    assert_told(
-        r#"initial = "idle"
-
-[states.idle]
-behaviour = "rest"
-exits = [{ to = "atack", when = "enemy_visible" }]
-
-[states.attack]
-exits = [{ to = "idle", when = "not enemy_visible" }]
-"#,
+const MISTAKES: &[Mistake] = &[
+    (
+        "an unknown state",
+        r#"to = "attack""#,
+        r#"to = "atack""#,
         r#"unknown-state
 
   × unknown state `atack`
@@ -30,21 +23,11 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
    ╰────
   help: did you mean `attack`?
 "#,
-    );
-}
-
-#[test]
-fn an_unknown_behavior() {
-    assert_told(
-        r#"initial = "idle"
-
-[states.idle]
-behaviour = "rust"
-exits = [{ to = "attack", when = "enemy_visible" }]
-
-[states.attack]
-exits = [{ to = "idle", when = "not enemy_visible" }]
-"#,
+    ),
+    (
+        "an unknown behavior",
+        r#"behaviour = "rest""#,
+        r#"behaviour = "rust""#,
         r#"unknown-behaviour
 
   × unknown behavior `rust`
@@ -57,21 +40,11 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
    ╰────
   help: did you mean `rest`?
 "#,
-    );
-}
-
-#[test]
-fn an_unknown_value() {
-    assert_told(
-        r#"initial = "idle"
-
-[states.idle]
-behaviour = "rest"
-exits = [{ to = "attack", when = "enemy_visible and helth < 20" }]
-
-[states.attack]
-exits = [{ to = "idle", when = "not enemy_visible" }]
-"#,
+    ),
+    (
+        "an unknown value",
+        r#"when = "enemy_visible""#,
+        r#"when = "enemy_visible and helth < 20""#,
         r#"unknown-value
 
   × unknown value `helth`
@@ -84,21 +57,11 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
    ╰────
   help: did you mean `health`?
 "#,
-    );
-}
-
-#[test]
-fn an_unknown_message() {
-    assert_told(
-        r#"initial = "idle"
-
-[states.idle]
-behaviour = "rest"
-exits = [{ to = "attack", on = "took_demage" }]
-
-[states.attack]
-exits = [{ to = "idle", when = "not enemy_visible" }]
-"#,
+    ),
+    (
+        "an unknown message",
+        r#"when = "enemy_visible""#,
+        r#"on = "took_demage""#,
         r#"unknown-message
 
   × unknown message `took_demage`
@@ -111,7 +74,12 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
    ╰────
   help: did you mean `took_damage`?
 "#,
-    );
+    ),
+];
+
+#[test]
+fn unknown_names_are_drawn_with_what_was_meant() {
+    assert_drawn(MISTAKES);
 }
 
 #[test]

@@ -1,20 +1,13 @@
 //! What is wrong with a behavior's parameters.
 
-use super::assert_told;
+use super::{Mistake, assert_drawn};
 
-#[test]
-fn an_unknown_parameter() {
-    assert_told(
-        r#"initial = "idle"
-
-[states.idle]
-behaviour = "go_to"
-params = { target = "cover", sped = 2.0 }
-exits = [{ to = "attack", when = "enemy_visible" }]
-
-[states.attack]
-exits = [{ to = "idle", when = "not enemy_visible" }]
-"#,
+const MISTAKES: &[Mistake] = &[
+    (
+        "an unknown parameter",
+        r#"behaviour = "rest""#,
+        r#"behaviour = "go_to"
+params = { target = "cover", sped = 2.0 }"#,
         r#"unknown-parameter
 
   × behavior `go_to` has no parameter `sped`
@@ -27,22 +20,12 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
    ╰────
   help: did you mean `speed`?
 "#,
-    );
-}
-
-#[test]
-fn a_parameter_where_none_is_taken() {
-    assert_told(
-        r#"initial = "idle"
-
-[states.idle]
-behaviour = "rest"
-params = { hours = 2 }
-exits = [{ to = "attack", when = "enemy_visible" }]
-
-[states.attack]
-exits = [{ to = "idle", when = "not enemy_visible" }]
-"#,
+    ),
+    (
+        "a parameter where none is taken",
+        r#"behaviour = "rest""#,
+        r#"behaviour = "rest"
+params = { hours = 2 }"#,
         r#"unknown-parameter
 
   × behavior `rest` has no parameter `hours`
@@ -55,22 +38,12 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
    ╰────
   help: behavior `rest` takes no parameters
 "#,
-    );
-}
-
-#[test]
-fn a_parameter_of_a_wrong_type() {
-    assert_told(
-        r#"initial = "idle"
-
-[states.idle]
-behaviour = "go_to"
-params = { target = "cover", speed = "fast" }
-exits = [{ to = "attack", when = "enemy_visible" }]
-
-[states.attack]
-exits = [{ to = "idle", when = "not enemy_visible" }]
-"#,
+    ),
+    (
+        "a parameter of a wrong type",
+        r#"behaviour = "rest""#,
+        r#"behaviour = "go_to"
+params = { target = "cover", speed = "fast" }"#,
         r#"parameter-type
 
   × parameter `speed` of behavior `go_to` must be a number, not a string
@@ -82,22 +55,12 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
  6 │ exits = [{ to = "attack", when = "enemy_visible" }]
    ╰────
 "#,
-    );
-}
-
-#[test]
-fn a_parameter_that_is_none_of_the_words() {
-    assert_told(
-        r#"initial = "idle"
-
-[states.idle]
-behaviour = "go_to"
-params = { target = "home" }
-exits = [{ to = "attack", when = "enemy_visible" }]
-
-[states.attack]
-exits = [{ to = "idle", when = "not enemy_visible" }]
-"#,
+    ),
+    (
+        "a parameter that is none of the words",
+        r#"behaviour = "rest""#,
+        r#"behaviour = "go_to"
+params = { target = "home" }"#,
         r#"parameter-type
 
   × parameter `target` of behavior `go_to` must be `cover` or `enemy`, not `home`
@@ -109,22 +72,12 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
  6 │ exits = [{ to = "attack", when = "enemy_visible" }]
    ╰────
 "#,
-    );
-}
-
-#[test]
-fn a_parameter_that_only_the_behavior_refuses() {
-    assert_told(
-        r#"initial = "idle"
-
-[states.idle]
-behaviour = "go_to"
-params = { target = "cover", tries = 1000 }
-exits = [{ to = "attack", when = "enemy_visible" }]
-
-[states.attack]
-exits = [{ to = "idle", when = "not enemy_visible" }]
-"#,
+    ),
+    (
+        "a parameter that only the behavior refuses",
+        r#"behaviour = "rest""#,
+        r#"behaviour = "go_to"
+params = { target = "cover", tries = 1000 }"#,
         r#"parameter-type
 
   × behavior `go_to` refuses its parameters: invalid value: integer `1000`, expected u8
@@ -136,22 +89,12 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
  6 │ exits = [{ to = "attack", when = "enemy_visible" }]
    ╰────
 "#,
-    );
-}
-
-#[test]
-fn a_missing_parameter() {
-    assert_told(
-        r#"initial = "idle"
-
-[states.idle]
-behaviour = "go_to"
-params = { speed = 1 }
-exits = [{ to = "attack", when = "enemy_visible" }]
-
-[states.attack]
-exits = [{ to = "idle", when = "not enemy_visible" }]
-"#,
+    ),
+    (
+        "a missing parameter",
+        r#"behaviour = "rest""#,
+        r#"behaviour = "go_to"
+params = { speed = 1 }"#,
         r#"missing-parameter
 
   × behavior `go_to` needs parameter `target`
@@ -163,5 +106,10 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
  6 │ exits = [{ to = "attack", when = "enemy_visible" }]
    ╰────
 "#,
-    );
+    ),
+];
+
+#[test]
+fn mistakes_in_parameters_are_drawn() {
+    assert_drawn(MISTAKES);
 }

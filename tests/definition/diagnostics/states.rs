@@ -1,22 +1,15 @@
 //! What is wrong with states and how they lead to each other.
 
-use super::assert_told;
+use super::{Mistake, assert_drawn, assert_told};
 
-#[test]
-fn a_state_defined_twice() {
-    assert_told(
-        r#"initial = "idle"
-
-[states.idle]
-behaviour = "rest"
-exits = [{ to = "attack", when = "enemy_visible" }]
-
-[states.attack]
-exits = [{ to = "idle", when = "not enemy_visible" }]
+const MISTAKES: &[Mistake] = &[
+    (
+        "a state defined twice",
+        r#"exits = [{ to = "idle", when = "not enemy_visible" }]"#,
+        r#"exits = [{ to = "idle", when = "not enemy_visible" }]
 
 [states.idle]
-final = true
-"#,
+final = true"#,
         r#"duplicate-state
 
   × state `idle` is defined twice
@@ -36,7 +29,97 @@ final = true
     ╰────
   help: put both into one table, or rename one
 "#,
-    );
+    ),
+    (
+        "a missing initial state",
+        "initial = \"idle\"\n",
+        "",
+        r#"missing-key
+
+  × the file has no `initial`
+   ╭─[grunt.toml:1:1]
+ 1 │
+   · ▲
+   · ╰── needs `initial`
+ 2 │ [states.idle]
+ 3 │ behaviour = "rest"
+   ╰────
+  help: name the state that a machine begins in: `initial = ".."`
+"#,
+    ),
+    (
+        "an unknown initial state",
+        r#"initial = "idle""#,
+        r#"initial = "idel""#,
+        r#"unknown-state
+
+  × unknown state `idel`
+   ╭─[grunt.toml:1:11]
+ 1 │ initial = "idel"
+   ·           ───┬──
+   ·              ╰── no state of this file
+ 2 │
+   ╰────
+  help: did you mean `idle`?
+"#,
+    ),
+    (
+        "an exit to its own state without a condition",
+        r#"when = "enemy_visible" }"#,
+        r#"when = "enemy_visible" }, { to = "idle" }"#,
+        r#"spins
+
+  × state `idle` would change to itself in every tick
+   ╭─[grunt.toml:5:53]
+ 4 │ behaviour = "rest"
+ 5 │ exits = [{ to = "attack", when = "enemy_visible" }, { to = "idle" }]
+   ·                                                     ───────┬───────
+   ·                                                            ╰── to itself, with no condition
+ 6 │
+   ╰────
+  help: give the exit a `when`, or remove it
+"#,
+    ),
+    (
+        "an initial child that is not a child",
+        "[states.idle]",
+        r#"[states.idle]
+initial = "attack""#,
+        r#"initial-not-a-child
+
+  × `attack` is the initial state of `idle`, but not a child of it
+   ╭─[grunt.toml:4:11]
+ 3 │ [states.idle]
+ 4 │ initial = "attack"
+   ·           ────┬───
+   ·               ╰── its parent is not `idle`
+ 5 │ behaviour = "rest"
+   ╰────
+  help: give `attack` the key `parent = "idle"`
+"#,
+    ),
+    (
+        "a global state that is a target",
+        r#"initial = "idle""#,
+        r#"global = "attack"
+initial = "idle""#,
+        r#"global
+
+  × state `attack` is the global state: it cannot be changed to
+   ╭─[grunt.toml:6:10]
+ 5 │ behaviour = "rest"
+ 6 │ exits = [{ to = "attack", when = "enemy_visible" }]
+   ·          ────────────────────┬────────────────────
+   ·                              ╰── runs beside every other state already
+ 7 │
+   ╰────
+"#,
+    ),
+];
+
+#[test]
+fn mistakes_in_states_are_drawn() {
+    assert_drawn(MISTAKES);
 }
 
 #[test]
@@ -69,58 +152,6 @@ fn a_state_defined_twice_far_apart() {
 }
 
 #[test]
-fn a_missing_initial_state() {
-    assert_told(
-        r#"
-[states.idle]
-behaviour = "rest"
-exits = [{ to = "attack", when = "enemy_visible" }]
-
-[states.attack]
-exits = [{ to = "idle", when = "not enemy_visible" }]
-"#,
-        r#"missing-key
-
-  × the file has no `initial`
-   ╭─[grunt.toml:1:1]
- 1 │
-   · ▲
-   · ╰── needs `initial`
- 2 │ [states.idle]
- 3 │ behaviour = "rest"
-   ╰────
-  help: name the state that a machine begins in: `initial = ".."`
-"#,
-    );
-}
-
-#[test]
-fn an_unknown_initial_state() {
-    assert_told(
-        r#"initial = "idel"
-
-[states.idle]
-behaviour = "rest"
-exits = [{ to = "attack", when = "enemy_visible" }]
-
-[states.attack]
-exits = [{ to = "idle", when = "not enemy_visible" }]
-"#,
-        r#"unknown-state
-
-  × unknown state `idel`
-   ╭─[grunt.toml:1:11]
- 1 │ initial = "idel"
-   ·           ───┬──
-   ·              ╰── no state of this file
- 2 │
-   ╰────
-  help: did you mean `idle`?
-"#,
-    );
-}
-
-#[test]
 fn parents_in_a_circle() {
     assert_told(
         r#"initial = "idle"
@@ -145,88 +176,6 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
  5 │ behaviour = "rest"
    ╰────
   help: one of them must have another parent, or none
-"#,
-    );
-}
-
-#[test]
-fn an_exit_to_its_own_state_without_a_condition() {
-    assert_told(
-        r#"initial = "idle"
-
-[states.idle]
-behaviour = "rest"
-exits = [{ to = "attack", when = "enemy_visible" }, { to = "idle" }]
-
-[states.attack]
-exits = [{ to = "idle", when = "not enemy_visible" }]
-"#,
-        r#"spins
-
-  × state `idle` would change to itself in every tick
-   ╭─[grunt.toml:5:53]
- 4 │ behaviour = "rest"
- 5 │ exits = [{ to = "attack", when = "enemy_visible" }, { to = "idle" }]
-   ·                                                     ───────┬───────
-   ·                                                            ╰── to itself, with no condition
- 6 │
-   ╰────
-  help: give the exit a `when`, or remove it
-"#,
-    );
-}
-
-#[test]
-fn an_initial_child_that_is_not_a_child() {
-    assert_told(
-        r#"initial = "idle"
-
-[states.idle]
-initial = "attack"
-behaviour = "rest"
-exits = [{ to = "attack", when = "enemy_visible" }]
-
-[states.attack]
-exits = [{ to = "idle", when = "not enemy_visible" }]
-"#,
-        r#"initial-not-a-child
-
-  × `attack` is the initial state of `idle`, but not a child of it
-   ╭─[grunt.toml:4:11]
- 3 │ [states.idle]
- 4 │ initial = "attack"
-   ·           ────┬───
-   ·               ╰── its parent is not `idle`
- 5 │ behaviour = "rest"
-   ╰────
-  help: give `attack` the key `parent = "idle"`
-"#,
-    );
-}
-
-#[test]
-fn a_global_state_that_is_a_target() {
-    assert_told(
-        r#"global = "attack"
-initial = "idle"
-
-[states.idle]
-behaviour = "rest"
-exits = [{ to = "attack", when = "enemy_visible" }]
-
-[states.attack]
-exits = [{ to = "idle", when = "not enemy_visible" }]
-"#,
-        r#"global
-
-  × state `attack` is the global state: it cannot be changed to
-   ╭─[grunt.toml:6:10]
- 5 │ behaviour = "rest"
- 6 │ exits = [{ to = "attack", when = "enemy_visible" }]
-   ·          ────────────────────┬────────────────────
-   ·                              ╰── runs beside every other state already
- 7 │
-   ╰────
 "#,
     );
 }

@@ -2,20 +2,13 @@
 
 use demeanor::definition::Outline;
 
-use super::{assert_same, assert_told, drawn, lines};
+use super::{Mistake, assert_drawn, assert_same, assert_told, drawn, lines};
 
-#[test]
-fn text_that_is_not_toml() {
-    assert_told(
-        r#"initial = "idle"
-
-[states.idle]
-behaviour = "rest"
-exits = [{ to = "attack", when = "enemy_visible" }]
-
-[states.attack
-exits = [{ to = "idle", when = "not enemy_visible" }]
-"#,
+const MISTAKES: &[Mistake] = &[
+    (
+        "text that is not toml",
+        "[states.attack]",
+        "[states.attack",
         r#"syntax
 
   × the header has no `]`
@@ -28,47 +21,11 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
    ╰────
   help: write `[states.attack]`
 "#,
-    );
-}
-
-#[test]
-fn text_without_its_quotes() {
-    assert_told(
-        "initial = idle\n[states.idle]\nfinal = true\n",
-        r#"syntax
-
-  × a text stands in quotes
-   ╭─[grunt.toml:1:11]
- 1 │ initial = idle
-   ·           ──┬─
-   ·             ╰── here
- 2 │ [states.idle]
-   ╰────
-  help: write `"idle"`
-"#,
-    );
-    assert_eq!(
-        lines("initial = 'a'\n[states.a]\nexits = [{ to = a, when = health < 3 }]\nfinal = yes\n[states.run away]\n"),
-        [
-            "grunt.toml:3:17: error: a text stands in quotes: write `\"a\"`",
-            "grunt.toml:4:9: error: this is no value: write `true`",
-            "grunt.toml:5:1: error: a name with spaces stands in quotes: write `[states.\"run away\"]`",
-        ]
-    );
-}
-
-#[test]
-fn a_string_without_an_end() {
-    assert_told(
-        r#"initial = "idle
-
-[states.idle]
-behaviour = "rest"
-exits = [{ to = "attack", when = "enemy_visible" }]
-
-[states.attack]
-exits = [{ to = "idle", when = "not enemy_visible" }]
-"#,
+    ),
+    (
+        "a string without an end",
+        r#"initial = "idle""#,
+        r#"initial = "idle"#,
         r#"syntax
 
   × a quote is missing behind a text
@@ -80,47 +37,11 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
    ╰────
   help: write `"idle"`
 "#,
-    );
-}
-
-#[test]
-fn a_condition_that_the_file_breaks_off_in() {
-    assert_told(
-        "initial = \"a\"\n[states.a]\nexits = [{ to = \"a\", when = \"health <",
-        r#"syntax
-
-  × a quote is missing behind a text
-   ╭─[grunt.toml:3:29]
- 2 │ [states.a]
- 3 │ exits = [{ to = "a", when = "health <
-   ·                             ────┬────
-   ·                                 ╰── has no end
-   ╰────
-  help: write `"health <"`
-"#,
-    );
-}
-
-/// A report handler would have to write more spaces than it can count.
-#[test]
-fn a_mistake_in_a_line_too_long_to_be_drawn_is_told_without_its_place_underlined() {
-    let file = format!("{}initial = 'idel'\n[states.idle]\nfinal = true\n", " ".repeat(70_000));
-    assert_told(&file, "unknown-state\n\n  × unknown state `idel`\n  help: did you mean `idle`?\n");
-    assert_eq!(lines(&file), ["grunt.toml:1:70011: error: unknown state `idel`: did you mean `idle`?"]);
-}
-
-#[test]
-fn an_unknown_key() {
-    assert_told(
-        r#"initial = "idle"
-
-[states.idle]
-behaviir = "rest"
-exits = [{ to = "attack", when = "enemy_visible" }]
-
-[states.attack]
-exits = [{ to = "idle", when = "not enemy_visible" }]
-"#,
+    ),
+    (
+        "an unknown key",
+        r#"behaviour = "rest""#,
+        r#"behaviir = "rest""#,
         r#"unknown-key
 
   × unknown key `behaviir` in a state
@@ -133,25 +54,15 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
    ╰────
   help: did you mean `behavior`?
 "#,
-    );
-}
-
-#[test]
-fn a_key_given_twice() {
-    assert_told(
-        r#"initial = "idle"
-
-[states.idle]
-behaviour = "rest"
-exits = [
+    ),
+    (
+        "a key given twice",
+        r#"exits = [{ to = "attack", when = "enemy_visible" }]"#,
+        r#"exits = [
     { to = "idle", when = "enemy_visible" },
     { to = "idle", when = "health < 20", to = "attack" },
 ]
-behaviour = "rest"
-
-[states.attack]
-exits = [{ to = "idle", when = "not enemy_visible" }]
-"#,
+behaviour = "rest""#,
         r#"duplicate-key
 
   × key `to` is given twice
@@ -182,22 +93,12 @@ duplicate-key
  10 │
     ╰────
 "#,
-    );
-}
-
-#[test]
-fn a_key_of_a_wrong_type() {
-    assert_told(
-        r#"initial = "idle"
-
-[states.idle]
-behaviour = "rest"
-exits = "attack"
-final = 1
-
-[states.attack]
-exits = [{ to = "idle", when = "not enemy_visible" }]
-"#,
+    ),
+    (
+        "a key of a wrong type",
+        r#"exits = [{ to = "attack", when = "enemy_visible" }]"#,
+        r#"exits = "attack"
+final = 1"#,
         r#"wrong-type
 
   × `exits` must be a list, not a string
@@ -221,21 +122,11 @@ wrong-type
  7 │
    ╰────
 "#,
-    );
-}
-
-#[test]
-fn a_condition_with_escapes() {
-    assert_told(
-        r#"initial = "idle"
-
-[states.idle]
-behaviour = "rest"
-exits = [{ to = "attack", when = "\u0065nemy_visible and helth < 1" }]
-
-[states.attack]
-exits = [{ to = "idle", when = "not enemy_visible" }]
-"#,
+    ),
+    (
+        "a condition with escapes",
+        r#"when = "enemy_visible""#,
+        r#"when = "\u0065nemy_visible and helth < 1""#,
         r#"unknown-value
 
   × unknown value `helth`
@@ -248,23 +139,13 @@ exits = [{ to = "idle", when = "not enemy_visible" }]
    ╰────
   help: did you mean `health`?
 "#,
-    );
-}
-
-#[test]
-fn a_word_that_is_itself_written_with_escapes_in_a_line_that_goes_on() {
-    assert_told(
-        r#"initial = "idle"
-
-[states.idle]
-behaviour = "rest"
-exits = [{ to = "attack", when = """\
+    ),
+    (
+        "a word that is itself written with escapes in a line that goes on",
+        r#"when = "enemy_visible""#,
+        r#"when = """\
     enemy_visible and \
-    h\u0065lth < 1 and (\thelth < 2)""" }]
-
-[states.attack]
-exits = [{ to = "idle", when = "not enemy_visible" }]
-"#,
+    h\u0065lth < 1 and (\thelth < 2)""""#,
         r#"unknown-value
 
   × unknown value `helth`
@@ -289,7 +170,64 @@ unknown-value
    ╰────
   help: did you mean `health`?
 "#,
+    ),
+];
+
+#[test]
+fn mistakes_in_the_text_are_drawn_with_what_to_write() {
+    assert_drawn(MISTAKES);
+}
+
+#[test]
+fn text_without_its_quotes() {
+    assert_told(
+        "initial = idle\n[states.idle]\nfinal = true\n",
+        r#"syntax
+
+  × a text stands in quotes
+   ╭─[grunt.toml:1:11]
+ 1 │ initial = idle
+   ·           ──┬─
+   ·             ╰── here
+ 2 │ [states.idle]
+   ╰────
+  help: write `"idle"`
+"#,
     );
+    assert_eq!(
+        lines("initial = 'a'\n[states.a]\nexits = [{ to = a, when = health < 3 }]\nfinal = yes\n[states.run away]\n"),
+        [
+            "grunt.toml:3:17: error: a text stands in quotes: write `\"a\"`",
+            "grunt.toml:4:9: error: this is no value: write `true`",
+            "grunt.toml:5:1: error: a name with spaces stands in quotes: write `[states.\"run away\"]`",
+        ]
+    );
+}
+
+#[test]
+fn a_condition_that_the_file_breaks_off_in() {
+    assert_told(
+        "initial = \"a\"\n[states.a]\nexits = [{ to = \"a\", when = \"health <",
+        r#"syntax
+
+  × a quote is missing behind a text
+   ╭─[grunt.toml:3:29]
+ 2 │ [states.a]
+ 3 │ exits = [{ to = "a", when = "health <
+   ·                             ────┬────
+   ·                                 ╰── has no end
+   ╰────
+  help: write `"health <"`
+"#,
+    );
+}
+
+/// A report handler would have to write more spaces than it can count.
+#[test]
+fn a_mistake_in_a_line_too_long_to_be_drawn_is_told_without_its_place_underlined() {
+    let file = format!("{}initial = 'idel'\n[states.idle]\nfinal = true\n", " ".repeat(70_000));
+    assert_told(&file, "unknown-state\n\n  × unknown state `idel`\n  help: did you mean `idle`?\n");
+    assert_eq!(lines(&file), ["grunt.toml:1:70011: error: unknown state `idel`: did you mean `idle`?"]);
 }
 
 #[test]
@@ -328,5 +266,6 @@ fn bytes_that_are_not_utf8() {
    ╰────
   help: save the file as UTF-8
 "#,
+        "not UTF-8",
     );
 }

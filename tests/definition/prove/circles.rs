@@ -2,92 +2,53 @@
 
 use std::fmt::Write as _;
 
-use super::{found, proof};
+use super::{assert_found, found, proof};
 
 #[test]
 fn states_that_lead_to_each_other_in_one_situation_are_found() {
-    let file = "
+    assert_found(
+        "
         initial = 'rest'
-        [states.rest]
-        exits = [{ to = 'fight', when = 'health > 20' }]
-        [states.fight]
-        exits = [{ to = 'rest', when = 'health < 50' }]
-    ";
-    assert_eq!(
-        found(file),
-        [
-            "4 flicker: states `rest` and `fight` lead to each other in every tick, with `health = 35` [rest time,health;0,35; rest>fight fight>rest rest>fight .. fight]",
-        ]
-    );
-    let file = "
+        states.rest.exits = [{ to = 'fight', when = 'health > 20' }]
+        #^ 22 flicker: states `rest` and `fight` lead to each other in every tick, with `health = 35` [rest time,health;0,35; rest>fight fight>rest rest>fight .. fight]
+        states.fight.exits = [{ to = 'rest', when = 'health < 50' }]
+
         initial = 'a'
-        [states.a]
-        exits = [{ to = 'b', when = 'x and health > 3' }]
-        [states.b]
-        exits = [{ to = 'c', when = 'health < 9' }]
-        [states.c]
-        exits = [{ to = 'a', when = 'health != 5' }]
-    ";
-    assert_eq!(
-        found(file),
-        [
-            "4 flicker: states `a`, `b` and `c` lead to each other in every tick, with `health = 4`, `x = true` [a time,health,x;0,4,true; a>b b>c c>a .. a]",
-        ]
-    );
-    let file = "
+        states.a.exits = [{ to = 'b', when = 'x and health > 3' }]
+        #^ 19 flicker: states `a`, `b` and `c` lead to each other in every tick, with `health = 4`, `x = true` [a time,health,x;0,4,true; a>b b>c c>a .. a]
+        states.b.exits = [{ to = 'c', when = 'health < 9' }]
+        states.c.exits = [{ to = 'a', when = 'health != 5' }]
+
         initial = 'a'
         global = 'g'
-        [states.g]
-        exits = [{ to = 'b', when = 'x' }]
-        [states.a]
-        exits = [{ to = 'c', when = 'y' }]
-        [states.b]
-        exits = [{ to = 'a', when = 'x' }]
-        [states.c]
-        final = true
-    ";
-    assert_eq!(
-        found(file),
-        [
-            "5 flicker: states `a` and `b` lead to each other in every tick, with `x = true` [a time,x;0,true; a>b b>a a>b .. a]",
-        ]
+        states.g.exits = [{ to = 'b', when = 'x' }]
+        #^ 19 flicker: states `a` and `b` lead to each other in every tick, with `x = true` [a time,x;0,true; a>b b>a a>b .. a]
+        states.a.exits = [{ to = 'c', when = 'y' }]
+        states.b.exits = [{ to = 'a', when = 'x' }]
+        states.c.final = true
+        ",
     );
 }
 
 #[test]
 fn states_that_lead_to_each_other_by_one_that_is_left_as_it_is_entered_are_found() {
-    let file = "
+    assert_found(
+        "
         initial = 'a'
-        [states.a]
-        exits = [{ to = 'b', when = 'x' }]
-        [states.b]
-        exits = [{ to = 'a', always = true, when = 'health < 50' }]
-    ";
-    assert_eq!(
-        found(file),
-        [
-            "4 flicker: states `a` and `b` lead to each other in every tick, with `health = 0`, `x = true` [a time,health,x;0,0,true; a>b b>a a>b .. a]",
-        ]
-    );
-    // Where the parent leads out as it is entered, it is left before its child is tried.
-    let file = "
+        states.a.exits = [{ to = 'b', when = 'x' }]
+        #^ 19 flicker: states `a` and `b` lead to each other in every tick, with `health = 0`, `x = true` [a time,health,x;0,0,true; a>b b>a a>b .. a]
+        states.b.exits = [{ to = 'a', always = true, when = 'health < 50' }]
+
+        # Where the parent leads out as it is entered, it is left before its child is tried.
         initial = 'a'
-        [states.a]
-        exits = [{ to = 'p', when = 'x' }]
-        [states.p]
-        initial = 'b'
-        exits = [{ to = 'c', always = true, when = 'x' }]
-        [states.b]
-        parent = 'p'
-        exits = [{ to = 'a', when = 'y' }]
-        [states.c]
-        final = true
-    ";
-    assert_eq!(
-        found(file),
-        [
-            "10 never-taken: this exit is never taken: an earlier exit, such as the one of `p` to `c`, is taken whenever this condition holds [b time,x,y;0,true,true; b>c c]"
-        ]
+        states.a.exits = [{ to = 'p', when = 'x' }]
+        states.p.initial = 'b'
+        states.p.exits = [{ to = 'c', always = true, when = 'x' }]
+        states.b.parent = 'p'
+        states.b.exits = [{ to = 'a', when = 'y' }]
+        #^ 19 never-taken: this exit is never taken: an earlier exit, such as the one of `p` to `c`, is taken whenever this condition holds [b time,x,y;0,true,true; b>c c]
+        states.c.final = true
+        ",
     );
 }
 
@@ -165,50 +126,32 @@ fn more_states_in_a_row_than_a_machine_passes_at_once_are_found() {
 
 #[test]
 fn states_of_no_length_that_lead_to_each_other_are_an_error() {
-    let file = "
+    assert_found(
+        "
         initial = 'a'
-        [states.a]
-        exits = [{ to = 'b', always = true, when = 'x' }]
-        [states.b]
-        exits = [{ to = 'a', always = true, when = 'x' }]
-    ";
-    assert_eq!(
-        found(file),
-        [
-            "4 endless-circle: states `a` and `b` lead to each other without end within one tick, with `x = true` [a time,x;0,true; a>b b>a a>b .. a]",
-        ]
-    );
-    let file = "
+        states.a.exits = [{ to = 'b', always = true, when = 'x' }]
+        #^ 19 endless-circle: states `a` and `b` lead to each other without end within one tick, with `x = true` [a time,x;0,true; a>b b>a a>b .. a]
+        states.b.exits = [{ to = 'a', always = true, when = 'x' }]
+
         initial = 'a'
-        [states.a]
-        exits = [{ to = 'a', always = true, when = 'x' }, { to = 'b', when = 'y' }]
-        [states.b]
-        final = true
-    ";
-    assert_eq!(
-        found(file),
-        [
-            "4 endless-circle: state `a` leads to itself without end within one tick, with `x = true` [a time,x;0,true; a>a a>a a>a .. a]",
-        ]
+        states.a.exits = [{ to = 'a', always = true, when = 'x' }, { to = 'b', when = 'y' }]
+        #^ 19 endless-circle: state `a` leads to itself without end within one tick, with `x = true` [a time,x;0,true; a>a a>a a>a .. a]
+        states.b.final = true
+        ",
     );
 }
 
 #[test]
 fn states_that_lead_to_each_other_beside_a_circle_within_a_tick_are_found() {
-    let file = "
+    assert_found(
+        "
         initial = 'a'
         global = 'g'
-        [states.g]
-        exits = [{ to = 'b', when = 'x' }, { to = 'a' }]
-        [states.a]
-        exits = [{ to = 'a', always = true, when = 'x' }]
-        [states.b]
-    ";
-    assert_eq!(
-        found(file),
-        [
-            "5 flicker: states `a` and `b` lead to each other in every tick, with `x = true` [a time,x;0,true; a>a a>a a>a .. b]",
-            "7 endless-circle: state `a` leads to itself without end within one tick, with `x = true` [a time,x;0,true; a>a a>a a>a .. b]",
-        ]
+        states.g.exits = [{ to = 'b', when = 'x' }, { to = 'a' }]
+        #^ 19 flicker: states `a` and `b` lead to each other in every tick, with `x = true` [a time,x;0,true; a>a a>a a>a .. b]
+        states.a.exits = [{ to = 'a', always = true, when = 'x' }]
+        #^ 19 endless-circle: state `a` leads to itself without end within one tick, with `x = true` [a time,x;0,true; a>a a>a a>a .. b]
+        states.b = {}
+        ",
     );
 }

@@ -2,136 +2,84 @@
 
 use demeanor::definition::Finding;
 
-use super::{found, proof};
+use super::{assert_found, proof};
 
 #[test]
 fn what_is_right_is_not_found_fault_with() {
-    let file = "
+    assert_found(
+        "
         initial = 'rest'
-        [states.rest]
-        exits = [{ to = 'fight', when = 'health > 50' }]
-        [states.fight]
-        exits = [{ to = 'rest', when = 'health < 20' }]
-    ";
-    assert_eq!(found(file), [""; 0]);
-    let file = "
+        states.rest.exits = [{ to = 'fight', when = 'health > 50' }]
+        states.fight.exits = [{ to = 'rest', when = 'health < 20' }]
+
         initial = 'a'
-        [states.a]
-        exits = [{ to = 'b', after = 1 }]
-        [states.b]
-        exits = [{ to = 'a', after = 1 }]
-    ";
-    assert_eq!(found(file), [""; 0]);
-    let file = "
+        states.a.exits = [{ to = 'b', after = 1 }]
+        states.b.exits = [{ to = 'a', after = 1 }]
+
         initial = 'a'
-        [states.a]
-        exits = [{ to = 'b', when = 'd < 5' }, { to = 'b', when = 'd >= 5' }, { to = 'c' }]
-        [states.b]
-        final = true
-        [states.c]
-        final = true
-    ";
-    assert_eq!(found(file), [""; 0]);
-    let file = "
+        states.a.exits = [{ to = 'b', when = 'd < 5' }, { to = 'b', when = 'd >= 5' }, { to = 'c' }]
+        states.b.final = true
+        states.c.final = true
+
         initial = 'a'
-        [states.a]
-        exits = [{ to = 'b', when = 'chance(0.5)' }, { to = 'c', when = 'chance(0.5)' }]
-        [states.b]
-        exits = [{ to = 'a', when = 'chance(0.5)' }]
-        [states.c]
-        final = true
-    ";
-    assert_eq!(found(file), [""; 0]);
-    let file = "
+        states.a.exits = [{ to = 'b', when = 'chance(0.5)' }, { to = 'c', when = 'chance(0.5)' }]
+        states.b.exits = [{ to = 'a', when = 'chance(0.5)' }]
+        states.c.final = true
+
         initial = 'a'
-        [states.a]
-        exits = [{ to = 'b', when = 'ammo < armor' }, { to = 'c', when = 'ammo < 5 and x' }]
-        [states.b]
-        exits = [{ to = 'a', when = 'ammo < armor' }]
-        [states.c]
-        final = true
-    ";
-    assert_eq!(found(file), [""; 0]);
+        states.a.exits = [{ to = 'b', when = 'ammo < armor' }, { to = 'c', when = 'ammo < 5 and x' }]
+        states.b.exits = [{ to = 'a', when = 'ammo < armor' }]
+        states.c.final = true
+        ",
+    );
 }
 
 #[test]
 fn what_may_be_either_is_not_found_fault_with() {
-    let file = "
+    assert_found(
+        "
         initial = 'a'
-        [states.a]
-        every = 1
-        exits = [{ to = 'b', when = 'x' }]
-        [states.b]
-        every = 2
-        exits = [{ to = 'a', when = 'x' }]
-    ";
-    assert_eq!(found(file), [""; 0]);
-    let file = "
+        states.a.every = 1
+        states.a.exits = [{ to = 'b', when = 'x' }]
+        states.b.every = 2
+        states.b.exits = [{ to = 'a', when = 'x' }]
+
         initial = 'p'
-        [states.p]
-        every = 1
+        states.p.every = 1
+        states.p.initial = 'a'
+        states.p.exits = [{ to = 'b', when = 'x' }]
+        states.a.parent = 'p'
+        states.a.exits = [{ to = 'c', when = 'x and y' }]
+        states.b.final = true
+        states.c.final = true
+
         initial = 'a'
-        exits = [{ to = 'b', when = 'x' }]
-        [states.a]
-        parent = 'p'
-        exits = [{ to = 'c', when = 'x and y' }]
-        [states.b]
-        final = true
-        [states.c]
-        final = true
-    ";
-    assert_eq!(found(file), [""; 0]);
-    let file = "
+        states.a.exits = [{ to = 'b', after = '1 s .. 4 s' }, { to = 'c', after = 2, when = 'x' }]
+        states.b.final = true
+        states.c.final = true
+
         initial = 'a'
-        [states.a]
-        exits = [{ to = 'b',after = '1 s .. 4 s' }, { to = 'c', after = 2, when = 'x' }]
-        [states.b]
-        final = true
-        [states.c]
-        final = true
-    ";
-    assert_eq!(found(file), [""; 0]);
-    let file = "
+        states.a.exits = [{ to = 'b', after = 'patience' }, { to = 'c', after = 200 }]
+        states.b.final = true
+        states.c.final = true
+
         initial = 'a'
-        [states.a]
-        exits = [{ to = 'b',after = 'patience' }, { to = 'c', after = 200 }]
-        [states.b]
-        final = true
-        [states.c]
-        final = true
-    ";
-    assert_eq!(found(file), [""; 0]);
-    let file = "
+        states.a.exits = [{ to = 'b', when = 'x' }, { to = 'c', always = true, when = 'x and y' }]
+        states.b.final = true
+        states.c.final = true
+
         initial = 'a'
-        [states.a]
-        exits = [{ to = 'b', when = 'x' }, { to = 'c', always = true, when = 'x and y' }]
-        [states.b]
-        final = true
-        [states.c]
-        final = true
-    ";
-    assert_eq!(found(file), [""; 0]);
-    let file = "
+        states.a.behavior = { name = 'walk', then = 'c' }
+        states.a.exits = [{ to = 'b', when = 'time_in_state < 1 and x' }]
+        states.b.final = true
+        states.c.final = true
+
         initial = 'a'
-        [states.a]
-        behavior={name = 'walk',then = 'c' }
-        exits = [{ to = 'b', when = 'time_in_state < 1 and x' }]
-        [states.b]
-        final = true
-        [states.c]
-        final = true
-    ";
-    assert_eq!(found(file), [""; 0]);
-    let file = "
-        initial = 'a'
-        [states.a]
-        exits = [{ to = 'b', when={script = 'low.rhai' }}, { to = 'c', when = 'x' }]
-        [states.b]
-        exits = [{ to = 'a', when={script = 'low.rhai' }}]
-        [states.c]
-        final = true
-    ";
-    assert_eq!(found(file), [""; 0]);
+        states.a.exits = [{ to = 'b', when = { script = 'low.rhai' }}, { to = 'c', when = 'x' }]
+        states.b.exits = [{ to = 'a', when = { script = 'low.rhai' }}]
+        states.c.final = true
+        ",
+    );
 }
 
 #[test]

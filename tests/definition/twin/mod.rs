@@ -12,6 +12,7 @@ use proptest::prelude::*;
 
 use crate::cases::cases;
 use crate::guard::{Guard, Told};
+use crate::trace::log::Trace;
 
 /// The names of the states, and those written by hand.
 fn states_by_hand() -> [(&'static str, StateRef<Guard>); 8] {
@@ -76,7 +77,7 @@ fn run() -> impl Strategy<Value = (Vec<Guard>, Vec<Event>)> {
 }
 
 /// What happened to a guard, and what came of it.
-fn outcome(mut guard: Guard, machine: &StateMachine<Guard>) -> Vec<String> {
+fn outcome(mut guard: Guard, machine: &StateMachine<Guard>) -> Trace {
     let path: Vec<_> = machine.path().map(ToString::to_string).collect();
     guard.note(format!("in {}: health {}, ammo {}, luck {}", path.join("/"), guard.health, guard.ammo, guard.luck));
     guard.take_trace()
@@ -101,7 +102,7 @@ impl Machine {
     }
 
     /// Each guard with a machine of its own. Returns what became of them.
-    fn alone(&self, guards: &[Guard], events: &[Event]) -> Vec<Vec<String>> {
+    fn alone(&self, guards: &[Guard], events: &[Event]) -> Vec<Trace> {
         let mut clock = 0.0;
         let mut all: Vec<_> = guards
             .iter()
@@ -152,7 +153,7 @@ impl Machine {
     }
 
     /// All of them in a batch. Returns what became of them.
-    fn in_a_batch(&self, guards: &[Guard], events: &[Event]) -> Vec<Vec<String>> {
+    fn in_a_batch(&self, guards: &[Guard], events: &[Event]) -> Vec<Trace> {
         let mut clock = 0.0;
         let mut batch = Batch::new().with_global(self.global.clone());
         let keys: Vec<_> =

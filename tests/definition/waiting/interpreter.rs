@@ -3,6 +3,7 @@
 use super::files::{Drawn, initial, is_final};
 use super::runs::{Event, guards};
 use crate::guard::{Guard, Told};
+use crate::trace::log::Trace;
 
 /// A guard as an interpreter would have it that looks at the clock in each tick.
 struct Interpreted<'s> {
@@ -141,7 +142,7 @@ impl<'s> Interpreted<'s> {
 }
 
 /// What the interpreter makes of those events that it knows.
-pub(super) fn interpreted(states: &[Drawn], events: &[Event]) -> Vec<Vec<String>> {
+pub(super) fn interpreted(states: &[Drawn], events: &[Event]) -> Vec<Trace> {
     let mut clock = 0.0;
     let mut all: Vec<_> = guards().into_iter().map(|guard| Interpreted::new(states, guard)).collect();
     for event in events {

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use super::definition;
 use super::files::MOST_STATES;
 use crate::guard::{Guard, Records, Told};
+use crate::trace::log::Trace;
 
 /// What happens between two ticks.
 #[derive(Clone, Debug)]
@@ -49,7 +50,7 @@ pub(super) fn guards() -> Vec<Guard> {
 }
 
 /// Lets each guard fare on a machine of its own. What each has gone through comes first, then how many ticks were slept through.
-pub(super) fn alone(files: [&str; 2], events: &[Event]) -> (Vec<Vec<String>>, usize) {
+pub(super) fn alone(files: [&str; 2], events: &[Event]) -> (Vec<Trace>, usize) {
     let definition = definition(files[0]);
     let mut clock = 0.0;
     let mut all: Vec<_> = guards().into_iter().map(|guard| (guard, definition.machine())).collect();
@@ -130,7 +131,7 @@ pub(super) const WAYS: &[Way] = &[
 ];
 
 /// The same in a batch.
-pub(super) fn in_a_batch(files: [&str; 2], events: &[Event], way: Way) -> Vec<Vec<String>> {
+pub(super) fn in_a_batch(files: [&str; 2], events: &[Event], way: Way) -> Vec<Trace> {
     let definition = definition(files[0]);
     let mut clock = 0.0;
     let mut batch = Batch::new();
