@@ -10,7 +10,7 @@ use super::tree::{Key, Made, Refused, Table};
 pub(crate) struct Document<'i> {
     pub(crate) table: Table<'i>,
     /// The first thing that is no TOML: why, and where.
-    pub(crate) error: Option<(String, Range<usize>)>,
+    pub(super) error: Option<(String, Range<usize>)>,
     /// Keys and headers that are given again, in the order of the file.
     pub(super) repeated: Vec<Repeated>,
     /// How many more there are.
@@ -38,6 +38,11 @@ impl<'i> Document<'i> {
             }
         }
         document
+    }
+
+    /// Whether all of it is TOML.
+    pub(crate) fn is_right(&self) -> bool {
+        self.error.is_none() && self.repeated.is_empty()
     }
 
     fn add(&mut self, statement: Statement<'i>) {

@@ -75,7 +75,7 @@ impl Default for Entries<'_> {
 const FEW: usize = 24;
 
 /// A key that cannot be added.
-pub(super) struct Refused {
+pub(crate) struct Refused {
     pub(super) key: Range<usize>,
     /// Where the key is given first.
     pub(super) first: Option<Range<usize>>,
@@ -95,7 +95,7 @@ impl<'i> Table<'i> {
     }
 
     /// Adds a key, which may be dotted, with its value.
-    pub(super) fn add(&mut self, mut keys: Vec<Key<'i>>, value: SpannedValue<'i>) -> Result<(), Refused> {
+    pub(crate) fn add(&mut self, mut keys: Vec<Key<'i>>, value: SpannedValue<'i>) -> Result<(), Refused> {
         let Some(key) = keys.pop() else { return Ok(()) };
         let table = keys.into_iter().try_fold(self, Self::dotted)?;
         if let Some((first, _)) = table.get_key_value(key.get_ref()) {
