@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
 
-use toml::de::{DeTable, DeValue};
-
+use super::draft::document::Document;
+use super::draft::tree::{Table, Value};
 use super::folder::{self, LONGEST};
 use super::library::{Library, MOST_FILES};
 use super::outline::Outline;
@@ -130,11 +130,11 @@ impl Files {
     /// ```
     pub fn machines(&self) -> Result<Vec<String>, Problems> {
         let text = self.text()?;
-        let (table, mistakes) = DeTable::parse_recoverable(text);
-        if !mistakes.is_empty() {
+        let document = Document::read(text, true);
+        if !document.is_right() {
             Outline::parse_all(&self.name, text, None)?;
         }
-        let table = table.get_ref();
+        let table = document.table;
         let machines = table.get("machines").and_then(|machines| machines.get_ref().as_table());
         let machines = machines.into_iter().flat_map(|machines| machines.keys());
         let mut names: Vec<_> = machines.map(|name| (name.span().start, name.get_ref().to_string())).collect();
@@ -186,25 +186,24 @@ fn scripts(text: &str) -> Vec<String> {
     let mut scripts = Vec::new();
     // Most files name none, and are not read twice for it.
     if text.contains("script") {
-        let (table, _) = DeTable::parse_recoverable(text);
-        scripts_in(table.get_ref(), &mut scripts);
+        scripts_in(&Document::read(text, true).table, &mut scripts);
     }
     scripts
 }
 
-fn scripts_in(table: &DeTable<'_>, scripts: &mut Vec<String>) {
-    for (key, value) in table {
+fn scripts_in(table: &Table<'_>, scripts: &mut Vec<String>) {
+    for (key, value) in table.iter() {
         match value.get_ref() {
-            DeValue::String(script) if key.get_ref() == "script" => scripts.push(script.to_string()),
+            Value::String(script) if key.get_ref() == "script" => scripts.push(script.to_string()),
             value => scripts_within(value, scripts),
         }
     }
 }
 
-fn scripts_within(value: &DeValue<'_>, scripts: &mut Vec<String>) {
+fn scripts_within(value: &Value<'_>, scripts: &mut Vec<String>) {
     match value {
-        DeValue::Table(table) => scripts_in(table, scripts),
-        DeValue::Array(values) => values.iter().for_each(|value| scripts_within(value.get_ref(), scripts)),
+        Value::Table(table) => scripts_in(table, scripts),
+        Value::Array(values) => values.iter().for_each(|value| scripts_within(value.get_ref(), scripts)),
         _ => {}
     }
 }

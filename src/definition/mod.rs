@@ -36,6 +36,7 @@ mod build;
 mod compile;
 mod condition;
 mod coverage;
+mod cursor;
 mod decide;
 mod defined;
 mod definitions;
@@ -85,6 +86,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use log::{info, warn};
 
 pub use coverage::{Coverage, ExitSeen};
+pub use cursor::{Cursor, CursorPart};
 pub use definitions::Definitions;
 pub use draft::schema;
 pub use duration::Duration;

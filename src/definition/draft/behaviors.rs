@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use toml::Spanned;
 
-use super::super::mistake::Mistake;
+use super::super::mistake::{Mistake, Origin};
 use super::DraftBehavior;
 use super::read::Reader;
 use super::tree::{SpannedValue, Table, Value};
@@ -43,7 +43,8 @@ pub(super) fn read<'i>(reader: &mut Reader<'_, 'i>, state: &Table<'i>) -> Vec<Dr
                 at,
                 "`params` are given, but there is no behavior that uses them",
             )
-            .label("used by no behavior");
+            .label("used by no behavior")
+            .origin(Origin::MayFollow);
             reader.findings.add(mistake.help(if given.is_empty() {
                 "add `behavior = \"..\"`"
             } else {

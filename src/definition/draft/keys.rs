@@ -1,17 +1,11 @@
 //! Where the names of states and machines stand as keys: in the headers of tables, in dotted keys, in inline tables.
 //!
-//! A name may be a key more than once, as in `[states.aim]` and `[[states.aim.exits]]`. The parser keeps the first of them; these
-//! are the parser's own events, in which all of them are.
+//! A name may be a key more than once, as in `[states.aim]` and `[[states.aim.exits]]`. The draft keeps the first of them.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
-use toml_parser::decoder::Encoding;
-use toml_parser::parser::{EventReceiver, parse_document};
-use toml_parser::{ErrorSink, Source, Span};
-
-/// How many keys lead to a state's name at most: `machines.imp.states`.
-const DEEPEST: usize = 3;
+use super::statements::Statements;
+use super::tree::{self, Table};
 
 /// One place of a file where the name of a state or of a machine is a key.
 ///
@@ -30,6 +24,7 @@ pub struct Key {
     machine: Option<String>,
     state: Option<String>,
     span: Range<usize>,
+    section: Range<usize>,
 }
 
 impl Key {
@@ -50,129 +45,68 @@ impl Key {
     pub fn span(&self) -> Range<usize> {
         self.span.clone()
     }
+
+    /// Returns the lines that the key begins: up to the header of the next table. They begin with the header, if the key is in one.
+    #[must_use]
+    pub fn section(&self) -> Range<usize> {
+        self.section.clone()
+    }
 }
 
 /// All of them, in the order of the file.
 pub(crate) fn keys(text: &str) -> Vec<Key> {
-    let source = Source::new(text);
-    let tokens = source.lex().into_vec();
-    let mut reader = Reader { source, tables: vec![Vec::new()], key: Vec::new(), is_header: false, keys: Vec::new() };
-    parse_document(&tokens, &mut reader, &mut ());
-    reader.keys
+    let mut found: Vec<Key> = Vec::new();
+    // The table of the last header, and where its keys begin.
+    let (mut path, mut section) = (Vec::new(), 0);
+    for statement in Statements::of(text) {
+        if let Some(header) = &statement.header {
+            let behind = section..found.len();
+            found[behind].iter_mut().for_each(|key| key.section.end = header.span.start);
+            path.clear();
+            section = found.len();
+        }
+        let above = path.len();
+        for key in &statement.keys {
+            found.extend(named(&path, key, key.span()));
+            path.push(key.get_ref().to_string());
+        }
+        if let Some(table) = statement.value.as_ref().and_then(|value| value.get_ref().as_table()) {
+            within(table, &mut path, &mut found);
+        }
+        match &statement.header {
+            Some(header) => found[section..].iter_mut().for_each(|key| key.section.start = header.span.start),
+            None => path.truncate(above),
+        }
+    }
+    found[section..].iter_mut().for_each(|key| key.section.end = text.len());
+    found
 }
 
-/// The names that lead to a table; no more of them than are looked at.
-type Path<'i> = Vec<Cow<'i, str>>;
-
-struct Reader<'i> {
-    source: Source<'i>,
-    /// The table of the last header, and the inline tables and lists that are open in it.
-    tables: Vec<Path<'i>>,
-    /// The key that is being read, or whose value is.
-    key: Path<'i>,
-    is_header: bool,
-    keys: Vec<Key>,
+/// Those in a table between `{` and `}`.
+fn within(table: &Table<'_>, path: &mut Vec<String>, found: &mut Vec<Key>) {
+    let first = found.len();
+    for (key, value) in table.iter() {
+        let table = value.get_ref().as_table();
+        let again = table.into_iter().flat_map(|table| &table.again).cloned();
+        found.extend([key.span()].into_iter().chain(again).filter_map(|span| named(path, key, span)));
+        if let Some(table) = table {
+            path.push(key.get_ref().to_string());
+            within(table, path, found);
+            path.pop();
+        }
+    }
+    found[first..].sort_by_key(|key| key.span.start);
 }
 
-impl Reader<'_> {
-    fn open_header(&mut self) {
-        self.tables.clear();
-        self.tables.push(Vec::new());
-        self.key.clear();
-        self.is_header = true;
-    }
-
-    fn close_header(&mut self) {
-        if self.is_header {
-            self.tables = vec![std::mem::take(&mut self.key)];
-            self.is_header = false;
-        }
-    }
-
-    /// Goes into a table or a list. Returns whether a name that is looked for may be in it.
-    fn open(&mut self, is_list: bool) -> bool {
-        let mut path = self.tables.last().cloned().unwrap_or_default();
-        path.append(&mut self.key);
-        if is_list {
-            // What is in a list has no name.
-            path.resize(DEEPEST + 1, Cow::Borrowed(""));
-        }
-        let may_be_in_it = path.len() <= DEEPEST;
-        path.truncate(DEEPEST + 1);
-        self.tables.push(path);
-        may_be_in_it
-    }
-
-    fn close(&mut self) {
-        if self.tables.len() > 1 {
-            self.tables.pop();
-        }
-        self.key.clear();
-    }
-}
-
-impl EventReceiver for Reader<'_> {
-    fn std_table_open(&mut self, _: Span, _: &mut dyn ErrorSink) {
-        self.open_header();
-    }
-
-    fn std_table_close(&mut self, _: Span, _: &mut dyn ErrorSink) {
-        self.close_header();
-    }
-
-    fn array_table_open(&mut self, _: Span, _: &mut dyn ErrorSink) {
-        self.open_header();
-    }
-
-    fn array_table_close(&mut self, _: Span, _: &mut dyn ErrorSink) {
-        self.close_header();
-    }
-
-    fn inline_table_open(&mut self, _: Span, _: &mut dyn ErrorSink) -> bool {
-        self.open(false)
-    }
-
-    fn inline_table_close(&mut self, _: Span, _: &mut dyn ErrorSink) {
-        self.close();
-    }
-
-    fn array_open(&mut self, _: Span, _: &mut dyn ErrorSink) -> bool {
-        self.open(true)
-    }
-
-    fn array_close(&mut self, _: Span, _: &mut dyn ErrorSink) {
-        self.close();
-    }
-
-    fn simple_key(&mut self, span: Span, encoding: Option<Encoding>, _: &mut dyn ErrorSink) {
-        let none = Vec::new();
-        let table = self.tables.last().unwrap_or(&none);
-        if table.len() + self.key.len() > DEEPEST {
-            return;
-        }
-        let mut name = Cow::Borrowed("");
-        if let Some(raw) = self.source.get(span) {
-            toml_parser::Raw::new_unchecked(raw.as_str(), encoding, span).decode_key(&mut name, &mut ());
-        }
-        let path: Vec<&str> = table.iter().chain(&self.key).map(AsRef::as_ref).collect();
-        let named = match path[..] {
-            ["machines"] => Some((Some(name.to_string()), None)),
-            ["states"] => Some((None, Some(name.to_string()))),
-            ["machines", machine, "states"] => Some((Some(machine.to_owned()), Some(name.to_string()))),
-            _ => None,
-        };
-        if let Some((machine, state)) = named {
-            self.keys.push(Key { machine, state, span: span.start()..span.end() });
-        }
-        self.key.push(name);
-    }
-
-    fn value_sep(&mut self, _: Span, _: &mut dyn ErrorSink) {
-        self.key.clear();
-    }
-
-    fn newline(&mut self, _: Span, _: &mut dyn ErrorSink) {
-        self.close_header();
-        self.key.clear();
-    }
+/// The name that a key in a table is.
+fn named(path: &[String], key: &tree::Key<'_>, span: Range<usize>) -> Option<Key> {
+    let name = || Some(key.get_ref().to_string());
+    let (machine, state) = match path {
+        [of] if of == "machines" => (name(), None),
+        [of] if of == "states" => (None, name()),
+        [machines, machine, of] if machines == "machines" && of == "states" => (Some(machine.clone()), name()),
+        _ => return None,
+    };
+    let section = span.start..span.end;
+    Some(Key { machine, state, span, section })
 }

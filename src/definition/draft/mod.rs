@@ -13,7 +13,7 @@ use self::tree::{SpannedValue, Value};
 use super::expression::{Expr, Name};
 
 mod behaviors;
-mod document;
+pub(crate) mod document;
 pub(crate) mod duration;
 mod foreign;
 mod format;
@@ -24,7 +24,7 @@ pub(crate) mod read;
 mod relocate;
 mod slips;
 mod source_map;
-mod statements;
+pub(crate) mod statements;
 mod syntax;
 pub(crate) mod tree;
 

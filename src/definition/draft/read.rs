@@ -56,7 +56,7 @@ impl<'i> Reader<'_, 'i> {
         let of = if file.contains_key("machines") { "a file of machines" } else { "a machine" };
         self.known_keys(file, of, FILE_KEYS);
         let rate = file.get("ticks_per_second").and_then(|rate| duration::rate(rate, self.findings));
-        let Some(machines) = file.remove("machines") else { return vec![self.alone(file, rate)] };
+        let Some((_, machines)) = file.remove("machines") else { return vec![self.alone(file, rate)] };
         let mut drafts = Vec::new();
         if file.contains_key("states") {
             drafts.push(self.alone(file, rate));
@@ -155,7 +155,7 @@ impl<'i> Reader<'_, 'i> {
         if !machine.contains_key("like") {
             self.given(machine, "states", of, at);
         }
-        let Some(states) = machine.remove("states") else { return Vec::new() };
+        let Some((_, states)) = machine.remove("states") else { return Vec::new() };
         self.table(&states, "`states`");
         let Value::Table(states) = states.into_inner() else { return Vec::new() };
         let mut states: Vec<_> = states.into_entries().collect();

@@ -2,6 +2,9 @@
 
 use std::ops::Range;
 
+use toml_parser::Source;
+use toml_parser::lexer::TokenKind;
+
 use super::super::mistake::{Mistake, Origin};
 use super::duration;
 use super::read::quoted;
@@ -67,7 +70,7 @@ fn comment(text: &str, at: usize) -> Option<(Range<usize>, Range<usize>)> {
 /// Whether a statement is a header, if only by its end.
 fn begins_header(statement: &str) -> bool {
     let line = statement.trim().lines().next().unwrap_or_default().trim_end();
-    line.starts_with('[') || line.ends_with(']') && !line.contains('=')
+    line.starts_with('[') || line.ends_with(']') && !line.contains(['=', '[', '{', '}', ','])
 }
 
 /// A header that does not begin or end, or has a name in it that TOML does not take.
@@ -304,30 +307,17 @@ fn missing(what: &str, at: Range<usize>, opened: usize, with: char) -> Mistake {
     syntax(at, message).second(Some(opened..opened + 1), opens).help(format!("write `{what}` here"))
 }
 
-/// The characters of a statement that mean something to its structure: of a string only its last quote, as `"`.
-fn significant(statement: &str) -> Vec<(usize, char)> {
-    let mut found = Vec::new();
-    let mut chars = statement.char_indices();
-    while let Some((at, c)) = chars.next() {
-        match c {
-            '#' => drop(chars.find(|(_, c)| *c == '\n')),
-            '"' | '\'' => {
-                let mut end = at;
-                let mut is_escaped = false;
-                for (behind, within) in chars.by_ref() {
-                    end = behind;
-                    if within == '\n' || within == c && !is_escaped {
-                        break;
-                    }
-                    is_escaped = c == '"' && within == '\\' && !is_escaped;
-                }
-                found.push((end, '"'));
-            }
-            c if c.is_whitespace() => {}
-            c => found.push((at, c)),
+/// The characters of a statement that mean something to its structure: of a word and a string only the last, of a string as `"`.
+fn significant(statement: &str) -> impl Iterator<Item = (usize, char)> {
+    Source::new(statement).lex().filter_map(|token| {
+        let at = token.span().start()..token.span().end();
+        let (last, c) = statement[at.clone()].char_indices().next_back()?;
+        match token.kind() {
+            TokenKind::Whitespace | TokenKind::Newline | TokenKind::Comment => None,
+            _ if token.kind().encoding().is_some() => Some((at.start + last, '"')),
+            _ => Some((at.start + last, c)),
         }
-    }
-    found
+    })
 }
 
 /// What the parser says, in words that a designer knows.

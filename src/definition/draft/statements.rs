@@ -1,30 +1,322 @@
-//! The statements of a file that TOML's parser cannot read: headers, and keys with their values.
+//! The statements of a text: headers, and keys with their values, each parsed by itself.
 //!
-//! The parser does not know where a broken statement ends, and so takes what follows for a part of it. A definition has few
-//! words, though, and a line that begins with one of them begins a statement. Each is read by itself to find the broken ones.
+//! A statement ends with its line, or with the line in which its last bracket closes. Where a bracket or a quote is missing, the
+//! parser takes what follows for a part of the statement. A definition has few words, though, and a line that begins with one of
+//! them begins a statement: there, a statement that cannot be parsed is cut off.
 
+use std::borrow::Cow;
 use std::mem;
 use std::ops::Range;
 
-use super::format::{FILE_KEYS, MACHINE_KEYS, STATE_KEYS};
+use toml::Spanned;
+use toml::de::DeValue;
+use toml_parser::decoder::{Encoding, ScalarKind};
+use toml_parser::lexer::{Token, TokenKind};
+use toml_parser::parser::{EventReceiver, RecursionGuard, ValidateWhitespace, parse_document};
+use toml_parser::{ErrorSink, Expected, ParseError, Raw, Source, Span};
 
-/// Where each statement stands, with the lines up to the next one.
-pub(super) fn statements(text: &str) -> Vec<Range<usize>> {
-    let mut starts = vec![0];
-    let mut at = 0;
-    for line in text.split_inclusive('\n') {
-        if at > 0 && begins_statement(line) {
-            starts.push(at);
-        }
-        at += line.len();
-    }
-    let ends = starts[1..].iter().copied().chain([text.len()]);
-    starts.iter().copied().zip(ends).map(|(start, end)| start..end).collect()
+use super::format::{FILE_KEYS, MACHINE_KEYS, STATE_KEYS};
+use super::tree::{Key, Made, Refused, SpannedValue, Table, Value};
+
+/// The most tokens of one statement: names, numbers, signs.
+const MOST_TOKENS: usize = 200_000;
+
+/// How many bytes before the end of what is parsed a mistake may come from what is not.
+const CUT: usize = 1000;
+
+/// How deep lists and tables may be nested, and how many parts a key may have.
+const DEEPEST: usize = 80;
+
+/// A header, or a key with its value; an empty line or a comment has neither.
+#[derive(Default)]
+pub(crate) struct Statement<'i> {
+    /// Its lines.
+    pub(crate) span: Range<usize>,
+    pub(crate) header: Option<Header>,
+    /// The parts of its key, or of the name in the header.
+    pub(crate) keys: Vec<Key<'i>>,
+    /// Is there even if it is mistaken, if there is a `=`.
+    pub(crate) value: Option<SpannedValue<'i>>,
+    /// The first thing in it that is no TOML: why, and where.
+    pub(super) error: Option<(String, Range<usize>)>,
+    /// Whether it has more tokens than are parsed.
+    pub(super) is_too_long: bool,
+    /// Keys that cannot be added to a table between `{` and `}`.
+    pub(super) refused: Vec<Refused>,
 }
 
-/// Whether a line is a header, or begins with a key of a file, a machine or a state.
-fn begins_statement(line: &str) -> bool {
-    let line = line.trim_start();
+/// The brackets around the name of a table.
+#[derive(Clone)]
+pub(crate) struct Header {
+    /// Whether they are double: the table is one of a list.
+    pub(crate) is_list: bool,
+    pub(crate) span: Range<usize>,
+}
+
+impl Statement<'_> {
+    /// Whether it cannot be read.
+    pub(super) fn is_broken(&self) -> bool {
+        self.is_too_long || self.error.is_some()
+    }
+}
+
+/// Goes through the statements of a text.
+pub(crate) struct Statements<'i> {
+    text: &'i str,
+    /// Where the next statement begins.
+    at: usize,
+    /// Where the next line is that begins with a word of the format, as far as it has been looked for.
+    next: usize,
+    /// How far a statement reached that has been cut off. Up to there, the next ones are cut off, too.
+    reach: usize,
+    tokens: Vec<Token>,
+}
+
+impl<'i> Statements<'i> {
+    pub(crate) fn of(text: &'i str) -> Self {
+        Self { text, at: 0, next: 0, reach: 0, tokens: Vec::new() }
+    }
+
+    /// Where a statement that begins here is cut off.
+    fn cut(&mut self) -> usize {
+        if self.next <= self.at {
+            let lines = self.text[self.at..].split_inclusive('\n').scan(self.at, |end, line| {
+                *end += line.len();
+                Some(*end)
+            });
+            self.next = { lines }.find(|end| begins_statement(&self.text[*end..])).unwrap_or(self.text.len());
+        }
+        self.next
+    }
+
+    /// Parses the next statement, which ends at `end` at the latest.
+    fn parse(&mut self, end: usize) -> Statement<'i> {
+        // With the newline before it: the lexer skips a byte order mark, which may only stand at the beginning of a file.
+        let start = self.at.saturating_sub(1);
+        let text = &self.text[start..end];
+        let (mut depth, mut count, mut length) = (0_usize, 0, text.len());
+        let mut is_header = false;
+        self.tokens.clear();
+        for token in Source::new(text).lex().skip(self.at - start) {
+            let kind = token.kind();
+            let is_first = || self.tokens.iter().all(|before| before.kind() == TokenKind::Whitespace);
+            is_header |= depth == 0 && kind == TokenKind::LeftSquareBracket && is_first();
+            match kind {
+                TokenKind::LeftSquareBracket | TokenKind::LeftCurlyBracket => depth += 1,
+                TokenKind::RightSquareBracket | TokenKind::RightCurlyBracket => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            count += 1;
+            if count <= MOST_TOKENS {
+                self.tokens.push(token);
+            }
+            if kind == TokenKind::Newline && (depth == 0 || is_header) {
+                length = token.span().end();
+                break;
+            }
+        }
+        let is_too_long = count > MOST_TOKENS;
+        let span = self.at..start + length;
+        let statement = Statement { span, is_too_long, ..Statement::default() };
+        let mut reader = Reader { text, start, statement, open: Vec::new(), error: None };
+        let parsed = self.tokens.last().map_or(0, |token| token.span().end());
+        let mut first: Option<((usize, bool), ParseError)> = None;
+        let mut errors = |error: ParseError| {
+            let at = error.unexpected().map_or(0, |at| at.start()).min(parsed);
+            let is_unclosed = error.description().starts_with("unclosed");
+            // What is not parsed is no mistake: it ends in the middle of a list or a string, then.
+            let may_be_cut = is_too_long && (is_unclosed || at + CUT >= parsed);
+            // Of two errors at one point only the first counts: an unclosed string, not the list and the table around it.
+            if !may_be_cut && first.as_ref().is_none_or(|(known, _)| (at, is_unclosed) < *known) {
+                first = Some(((at, is_unclosed), error));
+            }
+        };
+        let mut validated = ValidateWhitespace::new(&mut reader, Source::new(text));
+        // At most 80.
+        let deepest = u32::try_from(DEEPEST).unwrap_or_default();
+        parse_document(&self.tokens, &mut RecursionGuard::new(&mut validated, deepest), &mut errors);
+        // Behind those of the parser, of which one at the same point says more.
+        reader.error.take().into_iter().for_each(&mut errors);
+        let error = first.map(|(_, error)| {
+            let at = error.unexpected().unwrap_or_default();
+            (described(&error), start + at.start()..start + at.end())
+        });
+        Statement { error, ..reader.statement }
+    }
+}
+
+impl<'i> Iterator for Statements<'i> {
+    type Item = Statement<'i>;
+
+    fn next(&mut self) -> Option<Statement<'i>> {
+        if self.at >= self.text.len() {
+            return None;
+        }
+        let end = if self.at < self.reach { self.cut() } else { self.text.len() };
+        let mut statement = self.parse(end);
+        if statement.is_broken() && statement.span.end > self.cut() {
+            self.reach = self.reach.max(statement.span.end);
+            statement = self.parse(self.next);
+        }
+        self.at = statement.span.end;
+        Some(statement)
+    }
+}
+
+/// What the parser says.
+fn described(error: &ParseError) -> String {
+    let Some(expected) = error.expected() else { return error.description().to_owned() };
+    let expected = expected.iter().map(|one| match one {
+        Expected::Literal("\n") => "newline".into(),
+        Expected::Literal(written) => format!("`{written}`").into(),
+        Expected::Description(of) => Cow::Borrowed(*of),
+        _ => "something else".into(),
+    });
+    let expected = { expected }.collect::<Vec<_>>().join(", ");
+    format!("{}, expected {}", error.description(), if expected.is_empty() { "nothing" } else { &expected })
+}
+
+/// Builds a statement from what the parser finds.
+struct Reader<'i> {
+    /// In which the parser counts; it begins at `start` of the file.
+    text: &'i str,
+    start: usize,
+    statement: Statement<'i>,
+    /// The lists and tables that are not closed yet, from the outermost one, and where they begin.
+    open: Vec<(usize, Open<'i>)>,
+    /// The first name or value that is none.
+    error: Option<ParseError>,
+}
+
+enum Open<'i> {
+    List(Vec<SpannedValue<'i>>),
+    /// With the parts of the key that is being read, or whose value is.
+    Table(Table<'i>, Vec<Key<'i>>),
+}
+
+impl<'i> Reader<'i> {
+    fn at(&self, span: Span) -> Range<usize> {
+        self.start + span.start()..self.start + span.end()
+    }
+
+    fn raw(&self, span: Span, encoding: Option<Encoding>) -> Raw<'i> {
+        Raw::new_unchecked(self.text.get(span.start()..span.end()).unwrap_or_default(), encoding, span)
+    }
+
+    fn open_header(&mut self, is_list: bool, span: Span) {
+        let span = self.at(span).start..self.statement.span.end;
+        self.statement.header.get_or_insert(Header { is_list, span });
+    }
+
+    fn close_header(&mut self, span: Span) {
+        let end = self.at(span).end;
+        self.statement.header.iter_mut().for_each(|header| header.span.end = end);
+    }
+
+    /// Closes a list or a table. One that the file does not close goes on to the end of the statement.
+    fn close(&mut self, span: Span) {
+        let Some((start, open)) = self.open.pop() else { return };
+        let end = if span.is_empty() { self.statement.span.end } else { self.at(span).end };
+        let value = match open {
+            Open::List(mut list) => {
+                list.shrink_to_fit();
+                Value::Array(list)
+            }
+            Open::Table(mut table, _) => {
+                table.shrink();
+                Value::Table(table)
+            }
+        };
+        self.value(Spanned::new(start..end, value));
+    }
+
+    fn value(&mut self, value: SpannedValue<'i>) {
+        match self.open.last_mut() {
+            None => drop(self.statement.value.get_or_insert(value)),
+            Some((_, Open::List(list))) => list.push(value),
+            Some((_, Open::Table(table, keys))) => {
+                self.statement.refused.extend(table.add(mem::take(keys), value).err());
+            }
+        }
+    }
+}
+
+impl EventReceiver for Reader<'_> {
+    fn std_table_open(&mut self, span: Span, _: &mut dyn ErrorSink) {
+        self.open_header(false, span);
+    }
+
+    fn std_table_close(&mut self, span: Span, _: &mut dyn ErrorSink) {
+        self.close_header(span);
+    }
+
+    fn array_table_open(&mut self, span: Span, _: &mut dyn ErrorSink) {
+        self.open_header(true, span);
+    }
+
+    fn array_table_close(&mut self, span: Span, _: &mut dyn ErrorSink) {
+        self.close_header(span);
+    }
+
+    fn inline_table_open(&mut self, span: Span, _: &mut dyn ErrorSink) -> bool {
+        self.open.push((self.at(span).start, Open::Table(Table::made(Made::Inline), Vec::new())));
+        true
+    }
+
+    fn inline_table_close(&mut self, span: Span, _: &mut dyn ErrorSink) {
+        self.close(span);
+    }
+
+    fn array_open(&mut self, span: Span, _: &mut dyn ErrorSink) -> bool {
+        self.open.push((self.at(span).start, Open::List(Vec::new())));
+        true
+    }
+
+    fn array_close(&mut self, span: Span, _: &mut dyn ErrorSink) {
+        self.close(span);
+    }
+
+    fn simple_key(&mut self, span: Span, encoding: Option<Encoding>, _: &mut dyn ErrorSink) {
+        let mut name = Cow::Borrowed("");
+        self.raw(span, encoding).decode_key(&mut name, &mut self.error);
+        let key = Spanned::new(self.at(span), name);
+        let keys = match self.open.last_mut() {
+            Some((_, Open::List(_))) => return,
+            Some((_, Open::Table(_, keys))) => keys,
+            None => &mut self.statement.keys,
+        };
+        match keys.len() {
+            DEEPEST => self.error.report_error(ParseError::new("recursion limit")),
+            _ => keys.push(key),
+        }
+    }
+
+    fn scalar(&mut self, span: Span, encoding: Option<Encoding>, _: &mut dyn ErrorSink) {
+        let raw = self.raw(span, encoding);
+        let mut text = Cow::Borrowed("");
+        let value = match raw.decode_scalar(&mut text, &mut self.error) {
+            ScalarKind::String => Value::String(text),
+            ScalarKind::Boolean(yes) => Value::Boolean(yes),
+            ScalarKind::DateTime => match text.parse() {
+                Ok(date) => Value::Datetime(date),
+                Err(error) => {
+                    self.error.report_error(ParseError::new(format!("{error}")).with_unexpected(span));
+                    Value::String(text)
+                }
+            },
+            ScalarKind::Integer(_) | ScalarKind::Float => match DeValue::parse(raw.as_str()).map(Spanned::into_inner) {
+                Ok(DeValue::Integer(number)) => Value::Integer(number),
+                Ok(DeValue::Float(number)) => Value::Float(number),
+                _ => Value::String(text),
+            },
+        };
+        self.value(Spanned::new(self.at(span), value));
+    }
+}
+
+/// Whether a text begins with a header, or with a key of a file, a machine or a state.
+pub(super) fn begins_statement(text: &str) -> bool {
+    let line = text.split('\n').next().unwrap_or_default().trim_start();
     if let Some(header) = line.strip_prefix('[') {
         let header = header.trim_start_matches(['[', ' ', '"', '\'']);
         return ["state", "machine"].iter().any(|table| header.starts_with(table));
@@ -60,23 +352,35 @@ pub(super) fn blank(text: &mut String, parts: &[Range<usize>]) {
 
 #[cfg(test)]
 mod tests {
-    use super::{statements, without};
+    use super::{Statements, without};
+
+    #[track_caller]
+    fn assert_statements(expected: &[&str]) {
+        let text = expected.concat();
+        let spans = Statements::of(&text).map(|statement| &text[statement.span]);
+        assert_eq!(spans.collect::<Vec<_>>(), expected);
+    }
 
     #[test]
-    fn a_statement_goes_on_to_the_next_one() {
-        let text = "# ä\ninitial = 'a\n[states.a]\nexits = [\n  { to = 'b' },\n\n [states.b\nstates.c.final = true\n";
-        let parts: Vec<_> = statements(text).into_iter().map(|at| &text[at]).collect();
-        assert_eq!(
-            parts,
-            [
-                "# ä\n",
-                "initial = 'a\n",
-                "[states.a]\n",
-                "exits = [\n  { to = 'b' },\n\n",
-                " [states.b\n",
-                "states.c.final = true\n"
-            ]
-        );
+    fn a_statement_ends_where_its_brackets_close() {
+        assert_statements(&[
+            "# ä\n",
+            "\n",
+            "[a]\n",
+            "b = [\n  { final = 1,\nfinal = 2 },\n]\n",
+            "c = '''\n[states.d]\n'''\n",
+        ]);
+    }
+
+    #[test]
+    fn a_statement_that_does_not_end_is_cut_off_where_a_line_begins_with_a_word_of_the_format() {
+        let list = "exits = [\n  { to = 'b' },\n\n";
+        assert_statements(&["initial = 'a\n", "[states.a]\n", list, " [states.b\n", "c = 1\n"]);
+        assert_statements(&["c = '''\n", "states.c.final = true\n", "exits = [\n", "every = 1\n", "d = 1\n"]);
+    }
+
+    #[test]
+    fn nothing_moves_where_a_part_is_taken_out() {
         assert_eq!(without("a = ü\nb = 2\n", &[0..3, 4..8]), "      \n  = 2\n");
     }
 }

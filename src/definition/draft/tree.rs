@@ -1,10 +1,12 @@
-//! What a file says, as values in tables and lists: the tree from which its draft is read.
+//! What a file says, as values in tables and lists: the tree from which its draft is read, and in which an editor looks up a place.
 //!
-//! The crate `toml` reads the values, but its tables need much memory: each has a node of a B-tree with room for eleven entries,
-//! 1072 bytes, and most tables of a definition have one to three. In this tree, a table of few entries is a list of them.
+//! Each key and value knows where it is written. A table takes keys by the rules of TOML: a table has one header, and what is
+//! complete is not added to. The tables of the crate `toml` would need much memory: each has a node of a B-tree with room for
+//! eleven entries, 1072 bytes, and most tables of a definition have one to three. Here, a table of few entries is a list of them.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use toml::Spanned;
 use toml::de::{DeFloat, DeInteger, DeTable, DeValue};
@@ -32,6 +34,8 @@ pub(crate) enum Value<'i> {
 pub(crate) struct Table<'i> {
     entries: Entries<'i>,
     pub(super) made: Made,
+    /// Where its own key is written again, as the first part of another dotted key.
+    pub(super) again: Vec<Range<usize>>,
 }
 
 /// By what a table is in a file. That says what may be added to it.
@@ -70,32 +74,137 @@ impl Default for Entries<'_> {
 /// How many entries are searched one after the other.
 const FEW: usize = 24;
 
+/// A key that cannot be added.
+pub(crate) struct Refused {
+    pub(super) key: Range<usize>,
+    /// Where the key is given first.
+    pub(super) first: Option<Range<usize>>,
+    /// What stands there, if that is no table that could be added to. Else there is such a key.
+    pub(super) of_type: Option<&'static str>,
+}
+
+impl Refused {
+    fn again(key: &Key<'_>, first: &Key<'_>) -> Self {
+        Self { key: key.span(), first: Some(first.span()), of_type: None }
+    }
+}
+
 impl<'i> Table<'i> {
     pub(super) fn made(made: Made) -> Self {
         Self { made, ..Self::default() }
     }
 
-    /// What the parser has read of a piece of a text. The piece begins at byte `at`.
-    pub(super) fn of_piece(table: DeTable<'i>, text: &str, at: usize) -> Self {
-        Self::converted(table, Made::ByHeader, text, at)
+    /// Adds a key, which may be dotted, with its value.
+    pub(crate) fn add(&mut self, mut keys: Vec<Key<'i>>, value: SpannedValue<'i>) -> Result<(), Refused> {
+        let Some(key) = keys.pop() else { return Ok(()) };
+        let table = keys.into_iter().try_fold(self, Self::dotted)?;
+        if let Some((first, _)) = table.get_key_value(key.get_ref()) {
+            return Err(Refused::again(&key, first));
+        }
+        table.insert(key, value);
+        Ok(())
     }
 
-    fn converted(table: DeTable<'i>, made: Made, text: &str, at: usize) -> Self {
-        let length = table.len();
-        let entries = table.into_iter().map(|(key, value)| {
-            let span = key.span();
-            let key = Spanned::new(span.start + at..span.end + at, key.into_inner());
-            (key, converted(value, made == Made::Inline, text, at))
-        });
-        let entries = if length > FEW {
-            Entries::Many(entries.collect())
-        } else {
-            let mut few = Vec::with_capacity(length);
-            few.extend(entries);
-            few.sort_by_key(|(key, _)| key.span().start);
-            Entries::Few(few)
+    /// The table of a part of a dotted key. It is made if it is not there yet.
+    fn dotted(&mut self, key: Key<'i>) -> Result<&mut Self, Refused> {
+        if !self.contains_key(key.get_ref()) {
+            let table = Spanned::new(key.span(), Value::Table(Self::made(Made::ByDottedKey)));
+            self.insert(key.clone(), table);
+        }
+        let first = self.get_key_value(key.get_ref()).map_or_else(|| key.clone(), |(first, _)| first.clone());
+        let Some(value) = self.get_mut(key.get_ref()) else { return Err(Refused::again(&key, &first)) };
+        let refused = match value.get_ref() {
+            Value::Table(table) if table.made == Made::ByHeader => Refused::again(&key, &first),
+            other => Refused { key: key.span(), first: None, of_type: Some(other.type_str()) },
         };
-        Self { entries, made }
+        match value.get_mut() {
+            Value::Table(table) if table.made.is_implicit() => {
+                table.made = Made::ByDottedKey;
+                if key.span() != first.span() {
+                    table.again.push(key.span());
+                }
+                Ok(table)
+            }
+            _ => Err(refused),
+        }
+    }
+
+    /// Makes the table of a header; `last` is the last of its keys, and `header` is where it stands.
+    pub(super) fn open(
+        &mut self,
+        above: &[Key<'i>],
+        last: &Key<'i>,
+        is_list: bool,
+        header: Range<usize>,
+    ) -> Result<(), Refused> {
+        let parent = self.descend(above, Made::ByHeaderWithin)?;
+        if is_list { parent.open_in_list(last, header) } else { parent.open_table(last, header) }
+    }
+
+    /// Goes down into tables. `made` is what makes those that are not there yet.
+    pub(super) fn descend(&mut self, path: &[Key<'i>], made: Made) -> Result<&mut Self, Refused> {
+        let mut table = self;
+        for key in path {
+            if !table.contains_key(key.get_ref()) {
+                table.insert(key.clone(), Spanned::new(key.span(), Value::Table(Self::made(made))));
+            }
+            let refused = |of_type| Refused { key: key.span(), first: None, of_type };
+            let Some(value) = table.get_mut(key.get_ref()) else { return Err(refused(None)) };
+            let at = value.span();
+            let of_type = value.get_ref().type_str();
+            table = match value.get_mut() {
+                Value::Table(table) if table.made != Made::Inline => table,
+                // The last of the tables with double brackets, which begin where the list does.
+                Value::Array(list) if list.first().is_some_and(|first| first.span() == at) => {
+                    match list.last_mut().map(Spanned::get_mut) {
+                        Some(Value::Table(table)) => table,
+                        _ => return Err(refused(Some(of_type))),
+                    }
+                }
+                _ => return Err(refused(Some(of_type))),
+            };
+        }
+        Ok(table)
+    }
+
+    /// Makes the table of a header with single brackets.
+    fn open_table(&mut self, key: &Key<'i>, header: Range<usize>) -> Result<(), Refused> {
+        let (table, refused) = match self.remove(key.get_ref()) {
+            None => (Self::default(), None),
+            Some((first, value)) => match value.into_inner() {
+                Value::Table(table) if table.made == Made::ByHeaderWithin => (table, None),
+                Value::Table(table) => (table, Some(first)),
+                _ => (Self::default(), Some(first)),
+            },
+        };
+        let table = Self { made: Made::ByHeader, ..table };
+        self.insert(refused.as_ref().unwrap_or(key).clone(), Spanned::new(header, Value::Table(table)));
+        refused.map_or(Ok(()), |first| Err(Refused::again(key, &first)))
+    }
+
+    /// Makes the table of a header with double brackets.
+    fn open_in_list(&mut self, key: &Key<'i>, header: Range<usize>) -> Result<(), Refused> {
+        let table = Spanned::new(header.clone(), Value::Table(Self::default()));
+        let Some((first, value)) = self.get_key_value(key.get_ref()) else {
+            self.insert(key.clone(), Spanned::new(header, Value::Array(vec![table])));
+            return Ok(());
+        };
+        let refused = Refused::again(key, first);
+        let at = value.span();
+        match self.get_mut(key.get_ref()).map(Spanned::get_mut) {
+            Some(Value::Array(list)) if list.first().is_some_and(|first| first.span() == at) => {
+                list.push(table);
+                Ok(())
+            }
+            _ => Err(refused),
+        }
+    }
+
+    /// Gives back the memory that no entry needs.
+    pub(super) fn shrink(&mut self) {
+        if let Entries::Few(few) = &mut self.entries {
+            few.shrink_to_fit();
+        }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -134,7 +243,13 @@ impl<'i> Table<'i> {
     /// Adds an entry whose key it does not have yet.
     pub(crate) fn insert(&mut self, key: Key<'i>, value: SpannedValue<'i>) {
         match &mut self.entries {
-            Entries::Few(few) if few.len() < FEW => few.push((key, value)),
+            Entries::Few(few) if few.len() < FEW => {
+                if few.len() == few.capacity() {
+                    // From one on: most tables have one entry or two.
+                    few.reserve_exact(few.len().max(1));
+                }
+                few.push((key, value));
+            }
             Entries::Few(few) => {
                 let many = few.drain(..).chain([(key, value)]).collect();
                 self.entries = Entries::Many(many);
@@ -143,13 +258,13 @@ impl<'i> Table<'i> {
         }
     }
 
-    pub(crate) fn remove(&mut self, key: &str) -> Option<SpannedValue<'i>> {
+    pub(crate) fn remove(&mut self, key: &str) -> Option<(Key<'i>, SpannedValue<'i>)> {
         match &mut self.entries {
             Entries::Few(few) => {
                 let at = few.iter().position(|(name, _)| name.get_ref() == key)?;
-                Some(few.remove(at).1)
+                Some(few.remove(at))
             }
-            Entries::Many(many) => many.remove(key),
+            Entries::Many(many) => many.remove_entry(key),
         }
     }
 
@@ -177,11 +292,6 @@ impl<'i> Table<'i> {
         self.iter().map(|(_, value)| value)
     }
 
-    /// Takes all entries of another one.
-    pub(super) fn take_entries(&mut self, of: Table<'i>) {
-        self.entries = of.entries;
-    }
-
     /// As the parser has it, for deserializers.
     fn into_parsed(self) -> DeTable<'i> {
         let entries = self.into_entries();
@@ -200,29 +310,6 @@ pub(crate) fn into_parsed(value: SpannedValue<'_>) -> Spanned<DeValue<'_>> {
         Value::Datetime(date) => DeValue::Datetime(date),
         Value::Array(list) => DeValue::Array(list.into_iter().map(into_parsed).collect()),
         Value::Table(table) => DeValue::Table(table.into_parsed()),
-    };
-    Spanned::new(span, value)
-}
-
-fn converted<'i>(value: Spanned<DeValue<'i>>, is_inline: bool, text: &str, at: usize) -> SpannedValue<'i> {
-    let span = value.span().start + at..value.span().end + at;
-    let value = match value.into_inner() {
-        DeValue::String(text) => Value::String(text),
-        DeValue::Integer(number) => Value::Integer(number),
-        DeValue::Float(number) => Value::Float(number),
-        DeValue::Boolean(yes) => Value::Boolean(yes),
-        DeValue::Datetime(date) => Value::Datetime(date),
-        DeValue::Array(list) => {
-            let mut values = Vec::with_capacity(list.len());
-            values.extend(list.into_iter().map(|value| converted(value, true, text, at)));
-            Value::Array(values)
-        }
-        DeValue::Table(table) => {
-            // That of a dotted key is where the key is.
-            let is_inline = is_inline || text.as_bytes().get(span.start) == Some(&b'{');
-            let made = if is_inline { Made::Inline } else { Made::ByDottedKey };
-            Value::Table(Table::converted(table, made, text, at))
-        }
     };
     Spanned::new(span, value)
 }

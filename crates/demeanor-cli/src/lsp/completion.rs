@@ -3,14 +3,13 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use demeanor::definition::{Outline, Survey, ValueKind, Words};
+use demeanor::definition::{Cursor, CursorPart, Key, Outline, Survey, ValueKind, Words};
 use lsp_types::{
     CompletionItem, CompletionItemKind, CompletionList, CompletionTextEdit, Documentation, MarkupContent, MarkupKind,
     TextEdit, Url,
 };
 
 use super::condition::{Asked, WORDS, asked};
-use super::context::{At, Context, Written, headers};
 use super::hover::{behavior, described, description, message, parameter};
 use super::params::{self, Param};
 use super::place::{Located, Place};
@@ -28,14 +27,14 @@ pub(super) fn complete(workspace: &mut Workspace, uri: &Url, byte: usize) -> Opt
     let source = document.source.clone();
     let good = document.good.clone();
     let words = workspace.words(path_of(uri).as_deref());
-    let context = Context::at(&source.text, byte);
-    let located = Located::of(&context, Some(&survey));
+    let cursor = Cursor::at(&source.text, byte);
+    let located = Located::of(&cursor, Some(&survey));
     let surveys: Vec<&Survey> = [Some(&*survey), good.as_deref()].into_iter().flatten().collect();
-    let writer = Writer { source: &source, byte, surveys, words: words.as_deref(), context: &context, located };
-    let (span, mut offers) = match &context.at {
-        At::Header(span) => (span.clone(), writer.tables(span)),
-        At::Key(span) => (span.clone(), writer.keys()),
-        At::Value { key, written } => writer.values(key, written),
+    let writer = Writer { source: &source, byte, surveys, words: words.as_deref(), cursor: &cursor, located };
+    let (span, mut offers) = match cursor.part() {
+        CursorPart::Header => (cursor.span(), writer.tables()),
+        CursorPart::Value { key, quote, .. } => writer.values(key, quote),
+        _ => (cursor.span(), writer.keys()),
     };
     let written = source.text.get(span.start..byte.max(span.start)).unwrap_or_default().trim_start_matches(['"', '\'']);
     let is_incomplete = offers.len() > MOST_OFFERED;
@@ -100,14 +99,14 @@ struct Writer<'c> {
     /// As the document can be read now, and as it could be when nothing was wrong with it.
     surveys: Vec<&'c Survey>,
     words: Option<&'c Words>,
-    context: &'c Context,
+    cursor: &'c Cursor,
     located: Located<'c>,
 }
 
 impl Writer<'_> {
     /// Names of tables.
-    fn tables(&self, span: &Range<usize>) -> Vec<Offer> {
-        let written = self.source.text.get(span.clone()).unwrap_or_default();
+    fn tables(&self) -> Vec<Offer> {
+        let written = self.source.text.get(self.cursor.span()).unwrap_or_default();
         if written.contains('.') {
             return Vec::new();
         }
@@ -117,7 +116,7 @@ impl Writer<'_> {
 
     /// Keys that are not there yet.
     fn keys(&self) -> Vec<Offer> {
-        let is_given = |name: &str| self.context.beside.iter().any(|(given, _)| given == name);
+        let is_given = |name: &str| self.cursor.beside().iter().any(|(given, _)| given == name);
         let mut offers: Vec<Offer> = Vec::new();
         match &self.located.place {
             Place::Of(table) => {
@@ -149,29 +148,28 @@ impl Writer<'_> {
     }
 
     /// What the value of a key can be, and what it takes the place of.
-    fn values(&self, key: &str, written: &Written) -> (Range<usize>, Vec<Offer>) {
+    fn values(&self, key: &str, quote: &str) -> (Range<usize>, Vec<Offer>) {
         let is_condition = matches!(
             (&self.located.place, key),
             (Place::Of(Table::Exit), "when") | (Place::Of(Table::State), "enter_when")
         );
-        match written {
-            Written::Quoted { inner, quote } if is_condition => self.condition(inner, quote),
-            Written::Quoted { inner, quote } => {
-                let offers = self.texts(key).into_iter().filter_map(|offer| {
-                    let quoted = in_quotes(&offer.label, if quote.starts_with('\'') { '\'' } else { '"' });
-                    let insert = quoted.strip_prefix(&quote[..1])?.strip_suffix(&quote[..1])?.to_owned();
-                    Some(offer.insert(insert))
-                });
-                (inner.clone(), offers.collect())
-            }
-            Written::Bare(span) => {
-                let quoted = self.texts(key).into_iter().map(|offer| {
-                    let insert = in_quotes(&offer.label, '"');
-                    offer.insert(insert)
-                });
-                (span.clone(), self.flags(key).into_iter().chain(quoted).collect())
-            }
+        let span = self.cursor.span();
+        let Some(first) = quote.chars().next() else {
+            let quoted = self.texts(key).into_iter().map(|offer| {
+                let insert = in_quotes(&offer.label, '"');
+                offer.insert(insert)
+            });
+            return (span, self.flags(key).into_iter().chain(quoted).collect());
+        };
+        if is_condition {
+            return self.condition(&span, first);
         }
+        let offers = self.texts(key).into_iter().filter_map(|offer| {
+            let quoted = in_quotes(&offer.label, first);
+            let insert = quoted.strip_prefix(first)?.strip_suffix(first)?.to_owned();
+            Some(offer.insert(insert))
+        });
+        (span, offers.collect())
     }
 
     /// `true` and `false`, where a value is one of them.
@@ -224,18 +222,10 @@ impl Writer<'_> {
                 add(state.name(), state.behaviors().collect::<Vec<_>>().join(", "));
             }
         }
-        let is_unread = |survey: &&Survey| survey.problems().iter().any(|problem| problem.code_name() == "syntax");
-        if self.surveys.first().is_some_and(is_unread) {
-            // What is not closed has swallowed what stands behind it.
-            for header in headers(&self.source.text) {
-                let header: Vec<&str> = header.iter().map(String::as_str).collect();
-                match (self.located.machine, &header[..]) {
-                    (None, ["states", name, ..]) => add(name, String::new()),
-                    (Some(machine), ["machines", of, "states", name, ..]) if machine == *of => add(name, String::new()),
-                    _ => {}
-                }
-            }
-        }
+        // A state that cannot be read may have a header that can.
+        let keys = self.surveys.iter().flat_map(|survey| survey.keys());
+        let names = keys.filter(|key| key.machine() == self.located.machine).filter_map(Key::state);
+        names.for_each(|name| add(name, String::new()));
         offers
     }
 
@@ -246,7 +236,7 @@ impl Writer<'_> {
     }
 
     fn messages(&self) -> Vec<Offer> {
-        let runs = self.context.around.iter().any(|(key, _)| key == "machine");
+        let runs = self.cursor.around().iter().any(|(key, _)| key == "machine");
         let done =
             Offer::new("done", CompletionItemKind::EVENT).says("When the machine of this state has come to an end.");
         let names = self.words.into_iter().flat_map(|words| &words.messages);
@@ -272,20 +262,19 @@ impl Writer<'_> {
     }
 
     /// What can be written in a condition.
-    fn condition(&self, inner: &Range<usize>, quote: &str) -> (Range<usize>, Vec<Offer>) {
+    fn condition(&self, inner: &Range<usize>, quote: char) -> (Range<usize>, Vec<Offer>) {
         let before = self.source.text.get(inner.start..self.byte.max(inner.start)).unwrap_or_default();
         let to = self.byte.max(inner.start);
         match asked(before) {
             Asked::State(start) => {
-                let around = if quote.starts_with('\'') { '\'' } else { '"' };
                 let named = self.states().into_iter().filter_map(|offer| {
-                    let insert = in_condition(&offer.label, around)?;
+                    let insert = in_condition(&offer.label, quote)?;
                     Some(offer.insert(insert))
                 });
                 (inner.start + start..to, named.collect())
             }
             Asked::Field(start) => {
-                let on = self.context.value("on");
+                let on = self.cursor.value("on");
                 let fields = self.words.zip(on).and_then(|(words, on)| words.message_fields.get(on));
                 let fields = fields.into_iter().flatten();
                 let offer =
@@ -297,7 +286,7 @@ impl Writer<'_> {
                 let values =
                     values.map(|(name, kind)| Offer::new(name, CompletionItemKind::VARIABLE).detail(described(*kind)));
                 let of_message = self
-                    .context
+                    .cursor
                     .value("on")
                     .map(|on| Offer::new("message.", CompletionItemKind::FIELD).says(message(on, self.words)));
                 let functions = WORDS.iter().map(|word| {

@@ -4,11 +4,10 @@ use std::fmt::Write as _;
 use std::ops::Range;
 use std::sync::Arc;
 
-use demeanor::definition::{Meaning, Mention, Outline, StateOutline, Survey, ValueKind, Words};
+use demeanor::definition::{Cursor, CursorPart, Meaning, Mention, Outline, StateOutline, Survey, ValueKind, Words};
 use lsp_types::{Hover, HoverContents, MarkupContent, MarkupKind, Url};
 
 use super::condition::{WORDS, word_at};
-use super::context::{At, Context, Written};
 use super::occurrence::{File, Read, Site, target};
 use super::place::{Located, Place};
 use super::workspace::{Workspace, path_of};
@@ -177,25 +176,26 @@ pub(super) fn message(name: &str, words: Option<&Words>) -> String {
 /// What the format's own words are: keys, parameters, functions in conditions.
 fn of_format(read: &Read, words: Option<&Words>, byte: usize) -> Said {
     let text = &read.source.text;
-    let context = Context::at(text, end_of_word(text, byte));
-    let located = Located::of(&context, Some(&read.survey));
-    match &context.at {
-        At::Key(span) => {
+    let cursor = Cursor::at(text, end_of_word(text, byte));
+    let located = Located::of(&cursor, Some(&read.survey));
+    let span = cursor.span();
+    match cursor.part() {
+        CursorPart::Key => {
             let name = text.get(span.clone())?.trim_matches(['"', '\'']);
             let said = match &located.place {
                 Place::Of(table) => schema::key(*table, name)?.says,
                 Place::Params { behavior: Some(behavior), .. } => {
                     let params = params::of(words?, behavior);
                     let param = params.iter().find(|param| param.name == name)?;
-                    return Some((format!("parameter {} of `{behavior}`", parameter(param)), span.clone()));
+                    return Some((format!("parameter {} of `{behavior}`", parameter(param)), span));
                 }
                 _ => return None,
             };
-            Some((format!("`{name}`\n\n{said}"), span.clone()))
+            Some((format!("`{name}`\n\n{said}"), span))
         }
-        At::Value { key, written: Written::Quoted { inner, .. } } if key == "when" || key == "enter_when" => {
-            let word = word_at(text.get(inner.clone())?, byte.checked_sub(inner.start)?);
-            let span = inner.start + word.start..inner.start + word.end;
+        CursorPart::Value { key, quote, .. } if !quote.is_empty() && (key == "when" || key == "enter_when") => {
+            let word = word_at(text.get(span.clone())?, byte.checked_sub(span.start)?);
+            let span = span.start + word.start..span.start + word.end;
             let name = text.get(span.clone())?;
             let word = WORDS.iter().find(|word| word.name == name)?;
             Some((format!("`{}`\n\n{}", word.shown, word.says), span))

@@ -3,7 +3,6 @@
 
 mod completion;
 mod condition;
-mod context;
 mod diagnostics;
 mod goto;
 mod hover;

@@ -1,6 +1,6 @@
 //! The outline of a document: its machines, and in them the states as they are nested.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use demeanor::definition::{Outline, StateId, Survey};
@@ -13,7 +13,8 @@ const DEEPEST: usize = 70;
 
 /// The states of a document as a tree.
 pub(super) fn symbols(survey: &Survey, source: &Text) -> Vec<DocumentSymbol> {
-    let tree = Tree { source, ends: headers(&source.text) };
+    let sections = survey.keys().iter().map(|key| (key.span().start, key.section())).collect();
+    let tree = Tree { source, sections };
     let mut all = Vec::new();
     for outline in survey.outlines() {
         let own = survey.keys().iter().filter(|key| key.state().is_some() && key.machine() == outline.machine());
@@ -32,8 +33,8 @@ pub(super) fn symbols(survey: &Survey, source: &Text) -> Vec<DocumentSymbol> {
 
 struct Tree<'t> {
     source: &'t Text,
-    /// Where the headers of tables begin.
-    ends: Vec<usize>,
+    /// By where a name begins, the lines that it begins.
+    sections: HashMap<usize, Range<usize>>,
 }
 
 impl Tree<'_> {
@@ -84,13 +85,8 @@ impl Tree<'_> {
         span: Range<usize>,
         children: Vec<DocumentSymbol>,
     ) -> DocumentSymbol {
-        let behind = self.ends.partition_point(|end| *end <= span.start);
-        let end = self.ends.get(behind).copied().unwrap_or(self.source.text.len()).max(span.end);
-        let end = span.start + self.source.text[span.start..end].trim_end().len().max(span.len());
-        let begin = self.ends.get(behind.wrapping_sub(1)).copied().unwrap_or(span.start);
-        // The header's own line, or a key within a table.
-        let is_in_header = !self.source.text[begin..span.start].contains('\n');
-        let start = if is_in_header { begin } else { span.start };
+        let Range { start, end } = self.sections.get(&span.start).cloned().unwrap_or(span.clone());
+        let end = start + self.source.text[start..end].trim_end().len().max(span.end - start);
         #[expect(deprecated, reason = "the struct has a field that is, and no constructor")]
         DocumentSymbol {
             // An empty one is refused by editors.
@@ -104,17 +100,4 @@ impl Tree<'_> {
             children: Some(children).filter(|children| !children.is_empty()),
         }
     }
-}
-
-/// Where lines begin with a bracket. Where that is a list in a list, a range ends early.
-fn headers(text: &str) -> Vec<usize> {
-    let mut at = 0;
-    let mut headers = Vec::new();
-    for line in text.split_inclusive('\n') {
-        if line.starts_with('[') {
-            headers.push(at);
-        }
-        at += line.len();
-    }
-    headers
 }

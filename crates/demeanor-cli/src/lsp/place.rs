@@ -1,8 +1,7 @@
 //! In what part of the format a table is: that of the file, of a state, of an exit.
 
-use demeanor::definition::{Outline, StateOutline, Survey};
+use demeanor::definition::{Cursor, Outline, StateOutline, Survey};
 
-use super::context::Context;
 use super::schema::Table;
 
 /// What a table is for.
@@ -24,8 +23,8 @@ pub(super) struct Located<'c> {
 }
 
 impl<'c> Located<'c> {
-    pub(super) fn of(context: &'c Context, survey: Option<&Survey>) -> Self {
-        let mut path: Vec<&str> = context.path.iter().map(String::as_str).collect();
+    pub(super) fn of(cursor: &'c Cursor, survey: Option<&Survey>) -> Self {
+        let mut path: Vec<&str> = cursor.table().iter().map(String::as_str).collect();
         let mut machine = None;
         if let ["machines", name, ..] = path[..] {
             machine = Some(name);
@@ -43,11 +42,11 @@ impl<'c> Located<'c> {
             ["states", _, "exits"] => Place::Of(Table::Exit),
             ["states", _, "enter_when"] | ["states", _, "exits", "when"] => Place::Of(Table::Script),
             ["states", _, "behavior" | "behaviour"] => {
-                Place::Params { behavior: context.value("name").map(str::to_owned), has_name: true }
+                Place::Params { behavior: cursor.value("name").map(str::to_owned), has_name: true }
             }
             ["states", _, "params"] => {
                 let is_behavior = |(key, _): &&(String, Option<String>)| key == "behavior" || key == "behaviour";
-                let written = context.around.iter().find(is_behavior).and_then(|(_, value)| value.clone());
+                let written = cursor.around().iter().find(is_behavior).and_then(|(_, value)| value.clone());
                 let read = || survey.and_then(|survey| Some(located.read(survey)?.behaviors().next()?.to_owned()));
                 Place::Params { behavior: written.or_else(read), has_name: false }
             }

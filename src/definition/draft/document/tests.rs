@@ -1,4 +1,4 @@
-//! What is read piece by piece is what the parser reads at once.
+//! What is read statement by statement is what the crate `toml` reads at once.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,10 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::super::tree::{Value, into_parsed};
-use super::{Document, REPEATED, read};
+use super::Document;
+
+/// What the crate `toml` says of a key that is given twice.
+const REPEATED: &str = "duplicate key";
 
 /// Values and keys with their places, in an order that does not depend on that of the file.
 fn shown(value: &Spanned<DeValue<'_>>) -> String {
@@ -26,13 +29,13 @@ fn in_table(table: &DeTable<'_>) -> String {
 }
 
 /// The tree, where what stands behind the first thing that is no TOML may differ, and what is given twice.
-fn piece_by_piece(text: &str) -> (Option<String>, Option<Vec<usize>>) {
-    let Document { table, error, repeated, .. } = read(text, false);
+fn by_statement(text: &str) -> (Option<String>, Option<Vec<usize>>) {
+    let Document { table, error, repeated, .. } = Document::read(text, false);
     if error.is_some() {
         return (None, None);
     }
     let whole: Spanned<Value<'_>> = Spanned::new(0..0, Value::Table(table));
-    let mut repeated: Vec<_> = repeated.into_iter().map(|at| at.start).collect();
+    let mut repeated: Vec<_> = repeated.into_iter().map(|repeated| repeated.key.start).collect();
     repeated.sort_unstable();
     repeated.dedup();
     (Some(shown(&into_parsed(whole))), Some(repeated))
@@ -49,9 +52,16 @@ fn at_once(text: &str) -> (Option<String>, Option<Vec<usize>>) {
     (Some(shown(&Spanned::new(0..0, DeValue::Table(table.into_inner())))), Some(repeated))
 }
 
+/// Of a table that has two headers, the key is that of the first here, and of the second there.
+fn right((tree, repeated): (Option<String>, Option<Vec<usize>>)) -> Option<String> {
+    tree.filter(|_| repeated == Some(Vec::new()))
+}
+
 #[track_caller]
 fn assert_same(text: &str) {
-    assert_eq!(piece_by_piece(text), at_once(text), "{text}");
+    let (read, expected) = (by_statement(text), at_once(text));
+    assert_eq!(read.1, expected.1, "{text}");
+    assert_eq!(right(read), right(expected), "{text}");
 }
 
 #[test]
@@ -114,7 +124,6 @@ proptest! {
     #[test]
     fn any_lines_are_right_and_mean_what_they_do_for_the_parser(lines in prop::collection::vec(line(), 0..8)) {
         let text = lines.concat();
-        let right = |(tree, repeated): (Option<String>, Option<Vec<usize>>)| tree.filter(|_| repeated == Some(Vec::new()));
-        prop_assert_eq!(right(piece_by_piece(&text)), right(at_once(&text)), "{}", text);
+        prop_assert_eq!(right(by_statement(&text)), right(at_once(&text)), "{}", text);
     }
 }

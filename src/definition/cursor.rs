@@ -1,0 +1,307 @@
+//! What stands at a place of a text that may be half written: in which table, under which key, in which string.
+
+use std::ops::Range;
+
+use toml::Spanned;
+
+use super::draft::statements::{Statement, Statements};
+use super::draft::tree::{Key, SpannedValue, Table, Value};
+
+/// What stands at a place of a file, which may be half written: for editors.
+///
+/// # Examples
+///
+/// ```
+/// use demeanor::definition::{Cursor, CursorPart};
+///
+/// let file = "[states.aim]\nexits = [{ on = 'hit', to = 'sh";
+/// let cursor = Cursor::at(file, file.len());
+/// assert_eq!(cursor.table(), ["states", "aim", "exits"]);
+/// assert_eq!(*cursor.part(), CursorPart::Value { key: "to".into(), quote: "'" });
+/// assert_eq!(&file[cursor.span()], "sh");
+/// assert_eq!(cursor.value("on"), Some("hit"));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cursor {
+    table: Vec<String>,
+    part: CursorPart,
+    span: Range<usize>,
+    beside: Entries,
+    around: Entries,
+}
+
+/// Keys, and their values where these are strings.
+type Entries = Vec<(String, Option<String>)>;
+
+/// The part of a statement in which a [`Cursor`] is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CursorPart {
+    /// The header of a table.
+    Header,
+    /// A key, or where one may be written.
+    Key,
+    /// The value of a key, or an element of a list that is the value.
+    #[non_exhaustive]
+    Value {
+        /// The key.
+        key: String,
+        /// The quotes with which the value begins. Empty for a value without quotes, and where none is written yet.
+        quote: &'static str,
+    },
+}
+
+impl Cursor {
+    /// Returns what stands at a byte of a text.
+    #[must_use]
+    pub fn at(text: &str, byte: usize) -> Self {
+        let byte = (0..=byte.min(text.len())).rev().find(|byte| text.is_char_boundary(*byte)).unwrap_or(0);
+        // From the header before the place up to the next one.
+        let mut section: Vec<Statement<'_>> = Vec::new();
+        for statement in Statements::of(text) {
+            if statement.header.is_some() {
+                if statement.span.start > byte {
+                    break;
+                }
+                section.clear();
+            }
+            section.push(statement);
+        }
+        let (header, statements) = match section.split_first() {
+            Some((header, rest)) if header.header.is_some() => (Some(header), rest),
+            _ => (None, &section[..]),
+        };
+        let mut cursor = Self {
+            table: Vec::new(),
+            part: CursorPart::Header,
+            span: byte..byte,
+            beside: Vec::new(),
+            around: Vec::new(),
+        };
+        let name = |key: &Key<'_>| key.get_ref().to_string();
+        let keys = header.map_or(&[][..], |header| &header.keys);
+        if let Some(of) = header.and_then(|header| header.header.as_ref()).filter(|of| byte <= of.span.end) {
+            let before = keys.iter().take_while(|key| key.span().start < byte);
+            // Of the last one, what stands before the place.
+            let written =
+                |key: &Key<'_>| text[key.span().start..byte.min(key.span().end)].trim_matches(['"', '\'']).to_owned();
+            cursor.table = before.map(written).collect();
+            cursor.span.start = byte.min(of.span.start + if of.is_list { 2 } else { 1 });
+            return cursor;
+        }
+        cursor.table = keys.iter().map(name).collect();
+        let mut table = Table::default();
+        for Statement { keys, value, .. } in statements {
+            let Some(last) = keys.last() else { continue };
+            // Behind the key, if there is none yet.
+            let none = || Spanned::new(last.span().end..last.span().end, Value::Boolean(false));
+            let value = value.clone().unwrap_or_else(none);
+            if table.add(keys.clone(), value.clone()).is_err() {
+                table.insert(last.clone(), value);
+            }
+        }
+        Place { text, byte, cursor }.within(&table)
+    }
+
+    /// Returns the keys that lead to the table, from the file's. In a header, these are those before the place.
+    #[must_use]
+    pub fn table(&self) -> &[String] {
+        &self.table
+    }
+
+    /// Returns the part of a statement that the place is in.
+    #[must_use]
+    pub fn part(&self) -> &CursorPart {
+        &self.part
+    }
+
+    /// Returns where what is written at the place stands, without quotes. It is empty where nothing is. Of a header, and of a text
+    /// without its second quote, it is what stands before the place.
+    #[must_use]
+    pub fn span(&self) -> Range<usize> {
+        self.span.clone()
+    }
+
+    /// Returns the keys of the table, up to the header of the next one, with their values where these are strings. Of a dotted key
+    /// it is the first part.
+    #[must_use]
+    pub fn beside(&self) -> &[(String, Option<String>)] {
+        &self.beside
+    }
+
+    /// Returns the same of the table in which the list or table between `{` and `}` is a value.
+    #[must_use]
+    pub fn around(&self) -> &[(String, Option<String>)] {
+        &self.around
+    }
+
+    /// Returns the string that is the value of a key beside the place.
+    #[must_use]
+    pub fn value(&self, key: &str) -> Option<&str> {
+        self.beside.iter().find(|(name, _)| name == key)?.1.as_deref()
+    }
+}
+
+/// A place that is looked up in a tree.
+struct Place<'i> {
+    text: &'i str,
+    byte: usize,
+    /// What is known of it so far.
+    cursor: Cursor,
+}
+
+impl Place<'_> {
+    /// Whether the place is in a part of the text, or right behind a part that nothing closes.
+    fn is_in(&self, at: &Range<usize>, is_closed: bool) -> bool {
+        at.start < self.byte && (self.byte < at.end || !is_closed && self.byte == at.end)
+    }
+
+    fn is(mut self, part: CursorPart, span: Range<usize>) -> Cursor {
+        self.cursor.part = part;
+        self.cursor.span = span;
+        self.cursor
+    }
+
+    /// Looks into a table.
+    fn within(mut self, table: &Table<'_>) -> Cursor {
+        let entries =
+            table.iter().map(|(key, value)| (key.get_ref().to_string(), value.get_ref().as_str().map(str::to_owned)));
+        self.cursor.around = std::mem::replace(&mut self.cursor.beside, entries.collect());
+        self.among(table)
+    }
+
+    /// Looks into a table, or into a part of it that dotted keys make.
+    fn among(mut self, table: &Table<'_>) -> Cursor {
+        let nothing = self.byte..self.byte;
+        let before = table.iter().filter(|(key, _)| {
+            let key = key.span();
+            key.start < self.byte || key.is_empty() && key.start == self.byte
+        });
+        let Some((key, value)) = before.max_by_key(|(key, _)| key.span().start) else {
+            return self.is(CursorPart::Key, nothing);
+        };
+        if self.byte <= key.span().end {
+            return self.is(CursorPart::Key, key.span());
+        }
+        if let Value::Table(dotted) = value.get_ref() {
+            if value.span() == key.span() {
+                self.cursor.table.push(key.get_ref().to_string());
+                return self.among(dotted);
+            }
+        }
+        let has_value = self.text[key.span().end..self.byte].contains('=');
+        let behind = self.text.get(value.span().end..self.byte).unwrap_or_default();
+        if !has_value || behind.contains([',', '\n']) {
+            return self.is(CursorPart::Key, nothing);
+        }
+        self.value(key.get_ref(), value)
+    }
+
+    /// Looks into the value of a key, or an element of a list that is the value.
+    fn value(mut self, key: &str, value: &SpannedValue<'_>) -> Cursor {
+        let at = value.span();
+        let written = &self.text[at.clone()];
+        let bare = |span| (span, "");
+        let (span, quote) = match value.get_ref() {
+            Value::Table(table) if self.is_in(&at, written.ends_with('}')) => {
+                self.cursor.table.push(key.to_owned());
+                return self.within(table);
+            }
+            Value::Array(list) if self.is_in(&at, written.ends_with(']')) => {
+                let is_here = |one: &&SpannedValue<'_>| one.span().start < self.byte && self.byte <= one.span().end;
+                if let Some(one) = list.iter().find(is_here) {
+                    return self.value(key, one);
+                }
+                bare(self.byte..self.byte)
+            }
+            Value::Table(_) | Value::Array(_) => bare(self.byte..self.byte),
+            _ => {
+                let quotes = ["\"\"\"", "'''", "\"", "'"];
+                let quote = quotes.into_iter().find(|quote| written.starts_with(quote)).unwrap_or("");
+                let is_closed = !quote.is_empty() && written.len() >= 2 * quote.len() && written.ends_with(quote);
+                let start = (at.start + quote.len()).min(self.byte);
+                match quote {
+                    _ if !self.is_in(&at, is_closed) => bare(self.byte..self.byte),
+                    "" => bare(at),
+                    _ if is_closed => (start..(at.end - quote.len()).max(start), quote),
+                    // What an open string swallows is not a part of it.
+                    _ => (start..self.byte, quote),
+                }
+            }
+        };
+        self.is(CursorPart::Value { key: key.to_owned(), quote }, span)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Cursor, CursorPart};
+
+    /// What stands at the `|` of a text.
+    fn at(text: &str) -> (String, String, String) {
+        let byte = text.find('|').unwrap();
+        let text = text.replace('|', "");
+        let cursor = Cursor::at(&text, byte);
+        let part = match cursor.part() {
+            CursorPart::Header => "header".to_owned(),
+            CursorPart::Key => "key".to_owned(),
+            CursorPart::Value { key, quote } => format!("{key} = {quote}").trim_end().to_owned(),
+        };
+        (cursor.table().join("/"), part, text[cursor.span()].to_owned())
+    }
+
+    #[track_caller]
+    fn assert_at(text: &str, table: &str, part: &str, written: &str) {
+        assert_eq!(at(text), (table.to_owned(), part.to_owned(), written.to_owned()), "{text}");
+    }
+
+    #[test]
+    fn a_key_is_found_in_every_table() {
+        assert_at("|", "", "key", "");
+        assert_at("ini|", "", "key", "ini");
+        assert_at("a = 1\nini|tial = 'x'\n[states.a]\n", "", "key", "initial");
+        assert_at("[states.a]\n|\nfinal = true", "states/a", "key", "");
+        assert_at("[states.'a b']\nexits = [{ to = 'x', | }]", "states/a b/exits", "key", "");
+        assert_at("[states.a]\nexits = [\n  { to = 'x' },\n  { wh|\n]\n[states.b]\n", "states/a/exits", "key", "wh");
+        assert_at("[[states.a.exits]]\n|", "states/a/exits", "key", "");
+        assert_at("[states.a]\nbehavior = { name = 'x', sp| }", "states/a/behavior", "key", "sp");
+        assert_at("states.a.fi|", "states/a", "key", "fi");
+        assert_at("states.a.|\n", "states/a", "key", "");
+        assert_at("states.a = { final = true, e| }", "states/a", "key", "e");
+        assert_at("states.a.every = 1\nstates.a.fi|nal = true", "states/a", "key", "final");
+    }
+
+    #[test]
+    fn a_value_is_found_with_its_quotes_and_without() {
+        assert_at("initial = |", "", "initial =", "");
+        assert_at("initial = 'a|", "", "initial = '", "a");
+        assert_at("initial = \"a|bc\"\n", "", "initial = \"", "abc");
+        assert_at("[states.a]\nexits = [{ to = \"| }]\n", "states/a/exits", "to = \"", "");
+        assert_at("[states.a]\nexits = [{ to = |", "states/a/exits", "to =", "");
+        assert_at("[states.a]\nexits = [{ to = | }]", "states/a/exits", "to =", "");
+        assert_at("[states.a]\nbehavior = ['x', '|']\n", "states/a", "behavior = '", "");
+        assert_at("[states.a]\nbehavior = ['x', |]\n", "states/a", "behavior =", "");
+        assert_at("[states.a]\nexits = [{ when = { script = 'a|' } }]", "states/a/exits/when", "script = '", "a");
+        assert_at("[states.a]\nfinal = t|\n", "states/a", "final =", "t");
+    }
+
+    #[test]
+    fn a_line_that_is_broken_does_not_reach_into_the_next_table() {
+        assert_at("[states.a]\nexits = [{ to = 'x\n[states.b]\n|", "states/b", "key", "");
+        assert_at("[states.a]\nx = '''\n[states.b]\npar|", "states/b", "key", "par");
+    }
+
+    #[test]
+    fn what_is_beside_a_place_is_known_also_behind_it() {
+        let text = "[states.a]\nmachine = 'b'\nexits = [{ when = \"\", on = 'hit' }]";
+        let cursor = Cursor::at(text, text.find("\",").unwrap());
+        assert_eq!(cursor.value("on"), Some("hit"));
+        assert_eq!(cursor.around(), [("machine".into(), Some("b".into())), ("exits".into(), None)]);
+    }
+
+    #[test]
+    fn a_header_is_found_up_to_the_place() {
+        assert_at("[states.a|]\n", "states/a", "header", "states.a");
+        assert_at("[[sta|", "sta", "header", "sta");
+    }
+}
