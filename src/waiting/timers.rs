@@ -221,15 +221,21 @@ fn sort(order: &mut [Due]) {
 }
 
 /// Where the timers of a list are, by what is asked about them. It knows nothing of the owner, and is compiled once for all.
-#[derive(Clone, Default)]
+#[derive(Default)]
 struct Index {
     /// The timers of each scope that are ever due, the earliest on top. The scopes that end first come last, and none is empty.
-    scopes: Vec<(u16, BinaryHeap<Due>)>,
+    scopes: Vec<OfScope>,
     /// What states from files look for, by the state's scope.
     #[cfg(feature = "definition")]
     sought: BTreeMap<(u16, Sought), usize>,
     /// How many timers there are.
     running: usize,
+}
+
+/// The timers of a scope.
+struct OfScope {
+    rank: u16,
+    dues: BinaryHeap<Due>,
 }
 
 /// What an index is told of a timer.
@@ -266,11 +272,11 @@ impl Index {
                 return;
             }
         }
-        let at = self.scopes.partition_point(|(of, _)| *of < rank);
-        if self.scopes.get(at).is_none_or(|(of, _)| *of != rank) {
-            self.scopes.insert(at, (rank, BinaryHeap::new()));
+        let at = self.scopes.partition_point(|scope| scope.rank < rank);
+        if self.scopes.get(at).is_none_or(|scope| scope.rank != rank) {
+            self.scopes.insert(at, OfScope { rank, dues: BinaryHeap::new() });
         }
-        self.scopes[at].1.push(Due { at: entry.due, nth });
+        self.scopes[at].dues.push(Due { at: entry.due, nth });
     }
 
     /// Forgets the timers that end with a change. Returns their places, in ascending order.
@@ -282,9 +288,9 @@ impl Index {
             let last = self.sought.pop_last();
             ended.extend(last.filter(|((_, sought), _)| sought.is_note()).map(|(_, nth)| nth));
         }
-        while self.scopes.last().is_some_and(|(of, _)| *of >= rank) {
-            let timers = self.scopes.pop().into_iter().flat_map(|(_, timers)| timers);
-            ended.extend(timers.map(|due| due.nth));
+        while self.scopes.last().is_some_and(|scope| scope.rank >= rank) {
+            let dues = self.scopes.pop().into_iter().flat_map(|scope| scope.dues);
+            ended.extend(dues.map(|due| due.nth));
         }
         ended.sort_unstable();
         self.running -= ended.len();
@@ -294,12 +300,12 @@ impl Index {
     /// Forgets the timers that are due. Returns their places, the earliest first, and of equal ones the first one first.
     fn take_due(&mut self, now: f64) -> Vec<usize> {
         let mut order = Vec::new();
-        for (_rank, timers) in &mut self.scopes {
-            while timers.peek().is_some_and(|first| first.at <= now) {
-                let Some(due) = timers.pop() else { break };
+        for scope in &mut self.scopes {
+            while scope.dues.peek().is_some_and(|first| first.at <= now) {
+                let Some(due) = scope.dues.pop() else { break };
                 #[cfg(feature = "definition")]
-                if self.sought.get(&(*_rank, Sought::Turn)) == Some(&due.nth) {
-                    self.sought.remove(&(*_rank, Sought::Turn));
+                if self.sought.get(&(scope.rank, Sought::Turn)) == Some(&due.nth) {
+                    self.sought.remove(&(scope.rank, Sought::Turn));
                 }
                 order.push(due);
             }
@@ -307,15 +313,42 @@ impl Index {
         if order.is_empty() {
             return Vec::new();
         }
-        self.scopes.retain(|(_, timers)| !timers.is_empty());
+        self.scopes.retain(|scope| !scope.dues.is_empty());
         self.running -= order.len();
         sort(&mut order);
         order.into_iter().map(|due| due.nth).collect()
     }
 
     fn next(&self) -> f64 {
-        let first = self.scopes.iter().filter_map(|(_, timers)| timers.peek());
+        let first = self.scopes.iter().filter_map(|scope| scope.dues.peek());
         first.fold(f64::INFINITY, |next, due| next.min(due.at))
+    }
+}
+
+impl Clone for Index {
+    fn clone(&self) -> Self {
+        let mut clone = Self::default();
+        clone.clone_from(self);
+        clone
+    }
+
+    /// Allocates nothing for timers that are ever due, if there is room.
+    fn clone_from(&mut self, source: &Self) {
+        self.scopes.clone_from(&source.scopes);
+        #[cfg(feature = "definition")]
+        self.sought.clone_from(&source.sought);
+        self.running = source.running;
+    }
+}
+
+impl Clone for OfScope {
+    fn clone(&self) -> Self {
+        Self { rank: self.rank, dues: self.dues.clone() }
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        self.rank = source.rank;
+        self.dues.clone_from(&source.dues);
     }
 }
 

@@ -481,7 +481,7 @@ fn the_room_of_many_timers_is_given_back_when_they_have_ended() {
 
 /// Of a thousand owners, each with as many as fill their vectors, so that there is no room for more.
 #[test]
-fn each_of_many_timers_takes_56_bytes() {
+fn each_of_many_timers_takes_less_than_60_bytes() {
     let mut batch = Batch::new();
     let keys: Vec<_> = (0..1000).map(|_| batch.spawn(Unit::default(), &Place::<0>, &mut 0.0)).collect();
     let memory = measure(|| {
@@ -489,6 +489,5 @@ fn each_of_many_timers_takes_56_bytes() {
             batch.change_state_after(key, later(nth), &Place::<1>, &mut 0.0);
         }
     });
-    let bytes = memory.bytes_current / 1_024_000;
-    assert_eq!(bytes, 56, "{memory:?}");
+    assert!(memory.bytes_current < 60 * 1_024_000, "{memory:?}");
 }

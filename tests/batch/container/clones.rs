@@ -234,7 +234,13 @@ fn cloning_into_a_batch_that_has_the_room_allocates_nothing() {
         stacked.push_state(key, &Dive, &mut 2.0);
         stacked.change_state_after(key, 5.0, Box::new(FlyTo(3)), &mut 2.0);
     }
-    for batch in [&mut flat, &mut nested, &mut owned, &mut stacked] {
+    let mut waiting = birds(20);
+    for key in waiting.keys().collect::<Vec<_>>() {
+        for nth in 0..50 {
+            waiting.change_state_after(key, 5.0 + f64::from(nth), &Soar, &mut 1.0);
+        }
+    }
+    for batch in [&mut flat, &mut nested, &mut owned, &mut stacked, &mut waiting] {
         let mut target = Batch::new();
         target.clone_from(batch);
         assert_eq!(measure(|| target.clone_from(batch)).count_total, 0);
