@@ -180,7 +180,9 @@ fn a_machine_and_a_batch_that_wait_fare_for_very_many_ticks_as_a_model_that_poll
                     machine.update(lamp, &mut { now });
                 }
                 batch.update(&mut { now });
-                polling.iter_mut().for_each(|lamp| lamp.tick(now));
+                for lamp in &mut polling {
+                    lamp.tick(now);
+                }
                 if tick % 1000 == 0 || tick < 200 {
                     let expected: Vec<_> = polling
                         .iter()
