@@ -171,7 +171,7 @@ macro_rules! states {
                 _: &mut $context,
             ) -> bool {
                 owner.0.push(format!("{message:?}"));
-                fsm.change_state(Box::new(Carry(owner.0.len() as u32)));
+                fsm.change_state(Box::new(Carry(u32::try_from(owner.0.len()).unwrap_or(0))));
                 true
             }
 

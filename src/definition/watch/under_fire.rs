@@ -16,7 +16,7 @@ use proptest::prelude::*;
 
 use super::Watch;
 use crate::batch::Batch;
-use crate::definition::{Definition, LoadError, Vocabulary};
+use crate::definition::{Definition, LoadError, Problem, Vocabulary};
 use crate::machine::StateMachine;
 use crate::owner::Owner;
 
@@ -315,7 +315,7 @@ fn remove(path: &Path) {
 
 fn all_of(error: &LoadError) -> String {
     match error {
-        LoadError::Problems(problems) => problems.iter().map(|problem| problem.located().to_string()).collect(),
+        LoadError::Problems(problems) => problems.iter().map(Problem::located).collect(),
         other => other.to_string(),
     }
 }
