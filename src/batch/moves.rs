@@ -165,8 +165,8 @@ impl<T: Owner> Store<T> {
             }
             if tag.has_timers() && timers.are_beside(tag.key) {
                 let rare = extras.get_mut(tag.key).and_then(|extra| extra.rare_mut().as_mut());
-                rare.into_iter()
-                    .for_each(|rare| discarded.extend(rare.waiting.change(kept).into_iter().map(|timer| timer.then)));
+                let ended = rare.into_iter().flat_map(|rare| rare.waiting.change(kept));
+                discarded.extend(ended.map(|timer| timer.then));
                 fewer.push(tag.key);
             } else if tag.has_timers() {
                 tag.set_has_timers(timers.leave(tag.key, kept, discarded));
@@ -198,7 +198,7 @@ impl<T: Owner> Store<T> {
     fn file_beside(&mut self, key: Key, change: impl FnOnce(&mut Waiting<T>)) {
         let Self { timers, states, extras, discarded, .. } = self;
         let Some(entry) = extras.entry(key) else { return };
-        let extra = entry.or_insert_with(|| Extra::NOTHING);
+        let extra = entry.or_insert_with(|| Extra::of(StateRef::NONE));
         let waiting = &mut extra.rare_mut().get_or_insert_default().waiting;
         if !timers.are_beside(key) {
             timers.load(key, states, waiting);
@@ -391,7 +391,7 @@ impl<T: Owner> Store<T> {
             return empty_extra(key, extras, discarded);
         }
         let Some(entry) = extras.entry(key) else { return };
-        let extra = entry.or_insert_with(|| Extra::NOTHING);
+        let extra = entry.or_insert_with(|| Extra::of(StateRef::NONE));
         // The seat gets the room of what was kept before.
         mem::swap(&mut extra.previous, &mut seat.previous);
         if keeps_rare {

@@ -37,8 +37,7 @@ pub(super) struct Extra<T: Owner> {
 }
 
 impl<T: Owner> Extra<T> {
-    pub(super) const NOTHING: Self = Self::of(StateRef::NONE);
-
+    /// Of an owner whose previous state is kept beside its row, if it is not `StateRef::NONE`.
     pub(super) const fn of(previous: StateRef<T>) -> Self {
         Self { previous, rare: Mutex::new(None) }
     }
@@ -72,12 +71,13 @@ pub(super) fn clone_extras_from<T: Owner>(
 ) {
     spare.extend(extras.drain().map(|(_, extra)| extra));
     for (key, extra) in source.iter().filter(|(_, extra)| !extra.is_nothing()) {
-        let mut room = spare.pop().unwrap_or(Extra::NOTHING);
+        let mut room = spare.pop().unwrap_or(Extra::of(StateRef::NONE));
         panic.catch(|| room.clone_from(extra));
         extras.insert(key, room);
     }
+    let nothing = Extra::of(StateRef::NONE);
     for room in &mut *spare {
-        panic.catch(|| room.clone_from(&Extra::NOTHING));
+        panic.catch(|| room.clone_from(&nothing));
     }
     // For the next time, when they are put there.
     spare.reserve(extras.len());

@@ -319,7 +319,7 @@ impl<T: Owner> Timers<T> {
 
     /// Notes when to look at an owner, in place of what it waited for before.
     fn look_at(&mut self, key: Key, at: f64, discarded: &mut Discarded<T>) {
-        let is_noted = |(due, bits)| due == at && matches!(Node::of(bits), Node::Look);
+        let is_noted = |(due, bits): (f64, _)| due.to_bits() == at.to_bits() && matches!(Node::of(bits), Node::Look);
         if !self.wheel.of(key.index()).next().is_some_and(is_noted) {
             self.forget(key, discarded);
             self.set(key, at, Node::Look);

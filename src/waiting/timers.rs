@@ -101,21 +101,21 @@ impl<T: Owner> TimerList<T> {
     /// When a state has its next turn, in seconds, if it waits for one.
     #[cfg(feature = "definition")]
     pub(crate) fn next_turn(&self, of: Scope) -> Option<f64> {
-        let nth = self.position(of, &Sought::Turn)?;
+        let nth = self.position(of, Sought::Turn)?;
         Some(self.list[nth].due)
     }
 
     /// The number that a state keeps about something.
     #[cfg(feature = "definition")]
     pub(crate) fn noted(&self, by: Scope, of: Noted) -> Option<f64> {
-        let nth = self.position(by, &Sought::Note(of))?;
+        let nth = self.position(by, Sought::Note(of))?;
         self.list[nth].then.note().map(|note| note.number)
     }
 
     /// Replaces the number that a state keeps about something. Returns whether there was one.
     #[cfg(feature = "definition")]
     pub(crate) fn note(&mut self, by: Scope, note: Note) -> bool {
-        let nth = self.position(by, &Sought::Note(note.of));
+        let nth = self.position(by, Sought::Note(note.of));
         if let Some(nth) = nth {
             self.list[nth].then = Then::Note(note);
         }
@@ -130,12 +130,10 @@ impl<T: Owner> TimerList<T> {
     }
 
     #[cfg(feature = "definition")]
-    fn position(&self, of: Scope, sought: &Sought) -> Option<usize> {
+    fn position(&self, of: Scope, sought: Sought) -> Option<usize> {
         match &self.index {
-            None => {
-                self.list.iter().position(|timer| timer.scope == of && timer.then.sought().as_ref() == Some(sought))
-            }
-            Some(index) => index.sought.get(&(of.rank(), *sought)).copied(),
+            None => self.list.iter().position(|timer| timer.scope == of && timer.then.sought() == Some(sought)),
+            Some(index) => index.sought.get(&(of.rank(), sought)).copied(),
         }
     }
 
@@ -239,6 +237,7 @@ struct OfScope {
 }
 
 /// What an index is told of a timer.
+#[derive(Clone, Copy)]
 struct Entry {
     due: f64,
     scope: Scope,

@@ -80,7 +80,7 @@ impl<const N: usize> State<Unit> for Place<N> {
     }
 
     fn can_enter(&self, unit: &Unit, _: &Fsm<'_, Unit>, _: &f64) -> bool {
-        !unit.heard.last().is_some_and(|last| last % 7 == 3)
+        unit.heard.last().is_none_or(|last| last % 7 != 3)
     }
 
     fn parent(&self) -> Option<StateRef<Unit>> {
@@ -91,7 +91,7 @@ impl<const N: usize> State<Unit> for Place<N> {
 /// One owner, on a machine or in a batch.
 enum Host {
     Machine(Unit, StateMachine<Unit>),
-    Batch(Batch<Unit>, Key, Way),
+    Batch(Box<Batch<Unit>>, Key, Way),
 }
 
 /// How a batch is updated.
@@ -122,7 +122,7 @@ impl Host {
         batch.spawn(Unit::default(), &Place::<3>, &mut 0.0);
         let key = batch.spawn(Unit::default(), &Place::<0>, &mut 0.0);
         batch.spawn(Unit::default(), &Place::<0>, &mut 0.0);
-        Self::Batch(batch, key, way)
+        Self::Batch(Box::new(batch), key, way)
     }
 
     fn unit(&mut self) -> &mut Unit {
@@ -218,7 +218,7 @@ impl Host {
                 clone.clone_from(batch);
                 let (unit, machine) = clone.remove(*key).unwrap();
                 *key = clone.insert_machine(unit, machine).ok().unwrap();
-                *batch = clone;
+                **batch = clone;
             }
         }
     }
@@ -233,7 +233,7 @@ impl Host {
             Self::Machine(_, machine) => *machine = book.load(machine.save(&book, now).unwrap(), now).unwrap(),
             Self::Batch(batch, _, _) => {
                 let saved = batch.save(&book, now).unwrap().map_owners(Unit::clone);
-                *batch = Batch::load(saved, &book, now).unwrap();
+                **batch = Batch::load(saved, &book, now).unwrap();
             }
         }
     }
