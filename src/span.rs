@@ -17,10 +17,17 @@ const RELATIVE: f64 = 1e-6;
 /// How far apart two times may be and count as equal, in seconds, whatever the span.
 const ABSOLUTE: f64 = 1e-6;
 
+/// After how many seconds a span of so many counts as over. What waits for the end of a span (a timer, sleep, a delayed telegram)
+/// takes the tolerance off its due time once. So a machine, the wheel of a batch and a saved game need not know the span.
+#[inline]
+pub(crate) fn shortened(seconds: f64) -> f64 {
+    (seconds - tolerance(seconds)).max(0.0)
+}
+
 /// The time from which on a timer is due that is set now for so many seconds (rule 18).
 #[inline]
 pub(crate) fn due_after(seconds: f64, now: f64) -> f64 {
-    now + seconds - tolerance(seconds)
+    now + shortened(seconds)
 }
 
 /// The time from which on an exit is tried that opens so many seconds after an entry. Before this time, it cannot open.

@@ -323,7 +323,12 @@ impl<'b, T: Owner> Reader<'b, T> {
             SavedThen::Turn => return Ok(None),
             SavedThen::Enter => Then::Enter,
             #[cfg(feature = "definition")]
-            SavedThen::Note { of, number } => {
+            SavedThen::Note { of, number: Seconds(number) } => {
+                let number = match of {
+                    // That of the global state is a time by the clock.
+                    SavedNote::Tried if saved.depth.is_none() => at(*number),
+                    _ => *number,
+                };
                 let of = match of {
                     SavedNote::Luck(exit) => Noted::Luck(*exit),
                     SavedNote::Seconds(exit) => Noted::Seconds(*exit),
@@ -333,7 +338,7 @@ impl<'b, T: Owner> Reader<'b, T> {
                     #[cfg(not(feature = "script"))]
                     SavedNote::CutOffs => return Ok(None),
                 };
-                Then::Note(Note { of, number: number.0 })
+                Then::Note(Note { of, number })
             }
             #[cfg(not(feature = "definition"))]
             SavedThen::Note { .. } => return Ok(None),
@@ -408,5 +413,6 @@ impl Clock {
 
 /// A time that is to be a number.
 pub(crate) fn time(Seconds(time): Seconds, at: &str) -> Result<f64, LoadError> {
-    if time.is_nan() { Err(LoadError::damaged(at, "the time is not a number")) } else { Ok(time) }
+    // Adding zero makes the negative zero a positive one.
+    if time.is_nan() { Err(LoadError::damaged(at, "the time is not a number")) } else { Ok(time + 0.0) }
 }

@@ -127,7 +127,7 @@ impl Owner for Actor {
 
 /// When a timer is due that is set at a time for so many seconds: the tolerance of rule 18 is taken off.
 pub(crate) fn due(seconds: f64, now: f64) -> f64 {
-    now + seconds - (1e-6 + 1e-6 * seconds)
+    now + (seconds - (1e-6 + 1e-6 * seconds))
 }
 
 /// `A, was B` or, with ancestors, `P/A, was P/B`.

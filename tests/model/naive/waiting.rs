@@ -134,5 +134,5 @@ impl Model<'_> {
 
 /// Rule 18: no more than this may be missing of so many seconds.
 pub(super) fn due_after(seconds: f64, now: f64) -> f64 {
-    now + seconds - (1e-6 + 1e-6 * seconds).min(1.0)
+    now + (seconds - (1e-6 + 1e-6 * seconds).min(1.0)).max(0.0)
 }
