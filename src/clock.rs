@@ -1,11 +1,20 @@
 //! What an owner's clock shows: the one place where it is read (rule 18).
 
+use core::any::type_name;
+use core::sync::atomic::{AtomicBool, Ordering};
+
+use log::warn;
+
 use crate::owner::Owner;
 
 /// The time by the owner's clock, in seconds.
 #[inline]
 pub(crate) fn now<T: Owner>(cx: &T::Context<'_>) -> f64 {
-    shown(T::now(cx))
+    let seconds = T::now(cx);
+    if !seconds.is_finite() {
+        warn_of(seconds, type_name::<T>());
+    }
+    shown(seconds)
 }
 
 /// The time that a clock shows. A clock that shows no finite number stands at 0, and so does one that shows -0.0, which
@@ -13,4 +22,13 @@ pub(crate) fn now<T: Owner>(cx: &T::Context<'_>) -> f64 {
 #[inline]
 pub(crate) fn shown(seconds: f64) -> f64 {
     if seconds.is_finite() { seconds + 0.0 } else { 0.0 }
+}
+
+/// Logs once in a program that a clock shows no finite number.
+#[cold]
+fn warn_of(seconds: f64, owner: &str) {
+    static WARNED: AtomicBool = AtomicBool::new(false);
+    if !WARNED.swap(true, Ordering::Relaxed) {
+        warn!(target: "demeanor", "the clock of {owner} shows {seconds} s, which counts as 0 s");
+    }
 }

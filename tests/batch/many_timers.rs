@@ -218,7 +218,7 @@ impl Host {
                 clone.clone_from(batch);
                 let (unit, machine) = clone.remove(*key).unwrap();
                 *key = clone.insert_machine(unit, machine).ok().unwrap();
-                **batch = clone;
+                *batch = clone;
             }
         }
     }

@@ -55,10 +55,10 @@ impl<T: Owner> NextLook<T> {
         self.at == f64::INFINITY
     }
 
-    /// Whether it is time, by a clock that may show no number: what that means is for the machine to say.
+    /// Whether it is time. A clock may show no finite number: the machine knows what that counts as.
     #[inline]
     pub(crate) fn is_due(&self, now: f64) -> bool {
-        now >= self.at || now.is_nan()
+        now >= self.at || !now.is_finite()
     }
 }
 
