@@ -110,6 +110,7 @@ impl<'a, T: Owner> Single<'a, T> {
     /// The handle for a callback.
     #[inline]
     pub(crate) fn fsm(&mut self) -> Fsm<'_, T> {
+        debug_assert!(self.seat.is_whole(), "a machine keeps what belongs to no state of it");
         Fsm::new(self, 0)
     }
 }

@@ -258,6 +258,12 @@ impl<T: Owner> Timers<T> {
         waiting.timers.reverse();
     }
 
+    /// Whether what an owner waits for, of whose seat that is all, belongs to states of a path of a depth, or to the machine.
+    pub(super) fn are_of(&self, key: Key, depth: usize) -> bool {
+        let mut nodes = self.wheel.of(key.index()).take(64).map(|(_, bits)| Node::of(bits));
+        nodes.all(|node| matches!(node, Node::Wake) || !node.ends_with(depth))
+    }
+
     /// Notes what an owner waits for, in place of what it waited for before. `number_of` gives the number of a state, if it has
     /// one for good. Returns whether it waits for anything that comes by itself.
     pub(super) fn file(

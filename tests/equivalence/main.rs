@@ -207,7 +207,7 @@ fn the_scripts_reach_every_corner_of_a_batch() {
         let refused_by =
             [Read::Counter, Read::Time, Read::Target, Read::Previous, Read::Requests].map(Corner::RefusedBy);
         let others =
-            [Corner::RefusedAmongMany, Corner::AskedInEnterAmongMany, Corner::NowInEnterAmongMany, Corner::Edited];
+            [Corner::RefusedAmongMany, Corner::AskedInEnterAmongMany, Corner::NowInEnterAmongMany, Corner::Caught, Corner::Edited];
         [&panicked[..], &among_many, &panicked_among_many, &refused_by, &others].concat().into_iter()
     };
     let mut missing: BTreeSet<_> = missing.collect();

@@ -53,6 +53,13 @@ proptest! {
             prop_assert!(false, "{difference}");
         }
     }
+
+    /// Rules 22 and 27: whatever panics, the machine is whole, and can be saved and loaded. Between any two steps the run checks
+    /// that.
+    #[test]
+    fn a_machine_that_is_cut_short_anywhere_stays_whole(program in program(), every in 1..60_u32) {
+        driven::run_into_traps(&program, every);
+    }
 }
 
 /// A generator that never led to a corner would prove nothing about it.

@@ -101,10 +101,28 @@ pub(crate) enum Verb {
     Resume(Id),
     Send,
     SendNow,
+    /// Within the call, and the callback goes on if that panics.
+    TryChangeNow(Id),
+    TrySendNow,
     ChangeAfter(Wait, Id),
     SendAfter(Wait),
     Sleep(Wait),
     Panic,
+}
+
+impl Verb {
+    /// Whether only a handle has it.
+    pub(crate) fn is_of_a_handle(self) -> bool {
+        matches!(
+            self,
+            Self::ChangeNow(_)
+                | Self::Send
+                | Self::SendNow
+                | Self::TryChangeNow(_)
+                | Self::TrySendNow
+                | Self::Panic
+        )
+    }
 }
 
 /// For how many seconds.
@@ -146,6 +164,10 @@ pub(crate) enum Step {
     SetGlobal(Id),
     /// Go on with a clone.
     Clone,
+    /// Go on with what is saved and loaded.
+    Load,
+    /// Whatever is called after so many more events panics.
+    Fuse(u32),
 }
 
 /// What a callback or a guard sees of the machine.
@@ -170,6 +192,8 @@ pub(crate) enum Event {
     Completed(Option<Id>, Option<Id>, String),
     /// What `change_state_now` or `send_now` returned, and the target that the rest of the callback sees.
     Now(bool, Option<Id>),
+    /// It has panicked, and the callback goes on.
+    Caught(Option<Id>),
     /// What the step's verb returned.
     Returned(bool),
     Panicked,
@@ -240,6 +264,8 @@ pub(crate) fn verb() -> impl Strategy<Value = Verb> {
         6 => id().prop_map(Verb::Resume),
         4 => Just(Verb::Send),
         3 => Just(Verb::SendNow),
+        3 => id().prop_map(Verb::TryChangeNow),
+        2 => Just(Verb::TrySendNow),
         8 => (wait(), id()).prop_map(|(wait, to)| Verb::ChangeAfter(wait, to)),
         5 => wait().prop_map(Verb::SendAfter),
         6 => prop_oneof![Just(Wait::ForEver), wait()].prop_map(Verb::Sleep),
@@ -286,6 +312,8 @@ fn step() -> impl Strategy<Value = Step> {
         1 => id().prop_map(Step::SetPrevious),
         1 => id().prop_map(Step::SetGlobal),
         1 => Just(Step::Clone),
+        2 => Just(Step::Load),
+        2 => (1..12_u32).prop_map(Step::Fuse),
     ]
 }
 

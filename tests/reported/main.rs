@@ -8,6 +8,7 @@ mod trace;
 
 #[cfg(feature = "std")]
 mod batches;
+mod cut_short;
 #[cfg(feature = "definition")]
 mod definitions;
 mod edges;
