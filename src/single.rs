@@ -115,6 +115,17 @@ impl<'a, T: Owner> Single<'a, T> {
     }
 }
 
+impl<T: Owner> Single<'_, T> {
+    /// Drops all that is asked for and not carried out yet: after a panic, or a cycle.
+    pub(crate) fn forget_requests(&mut self) {
+        self.count &= !ASKED_TO_SLEEP;
+        if let Some(rare) = &mut self.seat.rare {
+            rare.waiting.take_wanted();
+        }
+        self.requests = Requests::new();
+    }
+}
+
 /// What runs within a call of a callback. A change may be under way around it, which has its target again afterwards; and the
 /// callback may catch a panic that it has caused.
 struct WithinCallback<'s, 'a, T: Owner> {
@@ -153,9 +164,8 @@ impl<'s, 'a, T: Owner> WithinCallback<'s, 'a, T> {
 impl<T: Owner> Drop for WithinCallback<'_, '_, T> {
     fn drop(&mut self) {
         self.go_back();
-        if mem::replace(&mut self.single.exiting, self.exiting) && !self.exiting {
-            self.single.requests = Requests::new();
-        }
+        self.single.exiting = self.exiting;
+        self.single.forget_requests();
     }
 }
 

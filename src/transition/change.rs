@@ -40,7 +40,16 @@ impl<'c, 'f, 'x, T: Owner> OneChange<'c, 'f, 'x, T> {
         owner: &'c mut T,
         cx: &'c mut T::Context<'x>,
     ) -> Self {
-        Self { single, plan, owner, cx, from: StateRef::NONE, time_in_state: 0.0, resumption: None, is_displaced: false }
+        Self {
+            single,
+            plan,
+            owner,
+            cx,
+            from: StateRef::NONE,
+            time_in_state: 0.0,
+            resumption: None,
+            is_displaced: false,
+        }
     }
 
     /// Makes the change. While it is under way, the machine knows where it leads to.

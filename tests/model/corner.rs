@@ -52,8 +52,7 @@ pub(crate) enum Corner {
     /// Rule 22.
     Panicked,
     Caught,
-    /// Rule 22: an `exit` has panicked, with requests in the line.
-    CaughtFromExit,
+    CaughtWithRequests,
     /// Rule 24.
     EnsuredAlready,
     ForcedPastAGuard,
@@ -122,7 +121,7 @@ impl Corner {
         Self::NeverResumed,
         Self::Panicked,
         Self::Caught,
-        Self::CaughtFromExit,
+        Self::CaughtWithRequests,
         Self::EnsuredAlready,
         Self::ForcedPastAGuard,
         Self::SentToOneself,

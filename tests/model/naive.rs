@@ -759,12 +759,12 @@ impl Model<'_> {
         let outcome = self.carry_out_now(request);
         if outcome.is_err() {
             self.corners.insert(Corner::Caught);
-            if self.leaving && !leaving {
-                if !self.requests.is_empty() {
-                    self.corners.insert(Corner::CaughtFromExit);
-                }
-                self.requests.clear();
+            if !self.requests.is_empty() {
+                self.corners.insert(Corner::CaughtWithRequests);
             }
+            self.requests.clear();
+            self.wanted = None;
+            self.is_due_to_sleep = false;
             self.left.extend(left);
             (self.leaving, self.asking, self.entering, self.offering) = (leaving, asking, entering, offering);
         }

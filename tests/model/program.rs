@@ -115,12 +115,7 @@ impl Verb {
     pub(crate) fn is_of_a_handle(self) -> bool {
         matches!(
             self,
-            Self::ChangeNow(_)
-                | Self::Send
-                | Self::SendNow
-                | Self::TryChangeNow(_)
-                | Self::TrySendNow
-                | Self::Panic
+            Self::ChangeNow(_) | Self::Send | Self::SendNow | Self::TryChangeNow(_) | Self::TrySendNow | Self::Panic
         )
     }
 }
@@ -280,7 +275,7 @@ fn callback() -> impl Strategy<Value = Callback> {
         1 => Just(Callback::Exit),
         3 => Just(Callback::Message),
         1 => Just(Callback::Suspend),
-        2 => Just(Callback::Resume),
+        3 => Just(Callback::Resume),
     ]
 }
 
@@ -313,8 +308,18 @@ fn step() -> impl Strategy<Value = Step> {
         1 => id().prop_map(Step::SetGlobal),
         1 => Just(Step::Clone),
         2 => Just(Step::Load),
-        2 => (1..12_u32).prop_map(Step::Fuse),
+        1 => (1..12_u32).prop_map(Step::Fuse),
     ]
+}
+
+/// One step, as a rule; or a push and a pop in which something may panic.
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let back_and_forth = (id(), option::of(1..9_u32)).prop_map(|(over, fuse)| {
+        let pop = Step::Outside(Verb::Pop);
+        [Step::Outside(Verb::Push(over))].into_iter().chain(fuse.map(Step::Fuse)).chain([pop]).collect()
+    });
+    vec(prop_oneof![16 => step().prop_map(|step| vec![step]), 1 => back_and_forth], 1..24)
+        .prop_map(|steps| steps.concat())
 }
 
 /// A row that is not yet fitted into the tree: its parent and initial state are drawn from numbers.
@@ -373,7 +378,7 @@ pub(crate) fn states() -> impl Strategy<Value = Vec<StateRow>> {
 
 pub(crate) fn program() -> impl Strategy<Value = Program> {
     let machine = (option::weighted(0.9, id()), option::of(id()));
-    (states(), vec(line(), 0..24), machine, vec(step(), 1..24), any::<bool>(), 0..160_u32).prop_map(
+    (states(), vec(line(), 0..24), machine, steps(), any::<bool>(), 0..160_u32).prop_map(
         |(states, lines, (current, global), steps, clock_counts, fuel)| Program {
             states,
             lines,

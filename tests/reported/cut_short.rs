@@ -57,13 +57,10 @@ const CUTS: [Cut; 6] = [
     Cut { script: &[POPS], panics: Some("House.resume"), ends_in: ["House, was Yard", "Road, was House"] },
     // The callback that the pop is made in goes on.
     Cut {
-        script: &[(
-            "Yard.leave",
-            |actor, fsm, time| {
-                fsm.pop_state();
-                assert!(catch_unwind(AssertUnwindSafe(|| fsm.send_now(actor, &"hello", time))).is_err());
-            },
-        )],
+        script: &[("Yard.leave", |actor, fsm, time| {
+            fsm.pop_state();
+            assert!(catch_unwind(AssertUnwindSafe(|| fsm.send_now(actor, &"hello", time))).is_err());
+        })],
         panics: Some("House.resume"),
         ends_in: ["House, was Yard", "Road, was House"],
     },
@@ -101,7 +98,8 @@ fn is_saved_and_loaded(machine: &StateMachine<Actor>, time: &GameTime) {
 
 #[cfg(feature = "serde")]
 fn book() -> demeanor::StateBook<Actor> {
-    [&HOUSE, &KITCHEN, &YARD, &ROAD, &SEA].into_iter().fold(demeanor::StateBook::new(), |book, place| book.with(place))
+    let book = demeanor::StateBook::new().with(&Duck);
+    [&HOUSE, &KITCHEN, &YARD, &ROAD, &SEA].into_iter().fold(book, |book, place| book.with(place))
 }
 
 #[cfg(not(feature = "serde"))]
@@ -256,4 +254,56 @@ fn the_drop_of_an_ancestor_that_panics_ends_the_timers_of_the_states_that_are_le
         agent.update(&mut time);
         assert!(agent.machine().is_in_state(to), "{:?}", agent.machine().current());
     }
+}
+
+/// Rule 22: on a machine they were carried out, unless it was an `exit` that panicked; in a batch they were dropped, apart from
+/// sleep, which was the other way around.
+#[cfg(feature = "std")]
+#[test]
+fn what_waits_when_a_callback_catches_a_panic_is_dropped_on_a_machine_as_in_a_batch() {
+    for panics in ["Road.enter", "Yard.exit", "on_change"] {
+        let set_up = || {
+            Stage::new(&YARD).panicking_in(panics).when("Yard.update", |actor, fsm, time| {
+                fsm.sleep();
+                fsm.change_state(&ROAD);
+                fsm.change_state(&SEA);
+                // It carries them out first.
+                assert!(catch_unwind(AssertUnwindSafe(|| fsm.send_now(actor, &"hello", time))).is_err());
+                assert!(!fsm.has_requests());
+            })
+        };
+        let mut stage = set_up();
+        stage.update();
+        let mut batch = demeanor::Batch::new();
+        let key = batch.insert(set_up().actor, &YARD);
+        batch.update(&mut stage.time);
+        let ends_in = if panics == "Yard.exit" { "Yard" } else { "Road" };
+        assert_eq!(stage.machine.current().map(ToString::to_string).as_deref(), Some(ends_in), "{panics}");
+        assert_eq!(batch.state_of(key).map(ToString::to_string).as_deref(), Some(ends_in), "{panics}");
+        assert_eq!((stage.machine.is_asleep(), batch.awake()), (false, 1), "{panics}");
+    }
+}
+
+/// Rules 14, 22 and 25: it was believed that the message had led nowhere.
+#[test]
+fn who_catches_a_panic_in_the_message_that_led_elsewhere_sets_no_timer_and_is_offered_no_more() {
+    let mut stage = Stage::new(&KITCHEN).panicking_in("Road.hello").when("Kitchen.go", |actor, fsm, time| {
+        fsm.change_state(&ROAD);
+        assert!(catch_unwind(AssertUnwindSafe(|| fsm.send_now(actor, &"hello", time))).is_err());
+        fsm.change_state_after(1.0, &SEA);
+    });
+    assert_eq!(
+        stage.send("go"),
+        [
+            "Kitchen.go",
+            "Kitchen.exit",
+            "House.exit",
+            "Kitchen -> Road (change)",
+            "Road.enter",
+            "Road.hello",
+            "not handled"
+        ]
+    );
+    stage.advance(2);
+    assert_eq!(stage.update(), ["Road.update"]);
 }
