@@ -343,7 +343,6 @@ mod seat;
 mod shown;
 mod single;
 mod slice;
-mod sound;
 mod span;
 mod state;
 mod step;

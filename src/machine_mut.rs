@@ -239,8 +239,7 @@ impl<'a, T: Owner> MachineMut<'a, T> {
         self.beside.end_idle();
         let mut single = self.single();
         let result = act(&mut single, owner);
-        debug_assert_eq!(single.seat.fault(), None);
-        let (has_changed, has_refused) = (single.made > 0, single.has_refused);
+        let (has_changed, has_refused) = outcome(&single);
         self.has_changed |= has_changed;
         self.has_refused |= has_refused;
         result
@@ -287,11 +286,17 @@ fn tick_all<T: Owner>(
 /// Ends a tick. Returns whether the machine has changed state, and whether a guard has refused it to.
 #[inline]
 fn finish<T: Owner>(single: Single<'_, T>) -> (bool, bool) {
-    debug_assert_eq!(single.seat.fault(), None);
-    let outcome = (single.made > 0, single.has_refused);
+    let outcome = outcome(&single);
     // All requests are carried out, so nothing is left to drop. The compiler cannot know, and would look.
     mem::forget(single);
     outcome
+}
+
+/// What a call has come to: whether the machine has changed state, and whether a guard has refused it to.
+#[inline]
+fn outcome<T: Owner>(single: &Single<'_, T>) -> (bool, bool) {
+    debug_assert!(single.seat.is_whole(), "a call leaves what belongs to no state of the machine");
+    (single.made > 0, single.has_refused)
 }
 
 #[inline]
@@ -302,7 +307,6 @@ fn single<'a, T: Owner>(
     watch: Option<Watch<T>>,
 ) -> Single<'a, T> {
     // After a panic, too.
-    debug_assert_eq!(seat.fault(), None);
     let mut single = Single::new(seat, global);
     single.steps = steps;
     single.watch = watch;

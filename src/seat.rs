@@ -13,9 +13,10 @@ use crate::fsm::{NEVER, Request, View, time_or_zero};
 use crate::owner::Owner;
 use crate::requests::Requests;
 use crate::state::{State, StateRef};
+use crate::transition::MOST_PUSHED;
 #[cfg(feature = "std")]
 use crate::waiting::Then;
-use crate::waiting::{NextWake, Timer, Timers, Waiting};
+use crate::waiting::{NextWake, Scope, Timer, Timers, Waiting};
 
 /// States from the outermost to the innermost. More than four deep, it allocates.
 pub(crate) type Path<T> = SmallVec<[StateRef<T>; 4]>;
@@ -41,11 +42,6 @@ pub(crate) struct Rare<T: Owner> {
     pub(crate) stack: SmallVec<[Suspended<T>; 1]>,
     /// For each composite state that keeps history, its descendant that was active last.
     pub(crate) history: Vec<(StateRef<T>, StateRef<T>)>,
-    /// While a path is being resumed, when each of its states counts as entered, outermost first.
-    resumed_at: SmallVec<[f64; 2]>,
-    /// Timers of states that a pop has not resumed because of a panic. They have ended, and are dropped at the next pop: a
-    /// message may panic when it is dropped.
-    unresumed: Timers<T>,
     /// The states last changed to, once one callback has led to suspiciously many changes.
     pub(crate) trail: Vec<StateRef<T>>,
     pub(crate) waiting: Waiting<T>,
@@ -75,6 +71,16 @@ pub(crate) struct Suspended<T: Owner> {
     pub(crate) ancestors: SmallVec<[(StateRef<T>, f64); 2]>,
     /// Their timers, each with what remains of it.
     pub(crate) timers: Timers<T>,
+}
+
+/// A suspended path that is being resumed, with what comes back with each of its states. It lies with the pop: when that ends, or
+/// is cut short, what has not come back is gone (rules 15, 25).
+pub(crate) struct Resumption<T: Owner> {
+    suspended: Suspended<T>,
+    /// By the clock at the swap, from which on the path's time goes on.
+    now: f64,
+    /// How many timers were running then. Those of the path come behind these, in their order of asking.
+    running: usize,
 }
 
 impl<T: Owner> Seat<T> {
@@ -296,11 +302,12 @@ impl<T: Owner> Seat<T> {
         if kept > rare.ancestors.len() {
             rare.ancestors.push(from.clone());
             rare.ancestors_entered_at.push(entered_at);
-        } else {
-            rare.ancestors_entered_at.truncate(kept);
-            rare.ancestors.truncate(kept);
         }
-        rare.waiting.change(kept);
+        rare.ancestors_entered_at.truncate(kept);
+        let ended = rare.waiting.change(kept);
+        // Last: a state's `Drop` may panic, and so may a message's (rule 22).
+        rare.ancestors.truncate(kept);
+        drop(ended);
     }
 
     /// Puts the active path on the stack, with its timers and those that it has asked for, and makes `first` the current state.
@@ -309,8 +316,6 @@ impl<T: Owner> Seat<T> {
         let from = mem::replace(&mut self.current, first);
         let entered_at = mem::replace(&mut self.entered_at, now);
         let rare = self.rare_mut();
-        // A pop may be under way that has not resumed all states: the timers of the others end.
-        let unresumed = rare.waiting.change(rare.ancestors.len() + 1);
         let mut suspended = Suspended {
             current: from.clone(),
             time: now - time_or_zero(entered_at),
@@ -327,51 +332,56 @@ impl<T: Owner> Seat<T> {
         for timer in &mut suspended.timers {
             timer.due -= now;
         }
-        asked_for.leave_timers(&mut suspended.timers);
         rare.stack.push(suspended);
-        // Dropped last: a message's `Drop` may panic (rule 22).
-        drop(unresumed);
+        // Once the path is there: it drops those of states that have been left, and a message's `Drop` may panic (rule 22).
+        if let Some(suspended) = rare.stack.last_mut() {
+            asked_for.leave_timers(&mut suspended.timers);
+        }
         from
     }
 
     /// Takes the path last pushed over off the stack, and makes `first`, its outermost state, the current one. Returns what was
-    /// current.
-    pub(crate) fn pop(&mut self, first: StateRef<T>, now: f64) -> StateRef<T> {
+    /// current, and what is to be resumed.
+    pub(crate) fn pop(&mut self, first: StateRef<T>, now: f64) -> (StateRef<T>, Option<Resumption<T>>) {
         let rare = self.rare_mut();
-        rare.resumed_at.clear();
-        let unresumed = mem::take(&mut rare.unresumed);
-        let mut suspended = rare.stack.pop();
-        if let Some(Suspended { current, time, ancestors, .. }) = &suspended {
-            for (_, time) in ancestors {
-                rare.resumed_at.push(now - time);
-            }
-            if !current.is_none() {
-                rare.resumed_at.push(now - time);
-            }
-        }
-        let resumed_at = rare.resumed_at.first().copied();
-        let from = self.replace(0, first, resumed_at.unwrap_or(NEVER));
-        if let Some(Suspended { timers, .. }) = &mut suspended {
-            for timer in timers {
-                self.rare_mut().waiting.timers.push(Timer { due: now + timer.due, ..timer.take() });
-            }
-        }
+        let suspended = rare.stack.pop();
+        rare.ancestors_entered_at.clear();
         // Dropped last: a state's `Drop` may panic (rule 22).
-        drop((suspended, unresumed));
-        from
-    }
-
-    /// Ends the timers of the states that a pop has not resumed. They stay where they are dropped outside of a panic.
-    pub(crate) fn end_unresumed(&mut self) {
-        let depth = self.depth();
-        if let Some(rare) = &mut self.rare {
-            rare.unresumed.extend(rare.waiting.take_deeper(depth));
+        let left: Path<T> = rare.ancestors.drain(..).collect();
+        let ended = rare.waiting.change(0);
+        let running = rare.waiting.timers.len();
+        let from = mem::replace(&mut self.current, first);
+        self.entered_at = NEVER;
+        let mut resumption = suspended.map(|suspended| Resumption { suspended, now, running });
+        if let Some(resumption) = resumption.as_mut().filter(|_| !self.current.is_none()) {
+            self.resume(resumption);
         }
+        drop((left, ended));
+        (from, resumption)
     }
 
-    /// When the state at a depth counts as entered that is being resumed.
-    pub(crate) fn resumed_at(&self, depth: usize) -> Option<f64> {
-        self.rare.as_ref()?.resumed_at.get(depth).copied()
+    /// Gives current, which is being resumed, its time and its timers back.
+    pub(crate) fn resume(&mut self, resumption: &mut Resumption<T>) {
+        let Resumption { suspended: Suspended { time, ancestors, timers, .. }, now, running } = resumption;
+        let depth = self.ancestors().len();
+        self.entered_at = *now - ancestors.get(depth).map_or(*time, |(_, time)| *time);
+        let scope = Scope::state(depth);
+        if !timers.iter().any(|timer| timer.scope == scope) {
+            return;
+        }
+        let list = &mut self.rare_mut().waiting.timers;
+        // Those of the states around it, which have come back: some of its own may have been asked for before them.
+        let mut around: Vec<_> = if list.len() > *running { list.drain().collect() } else { Vec::new() };
+        let mut resumed = around.split_off(around.len().min(*running)).into_iter();
+        around.into_iter().for_each(|timer| list.push(timer));
+        for timer in timers {
+            if timer.scope == scope {
+                list.push(Timer { due: *now + timer.due, ..timer.take() });
+            } else if !timer.scope.ends_with(depth) {
+                resumed.next().into_iter().for_each(|timer| list.push(timer));
+            }
+        }
+        resumed.for_each(|timer| list.push(timer));
     }
 
     /// Remembers current as the descendant last active in the active state at `depth`, if that keeps history.
@@ -439,6 +449,22 @@ impl<T: Owner> Seat<T> {
         (made, kept)
     }
 
+    /// Whether all that it keeps belongs to states that are active or suspended, as it is whenever code of the game runs. Debug
+    /// builds ask this before each callback and after each call, so that of long lists only the end is looked at.
+    pub(crate) fn is_whole(&self) -> bool {
+        let Some(rare) = &self.rare else { return true };
+        let Rare { ancestors, ancestors_entered_at, stack, history, waiting, .. } = &**rare;
+        let has_path = !ancestors.iter().any(StateRef::is_none) && (ancestors.is_empty() || !self.current.is_none());
+        let is_remembered = |(of, last): &(StateRef<T>, StateRef<T>)| !of.is_none() && !last.is_none();
+        has_path
+            && ancestors.len() == ancestors_entered_at.len()
+            && are_of(waiting.timers.iter(), self.depth(), true)
+            && stack.len() <= MOST_PUSHED
+            && stack.iter().rev().take(4).all(Suspended::is_whole)
+            && history.len() <= MOST_REMEMBERED
+            && history.iter().all(is_remembered)
+    }
+
     /// The descendant last active in `composite`, if any was.
     pub(crate) fn remembered(&self, composite: &StateRef<T>) -> Option<&StateRef<T>> {
         let rare = self.rare.as_ref()?;
@@ -467,13 +493,32 @@ pub(crate) fn path_to<T: Owner>(state: &StateRef<T>) -> Result<Path<T>, &'static
     Ok(path)
 }
 
+/// Whether the last of some timers belong to states of a path of a depth, or to the machine, if it has any there.
+fn are_of<'t, T: Owner>(
+    timers: impl DoubleEndedIterator<Item = &'t Timer<T>>,
+    depth: usize,
+    with_machine: bool,
+) -> bool {
+    timers.rev().take(64).all(|timer| match timer.scope {
+        Scope::State(_) => !timer.scope.ends_with(depth),
+        Scope::Machine => with_machine,
+        Scope::Left => false,
+    })
+}
+
+impl<T: Owner> Suspended<T> {
+    fn is_whole(&self) -> bool {
+        let depth = self.ancestors.len() + usize::from(!self.current.is_none());
+        are_of(self.timers.iter(), depth, false)
+    }
+}
+
 impl<T: Owner> Rare<T> {
     /// Whether a seat can do without it.
     fn is_plain(&self) -> bool {
-        let Self { ancestors, ancestors_entered_at: _, stack, history, resumed_at, unresumed, trail, waiting, lent } =
-            self;
+        let Self { ancestors, ancestors_entered_at: _, stack, history, trail, waiting, lent } = self;
         let has_states = !(ancestors.is_empty() && stack.is_empty() && history.is_empty() && trail.is_empty());
-        !has_states && resumed_at.is_empty() && unresumed.is_empty() && waiting.is_none() && lent.is_none()
+        !has_states && waiting.is_none() && lent.is_none()
     }
 }
 
@@ -481,8 +526,7 @@ impl<T: Owner> Rare<T> {
 impl<T: Owner> Rare<T> {
     /// Empties it, all but its room. Returns the states and messages that it held.
     pub(crate) fn empty_into(&mut self, take: &mut dyn FnMut(Then<T>)) {
-        let Self { ancestors, ancestors_entered_at, stack, history, resumed_at: _, unresumed, trail, waiting, lent: _ } =
-            self;
+        let Self { ancestors, ancestors_entered_at, stack, history, trail, waiting, lent: _ } = self;
         ancestors_entered_at.clear();
         // Popped rather than drained: of most there are none, which a drain takes longer to find out.
         while let Some(state) = ancestors.pop().or_else(|| trail.pop()) {
@@ -501,7 +545,6 @@ impl<T: Owner> Rare<T> {
             take(of.into());
             take(last.into());
         }
-        unresumed.drain(..).for_each(|timer| take(timer.then));
         waiting.empty_into(take);
     }
 
@@ -554,8 +597,6 @@ impl<T: Owner> Clone for Rare<T> {
             ancestors_entered_at: self.ancestors_entered_at.clone(),
             stack: self.stack.clone(),
             history: self.history.clone(),
-            resumed_at: SmallVec::new(),
-            unresumed: Timers::new(),
             trail: self.trail.clone(),
             waiting: self.waiting.clone(),
             lent: None,
@@ -567,8 +608,6 @@ impl<T: Owner> Clone for Rare<T> {
         self.ancestors_entered_at.clone_from(&source.ancestors_entered_at);
         self.stack.clone_from(&source.stack);
         self.history.clone_from(&source.history);
-        self.resumed_at.clear();
-        self.unresumed.clear();
         self.trail.clone_from(&source.trail);
         self.waiting.clone_from(&source.waiting);
         self.lent = None;
@@ -582,8 +621,6 @@ impl<T: Owner> Default for Rare<T> {
             ancestors_entered_at: Vec::new(),
             stack: SmallVec::new(),
             history: Vec::new(),
-            resumed_at: SmallVec::new(),
-            unresumed: Timers::new(),
             trail: Vec::new(),
             waiting: Waiting::new(),
             lent: None,

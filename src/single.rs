@@ -110,7 +110,19 @@ impl<'a, T: Owner> Single<'a, T> {
     /// The handle for a callback.
     #[inline]
     pub(crate) fn fsm(&mut self) -> Fsm<'_, T> {
+        debug_assert!(self.seat.is_whole(), "a machine keeps what belongs to no state of it");
         Fsm::new(self, 0)
+    }
+}
+
+impl<T: Owner> Single<'_, T> {
+    /// Drops all that is asked for and not carried out yet: after a panic, or a cycle.
+    pub(crate) fn forget_requests(&mut self) {
+        self.count &= !ASKED_TO_SLEEP;
+        if let Some(rare) = &mut self.seat.rare {
+            rare.waiting.take_wanted();
+        }
+        self.requests = Requests::new();
     }
 }
 
@@ -152,9 +164,8 @@ impl<'s, 'a, T: Owner> WithinCallback<'s, 'a, T> {
 impl<T: Owner> Drop for WithinCallback<'_, '_, T> {
     fn drop(&mut self) {
         self.go_back();
-        if mem::replace(&mut self.single.exiting, self.exiting) && !self.exiting {
-            self.single.requests = Requests::new();
-        }
+        self.single.exiting = self.exiting;
+        self.single.forget_requests();
     }
 }
 

@@ -366,11 +366,6 @@ impl<T: Owner> Waiting<T> {
         {
             self.turns &= !(u128::MAX.checked_shl(u32::try_from(kept).unwrap_or(u32::MAX)).unwrap_or(0));
         }
-        self.take_deeper(kept)
-    }
-
-    /// Takes out the timers of all but the outermost `kept` states.
-    pub(crate) fn take_deeper(&mut self, kept: usize) -> Timers<T> {
         self.timers.end(kept)
     }
 

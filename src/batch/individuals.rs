@@ -1,6 +1,7 @@
 //! The owners of a chunk that do what is not done in bulk: each has a seat, and finishes its tick by itself, as a machine.
 
 use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use super::asked::Asked;
 use super::panics::FirstPanic;
@@ -40,7 +41,6 @@ impl<T: Owner> Individual<T> {
         if !self.is_loaded {
             self.is_loaded = true;
             rows.load(self.slot, rows.known().state(), &mut self.seat);
-            debug_assert_eq!(self.seat.fault(), None);
         }
     }
 
@@ -57,17 +57,17 @@ impl<T: Owner> Individual<T> {
     }
 
     /// Takes what its owner has done on another seat.
-    pub(super) fn take_on(&mut self, single: Single<'_, T>, is_panicking: bool) {
+    pub(super) fn take_on(&mut self, mut single: Single<'_, T>, is_panicking: bool) {
+        if is_panicking {
+            single.forget_requests();
+        }
         self.is_loaded = true;
         self.is_touched = single.is_touched || is_panicking;
         self.made = single.made;
         self.kept = self.kept.min(single.kept);
         self.count = single.count;
         mem::swap(&mut self.seat, single.seat);
-        // What was asked for before a panic is dropped with it.
-        if !is_panicking {
-            self.requests = single.requests;
-        }
+        self.requests = single.requests;
     }
 
     /// Takes what a callback asks for.
@@ -141,15 +141,19 @@ impl<T: Owner> Individual<T> {
         single.count = self.count;
         single.kept = usize::MAX;
         single.witness = witness;
-        let result = act(&mut single);
+        // The callback that has led to a panic may catch it, and go on.
+        let result = catch_unwind(AssertUnwindSafe(|| act(&mut single)));
+        if result.is_err() {
+            single.forget_requests();
+        }
         self.made += single.made;
         self.kept = self.kept.min(single.kept);
-        self.is_touched = was_touched || single.is_touched;
+        self.is_touched = was_touched || single.is_touched || result.is_err();
         self.count = single.count;
         if !single.requests.is_empty() {
             self.requests = mem::take(&mut single.requests);
         }
-        result
+        result.unwrap_or_else(|panic| resume_unwind(panic))
     }
 }
 

@@ -282,7 +282,6 @@ impl<T: Owner> Store<T> {
     /// Stores what the seat of an owner has come to, and empties it. If that is in another bucket, the row is moved among its
     /// arrivals. Returns the bucket.
     pub(super) fn place(&mut self, from: Place, seat: &mut Seat<T>, panic: &mut FirstPanic) -> u32 {
-        debug_assert_eq!(seat.fault(), None);
         let columns = &self.buckets[from.bucket as usize];
         let (key, was_asleep) = (columns.tags[from.slot()].key, columns.is_asleep(from.slot()));
         let bucket = self.bucket_for(seat, panic);

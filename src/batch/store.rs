@@ -346,6 +346,40 @@ impl<T: Owner> Store<T> {
     pub(super) fn tidy(&mut self, panic: &mut FirstPanic) {
         self.forget_unused();
         self.discarded.drop_all(panic);
+        debug_assert!(self.is_whole(), "a batch keeps an owner where it does not belong");
+    }
+
+    /// Whether columns, places and timers agree, as they do between two calls. Debug builds ask this after each call, so that of
+    /// many buckets and rows only some are looked at.
+    fn is_whole(&self) -> bool {
+        let is_at_rest = [&self.arrivals, &self.buckets].map(Vec::len) == [self.states.len(); 2]
+            && self.sleepers.is_empty()
+            && self.waiters.is_empty()
+            && self.arrivals.iter().take(64).all(Columns::is_empty);
+        let buckets = &mut self.states.order().iter().rev().take(64);
+        is_at_rest && buckets.all(|&bucket| self.is_bucket_whole(bucket))
+    }
+
+    fn is_bucket_whole(&self, bucket: u32) -> bool {
+        let columns = &self.buckets[bucket as usize];
+        let Columns { tags, times, seats, asleep, .. } = columns;
+        let len = columns.len();
+        let (is_owned, depth) = (self.states.get(bucket).is_owned, self.states.get(bucket).path().count());
+        let has_times = self.has_clock && !is_owned;
+        let is_row_whole = |slot: usize| {
+            let (key, has_timers) = (tags[slot].key, tags[slot].has_timers());
+            let seat = seats.get(slot);
+            self.places.get(key).is_some_and(|place| place.get() == Place::new(bucket, slot))
+                && (has_timers || self.timers.next(key).is_none())
+                && seat.map_or_else(|| self.timers.are_of(key, depth), Seat::is_whole)
+                && seat.is_none_or(|seat| seat.is_asleep() == columns.is_asleep(slot))
+        };
+        *asleep <= len
+            && tags.len() == len
+            && seats.len() == if is_owned { len } else { 0 }
+            && times.current.len() == if has_times { len } else { 0 }
+            && times.ancestors.len() == if has_times { len * times.depth } else { 0 }
+            && (0..len.min(4)).chain(len.saturating_sub(4)..len).all(is_row_whole)
     }
 }
 

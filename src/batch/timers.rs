@@ -271,6 +271,12 @@ impl<T: Owner> Timers<T> {
         }
     }
 
+    /// Whether what an owner waits for, of whose seat that is all, belongs to states of a path of a depth, or to the machine.
+    pub(super) fn are_of(&self, key: Key, depth: usize) -> bool {
+        let mut nodes = self.wheel.of(key.index()).take(64).map(|(_, bits)| Node::of(bits));
+        nodes.all(|node| matches!(node, Node::Wake | Node::Look) || !node.ends_with(depth))
+    }
+
     /// Notes what an owner waits for, in place of what it waited for before, and takes it over unless it is much. `number_of`
     /// gives the number of a state, if it has one for good. Returns whether it waits for anything that comes by itself.
     pub(super) fn file(

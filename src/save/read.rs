@@ -218,7 +218,7 @@ impl<'b, T: Owner> Reader<'b, T> {
         }
         for (nth, timer) in timers.iter().enumerate() {
             let clock = self.clock;
-            let timer = self.timer(timer, depths, |due| clock.at(due));
+            let timer = self.timer(timer, depths, false, |due| clock.at(due));
             let timer = timer.map_err(|error| error.within(format_args!("timer {nth}")))?;
             if let Some(timer) = timer {
                 seat.rare_mut().waiting.timers.push(timer);
@@ -277,7 +277,7 @@ impl<'b, T: Owner> Reader<'b, T> {
         }
         let mut timers = Timers::new();
         for timer in &saved.timers {
-            timers.extend(self.timer(timer, &depths, |remaining| remaining)?);
+            timers.extend(self.timer(timer, &depths, true, |remaining| remaining)?);
         }
         Ok(Suspended { current: found.state, time: of_current, ancestors, timers })
     }
@@ -305,6 +305,7 @@ impl<'b, T: Owner> Reader<'b, T> {
         &mut self,
         saved: &SavedTimer,
         depths: &Depths,
+        is_suspended: bool,
         at: impl Fn(f64) -> f64,
     ) -> Result<Option<Timer<T>>, LoadError> {
         let then = match &saved.then {
@@ -345,6 +346,10 @@ impl<'b, T: Owner> Reader<'b, T> {
         };
         let due = at(time(saved.due, "due")?);
         let scope = match saved.depth {
+            None if is_suspended => {
+                let why = "a timer of a suspended path belongs to one of its states";
+                return Err(LoadError::damaged("depth", why));
+            }
             None => Scope::Machine,
             Some(depth) => match depths.get(depth)? {
                 Some(depth) => Scope::state(depth),

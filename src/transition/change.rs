@@ -11,6 +11,7 @@ use crate::fsm::time_since;
 use crate::idle::Quiet;
 use crate::owner::Owner;
 use crate::requests::Requests;
+use crate::seat::Resumption;
 use crate::single::{Single, Watch};
 use crate::state::{State, StateRef};
 use crate::step::Step;
@@ -26,6 +27,10 @@ pub(super) struct OneChange<'c, 'f, 'x, T: Owner> {
     from: StateRef<T>,
     /// For how many seconds it had been active.
     time_in_state: f64,
+    /// What a pop has yet to resume.
+    resumption: Option<Resumption<T>>,
+    /// Whether a callback that lent the machine has set it elsewhere meanwhile, so that what was to stay may be active no more.
+    is_displaced: bool,
 }
 
 impl<'c, 'f, 'x, T: Owner> OneChange<'c, 'f, 'x, T> {
@@ -36,7 +41,16 @@ impl<'c, 'f, 'x, T: Owner> OneChange<'c, 'f, 'x, T> {
         owner: &'c mut T,
         cx: &'c mut T::Context<'x>,
     ) -> Self {
-        Self { single, plan, owner, cx, from: StateRef::NONE, time_in_state: 0.0 }
+        Self {
+            single,
+            plan,
+            owner,
+            cx,
+            from: StateRef::NONE,
+            time_in_state: 0.0,
+            resumption: None,
+            is_displaced: false,
+        }
     }
 
     /// Makes the change. While it is under way, the machine knows where it leads to.
@@ -46,16 +60,6 @@ impl<'c, 'f, 'x, T: Owner> OneChange<'c, 'f, 'x, T> {
         let is_made = carry_out(&mut self);
         self.single.target = StateRef::NONE;
         is_made
-    }
-}
-
-/// A panic may have cut a pop short, before it has resumed all states.
-impl<T: Owner> Drop for OneChange<'_, '_, '_, T> {
-    #[inline(always)]
-    fn drop(&mut self) {
-        if self.plan.cause == Cause::Pop {
-            self.single.seat.end_unresumed();
-        }
     }
 }
 
@@ -95,6 +99,7 @@ impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
         let asked_before = if single.requests.is_empty() { None } else { Some(mem::take(&mut single.requests)) };
         single.has_waiting = asked_before.is_some();
         single.exiting = true;
+        let made = single.made;
         for depth in (plan.kept..single.seat.depth()).rev() {
             let Some(state) = single.seat.at(depth).cloned() else { break };
             single.record(|| Step::Exited(state.clone()));
@@ -106,6 +111,7 @@ impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
             single.seat.remember(depth);
         }
         single.exiting = false;
+        self.is_displaced = single.made != made;
         single.refuse_all(owner);
         if let Some(asked_before) = asked_before {
             single.requests = asked_before;
@@ -120,15 +126,22 @@ impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
         single.count += 1;
         single.made += 1;
         single.kept = single.kept.min(plan.kept);
+        single.seat.note_change(plan.kept);
         self.time_in_state = time_since(single.seat.entered_at, now);
         let first = plan.entered.first().cloned().unwrap_or(StateRef::NONE);
+        if self.is_displaced && plan.kept > 0 {
+            single.seat.place(first.parent().unwrap_or(StateRef::NONE));
+        }
         let ended = if single.requests.is_empty() { Requests::new() } else { single.requests.end_timers(plan.kept) };
         self.from = match plan.cause {
             Cause::Push => single.seat.push(first, ended, now),
-            Cause::Pop => single.seat.pop(first, now),
+            Cause::Pop => {
+                let (from, resumption) = single.seat.pop(first, now);
+                self.resumption = resumption;
+                from
+            }
             _ => single.seat.replace(plan.kept, first, now),
         };
-        single.seat.note_change(plan.kept);
         single.show(cx);
         let (from, to) = (&self.from, plan.entered.last());
         if single.led_to() > MOST_CHANGES / 2 {
@@ -145,8 +158,8 @@ impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
     /// Enters, and tells the owner, unless a change made in an `enter` has taken the machine elsewhere.
     #[inline(always)]
     fn enter(&mut self) {
-        let Self { single, plan, owner, cx, from, time_in_state } = self;
-        if single.enter_all(plan.entered, plan.cause, owner, cx) {
+        let Self { single, plan, owner, cx, from, time_in_state, resumption, .. } = self;
+        if single.enter_all(plan.entered, plan.cause, resumption, owner, cx) {
             let to = plan.entered.last();
             owner.after_change(&Change::taken(from.as_option(), to, plan.cause, *time_in_state), cx);
         }
@@ -236,7 +249,6 @@ impl<T: Owner, R: Reference<T>> Steps for LoneChange<'_, '_, '_, T, R> {
         single.made += 1;
         single.kept = 0;
         self.time_in_state = time_since(single.seat.entered_at, now);
-        // Whoever has rejoined in `exit` may have set timers, or be asleep.
         single.seat.replace(0, to.clone().into(), now);
         single.show(cx);
         let (from, to) = (from.lend(), to.lend());
@@ -269,6 +281,7 @@ impl<T: Owner> Single<'_, T> {
         &mut self,
         path: &[StateRef<T>],
         cause: Cause,
+        resumption: &mut Option<Resumption<T>>,
         owner: &mut T,
         cx: &mut T::Context<'_>,
     ) -> bool {
@@ -276,8 +289,10 @@ impl<T: Owner> Single<'_, T> {
         self.quiet = Quiet::NONE;
         for (i, state) in path.iter().enumerate() {
             if i > 0 {
-                let entered_at = if cause == Cause::Pop { self.seat.resumed_at(i) } else { None };
-                self.seat.descend(state.clone(), entered_at.unwrap_or(self.seat.entered_at));
+                self.seat.descend(state.clone(), self.seat.entered_at);
+                if let Some(resumption) = resumption {
+                    self.seat.resume(resumption);
+                }
                 self.show(cx);
             }
             self.record(|| Step::Entered(state.clone()));

@@ -10,7 +10,6 @@ use super::{BEING_LEFT, MOST_CHANGES, MOST_PUSHED, Misuse, Plan, carry_out, desc
 use crate::change::NameOf;
 use crate::fsm::Request;
 use crate::owner::{Label, Owner};
-use crate::requests::Requests;
 use crate::seat::{Path, Suspended};
 use crate::single::{ASKED_TO_SLEEP, Single};
 use crate::state::{State, StateRef};
@@ -67,7 +66,6 @@ impl<T: Owner> Single<'_, T> {
         if !self.is_settled() {
             self.settle_all(owner, cx);
             self.fall_asleep(owner, cx);
-            debug_assert_eq!(self.seat.fault(), None);
         }
     }
 
@@ -262,8 +260,7 @@ impl<T: Owner> Single<'_, T> {
 
     #[cold]
     pub(super) fn break_cycle(&mut self, request: &dyn fmt::Display, owner: &T) {
-        self.requests = Requests::new();
-        self.count &= !ASKED_TO_SLEEP;
+        self.forget_requests();
         let mut cycle: Vec<&StateRef<T>> = Vec::new();
         for state in self.seat.rare.iter().flat_map(|rare| &rare.trail) {
             if !cycle.contains(&state) {

@@ -21,8 +21,9 @@ impl<T: Owner> Single<'_, T> {
         if current.is_none() {
             return;
         }
-        if self.seat.is_entered() {
-            self.refused(&"start", owner, &"it has been entered already".into());
+        if self.seat.is_entered() || self.seat.is_being_left() {
+            let is_entered = self.seat.is_entered();
+            self.refused(&"start", owner, &if is_entered { "it has been entered already" } else { BEING_LEFT }.into());
             return;
         }
         match descent(&current) {
@@ -44,7 +45,7 @@ impl<T: Owner> Single<'_, T> {
         self.is_touched = true;
         self.seat.replace(0, path[0].clone(), now::<T>(cx));
         self.show(cx);
-        self.enter_all(path, Cause::Change, owner, cx);
+        self.enter_all(path, Cause::Change, &mut None, owner, cx);
     }
 
     /// Enters the current state unless it has been entered, as a start does (rule 27).
@@ -53,6 +54,10 @@ impl<T: Owner> Single<'_, T> {
         let current = self.seat.current.clone();
         if current.is_none() || self.seat.is_entered() {
             return true;
+        }
+        if self.seat.is_being_left() {
+            self.refused(&"start", owner, &BEING_LEFT.into());
+            return false;
         }
         match descent(&current) {
             Ok(path) => {
@@ -88,12 +93,12 @@ impl<T: Owner> Single<'_, T> {
                 Step::Changed { from, to: None, cause: Cause::Stop, time, time_in_state }
             });
         }
-        self.seat.replace(0, StateRef::NONE, NEVER);
         self.seat.note_change(0);
+        // Dropped last: a state's `Drop` may panic (rule 22).
+        let suspended = self.seat.rare.as_mut().map(|rare| mem::take(&mut rare.stack));
+        let left = self.seat.replace(0, StateRef::NONE, NEVER);
         self.show(cx);
-        if let Some(rare) = &mut self.seat.rare {
-            drop(mem::take(&mut rare.stack));
-        }
+        drop((left, suspended));
     }
 
     /// Rule 4: one tick.
@@ -179,17 +184,18 @@ impl<T: Owner> Single<'_, T> {
         while let Some(state) = self.seat.at(path.len()) {
             path.push(state.clone());
         }
-        let kept_outside = mem::replace(&mut self.kept, path.len());
         let mut is_handled = false;
+        let offering = Offering { kept_outside: mem::replace(&mut self.kept, path.len()), single: self };
         for (depth, state) in path.iter().enumerate().rev() {
-            if depth < self.kept && !is_handled {
-                self.scope = Scope::state(depth);
-                is_handled = state.on_message(owner, message, &mut self.fsm(), cx);
-                self.wake_if(is_handled);
-                settle(self, owner, cx);
+            let single = &mut *offering.single;
+            if depth < single.kept && !is_handled {
+                single.scope = Scope::state(depth);
+                is_handled = state.on_message(owner, message, &mut single.fsm(), cx);
+                single.wake_if(is_handled);
+                settle(single, owner, cx);
             }
         }
-        self.kept = self.kept.min(kept_outside);
+        drop(offering);
         if let (false, Some(global)) = (is_handled, self.global.as_option()) {
             self.scope = Scope::Machine;
             is_handled = global.on_message(owner, message, &mut self.fsm(), cx);
@@ -197,5 +203,17 @@ impl<T: Owner> Single<'_, T> {
             settle(self, owner, cx);
         }
         is_handled
+    }
+}
+
+/// A message that is being offered. What is left meanwhile has been left for the one around it, too, even if a callback panics.
+struct Offering<'s, 'a, T: Owner> {
+    single: &'s mut Single<'a, T>,
+    kept_outside: usize,
+}
+
+impl<T: Owner> Drop for Offering<'_, '_, T> {
+    fn drop(&mut self) {
+        self.single.kept = self.single.kept.min(self.kept_outside);
     }
 }

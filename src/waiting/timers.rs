@@ -51,7 +51,7 @@ impl<T: Owner> TimerList<T> {
     }
 
     /// In the order of asking.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Timer<T>> {
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &Timer<T>> {
         self.list.iter().filter(|timer| !timer.is_gap())
     }
 
@@ -123,7 +123,6 @@ impl<T: Owner> TimerList<T> {
     }
 
     /// Takes out all of them, and keeps the room.
-    #[cfg(feature = "std")]
     pub(crate) fn drain(&mut self) -> impl Iterator<Item = Timer<T>> {
         self.index = None;
         self.list.drain(..).filter(|timer| !timer.is_gap())

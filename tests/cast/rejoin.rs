@@ -573,6 +573,73 @@ fn another_machine_that_is_put_in_place_meanwhile_is_the_one_that_goes_on() {
     assert_eq!(happened(&mut stage), ["Ann Idle.exit", "Ann Inside.enter", "Ann Away.update"]);
 }
 
+/// Rule 25.
+#[test]
+fn a_timer_of_a_state_that_is_still_to_be_resumed_does_not_come_due_while_its_owner_has_rejoined() {
+    let mut stage = stage([(
+        "Ann",
+        &[
+            ("Left.enter", |ann, fsm, _| {
+                if ann.energy == 0 {
+                    ann.energy = 1;
+                    fsm.change_state_after(1.0, &Away);
+                }
+            }),
+            ("Inside.enter", |ann, fsm, stage| {
+                if ann.energy == 1 {
+                    let rejoined = stage.rejoin(&"Ann", ann, fsm, |stage| {
+                        stage.advance(Duration::from_secs(5));
+                        stage.update_one(&"Ann");
+                    });
+                    assert_eq!(rejoined, Ok(()));
+                }
+            }),
+        ],
+    )]);
+    stage.with::<Player, _>(&"Ann", |ann, stage| ann.change_state(&Left, stage)).unwrap();
+    stage.with::<Player, _>(&"Ann", |ann, stage| ann.push_state(&Busy, stage)).unwrap();
+    happened(&mut stage);
+    stage.with::<Player, _>(&"Ann", |ann, stage| ann.pop_state(stage)).unwrap();
+    assert_eq!(
+        happened(&mut stage),
+        ["Ann Busy.exit", "Ann Inside.enter", "Ann Inside.update", "Ann Left.enter", "Ann Busy -> Left (pop)"]
+    );
+    stage.update();
+    assert_eq!(
+        happened(&mut stage),
+        ["Ann Left.exit", "Ann Inside.exit", "Ann Away.enter", "Ann Left -> Away (change)", "Ann Away.update"]
+    );
+}
+
+/// The path had pieces of two.
+#[test]
+fn a_machine_that_is_set_elsewhere_in_an_exit_ends_on_the_whole_path_of_the_target() {
+    const SET_TO_BUSY: Act = |ann, fsm, stage| {
+        stage
+            .rejoin(&"Ann", ann, fsm, |stage| {
+                stage.get_mut::<Player>(&"Ann").unwrap().machine_mut().set_current(&Busy);
+            })
+            .unwrap();
+    };
+    const SET_TO_LEFT: Act = |ann, fsm, stage| {
+        stage
+            .rejoin(&"Ann", ann, fsm, |stage| {
+                stage.get_mut::<Player>(&"Ann").unwrap().machine_mut().set_current(&Left);
+            })
+            .unwrap();
+    };
+    let mut stage = stage([("Ann", &[("Left.exit", SET_TO_BUSY), ("Idle.exit", SET_TO_LEFT)])]);
+    let path = |stage: &Stage| {
+        let ann = stage.get::<Player>(&"Ann").unwrap();
+        ann.machine().path().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    stage.with::<Player, _>(&"Ann", |ann, stage| ann.change_state(&Away, stage)).unwrap();
+    assert_eq!(path(&stage), ["Away"]);
+    stage.with::<Player, _>(&"Ann", |ann, stage| ann.change_state(&Left, stage)).unwrap();
+    stage.with::<Player, _>(&"Ann", |ann, stage| ann.change_state(&Right, stage)).unwrap();
+    assert_eq!(path(&stage), ["Inside", "Right"]);
+}
+
 /// In C++ this overflows the stack.
 #[test]
 fn members_that_call_each_other_without_end_come_to_an_end() {

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use demeanor::{Batch, Journal, Key, StateMachine, StateRef};
 
 use crate::program::{Verb, Wait};
-use crate::puppet::{Corner, EXPECTED, Forms, Mark, Node, Origin, Puppet, Seen, Table, ids, mark, seen};
+use crate::puppet::{Corner, Forms, Mark, Node, Origin, Panicked, Puppet, Seen, Table, caught, ids, mark, seen};
 use crate::script::{Act, Deed, Script};
 
 /// How the batch is updated.
@@ -75,10 +74,6 @@ struct Twin {
     machine: StateMachine<Puppet>,
 }
 
-/// A callback has panicked, as it was to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Panicked;
-
 /// Runs the script in one way. Panics where batch and twins part.
 pub(crate) fn run(script: &Script, way: Way) -> Run {
     run_saving(script, way, usize::MAX)
@@ -108,6 +103,8 @@ pub(crate) fn run_saving(script: &Script, way: Way, every: usize) -> Run {
         stage.do_deed(deed);
         if nth % every == 0 {
             stage.save_and_load();
+        } else if way == Way::Update && stage.places.len() < 64 {
+            stage.check_saves();
         }
     }
     stage.shake();
@@ -198,10 +195,26 @@ impl Stage<'_> {
         {
             let now = self.clock();
             let Self { batch, book, forms, .. } = self;
-            crate::saving::save_and_load(batch, book, forms, now);
+            *batch = crate::saving::saved_and_loaded(batch, book, forms, now);
             batch.set_journal(Some(Journal::new(1_000_000)));
             for twin in self.places.iter_mut().filter_map(Place::alone) {
-                crate::saving::save_and_load_machine(&mut twin.machine, book, forms, now);
+                twin.machine = crate::saving::saved_and_loaded_machine(&twin.machine, book, forms, now);
+            }
+        }
+    }
+
+    /// What is saved of all owners can be loaded, and is saved again the same (rule 27).
+    #[cfg_attr(not(feature = "serde"), expect(clippy::unused_self, reason = "nothing can be saved"))]
+    fn check_saves(&self) {
+        #[cfg(feature = "serde")]
+        {
+            let now = self.clock();
+            let Self { batch, book, forms, .. } = self;
+            crate::saving::saved_and_loaded(batch, book, forms, now);
+            for place in &self.places {
+                if let Place::Alone(Twin { machine, .. }) = place {
+                    crate::saving::saved_and_loaded_machine(machine, book, forms, now);
+                }
             }
         }
     }
@@ -599,15 +612,6 @@ impl Place {
     }
 }
 
-fn caught<R>(act: impl FnOnce() -> R) -> Result<R, Panicked> {
-    catch_unwind(AssertUnwindSafe(act)).map_err(|payload| {
-        if payload.downcast_ref() != Some(&EXPECTED) {
-            resume_unwind(payload);
-        }
-        Panicked
-    })
-}
-
 pub(crate) fn act_on_machine(
     act: &Act,
     puppet: &mut Puppet,
@@ -638,7 +642,12 @@ pub(crate) fn act_on_machine(
                     machine.sleep_for(puppet, wait.seconds(), table);
                     None
                 }
-                Verb::ChangeNow(_) | Verb::Send | Verb::SendNow | Verb::Panic => None,
+                Verb::ChangeNow(_)
+                | Verb::TryChangeNow(_)
+                | Verb::Send
+                | Verb::SendNow
+                | Verb::TrySendNow
+                | Verb::Panic => None,
             };
         }
         Act::With(verbs) => machine.with(puppet, table, |puppet, fsm, table| {
@@ -689,7 +698,12 @@ fn act_on_batch(
                     assert!(batch.sleep_for(key, wait.seconds(), table), "the key is not stale");
                     None
                 }
-                Verb::ChangeNow(_) | Verb::Send | Verb::SendNow | Verb::Panic => None,
+                Verb::ChangeNow(_)
+                | Verb::TryChangeNow(_)
+                | Verb::Send
+                | Verb::SendNow
+                | Verb::TrySendNow
+                | Verb::Panic => None,
             };
         }
         Act::With(verbs) => {

@@ -206,8 +206,13 @@ fn the_scripts_reach_every_corner_of_a_batch() {
         let panicked_among_many = [Enter, Exit, Guard, Told, Completed].map(Corner::PanickedAmongMany);
         let refused_by =
             [Read::Counter, Read::Time, Read::Target, Read::Previous, Read::Requests].map(Corner::RefusedBy);
-        let others =
-            [Corner::RefusedAmongMany, Corner::AskedInEnterAmongMany, Corner::NowInEnterAmongMany, Corner::Edited];
+        let others = [
+            Corner::RefusedAmongMany,
+            Corner::AskedInEnterAmongMany,
+            Corner::NowInEnterAmongMany,
+            Corner::Caught,
+            Corner::Edited,
+        ];
         [&panicked[..], &among_many, &panicked_among_many, &refused_by, &others].concat().into_iter()
     };
     let mut missing: BTreeSet<_> = missing.collect();

@@ -21,6 +21,8 @@ pub(crate) struct Poll {
     stays: [u32; STATES as usize],
     /// The states left since the last change.
     left: Vec<Id>,
+    /// The states of the path last popped that have not been resumed.
+    unresumed: Vec<Id>,
     /// How many paths are pushed over.
     pushed: usize,
     now: f64,
@@ -83,9 +85,9 @@ impl Poll {
         self.sleeps_until.take().is_some()
     }
 
-    /// A state is entered. If a resume of it was cut short, that has been another stay.
-    pub(crate) fn enter(&mut self, state: Id) {
-        self.timers.retain(|timer| timer.stands_still.is_some() || timer.of != Some(state));
+    /// A state is resumed.
+    pub(crate) fn resume(&mut self, state: Id) {
+        self.unresumed.retain(|unresumed| *unresumed != state);
     }
 
     pub(crate) fn leave(&mut self, state: Id, is_pushed_over: bool) {
@@ -98,7 +100,11 @@ impl Poll {
     pub(crate) fn changed(&mut self, change: &Change<'_, Puppet>) {
         self.wanted = None;
         self.wake();
-        let Self { timers, left, pushed, now, .. } = self;
+        let Self { timers, left, unresumed, pushed, now, .. } = self;
+        // A pop that this one cuts short has not resumed them.
+        let never_resumed = |timer: &Timer| timer.of.is_some_and(|state| unresumed.contains(&state));
+        timers.retain(|timer| timer.stands_still.is_some() || !never_resumed(timer));
+        unresumed.clear();
         let path: Vec<_> =
             successors(change.to.cloned(), |state| state.parent()).map(|state| mark(&state).id).collect();
         let is_push = change.cause == Cause::Push;
@@ -122,6 +128,7 @@ impl Poll {
                     timer.due += *now;
                 }
                 *pushed -= 1;
+                *unresumed = path;
             }
             _ => {}
         }

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::panic::resume_unwind;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, OnceLock};
 
 use demeanor::{Change, Fsm, FsmSlice, Outcome, Owner, Refusal, State, StateRef};
@@ -71,6 +71,8 @@ pub(crate) enum Event {
     Completed(Option<Mark>, Option<Mark>, &'static str),
     /// What `change_state_now` or `send_now` returned, and the target that the rest of the callback sees.
     Now(bool, Option<Mark>),
+    /// It has panicked, and the callback goes on.
+    Caught(Option<Mark>),
 }
 
 impl Event {
@@ -87,7 +89,7 @@ impl Event {
             Self::Asked(..) => Kind::Guard,
             Self::Told(..) => Kind::Told,
             Self::Completed(..) => Kind::Completed,
-            Self::Now(..) => Kind::Now,
+            Self::Now(..) | Self::Caught(_) => Kind::Now,
         }
     }
 }
@@ -117,6 +119,7 @@ pub(crate) enum Corner {
     NowInEnterAmongMany,
     Panicked(Kind),
     PanickedAmongMany(Kind),
+    Caught,
     Edited,
 }
 
@@ -161,7 +164,7 @@ impl<'p> Table<'p> {
     fn is_among_many(&self, owner: usize, event: Event) -> bool {
         let kind = event.kind();
         match event {
-            Event::Now(..) => return false,
+            Event::Now(..) | Event::Caught(_) => return false,
             Event::Done(..) => {}
             Event::Called(..) | Event::Asked(..) | Event::Told(..) | Event::Completed(..) => {
                 let last = self.last.get();
@@ -286,6 +289,15 @@ impl Puppet {
         }
     }
 
+    /// Records what a request within the call has come to, of which the callback would have caught a panic.
+    fn record_now(&self, outcome: Result<bool, Panicked>, fsm: &Fsm<'_, Self>, table: &Table<'_>) {
+        let target = fsm.target().map(mark);
+        if outcome.is_err() {
+            table.reached(Corner::Caught);
+        }
+        self.record(outcome.map_or(Event::Caught(target), |done| Event::Now(done, target)), table);
+    }
+
     pub(crate) fn use_verb(
         &mut self,
         verb: Verb,
@@ -307,6 +319,10 @@ impl Puppet {
                 let done = fsm.change_state_now(self, forms.reference(to), table);
                 self.record(Event::Now(done, fsm.target().map(mark)), table);
             }
+            Verb::TryChangeNow(to) => {
+                let outcome = caught(|| fsm.change_state_now(self, forms.reference(to), table));
+                self.record_now(outcome, fsm, table);
+            }
             Verb::Ensure(to) => fsm.ensure_state(forms.reference(to)),
             Verb::Force(to) => fsm.force_state(forms.reference(to)),
             Verb::Revert => fsm.revert_state(),
@@ -317,6 +333,10 @@ impl Puppet {
             Verb::SendNow => {
                 let handled = fsm.send_now(self, &Origin::Own, table);
                 self.record(Event::Now(handled, fsm.target().map(mark)), table);
+            }
+            Verb::TrySendNow => {
+                let outcome = caught(|| fsm.send_now(self, &Origin::Own, table));
+                self.record_now(outcome, fsm, table);
             }
             Verb::ChangeAfter(wait, to) => fsm.change_state_after(wait.seconds(), forms.reference(to)),
             Verb::SendAfter(wait) => fsm.send_after(wait.seconds(), Origin::Own),
@@ -329,7 +349,20 @@ impl Puppet {
 }
 
 /// What the panics carry that are meant to be.
-pub(crate) const EXPECTED: &str = "told to panic";
+const EXPECTED: &str = "told to panic";
+
+/// A callback has panicked, as it was to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Panicked;
+
+pub(crate) fn caught<R>(act: impl FnOnce() -> R) -> Result<R, Panicked> {
+    catch_unwind(AssertUnwindSafe(act)).map_err(|payload| {
+        if payload.downcast_ref() != Some(&EXPECTED) {
+            resume_unwind(payload);
+        }
+        Panicked
+    })
+}
 
 /// A state. The kinds are types of their own: 0 and 1 are singletons and shared, 2 and 3 are owned.
 #[derive(Clone)]
@@ -468,7 +501,7 @@ impl<const KIND: u8> Node<KIND> {
                 continue;
             }
             if among_many && puppet.fuel > 0 {
-                let is_now = matches!(verb, Verb::ChangeNow(_) | Verb::SendNow);
+                let is_now = verb.is_of_a_handle() && !matches!(verb, Verb::Send | Verb::Panic);
                 table.reached(if is_now { Corner::NowInEnterAmongMany } else { Corner::AskedInEnterAmongMany });
             }
             puppet.use_verb(verb, asker, self.forms, fsm, table);
@@ -502,7 +535,6 @@ impl<const KIND: u8> State<Puppet> for Node<KIND> {
     }
 
     fn enter(&self, puppet: &mut Puppet, fsm: &mut Fsm<'_, Puppet>, table: &mut Table<'_>) {
-        puppet.poll.iter_mut().for_each(|poll| poll.enter(self.id));
         self.call(Callback::Enter, puppet, fsm, table);
     }
 
@@ -542,6 +574,7 @@ impl<const KIND: u8> State<Puppet> for Node<KIND> {
 
     fn resume(&self, puppet: &mut Puppet, fsm: &mut Fsm<'_, Puppet>, table: &mut Table<'_>) {
         let knows_stacks = table.program.states[usize::from(self.id)].knows_stacks;
+        puppet.poll.iter_mut().for_each(|poll| poll.resume(self.id));
         self.call(if knows_stacks { Callback::Resume } else { Callback::Enter }, puppet, fsm, table);
     }
 

@@ -19,12 +19,15 @@ pub(crate) fn book(forms: &'static Forms) -> StateBook<Puppet> {
     named.with_owned_name::<Node<2>>("evens").with_owned_name::<Node<3>>("odds").with_messages()
 }
 
-/// What is saved has every owner's number, and the owners are put back by it.
-pub(crate) fn save_and_load(batch: &mut Batch<Puppet>, book: &StateBook<Puppet>, forms: &'static Forms, now: f64) {
+/// What is saved has every owner's number, and the owners are put back by it. It is saved again the same.
+pub(crate) fn saved_and_loaded(
+    batch: &Batch<Puppet>,
+    book: &StateBook<Puppet>,
+    forms: &'static Forms,
+    now: f64,
+) -> Batch<Puppet> {
     FORMS.set(Some(forms));
-    let digest = digest(batch);
-    let saved = batch.save(book, now).expect("the book knows all states");
-    let bytes = postcard::to_allocvec(&saved.map_owners(|puppet| puppet.number)).expect("it can be written");
+    let bytes = bytes(batch, book, now);
     let saved: SavedBatch<usize> = postcard::from_bytes(&bytes).expect("it has just been written");
     let mut puppets: Vec<_> = Vec::new();
     for (_, puppet) in batch.iter() {
@@ -33,32 +36,37 @@ pub(crate) fn save_and_load(batch: &mut Batch<Puppet>, book: &StateBook<Puppet>,
     }
     let saved = saved.map_owners(|number| puppets[number].take().expect("every owner is there once"));
     let mut loaded = Batch::load(saved, book, now).expect("it has just been saved");
-    let again = loaded.save(book, now).expect("it has just been loaded").map_owners(|puppet| puppet.number);
-    assert!(postcard::to_allocvec(&again).expect("it can be written") == bytes, "it is saved again as it was loaded");
+    assert!(self::bytes(&loaded, book, now) == bytes, "it is saved again the same");
     if let Some(global) = batch.global() {
         loaded.set_global(global.clone());
     }
-    assert_eq!(self::digest(&loaded), digest, "the digest");
-    *batch = loaded;
+    assert_eq!(digest(&loaded), digest(batch), "the digest");
+    loaded
 }
 
-pub(crate) fn save_and_load_machine(
-    machine: &mut StateMachine<Puppet>,
+fn bytes(batch: &Batch<Puppet>, book: &StateBook<Puppet>, now: f64) -> Vec<u8> {
+    let saved = batch.save(book, now).expect("the book knows all states");
+    postcard::to_allocvec(&saved.map_owners(|puppet| puppet.number)).expect("it can be written")
+}
+
+pub(crate) fn saved_and_loaded_machine(
+    machine: &StateMachine<Puppet>,
     book: &StateBook<Puppet>,
     forms: &'static Forms,
     now: f64,
-) {
+) -> StateMachine<Puppet> {
     FORMS.set(Some(forms));
-    let global = machine.global().cloned();
-    let write = |machine: &StateMachine<Puppet>| {
+    let text = |machine: &StateMachine<Puppet>| {
         ron::to_string(&machine.save(book, now).expect("the book knows all states")).expect("it can be written")
     };
-    let text = write(machine);
-    *machine = book.load(ron::from_str(&text).expect("it has just been written"), now).expect("it has just been saved");
-    assert_eq!(write(machine), text, "it is saved again as it was loaded");
-    if let Some(global) = global {
-        machine.set_global(global);
+    let saved = text(machine);
+    let loaded = ron::from_str(&saved).expect("it has just been written");
+    let mut loaded = book.load(loaded, now).expect("it has just been saved");
+    assert_eq!(text(&loaded), saved, "it is saved again the same");
+    if let Some(global) = machine.global() {
+        loaded.set_global(global.clone());
     }
+    loaded
 }
 
 fn digest(batch: &Batch<Puppet>) -> u64 {

@@ -201,6 +201,38 @@ fn a_timer_that_has_stood_still_comes_behind_those_that_ran() {
 
 /// Rule 25.
 #[test]
+fn the_timers_of_a_path_that_is_resumed_keep_their_order_behind_those_that_ran_and_before_those_set_meanwhile() {
+    let mut stage = Stage::new(&KITCHEN)
+        .handling("Kitchen")
+        .when("Kitchen.enter", |_, fsm, _| fsm.send_after(3.0, "of the kitchen"))
+        .when("House.update", |_, fsm, _| fsm.send_after(3.0, "of the house"))
+        .when("Kitchen.update", |_, fsm, _| fsm.send_after(3.0, "of the kitchen, too"))
+        .when("House.resume", |actor, fsm, time| {
+            fsm.send_after(3.0, "of the resume");
+            fsm.send_now(actor, &"hello", time);
+        });
+    stage.start();
+    stage.update();
+    stage.push_state(&C);
+    stage.machine.send_after(&mut stage.actor, 3.0, "of the machine", &mut stage.time);
+    stage.pop_state();
+    stage.advance(3);
+    assert_eq!(
+        stage.update(),
+        [
+            "Kitchen.of the machine",
+            "Kitchen.of the kitchen",
+            "Kitchen.of the house",
+            "Kitchen.of the kitchen, too",
+            "Kitchen.of the resume",
+            "House.update",
+            "Kitchen.update"
+        ]
+    );
+}
+
+/// Rule 25.
+#[test]
 fn a_clock_that_goes_back_makes_a_timer_wait_longer() {
     let mut stage = Stage::new(&A);
     stage.advance(10);

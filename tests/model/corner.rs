@@ -47,8 +47,12 @@ pub(crate) enum Corner {
     /// Rule 18: a parent was active for longer than its child; a time went on after a pop.
     OlderParent,
     TimeWentOn,
+    /// Rule 15: a pop that was cut short, by a change or a panic, has not resumed a state that had a timer.
+    NeverResumed,
     /// Rule 22.
     Panicked,
+    Caught,
+    CaughtWithRequests,
     /// Rule 24.
     EnsuredAlready,
     ForcedPastAGuard,
@@ -83,7 +87,7 @@ pub(crate) enum Corner {
 }
 
 impl Corner {
-    pub(crate) const ALL: [Self; 57] = [
+    pub(crate) const ALL: [Self; 60] = [
         Self::WentDownInStart,
         Self::StartRefused,
         Self::NotUpdated,
@@ -114,7 +118,10 @@ impl Corner {
         Self::ResumedFromInside,
         Self::OlderParent,
         Self::TimeWentOn,
+        Self::NeverResumed,
         Self::Panicked,
+        Self::Caught,
+        Self::CaughtWithRequests,
         Self::EnsuredAlready,
         Self::ForcedPastAGuard,
         Self::SentToOneself,

@@ -1,6 +1,6 @@
 //! The program on a real machine: states that look up in the table what to do.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
@@ -12,6 +12,8 @@ use crate::program::{Callback, Event, Guard, Id, Made, Program, Read, STATES, Se
 #[derive(Default)]
 struct Puppet {
     fuel: u32,
+    /// After how many more events something panics. 0: nothing does.
+    fuse: Cell<u32>,
     events: RefCell<Vec<Event>>,
 }
 
@@ -28,6 +30,7 @@ impl Owner for Puppet {
     type Message = ();
 
     fn now(table: &Table<'_>) -> f64 {
+        may_be_trapped();
         let counted = if table.program.clock_counts { f64::from(table.counter) } else { 0.0 };
         exact(table.seconds) + counted
     }
@@ -50,8 +53,23 @@ impl Owner for Puppet {
 }
 
 impl Puppet {
-    fn record(&self, event: Event) {
+    fn note(&self, event: Event) {
         self.events.borrow_mut().push(event);
+    }
+
+    fn record(&self, event: Event) {
+        self.note(event);
+        let is_last = self.fuse.get() == 1;
+        self.fuse.set(self.fuse.get().saturating_sub(1));
+        if is_last {
+            panic_as_told();
+        }
+    }
+
+    /// Records what a request within the call has come to.
+    fn record_now(&self, outcome: Result<bool, Panicked>, fsm: &Fsm<'_, Self>) {
+        let target = fsm.target().map(id_of);
+        self.record(outcome.map_or(Event::Caught(target), |done| Event::Now(done, target)));
     }
 
     fn use_verb(&mut self, verb: Verb, fsm: &mut Fsm<'_, Self>, table: &mut Table<'_>) {
@@ -63,7 +81,11 @@ impl Puppet {
             Verb::Change(to) => fsm.change_state(reference(to)),
             Verb::ChangeNow(to) => {
                 let done = fsm.change_state_now(self, reference(to), table);
-                self.record(Event::Now(done, fsm.target().map(id_of)));
+                self.record_now(Ok(done), fsm);
+            }
+            Verb::TryChangeNow(to) => {
+                let outcome = caught(|| fsm.change_state_now(self, reference(to), table));
+                self.record_now(outcome, fsm);
             }
             Verb::Ensure(to) => fsm.ensure_state(reference(to)),
             Verb::Force(to) => fsm.force_state(reference(to)),
@@ -74,16 +96,38 @@ impl Puppet {
             Verb::Send => fsm.send(()),
             Verb::SendNow => {
                 let handled = fsm.send_now(self, &(), table);
-                self.record(Event::Now(handled, fsm.target().map(id_of)));
+                self.record_now(Ok(handled), fsm);
+            }
+            Verb::TrySendNow => {
+                let outcome = caught(|| fsm.send_now(self, &(), table));
+                self.record_now(outcome, fsm);
             }
             Verb::ChangeAfter(wait, to) => fsm.change_state_after(wait.seconds(), reference(to)),
             Verb::SendAfter(wait) => fsm.send_after(wait.seconds(), ()),
             Verb::Sleep(Wait::ForEver) => fsm.sleep(),
             Verb::Sleep(wait) => fsm.sleep_for(wait.seconds()),
-            // Without the panic hook's message: it is expected.
-            Verb::Panic => resume_unwind(Box::new("told to panic")),
+            Verb::Panic => panic_as_told(),
         }
     }
+}
+
+const EXPECTED: &str = "told to panic";
+
+/// Without the panic hook's message: it is expected.
+fn panic_as_told() -> ! {
+    resume_unwind(Box::new(EXPECTED))
+}
+
+/// Something has panicked, as it was to.
+struct Panicked;
+
+fn caught<R>(act: impl FnOnce() -> R) -> Result<R, Panicked> {
+    catch_unwind(AssertUnwindSafe(act)).map_err(|payload| {
+        if payload.downcast_ref() != Some(&EXPECTED) {
+            resume_unwind(payload);
+        }
+        Panicked
+    })
 }
 
 #[derive(Clone)]
@@ -102,6 +146,19 @@ struct Form {
 
 thread_local! {
     static FORMS: RefCell<Vec<Form>> = const { RefCell::new(Vec::new()) };
+    /// Of what a machine asks of its clock and its states, every how manieth call panics, and after how many the next one does.
+    static TRAP: Cell<Option<(u32, u32)>> = const { Cell::new(None) };
+}
+
+/// The game's code is called, which may panic.
+fn may_be_trapped() {
+    if let Some((every, left)) = TRAP.get() {
+        TRAP.set(Some((every, if left == 1 { every } else { left - 1 })));
+        // While it unwinds already, another panic would end the process.
+        if left == 1 && !std::thread::panicking() {
+            panic_as_told();
+        }
+    }
 }
 
 fn reference(state: Id) -> StateRef<Puppet> {
@@ -213,24 +270,38 @@ impl State<Puppet> for Node {
     }
 
     fn parent(&self) -> Option<StateRef<Puppet>> {
+        may_be_trapped();
         FORMS.with_borrow(|forms| forms[usize::from(self.0)].parent).map(reference)
     }
 
     fn initial(&self) -> Option<StateRef<Puppet>> {
+        may_be_trapped();
         FORMS.with_borrow(|forms| forms[usize::from(self.0)].initial).map(reference)
     }
 
     fn keeps_history(&self) -> bool {
+        may_be_trapped();
         FORMS.with_borrow(|forms| forms[usize::from(self.0)].keeps_history)
     }
 
     fn is_passive(&self) -> bool {
+        may_be_trapped();
         FORMS.with_borrow(|forms| forms[usize::from(self.0)].is_passive)
     }
 }
 
 /// Runs the program on a machine and returns what happens.
 pub(crate) fn run(program: &Program) -> Vec<Event> {
+    run_with(program, None)
+}
+
+/// Runs the program on a machine, and has every so-manieth call of what a machine asks of its clock or its states panic, apart
+/// from guards and callbacks.
+pub(crate) fn run_into_traps(program: &Program, every: u32) {
+    run_with(program, Some((every, every)));
+}
+
+fn run_with(program: &Program, mut trap: Option<(u32, u32)>) -> Vec<Event> {
     let forms = (0..).zip(&program.states).map(|(id, row)| Form {
         reference: match row.made {
             Made::Static => (&POOL[usize::from(id)]).into(),
@@ -252,14 +323,21 @@ pub(crate) fn run(program: &Program) -> Vec<Event> {
     let mut table = Table { program, counter: 0, seconds: 0 };
     for step in &program.steps {
         puppet.fuel = program.fuel;
-        puppet.record(Event::Step(step.clone()));
-        match catch_unwind(AssertUnwindSafe(|| take(step, &mut machine, &mut puppet, &mut table))) {
-            Ok(Some(returned)) => puppet.record(Event::Returned(returned)),
+        puppet.note(Event::Step(step.clone()));
+        TRAP.set(trap);
+        let outcome = caught(|| take(step, &mut machine, &mut puppet, &mut table));
+        trap = TRAP.replace(None);
+        match outcome {
+            Ok(Some(returned)) => puppet.note(Event::Returned(returned)),
             Ok(None) => {}
-            Err(payload) if payload.is::<&str>() && payload.downcast_ref() == Some(&"told to panic") => {
-                puppet.record(Event::Panicked);
+            Err(Panicked) => puppet.note(Event::Panicked),
+        }
+        #[cfg(feature = "serde")]
+        {
+            let loaded = saving::saved_and_loaded(&machine, Puppet::now(&table));
+            if *step == Step::Load {
+                machine = loaded;
             }
-            Err(payload) => resume_unwind(payload),
         }
         let is_in = |state: &dyn State<Puppet>| machine.is_in_state(state);
         let time_in = |state: &dyn State<Puppet>| machine.time_in(state, &table);
@@ -271,7 +349,7 @@ pub(crate) fn run(program: &Program) -> Vec<Event> {
             NextWake::At(seconds) => Wake::At(seconds),
             NextWake::Never => Wake::Never,
         };
-        puppet.record(Event::At(seen, wake));
+        puppet.note(Event::At(seen, wake));
     }
     puppet.events.take()
 }
@@ -304,7 +382,12 @@ fn take(step: &Step, machine: &mut StateMachine<Puppet>, puppet: &mut Puppet, ta
                     }
                     None
                 }
-                Verb::ChangeNow(_) | Verb::Send | Verb::SendNow | Verb::Panic => None,
+                Verb::ChangeNow(_)
+                | Verb::TryChangeNow(_)
+                | Verb::Send
+                | Verb::SendNow
+                | Verb::TrySendNow
+                | Verb::Panic => None,
             };
         }
         Step::With(verbs) => machine.with(puppet, table, |puppet, fsm, table| {
@@ -316,6 +399,33 @@ fn take(step: &Step, machine: &mut StateMachine<Puppet>, puppet: &mut Puppet, ta
         Step::SetPrevious(state) => machine.set_previous(reference(*state)),
         Step::SetGlobal(state) => machine.set_global(reference(*state)),
         Step::Clone => *machine = machine.clone(),
+        // Once it is over.
+        Step::Load => {}
+        Step::Fuse(events) => puppet.fuse.set(*events),
     }
     None
+}
+
+#[cfg(feature = "serde")]
+mod saving {
+    //! What is saved of a machine is loaded, and saved again the same (rule 27).
+
+    use demeanor::{StateBook, StateMachine};
+
+    use super::{Puppet, reference};
+    use crate::program::STATES;
+
+    pub(super) fn saved_and_loaded(machine: &StateMachine<Puppet>, now: f64) -> StateMachine<Puppet> {
+        let book = (0..STATES).fold(StateBook::new(), |book, id| book.with_name(id.to_string(), reference(id)));
+        let book = book.with_messages();
+        let saved = machine.save(&book, now).expect("the book knows all states");
+        let bytes = postcard::to_allocvec(&saved).expect("it can be written");
+        let mut loaded = book.load(saved, now).expect("it has just been saved");
+        let again = loaded.save(&book, now).expect("the book knows all states");
+        assert_eq!(postcard::to_allocvec(&again).expect("it can be written"), bytes, "it is saved again the same");
+        if let Some(global) = machine.global() {
+            loaded.set_global(global.clone());
+        }
+        loaded
+    }
 }

@@ -53,16 +53,23 @@ proptest! {
             prop_assert!(false, "{difference}");
         }
     }
+
+    /// Rules 22 and 27: whatever panics, the machine is whole, and can be saved and loaded. Between any two steps the run checks
+    /// that.
+    #[test]
+    fn a_machine_that_is_cut_short_anywhere_stays_whole(program in program(), every in 1..60_u32) {
+        driven::run_into_traps(&program, every);
+    }
 }
 
 /// A generator that never led to a corner would prove nothing about it.
 #[test]
 fn the_programs_reach_every_corner_of_the_rules() {
-    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[39; 32]);
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[3; 32]);
     let mut runner = TestRunner::new_with_rng(ProptestConfig::default(), rng);
     let strategy = program();
     let mut reached = BTreeSet::new();
-    for _ in 0..6000 {
+    for _ in 0..8000 {
         let program: Program = strategy.new_tree(&mut runner).expect("nothing is filtered out").current();
         reached.extend(naive::run(&program).1);
         if reached.len() == Corner::ALL.len() {

@@ -52,6 +52,8 @@ struct Model<'p> {
     /// What the clock shows, without the callbacks that it may count.
     seconds: i64,
     fuel: u32,
+    /// After how many more events something panics. 0: nothing does.
+    fuse: u32,
     events: Vec<Event>,
     corners: BTreeSet<Corner>,
 }
@@ -84,6 +86,13 @@ enum Request {
     After(Timer),
     /// A timer to be carried out.
     Due(Timer),
+}
+
+/// How a state is entered or resumed: since when it counts as active, and in which stay, if timers have been waiting for it.
+#[derive(Clone, Copy)]
+struct Entry {
+    at: i64,
+    stay: Option<Stay>,
 }
 
 /// One change: from where to where, and why.
@@ -120,6 +129,7 @@ pub(crate) fn run(program: &Program) -> (Vec<Event>, BTreeSet<Corner>) {
         counter: 0,
         seconds: 0,
         fuel: 0,
+        fuse: 0,
         events: Vec::new(),
         corners: BTreeSet::new(),
     };
@@ -162,7 +172,10 @@ impl Model<'_> {
                 // Rule 13: each callback has a count of its own.
                 return self.offer(true).map(Some);
             }
-            Step::Outside(Verb::ChangeNow(_) | Verb::Send | Verb::SendNow | Verb::Panic) | Step::Clone => {}
+            Step::Outside(verb) if verb.is_of_a_handle() => {}
+            // They make no difference.
+            Step::Clone | Step::Load => {}
+            Step::Fuse(events) => self.fuse = *events,
             Step::Outside(Verb::Sleep(wait)) => self.sleep(wait.seconds()),
             Step::Outside(verb) => {
                 let done = self.carry_out(self.request(*verb))?;
@@ -241,11 +254,11 @@ impl Model<'_> {
         }
         let path = self.path(Some(innermost));
         let now = self.now();
-        let times = path.iter().map(|state| (*state, now)).collect();
+        let entries = path.iter().map(|state| (*state, Entry { at: now, stay: None })).collect();
         self.entered_at.clear();
         self.stays.clear();
         self.leave_timers();
-        self.enter_all(&path, &times, Callback::Enter, None)?;
+        self.enter_all(&path, &entries, Callback::Enter, None)?;
         self.settle()
     }
 
@@ -418,7 +431,12 @@ impl Model<'_> {
                 self.corners.insert(Corner::SentNow);
                 self.offer_to_oneself()
             }
-            Verb::Panic | Verb::ChangeAfter(..) | Verb::SendAfter(_) | Verb::Sleep(_) => {
+            Verb::Panic
+            | Verb::TryChangeNow(_)
+            | Verb::TrySendNow
+            | Verb::ChangeAfter(..)
+            | Verb::SendAfter(_)
+            | Verb::Sleep(_) => {
                 unreachable!("it is no such request")
             }
         }
@@ -465,17 +483,17 @@ impl Model<'_> {
         {
             self.corners.insert(Corner::ForcedPastAGuard);
         }
-        if !self.may(&change, asked, enter) {
+        if !self.may(&change, asked, enter)? {
             return Ok(false);
         }
         self.leave_all(leave, Callback::Exit, change.to)?;
         self.entered_at.retain(|state, _| old[..common].contains(state));
         self.stays.retain(|state, _| old[..common].contains(state));
         self.leave_timers();
-        self.arrive(&change);
         let now = self.now();
-        let times = enter.iter().map(|state| (*state, now)).collect();
-        self.complete(&change, enter, &times, Callback::Enter)
+        let entries = enter.iter().map(|state| (*state, Entry { at: now, stay: None })).collect();
+        self.arrive(&change, enter, &entries)?;
+        self.complete(&change, enter, &entries, Callback::Enter)
     }
 
     /// Rule 15.
@@ -488,7 +506,7 @@ impl Model<'_> {
         let to = self.descend(target);
         let new = self.path(Some(to));
         let change = Change { from: self.current, to: Some(to), cause: "push" };
-        if !self.may(&change, &[], &new) {
+        if !self.may(&change, &[], &new)? {
             return Ok(false);
         }
         self.leave_all(&old, Callback::Suspend, change.to)?;
@@ -500,9 +518,9 @@ impl Model<'_> {
         self.stack.push(Suspended { current: self.current, times, timers: waiting });
         self.entered_at.clear();
         self.leave_timers();
-        self.arrive(&change);
-        let times = new.iter().map(|state| (*state, now)).collect();
-        self.complete(&change, &new, &times, Callback::Enter)
+        let entries = new.iter().map(|state| (*state, Entry { at: now, stay: None })).collect();
+        self.arrive(&change, &new, &entries)?;
+        self.complete(&change, &new, &entries, Callback::Enter)
     }
 
     /// Rule 15.
@@ -517,7 +535,7 @@ impl Model<'_> {
         let old = self.path(self.current);
         let new = self.path(to);
         let change = Change { from: self.current, to, cause: "pop" };
-        if !self.may(&change, &old, &[]) {
+        if !self.may(&change, &old, &[])? {
             return Ok(false);
         }
         self.leave_all(&old, Callback::Exit, change.to)?;
@@ -528,21 +546,35 @@ impl Model<'_> {
         self.entered_at.clear();
         self.stays.clear();
         self.leave_timers();
-        // Rule 25: they go on, behind those that run. For a callback that has run since before the push it is another stay.
+        // Rule 18: as if it had been entered later. For a callback that has run since before the push it is another stay.
+        let now = self.now();
+        let mut entries = BTreeMap::new();
+        for (state, time) in times {
+            self.last_stay += 1;
+            entries.insert(state, Entry { at: now - time, stay: Some(self.last_stay) });
+        }
+        // Rule 25: they go on, behind those that run, each with its state.
         let now = self.now_exact();
         for Timer { due, of, then } in timers {
-            let of = of.map(|(state, _)| (state, self.stay(state)));
+            let of = of.and_then(|(state, _)| Some((state, entries[&state].stay?)));
             self.timers.push(Timer { due: now + due, of, then });
         }
-        self.arrive(&change);
-        // Rule 18: as if it had been entered later.
-        let now = self.now();
-        let times = times.into_iter().map(|(state, time)| (state, now - time)).collect();
-        self.complete(&change, &new, &times, Callback::Resume)
+        let mut outcome = self.arrive(&change, &new, &entries).map(|()| true);
+        if outcome.is_ok() {
+            outcome = self.complete(&change, &new, &entries, Callback::Resume);
+        }
+        // Rules 15, 22: what has not been resumed by now never is.
+        let before = self.timers.len();
+        let stays = &self.stays;
+        self.timers.retain(|timer| timer.of.is_none_or(|(state, stay)| stays.get(&state) == Some(&stay)));
+        if self.timers.len() < before {
+            self.corners.insert(Corner::NeverResumed);
+        }
+        outcome
     }
 
     /// Rule 8. The states come from the outermost to the innermost.
-    fn may(&mut self, change: &Change, leave: &[Id], enter: &[Id]) -> bool {
+    fn may(&mut self, change: &Change, leave: &[Id], enter: &[Id]) -> Outcome<bool> {
         let exits = leave.iter().rev().map(|state| (Guard::CanExit, *state));
         let enters = enter.iter().map(|state| (Guard::CanEnter, *state));
         for (guard, state) in exits.chain(enters) {
@@ -560,14 +592,14 @@ impl Model<'_> {
                 Read::Requests => (u32::from(seen.has_requests), Corner::RefusedByRequests),
             };
             let allowed = self.program.allows(state, guard, number);
-            self.events.push(Event::Asked(state, guard, seen, allowed));
+            self.record(Event::Asked(state, guard, seen, allowed))?;
             if !allowed {
                 self.corners.insert(corner);
-                self.told(change, Some((guard, state)));
-                return false;
+                self.told(change, Some((guard, state)))?;
+                return Ok(false);
             }
         }
-        true
+        Ok(true)
     }
 
     /// Rule 5: previous := current, then the exits, innermost first. Rule 16: who is left remembers who was in it.
@@ -577,26 +609,43 @@ impl Model<'_> {
         }
         for state in states.iter().rev() {
             self.leaving = true;
-            self.left.insert(*state);
             self.call(*state, false, callback, target)?;
             self.leaving = false;
             if self.program.states[usize::from(*state)].keeps_history && Some(*state) != self.current {
                 self.history.extend(self.current.map(|current| (*state, current)));
             }
         }
+        self.left.extend(states);
         Ok(())
     }
 
-    /// Rule 5: current := target, and the owner is told.
-    fn arrive(&mut self, change: &Change) {
+    /// Rule 5: current := target, and the owner is told. Rule 22: if that panics, the outermost state has been entered.
+    fn arrive(&mut self, change: &Change, states: &[Id], entries: &BTreeMap<Id, Entry>) -> Outcome<()> {
         self.carried_out += 1;
         self.changes += 1;
-        self.current = change.to;
-        self.told(change, None);
+        self.current = None;
+        if let Some(outermost) = states.first() {
+            self.be_in(*outermost, entries[outermost]);
+        }
+        self.told(change, None)
     }
 
-    fn told(&mut self, change: &Change, refused_by: Option<(Guard, Id)>) {
-        self.events.push(Event::Told(change.from, change.to, change.cause.to_owned(), refused_by));
+    fn be_in(&mut self, state: Id, entry: Entry) {
+        self.current = Some(state);
+        self.entered_at.insert(state, entry.at);
+        self.stays.extend(entry.stay.map(|stay| (state, stay)));
+    }
+
+    fn told(&mut self, change: &Change, refused_by: Option<(Guard, Id)>) -> Outcome<()> {
+        self.record(Event::Told(change.from, change.to, change.cause.to_owned(), refused_by))
+    }
+
+    /// Something of the game's is called, which may panic.
+    fn record(&mut self, event: Event) -> Outcome<()> {
+        self.events.push(event);
+        let is_last = self.fuse == 1;
+        self.fuse = self.fuse.saturating_sub(1);
+        if is_last { Err(Panicked) } else { Ok(()) }
     }
 
     /// Rule 5: the owner is told that the change is complete, unless another was made meanwhile.
@@ -604,11 +653,11 @@ impl Model<'_> {
         &mut self,
         change: &Change,
         states: &[Id],
-        times: &BTreeMap<Id, i64>,
+        entries: &BTreeMap<Id, Entry>,
         callback: Callback,
     ) -> Outcome<bool> {
-        if self.enter_all(states, times, callback, change.to)? {
-            self.events.push(Event::Completed(change.from, change.to, change.cause.to_owned()));
+        if self.enter_all(states, entries, callback, change.to)? {
+            self.record(Event::Completed(change.from, change.to, change.cause.to_owned()))?;
         }
         Ok(true)
     }
@@ -617,14 +666,13 @@ impl Model<'_> {
     fn enter_all(
         &mut self,
         states: &[Id],
-        times: &BTreeMap<Id, i64>,
+        entries: &BTreeMap<Id, Entry>,
         callback: Callback,
         target: Option<Id>,
     ) -> Outcome<bool> {
         let changes = self.changes;
         for (i, state) in states.iter().enumerate() {
-            self.current = Some(*state);
-            self.entered_at.insert(*state, times[state]);
+            self.be_in(*state, entries[state]);
             self.entering += 1;
             self.call(*state, false, callback, target)?;
             self.entering -= 1;
@@ -653,7 +701,7 @@ impl Model<'_> {
         if seen.times.first() > seen.times.last() {
             self.corners.insert(Corner::OlderParent);
         }
-        self.events.push(Event::Called(state, callback, seen));
+        self.record(Event::Called(state, callback, seen))?;
         let counter = self.counter;
         self.counter += 1;
         let asking = if is_global { None } else { Some((state, self.stay(state))) };
@@ -667,24 +715,29 @@ impl Model<'_> {
     fn use_verbs(&mut self, verbs: &[Verb], target: Option<Id>) -> Outcome<()> {
         let changes = self.changes;
         for verb in verbs {
-            if let Some(done) = self.use_verb(*verb)? {
-                // Rule 8: a change made meanwhile has taken the place of the one under way.
-                let target = if self.changes == changes { target } else { None };
-                self.events.push(Event::Now(done, target));
+            let outcome = self.use_verb(*verb)?;
+            // Rule 8: a change made meanwhile has taken the place of the one under way.
+            let target = if self.changes == changes { target } else { None };
+            match outcome {
+                None => {}
+                Some(Ok(done)) => self.record(Event::Now(done, target))?,
+                Some(Err(Panicked)) => self.record(Event::Caught(target))?,
             }
         }
         Ok(())
     }
 
-    /// Uses a verb of the handle. Returns what it returns, if anything.
-    fn use_verb(&mut self, verb: Verb) -> Outcome<Option<bool>> {
+    /// Uses a verb of the handle. Returns what it returns, if anything, or that the callback has caught a panic.
+    fn use_verb(&mut self, verb: Verb) -> Outcome<Option<Outcome<bool>>> {
         if self.fuel == 0 {
             return Ok(None);
         }
         self.fuel -= 1;
         match verb {
             Verb::Panic => return Err(Panicked),
-            Verb::ChangeNow(_) | Verb::SendNow => return self.carry_out_now(verb).map(Some),
+            Verb::ChangeNow(_) | Verb::SendNow => return self.carry_out_now(verb).map(Ok).map(Some),
+            Verb::TryChangeNow(to) => return Ok(Some(self.try_now(Verb::ChangeNow(to)))),
+            Verb::TrySendNow => return Ok(Some(self.try_now(Verb::SendNow))),
             // Rule 12.
             _ if self.leaving => {
                 self.corners.insert(Corner::AskedInExit);
@@ -697,6 +750,25 @@ impl Model<'_> {
             }
         }
         Ok(None)
+    }
+
+    /// Rule 22: the machine is where a panic has left it, and the callback goes on.
+    fn try_now(&mut self, request: Verb) -> Outcome<bool> {
+        let Self { leaving, asking, entering, offering, .. } = *self;
+        let left = self.left.clone();
+        let outcome = self.carry_out_now(request);
+        if outcome.is_err() {
+            self.corners.insert(Corner::Caught);
+            if !self.requests.is_empty() {
+                self.corners.insert(Corner::CaughtWithRequests);
+            }
+            self.requests.clear();
+            self.wanted = None;
+            self.is_due_to_sleep = false;
+            self.left.extend(left);
+            (self.leaving, self.asking, self.entering, self.offering) = (leaving, asking, entering, offering);
+        }
+        outcome
     }
 
     fn request(&self, verb: Verb) -> Request {

@@ -101,10 +101,23 @@ pub(crate) enum Verb {
     Resume(Id),
     Send,
     SendNow,
+    /// Within the call, and the callback goes on if that panics.
+    TryChangeNow(Id),
+    TrySendNow,
     ChangeAfter(Wait, Id),
     SendAfter(Wait),
     Sleep(Wait),
     Panic,
+}
+
+impl Verb {
+    /// Whether only a handle has it.
+    pub(crate) fn is_of_a_handle(self) -> bool {
+        matches!(
+            self,
+            Self::ChangeNow(_) | Self::Send | Self::SendNow | Self::TryChangeNow(_) | Self::TrySendNow | Self::Panic
+        )
+    }
 }
 
 /// For how many seconds.
@@ -146,6 +159,10 @@ pub(crate) enum Step {
     SetGlobal(Id),
     /// Go on with a clone.
     Clone,
+    /// Go on with what is saved and loaded.
+    Load,
+    /// Whatever is called after so many more events panics.
+    Fuse(u32),
 }
 
 /// What a callback or a guard sees of the machine.
@@ -170,6 +187,8 @@ pub(crate) enum Event {
     Completed(Option<Id>, Option<Id>, String),
     /// What `change_state_now` or `send_now` returned, and the target that the rest of the callback sees.
     Now(bool, Option<Id>),
+    /// It has panicked, and the callback goes on.
+    Caught(Option<Id>),
     /// What the step's verb returned.
     Returned(bool),
     Panicked,
@@ -240,6 +259,8 @@ pub(crate) fn verb() -> impl Strategy<Value = Verb> {
         6 => id().prop_map(Verb::Resume),
         4 => Just(Verb::Send),
         3 => Just(Verb::SendNow),
+        3 => id().prop_map(Verb::TryChangeNow),
+        2 => Just(Verb::TrySendNow),
         8 => (wait(), id()).prop_map(|(wait, to)| Verb::ChangeAfter(wait, to)),
         5 => wait().prop_map(Verb::SendAfter),
         6 => prop_oneof![Just(Wait::ForEver), wait()].prop_map(Verb::Sleep),
@@ -254,7 +275,7 @@ fn callback() -> impl Strategy<Value = Callback> {
         1 => Just(Callback::Exit),
         3 => Just(Callback::Message),
         1 => Just(Callback::Suspend),
-        2 => Just(Callback::Resume),
+        3 => Just(Callback::Resume),
     ]
 }
 
@@ -286,7 +307,19 @@ fn step() -> impl Strategy<Value = Step> {
         1 => id().prop_map(Step::SetPrevious),
         1 => id().prop_map(Step::SetGlobal),
         1 => Just(Step::Clone),
+        2 => Just(Step::Load),
+        1 => (1..12_u32).prop_map(Step::Fuse),
     ]
+}
+
+/// One step, as a rule; or a push and a pop in which something may panic.
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let back_and_forth = (id(), option::of(1..9_u32)).prop_map(|(over, fuse)| {
+        let pop = Step::Outside(Verb::Pop);
+        [Step::Outside(Verb::Push(over))].into_iter().chain(fuse.map(Step::Fuse)).chain([pop]).collect()
+    });
+    vec(prop_oneof![16 => step().prop_map(|step| vec![step]), 1 => back_and_forth], 1..24)
+        .prop_map(|steps| steps.concat())
 }
 
 /// A row that is not yet fitted into the tree: its parent and initial state are drawn from numbers.
@@ -345,7 +378,7 @@ pub(crate) fn states() -> impl Strategy<Value = Vec<StateRow>> {
 
 pub(crate) fn program() -> impl Strategy<Value = Program> {
     let machine = (option::weighted(0.9, id()), option::of(id()));
-    (states(), vec(line(), 0..24), machine, vec(step(), 1..24), any::<bool>(), 0..160_u32).prop_map(
+    (states(), vec(line(), 0..24), machine, steps(), any::<bool>(), 0..160_u32).prop_map(
         |(states, lines, (current, global), steps, clock_counts, fuel)| Program {
             states,
             lines,

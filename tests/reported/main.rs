@@ -12,6 +12,7 @@ mod batches;
 mod casts;
 #[cfg(feature = "std")]
 mod clocks;
+mod cut_short;
 #[cfg(feature = "definition")]
 mod definitions;
 mod edges;
