@@ -78,7 +78,7 @@ fn on_machines(course: Course, owners: usize, each: u32) -> (f64, u64) {
     for (unit, machine) in &mut units {
         machine.update(unit, &mut cx);
         if matches!(course, Course::SetFromOutside | Course::Messages) {
-            (0..each).for_each(|nth| drop(machine.send_after(unit, later(nth), nth, &mut cx)));
+            (0..each).for_each(|nth| _ = machine.send_after(unit, later(nth), nth, &mut cx));
         }
     }
     if is_timed_later(course) {
@@ -89,7 +89,7 @@ fn on_machines(course: Course, owners: usize, each: u32) -> (f64, u64) {
             match course {
                 Course::SetFromOutside | Course::SetInCallback => {}
                 Course::DueOneByOne => machine.update(unit, &mut later(nth)),
-                Course::Messages => drop(machine.send(unit, &nth, &mut cx)),
+                Course::Messages => _ = machine.send(unit, &nth, &mut cx),
                 Course::PushesAndPops => {
                     machine.push_state(unit, &Break, &mut cx);
                     machine.pop_state(unit, &mut cx);
@@ -111,7 +111,7 @@ fn in_batch(course: Course, owners: usize, each: u32) -> (f64, u64) {
     batch.update(&mut cx);
     if matches!(course, Course::SetFromOutside | Course::Messages) {
         for &key in &keys {
-            (0..each).for_each(|nth| drop(batch.send_after(key, later(nth), nth, &mut cx)));
+            (0..each).for_each(|nth| _ = batch.send_after(key, later(nth), nth, &mut cx));
         }
     }
     if is_timed_later(course) {
@@ -121,7 +121,7 @@ fn in_batch(course: Course, owners: usize, each: u32) -> (f64, u64) {
         match course {
             Course::SetFromOutside | Course::SetInCallback => break,
             Course::DueOneByOne => batch.update(&mut later(nth)),
-            Course::Messages => keys.iter().for_each(|key| drop(batch.send(*key, &nth, &mut cx))),
+            Course::Messages => keys.iter().for_each(|key| _ = batch.send(*key, &nth, &mut cx)),
             Course::PushesAndPops => {
                 for &key in &keys {
                     batch.push_state(key, &Break, &mut cx);
