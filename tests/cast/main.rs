@@ -12,4 +12,6 @@ mod messages;
 mod players;
 mod port;
 mod queries;
+#[cfg(all(feature = "serde", feature = "std"))]
+mod random;
 mod rejoin;
