@@ -115,6 +115,9 @@ impl<T: Owner> Steps for OneChange<'_, '_, '_, T> {
         single.refuse_all(owner);
         if let Some(asked_before) = asked_before {
             single.requests = asked_before;
+            if self.is_displaced {
+                single.requests.end_timers(0);
+            }
         }
     }
 

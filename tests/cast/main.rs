@@ -14,4 +14,6 @@ mod panics;
 mod players;
 mod port;
 mod queries;
+#[cfg(all(feature = "serde", feature = "std"))]
+mod random;
 mod rejoin;

@@ -53,12 +53,19 @@ proptest! {
             prop_assert!(false, "{difference}");
         }
     }
+}
 
-    /// Rules 22 and 27: whatever panics, the machine is whole, and can be saved and loaded. Between any two steps the run checks
-    /// that.
-    #[test]
-    fn a_machine_that_is_cut_short_anywhere_stays_whole(program in program(), every in 1..60_u32) {
+/// Rules 22 and 27: whatever panics, the machine is whole, and can be saved and loaded. The run checks that between any two steps.
+#[test]
+fn a_machine_that_is_cut_short_anywhere_stays_whole() {
+    let usual = ProptestConfig::default();
+    let config = ProptestConfig { cases: usual.cases * 8, failure_persistence: None, ..usual };
+    let outcome = TestRunner::new(config).run(&(program(), 1..60_u32), |(program, every)| {
         driven::run_into_traps(&program, every);
+        Ok(())
+    });
+    if let Err(error) = outcome {
+        panic!("{error}");
     }
 }
 

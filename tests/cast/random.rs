@@ -1,0 +1,304 @@
+//! Random members, who cut each other's callbacks short: they rejoin, send each other telegrams, change at once, and panic,
+//! everywhere. Debug builds check before each callback that a machine is whole. Here, between any two turns, each member has
+//! the path of its state, and what is saved of the cast is loaded, and saved again the same (rules 22, 27, 30).
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::time::Duration;
+
+use demeanor::{Agent, Cast, CastBook, Change, Fsm, Owner, State, StateBook, StateMachine, StateRef, Telegram};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
+use serde::{Deserialize, Serialize};
+
+/// Its world says what happens in the next callbacks, whosever they are.
+type Town = Cast<u8, u8, Script>;
+
+#[derive(Default)]
+struct Script {
+    acts: Vec<Act>,
+    next: usize,
+    /// How many acts are left until the turn from outside is over.
+    fuel: u32,
+}
+
+impl Script {
+    fn next(&mut self) -> Option<Act> {
+        self.fuel = self.fuel.checked_sub(1)?;
+        self.next += 1;
+        self.acts.get(self.next % self.acts.len().max(1)).cloned()
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Act {
+    Nothing,
+    Request(Request),
+    /// Within the call.
+    Now(u8),
+    SendNow,
+    After(u8, u8),
+    Sleep(u8),
+    /// To the member of this key, within the call or when the turn is over.
+    Tell(u8, bool),
+    /// What is done with its agent while it has rejoined.
+    Rejoin(Outside),
+    /// Goes on if that panics.
+    Try(Box<Act>),
+    Panic,
+}
+
+#[derive(Clone, Debug)]
+enum Request {
+    Change(u8),
+    Push(u8),
+    Pop,
+    Revert,
+    Resume(u8),
+}
+
+/// What the game does with one member.
+#[derive(Clone, Debug)]
+enum Outside {
+    Update,
+    Start,
+    Stop,
+    SetCurrent(u8),
+    Request(Request),
+    Tell,
+    Replace(u8),
+}
+
+#[derive(Clone, Default, Serialize, Deserialize)]
+struct Walker(u8);
+
+struct Site {
+    id: u8,
+    parent: Option<u8>,
+    initial: Option<u8>,
+}
+
+/// 0 is around 1 and 2, and 1 around 3.
+static SITES: [Site; 6] = [
+    Site { id: 0, parent: None, initial: Some(1) },
+    Site { id: 1, parent: Some(0), initial: None },
+    Site { id: 2, parent: Some(0), initial: None },
+    Site { id: 3, parent: Some(1), initial: None },
+    Site { id: 4, parent: None, initial: None },
+    Site { id: 5, parent: None, initial: None },
+];
+
+fn site(id: u8) -> &'static Site {
+    &SITES[usize::from(id)]
+}
+
+impl Walker {
+    fn act_next(&mut self, fsm: &mut Fsm<'_, Self>, town: &mut Town) {
+        for _ in 0..2 {
+            if let Some(act) = town.world.next() {
+                self.act(&act, fsm, town);
+            }
+        }
+    }
+
+    fn act(&mut self, act: &Act, fsm: &mut Fsm<'_, Self>, town: &mut Town) {
+        match act {
+            Act::Nothing => {}
+            Act::Request(Request::Change(to)) => fsm.change_state(site(*to)),
+            Act::Request(Request::Push(over)) => fsm.push_state(site(*over)),
+            Act::Request(Request::Pop) => fsm.pop_state(),
+            Act::Request(Request::Revert) => fsm.revert_state(),
+            Act::Request(Request::Resume(composite)) => fsm.resume_state(site(*composite)),
+            Act::Now(to) => _ = fsm.change_state_now(self, site(*to), town),
+            Act::SendNow => _ = fsm.send_now(self, &Telegram::new(self.0, self.0, 0), town),
+            Act::After(seconds, to) => fsm.change_state_after(f64::from(*seconds), site(*to)),
+            Act::Sleep(seconds) => fsm.sleep_for(f64::from(*seconds)),
+            Act::Tell(key, false) => _ = town.send(self.0, *key, 0),
+            Act::Tell(key, true) => town.post(self.0, *key, 0),
+            Act::Rejoin(outside) => {
+                let key = self.0;
+                _ = town.rejoin(&key, self, fsm, |town| outside.act(key, town));
+            }
+            Act::Try(act) => catch(|| self.act(act, fsm, town)),
+            Act::Panic => panic_as_told(),
+        }
+    }
+}
+
+/// Without the panic hook's message: it is expected.
+fn panic_as_told() -> ! {
+    resume_unwind(Box::new("told to panic"))
+}
+
+fn catch(act: impl FnOnce()) {
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(act)) {
+        if payload.downcast_ref() != Some(&"told to panic") {
+            resume_unwind(payload);
+        }
+    }
+}
+
+impl Outside {
+    fn act(&self, key: u8, town: &mut Town) {
+        match self {
+            Self::Update => _ = town.update_one(&key),
+            Self::Tell => _ = town.send(key, key, 0),
+            outside => _ = town.with::<Walker, _>(&key, |agent, town| outside.act_on(agent, town)),
+        }
+    }
+
+    fn act_on(&self, agent: &mut Agent<Walker>, town: &mut Town) {
+        match self {
+            Self::Start => agent.start(town),
+            Self::Stop => agent.stop(town),
+            Self::SetCurrent(to) => agent.machine_mut().set_current(site(*to)),
+            Self::Replace(to) => *agent.machine_mut() = StateMachine::new(site(*to)),
+            Self::Request(Request::Change(to)) => _ = agent.change_state(site(*to), town),
+            Self::Request(Request::Push(over)) => _ = agent.push_state(site(*over), town),
+            Self::Request(Request::Pop) => _ = agent.pop_state(town),
+            Self::Request(Request::Revert) => _ = agent.revert_state(town),
+            Self::Request(Request::Resume(composite)) => _ = agent.resume_state(site(*composite), town),
+            Self::Update | Self::Tell => {}
+        }
+    }
+}
+
+impl Owner for Walker {
+    type Context<'a> = Town;
+    type Message = Telegram<u8, u8>;
+
+    fn now(town: &Town) -> f64 {
+        town.now()
+    }
+
+    fn on_change(&mut self, _: &Change<'_, Self>, town: &mut Town) {
+        if matches!(town.world.next(), Some(Act::Panic)) {
+            panic_as_told();
+        }
+    }
+}
+
+impl State<Walker> for Site {
+    fn enter(&self, walker: &mut Walker, fsm: &mut Fsm<'_, Walker>, town: &mut Town) {
+        walker.act_next(fsm, town);
+    }
+
+    fn update(&self, walker: &mut Walker, fsm: &mut Fsm<'_, Walker>, town: &mut Town) {
+        walker.act_next(fsm, town);
+    }
+
+    fn exit(&self, walker: &mut Walker, fsm: &mut Fsm<'_, Walker>, town: &mut Town) {
+        walker.act_next(fsm, town);
+    }
+
+    fn on_message(
+        &self,
+        walker: &mut Walker,
+        _: &Telegram<u8, u8>,
+        fsm: &mut Fsm<'_, Walker>,
+        town: &mut Town,
+    ) -> bool {
+        walker.act_next(fsm, town);
+        self.id % 2 == 0
+    }
+
+    fn parent(&self) -> Option<StateRef<Walker>> {
+        self.parent.map(|parent| site(parent).into())
+    }
+
+    fn initial(&self) -> Option<StateRef<Walker>> {
+        self.initial.map(|initial| site(initial).into())
+    }
+
+    fn keeps_history(&self) -> bool {
+        self.id == 0
+    }
+}
+
+fn book() -> CastBook<Town> {
+    let sites = (0..6).fold(StateBook::new(), |book, id| book.with_name(id.to_string(), site(id)));
+    CastBook::new().with("walker", sites)
+}
+
+/// What is saved of the town, in bytes.
+fn saved(town: &Town) -> Vec<u8> {
+    postcard::to_allocvec(&town.save(&book()).expect("nobody is acting")).expect("it can be written")
+}
+
+fn check(town: &Town) {
+    assert_eq!(town.iter::<Walker>().count(), town.len(), "nobody is lost");
+    for (_, agent) in town.iter::<Walker>() {
+        let path: Vec<_> = agent.machine().path().collect();
+        let parents = path.iter().map(|state| state.parent());
+        let around = [None].into_iter().chain(path.iter().map(|state| Some((*state).clone())));
+        assert!(parents.eq(around.take(path.len())), "the path of one state: {path:?}");
+    }
+    let bytes = saved(town);
+    let read = postcard::from_bytes(&bytes).expect("it has just been written");
+    let loaded = Town::load(read, &book(), Script::default()).expect("it has just been saved");
+    assert!(saved(&loaded) == bytes, "it is saved again the same");
+}
+
+fn id() -> impl Strategy<Value = u8> {
+    0..6_u8
+}
+
+fn request() -> impl Strategy<Value = Request> {
+    prop_oneof![
+        4 => id().prop_map(Request::Change),
+        3 => id().prop_map(Request::Push),
+        3 => Just(Request::Pop),
+        1 => Just(Request::Revert),
+        1 => id().prop_map(Request::Resume),
+    ]
+}
+
+fn outside() -> impl Strategy<Value = Outside> {
+    prop_oneof![
+        2 => Just(Outside::Update),
+        1 => Just(Outside::Start),
+        1 => Just(Outside::Stop),
+        1 => id().prop_map(Outside::SetCurrent),
+        4 => request().prop_map(Outside::Request),
+        2 => Just(Outside::Tell),
+        1 => id().prop_map(Outside::Replace),
+    ]
+}
+
+fn act() -> impl Strategy<Value = Act> {
+    let act = prop_oneof![
+        8 => Just(Act::Nothing),
+        4 => request().prop_map(Act::Request),
+        3 => id().prop_map(Act::Now),
+        2 => Just(Act::SendNow),
+        4 => (0..4_u8, id()).prop_map(|(seconds, to)| Act::After(seconds, to)),
+        1 => (0..4_u8).prop_map(Act::Sleep),
+        2 => (0..3_u8, any::<bool>()).prop_map(|(key, is_posted)| Act::Tell(key, is_posted)),
+        5 => outside().prop_map(Act::Rejoin),
+        1 => Just(Act::Panic),
+    ];
+    (act, prop::bool::weighted(0.2)).prop_map(|(act, is_tried)| if is_tried { Act::Try(Box::new(act)) } else { act })
+}
+
+#[test]
+fn members_who_cut_each_other_short_stay_whole_and_are_saved() {
+    let usual = ProptestConfig::default();
+    let config = ProptestConfig { cases: usual.cases * 8, failure_persistence: None, ..usual };
+    let steps = vec((0..3_u8, outside(), 0..3_u64), 1..24);
+    let outcome = TestRunner::new(config).run(&(vec(act(), 1..60), steps, 0..60_u32), |(acts, steps, fuel)| {
+        let mut town = Town::new(Script { acts, next: 0, fuel: 0 });
+        for key in 0..3 {
+            town.add(key, Agent::new(Walker(key), StateMachine::new(site(key)))).expect("the key is free");
+        }
+        for (key, outside, seconds) in steps {
+            town.advance(Duration::from_secs(seconds));
+            town.world.fuel = fuel;
+            catch(|| outside.act(key, &mut town));
+            check(&town);
+        }
+        Ok(())
+    });
+    if let Err(error) = outcome {
+        panic!("{error}");
+    }
+}
