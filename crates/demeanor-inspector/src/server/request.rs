@@ -455,10 +455,8 @@ mod tests {
 
     #[test]
     fn a_header_that_comes_twice_is_refused() {
-        for nth in 1..COMMAND.len() {
-            let mut lines = COMMAND.to_vec();
-            lines.push(COMMAND[nth]);
-            assert_eq!(command(&lines), 400, "{}", COMMAND[nth]);
+        for line in &COMMAND[1..] {
+            assert_eq!(command(&[&COMMAND[..], &[line]].concat()), 400, "{line}");
         }
         for also in ["content-length: 2", "Content-Length: \u{663}", "origin: null", "HOST: localhost"] {
             assert_eq!(command(&[&COMMAND[..], &[also]].concat()), 400, "{also}");
