@@ -373,15 +373,21 @@ impl<T: Owner> Seat<T> {
         // Those of the states around it, which have come back: some of its own may have been asked for before them.
         let mut around: Vec<_> = if list.len() > *running { list.drain().collect() } else { Vec::new() };
         let mut resumed = around.split_off(around.len().min(*running)).into_iter();
-        around.into_iter().for_each(|timer| list.push(timer));
+        for timer in around {
+            list.push(timer);
+        }
         for timer in timers {
             if timer.scope == scope {
                 list.push(Timer { due: *now + timer.due, ..timer.take() });
             } else if !timer.scope.ends_with(depth) {
-                resumed.next().into_iter().for_each(|timer| list.push(timer));
+                if let Some(timer) = resumed.next() {
+                    list.push(timer);
+                }
             }
         }
-        resumed.for_each(|timer| list.push(timer));
+        for timer in resumed {
+            list.push(timer);
+        }
     }
 
     /// Remembers current as the descendant last active in the active state at `depth`, if that keeps history.

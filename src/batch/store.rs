@@ -367,10 +367,11 @@ impl<T: Owner> Store<T> {
         let (is_owned, depth) = (self.states.get(bucket).is_owned, self.states.get(bucket).path().count());
         let has_times = self.has_clock && !is_owned;
         let is_row_whole = |slot: usize| {
-            let (key, has_timers) = (tags[slot].key, tags[slot].has_timers());
+            let tag = &tags[slot];
+            let key = tag.key;
             let seat = seats.get(slot);
             self.places.get(key).is_some_and(|place| place.get() == Place::new(bucket, slot))
-                && (has_timers || self.timers.next(key).is_none())
+                && (tag.has_timers() || self.timers.next(key).is_none())
                 && seat.map_or_else(|| self.timers.are_of(key, depth), Seat::is_whole)
                 && seat.is_none_or(|seat| seat.is_asleep() == columns.is_asleep(slot))
         };
