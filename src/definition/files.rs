@@ -136,7 +136,7 @@ impl Files {
         }
         let table = document.table;
         let machines = table.get("machines").and_then(|machines| machines.get_ref().as_table());
-        let machines = machines.into_iter().flat_map(|machines| machines.keys());
+        let machines = machines.into_iter().flat_map(Table::keys);
         let mut names: Vec<_> = machines.map(|name| (name.span().start, name.get_ref().to_string())).collect();
         names.sort();
         let beside = table.contains_key("states").then(String::new);

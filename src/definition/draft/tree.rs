@@ -97,7 +97,7 @@ impl<'i> Table<'i> {
     /// Adds a key, which may be dotted, with its value.
     pub(crate) fn add(&mut self, mut keys: Vec<Key<'i>>, value: SpannedValue<'i>) -> Result<(), Refused> {
         let Some(key) = keys.pop() else { return Ok(()) };
-        let table = keys.into_iter().try_fold(self, Self::dotted)?;
+        let table = keys.iter().try_fold(self, Self::dotted)?;
         if let Some((first, _)) = table.get_key_value(key.get_ref()) {
             return Err(Refused::again(&key, first));
         }
@@ -106,15 +106,15 @@ impl<'i> Table<'i> {
     }
 
     /// The table of a part of a dotted key. It is made if it is not there yet.
-    fn dotted(&mut self, key: Key<'i>) -> Result<&mut Self, Refused> {
+    fn dotted(&mut self, key: &Key<'i>) -> Result<&mut Self, Refused> {
         if !self.contains_key(key.get_ref()) {
             let table = Spanned::new(key.span(), Value::Table(Self::made(Made::ByDottedKey)));
             self.insert(key.clone(), table);
         }
         let first = self.get_key_value(key.get_ref()).map_or_else(|| key.clone(), |(first, _)| first.clone());
-        let Some(value) = self.get_mut(key.get_ref()) else { return Err(Refused::again(&key, &first)) };
+        let Some(value) = self.get_mut(key.get_ref()) else { return Err(Refused::again(key, &first)) };
         let refused = match value.get_ref() {
-            Value::Table(table) if table.made == Made::ByHeader => Refused::again(&key, &first),
+            Value::Table(table) if table.made == Made::ByHeader => Refused::again(key, &first),
             other => Refused { key: key.span(), first: None, of_type: Some(other.type_str()) },
         };
         match value.get_mut() {
