@@ -319,10 +319,10 @@ fn take(step: &Step, host: &mut Host, now: &mut f64) -> bool {
     true
 }
 
-proptest! {
-    /// Rules 19 and 25, with so many timers that they are kept in another way than a few.
-    #[test]
-    fn many_timers_of_one_owner_come_in_a_batch_as_on_a_machine(steps in steps()) {
+/// Rules 19 and 25, with so many timers that they are kept in another way than a few.
+#[test]
+fn many_timers_of_one_owner_come_in_a_batch_as_on_a_machine() {
+    proptest!(|(steps in steps())| {
         for &way in WAYS {
             let (mut machine, mut batch) = (Host::machine(), Host::batch(way));
             let (mut now, mut too) = (0.0, 0.0);
@@ -332,7 +332,7 @@ proptest! {
                 prop_assert_eq!(batch.look(), machine.look(), "after step {}, {:?}: {:?}", nth, way, step);
             }
         }
-    }
+    });
 }
 
 /// What happens to an owner with timers, as often as it has timers, or to as many timers as it has.
