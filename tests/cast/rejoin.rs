@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-use demeanor::{Delivery, NotActing, Unavailable};
+use demeanor::{Agent, Delivery, NotActing, Unavailable};
 
 use crate::captured_log::log_lines;
 use crate::players::{Act, Always, Away, Busy, Idle, Left, Player, Right, Stage, happened, idle, stage};
@@ -599,7 +599,7 @@ fn a_timer_of_a_state_that_is_still_to_be_resumed_does_not_come_due_while_its_ow
     stage.with::<Player, _>(&"Ann", |ann, stage| ann.change_state(&Left, stage)).unwrap();
     stage.with::<Player, _>(&"Ann", |ann, stage| ann.push_state(&Busy, stage)).unwrap();
     happened(&mut stage);
-    stage.with::<Player, _>(&"Ann", |ann, stage| ann.pop_state(stage)).unwrap();
+    stage.with::<Player, _>(&"Ann", Agent::pop_state).unwrap();
     assert_eq!(
         happened(&mut stage),
         ["Ann Busy.exit", "Ann Inside.enter", "Ann Inside.update", "Ann Left.enter", "Ann Busy -> Left (pop)"]

@@ -30,7 +30,7 @@ pub(crate) fn saved_and_loaded(
     let bytes = bytes(batch, book, now);
     let saved: SavedBatch<usize> = postcard::from_bytes(&bytes).expect("it has just been written");
     let mut puppets: Vec<_> = Vec::new();
-    for (_, puppet) in batch.iter() {
+    for (_, puppet) in batch {
         puppets.resize_with(puppets.len().max(puppet.number + 1), || None);
         puppets[puppet.number] = Some(puppet.clone());
     }

@@ -99,7 +99,7 @@ fn is_saved_and_loaded(machine: &StateMachine<Actor>, time: &GameTime) {
 #[cfg(feature = "serde")]
 fn book() -> demeanor::StateBook<Actor> {
     let book = demeanor::StateBook::new().with(&Duck);
-    [&HOUSE, &KITCHEN, &YARD, &ROAD, &SEA].into_iter().fold(book, |book, place| book.with(place))
+    [&HOUSE, &KITCHEN, &YARD, &ROAD, &SEA].into_iter().fold(book, demeanor::StateBook::with)
 }
 
 #[cfg(not(feature = "serde"))]
