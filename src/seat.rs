@@ -186,7 +186,7 @@ impl<T: Owner> Seat<T> {
     }
 
     /// The active states, outermost first.
-    pub(crate) fn path(&self) -> impl DoubleEndedIterator<Item = &StateRef<T>> + Clone {
+    pub(crate) fn path(&self) -> impl Iterator<Item = &StateRef<T>> + Clone {
         self.ancestors().iter().chain(self.current.as_option())
     }
 
@@ -464,7 +464,7 @@ impl<T: Owner> Seat<T> {
         let is_remembered = |(of, last): &(StateRef<T>, StateRef<T>)| !of.is_none() && !last.is_none();
         has_path
             && ancestors.len() == ancestors_entered_at.len()
-            && are_of(waiting.timers.iter(), self.depth(), true)
+            && are_of(waiting.timers.newest(), self.depth(), true)
             && stack.len() <= MOST_PUSHED
             && stack.iter().rev().take(4).all(Suspended::is_whole)
             && history.len() <= MOST_REMEMBERED
@@ -499,13 +499,9 @@ pub(crate) fn path_to<T: Owner>(state: &StateRef<T>) -> Result<Path<T>, &'static
     Ok(path)
 }
 
-/// Whether the last of some timers belong to states of a path of a depth, or to the machine, if it has any there.
-fn are_of<'t, T: Owner>(
-    timers: impl DoubleEndedIterator<Item = &'t Timer<T>>,
-    depth: usize,
-    with_machine: bool,
-) -> bool {
-    timers.rev().take(64).all(|timer| match timer.scope {
+/// Whether timers belong to states of a path of a depth, or to the machine, if it has any there.
+fn are_of<'t, T: Owner>(mut timers: impl Iterator<Item = &'t Timer<T>>, depth: usize, with_machine: bool) -> bool {
+    timers.all(|timer| match timer.scope {
         Scope::State(_) => !timer.scope.ends_with(depth),
         Scope::Machine => with_machine,
         Scope::Left => false,
@@ -515,7 +511,7 @@ fn are_of<'t, T: Owner>(
 impl<T: Owner> Suspended<T> {
     fn is_whole(&self) -> bool {
         let depth = self.ancestors.len() + usize::from(!self.current.is_none());
-        are_of(self.timers.iter(), depth, false)
+        are_of(self.timers.iter().rev().take(64), depth, false)
     }
 }
 

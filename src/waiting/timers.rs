@@ -51,8 +51,13 @@ impl<T: Owner> TimerList<T> {
     }
 
     /// In the order of asking.
-    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &Timer<T>> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Timer<T>> {
         self.list.iter().filter(|timer| !timer.is_gap())
+    }
+
+    /// Some of those that were asked for last, the newest first.
+    pub(crate) fn newest(&self) -> impl Iterator<Item = &Timer<T>> {
+        self.list.iter().rev().take(64).filter(|timer| !timer.is_gap())
     }
 
     /// Adds one, behind the others.
