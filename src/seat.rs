@@ -186,7 +186,7 @@ impl<T: Owner> Seat<T> {
     }
 
     /// The active states, outermost first.
-    pub(crate) fn path(&self) -> impl Iterator<Item = &StateRef<T>> + Clone {
+    pub(crate) fn path(&self) -> impl DoubleEndedIterator<Item = &StateRef<T>> + Clone {
         self.ancestors().iter().chain(self.current.as_option())
     }
 
