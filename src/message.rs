@@ -11,7 +11,6 @@ use core::fmt;
 use core::ops::Bound;
 
 use self::merging::Merging;
-use crate::span::due_after;
 
 /// A message with its sender and its receiver. After Buckland's `Telegram`.
 ///
@@ -138,7 +137,7 @@ impl<K, M> Dispatcher<K, M> {
     /// Returns whether it was queued: always, unless telegrams are [merged](Self::merging_within).
     pub fn send_after(&mut self, delay: f64, telegram: Telegram<K, M>, now: f64) -> bool {
         let delay = if delay > 0.0 { delay } else { 0.0 };
-        self.send_at(due_after(delay, now), telegram)
+        self.send_at(now + delay, telegram)
     }
 
     /// Queues a telegram to arrive at `due`, in seconds. If that time has passed or is not a number, it is due at once.

@@ -147,5 +147,5 @@ fn a_hundred_thousand_timers_are_set_for_one_owner_of_a_batch() {
         assert!(batch.change_state_after(key, 1.0 + f64::from(seconds), &B, &mut time));
     }
     batch.sleep(key);
-    assert_eq!(batch.next_wake(key), Some(NextWake::At(1.0)));
+    assert_eq!(batch.next_wake(key), Some(NextWake::At(due(1.0, 0.0))));
 }
