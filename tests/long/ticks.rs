@@ -116,6 +116,11 @@ impl State<Lamp> for Blinking {
     }
 }
 
+/// When a wait of so many seconds is over (rule 18).
+fn due_after(seconds: f64, now: f64) -> f64 {
+    now + (seconds - (1e-6 + 1e-6 * seconds))
+}
+
 /// The same lamp, which asks the clock in each tick.
 #[derive(Clone)]
 struct Polling {
@@ -127,7 +132,7 @@ struct Polling {
 impl Polling {
     fn new(number: u32) -> Self {
         let lamp = Lamp { number, changes: 1, updates: 0 };
-        let due = lamp.times()[0];
+        let due = due_after(lamp.times()[0], 0.0);
         Self { lamp, state: 0, due }
     }
 
@@ -147,7 +152,7 @@ impl Polling {
     fn enter(&mut self, state: usize, now: f64) {
         self.state = state;
         self.lamp.changes += 1;
-        self.due = now + self.lamp.times()[state];
+        self.due = due_after(self.lamp.times()[state], now);
     }
 }
 
