@@ -115,12 +115,12 @@ pub(crate) fn warn_of_what_is_missing<T: EntityOwner>(
             }
         }
     }
-    let mut idlers = idlers.iter();
-    if let Some((entity, name)) = idlers.next() {
+    // Bevy's order is that of the archetypes.
+    if let Some((entity, name)) = idlers.iter().min_by_key(|(entity, _)| entity.index_u32()) {
         let entity = NamedEntity { entity, name };
-        let others = match idlers.count() {
-            0 => String::new(),
-            others => format!(", as {others} others"),
+        let others = match idlers.iter().count() {
+            1 => String::new(),
+            count => format!(", as {} others", count - 1),
         };
         warn!("{entity} has a {owner}, but no Machine<{owner}>{others}: it has no state");
     }
