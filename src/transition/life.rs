@@ -43,6 +43,7 @@ impl<T: Owner> Single<'_, T> {
     /// Enters a path that no change leads to.
     pub(super) fn enter_from_nowhere(&mut self, path: &[StateRef<T>], owner: &mut T, cx: &mut T::Context<'_>) {
         self.is_touched = true;
+        self.seat.note_change(0);
         self.seat.replace(0, path[0].clone(), now::<T>(cx));
         self.show(cx);
         self.enter_all(path, Cause::Change, &mut None, owner, cx);
@@ -65,7 +66,6 @@ impl<T: Owner> Single<'_, T> {
                 self.count += 1;
                 self.made += 1;
                 self.kept = 0;
-                self.seat.note_change(0);
                 self.enter_from_nowhere(&path, owner, cx);
                 true
             }
