@@ -193,6 +193,7 @@ impl<'b, T: Owner> Reader<'b, T> {
         if saved.is_asleep && found.how == How::Named {
             self.put_to_sleep(&mut seat, saved.more.wakes_at, saved.is_outdated)?;
         }
+        debug_assert!(seat.is_whole(), "a machine is loaded with what belongs to no state of it");
         Ok(seat)
     }
 
@@ -284,6 +285,9 @@ impl<'b, T: Owner> Reader<'b, T> {
 
     /// What a history remembers is kept as long as the one is still inside the other.
     fn remember(&mut self, of: u32, last: u32, seat: &mut Seat<T>) -> Result<(), LoadError> {
+        if of == 0 || last == 0 {
+            return Err(LoadError::damaged("history", "it remembers no state"));
+        }
         let (of, last) = (self.state(of)?, self.state(last)?);
         if of.how != How::Named || last.how != How::Named {
             return Ok(());

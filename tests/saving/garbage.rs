@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 
 use allocation_counter::measure;
-use demeanor::save::{SavedKey, SavedThen, Seconds};
+use demeanor::save::{SavedKey, SavedMore, SavedThen, Seconds};
 use demeanor::{Batch, LoadError, SavedBatch, SavedMachine, StateMachine};
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -285,8 +285,7 @@ fn a_machine_that_cannot_be_is_refused_with_what_is_wrong_and_where() {
         change(&mut saved);
         book().load(saved, 4.9).err().map_or_else(|| "it works".to_string(), |error| error.to_string())
     };
-    let more =
-        |change: fn(&mut demeanor::save::SavedMore)| refused(&move |saved| change(&mut saved.content.machine.more));
+    let more = |change: fn(&mut SavedMore)| refused(&move |saved| change(&mut saved.content.machine.more));
     assert_eq!(refused(&|_| {}), "it works");
     assert_eq!(refused(&|saved| saved.content.machine.current = 99), {
         let count = saved_machine(3).content.states.len();
@@ -319,6 +318,11 @@ fn a_machine_that_cannot_be_is_refused_with_what_is_wrong_and_where() {
     );
     assert_eq!(more(|more| more.history = vec![(1, 1); 65]), "history: it has 65 entries; the most are 64");
     assert_eq!(more(|more| more.history.push(more.history[0])), "history: it remembers Combat twice");
+    let of_none: [fn(&mut SavedMore); 3] =
+        [|more| more.history.push((0, 0)), |more| more.history[0].0 = 0, |more| more.history[0].1 = 0];
+    for change in of_none {
+        assert_eq!(more(change), "history: it remembers no state");
+    }
     let mut saved = saved_machine(4);
     for state in &mut saved.content.states {
         if let demeanor::save::SavedState::Owned { data, .. } = state {
