@@ -306,7 +306,6 @@ fn single<'a, T: Owner>(
     steps: Option<&'a mut Vec<Step<T>>>,
     watch: Option<Watch<T>>,
 ) -> Single<'a, T> {
-    // After a panic, too.
     let mut single = Single::new(seat, global);
     single.steps = steps;
     single.watch = watch;

@@ -6,6 +6,7 @@ use core::mem;
 
 use crate::fsm::Request;
 use crate::owner::Owner;
+use crate::span::due_after;
 use crate::state::State;
 #[cfg(feature = "definition")]
 use crate::waiting::Then;
@@ -115,7 +116,7 @@ impl<T: Owner> Requests<T> {
         while let Some(request) = self.pop() {
             let timer = match request {
                 Request::After(after) => {
-                    let due = after.then.due_after(after.seconds, 0.0);
+                    let due = due_after(after.seconds, 0.0);
                     Timer { due, scope: after.scope, then: after.then }
                 }
                 Request::Due(timer) => Timer { due: 0.0, ..*timer },

@@ -17,8 +17,8 @@ const RELATIVE: f64 = 1e-6;
 /// How far apart two times may be and count as equal, in seconds, whatever the span.
 const ABSOLUTE: f64 = 1e-6;
 
-/// After how many seconds a span of so many counts as over. What waits for the end of a span (a timer, sleep, a delayed telegram)
-/// takes the tolerance off its due time once. So a machine, the wheel of a batch and a saved game need not know the span.
+/// After how many seconds a span of so many counts as over. A timer and a sleep take the tolerance off their due time once, when
+/// they begin. So a machine, the wheel of a batch and a saved game need not know the span.
 #[inline]
 pub(crate) fn shortened(seconds: f64) -> f64 {
     (seconds - tolerance(seconds)).max(0.0)
@@ -41,8 +41,8 @@ pub(crate) fn opens_at(seconds: f64, entered_at: f64) -> f64 {
 /// The first multiple of so many seconds that is still to come when so many have passed.
 #[cfg(feature = "definition")]
 pub(crate) fn next_multiple(seconds: f64, passed: f64) -> f64 {
-    // A multiple that has been waited for, as `opens_at` says, has passed.
-    ((passed + 3.0 * tolerance(passed)) / seconds).floor().max(0.0).mul_add(seconds, seconds)
+    // A multiple that a timer has waited for until `opens_at` has passed: up to three tolerances have been taken off.
+    ((passed + 4.0 * tolerance(passed)) / seconds).floor().max(0.0).mul_add(seconds, seconds)
 }
 
 /// Not more than a second, so that an endless span stays one.

@@ -14,7 +14,6 @@ use self::timers::Sought;
 use self::timers::TimerList;
 pub(crate) use self::timers::Timers;
 use crate::owner::Owner;
-use crate::span::due_after;
 use crate::state::{State, StateRef};
 
 /// When a machine next has something to do, for games that decide themselves which machines to update. See
@@ -175,18 +174,6 @@ impl<T: Owner> Then<T> {
             Self::Note(note) => Some(Sought::Note(note.of)),
             _ => None,
         }
-    }
-
-    /// When such a timer is due that is to run for a number of seconds from now on.
-    #[inline]
-    #[cfg_attr(not(feature = "definition"), expect(clippy::unused_self, reason = "only definitions have turns"))]
-    pub(crate) fn due_after(&self, seconds: f64, now: f64) -> f64 {
-        #[cfg(feature = "definition")]
-        if matches!(self, Self::Turn) {
-            // The tolerance has been taken off: it is that of all seconds since the state was entered.
-            return now + seconds;
-        }
-        due_after(seconds, now)
     }
 
     /// Whether such a timer is set although it is never due.

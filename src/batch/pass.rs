@@ -237,12 +237,7 @@ impl<T: Owner> Pass<T> {
                 }
             };
             let key = rows.key(slot);
-            let at = match until {
-                // The tolerance has been taken off.
-                #[cfg(feature = "definition")]
-                Until::Turn => now + seconds,
-                _ => due_after(seconds, now),
-            };
+            let at = due_after(seconds, now);
             if until == Until::Awake && at == f64::INFINITY && !global.is_updating {
                 let mover = movers::find(movers, slot);
                 let current = mover.map_or(rows.bucket, Mover::target);

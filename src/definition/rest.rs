@@ -44,7 +44,7 @@ impl<T: Owner> DefinedState<T> {
                 let now = now::<T>(cx);
                 fsm.take_turn_after(match every {
                     Every::Fixed(every) => opens_at(next_multiple(*every, now - entered_at), entered_at) - now,
-                    Every::Varying(varying) => opens_at(varying.seconds(owner, cx), 0.0),
+                    Every::Varying(varying) => varying.seconds(owner, cx),
                 });
             }
         }
@@ -107,7 +107,7 @@ impl<T: Owner> DefinedState<T> {
                 Every::Fixed(every) => *every,
                 Every::Varying(varying) => varying.seconds(owner, cx),
             };
-            fsm.take_turn_after(opens_at(seconds, 0.0));
+            fsm.take_turn_after(seconds);
         }
     }
 

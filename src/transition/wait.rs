@@ -64,7 +64,7 @@ impl<T: Owner> Single<'_, T> {
             return false;
         }
         let seconds = Self::seconds(seconds, then, owner, self.seat.current.as_option());
-        let due = then.due_after(seconds, now::<T>(cx));
+        let due = due_after(seconds, now::<T>(cx));
         if due < f64::INFINITY || then.is_note() {
             self.seat.rare_mut().waiting.set(Timer { due, scope, then: then.clone() });
             self.is_touched = true;
