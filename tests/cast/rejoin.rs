@@ -331,17 +331,20 @@ fn who_rejoins_in_exit_is_told_and_cannot_change_state() {
 }
 
 #[test]
-fn a_machine_that_stops_cannot_be_stopped_while_its_owner_has_rejoined() {
+fn a_machine_that_stops_cannot_be_started_or_stopped_while_its_owner_has_rejoined() {
     let mut stage = stage([(
         "Ann",
         &[("Idle.exit", |ann, fsm, stage| {
             let rejoined = stage.rejoin(&"Ann", ann, fsm, |stage| {
-                stage.with::<Player, _>(&"Ann", demeanor::Agent::stop).unwrap();
+                stage.with::<Player, _>(&"Ann", Agent::start).unwrap();
+                stage.with::<Player, _>(&"Ann", Agent::stop).unwrap();
             });
             assert_eq!(rejoined, Ok(()));
         })],
     )]);
-    stage.stop();
+    let lines = log_lines(|| stage.stop());
+    let refused = |what| format!("WARN demeanor: Ann: {what} refused in state Idle: the state is being left");
+    assert_eq!(lines, [refused("start"), refused("stop")]);
     assert_eq!(happened(&mut stage), ["Ann Idle.exit"]);
     assert_eq!(stage.state_of(&"Ann"), None);
 }
