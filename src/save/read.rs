@@ -219,7 +219,7 @@ impl<'b, T: Owner> Reader<'b, T> {
         }
         for (nth, timer) in timers.iter().enumerate() {
             let clock = self.clock;
-            let timer = self.timer(timer, depths, false, |due| clock.at(due));
+            let timer = self.timer(timer, depths, Some(Scope::Machine), |due| clock.at(due));
             let timer = timer.map_err(|error| error.within(format_args!("timer {nth}")))?;
             if let Some(timer) = timer {
                 seat.rare_mut().waiting.timers.push(timer);
@@ -278,7 +278,7 @@ impl<'b, T: Owner> Reader<'b, T> {
         }
         let mut timers = Timers::new();
         for timer in &saved.timers {
-            timers.extend(self.timer(timer, &depths, true, |remaining| remaining)?);
+            timers.extend(self.timer(timer, &depths, None, |remaining| remaining)?);
         }
         Ok(Suspended { current: found.state, time: of_current, ancestors, timers })
     }
@@ -304,12 +304,12 @@ impl<'b, T: Owner> Reader<'b, T> {
         Ok(())
     }
 
-    /// A timer, unless it ends with a state that is not active any more.
+    /// A timer, unless it ends with a state that is not active any more. One without a depth has the scope `of_no_depth`.
     fn timer(
         &mut self,
         saved: &SavedTimer,
         depths: &Depths,
-        is_suspended: bool,
+        of_no_depth: Option<Scope>,
         at: impl Fn(f64) -> f64,
     ) -> Result<Option<Timer<T>>, LoadError> {
         let then = match &saved.then {
@@ -350,11 +350,9 @@ impl<'b, T: Owner> Reader<'b, T> {
         };
         let due = at(time(saved.due, "due")?);
         let scope = match saved.depth {
-            None if is_suspended => {
-                let why = "a timer of a suspended path belongs to one of its states";
-                return Err(LoadError::damaged("depth", why));
-            }
-            None => Scope::Machine,
+            None => of_no_depth.ok_or_else(|| {
+                LoadError::damaged("depth", "a timer of a suspended path belongs to one of its states")
+            })?,
             Some(depth) => match depths.get(depth)? {
                 Some(depth) => Scope::state(depth),
                 None => return Ok(None),

@@ -21,9 +21,12 @@ impl<T: Owner> Single<'_, T> {
         if current.is_none() {
             return;
         }
-        if self.seat.is_entered() || self.seat.is_being_left() {
-            let is_entered = self.seat.is_entered();
-            self.refused(&"start", owner, &if is_entered { "it has been entered already" } else { BEING_LEFT }.into());
+        if self.seat.is_entered() {
+            self.refused(&"start", owner, &"it has been entered already".into());
+            return;
+        }
+        if self.seat.is_being_left() {
+            self.refused(&"start", owner, &BEING_LEFT.into());
             return;
         }
         match descent(&current) {
