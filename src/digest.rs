@@ -124,8 +124,6 @@ impl DigestHasher {
             match then {
                 Then::Change(to) => self.write_name(to),
                 Then::Send(_) => self.write_text("message"),
-                #[cfg(feature = "definition")]
-                Then::Turn => self.write_text("turn"),
                 #[cfg(feature = "serde")]
                 Then::Enter => self.write_text("enter"),
                 #[cfg(feature = "definition")]
@@ -137,6 +135,7 @@ impl DigestHasher {
                         Noted::Tried => (2, 0),
                         #[cfg(feature = "script")]
                         Noted::CutOffs => (3, 0),
+                        Noted::Turn => (4, 0),
                     };
                     self.write_u8(kind);
                     self.write_u16(exit);

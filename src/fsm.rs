@@ -728,18 +728,6 @@ impl<'a, T: Owner> Fsm<'a, T> {
         self.machines.view(self.nth)
     }
 
-    /// Whether it is this state's turn, which it takes with that.
-    #[cfg(feature = "definition")]
-    pub(crate) fn takes_turn(&mut self) -> bool {
-        self.machines.takes_turn(self.nth)
-    }
-
-    /// When the active state at a depth has its next turn, in seconds, if it waits for one.
-    #[cfg(feature = "definition")]
-    pub(crate) fn next_turn(&self, depth: usize) -> Option<f64> {
-        self.machines.next_turn(self.nth, depth)
-    }
-
     /// The number that a state keeps about something.
     #[cfg(feature = "definition")]
     pub(crate) fn noted(&self, by: Scope, of: Noted) -> Option<f64> {
@@ -764,14 +752,6 @@ impl<'a, T: Owner> Fsm<'a, T> {
     #[cfg(feature = "definition")]
     pub(crate) fn be_quiet(&mut self, seconds: f64, revision: usize) {
         self.machines.be_quiet(self.nth, seconds, revision);
-    }
-
-    /// Has this state's turn come after so many seconds.
-    #[cfg(feature = "definition")]
-    pub(crate) fn take_turn_after(&mut self, seconds: f64) {
-        if !self.machines.wait(self.nth, seconds, Awaited::Turn) {
-            self.ask(Request::after(seconds, Then::Turn));
-        }
     }
 
     #[inline]
@@ -813,22 +793,6 @@ pub(crate) trait Machines<T: Owner> {
     fn view(&self, nth: usize) -> View<'_, T>;
     fn global(&self) -> &StateRef<T>;
     fn has_requests(&self, nth: usize) -> bool;
-    /// Whether it is the turn of the state whose callback is running, which it takes with that.
-    #[cfg(feature = "definition")]
-    fn takes_turn(&mut self, _nth: usize) -> bool {
-        false
-    }
-    /// When the state at a depth has its next turn, in seconds, if it waits for one.
-    #[cfg(feature = "definition")]
-    fn next_turn(&self, _nth: usize, _depth: usize) -> Option<f64> {
-        None
-    }
-    /// Of so many of the owners, from the `nth` on, those who wait for the next turn of the state whose update it is: by the bits of
-    /// a number. Of the others it is not known.
-    #[cfg(feature = "definition")]
-    fn await_turn(&self, _nth: usize, _count: usize) -> u64 {
-        0
-    }
     /// The number that a state keeps about something.
     #[cfg(feature = "definition")]
     fn noted(&self, _nth: usize, _by: Scope, _of: Noted) -> Option<f64> {

@@ -140,8 +140,6 @@ fn suspended<T: Owner>(suspended: &Suspended<T>) -> Vec<StateReport> {
 
 fn timer_report<T: Owner>(timer: &Timer<T>, path: &[StateReport], now: f64) -> TimerReport {
     let asks_for = match &timer.then {
-        #[cfg(feature = "definition")]
-        crate::waiting::Then::Turn => String::from("try the exits"),
         #[cfg(feature = "serde")]
         crate::waiting::Then::Enter => String::from("enter the current state"),
         then => then.to_string(),

@@ -8,8 +8,6 @@ use crate::fsm::Request;
 use crate::owner::Owner;
 use crate::span::due_after;
 use crate::state::State;
-#[cfg(feature = "definition")]
-use crate::waiting::Then;
 use crate::waiting::{Scope, Timer, Timers};
 
 /// Requests, first in, first out (rule 10).
@@ -130,14 +128,10 @@ impl<T: Owner> Requests<T> {
         }
     }
 
-    /// Whether there is anything that may lead to a change: not timers to be set, turns, nor sleep.
+    /// Whether there is anything that may lead to a change: not timers to be set, nor sleep.
     #[cfg(feature = "definition")]
     pub(crate) fn ask_for_change(&self) -> bool {
-        self.any(|request| match request {
-            Request::After(_) | Request::Sleep(_) => false,
-            Request::Due(timer) => !matches!(timer.then, Then::Turn | Then::Note(_)),
-            _ => true,
-        })
+        self.any(|request| !matches!(request, Request::After(_) | Request::Sleep(_)))
     }
 
     fn any(&self, is_one: impl Fn(&Request<T>) -> bool) -> bool {

@@ -237,17 +237,6 @@ impl<T: Owner> Machines<T> for Single<'_, T> {
     }
 
     #[cfg(feature = "definition")]
-    fn takes_turn(&mut self, _: usize) -> bool {
-        let scope = self.scope;
-        self.seat.rare.as_mut().is_some_and(|rare| rare.waiting.takes_turn(scope))
-    }
-
-    #[cfg(feature = "definition")]
-    fn next_turn(&self, _: usize, depth: usize) -> Option<f64> {
-        self.seat.rare.as_ref()?.waiting.timers.next_turn(Scope::state(depth))
-    }
-
-    #[cfg(feature = "definition")]
     fn noted(&self, _: usize, by: Scope, of: Noted) -> Option<f64> {
         self.seat.rare.as_ref()?.waiting.timers.noted(by, of)
     }

@@ -41,8 +41,8 @@ pub(crate) fn opens_at(seconds: f64, entered_at: f64) -> f64 {
 /// The first multiple of so many seconds that is still to come when so many have passed.
 #[cfg(feature = "definition")]
 pub(crate) fn next_multiple(seconds: f64, passed: f64) -> f64 {
-    // A multiple that a timer has waited for until `opens_at` has passed: up to three tolerances have been taken off.
-    ((passed + 4.0 * tolerance(passed)) / seconds).floor().max(0.0).mul_add(seconds, seconds)
+    // As a turn comes: a tolerance before a multiple, it has passed.
+    ((passed + 2.0 * tolerance(passed)) / seconds).floor().max(0.0).mul_add(seconds, seconds)
 }
 
 /// Not more than a second, so that an endless span stays one.

@@ -9,8 +9,6 @@ use core::{fmt, mem};
 
 #[cfg(feature = "std")]
 pub(crate) use self::timers::MOST_FEW;
-#[cfg(feature = "definition")]
-use self::timers::Sought;
 use self::timers::TimerList;
 pub(crate) use self::timers::Timers;
 use crate::owner::Owner;
@@ -86,15 +84,6 @@ impl Scope {
         Self::State(u8::try_from(depth).unwrap_or(u8::MAX))
     }
 
-    /// The state's own bit among those of all states that can be active.
-    #[cfg(feature = "definition")]
-    fn bit(self) -> u128 {
-        match self {
-            Self::State(depth) => 1_u128.checked_shl(depth.into()).unwrap_or(0),
-            Self::Machine | Self::Left => 0,
-        }
-    }
-
     /// The higher it is, the sooner it ends: a change ends those from some rank on.
     fn rank(self) -> u16 {
         match self {
@@ -121,9 +110,6 @@ pub(crate) enum Then<T: Owner> {
     /// A message, whose type is hidden: what a machine needs for it, to be cloned and sent to other threads, is asked of a
     /// message only where a timer is set.
     Send(Arc<dyn Any + Send + Sync>),
-    /// The turn of a state that is not tried in each tick.
-    #[cfg(feature = "definition")]
-    Turn,
     /// Entering the current state, unless it has been: it was put in the place of one that a saved game names and the program
     /// does not have.
     #[cfg(feature = "serde")]
@@ -151,6 +137,8 @@ pub(crate) enum Noted {
     Seconds(u16),
     /// After how many seconds in the state its exits were last tried.
     Tried,
+    /// After how many seconds in the state its next turn comes.
+    Turn,
     /// How often scripts of the state have been cut off.
     #[cfg(feature = "script")]
     CutOffs,
@@ -162,16 +150,6 @@ impl<T: Owner> Then<T> {
     pub(crate) fn note(&self) -> Option<Note> {
         match self {
             Self::Note(note) => Some(*note),
-            _ => None,
-        }
-    }
-
-    /// What a state looks for among its timers, if it may look for this.
-    #[cfg(feature = "definition")]
-    fn sought(&self) -> Option<Sought> {
-        match self {
-            Self::Turn => Some(Sought::Turn),
-            Self::Note(note) => Some(Sought::Note(note.of)),
             _ => None,
         }
     }
@@ -194,7 +172,7 @@ impl<T: Owner> Then<T> {
             Self::Change(to) => to.is_held(),
             Self::Send(_) => true,
             #[cfg(feature = "definition")]
-            Self::Turn | Self::Note(_) => false,
+            Self::Note(_) => false,
             #[cfg(feature = "serde")]
             Self::Enter => false,
         }
@@ -212,8 +190,6 @@ impl<T: Owner> fmt::Display for Then<T> {
         match self {
             Self::Change(to) => write!(f, "change to {to}"),
             Self::Send(_) => f.write_str("message to oneself"),
-            #[cfg(feature = "definition")]
-            Self::Turn => f.write_str("turn"),
             #[cfg(feature = "serde")]
             Self::Enter => f.write_str("enter"),
             #[cfg(feature = "definition")]
@@ -227,8 +203,6 @@ impl<T: Owner> Clone for Then<T> {
         match self {
             Self::Change(to) => Self::Change(to.clone()),
             Self::Send(message) => Self::Send(message.clone()),
-            #[cfg(feature = "definition")]
-            Self::Turn => Self::Turn,
             #[cfg(feature = "serde")]
             Self::Enter => Self::Enter,
             #[cfg(feature = "definition")]
@@ -244,9 +218,6 @@ pub(crate) enum Awaited<T: Owner> {
     /// A change to a singleton.
     #[cfg_attr(not(feature = "std"), expect(dead_code, reason = "without a batch, nobody reads it"))]
     Change(&'static dyn State<T>),
-    /// The next turn of the state that asks.
-    #[cfg(feature = "definition")]
-    Turn,
     /// Nothing: a number is kept.
     #[cfg(feature = "definition")]
     Note(Note),
@@ -283,9 +254,6 @@ pub(crate) struct Waiting<T: Owner> {
     pub(crate) revision: usize,
     /// For how many seconds a callback has asked to sleep, once it has returned.
     wanted: Option<f64>,
-    /// The states, by their depth, whose turn it is in the tick under way. They take it when they are updated.
-    #[cfg(feature = "definition")]
-    turns: u128,
     clock: Standstill,
 }
 
@@ -293,15 +261,7 @@ const AWAKE: f64 = f64::NEG_INFINITY;
 
 impl<T: Owner> Waiting<T> {
     pub(crate) const fn new() -> Self {
-        Self {
-            timers: TimerList::new(),
-            wakes_at: AWAKE,
-            revision: 0,
-            wanted: None,
-            #[cfg(feature = "definition")]
-            turns: 0,
-            clock: Standstill::new(),
-        }
+        Self { timers: TimerList::new(), wakes_at: AWAKE, revision: 0, wanted: None, clock: Standstill::new() }
     }
 
     /// Whether a machine can do without it.
@@ -349,31 +309,7 @@ impl<T: Owner> Waiting<T> {
     pub(crate) fn change(&mut self, kept: usize) -> Timers<T> {
         self.wanted = None;
         self.wake();
-        #[cfg(feature = "definition")]
-        {
-            self.turns &= !(u128::MAX.checked_shl(u32::try_from(kept).unwrap_or(u32::MAX)).unwrap_or(0));
-        }
         self.timers.end(kept)
-    }
-
-    /// Notes that it is a state's turn, until the end of the tick.
-    #[cfg(feature = "definition")]
-    pub(crate) fn note_turn(&mut self, scope: Scope) {
-        self.turns |= scope.bit();
-    }
-
-    /// Whether it is a state's turn.
-    #[cfg(feature = "definition")]
-    pub(crate) fn has_turn(&self, scope: Scope) -> bool {
-        self.turns & scope.bit() != 0
-    }
-
-    /// Whether it is a state's turn, which it takes with that.
-    #[cfg(feature = "definition")]
-    pub(crate) fn takes_turn(&mut self, scope: Scope) -> bool {
-        let is_turn = self.turns & scope.bit() != 0;
-        self.turns &= !scope.bit();
-        is_turn
     }
 
     /// Begins to run a timer. A note replaces the one that the state keeps about the same.
@@ -383,12 +319,6 @@ impl<T: Owner> Waiting<T> {
             return;
         }
         self.timers.push(timer);
-    }
-
-    /// Turns that have not been taken in their tick are over.
-    #[cfg(feature = "definition")]
-    pub(crate) fn end_turns(&mut self) {
-        self.turns = 0;
     }
 
     /// When it next has to be looked at, in seconds: infinity is never.
@@ -401,8 +331,6 @@ impl<T: Owner> Waiting<T> {
     pub(crate) fn empty_into(&mut self, take: &mut dyn FnMut(Then<T>)) {
         self.timers.drain().for_each(|timer| take(timer.then));
         self.wanted = None;
-        #[cfg(feature = "definition")]
-        self.end_turns();
         self.wake();
     }
 

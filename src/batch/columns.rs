@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::{iter, mem};
 
-use super::due::{DueChange, Turn};
+use super::due::DueChange;
 use super::key::Key;
 use super::states::MOST_STATES;
 use crate::fsm::time_or_zero;
@@ -26,8 +26,6 @@ pub(super) struct Columns<T: Owner> {
     pub(super) revision: usize,
     /// The slots of those for whom something is due in the tick under way, ascending.
     pub(super) due: Vec<u32>,
-    /// The turns of states that are due in the tick under way, by slot. Empty in between.
-    pub(super) turns: Vec<Turn>,
     /// The changes that are due in the tick under way. Empty in between.
     pub(super) changes_due: Vec<DueChange>,
 }
@@ -40,7 +38,6 @@ pub(super) struct Noted<'a> {
     pub(super) asleep: usize,
     pub(super) revision: usize,
     pub(super) due: &'a [u32],
-    pub(super) turns: &'a [Turn],
 }
 
 impl<'a> Noted<'a> {
@@ -48,12 +45,6 @@ impl<'a> Noted<'a> {
     pub(super) fn due_in(self, range: &Range<usize>) -> &'a [u32] {
         let before = |end: usize| self.due.partition_point(|&slot| (slot as usize) < end);
         &self.due[before(range.start)..before(range.end)]
-    }
-
-    /// The turns that are due for those in a range.
-    pub(super) fn turns_in(self, range: &Range<usize>) -> &'a [Turn] {
-        let before = |end: usize| self.turns.partition_point(|turn| (turn.slot as usize) < end);
-        &self.turns[before(range.start)..before(range.end)]
     }
 }
 
@@ -138,6 +129,14 @@ impl Times {
         row.zip(ancestors).for_each(|(at, entered_at)| *at = time_or_zero(*entered_at));
     }
 
+    /// When a row's owner entered the active state at a depth.
+    #[cfg(feature = "serde")]
+    pub(super) fn at(&self, slot: usize, depth: usize) -> f64 {
+        let at =
+            if depth == self.depth { self.current.get(slot) } else { self.ancestors.get(slot * self.depth + depth) };
+        at.copied().unwrap_or(0.0)
+    }
+
     #[inline]
     fn swap_remove(&mut self, slot: usize) {
         if self.current.is_empty() {
@@ -198,20 +197,19 @@ impl<T: Owner> Columns<T> {
             asleep: 0,
             revision: 0,
             due: Vec::new(),
-            turns: Vec::new(),
             changes_due: Vec::new(),
         }
     }
 
     /// Its columns: the owners, their seats, and what else is noted of them.
     pub(super) fn split(&mut self) -> (&mut [T], &mut [Seat<T>], Noted<'_>) {
-        let Self { owners, tags, times, seats, asleep, revision, due, turns, .. } = self;
-        (owners, seats, Noted { tags, times, asleep: *asleep, revision: *revision, due, turns })
+        let Self { owners, tags, times, seats, asleep, revision, due, .. } = self;
+        (owners, seats, Noted { tags, times, asleep: *asleep, revision: *revision, due })
     }
 
     pub(super) fn noted(&self) -> Noted<'_> {
-        let Self { tags, times, asleep, revision, due, turns, .. } = self;
-        Noted { tags, times, asleep: *asleep, revision: *revision, due, turns }
+        let Self { tags, times, asleep, revision, due, .. } = self;
+        Noted { tags, times, asleep: *asleep, revision: *revision, due }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -383,7 +381,6 @@ impl<T: Owner + Clone> Clone for Columns<T> {
             asleep: self.asleep,
             revision: self.revision,
             due: Vec::new(),
-            turns: Vec::new(),
             changes_due: Vec::new(),
         }
     }

@@ -1,19 +1,17 @@
 //! What is due at the beginning of a tick.
 //!
-//! Nearly all owners for whom something is due wake, change from one state to another, or have a state whose turn it is. They
-//! do so here, before anybody is updated: those who sleep are moved to those who are awake, which brings them side by side, and
-//! those who change do it together. Whose turn it is, is noted for the tick. An owner for whom anything else is due has its
-//! tick by itself, when the others of its chunk have theirs.
+//! Nearly all owners for whom something is due wake, or change from one state to another. They do so here, before any owner is
+//! updated: those asleep are moved to those awake, which brings them side by side, and those that change do it together. An owner
+//! for whom anything else is due has its tick by itself, when the others of its chunk have theirs.
 
 use std::hint;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Batch;
 use super::key::Key;
 use super::movers::Kind;
 use super::panics::FirstPanic;
 use super::pass::{Part, Pass};
-use super::place::{Place, SharedPlace};
+use super::place::SharedPlace;
 use super::slots::CHUNK;
 use super::store::{Sleeper, Store};
 use super::timers::Due;
@@ -37,34 +35,6 @@ impl DueChange {
     /// Sorts by slot.
     fn sort(changes: &mut [Self]) {
         changes.sort_unstable_by_key(|change| change.slot);
-    }
-}
-
-/// The turn of a state that is due.
-pub(super) struct Turn {
-    pub(super) slot: u32,
-    /// What its owner has waited for.
-    pub(super) waiter: Waiter,
-    /// Whether it has been taken, or its state has been left.
-    is_over: AtomicBool,
-}
-
-impl Turn {
-    fn new(slot: u32, waiter: Waiter) -> Self {
-        Self { slot, waiter, is_over: AtomicBool::new(false) }
-    }
-
-    /// Sorts by slot.
-    fn sort(turns: &mut [Self]) {
-        turns.sort_unstable_by_key(|turn| turn.slot);
-    }
-
-    pub(super) fn is_over(&self) -> bool {
-        self.is_over.load(Ordering::Relaxed)
-    }
-
-    pub(super) fn end(&self) {
-        self.is_over.store(true, Ordering::Relaxed);
     }
 }
 
@@ -130,8 +100,7 @@ impl<T: Owner> Store<T> {
         previous ^ entered_at ^ self.timers.next(key).map_or(0, f64::to_bits)
     }
 
-    /// Takes out what is due for an owner, if it only wakes, changes from one state to another, or has turns. Returns whether it
-    /// does.
+    /// Takes out what is due for an owner, if it only wakes, or changes from one state to another. Returns whether it does.
     fn take_plain(&mut self, key: Key, now: f64) -> bool {
         let Some(place) = self.places.get(key).map(SharedPlace::get) else { return false };
         let known = self.states.get(place.bucket);
@@ -139,11 +108,11 @@ impl<T: Owner> Store<T> {
             return false;
         }
         let target = match self.timers.plain(key, now) {
-            Some(Due::Turns) => None,
+            Some(Due::Wake) => None,
             Some(Due::Change(number)) if self.states.get(number).is_bulk => Some(number),
             _ => return false,
         };
-        let waits = self.timers.take_plain(key, now, &mut self.turns);
+        let waits = self.timers.take_plain(key, now);
         self.buckets[place.bucket as usize].tags[place.slot()].set_has_timers(waits);
         self.plain.push((key, target));
         true
@@ -192,36 +161,25 @@ impl<T: Owner> Store<T> {
 
     /// Notes where those are for whom something else is due.
     fn note_due(&mut self) {
-        let Self { places, buckets, due, turns, .. } = self;
-        if due.is_empty() && turns.is_empty() {
+        let Self { places, buckets, due, .. } = self;
+        if due.is_empty() {
             return;
-        }
-        for &waiter in &*turns {
-            if let Some(Place { bucket, slot }) = places.get(waiter.key).map(SharedPlace::get) {
-                buckets[bucket as usize].turns.push(Turn::new(slot, waiter));
-            }
         }
         for place in due.iter().filter_map(|&key| places.get(key)).map(SharedPlace::get) {
             buckets[place.bucket as usize].due.push(place.slot);
         }
         for columns in buckets {
             columns.due.sort_unstable();
-            Turn::sort(&mut columns.turns);
         }
     }
 
-    /// Forgets for whom something was due. A turn that nobody has come to, because of a panic, is waited for again (rule 22).
+    /// Forgets for whom something was due.
     pub(super) fn forget_due(&mut self) {
-        let Self { buckets, due, turns, waiters, .. } = self;
-        if due.is_empty() && turns.is_empty() {
+        if self.due.is_empty() {
             return;
         }
-        due.clear();
-        turns.clear();
-        for columns in buckets {
-            columns.due.clear();
-            waiters.extend(columns.turns.drain(..).filter(|turn| !turn.is_over()).map(|turn| turn.waiter));
-        }
+        self.due.clear();
+        self.buckets.iter_mut().for_each(|columns| columns.due.clear());
     }
 
     /// Lets owners wait for what they have asked for in bulk.

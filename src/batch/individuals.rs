@@ -77,12 +77,6 @@ impl<T: Owner> Individual<T> {
         self.requests.push(request);
     }
 
-    /// Whether it is still the turn of one of its states.
-    #[cfg(feature = "definition")]
-    pub(super) fn has_turn(&self, of: Scope) -> bool {
-        self.seat.rare.as_ref().is_some_and(|rare| rare.waiting.has_turn(of))
-    }
-
     /// Whether anything is left to do that its callback has asked for.
     pub(super) fn has_asked(&self) -> bool {
         !self.requests.is_empty() || self.count & ASKED_TO_SLEEP != 0

@@ -306,8 +306,6 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
                 None => return false,
             },
             #[cfg(feature = "definition")]
-            Awaited::Turn => Until::Turn,
-            #[cfg(feature = "definition")]
             Awaited::Note(note) => Until::Note(note),
         };
         let is_entry = matches!(self.phase, Phase::Enter(_));
@@ -380,37 +378,6 @@ impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
                 None => self.asked.mover_of(slot).is_some() || self.asked.waits.has(slot),
             },
         })
-    }
-
-    #[cfg(feature = "definition")]
-    fn takes_turn(&mut self, nth: usize) -> bool {
-        let Some(slot) = self.slot(nth) else { return false };
-        let turn = self.rows.turns(slot).find(|turn| turn.waiter.scope == self.scope);
-        turn.inspect(|turn| turn.end()).is_some()
-    }
-
-    #[cfg(feature = "definition")]
-    fn next_turn(&self, nth: usize, depth: usize) -> Option<f64> {
-        let (slot, scope) = (self.slot(nth)?, Scope::state(depth));
-        match self.individuals.get(slot) {
-            Some(individual) if individual.is_loaded => individual.seat.rare.as_ref()?.waiting.timers.next_turn(scope),
-            _ if self.has_left(scope) => None,
-            _ => {
-                let asked = self.waits_of(slot, scope).find(|wait| wait.until == Until::Turn);
-                // All that is asked of it is whether there is one.
-                asked.map(|wait| wait.seconds).or_else(|| self.rows.next_turn(slot, scope))
-            }
-        }
-    }
-
-    #[cfg(feature = "definition")]
-    fn await_turn(&self, nth: usize, count: usize) -> u64 {
-        let first = self.slots.start + nth;
-        let waits = |slot| {
-            let is_in_row = self.individuals.get(slot).is_none() && self.asked.made.get(slot).is_none();
-            is_in_row && self.rows.next_turn(slot, self.scope).is_some()
-        };
-        (0..count).filter(|i| waits(first + i)).fold(0, |waiting, i| waiting | 1 << i)
     }
 
     #[cfg(feature = "definition")]

@@ -8,8 +8,6 @@ use std::ops::Range;
 
 use super::asked::Asked;
 use super::changes::{ManyChanges, Workspace};
-#[cfg(feature = "definition")]
-use super::due::Turn;
 use super::key::Key;
 use super::machines::{ChunkMachines, Phase};
 use super::movers;
@@ -183,19 +181,9 @@ impl<T: Owner> Pass<T> {
     /// Ends with a chunk, for whose owners all has been done.
     pub(super) fn end(&mut self, chunk: &Chunk<'_, T>, cx: &T::Context<'_>) {
         self.asked.made.join(&mut self.outcome, &chunk.rows);
-        self.end_turns(&chunk.rows);
         if !self.asked.waits.is_empty() {
             self.begin_waiting(chunk, cx);
         }
-    }
-
-    /// Ends the turns that have come to an end with the tick. After a panic, those remain that have not been taken (rule 22).
-    fn end_turns(&self, rows: &Rows<'_, T>) {
-        let Outcome { movers, panic, .. } = &self.outcome;
-        rows.end_turns(|slot, of| {
-            let mover = movers::find(movers, slot);
-            panic.is_none() || mover.is_some_and(|mover| of.ends_with(rows.states.kept(rows.bucket, mover.target())))
-        });
     }
 
     /// Notes until when owners wait.
@@ -228,13 +216,7 @@ impl<T: Owner> Pass<T> {
                     let then = Then::Change(rows.states.get(number).state().clone());
                     panic.catch(|| Single::seconds(seconds, &then, owner, asked_in)).unwrap_or(0.0)
                 }
-                Until::Awake | Until::Never => {
-                    panic.catch(|| Single::seconds(seconds, &"sleep", owner, asked_in)).unwrap_or(0.0)
-                }
-                #[cfg(feature = "definition")]
-                Until::Turn | Until::Note(_) => {
-                    panic.catch(|| Single::seconds(seconds, &Then::<T>::Turn, owner, asked_in)).unwrap_or(0.0)
-                }
+                _ => panic.catch(|| Single::seconds(seconds, &"sleep", owner, asked_in)).unwrap_or(0.0),
             };
             let key = rows.key(slot);
             let at = due_after(seconds, now);
@@ -403,8 +385,6 @@ impl<T: Owner> Pass<T> {
                         }
                     });
                 });
-                #[cfg(feature = "definition")]
-                chunk.rows.turns(slot).filter(|turn| !individual.has_turn(turn.waiter.scope)).for_each(Turn::end);
             }
             if individual.is_touched {
                 replaced.insert(slot);

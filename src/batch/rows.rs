@@ -6,7 +6,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use slotmap::SecondaryMap;
 
 use super::columns::{Noted, Tag};
-use super::due::Turn;
 use super::key::Key;
 use super::panics::FirstPanic;
 use super::states::{Known, NOWHERE, States};
@@ -21,9 +20,8 @@ use crate::state::Mover;
 use crate::state::StateRef;
 #[cfg(feature = "definition")]
 use crate::state::{State, same};
-use crate::waiting::Scope;
 #[cfg(feature = "definition")]
-use crate::waiting::Waiting;
+use crate::waiting::{self, Scope};
 
 /// What few owners have besides their row, by key.
 pub(super) type Extras<T> = SecondaryMap<Key, Extra<T>>;
@@ -116,10 +114,6 @@ pub(super) struct Rows<'a, T: Owner> {
     revision: usize,
     /// Whether what they do is written down.
     pub(super) has_journal: bool,
-    /// The turns that are due for them in the tick under way.
-    turns: &'a [Turn],
-    /// The slot in the bucket of the first of them, which is 0 here.
-    start: usize,
 }
 
 impl<'a, T: Owner> Rows<'a, T> {
@@ -137,8 +131,6 @@ impl<'a, T: Owner> Rows<'a, T> {
             extras,
             timers,
             is_asleep: range.start < asleep,
-            turns: noted.turns_in(&range),
-            start: range.start,
             revision,
             has_journal,
             tags: &tags[range.clone()],
@@ -175,47 +167,16 @@ impl<'a, T: Owner> Rows<'a, T> {
         self.tags[slot].has_timers()
     }
 
-    /// The turns of states of the owner at a slot that are due in the tick under way, and not over.
-    #[cfg(feature = "definition")]
-    pub(super) fn turns(&self, slot: usize) -> impl Iterator<Item = &Turn> {
-        let slot = self.start + slot;
-        let first = self.turns.partition_point(|turn| (turn.slot as usize) < slot);
-        self.turns[first..].iter().take_while(move |turn| turn.slot as usize == slot).filter(|turn| !turn.is_over())
-    }
-
-    /// Ends the turns of which `is_over` says so, given the slot and the state.
-    pub(super) fn end_turns(&self, is_over: impl Fn(usize, Scope) -> bool) {
-        let is_over = |turn: &&Turn| is_over(turn.slot as usize - self.start, turn.waiter.scope);
-        self.turns.iter().filter(is_over).for_each(Turn::end);
-    }
-
-    /// When a state of the owner at a slot has its next turn, in seconds, if it waits for one.
-    #[cfg(feature = "definition")]
-    pub(super) fn next_turn(&self, slot: usize, of: Scope) -> Option<f64> {
-        self.waiting_for(slot, |waiting| waiting.timers.next_turn(of), |timers, key| timers.next_turn(key, of))
-    }
-
     /// The number that a state of the owner at a slot keeps about something.
     #[cfg(feature = "definition")]
-    pub(super) fn noted(&self, slot: usize, by: Scope, of: crate::waiting::Noted) -> Option<f64> {
-        self.waiting_for(slot, |waiting| waiting.timers.noted(by, of), |timers, key| timers.noted(key, by, of))
-    }
-
-    /// Asks what an owner waits for, which is either beside its row or among the timers of all owners.
-    #[cfg(feature = "definition")]
-    fn waiting_for<R>(
-        &self,
-        slot: usize,
-        beside: impl FnOnce(&Waiting<T>) -> Option<R>,
-        among: impl FnOnce(&Timers<T>, Key) -> Option<R>,
-    ) -> Option<R> {
+    pub(super) fn noted(&self, slot: usize, by: Scope, of: waiting::Noted) -> Option<f64> {
         let key = self.key(slot);
         if !self.has_timers(slot) {
             None
         } else if self.timers.are_beside(key) {
-            self.with_rare(slot, |rare| beside(&rare?.waiting))
+            self.with_rare(slot, |rare| rare?.waiting.timers.noted(by, of))
         } else {
-            among(self.timers, key)
+            self.timers.noted(key, by, of)
         }
     }
 
@@ -352,10 +313,6 @@ impl<'a, T: Owner> Rows<'a, T> {
         }
         if self.is_asleep || self.has_timers(slot) {
             self.load_waiting(slot, self.is_asleep, seat);
-        }
-        #[cfg(feature = "definition")]
-        if !self.turns.is_empty() {
-            self.turns(slot).for_each(|turn| seat.rare_mut().waiting.note_turn(turn.waiter.scope));
         }
     }
 

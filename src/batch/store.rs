@@ -44,8 +44,6 @@ pub(super) struct Store<T: Owner> {
     pub(super) plain: Vec<(Key, Option<u32>)>,
     /// The owners for whom something is due in the tick under way, and who have their tick by themselves.
     pub(super) due: Vec<Key>,
-    /// The turns of states that are due in the tick under way.
-    pub(super) turns: Vec<Waiter>,
     pub(super) global: Global<T>,
     /// Whether times are kept: since a state was entered at another time than 0.
     pub(super) has_clock: bool,
@@ -91,7 +89,6 @@ impl<T: Owner> Store<T> {
             waiters: Vec::new(),
             plain: Vec::new(),
             due: Vec::new(),
-            turns: Vec::new(),
             global: Global { state: StateRef::NONE, is_updating: false },
             has_clock: false,
             unused: Unused::new(),
@@ -398,7 +395,6 @@ impl<T: Owner + Clone> Clone for Store<T> {
             waiters: Vec::new(),
             plain: Vec::new(),
             due: Vec::new(),
-            turns: Vec::new(),
             global: self.global.clone(),
             has_clock: self.has_clock,
             unused: self.unused.clone(),

@@ -31,10 +31,9 @@ struct Kept<T: Owner> {
     free: Vec<u32>,
 }
 
-/// What is due for an owner, besides waking.
+/// What is due for an owner of whom a batch takes care together with others.
 pub(super) enum Due {
-    /// Nothing, or the turns of states.
-    Turns,
+    Wake,
     /// A change to the state of a number.
     Change(u32),
 }
@@ -44,9 +43,6 @@ pub(super) enum Due {
 enum Node {
     /// A timer for a change to the state of a number.
     Change(Scope, u32),
-    /// The next turn of a state.
-    #[cfg(feature = "definition")]
-    Turn(Scope),
     /// A timer for what is kept at a place.
     Kept(Scope, u32),
     /// The end of a sleep.
@@ -59,9 +55,6 @@ const NUMBER_BITS: u32 = 24;
 const NUMBER: u32 = (1 << NUMBER_BITS) - 1;
 /// Numbers of states are below this, or do not fit in.
 pub(super) const MOST_NUMBERS: u32 = NUMBER;
-/// In place of a number.
-#[cfg(feature = "definition")]
-const TURN: u32 = NUMBER;
 const IS_KEPT: u32 = 1 << NUMBER_BITS;
 const SCOPE_SHIFT: u32 = NUMBER_BITS + 1;
 /// Scopes beyond the depths, of which there are 65.
@@ -77,8 +70,6 @@ impl Node {
         };
         match self {
             Self::Change(by, number) => scope(by) | number,
-            #[cfg(feature = "definition")]
-            Self::Turn(by) => scope(by) | TURN,
             Self::Kept(by, place) => scope(by) | IS_KEPT | place,
             Self::Wake => WAKE << SCOPE_SHIFT,
             Self::Look => LOOK << SCOPE_SHIFT,
@@ -94,18 +85,7 @@ impl Node {
         };
         match bits & NUMBER {
             number if bits & IS_KEPT != 0 => Self::Kept(scope, number),
-            #[cfg(feature = "definition")]
-            TURN => Self::Turn(scope),
             number => Self::Change(scope, number),
-        }
-    }
-
-    /// How the wait ends, and the state that waits, if it waits for its turn.
-    fn turn(self) -> Option<(Until, Scope)> {
-        match self {
-            #[cfg(feature = "definition")]
-            Self::Turn(of) => Some((Until::Turn, of)),
-            _ => None,
         }
     }
 
@@ -113,8 +93,6 @@ impl Node {
     fn ends_with(self, kept: usize) -> bool {
         match self {
             Self::Change(scope, _) | Self::Kept(scope, _) => scope.ends_with(kept),
-            #[cfg(feature = "definition")]
-            Self::Turn(scope) => scope.ends_with(kept),
             Self::Wake | Self::Look => true,
         }
     }
@@ -175,31 +153,22 @@ impl<T: Owner> Timers<T> {
         self.next(key).is_some_and(|next| next <= now)
     }
 
-    /// What is due for an owner at a time, if that is no more than to wake, and the turns of states or one change.
+    /// What is due for an owner at a time, if that is no more than to wake, or one change.
     pub(super) fn plain(&self, key: Key, now: f64) -> Option<Due> {
-        let (mut change, mut has_turn) = (None, false);
+        let mut plain = Due::Wake;
         for (_, bits) in self.wheel.of(key.index()).filter(|(due, _)| is_due(*due, now)) {
             match Node::of(bits) {
                 Node::Wake => {}
-                Node::Change(_, number) if change.is_none() => change = Some(number),
-                node if node.turn().is_some() => has_turn = true,
+                Node::Change(_, number) if matches!(plain, Due::Wake) => plain = Due::Change(number),
                 _ => return None,
             }
         }
-        match change {
-            None => Some(Due::Turns),
-            Some(number) => (!has_turn).then_some(Due::Change(number)),
-        }
+        Some(plain)
     }
 
-    /// Ends what is due for an owner at a time, and its sleep. Adds the turns of states to `turns`. Returns whether it waits for
-    /// anything more.
-    pub(super) fn take_plain(&mut self, key: Key, now: f64, turns: &mut Vec<Waiter>) -> bool {
-        self.wheel.remove_if(key.index(), |at, bits| {
-            let (node, is_due) = (Node::of(bits), is_due(at, now));
-            turns.extend(node.turn().filter(|_| is_due).map(|(until, scope)| Waiter { key, at, until, scope }));
-            is_due || matches!(node, Node::Wake)
-        });
+    /// Ends what is due for an owner at a time, and its sleep. Returns whether it waits for anything more.
+    pub(super) fn take_plain(&mut self, key: Key, now: f64) -> bool {
+        self.wheel.remove_if(key.index(), |at, bits| is_due(at, now) || matches!(Node::of(bits), Node::Wake));
         self.wheel.has(key.index())
     }
 
@@ -208,8 +177,6 @@ impl<T: Owner> Timers<T> {
         match until {
             Until::Awake => self.set(key, at, Node::Wake),
             Until::Change(number) => self.set(key, at, Node::Change(scope, number)),
-            #[cfg(feature = "definition")]
-            Until::Turn => self.set(key, at, Node::Turn(scope)),
             #[cfg(feature = "definition")]
             Until::Note(note) => {
                 if let Some(place) = self.place_of(key, scope, note.of) {
@@ -221,13 +188,6 @@ impl<T: Owner> Timers<T> {
             }
             Until::Never => {}
         }
-    }
-
-    /// When a state of an owner has its next turn, in seconds, if it waits for one.
-    #[cfg(feature = "definition")]
-    pub(super) fn next_turn(&self, key: Key, of: Scope) -> Option<f64> {
-        let turn = self.wheel.of(key.index()).find(|(_, bits)| Node::of(*bits).turn() == Some((Until::Turn, of)));
-        turn.map(|(due, _)| due)
     }
 
     /// The number that a state of an owner keeps about something.
@@ -258,8 +218,6 @@ impl<T: Owner> Timers<T> {
         for (due, bits) in timers.into_iter().rev() {
             let (scope, then) = match Node::of(bits) {
                 Node::Change(scope, number) => (scope, Then::Change(states.get(number).state().clone())),
-                #[cfg(feature = "definition")]
-                Node::Turn(scope) => (scope, Then::Turn),
                 Node::Kept(scope, place) => (scope, self.kept.get(place)),
                 Node::Wake => {
                     waiting.sleep_until(due);
@@ -299,8 +257,6 @@ impl<T: Owner> Timers<T> {
         for Timer { due, scope, then } in waiting.timers.drain() {
             let node = match number_of(&then).filter(|&number| number < MOST_NUMBERS) {
                 Some(number) => Node::Change(scope, number),
-                #[cfg(feature = "definition")]
-                None if matches!(then, Then::Turn) => Node::Turn(scope),
                 None => Node::Kept(scope, self.kept.add(then)),
             };
             self.set(key, due, node);

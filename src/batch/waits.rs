@@ -33,9 +33,6 @@ pub(super) enum Until {
     Awake,
     /// It changes to the singleton of a number.
     Change(u32),
-    /// The state that asks has its turn.
-    #[cfg(feature = "definition")]
-    Turn,
     /// Not by itself: the state that asks keeps a number.
     #[cfg(feature = "definition")]
     Note(Note),
@@ -54,8 +51,6 @@ impl Until {
     pub(super) fn then<T: Owner>(self, states: &States<T>) -> Option<Then<T>> {
         match self {
             Self::Change(number) => Some(Then::Change(states.get(number).state().clone())),
-            #[cfg(feature = "definition")]
-            Self::Turn => Some(Then::Turn),
             #[cfg(feature = "definition")]
             Self::Note(note) => Some(Then::Note(note)),
             Self::Awake | Self::Never => None,

@@ -40,9 +40,16 @@ impl<'s, 'a, T: Owner> Block<'s, 'a, T> {
         self.fsm.machines().0.have_acted(self.base, self.length)
     }
 
-    /// Those who wait for the next turn of the state, as far as that is known.
-    pub(crate) fn await_turn(&mut self) -> Lanes {
-        self.fsm.machines().0.await_turn(self.base, self.length)
+    /// All of them.
+    pub(crate) fn all(&self) -> Lanes {
+        Lanes::MAX >> (LANES - self.length)
+    }
+
+    /// The depth of the state in the paths of all of them, if they stand on one path.
+    pub(crate) fn shared_depth(&mut self) -> Option<usize> {
+        let state = self.state;
+        self.fsm.machines().0.entries(self.base, self.length, state)?;
+        self.depth(0)
     }
 
     /// The depth of the state in the path of one of them.

@@ -19,7 +19,7 @@ use super::moment::tried_at;
 use super::record::Unrecorded;
 #[cfg(feature = "script")]
 use super::script::Usage;
-use super::values::{LANES, Lanes};
+use super::values::LANES;
 use crate::clock::now;
 use crate::fsm::Fsm;
 use crate::owner::{Label, Owner};
@@ -168,7 +168,9 @@ impl<T: Owner> DefinedState<T> {
         cx: &mut T::Context<'_>,
     ) {
         let content = &node.content;
-        if content.every.is_none() || fsm.takes_turn() {
+        let turn = if content.every.is_some() { self.turn(fsm) } else { None };
+        let has_turn = content.every.is_none() || turn.is_some_and(|turn| turn.has_come(now::<T>(cx)));
+        if has_turn {
             if let Some(behaviour) = content.behaviour.as_ref().filter(|_| content.has_update) {
                 behaviour.update(owner, fsm, cx);
             }
@@ -180,7 +182,7 @@ impl<T: Owner> DefinedState<T> {
             }
         }
         if node.waits() {
-            self.wait(graph, node, owner, fsm, cx);
+            self.wait(graph, node, turn.filter(|_| !has_turn), owner, fsm, cx);
         }
     }
 
@@ -195,9 +197,8 @@ impl<T: Owner> DefinedState<T> {
     ) {
         for (nth, owners) in owners.chunks_mut(LANES).enumerate() {
             let mut block = Block::new(self, fsm, nth * LANES, owners.len());
-            // Who has a turn now does not wait for one.
-            let updated = (Lanes::MAX >> (LANES - owners.len())) & !block.await_turn();
-            for lane in each(updated) {
+            let now = now::<T>(cx);
+            for lane in each(self.turns(&mut block, now)) {
                 self.update_one(graph, node, &mut owners[lane], block.at(lane), cx);
             }
         }

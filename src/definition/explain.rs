@@ -340,15 +340,13 @@ impl<'g, T: Owner> Explainer<'g, T> {
         let content = &self.graph.nodes[index].content;
         let exits = &content.exits;
         let mut minutes = Minutes::default();
-        let turn = content
-            .every_written
-            .as_deref()
-            .zip(fsm.view().depth_of_defined(&**state).and_then(|depth| fsm.next_turn(depth)));
-        let taken = match turn.filter(|(_, turn)| *turn > now::<T>(cx)) {
+        let now = now::<T>(cx);
+        let turn = state.downcast_ref::<DefinedState<T>>().and_then(|defined| defined.turn(fsm));
+        let taken = match content.every_written.as_deref().zip(turn.filter(|turn| !turn.has_come(now))) {
             _ if is_taken => None,
             Some((every, turn)) => {
                 for _ in exits {
-                    minutes.not_its_turn(every, turn - now::<T>(cx));
+                    minutes.not_its_turn(every, turn.comes_in(now));
                 }
                 None
             }

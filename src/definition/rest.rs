@@ -1,56 +1,110 @@
 //! When an owner has nothing to do until a time: until its state's turn comes (`every`), or until an exit opens (`after`).
 //!
-//! The turns of a state come by a timer of the state (rule 25). An owner sleeps (rule 26) where no state on its path does
-//! anything in a tick, and each exit opens later or is tried at its state's turns only. An exit that was open and has not been
-//! taken is asked in each tick from then on: its owner stays awake. To wake too early does no harm, for then everything is
-//! asked as in a tick in which nobody sleeps; so nobody sees a difference but in the time that a tick takes.
+//! A state notes of an owner after how many seconds in the state its next turn comes. An owner sleeps (rule 26) where no state on
+//! its path does anything in a tick, and each exit opens later or is tried at its state's turns only. An exit that was open and has
+//! not been taken is asked in each tick from then on: its owner stays awake. To wake too early does no harm, for then everything
+//! is asked as in a tick in which no owner sleeps. So sleep makes a difference only in the time that a tick takes.
 
 use super::block::{Block, each};
 use super::decide::Decider;
 use super::graph::{DefinedState, Exit, Graph, Node};
-use super::handle::entered_at_depth;
-use super::opening::{Every, Opening};
+use super::handle::{entered_at, entered_at_depth};
+use super::opening::{Every, Opening, Varying};
 use super::values::{LANES, Lanes};
 use crate::clock::now;
 use crate::fsm::{Fsm, View, time_or_zero};
 use crate::owner::Owner;
+use crate::single::Single;
 use crate::slice::FsmSlice;
-use crate::span::{next_multiple, opens_at};
+use crate::span::{Span, next_multiple, opens_at};
+use crate::waiting::{Note, Noted, Scope};
 
 /// Who has less than this to wait for an exit, in seconds, stays awake. In the slow table of the bench, to be asked costs 2 ns in
 /// each tick; to be put to sleep, woken and changed costs about 900 ns, by a division of the whole.
 pub(crate) const SHORTEST_REST: f64 = 2.0;
 
-/// Whose state has its turns more often than this, in seconds, stays awake. Here those awake cost more: in each tick it is looked
-/// up when their turn comes.
+/// An owner whose state has its turns more often than this, in seconds, stays awake. An owner awake costs more here: in each tick
+/// it is looked up when its turn comes.
 pub(crate) const SHORTEST_TURN: f64 = 0.25;
+
+/// The next turn of a state with `every`.
+#[derive(Clone, Copy)]
+pub(crate) struct Turn {
+    entered_at: f64,
+    /// After how many seconds in the state it comes.
+    after: f64,
+}
+
+impl Turn {
+    #[inline]
+    pub(crate) fn has_come(self, now: f64) -> bool {
+        Span::of(self.after, now).has_passed(self.entered_at)
+    }
+
+    /// In how many seconds it comes.
+    pub(crate) fn comes_in(self, now: f64) -> f64 {
+        self.after - (now - self.entered_at)
+    }
+}
 
 /// At the end of an update.
 impl<T: Owner> DefinedState<T> {
-    /// Sets the timer of the state's next turn, where there is none, and puts the owner to sleep if nothing is to be asked.
+    /// The state's next turn, if it is noted of the owner.
+    #[inline]
+    pub(crate) fn turn(&self, fsm: &Fsm<'_, T>) -> Option<Turn> {
+        let view = fsm.view();
+        let depth = view.depth_of_defined(self)?;
+        let after = fsm.noted(Scope::state(depth), Noted::Turn)?;
+        Some(Turn { entered_at: entered_at_depth(&view, Some(depth)), after })
+    }
+
+    /// The owners of a block whose turn it is, or of which no turn is noted.
+    pub(crate) fn turns(&self, block: &mut Block<'_, '_, T>, now: f64) -> Lanes {
+        let all = block.all();
+        let Some(depth) = block.shared_depth() else {
+            return block.ask_each(all, |_, fsm| self.turn(fsm).is_none_or(|turn| turn.has_come(now)));
+        };
+        let entries = block.entries(all);
+        block.ask_each(all, |lane, fsm| {
+            let after = fsm.noted(Scope::state(depth), Noted::Turn);
+            after.is_none_or(|after| Turn { entered_at: entries[lane], after }.has_come(now))
+        })
+    }
+
+    /// Notes when the state's next turn comes, if `turn` does not say so. Puts the owner to sleep if nothing is to be asked.
     pub(crate) fn wait(
         &self,
         graph: &Graph<T>,
         node: &Node<T>,
+        turn: Option<Turn>,
         owner: &mut T,
         fsm: &mut Fsm<'_, T>,
         cx: &mut T::Context<'_>,
     ) {
-        let rest = if node.can_rest { self.rest_for(graph, fsm, cx) } else { None };
-        let view = fsm.view();
-        if let (Some(every), Some(depth)) = (&node.content.every, view.depth_of_defined(self)) {
-            let entered_at = entered_at_depth(&view, Some(depth));
-            if fsm.next_turn(depth).is_none() {
-                let now = now::<T>(cx);
-                fsm.take_turn_after(match every {
-                    Every::Fixed(every) => opens_at(next_multiple(*every, now - entered_at), entered_at) - now,
-                    Every::Varying(varying) => varying.seconds(owner, cx),
-                });
+        let noted = turn.map(|turn| turn.after);
+        let next = match &node.content.every {
+            Some(every) if noted.is_none() && fsm.is_in_state(self) => {
+                let passed = now::<T>(cx) - entered_at(self, fsm);
+                Some(match every {
+                    Every::Fixed(every) => next_multiple(*every, passed),
+                    Every::Varying(varying) => passed + Self::varying_turn(varying, owner, fsm, cx),
+                })
             }
+            _ => noted,
+        };
+        let rest = if node.can_rest { self.rest_for(graph, next, fsm, cx) } else { None };
+        if let Some(number) = next.filter(|_| noted.is_none()) {
+            fsm.note(Note { of: Noted::Turn, number });
         }
         if let Some(seconds) = rest {
             fsm.sleep_for(seconds);
         }
+    }
+
+    /// The seconds from one turn to the next.
+    fn varying_turn(varying: &Varying<T>, owner: &mut T, fsm: &Fsm<'_, T>, cx: &mut T::Context<'_>) -> f64 {
+        let seconds = varying.seconds(owner, cx);
+        Single::seconds(seconds, &"turn", owner, fsm.view().current.as_option())
     }
 
     /// Puts each owner of a slice to sleep that has asked for nothing, if nothing is to be asked.
@@ -66,7 +120,7 @@ impl<T: Owner> DefinedState<T> {
         for base in (0..count).step_by(LANES) {
             let length = LANES.min(count - base);
             let mut block = Block::new(self, fsm, base, length);
-            let mut resting = (Lanes::MAX >> (LANES - length)) & !block.acted();
+            let mut resting = block.all() & !block.acted();
             // They all stand on one path.
             if resting == 0 || !block.is_innermost(resting.trailing_zeros() as usize) {
                 continue;
@@ -80,7 +134,7 @@ impl<T: Owner> DefinedState<T> {
             }
             for lane in each(resting) {
                 let fsm = block.at(lane);
-                if let Some(seconds) = self.rest_for(graph, fsm, cx) {
+                if let Some(seconds) = self.rest_for(graph, self.turn(fsm).map(|turn| turn.after), fsm, cx) {
                     fsm.sleep_for(seconds);
                 }
             }
@@ -100,54 +154,56 @@ impl<T: Owner> DefinedState<T> {
         cx: &mut T::Context<'_>,
     ) {
         if fsm.target().is_some_and(|target| Decider::new(self, graph).is(target)) {
-            self.wait(graph, node, owner, fsm, cx);
+            self.wait(graph, node, None, owner, fsm, cx);
         } else if let Some(every) = &node.content.every {
             // Where others are entered after this one, they or the first update put the owner to sleep.
-            let seconds = match every {
+            let number = match every {
                 Every::Fixed(every) => *every,
-                Every::Varying(varying) => varying.seconds(owner, cx),
+                Every::Varying(varying) => Self::varying_turn(varying, owner, fsm, cx),
             };
-            fsm.take_turn_after(seconds);
+            fsm.note(Note { of: Noted::Turn, number });
         }
     }
 
-    /// Puts the owner to sleep if nothing is to be asked. The timers go on by themselves.
+    /// Puts the owner to sleep if nothing is to be asked.
     pub(crate) fn rest_once_entered(&self, graph: &Graph<T>, fsm: &mut Fsm<'_, T>, cx: &T::Context<'_>) {
         if !fsm.target().is_some_and(|target| Decider::new(self, graph).is(target)) {
             return;
         }
-        if let Some(seconds) = self.rest_for(graph, fsm, cx) {
+        if let Some(seconds) = self.rest_for(graph, self.turn(fsm).map(|turn| turn.after), fsm, cx) {
             fsm.sleep_for(seconds);
         }
     }
 
-    /// For how many seconds nothing is to be asked of an owner in this state. `None` if something is, or soon.
-    fn rest_for(&self, graph: &Graph<T>, fsm: &Fsm<'_, T>, cx: &T::Context<'_>) -> Option<f64> {
+    /// For how many seconds nothing is to be asked of an owner in this state, whose next turn comes after `turn` seconds in it.
+    /// `None` if something is to be asked now, or soon.
+    fn rest_for(&self, graph: &Graph<T>, turn: Option<f64>, fsm: &Fsm<'_, T>, cx: &T::Context<'_>) -> Option<f64> {
         let view = fsm.view();
         if !Decider::new(self, graph).is(view.current) || fsm.has_requests() {
             return None;
         }
         let now = now::<T>(cx);
-        let due = self.next_due(graph, &view, fsm);
-        (due >= now + SHORTEST_REST).then_some(due - now)
+        let Next { exit, turn } = self.next(graph, turn, &view, fsm)?;
+        let due = exit.min(turn);
+        (exit >= now + SHORTEST_REST && due > now).then_some(due - now)
     }
 
-    /// When the first exit opens that is tried in each tick: infinity is never.
-    fn next_due(&self, graph: &Graph<T>, view: &View<'_, T>, fsm: &Fsm<'_, T>) -> f64 {
-        let mut next = f64::INFINITY;
+    /// When something is to be asked next. `None` if that is not known.
+    fn next(&self, graph: &Graph<T>, turn: Option<f64>, view: &View<'_, T>, fsm: &Fsm<'_, T>) -> Option<Next> {
+        let mut next = Next { exit: f64::INFINITY, turn: f64::INFINITY };
         let mut at = Some(self.fixed.index);
         // From this state outward, as `can_rest` has looked at them.
         for depth in (0..=view.ancestors.len()).rev() {
             let Some(node) = at.map(|index| &graph.nodes[index]) else { break };
             at = node.fixed.parent;
+            let entered_at = time_or_zero(view.entered_at(depth));
             if node.content.every.is_some() {
-                // One around this one may have become such a state by a reload, and not have been updated since.
-                if depth < view.ancestors.len() && fsm.next_turn(depth).is_none() {
-                    return f64::NEG_INFINITY;
-                }
+                // A state may have become such a state by a reload, and not have been updated since.
+                let is_own = depth == view.ancestors.len();
+                let turn = if is_own { turn } else { fsm.noted(Scope::state(depth), Noted::Turn) };
+                next.turn = next.turn.min(opens_at(turn?, entered_at));
                 continue;
             }
-            let entered_at = time_or_zero(view.entered_at(depth));
             let dues = node.content.exits.iter().map(|exit| match &exit.opens {
                 Opening::AtOnce => entered_at,
                 Opening::After(after) => opens_at(*after, entered_at),
@@ -156,8 +212,16 @@ impl<T: Owner> DefinedState<T> {
                     kept.seconds(depth, fsm).map_or(f64::NEG_INFINITY, |after| opens_at(after, entered_at))
                 }
             });
-            next = dues.fold(next, f64::min);
+            next.exit = dues.fold(next.exit, f64::min);
         }
-        next
+        Some(next)
     }
+}
+
+/// When something is to be asked of an owner next, in seconds by the clock: infinity is never.
+struct Next {
+    /// When the first exit opens that is tried in each tick.
+    exit: f64,
+    /// When the first turn comes of the states with `every`.
+    turn: f64,
 }

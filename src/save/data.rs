@@ -127,7 +127,7 @@ pub enum SavedThen {
     Change(u32),
     /// Sends a message, whose data is in RON.
     Send(String),
-    /// Gives a defined state its turn.
+    /// Gives a defined state its turn. It is only read: a state's next turn is written as a note.
     Turn,
     /// Enters the current state, unless it has been: it took the place of one that was gone.
     Enter,
@@ -152,6 +152,8 @@ pub enum SavedNote {
     Tried,
     /// How often its scripts have been cut off.
     CutOffs,
+    /// After how many seconds in the state its next turn comes, if it has `every`.
+    Turn,
 }
 
 impl<O> Default for AgentContent<O> {

@@ -15,7 +15,7 @@ use super::data::{SavedMore, SavedPath, SavedSeat, SavedState, SavedStates, Save
 use super::error::LoadError;
 use super::seconds::Seconds;
 use crate::clock::shown;
-use crate::fsm::NEVER;
+use crate::fsm::{NEVER, time_or_zero};
 use crate::owner::Owner;
 use crate::seat::{MOST_REMEMBERED, Seat, Suspended, path_to};
 use crate::state::StateRef;
@@ -189,16 +189,24 @@ impl<'b, T: Owner> Reader<'b, T> {
         }
         seat.previous = self.state(saved.previous)?.state;
         let depths = Depths::new(&before, &seat, found.how);
-        self.more(&saved.more, &depths, &mut seat)?;
+        let entered_at = |depth| time_or_zero(seat.view(&StateRef::NONE).entered_at(depth));
+        let entered_at: SmallVec<[f64; 4]> = (0..seat.depth()).map(entered_at).collect();
+        self.more(&saved.more, &depths, &|depth| entered_at[depth], &mut seat)?;
         if saved.is_asleep && found.how == How::Named {
-            self.put_to_sleep(&mut seat, saved.more.wakes_at, saved.is_outdated)?;
+            self.put_to_sleep(&mut seat, self.wakes_at(&saved.more)?, saved.is_outdated);
         }
         debug_assert!(seat.is_whole(), "a machine is loaded with what belongs to no state of it");
         Ok(seat)
     }
 
-    /// Reads what only some machines have, all but their sleep.
-    pub(crate) fn more(&mut self, saved: &SavedMore, depths: &Depths, seat: &mut Seat<T>) -> Result<(), LoadError> {
+    /// Reads what only some machines have, all but their sleep. `entered_at` says when the state at a depth was entered.
+    pub(crate) fn more(
+        &mut self,
+        saved: &SavedMore,
+        depths: &Depths,
+        entered_at: &dyn Fn(usize) -> f64,
+        seat: &mut Seat<T>,
+    ) -> Result<(), LoadError> {
         let SavedMore { stack, history, timers, wakes_at: _ } = saved;
         if stack.len() > MOST_PUSHED {
             return Err(LoadError::damaged(
@@ -219,7 +227,7 @@ impl<'b, T: Owner> Reader<'b, T> {
         }
         for (nth, timer) in timers.iter().enumerate() {
             let clock = self.clock;
-            let timer = self.timer(timer, depths, Some(Scope::Machine), |due| clock.at(due));
+            let timer = self.timer(timer, depths, Some(Scope::Machine), |due| clock.at(due), entered_at);
             let timer = timer.map_err(|error| error.within(format_args!("timer {nth}")))?;
             if let Some(timer) = timer {
                 seat.rare_mut().waiting.timers.push(timer);
@@ -234,20 +242,20 @@ impl<'b, T: Owner> Reader<'b, T> {
 
     /// Puts a machine to sleep. Who sleeps in a state that does something else now wakes in the next tick
     /// ([rule 26](crate::docs::semantics#rule-26)).
-    pub(crate) fn put_to_sleep(
-        &self,
-        seat: &mut Seat<T>,
-        wakes_at: Option<Seconds>,
-        is_outdated: bool,
-    ) -> Result<(), LoadError> {
-        let wakes_at = match wakes_at {
-            Some(at) => self.clock.at(time(at, "wakes_at")?),
-            None => f64::INFINITY,
-        };
+    pub(crate) fn put_to_sleep(&self, seat: &mut Seat<T>, wakes_at: f64, is_outdated: bool) {
         seat.sleep_until(wakes_at);
         let revision = self.revision(&seat.current, is_outdated);
         seat.rare_mut().waiting.revision = revision;
-        Ok(())
+    }
+
+    /// When a machine wakes by itself: infinity is never. Earlier versions wrote the turn of a state as a timer, which wakes it, too.
+    pub(crate) fn wakes_at(&self, saved: &SavedMore) -> Result<f64, LoadError> {
+        let turns = saved.timers.iter().filter(|timer| matches!(timer.then, SavedThen::Turn)).map(|timer| timer.due);
+        let mut first = f64::INFINITY;
+        for at in turns.chain(saved.wakes_at) {
+            first = first.min(self.clock.at(time(at, "wakes_at")?));
+        }
+        Ok(first)
     }
 
     /// The revision of a state when those who sleep in it have fallen asleep.
@@ -276,9 +284,10 @@ impl<'b, T: Owner> Reader<'b, T> {
             };
             ancestors.push((state, time));
         }
+        let spent: SmallVec<[f64; 4]> = ancestors.iter().map(|(_, time)| *time).chain([of_current]).collect();
         let mut timers = Timers::new();
         for timer in &saved.timers {
-            timers.extend(self.timer(timer, &depths, None, |remaining| remaining)?);
+            timers.extend(self.timer(timer, &depths, None, |remaining| remaining, |depth| -spent[depth])?);
         }
         Ok(Suspended { current: found.state, time: of_current, ancestors, timers })
     }
@@ -311,7 +320,17 @@ impl<'b, T: Owner> Reader<'b, T> {
         depths: &Depths,
         of_no_depth: Option<Scope>,
         at: impl Fn(f64) -> f64,
+        entered_at: impl Fn(usize) -> f64,
     ) -> Result<Option<Timer<T>>, LoadError> {
+        let due = at(time(saved.due, "due")?);
+        let scope = match saved.depth {
+            None if of_no_depth.is_none() => {
+                let why = "a timer of a suspended path belongs to one of its states";
+                return Err(LoadError::damaged("depth", why));
+            }
+            None => of_no_depth,
+            Some(depth) => depths.get(depth)?.map(Scope::state),
+        };
         let then = match &saved.then {
             SavedThen::Change(0) => return Err(LoadError::damaged("then", "it changes to no state")),
             SavedThen::Change(to) => Then::Change(self.state(*to)?.state),
@@ -323,9 +342,17 @@ impl<'b, T: Owner> Reader<'b, T> {
                 Then::Send((messages.read)(data).map_err(|why| LoadError::Message { why })?)
             }
             #[cfg(feature = "definition")]
-            SavedThen::Turn => Then::Turn,
+            SavedThen::Turn => {
+                let Some(Scope::State(depth)) = scope else { return Ok(None) };
+                let number = due - entered_at(depth.into());
+                let then = Then::Note(Note { of: Noted::Turn, number });
+                return Ok(scope.map(|scope| Timer { due: f64::INFINITY, scope, then }));
+            }
             #[cfg(not(feature = "definition"))]
-            SavedThen::Turn => return Ok(None),
+            SavedThen::Turn => {
+                let _ = entered_at;
+                return Ok(None);
+            }
             SavedThen::Enter => Then::Enter,
             #[cfg(feature = "definition")]
             SavedThen::Note { of, number: Seconds(number) } => {
@@ -338,6 +365,7 @@ impl<'b, T: Owner> Reader<'b, T> {
                     SavedNote::Luck(exit) => Noted::Luck(*exit),
                     SavedNote::Seconds(exit) => Noted::Seconds(*exit),
                     SavedNote::Tried => Noted::Tried,
+                    SavedNote::Turn => Noted::Turn,
                     #[cfg(feature = "script")]
                     SavedNote::CutOffs => Noted::CutOffs,
                     #[cfg(not(feature = "script"))]
@@ -348,17 +376,7 @@ impl<'b, T: Owner> Reader<'b, T> {
             #[cfg(not(feature = "definition"))]
             SavedThen::Note { .. } => return Ok(None),
         };
-        let due = at(time(saved.due, "due")?);
-        let scope = match saved.depth {
-            None => of_no_depth.ok_or_else(|| {
-                LoadError::damaged("depth", "a timer of a suspended path belongs to one of its states")
-            })?,
-            Some(depth) => match depths.get(depth)? {
-                Some(depth) => Scope::state(depth),
-                None => return Ok(None),
-            },
-        };
-        Ok(Some(Timer { due, scope, then }))
+        Ok(scope.map(|scope| Timer { due, scope, then }))
     }
 }
 

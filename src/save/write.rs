@@ -160,8 +160,6 @@ impl<'b, T: Owner> Writer<'b, T> {
         let then = match then {
             Then::Change(to) => SavedThen::Change(self.state(to)),
             Then::Send(message) => SavedThen::Send(self.message(&**message)),
-            #[cfg(feature = "definition")]
-            Then::Turn => SavedThen::Turn,
             Then::Enter => SavedThen::Enter,
             #[cfg(feature = "definition")]
             Then::Note(Note { of, number }) => {
@@ -169,6 +167,7 @@ impl<'b, T: Owner> Writer<'b, T> {
                     Noted::Luck(exit) => SavedNote::Luck(*exit),
                     Noted::Seconds(exit) => SavedNote::Seconds(*exit),
                     Noted::Tried => SavedNote::Tried,
+                    Noted::Turn => SavedNote::Turn,
                     #[cfg(feature = "script")]
                     Noted::CutOffs => SavedNote::CutOffs,
                 };

@@ -155,10 +155,6 @@ impl<T: Owner> Single<'_, T> {
             }
             depth += 1;
         }
-        #[cfg(feature = "definition")]
-        if let Some(rare) = &mut self.seat.rare {
-            rare.waiting.end_turns();
-        }
     }
 
     /// Rule 14: offers a message from outside. Returns whether it was handled.

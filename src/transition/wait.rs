@@ -39,11 +39,6 @@ impl<T: Owner> Single<'_, T> {
 
     pub(super) fn carry_out_timer(&mut self, timer: &Timer<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
         match &timer.then {
-            #[cfg(feature = "definition")]
-            Then::Turn => {
-                self.seat.rare_mut().waiting.note_turn(timer.scope);
-                true
-            }
             #[cfg(feature = "serde")]
             Then::Enter => self.enter_in_place(owner, cx),
             // It is never due.

@@ -103,24 +103,17 @@ impl<T: Owner> TimerList<T> {
         }
     }
 
-    /// When a state has its next turn, in seconds, if it waits for one.
-    #[cfg(feature = "definition")]
-    pub(crate) fn next_turn(&self, of: Scope) -> Option<f64> {
-        let nth = self.position(of, Sought::Turn)?;
-        Some(self.list[nth].due)
-    }
-
     /// The number that a state keeps about something.
     #[cfg(feature = "definition")]
     pub(crate) fn noted(&self, by: Scope, of: Noted) -> Option<f64> {
-        let nth = self.position(by, Sought::Note(of))?;
+        let nth = self.position(by, of)?;
         self.list[nth].then.note().map(|note| note.number)
     }
 
     /// Replaces the number that a state keeps about something. Returns whether there was one.
     #[cfg(feature = "definition")]
     pub(crate) fn note(&mut self, by: Scope, note: Note) -> bool {
-        let nth = self.position(by, Sought::Note(note.of));
+        let nth = self.position(by, note.of);
         if let Some(nth) = nth {
             self.list[nth].then = Then::Note(note);
         }
@@ -134,10 +127,10 @@ impl<T: Owner> TimerList<T> {
     }
 
     #[cfg(feature = "definition")]
-    fn position(&self, of: Scope, sought: Sought) -> Option<usize> {
+    fn position(&self, by: Scope, of: Noted) -> Option<usize> {
         match &self.index {
-            None => self.list.iter().position(|timer| timer.scope == of && timer.then.sought() == Some(sought)),
-            Some(index) => index.sought.get(&(of.rank(), sought)).copied(),
+            None => self.list.iter().position(|timer| timer.scope == by && timer.notes() == Some(of)),
+            Some(index) => index.notes.get(&(by.rank(), of)).copied(),
         }
     }
 
@@ -189,12 +182,18 @@ impl<T: Owner> Timer<T> {
         matches!(&self.then, Then::Change(to) if to.is_none())
     }
 
+    /// What it keeps a number about, if it does.
+    #[cfg(feature = "definition")]
+    fn notes(&self) -> Option<Noted> {
+        self.then.note().map(|note| note.of)
+    }
+
     fn entry(&self) -> Entry {
         Entry {
             due: self.due,
             scope: self.scope,
             #[cfg(feature = "definition")]
-            sought: self.then.sought(),
+            notes: self.notes(),
         }
     }
 }
@@ -227,9 +226,9 @@ fn sort(order: &mut [Due]) {
 struct Index {
     /// The timers of each scope that are ever due, the earliest on top. The scopes that end first come last, and none is empty.
     scopes: Vec<OfScope>,
-    /// What states from files look for, by the state's scope.
+    /// The notes of states from files, by the state's scope.
     #[cfg(feature = "definition")]
-    sought: BTreeMap<(u16, Sought), usize>,
+    notes: BTreeMap<(u16, Noted), usize>,
     /// How many timers there are.
     running: usize,
 }
@@ -246,22 +245,7 @@ struct Entry {
     due: f64,
     scope: Scope,
     #[cfg(feature = "definition")]
-    sought: Option<Sought>,
-}
-
-/// What a state from a file looks for among its timers. There is at most one of each.
-#[cfg(feature = "definition")]
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Sought {
-    Turn,
-    Note(Noted),
-}
-
-#[cfg(feature = "definition")]
-impl Sought {
-    fn is_note(self) -> bool {
-        matches!(self, Self::Note(_))
-    }
+    notes: Option<Noted>,
 }
 
 impl Index {
@@ -269,9 +253,8 @@ impl Index {
         let rank = entry.scope.rank();
         self.running += 1;
         #[cfg(feature = "definition")]
-        if let Some(sought) = entry.sought {
-            let place = *self.sought.entry((rank, sought)).or_insert(nth);
-            if place == nth && sought.is_note() {
+        if let Some(of) = entry.notes {
+            if *self.notes.entry((rank, of)).or_insert(nth) == nth {
                 return;
             }
         }
@@ -287,9 +270,8 @@ impl Index {
         let mut ended = Vec::new();
         let rank = Scope::state(kept).rank();
         #[cfg(feature = "definition")]
-        while self.sought.last_key_value().is_some_and(|((of, _), _)| *of >= rank) {
-            let last = self.sought.pop_last();
-            ended.extend(last.filter(|((_, sought), _)| sought.is_note()).map(|(_, nth)| nth));
+        while self.notes.last_key_value().is_some_and(|((by, _), _)| *by >= rank) {
+            ended.extend(self.notes.pop_last().map(|(_, nth)| nth));
         }
         while self.scopes.last().is_some_and(|scope| scope.rank >= rank) {
             let dues = self.scopes.pop().into_iter().flat_map(|scope| scope.dues);
@@ -306,10 +288,6 @@ impl Index {
         for scope in &mut self.scopes {
             while scope.dues.peek().is_some_and(|first| first.at <= now) {
                 let Some(due) = scope.dues.pop() else { break };
-                #[cfg(feature = "definition")]
-                if self.sought.get(&(scope.rank, Sought::Turn)) == Some(&due.nth) {
-                    self.sought.remove(&(scope.rank, Sought::Turn));
-                }
                 order.push(due);
             }
         }
@@ -339,7 +317,7 @@ impl Clone for Index {
     fn clone_from(&mut self, source: &Self) {
         self.scopes.clone_from(&source.scopes);
         #[cfg(feature = "definition")]
-        self.sought.clone_from(&source.sought);
+        self.notes.clone_from(&source.notes);
         self.running = source.running;
     }
 }
@@ -409,8 +387,6 @@ mod tests {
         End(usize),
         TakeDue(u8),
         #[cfg(feature = "definition")]
-        Turn(u8, u8),
-        #[cfg(feature = "definition")]
         Note(u8, u16, u8),
         Clone,
     }
@@ -421,8 +397,6 @@ mod tests {
             6 => prop::collection::vec((scopes(), 0..60_u8), 0..12).prop_map(Step::Push),
             2 => (0..6_usize).prop_map(Step::End),
             3 => (0..60_u8).prop_map(Step::TakeDue),
-            #[cfg(feature = "definition")]
-            2 => (scopes(), 0..60_u8).prop_map(|(scope, due)| Step::Turn(scope, due)),
             #[cfg(feature = "definition")]
             3 => (scopes(), 0..4_u16, 0..9_u8).prop_map(|(scope, exit, number)| Step::Note(scope, exit, number)),
             1 => Just(Step::Clone),
@@ -473,12 +447,6 @@ mod tests {
                         prop_assert_eq!(due, expected);
                     }
                     #[cfg(feature = "definition")]
-                    Step::Turn(of, due) => if list.next_turn(scope(of)).is_none() {
-                        let timer = Timer { due: due.into(), scope: scope(of), then: Then::Turn };
-                        list.push(timer.clone());
-                        plain.push(timer);
-                    },
-                    #[cfg(feature = "definition")]
                     Step::Note(by, exit, number) => {
                         let note = super::Note { of: super::Noted::Luck(exit), number: number.into() };
                         let kept = plain.iter_mut().find(|timer| {
@@ -505,9 +473,11 @@ mod tests {
                 let next = plain.iter().fold(f64::INFINITY, |next, timer| next.min(timer.due));
                 prop_assert!(list.next().total_cmp(&next).is_eq());
                 #[cfg(feature = "definition")]
-                for number in 0..6 {
-                    let turn = plain.iter().find(|timer| timer.scope == scope(number) && matches!(timer.then, Then::Turn));
-                    prop_assert_eq!(list.next_turn(scope(number)), turn.map(|timer| timer.due));
+                for (number, exit) in (0..6).flat_map(|number| (0..4).map(move |exit| (number, exit))) {
+                    let (by, of) = (scope(number), super::Noted::Luck(exit));
+                    let mut notes = plain.iter().filter(|timer| timer.scope == by).filter_map(|timer| timer.then.note());
+                    let number = notes.find(|note| note.of == of).map(|note| note.number);
+                    prop_assert_eq!(list.noted(by, of), number);
                 }
             }
         }

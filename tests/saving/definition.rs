@@ -1,6 +1,7 @@
 //! States from a definition, by name; also where the file has changed since.
 
 use demeanor::definition::{Definition, Vocabulary};
+use demeanor::save::{SavedMore, SavedNote, SavedThen, Seconds};
 use demeanor::{Batch, LoadError, Missing, Owner, StateBook, StateMachine};
 use serde::{Deserialize, Serialize};
 
@@ -92,6 +93,52 @@ fn a_batch_on_a_definition_goes_on_as_if_it_had_not_been_saved() {
             assert_eq!((digest(&loaded), loaded.awake()), (digest(&whole), whole.awake()), "at tick {later}");
         }
     }
+}
+
+/// As earlier versions wrote it: the turn of a state as a timer, which also wakes its owner.
+fn with_turns_as_timers(more: &mut SavedMore, entered_at: f64) {
+    for timer in &mut more.timers {
+        if let SavedThen::Note { of: SavedNote::Turn, number } = timer.then {
+            (timer.due, timer.then) = (Seconds(entered_at + number.0), SavedThen::Turn);
+            more.wakes_at = None;
+        }
+    }
+}
+
+#[test]
+fn a_turn_that_an_earlier_version_has_saved_as_a_timer_comes_at_its_time() {
+    let definition = definition(
+        "initial = 'rest'\nstates.rest.every = 2.0\nstates.rest.exits = [{ to = 'gone', when = 'time_in_state > 7' }]\n\
+         states.gone.final = true",
+    );
+    let book = StateBook::new().with_definition(&definition);
+    let mut machine = definition.machine();
+    machine.start(&mut Lamp::default(), &mut 1.0);
+    let mut batch = Batch::new();
+    batch.insert_machine(Lamp::default(), machine.clone()).unwrap();
+    let tick = |machine: &mut StateMachine<Lamp>, batch: &mut Batch<Lamp>, mut now: f64| {
+        machine.update(&mut Lamp::default(), &mut now);
+        batch.update(&mut now);
+        let name = machine.current().unwrap().to_string();
+        (name, batch.awake(), batch.census().map(|(state, count)| (state.to_string(), count)).collect::<Vec<_>>())
+    };
+    for now in [1.5, 2.0, 2.5, 3.5, 4.0] {
+        tick(&mut machine, &mut batch, now);
+    }
+    let mut saved = machine.save(&book, 4.0).unwrap();
+    with_turns_as_timers(&mut saved.content.machine.more, 1.0);
+    let mut loaded = book.load(saved, 4.0).unwrap();
+    let mut saved = batch.save(&book, 4.0).unwrap().map_owners(Lamp::clone);
+    let rows = saved.content.buckets.iter_mut().flat_map(|bucket| &mut bucket.rows);
+    rows.for_each(|row| with_turns_as_timers(&mut row.more, 1.0));
+    let mut loaded_batch = Batch::load(saved, &book, 4.0).unwrap();
+    assert_eq!((loaded_batch.awake(), batch.awake()), (0, 0));
+    let turns = |machine: &mut StateMachine<Lamp>, batch: &mut Batch<Lamp>| {
+        (9..24).map(|half| tick(machine, batch, f64::from(half) / 2.0)).collect::<Vec<_>>()
+    };
+    let expected = turns(&mut machine, &mut batch);
+    assert_eq!(expected.iter().position(|(name, ..)| name == "gone"), Some(9), "at the turn after 8 seconds");
+    assert_eq!(turns(&mut loaded, &mut loaded_batch), expected);
 }
 
 #[test]

@@ -18,7 +18,7 @@ use crate::batch::timers::MOST_NUMBERS;
 use crate::batch::unused::Unused;
 use crate::batch::{Batch, Key};
 use crate::owner::Owner;
-use crate::save::{Depths, How, LoadError, Reader, SavedMore, SavedSeat, Seconds, StateBook, time};
+use crate::save::{Depths, How, LoadError, Reader, SavedMore, SavedSeat, Seconds, StateBook};
 use crate::seat::Seat;
 use crate::state::{Identity, StateRef};
 use crate::waiting::Then;
@@ -367,14 +367,11 @@ impl<T: Owner> Loading<'_, T> {
         for SavedRow { row, previous, more } in rows {
             let slot = *row as usize;
             let mut seat = Seat::empty();
-            let read = self.read_row(&mut seat, more, &depths, *previous);
+            let read = self.read_row(&mut seat, (number, slot), more, &depths, *previous);
             read.map_err(|error| error.within(format_args!("row {row}")))?;
             self.count_kept(&seat)?;
             let columns = &self.store.buckets[number as usize];
             let tag = columns.tags[slot];
-            if let (true, Some(Seconds(at))) = (columns.is_asleep(slot), more.wakes_at) {
-                seat.rare_mut().waiting.sleep_until(self.reader.clock.at(at));
-            }
             if tag.previous().is_some() {
                 seat.previous = StateRef::NONE;
             } else if seat.previous.is_none() {
@@ -392,15 +389,19 @@ impl<T: Owner> Loading<'_, T> {
     fn read_row(
         &mut self,
         seat: &mut Seat<T>,
+        (bucket, slot): (u32, usize),
         more: &SavedMore,
         depths: &Depths,
         previous: u32,
     ) -> Result<(), LoadError> {
+        let columns = &self.store.buckets[bucket as usize];
         seat.previous = self.reader.state(previous)?.state;
-        if let Some(at) = more.wakes_at {
-            time(at, "wakes_at")?;
+        self.reader.more(more, depths, &|depth| columns.times.at(slot, depth), seat)?;
+        let wakes_at = self.reader.wakes_at(more)?;
+        if columns.is_asleep(slot) && wakes_at < f64::INFINITY {
+            seat.rare_mut().waiting.sleep_until(wakes_at);
         }
-        self.reader.more(more, depths, seat)
+        Ok(())
     }
 
     /// Inserts an owner under its key.
