@@ -30,6 +30,8 @@ mod sleepers;
 mod soldier;
 mod start;
 mod threads;
+#[cfg(feature = "serialize")]
+mod ticks;
 mod time;
 mod together;
 mod verbs;
