@@ -25,8 +25,8 @@ pub use self::context::CastContext;
 pub use self::delivery::{Delivery, KeyTaken, UnknownReceiver};
 pub use self::members::Members;
 pub use self::unavailable::{NotActing, Unavailable};
-use crate::agent::Agent;
 use crate::fsm::Fsm;
+use crate::machine::agent::Agent;
 use crate::message::{Dispatcher, Telegram};
 use crate::owner::Owner;
 

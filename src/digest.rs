@@ -6,13 +6,13 @@ use std::hash::Hasher;
 use siphasher::sip::SipHasher13;
 
 use crate::fsm::View;
-use crate::machine::StateMachine;
-use crate::owner::Owner;
-use crate::seat::{Rare, Seat, Suspended};
-use crate::state::StateRef;
+use crate::machine::seat::{Rare, Seat, Suspended};
+use crate::machine::state_machine::StateMachine;
 #[cfg(feature = "definition")]
-use crate::waiting::{Note, Noted};
-use crate::waiting::{Then, Timer, Waiting};
+use crate::machine::waiting::{Note, Noted};
+use crate::machine::waiting::{Then, Timer, Waiting};
+use crate::owner::Owner;
+use crate::state::StateRef;
 
 impl<T: Owner> StateMachine<T> {
     /// Returns a digest of the machine: 64 bits that two machines have in common exactly when they hold the same, apart from a

@@ -6,12 +6,12 @@ use core::fmt;
 
 use crate::change::Cause;
 use crate::clock::now;
-use crate::owner::Owner;
-use crate::seat::Seat;
-use crate::state::{IntoState, State, StateRef, same};
-use crate::waiting::{After, Awaited, Scope, Then, Timer};
+use crate::machine::seat::Seat;
+use crate::machine::waiting::{After, Awaited, Scope, Then, Timer};
 #[cfg(feature = "definition")]
-use crate::waiting::{Note, Noted};
+use crate::machine::waiting::{Note, Noted};
+use crate::owner::Owner;
+use crate::state::{IntoState, State, StateRef, same};
 
 /// A callback's handle to its owner's machine.
 ///

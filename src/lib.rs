@@ -309,10 +309,8 @@
 
 extern crate alloc;
 
-mod agent;
 #[cfg(feature = "std")]
 pub mod batch;
-mod beside;
 mod cast;
 mod change;
 mod clock;
@@ -325,33 +323,22 @@ mod digest;
 #[cfg(any(doc, doctest))]
 pub mod docs;
 mod fsm;
-mod idle;
 #[cfg(feature = "std")]
 pub mod journal;
 mod machine;
-mod machine_mut;
 mod message;
 #[cfg(feature = "mock")]
 pub mod mock;
 mod owner;
-mod report;
-mod requests;
 #[cfg(feature = "serde")]
 pub mod save;
-mod seat;
 #[cfg(feature = "std")]
 mod shown;
-mod single;
 mod slice;
 mod span;
 mod state;
-mod step;
-mod taken;
 mod time;
-mod transition;
-mod waiting;
 
-pub use agent::Agent;
 #[cfg(feature = "std")]
 pub use batch::{Batch, ForeignGlobal, Key};
 pub use cast::{Cast, CastContext, Delivery, KeyTaken, Members, NotActing, Unavailable, UnknownReceiver};
@@ -361,20 +348,21 @@ pub use digest::DigestHasher;
 pub use fsm::Fsm;
 #[cfg(feature = "std")]
 pub use journal::{Flow, Journal};
-pub use machine::StateMachine;
-pub use machine_mut::MachineMut;
+pub use machine::agent::Agent;
+pub use machine::machine_mut::MachineMut;
+pub use machine::report::{MachineReport, StateReport, TimerReport};
+pub use machine::state_machine::StateMachine;
+pub use machine::step::Step;
+pub use machine::waiting::NextWake;
 pub use message::{Dispatcher, Telegram};
 pub use owner::Owner;
-pub use report::{MachineReport, StateReport, TimerReport};
 #[cfg(all(feature = "serde", feature = "std"))]
 pub use save::SavedBatch;
 #[cfg(feature = "serde")]
 pub use save::{CastBook, LoadError, Missing, SaveError, SavedAgent, SavedCast, SavedMachine, StateBook};
 pub use slice::FsmSlice;
 pub use state::{IntoState, State, StateRef};
-pub use step::Step;
 pub use time::GameTime;
-pub use waiting::NextWake;
 
 /// Runs the code in the README.
 #[cfg(doctest)]

@@ -13,8 +13,8 @@ use super::rows::Rows;
 use super::states::{NOWHERE, States};
 use super::waits::Waits;
 use crate::fsm::Request;
+use crate::machine::seat::Seat;
 use crate::owner::Owner;
-use crate::seat::Seat;
 use crate::state::{Mover, State, StateRef};
 
 pub(super) struct Asked<T: Owner> {

@@ -7,10 +7,10 @@ use super::pass::Part;
 use super::{Batch, Key};
 use crate::fsm::{Fsm, Request};
 #[cfg(doc)]
-use crate::machine::StateMachine;
+use crate::machine::state_machine::StateMachine;
+use crate::machine::waiting::{Scope, Then};
 use crate::owner::Owner;
 use crate::state::{IntoState, State};
-use crate::waiting::{Scope, Then};
 
 /// The methods of a [`StateMachine`], by key. For a stale key (one whose owner is removed) they do nothing, and return
 /// `false` or `None`.

@@ -20,11 +20,11 @@ use super::slots::Slots;
 use super::states::{Known, States};
 use crate::change::{Cause, Change, Outcome as Told, Refusal};
 use crate::clock::now;
+use crate::machine::transition::{BEING_LEFT, Steps, carry_out, log_change, log_misuse, logs_changes, tell};
+use crate::machine::waiting::Scope;
 use crate::owner::Owner;
 use crate::slice::FsmSlice;
 use crate::state::{Mover, State, StateRef};
-use crate::transition::{BEING_LEFT, Steps, carry_out, log_change, log_misuse, logs_changes, tell};
-use crate::waiting::Scope;
 
 /// Up to how many movers sorting is quicker than counting by target.
 const FEW: usize = 6;

@@ -7,8 +7,8 @@ use super::due::DueChange;
 use super::key::Key;
 use super::states::MOST_STATES;
 use crate::fsm::time_or_zero;
+use crate::machine::seat::Seat;
 use crate::owner::Owner;
-use crate::seat::Seat;
 use crate::state::Mover;
 
 /// A tick in which nobody changes touches `owners` alone.

@@ -9,7 +9,7 @@ use super::columns::{Columns, Tag};
 use super::key::Key;
 use super::panics::FirstPanic;
 use super::store::Store;
-use crate::machine::StateMachine;
+use crate::machine::state_machine::StateMachine;
 use crate::owner::Owner;
 use crate::state::IntoState;
 

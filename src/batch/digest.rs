@@ -7,10 +7,10 @@ use slotmap::Key as _;
 use super::rows::Rows;
 use super::{Batch, Key};
 use crate::digest::{DigestHasher, name_digest, path_digest};
+use crate::machine::seat::Seat;
+use crate::machine::waiting::Waiting;
 use crate::owner::Owner;
-use crate::seat::Seat;
 use crate::state::StateRef;
-use crate::waiting::Waiting;
 
 impl<T: Owner> Batch<T> {
     /// Returns a digest of all owners and their machines: 64 bits that two batches have in common exactly when they hold the

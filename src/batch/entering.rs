@@ -5,8 +5,8 @@ use super::movers;
 use super::rows::Rows;
 use super::states::Known;
 use crate::fsm::View;
+use crate::machine::seat::{DEEPEST, Seat};
 use crate::owner::Owner;
-use crate::seat::{DEEPEST, Seat};
 use crate::state::{Mover, StateRef};
 
 /// One step of the enters of some movers with one target.

@@ -9,12 +9,12 @@ use super::rows::Rows;
 use super::slots::CHUNK;
 use crate::change::Witness;
 use crate::fsm::Request;
+use crate::machine::requests::Requests;
+use crate::machine::seat::Seat;
+use crate::machine::single::{ASKED_TO_SLEEP, Single};
+use crate::machine::waiting::Scope;
 use crate::owner::Owner;
-use crate::requests::Requests;
-use crate::seat::Seat;
-use crate::single::{ASKED_TO_SLEEP, Single};
 use crate::state::{Mover, StateRef};
-use crate::waiting::Scope;
 
 pub(super) struct Individual<T: Owner> {
     pub(super) slot: usize,

@@ -17,14 +17,14 @@ use super::waits::{Until, Wait};
 #[cfg(feature = "definition")]
 use crate::fsm::Entries;
 use crate::fsm::{Machines, Request, View};
-use crate::owner::Owner;
-use crate::seat::Seat;
-use crate::single::Single;
-use crate::state::{Mover, State, StateRef};
-use crate::transition::{BEING_LEFT, log_misuse};
+use crate::machine::seat::Seat;
+use crate::machine::single::Single;
+use crate::machine::transition::{BEING_LEFT, log_misuse};
 #[cfg(feature = "definition")]
-use crate::waiting::Noted;
-use crate::waiting::{Awaited, Scope};
+use crate::machine::waiting::Noted;
+use crate::machine::waiting::{Awaited, Scope};
+use crate::owner::Owner;
+use crate::state::{Mover, State, StateRef};
 
 /// What the callbacks are part of.
 pub(super) enum Phase<'a, T: Owner> {

@@ -49,9 +49,9 @@ use self::slots::CHUNK;
 use self::store::Store;
 use crate::change::NameOf;
 use crate::clock::now;
-use crate::machine::StateMachine;
+use crate::machine::seat::Seat;
+use crate::machine::state_machine::StateMachine;
 use crate::owner::Owner;
-use crate::seat::Seat;
 #[cfg(doc)]
 use crate::state::State;
 use crate::state::{IntoState, StateRef};

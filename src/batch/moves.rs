@@ -17,10 +17,10 @@ use super::states::States;
 use super::store::{Sleeper, Store};
 use super::unused::Unused;
 use super::waits::Waiter;
+use crate::machine::seat::Seat;
+use crate::machine::waiting::{Then, Timer, Waiting};
 use crate::owner::Owner;
-use crate::seat::Seat;
 use crate::state::{Mover, State, StateRef};
-use crate::waiting::{Then, Timer, Waiting};
 
 /// Owners that come and go.
 impl<T: Owner> Store<T> {

@@ -5,9 +5,9 @@ use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Mutex, PoisonError};
 
+use crate::machine::seat::{Rare, Seat};
+use crate::machine::waiting::Then;
 use crate::owner::Owner;
-use crate::seat::{Rare, Seat};
-use crate::waiting::Then;
 
 /// The first panic of an operation. Behind a lock, though never shared, so that threads may share a batch.
 #[derive(Default)]

@@ -19,14 +19,14 @@ use super::slots::Slots;
 use super::waits::{Until, Wait, Waiter};
 use crate::change::Witness;
 use crate::clock;
+use crate::machine::seat::Seat;
+use crate::machine::single::Single;
+use crate::machine::transition::tell_endless_sleep;
+use crate::machine::waiting::{Scope, Then};
 use crate::owner::Owner;
-use crate::seat::Seat;
-use crate::single::Single;
 use crate::slice::FsmSlice;
 use crate::span::due_after;
 use crate::state::{Mover, StateRef};
-use crate::transition::tell_endless_sleep;
-use crate::waiting::{Scope, Then};
 
 /// Some consecutive rows of a bucket.
 pub(super) struct Chunk<'a, T: Owner> {

@@ -6,11 +6,11 @@ use super::rows::Rows;
 use super::{Batch, Key};
 use crate::clock::now;
 use crate::fsm::{View, time_since};
+use crate::machine::report::MachineReport;
+use crate::machine::seat::Seat;
+use crate::machine::waiting::NextWake;
 use crate::owner::Owner;
-use crate::report::MachineReport;
-use crate::seat::Seat;
 use crate::state::{State, StateRef};
-use crate::waiting::NextWake;
 
 /// Reading a batch.
 impl<T: Owner> Batch<T> {

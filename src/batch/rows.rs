@@ -13,15 +13,15 @@ use super::timers::Timers;
 #[cfg(feature = "definition")]
 use crate::fsm::Entries;
 use crate::fsm::{NEVER, View};
+use crate::machine::seat::{Rare, Seat, clone_rare_from};
+#[cfg(feature = "definition")]
+use crate::machine::waiting::{self, Scope};
 use crate::owner::Owner;
-use crate::seat::{Rare, Seat, clone_rare_from};
 #[cfg(feature = "parallel")]
 use crate::state::Mover;
 use crate::state::StateRef;
 #[cfg(feature = "definition")]
 use crate::state::{State, same};
-#[cfg(feature = "definition")]
-use crate::waiting::{self, Scope};
 
 /// What few owners have besides their row, by key.
 pub(super) type Extras<T> = SecondaryMap<Key, Extra<T>>;

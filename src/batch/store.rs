@@ -18,9 +18,9 @@ use super::timers::Timers;
 use super::unused::Unused;
 use super::waits::Waiter;
 use crate::fsm::View;
+use crate::machine::seat::Seat;
+use crate::machine::single::Single;
 use crate::owner::Owner;
-use crate::seat::Seat;
-use crate::single::Single;
 use crate::state::{Identity, Mover, State, StateRef};
 
 pub(super) struct Store<T: Owner> {

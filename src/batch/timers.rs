@@ -12,10 +12,10 @@ use super::panics::Discarded;
 use super::states::States;
 use super::waits::{Until, Waiter};
 use super::wheel::{Wheel, is_due};
-use crate::owner::Owner;
 #[cfg(feature = "definition")]
-use crate::waiting::Noted;
-use crate::waiting::{MOST_FEW, Scope, Standstill, Then, Timer, Waiting};
+use crate::machine::waiting::Noted;
+use crate::machine::waiting::{MOST_FEW, Scope, Standstill, Then, Timer, Waiting};
+use crate::owner::Owner;
 
 pub(super) struct Timers<T: Owner> {
     wheel: Wheel,

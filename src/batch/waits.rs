@@ -9,10 +9,10 @@ use super::key::Key;
 use super::slots::CHUNK;
 use super::states::States;
 use crate::fsm::Request;
-use crate::owner::Owner;
 #[cfg(feature = "definition")]
-use crate::waiting::Note;
-use crate::waiting::{MOST_FEW, Scope, Then};
+use crate::machine::waiting::Note;
+use crate::machine::waiting::{MOST_FEW, Scope, Then};
+use crate::owner::Owner;
 
 /// What the owner at a slot asks for.
 #[derive(Clone, Copy)]

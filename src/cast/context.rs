@@ -8,8 +8,8 @@ use super::member::{Lent, Member};
 use super::members::Members;
 use super::unavailable::{NotActing, Unavailable};
 use super::{rejoin, turn};
-use crate::agent::Agent;
 use crate::fsm::Fsm;
+use crate::machine::agent::Agent;
 use crate::message::Telegram;
 use crate::owner::Owner;
 

@@ -3,7 +3,7 @@
 use core::error::Error;
 use core::fmt;
 
-use crate::agent::Agent;
+use crate::machine::agent::Agent;
 use crate::message::Telegram;
 use crate::owner::Owner;
 

@@ -16,12 +16,12 @@ use super::delivery::{KeyTaken, UnknownReceiver};
 use super::put_off::{Cause, Exchanges, PutOff};
 use super::slot::Slot;
 use super::unavailable::Unavailable;
-use crate::agent::Agent;
 #[cfg(feature = "std")]
 use crate::journal::Journal;
+use crate::machine::agent::Agent;
+use crate::machine::report::MachineReport;
 use crate::message::{Dispatcher, Due, Telegram};
 use crate::owner::Owner;
-use crate::report::MachineReport;
 use crate::state::State;
 use crate::time::GameTime;
 

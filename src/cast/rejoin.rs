@@ -14,12 +14,12 @@ use super::members::Members;
 use super::put_off::PutOff;
 use super::slot::Presence;
 use super::unavailable::NotActing;
-use crate::agent::Agent;
 use crate::fsm::Fsm;
-use crate::machine::StateMachine;
+use crate::machine::agent::Agent;
+use crate::machine::seat::Seat;
+use crate::machine::state_machine::StateMachine;
 use crate::message::Telegram;
 use crate::owner::Owner;
-use crate::seat::Seat;
 use crate::state::StateRef;
 
 /// Gives the member back to the cast that has lent it, calls `act`, and takes it again.

@@ -11,8 +11,8 @@ use downcast_rs::{Downcast, impl_downcast};
 
 use super::member::AnyMember;
 use super::put_off::PutOff;
+use crate::machine::seat::Seat;
 use crate::owner::Owner;
-use crate::seat::Seat;
 use crate::state::{State, StateRef, same};
 
 pub(super) struct Slot<K, M, C> {

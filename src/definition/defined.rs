@@ -22,13 +22,13 @@ use super::script::Usage;
 use super::values::LANES;
 use crate::clock::now;
 use crate::fsm::Fsm;
+#[cfg(feature = "script")]
+use crate::machine::waiting::Scope as NotedBy;
+use crate::machine::waiting::{Note, Noted};
 use crate::owner::{Label, Owner};
 use crate::slice::FsmSlice;
 use crate::span::Span;
 use crate::state::{State, StateRef};
-#[cfg(feature = "script")]
-use crate::waiting::Scope as NotedBy;
-use crate::waiting::{Note, Noted};
 
 /// What a function of the state's script has used in a callback.
 #[derive(Clone, Copy, Default)]

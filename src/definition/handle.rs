@@ -2,9 +2,9 @@
 
 use crate::clock::now;
 use crate::fsm::{Fsm, Machines, Request, View, time_or_zero};
-use crate::machine::StateMachine;
+use crate::machine::seat::Seat;
+use crate::machine::state_machine::StateMachine;
 use crate::owner::Owner;
-use crate::seat::Seat;
 use crate::slice::FsmSlice;
 use crate::state::{State, StateRef};
 

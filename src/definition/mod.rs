@@ -109,10 +109,10 @@ pub use watch::Watch;
 pub use words::{ValueKind, Words};
 
 use crate::batch::Batch;
-use crate::machine::StateMachine;
+use crate::machine::state_machine::StateMachine;
+use crate::machine::waiting::NextWake;
 use crate::owner::Owner;
 use crate::state::StateRef;
-use crate::waiting::NextWake;
 use beside::Beside;
 use build::Built;
 use findings::Findings;

@@ -8,9 +8,9 @@ use super::handle::entered_at;
 #[cfg(feature = "script")]
 use super::script::Usage;
 use crate::fsm::{Fsm, time_since};
+use crate::machine::waiting::{Noted, Scope};
 use crate::owner::Owner;
 use crate::state::{State, StateRef};
-use crate::waiting::{Noted, Scope};
 
 /// The moment at which a condition is asked.
 pub(crate) struct Moment<'m, 'f, T: Owner> {

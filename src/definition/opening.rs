@@ -6,8 +6,8 @@ use super::duration::{Drawn, Duration, Length};
 use super::values::Number;
 use super::vocabulary::{Random, Value, Vocabulary};
 use crate::fsm::Fsm;
+use crate::machine::waiting::{Note, Noted, Scope};
 use crate::owner::Owner;
-use crate::waiting::{Note, Noted, Scope};
 
 /// When an exit is open.
 pub(crate) enum Opening<T: Owner> {

@@ -13,11 +13,11 @@ use super::opening::{Every, Opening, Varying};
 use super::values::{LANES, Lanes};
 use crate::clock::now;
 use crate::fsm::{Fsm, View, time_or_zero};
+use crate::machine::single::Single;
+use crate::machine::waiting::{Note, Noted, Scope};
 use crate::owner::Owner;
-use crate::single::Single;
 use crate::slice::FsmSlice;
 use crate::span::{Span, next_multiple, opens_at};
-use crate::waiting::{Note, Noted, Scope};
 
 /// Who has less than this to wait for an exit, in seconds, stays awake. In the slow table of the bench, to be asked costs 2 ns in
 /// each tick; to be put to sleep, woken and changed costs about 900 ns, by a division of the whole.

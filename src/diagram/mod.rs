@@ -17,8 +17,8 @@ pub use self::shade::{Color, Shade};
 pub use self::text::Caption;
 use self::text::{escaped, wrapped};
 use crate::journal::Flow;
+use crate::machine::seat::path_to;
 use crate::owner::Owner;
-use crate::seat::path_to;
 use crate::state::{IntoState, StateRef};
 
 /// The states of a machine, how they are nested, and what leads from one to another.

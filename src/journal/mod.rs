@@ -22,9 +22,9 @@ pub use self::trace::Trace;
 use crate::batch::Key;
 pub use crate::change::Guard;
 use crate::change::{Cause, Change, Outcome};
+use crate::machine::step::Step;
 use crate::owner::Owner;
 use crate::state::StateRef;
-use crate::step::Step;
 
 /// The last changes of some owners, made or refused, and counts of all their changes.
 ///

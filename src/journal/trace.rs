@@ -8,8 +8,8 @@ use std::io::{self, Write};
 
 use super::{Entry, Journal};
 use crate::change::Cause;
+use crate::machine::seat::path_to;
 use crate::owner::Owner;
-use crate::seat::path_to;
 use crate::state::StateRef;
 
 /// A [`Journal`] as a trace, in Chrome's format, which [Perfetto](https://ui.perfetto.dev) can open too.

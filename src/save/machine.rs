@@ -7,11 +7,11 @@ use super::read::Reader;
 use super::seconds::Seconds;
 use super::version::Saved;
 use super::write::Writer;
-use crate::agent::Agent;
 use crate::clock::shown;
-use crate::machine::StateMachine;
+use crate::machine::agent::Agent;
+use crate::machine::seat::Seat;
+use crate::machine::state_machine::StateMachine;
 use crate::owner::Owner;
-use crate::seat::Seat;
 use crate::state::StateRef;
 
 impl<T: Owner> StateMachine<T> {

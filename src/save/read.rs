@@ -16,13 +16,13 @@ use super::error::LoadError;
 use super::seconds::Seconds;
 use crate::clock::shown;
 use crate::fsm::{NEVER, time_or_zero};
-use crate::owner::Owner;
-use crate::seat::{MOST_REMEMBERED, Seat, Suspended, path_to};
-use crate::state::StateRef;
-use crate::transition::MOST_PUSHED;
+use crate::machine::seat::{MOST_REMEMBERED, Seat, Suspended, path_to};
+use crate::machine::transition::MOST_PUSHED;
 #[cfg(feature = "definition")]
-use crate::waiting::{Note, Noted};
-use crate::waiting::{Scope, Then, Timer, Timers};
+use crate::machine::waiting::{Note, Noted};
+use crate::machine::waiting::{Scope, Then, Timer, Timers};
+use crate::owner::Owner;
+use crate::state::StateRef;
 
 /// Reads states by number. Names that the book does not know are gathered, and said at the end.
 pub(crate) struct Reader<'b, T: Owner> {

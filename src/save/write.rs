@@ -12,12 +12,12 @@ use super::data::SavedNote;
 use super::data::{SavedMore, SavedPath, SavedSeat, SavedState, SavedStates, SavedThen, SavedTimer};
 use super::error::SaveError;
 use super::seconds::Seconds;
-use crate::owner::Owner;
-use crate::seat::{Rare, Seat, Suspended};
-use crate::state::{Identity, StateRef};
+use crate::machine::seat::{Rare, Seat, Suspended};
 #[cfg(feature = "definition")]
-use crate::waiting::{Note, Noted};
-use crate::waiting::{Scope, Then, Timer};
+use crate::machine::waiting::{Note, Noted};
+use crate::machine::waiting::{Scope, Then, Timer};
+use crate::owner::Owner;
+use crate::state::{Identity, StateRef};
 
 /// Writes down states by number. What goes wrong meanwhile is said at the end.
 pub(crate) struct Writer<'b, T: Owner> {

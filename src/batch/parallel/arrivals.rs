@@ -10,13 +10,13 @@ use rayon::iter::{
 use rayon::slice::ParallelSlice;
 use slotmap::SlotMap;
 
-use super::super::columns::{Columns, Tag};
-use super::super::key::Key;
-use super::super::moves::Arrivals;
-use super::super::place::{Place, SharedPlace};
-use super::super::slots::CHUNK;
 use super::chunks::ChunkMovers;
 use super::leavers::Scratch;
+use crate::batch::columns::{Columns, Tag};
+use crate::batch::key::Key;
+use crate::batch::moves::Arrivals;
+use crate::batch::place::{Place, SharedPlace};
+use crate::batch::slots::CHUNK;
 use crate::owner::Owner;
 
 /// Up to how many owners are taken up by one thread.

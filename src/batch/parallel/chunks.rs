@@ -2,13 +2,13 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::super::columns::{Columns, Noted};
-use super::super::outcome::Outcome;
-use super::super::pass::{Chunk, Global, Part, Pass};
-use super::super::rows::{Rows, Shared};
-use super::super::slots::CHUNK;
+use crate::batch::columns::{Columns, Noted};
+use crate::batch::outcome::Outcome;
+use crate::batch::pass::{Chunk, Global, Part, Pass};
+use crate::batch::rows::{Rows, Shared};
+use crate::batch::slots::CHUNK;
+use crate::machine::seat::Seat;
 use crate::owner::Owner;
-use crate::seat::Seat;
 use crate::state::Mover;
 
 /// Up to how many owners one thread updates without asking others to help, if they are in several buckets.

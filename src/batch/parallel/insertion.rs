@@ -2,14 +2,14 @@
 
 use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelExtend};
 
-use super::super::Batch;
-use super::super::columns::Tag;
-use super::super::panics::FirstPanic;
-use super::super::place::{Place, SharedPlace};
-use super::super::states::NOWHERE;
-use super::super::store::Store;
+use crate::batch::Batch;
+use crate::batch::columns::Tag;
+use crate::batch::panics::FirstPanic;
+use crate::batch::place::{Place, SharedPlace};
+use crate::batch::states::NOWHERE;
+use crate::batch::store::Store;
+use crate::machine::seat::Seat;
 use crate::owner::Owner;
-use crate::seat::Seat;
 use crate::state::{IntoState, StateRef};
 
 /// The most owners of a batch: one less than slotmap has keys for.

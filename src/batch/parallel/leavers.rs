@@ -14,12 +14,12 @@ use std::ops::Range;
 
 use slotmap::SlotMap;
 
-use super::super::columns::{Columns, Tag};
-use super::super::key::Key;
-use super::super::movers;
-use super::super::place::{Place, SharedPlace};
-use super::super::slots::CHUNK;
 use super::chunks::ChunkMovers;
+use crate::batch::columns::{Columns, Tag};
+use crate::batch::key::Key;
+use crate::batch::movers;
+use crate::batch::place::{Place, SharedPlace};
+use crate::batch::slots::CHUNK;
 use crate::owner::Owner;
 use crate::state::Mover;
 

@@ -4,9 +4,9 @@
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 use rayon::slice::ParallelSliceMut;
 
-use super::super::columns::Columns;
-use super::super::slots::CHUNK;
 use super::chunks::ChunkMovers;
+use crate::batch::columns::Columns;
+use crate::batch::slots::CHUNK;
 use crate::owner::Owner;
 
 /// Up to how many pairs of rows are exchanged on one thread.

@@ -17,11 +17,11 @@ use crate::batch::store::Store;
 use crate::batch::timers::MOST_NUMBERS;
 use crate::batch::unused::Unused;
 use crate::batch::{Batch, Key};
+use crate::machine::seat::Seat;
+use crate::machine::waiting::Then;
 use crate::owner::Owner;
 use crate::save::{Depths, How, LoadError, Reader, SavedMore, SavedSeat, Seconds, StateBook};
-use crate::seat::Seat;
 use crate::state::{Identity, StateRef};
-use crate::waiting::Then;
 
 impl<T: Owner> Batch<T> {
     /// Loads a saved batch, without any callback. It continues as if it had not been saved: the same keys find the same

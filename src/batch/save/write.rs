@@ -9,9 +9,9 @@ use crate::batch::states::NOWHERE;
 use crate::batch::store::Store;
 use crate::batch::{Batch, Key};
 use crate::clock::shown;
+use crate::machine::seat::Seat;
 use crate::owner::Owner;
 use crate::save::{SaveError, Saved, SavedMore, Seconds, StateBook, Writer};
-use crate::seat::Seat;
 
 impl<T: Owner> Batch<T> {
     /// Saves the batch: its owners, its keys, and everything that decides what happens next

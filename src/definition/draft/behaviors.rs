@@ -4,10 +4,10 @@ use std::rc::Rc;
 
 use toml::Spanned;
 
-use super::super::mistake::{Mistake, Origin};
 use super::DraftBehavior;
 use super::read::Reader;
 use super::tree::{SpannedValue, Table, Value};
+use crate::definition::mistake::{Mistake, Origin};
 
 /// The key in American spelling, and in British.
 pub(super) const KEYS: [&str; 2] = ["behavior", "behaviour"];

@@ -3,11 +3,11 @@
 
 use std::ops::Range;
 
-use super::super::expression::{Name, is_name};
-use super::super::findings::{Findings, nearest};
-use super::super::mistake::{Mistake, Origin};
 use super::tree::{SpannedValue, Value};
 use super::type_of;
+use crate::definition::expression::{Name, is_name};
+use crate::definition::findings::{Findings, nearest};
+use crate::definition::mistake::{Mistake, Origin};
 
 /// A duration as it is written.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::super::mistake::{Mistake, Origin};
+use crate::definition::mistake::{Mistake, Origin};
 
 /// What is said of a text of another format.
 pub(super) fn other_format(text: &str) -> Option<Mistake> {

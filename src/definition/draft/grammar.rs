@@ -23,11 +23,11 @@ use winnow::stream::{LocatingSlice, Location, Stateful, Stream};
 use winnow::token::{literal, take_while};
 use winnow::{ModalResult, Parser};
 
-use super::super::expression::{Comparison, Expr, MOST_TESTS, begins_name, continues_name};
-use super::super::mistake::Mistake;
-use super::super::operand::Operand;
 use super::duration::seconds_of;
 use super::source_map::SourceMap;
+use crate::definition::expression::{Comparison, Expr, MOST_TESTS, begins_name, continues_name};
+use crate::definition::mistake::Mistake;
+use crate::definition::operand::Operand;
 
 mod operand;
 

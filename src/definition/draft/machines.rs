@@ -6,13 +6,13 @@ use std::rc::Rc;
 
 use toml::Spanned;
 
-use super::super::expression::Name;
-use super::super::findings::Findings;
-use super::super::mistake::{Mistake, Origin};
-use super::super::outline::scopes::{Placed, Scopes};
 use super::DraftState;
 use super::behaviors::KEYS as BEHAVIOR_KEYS;
 use super::tree::{Key, SpannedValue, Table, Value};
+use crate::definition::expression::Name;
+use crate::definition::findings::Findings;
+use crate::definition::mistake::{Mistake, Origin};
+use crate::definition::outline::scopes::{Placed, Scopes};
 
 /// The most states that are taken over into the machines of one file.
 const MOST_TAKEN_OVER: usize = 400_000;

@@ -6,16 +6,16 @@ use std::sync::{Arc, OnceLock};
 
 use toml::Spanned;
 
-use super::super::expression::Name;
-use super::super::findings::Findings;
-use super::super::mistake::{Mistake, Origin};
-use super::super::source::Source;
 use super::behaviors;
 use super::format::{EXIT_KEYS, FILE_KEYS, MACHINE_KEYS, SCRIPT_KEYS, STATE_KEYS};
 use super::machines::{self, Shared, Written};
 use super::source_map::SourceMap;
 use super::tree::{Key, SpannedValue, Table, Value};
 use super::{Draft, DraftExit, DraftState, When, duration, grammar, syntax, type_of};
+use crate::definition::expression::Name;
+use crate::definition::findings::Findings;
+use crate::definition::mistake::{Mistake, Origin};
+use crate::definition::source::Source;
 
 /// Reads a file's text: its machines, in the order of the file. Empty if there is no text. Where some of it cannot be read,
 /// `rest` is where the rest of it is kept.

@@ -5,9 +5,9 @@ use std::ops::Range;
 use toml_parser::Source;
 use toml_parser::lexer::TokenKind;
 
-use super::super::mistake::{Mistake, Origin};
 use super::duration;
 use super::read::quoted;
+use crate::definition::mistake::{Mistake, Origin};
 
 /// A slip in a statement: the mistake, at its place in the statement, and the part that cannot be read because of it.
 pub(super) struct Slip {

@@ -3,13 +3,13 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use super::super::findings::Findings;
-use super::super::mistake::{Mistake, Origin};
 use super::document::{Document, Repeated};
 use super::foreign::{Conflicts, other_format};
 use super::slips::{boundary, in_words, slip};
 use super::statements::{Statements, begins_statement, blank, without};
 use super::tree::Table;
+use crate::definition::findings::Findings;
+use crate::definition::mistake::{Mistake, Origin};
 
 /// Parses a text, as far as it can be read. Where something is taken out of it, what is left is put into `rest`.
 pub(super) fn parse<'i>(text: &'i str, rest: &'i OnceLock<String>, findings: &mut Findings) -> Table<'i> {

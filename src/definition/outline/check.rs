@@ -3,20 +3,20 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::super::beside::Beside;
-use super::super::draft::read;
-use super::super::findings::Findings;
-use super::super::folder::read_definition;
-use super::super::library::Library;
-use super::super::link::Linker;
-use super::super::load_error::LoadError;
-use super::super::problem::Problems;
-use super::super::source::Source;
-use super::super::text::text_of;
-use super::super::words::Words;
 #[cfg(feature = "script")]
 use super::scripts;
 use super::{Checked, Outline, hierarchy, reach, resolve};
+use crate::definition::beside::Beside;
+use crate::definition::draft::read;
+use crate::definition::findings::Findings;
+use crate::definition::folder::read_definition;
+use crate::definition::library::Library;
+use crate::definition::link::Linker;
+use crate::definition::load_error::LoadError;
+use crate::definition::problem::Problems;
+use crate::definition::source::Source;
+use crate::definition::text::text_of;
+use crate::definition::words::Words;
 
 impl Outline {
     /// Reads and checks a definition; `file` is its name in what is reported. Of a file with several machines, it is the first

@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use super::super::draft::When;
-use super::super::expression::{Expr, Name, OF_MESSAGE, flag_compared};
-use super::super::mistake::Mistake;
-use super::super::operand::Operand;
-use super::super::words::{ValueKind, WordKind};
 use super::mention::Meaning;
 use super::resolve::Resolver;
+use crate::definition::draft::When;
+use crate::definition::expression::{Expr, Name, OF_MESSAGE, flag_compared};
+use crate::definition::mistake::Mistake;
+use crate::definition::operand::Operand;
+use crate::definition::words::{ValueKind, WordKind};
 
 /// Where a condition stands.
 #[derive(Clone, Copy)]

@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use super::super::draft::duration::{DraftDuration, DraftLength, Time};
-use super::super::duration::{Drawn, Duration, Length};
-use super::super::mistake::Mistake;
-use super::super::words::ValueKind;
 use super::resolve::Resolver;
+use crate::definition::draft::duration::{DraftDuration, DraftLength, Time};
+use crate::definition::duration::{Drawn, Duration, Length};
+use crate::definition::mistake::Mistake;
+use crate::definition::words::ValueKind;
 
 impl Resolver<'_> {
     pub(super) fn duration(&mut self, written: DraftDuration) -> Option<Duration> {

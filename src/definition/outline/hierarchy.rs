@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::super::findings::Findings;
-use super::super::mistake::{Mistake, Origin};
 use super::{ExitOutline, Outline, StateId, StateOutline};
+use crate::definition::findings::Findings;
+use crate::definition::mistake::{Mistake, Origin};
 
 /// The deepest that states may be nested.
 const DEEPEST: usize = 64;

@@ -5,12 +5,12 @@
 
 use serde_json::Value as Schema;
 
-use super::super::draft::tree::{SpannedValue, Table, Value};
-use super::super::draft::{Params, type_of};
-use super::super::expression::Name;
-use super::super::findings::Findings;
-use super::super::mistake::Mistake;
-use super::super::named::STATE_FORMAT;
+use crate::definition::draft::tree::{SpannedValue, Table, Value};
+use crate::definition::draft::{Params, type_of};
+use crate::definition::expression::Name;
+use crate::definition::findings::Findings;
+use crate::definition::mistake::Mistake;
+use crate::definition::named::STATE_FORMAT;
 
 pub(crate) fn check(findings: &mut Findings, behaviour: &Name, schema: Option<&Schema>, params: Option<&Params<'_>>) {
     let none = Table::default();

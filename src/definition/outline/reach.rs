@@ -4,10 +4,10 @@
 use std::collections::{HashMap, HashSet};
 use std::mem;
 
-use super::super::duration::Duration;
-use super::super::findings::Findings;
-use super::super::mistake::Mistake;
 use super::{ExitOutline, Outline, StateOutline};
+use crate::definition::duration::Duration;
+use crate::definition::findings::Findings;
+use crate::definition::mistake::Mistake;
 
 /// Warns about one machine of a file. `used` has the places of the states that any of them uses.
 pub(crate) fn check(outline: &Outline, used: &HashSet<usize>, findings: &mut Findings) {

@@ -8,18 +8,16 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 
-use super::super::draft::{
-    Draft, DraftBehavior, DraftExit, DraftState, Params,
-    read::{missing_key, quoted},
-};
-use super::super::expression::{Name, RESERVED};
-use super::super::findings::Findings;
-use super::super::mistake::{Mistake, Origin};
-use super::super::words::{WordKind, Words};
 use super::conditions::Place;
 use super::mention::{Meaning, Mention};
 use super::scopes::{Meant, Placed, Scopes};
 use super::{BehaviorOutline, Checked, ExitOutline, Outline, StateId, StateOutline, Unchecked, params};
+use crate::definition::draft::read::{missing_key, quoted};
+use crate::definition::draft::{Draft, DraftBehavior, DraftExit, DraftState, Params};
+use crate::definition::expression::{Name, RESERVED};
+use crate::definition::findings::Findings;
+use crate::definition::mistake::{Mistake, Origin};
+use crate::definition::words::{WordKind, Words};
 
 /// What an exit waits for that is taken when the machine of its state has come to an end.
 const DONE: &str = "done";

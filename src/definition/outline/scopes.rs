@@ -7,8 +7,8 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::super::draft::DraftState;
 use super::StateId;
+use crate::definition::draft::DraftState;
 
 /// How deep places are looked for. Deeper nesting is a mistake.
 const DEEPEST: usize = 66;

@@ -4,14 +4,15 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::super::build::no_script;
-use super::super::expression::Name;
-use super::super::findings::Findings;
-use super::super::folder::read_named;
-use super::super::script::{self, Names, Purpose, ScriptBudget};
-use super::super::source::Source;
-use super::super::words::Words;
 use super::Outline;
+use crate::definition::build::no_script;
+use crate::definition::expression::Name;
+use crate::definition::findings::Findings;
+use crate::definition::folder::read_named;
+use crate::definition::script;
+use crate::definition::script::{Names, Purpose, ScriptBudget};
+use crate::definition::source::Source;
+use crate::definition::words::Words;
 
 /// Checks the scripts of a machine, which are looked for in a folder, unless they are open. Each file is read once.
 pub(super) fn check(

@@ -5,7 +5,7 @@ use std::iter;
 
 use smallvec::{SmallVec, smallvec};
 
-use super::super::expression::Comparison;
+use crate::definition::expression::Comparison;
 use crate::span::Span;
 
 /// A set of cells.
@@ -194,8 +194,8 @@ fn between(below: f64, above: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::expression::Comparison;
     use super::Division;
+    use crate::definition::expression::Comparison;
 
     #[test]
     fn constants_divide_numbers_into_cells_with_short_samples() {

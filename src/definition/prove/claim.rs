@@ -1,7 +1,7 @@
 //! What is claimed of a situation: comparisons of quantities with constants, joined by `and` and `or`.
 
-use super::super::expression::Comparison;
-use super::super::outline::StateId;
+use crate::definition::expression::Comparison;
+use crate::definition::outline::StateId;
 
 /// Something that is one or another from one situation to the next.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

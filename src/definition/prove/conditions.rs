@@ -2,16 +2,16 @@
 
 use std::collections::HashSet;
 
-use super::super::draft::When;
-use super::super::expression::Expr;
-use super::super::mistake::Mistake;
-use super::super::outline::StateId;
 use super::claim::Claim;
 use super::machine::{ExitId, Machine, Standing};
 use super::reading::{Asking, Time};
 use super::replay::Stage;
 use super::solver::{Answer, Situation, Work, solve};
 use super::witness::Witness;
+use crate::definition::draft::When;
+use crate::definition::expression::Expr;
+use crate::definition::mistake::Mistake;
+use crate::definition::outline::StateId;
 
 /// Conditions that never hold.
 #[derive(Default)]

@@ -4,10 +4,6 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
-use super::super::draft::When;
-use super::super::expression::Expr;
-use super::super::operand::Operand;
-use super::super::outline::StateId;
 use super::claim::Claim;
 use super::conditions::Seen;
 use super::machine::Machine;
@@ -16,6 +12,10 @@ use super::replay::Stage;
 use super::solver::{Answer, Situation, Work, holds, solve};
 use super::step::{End, Step, Steps};
 use super::telling::Telling;
+use crate::definition::draft::When;
+use crate::definition::expression::Expr;
+use crate::definition::operand::Operand;
+use crate::definition::outline::StateId;
 
 /// The most steps of a circle in the search for all of them, short ones first. Of longer ones, one is looked for.
 const SHORT: usize = 8;

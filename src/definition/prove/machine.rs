@@ -5,9 +5,9 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::iter;
 
-use super::super::outline::{ExitOutline, Outline, StateId, StateOutline};
 use super::claim::{Claim, Quantity};
 use super::reading::{Asking, Time, Undecided};
+use crate::definition::outline::{ExitOutline, Outline, StateId, StateOutline};
 
 /// A machine of a file.
 pub(super) struct Machine<'o> {

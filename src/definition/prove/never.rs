@@ -1,7 +1,5 @@
 //! Exits that are never taken, though their conditions may hold, and states that are never reached for that.
 
-use super::super::mistake::Mistake;
-use super::super::outline::StateId;
 use super::claim::{Claim, Quantity};
 use super::conditions::{Impossible, Seen};
 use super::machine::{ExitId, Machine, Refused, Standing, clock};
@@ -10,6 +8,8 @@ use super::reading::Time;
 use super::replay::Stage;
 use super::solver::{Answer, Work, solve};
 use super::witness::Witness;
+use crate::definition::mistake::Mistake;
+use crate::definition::outline::StateId;
 
 /// Why an exit is never taken.
 enum Reason {

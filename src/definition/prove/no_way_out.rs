@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use super::super::mistake::Mistake;
-use super::super::outline::{BehaviorOutline, StateId};
 use super::claim::{Claim, Test};
 use super::conditions::Seen;
 use super::machine::{Machine, Standing, clock};
@@ -13,6 +11,8 @@ use super::reading::Time;
 use super::replay::Stage;
 use super::solver::{Answer, Work, solve};
 use super::witness::Witness;
+use crate::definition::mistake::Mistake;
+use crate::definition::outline::{BehaviorOutline, StateId};
 
 /// A time at which all that waits has been open for long, in seconds.
 const LATE: f64 = 1e15;

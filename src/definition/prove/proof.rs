@@ -4,8 +4,6 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::mem;
 use std::sync::Arc;
 
-use super::super::outline::Outline;
-use super::super::problem::Problem;
 use super::conditions::Seen;
 use super::machine::{ExitId, Machine};
 use super::reach::{Reached, reach};
@@ -13,6 +11,8 @@ use super::replay::Stage;
 use super::solver::Work;
 use super::witness::Witness;
 use super::{conditions, flicker, never, no_way_out};
+use crate::definition::outline::Outline;
+use crate::definition::problem::Problem;
 
 /// How many tests of quantities are looked at for a file, at most.
 const MOST_STEPS: u64 = 50_000_000;

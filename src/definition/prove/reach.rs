@@ -7,11 +7,11 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use super::super::outline::StateId;
 use super::claim::{Claim, Quantity};
 use super::machine::{ExitId, Machine, Standing, clock};
 use super::reading::Time;
 use super::solver::{Answer, Work, solve};
+use crate::definition::outline::StateId;
 
 /// The most ways into a state that are looked at one by one. Of more, any may be.
 const MOST_WAYS: usize = 64;

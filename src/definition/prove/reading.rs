@@ -3,12 +3,12 @@
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 
-use super::super::draft::When;
-use super::super::duration::{Duration, Length};
-use super::super::expression::{Comparison, Expr, flag_compared};
-use super::super::operand::{Arithmetic, Operand};
-use super::super::outline::StateId;
 use super::claim::{Claim, Quantity};
+use crate::definition::draft::When;
+use crate::definition::duration::{Duration, Length};
+use crate::definition::expression::{Comparison, Expr, flag_compared};
+use crate::definition::operand::{Arithmetic, Operand};
+use crate::definition::outline::StateId;
 use crate::span::Span;
 
 /// How far around the number at which a calculation changes the answer of a comparison it is not decided, as a share: more

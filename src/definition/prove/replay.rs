@@ -4,18 +4,18 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::super::Definition;
-use super::super::draft::When;
-use super::super::expression::{Expr, flag_compared};
-use super::super::operand::Operand;
-use super::super::outline::{Checked, Outline, StateId};
-use super::super::vocabulary::Vocabulary;
-use super::super::words::ValueKind;
 use super::claim::Quantity;
 use super::solver::Situation;
 use super::witness::{Witness, WitnessChange, WitnessRow, WitnessValue};
 use crate::change::Change;
-use crate::machine::StateMachine;
+use crate::definition::Definition;
+use crate::definition::draft::When;
+use crate::definition::expression::{Expr, flag_compared};
+use crate::definition::operand::Operand;
+use crate::definition::outline::{Checked, Outline, StateId};
+use crate::definition::vocabulary::Vocabulary;
+use crate::definition::words::ValueKind;
+use crate::machine::state_machine::StateMachine;
 use crate::owner::Owner;
 use crate::state::StateRef;
 

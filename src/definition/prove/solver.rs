@@ -457,10 +457,10 @@ impl Search<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::expression::Comparison::{Equal, Greater, Less};
-    use super::super::super::outline::StateId;
-    use super::super::claim::{Claim, Quantity};
     use super::{Answer, Work, solve};
+    use crate::definition::expression::Comparison::{Equal, Greater, Less};
+    use crate::definition::outline::StateId;
+    use crate::definition::prove::claim::{Claim, Quantity};
 
     fn number(name: &str) -> Quantity {
         Quantity::Number(name.into())

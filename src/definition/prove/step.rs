@@ -1,11 +1,11 @@
 //! What a machine does in one tick, or as it enters a state, while a situation lasts: which exits it takes one after the other,
 //! and where it ends.
 
-use super::super::outline::StateId;
 use super::claim::Claim;
 use super::machine::{ExitId, Machine, Standing};
 use super::reading::Time;
 use super::solver::{Answer, Work, solve};
+use crate::definition::outline::StateId;
 
 /// The most changes that are made for one callback: rule 13.
 pub(super) const MOST_CHANGES: usize = 64;

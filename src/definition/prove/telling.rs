@@ -2,8 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use super::super::mistake::Mistake;
-use super::super::outline::StateId;
 use super::claim::Quantity;
 use super::conditions::Seen;
 use super::machine::{ExitId, Machine};
@@ -11,6 +9,8 @@ use super::replay::Stage;
 use super::solver::{Answer, Situation, Work, solve};
 use super::step::{End, MOST_CHANGES, Step};
 use super::witness::Witness;
+use crate::definition::mistake::Mistake;
+use crate::definition::outline::StateId;
 
 /// The most states that a message names.
 const MOST_NAMED: usize = 8;

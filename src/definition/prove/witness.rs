@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::super::words::ValueKind;
+use crate::definition::words::ValueKind;
 
 /// Values over time that show a finding. `demeanor run` plays them: the machine begins in the state [`from`](Self::from),
 /// which it has just entered, and is updated every [`tick`](Self::tick) seconds, for the first time at 0 seconds.

@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 
 use rhai::{AST, ASTNode, Expr, FnCallExpr, Position, Stmt};
 
-use super::super::findings::nearest;
 use super::engine::engine;
+use crate::definition::findings::nearest;
 
 /// What a game and a file offer to a script.
 pub(crate) struct Names<'a> {

@@ -17,7 +17,7 @@ use proptest::prelude::*;
 use super::Watch;
 use crate::batch::Batch;
 use crate::definition::{Definition, LoadError, Problem, Vocabulary};
-use crate::machine::StateMachine;
+use crate::machine::state_machine::StateMachine;
 use crate::owner::Owner;
 
 #[derive(Clone, Default)]

@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::super::tree::{Value, into_parsed};
 use super::Document;
+use crate::definition::draft::tree::{Value, into_parsed};
 
 /// What the crate `toml` says of a key that is given twice.
 const REPEATED: &str = "duplicate key";

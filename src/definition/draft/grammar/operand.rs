@@ -7,12 +7,12 @@ use winnow::stream::{Location, Stream};
 use winnow::token::{literal, take_while};
 use winnow::{ModalResult, Parser};
 
-use super::super::super::expression::{Expr, Name, OF_MESSAGE};
-use super::super::super::mistake::Mistake;
-use super::super::super::operand::{Arithmetic, FUNCTIONS, Function, Operand};
 use super::{
     Input, Term, Wrong, condition, deeper, expect, expected, multispace0, name, next_word, number, symbol, test, wrong,
 };
+use crate::definition::expression::{Expr, Name, OF_MESSAGE};
+use crate::definition::mistake::Mistake;
+use crate::definition::operand::{Arithmetic, FUNCTIONS, Function, Operand};
 
 /// The most calculations in one condition.
 const MOST_CALCULATIONS: usize = 200;

@@ -9,14 +9,14 @@ use core::mem;
 
 use smallvec::SmallVec;
 
+use super::requests::Requests;
+use super::transition::MOST_PUSHED;
+#[cfg(feature = "std")]
+use super::waiting::Then;
+use super::waiting::{NextWake, Scope, Timer, Timers, Waiting};
 use crate::fsm::{NEVER, Request, View, time_or_zero};
 use crate::owner::Owner;
-use crate::requests::Requests;
 use crate::state::{State, StateRef};
-use crate::transition::MOST_PUSHED;
-#[cfg(feature = "std")]
-use crate::waiting::Then;
-use crate::waiting::{NextWake, Scope, Timer, Timers, Waiting};
 
 /// States from the outermost to the innermost. More than four deep, it allocates.
 pub(crate) type Path<T> = SmallVec<[StateRef<T>; 4]>;

@@ -4,11 +4,11 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use core::mem;
 
+use super::waiting::{Scope, Timer, Timers};
 use crate::fsm::Request;
 use crate::owner::Owner;
 use crate::span::due_after;
 use crate::state::State;
-use crate::waiting::{Scope, Timer, Timers};
 
 /// Requests, first in, first out (rule 10).
 ///

@@ -366,9 +366,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::{MOST_FEW, TimerList};
+    use crate::machine::waiting::{Scope, Then, Timer};
     use crate::owner::Owner;
     use crate::state::State;
-    use crate::waiting::{Scope, Then, Timer};
 
     struct Nobody;
 

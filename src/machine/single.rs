@@ -3,17 +3,17 @@
 use alloc::vec::Vec;
 use core::mem;
 
+use super::idle::Quiet;
+use super::requests::Requests;
+use super::seat::{Lent, Seat};
+use super::step::Step;
+#[cfg(feature = "definition")]
+use super::waiting::Noted;
+use super::waiting::Scope;
 use crate::change::{Change, Witness};
 use crate::fsm::{ActOnSeat, Fsm, Machines, Request, View};
-use crate::idle::Quiet;
 use crate::owner::Owner;
-use crate::requests::Requests;
-use crate::seat::{Lent, Seat};
 use crate::state::{State, StateRef};
-use crate::step::Step;
-#[cfg(feature = "definition")]
-use crate::waiting::Noted;
-use crate::waiting::Scope;
 
 /// Who watches a machine from the context of its callbacks.
 pub(crate) struct Watch<T: Owner> {

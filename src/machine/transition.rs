@@ -1,6 +1,6 @@
 //! The one algorithm: how requests are carried out, and in which order a change calls what.
 //!
-//! It works on a [`Seat`](crate::seat::Seat), whoever keeps it. The rule numbers are those of `docs/semantics.md`.
+//! It works on a [`Seat`](crate::machine::seat::Seat), whoever keeps it. The rule numbers are those of `docs/semantics.md`.
 
 #![expect(
     clippy::inline_always,
@@ -14,11 +14,11 @@ mod wait;
 
 use log::{Level, debug, warn};
 
+use super::seat::{Path, path_to};
 #[cfg(feature = "tracing")]
 use crate::change::Outcome;
 use crate::change::{Cause, Change, NameOf};
 use crate::owner::{Label, Owner};
-use crate::seat::{Path, path_to};
 use crate::state::StateRef;
 
 /// The most changes that one callback may lead to (rule 13).

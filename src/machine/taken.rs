@@ -4,8 +4,8 @@
 //! machine: it is replaced when the call is over. There are no false alarms in a game that creates its empty machines with
 //! `idle()`, and none of what is here is in a build without debug assertions. `docs/porting.md` describes the mistake.
 
+use super::seat::Seat;
 use crate::owner::Owner;
-use crate::seat::Seat;
 
 pub(crate) use self::watch::Running;
 
@@ -29,8 +29,8 @@ mod watch {
     use core::ptr;
 
     use super::LEFT_BEHIND;
+    use crate::machine::seat::Seat;
     use crate::owner::{Label, Owner};
-    use crate::seat::Seat;
 
     /// An owner: its address, which nobody else of its type has as long as it is borrowed, and its type.
     type Who = (usize, TypeId);
@@ -75,8 +75,8 @@ mod watch {
 
 #[cfg(not(all(debug_assertions, feature = "std")))]
 mod watch {
+    use crate::machine::seat::Seat;
     use crate::owner::Owner;
-    use crate::seat::Seat;
 
     pub(crate) struct Running;
 

@@ -3,17 +3,17 @@
 use alloc::vec::Vec;
 use core::{fmt, mem};
 
-use crate::beside::Beside;
+use super::beside::Beside;
+use super::machine_mut::MachineMut;
+use super::report::MachineReport;
+use super::seat::Seat;
+use super::step::Step;
+use super::waiting::NextWake;
 use crate::change::NameOf;
 use crate::clock::{now, shown};
 use crate::fsm::{Fsm, time_since};
-use crate::machine_mut::MachineMut;
 use crate::owner::Owner;
-use crate::report::MachineReport;
-use crate::seat::Seat;
 use crate::state::{IntoState, State, StateRef};
-use crate::step::Step;
-use crate::waiting::NextWake;
 
 /// The state machine of one owner: its current, previous and global states.
 ///

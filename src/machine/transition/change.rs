@@ -8,14 +8,14 @@ use super::{BEING_LEFT, MOST_CHANGES, Plan, Steps, carry_out, tell};
 use crate::change::{Cause, Change, Outcome, Refusal};
 use crate::clock::now;
 use crate::fsm::time_since;
-use crate::idle::Quiet;
+use crate::machine::idle::Quiet;
+use crate::machine::requests::Requests;
+use crate::machine::seat::Resumption;
+use crate::machine::single::{Single, Watch};
+use crate::machine::step::Step;
+use crate::machine::waiting::Scope;
 use crate::owner::Owner;
-use crate::requests::Requests;
-use crate::seat::Resumption;
-use crate::single::{Single, Watch};
 use crate::state::{State, StateRef};
-use crate::step::Step;
-use crate::waiting::Scope;
 
 /// One owner's change.
 pub(super) struct OneChange<'c, 'f, 'x, T: Owner> {

@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 use core::mem;
 
-use crate::idle::Idle;
+use super::idle::Idle;
 use crate::owner::Owner;
 use crate::state::StateRef;
 

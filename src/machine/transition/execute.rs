@@ -9,9 +9,9 @@ use super::change::{LoneChange, OneChange};
 use super::{BEING_LEFT, MOST_CHANGES, MOST_PUSHED, Misuse, Plan, carry_out, descent};
 use crate::change::NameOf;
 use crate::fsm::Request;
+use crate::machine::seat::{Path, Suspended};
+use crate::machine::single::{ASKED_TO_SLEEP, Single};
 use crate::owner::{Label, Owner};
-use crate::seat::{Path, Suspended};
-use crate::single::{ASKED_TO_SLEEP, Single};
 use crate::state::{State, StateRef};
 
 impl<T: Owner> Single<'_, T> {

@@ -4,17 +4,17 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::{fmt, mem};
 
-use crate::beside::Beside;
+use super::beside::Beside;
+use super::idle::Idle;
+use super::seat::Seat;
+use super::single::{Single, Watch};
+use super::step::Step;
+use super::taken::Running;
+use super::waiting::{Scope, Then};
 use crate::clock::now;
 use crate::fsm::{Fsm, Request};
-use crate::idle::Idle;
 use crate::owner::Owner;
-use crate::seat::Seat;
-use crate::single::{Single, Watch};
 use crate::state::{IntoState, StateRef};
-use crate::step::Step;
-use crate::taken::Running;
-use crate::waiting::{Scope, Then};
 
 /// A machine that is borrowed by [`StateMachine::recording`](crate::StateMachine::recording), for code that keeps other
 /// data in step with the machine.

@@ -3,14 +3,14 @@
 use core::ops::{Deref, DerefMut};
 use core::{fmt, mem};
 
+use super::machine_mut::MachineMut;
+use super::report::MachineReport;
+use super::single::Watch;
+use super::state_machine::StateMachine;
+use super::waiting::NextWake;
 use crate::fsm::Fsm;
-use crate::machine::StateMachine;
-use crate::machine_mut::MachineMut;
 use crate::owner::Owner;
-use crate::report::MachineReport;
-use crate::single::Watch;
 use crate::state::IntoState;
-use crate::waiting::NextWake;
 
 /// An owner with its machine: a character that updates itself.
 ///

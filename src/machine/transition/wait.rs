@@ -8,11 +8,11 @@ use log::debug;
 use super::{tell_endless_sleep, tell_no_time};
 use crate::clock::now;
 use crate::fsm::Request;
+use crate::machine::single::{ASKED_TO_SLEEP, Single};
+use crate::machine::waiting::{After, NextWake, Scope, Then, Timer};
 use crate::owner::{Label, Owner};
-use crate::single::{ASKED_TO_SLEEP, Single};
 use crate::span::due_after;
 use crate::state::StateRef;
-use crate::waiting::{After, NextWake, Scope, Then, Timer};
 
 impl<T: Owner> Single<'_, T> {
     /// Carries out the timers that are due, at the beginning of a tick (rule 25).

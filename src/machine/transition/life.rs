@@ -7,12 +7,12 @@ use super::{BEING_LEFT, Plan, Steps as _, descent};
 use crate::change::Cause;
 use crate::clock::now;
 use crate::fsm::{NEVER, time_since};
+use crate::machine::seat::Path;
+use crate::machine::single::Single;
+use crate::machine::step::Step;
+use crate::machine::waiting::Scope;
 use crate::owner::Owner;
-use crate::seat::Path;
-use crate::single::Single;
 use crate::state::{State, StateRef};
-use crate::step::Step;
-use crate::waiting::Scope;
 
 impl<T: Owner> Single<'_, T> {
     /// Rule 1: enters the active path, outermost first, and goes on down to the innermost initial child.

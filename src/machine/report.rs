@@ -4,11 +4,11 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt::{self, Write as _};
 
+use super::seat::{Seat, Suspended};
+use super::waiting::{Scope, Timer};
 use crate::fsm::time_since;
 use crate::owner::{Label, Owner};
-use crate::seat::{Seat, Suspended};
 use crate::state::StateRef;
-use crate::waiting::{Scope, Timer};
 
 /// What a machine is doing at one moment: its states, its stack, its timers and its sleep, all with names.
 ///
@@ -141,7 +141,7 @@ fn suspended<T: Owner>(suspended: &Suspended<T>) -> Vec<StateReport> {
 fn timer_report<T: Owner>(timer: &Timer<T>, path: &[StateReport], now: f64) -> TimerReport {
     let asks_for = match &timer.then {
         #[cfg(feature = "serde")]
-        crate::waiting::Then::Enter => String::from("enter the current state"),
+        crate::machine::waiting::Then::Enter => String::from("enter the current state"),
         then => then.to_string(),
     };
     let ends_with = match timer.scope {

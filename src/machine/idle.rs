@@ -4,16 +4,16 @@
 //! nothing to do before one of them can open. A tick finds this out by asking; the next ticks only compare the clock. Nobody
 //! sees a difference but in the time that a tick takes. Whatever else is asked of a machine ends this.
 
+use super::seat::Seat;
+use super::single::Single;
+#[cfg(feature = "definition")]
+use super::waiting::Scope;
 #[cfg(feature = "definition")]
 use crate::fsm::time_or_zero;
 use crate::owner::Owner;
-use crate::seat::Seat;
-use crate::single::Single;
 #[cfg(feature = "definition")]
 use crate::span::opens_at;
 use crate::state::StateRef;
-#[cfg(feature = "definition")]
-use crate::waiting::Scope;
 
 /// Until when the ticks of a machine without a global state have nothing to do.
 #[derive(Clone, Copy)]
