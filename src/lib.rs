@@ -340,29 +340,29 @@ mod state;
 mod time;
 
 #[cfg(feature = "std")]
-pub use batch::{Batch, ForeignGlobal, Key};
-pub use cast::{Cast, CastContext, Delivery, KeyTaken, Members, NotActing, Unavailable, UnknownReceiver};
-pub use change::{Cause, Change, Guard, Outcome, Refusal};
+pub use crate::batch::{Batch, ForeignGlobal, Key};
+pub use crate::cast::{Cast, CastContext, Delivery, KeyTaken, Members, NotActing, Unavailable, UnknownReceiver};
+pub use crate::change::{Cause, Change, Guard, Outcome, Refusal};
 #[cfg(feature = "std")]
-pub use digest::DigestHasher;
-pub use fsm::Fsm;
+pub use crate::digest::DigestHasher;
+pub use crate::fsm::Fsm;
 #[cfg(feature = "std")]
-pub use journal::{Flow, Journal};
-pub use machine::agent::Agent;
-pub use machine::machine_mut::MachineMut;
-pub use machine::report::{MachineReport, StateReport, TimerReport};
-pub use machine::state_machine::StateMachine;
-pub use machine::step::Step;
-pub use machine::waiting::NextWake;
-pub use message::{Dispatcher, Telegram};
-pub use owner::Owner;
+pub use crate::journal::{Flow, Journal};
+pub use crate::machine::agent::Agent;
+pub use crate::machine::machine_mut::MachineMut;
+pub use crate::machine::report::{MachineReport, StateReport, TimerReport};
+pub use crate::machine::state_machine::StateMachine;
+pub use crate::machine::step::Step;
+pub use crate::machine::waiting::NextWake;
+pub use crate::message::{Dispatcher, Telegram};
+pub use crate::owner::Owner;
 #[cfg(all(feature = "serde", feature = "std"))]
-pub use save::SavedBatch;
+pub use crate::save::SavedBatch;
 #[cfg(feature = "serde")]
-pub use save::{CastBook, LoadError, Missing, SaveError, SavedAgent, SavedCast, SavedMachine, StateBook};
-pub use slice::FsmSlice;
-pub use state::{IntoState, State, StateRef};
-pub use time::GameTime;
+pub use crate::save::{CastBook, LoadError, Missing, SaveError, SavedAgent, SavedCast, SavedMachine, StateBook};
+pub use crate::slice::FsmSlice;
+pub use crate::state::{IntoState, State, StateRef};
+pub use crate::time::GameTime;
 
 /// Runs the code in the README.
 #[cfg(doctest)]

@@ -3,7 +3,7 @@
 use std::borrow::Borrow;
 use std::sync::Arc;
 
-use super::pass::Part;
+use super::rows::chunk::Part;
 use super::{Batch, Key};
 use crate::fsm::{Fsm, Request};
 #[cfg(doc)]

@@ -5,10 +5,10 @@ use std::iter::FusedIterator;
 use std::ops::{Index, IndexMut};
 
 use super::Batch;
-use super::columns::{Columns, Tag};
-use super::key::Key;
-use super::panics::FirstPanic;
-use super::store::Store;
+use super::known::key::Key;
+use super::known::panics::FirstPanic;
+use super::rows::columns::{Columns, Tag};
+use super::rows::store::Store;
 use crate::machine::state_machine::StateMachine;
 use crate::owner::Owner;
 use crate::state::IntoState;
@@ -245,7 +245,7 @@ impl<'a, T: Owner> IntoIterator for &'a mut Batch<T> {
 }
 
 /// The keys of a batch, by [`Batch::keys`].
-pub struct Keys<'a>(slotmap::basic::Keys<'a, Key, super::place::SharedPlace>);
+pub struct Keys<'a>(slotmap::basic::Keys<'a, Key, super::rows::place::SharedPlace>);
 
 impl Iterator for Keys<'_> {
     type Item = Key;

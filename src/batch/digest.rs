@@ -4,7 +4,7 @@ use std::hash::Hasher;
 
 use slotmap::Key as _;
 
-use super::rows::Rows;
+use super::rows::range::Rows;
 use super::{Batch, Key};
 use crate::digest::{DigestHasher, name_digest, path_digest};
 use crate::machine::seat::Seat;

@@ -7,15 +7,17 @@
 use std::hint;
 
 use super::Batch;
-use super::key::Key;
-use super::movers::Kind;
-use super::panics::FirstPanic;
-use super::pass::{Part, Pass};
-use super::place::SharedPlace;
-use super::slots::CHUNK;
-use super::store::{Sleeper, Store};
-use super::timers::Due;
-use super::waits::{Until, Waiter};
+use super::chunk::pass::Pass;
+use super::known::key::Key;
+use super::known::panics::FirstPanic;
+use super::known::slots::CHUNK;
+use super::rows::chunk::Part;
+use super::rows::columns::DueChange;
+use super::rows::movers::Kind;
+use super::rows::place::SharedPlace;
+use super::rows::store::{Sleeper, Store};
+use super::wait::timers::Due;
+use super::wait::waiter::{Until, Waiter};
 use crate::clock::now;
 use crate::owner::Owner;
 use crate::state::Mover;
@@ -24,23 +26,9 @@ use crate::state::Mover;
 /// the cache before they are used.
 const TOGETHER: usize = 64;
 
-/// An owner for whom a change is due.
-#[derive(Clone, Copy)]
-pub(super) struct DueChange {
-    slot: u32,
-    target: u32,
-}
-
-impl DueChange {
-    /// Sorts by slot.
-    fn sort(changes: &mut [Self]) {
-        changes.sort_unstable_by_key(|change| change.slot);
-    }
-}
-
 impl<T: Owner> Batch<T> {
     /// Carries out what is due at the beginning of a tick, but for those who will have it in the tick.
-    pub(super) fn carry_out_due(&mut self, part: Part, cx: &mut T::Context<'_>) {
+    pub(crate) fn carry_out_due(&mut self, part: Part, cx: &mut T::Context<'_>) {
         let Self { store, pass, .. } = self;
         store.find_due(now::<T>(cx), part);
         let mut panic = FirstPanic::new();
@@ -174,7 +162,7 @@ impl<T: Owner> Store<T> {
     }
 
     /// Forgets for whom something was due.
-    pub(super) fn forget_due(&mut self) {
+    pub(crate) fn forget_due(&mut self) {
         if self.due.is_empty() {
             return;
         }
@@ -183,7 +171,7 @@ impl<T: Owner> Store<T> {
     }
 
     /// Lets owners wait for what they have asked for in bulk.
-    pub(super) fn settle_waiters(&mut self) {
+    pub(crate) fn settle_waiters(&mut self) {
         let mut waiters = std::mem::take(&mut self.waiters);
         for waiter in waiters.drain(..) {
             let Waiter { key, at, until, .. } = waiter;

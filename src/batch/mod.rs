@@ -1,52 +1,33 @@
 //! Many owners, sorted by state.
 
-mod asked;
 mod by_key;
-mod changes;
-mod columns;
+mod chunk;
 mod container;
 mod digest;
 mod due;
-mod entering;
-mod individuals;
-mod journaling;
-mod key;
-mod machines;
-mod made;
-mod movers;
-mod moves;
-mod notes;
-mod numbers;
-mod outcome;
-mod panics;
+mod journal;
+pub(crate) mod known;
 #[cfg(feature = "parallel")]
 mod parallel;
-mod pass;
-mod place;
 mod queries;
 mod rows;
 #[cfg(feature = "serde")]
 pub(crate) mod save;
-mod slots;
-mod states;
-mod store;
-mod timers;
-mod unused;
-mod waits;
-mod wheel;
+mod wait;
 
 use std::error::Error;
 use std::fmt;
 use std::ops::Range;
 
+use self::chunk::pass::Pass;
 pub use self::container::{Drain, Iter, IterMut, Keys};
-pub use self::key::Key;
-use self::panics::FirstPanic;
+pub use self::known::key::Key;
+use self::known::panics::FirstPanic;
+use self::known::slots::CHUNK;
 #[cfg(feature = "parallel")]
 use self::parallel::Workers;
-use self::pass::{Chunk, Part, Pass};
-use self::slots::CHUNK;
-use self::store::Store;
+use self::rows::chunk::{Chunk, Part};
+use self::rows::store::Store;
 use crate::change::NameOf;
 use crate::clock::now;
 use crate::machine::seat::Seat;

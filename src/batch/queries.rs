@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::rows::Rows;
+use super::rows::range::Rows;
 use super::{Batch, Key};
 use crate::clock::now;
 use crate::fsm::{View, time_since};

@@ -19,7 +19,7 @@ pub use self::flow::{Flow, FlowChange, FlowRefusal};
 pub use self::stays::Stays;
 use self::tally::Tally;
 pub use self::trace::Trace;
-use crate::batch::Key;
+use crate::batch::known::key::Key;
 pub use crate::change::Guard;
 use crate::change::{Cause, Change, Outcome};
 use crate::machine::step::Step;

@@ -12,11 +12,11 @@ use slotmap::SlotMap;
 
 use super::chunks::ChunkMovers;
 use super::leavers::Scratch;
-use crate::batch::columns::{Columns, Tag};
-use crate::batch::key::Key;
-use crate::batch::moves::Arrivals;
-use crate::batch::place::{Place, SharedPlace};
-use crate::batch::slots::CHUNK;
+use crate::batch::known::key::Key;
+use crate::batch::known::slots::CHUNK;
+use crate::batch::rows::columns::{Columns, Tag};
+use crate::batch::rows::moves::Arrivals;
+use crate::batch::rows::place::{Place, SharedPlace};
 use crate::owner::Owner;
 
 /// Up to how many owners are taken up by one thread.

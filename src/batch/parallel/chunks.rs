@@ -2,11 +2,12 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use crate::batch::columns::{Columns, Noted};
-use crate::batch::outcome::Outcome;
-use crate::batch::pass::{Chunk, Global, Part, Pass};
-use crate::batch::rows::{Rows, Shared};
-use crate::batch::slots::CHUNK;
+use crate::batch::chunk::pass::Pass;
+use crate::batch::known::slots::CHUNK;
+use crate::batch::rows::chunk::{Chunk, Global, Part};
+use crate::batch::rows::columns::{Columns, Noted};
+use crate::batch::rows::outcome::Outcome;
+use crate::batch::rows::range::{Rows, Shared};
 use crate::machine::seat::Seat;
 use crate::owner::Owner;
 use crate::state::Mover;

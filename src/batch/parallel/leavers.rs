@@ -15,11 +15,11 @@ use std::ops::Range;
 use slotmap::SlotMap;
 
 use super::chunks::ChunkMovers;
-use crate::batch::columns::{Columns, Tag};
-use crate::batch::key::Key;
-use crate::batch::movers;
-use crate::batch::place::{Place, SharedPlace};
-use crate::batch::slots::CHUNK;
+use crate::batch::known::key::Key;
+use crate::batch::known::slots::CHUNK;
+use crate::batch::rows::columns::{Columns, Tag};
+use crate::batch::rows::movers;
+use crate::batch::rows::place::{Place, SharedPlace};
 use crate::owner::Owner;
 use crate::state::Mover;
 

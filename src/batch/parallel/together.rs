@@ -5,8 +5,8 @@ use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIter
 use rayon::slice::ParallelSliceMut;
 
 use super::chunks::ChunkMovers;
-use crate::batch::columns::Columns;
-use crate::batch::slots::CHUNK;
+use crate::batch::known::slots::CHUNK;
+use crate::batch::rows::columns::Columns;
 use crate::owner::Owner;
 
 /// Up to how many pairs of rows are exchanged on one thread.

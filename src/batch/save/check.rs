@@ -3,7 +3,7 @@
 use std::mem;
 
 use super::data::{SavedBucket, SavedRow};
-use crate::batch::states::NOWHERE;
+use crate::batch::known::states::NOWHERE;
 use crate::save::{LoadError, time};
 
 /// Whether the columns of a bucket belong together, and all times in them are numbers.

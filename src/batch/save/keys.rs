@@ -6,8 +6,8 @@ use serde::{Deserialize, Deserializer, forward_to_deserialize_any};
 use slotmap::{Key as _, KeyData, SlotMap};
 
 use super::data::SavedKey;
-use crate::batch::key::Key;
-use crate::batch::place::{Place, SharedPlace};
+use crate::batch::known::key::Key;
+use crate::batch::rows::place::{Place, SharedPlace};
 use crate::save::LoadError;
 
 impl Key {

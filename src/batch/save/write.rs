@@ -4,9 +4,9 @@ use std::mem;
 
 use super::data::{BatchContent, SavedBatch, SavedBucket, SavedRow};
 use super::keys::next_keys;
-use crate::batch::rows::Rows;
-use crate::batch::states::NOWHERE;
-use crate::batch::store::Store;
+use crate::batch::known::states::NOWHERE;
+use crate::batch::rows::range::Rows;
+use crate::batch::rows::store::Store;
 use crate::batch::{Batch, Key};
 use crate::clock::shown;
 use crate::machine::seat::Seat;

@@ -1,0 +1,222 @@
+//! What the owners of a chunk have asked for.
+//!
+//! Nearly all of them ask for nothing, or for one change: these are *movers*, eight bytes each, which are
+//! done together. An owner that asks for anything else is an [`Individual`](crate::batch::rows::individuals::Individual).
+
+use std::mem;
+
+use super::made::Made;
+use super::waits::Waits;
+use crate::batch::known::numbers::Numbers;
+use crate::batch::known::states::{NOWHERE, States};
+use crate::batch::rows::individuals::{Individual, Individuals};
+use crate::batch::rows::movers::{self, Kind};
+use crate::batch::rows::range::Rows;
+use crate::fsm::Request;
+use crate::machine::seat::Seat;
+use crate::owner::Owner;
+use crate::state::{Mover, State, StateRef};
+
+pub(crate) struct Asked<T: Owner> {
+    /// In the order of slots.
+    movers: Vec<Mover>,
+    /// Whether some movers are individuals now, or have nothing to do.
+    has_stale: bool,
+    /// Whether some movers since the last look are forced.
+    pub(crate) has_forced: bool,
+    /// What was asked for in `exit`s, to be refused.
+    pub(crate) misused: Vec<(usize, Request<T>)>,
+    /// What individuals have done.
+    pub(crate) made: Made,
+    /// What owners ask to wait for, who are no individuals.
+    pub(crate) waits: Waits,
+    /// The lowest slot from which on a request may be a mover.
+    open_from: usize,
+    /// Whether the bucket's owners can change in bulk.
+    is_bulk: bool,
+    /// The numbers of singletons that are changed to in bulk.
+    numbers: Numbers<T>,
+}
+
+impl<T: Owner> Asked<T> {
+    pub(crate) fn new() -> Self {
+        Self {
+            movers: Vec::new(),
+            has_stale: false,
+            has_forced: false,
+            misused: Vec::new(),
+            made: Made::new(),
+            waits: Waits::new(),
+            open_from: 0,
+            is_bulk: false,
+            numbers: Numbers::new(),
+        }
+    }
+
+    pub(crate) fn has_movers(&self) -> bool {
+        !self.movers.is_empty()
+    }
+
+    /// Lets requests be movers, from the first slot on; changes only where they are made in bulk.
+    pub(crate) fn open(&mut self, is_bulk: bool) {
+        self.open_from = 0;
+        self.is_bulk = is_bulk;
+        self.made.open();
+        self.waits.open();
+    }
+
+    /// Whether nothing is written down of the owner at a slot, nor of one behind it.
+    pub(crate) fn is_open(&self, slot: usize) -> bool {
+        slot >= self.open_from
+    }
+
+    /// From here on requests of owners up to a slot are no movers.
+    pub(crate) fn close_up_to(&mut self, slot: usize) {
+        self.open_from = self.open_from.max(slot.saturating_add(1));
+    }
+
+    /// From here on requests are no movers.
+    pub(crate) fn close(&mut self) {
+        self.open_from = usize::MAX;
+    }
+
+    /// Writes down that the owner at a slot asks for a change to a singleton, unless that takes more than this.
+    #[inline]
+    pub(crate) fn change(&mut self, slot: usize, state: &'static dyn State<T>) -> bool {
+        let has_room = self.movers.len() < self.movers.capacity();
+        let Some(target) = self.numbers.get(state).filter(|_| slot >= self.open_from && has_room && self.is_bulk)
+        else {
+            return false;
+        };
+        self.movers.push(Mover::new(slot, Kind::Change, target));
+        self.open_from = slot + 1;
+        true
+    }
+
+    /// Writes down that the owner at a slot asks for a change to the state of a number, if nothing is written of it, nor of
+    /// one behind it.
+    #[cfg(feature = "definition")]
+    pub(crate) fn change_to(&mut self, slot: usize, number: u32) -> bool {
+        self.is_bulk && self.add(Mover::new(slot, Kind::Change, number))
+    }
+
+    /// Whether nothing is written of the owners from a slot on.
+    #[cfg(feature = "definition")]
+    pub(crate) fn has_none_from(&self, slot: usize) -> bool {
+        self.movers.last().is_none_or(|last| last.slot() < slot) && self.waits.has_none_from(slot)
+    }
+
+    /// The number of a flat state that the batch knows.
+    fn flat_number(&mut self, state: &StateRef<T>, states: &States<T>) -> Option<u32> {
+        let singleton = state.as_singleton();
+        if let Some(index) = singleton.and_then(|state| self.numbers.get(state)) {
+            return states.get(index).is_flat().then_some(index);
+        }
+        let index = states.bucket_of(state).filter(|&index| states.get(index).is_flat())?;
+        if let Some(state) = singleton {
+            self.numbers.set(state, index);
+        }
+        Some(index)
+    }
+
+    /// Writes down what an owner has done on a seat as a change that has been made, if it is one from a flat state to another that
+    /// the batch knows, made when the others were. Returns whether it is.
+    pub(crate) fn note_made(&mut self, slot: usize, seat: &Seat<T>, rows: &Rows<'_, T>) -> bool {
+        let mover = self.made_change(slot, seat, rows);
+        mover.is_some_and(|mover| self.made.add(mover, seat.entered_at))
+    }
+
+    fn made_change(&mut self, slot: usize, seat: &Seat<T>, rows: &Rows<'_, T>) -> Option<Mover> {
+        let Seat { current, previous, rare, .. } = seat;
+        let is_nested = rare.as_ref().is_some_and(|rare| !rare.ancestors.is_empty());
+        let waits = rows.is_asleep || rows.has_timers(slot) || seat.is_waiting();
+        if is_nested || waits || !rows.known().is_flat() || !seat.is_entered() {
+            return None;
+        }
+        let target = self.flat_number(current, rows.states)?;
+        let previous = if previous.is_none() { NOWHERE } else { self.flat_number(previous, rows.states)? };
+        Mover::made(slot, target, previous)
+    }
+
+    /// Forgets the numbers of singletons.
+    pub(crate) fn forget_numbers(&mut self) {
+        self.numbers.clear();
+    }
+
+    /// The number of a singleton that is changed to in bulk, if it is remembered.
+    pub(crate) fn number_of(&self, state: &'static dyn State<T>) -> Option<u32> {
+        self.numbers.get(state)
+    }
+
+    /// Remembers the number of a singleton that is changed to in bulk.
+    pub(crate) fn remember(&mut self, state: &'static dyn State<T>, index: u32) {
+        self.numbers.set(state, index);
+    }
+
+    /// Writes a mover down, if nothing is written of its owner, nor of one behind it.
+    pub(crate) fn add(&mut self, mover: Mover) -> bool {
+        let slot = mover.slot();
+        let is_open = slot >= self.open_from;
+        if is_open {
+            self.has_stale |= mover.kind() == Kind::Nothing;
+            self.has_forced |= mover.kind() == Kind::Force;
+            self.movers.push(mover);
+            self.open_from = slot + 1;
+        }
+        is_open
+    }
+
+    /// The owner at a slot becomes an individual. If it was a mover, that is its first request.
+    pub(crate) fn supersede(&mut self, slot: usize) -> Option<Mover> {
+        let mover = self.mover_of(slot);
+        self.has_stale |= mover.is_some();
+        self.close_up_to(slot);
+        mover
+    }
+
+    /// The mover of an owner.
+    pub(crate) fn mover_of(&self, slot: usize) -> Option<Mover> {
+        let last = self.movers.last().filter(|last| last.slot() >= slot)?;
+        // Nearly always the one that was written last.
+        if last.slot() == slot { Some(*last) } else { movers::find(&self.movers, slot) }
+    }
+
+    /// Takes out the movers, and adds them to `movers`. Those that are individuals, or have nothing to do, are left out.
+    pub(crate) fn take_movers(&mut self, movers: &mut Vec<Mover>, individuals: &Individuals<T>) {
+        if mem::take(&mut self.has_stale) {
+            let is_left = |mover: &&Mover| mover.kind() != Kind::Nothing && individuals.get(mover.slot()).is_none();
+            movers.extend(self.movers.iter().filter(is_left));
+        } else if movers.is_empty() {
+            mem::swap(&mut self.movers, movers);
+        } else {
+            movers.extend_from_slice(&self.movers);
+        }
+        self.movers.clear();
+    }
+
+    /// Drops what an owner that is no individual has asked for.
+    pub(crate) fn forget(&mut self, slot: usize) {
+        self.waits.forget(slot);
+        if let Some(at) = movers::position(&self.movers, slot) {
+            self.movers.remove(at);
+        }
+    }
+}
+
+impl<T: Owner> Individual<T> {
+    /// Takes over what its owner waits for, who has left all but the outermost `kept` of the states that were active before.
+    pub(crate) fn take_waits(&mut self, kept: usize, asked: &mut Asked<T>, rows: &Rows<'_, T>) {
+        for (request, scope) in asked.waits.take(self.slot, kept, rows.states) {
+            self.ask(request, scope);
+        }
+    }
+
+    /// Whether there is more of it to be moved than a row: not if nothing has changed, nor if it can be moved in bulk.
+    pub(crate) fn is_left_over(&mut self, asked: &mut Asked<T>, rows: &Rows<'_, T>) -> bool {
+        self.is_mover = self.is_touched && asked.note_made(self.slot, &self.seat, rows);
+        if self.is_loaded && !self.is_touched {
+            rows.put_back(self.slot, &mut self.seat);
+        }
+        if self.is_mover { !self.is_plain(rows) } else { self.is_touched }
+    }
+}

@@ -1,0 +1,442 @@
+//! The machines of a chunk's owners, as the callbacks' handles point into them.
+
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use log::error;
+
+use super::asked::Asked;
+use super::entering::Entering;
+use super::waits::Wait;
+use crate::batch::known::states::NOWHERE;
+use crate::batch::rows::individuals::{Individual, Individuals};
+use crate::batch::rows::movers::{self, Kind};
+use crate::batch::rows::notes::{AsWitness, Notes};
+use crate::batch::rows::range::Rows;
+use crate::batch::wait::timers::MOST_NUMBERS;
+use crate::batch::wait::waiter::Until;
+#[cfg(feature = "definition")]
+use crate::fsm::Entries;
+use crate::fsm::{Machines, Request, View};
+use crate::machine::seat::Seat;
+use crate::machine::single::Single;
+use crate::machine::transition::{BEING_LEFT, log_misuse};
+#[cfg(feature = "definition")]
+use crate::machine::waiting::Noted;
+use crate::machine::waiting::{Awaited, Scope};
+use crate::owner::Owner;
+use crate::state::{Mover, State, StateRef};
+
+/// What the callbacks are part of.
+pub(crate) enum Phase<'a, T: Owner> {
+    /// Updates; after the last of them nothing is left of the tick but what owners have asked for.
+    Update { is_last: bool },
+    /// Asking whether the movers, by slot, may leave.
+    CanExit(&'a [Mover]),
+    /// Asking whether owners may enter a state.
+    CanEnter(&'a StateRef<T>),
+    /// The exits of the movers, by slot.
+    Exit(&'a [Mover]),
+    /// Entering a state.
+    Enter(Entering<'a, T>),
+}
+
+impl<T: Owner> Clone for Phase<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: Owner> Copy for Phase<'_, T> {}
+
+/// Some consecutive owners of one bucket.
+pub(crate) struct ChunkMachines<'a, T: Owner> {
+    pub(crate) rows: &'a Rows<'a, T>,
+    /// `StateRef::NONE` when there is none.
+    pub(crate) global: &'a StateRef<T>,
+    pub(crate) asked: &'a mut Asked<T>,
+    pub(crate) individuals: &'a mut Individuals<T>,
+    /// Where the singletons go that the batch does not know.
+    pub(crate) unmet: &'a mut Vec<&'static dyn State<T>>,
+    pub(crate) notes: &'a mut Notes<T>,
+    /// The slots of those whom the handles are for.
+    pub(crate) slots: Range<usize>,
+    pub(crate) phase: Phase<'a, T>,
+    /// Whose callbacks they are.
+    pub(crate) scope: Scope,
+}
+
+impl<'a, T: Owner> ChunkMachines<'a, T> {
+    /// The slot of the `nth` owner, if there is one.
+    #[inline]
+    fn slot(&self, nth: usize) -> Option<usize> {
+        if nth < self.slots.len() {
+            return Some(self.slots.start + nth);
+        }
+        self.no_such_owner(nth);
+        None
+    }
+
+    #[cold]
+    fn no_such_owner(&self, nth: usize) {
+        error!(target: "demeanor", "there is no owner {nth} to hand out: there are only {}", self.slots.len());
+    }
+
+    /// The state that the owners are in.
+    fn from(&self) -> &'a StateRef<T> {
+        self.rows.known().state()
+    }
+}
+
+/// How requests are written down.
+impl<T: Owner> ChunkMachines<'_, T> {
+    /// The request of an owner that has asked for nothing else, if it can be done for many at once.
+    fn mover(&mut self, slot: usize, request: &Request<T>) -> Option<Mover> {
+        let known = self.rows.known();
+        let (kind, target) = match request {
+            Request::Ensure(to) if known.path().any(|active| active == to) => (Kind::Nothing, self.rows.bucket),
+            _ if !known.is_bulk => return None,
+            Request::Change(to) | Request::Ensure(to) => (Kind::Change, self.innermost_of(to)?),
+            Request::ChangeSingleton(to) => (Kind::Change, self.innermost_of(&StateRef::from(*to))?),
+            Request::Force(to) => (Kind::Force, self.innermost_of(to)?),
+            Request::Revert => (Kind::Revert, self.rows.previous_index(slot)?),
+            Request::Push(_)
+            | Request::Pop
+            | Request::Resume(_)
+            | Request::Send(_)
+            | Request::After(_)
+            | Request::Due(_)
+            | Request::Sleep(_) => return None,
+        };
+        (kind == Kind::Nothing || self.rows.states.get(target).is_bulk).then(|| Mover::new(slot, kind, target))
+    }
+
+    /// The number of the state that a change to `to` ends in, if it can be made in bulk.
+    fn innermost_of(&mut self, to: &StateRef<T>) -> Option<u32> {
+        // Whether or not it is known where it leads: that depends on which owners have been updated before.
+        self.number_of(to);
+        self.rows.states.innermost_of(self.rows.known(), to)
+    }
+
+    /// The number of a state that is asked for. One that the batch does not know is remembered, to be known the next time.
+    fn number_of(&mut self, state: &StateRef<T>) -> Option<u32> {
+        let number = self.rows.states.bucket_of(state);
+        if let (None, Some(state)) = (number, state.as_singleton()) {
+            let is_last = self.unmet.last().is_some_and(|last| std::ptr::eq(*last, state));
+            if !is_last {
+                self.unmet.push(state);
+            }
+        }
+        number
+    }
+
+    /// Whether the owner at a slot has asked for no more than to wait; and where a wait may end its tick, whether nothing but
+    /// its callback's part is left of that.
+    fn may_wait(&self, slot: usize, may_end_tick: bool) -> bool {
+        let is_in_time = match self.phase {
+            Phase::Update { is_last } => {
+                (is_last || !may_end_tick) && self.rows.known().is_bulk && self.asked.mover_of(slot).is_none()
+            }
+            Phase::Enter(entering) => entering.is_innermost() || !may_end_tick,
+            Phase::CanExit(_) | Phase::CanEnter(_) | Phase::Exit(_) => false,
+        };
+        is_in_time
+            && self.individuals.get(slot).is_none()
+            && self.asked.made.get(slot).is_none()
+            && self.asked.waits.has_room(slot)
+    }
+
+    /// What the owner at a slot has waited for since a callback of this tick has returned, as of a state that it is still in.
+    #[cfg(feature = "definition")]
+    fn waits_of(&self, slot: usize, by: Scope) -> impl Iterator<Item = &Wait> {
+        let is_entering = matches!(self.phase, Phase::Enter(_));
+        // What is asked for in `enter` begins when the change is complete.
+        self.asked.waits.returned(slot).filter(move |wait| wait.scope == by && !(is_entering && wait.is_entry))
+    }
+
+    /// The number of a singleton that an owner waits for.
+    fn number_of_singleton(&mut self, state: &'static dyn State<T>) -> Option<u32> {
+        let known = self.asked.number_of(state);
+        known.or_else(|| self.number_of(&state.into())).filter(|&number| number < MOST_NUMBERS)
+    }
+
+    #[cold]
+    fn write(&mut self, slot: usize, request: Request<T>) {
+        match self.phase {
+            Phase::Exit(_) => return self.asked.misused.push((slot, request)),
+            // Only the first request of an owner, whether or not the batch knows what it names.
+            Phase::Update { .. } if self.has_asked_nothing(slot) => {
+                let mover = self.mover(slot, &request);
+                if let Some(mover) = mover.filter(|mover| self.asked.add(*mover)) {
+                    if let Request::ChangeSingleton(to) = request {
+                        self.remember(to, mover.target());
+                    }
+                    return;
+                }
+            }
+            _ => {}
+        }
+        let scope = self.scope;
+        self.individual(slot).ask(request, scope);
+    }
+
+    /// Remembers the number of a singleton, if a change to it ends in no other state.
+    fn remember(&mut self, state: &'static dyn State<T>, number: u32) {
+        if *self.rows.states.get(number).state() == StateRef::from(state) {
+            self.asked.remember(state, number);
+        }
+    }
+
+    fn has_asked_nothing(&self, slot: usize) -> bool {
+        self.individuals.get(slot).is_none() && self.asked.mover_of(slot).is_none() && !self.asked.waits.has(slot)
+    }
+
+    /// The owner at a slot as an individual.
+    fn individual(&mut self, slot: usize) -> &mut Individual<T> {
+        if self.individuals.get(slot).is_none() {
+            let individual = self.individuals.add(slot);
+            if let Phase::Enter(entering) = self.phase {
+                individual.load(self.rows);
+                entering.enter_on(&mut individual.seat);
+                individual.count = 1;
+            } else if let Some((mover, at)) = self.asked.made.take(slot) {
+                individual.load_made(mover, at, self.rows);
+            }
+            individual.take_over(self.asked.supersede(slot), self.rows);
+            let kept = if let Phase::Enter(entering) = self.phase { entering.kept } else { usize::MAX };
+            individual.take_waits(kept, self.asked, self.rows);
+        }
+        self.individuals.get_mut(slot).expect("it is one now")
+    }
+
+    /// Runs the owner at a slot within its callback, as a machine.
+    fn run<R>(&mut self, slot: usize, act: impl FnOnce(&mut Single<'_, T>) -> R) -> R {
+        if self.is_likely_plain(slot) {
+            return self.run_plain(slot, act);
+        }
+        let (rows, global) = (self.rows, self.global);
+        self.individual(slot);
+        let Self { individuals, notes, .. } = self;
+        let individual = individuals.get_mut(slot).expect("it is one now");
+        individual.load(rows);
+        individual.run(global, notes.of(rows, slot).as_witness(), act)
+    }
+
+    /// Whether what the owner at a slot does within its callback may be its first, and the end of its tick.
+    fn is_likely_plain(&self, slot: usize) -> bool {
+        matches!(self.phase, Phase::Update { is_last: true })
+            && self.asked.is_open(slot)
+            && self.rows.known().is_flat()
+            && !self.rows.has_rare(slot)
+    }
+
+    /// Runs an owner on a seat that is no individual's, which for one plain change takes half the time. It becomes one if it
+    /// has done anything else.
+    fn run_plain<R>(&mut self, slot: usize, act: impl FnOnce(&mut Single<'_, T>) -> R) -> R {
+        let mut seat = Seat::empty();
+        self.rows.load(slot, self.from(), &mut seat);
+        let mut single = Single::new(&mut seat, self.global);
+        single.kept = usize::MAX;
+        let mut witness = self.notes.of(self.rows, slot);
+        single.witness = witness.as_witness();
+        let result = catch_unwind(AssertUnwindSafe(|| act(&mut single)));
+        // One whose states are held stays an individual: to drop them here could run code of the game.
+        let is_lone = single.seat.lone().is_some() && !single.seat.previous.is_held();
+        let is_plain = is_lone && result.is_ok() && single.requests.is_empty();
+        if is_plain && !single.is_touched && single.count == 0 {
+            return result.unwrap_or_else(|panic| resume_unwind(panic));
+        }
+        self.asked.close_up_to(slot);
+        let is_one_change = is_plain && single.made == 1 && single.count == 1;
+        if !(is_one_change && self.asked.note_made(slot, single.seat, self.rows)) {
+            self.individuals.add(slot).take_on(single, result.is_err());
+        }
+        result.unwrap_or_else(|panic| resume_unwind(panic))
+    }
+
+    /// What can be asked of an owner that has made a change at a time.
+    fn view_of_made(&self, slot: usize, mover: Mover, at: f64) -> View<'_, T> {
+        let (rows, states) = (self.rows, &self.rows.states);
+        let previous = states.get(mover.previous_or(rows.bucket)).state();
+        let current = states.get(mover.target()).state();
+        View { previous, entered_at: at, ..rows.view(slot, current, states.get(NOWHERE).state()) }
+    }
+
+    /// Whether the state that a row keeps something for has been left: what it keeps is not of the state that is entered.
+    #[cfg(feature = "definition")]
+    fn has_left(&self, scope: Scope) -> bool {
+        matches!(self.phase, Phase::Enter(entering) if scope.ends_with(entering.kept))
+    }
+
+    /// The state that a mover of a list asks for.
+    fn target(&self, movers: &[Mover], slot: usize) -> &StateRef<T> {
+        self.rows.states.get(movers::find(movers, slot).map_or(NOWHERE, Mover::target)).state()
+    }
+
+    /// Refuses what is asked for within a call in `exit`.
+    fn is_misused(&self, request: &dyn std::fmt::Display, owner: &T) -> bool {
+        let is_misused = matches!(self.phase, Phase::Exit(_));
+        if is_misused {
+            log_misuse(owner, request, self.from().as_option(), BEING_LEFT);
+        }
+        is_misused
+    }
+}
+
+impl<T: Owner> Machines<T> for ChunkMachines<'_, T> {
+    fn ask_singleton(&mut self, nth: usize, to: &'static dyn State<T>) {
+        let Some(slot) = self.slot(nth) else { return };
+        if !self.asked.change(slot, to) {
+            self.write(slot, Request::ChangeSingleton(to));
+        }
+    }
+
+    fn ask(&mut self, nth: usize, request: Request<T>) {
+        if let Some(slot) = self.slot(nth) {
+            self.write(slot, request);
+        }
+    }
+
+    fn wait(&mut self, nth: usize, seconds: f64, awaited: Awaited<T>) -> bool {
+        let may_end_tick = matches!(awaited, Awaited::Wake | Awaited::Change(_));
+        let Some(slot) = self.slot(nth).filter(|&slot| self.may_wait(slot, may_end_tick)) else { return false };
+        let until = match awaited {
+            Awaited::Wake => Until::Awake,
+            Awaited::Change(to) => match self.number_of_singleton(to) {
+                Some(number) => Until::Change(number),
+                None => return false,
+            },
+            #[cfg(feature = "definition")]
+            Awaited::Note(note) => Until::Note(note),
+        };
+        let is_entry = matches!(self.phase, Phase::Enter(_));
+        self.asked.waits.add(Wait { slot, seconds, until, scope: self.scope, is_entry });
+        // Whatever else it asks for comes behind.
+        self.asked.close_up_to(slot);
+        true
+    }
+
+    fn execute_now(&mut self, nth: usize, request: &Request<T>, owner: &mut T, cx: &mut T::Context<'_>) -> bool {
+        let Some(slot) = self.slot(nth) else { return false };
+        if self.is_misused(request, owner) {
+            return false;
+        }
+        self.run(slot, |single| single.execute_now(request, owner, cx))
+    }
+
+    fn send_now(&mut self, nth: usize, owner: &mut T, message: &T::Message, cx: &mut T::Context<'_>) -> bool {
+        let Some(slot) = self.slot(nth) else { return false };
+        if self.is_misused(&"message to oneself", owner) {
+            return false;
+        }
+        self.run(slot, |single| single.send_now(owner, message, cx))
+    }
+
+    fn view(&self, nth: usize) -> View<'_, T> {
+        let nowhere = self.rows.states.get(NOWHERE).state();
+        let from = self.from();
+        let Some(slot) = self.slot(nth) else {
+            return View {
+                current: from,
+                previous: nowhere,
+                target: nowhere,
+                ancestors: &self.rows.known().ancestors,
+                entered_at: 0.0,
+                ancestors_entered_at: &[],
+            };
+        };
+        match self.phase {
+            Phase::Update { .. } => match self.individuals.get(slot) {
+                Some(individual) if individual.is_loaded => individual.seat.view(nowhere),
+                Some(_) => self.rows.view(slot, from, nowhere),
+                None => match self.asked.made.get(slot) {
+                    Some((mover, at)) => self.view_of_made(slot, mover, at),
+                    None => self.rows.view(slot, from, nowhere),
+                },
+            },
+            Phase::CanExit(movers) => self.rows.view(slot, from, self.target(movers, slot)),
+            Phase::CanEnter(target) => self.rows.view(slot, from, target),
+            Phase::Exit(movers) => View { previous: from, ..self.rows.view(slot, from, self.target(movers, slot)) },
+            Phase::Enter(entering) => match self.individuals.get(slot) {
+                // A change made at once has cut the one under way short.
+                Some(individual) if individual.made > 0 => individual.seat.view(nowhere),
+                Some(individual) => individual.seat.view(entering.known.state()),
+                None => entering.view(slot, from),
+            },
+        }
+    }
+
+    fn global(&self) -> &StateRef<T> {
+        self.global
+    }
+
+    fn has_requests(&self, nth: usize) -> bool {
+        self.slot(nth).is_some_and(|slot| match self.phase {
+            // What an exit asks for is refused, and a mover has asked for nothing else.
+            Phase::Exit(_) => false,
+            _ => match self.individuals.get(slot) {
+                Some(individual) => !individual.requests.is_empty(),
+                None => self.asked.mover_of(slot).is_some() || self.asked.waits.has(slot),
+            },
+        })
+    }
+
+    #[cfg(feature = "definition")]
+    fn noted(&self, nth: usize, by: Scope, of: Noted) -> Option<f64> {
+        let slot = self.slot(nth)?;
+        match self.individuals.get(slot) {
+            Some(Individual { is_loaded: true, seat, .. }) => seat.rare.as_ref()?.waiting.timers.noted(by, of),
+            _ if self.has_left(by) => None,
+            _ => {
+                let mut notes = self.waits_of(slot, by).filter_map(|wait| wait.until.note());
+                let asked = notes.find(|note| note.of == of).map(|note| note.number);
+                asked.or_else(|| self.rows.noted(slot, by, of))
+            }
+        }
+    }
+
+    #[cfg(feature = "definition")]
+    fn asks_for_change(&self, nth: usize) -> bool {
+        self.slot(nth).is_some_and(|slot| match self.individuals.get(slot) {
+            Some(individual) => individual.requests.ask_for_change(),
+            // Who waits asks for no change.
+            None => self.asked.mover_of(slot).is_some(),
+        })
+    }
+
+    #[cfg(feature = "definition")]
+    fn entries(&self, nth: usize, count: usize, state: &dyn State<T>) -> Option<Entries<'_>> {
+        // An individual may be elsewhere already.
+        let is_in_rows = matches!(self.phase, Phase::Update { .. })
+            && !self.individuals.has_unfinished()
+            && self.asked.made.is_empty();
+        let first = self.slots.start + nth;
+        if is_in_rows { self.rows.entries(first..first + count, state) } else { None }
+    }
+
+    #[cfg(feature = "definition")]
+    fn have_acted(&self, nth: usize, count: usize) -> u64 {
+        let first = self.slots.start + nth;
+        if !self.individuals.has_unfinished() && self.asked.has_none_from(first) && self.asked.made.is_empty() {
+            return 0;
+        }
+        let has_acted = |slot| {
+            self.individuals.get(slot).is_some()
+                || self.asked.mover_of(slot).is_some()
+                || self.asked.waits.has(slot)
+                || self.asked.made.get(slot).is_some()
+        };
+        (0..count).filter(|i| has_acted(first + i)).fold(0, |acted, i| acted | 1 << i)
+    }
+
+    #[cfg(feature = "definition")]
+    fn number_of(&mut self, to: &StateRef<T>) -> Option<u32> {
+        let is_mover = matches!(self.phase, Phase::Update { .. }) && self.rows.known().is_bulk;
+        if is_mover { self.rows.states.innermost_of(self.rows.known(), to) } else { None }
+    }
+
+    #[cfg(feature = "definition")]
+    fn ask_number(&mut self, nth: usize, to: u32) -> bool {
+        self.slot(nth).is_some_and(|slot| self.asked.change_to(slot, to))
+    }
+}

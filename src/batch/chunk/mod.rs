@@ -1,0 +1,12 @@
+//! One chunk's part in a tick: its updates, its requests, and the changes that they lead to.
+//!
+//! The layer above `rows`, and the only one of a batch that runs callbacks of a tick. It knows the rows that it is given, and not
+//! the batch to which they belong.
+
+pub(crate) mod asked;
+pub(crate) mod changes;
+pub(crate) mod entering;
+pub(crate) mod machines;
+pub(crate) mod made;
+pub(crate) mod pass;
+pub(crate) mod waits;

@@ -1,0 +1,59 @@
+//! The states of a batch that was saved, with the numbers that they had.
+
+use std::any::TypeId;
+
+use super::{Known, States};
+use crate::batch::known::panics::FirstPanic;
+use crate::owner::Owner;
+use crate::state::{Identity, StateRef};
+
+impl<T: Owner> States<T> {
+    /// As many numbers, none of which is known yet but that of "no state".
+    pub(in crate::batch) fn restored(count: usize) -> Self {
+        Self { list: (0..count).map(|_| Known::nowhere()).collect(), order: Vec::new(), ..Self::new() }
+    }
+
+    /// Gives a number to a state, unless it has one. Returns whether it had none.
+    pub(in crate::batch) fn restore(
+        &mut self,
+        number: u32,
+        state: &StateRef<T>,
+        ancestors: &[StateRef<T>],
+        panic: &mut FirstPanic,
+    ) -> bool {
+        let identity = Identity::of(&**state);
+        let is_new = !self.by_identity.contains_key(&identity);
+        if is_new {
+            self.list[number as usize].learn(state, ancestors, panic);
+            self.by_identity.insert(identity, number);
+            self.note_innermost(number, panic);
+        }
+        is_new
+    }
+
+    /// As [`restore`](Self::restore), to a type of owned states.
+    pub(in crate::batch) fn restore_type(&mut self, number: u32, of: TypeId) -> bool {
+        let is_new = !self.by_owned_type.contains_key(&of);
+        if is_new {
+            self.list[number as usize].is_owned = true;
+            self.by_owned_type.insert(of, number);
+        }
+        is_new
+    }
+
+    /// Sets the order of the numbers, and the free ones.
+    pub(in crate::batch) fn set_order(&mut self, order: Vec<u32>, free: Vec<u32>) {
+        self.order = order;
+        self.free = free;
+    }
+
+    /// The numbers of states that are no longer known; the last one is the next.
+    pub(in crate::batch) fn free(&self) -> &[u32] {
+        &self.free
+    }
+
+    /// The type of the owned states of a number.
+    pub(in crate::batch) fn owned_type(&self, number: u32) -> Option<TypeId> {
+        self.by_owned_type.iter().find_map(|(of, at)| (*at == number).then_some(*of))
+    }
+}

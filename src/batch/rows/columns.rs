@@ -1,0 +1,411 @@
+//! The rows of one bucket, as columns: the owners side by side, and what the batch notes of each beside them.
+
+use std::ops::Range;
+use std::{iter, mem};
+
+use crate::batch::known::key::Key;
+use crate::batch::known::states::MOST_STATES;
+use crate::fsm::time_or_zero;
+use crate::machine::seat::Seat;
+use crate::owner::Owner;
+use crate::state::Mover;
+
+/// A tick in which nobody changes touches `owners` alone.
+pub(crate) struct Columns<T: Owner> {
+    pub(crate) owners: Vec<T>,
+    pub(crate) tags: Vec<Tag>,
+    pub(crate) times: Times,
+    /// In a bucket of owned states, where each owner has one of its own, and no times beside it; elsewhere empty.
+    pub(crate) seats: Vec<Seat<T>>,
+    /// Room for more of them, from when `clone_from` had fewer to copy; there is nothing in them.
+    spare_seats: Vec<Seat<T>>,
+    /// How many are asleep. They are the first, so that those who come and go are at the other end.
+    pub(crate) asleep: usize,
+    /// The state's revision when they were last looked at: whoever sleeps has fallen asleep in this one or a later one.
+    pub(crate) revision: usize,
+    /// The slots of those for whom something is due in the tick under way, ascending.
+    pub(crate) due: Vec<u32>,
+    /// The changes that are due in the tick under way. Empty in between.
+    pub(crate) changes_due: Vec<DueChange>,
+}
+
+/// All that is noted of a bucket's owners, but their seats.
+#[derive(Clone, Copy)]
+pub(crate) struct Noted<'a> {
+    pub(crate) tags: &'a [Tag],
+    pub(crate) times: &'a Times,
+    pub(crate) asleep: usize,
+    pub(crate) revision: usize,
+    pub(crate) due: &'a [u32],
+}
+
+impl<'a> Noted<'a> {
+    /// The slots of those in a range for whom something is due.
+    pub(crate) fn due_in(self, range: &Range<usize>) -> &'a [u32] {
+        let before = |end: usize| self.due.partition_point(|&slot| (slot as usize) < end);
+        &self.due[before(range.start)..before(range.end)]
+    }
+}
+
+/// What is noted of every owner. In one column, since whoever moves an owner needs both.
+#[derive(Clone, Copy)]
+pub(crate) struct Tag {
+    pub(crate) key: Key,
+    /// The number of the previous state, or `MOST_STATES`; in the highest bit whether current has been entered, and in the next
+    /// whether there may be timers.
+    previous: u32,
+}
+
+const ENTERED: u32 = 1 << 31;
+const HAS_TIMERS: u32 = 1 << 30;
+const NUMBER: u32 = HAS_TIMERS - 1;
+
+impl Tag {
+    /// Of an owner that has been in the state of a number before, or in one that is kept elsewhere.
+    #[inline]
+    pub(crate) fn new(key: Key, previous: Option<u32>, is_entered: bool) -> Self {
+        Self { key, previous: previous.unwrap_or(MOST_STATES) | if is_entered { ENTERED } else { 0 } }
+    }
+
+    /// The number of the previous state; `None` if it is kept elsewhere.
+    #[inline]
+    pub(crate) fn previous(self) -> Option<u32> {
+        let index = self.previous & NUMBER;
+        (index != MOST_STATES).then_some(index)
+    }
+
+    #[inline]
+    pub(crate) fn is_entered(self) -> bool {
+        self.previous & ENTERED != 0
+    }
+
+    /// Whether there may be more of the owner than its row.
+    #[inline]
+    pub(crate) fn has_more(self) -> bool {
+        self.has_timers() || self.previous().is_none()
+    }
+
+    /// Whether the owner may have timers, or wakes by itself.
+    #[inline]
+    pub(crate) fn has_timers(self) -> bool {
+        self.previous & HAS_TIMERS != 0
+    }
+
+    pub(crate) fn set_has_timers(&mut self, has_timers: bool) {
+        self.previous = self.previous & !HAS_TIMERS | if has_timers { HAS_TIMERS } else { 0 };
+    }
+
+    /// What it is once a mover has left a bucket.
+    #[inline]
+    pub(crate) fn moved(self, mover: Mover, bucket: u32) -> Self {
+        let Self { previous, .. } = Self::new(self.key, Some(mover.previous_or(bucket)), true);
+        Self { previous: previous | self.previous & HAS_TIMERS, ..self }
+    }
+}
+
+/// When each owner's states were entered, in seconds. Empty until the batch has seen a clock.
+#[derive(Clone, Default)]
+pub(crate) struct Times {
+    /// Current.
+    pub(crate) current: Vec<f64>,
+    /// Its ancestors, row by row.
+    pub(crate) ancestors: Vec<f64>,
+    /// How many ancestors there are.
+    pub(crate) depth: usize,
+}
+
+impl Times {
+    /// Adds a row's times.
+    pub(crate) fn push(&mut self, current: f64, ancestors: &[f64]) {
+        self.current.push(time_or_zero(current));
+        self.ancestors.extend(ancestors.iter().chain(iter::repeat(&0.0)).take(self.depth).map(|at| time_or_zero(*at)));
+    }
+
+    /// Sets a row's times.
+    pub(crate) fn set(&mut self, slot: usize, current: f64, ancestors: &[f64]) {
+        self.current[slot] = time_or_zero(current);
+        let row = self.ancestors.iter_mut().skip(slot * self.depth).take(self.depth);
+        row.zip(ancestors).for_each(|(at, entered_at)| *at = time_or_zero(*entered_at));
+    }
+
+    /// When a row's owner entered the active state at a depth.
+    #[cfg(feature = "serde")]
+    pub(crate) fn at(&self, slot: usize, depth: usize) -> f64 {
+        let at =
+            if depth == self.depth { self.current.get(slot) } else { self.ancestors.get(slot * self.depth + depth) };
+        at.copied().unwrap_or(0.0)
+    }
+
+    #[inline]
+    fn swap_remove(&mut self, slot: usize) {
+        if self.current.is_empty() {
+            return;
+        }
+        self.current.swap_remove(slot);
+        let last = self.current.len() * self.depth;
+        self.ancestors.copy_within(last.., slot * self.depth);
+        self.ancestors.truncate(last);
+    }
+
+    /// Moves a row's times to the end of `to`, where the outermost `kept` states are the same and the others are entered at a time.
+    fn move_nested(&mut self, slot: usize, to: &mut Self, entered_at: f64, kept: usize) {
+        let before = &self.ancestors[slot * self.depth..(slot + 1) * self.depth];
+        append_kept(before, self.current[slot], kept.min(to.depth), &mut to.ancestors);
+        to.ancestors.resize((to.current.len() + 1) * to.depth, entered_at);
+        to.current.push(entered_at);
+        self.swap_remove(slot);
+    }
+
+    fn exchange(&mut self, slot: usize, other: usize) {
+        if self.current.is_empty() {
+            return;
+        }
+        self.current.swap(slot, other);
+        for depth in 0..self.depth {
+            self.ancestors.swap(slot * self.depth + depth, other * self.depth + depth);
+        }
+    }
+
+    fn append(&mut self, other: &mut Self) {
+        self.current.append(&mut other.current);
+        self.ancestors.append(&mut other.ancestors);
+    }
+}
+
+/// Appends when the outermost `kept` active states were entered, of a row whose current state and ancestors are given.
+#[inline]
+pub(crate) fn append_kept(ancestors: &[f64], current: f64, kept: usize, to: &mut Vec<f64>) {
+    if let Some(outermost) = ancestors.get(..kept) {
+        to.extend_from_slice(outermost);
+    } else {
+        to.extend_from_slice(ancestors);
+        to.push(current);
+    }
+}
+
+impl<T: Owner> Columns<T> {
+    /// Columns for owners whose states have `depth` ancestors.
+    pub(crate) const fn new(depth: usize) -> Self {
+        let times = Times { current: Vec::new(), ancestors: Vec::new(), depth };
+        Self {
+            owners: Vec::new(),
+            tags: Vec::new(),
+            times,
+            seats: Vec::new(),
+            spare_seats: Vec::new(),
+            asleep: 0,
+            revision: 0,
+            due: Vec::new(),
+            changes_due: Vec::new(),
+        }
+    }
+
+    /// Its columns: the owners, their seats, and what else is noted of them.
+    pub(crate) fn split(&mut self) -> (&mut [T], &mut [Seat<T>], Noted<'_>) {
+        let Self { owners, tags, times, seats, asleep, revision, due, .. } = self;
+        (owners, seats, Noted { tags, times, asleep: *asleep, revision: *revision, due })
+    }
+
+    pub(crate) fn noted(&self) -> Noted<'_> {
+        let Self { tags, times, asleep, revision, due, .. } = self;
+        Noted { tags, times, asleep: *asleep, revision: *revision, due }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.owners.len()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.owners.is_empty()
+    }
+
+    pub(crate) fn reserve(&mut self, additional: usize, has_clock: bool) {
+        self.owners.reserve(additional);
+        self.tags.reserve(additional);
+        if has_clock {
+            self.times.current.reserve(additional);
+            self.times.ancestors.reserve(additional * self.times.depth);
+        }
+    }
+
+    /// Gives back room that no row uses.
+    pub(crate) fn shrink_to_fit(&mut self) {
+        self.owners.shrink_to_fit();
+        self.tags.shrink_to_fit();
+        self.times.current.shrink_to_fit();
+        self.times.ancestors.shrink_to_fit();
+        self.seats.shrink_to_fit();
+        self.spare_seats = Vec::new();
+    }
+
+    /// Copies some seats into those that there are, and keeps the room of the others.
+    fn clone_seats_from(&mut self, source: &[Seat<T>]) {
+        let kept = source.len().min(self.seats.len());
+        let nothing = Seat::empty();
+        self.seats[kept..].iter_mut().for_each(|seat| seat.clone_from(&nothing));
+        self.spare_seats.extend(self.seats.drain(kept..));
+        self.seats.resize_with(source.len(), || self.spare_seats.pop().unwrap_or(Seat::empty()));
+        self.seats.iter_mut().zip(source).for_each(|(seat, source)| seat.clone_from(source));
+        // For the next time, when there may be fewer.
+        self.spare_seats.reserve(self.seats.len());
+    }
+
+    /// Gives back the room of a bucket that nobody is in and perhaps nobody will be, unless it is little.
+    pub(crate) fn give_back(&mut self) {
+        if self.owners.capacity() > 64 {
+            *self = Self::new(self.times.depth);
+        }
+    }
+
+    /// Gives every row the time 0, from when on times are kept.
+    pub(crate) fn start_clock(&mut self) {
+        if !self.seats.is_empty() {
+            return;
+        }
+        self.times.current.resize(self.owners.len(), 0.0);
+        self.times.ancestors.resize(self.owners.len() * self.times.depth, 0.0);
+    }
+
+    pub(crate) fn is_asleep(&self, slot: usize) -> bool {
+        slot < self.asleep
+    }
+
+    /// Moves the row at `slot` to those that sleep. The first that is awake takes its place. Returns where it is.
+    pub(crate) fn sleep(&mut self, slot: usize) -> usize {
+        let last = self.asleep;
+        self.asleep += 1;
+        self.exchange(slot, last);
+        last
+    }
+
+    /// Moves the row at `slot` to those that are awake. The last that sleeps takes its place. Returns where it is.
+    pub(crate) fn wake(&mut self, slot: usize) -> usize {
+        self.asleep -= 1;
+        let first = self.asleep;
+        self.exchange(slot, first);
+        first
+    }
+
+    fn exchange(&mut self, slot: usize, other: usize) {
+        if slot == other {
+            return;
+        }
+        self.owners.swap(slot, other);
+        self.tags.swap(slot, other);
+        self.times.exchange(slot, other);
+        if !self.seats.is_empty() {
+            self.seats.swap(slot, other);
+        }
+    }
+
+    /// Takes out the row at `slot`, which is awake, and whose seat, if it has one, has been emptied. The last row takes its
+    /// place.
+    pub(crate) fn swap_remove(&mut self, slot: usize) -> T {
+        self.tags.swap_remove(slot);
+        self.times.swap_remove(slot);
+        if !self.seats.is_empty() {
+            self.seats.swap_remove(slot);
+        }
+        self.owners.swap_remove(slot)
+    }
+
+    /// Moves the row at `slot` to the end of `to`, with a tag of its own. The last row takes its place. Its time is given if
+    /// times are kept. `kept` says how many active states, from the outermost, are the same in both buckets and keep their times.
+    #[inline]
+    pub(crate) fn move_row(
+        &mut self,
+        slot: usize,
+        to: &mut Self,
+        tag: Tag,
+        entered_at: Option<f64>,
+        kept: impl FnOnce() -> usize,
+    ) {
+        to.owners.push(self.owners.swap_remove(slot));
+        self.tags.swap_remove(slot);
+        to.tags.push(tag);
+        if let Some(entered_at) = entered_at {
+            if self.times.depth + to.times.depth > 0 {
+                return self.times.move_nested(slot, &mut to.times, entered_at, kept());
+            }
+            self.times.current.swap_remove(slot);
+            to.times.current.push(entered_at);
+        }
+    }
+
+    /// Moves all rows of `other` to the end of this one's.
+    pub(crate) fn append(&mut self, other: &mut Self) {
+        if self.is_empty() {
+            mem::swap(self, other);
+        } else {
+            self.append_kept(other);
+        }
+    }
+
+    /// Likewise, and each keeps the room that it has.
+    pub(crate) fn append_kept(&mut self, other: &mut Self) {
+        self.owners.append(&mut other.owners);
+        self.tags.append(&mut other.tags);
+        self.times.append(&mut other.times);
+        self.seats.append(&mut other.seats);
+    }
+
+    /// Exchanges all rows, with the room that they are in.
+    #[cfg(feature = "parallel")]
+    pub(crate) fn swap_rows(&mut self, other: &mut Self) {
+        mem::swap(&mut self.owners, &mut other.owners);
+        mem::swap(&mut self.tags, &mut other.tags);
+        mem::swap(&mut self.times.current, &mut other.times.current);
+        mem::swap(&mut self.times.ancestors, &mut other.times.ancestors);
+        mem::swap(&mut self.seats, &mut other.seats);
+    }
+
+    /// Adds a row of a bucket of flat states. Its time is given if times are kept.
+    #[cfg(feature = "parallel")]
+    #[inline]
+    pub(crate) fn push(&mut self, owner: T, tag: Tag, entered_at: Option<f64>) {
+        self.owners.push(owner);
+        self.tags.push(tag);
+        self.times.current.extend(entered_at);
+    }
+}
+
+impl<T: Owner + Clone> Clone for Columns<T> {
+    fn clone(&self) -> Self {
+        Self {
+            owners: self.owners.clone(),
+            tags: self.tags.clone(),
+            times: self.times.clone(),
+            seats: self.seats.clone(),
+            spare_seats: Vec::with_capacity(self.seats.len()),
+            asleep: self.asleep,
+            revision: self.revision,
+            due: Vec::new(),
+            changes_due: Vec::new(),
+        }
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        self.owners.clone_from(&source.owners);
+        self.tags.clone_from(&source.tags);
+        self.times.current.clone_from(&source.times.current);
+        self.times.ancestors.clone_from(&source.times.ancestors);
+        self.times.depth = source.times.depth;
+        self.clone_seats_from(&source.seats);
+        self.asleep = source.asleep;
+        self.revision = source.revision;
+    }
+}
+
+/// An owner for whom a change is due.
+#[derive(Clone, Copy)]
+pub(crate) struct DueChange {
+    pub(crate) slot: u32,
+    pub(crate) target: u32,
+}
+
+impl DueChange {
+    /// Sorts by slot.
+    pub(crate) fn sort(changes: &mut [Self]) {
+        changes.sort_unstable_by_key(|change| change.slot);
+    }
+}

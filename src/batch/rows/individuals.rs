@@ -1,0 +1,272 @@
+//! The owners of a chunk that do what is not done in bulk: each has a seat, and finishes its tick by itself, as a machine.
+
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use super::range::Rows;
+use crate::batch::known::panics::FirstPanic;
+use crate::batch::known::slots::CHUNK;
+use crate::change::Witness;
+use crate::fsm::Request;
+use crate::machine::requests::Requests;
+use crate::machine::seat::Seat;
+use crate::machine::single::{ASKED_TO_SLEEP, Single};
+use crate::machine::waiting::Scope;
+use crate::owner::Owner;
+use crate::state::{Mover, StateRef};
+
+pub(crate) struct Individual<T: Owner> {
+    pub(crate) slot: usize,
+    /// Empty until it is loaded.
+    pub(crate) seat: Seat<T>,
+    pub(crate) requests: Requests<T>,
+    /// How many changes its callback has led to, and whether it has asked to sleep.
+    pub(crate) count: u32,
+    /// How many changes its callbacks have made at once.
+    pub(crate) made: u32,
+    /// How many of its active states, from the outermost, a callback of it has not left at once.
+    kept: usize,
+    /// Whether its seat has been loaded.
+    pub(crate) is_loaded: bool,
+    /// Whether its seat is not as it was loaded.
+    pub(crate) is_touched: bool,
+    /// Whether it is moved in bulk after all.
+    pub(crate) is_mover: bool,
+}
+
+impl<T: Owner> Individual<T> {
+    /// Loads its seat from its row, if that has not been done.
+    pub(crate) fn load(&mut self, rows: &Rows<'_, T>) {
+        if !self.is_loaded {
+            self.is_loaded = true;
+            rows.load(self.slot, rows.known().state(), &mut self.seat);
+        }
+    }
+
+    /// Loads its seat from its row, and from a change that it has made at a time.
+    pub(crate) fn load_made(&mut self, mover: Mover, at: f64, rows: &Rows<'_, T>) {
+        self.is_loaded = true;
+        self.is_touched = true;
+        self.count = 1;
+        self.kept = 0;
+        rows.load(self.slot, rows.states.get(mover.target()).state(), &mut self.seat);
+        self.seat.leave_all();
+        self.seat.previous = rows.states.get(mover.previous_or(rows.bucket)).state().clone();
+        self.seat.entered_at = at;
+    }
+
+    /// Takes what its owner has done on another seat.
+    pub(crate) fn take_on(&mut self, mut single: Single<'_, T>, is_panicking: bool) {
+        if is_panicking {
+            single.forget_requests();
+        }
+        self.is_loaded = true;
+        self.is_touched = single.is_touched || is_panicking;
+        self.made = single.made;
+        self.kept = self.kept.min(single.kept);
+        self.count = single.count;
+        mem::swap(&mut self.seat, single.seat);
+        self.requests = single.requests;
+    }
+
+    /// Takes what a callback asks for.
+    pub(crate) fn ask(&mut self, request: Request<T>, scope: Scope) {
+        let request = request.of(if scope.ends_with(self.kept) { Scope::Left } else { scope });
+        self.seat.note(&request);
+        self.requests.push(request);
+    }
+
+    /// Whether anything is left to do that its callback has asked for.
+    pub(crate) fn has_asked(&self) -> bool {
+        !self.requests.is_empty() || self.count & ASKED_TO_SLEEP != 0
+    }
+
+    /// Takes over what was written down of its owner as a mover.
+    pub(crate) fn take_over(&mut self, mover: Option<Mover>, rows: &Rows<'_, T>) {
+        if let Some(request) = mover.and_then(|mover| mover.request(rows.states)) {
+            self.requests.push(request);
+        }
+    }
+
+    /// Whether a row holds all that is kept of it.
+    pub(crate) fn is_plain(&self, rows: &Rows<'_, T>) -> bool {
+        self.seat.rare.as_ref().is_none_or(|rare| !rare.is_memorable()) && !rows.has_rare(self.slot)
+    }
+
+    fn empty(&mut self, panic: &mut FirstPanic) {
+        self.seat.empty_into(|dropped| {
+            if dropped.is_held() {
+                panic.catch(|| drop(dropped));
+            }
+        });
+    }
+
+    /// Runs it as a machine.
+    pub(crate) fn run<'r, R>(
+        &'r mut self,
+        global: &'r StateRef<T>,
+        witness: Option<&'r mut dyn Witness<T>>,
+        act: impl FnOnce(&mut Single<'_, T>) -> R,
+    ) -> R {
+        // Until it is known better: `act` may panic.
+        let was_touched = mem::replace(&mut self.is_touched, true);
+        let mut single = Single::new(&mut self.seat, global);
+        // To copy an empty queue costs more than to see that it is.
+        if !self.requests.is_empty() {
+            single.requests = mem::take(&mut self.requests);
+        }
+        single.count = self.count;
+        single.kept = usize::MAX;
+        single.witness = witness;
+        // The callback that has led to a panic may catch it, and go on.
+        let result = catch_unwind(AssertUnwindSafe(|| act(&mut single)));
+        if result.is_err() {
+            single.forget_requests();
+        }
+        self.made += single.made;
+        self.kept = self.kept.min(single.kept);
+        self.is_touched = was_touched || single.is_touched || result.is_err();
+        self.count = single.count;
+        if !single.requests.is_empty() {
+            self.requests = mem::take(&mut single.requests);
+        }
+        result.unwrap_or_else(|panic| resume_unwind(panic))
+    }
+}
+
+/// The individuals of a chunk. They stay where they are until they have been moved, and their seats are used again.
+pub(crate) struct Individuals<T: Owner> {
+    /// Those in use, then empty ones.
+    list: Vec<Individual<T>>,
+    in_use: usize,
+    /// How many have finished their tick: the first ones.
+    finished: usize,
+    /// By slot: one more than the place of one that has not, or 0.
+    places: Vec<u16>,
+}
+
+impl<T: Owner> Individuals<T> {
+    pub(crate) const fn new() -> Self {
+        Self { list: Vec::new(), in_use: 0, finished: 0, places: Vec::new() }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.in_use == 0
+    }
+
+    /// Whether any has not finished its tick.
+    pub(crate) fn has_unfinished(&self) -> bool {
+        self.finished < self.in_use
+    }
+
+    /// The owner at a slot, if it is an individual that has not finished its tick.
+    #[inline]
+    pub(crate) fn get(&self, slot: usize) -> Option<&Individual<T>> {
+        if !self.has_unfinished() {
+            return None;
+        }
+        self.list.get(usize::from(*self.places.get(slot)?).checked_sub(1)?)
+    }
+
+    #[inline]
+    pub(crate) fn get_mut(&mut self, slot: usize) -> Option<&mut Individual<T>> {
+        if !self.has_unfinished() {
+            return None;
+        }
+        self.list.get_mut(usize::from(*self.places.get(slot)?).checked_sub(1)?)
+    }
+
+    /// Makes an individual of the owner at a slot, which is none.
+    pub(crate) fn add(&mut self, slot: usize) -> &mut Individual<T> {
+        let place = self.in_use;
+        if place == self.list.len() {
+            self.list.push(Individual {
+                slot,
+                seat: Seat::empty(),
+                requests: Requests::new(),
+                count: 0,
+                made: 0,
+                kept: usize::MAX,
+                is_loaded: false,
+                is_touched: false,
+                is_mover: false,
+            });
+        }
+        if self.places.len() <= slot {
+            self.places.resize(CHUNK.max(slot + 1), 0);
+        }
+        self.in_use += 1;
+        self.places[slot] = u16::try_from(self.in_use).unwrap_or(u16::MAX);
+        let individual = &mut self.list[place];
+        individual.slot = slot;
+        individual.count = 0;
+        individual.made = 0;
+        individual.kept = usize::MAX;
+        individual.is_loaded = false;
+        individual.is_touched = false;
+        individual.is_mover = false;
+        individual
+    }
+
+    /// Takes the one back that was added last: it is no individual any more.
+    pub(crate) fn take_back(&mut self, panic: &mut FirstPanic) {
+        let Some(last) = self.in_use.checked_sub(1) else { return };
+        let individual = &mut self.list[last];
+        self.places[individual.slot] = 0;
+        self.in_use = last;
+        individual.empty(panic);
+    }
+
+    /// Lets each that has not finished its tick do so. Keeps those of which `finish` returns that there is more to do.
+    pub(crate) fn finish_each(
+        &mut self,
+        panic: &mut FirstPanic,
+        mut finish: impl FnMut(&mut Individual<T>, &mut FirstPanic) -> bool,
+    ) {
+        let Self { list, in_use, finished, places } = self;
+        let unfinished = *finished..mem::replace(in_use, *finished);
+        for at in unfinished {
+            let individual = &mut list[at];
+            places[individual.slot] = 0;
+            if finish(individual, panic) {
+                list.swap(*in_use, at);
+                *in_use += 1;
+            } else {
+                individual.empty(panic);
+            }
+        }
+        *finished = *in_use;
+    }
+
+    /// Drops what the owner at a slot has asked for. Returns whether it is an individual.
+    pub(crate) fn forget(&mut self, slot: usize, panic: &mut FirstPanic) -> bool {
+        let Some(individual) = self.get_mut(slot) else { return false };
+        let requests = mem::take(&mut individual.requests);
+        individual.count &= !ASKED_TO_SLEEP;
+        panic.catch(|| drop(requests));
+        true
+    }
+
+    /// The individuals, all of which have finished their tick, by slot.
+    pub(crate) fn by_slot(&mut self) -> &mut [Individual<T>] {
+        let individuals = &mut self.list[..self.in_use];
+        if !individuals.is_sorted_by_key(|individual| individual.slot) {
+            individuals.sort_unstable_by_key(|individual| individual.slot);
+        }
+        individuals
+    }
+
+    /// Forgets the individuals, whose seats have been emptied.
+    pub(crate) fn clear(&mut self) {
+        self.in_use = 0;
+        self.finished = 0;
+    }
+
+    /// Gives back room that one unusual tick has left.
+    #[cfg(feature = "parallel")]
+    pub(crate) fn give_back(&mut self) {
+        self.list.truncate(1);
+        self.list.shrink_to(1);
+        self.places = Vec::new();
+    }
+}

@@ -1,0 +1,97 @@
+//! How what a chunk's owners have done gets into the batch's journal (rule 29).
+
+use std::iter;
+
+use super::notes::{From, Noted, Notes, Run};
+use crate::batch::known::key::Key;
+use crate::batch::known::panics::{Discarded, FirstPanic};
+use crate::batch::known::states::States;
+use crate::journal::{Journal, Symbol, Way};
+use crate::owner::Owner;
+use crate::state::StateRef;
+
+/// A batch's journal.
+pub(crate) struct Journaling {
+    pub(crate) journal: Journal<Key>,
+    /// What the journal calls the states of a batch, by their numbers; `None` until it is looked up.
+    symbols: Vec<Option<Symbol>>,
+}
+
+impl Journaling {
+    pub(crate) const fn new(journal: Journal) -> Self {
+        Self { journal, symbols: Vec::new() }
+    }
+
+    /// Forgets which states have which numbers.
+    pub(crate) fn forget_numbers(&mut self) {
+        self.symbols.clear();
+    }
+
+    /// Takes up what has been noted.
+    pub(crate) fn take_up<T: Owner>(
+        &mut self,
+        notes: &mut Notes<T>,
+        states: &States<T>,
+        discarded: &mut Discarded<T>,
+        panic: &mut FirstPanic,
+    ) {
+        let Notes { list, runs, .. } = notes;
+        let mut start = 0;
+        for Run { end, at, from, refused_by } in runs.drain(..) {
+            let changes = &list[start..end];
+            start = end;
+            let refused_by = refused_by.map(|(guard, state)| {
+                let symbol = self.symbol(&state, states, panic);
+                discarded.add(state);
+                (guard, symbol)
+            });
+            let moment = self.journal.moment(at);
+            match from {
+                From::Bucket(bucket) => {
+                    let from = self.symbol_of(bucket, states, panic);
+                    for group in changes.chunk_by(|one, other| one.to == other.to && one.cause == other.cause) {
+                        let Some(&Noted { to, cause, .. }) = group.first() else { continue };
+                        let way = Way::new((from, self.symbol_of(to, states, panic)), cause, refused_by);
+                        self.journal.record(way, moment, group.iter().map(Noted::change));
+                    }
+                }
+                From::One { from, to } => {
+                    let symbols = (self.symbol(&from, states, panic), self.symbol(&to, states, panic));
+                    for change in changes {
+                        let way = Way::new(symbols, change.cause, refused_by);
+                        self.journal.record(way, moment, [change.change()].into_iter());
+                    }
+                    discarded.extend([from, to]);
+                }
+            }
+        }
+        list.clear();
+    }
+
+    fn symbol<T: Owner>(&mut self, state: &StateRef<T>, states: &States<T>, panic: &mut FirstPanic) -> Symbol {
+        match states.bucket_of(state).filter(|&number| !states.get(number).is_owned) {
+            Some(number) => self.symbol_of(number, states, panic),
+            None => self.symbol_by_name(state, panic),
+        }
+    }
+
+    fn symbol_of<T: Owner>(&mut self, number: u32, states: &States<T>, panic: &mut FirstPanic) -> Symbol {
+        let place = number as usize;
+        if let Some(Some(symbol)) = self.symbols.get(place) {
+            return *symbol;
+        }
+        let symbol = match states.get(number).state().as_option() {
+            Some(state) => self.symbol_by_name(state, panic),
+            None => Symbol::NONE,
+        };
+        let missing = (place + 1).saturating_sub(self.symbols.len());
+        self.symbols.extend(iter::repeat_n(None, missing));
+        self.symbols[place] = Some(symbol);
+        symbol
+    }
+
+    /// `name` is code of the game, which may panic.
+    fn symbol_by_name<T: Owner>(&mut self, state: &StateRef<T>, panic: &mut FirstPanic) -> Symbol {
+        panic.catch(|| self.journal.symbol(&state.name())).unwrap_or(Symbol::OTHER)
+    }
+}

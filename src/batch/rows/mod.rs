@@ -1,0 +1,16 @@
+//! Where a row lies, and how it gets elsewhere: rows are moved here and nowhere else.
+//!
+//! The layer above `known` and `wait`, and below `chunk`: it gets what a tick has led to as an `Outcome`, and runs no callback.
+
+pub(crate) mod chunk;
+pub(crate) mod columns;
+pub(crate) mod individuals;
+pub(crate) mod journaling;
+pub(crate) mod movers;
+pub(crate) mod moves;
+pub(crate) mod notes;
+pub(crate) mod outcome;
+pub(crate) mod place;
+pub(crate) mod range;
+pub(crate) mod store;
+pub(crate) mod unused;

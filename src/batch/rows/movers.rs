@@ -1,0 +1,117 @@
+//! What a mover holds, and lists of movers by ascending slot.
+//!
+//! What is done with a list depends on no owner. It is here, and not where it is needed, so that it is compiled once, and not
+//! for each type of owner.
+
+use crate::batch::known::slots::Slots;
+use crate::batch::known::states::States;
+use crate::change::Cause;
+use crate::fsm::Request;
+use crate::owner::Owner;
+use crate::state::Mover;
+
+/// What a mover asks for, in few bits.
+#[derive(Clone, Copy, PartialEq)]
+#[repr(u8)]
+pub(crate) enum Kind {
+    Change,
+    Force,
+    Revert,
+    /// A state is to be ensured that is active: nothing is done.
+    Nothing,
+}
+
+/// Between kind and target lies the number of the previous state.
+const PREVIOUS_SHIFT: u32 = Mover::SLOT_BITS + 2;
+
+const PREVIOUS_MASK: u32 = (1 << (32 - PREVIOUS_SHIFT)) - 1;
+
+impl Mover {
+    #[inline]
+    pub(crate) fn new(slot: usize, kind: Kind, target: u32) -> Self {
+        Self(u64::from(target) << 32 | (kind as u64) << Self::SLOT_BITS | slot as u64)
+    }
+
+    /// The number of the state that the owner asks for.
+    #[inline]
+    pub(crate) fn target(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+
+    #[inline]
+    pub(crate) fn kind(self) -> Kind {
+        match self.0 >> Self::SLOT_BITS & 3 {
+            0 => Kind::Change,
+            1 => Kind::Force,
+            2 => Kind::Revert,
+            _ => Kind::Nothing,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn cause(self) -> Cause {
+        match self.kind() {
+            Kind::Change | Kind::Nothing => Cause::Change,
+            Kind::Force => Cause::Force,
+            Kind::Revert => Cause::Revert,
+        }
+    }
+
+    /// A change that has been made, by an owner that was in the state of number `previous` before; if that fits.
+    pub(crate) fn made(slot: usize, target: u32, previous: u32) -> Option<Self> {
+        let mover = Self::new(slot, Kind::Change, target);
+        (previous < PREVIOUS_MASK).then(|| Self(mover.0 | u64::from(previous + 1) << PREVIOUS_SHIFT))
+    }
+
+    /// The number of the state that the owner was in before it came to where it goes: that of its bucket, if nothing else is said.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "few bits are left")]
+    pub(crate) fn previous_or(self, bucket: u32) -> u32 {
+        match (self.0 >> PREVIOUS_SHIFT) as u32 & PREVIOUS_MASK {
+            0 => bucket,
+            previous => previous - 1,
+        }
+    }
+
+    /// The request as a machine would have it.
+    pub(crate) fn request<T: Owner>(self, states: &States<T>) -> Option<Request<T>> {
+        match self.kind() {
+            Kind::Change => Some(Request::change(states.get(self.target()).state().clone())),
+            Kind::Force => Some(Request::Force(states.get(self.target()).state().clone())),
+            Kind::Revert => Some(Request::Revert),
+            Kind::Nothing => None,
+        }
+    }
+}
+
+/// The place of a slot's mover in a list.
+#[inline]
+pub(crate) fn position(movers: &[Mover], slot: usize) -> Option<usize> {
+    movers.binary_search_by_key(&slot, |mover| mover.slot()).ok()
+}
+
+/// A slot's mover.
+#[inline]
+pub(crate) fn find(movers: &[Mover], slot: usize) -> Option<Mover> {
+    position(movers, slot).map(|at| movers[at])
+}
+
+/// How many movers of a list come before a slot.
+pub(crate) fn count_before(movers: &[Mover], slot: usize) -> usize {
+    movers.partition_point(|mover| mover.slot() < slot)
+}
+
+pub(crate) fn sort(movers: &mut [Mover]) {
+    if !movers.is_sorted_by_key(|mover| mover.slot()) {
+        movers.sort_unstable_by_key(|mover| mover.slot());
+    }
+}
+
+pub(crate) fn remove(movers: &mut Vec<Mover>, slots: &Slots) {
+    movers.retain(|mover| !slots.contains(mover.slot()));
+}
+
+/// Removes those that do nothing.
+pub(crate) fn remove_idle(movers: &mut Vec<Mover>) {
+    movers.retain(|mover| mover.kind() != Kind::Nothing);
+}

@@ -1,0 +1,602 @@
+//! How owners move from bucket to bucket, with all that is noted of them.
+
+use std::mem;
+
+use slotmap::SlotMap;
+
+use super::chunk::{Chunk, Part};
+use super::columns::{Columns, Tag};
+use super::individuals::{Individual, Individuals};
+use super::movers;
+use super::outcome::Outcome;
+use super::place::{Place, SharedPlace};
+use super::range::{Extra, Extras};
+use super::store::{Sleeper, Store};
+use super::unused::Unused;
+use crate::batch::known::key::Key;
+use crate::batch::known::panics::{Discarded, FirstPanic};
+use crate::batch::known::states::States;
+use crate::batch::wait::waiter::Waiter;
+use crate::machine::seat::Seat;
+use crate::machine::waiting::{Then, Timer, Waiting};
+use crate::owner::Owner;
+use crate::state::{Mover, State, StateRef};
+
+/// Owners that come and go.
+impl<T: Owner> Store<T> {
+    pub(crate) fn insert(&mut self, owner: T, mut seat: Seat<T>) -> Key {
+        // All that runs code of the game comes first: if it panics, there is no owner.
+        let bucket = self.bucket_or_panic(&seat);
+        let mut panic = FirstPanic::new();
+        let slot = self.buckets[bucket as usize].len();
+        let key = self.places.insert(SharedPlace::new(Place::new(bucket, slot)));
+        if seat.is_outdated() {
+            seat.wake();
+        }
+        let is_asleep = seat.is_asleep();
+        self.push_row(false, owner, key, bucket, &mut seat, &mut panic);
+        self.discarded.empty(&mut seat);
+        self.set_asleep(key, is_asleep);
+        self.discarded.drop_all(&mut panic);
+        if !panic.is_none() {
+            drop(self.remove(key));
+            panic.resume();
+        }
+        key
+    }
+
+    /// Makes room in a state's bucket.
+    pub(crate) fn reserve(&mut self, additional: usize, state: StateRef<T>) {
+        let seat = Seat::new(state);
+        let bucket = self.bucket_or_panic(&seat);
+        self.places.reserve(additional);
+        self.buckets[bucket as usize].reserve(additional, self.has_clock);
+        // It may be that nobody comes.
+        self.note_if_unused(bucket);
+    }
+
+    pub(crate) fn remove(&mut self, key: Key) -> Option<(T, Seat<T>)> {
+        let place = self.places.get(key)?.get();
+        let mut seat = Seat::empty();
+        let Chunk { seats, rows, .. } = self.chunk(place.bucket, place.slot(), 1, Part::ALL);
+        if seats.is_empty() {
+            rows.load(0, rows.known().state(), &mut seat);
+        }
+        self.take_seat(place, &mut seat);
+        self.places.remove(key);
+        let owner = self.take_row(place);
+        self.forget_extra(key);
+        self.timers.forget(key, &mut self.discarded);
+        let mut panic = FirstPanic::new();
+        self.tidy(&mut panic);
+        panic.resume();
+        Some((owner, seat))
+    }
+
+    fn forget_extra(&mut self, key: Key) {
+        let extra = if self.extras.is_empty() { None } else { self.extras.remove(key) };
+        if let Some(extra) = extra {
+            discard(extra, &mut self.discarded);
+        }
+    }
+}
+
+/// Moving owners.
+impl<T: Owner> Store<T> {
+    /// Moves the rows of a chunk, which begins at `start`, among the arrivals of their new buckets.
+    ///
+    /// The last row of the bucket takes the place of one that leaves; so they leave from the last to the first.
+    pub(crate) fn move_rows(&mut self, bucket: u32, start: usize, outcome: &mut Outcome<T>) {
+        let Outcome { movers, moved_at, individuals, changed, unmet, waiters, notes, panic, .. } = outcome;
+        self.take_up_notes(notes, panic);
+        self.waiters.append(waiters);
+        self.empty_seats(bucket, start, individuals);
+        for individual in individuals.by_slot().iter_mut().rev() {
+            if individual.is_mover || !individual.is_touched {
+                continue;
+            }
+            let slot = individual.slot;
+            let behind = movers::count_before(movers, slot);
+            self.move_in_bulk(bucket, start, &movers[behind..], *moved_at);
+            movers.truncate(behind);
+            self.place(Place::new(bucket, start + slot), &mut individual.seat, panic);
+        }
+        individuals.clear();
+        self.move_in_bulk(bucket, start, movers, *moved_at);
+        movers.clear();
+        if !changed.is_empty() {
+            let mut seat = mem::replace(&mut self.spare, Seat::empty());
+            for slot in changed.drain(..).rev() {
+                let place = Place::new(bucket, start + slot);
+                self.take_seat(place, &mut seat);
+                self.place(place, &mut seat, panic);
+            }
+            self.spare = seat;
+        }
+        self.meet(unmet, panic);
+    }
+
+    /// Does all that moving the rows of a chunk comes to, but for the rows of its movers.
+    #[cfg(feature = "parallel")]
+    pub(crate) fn move_no_rows(&mut self, bucket: u32, start: usize, outcome: &mut Outcome<T>) {
+        self.take_up_notes(&mut outcome.notes, &mut outcome.panic);
+        self.empty_seats(bucket, start, &mut outcome.individuals);
+        outcome.individuals.clear();
+        self.waiters.append(&mut outcome.waiters);
+        self.meet(&mut outcome.unmet, &mut outcome.panic);
+    }
+
+    /// Empties the seats of the individuals that have not changed, or are moved in bulk.
+    fn empty_seats(&mut self, bucket: u32, start: usize, individuals: &mut Individuals<T>) {
+        for Individual { slot, seat, is_mover, is_touched, .. } in individuals.by_slot() {
+            if *is_mover {
+                seat.previous = StateRef::NONE;
+                self.keep_extra(self.buckets[bucket as usize].tags[start + *slot].key, seat);
+            }
+            if *is_mover || !*is_touched {
+                self.discarded.empty(seat);
+            }
+        }
+    }
+
+    /// Gets to know states that owners have asked for.
+    fn meet(&mut self, unmet: &mut Vec<&'static dyn State<T>>, panic: &mut FirstPanic) {
+        for state in unmet.drain(..) {
+            if let Some(seat) = panic.catch(|| Seat::new(StateRef::from(state))) {
+                self.bucket_for(&seat, panic);
+            }
+        }
+    }
+
+    pub(crate) fn move_in_bulk(&mut self, bucket: u32, start: usize, movers: &[Mover], moved_at: f64) {
+        if movers.is_empty() {
+            return;
+        }
+        if moved_at != 0.0 {
+            self.start_clock();
+        }
+        let Self { places, states, buckets, arrivals, extras, timers, has_clock, discarded, .. } = self;
+        let columns = &mut buckets[bucket as usize];
+        let moved_at = has_clock.then_some(moved_at);
+        let mut fewer = Vec::new();
+        let forget = |tag: &mut Tag, kept: usize| {
+            if tag.previous().is_none() {
+                forget_previous(tag.key, extras, discarded);
+            }
+            if tag.has_timers() && timers.are_beside(tag.key) {
+                let rare = extras.get_mut(tag.key).and_then(|extra| extra.rare_mut().as_mut());
+                let ended = rare.into_iter().flat_map(|rare| rare.waiting.change(kept));
+                discarded.extend(ended.map(|timer| timer.then));
+                fewer.push(tag.key);
+            } else if tag.has_timers() {
+                tag.set_has_timers(timers.leave(tag.key, kept, discarded));
+            }
+        };
+        let kept = |mover: Mover| states.kept(bucket, mover.target());
+        move_each((bucket, columns), (start, movers), moved_at, places, arrivals, (kept, forget));
+        for key in fewer {
+            self.file_beside(key, |_| {});
+        }
+        self.note_if_unused(bucket);
+    }
+
+    /// Lets an owner wait for what it has asked for in bulk.
+    pub(crate) fn wait(&mut self, waiter: Waiter) {
+        let Waiter { key, at, until, scope } = waiter;
+        if !self.timers.are_beside(key) && self.timers.has_room(key) {
+            return self.timers.wait(waiter);
+        }
+        let then = until.then(&self.states);
+        self.file_beside(key, |waiting| match then {
+            Some(then) => waiting.set(Timer { due: at, scope, then }),
+            None => waiting.sleep_until(at),
+        });
+    }
+
+    /// Changes what an owner waits for whose timers are beside its row, or have no room elsewhere; and notes it where it then
+    /// belongs.
+    fn file_beside(&mut self, key: Key, change: impl FnOnce(&mut Waiting<T>)) {
+        let Self { timers, states, extras, discarded, .. } = self;
+        let Some(entry) = extras.entry(key) else { return };
+        let extra = entry.or_insert_with(|| Extra::of(StateRef::NONE));
+        let waiting = &mut extra.rare_mut().get_or_insert_default().waiting;
+        if !timers.are_beside(key) {
+            timers.load(key, states, waiting);
+        }
+        change(waiting);
+        timers.file(key, waiting, |then| number_of(states, then), discarded);
+    }
+
+    /// Takes all buckets' arrivals up into their rows, and puts those to sleep who have fallen asleep.
+    pub(crate) fn settle_all(&mut self) {
+        for bucket in self.numbers() {
+            self.settle(bucket);
+        }
+        self.settle_sleepers();
+    }
+
+    /// Moves the rows of the owners that have fallen asleep or woken in the tick.
+    pub(crate) fn settle_sleepers(&mut self) {
+        self.settle_waiters();
+        let mut sleepers = mem::take(&mut self.sleepers);
+        if sleepers.len() > 1 {
+            // By place, whoever has written them down: on any number of threads they lie alike then, and hardly any has to be moved
+            // to sleep.
+            for Sleeper { key, place, .. } in &mut sleepers {
+                *place = self.places.get(*key).map(SharedPlace::get);
+            }
+            Sleeper::sort(&mut sleepers);
+        }
+        for Sleeper { key, is_asleep, .. } in sleepers.drain(..) {
+            self.set_asleep(key, is_asleep);
+        }
+        self.sleepers = sleepers;
+    }
+
+    /// Has an owner's row lie where those who sleep lie, or where those lie who are awake.
+    pub(crate) fn set_asleep(&mut self, key: Key, is_asleep: bool) {
+        let Some(place) = self.places.get(key).map(SharedPlace::get) else { return };
+        let columns = &mut self.buckets[place.bucket as usize];
+        if columns.is_asleep(place.slot()) == is_asleep {
+            return;
+        }
+        let slot = if is_asleep { columns.sleep(place.slot()) } else { columns.wake(place.slot()) };
+        self.note_exchange(place, slot);
+    }
+
+    /// Has the row at a place, which sleeps, lie where those lie who are awake. Returns its new slot.
+    pub(crate) fn wake(&mut self, place: Place) -> u32 {
+        let slot = self.buckets[place.bucket as usize].wake(place.slot());
+        self.note_exchange(place, slot).slot
+    }
+
+    /// Notes that two rows of a bucket have been exchanged. Returns the place of the second.
+    fn note_exchange(&mut self, one: Place, other: usize) -> Place {
+        let tags = &self.buckets[one.bucket as usize].tags;
+        let other = Place::new(one.bucket, other);
+        self.places[tags[one.slot()].key].set(one);
+        self.places[tags[other.slot()].key].set(other);
+        other
+    }
+
+    pub(crate) fn settle(&mut self, bucket: u32) {
+        let arrivals = &mut self.arrivals[bucket as usize];
+        if arrivals.is_empty() {
+            return;
+        }
+        let columns = &mut self.buckets[bucket as usize];
+        let first = columns.len();
+        columns.append(arrivals);
+        for (slot, tag) in (first..).zip(&columns.tags[first..]) {
+            self.places[tag.key].set(Place::new(bucket, slot));
+        }
+    }
+
+    /// Takes an owner's seat out of its row, if it has one there.
+    pub(crate) fn take_seat(&mut self, place: Place, seat: &mut Seat<T>) {
+        if let Some(own) = self.buckets[place.bucket as usize].seats.get_mut(place.slot()) {
+            mem::swap(own, seat);
+        }
+    }
+
+    /// Stores what the seat of an owner has come to, and empties it. If that is in another bucket, the row is moved among its
+    /// arrivals. Returns the bucket.
+    pub(crate) fn place(&mut self, from: Place, seat: &mut Seat<T>, panic: &mut FirstPanic) -> u32 {
+        let columns = &self.buckets[from.bucket as usize];
+        let (key, was_asleep) = (columns.tags[from.slot()].key, columns.is_asleep(from.slot()));
+        let bucket = self.bucket_for(seat, panic);
+        let is_asleep = seat.is_asleep();
+        if bucket != from.bucket {
+            let owner = self.take_row(from);
+            self.push_row(true, owner, key, bucket, seat, panic);
+        } else if self.states.get(bucket).is_owned {
+            let tag = self.owned_tag(key, seat);
+            let columns = &mut self.buckets[bucket as usize];
+            columns.tags[from.slot()] = tag;
+            mem::swap(&mut columns.seats[from.slot()], seat);
+        } else {
+            let tag = self.tag(key, seat, panic);
+            let Self { buckets, has_clock, .. } = self;
+            let columns = &mut buckets[bucket as usize];
+            columns.tags[from.slot()] = tag;
+            if *has_clock {
+                columns.times.set(from.slot(), seat.entered_at, ancestors_entered_at(seat));
+            }
+            self.keep_extra(key, seat);
+        }
+        self.discarded.empty(seat);
+        if is_asleep != (was_asleep && bucket == from.bucket) {
+            self.sleepers.push(Sleeper::new(key, is_asleep));
+        }
+        bucket
+    }
+
+    /// The bucket of a seat's current state, which there is from now on.
+    pub(crate) fn bucket_for(&mut self, seat: &Seat<T>, panic: &mut FirstPanic) -> u32 {
+        let bucket = self.states.bucket_for(&seat.current, seat.ancestors(), panic);
+        let depth = self.states.get(bucket).ancestors.len();
+        if self.buckets.len() < self.states.len() {
+            self.buckets.push(Columns::new(depth));
+            self.arrivals.push(Columns::new(depth));
+        } else if self.buckets[bucket as usize].times.depth != depth {
+            // The number was another state's.
+            self.buckets[bucket as usize].times.depth = depth;
+            self.arrivals[bucket as usize].times.depth = depth;
+        }
+        bucket
+    }
+
+    /// As [`bucket_for`](Self::bucket_for), for a state that nobody is in yet. If what is asked of it panics, it stays unknown.
+    fn bucket_or_panic(&mut self, seat: &Seat<T>) -> u32 {
+        let mut panic = FirstPanic::new();
+        let bucket = self.bucket_for(seat, &mut panic);
+        if !panic.is_none() {
+            // Nothing is asked of a state that has been known before.
+            self.states.forget(|index| index == bucket, &mut self.discarded);
+            self.discarded.drop_all(&mut panic);
+            panic.resume();
+        }
+        bucket
+    }
+
+    /// The tag of an owner in a bucket that is not of owned states. A previous state that has a number is taken off the seat.
+    #[inline]
+    fn tag(&mut self, key: Key, seat: &mut Seat<T>, panic: &mut FirstPanic) -> Tag {
+        let is_timed = |at: f64| at != 0.0 && !at.is_nan();
+        if is_timed(seat.entered_at) || ancestors_entered_at(seat).iter().copied().any(is_timed) {
+            self.start_clock();
+        }
+        let previous = self.states.number_of(&seat.previous);
+        if previous.is_some() {
+            self.discarded.add(mem::replace(&mut seat.previous, StateRef::NONE));
+        }
+        let mut tag = Tag::new(key, previous, seat.is_entered());
+        tag.set_has_timers(self.file_timers(key, seat, panic));
+        tag
+    }
+
+    /// The tag of an owner in a bucket of owned states, whose seat keeps all else.
+    pub(crate) fn owned_tag(&mut self, key: Key, seat: &Seat<T>) -> Tag {
+        let mut tag = Tag::new(key, None, false);
+        let waiting = seat.rare.as_ref().map(|rare| &rare.waiting);
+        tag.set_has_timers(self.timers.file_look(key, waiting, &mut self.discarded));
+        tag
+    }
+
+    /// Takes what an owner waits for off its seat, unless it is much. Returns whether there is anything that comes by itself.
+    pub(crate) fn file_timers(&mut self, key: Key, seat: &mut Seat<T>, panic: &mut FirstPanic) -> bool {
+        let Some(rare) = seat.rare.as_mut().filter(|rare| rare.waiting.is_waiting()) else {
+            self.timers.forget(key, &mut self.discarded);
+            return false;
+        };
+        // So that each of the singletons that they change to has a number.
+        if !rare.waiting.timers.is_many() {
+            let targets = rare.waiting.timers.iter().filter_map(|timer| {
+                let Then::Change(to) = &timer.then else { return None };
+                to.as_singleton()
+            });
+            let mut unmet: Vec<_> = targets.filter(|to| self.states.index_of(*to).is_none()).collect();
+            self.meet(&mut unmet, panic);
+        }
+        let Self { timers, states, discarded, .. } = self;
+        timers.file(key, &mut rare.waiting, |then| number_of(states, then), discarded)
+    }
+
+    /// Keeps what is left of a seat and has no column.
+    pub(crate) fn keep_extra(&mut self, key: Key, seat: &mut Seat<T>) {
+        let keeps_rare = seat.rare.as_ref().is_some_and(|rare| rare.is_memorable());
+        let Self { extras, discarded, .. } = self;
+        if seat.previous.is_none() && !keeps_rare {
+            return empty_extra(key, extras, discarded);
+        }
+        let Some(entry) = extras.entry(key) else { return };
+        let extra = entry.or_insert_with(|| Extra::of(StateRef::NONE));
+        // The seat gets the room of what was kept before.
+        mem::swap(&mut extra.previous, &mut seat.previous);
+        if keeps_rare {
+            let rare = seat.rare_mut();
+            let with_timers = rare.waiting.timers.is_many();
+            rare.swap_memory(extra.rare_mut().get_or_insert_default(), with_timers);
+        } else if let Some(rare) = extra.rare_mut() {
+            discarded.empty_rare(rare);
+        }
+    }
+
+    /// Adds a row to a bucket, or to its arrivals, and takes all that it needs off the seat.
+    #[inline]
+    pub(crate) fn push_row(
+        &mut self,
+        among_arrivals: bool,
+        owner: T,
+        key: Key,
+        bucket: u32,
+        seat: &mut Seat<T>,
+        panic: &mut FirstPanic,
+    ) {
+        let is_owned = self.states.get(bucket).is_owned;
+        let tag = if is_owned { self.owned_tag(key, seat) } else { self.tag(key, seat, panic) };
+        let columns = if among_arrivals { &mut self.arrivals } else { &mut self.buckets };
+        let columns = &mut columns[bucket as usize];
+        columns.owners.push(owner);
+        columns.tags.push(tag);
+        if is_owned {
+            columns.seats.push(mem::replace(seat, Seat::empty()));
+            self.forget_extra(key);
+        } else {
+            if self.has_clock {
+                columns.times.push(seat.entered_at, ancestors_entered_at(seat));
+            }
+            self.keep_extra(key, seat);
+        }
+    }
+
+    /// Takes out the row at a place. The last of the bucket takes its place.
+    #[inline]
+    fn take_row(&mut self, mut place: Place) -> T {
+        let Self { buckets, arrivals, places, states, .. } = self;
+        let columns = &mut buckets[place.bucket as usize];
+        if columns.is_asleep(place.slot()) {
+            let slot = columns.wake(place.slot());
+            if let Some(filler) = columns.tags.get(place.slot()).filter(|_| slot != place.slot()) {
+                places[filler.key].set(place);
+            }
+            place = Place::new(place.bucket, slot);
+        }
+        let owner = columns.swap_remove(place.slot());
+        if let Some(filler) = columns.tags.get(place.slot()) {
+            places[filler.key].set(place);
+        }
+        if columns.is_empty() && states.get(place.bucket).is_owned {
+            // A type's owned states come and go: the room would be kept for each type that there ever was.
+            columns.give_back();
+            let arrivals = &mut arrivals[place.bucket as usize];
+            if arrivals.is_empty() {
+                arrivals.give_back();
+            }
+        }
+        self.note_if_unused(place.bucket);
+        owner
+    }
+
+    /// Keeps times from now on. All before were 0.
+    pub(crate) fn start_clock(&mut self) {
+        if self.has_clock {
+            return;
+        }
+        self.has_clock = true;
+        for columns in self.buckets.iter_mut().chain(&mut self.arrivals) {
+            columns.start_clock();
+        }
+    }
+}
+
+/// States that nobody is in.
+impl<T: Owner> Store<T> {
+    #[inline]
+    pub(crate) fn note_if_unused(&mut self, bucket: u32) {
+        if self.buckets[bucket as usize].is_empty() && self.states.get(bucket).is_transient {
+            self.unused.add(bucket);
+        }
+    }
+
+    /// Forgets the shared states that nobody is in or comes from.
+    pub(crate) fn forget_unused(&mut self) {
+        if !self.unused.is_time(self.places.len()) {
+            return;
+        }
+        let Self { states, buckets, arrivals, unused, journaling, discarded, .. } = self;
+        let Unused { candidates, marks, .. } = unused;
+        marks.clear();
+        marks.resize(states.len(), false);
+        for &bucket in &*candidates {
+            let index = bucket as usize;
+            marks[index] = states.get(bucket).is_transient && buckets[index].is_empty() && arrivals[index].is_empty();
+        }
+        candidates.clear();
+        for previous in buckets.iter().flat_map(|columns| &columns.tags).filter_map(|tag| tag.previous()) {
+            // It is still an owner's previous state.
+            if mem::replace(&mut marks[previous as usize], false) {
+                candidates.push(previous);
+            }
+        }
+        states.forget(|index| marks[index as usize], discarded);
+        if let Some(journaling) = journaling {
+            journaling.forget_numbers();
+        }
+        for (index, _) in marks.iter().enumerate().filter(|(_, is_unused)| **is_unused) {
+            buckets[index].give_back();
+            arrivals[index].give_back();
+        }
+    }
+}
+
+/// The rows that have come to each bucket, by its number.
+pub(crate) trait Arrivals<T: Owner> {
+    fn of(&mut self, bucket: u32) -> &mut Columns<T>;
+}
+
+impl<T: Owner> Arrivals<T> for Vec<Columns<T>> {
+    #[inline]
+    fn of(&mut self, bucket: u32) -> &mut Columns<T> {
+        &mut self[bucket as usize]
+    }
+}
+
+/// Moves the rows of movers, of a chunk that begins at `start`, among the arrivals. `kept` says how many active states, from the
+/// outermost, a mover has stayed in; `forget` is called for those of whom more is kept than their row.
+#[inline]
+pub(crate) fn move_each<T: Owner>(
+    (bucket, columns): (u32, &mut Columns<T>),
+    (start, movers): (usize, &[Mover]),
+    moved_at: Option<f64>,
+    places: &SlotMap<Key, SharedPlace>,
+    arrivals: &mut impl Arrivals<T>,
+    (kept, mut forget): (impl Fn(Mover) -> usize, impl FnMut(&mut Tag, usize)),
+) {
+    // Two loops, of which the second is so short that the look-ups it waits for are under way together; over a few movers
+    // at a time, so that the rows are still in the cache.
+    for movers in movers.rchunks(64) {
+        for mover in movers.iter().rev() {
+            let slot = start + mover.slot();
+            let tag = &mut columns.tags[slot];
+            if tag.has_more() {
+                forget(tag, kept(*mover));
+            }
+            let moved = tag.moved(*mover, bucket);
+            if mover.target() == bucket {
+                *tag = moved;
+                if let Some(moved_at) = moved_at {
+                    columns.times.current[slot] = moved_at;
+                }
+            } else {
+                columns.move_row(slot, arrivals.of(mover.target()), moved, moved_at, || kept(*mover));
+            }
+        }
+        for mover in movers {
+            let slot = start + mover.slot();
+            let Some(filler) = columns.tags.get(slot) else { break };
+            places[filler.key].set(Place::new(bucket, slot));
+        }
+    }
+}
+
+fn ancestors_entered_at<T: Owner>(seat: &Seat<T>) -> &[f64] {
+    seat.rare.as_ref().map_or(&[], |rare| &rare.ancestors_entered_at)
+}
+
+/// The number of the singleton that a timer changes to.
+fn number_of<T: Owner>(states: &mut States<T>, then: &Then<T>) -> Option<u32> {
+    match then {
+        Then::Change(to) if to.as_singleton().is_some() => states.number_of(to),
+        _ => None,
+    }
+}
+
+fn discard<T: Owner>(mut extra: Extra<T>, discarded: &mut Discarded<T>) {
+    if let Some(rare) = extra.rare_mut() {
+        discarded.empty_rare(rare);
+    }
+    discarded.add(extra.previous);
+}
+
+/// Forgets the previous state that is kept for an owner beside its row.
+#[cold]
+fn forget_previous<T: Owner>(key: Key, extras: &mut Extras<T>, discarded: &mut Discarded<T>) {
+    if let Some(extra) = extras.get_mut(key) {
+        discarded.add(mem::replace(&mut extra.previous, StateRef::NONE));
+        if extra.rare_mut().is_none() {
+            extras.remove(key);
+        }
+    }
+}
+
+/// Forgets all that is kept for an owner beside its row. Who has had a stack or a history keeps the room, as a machine does.
+fn empty_extra<T: Owner>(key: Key, extras: &mut Extras<T>, discarded: &mut Discarded<T>) {
+    if extras.is_empty() {
+        return;
+    }
+    if let Some(rare) = extras.get_mut(key).and_then(|extra| extra.rare_mut().as_mut()) {
+        discarded.empty_rare(rare);
+    }
+    forget_previous(key, extras, discarded);
+}

@@ -1,0 +1,148 @@
+//! What a chunk's owners have done, for the journal (rule 29): written down where it happens, and joined in the order of the
+//! chunks.
+
+use super::range::Rows;
+use crate::batch::known::key::Key;
+use crate::batch::known::states::NOWHERE;
+use crate::change::{Cause, Change, Guard, Outcome, Refusal, Witness};
+use crate::owner::Owner;
+use crate::state::{Mover, StateRef};
+
+/// Changes of a chunk's owners, made or refused, in the order in which they happened. Empty where there is no journal.
+pub(crate) struct Notes<T: Owner> {
+    pub(crate) list: Vec<Noted>,
+    pub(crate) runs: Vec<Run<T>>,
+}
+
+/// One change of one owner.
+#[derive(Clone, Copy)]
+pub(crate) struct Noted {
+    pub(crate) key: Key,
+    /// The number of the state that it leads to, unless the run says that.
+    pub(crate) to: u32,
+    pub(crate) time_in_state: f32,
+    pub(crate) cause: Cause,
+}
+
+/// What the changes in a list up to `end`, from where the run before ends, have in common.
+pub(crate) struct Run<T: Owner> {
+    pub(crate) end: usize,
+    pub(crate) at: f64,
+    pub(crate) from: From<T>,
+    /// The guard that has refused them, if one has.
+    pub(crate) refused_by: Option<(Guard, StateRef<T>)>,
+}
+
+/// Where a run's changes lead from, and one that has a run to itself, where to.
+pub(crate) enum From<T: Owner> {
+    Bucket(u32),
+    One { from: StateRef<T>, to: StateRef<T> },
+}
+
+impl<T: Owner> Notes<T> {
+    pub(crate) const fn new() -> Self {
+        Self { list: Vec::new(), runs: Vec::new() }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.runs.is_empty()
+    }
+
+    #[cfg(feature = "parallel")]
+    pub(crate) fn give_back(&mut self) {
+        self.list.shrink_to(64);
+        self.runs.shrink_to(64);
+    }
+
+    /// Notes that movers have changed.
+    #[inline]
+    pub(crate) fn note_all(&mut self, rows: &Rows<'_, T>, movers: &[Mover], at: f64) {
+        if rows.has_journal && !movers.is_empty() {
+            self.list.extend(movers.iter().map(|mover| Noted::of(rows, *mover, at)));
+            self.end_run(rows, None, at);
+        }
+    }
+
+    /// Notes that a mover has been refused. [`end_refused`](Self::end_refused) says by whom.
+    #[inline]
+    pub(crate) fn note(&mut self, rows: &Rows<'_, T>, mover: Mover, at: f64) {
+        if rows.has_journal {
+            self.list.push(Noted::of(rows, mover, at));
+        }
+    }
+
+    /// Notes which guard has refused those noted last.
+    pub(crate) fn end_refused(&mut self, rows: &Rows<'_, T>, refusal: Refusal<'_, T>, at: f64) {
+        if self.runs.last().map_or(0, |run| run.end) < self.list.len() {
+            self.end_run(rows, Some(refusal), at);
+        }
+    }
+
+    fn end_run(&mut self, rows: &Rows<'_, T>, refusal: Option<Refusal<'_, T>>, at: f64) {
+        let from = From::Bucket(rows.bucket);
+        self.runs.push(Run { end: self.list.len(), at, from, refused_by: refusal.map(guard) });
+    }
+
+    /// Who notes the changes of the owner at a slot, if there is a journal.
+    #[inline]
+    pub(crate) fn of(&mut self, rows: &Rows<'_, T>, slot: usize) -> Option<Noting<'_, T>> {
+        if rows.has_journal { Some(self.of_key(rows.key(slot))) } else { None }
+    }
+
+    pub(crate) fn of_key(&mut self, key: Key) -> Noting<'_, T> {
+        Noting { notes: self, key }
+    }
+}
+
+impl Noted {
+    #[expect(clippy::cast_possible_truncation, reason = "a journal keeps seven digits of a time")]
+    fn of<T: Owner>(rows: &Rows<'_, T>, mover: Mover, at: f64) -> Self {
+        let slot = mover.slot();
+        let time_in_state = rows.time_in_state(slot, at) as f32;
+        Self { key: rows.key(slot), to: mover.target(), time_in_state, cause: mover.cause() }
+    }
+
+    /// Whose change it was, and for how many seconds the state had been active.
+    pub(crate) fn change(&self) -> (Key, f32) {
+        (self.key, self.time_in_state)
+    }
+}
+
+fn guard<T: Owner>(refusal: Refusal<'_, T>) -> (Guard, StateRef<T>) {
+    let (guard, state) = refusal.guard();
+    (guard, state.clone())
+}
+
+/// Notes the changes of one owner, which runs on a seat.
+pub(crate) struct Noting<'n, T: Owner> {
+    notes: &'n mut Notes<T>,
+    key: Key,
+}
+
+impl<T: Owner> Witness<T> for Noting<'_, T> {
+    #[expect(clippy::cast_possible_truncation, reason = "a journal keeps seven digits of a time")]
+    fn see(&mut self, change: &Change<'_, T>, at: f64) {
+        let Notes { list, runs, .. } = &mut *self.notes;
+        let time_in_state = change.time_in_state as f32;
+        list.push(Noted { key: self.key, to: NOWHERE, time_in_state, cause: change.cause });
+        let state = |state: Option<&StateRef<T>>| state.cloned().unwrap_or(StateRef::NONE);
+        let refused_by = match &change.outcome {
+            Outcome::Taken => None,
+            Outcome::Refused(refusal) => Some(guard(*refusal)),
+        };
+        let from = From::One { from: state(change.from), to: state(change.to) };
+        runs.push(Run { end: list.len(), at, from, refused_by });
+    }
+}
+
+/// `Option<Noting>` as what a machine takes.
+pub(crate) trait AsWitness<T: Owner> {
+    fn as_witness(&mut self) -> Option<&mut dyn Witness<T>>;
+}
+
+impl<T: Owner> AsWitness<T> for Option<Noting<'_, T>> {
+    #[inline]
+    fn as_witness(&mut self) -> Option<&mut dyn Witness<T>> {
+        self.as_mut().map(|noting| noting as _)
+    }
+}

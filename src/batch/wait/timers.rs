@@ -1,0 +1,376 @@
+//! What a batch's owners wait for: their running timers, and when those asleep wake by themselves.
+//!
+//! A timer takes a node of the wheel, and as a rule nothing else: who has set it and which state it changes to are written
+//! into the 32 bits that the wheel keeps for the caller. An owner in an owned state has its timers in its seat, and one with many
+//! timers has them beside its row; the wheel then says only when to look.
+
+use slotmap::{Key as _, KeyData};
+use smallvec::SmallVec;
+
+use super::waiter::{Until, Waiter};
+use super::wheel::{Wheel, is_due};
+use crate::batch::known::key::Key;
+use crate::batch::known::panics::Discarded;
+use crate::batch::known::states::States;
+#[cfg(feature = "definition")]
+use crate::machine::waiting::Noted;
+use crate::machine::waiting::{MOST_FEW, Scope, Standstill, Then, Timer, Waiting};
+use crate::owner::Owner;
+
+pub(crate) struct Timers<T: Owner> {
+    wheel: Wheel,
+    kept: Kept<T>,
+    clock: Standstill,
+    /// Owners of timers that are due.
+    due: Vec<u32>,
+}
+
+/// What does not fit into 32 bits: messages, and states that are no singletons.
+struct Kept<T: Owner> {
+    list: Vec<Option<Then<T>>>,
+    free: Vec<u32>,
+}
+
+/// What is due for an owner of whom a batch takes care together with others.
+pub(crate) enum Due {
+    Wake,
+    /// A change to the state of a number.
+    Change(u32),
+}
+
+/// What a node of the wheel stands for.
+#[derive(Clone, Copy)]
+enum Node {
+    /// A timer for a change to the state of a number.
+    Change(Scope, u32),
+    /// A timer for what is kept at a place.
+    Kept(Scope, u32),
+    /// The end of a sleep.
+    Wake,
+    /// The first of what an owner waits for whose timers are elsewhere.
+    Look,
+}
+
+const NUMBER_BITS: u32 = 24;
+const NUMBER: u32 = (1 << NUMBER_BITS) - 1;
+/// Numbers of states are below this, or do not fit in.
+pub(crate) const MOST_NUMBERS: u32 = NUMBER;
+const IS_KEPT: u32 = 1 << NUMBER_BITS;
+const SCOPE_SHIFT: u32 = NUMBER_BITS + 1;
+/// Scopes beyond the depths, of which there are 65.
+const MACHINE: u32 = 125;
+const WAKE: u32 = 126;
+const LOOK: u32 = 127;
+
+impl Node {
+    fn bits(self) -> u32 {
+        let scope = |scope| match scope {
+            Scope::State(depth) => u32::from(depth) << SCOPE_SHIFT,
+            Scope::Machine | Scope::Left => MACHINE << SCOPE_SHIFT,
+        };
+        match self {
+            Self::Change(by, number) => scope(by) | number,
+            Self::Kept(by, place) => scope(by) | IS_KEPT | place,
+            Self::Wake => WAKE << SCOPE_SHIFT,
+            Self::Look => LOOK << SCOPE_SHIFT,
+        }
+    }
+
+    fn of(bits: u32) -> Self {
+        let scope = match bits >> SCOPE_SHIFT {
+            WAKE => return Self::Wake,
+            LOOK => return Self::Look,
+            MACHINE => Scope::Machine,
+            depth => Scope::state(depth as usize),
+        };
+        match bits & NUMBER {
+            number if bits & IS_KEPT != 0 => Self::Kept(scope, number),
+            number => Self::Change(scope, number),
+        }
+    }
+
+    /// Whether a change ends it that leaves all but the outermost `kept` active states.
+    fn ends_with(self, kept: usize) -> bool {
+        match self {
+            Self::Change(scope, _) | Self::Kept(scope, _) => scope.ends_with(kept),
+            Self::Wake | Self::Look => true,
+        }
+    }
+}
+
+impl<T: Owner> Timers<T> {
+    pub(crate) const fn new() -> Self {
+        Self {
+            wheel: Wheel::new(),
+            kept: Kept { list: Vec::new(), free: Vec::new() },
+            clock: Standstill::new(),
+            due: Vec::new(),
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.wheel.is_empty()
+    }
+
+    /// Notes what the clock shows at the beginning of a tick.
+    pub(crate) fn note_clock(&mut self, now: f64) {
+        if self.clock.stands(now) {
+            log::debug!(target: "demeanor", "owners of a batch wait for a time, but their clock stands still at {now} s");
+        }
+    }
+
+    /// Goes on to a time, in seconds, and reports the owners for whom something is due.
+    pub(crate) fn advance(&mut self, now: f64, mut report: impl FnMut(Key)) {
+        self.due.clear();
+        self.wheel.advance(now, &mut self.due);
+        // The wheel's own order depends on all that has ever been set, and a batch that is loaded goes on as the saved one.
+        self.due.sort_unstable();
+        self.due.dedup();
+        for &index in &self.due {
+            let version = u64::from(self.wheel.version(index));
+            report(KeyData::from_ffi(version << 32 | u64::from(index)).into());
+        }
+    }
+
+    /// Whether the timers of an owner that is in no owned state are beside its row.
+    pub(crate) fn are_beside(&self, key: Key) -> bool {
+        let first = self.wheel.of(key.index()).next();
+        first.is_some_and(|(_, bits)| matches!(Node::of(bits), Node::Look))
+    }
+
+    /// Whether an owner may have more timers here.
+    pub(crate) fn has_room(&self, key: Key) -> bool {
+        self.wheel.of(key.index()).take(MOST_FEW).count() < MOST_FEW
+    }
+
+    /// When an owner's first timer is due or it wakes by itself, in seconds.
+    pub(crate) fn next(&self, key: Key) -> Option<f64> {
+        self.wheel.next_due(key.index())
+    }
+
+    /// Whether anything is due for an owner at a time.
+    pub(crate) fn is_due(&self, key: Key, now: f64) -> bool {
+        self.next(key).is_some_and(|next| next <= now)
+    }
+
+    /// What is due for an owner at a time, if that is no more than to wake, or one change.
+    pub(crate) fn plain(&self, key: Key, now: f64) -> Option<Due> {
+        let mut plain = Due::Wake;
+        for (_, bits) in self.wheel.of(key.index()).filter(|(due, _)| is_due(*due, now)) {
+            match Node::of(bits) {
+                Node::Wake => {}
+                Node::Change(_, number) if matches!(plain, Due::Wake) => plain = Due::Change(number),
+                _ => return None,
+            }
+        }
+        Some(plain)
+    }
+
+    /// Ends what is due for an owner at a time, and its sleep. Returns whether it waits for anything more.
+    pub(crate) fn take_plain(&mut self, key: Key, now: f64) -> bool {
+        self.wheel.remove_if(key.index(), |at, bits| is_due(at, now) || matches!(Node::of(bits), Node::Wake));
+        self.wheel.has(key.index())
+    }
+
+    /// Has an owner wait for something more.
+    pub(crate) fn wait(&mut self, Waiter { key, at, until, scope }: Waiter) {
+        match until {
+            Until::Awake => self.set(key, at, Node::Wake),
+            Until::Change(number) => self.set(key, at, Node::Change(scope, number)),
+            #[cfg(feature = "definition")]
+            Until::Note(note) => {
+                if let Some(place) = self.place_of(key, scope, note.of) {
+                    self.kept.list[place as usize] = Some(Then::Note(note));
+                } else {
+                    let place = self.kept.add(Then::Note(note));
+                    self.set(key, at, Node::Kept(scope, place));
+                }
+            }
+            Until::Never => {}
+        }
+    }
+
+    /// The number that a state of an owner keeps about something.
+    #[cfg(feature = "definition")]
+    pub(crate) fn noted(&self, key: Key, by: Scope, of: Noted) -> Option<f64> {
+        let place = self.place_of(key, by, of)?;
+        self.kept.list[place as usize].as_ref()?.note().map(|note| note.number)
+    }
+
+    /// Where the number is kept that a state of an owner keeps about something.
+    #[cfg(feature = "definition")]
+    fn place_of(&self, key: Key, by: Scope, of: Noted) -> Option<u32> {
+        let is_of = |place: u32| {
+            let note = self.kept.list[place as usize].as_ref().and_then(Then::note);
+            note.is_some_and(|note| note.of == of)
+        };
+        let mut places = self.wheel.of(key.index()).filter_map(|(_, bits)| match Node::of(bits) {
+            Node::Kept(scope, place) if scope == by => Some(place),
+            _ => None,
+        });
+        places.find(|&place| is_of(place))
+    }
+
+    /// Copies what an owner waits for.
+    pub(crate) fn load(&self, key: Key, states: &States<T>, waiting: &mut Waiting<T>) {
+        // The wheel names the newest first.
+        let timers: SmallVec<[_; MOST_FEW]> = self.wheel.of(key.index()).collect();
+        for (due, bits) in timers.into_iter().rev() {
+            let (scope, then) = match Node::of(bits) {
+                Node::Change(scope, number) => (scope, Then::Change(states.get(number).state().clone())),
+                Node::Kept(scope, place) => (scope, self.kept.get(place)),
+                Node::Wake => {
+                    waiting.sleep_until(due);
+                    continue;
+                }
+                Node::Look => continue,
+            };
+            waiting.timers.push(Timer { due, scope, then });
+        }
+    }
+
+    /// Whether what an owner waits for, of whose seat that is all, belongs to states of a path of a depth, or to the machine.
+    pub(crate) fn are_of(&self, key: Key, depth: usize) -> bool {
+        let mut nodes = self.wheel.of(key.index()).take(64).map(|(_, bits)| Node::of(bits));
+        nodes.all(|node| matches!(node, Node::Wake | Node::Look) || !node.ends_with(depth))
+    }
+
+    /// Notes what an owner waits for, in place of what it waited for before, and takes it over unless it is much. `number_of`
+    /// gives the number of a state, if it has one for good. Returns whether it waits for anything that comes by itself.
+    pub(crate) fn file(
+        &mut self,
+        key: Key,
+        waiting: &mut Waiting<T>,
+        mut number_of: impl FnMut(&Then<T>) -> Option<u32>,
+        discarded: &mut Discarded<T>,
+    ) -> bool {
+        if waiting.timers.is_many() {
+            self.look_at(key, waiting.next(), discarded);
+            return true;
+        }
+        self.forget(key, discarded);
+        let wakes_at = waiting.wakes_at().filter(|at| at.is_finite());
+        waiting.wake();
+        if waiting.timers.is_empty() && wakes_at.is_none() {
+            return false;
+        }
+        for Timer { due, scope, then } in waiting.timers.drain() {
+            let node = match number_of(&then).filter(|&number| number < MOST_NUMBERS) {
+                Some(number) => Node::Change(scope, number),
+                None => Node::Kept(scope, self.kept.add(then)),
+            };
+            self.set(key, due, node);
+        }
+        if let Some(at) = wakes_at {
+            self.set(key, at, Node::Wake);
+        }
+        true
+    }
+
+    /// Notes when to look at an owner whose seat keeps what it waits for. Returns whether that is ever.
+    pub(crate) fn file_look(&mut self, key: Key, waiting: Option<&Waiting<T>>, discarded: &mut Discarded<T>) -> bool {
+        let next = waiting.map_or(f64::INFINITY, Waiting::next);
+        let is_ever = next < f64::INFINITY;
+        if is_ever {
+            self.look_at(key, next, discarded);
+        } else {
+            self.forget(key, discarded);
+        }
+        is_ever
+    }
+
+    /// Notes when to look at an owner, in place of what it waited for before.
+    fn look_at(&mut self, key: Key, at: f64, discarded: &mut Discarded<T>) {
+        let is_noted = |(due, bits): (f64, _)| due.to_bits() == at.to_bits() && matches!(Node::of(bits), Node::Look);
+        if !self.wheel.of(key.index()).next().is_some_and(is_noted) {
+            self.forget(key, discarded);
+            self.set(key, at, Node::Look);
+        }
+    }
+
+    /// Ends what ends when an owner leaves all but the outermost `kept` of its states. Returns whether anything is left.
+    pub(crate) fn leave(&mut self, key: Key, kept: usize, discarded: &mut Discarded<T>) -> bool {
+        self.remove_if(key, |node| node.ends_with(kept), discarded)
+    }
+
+    /// Ends all that an owner waits for.
+    pub(crate) fn forget(&mut self, key: Key, discarded: &mut Discarded<T>) {
+        if !self.is_empty() {
+            self.remove_if(key, |_| true, discarded);
+        }
+    }
+
+    pub(crate) fn shrink_to_fit(&mut self) {
+        self.wheel.shrink_to_fit();
+        self.kept.list.shrink_to_fit();
+        self.kept.free.shrink_to_fit();
+        self.due.shrink_to_fit();
+    }
+
+    fn set(&mut self, key: Key, due: f64, node: Node) {
+        let version = (key.data().as_ffi() >> 32) as u32;
+        self.wheel.set((key.index(), version), due, node.bits());
+    }
+
+    fn remove_if(&mut self, key: Key, is_removed: impl Fn(Node) -> bool, discarded: &mut Discarded<T>) -> bool {
+        let index = key.index();
+        let Self { wheel, kept, .. } = self;
+        if !wheel.has(index) {
+            return false;
+        }
+        wheel.remove_if(index, |_, bits| {
+            let node = Node::of(bits);
+            let is_removed = is_removed(node);
+            if let (true, Node::Kept(_, place)) = (is_removed, node) {
+                kept.remove(place, discarded);
+            }
+            is_removed
+        });
+        wheel.has(index)
+    }
+}
+
+impl<T: Owner> Kept<T> {
+    fn add(&mut self, then: Then<T>) -> u32 {
+        if let Some(place) = self.free.pop() {
+            self.list[place as usize] = Some(then);
+            return place;
+        }
+        let place = u32::try_from(self.list.len()).ok().filter(|&place| place < MOST_NUMBERS);
+        self.list.push(Some(then));
+        place.expect("a batch has fewer than 2^24 timers for messages and for states that are no singletons")
+    }
+
+    fn get(&self, place: u32) -> Then<T> {
+        self.list[place as usize].clone().expect("what a timer is for is kept as long as the timer runs")
+    }
+
+    fn remove(&mut self, place: u32, discarded: &mut Discarded<T>) {
+        if let Some(then) = self.list[place as usize].take() {
+            discarded.add(then);
+        }
+        self.free.push(place);
+        if self.free.len() == self.list.len() {
+            self.free.clear();
+            self.list.clear();
+        }
+    }
+}
+
+impl<T: Owner> Clone for Timers<T> {
+    fn clone(&self) -> Self {
+        Self {
+            wheel: self.wheel.clone(),
+            kept: Kept { list: self.kept.list.clone(), free: self.kept.free.clone() },
+            clock: self.clock,
+            due: Vec::new(),
+        }
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        self.wheel.clone_from(&source.wheel);
+        self.kept.list.clone_from(&source.kept.list);
+        self.kept.free.clone_from(&source.kept.free);
+        self.clock = source.clock;
+    }
+}
