@@ -322,6 +322,8 @@ pub mod diagram;
 mod digest;
 #[cfg(any(doc, doctest))]
 pub mod docs;
+#[cfg(feature = "definition")]
+mod format;
 mod fsm;
 #[cfg(feature = "std")]
 pub mod journal;

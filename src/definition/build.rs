@@ -5,23 +5,25 @@ use std::iter;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::beside::Beside;
 use super::compile::Known;
 use super::condition::Condition;
-use super::draft::{Params, When};
-use super::expression::Name;
-use super::findings::Findings;
 use super::graph::{Content, Exit, Fixed, Graph, MessageExit, Node};
-use super::mistake::Mistake;
 use super::named::{FileStates, Link};
 use super::opening::{Every, Opening};
-use super::outline::{BehaviorOutline, Checked, ExitOutline, Outline, StateId, StateOutline};
-use super::problem::Problems;
 #[cfg(feature = "script")]
-use super::script::{self, Hooks, Offered, Refused, ScriptCondition};
+use super::script::{Hooks, Offered, Refused, ScriptCondition};
 use super::several::Several;
 use super::vocabulary::{MessageKind, Repeated, Vocabulary};
-use super::words::WordKind;
+use crate::format::beside::Beside;
+use crate::format::draft::{Params, When};
+use crate::format::expression::Name;
+use crate::format::outline::{BehaviorOutline, Checked, ExitOutline, Outline, StateId, StateOutline};
+use crate::format::problems::findings::Findings;
+use crate::format::problems::mistake::Mistake;
+use crate::format::problems::problem::Problems;
+#[cfg(feature = "script")]
+use crate::format::script::{mistake, no_script};
+use crate::format::words::WordKind;
 use crate::owner::Owner;
 use crate::state::StateRef;
 
@@ -366,7 +368,7 @@ impl<T: Owner> Builder<'_, T> {
     #[cfg(not(feature = "script"))]
     fn script_condition(&mut self, script: &Name, _: &str) -> Option<Condition<T>> {
         let _ = self.beside;
-        self.findings.add(super::outline::resolve::scripts_are_off(script));
+        self.findings.add(crate::format::outline::resolve::scripts_are_off(script));
         None
     }
 
@@ -393,17 +395,11 @@ impl<T: Owner> Builder<'_, T> {
             Refused::Missing(why) => self.findings.add(no_script(script, &why)),
             Refused::Unfit(unfit) => {
                 let (source, unfit) = *unfit;
-                self.findings.add_in(&Arc::new(source), script::mistake(unfit, self.outline.file()));
+                self.findings.add_in(&Arc::new(source), mistake(unfit, self.outline.file()));
             }
         }
         None
     }
-}
-
-/// A script that is not there.
-#[cfg(feature = "script")]
-pub(crate) fn no_script(script: &Name, why: &str) -> Mistake {
-    Mistake::error("script", script.span.clone(), format!("script `{script}`: {why}")).label("this script")
 }
 
 /// A message that is never sent.

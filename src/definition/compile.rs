@@ -4,14 +4,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::condition::{Condition, FAILS, Formulas, HOLDS, Probe, Target, Test};
-use super::expression::{Comparison, Expr, flag_compared};
 use super::formula::{Formula, Meaning};
 use super::graph::Fixed;
-use super::operand::Operand;
 use super::record::Written;
 use super::values::Number;
 use super::vocabulary::messages::{Field, NumberField};
 use super::vocabulary::{Value, Vocabulary};
+use crate::format::expression::{Comparison, Expr, flag_compared};
+use crate::format::operand::Operand;
 use crate::owner::Owner;
 
 /// What a condition's words may stand for.

@@ -6,7 +6,6 @@
 use std::sync::Arc;
 
 use super::block::Block;
-use super::expression::Comparison;
 use super::formula::Formula;
 use super::graph::Fixed;
 use super::moment::Moment;
@@ -17,6 +16,7 @@ use super::values::{Flag, LANES, Lanes, Number};
 use super::vocabulary::Random;
 use super::vocabulary::messages::FlagField;
 use crate::clock::now;
+use crate::format::expression::Comparison;
 use crate::fsm::Fsm;
 use crate::owner::Owner;
 use crate::span::Span;

@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::Definition;
-use super::outline::Outline;
 use crate::diagram::{Arrow, Diagram, DiagramState, ExitRules, Seen, UnknownStates};
+use crate::format::outline::Outline;
 use crate::journal::Flow;
 use crate::owner::Owner;
 

@@ -5,16 +5,16 @@ use std::ptr;
 use smallvec::SmallVec;
 
 use super::block::{Block, each};
-use super::expression::Comparison;
 use super::graph::{Content, DefinedState, Exit, Graph};
 use super::handle::{entered_at_depth, toward};
 use super::moment::Moment;
 use super::opening::Opening;
 use super::record::{Record, Trial, Unrecorded};
-#[cfg(feature = "script")]
-use super::script::Usage;
 use super::values::{LANES, Lanes};
 use crate::clock::now;
+use crate::format::expression::Comparison;
+#[cfg(feature = "script")]
+use crate::format::script::budget::Usage;
 use crate::fsm::{Fsm, View};
 use crate::machine::seat::Path;
 use crate::owner::Owner;

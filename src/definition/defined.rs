@@ -14,13 +14,13 @@ use super::graph::{Content, DefinedState, Exit, Graph, Node};
 use super::handle::entered_at;
 #[cfg(feature = "script")]
 use super::handle::time_in;
-use super::hook::Hook;
 use super::moment::tried_at;
 use super::record::Unrecorded;
-#[cfg(feature = "script")]
-use super::script::Usage;
 use super::values::LANES;
 use crate::clock::now;
+use crate::format::hook::Hook;
+#[cfg(feature = "script")]
+use crate::format::script::budget::Usage;
 use crate::fsm::Fsm;
 #[cfg(feature = "script")]
 use crate::machine::waiting::Scope as NotedBy;

@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use log::{info, warn};
 
-use super::beside::Beside;
-use super::files::Files;
-use super::folder::read_definition;
-use super::library::Library;
-use super::outline::check::check;
-use super::text::text_of;
 use super::{Definition, LoadError, NAMELESS, Problems, Proof, Vocabulary, warn_of};
+use crate::format::beside::Beside;
+use crate::format::files::Files;
+use crate::format::folder::read_definition;
+use crate::format::library::Library;
+use crate::format::outline::check::check;
+use crate::format::text::text_of;
 use crate::owner::Owner;
 
 /// All machines of a file with several machines (`[machines.imp]`). Each one is a [`Definition`].

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::graph::Fixed;
 use super::moment::Moment;
-use super::operand::{Arithmetic, Function, Operand};
 use super::values::Number;
 use super::vocabulary::messages::NumberField;
 use crate::clock::now;
+use crate::format::operand::{Arithmetic, Function, Operand};
 use crate::owner::Owner;
 
 /// A calculation with what is read for one owner.

@@ -30,52 +30,32 @@
 //! [A page of these docs](crate::docs::definitions) describes the format for designers; [`schema`] is its JSON Schema
 //! for editors.
 
-mod beside;
 mod block;
 mod build;
 mod compile;
 mod condition;
 mod coverage;
-mod cursor;
 mod decide;
 mod defined;
 mod definitions;
-mod draft;
-mod duration;
 mod explain;
-mod expression;
-mod files;
-mod findings;
-mod folder;
 mod formula;
 mod graph;
 mod handle;
-mod hook;
-mod library;
-mod link;
-mod load_error;
-mod mistake;
 mod moment;
 mod named;
 mod opening;
-mod operand;
-mod outline;
-mod problem;
-mod prove;
 mod record;
+mod replay;
 mod rest;
 mod saved;
 #[cfg(feature = "script")]
 mod script;
 mod several;
-mod source;
-mod survey;
-mod text;
 mod values;
 mod vocabulary;
 #[cfg(feature = "watch")]
 mod watch;
-mod words;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -85,45 +65,45 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use log::{info, warn};
 
-pub use coverage::{Coverage, ExitSeen};
-pub use cursor::{Cursor, CursorPart};
-pub use definitions::Definitions;
-pub use draft::schema;
-pub use duration::Duration;
-pub use explain::{Answer, ExitReport, Question, Verdict};
-pub use files::Files;
-pub use graph::DefinedState;
-pub use load_error::LoadError;
-pub use named::{FileState, FileStates, StateName};
-pub use outline::mention::{Meaning, Mention};
-pub use outline::{ExitOutline, Outline, StateId, StateOutline, Unchecked};
-pub use problem::{Problem, Problems};
-pub use prove::{Finding, Proof, Witness, WitnessChange, WitnessRow, WitnessValue};
-pub(crate) use saved::digest;
+pub use crate::format::cursor::{Cursor, CursorPart};
+pub use crate::format::draft::schema;
+pub use crate::format::duration::Duration;
+pub use crate::format::files::Files;
+pub use crate::format::outline::mention::{Meaning, Mention};
+pub use crate::format::outline::{ExitOutline, Outline, StateId, StateOutline, Unchecked};
+pub use crate::format::problems::load_error::LoadError;
+pub use crate::format::problems::problem::{Problem, Problems};
+pub use crate::format::prove::{Finding, Proof, Witness, WitnessChange, WitnessRow, WitnessValue};
 #[cfg(feature = "script")]
-pub use script::ScriptBudget;
-pub use survey::{Key, Survey};
+pub use crate::format::script::budget::ScriptBudget;
+pub use crate::format::survey::{Key, Survey};
+pub use crate::format::words::{ValueKind, Words};
+pub use coverage::{Coverage, ExitSeen};
+pub use definitions::Definitions;
+pub use explain::{Answer, ExitReport, Question, Verdict};
+pub use graph::DefinedState;
+pub use named::{FileState, FileStates, StateName};
+pub(crate) use saved::digest;
 pub use vocabulary::Vocabulary;
 #[cfg(feature = "watch")]
 pub use watch::Watch;
-pub use words::{ValueKind, Words};
 
 use crate::batch::Batch;
+use crate::format::beside::Beside;
+use crate::format::folder::read_definition;
+use crate::format::library::Library;
+use crate::format::outline::Checked;
+use crate::format::outline::check::check;
+use crate::format::problems::findings::Findings;
+use crate::format::problems::mistake::Mistake;
+use crate::format::source::Source;
+use crate::format::text::text_of;
 use crate::machine::state_machine::StateMachine;
 use crate::machine::waiting::NextWake;
 use crate::owner::Owner;
 use crate::state::StateRef;
-use beside::Beside;
 use build::Built;
-use findings::Findings;
-use folder::read_definition;
 use graph::{Fixed, Graph, Shared};
-use library::Library;
-use mistake::Mistake;
-use outline::Checked;
-use outline::check::check;
-use source::Source;
-use text::text_of;
 
 /// A machine from a file: its states, what they do, and what leads from one to another.
 ///

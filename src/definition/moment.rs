@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::graph::{DefinedState, Fixed};
 use super::handle::entered_at;
 #[cfg(feature = "script")]
-use super::script::Usage;
+use crate::format::script::budget::Usage;
 use crate::fsm::{Fsm, time_since};
 use crate::machine::waiting::{Noted, Scope};
 use crate::owner::Owner;

@@ -9,11 +9,9 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 use super::graph::{Fixed, Shared};
+use crate::format::outline::params::STATE_FORMAT;
 use crate::owner::Owner;
 use crate::state::StateRef;
-
-/// The `format` by which a parameter's schema says that it names a state.
-pub(crate) const STATE_FORMAT: &str = "state";
 
 /// The name of a state of the same file, as a parameter of a behavior. When the file is loaded, and in `demeanor check`, it
 /// is an error if there is no such state. [`behavior_with_states`](super::Vocabulary::behavior_with_states) has an example.

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::duration::{Drawn, Duration, Length};
 use super::values::Number;
 use super::vocabulary::{Random, Value, Vocabulary};
+use crate::format::duration::{Drawn, Duration, Length};
 use crate::fsm::Fsm;
 use crate::machine::waiting::{Note, Noted, Scope};
 use crate::owner::Owner;

@@ -2,7 +2,7 @@
 //!
 //! A decision is made in the same way whether it is recorded or not. In a tick it is not, and costs nothing for it.
 
-use super::operand::Operand;
+use crate::format::operand::Operand;
 
 /// Takes down what a decision asks, while it is made.
 pub(crate) trait Record {

@@ -4,7 +4,7 @@
 //! with its reading inlined: one virtual call for up to 64 owners.
 
 use super::block::Block;
-use super::expression::Comparison;
+use crate::format::expression::Comparison;
 use crate::owner::Owner;
 use crate::span::Span;
 

@@ -10,10 +10,10 @@ use log::{info, warn};
 use notify::event::{ModifyKind, RenameMode};
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
-use super::beside::Beside;
-use super::folder::read_definition;
-use super::library::Library;
 use super::{Definition, LoadError};
+use crate::format::beside::Beside;
+use crate::format::folder::read_definition;
+use crate::format::library::Library;
 use crate::owner::Owner;
 
 /// Watches a definition's file, and reloads the definition when it has been saved.

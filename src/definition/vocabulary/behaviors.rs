@@ -9,9 +9,9 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::{Behaviour, Vocabulary};
-use crate::definition::draft::Params;
-use crate::definition::draft::tree::into_parsed;
 use crate::definition::named::FileStates;
+use crate::format::draft::Params;
+use crate::format::draft::tree::into_parsed;
 use crate::owner::Owner;
 use crate::state::{IntoState, State, StateRef};
 

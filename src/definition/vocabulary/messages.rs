@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{Repeated, Vocabulary, word};
-use crate::definition::words::{ValueKind, WordKind};
+use crate::format::words::{ValueKind, WordKind};
 use crate::owner::Owner;
 
 /// Reads a number of a message.

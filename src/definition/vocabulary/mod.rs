@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-use super::draft::Params;
-use super::expression::is_name;
 use super::named::FileStates;
 use super::values::{Flag, Number};
-use super::words::{ValueKind, WordKind, Words};
+use crate::format::draft::Params;
+use crate::format::expression::is_name;
+use crate::format::words::{ValueKind, WordKind, Words};
 use crate::owner::Owner;
 use crate::state::{IntoState, StateRef};
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Repeated, Vocabulary};
-use crate::definition::script::ScriptBudget;
+use crate::format::script::budget::ScriptBudget;
 use crate::owner::Owner;
 
 impl<T: Owner> Vocabulary<T> {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::definition::beside::Beside;
-use crate::definition::script::ScriptBudget;
+use crate::format::beside::Beside;
+use crate::format::script::budget::ScriptBudget;
 use crate::owner::Owner;
 
 /// What a game offers to scripts alone.

@@ -16,7 +16,8 @@ use proptest::prelude::*;
 
 use super::Watch;
 use crate::batch::Batch;
-use crate::definition::{Definition, LoadError, Problem, Vocabulary};
+use crate::definition::{Definition, LoadError, Vocabulary};
+use crate::format::problems::problem::Problem;
 use crate::machine::state_machine::StateMachine;
 use crate::owner::Owner;
 

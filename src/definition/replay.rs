@@ -1,0 +1,219 @@
+//! A machine as the game would run it, with values in place of a game: what a finding says must be seen on it.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::Definition;
+use super::vocabulary::Vocabulary;
+use crate::change::Change;
+use crate::format::draft::When;
+use crate::format::expression::{Expr, flag_compared};
+use crate::format::operand::Operand;
+use crate::format::outline::{Checked, Outline, StateId};
+use crate::format::prove::Proof;
+use crate::format::prove::witness::{Stage, Witness, WitnessChange, WitnessRow, WitnessValue};
+use crate::format::words::ValueKind;
+use crate::machine::state_machine::StateMachine;
+use crate::owner::Owner;
+use crate::state::StateRef;
+
+/// The most ticks that are played.
+const MOST_TICKS: u32 = 10_000;
+
+/// A machine of a file, without what behaviors and scripts do.
+struct Replay {
+    definition: Definition<Actor>,
+    /// Each value's place, and what it is.
+    values: BTreeMap<String, (usize, ValueKind)>,
+    /// The names of the states, by id.
+    names: Vec<String>,
+}
+
+/// An owner whose values are what somebody says.
+#[derive(Clone, Default)]
+struct Actor {
+    values: Vec<f64>,
+    changes: Vec<WitnessChange>,
+}
+
+struct Message {
+    name: String,
+    fields: Vec<(String, WitnessValue)>,
+}
+
+impl Owner for Actor {
+    type Context<'a> = f64;
+    type Message = Message;
+
+    fn now(clock: &f64) -> f64 {
+        *clock
+    }
+
+    fn on_change(&mut self, change: &Change<'_, Self>, clock: &mut f64) {
+        if change.is_taken() {
+            let name = |state: Option<&StateRef<Self>>| state.map(ToString::to_string).unwrap_or_default();
+            self.changes.push(WitnessChange { time: *clock, from: name(change.from), to: name(change.to) });
+        }
+    }
+}
+
+impl Replay {
+    /// `None` if the outline cannot be run: it has a word twice, once as a number and once as a flag.
+    fn of(outline: &Outline) -> Option<Self> {
+        let mut outline = outline.clone();
+        let mut words = Words::default();
+        for state in &mut outline.states {
+            let state = Arc::make_mut(state);
+            state.behaviors.clear();
+            state.script = None;
+            let exits = state.exits.iter_mut();
+            let whens = exits.map(|exit| (exit.on.as_ref().map(|on| on.text.clone()), &mut exit.when));
+            for (message, when) in whens.chain([(None, &mut state.enter_when)]) {
+                if let Some(When::Script(script)) = when.as_deref() {
+                    // Nothing is shown by what a script may say.
+                    let span = script.span.clone();
+                    let never = When::Expr { expr: Expr::Bool(false), text: "false".into(), span };
+                    *when = Some(Box::new(never));
+                }
+                if let Some(message) = &message {
+                    words.fields.entry(message.clone()).or_default();
+                }
+                if let Some(When::Expr { expr, .. }) = when.as_deref_mut() {
+                    words.read(expr, message.as_deref());
+                }
+            }
+            for value in state.durations().filter_map(|duration| duration.value()) {
+                words.values.insert(value.into(), ValueKind::Number);
+            }
+        }
+        let mut vocabulary = Vocabulary::new().random(|_: &mut Actor, _| 0.5);
+        let mut values = BTreeMap::new();
+        for (at, (name, kind)) in words.values.into_iter().enumerate() {
+            vocabulary = match kind {
+                ValueKind::Number => vocabulary.value(name.clone(), move |actor: &Actor, _| actor.values[at]),
+                ValueKind::Flag => vocabulary.flag(name.clone(), move |actor: &Actor, _| actor.values[at] != 0.0),
+            };
+            values.insert(name, (at, kind));
+        }
+        for (message, fields) in words.fields {
+            let name = message.clone();
+            vocabulary = vocabulary.message(message.clone(), move |sent: &Message| sent.name == name);
+            for (field, kind) in fields {
+                let of = field.clone();
+                let read = move |sent: &Message| {
+                    sent.fields.iter().find(|(name, _)| *name == of).map_or(0.0, |(_, value)| value.number())
+                };
+                vocabulary = match kind {
+                    ValueKind::Number => vocabulary.message_value(message.clone(), field, read),
+                    ValueKind::Flag => {
+                        vocabulary.message_flag(message.clone(), field, move |sent: &Message| read(sent) != 0.0)
+                    }
+                };
+            }
+        }
+        let names = outline.states.iter().map(|state| state.name().to_owned()).collect();
+        let params = vec![Rc::default(); outline.states.len()];
+        let definition = Definition::of(Checked { outline, params }, None, &vocabulary).ok()?;
+        Some(Self { definition, values, names })
+    }
+
+    fn set(&self, row: &WitnessRow, actor: &mut Actor) {
+        for (name, value) in &row.values {
+            if let Some((at, _)) = self.values.get(name) {
+                actor.values[*at] = value.number();
+            }
+        }
+    }
+}
+
+impl Stage for Replay {
+    fn play(&self, from: Option<StateId>, rows: Vec<WitnessRow>, tick: f64, ticks: u32) -> Option<Witness> {
+        if !(tick > 0.0 && tick.is_finite() && ticks <= MOST_TICKS) {
+            return None;
+        }
+        let mut machine = self.definition.machine();
+        let from = from.map(|id| self.names[id.index()].clone());
+        if let Some(name) = &from {
+            let mut state = self.definition.state(name)?;
+            while let Some(initial) = state.initial() {
+                state = initial;
+            }
+            machine = StateMachine::new(state);
+            if let Some(global) = self.definition.global() {
+                machine = machine.with_global(global);
+            }
+        }
+        let mut actor = Actor { values: vec![0.0; self.values.len()], changes: Vec::new() };
+        let mut clock = 0.0;
+        let mut next = rows.iter().peekable();
+        rows.iter().take_while(|row| row.time <= 0.0).for_each(|row| self.set(row, &mut actor));
+        machine.start(&mut actor, &mut clock);
+        for at in 0..=ticks {
+            clock = f64::from(at) * tick;
+            while let Some(row) = next.next_if(|row| row.time <= clock + 1e-9) {
+                self.set(row, &mut actor);
+                if let Some((name, fields)) = &row.message {
+                    let message = Message { name: name.clone(), fields: fields.clone() };
+                    machine.send(&mut actor, &message, &mut clock);
+                }
+            }
+            machine.update(&mut actor, &mut clock);
+        }
+        let end = machine.current().map(ToString::to_string).unwrap_or_default();
+        drop(next);
+        Some(Witness { from, tick, ticks, rows, changes: actor.changes, end })
+    }
+}
+
+impl Proof {
+    /// Looks at the machines of a file, read by [`Outline::parse_all`] or [`Outline::load_all`]. Pass all of them: a state
+    /// that one machine has copied from another may be used in only one of the two.
+    ///
+    /// The work is bounded. If there is too much of it, the [`notes`](Self::notes) say what was not looked at.
+    #[must_use]
+    pub fn of(outlines: &[Outline]) -> Self {
+        Self::with_stages(outlines, |outline| Some(Box::new(Replay::of(outline)?)))
+    }
+}
+
+/// The words that a machine uses.
+#[derive(Default)]
+struct Words {
+    values: BTreeMap<String, ValueKind>,
+    /// By message.
+    fields: BTreeMap<String, BTreeMap<String, ValueKind>>,
+}
+
+impl Words {
+    fn read(&mut self, expr: &mut Expr, message: Option<&str>) {
+        expr.visit_mut(&mut |part| match part {
+            Expr::Flag(name) => self.value(&name.text, ValueKind::Flag),
+            Expr::FieldFlag(name) => self.field(message, &name.text, ValueKind::Flag),
+            Expr::Compare { left, op, right } => match flag_compared(left, *op, right) {
+                Some((Operand::Value(name), _)) => self.value(&name.text, ValueKind::Flag),
+                Some((Operand::Field(name), _)) => self.field(message, &name.text, ValueKind::Flag),
+                _ => {
+                    for side in [left, right] {
+                        side.visit(&mut |part| match part {
+                            Operand::Value(name) => self.value(&name.text, ValueKind::Number),
+                            Operand::Field(name) => self.field(message, &name.text, ValueKind::Number),
+                            _ => {}
+                        });
+                    }
+                }
+            },
+            _ => {}
+        });
+    }
+
+    fn value(&mut self, name: &str, kind: ValueKind) {
+        self.values.insert(name.into(), kind);
+    }
+
+    fn field(&mut self, message: Option<&str>, name: &str, kind: ValueKind) {
+        if let Some(message) = message {
+            self.fields.entry(message.into()).or_default().insert(name.into(), kind);
+        }
+    }
+}

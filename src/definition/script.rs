@@ -1,0 +1,349 @@
+//! Conditions and behaviors written in Rhai.
+//!
+//! A script reads the vocabulary's values as `this.health`, writes the fields that the vocabulary exposes in the same way,
+//! and asks for `change_state("flee")`. It works on a copy, which is written back when the script has returned: a script that
+//! fails changes nothing.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError};
+
+use log::{error, info};
+use rhai::{AST, CallFnOptions, Dynamic, Map, Position, Scope};
+
+use super::vocabulary::scripts::Setter;
+use super::vocabulary::{Value, Vocabulary};
+use crate::format::beside::Beside;
+use crate::format::hook::Hook;
+use crate::format::script::budget::{ScriptBudget, Usage};
+use crate::format::script::compiled::{Compiled, Unfit};
+use crate::format::script::engine::{Failure, number, position};
+use crate::format::script::lint::Names;
+use crate::format::script::{Constants, Told, compiled, engine, lint, name_of, source};
+use crate::format::source::Source;
+use crate::owner::{Label, Owner};
+
+/// How often the scripts of a state are cut off for one owner before they are stopped for it, until it leaves the state.
+pub(crate) const MOST_CUT_OFFS: u32 = 3;
+
+/// How many lines a script prints until the file is reloaded.
+const MOST_PRINTED: u64 = 100;
+
+/// What scripts are compiled for.
+pub(crate) struct Offered<'a, T: Owner> {
+    pub(crate) beside: Option<&'a Beside>,
+    pub(crate) vocabulary: &'a Vocabulary<T>,
+    /// The states by name, to change to.
+    pub(crate) states: Arc<HashMap<String, usize>>,
+    pub(crate) budget: ScriptBudget,
+}
+
+/// Why there is no script.
+pub(crate) enum Refused {
+    /// There is no such text.
+    Missing(String),
+    /// The text is none.
+    Unfit(Box<(Source, Unfit)>),
+}
+
+impl<T: Owner> Offered<'_, T> {
+    fn text_of(&self, file: &str) -> Result<String, Refused> {
+        self.vocabulary.scripts.text_of(file, self.beside).map_err(Refused::Missing)
+    }
+
+    /// What a script can name.
+    fn with_names<R>(&self, see: impl FnOnce(&Names<'_>) -> R) -> R {
+        let fields = &self.vocabulary.scripts.fields;
+        see(&Names {
+            values: Some(self.vocabulary.values().map(|(name, _)| name.as_str()).collect()),
+            is_field: &|name| fields.contains_key(name),
+            states: self.states.keys().map(String::as_str).collect(),
+        })
+    }
+
+    fn unfit(&self, file: &str, text: &str, why: Unfit) -> Refused {
+        let is_offered = self.vocabulary.scripts.offers(file);
+        let folder = self.beside.filter(|_| !is_offered).map(Beside::folder);
+        Refused::Unfit(Box::new((source(folder, file, text), why)))
+    }
+}
+
+/// A script that answers a condition: an expression, or a function `when`.
+pub(crate) struct ScriptCondition<T: Owner> {
+    script: Script<T>,
+    /// The state that it is a condition of.
+    state: String,
+}
+
+/// A script with some of the functions `enter`, `update` and `exit`.
+pub(crate) struct Hooks<T: Owner> {
+    script: Script<T>,
+    has: [bool; 3],
+}
+
+struct Script<T: Owner> {
+    file: String,
+    ast: AST,
+    constants: Arc<Constants>,
+    /// The values that the text mentions.
+    reads: Vec<(String, Value<T>)>,
+    /// The fields among them.
+    writes: Vec<(String, Setter<T>)>,
+    /// Where the text first writes each value.
+    written_at: HashMap<String, Position>,
+    /// All values that the game offers, for those that it does not.
+    known: Vec<String>,
+    mentions_time: bool,
+    states: Arc<HashMap<String, usize>>,
+    budget: ScriptBudget,
+    failures: AtomicU64,
+    stops: AtomicU64,
+    printed: AtomicU64,
+}
+
+/// What came of a function of a state's script.
+#[derive(Default)]
+pub(crate) struct Ran {
+    /// The state that it asks for.
+    pub(crate) to: Option<usize>,
+    pub(crate) is_cut_off: bool,
+    pub(crate) operations: u64,
+}
+
+impl<T: Owner> ScriptCondition<T> {
+    pub(crate) fn new(file: &str, state: &str, offered: &Offered<'_, T>) -> Result<Self, Refused> {
+        let text = offered.text_of(file)?;
+        let compiled = offered.with_names(|names| compiled::condition(&text, offered.budget, names));
+        let compiled = compiled.map_err(|why| offered.unfit(file, &text, why))?;
+        Ok(Self { script: Script::new(file, &text, compiled, offered), state: state.into() })
+    }
+
+    pub(crate) fn file(&self) -> &str {
+        &self.script.file
+    }
+
+    /// `usage` is what the scripts of the state have used for the owner. Where a state is asked whether it can be entered, nothing
+    /// is counted: a count for all owners would depend on their order.
+    pub(crate) fn holds(&self, owner: &T, cx: &T::Context<'_>, time_in_state: f64, usage: Option<&Usage>) -> bool {
+        let unused = Usage::default();
+        let usage = usage.unwrap_or(&unused);
+        let so_far = usage.cut_offs.get();
+        if so_far >= MOST_CUT_OFFS {
+            return false;
+        }
+        let (run, operations) = self.script.call("when", owner, cx, time_in_state, usage.operations.get());
+        usage.operations.set(usage.operations.get() + operations);
+        let answer = run.and_then(|run| {
+            let of_type = run.result.type_name();
+            let is_neither = |_| Failure::Error(format!("the answer is neither true nor false, but of type {of_type}"));
+            run.result.as_bool().map_err(is_neither)
+        });
+        answer.unwrap_or_else(|why| {
+            if self.script.fail(owner, "when", &self.state, &why) {
+                usage.cut_offs.set(so_far + 1);
+                self.script.stop_at(so_far + 1, owner, "when", &self.state);
+            }
+            false
+        })
+    }
+}
+
+impl<T: Owner> Hooks<T> {
+    pub(crate) fn new(file: &str, offered: &Offered<'_, T>) -> Result<Self, Refused> {
+        let text = offered.text_of(file)?;
+        let compiled = offered.with_names(|names| compiled::hooks(&text, offered.budget, names));
+        let (compiled, has) = compiled.map_err(|why| offered.unfit(file, &text, why))?;
+        Ok(Self { script: Script::new(file, &text, compiled, offered), has })
+    }
+
+    /// Runs a function for an owner for whom the state's scripts have been cut off so often.
+    pub(crate) fn run(
+        &self,
+        hook: Hook,
+        state: &str,
+        owner: &mut T,
+        time_in_state: impl FnOnce(&T::Context<'_>) -> f64,
+        cx: &T::Context<'_>,
+        cut_offs: u32,
+    ) -> Ran {
+        if !self.has[hook as usize] || cut_offs >= MOST_CUT_OFFS {
+            return Ran::default();
+        }
+        let name = name_of(hook);
+        let (ran, operations) = self.script.call(name, owner, cx, time_in_state(cx), 0);
+        let done = ran.and_then(|run| {
+            let written = self.script.written(&run).map_err(Failure::Error)?;
+            for (set, number) in written {
+                set(owner, number);
+            }
+            Ok(Ran { to: run.to, is_cut_off: false, operations })
+        });
+        done.unwrap_or_else(|why| {
+            let is_cut_off = self.script.fail(owner, name, state, &why);
+            if is_cut_off {
+                self.script.stop_at(cut_offs + 1, owner, name, state);
+            }
+            Ran { to: None, is_cut_off, operations }
+        })
+    }
+}
+
+/// What came of a run.
+struct Run {
+    result: Dynamic,
+    before: Map,
+    after: Dynamic,
+    to: Option<usize>,
+}
+
+impl<T: Owner> Script<T> {
+    fn new(file: &str, text: &str, compiled: Compiled, offered: &Offered<'_, T>) -> Self {
+        let Compiled { ast, constants } = compiled;
+        let written_at = lint::writes(&ast);
+        let Offered { vocabulary, states, budget, .. } = offered;
+        let is_mentioned = |name: &str| text.contains(name);
+        let reads = vocabulary.values().filter(|(name, _)| is_mentioned(name));
+        let writes = vocabulary.scripts.fields.iter().filter(|(name, _)| is_mentioned(name));
+        Self {
+            file: file.into(),
+            ast,
+            constants: Arc::new(constants),
+            reads: reads.map(|(name, value)| (name.clone(), value.clone())).collect(),
+            writes: writes.map(|(name, set)| (name.clone(), Arc::clone(set))).collect(),
+            written_at,
+            known: vocabulary.values().map(|(name, _)| name.clone()).collect(),
+            mentions_time: is_mentioned("time_in_state"),
+            states: Arc::clone(states),
+            budget: *budget,
+            failures: AtomicU64::new(0),
+            stops: AtomicU64::new(0),
+            printed: AtomicU64::new(0),
+        }
+    }
+
+    /// Calls a function, in a callback whose scripts have already taken so many operations. Returns how many it takes, too.
+    fn call(
+        &self,
+        function: &str,
+        owner: &T,
+        cx: &T::Context<'_>,
+        time_in_state: f64,
+        used: u64,
+    ) -> (Result<Run, Failure>, u64) {
+        let before = self.read(owner, cx, time_in_state);
+        let told =
+            Told { constants: Arc::clone(&self.constants), states: Arc::clone(&self.states), to: Arc::default() };
+        let mut this = Dynamic::from_map(before.clone());
+        let options =
+            CallFnOptions::new().eval_ast(false).bind_this_ptr(&mut this).with_tag(Dynamic::from(told.clone()));
+        let (result, effort) = engine::run(&self.budget.limit(used), |engine| {
+            engine.call_fn_with_options::<Dynamic>(options, &mut Scope::new(), &self.ast, function, ())
+        });
+        self.print(owner, &effort.printed);
+        let to = *told.to.lock().unwrap_or_else(PoisonError::into_inner);
+        (result.map(|result| Run { result, before, after: this, to }), effort.operations)
+    }
+
+    /// The values as they are now.
+    fn read(&self, owner: &T, cx: &T::Context<'_>, time_in_state: f64) -> Map {
+        let mut values = Map::new();
+        for (name, value) in &self.reads {
+            let value = match value {
+                Value::Number(number) => Dynamic::from_float(number.read(owner, cx)),
+                Value::Flag(flag) => Dynamic::from_bool(flag.read(owner, cx)),
+            };
+            values.insert(name.into(), value);
+        }
+        if self.mentions_time {
+            values.insert("time_in_state".into(), Dynamic::from_float(time_in_state));
+        }
+        values
+    }
+
+    /// What a run has written.
+    fn written(&self, run: &Run) -> Result<Vec<(&Setter<T>, f64)>, String> {
+        let Ok(after) = run.after.as_map_ref() else {
+            return Err("`this` cannot be written: write one of its values, as in `this.speed = 2.0`".into());
+        };
+        if let Some(name) = run.before.keys().find(|name| !after.contains_key(*name)) {
+            return Err(format!("`{name}` has been taken out of `this`"));
+        }
+        let mut written = Vec::new();
+        for (name, after) in after.iter() {
+            let written_at = self.written_at.get(name.as_str()).or_else(|| self.written_at.get(""));
+            let at = || written_at.map_or(String::new(), |at| position(*at));
+            let Some(before) = run.before.get(name) else {
+                let known = self.known.iter().map(String::as_str);
+                return Err(format!("{}{}", at(), lint::unknown_value(name, known)));
+            };
+            let is_same = match (before.as_bool(), after.as_bool()) {
+                (Ok(before), Ok(after)) => before == after,
+                _ => number(before).map(f64::to_bits) == number(after).map(f64::to_bits),
+            };
+            if is_same {
+                continue;
+            }
+            let Some((_, set)) = self.writes.iter().find(|(field, _)| field.as_str() == name.as_str()) else {
+                return Err(format!("{}{}", at(), lint::not_written(name)));
+            };
+            let number = number(after)
+                .ok_or_else(|| format!("{}`{name}` is a number, not of type {}", at(), after.type_name()))?;
+            written.push((set, number));
+        }
+        Ok(written)
+    }
+
+    /// Logs what a run has printed.
+    fn print(&self, owner: &T, printed: &[String]) {
+        for line in printed {
+            let before = self.printed.fetch_add(1, Ordering::Relaxed);
+            let (owner, file) = (Label(owner), &self.file);
+            if before < MOST_PRINTED {
+                info!(target: LOG, "{owner}: script {file}: {line}");
+            } else if before == MOST_PRINTED {
+                info!(target: LOG, "script {file} has printed {MOST_PRINTED} lines: no more are shown");
+            }
+        }
+    }
+
+    /// Logs a failure: the first, the second, the fourth and so on, since there may be one for every owner in every tick.
+    /// Returns whether the script has been cut off.
+    #[cold]
+    fn fail(&self, owner: &T, function: &str, state: &str, why: &Failure) -> bool {
+        let (is_cut_off, why) = match why {
+            Failure::CutOff(why) => (true, why),
+            Failure::Error(why) => (false, why),
+        };
+        if let Some(times) = now_and_then(&self.failures) {
+            let (owner, file) = (Label(owner), &self.file);
+            error!(target: LOG, "{owner}: script {file}, function {function}, in state {state}: {why}{times}");
+        }
+        is_cut_off
+    }
+
+    /// Logs that the script is stopped, if it has been cut off often enough. As [`fail`](Self::fail), not for every owner.
+    #[cold]
+    fn stop_at(&self, cut_offs: u32, owner: &T, function: &str, state: &str) {
+        if cut_offs < MOST_CUT_OFFS {
+            return;
+        }
+        if let Some(times) = now_and_then(&self.stops) {
+            let (owner, file) = (Label(owner), &self.file);
+            error!(
+                target: LOG,
+                "{owner}: script {file}, function {function}, in state {state}: it has been cut off {cut_offs} times: \
+                 it is stopped for this owner until it leaves the state{times}"
+            );
+        }
+    }
+}
+
+/// Where scripts log, as all of a definition does.
+const LOG: &str = "demeanor::definition";
+
+/// Counts, and returns what to say of how often it has been, if it is to be said this time.
+fn now_and_then(counter: &AtomicU64) -> Option<String> {
+    let times = counter.fetch_add(1, Ordering::Relaxed) + 1;
+    let said = if times == 1 { String::new() } else { format!(" ({times} times)") };
+    times.is_power_of_two().then_some(said)
+}

@@ -1,0 +1,289 @@
+//! Durations in a file: `after` of an exit and `every` of a state. A number of seconds, a text such as `"10 ticks"` or
+//! `"2 s .. 4 s"`, or the name of a value.
+
+use std::ops::Range;
+
+use super::tree::{SpannedValue, Value};
+use super::type_of;
+use crate::format::expression::{Name, is_name};
+use crate::format::problems::findings::{Findings, nearest};
+use crate::format::problems::mistake::{Mistake, Origin};
+
+/// A duration as it is written.
+#[derive(Clone, Debug)]
+pub(crate) struct DraftDuration {
+    /// In one line; a number with its unit.
+    pub(crate) text: String,
+    pub(crate) length: DraftLength,
+    pub(crate) span: Range<usize>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum DraftLength {
+    Fixed(Time),
+    /// From the first to the second, which is the longer one where that can be told.
+    Drawn(Time, Time),
+    /// As long as a value of the game says.
+    Value(Name),
+}
+
+/// A time with its unit: finite, and not negative.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Time {
+    Seconds(f64),
+    Ticks(f64),
+}
+
+impl Time {
+    fn number(self) -> f64 {
+        match self {
+            Self::Seconds(number) | Self::Ticks(number) => number,
+        }
+    }
+}
+
+/// What may stand behind a number, and how many seconds that is; `None` for ticks. The longer before the shorter.
+const UNITS: [(&str, Option<f64>); 15] = [
+    ("milliseconds", Some(0.001)),
+    ("seconds", Some(1.0)),
+    ("second", Some(1.0)),
+    ("minutes", Some(60.0)),
+    ("minute", Some(60.0)),
+    ("hours", Some(3600.0)),
+    ("hour", Some(3600.0)),
+    ("ticks", None),
+    ("tick", None),
+    ("min", Some(60.0)),
+    ("sec", Some(1.0)),
+    ("ms", Some(0.001)),
+    ("s", Some(1.0)),
+    ("m", Some(60.0)),
+    ("h", Some(3600.0)),
+];
+
+/// Units that are shorter than any, and how many of them are in a second.
+const TOO_SHORT: [(&str, f64); 6] =
+    [("µs", 1e6), ("μs", 1e6), ("us", 1e6), ("microseconds", 1e6), ("ns", 1e9), ("nanoseconds", 1e9)];
+
+/// What is said of a duration that is none.
+const FORMS: &str = "write seconds, `2.5`, or a text with a unit: `\"200 ms\"`, `\"10 ticks\"`, `\"2 s .. 4 s\"`, or the name of a value";
+
+/// From when on an exit is open.
+pub(crate) fn after(value: &SpannedValue<'_>, findings: &mut Findings) -> Option<DraftDuration> {
+    let duration = read(value, "`after`", "0 or more", findings)?;
+    if is_nothing(&duration) {
+        findings.add(
+            Mistake::warning("no-time", value.span(), "`after = 0` says nothing: an exit is open at once")
+                .label("no time at all")
+                .help("remove it, or write after how many seconds the exit is open: `after = 2.5`"),
+        );
+    }
+    Some(duration)
+}
+
+/// How often a state is tried.
+pub(crate) fn every(value: &SpannedValue<'_>, findings: &mut Findings) -> Option<DraftDuration> {
+    let duration = read(value, "`every`", "more than 0", findings)?;
+    let from_nothing = matches!(&duration.length, DraftLength::Drawn(least, _) if least.number() == 0.0);
+    if is_nothing(&duration) || from_nothing {
+        findings.add(
+            Mistake::error("no-time", value.span(), "`every` must be a time in seconds, more than 0")
+                .label("no time at all")
+                .help("remove it, if the state is to be tried in each tick"),
+        );
+        return None;
+    }
+    Some(duration)
+}
+
+fn is_nothing(duration: &DraftDuration) -> bool {
+    matches!(duration.length, DraftLength::Fixed(time) if time.number() == 0.0)
+}
+
+fn read(value: &SpannedValue<'_>, what: &str, range: &str, findings: &mut Findings) -> Option<DraftDuration> {
+    let span = value.span();
+    if let Some(text) = value.get_ref().as_str() {
+        return match of_text(text, &span) {
+            Ok(length) => {
+                let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+                Some(DraftDuration { text, length, span })
+            }
+            Err(why) => {
+                let (message, help) = (format!("{what} must be a duration: {}", why.message), why.help);
+                findings.add(Mistake::error("no-time", span, message).label("not a duration").help(help));
+                None
+            }
+        };
+    }
+    let Some(number) = number(value.get_ref()) else {
+        let message = format!("{what} must be a duration, not {}", type_of(value.get_ref()));
+        findings.add(
+            Mistake::error("wrong-type", span, message)
+                .label("expected a number or a text")
+                .help(FORMS)
+                .origin(Origin::MayFollow),
+        );
+        return None;
+    };
+    if !number.is_finite() || number < 0.0 {
+        let message = format!("{what} must be a time in seconds, {range}");
+        findings.add(Mistake::error("no-time", span, message).label("not such a time"));
+        return None;
+    }
+    Some(DraftDuration { text: format!("{number} s"), length: DraftLength::Fixed(Time::Seconds(number)), span })
+}
+
+/// The number that a value is, if it is one; not a number if it cannot be read.
+fn number(value: &Value<'_>) -> Option<f64> {
+    let read = match value {
+        Value::Integer(number) if number.radix() == 10 => number.as_str().parse().ok(),
+        Value::Integer(number) => i32::from_str_radix(number.as_str(), number.radix()).ok().map(f64::from),
+        Value::Float(number) => number.as_str().parse().ok(),
+        _ => return None,
+    };
+    Some(read.unwrap_or(f64::NAN))
+}
+
+/// How many ticks there are in a second.
+pub(crate) fn rate(value: &SpannedValue<'_>, findings: &mut Findings) -> Option<f64> {
+    let rate = number(value.get_ref()).filter(|rate| rate.is_finite() && *rate > 0.0);
+    if rate.is_none() {
+        findings.add(
+            Mistake::error("no-rate", value.span(), "`ticks_per_second` must be a number, more than 0")
+                .label("not such a number")
+                .help("write how often the game updates its characters: `ticks_per_second = 60`"),
+        );
+    }
+    rate
+}
+
+/// What to write instead of a text that is to be a duration; `None` if it is one.
+pub(super) fn what_is_wrong(text: &str) -> Option<String> {
+    of_text(text, &(0..0)).err().map(|wrong| wrong.help)
+}
+
+/// How many seconds a unit is.
+pub(super) fn seconds_of(unit: &str) -> Option<f64> {
+    UNITS.iter().find(|(name, _)| *name == unit).and_then(|(_, seconds)| *seconds)
+}
+
+/// Why a text is no duration.
+struct Wrong {
+    message: String,
+    help: String,
+}
+
+fn wrong<O>(message: impl Into<String>, help: impl Into<String>) -> Result<O, Wrong> {
+    Err(Wrong { message: message.into(), help: help.into() })
+}
+
+fn of_text(text: &str, span: &Range<usize>) -> Result<DraftLength, Wrong> {
+    let text = text.trim();
+    if is_name(text) {
+        return Ok(DraftLength::Value(Name { text: text.into(), span: span.clone() }));
+    }
+    if let Some(wrong) = near_miss(text) {
+        return Err(wrong);
+    }
+    let Some((least, most)) = text.split_once("..") else { return time(text, None).map(DraftLength::Fixed) };
+    let most = most.strip_prefix('=').unwrap_or(most);
+    if most.trim().parse::<f64>().is_ok() {
+        return wrong("it has no unit", format!("write `\"{} .. {} s\"`", least.trim(), most.trim()));
+    }
+    let end = time(most, None)?;
+    // In `2 .. 4 s`, the unit is that of both.
+    let unit = most.trim().trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').trim();
+    let begin = time(least, Some(unit))?;
+    let is_reversed = match (begin, end) {
+        (Time::Seconds(begin), Time::Seconds(end)) | (Time::Ticks(begin), Time::Ticks(end)) => begin > end,
+        _ => false,
+    };
+    if is_reversed {
+        return wrong("it ends before it begins", format!("write `\"{} .. {}\"`", most.trim(), least.trim()));
+    }
+    Ok(if begin == end { DraftLength::Fixed(end) } else { DraftLength::Drawn(begin, end) })
+}
+
+/// What a text was meant to be that is nearly a duration: a decimal comma, a range with a minus sign, a calculation.
+fn near_miss(text: &str) -> Option<Wrong> {
+    let told = |message: &str, help: String| Some(Wrong { message: message.into(), help });
+    let is_digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
+    let decimal =
+        |(at, _): &(usize, &str)| is_digit(text[..*at].chars().next_back()) && is_digit(text[at + 1..].chars().next());
+    if text.match_indices(',').any(|found| decimal(&found)) {
+        // Where the comma is the point, a point is what separates thousands.
+        let plain = if text.contains("..") { text.to_owned() } else { text.replace('.', "") };
+        return told("a number has a decimal point, not a comma", format!("write `\"{}\"`", plain.replace(',', ".")));
+    }
+    for points in ["...", "…"] {
+        if let Some((least, most)) = text.split_once(points) {
+            let range = format!("{} .. {}", least.trim(), most.trim());
+            return told("a range is written with two dots", format!("write `\"{range}\"`"));
+        }
+    }
+    if let Some(name) = text.split("..").map(str::trim).find(|end| is_name(end) && text.contains("..")) {
+        return told(&format!("`{name}` is not a time: a range leads from a time to a time"), FORMS.into());
+    }
+    if let Some((least, most)) =
+        text.split_once(['-', '–']).filter(|(least, most)| !least.is_empty() && !most.is_empty())
+    {
+        let range = format!("{} .. {}", least.trim(), most.trim());
+        if what_is_wrong(&range).is_none() {
+            return told("a range is written with two dots", format!("write `\"{range}\"`"));
+        }
+    }
+    if text.contains(['*', '/', '+', '×', '(']) || text.contains(" - ") {
+        let help = format!("let the game offer the result of `{text}` as a value, and write the name of that");
+        return told("a duration cannot be calculated", help);
+    }
+    if text.ends_with('%') {
+        return told("a time has a unit, not a `%`", FORMS.into());
+    }
+    None
+}
+
+/// A number with a unit, or with the one that is given.
+fn time(text: &str, given: Option<&str>) -> Result<Time, Wrong> {
+    let text = text.trim();
+    let is_of_number = |c: char| c.is_ascii_digit() || ".+-_".contains(c);
+    let mut end = text.find(|c| !is_of_number(c)).unwrap_or(text.len());
+    // An exponent, as in `1e3`.
+    if let Some(rest) = text[end..].strip_prefix(['e', 'E']).filter(|rest| rest.starts_with(is_of_number)) {
+        end = text.len() - rest.trim_start_matches(is_of_number).len();
+    }
+    let (number, unit) = (text[..end].trim(), text[end..].trim());
+    let parsed = number.parse::<f64>().ok();
+    if parsed == Some(f64::INFINITY) {
+        return wrong("it is too long", FORMS);
+    }
+    let Some(number) = parsed.filter(|number| number.is_finite()) else {
+        return wrong(if text.is_empty() { "a time is missing" } else { "it does not begin with a number" }, FORMS);
+    };
+    if number < 0.0 {
+        return wrong("a time is not negative", FORMS);
+    }
+    let unit = match (unit, given) {
+        ("", Some(given)) => given,
+        ("", None) => return wrong("it has no unit", format!("write `{number}` or `\"{number} s\"`")),
+        (unit, _) => unit,
+    };
+    let folded = unit.to_lowercase();
+    if let Some((_, part)) = TOO_SHORT.iter().find(|(name, _)| *name == folded) {
+        return wrong("the shortest unit of time is `ms`", format!("write the seconds: `{}`", number / part));
+    }
+    let Some((_, seconds)) = UNITS.iter().find(|(name, _)| *name == folded) else {
+        let nearest = nearest(unit, UNITS.iter().map(|(name, _)| *name).filter(|name| name.len() > 1));
+        let help = nearest.map_or("units are `s`, `ms`, `min`, `h` and `ticks`".into(), |nearest| {
+            format!("did you mean `{nearest}`?")
+        });
+        let shown: String = unit.chars().take(20).flat_map(char::escape_debug).collect();
+        return wrong(format!("`{shown}` is not a unit of time"), help);
+    };
+    match seconds {
+        // Without the tail that a product of floats may have.
+        Some(seconds) if *seconds < 1.0 => Ok(Time::Seconds(number / (1.0 / seconds).round())),
+        Some(seconds) => Ok(Time::Seconds(number * seconds)),
+        None if number.fract() != 0.0 => wrong("a tick cannot be divided", "write a whole number of ticks"),
+        None => Ok(Time::Ticks(number)),
+    }
+}

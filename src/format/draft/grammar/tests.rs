@@ -1,0 +1,133 @@
+//! What is printed is what is read, and what cannot be read is refused at its place.
+
+use proptest::prelude::*;
+
+use super::{SourceMap, parse};
+use crate::format::expression::{Comparison, Expr, Name, is_name};
+use crate::format::operand::{Arithmetic, FUNCTIONS, Operand};
+
+fn name() -> impl Strategy<Value = Name> {
+    "[a-zA-Z_äé][a-z0-9_.ö]{0,8}"
+        .prop_filter("a word of the grammar", |text| is_name(text))
+        .prop_map(|text| Name { text, span: 0..0 })
+}
+
+/// The name of a state, with spaces or without.
+fn state() -> impl Strategy<Value = Name> {
+    prop_oneof![name(), "[a-z][a-z .]{0,6}[a-z]".prop_map(|text| Name { text, span: 0..0 })]
+}
+
+fn asked() -> impl Strategy<Value = Operand> {
+    prop_oneof![
+        3 => name().prop_map(Operand::Value),
+        1 => Just(Operand::TimeInState(0..0)),
+        1 => state().prop_map(Operand::TimeIn),
+        1 => name().prop_map(Operand::Field),
+    ]
+}
+
+fn calculated() -> impl Strategy<Value = Operand> {
+    let number = prop_oneof![any::<i16>().prop_map(f64::from), prop::num::f64::NORMAL];
+    let leaf = prop_oneof![3 => asked(), 2 => number.prop_map(Operand::Number)];
+    leaf.prop_recursive(4, 12, 2, |inner| {
+        let by =
+            prop::sample::select(vec![Arithmetic::Add, Arithmetic::Subtract, Arithmetic::Multiply, Arithmetic::Divide]);
+        prop_oneof![
+            4 => (inner.clone(), by, inner.clone())
+                .prop_map(|(left, by, right)| Operand::Calculation(Box::new(left), by, Box::new(right))),
+            1 => inner.clone().prop_map(|of| match of {
+                Operand::Number(number) => Operand::Number(-number),
+                of => Operand::Negative(Box::new(of)),
+            }),
+            1 => (prop::sample::select(FUNCTIONS.to_vec()), prop::collection::vec(inner, 2)).prop_map(
+                |(function, arguments)| {
+                    Operand::Call(function, arguments.into_iter().take(function.takes()).collect())
+                }
+            ),
+        ]
+    })
+}
+
+fn comparison() -> impl Strategy<Value = Expr> {
+    let other = prop_oneof![3 => calculated(), 1 => any::<bool>().prop_map(Operand::Bool)];
+    let op = prop::sample::select(vec![
+        Comparison::Less,
+        Comparison::LessOrEqual,
+        Comparison::Greater,
+        Comparison::GreaterOrEqual,
+        Comparison::Equal,
+        Comparison::NotEqual,
+    ]);
+    let side = prop_oneof![asked(), calculated().prop_filter("something is read", Operand::is_read)];
+    (side, op, other, any::<bool>()).prop_map(|(asked, op, other, is_first)| {
+        let (left, right) = if is_first { (asked, other) } else { (other, asked) };
+        Expr::Compare { left, op, right }
+    })
+}
+
+fn expr() -> impl Strategy<Value = Expr> {
+    let leaf = prop_oneof![
+        1 => any::<bool>().prop_map(Expr::Bool),
+        3 => name().prop_map(Expr::Flag),
+        3 => comparison(),
+        1 => (0.0..=1.0, any::<bool>()).prop_map(|(p, per_second)| Expr::Chance { p, per_second, span: 0..0 }),
+        1 => state().prop_map(Expr::In),
+        1 => name().prop_map(Expr::FieldFlag),
+    ];
+    leaf.prop_recursive(5, 40, 4, |inner| {
+        let parts = || prop::collection::vec(inner.clone(), 2..4);
+        prop_oneof![
+            inner.clone().prop_map(|inner| Expr::Not(Box::new(inner))),
+            parts().prop_map(Expr::And),
+            parts().prop_map(Expr::Or),
+        ]
+    })
+}
+
+/// The same expression, wherever it is written.
+fn bare(expr: Expr) -> Expr {
+    let all = |parts: Vec<Expr>| parts.into_iter().map(bare).collect();
+    let side = |mut side: Operand| {
+        side.visit_mut(&mut |part| {
+            if let Operand::TimeInState(span) = part {
+                *span = 0..0;
+            }
+        });
+        side
+    };
+    match expr {
+        Expr::Chance { p, per_second, .. } => Expr::Chance { p, per_second, span: 0..0 },
+        Expr::Compare { left, op, right } => Expr::Compare { left: side(left), op, right: side(right) },
+        Expr::Not(inner) => Expr::Not(Box::new(bare(*inner))),
+        Expr::And(parts) => Expr::And(all(parts)),
+        Expr::Or(parts) => Expr::Or(all(parts)),
+        other => other,
+    }
+}
+
+fn parsed(text: &str) -> Result<Expr, String> {
+    let map = SourceMap::of(text, &format!("'{text}'"), 0);
+    parse(text, &map).map(bare).map_err(|mistake| format!("{text}: {mistake:?}"))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_printed_reads_as_the_same_condition(expr in expr()) {
+        prop_assert_eq!(parsed(&expr.to_string()), Ok(expr));
+    }
+
+    #[test]
+    fn a_condition_of_any_characters_is_read_or_refused_at_a_place_within_it(
+        // All that a string in single quotes can hold.
+        text in prop_oneof!["[^'\n]{0,60}", r#"([()<>=!&|a-c0-9.\- +*/,"]|and|or|not|true|chance|time_in_state|in|time_in|min|abs|message| ){0,40}"#]
+    ) {
+        let map = SourceMap::of(&text, &format!("'{text}'"), 0);
+        if let Err(mistake) = parse(&text, &map) {
+            let span = mistake.label.at;
+            prop_assert!(span.start <= span.end && span.end <= text.len() + 1, "{:?}", span);
+            prop_assert!(text.get(span.start - 1..span.end - 1).is_some(), "{:?}", span);
+        }
+    }
+}

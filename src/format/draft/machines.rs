@@ -1,0 +1,211 @@
+//! The machines of a file, and what is taken over from one into another by `like`.
+
+use std::cell::OnceCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use toml::Spanned;
+
+use super::DraftState;
+use super::behaviors::KEYS as BEHAVIOR_KEYS;
+use super::tree::{Key, SpannedValue, Table, Value};
+use crate::format::expression::Name;
+use crate::format::outline::scopes::{Placed, Scopes};
+use crate::format::problems::findings::Findings;
+use crate::format::problems::mistake::{Mistake, Origin};
+
+/// The most states that are taken over into the machines of one file.
+const MOST_TAKEN_OVER: usize = 400_000;
+
+/// A machine that is written in a table of its own.
+pub(super) struct Written<'i> {
+    pub(super) name: Name,
+    /// The machine that it is like.
+    pub(super) like: Option<Name>,
+    /// Without its states.
+    pub(super) table: Table<'i>,
+    /// Those that are written in it; with those of the machine that it is like, once it is complete.
+    pub(super) states: Vec<Rc<Shared<'i>>>,
+}
+
+/// A state as it is written, which all machines share that have it as it is.
+pub(super) struct Shared<'i> {
+    pub(super) key: Key<'i>,
+    pub(super) value: SpannedValue<'i>,
+    /// Is read once.
+    pub(super) draft: OnceCell<Rc<DraftState<'i>>>,
+}
+
+impl<'i> Shared<'i> {
+    pub(super) fn new(key: Key<'i>, value: SpannedValue<'i>) -> Rc<Self> {
+        Rc::new(Self { key, value, draft: OnceCell::new() })
+    }
+
+    fn name(&self) -> &str {
+        self.key.get_ref()
+    }
+
+    fn placed(&self) -> Placed<'_> {
+        let parent = self.value.get_ref().as_table().and_then(|state| state.get("parent")?.get_ref().as_str());
+        Placed { name: self.name(), parent, root: None }
+    }
+
+    /// Whether its name or a key of it says in which state it is.
+    fn is_nested(&self) -> bool {
+        self.name().contains('.') || self.placed().parent.is_some()
+    }
+}
+
+/// Gives each machine all that it is like.
+pub(super) fn complete(machines: &mut [Written<'_>], findings: &mut Findings) {
+    let index_of = machines.iter().enumerate().map(|(i, machine)| (machine.name.text.clone(), i)).collect();
+    let mut completing =
+        Completing { index_of, is_complete: vec![false; machines.len()], left: MOST_TAKEN_OVER, is_too_much: false };
+    for i in 0..machines.len() {
+        completing.one(i, machines, findings);
+    }
+}
+
+struct Completing {
+    index_of: HashMap<String, usize>,
+    is_complete: Vec<bool>,
+    /// How many states may still be taken over.
+    left: usize,
+    /// Whether that were too many.
+    is_too_much: bool,
+}
+
+impl Completing {
+    /// Completes a machine, and first those that it is like. One that cannot be completed stays as it is written.
+    fn one(&mut self, i: usize, machines: &mut [Written<'_>], findings: &mut Findings) {
+        let mut trail = vec![i];
+        let mut base = None;
+        while let Some(like) = machines[trail[trail.len() - 1]].like.as_ref().filter(|_| !self.is_complete[i]) {
+            let Some(&next) = self.index_of.get(&like.text) else {
+                let known = machines.iter().map(|written| written.name.text.as_str());
+                let nearest = findings.nearest(&like.text, known);
+                findings.add(unknown_machine(like).meant(nearest).origin(Origin::Unread));
+                break;
+            };
+            if let Some(begin) = trail.iter().position(|on| *on == next) {
+                findings.add(circle(&trail[begin..], next, machines, like));
+                break;
+            }
+            if self.is_complete[next] {
+                base = Some(next);
+                break;
+            }
+            trail.push(next);
+        }
+        // From what is like nothing more to what was asked for.
+        for at in trail.into_iter().rev() {
+            if !self.is_complete[at] {
+                if let Some(base) = base.filter(|base| self.may_take_over(&machines[*base], &machines[at], findings)) {
+                    take_over(base, at, machines);
+                }
+                self.is_complete[at] = true;
+            }
+            base = Some(at);
+        }
+    }
+
+    fn may_take_over(&mut self, base: &Written<'_>, by: &Written<'_>, findings: &mut Findings) -> bool {
+        let may = base.states.len() <= self.left;
+        self.left = self.left.saturating_sub(base.states.len());
+        // Once: what is taken over from the others is less, then, than they say.
+        let is_first = !self.is_too_much;
+        self.is_too_much |= !may;
+        if let (false, true, Some(like)) = (may, is_first, &by.like) {
+            findings.add(
+                Mistake::error(
+                    "too-many-states",
+                    like.span.clone(),
+                    format!("the machines of this file take over more than {MOST_TAKEN_OVER} states from one another"),
+                )
+                .label("too many from here")
+                .help("divide the machines among several files")
+                .origin(Origin::Unread),
+            );
+        }
+        may
+    }
+}
+
+fn circle(trail: &[usize], closing: usize, machines: &[Written<'_>], like: &Name) -> Mistake {
+    let names = trail.iter().chain([&closing]).map(|on| format!("`{}`", machines[*on].name));
+    let path = names.collect::<Vec<_>>().join(" -> ");
+    Mistake::error("like-cycle", like.span.clone(), format!("machines are like each other in a circle: {path}"))
+        .label("closes the circle")
+        .help("one of them must be written out")
+        .origin(Origin::Unread)
+}
+
+pub(crate) fn unknown_machine(name: &Name) -> Mistake {
+    Mistake::error("unknown-machine", name.span.clone(), format!("unknown machine `{}`", name.text))
+        .label("no machine of this file")
+        .help(format!("define it: `[machines.{}]`", name.text))
+}
+
+/// Gives a machine all of `base`, with what is written in it in its place: machine by machine, state by state, key by key.
+fn take_over(base: usize, by: usize, machines: &mut [Written<'_>]) {
+    for key in ["initial", "global"] {
+        let of_base = machines[base].table.get_key_value(key).map(|(key, value)| (key.clone(), value.clone()));
+        let own = &mut machines[by].table;
+        if let Some((key, value)) = of_base.filter(|_| !own.contains_key(key)) {
+            own.insert(key, value);
+        }
+    }
+    let own = std::mem::take(&mut machines[by].states);
+    let mut states = machines[base].states.clone();
+    let takes = takes(&states, &own);
+    for (state, at) in own.into_iter().zip(takes) {
+        match at {
+            Some(at) => states[at] = merged(&states[at], &state),
+            None => states.push(state),
+        }
+    }
+    machines[by].states = states;
+}
+
+/// Of each of a machine's own states, the one of the base whose place it takes: that of the same name, be it written with its
+/// parent's name before it or with the key `parent`.
+fn takes<'i>(base: &[Rc<Shared<'i>>], own: &[Rc<Shared<'i>>]) -> Vec<Option<usize>> {
+    if own.is_empty() {
+        return Vec::new();
+    }
+    let index_of: HashMap<&str, usize> = base.iter().enumerate().map(|(i, state)| (state.name(), i)).collect();
+    let mut takes: Vec<_> = own.iter().map(|state| index_of.get(state.name()).copied()).collect();
+    let new: Vec<usize> = (0..own.len()).filter(|i| takes[*i].is_none()).collect();
+    // Most machines say of no new state where it is.
+    if new.iter().any(|i| own[*i].is_nested()) {
+        let all = base.iter().chain(new.iter().map(|i| &own[*i]));
+        let scopes = Scopes::new(&all.map(|state| state.placed()).collect::<Vec<_>>());
+        for (later, first) in scopes.taken().filter(|(later, first)| *first < base.len() && *later >= base.len()) {
+            takes[new[later - base.len()]] = Some(first);
+        }
+    }
+    takes
+}
+
+/// A state of the base with each key that is written again. It keeps its name.
+fn merged<'i>(base: &Shared<'i>, own: &Shared<'i>) -> Rc<Shared<'i>> {
+    let (Value::Table(of_base), Value::Table(written)) = (base.value.get_ref(), own.value.get_ref()) else {
+        return Shared::new(own.key.clone(), own.value.clone());
+    };
+    let is_same = base.name() == own.name();
+    let mut state = of_base.clone();
+    if BEHAVIOR_KEYS.iter().any(|key| written.contains_key(key)) {
+        // Its parameters go with it.
+        for key in BEHAVIOR_KEYS.iter().chain(&["params"]) {
+            state.remove(key);
+        }
+    }
+    // Of a name in another form, the parent has been seen to be the same.
+    for (key, value) in written.iter().filter(|(key, _)| is_same || key.get_ref() != "parent") {
+        let name: &str = key.get_ref();
+        state.remove(name);
+        state.insert(key.clone(), value.clone());
+    }
+    let key = Spanned::new(own.key.span(), base.key.get_ref().clone());
+    Shared::new(key, Spanned::new(own.value.span(), Value::Table(state)))
+}

@@ -1,0 +1,510 @@
+//! From the text of a file to its draft. Every mistake is noted, and reading goes on behind it.
+
+use std::ops::Range;
+use std::rc::Rc;
+use std::sync::{Arc, OnceLock};
+
+use toml::Spanned;
+
+use super::behaviors;
+use super::format::{EXIT_KEYS, FILE_KEYS, MACHINE_KEYS, SCRIPT_KEYS, STATE_KEYS};
+use super::machines::{self, Shared, Written};
+use super::source_map::SourceMap;
+use super::tree::{Key, SpannedValue, Table, Value};
+use super::{Draft, DraftExit, DraftState, When, duration, grammar, syntax, type_of};
+use crate::format::expression::Name;
+use crate::format::problems::findings::Findings;
+use crate::format::problems::mistake::{Mistake, Origin};
+use crate::format::source::Source;
+
+/// Reads a file's text: its machines, in the order of the file. Empty if there is no text. Where some of it cannot be read,
+/// `rest` is where the rest of it is kept.
+pub(crate) fn read<'i>(text: &'i str, rest: &'i OnceLock<String>, findings: &mut Findings) -> Vec<Draft<'i>> {
+    if text.trim_start_matches('\u{feff}').trim().is_empty() {
+        findings.add(
+            Mistake::error("empty", 0..0, "the file is empty")
+                .label("nothing here")
+                .help("a definition needs `initial = \"..\"` and at least one `[states.name]`"),
+        );
+        return Vec::new();
+    }
+    let mut table = syntax::parse(text, rest, findings);
+    if table.is_empty() && findings.errors() > 0 {
+        return Vec::new();
+    }
+    Reader { findings, text }.file(&mut table)
+}
+
+/// What of a text can be read, whatever is wrong with it. Where that is not all, `rest` is where it is kept.
+pub(crate) fn readable<'i>(text: &'i str, rest: &'i OnceLock<String>) -> Table<'i> {
+    if text.trim().is_empty() {
+        return Table::default();
+    }
+    syntax::parse(text, rest, &mut Findings::new(Arc::new(Source::new("", text))))
+}
+
+/// The most machines that one file may have.
+const MOST_MACHINES: usize = 10_000;
+
+pub(super) struct Reader<'a, 'i> {
+    pub(super) findings: &'a mut Findings,
+    text: &'i str,
+}
+
+impl<'i> Reader<'_, 'i> {
+    fn file(&mut self, file: &mut Table<'i>) -> Vec<Draft<'i>> {
+        let of = if file.contains_key("machines") { "a file of machines" } else { "a machine" };
+        self.known_keys(file, of, FILE_KEYS);
+        let rate = file.get("ticks_per_second").and_then(|rate| duration::rate(rate, self.findings));
+        let Some((_, machines)) = file.remove("machines") else { return vec![self.alone(file, rate)] };
+        let mut drafts = Vec::new();
+        if file.contains_key("states") {
+            drafts.push(self.alone(file, rate));
+        } else {
+            self.of_no_machine(file, &machines);
+        }
+        let at = machines.span();
+        let mut written = self.written(machines);
+        if written.is_empty() && drafts.is_empty() && !self.findings.has_unread() {
+            self.findings.add(missing_key("states", "the file", at));
+        }
+        machines::complete(&mut written, self.findings);
+        for Written { name, like, table, states } in written {
+            let states = states.into_iter().map(|state| self.shared(&state)).collect();
+            let of = format!("machine `{name}`");
+            let at = name.span.clone();
+            drafts.push(Draft { name: Some(name), like, ..self.machine(&table, &of, at, states, rate) });
+        }
+        drafts
+    }
+
+    /// The machines that are written in tables of their own, in the order of the file.
+    fn written(&mut self, machines: SpannedValue<'i>) -> Vec<Written<'i>> {
+        self.table(&machines, "`machines`");
+        let Value::Table(machines) = machines.into_inner() else { return Vec::new() };
+        if machines.len() > MOST_MACHINES {
+            let mut names: Vec<_> = machines.keys().map(Spanned::span).collect();
+            names.sort_by_key(|name| name.start);
+            self.findings.add(
+                Mistake::error(
+                    "too-many-machines",
+                    names[MOST_MACHINES].clone(),
+                    format!("a file may have {MOST_MACHINES} machines, and this one has {}", machines.len()),
+                )
+                .label("too many from here")
+                .help("divide the machines among several files")
+                .origin(Origin::Unread),
+            );
+            return Vec::new();
+        }
+        let mut written = Vec::new();
+        for (name, machine) in machines.into_entries() {
+            let name = Name { text: name.get_ref().to_string(), span: name.span() };
+            self.good_name(&name, "a machine");
+            self.table(&machine, "a machine");
+            let Value::Table(mut table) = machine.into_inner() else { continue };
+            self.known_keys(&table, "a machine", MACHINE_KEYS);
+            let like = table.get("like").and_then(|like| self.string(like, "`like`"));
+            let of = format!("machine `{name}`");
+            let states = self.states(&mut table, &of, name.span.clone());
+            let states = states.into_iter().map(|(name, state)| Shared::new(name, state)).collect();
+            written.push(Written { name, like, table, states });
+        }
+        written.sort_by_key(|written| written.name.span.start);
+        written
+    }
+
+    /// The state that several machines may share.
+    fn shared(&mut self, state: &Shared<'i>) -> Rc<DraftState<'i>> {
+        Rc::clone(state.draft.get_or_init(|| Rc::new(self.state(&state.key, &state.value))))
+    }
+
+    /// Finds what stands before the machines of a file, and says something of none of them.
+    fn of_no_machine(&mut self, file: &Table<'i>, machines: &SpannedValue<'i>) {
+        let named =
+            machines.get_ref().as_table().into_iter().flat_map(Table::keys).min_by_key(|name| name.span().start);
+        let machine = named.map_or("name", |name| name.get_ref());
+        for key in ["initial", "global"] {
+            let Some((at, _)) = file.get_key_value(key) else { continue };
+            self.findings.add(
+                Mistake::error(
+                    "misplaced-key",
+                    at.span(),
+                    format!("`{key}` belongs to no machine: this file has several"),
+                )
+                .label("before the machines")
+                .second(named.map(Spanned::span), "the first of them")
+                .help(format!("write it under `[machines.{machine}]`"))
+                .origin(Origin::Unread),
+            );
+        }
+    }
+
+    /// The machine of a file that is written in no table of its own. Each state is dropped as soon as it has been read: of a large
+    /// file, one of the two is enough.
+    fn alone(&mut self, file: &mut Table<'i>, rate: Option<f64>) -> Draft<'i> {
+        let states = self.states(file, "the file", 0..0);
+        let states = states.into_iter().map(|(name, state)| Rc::new(self.state(&name, &state))).collect();
+        self.machine(file, "the file", 0..0, states, rate)
+    }
+
+    /// Takes the states out of the table of a machine, in the order of the file.
+    fn states(&mut self, machine: &mut Table<'i>, of: &str, at: Range<usize>) -> Vec<(Key<'i>, SpannedValue<'i>)> {
+        self.under_a_header(machine, of);
+        // What is like another machine has the states of that.
+        if !machine.contains_key("like") {
+            self.given(machine, "states", of, at);
+        }
+        let Some((_, states)) = machine.remove("states") else { return Vec::new() };
+        self.table(&states, "`states`");
+        let Value::Table(states) = states.into_inner() else { return Vec::new() };
+        let mut states: Vec<_> = states.into_entries().collect();
+        states.sort_by_key(|(name, _)| name.span().start);
+        states
+    }
+
+    fn machine(
+        &mut self,
+        table: &Table<'i>,
+        of: &str,
+        at: Range<usize>,
+        states: Vec<Rc<DraftState<'i>>>,
+        ticks_per_second: Option<f64>,
+    ) -> Draft<'i> {
+        let initial = self.given(table, "initial", of, at);
+        Draft {
+            name: None,
+            like: None,
+            initial: initial.and_then(|initial| self.string(initial, "`initial`")),
+            global: table.get("global").and_then(|global| self.string(global, "`global`")),
+            ticks_per_second,
+            states,
+        }
+    }
+
+    /// Finds what belongs to the machine, but stands under the header of a state, which is where TOML puts it.
+    fn under_a_header(&mut self, machine: &Table<'i>, of: &str) {
+        let Some(Value::Table(states)) = machine.get("states").map(Spanned::get_ref) else { return };
+        let has_initial = machine.contains_key("initial") || machine.contains_key("like");
+        for (name, state) in states.iter() {
+            let Value::Table(state) = state.get_ref() else { continue };
+            for key in ["initial", "global", "ticks_per_second"] {
+                let Some((at, value)) = state.get_key_value(key) else { continue };
+                let is_child = || {
+                    let Some(child) = value.get_ref().as_str() else { return true };
+                    let of_child = states.get(child).and_then(|child| child.get_ref().as_table());
+                    let is_parent = |parent: &SpannedValue<'_>| parent.get_ref().as_str() == Some(name.get_ref());
+                    // The name of a child may begin with that of its parent.
+                    of_child.is_none_or(|of_child| of_child.get("parent").is_some_and(is_parent))
+                };
+                if key == "initial" && (has_initial || is_child()) {
+                    continue;
+                }
+                self.findings.add(
+                    Mistake::error(
+                        "misplaced-key",
+                        at.span(),
+                        format!("`{key}` belongs to state `{name}` here", name = name.get_ref()),
+                    )
+                    .label("under the header of the state")
+                    .second(Some(name.span()), "the header")
+                    .help(match of.strip_prefix("machine `").filter(|_| key != "ticks_per_second") {
+                        Some(machine) => {
+                            format!(
+                                "write `{key}` under the header `[machines.{}]`",
+                                quoted(machine.trim_end_matches('`'))
+                            )
+                        }
+                        None => format!("write `{key}` at the top, before the first header"),
+                    })
+                    .origin(Origin::Unread),
+                );
+            }
+        }
+    }
+
+    fn state(&mut self, name: &Key<'i>, state: &SpannedValue<'i>) -> DraftState<'i> {
+        let name = Name { text: name.get_ref().to_string(), span: name.span() };
+        self.good_name(&name, "a state");
+        let none = Table::default();
+        let state = match state.get_ref() {
+            Value::Array(list) if list.iter().all(|one| one.get_ref().is_table()) => {
+                self.findings.add(
+                    Mistake::error("wrong-type", name.span.clone(), "the header of a state has single brackets")
+                        .label("in double brackets")
+                        .help(format!("write `[states.{name}]`"))
+                        .origin(Origin::Unread),
+                );
+                &none
+            }
+            _ => self.table(state, "a state").unwrap_or(&none),
+        };
+        self.known_keys(state, "a state", STATE_KEYS);
+        DraftState {
+            behaviors: behaviors::read(self, state),
+            script: state.get("script").and_then(|value| self.string(value, "`script`")),
+            every: state.get("every").and_then(|value| duration::every(value, self.findings)),
+            enter_when: state.get("enter_when").and_then(|value| self.condition(value, "`enter_when`")),
+            parent: state.get("parent").and_then(|value| self.string(value, "`parent`")),
+            initial: state.get("initial").and_then(|value| self.string(value, "`initial`")),
+            keeps_history: state.get("history").and_then(|value| self.boolean(value, "`history`")).unwrap_or(false),
+            is_final: state.get("final").and_then(|value| self.boolean(value, "`final`")).unwrap_or(false),
+            is_entry: self.yes(state, "entry").is_some(),
+            machine: state.get("machine").and_then(|value| self.string(value, "`machine`")),
+            root: None,
+            ends: None,
+            rate: None,
+            is_foreign: false,
+            written: None,
+            exits: match state.get("exits") {
+                Some(exits) => {
+                    let list = self.array(exits, "`exits`");
+                    // Not more than there are: most states have few.
+                    let mut exits = Vec::with_capacity(list.len());
+                    exits.extend(list.iter().filter_map(|exit| self.exit(exit)));
+                    exits
+                }
+                None => Vec::new(),
+            },
+            name,
+        }
+    }
+
+    fn good_name(&mut self, name: &Name, of: &str) {
+        if name.text.trim() != name.text || name.text.is_empty() || name.text.contains(char::is_control) {
+            let message = format!("`{}` cannot be the name of {of}", name.text);
+            self.findings.add(
+                Mistake::error("bad-name", name.span.clone(), message)
+                    .help("a name has no spaces at its ends, no control characters, and is not empty"),
+            );
+        }
+    }
+
+    fn exit(&mut self, exit: &SpannedValue<'_>) -> Option<DraftExit> {
+        let span = exit.span();
+        let exit = self.table(exit, "an exit")?;
+        self.known_keys(exit, "an exit", EXIT_KEYS);
+        let to = self.given(exit, "to", "an exit", span.clone());
+        Some(DraftExit {
+            to: to.and_then(|to| self.string(to, "`to`")),
+            after: exit.get("after").and_then(|value| duration::after(value, self.findings)),
+            when: exit.get("when").and_then(|value| self.condition(value, "`when`")),
+            on: exit.get("on").and_then(|value| self.string(value, "`on`")),
+            always: self.yes(exit, "always"),
+            restart: self.yes(exit, "restart"),
+            even_final: self.yes(exit, "even_final"),
+            has_condition: ["after", "when", "on"].into_iter().any(|key| exit.contains_key(key)),
+            span,
+        })
+    }
+
+    fn condition(&mut self, value: &SpannedValue<'_>, what: &str) -> Option<Box<When>> {
+        if let Value::Table(table) = value.get_ref() {
+            self.known_keys(table, "a condition", SCRIPT_KEYS);
+            let Some(script) = table.get("script") else {
+                self.missing("script", "a condition", value.span());
+                return None;
+            };
+            return self.string(script, "`script`").map(|script| Box::new(When::Script(script)));
+        }
+        if let Value::Boolean(holds) = value.get_ref() {
+            let help = if *holds {
+                format!("remove {what}: without one, it always holds")
+            } else {
+                format!("what never holds is left out; in a text, {what} may be `\"false\"`")
+            };
+            return self.mistyped_with(value, what, "a string", Some(help));
+        }
+        let Name { text, span } = self.string(value, what)?;
+        let written = self.text.get(span.clone()).unwrap_or_default();
+        match grammar::parse(&text, &SourceMap::of(&text, written, span.start)) {
+            Ok(expr) => Some(Box::new(When::Expr { expr, text, span })),
+            Err(mistake) => {
+                self.findings.add(*mistake);
+                None
+            }
+        }
+    }
+
+    fn missing(&mut self, key: &str, of: &str, at: Range<usize>) {
+        self.findings.add(missing_key(key, of, at));
+    }
+
+    /// The value of a key that there must be.
+    pub(super) fn given<'t, 'v>(
+        &mut self,
+        table: &'t Table<'v>,
+        key: &'static str,
+        of: &str,
+        span: Range<usize>,
+    ) -> Option<&'t SpannedValue<'v>> {
+        let value = table.get(key);
+        // One that is misspelled has been reported as an unknown key.
+        let is_meant = |name: &str| another_word(name) == Some(key) || self.findings.nearest(name, [key]).is_some();
+        if value.is_none() && !table.keys().any(|name| is_meant(name.get_ref())) {
+            self.missing(key, of, span);
+        }
+        value
+    }
+
+    fn known_keys(&mut self, table: &Table<'_>, of: &str, known: &[&str]) {
+        for (key, value) in table.iter() {
+            let name: &str = key.get_ref();
+            if !known.contains(&name) {
+                if of == "a machine" || of == "a file of machines" {
+                    if let Some(mistake) = header_of_state(key, value) {
+                        self.findings.add(mistake);
+                        continue;
+                    }
+                }
+                let nearest = self.findings.nearest(name, known.iter().copied());
+                let other = another_word(name).filter(|key| known.contains(key) && !table.contains_key(key));
+                let nearest = other.map(ToOwned::to_owned).or(nearest);
+                self.findings.add(
+                    Mistake::error("unknown-key", key.span(), format!("unknown key `{name}` in {of}"))
+                        .label("not a key of the format")
+                        .help(format!("known keys: {}", known.join(", ")))
+                        .meant(nearest)
+                        .origin(Origin::MayFollow),
+                );
+            }
+        }
+    }
+
+    /// Where the key stands whose value begins at `value`.
+    pub(super) fn key_span(&self, key: &str, value: Range<usize>) -> Range<usize> {
+        let before = self.text.get(..value.start).unwrap_or_default();
+        match before.rfind(key) {
+            Some(start) => start..start + key.len(),
+            None => value,
+        }
+    }
+
+    pub(super) fn string(&mut self, value: &SpannedValue<'_>, what: &str) -> Option<Name> {
+        match value.get_ref() {
+            Value::String(text) => Some(Name { text: text.to_string(), span: value.span() }),
+            _ => self.mistyped(value, what, "a string"),
+        }
+    }
+
+    fn boolean(&mut self, value: &SpannedValue<'_>, what: &str) -> Option<bool> {
+        match value.get_ref() {
+            Value::Boolean(yes) => Some(*yes),
+            _ => self.mistyped(value, what, "true or false"),
+        }
+    }
+
+    /// Where a key's value is `true`.
+    fn yes(&mut self, table: &Table<'_>, key: &str) -> Option<Range<usize>> {
+        let value = table.get(key)?;
+        self.boolean(value, &format!("`{key}`"))?.then(|| value.span())
+    }
+
+    pub(super) fn table<'t, 'v>(&mut self, value: &'t SpannedValue<'v>, what: &str) -> Option<&'t Table<'v>> {
+        match value.get_ref() {
+            Value::Table(table) => Some(table),
+            _ => self.mistyped(value, what, "a table"),
+        }
+    }
+
+    fn array<'t, 'v>(&mut self, value: &'t SpannedValue<'v>, what: &str) -> &'t [SpannedValue<'v>] {
+        match value.get_ref() {
+            Value::Array(array) => array.as_ref(),
+            Value::Table(_) => {
+                let help = format!("write `[` before the table and `]` behind it: {what} may be several");
+                self.mistyped_with(value, what, "a list", Some(help)).unwrap_or_default()
+            }
+            Value::String(to) => {
+                let help = format!("write `[{{ to = \"{to}\" }}]`");
+                self.mistyped_with(value, what, "a list", Some(help)).unwrap_or_default()
+            }
+            _ => self.mistyped(value, what, "a list").unwrap_or_default(),
+        }
+    }
+
+    pub(super) fn mistyped<O>(&mut self, value: &SpannedValue<'_>, what: &str, expected: &'static str) -> Option<O> {
+        self.mistyped_with(value, what, expected, None)
+    }
+
+    fn mistyped_with<O>(
+        &mut self,
+        value: &SpannedValue<'_>,
+        what: &str,
+        expected: &'static str,
+        help: Option<String>,
+    ) -> Option<O> {
+        let message = format!("{what} must be {expected}, not {}", type_of(value.get_ref()));
+        let mistake = Mistake::error("wrong-type", value.span(), message)
+            .label(format!("expected {expected}"))
+            .origin(Origin::MayFollow);
+        self.findings.add(Mistake { help, ..mistake });
+        None
+    }
+}
+
+/// The key of the format that other formats have under another name.
+fn another_word(name: &str) -> Option<&'static str> {
+    const WORDS: [(&str, &str); 14] = [
+        ("target", "to"),
+        ("goto", "to"),
+        ("go_to", "to"),
+        ("next", "to"),
+        ("state", "to"),
+        ("if", "when"),
+        ("condition", "when"),
+        ("guard", "when"),
+        ("event", "on"),
+        ("trigger", "on"),
+        ("message", "on"),
+        ("delay", "after"),
+        ("action", "behavior"),
+        ("transitions", "exits"),
+    ];
+    WORDS.iter().find(|(word, _)| *word == name).map(|(_, key)| *key)
+}
+
+/// A table that was meant to be that of a state: `[idle]`, `[state.idle]`.
+fn header_of_state(key: &Key<'_>, value: &SpannedValue<'_>) -> Option<Mistake> {
+    let Value::Table(table) = value.get_ref() else { return None };
+    let name: &str = key.get_ref();
+    for word in ["states", "machines"] {
+        if let Some(of) = name.strip_prefix(word).and_then(|name| name.strip_prefix('.')) {
+            let message = format!("`{name}` stands in quotes, so that it is one name");
+            let mistake = Mistake::error("unknown-key", key.span(), message).label("not a key of the format");
+            return Some(mistake.help(format!("write `[{word}.{}]`", quoted(of))).origin(Origin::Unread));
+        }
+    }
+    let of_tables = if matches!(name, "state" | "State" | "States" | "machine") { table.keys().next() } else { None };
+    let (message, meant) = match of_tables {
+        Some(state) => {
+            let plural = if name == "machine" { "machines" } else { "states" };
+            (format!("`{name}` is written `{plural}`"), format!("{plural}.{}", state.get_ref()))
+        }
+        None if table.keys().any(|key| STATE_KEYS.contains(&key.get_ref().as_ref())) || table.is_empty() => {
+            (format!("`[{name}]` is not the header of a state"), format!("states.{name}"))
+        }
+        None => return None,
+    };
+    let mistake = Mistake::error("unknown-key", key.span(), message).label("not a key of the format");
+    Some(mistake.help(format!("write `[{meant}]`")).origin(Origin::Unread))
+}
+
+/// A name as a part of a header.
+pub(crate) fn quoted(name: &str) -> String {
+    let is_bare = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+    if is_bare { name.to_owned() } else { format!("\"{name}\"") }
+}
+
+/// A key that there must be.
+pub(crate) fn missing_key(key: &str, of: &str, at: Range<usize>) -> Mistake {
+    let mistake = Mistake::error("missing-key", at, format!("{of} has no `{key}`"))
+        .label(format!("needs `{key}`"))
+        .origin(Origin::MayFollow);
+    match key {
+        "initial" => mistake.help("name the state that a machine begins in: `initial = \"..\"`"),
+        "states" => mistake.help("define a state: `[states.idle]`"),
+        "name" => mistake.help("name what the owner does: `{ name = \"walk\", speed = 2 }`"),
+        "to" => mistake.help("name the state that the exit leads to: `to = \"..\"`"),
+        _ => mistake,
+    }
+}

@@ -1,0 +1,69 @@
+//! States of another file, as if all of them were written in one place.
+
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::duration::{DraftDuration, DraftLength};
+use super::{DraftState, When, Written};
+use crate::format::expression::{Expr, Name};
+use crate::format::operand::Operand;
+
+impl DraftState<'_> {
+    /// Has all that is said of the state be said of one place of the file that links to it. `file` is the one that it is written
+    /// in, unless that links to yet another one.
+    pub(crate) fn relocate(&mut self, to: &Range<usize>, file: &Arc<Path>) {
+        let at = || to.clone();
+        let span = self.name.span.clone();
+        self.written.get_or_insert_with(|| Written { file: Arc::clone(file), span });
+        self.is_foreign = true;
+        let behaviors = self.behaviors.iter_mut().map(|behavior| &mut behavior.name);
+        let names = [&mut self.script, &mut self.parent, &mut self.initial, &mut self.machine];
+        let names = names.into_iter().flatten().chain(behaviors).chain([&mut self.name]);
+        names.for_each(|name: &mut Name| name.span = at());
+        self.every.iter_mut().for_each(|every| duration(every, to));
+        self.enter_when.iter_mut().for_each(|when| condition(when, to));
+        for exit in &mut self.exits {
+            exit.span = at();
+            [&mut exit.to, &mut exit.on].into_iter().flatten().for_each(|name| name.span = at());
+            [&mut exit.always, &mut exit.restart, &mut exit.even_final]
+                .into_iter()
+                .flatten()
+                .for_each(|spot| *spot = at());
+            exit.after.iter_mut().for_each(|after| duration(after, to));
+            exit.when.iter_mut().for_each(|when| condition(when, to));
+        }
+    }
+}
+
+fn duration(duration: &mut DraftDuration, to: &Range<usize>) {
+    duration.span = to.clone();
+    if let DraftLength::Value(name) = &mut duration.length {
+        name.span = to.clone();
+    }
+}
+
+fn condition(when: &mut When, to: &Range<usize>) {
+    let (expr, span) = match when {
+        When::Script(script) => {
+            script.span = to.clone();
+            return;
+        }
+        When::Expr { expr, span, .. } => (expr, span),
+    };
+    *span = to.clone();
+    expr.visit_mut(&mut |test| match test {
+        Expr::Flag(name) | Expr::FieldFlag(name) | Expr::In(name) => name.span = to.clone(),
+        Expr::Chance { span, .. } => *span = to.clone(),
+        Expr::Compare { left, right, .. } => {
+            for side in [left, right] {
+                side.visit_mut(&mut |part| match part {
+                    Operand::Value(name) | Operand::Field(name) | Operand::TimeIn(name) => name.span = to.clone(),
+                    Operand::TimeInState(span) => *span = to.clone(),
+                    _ => {}
+                });
+            }
+        }
+        Expr::Bool(_) | Expr::Not(_) | Expr::And(_) | Expr::Or(_) => {}
+    });
+}

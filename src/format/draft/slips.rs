@@ -1,0 +1,365 @@
+//! What is wrong with a statement that is not TOML, in the words of the format, and what to write instead.
+
+use std::ops::Range;
+
+use toml_parser::Source;
+use toml_parser::lexer::TokenKind;
+
+use super::duration;
+use super::read::quoted;
+use crate::format::problems::mistake::{Mistake, Origin};
+
+/// A slip in a statement: the mistake, at its place in the statement, and the part that cannot be read because of it.
+pub(super) struct Slip {
+    pub(super) mistake: Mistake,
+    pub(super) unread: Range<usize>,
+}
+
+/// What is wrong with a statement: `why` is what the parser says first, and `at` where.
+pub(super) fn slip(statement: &str, why: &str, at: Range<usize>) -> Slip {
+    let at = boundary(statement, at.start)..boundary(statement, at.end);
+    let whole = 0..statement.len();
+    if let Some((comment, line)) = comment(statement, at.start) {
+        let end = comment.start + statement[comment.start..].find('\n').unwrap_or(statement.len() - comment.start);
+        let behind = statement[comment.end..end].trim().trim_end_matches("*/").trim_end();
+        let mistake = syntax(comment.clone(), "a comment begins with `#`").help(format!("write `# {behind}`"));
+        return Slip { mistake, unread: if line.start == comment.start { comment.start..end } else { whole } };
+    }
+    let header = begins_header(statement).then(|| of_header(statement)).flatten();
+    let found = header
+        .or_else(|| curly(statement))
+        .or_else(|| value(statement, &at))
+        .or_else(|| brackets(statement))
+        .unwrap_or_else(|| in_words(statement, why, at));
+    Slip { mistake: found.origin(Origin::Unread), unread: whole }
+}
+
+/// Where the character begins that a byte belongs to; at the most, the end.
+pub(super) fn boundary(text: &str, at: usize) -> usize {
+    let at = at.min(text.len());
+    (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+}
+
+fn syntax(at: Range<usize>, message: impl Into<String>) -> Mistake {
+    Mistake::error("syntax", at, message).origin(Origin::Unread)
+}
+
+/// The line around a byte.
+fn line_around(text: &str, at: usize) -> Range<usize> {
+    let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
+    let end = text[at..].find('\n').map_or(text.len(), |end| at + end);
+    start..end
+}
+
+/// Another language's sign of a comment, in the line of a byte: at its beginning, or behind a value.
+fn comment(text: &str, at: usize) -> Option<(Range<usize>, Range<usize>)> {
+    let around = line_around(text, at);
+    let line = &text[around.clone()];
+    let indent = line.len() - line.trim_start().len();
+    let begin = around.start + indent;
+    let sign = ["//", "--", "/*", "<!--", "%", ";"].into_iter().find(|sign| line[indent..].starts_with(sign));
+    if let Some(sign) = sign.filter(|_| !line[indent..].starts_with("---")) {
+        return Some((begin..begin + sign.len(), begin..around.end));
+    }
+    // Behind a value, the parser stops there.
+    let found = at + (text[at..].len() - text[at..].trim_start_matches(' ').len());
+    let sign = ["//", "--", "/*"].into_iter().find(|sign| text[found..].starts_with(sign))?;
+    Some((found..found + sign.len(), around))
+}
+
+/// Whether a statement is a header, if only by its end.
+fn begins_header(statement: &str) -> bool {
+    let line = statement.trim().lines().next().unwrap_or_default().trim_end();
+    line.starts_with('[') || line.ends_with(']') && !line.contains(['=', '[', '{', '}', ','])
+}
+
+/// A header that does not begin or end, or has a name in it that TOML does not take.
+fn of_header(statement: &str) -> Option<Mistake> {
+    let indent = statement.len() - statement.trim_start().len();
+    let line = &statement[indent..line_around(statement, indent).end];
+    let line = line.trim_end();
+    let whole = indent..indent + line.len();
+    let name = line.trim_start_matches('[').trim_end_matches([']', ' ']);
+    let parts: Vec<&str> = name.split('.').map(|part| part.trim().trim_matches(['"', '\''])).collect();
+    let is_bare = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
+    // What is not bare is one name behind the words of the format.
+    let fixed = match &parts[..] {
+        parts if parts.iter().all(|part| is_bare(part)) => parts.join("."),
+        ["states", name @ ..] => format!("states.{}", quoted(&name.join("."))),
+        ["machines", machine, "states", name @ ..] => {
+            format!("machines.{}.states.{}", quoted(machine), quoted(&name.join(".")))
+        }
+        ["machines", name @ ..] => format!("machines.{}", quoted(&name.join("."))),
+        parts => quoted(&parts.join(".")),
+    };
+    let help = format!("write `[{fixed}]`");
+    let has_odd_quote = |quote: char| line.matches(quote).count() % 2 == 1;
+    Some(if has_odd_quote('"') || has_odd_quote('\'') {
+        syntax(whole, "a quote is missing in the header").help(help)
+    } else if !line.starts_with('[') {
+        syntax(whole.start..whole.start, "the header has no `[`").help(help)
+    } else if !line.contains(']') {
+        let end = whole.end;
+        syntax(end..end, "the header has no `]`").help(help)
+    } else if name.contains(' ') && !name.contains(['"', '\'']) {
+        syntax(whole, "a name with spaces stands in quotes").help(help)
+    } else {
+        return None;
+    })
+}
+
+/// Quotes as a word processor writes them.
+fn curly(statement: &str) -> Option<Mistake> {
+    const CURLY: [char; 10] = ['“', '”', '„', '‟', '‘', '’', '‚', '«', '»', '″'];
+    let mut at = 0;
+    for line in statement.split_inclusive('\n') {
+        for piece in pieces(line) {
+            let value = &line[piece.value.clone()];
+            if value.starts_with(CURLY) {
+                let text = value.trim_matches(CURLY).trim_matches(['"', '\'']);
+                let whole = at + piece.value.start..at + piece.value.end;
+                return Some(
+                    syntax(whole, "a text stands in straight quotes")
+                        .label("curly quotes")
+                        .help(format!("write `\"{text}\"`")),
+                );
+            }
+        }
+        at += line.len();
+    }
+    None
+}
+
+/// A key and its value in a line.
+struct Piece {
+    key: Range<usize>,
+    /// Without what closes lists and tables behind it, and without commas.
+    value: Range<usize>,
+}
+
+/// The keys and values in a line, as far as they can be told without knowing where strings end.
+fn pieces(line: &str) -> Vec<Piece> {
+    let is_sign = |c: Option<char>| c.is_some_and(|c| "=<>!~".contains(c));
+    // Where a value begins, and the key before it.
+    let mut begins: Vec<(Range<usize>, usize)> = Vec::new();
+    for (at, _) in line.match_indices('=') {
+        if is_sign(line[..at].chars().next_back()) || is_sign(line[at + 1..].chars().next()) {
+            continue;
+        }
+        let before = line[..at].trim_end();
+        let start = before.rfind(|c: char| !(c.is_alphanumeric() || "_-.".contains(c)));
+        let start = start.map_or(0, |start| start + before[start..].chars().next().map_or(1, char::len_utf8));
+        // A key stands at the beginning, or behind what separates it from others.
+        let separates = before[..start].trim_end().chars().next_back().is_none_or(|c| "{,[".contains(c));
+        if start < before.len() && separates {
+            begins.push((start..before.len(), at + 1));
+        }
+    }
+    let mut pieces: Vec<Piece> = Vec::new();
+    for (i, (key, begin)) in begins.iter().enumerate() {
+        let end = begins.get(i + 1).map_or(line.len(), |(next, _)| next.start);
+        let value = &line[*begin..end];
+        let comment = value.find(" #").unwrap_or(value.len());
+        let trimmed = value[..comment].trim_end_matches(|c: char| c.is_whitespace() || "{},[]".contains(c));
+        let skipped = trimmed.len() - trimmed.trim_start().len();
+        pieces.push(Piece { key: key.clone(), value: begin + skipped..begin + trimmed.len().max(skipped) });
+    }
+    pieces
+}
+
+/// A value that is wrong in itself: a quote is missing, a unit has none, a comma stands for a point.
+fn value(statement: &str, error: &Range<usize>) -> Option<Mistake> {
+    let around = line_around(statement, error.start);
+    let line = &statement[around.clone()];
+    let at = |range: &Range<usize>| around.start + range.start..around.start + range.end;
+    for piece in pieces(line) {
+        let value = &line[piece.value.clone()];
+        if let Some(mistake) = missing_quote(value, at(&piece.value)) {
+            return Some(mistake);
+        }
+    }
+    let piece = pieces(line).into_iter().find(|piece| at(&piece.value).end >= error.start)?;
+    let (value, key, whole) = (&line[piece.value.clone()], &line[piece.key.clone()], at(&piece.value));
+    if value.is_empty() || value.starts_with(['"', '\'', '{', '[']) {
+        return None;
+    }
+    let is_number = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit());
+    if let Some((whole_part, part)) = value.split_once(',').filter(|(a, b)| is_number(a) && is_number(b)) {
+        return Some(
+            syntax(whole, "a number has a decimal point, not a comma")
+                .label("with a comma")
+                .help(format!("write `{whole_part}.{part}`")),
+        );
+    }
+    if let Some(number) = value.strip_suffix('%').and_then(|number| number.trim_end().parse::<f64>().ok()) {
+        return Some(
+            syntax(whole, "a number has no `%`").label("in percent").help(format!("write `{}`", number / 100.0)),
+        );
+    }
+    let said = match value.to_lowercase().as_str() {
+        "yes" | "on" | "true" => "write `true`".to_owned(),
+        "no" | "off" | "false" => "write `false`".to_owned(),
+        "none" | "null" | "nil" => format!("remove `{key}`: what is not there is not written"),
+        _ if matches!(key, "after" | "every") => match duration::what_is_wrong(value) {
+            None => format!("write `\"{value}\"`"),
+            Some(help) => help,
+        },
+        _ => format!("write `\"{value}\"`"),
+    };
+    // A text has letters in it, and nothing that the parser would have read as something else.
+    let is_text = value.contains(char::is_alphabetic)
+        && value.chars().all(|c| c.is_alphanumeric() || " _-.<>=!()+*/:&|".contains(c))
+        && !value.contains("= ")
+        || value.contains('<') && value.contains(' ');
+    let is_text = is_text || value.contains("..");
+    is_text.then(|| {
+        let message = if said.starts_with("write `\"") { "a text stands in quotes" } else { "this is no value" };
+        syntax(whole, message).help(said)
+    })
+}
+
+/// A text with a quote at one of its ends only, or with two different ones.
+fn missing_quote(value: &str, at: Range<usize>) -> Option<Mistake> {
+    let quote = |c: Option<char>| c.filter(|c| matches!(c, '"' | '\''));
+    let (first, last) = (quote(value.chars().next()), quote(value.chars().next_back()));
+    let is_single = value.len() == 1;
+    let (message, label) = match (first, last) {
+        (None, None) => return None,
+        (Some(first), Some(last)) if first == last && !is_single => return None,
+        (Some(_), Some(_)) if !is_single => ("a text ends with the quote that it begins with", "two different quotes"),
+        (Some(_), _) => ("a quote is missing behind a text", "has no end"),
+        (None, Some(_)) => ("a quote is missing before a text", "has no beginning"),
+    };
+    let text = value.trim_matches(['"', '\'']);
+    // More quotes within it would be another slip.
+    let is_plain = !text.contains(['"', '\'', '\\', '{', '}', '[', ']']);
+    is_plain.then(|| syntax(at, message).label(label).help(format!("write `\"{text}\"`")))
+}
+
+/// A bracket that is missing, or one too many.
+fn brackets(statement: &str) -> Option<Mistake> {
+    let mut open: Vec<(usize, char)> = Vec::new();
+    let mut before = '=';
+    let mut end_before = 0;
+    for (at, c) in significant(statement) {
+        match c {
+            '{' if before == ',' || before == '}' || before == '"' => {
+                if let Some((opened, '{')) = open.last() {
+                    return Some(missing("}", end_before..end_before, *opened, '{'));
+                }
+                open.push((at, c));
+            }
+            '{' | '[' => open.push((at, c)),
+            '}' | ']' => {
+                let closes = if c == '}' { '{' } else { '[' };
+                match open.last() {
+                    Some((_, opened)) if *opened == closes => drop(open.pop()),
+                    // A list ends that has a table in it.
+                    Some((opened, '{')) => return Some(missing("}", at..at, *opened, '{')),
+                    Some((_, _)) => {
+                        let begin = statement[..at].rfind(['{', '[', '\n']).map_or(0, |begin| begin + 1);
+                        let begin = begin + (statement[begin..at].len() - statement[begin..at].trim_start().len());
+                        return Some(
+                            syntax(begin..at, "a `{` is missing")
+                                .label("has a `}` behind it")
+                                .help("write `{` before it"),
+                        );
+                    }
+                    None if c == ']' && has_no_list(statement) => {
+                        let value = value_of(statement);
+                        return Some(
+                            syntax(value.start..at + 1, "a `[` is missing")
+                                .label("has a `]` behind it")
+                                .help("write `[` before it"),
+                        );
+                    }
+                    None => {
+                        return Some(syntax(at..at + 1, format!("there is one `{c}` too many")).help("remove it"));
+                    }
+                }
+            }
+            _ => {}
+        }
+        before = c;
+        end_before = at + c.len_utf8();
+    }
+    let (opened, first) = *open.first()?;
+    let missed: String = open.iter().rev().map(|(_, c)| if *c == '{' { '}' } else { ']' }).collect();
+    Some(missing(&missed, end_before..end_before, opened, first))
+}
+
+/// Where the value of a statement stands, behind its key; at the end, where it has none.
+fn value_of(statement: &str) -> Range<usize> {
+    let begin = statement.find('=').map_or(statement.len(), |at| at + 1);
+    let value = &statement[begin..];
+    statement.len() - value.trim_start().len()..statement.len()
+}
+
+/// Whether a statement has a value that does not begin as a list does.
+fn has_no_list(statement: &str) -> bool {
+    let value = &statement[value_of(statement)];
+    !value.is_empty() && !value.starts_with('[')
+}
+
+fn missing(what: &str, at: Range<usize>, opened: usize, with: char) -> Mistake {
+    let message = format!("a `{what}` is missing");
+    let opens = if with == '{' { "the table begins here" } else { "the list begins here" };
+    syntax(at, message).second(Some(opened..opened + 1), opens).help(format!("write `{what}` here"))
+}
+
+/// The characters of a statement that mean something to its structure: of a word and a string only the last, of a string as `"`.
+fn significant(statement: &str) -> impl Iterator<Item = (usize, char)> {
+    Source::new(statement).lex().filter_map(|token| {
+        let at = token.span().start()..token.span().end();
+        let (last, c) = statement[at.clone()].char_indices().next_back()?;
+        match token.kind() {
+            TokenKind::Whitespace | TokenKind::Newline | TokenKind::Comment => None,
+            _ if token.kind().encoding().is_some() => Some((at.start + last, '"')),
+            _ => Some((at.start + last, c)),
+        }
+    })
+}
+
+/// What the parser says, in words that a designer knows.
+pub(super) fn in_words(statement: &str, why: &str, at: Range<usize>) -> Mistake {
+    let rest = statement[at.start..].trim_start();
+    let before = statement[..at.start].trim_end();
+    let key = before.rsplit(|c: char| !(c.is_alphanumeric() || "_-.".contains(c))).next().unwrap_or_default();
+    let found = |message: &str, help: String| syntax(at.clone(), message).help(help);
+    let header = rest.lines().next().unwrap_or_default().trim_end();
+    let header = header.strip_prefix('(').and_then(|header| header.strip_suffix(')'));
+    if let Some(header) = header.filter(|header| header.starts_with("states") || header.starts_with("machines")) {
+        found("a header stands in square brackets", format!("write `[{header}]`"))
+    } else if why.contains("multi-line") {
+        found("a text that begins with three quotes ends with three", "write one quote on each side".into())
+    } else if rest.starts_with(':') || before.ends_with(':') {
+        let key = key.trim_end_matches(':');
+        let key = if key.is_empty() { "key" } else { key };
+        found("a key and its value are joined by `=`", format!("write `{key} = ..`"))
+    } else if why.starts_with("extra assignment")
+        || rest.starts_with("=>")
+        || rest.starts_with('>') && before.ends_with('=')
+    {
+        found("a key and its value are joined by one `=`", "write `=`".into())
+    } else if rest.starts_with(';') {
+        found("a statement ends where its line ends", "remove the `;`".into())
+    } else if why.starts_with("missing comma") && statement[..at.start].ends_with(['"', '\'']) {
+        found("a quote within a text ends it", "write one kind of quotes around the text, and the other in it".into())
+    } else if why.starts_with("missing comma") {
+        found("a comma is missing", "write `,` before this".into())
+    } else if why.starts_with("missing assignment") || why.starts_with("key with no value") {
+        found("a key and its value are joined by `=`", "write `=` between them".into())
+    } else if before.ends_with('=') && (rest.is_empty() || statement[before.len()..at.end].contains('\n')) {
+        found("a key has no value", format!("write a value behind `{} =`, or remove it", key_before(before)))
+    } else if why.contains("unicode") || why.contains("escape") {
+        found("`\\` begins an escape in a text", "write `\\\\`, or put the text into single quotes".into())
+    } else {
+        syntax(at, format!("this is not TOML: {why}"))
+    }
+}
+
+/// The key before a `=`.
+fn key_before(before: &str) -> &str {
+    let key = before.trim_end_matches('=').trim_end();
+    key.rsplit(|c: char| !(c.is_alphanumeric() || "_-.".contains(c))).next().unwrap_or_default()
+}

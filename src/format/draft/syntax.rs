@@ -1,0 +1,131 @@
+//! Text that is not TOML: each broken statement is reported once, and taken out, so that the rest can be read.
+
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use super::document::{Document, Repeated};
+use super::foreign::{Conflicts, other_format};
+use super::slips::{boundary, in_words, slip};
+use super::statements::{Statements, begins_statement, blank, without};
+use super::tree::Table;
+use crate::format::problems::findings::Findings;
+use crate::format::problems::mistake::{Mistake, Origin};
+
+/// Parses a text, as far as it can be read. Where something is taken out of it, what is left is put into `rest`.
+pub(super) fn parse<'i>(text: &'i str, rest: &'i OnceLock<String>, findings: &mut Findings) -> Table<'i> {
+    let whole = Document::read(text, false);
+    if whole.error.is_none() {
+        return finished(whole, text, findings);
+    }
+    drop(whole);
+    if let Some(mistake) = other_format(text) {
+        findings.add(mistake);
+        return Table::default();
+    }
+    let Conflicts { listed, more, left_out } = Conflicts::of(text);
+    for conflict in listed {
+        findings.add(conflict.mistake());
+    }
+    findings.add_unlisted(more);
+    let mut unmerged = without(text, &left_out);
+    let unread = broken(&unmerged, findings);
+    let is_all_read = left_out.is_empty() && unread.is_empty();
+    blank(&mut unmerged, &unread);
+    let rest = rest.get_or_init(|| unmerged);
+    let document = Document::read(rest, true);
+    if let Some((why, at)) = document.error.clone().filter(|_| is_all_read) {
+        // Of what goes on over statements, the beginning is told.
+        let at = boundary(rest, at.start)..boundary(rest, at.end);
+        findings.add(in_words(rest, &why, at));
+    }
+    finished(document, rest, findings)
+}
+
+/// The tree of what has been read, with what is given twice reported.
+fn finished<'i>(document: Document<'i>, text: &str, findings: &mut Findings) -> Table<'i> {
+    duplicates(findings, text, document.repeated);
+    if !findings.has_unread() {
+        findings.add_unlisted(document.more_repeated);
+    }
+    document.table
+}
+
+/// Reports each statement that is no TOML by itself. Returns what cannot be read.
+fn broken(text: &str, findings: &mut Findings) -> Vec<Range<usize>> {
+    let mut unread = Vec::new();
+    let mut statements = Statements::of(text).peekable();
+    while let Some(statement) = statements.next() {
+        if !statement.is_broken() {
+            continue;
+        }
+        let Range { start, mut end } = statement.span;
+        if findings.is_full() {
+            // More of the same.
+            unread.push(start..text.len());
+            break;
+        }
+        // Lines that begin with no word of the format may be the rest of it.
+        while let Some(next) = statements.next_if(|next| !begins_statement(&text[next.span.start..])) {
+            end = next.span.end;
+        }
+        if statement.error.is_none() {
+            let line = start..start + text[start..].lines().next().map_or(0, |line| line.trim_end().len());
+            findings.add(
+                Mistake::error("too-long", line, "the value is too long")
+                    .label("is longer than what can be read")
+                    .help("divide the state into several ones, with fewer exits, behaviors or parameters each")
+                    .origin(Origin::Unread),
+            );
+            unread.push(start..end);
+            continue;
+        }
+        // Junk is taken out line by line.
+        let mut rest = text[start..end].to_owned();
+        for _ in 0..MOST_SLIPS {
+            let Some((why, at)) = Statements::of(&rest).find_map(|statement| statement.error) else { break };
+            let slip = slip(&rest, &why, at);
+            findings.add(slip.mistake.moved(|part| start + part.start..start + part.end));
+            unread.push(start + slip.unread.start..start + slip.unread.end);
+            if slip.unread.len() == rest.len() || rest.len() > LONGEST_MENDED {
+                break;
+            }
+            blank(&mut rest, &[slip.unread]);
+        }
+        if statement.header.is_some() && unread.last() == Some(&(start..end)) {
+            // What stands under it belongs to nothing else.
+            while let Some(under) = statements.next_if(|under| under.header.is_none()) {
+                unread.push(under.span);
+            }
+        }
+    }
+    unread
+}
+
+/// The most lines of a statement that are taken out one by one.
+const MOST_SLIPS: usize = 20;
+
+/// The longest statement of which lines are taken out, in bytes: it is read again each time.
+const LONGEST_MENDED: usize = 100_000;
+
+/// Reports states and keys that are given twice.
+fn duplicates(findings: &mut Findings, text: &str, repeated: Vec<Repeated>) {
+    let mut last_state = 0;
+    for Repeated { key: at, first, is_state } in repeated {
+        let key = text.get(at.clone()).unwrap_or_default().trim_matches(['"', '\'']).to_owned();
+        let mistake = if is_state {
+            last_state = at.start;
+            Mistake::error("duplicate-state", at, format!("state `{key}` is defined twice"))
+                .label("defined again here")
+                .second(first, "first defined here")
+                .help("put both into one table, or rename one")
+        } else if first.as_ref().is_some_and(|first| first.start < last_state) {
+            // It is in the second of two tables of one state, which are one now, and which have been reported.
+            continue;
+        } else {
+            Mistake::error("duplicate-key", at, format!("key `{key}` is given twice"))
+                .label("given again here")
+                .second(first, "first given here")
+        };
+        findings.add(mistake.origin(Origin::MayFollow));
+    }
+}

@@ -1,0 +1,218 @@
+//! A definition's file and those that it names, which the game has read itself.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Component, Path, PathBuf};
+
+use super::draft::document::Document;
+use super::draft::tree::{Table, Value};
+use super::folder::{self, LONGEST};
+use super::library::{Library, MOST_FILES};
+use super::outline::Outline;
+use super::problems::problem::Problems;
+use super::text::text_of;
+
+/// The file of a definition, with the scripts and linked files that it names, which the game reads itself: from an archive,
+/// over the network, or from the file system of an engine.
+///
+/// [`missing`](Self::missing) returns the files that the game still has to read. It does not return names that lead out of
+/// the folder of the file. These are mistakes in the definition.
+///
+/// # Examples
+///
+/// ```
+/// use std::path::PathBuf;
+///
+/// use demeanor::Owner;
+/// use demeanor::definition::{Definitions, Files, Vocabulary};
+/// struct Guard;
+/// impl Owner for Guard { type Context<'a> = (); type Message = (); }
+///
+/// // What a game has in place of a file system.
+/// let read = |path: &str| match path {
+///     "guard.fsm.toml" => Ok("initial = 'patrol'\nstates.patrol.machine = 'rounds/short.fsm.toml'\n"),
+///     "rounds/short.fsm.toml" => Ok("initial = 'walk'\nstates.walk.exits = [{ to = 'walk', after = 9 }]\n"),
+///     _ => Err("there is no such file"),
+/// };
+///
+/// let mut files = Files::new("guard.fsm.toml", read("guard.fsm.toml")?);
+/// assert_eq!(files.missing(), [PathBuf::from("rounds/short.fsm.toml")]);
+/// loop {
+///     let missing = files.missing();
+///     if missing.is_empty() {
+///         break;
+///     }
+///     for path in missing {
+///         let text = read(path.to_str().unwrap());
+///         files.insert(path, text);
+///     }
+/// }
+/// let guards = Definitions::from_files(files, &Vocabulary::<Guard>::new())?;
+/// assert_eq!(guards.first().initial().name(), "patrol.walk");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct Files {
+    name: String,
+    bytes: Vec<u8>,
+    /// By their paths from the file's folder: the text, or why there is none.
+    named: BTreeMap<PathBuf, Result<String, String>>,
+}
+
+impl Files {
+    /// Takes a definition's file. `name` is its path, as it is to be shown in reports.
+    pub fn new(name: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Self {
+        Self { name: name.into(), bytes: bytes.into(), named: BTreeMap::new() }
+    }
+
+    /// Returns the definition's own path.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the files that the game still has to [insert](Self::insert): the files that the definition and its linked
+    /// files name, by their paths from the folder of the definition. An inserted file may name more files.
+    ///
+    /// Scripts whose text the game adds to the vocabulary are returned, too.
+    #[must_use]
+    pub fn missing(&self) -> Vec<PathBuf> {
+        if self.named.len() >= MOST_FILES {
+            return Vec::new();
+        }
+        let Ok(text) = text_of(&self.name, &self.bytes) else { return Vec::new() };
+        let linked = Library::with(text, &|path| self.read(path));
+        let scripts = linked.texts().chain([text]).flat_map(scripts);
+        let named = linked.paths().cloned().chain(scripts.filter_map(|script| within(Path::new(&script))));
+        let mut missing: Vec<PathBuf> = named.filter(|path| !self.named.contains_key(path)).collect();
+        missing.sort();
+        missing.dedup();
+        missing
+    }
+
+    /// Adds one of the files, by its path from the folder of the definition: its bytes, or the reason why it cannot be
+    /// read.
+    ///
+    /// A file that is not text, or that is longer than 10 MB, counts as one that cannot be read.
+    pub fn insert(&mut self, path: impl Into<PathBuf>, read: Result<impl Into<Vec<u8>>, impl fmt::Display>) {
+        let text = match read.map(Into::into) {
+            Ok(bytes) if bytes.len() as u64 > LONGEST => Err(folder::is_too_long()),
+            Ok(bytes) => String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned()),
+            Err(why) => Err(why.to_string()),
+        };
+        self.named.insert(path.into(), text);
+    }
+
+    /// Returns the names of the machines of the file, in its order. If there is a machine outside of `[machines]`, its name
+    /// is empty.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read as TOML. The error lists all mistakes that can be found without a vocabulary.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::definition::Files;
+    ///
+    /// let files = Files::new("creatures.fsm.toml", "
+    ///     [machines.imp]
+    ///     initial = 'idle'
+    ///     states.idle.final = true
+    ///     [machines.baron]
+    ///     like = 'imp'
+    /// ");
+    /// assert_eq!(files.machines()?, ["imp", "baron"]);
+    ///
+    /// let files = Files::new("guard.fsm.toml", "initial = 'patrol");
+    /// assert!(files.machines().unwrap_err().to_string().starts_with("guard.fsm.toml:1:"));
+    /// # Ok::<(), demeanor::definition::Problems>(())
+    /// ```
+    pub fn machines(&self) -> Result<Vec<String>, Problems> {
+        let text = self.text()?;
+        let document = Document::read(text, true);
+        if !document.is_right() {
+            Outline::parse_all(&self.name, text, None)?;
+        }
+        let table = document.table;
+        let machines = table.get("machines").and_then(|machines| machines.get_ref().as_table());
+        let machines = machines.into_iter().flat_map(Table::keys);
+        let mut names: Vec<_> = machines.map(|name| (name.span().start, name.get_ref().to_string())).collect();
+        names.sort();
+        let beside = table.contains_key("states").then(String::new);
+        Ok(beside.into_iter().chain(names.into_iter().map(|(_, name)| name)).collect())
+    }
+
+    pub(crate) fn text(&self) -> Result<&str, Problems> {
+        text_of(&self.name, &self.bytes)
+    }
+
+    /// The file's folder, as it is shown.
+    #[cfg(feature = "script")]
+    pub(crate) fn folder(&self) -> &Path {
+        Path::new(&self.name).parent().unwrap_or(Path::new(""))
+    }
+
+    /// The text of one of the files.
+    pub(crate) fn read(&self, path: &Path) -> Result<String, String> {
+        let path = within(path).ok_or_else(folder::leads_out)?;
+        match self.named.get(&path) {
+            Some(text) => text.clone(),
+            None => Err("it was not read".into()),
+        }
+    }
+}
+
+/// A path without `.` and `..`. `None` if it leads out of the folder in which it begins.
+fn within(path: &Path) -> Option<PathBuf> {
+    let mut within = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::Normal(part) => within.push(part),
+            Component::CurDir => {}
+            Component::ParentDir => {
+                if !within.pop() {
+                    return None;
+                }
+            }
+            Component::RootDir | Component::Prefix(_) => return None,
+        }
+    }
+    (!within.as_os_str().is_empty()).then_some(within)
+}
+
+/// The scripts that a text names.
+fn scripts(text: &str) -> Vec<String> {
+    let mut scripts = Vec::new();
+    // Most files name none, and are not read twice for it.
+    if text.contains("script") {
+        scripts_in(&Document::read(text, true).table, &mut scripts);
+    }
+    scripts
+}
+
+fn scripts_in(table: &Table<'_>, scripts: &mut Vec<String>) {
+    for (key, value) in table.iter() {
+        match value.get_ref() {
+            Value::String(script) if key.get_ref() == "script" => scripts.push(script.to_string()),
+            value => scripts_within(value, scripts),
+        }
+    }
+}
+
+fn scripts_within(value: &Value<'_>, scripts: &mut Vec<String>) {
+    match value {
+        Value::Table(table) => scripts_in(table, scripts),
+        Value::Array(values) => values.iter().for_each(|value| scripts_within(value.get_ref(), scripts)),
+        _ => {}
+    }
+}
+
+impl fmt::Debug for Files {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Files")
+            .field("name", &self.name)
+            .field("named", &self.named.keys().collect::<Vec<_>>())
+            .finish_non_exhaustive()
+    }
+}

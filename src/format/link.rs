@@ -1,0 +1,285 @@
+//! States that run other machines: these become states within them, so that what comes after knows one machine only.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::draft::machines::unknown_machine;
+use super::draft::{Draft, DraftState, read};
+use super::expression::Name;
+use super::library::{Library, is_file, parts};
+use super::outline::hierarchy;
+use super::outline::resolve::{self, Common};
+use super::problems::findings::Findings;
+use super::problems::mistake::{Mistake, Origin};
+use super::problems::problem::Problems;
+use super::source::Source;
+use super::words::Words;
+
+/// How many parts of a state's name may say whose it is.
+const MOST_PARTS: usize = 66;
+
+/// How deep machines may run each other, as states may be nested.
+const DEEPEST: usize = 64;
+
+/// The most states that links put into the machines of one file.
+const MOST_LINKED: usize = 20_000;
+
+/// Puts linked machines into the states that run them.
+pub(crate) struct Linker<'a, 'i> {
+    library: &'i Library,
+    words: Option<&'a Words>,
+    /// The machines of the files that have been read, or what is wrong with them.
+    files: HashMap<PathBuf, Result<Rc<[Draft<'i>]>, String>>,
+    /// The machines of other files that have been checked, with the rate of the file that links to them, or what is wrong with
+    /// them.
+    linked: HashMap<(PathBuf, usize, Option<u64>), Result<Draft<'i>, String>>,
+    /// The machines that have been put together, by their files.
+    wholes: HashMap<(PathBuf, usize), Draft<'i>>,
+    /// How many states may still be put in.
+    left: usize,
+}
+
+/// A machine that is being put together: where it is, and by which links it was come to.
+struct At<'t, 'i> {
+    file: &'t Path,
+    machines: &'t [Draft<'i>],
+    which: usize,
+    trail: &'t [String],
+    /// How many ticks there are in a second in the file that links to this one, or in the game.
+    rate: Option<f64>,
+}
+
+impl<'a, 'i> Linker<'a, 'i> {
+    pub(crate) fn new(library: &'i Library, words: Option<&'a Words>) -> Self {
+        Self {
+            library,
+            words,
+            files: HashMap::new(),
+            linked: HashMap::new(),
+            wholes: HashMap::new(),
+            left: MOST_LINKED,
+        }
+    }
+
+    /// The machines of a file, each with those that it links to in it.
+    pub(crate) fn link(&mut self, machines: Vec<Draft<'i>>, findings: &mut Findings) -> Vec<Draft<'i>> {
+        let has_links = |machine: &Draft<'_>| machine.states.iter().any(|state| state.machine.is_some());
+        if !machines.iter().any(has_links) {
+            return machines;
+        }
+        let whole = |which| {
+            let at = At { file: Path::new(""), machines: &machines, which, trail: &[], rate: None };
+            self.whole(&at, findings)
+        };
+        (0..machines.len()).map(whole).collect()
+    }
+
+    /// A machine with those that it links to in it. Each is put together once.
+    fn whole(&mut self, at: &At<'_, 'i>, findings: &mut Findings) -> Draft<'i> {
+        let key = (at.file.to_path_buf(), at.which);
+        if let Some(whole) = self.wholes.get(&key) {
+            return whole.clone();
+        }
+        let whole = self.put_together(at, findings);
+        self.wholes.entry(key).or_insert(whole).clone()
+    }
+
+    fn put_together(&mut self, at: &At<'_, 'i>, findings: &mut Findings) -> Draft<'i> {
+        let mut draft = at.machines[at.which].clone();
+        let mut trail = at.trail.to_vec();
+        trail.push(label(at.file, draft.name.as_ref()));
+        for i in 0..draft.states.len() {
+            let Some(link) = draft.states[i].machine.clone() else { continue };
+            if let Some(initial) = &draft.states[i].initial {
+                findings.add(
+                    Mistake::error(
+                        "link",
+                        initial.span.clone(),
+                        "a state that runs a machine begins where that begins",
+                    )
+                    .label("an initial child beside a machine")
+                    .help("remove `initial`, or remove `machine`"),
+                );
+                continue;
+            }
+            match self.linked(at, &link, &trail, findings) {
+                Ok(linked) if linked.states.len() <= self.left => {
+                    self.left -= linked.states.len();
+                    put(&mut draft.states, i, linked, &link.span);
+                }
+                Ok(_) => {
+                    self.left = 0;
+                    findings.add(
+                        Mistake::error(
+                            "too-many-states",
+                            link.span,
+                            format!("links lead to more than {MOST_LINKED} states"),
+                        )
+                        .label("linked here"),
+                    );
+                }
+                Err(mistake) => findings.add(*mistake),
+            }
+        }
+        draft
+    }
+
+    fn linked(
+        &mut self,
+        at: &At<'_, 'i>,
+        link: &Name,
+        trail: &[String],
+        findings: &mut Findings,
+    ) -> Result<Draft<'i>, Box<Mistake>> {
+        if !is_file(&link.text) {
+            let named = |machine: &Draft<'_>| machine.name.as_ref().is_some_and(|name| name.text == link.text);
+            let Some(which) = at.machines.iter().position(named) else {
+                let known = at.machines.iter().filter_map(|machine| machine.name.as_ref());
+                let nearest = findings.nearest(&link.text, known.map(|name| name.text.as_str()));
+                let help = "name a machine of this file, or a file: `machine = \"patrol.fsm.toml\"`";
+                return Err(Box::new(unknown_machine(link).help(help).meant(nearest).origin(Origin::Own)));
+            };
+            no_circle(&label(at.file, at.machines[which].name.as_ref()), trail, link)?;
+            not_too_deep(trail, link)?;
+            return Ok(self.whole(&At { which, trail, ..*at }, findings));
+        }
+        let wrong = |why: String| {
+            let message = format!("`{}` cannot be linked: {why}", link.text);
+            Box::new(Mistake::error("link", link.span.clone(), message).label("this file"))
+        };
+        let (file, machine) = parts(&link.text);
+        let (path, text) = self.library.find(at.file, file).map_err(wrong)?;
+        let machines = self.read(&path, text).map_err(wrong)?;
+        let named = |one: &Draft<'_>| machine.is_none() || one.name.as_ref().map(|name| name.text.as_str()) == machine;
+        let Some(which) = machines.iter().position(named) else {
+            return Err(wrong(format!("it has no machine `{}`", machine.unwrap_or_default())));
+        };
+        no_circle(&label(&path, machines[which].name.as_ref()), trail, link)?;
+        not_too_deep(trail, link)?;
+        let rate = at.machines[at.which].ticks_per_second.or(at.rate);
+        let key = (path.clone(), which, rate.map(f64::to_bits));
+        if !self.linked.contains_key(&key) {
+            let whole = self.check(&At { file: &path, machines: &machines, which, trail, rate }, text);
+            self.linked.insert(key.clone(), whole);
+        }
+        let mut draft = self.linked[&key].clone().map_err(wrong)?;
+        relocate(&mut draft, &link.span, &path.into());
+        Ok(draft)
+    }
+
+    /// The machines of another file as they are written.
+    fn read(&mut self, path: &Path, text: &'i str) -> Result<Rc<[Draft<'i>]>, String> {
+        let read = || {
+            let mut findings = Findings::new(Arc::new(Source::new(&path.display().to_string(), text)));
+            let machines = read::read(text, self.library.rest_of(path), &mut findings);
+            if findings.errors() > 0 { Err(summary(&findings.into_problems())) } else { Ok(machines.into()) }
+        };
+        self.files.entry(path.to_path_buf()).or_insert_with(read).clone()
+    }
+
+    /// A machine of another file with those that it links to, if nothing is wrong with it.
+    fn check(&mut self, at: &At<'_, 'i>, text: &str) -> Result<Draft<'i>, String> {
+        let mut findings = Findings::new(Arc::new(Source::new(&at.file.display().to_string(), text)));
+        let whole = self.whole(at, &mut findings);
+        // Ticks are as long as this file says, or else the one that links to it.
+        let rate = whole.ticks_per_second.or(at.rate);
+        if let Some(checked) = resolve::resolve(
+            Draft { ticks_per_second: rate, ..whole.clone() },
+            self.words,
+            &mut Common::default(),
+            &mut findings,
+        ) {
+            hierarchy::check(&checked.outline, &mut findings);
+        }
+        if findings.errors() > 0 { Err(summary(&findings.into_problems())) } else { Ok(whole) }
+    }
+}
+
+/// What is said of a linked file with mistakes: the first one, and how many there are.
+fn summary(problems: &Problems) -> String {
+    let errors = || problems.iter().filter(|problem| !problem.is_warning());
+    let first = errors().next().map(crate::format::problems::problem::Problem::located).unwrap_or_default();
+    match errors().count() + problems.unlisted() {
+        0 | 1 => first,
+        count => format!("{first} (and {} more)", count - 1),
+    }
+}
+
+/// A machine, as circles name it.
+fn label(file: &Path, machine: Option<&Name>) -> String {
+    let file = file.display().to_string();
+    match machine {
+        Some(name) if file.is_empty() => name.text.clone(),
+        Some(name) => format!("{file}#{name}"),
+        None if file.is_empty() => "this file".into(),
+        None => file,
+    }
+}
+
+fn no_circle(next: &String, trail: &[String], link: &Name) -> Result<(), Box<Mistake>> {
+    let Some(begin) = trail.iter().position(|on| on == next) else { return Ok(()) };
+    let path: Vec<_> = trail[begin..].iter().chain([next]).map(|on| format!("`{on}`")).collect();
+    let message = format!("machines run each other in a circle: {}", path.join(" -> "));
+    Err(Box::new(
+        Mistake::error("link-cycle", link.span.clone(), message)
+            .label("closes the circle")
+            .help("a machine cannot run itself: let one of them end, and an exit lead on"),
+    ))
+}
+
+/// Each machine is put together within the one that runs it.
+fn not_too_deep(trail: &[String], link: &Name) -> Result<(), Box<Mistake>> {
+    if trail.len() < DEEPEST {
+        return Ok(());
+    }
+    let message = format!("machines run each other more than {DEEPEST} deep");
+    Err(Box::new(Mistake::error("nested-too-deep", link.span.clone(), message).label("too deep from here")))
+}
+
+/// Puts the states of a machine into the one that runs it.
+fn put<'i>(states: &mut Vec<Rc<DraftState<'i>>>, by: usize, linked: Draft<'i>, link: &Range<usize>) {
+    let base = states.len();
+    let prefix = states[by].name.text.clone();
+    let named = |text: &str| Some(Name { text: text.into(), span: link.clone() });
+    // A state that would run beside all others is around them.
+    let around = linked.global.map(|global| global.text);
+    let initial = linked.initial.map(|initial| initial.text).unwrap_or_default();
+    Rc::make_mut(&mut states[by]).initial = named(around.as_deref().unwrap_or(&initial));
+    let keys: HashSet<String> = linked.states.iter().map(|state| state.name.text.clone()).collect();
+    let is_nested = |state: &DraftState<'_>| {
+        let implied = state.name.text.rmatch_indices('.').map(|(at, _)| &state.name.text[..at]);
+        state.parent.is_some() || { implied }.take(MOST_PARTS).any(|before| keys.contains(before))
+    };
+    let is_outermost: Vec<bool> = linked.states.iter().map(|state| !is_nested(state)).collect();
+    for (mut linked, is_outermost) in linked.states.into_iter().zip(is_outermost) {
+        let state = Rc::make_mut(&mut linked);
+        if let Some(around) = &around {
+            if state.root.is_none() && state.name.text == *around {
+                state.initial = named(&initial);
+            } else if is_outermost {
+                state.parent = named(around);
+            }
+        }
+        if state.root.is_none() && state.is_final {
+            state.ends = Some(by);
+        } else {
+            state.ends = state.ends.map(|of| base + of);
+        }
+        state.root = Some(state.root.map_or(by, |root| base + root));
+        state.name.text = format!("{prefix}.{}", state.name.text);
+        states.push(linked);
+    }
+}
+
+/// What is said of a machine of another file is said of the link to it.
+fn relocate(draft: &mut Draft<'_>, to: &Range<usize>, file: &Arc<Path>) {
+    let rate = draft.ticks_per_second;
+    for state in &mut draft.states {
+        let state = Rc::make_mut(state);
+        state.relocate(to, file);
+        state.rate = state.rate.or(rate);
+    }
+}

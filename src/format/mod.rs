@@ -1,0 +1,24 @@
+//! A definition file as a text, and what it means.
+//!
+//! The layer below `definition`, which runs for owners what is read here. Nothing here mentions an owner or a machine.
+
+pub(crate) mod beside;
+pub(crate) mod cursor;
+pub(crate) mod draft;
+pub(crate) mod duration;
+pub(crate) mod expression;
+pub(crate) mod files;
+pub(crate) mod folder;
+pub(crate) mod hook;
+pub(crate) mod library;
+pub(crate) mod link;
+pub(crate) mod operand;
+pub(crate) mod outline;
+pub(crate) mod problems;
+pub(crate) mod prove;
+#[cfg(feature = "script")]
+pub(crate) mod script;
+pub(crate) mod source;
+pub(crate) mod survey;
+pub(crate) mod text;
+pub(crate) mod words;

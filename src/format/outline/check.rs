@@ -1,0 +1,169 @@
+//! From a file's text to its outlines: reads it, resolves its names, and checks how its states are nested and connected.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+#[cfg(feature = "script")]
+use super::scripts;
+use super::{Checked, Outline, hierarchy, reach, resolve};
+use crate::format::beside::Beside;
+use crate::format::draft::read;
+use crate::format::folder::read_definition;
+use crate::format::library::Library;
+use crate::format::link::Linker;
+use crate::format::problems::findings::Findings;
+use crate::format::problems::load_error::LoadError;
+use crate::format::problems::problem::Problems;
+use crate::format::source::Source;
+use crate::format::text::text_of;
+use crate::format::words::Words;
+
+impl Outline {
+    /// Reads and checks a definition; `file` is its name in what is reported. Of a file with several machines, it is the first
+    /// one.
+    ///
+    /// Without words, what the game offers is not checked; [`unchecked`](Self::unchecked) lists what was taken on trust.
+    ///
+    /// # Errors
+    ///
+    /// With everything that is wrong with the file.
+    pub fn parse(file: &str, text: &str, words: Option<&Words>) -> Result<Self, Problems> {
+        // A file without a mistake has a machine.
+        Ok(Self::parse_all(file, text, words)?.swap_remove(0))
+    }
+
+    /// As [`parse`](Self::parse), of all machines of a file, in its order.
+    ///
+    /// # Errors
+    ///
+    /// With everything that is wrong with the file.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::definition::Outline;
+    ///
+    /// let file = "
+    ///     [machines.imp]
+    ///     initial = 'idle'
+    ///     states.idle.final = true
+    ///     [machines.baron]
+    ///     like = 'imp'
+    /// ";
+    /// let outlines = Outline::parse_all("creatures.toml", file, None)?;
+    /// let names: Vec<_> = outlines.iter().map(Outline::machine).collect();
+    /// assert_eq!(names, [Some("imp"), Some("baron")]);
+    /// # Ok::<(), demeanor::definition::Problems>(())
+    /// ```
+    pub fn parse_all(file: &str, text: &str, words: Option<&Words>) -> Result<Vec<Self>, Problems> {
+        let library = Library::default();
+        Ok(check(file, text, &library, words)?.into_iter().map(|checked| checked.outline).collect())
+    }
+
+    /// As [`parse_all`](Self::parse_all), of a file. Only here, the files that it links to are looked for beside it.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read, or with everything that is wrong with it.
+    pub fn load_all(path: impl AsRef<Path>, words: Option<&Words>) -> Result<Vec<Self>, LoadError> {
+        let path = path.as_ref();
+        let bytes = read_definition(path).map_err(|error| LoadError::Io { path: path.into(), error })?;
+        let text = text_of(&path.display().to_string(), &bytes)?;
+        Ok(Self::parse_all_at(path, text, words)?)
+    }
+
+    /// As [`load_all`](Self::load_all), of a text that may not be that of the file at the path: of one that has not been saved.
+    ///
+    /// # Errors
+    ///
+    /// With everything that is wrong with the text.
+    pub fn parse_all_at(path: impl AsRef<Path>, text: &str, words: Option<&Words>) -> Result<Vec<Self>, Problems> {
+        let path = path.as_ref();
+        let file = path.display().to_string();
+        let (mut outlines, _, findings) = checked_at(&file, text, path.parent(), &|_| None, words);
+        with_warnings(outlines.iter_mut(), findings)?;
+        Ok(outlines)
+    }
+
+    /// As [`parse`](Self::parse), of bytes that may not be text.
+    ///
+    /// # Errors
+    ///
+    /// With everything that is wrong with it; with bytes that are not UTF-8, only that.
+    pub fn from_bytes(file: &str, bytes: &[u8], words: Option<&Words>) -> Result<Self, Problems> {
+        Self::parse(file, text_of(file, bytes)?, words)
+    }
+}
+
+/// Reads and checks the machines of a file, in its order, with what their next stage needs of the text. Without an error there
+/// is at least one.
+pub(crate) fn check<'i>(
+    file: &str,
+    text: &'i str,
+    library: &'i Library,
+    words: Option<&Words>,
+) -> Result<Vec<Checked<'i>>, Problems> {
+    let (mut all, findings) = checked(file, text, library, words);
+    with_warnings(all.iter_mut().map(|checked| &mut checked.outline), findings)?;
+    Ok(all)
+}
+
+/// The machines of a file, and what was found. Without an error there is at least one.
+fn checked<'i>(file: &str, text: &'i str, library: &'i Library, words: Option<&Words>) -> (Vec<Checked<'i>>, Findings) {
+    let mut findings = Findings::new(Arc::new(Source::new(file, text)));
+    let drafts = read::read(text, library.rest(), &mut findings);
+    let drafts = Linker::new(library, words).link(drafts, &mut findings);
+    let mut all = Vec::with_capacity(drafts.len());
+    let mut common = resolve::Common::default();
+    for draft in drafts {
+        let Some(checked) = resolve::resolve(draft, words, &mut common, &mut findings) else { continue };
+        hierarchy::check(&checked.outline, &mut findings);
+        all.push(checked);
+    }
+    if findings.errors() == 0 {
+        let used = reach::used(all.iter().map(|checked| &checked.outline));
+        for checked in &all {
+            reach::check(&checked.outline, &used, &mut findings);
+        }
+    }
+    (all, findings)
+}
+
+/// Tells each machine the warnings of the whole file; or fails with all that was found.
+fn with_warnings<'o>(outlines: impl Iterator<Item = &'o mut Outline>, findings: Findings) -> Result<(), Problems> {
+    let mut outlines = outlines.peekable();
+    if outlines.peek().is_none() {
+        return Err(findings.into_problems());
+    }
+    let (warnings, unlisted) = findings.finish()?;
+    let warnings: Arc<[_]> = warnings.into();
+    for outline in outlines {
+        outline.warnings = Arc::clone(&warnings);
+        outline.unlisted_warnings = unlisted;
+    }
+    Ok(())
+}
+
+/// The machines of a file as far as they can be read, the files that it links to, by their paths from the folder, and what was
+/// found, in its scripts, too. With an error, what is mistaken is left out. `open` is asked for texts before the folder is.
+pub(crate) fn checked_at(
+    file: &str,
+    text: &str,
+    folder: Option<&Path>,
+    open: &dyn Fn(&Path) -> Option<String>,
+    words: Option<&Words>,
+) -> (Vec<Outline>, Vec<PathBuf>, Findings) {
+    let beside = folder.map(|folder| Beside::Folder(folder.into()));
+    let library = Library::with_open(text, beside.as_ref(), open);
+    #[cfg_attr(not(feature = "script"), expect(unused_mut, reason = "only scripts add to them"))]
+    let (checked, mut findings) = checked(file, text, &library, words);
+    #[cfg_attr(not(feature = "script"), expect(unused_mut, reason = "only scripts add to them"))]
+    let mut outlines: Vec<_> = checked.into_iter().map(|checked| checked.outline).collect();
+    #[cfg(feature = "script")]
+    if let Some(folder) = folder {
+        for outline in &mut outlines {
+            scripts::check(outline, folder, open, words, &mut findings);
+        }
+    }
+    (outlines, library.paths().cloned().collect(), findings)
+}

@@ -1,0 +1,214 @@
+//! The words of conditions: which of the game's values, fields and states they mean, and whether they can be asked there.
+
+use std::ops::Range;
+
+use super::mention::Meaning;
+use super::resolve::Resolver;
+use crate::format::draft::When;
+use crate::format::expression::{Expr, Name, OF_MESSAGE, flag_compared};
+use crate::format::operand::Operand;
+use crate::format::problems::mistake::Mistake;
+use crate::format::words::{ValueKind, WordKind};
+
+/// Where a condition stands.
+#[derive(Clone, Copy)]
+pub(super) enum Place<'p> {
+    /// In `enter_when`.
+    Entry,
+    /// In an exit that is tried in each tick.
+    Tick,
+    /// In an exit that waits for the message of a name.
+    Message(&'p str),
+}
+
+impl Resolver<'_> {
+    pub(super) fn condition(&mut self, when: &mut When, place: Place<'_>) {
+        let (expr, span) = match when {
+            When::Script(script) => return self.script(Some(script)),
+            When::Expr { expr, span, .. } => (expr, span),
+        };
+        self.within = Some(span.clone());
+        expr.visit_mut(&mut |test| self.test(test, place));
+        self.within = None;
+    }
+
+    /// Checks a part of a condition that is no condition of others.
+    fn test(&mut self, test: &mut Expr, place: Place<'_>) {
+        match test {
+            Expr::Bool(_) | Expr::Not(_) | Expr::And(_) | Expr::Or(_) => {}
+            Expr::Flag(name) => self.value(name, ValueKind::Flag),
+            Expr::FieldFlag(name) => self.field(name, ValueKind::Flag, place),
+            Expr::In(name) => self.asked_state(name),
+            Expr::Chance { span, per_second, .. } => {
+                let word = if *per_second { "chance_per_second" } else { "chance" };
+                match place {
+                    Place::Entry => self.findings.add(not_in_entry(word, span.clone())),
+                    Place::Message(_) if *per_second => self.findings.add(
+                        Mistake::error(
+                            "chance",
+                            span.clone(),
+                            "a message has no length to which a chance per second belongs",
+                        )
+                        .label("in an exit with `on`")
+                        .help("write `chance(0.5)`: the chance that the exit is taken for a message"),
+                    ),
+                    _ => self.chance(span.clone()),
+                }
+            }
+            Expr::Compare { left, op, right } => match flag_compared(left, *op, right) {
+                Some((Operand::Field(name), _)) => self.field(name, ValueKind::Flag, place),
+                Some((Operand::Value(name), _)) => self.value(name, ValueKind::Flag),
+                _ => self.comparison([left, right], place),
+            },
+        }
+    }
+
+    pub(super) fn chance(&mut self, at: Range<usize>) {
+        if self.words.is_some_and(|words| !words.random) {
+            self.findings.add(
+                Mistake::error("chance", at, "the game offers no random numbers to definitions")
+                    .label("needs random numbers")
+                    .help("a programmer can add them with `Vocabulary::random`"),
+            );
+        }
+    }
+
+    fn comparison(&mut self, sides: [&mut Operand; 2], place: Place<'_>) {
+        match sides.each_ref() {
+            [Operand::Bool(_), Operand::Value(name) | Operand::Field(name)]
+            | [Operand::Value(name) | Operand::Field(name), Operand::Bool(_)] => {
+                self.findings.add(flag_as_number(name));
+            }
+            [Operand::Bool(yes), other] | [other, Operand::Bool(yes)] => {
+                if let Some(at) = first_span(other) {
+                    let message = format!("`{other}` is a number, which is never `{yes}`");
+                    self.findings.add(Mistake::error("comparison", at, message).label("a number"));
+                }
+            }
+            _ => {}
+        }
+        for side in sides {
+            side.visit_mut(&mut |part| match part {
+                Operand::Value(name) => self.value(name, ValueKind::Number),
+                Operand::Field(name) => self.field(name, ValueKind::Number, place),
+                Operand::TimeIn(name) => self.asked_state(name),
+                Operand::TimeInState(span) => {
+                    if let Place::Entry = place {
+                        self.findings.add(not_in_entry("time_in_state", span.clone()));
+                    }
+                }
+                _ => {}
+            });
+        }
+    }
+
+    pub(super) fn value(&mut self, name: &Name, used_as: ValueKind) {
+        self.mention(name, Meaning::Value);
+        let Some(words) = self.words else {
+            self.unchecked.values.entry(name.text.clone()).or_insert(used_as);
+            return;
+        };
+        match words.values.get(&name.text) {
+            Some(kind) => self.kind(name, *kind, used_as),
+            None => self.unknown(WordKind::Value, name, words.values.keys()),
+        }
+    }
+
+    /// A field of the message that an exit waits for.
+    fn field(&mut self, name: &Name, used_as: ValueKind, place: Place<'_>) {
+        let Place::Message(message) = place else {
+            self.findings.add(
+                Mistake::error("message", name.span.clone(), "there is no message here whose fields could be asked")
+                    .label("a field of a message")
+                    .help("only an exit that waits for a message has one: add `on = \"..\"` to it"),
+            );
+            return;
+        };
+        self.mention(name, Meaning::Field { message: message.into() });
+        let Some(words) = self.words else {
+            let fields = self.unchecked.message_fields.entry(message.into()).or_default();
+            fields.entry(name.text.clone()).or_insert(used_as);
+            return;
+        };
+        let fields = words.message_fields.get(message);
+        match fields.and_then(|fields| fields.get(&name.text)) {
+            Some(kind) => self.kind(name, *kind, used_as),
+            // An unknown message is one mistake, not two.
+            None if !words.messages.contains(message) => {}
+            None => {
+                let offered = fields.into_iter().flat_map(|fields| fields.keys());
+                let nearest = self.findings.nearest(&name.text, offered.clone().map(String::as_str));
+                let help = match nearest {
+                    Some(nearest) => format!("did you mean `{OF_MESSAGE}{nearest}`?"),
+                    None if fields.is_none() => format!("the game offers no fields of `{message}`"),
+                    None => {
+                        let offered: Vec<_> = offered.take(12).map(|field| format!("`{OF_MESSAGE}{field}`")).collect();
+                        format!("the game offers {}", offered.join(", "))
+                    }
+                };
+                let what = format!("message `{message}` has no field `{name}`");
+                self.findings.add(
+                    Mistake::error(WordKind::Field.unknown(), name.span.clone(), what)
+                        .label("no such field")
+                        .help(help),
+                );
+            }
+        }
+    }
+
+    /// Whether a name is of the kind that it is used as.
+    fn kind(&mut self, name: &Name, kind: ValueKind, used_as: ValueKind) {
+        match kind {
+            kind if kind == used_as => {}
+            ValueKind::Number => {
+                let message = format!("`{name}` is a number, which is neither true nor false");
+                self.findings.add(
+                    Mistake::error("comparison", name.span.clone(), message)
+                        .label("a number")
+                        .help(format!("compare it, as in `{name} > 0`")),
+                );
+            }
+            ValueKind::Flag => self.findings.add(flag_as_number(name)),
+        }
+    }
+
+    /// A state that is asked about. It gets its full name.
+    fn asked_state(&mut self, name: &mut Name) {
+        let Some(id) = self.state_named(name.clone()) else { return };
+        if Some(id) == self.global {
+            let message = format!("the global state `{name}` is never entered");
+            self.findings.add(
+                Mistake::error("global", name.span.clone(), message)
+                    .label("runs beside every other state")
+                    .help("name a state that can be active"),
+            );
+        }
+        self.name_of(id).clone_into(&mut name.text);
+    }
+}
+
+/// Where something that is read stands in a side of a comparison.
+fn first_span(side: &Operand) -> Option<Range<usize>> {
+    let mut first = None;
+    side.visit(&mut |part| {
+        let at = match part {
+            Operand::Value(name) | Operand::Field(name) | Operand::TimeIn(name) => Some(&name.span),
+            Operand::TimeInState(span) => Some(span),
+            _ => None,
+        };
+        first = first.take().or_else(|| at.cloned());
+    });
+    first
+}
+
+fn flag_as_number(name: &Name) -> Mistake {
+    Mistake::error("comparison", name.span.clone(), format!("`{name}` is true or false, not a number"))
+        .label("true or false")
+        .help(format!("write `{name}` or `not {name}`"))
+}
+
+fn not_in_entry(word: &str, at: Range<usize>) -> Mistake {
+    Mistake::error("entry-condition", at, format!("`{word}` cannot be asked in `enter_when`"))
+        .label("unknown before the state is entered")
+        .help("put it into the `when` of the exits that lead here")
+}

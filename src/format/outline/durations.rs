@@ -1,0 +1,70 @@
+//! From durations as they are written to seconds: ticks have a rate, and values are words of the game.
+
+use std::ops::Range;
+
+use super::resolve::Resolver;
+use crate::format::draft::duration::{DraftDuration, DraftLength, Time};
+use crate::format::duration::{Drawn, Duration, Length};
+use crate::format::problems::mistake::Mistake;
+use crate::format::words::ValueKind;
+
+impl Resolver<'_> {
+    pub(super) fn duration(&mut self, written: DraftDuration) -> Option<Duration> {
+        let DraftDuration { text, length, span } = written;
+        let length = match length {
+            DraftLength::Fixed(time) => Length::Fixed(self.seconds(time, &span)?),
+            DraftLength::Drawn(least, most) => {
+                self.chance(span.clone());
+                let tick = match (least, most) {
+                    (Time::Ticks(_), Time::Ticks(_)) => Some(self.seconds(Time::Ticks(1.0), &span)?),
+                    _ => None,
+                };
+                let (least, most) = (self.seconds(least, &span)?, self.seconds(most, &span)?);
+                if least > most {
+                    self.findings.add(
+                        Mistake::error("no-time", span, format!("`{text}` ends before it begins"))
+                            .label(format!("from {least} s to {most} s"))
+                            .help("write the shorter time first"),
+                    );
+                    return None;
+                }
+                Length::Drawn(Drawn { least, most, tick })
+            }
+            DraftLength::Value(name) => {
+                if self.words.is_some_and(|words| words.values.get(&name.text) == Some(&ValueKind::Flag)) {
+                    self.findings.add(
+                        Mistake::error("comparison", span, format!("`{name}` is true or false, not a time"))
+                            .label("a duration is a number")
+                            .help("write a time such as `0.5`; what is true or false is asked in a `when`"),
+                    );
+                    return None;
+                }
+                self.value(&name, ValueKind::Number);
+                Length::Value(name)
+            }
+        };
+        Some(Duration { text, length, span })
+    }
+
+    /// The seconds of a time. Ticks of unknown length are no number, and are an error where the game's words are known.
+    fn seconds(&mut self, time: Time, at: &Range<usize>) -> Option<f64> {
+        let ticks = match time {
+            Time::Seconds(seconds) => return Some(seconds),
+            Time::Ticks(ticks) => ticks,
+        };
+        if let Some(rate) = self.rate {
+            return Some(ticks / rate);
+        }
+        if self.words.is_none() {
+            self.unchecked.ticks = true;
+            return Some(f64::NAN);
+        }
+        // Once for each duration.
+        self.findings.add(
+            Mistake::error("no-rate", at.clone(), "nobody says how long a tick is")
+                .label("in ticks")
+                .help("write `ticks_per_second = 60` at the top of the file, or a time in seconds"),
+        );
+        None
+    }
+}

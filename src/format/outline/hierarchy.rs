@@ -1,0 +1,271 @@
+//! How states are nested: parents without circles, initial children that are children, a global that stands apart.
+
+use std::collections::HashSet;
+
+use super::{ExitOutline, Outline, StateId, StateOutline};
+use crate::format::problems::findings::Findings;
+use crate::format::problems::mistake::{Mistake, Origin};
+
+/// The deepest that states may be nested.
+const DEEPEST: usize = 64;
+
+/// Checks the hierarchy. Without an error, every path has an end.
+pub(crate) fn check(outline: &Outline, findings: &mut Findings) {
+    parents(outline, findings);
+    initial_children(outline, findings);
+    if findings.errors() == 0 {
+        for state in &outline.states {
+            outer_exits(outline, state, findings);
+        }
+        without_end(outline, findings);
+    }
+    if let Some(global) = outline.global {
+        apart(outline, global, findings);
+    }
+}
+
+/// How deep a state is, as far as that has been found.
+#[derive(Clone, Copy, PartialEq)]
+enum Depth {
+    Unknown,
+    /// On the trail that is being followed.
+    Open,
+    Found(usize),
+}
+
+fn parents(outline: &Outline, findings: &mut Findings) {
+    let mut depths = vec![Depth::Unknown; outline.states.len()];
+    for start in &outline.states {
+        let mut trail = Vec::new();
+        let mut at = Some(start.id);
+        let mut depth = 0;
+        while let Some(id) = at {
+            match depths[id.index()] {
+                Depth::Found(found) => {
+                    depth = found + 1;
+                    break;
+                }
+                Depth::Open => {
+                    let begin = trail.iter().position(|on| *on == id).unwrap_or(0);
+                    findings.add(circle(outline, id, &trail[begin..]));
+                    break;
+                }
+                Depth::Unknown => {
+                    depths[id.index()] = Depth::Open;
+                    trail.push(id);
+                    at = outline.state(id).parent;
+                }
+            }
+        }
+        for id in trail.into_iter().rev() {
+            depths[id.index()] = Depth::Found(depth);
+            if depth == DEEPEST {
+                let state = outline.state(id);
+                let message = format!("state `{}` is nested deeper than {DEEPEST} states", state.name);
+                let mistake = Mistake::error("nested-too-deep", state.parent_span.clone(), message);
+                findings.add(mistake.label("its parent"));
+            }
+            depth += 1;
+        }
+    }
+}
+
+fn circle(outline: &Outline, closing: StateId, states: &[StateId]) -> Mistake {
+    let mut names: Vec<_> = states.iter().map(|id| format!("`{}`", outline.state(*id).name)).collect();
+    let last = names.pop().unwrap_or_default();
+    let message = if names.is_empty() {
+        format!("{last} is its own parent")
+    } else {
+        format!("{} and {last} are each other's parents", names.join(", "))
+    };
+    let at = outline.state(closing).parent_span.clone();
+    Mistake::error("parent-cycle", at, message).label("closes the circle").help(if states.len() == 1 {
+        "it must have another parent, or none"
+    } else {
+        "one of them must have another parent, or none"
+    })
+}
+
+fn initial_children(outline: &Outline, findings: &mut Findings) {
+    for state in &outline.states {
+        let Some(child) = state.initial.map(|child| outline.state(child)) else { continue };
+        if child.parent != Some(state.id) {
+            let (composite, child) = (&state.name, &child.name);
+            let message = format!("`{child}` is the initial state of `{composite}`, but not a child of it");
+            findings.add(
+                Mistake::error("initial-not-a-child", state.initial_span.clone(), message)
+                    .label(format!("its parent is not `{composite}`"))
+                    .help(format!("give `{child}` the key `parent = \"{composite}\"`"))
+                    .origin(Origin::MayFollow),
+            );
+        }
+    }
+}
+
+fn apart(outline: &Outline, global: StateId, findings: &mut Findings) {
+    let state = outline.state(global);
+    if state.parent.is_some() || state.initial.is_some() || state.is_composite() {
+        let message = format!("the global state `{}` is nested", state.name);
+        findings.add(
+            Mistake::error("global", state.name.span.clone(), message)
+                .label("runs beside every other state")
+                .help("remove its `parent` and `initial`, and take it as nobody's parent"),
+        );
+    }
+    if let Some(every) = &state.every {
+        let message = format!("the global state `{}` has an `every`, but is never entered", state.name);
+        findings.add(
+            Mistake::error("global", every.span.clone(), message)
+                .label("counted from its entry")
+                .help("remove it: the global state is tried in each tick"),
+        );
+    }
+    for after in state.exits.iter().filter_map(ExitOutline::after).filter(|after| after.range().is_some()) {
+        let message = format!("an exit of the global state `{}` has a duration that is drawn", state.name);
+        findings.add(
+            Mistake::error("global", after.span.clone(), message)
+                .label("drawn when its state is entered")
+                .help("the global state is never entered: write a fixed duration"),
+        );
+    }
+    for exit in outline.states.iter().flat_map(|state| &state.exits).filter(|exit| exit.to == global) {
+        let message = format!("state `{}` is the global state: it cannot be changed to", state.name);
+        findings
+            .add(Mistake::error("global", exit.span.clone(), message).label("runs beside every other state already"));
+    }
+}
+
+/// What only an exit of a parent or of the global state can say.
+fn outer_exits(outline: &Outline, state: &StateOutline, findings: &mut Findings) {
+    let is_outer = state.is_composite() || outline.global == Some(state.id);
+    for exit in &state.exits {
+        let only_outer = [("restart", exit.restarts), ("even_final", exit.even_final)];
+        for (key, _) in only_outer.into_iter().filter(|(_, is_given)| *is_given && !is_outer) {
+            let message = format!("`{key}` says nothing in an exit of `{}`, which has no states in it", state.name);
+            findings.add(
+                Mistake::warning("no-effect", exit.span.clone(), message)
+                    .label("an exit of the state itself")
+                    .help("it is for exits of parents and of the global state: remove it"),
+            );
+        }
+        // One to the state itself has been found already.
+        let leads_within =
+            outline.global == Some(state.id) || exit.to != state.id && outline.path(exit.to).contains(&state.id);
+        if exit.restarts && is_outer && leads_within && exit.is_always_from() == Some(0.0) {
+            let message = format!("`{}` would be entered again in every tick", outline.state(exit.to).name);
+            findings.add(
+                Mistake::error("spins", exit.span.clone(), message)
+                    .label("restarts, with no condition")
+                    .help("give the exit a `when`, or remove `restart`"),
+            );
+        }
+    }
+}
+
+/// The most changes that are carried out for one callback: rule 13.
+const MOST_CHANGES: usize = 64;
+
+/// States of no length that lead to each other in a circle, or in a chain that is longer than what is carried out at once.
+fn without_end(outline: &Outline, findings: &mut Findings) {
+    let leads: Vec<_> = outline.states.iter().map(|state| leads_on(outline, state)).collect();
+    let mut seen = vec![0; outline.states.len()];
+    let mut is_endless = false;
+    for start in &outline.states {
+        let (round, mut at) = (start.id.index() + 1, start.id);
+        while seen[at.index()] == 0 {
+            seen[at.index()] = round;
+            let Some(exit) = leads[at.index()] else { break };
+            at = exit.to;
+            if seen[at.index()] == round {
+                is_endless = true;
+                let message =
+                    format!("state `{}` is left as soon as it is entered, and entered again", outline.state(at).name);
+                findings.add(
+                    Mistake::error("spins", exit.span.clone(), message)
+                        .label("closes the circle")
+                        .help("one exit of the circle needs a `when` that does not always hold"),
+                );
+            }
+        }
+    }
+    if !is_endless {
+        too_many_changes(outline, &leads, findings);
+    }
+}
+
+/// An exit that leads on as soon as a state is entered, whoever enters it: one with `always`, or one for the end of a machine that
+/// ends in it. `None` if it depends on a value where that leads, because of an exit with a condition that is tried before.
+fn leads_on<'o>(outline: &'o Outline, state: &StateOutline) -> Option<&'o ExitOutline> {
+    let tried = outline.descent(state.id).into_iter().flat_map(|id| {
+        let entered = outline.state(id);
+        let done = entered.ends.map(|runs| outline.state(runs).exits.iter().filter(|exit| exit.is_done));
+        entered.exits.iter().filter(|exit| exit.is_always).chain(done.into_iter().flatten())
+    });
+    let mut first: Option<StateId> = None;
+    for exit in tried {
+        if *first.get_or_insert(exit.to) != exit.to {
+            return None;
+        }
+        let is_open = || outline.descent(exit.to).iter().all(|to| outline.state(*to).enter_when.is_none());
+        if exit.leads_at_once() && is_open() {
+            return Some(exit);
+        }
+    }
+    None
+}
+
+/// States of no length, without a circle, that follow each other beyond the limit of rule 13.
+fn too_many_changes(outline: &Outline, leads: &[Option<&ExitOutline>], findings: &mut Findings) {
+    // By id, how many changes follow when the state is entered, and the state in which they end.
+    let mut follow: Vec<Option<(usize, StateId)>> = vec![None; leads.len()];
+    for start in &outline.states {
+        let mut trail = Vec::new();
+        let mut at = start.id;
+        let (mut count, end) = loop {
+            if let Some(known) = follow[at.index()] {
+                break known;
+            }
+            match leads[at.index()] {
+                Some(exit) => {
+                    trail.push(at);
+                    at = exit.to;
+                }
+                None => break (0, at),
+            }
+        };
+        follow[at.index()] = Some((count, end));
+        for id in trail.into_iter().rev() {
+            count += 1;
+            follow[id.index()] = Some((count, end));
+        }
+    }
+    // A change to the first of them counts, too; and who comes by another of them comes from before it.
+    let mut is_entered_by_exit = vec![false; leads.len()];
+    let mut is_first = vec![true; leads.len()];
+    for state in &outline.states {
+        state.leads_to().for_each(|to| is_entered_by_exit[to.index()] = true);
+        if let Some(exit) = leads[state.id.index()] {
+            is_first[exit.to.index()] = false;
+        }
+    }
+    let mut told = HashSet::new();
+    for state in outline.states.iter().filter(|state| is_first[state.id.index()]) {
+        let (Some((count, end)), Some(exit)) = (follow[state.id.index()], leads[state.id.index()]) else { continue };
+        // Of chains that have one end, one is told.
+        if count + usize::from(is_entered_by_exit[state.id.index()]) <= MOST_CHANGES || !told.insert(end) {
+            continue;
+        }
+        let second = outline.state(exit.to);
+        let message = format!(
+            "more than {MOST_CHANGES} states follow one another within one tick: `{}`, `{}` and so on, to `{}`",
+            state.name,
+            second.name,
+            outline.state(end).name
+        );
+        findings.add(
+            Mistake::error("too-many-changes", exit.span.clone(), message).label("the first of these exits").help(format!(
+                "after {MOST_CHANGES} changes a character stays where it is: let one of the states last, without `always`"
+            )),
+        );
+    }
+}

@@ -1,0 +1,596 @@
+//! The third stage of reading a definition: what a file says, checked. Its states, how they are nested, and what leads from
+//! one to another.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::{self, Write as _};
+use std::iter;
+use std::ops::Range;
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::{Arc, OnceLock};
+
+use super::draft::{Params, When, Written};
+use super::duration::Duration;
+use super::expression::Name;
+use super::problems::problem::Problem;
+use super::source::Source;
+use super::words::ValueKind;
+use mention::{Meaning, Mention};
+
+pub(crate) mod check;
+mod conditions;
+mod durations;
+pub(crate) mod hierarchy;
+pub(crate) mod mention;
+pub(crate) mod params;
+mod reach;
+pub(crate) mod resolve;
+pub(crate) mod scopes;
+#[cfg(feature = "script")]
+mod scripts;
+
+/// The content of a definition file, checked, for tools that draw or check it. It does not have the code of behaviors and
+/// values.
+///
+/// The states are a tree: [`children`](Self::children) returns the states directly inside a state, and [`path`](Self::path)
+/// returns a state with its parents.
+///
+/// # Examples
+///
+/// ```
+/// use demeanor::definition::Outline;
+///
+/// let outline = Outline::parse(
+///     "door.toml",
+///     r#"
+///         initial = "closed"
+///         [states.closed]
+///         exits = [{ to = "open", when = "pushed" }]
+///         [states.open]
+///         exits = [{ to = "closed", when = "time_in_state > 3" }]
+///     "#,
+///     None,
+/// )?;
+/// let closed = outline.state(outline.initial());
+/// assert_eq!(closed.name(), "closed");
+/// assert_eq!(closed.exits()[0].label(), "pushed");
+/// assert_eq!(outline.state(closed.exits()[0].target()).name(), "open");
+/// # Ok::<(), demeanor::definition::Problems>(())
+/// ```
+#[derive(Clone)]
+pub struct Outline {
+    pub(crate) source: Arc<Source>,
+    /// The machine's name.
+    pub(crate) machine: Option<String>,
+    /// The machine that it is like.
+    pub(crate) like: Option<Name>,
+    pub(crate) initial: StateId,
+    pub(crate) global: Option<StateId>,
+    pub(crate) ticks_per_second: Option<f64>,
+    /// By id. Machines of a file that are alike share those that are the same.
+    pub(crate) states: Vec<Arc<StateOutline>>,
+    /// Those without a parent.
+    pub(crate) outermost: Vec<StateId>,
+    /// Those of the whole file, which all of its machines have.
+    pub(crate) warnings: Arc<[Problem]>,
+    /// How many there are beyond these.
+    pub(crate) unlisted_warnings: usize,
+    pub(crate) unchecked: Unchecked,
+    /// Where the file names states beside those of the machine.
+    pub(crate) named: Vec<Mention>,
+    /// These and those in the states, in the order of the file, once somebody has asked for them.
+    pub(crate) mentions: OnceLock<Vec<Mention>>,
+}
+
+/// A file that has been read and checked.
+pub(crate) struct Checked<'i> {
+    pub(crate) outline: Outline,
+    /// The parameters of each state's behaviors, by id. They borrow the text, and are for the next stage only.
+    pub(crate) params: Vec<Rc<[Option<Params<'i>>]>>,
+}
+
+/// Which state of an [`Outline`], and of no other outline.
+///
+/// Ids are in the order of the file, and count from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StateId(usize);
+
+/// One state of an [`Outline`].
+#[derive(Clone, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is something that the file says or does not")]
+pub struct StateOutline {
+    pub(crate) id: StateId,
+    pub(crate) name: Name,
+    pub(crate) behaviors: Vec<BehaviorOutline>,
+    pub(crate) script: Option<Name>,
+    pub(crate) every: Option<Duration>,
+    pub(crate) enter_when: Option<Box<When>>,
+    pub(crate) parent: Option<StateId>,
+    /// Where the parent is named.
+    pub(crate) parent_span: Range<usize>,
+    pub(crate) initial: Option<StateId>,
+    /// Where the initial child is named.
+    pub(crate) initial_span: Range<usize>,
+    pub(crate) children: Vec<StateId>,
+    pub(crate) keeps_history: bool,
+    pub(crate) is_final: bool,
+    pub(crate) is_entry: bool,
+    /// The state whose machine ends in this one.
+    pub(crate) ends: Option<StateId>,
+    /// The machine that it runs, as it is named.
+    pub(crate) machine: Option<Name>,
+    /// What it is called in its parent.
+    pub(crate) part: String,
+    /// Whether it is a state of a machine that another state runs.
+    pub(crate) is_linked: bool,
+    /// Whether it is written in another file, to which this one links.
+    pub(crate) is_foreign: bool,
+    /// Where its name is written there.
+    pub(crate) written: Option<Written>,
+    pub(crate) exits: Vec<ExitOutline>,
+    /// Where it names states and words of the game.
+    pub(crate) mentions: Vec<Mention>,
+}
+
+/// One behavior of a [`StateOutline`].
+#[derive(Clone, PartialEq)]
+pub(crate) struct BehaviorOutline {
+    pub(crate) name: Name,
+    /// Where its parameters stand.
+    pub(crate) params: Option<Range<usize>>,
+    /// The states that they name.
+    pub(crate) named: Vec<(String, StateId)>,
+}
+
+/// One exit of a [`StateOutline`].
+#[derive(Clone, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is something that the file says or does not")]
+pub struct ExitOutline {
+    pub(crate) to: StateId,
+    pub(crate) after: Option<Duration>,
+    pub(crate) when: Option<Box<When>>,
+    pub(crate) on: Option<Name>,
+    pub(crate) is_always: bool,
+    pub(crate) restarts: bool,
+    pub(crate) even_final: bool,
+    /// Whether it waits for the end of the machine that its state runs.
+    pub(crate) is_done: bool,
+    pub(crate) span: Range<usize>,
+}
+
+/// The words that could not be checked without a vocabulary.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Unchecked {
+    /// What conditions ask for, and as what they first use it.
+    pub values: BTreeMap<String, ValueKind>,
+    /// Of behaviors.
+    pub behaviors: BTreeSet<String>,
+    /// Of messages.
+    pub messages: BTreeSet<String>,
+    /// Of what messages carry, by their names.
+    pub message_fields: BTreeMap<String, BTreeMap<String, ValueKind>>,
+    /// Scripts that are not beside the file: the game may offer their texts. Only where the file's folder is known.
+    pub scripts: BTreeSet<String>,
+    /// Whether durations are in ticks whose length the file does not say.
+    pub ticks: bool,
+}
+
+impl StateId {
+    /// The id of the `i`-th state of the file.
+    pub(crate) fn new(i: usize) -> Self {
+        Self(i)
+    }
+
+    /// Returns the state's index among [`Outline::states`], counted from 0.
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.0
+    }
+}
+
+/// The number of [`StateId::index`].
+impl fmt::Display for StateId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+impl Outline {
+    /// Returns the name of the file.
+    #[must_use]
+    pub fn file(&self) -> &str {
+        &self.source.name
+    }
+
+    /// Returns the machine's name, if it is written in a table of its own, `[machines.imp]`.
+    #[must_use]
+    pub fn machine(&self) -> Option<&str> {
+        self.machine.as_deref()
+    }
+
+    /// Returns the machine of the same file that it is like: its name, and where that is written.
+    #[must_use]
+    pub fn like(&self) -> Option<(&str, Range<usize>)> {
+        self.like.as_ref().map(|like| (like.text.as_str(), like.span.clone()))
+    }
+
+    /// Returns the state that a machine begins in.
+    #[must_use]
+    pub fn initial(&self) -> StateId {
+        self.initial
+    }
+
+    /// Returns the state that runs beside every other.
+    #[must_use]
+    pub fn global(&self) -> Option<StateId> {
+        self.global
+    }
+
+    /// Returns how often the game updates its characters, if the file says so.
+    #[must_use]
+    pub fn ticks_per_second(&self) -> Option<f64> {
+        self.ticks_per_second
+    }
+
+    /// Returns the states, in the order of the file; first those that the machine has from the one that it is
+    /// [like](Self::like). Where they are the same in both, they share them.
+    #[must_use]
+    pub fn states(&self) -> &[Arc<StateOutline>] {
+        &self.states
+    }
+
+    /// Returns a state.
+    ///
+    /// # Panics
+    ///
+    /// When the id is another outline's, and this one has fewer states.
+    #[must_use]
+    pub fn state(&self, id: StateId) -> &StateOutline {
+        &self.states[id.0]
+    }
+
+    /// Returns the states nested directly in `parent`; for `None`, those that are nested in none. In the order of the file.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::definition::Outline;
+    ///
+    /// let file = "initial = 'fight'\n[states.fight]\ninitial = 'aim'\n[states.aim]\nparent = 'fight'\n";
+    /// let outline = Outline::parse("guard.toml", file, None)?;
+    /// let [fight] = outline.children(None) else { panic!("one state is nested in none") };
+    /// let [aim] = outline.children(*fight) else { panic!("one state is nested in `fight`") };
+    /// assert_eq!(outline.state(*aim).name(), "aim");
+    /// assert_eq!(outline.path(*aim), [*fight, *aim]);
+    /// # Ok::<(), demeanor::definition::Problems>(())
+    /// ```
+    #[must_use]
+    pub fn children(&self, parent: impl Into<Option<StateId>>) -> &[StateId] {
+        match parent.into() {
+            Some(parent) => &self.state(parent).children,
+            None => &self.outermost,
+        }
+    }
+
+    /// Returns the states from the outermost one around a state down to itself.
+    #[must_use]
+    pub fn path(&self, id: StateId) -> Vec<StateId> {
+        let mut path: Vec<_> = iter::successors(Some(id), |id| self.state(*id).parent).collect();
+        path.reverse();
+        path
+    }
+
+    /// Returns the states from one down through the initial children: what a change to it enters, with the states around it
+    /// that are not active yet.
+    #[must_use]
+    pub fn descent(&self, id: StateId) -> Vec<StateId> {
+        iter::successors(Some(id), |id| self.state(*id).initial).collect()
+    }
+
+    /// Returns where the file names a state: where it is defined first, then where it is named, with the quotes around it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::definition::Outline;
+    ///
+    /// let file = "initial = 'aim'\n[states.aim]\nexits = [{ to = 'aim', when = 'time_in(aim) > 3' }]\n";
+    /// let outline = Outline::parse("guard.toml", file, None)?;
+    /// let uses: Vec<_> = outline.uses(outline.initial()).into_iter().map(|at| &file[at]).collect();
+    /// assert_eq!(uses, ["aim", "'aim'", "'aim'", "aim"]);
+    /// # Ok::<(), demeanor::definition::Problems>(())
+    /// ```
+    #[must_use]
+    pub fn uses(&self, id: StateId) -> Vec<Range<usize>> {
+        let named =
+            self.mentions().iter().filter(|mention| *mention.meaning() == Meaning::State(id)).map(Mention::span);
+        iter::once(self.state(id).name.span.clone()).chain(named).collect()
+    }
+
+    /// Returns where the file names states and words of the game, in its order. What is written in another file, to which this
+    /// one links, is not among them; neither are the names of tables, which [`Survey::keys`](crate::definition::Survey::keys) has.
+    #[must_use]
+    pub fn mentions(&self) -> &[Mention] {
+        self.mentions.get_or_init(|| {
+            let in_states = self.states.iter().flat_map(|state| &state.mentions);
+            let mut all: Vec<Mention> = self.named.iter().chain(in_states).cloned().collect();
+            all.sort_by_key(|mention| mention.span.start);
+            all
+        })
+    }
+
+    /// Returns which states the parts of a name tell, as `fight.aim` tells two: where each part stands in the name. `None` if it
+    /// is no name of the state.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::definition::Outline;
+    ///
+    /// let file = "initial = 'fight'\n[states.fight]\ninitial = 'aim'\n[states.'fight.aim']\n";
+    /// let outline = Outline::parse("guard.toml", file, None)?;
+    /// let [fight, aim] = outline.descent(outline.initial())[..] else { panic!("`fight` goes on to `aim`") };
+    /// assert_eq!(outline.parts_of_name(aim, "fight.aim"), Some(vec![(0..5, fight), (6..9, aim)]));
+    /// assert_eq!(outline.parts_of_name(aim, "aim"), Some(vec![(0..3, aim)]));
+    /// assert_eq!(outline.parts_of_name(aim, "hunt.aim"), None);
+    /// # Ok::<(), demeanor::definition::Problems>(())
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// When the id is another outline's, and this one has fewer states.
+    #[must_use]
+    pub fn parts_of_name(&self, id: StateId, name: &str) -> Option<Vec<(Range<usize>, StateId)>> {
+        let mut parts = Vec::new();
+        let mut at = id;
+        let mut rest = name;
+        // No name has more parts than it has bytes, even where parents are in a circle.
+        loop {
+            let before = rest.strip_suffix(self.state(at).part.as_str())?;
+            parts.push((before.len()..rest.len(), at));
+            if before.is_empty() {
+                break;
+            }
+            rest = before.strip_suffix('.')?;
+            at = self.state(at).parent?;
+        }
+        parts.reverse();
+        Some(parts)
+    }
+
+    /// Returns the warnings about the file, which works all the same.
+    #[must_use]
+    pub fn warnings(&self) -> &[Problem] {
+        &self.warnings
+    }
+
+    /// Returns how many more warnings there are than are listed. The first 200 of a file are.
+    #[must_use]
+    pub fn unlisted_warnings(&self) -> usize {
+        self.unlisted_warnings
+    }
+
+    /// Returns the words that could not be checked.
+    #[must_use]
+    pub fn unchecked(&self) -> &Unchecked {
+        &self.unchecked
+    }
+}
+
+impl fmt::Debug for Outline {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.states.iter().map(|state| state.name()).collect();
+        f.debug_struct("Outline").field("file", &self.source.name).field("states", &names).finish_non_exhaustive()
+    }
+}
+
+impl StateOutline {
+    /// Returns which state of the outline it is.
+    #[must_use]
+    pub fn id(&self) -> StateId {
+        self.id
+    }
+
+    /// Returns the state's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name.text
+    }
+
+    /// Returns the names of what it does, in the order of the file.
+    pub fn behaviors(&self) -> impl Iterator<Item = &str> {
+        self.behaviors.iter().map(|behavior| behavior.name.text.as_str())
+    }
+
+    /// Returns how often it is tried; `None` if that is in each tick.
+    #[must_use]
+    pub fn every(&self) -> Option<&Duration> {
+        self.every.as_ref()
+    }
+
+    /// Where its exits lead, and its behaviors may.
+    pub(crate) fn leads_to(&self) -> impl Iterator<Item = StateId> {
+        let named = self.behaviors.iter().flat_map(|behavior| &behavior.named).map(|(_, id)| *id);
+        self.exits.iter().map(|exit| exit.to).chain(named)
+    }
+
+    /// All durations in it.
+    pub(crate) fn durations(&self) -> impl Iterator<Item = &Duration> {
+        self.every.iter().chain(self.exits.iter().filter_map(ExitOutline::after))
+    }
+
+    /// Returns the state around it.
+    #[must_use]
+    pub fn parent(&self) -> Option<StateId> {
+        self.parent
+    }
+
+    /// Returns the child to go on to when it is entered.
+    #[must_use]
+    pub fn initial(&self) -> Option<StateId> {
+        self.initial
+    }
+
+    /// Returns whether there are states nested in it.
+    #[must_use]
+    pub fn is_composite(&self) -> bool {
+        !self.children.is_empty()
+    }
+
+    /// Returns the ways out, in the order in which they are tried.
+    #[must_use]
+    pub fn exits(&self) -> &[ExitOutline] {
+        &self.exits
+    }
+
+    /// Returns its entry condition, as it is written.
+    #[must_use]
+    pub fn enter_when(&self) -> Option<String> {
+        self.enter_when.as_deref().map(When::text)
+    }
+
+    /// Returns whether it is an end: no exit of a parent or the global state leads out of it, unless it says `even_final`.
+    #[must_use]
+    pub fn is_final(&self) -> bool {
+        self.is_final
+    }
+
+    /// Returns the machine that runs while the state is active, as the file names it. Its states are
+    /// [within](Outline::children) this one.
+    #[must_use]
+    pub fn machine(&self) -> Option<&str> {
+        self.machine.as_ref().map(|machine| machine.text.as_str())
+    }
+
+    /// Returns where the machine that it runs is named: in the file that is read, even if the state is not.
+    #[must_use]
+    pub fn machine_span(&self) -> Option<Range<usize>> {
+        self.machine.as_ref().map(|machine| machine.span.clone())
+    }
+
+    /// Returns whether it is a state of a machine that a state around it runs.
+    #[must_use]
+    pub fn is_linked(&self) -> bool {
+        self.is_linked
+    }
+
+    /// Returns what the state is called in its parent: the last part of its [name](Self::name).
+    #[must_use]
+    pub fn part(&self) -> &str {
+        &self.part
+    }
+
+    /// Returns where the state's name is written first, with the quotes around it: the bytes, and if it is another file to which
+    /// this one links, its path from this one's folder.
+    #[must_use]
+    pub fn written(&self) -> (Option<&Path>, Range<usize>) {
+        match &self.written {
+            Some(Written { file, span }) => (Some(file), span.clone()),
+            None => (None, self.name.span.clone()),
+        }
+    }
+
+    /// Returns whether the game's code changes to it, as the file says.
+    #[must_use]
+    pub fn is_entry(&self) -> bool {
+        self.is_entry
+    }
+
+    /// Returns whether a machine remembers which descendant was active last.
+    #[must_use]
+    pub fn keeps_history(&self) -> bool {
+        self.keeps_history
+    }
+}
+
+impl ExitOutline {
+    /// Returns the state that it leads to.
+    #[must_use]
+    pub fn target(&self) -> StateId {
+        self.to
+    }
+
+    /// Returns where it is written: the bytes of the file that is read; of an exit in another file, those of the link to it.
+    #[must_use]
+    pub fn span(&self) -> Range<usize> {
+        self.span.clone()
+    }
+
+    /// Returns how long after its state's entry the way is open; `None` if that is at once.
+    #[must_use]
+    pub fn after(&self) -> Option<&Duration> {
+        self.after.as_ref()
+    }
+
+    /// Returns its condition, as it is written.
+    #[must_use]
+    pub fn when(&self) -> Option<String> {
+        self.when.as_deref().map(When::text)
+    }
+
+    /// Returns the message that it waits for.
+    #[must_use]
+    pub fn on(&self) -> Option<&str> {
+        self.on.as_ref().map(|name| name.text.as_str())
+    }
+
+    /// Returns whether it is also tried as soon as its state is entered.
+    #[must_use]
+    pub fn is_always(&self) -> bool {
+        self.is_always
+    }
+
+    /// Returns whether, of a parent or the global state, it is also taken while its target is active already.
+    #[must_use]
+    pub fn restarts(&self) -> bool {
+        self.restarts
+    }
+
+    /// Returns whether, of a parent or the global state, it also leads out of final states.
+    #[must_use]
+    pub fn even_final(&self) -> bool {
+        self.even_final
+    }
+
+    /// Returns message, time and condition as the label of an arrow: `took_damage [health < 20]`, `after 2.5 s`. `always` comes
+    /// first, and `(restart)` and `(even final)` last.
+    #[must_use]
+    pub fn label(&self) -> String {
+        let after = self.after().map(|after| format!("after {after}"));
+        let always = self.is_always.then(|| "always".to_owned());
+        let begin: Vec<_> = always.into_iter().chain(self.on().map(str::to_owned)).chain(after).collect();
+        let mut label = match (begin.join(" "), self.when()) {
+            (begin, None) => begin,
+            (begin, Some(when)) if begin.is_empty() => when,
+            (begin, Some(when)) => format!("{begin} [{when}]"),
+        };
+        for (says, is_said) in [("restart", self.restarts), ("even final", self.even_final)] {
+            if is_said {
+                let space = if label.is_empty() { "" } else { " " };
+                let _ = write!(label, "{space}({says})");
+            }
+        }
+        label
+    }
+
+    /// From when on it is taken in any tick in which its target can be entered, in seconds after its state's entry, at the
+    /// latest.
+    pub(crate) fn is_always_from(&self) -> Option<f64> {
+        let is_always = self.on.is_none() && self.when.as_deref().is_none_or(When::is_always);
+        if is_always { self.after.as_ref().map_or(Some(0.0), Duration::most) } else { None }
+    }
+
+    /// Whether it is taken as soon as its state is entered, or as the machine of its state ends, whenever its target can be
+    /// entered.
+    pub(crate) fn leads_at_once(&self) -> bool {
+        let is_at_once = self.is_always || self.is_done;
+        let is_open = self.after.as_ref().is_none_or(|after| after.most() == Some(0.0));
+        is_at_once && is_open && self.when.as_deref().is_none_or(When::is_always)
+    }
+
+    /// How many seconds after its state's entry it opens at the earliest.
+    pub(crate) fn opens_at(&self) -> f64 {
+        self.after.as_ref().map_or(0.0, Duration::least)
+    }
+}

@@ -1,0 +1,168 @@
+//! The parameters of a behavior, against the JSON Schema of what it takes.
+//!
+//! This finds all the mistakes at once, with or without the behavior's code: unknown and missing parameters, and those of a
+//! wrong type. What a schema says beyond that is left to the deserializer of the behavior's own type.
+
+use serde_json::Value as Schema;
+
+use crate::format::draft::tree::{SpannedValue, Table, Value};
+use crate::format::draft::{Params, type_of};
+use crate::format::expression::Name;
+use crate::format::problems::findings::Findings;
+use crate::format::problems::mistake::Mistake;
+
+/// The `format` by which a parameter's schema says that it names a state.
+pub(crate) const STATE_FORMAT: &str = "state";
+
+pub(crate) fn check(findings: &mut Findings, behaviour: &Name, schema: Option<&Schema>, params: Option<&Params<'_>>) {
+    let none = Table::default();
+    let given = params.and_then(|params| params.get_ref().as_table()).unwrap_or(&none);
+    let properties = schema.and_then(|schema| schema["properties"].as_object());
+    for (name, value) in given.iter() {
+        let name_text: &str = name.get_ref();
+        match properties.and_then(|properties| properties.get(name_text)) {
+            Some(property) => {
+                check_type(findings, behaviour, name_text, value, schema.unwrap_or(&Schema::Null), property);
+            }
+            None if takes_any(schema) => {}
+            None => {
+                let known = properties.into_iter().flatten().map(|(name, _)| name.as_str());
+                let nearest = findings.nearest(name_text, known);
+                let message = format!("behavior `{behaviour}` has no parameter `{name_text}`");
+                let mistake = Mistake::error("unknown-parameter", name.span(), message).label("not a parameter");
+                findings.add(if properties.is_none_or(serde_json::Map::is_empty) {
+                    mistake.help(format!("behavior `{behaviour}` takes no parameters"))
+                } else {
+                    mistake.meant(nearest)
+                });
+            }
+        }
+    }
+    let required = schema.and_then(|schema| schema["required"].as_array());
+    for name in required.into_iter().flatten().filter_map(Schema::as_str) {
+        // One that is misspelled has been reported as an unknown parameter.
+        let is_known = |given: &str| properties.is_some_and(|known| known.contains_key(given));
+        let is_meant = |given: &str| !is_known(given) && findings.nearest(given, [name]).is_some();
+        if !given.contains_key(name) && !given.keys().any(|given| is_meant(given.get_ref())) {
+            let span = params.map_or(behaviour.span.clone(), |params| params.span());
+            let message = format!("behavior `{behaviour}` needs parameter `{name}`");
+            findings.add(Mistake::error("missing-parameter", span, message).label(format!("needs `{name}`")));
+        }
+    }
+}
+
+/// The states that parameters name, as their schema says.
+pub(crate) fn states(schema: Option<&Schema>, params: Option<&Params<'_>>) -> Vec<Name> {
+    let mut states = Vec::new();
+    let given = params.and_then(|params| params.get_ref().as_table());
+    let properties = schema.and_then(|schema| schema["properties"].as_object());
+    let (Some(given), Some(properties)) = (given, properties) else { return states };
+    for (name, value) in given.iter() {
+        let name: &str = name.get_ref();
+        match (properties.get(name), value.get_ref()) {
+            (Some(property), Value::Array(list)) if names_state(&property["items"]) => {
+                states.extend(list.iter().filter_map(state));
+            }
+            (Some(property), _) if names_state(property) => states.extend(state(value)),
+            _ => {}
+        }
+    }
+    states
+}
+
+fn names_state(property: &Schema) -> bool {
+    property["format"].as_str() == Some(STATE_FORMAT)
+}
+
+fn state(value: &SpannedValue<'_>) -> Option<Name> {
+    Some(Name { text: value.get_ref().as_str()?.into(), span: value.span() })
+}
+
+/// Whether names beyond the properties are for the behavior to judge: those of a map, or of an enum's variants.
+fn takes_any(schema: Option<&Schema>) -> bool {
+    let Some(schema) = schema else { return false };
+    let more = &schema["additionalProperties"];
+    more.as_bool() == Some(true)
+        || more.is_object()
+        || ["oneOf", "anyOf", "allOf", "$ref"].iter().any(|key| schema.get(key).is_some())
+}
+
+fn check_type(
+    findings: &mut Findings,
+    behaviour: &Name,
+    name: &str,
+    value: &SpannedValue<'_>,
+    root: &Schema,
+    property: &Schema,
+) {
+    let Some(allowed) = allowed(root, property) else { return };
+    let found = value.get_ref();
+    if allowed.types.is_empty() || allowed.types.iter().any(|of_type| is_of(found, of_type)) {
+        let Some(text) = found.as_str().filter(|_| !allowed.words.is_empty()) else { return };
+        if allowed.words.iter().any(|word| word == text) {
+            return;
+        }
+    }
+    let expected = if allowed.words.is_empty() {
+        allowed.types.iter().map(|of_type| describe(of_type)).collect::<Vec<_>>().join(" or ")
+    } else {
+        allowed.words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(" or ")
+    };
+    let found = match found.as_str() {
+        Some(text) if !allowed.words.is_empty() => format!("`{text}`"),
+        _ => type_of(found).into(),
+    };
+    let message = format!("parameter `{name}` of behavior `{behaviour}` must be {expected}, not {found}");
+    let mistake = Mistake::error("parameter-type", value.span(), message);
+    findings.add(mistake.label(format!("expected {expected}")));
+}
+
+/// What a property may be, as far as it is simply said.
+struct Allowed {
+    types: Vec<String>,
+    /// The only strings there are.
+    words: Vec<String>,
+}
+
+/// `None` where the schema says it in a way that is left to the deserializer.
+fn allowed(root: &Schema, property: &Schema) -> Option<Allowed> {
+    let mut property = property;
+    if let Some(name) = property["$ref"].as_str() {
+        property = &root["$defs"][name.strip_prefix("#/$defs/")?];
+    }
+    if ["oneOf", "anyOf", "allOf", "$ref", "const"].iter().any(|key| property.get(key).is_some()) {
+        return None;
+    }
+    let strings = |value: &Schema| match value {
+        Schema::String(one) => vec![one.clone()],
+        Schema::Array(many) => many.iter().filter_map(|one| one.as_str().map(str::to_owned)).collect(),
+        _ => Vec::new(),
+    };
+    let mut types = strings(&property["type"]);
+    types.retain(|of_type| of_type != "null");
+    Some(Allowed { types, words: strings(&property["enum"]) })
+}
+
+fn is_of(value: &Value<'_>, of_type: &str) -> bool {
+    match of_type {
+        "number" => matches!(value, Value::Integer(_) | Value::Float(_)),
+        "integer" => matches!(value, Value::Integer(_)),
+        "string" => value.is_str(),
+        "boolean" => matches!(value, Value::Boolean(_)),
+        "array" => matches!(value, Value::Array(_)),
+        "object" => value.is_table(),
+        _ => true,
+    }
+}
+
+fn describe(of_type: &str) -> &str {
+    match of_type {
+        "number" => "a number",
+        "integer" => "a whole number",
+        "string" => "a string",
+        "boolean" => "true or false",
+        "array" => "a list",
+        "object" => "a table",
+        other => other,
+    }
+}

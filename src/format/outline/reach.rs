@@ -1,0 +1,231 @@
+//! Warnings about a machine that works all the same: states that nothing leads to, states that nothing leads out of, exits
+//! behind one that is always taken.
+
+use std::collections::{HashMap, HashSet};
+use std::mem;
+
+use super::{ExitOutline, Outline, StateOutline};
+use crate::format::duration::Duration;
+use crate::format::problems::findings::Findings;
+use crate::format::problems::mistake::Mistake;
+
+/// Warns about one machine of a file. `used` has the places of the states that any of them uses.
+pub(crate) fn check(outline: &Outline, used: &HashSet<usize>, findings: &mut Findings) {
+    for state in &outline.states {
+        never_taken(outline, state, findings);
+        same_condition(outline, state, findings);
+        no_end(state, findings);
+        nothing_to_try(state, findings);
+        never_done(outline, state, findings);
+    }
+    // A script may change to any state.
+    if outline.states.iter().any(|state| state.script.is_some()) {
+        return;
+    }
+    let mut reached = reached(outline);
+    no_initial(outline, &mut reached, findings);
+    for state in outline.states.iter().filter(|state| Some(state.id) != outline.global) {
+        // What a machine has from another one, it may do without: it could not remove it.
+        if !reached[state.id.index()] && !used.contains(&state.name.span.start) {
+            let message = format!("state `{}` can never be reached", state.name);
+            findings.add(
+                Mistake::warning("unreachable", state.name.span.clone(), message).label("nothing leads here").help(
+                    "let an exit lead to it, remove it, or write `entry = true` if the game's code changes to it",
+                ),
+            );
+        }
+        if !is_left(outline, state) && !state.is_final && !state.is_composite() {
+            let message = format!("state `{}` has no way out", state.name);
+            findings.add(
+                Mistake::warning("no-way-out", state.name.span.clone(), message)
+                    .label("nothing leads out")
+                    .help("give it an exit, or write `final = true` if it is meant to be the end"),
+            );
+        }
+    }
+}
+
+/// The places in the text of all states that any machine of a file uses: of machines that are like one another, and that run
+/// in one another, several have the same state.
+pub(crate) fn used<'o>(outlines: impl IntoIterator<Item = &'o Outline>) -> HashSet<usize> {
+    let mut used = HashSet::new();
+    for outline in outlines {
+        let reached = reached(outline);
+        let states = outline.states.iter().filter(|state| reached[state.id.index()] && !state.is_foreign);
+        used.extend(states.map(|state| state.name.span.start));
+    }
+    used
+}
+
+/// Whether it has an exit, or what is around it, or the global state.
+fn is_left(outline: &Outline, state: &StateOutline) -> bool {
+    outline.path(state.id).into_iter().chain(outline.global).any(|id| outline.state(id).leads_to().next().is_some())
+}
+
+/// Which states can be active.
+fn reached(outline: &Outline) -> Vec<bool> {
+    let mut reached = vec![false; outline.states.len()];
+    let mut waiting = vec![outline.initial];
+    waiting.extend(outline.states.iter().filter(|state| state.is_entry).map(|state| state.id));
+    if let Some(global) = outline.global {
+        waiting.extend(outline.state(global).leads_to());
+    }
+    while let Some(to) = waiting.pop() {
+        let entered = outline.path(to).into_iter().chain(outline.descent(to));
+        for id in entered {
+            if !mem::replace(&mut reached[id.index()], true) {
+                waiting.extend(outline.state(id).leads_to());
+            }
+        }
+    }
+    reached
+}
+
+/// Whether an exit of a state is taken whenever its condition holds: nothing that it enters can refuse, and nobody is where it leads
+/// to already. Of a state around others or the global one, nobody knows that: their owners may be there, or in a final state.
+fn is_taken_if_it_holds(outline: &Outline, of: &StateOutline, exit: &ExitOutline) -> bool {
+    let mut entered = outline.path(exit.to).into_iter().chain(outline.descent(exit.to));
+    of.children.is_empty()
+        && outline.global != Some(of.id)
+        && !outline.path(of.id).contains(&exit.to)
+        && entered.all(|id| outline.state(id).enter_when.is_none())
+}
+
+/// Exits tried after each update that are behind one that is always taken by the time at which they open.
+fn never_taken(outline: &Outline, of: &StateOutline, findings: &mut Findings) {
+    // The one that is taken first, when it is, in seconds, how that is written, and whether it is tried as its state is entered:
+    // if not, those that are come before it then.
+    let mut taken: Option<(&StateOutline, f64, String, bool)> = None;
+    for exit in of.exits.iter().filter(|exit| exit.on.is_none()) {
+        let target = outline.state(exit.to);
+        let covers =
+            |(_, at, _, at_entry): &&(_, f64, _, bool)| *at <= exit.opens_at() && (*at_entry || !exit.is_always);
+        if let Some((first, at, when, _)) = taken.as_ref().filter(covers) {
+            let message =
+                format!("this exit is never taken: an earlier exit, to `{}`, is always taken{when}", first.name);
+            let help = match exit.after {
+                Some(_) if *at > 0.0 => "give it a shorter `after`, or give the earlier exit a `when`",
+                _ => "put it earlier, or give the earlier exit a `when`",
+            };
+            findings.add(Mistake::warning("never-taken", exit.span.clone(), message).label("never taken").help(help));
+            continue;
+        }
+        if let Some(at) = exit.is_always_from().filter(|_| is_taken_if_it_holds(outline, of, exit)) {
+            if taken.as_ref().is_none_or(|(_, before, _, _)| at < *before) {
+                let when = exit.after().filter(|_| at > 0.0).map_or(String::new(), |after| format!(" after {after}"));
+                taken = Some((target, at, when, exit.is_always));
+            }
+        }
+    }
+}
+
+/// States that are not reached because nothing says which of them the state around them begins with. They count as reached.
+fn no_initial(outline: &Outline, reached: &mut [bool], findings: &mut Findings) {
+    for state in &outline.states {
+        let is_cause = state.initial.is_none() && reached[state.id.index()];
+        let Some(first) = state.children.iter().find(|child| is_cause && !reached[child.index()]) else { continue };
+        // What nothing leads to in spite of an initial child is said once that is there.
+        let mut within = state.children.clone();
+        while let Some(id) = within.pop() {
+            reached[id.index()] = true;
+            within.extend(&outline.state(id).children);
+        }
+        let child = outline.state(*first);
+        let message =
+            format!("state `{}` has states in it, but no `initial`: an exit to it leads to none of them", state.name);
+        findings.add(
+            Mistake::warning("no-initial", state.name.span.clone(), message)
+                .label("which of its states does it begin with?")
+                .second(Some(child.name.span.clone()), "this one is in it")
+                .help(format!(
+                    "write `initial = \"{}\"`, or `entry = true` in those that the game's code changes to",
+                    child.name
+                )),
+        );
+    }
+}
+
+/// Exits of a state that is meant to be the end.
+fn no_end(state: &StateOutline, findings: &mut Findings) {
+    let Some(exit) = state.exits.first().filter(|_| state.is_final && !state.is_foreign) else { return };
+    let message = format!("state `{}` is final, but has an exit of its own", state.name);
+    findings.add(
+        Mistake::warning("final-exit", exit.span.clone(), message)
+            .label("leads out of the end")
+            .help("remove the exit, or `final = true`"),
+    );
+}
+
+/// Exits behind one with the same condition, which is taken whenever they could be.
+fn same_condition(outline: &Outline, of: &StateOutline, findings: &mut Findings) {
+    // By message and condition, the exit that is taken. One without a condition is taken before all for the same message.
+    let mut taken: HashMap<(Option<&str>, Option<String>), &ExitOutline> = HashMap::new();
+    for exit in &of.exits {
+        let condition = match exit.when.as_deref() {
+            Some(when) if !when.is_always() => when.constant(),
+            _ => Some(String::new()),
+        };
+        let Some(condition) = condition else { continue };
+        let key = (exit.on(), Some(condition).filter(|condition| !condition.is_empty()));
+        // Of a time that varies, nobody knows which one is the shorter.
+        let covers = |before: &&&ExitOutline| {
+            // As its state is entered, one with `always` is tried before those without.
+            (before.is_always || !exit.is_always)
+                && before.after.as_ref().map_or(Some(0.0), Duration::most).is_some_and(|most| most <= exit.opens_at())
+        };
+        // Those without a message are looked for elsewhere.
+        let always = exit.on().and_then(|_| taken.get(&(exit.on(), None)));
+        let same = taken.get(&key).filter(|_| key.1.is_some());
+        let Some(before) = always.filter(&covers).or(same.filter(&covers)) else {
+            if is_taken_if_it_holds(outline, of, exit) {
+                taken.entry(key).or_insert(exit);
+            }
+            continue;
+        };
+        let to = outline.state(before.to).name();
+        let (message, help) = if before.when.is_some() {
+            (
+                format!("this exit is never taken: an earlier exit, to `{to}`, has the same condition"),
+                "remove one of them, or give it another `when`",
+            )
+        } else {
+            (
+                format!("this exit is never taken: an earlier exit, to `{to}`, is always taken"),
+                "put it earlier, or give the earlier exit a `when`",
+            )
+        };
+        findings.add(
+            Mistake::warning("never-taken", exit.span.clone(), message)
+                .label("never taken")
+                .second(Some(before.span.clone()), "this one is taken")
+                .help(help),
+        );
+    }
+}
+
+/// An `every` of a state that does nothing and tries nothing.
+fn nothing_to_try(state: &StateOutline, findings: &mut Findings) {
+    let Some(every) = &state.every else { return };
+    if state.behaviors.is_empty() && state.script.is_none() && state.exits.iter().all(|exit| exit.on.is_some()) {
+        let message = format!("state `{}` has nothing to do every {every}", state.name);
+        findings.add(
+            Mistake::warning("nothing-to-try", every.span.clone(), message)
+                .label("no behavior, and no exit that is tried")
+                .help("remove it: exits that wait for a message do not wait for a turn"),
+        );
+    }
+}
+
+/// An exit that waits for the end of a machine that has none.
+fn never_done(outline: &Outline, state: &StateOutline, findings: &mut Findings) {
+    let Some(exit) = state.exits.iter().find(|exit| exit.is_done) else { return };
+    if !outline.states.iter().any(|end| end.ends == Some(state.id)) {
+        let machine = state.machine().unwrap_or_default();
+        let message = format!("this exit is never taken: machine `{machine}` has no final state");
+        findings.add(
+            Mistake::warning("never-taken", exit.span.clone(), message)
+                .label("waits for its end")
+                .help("write `final = true` in the states in which it ends"),
+        );
+    }
+}

@@ -1,0 +1,444 @@
+//! From what is written to what is meant: names of states become states, and the other words are compared with those that the
+//! game offers. Every mistake is noted, and resolving goes on behind it.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt::Write as _;
+use std::mem;
+use std::ops::Range;
+use std::rc::Rc;
+use std::sync::{Arc, OnceLock};
+
+use super::conditions::Place;
+use super::mention::{Meaning, Mention};
+use super::scopes::{Meant, Placed, Scopes};
+use super::{BehaviorOutline, Checked, ExitOutline, Outline, StateId, StateOutline, Unchecked, params};
+use crate::format::draft::read::{missing_key, quoted};
+use crate::format::draft::{Draft, DraftBehavior, DraftExit, DraftState, Params};
+use crate::format::expression::{Name, RESERVED};
+use crate::format::problems::findings::Findings;
+use crate::format::problems::mistake::{Mistake, Origin};
+use crate::format::words::{WordKind, Words};
+
+/// What an exit waits for that is taken when the machine of its state has come to an end.
+const DONE: &str = "done";
+
+/// How many of the words that a game offers are listed.
+const MOST_LISTED: usize = 12;
+
+/// What machines of a file have in common: a state that they share as it is written, and what it has been resolved to.
+#[derive(Default)]
+pub(crate) struct Common<'i> {
+    resolved: HashMap<*const DraftState<'i>, Resolved<'i>>,
+}
+
+struct Resolved<'i> {
+    /// Keeps the place of the draft.
+    _draft: Rc<DraftState<'i>>,
+    state: Arc<StateOutline>,
+    params: Rc<[Option<Params<'i>>]>,
+}
+
+impl<'i> Common<'i> {
+    /// A state and its parameters, which are those of another machine if they are the same.
+    fn share(
+        &mut self,
+        draft: Option<Rc<DraftState<'i>>>,
+        state: Arc<StateOutline>,
+        params: Vec<Option<Params<'i>>>,
+    ) -> (Arc<StateOutline>, Rc<[Option<Params<'i>>]>) {
+        let Some(draft) = draft else { return (state, params.into()) };
+        let place = Rc::as_ptr(&draft);
+        if let Some(known) = self.resolved.get(&place).filter(|known| known.state == state) {
+            return (Arc::clone(&known.state), Rc::clone(&known.params));
+        }
+        let params: Rc<[_]> = match self.resolved.get(&place) {
+            Some(known) => Rc::clone(&known.params),
+            None => params.into(),
+        };
+        let resolved = Resolved { _draft: draft, state: Arc::clone(&state), params: Rc::clone(&params) };
+        self.resolved.insert(place, resolved);
+        (state, params)
+    }
+}
+
+/// Resolves a draft. `None` if it has not so much as a state.
+pub(crate) fn resolve<'i>(
+    draft: Draft<'i>,
+    words: Option<&Words>,
+    common: &mut Common<'i>,
+    findings: &mut Findings,
+) -> Option<Checked<'i>> {
+    let scopes = Scopes::new(&draft.states.iter().map(|state| Placed::from(&**state)).collect::<Vec<_>>());
+    for (later, first) in scopes.taken() {
+        findings.add(at_one_place(&draft.states, later, first));
+    }
+    let of_game = words.and_then(|words| words.ticks_per_second).filter(|rate| rate.is_finite() && *rate > 0.0);
+    let rate = draft.ticks_per_second.or(of_game);
+    let linked = draft.states.iter().filter_map(|state| Some(state.machine.as_ref()?.span.start)).collect();
+    let mut resolver = Resolver {
+        findings,
+        words,
+        machine: draft.name.as_ref().map(|name| name.text.as_str()),
+        scopes,
+        from: None,
+        is_foreign: false,
+        rate,
+        global: None,
+        within: None,
+        linked,
+        mentions: Vec::new(),
+        unchecked: Unchecked::default(),
+    };
+    let initial = draft.initial.and_then(|initial| resolver.state_named(initial));
+    let global = draft.global.and_then(|global| resolver.global(global, initial));
+    resolver.global = global;
+    let beside_states = mem::take(&mut resolver.mentions);
+    let mut written = Vec::with_capacity(draft.states.len());
+    let mut states = Vec::with_capacity(draft.states.len());
+    for (i, state) in draft.states.into_iter().enumerate() {
+        resolver.from = Some(StateId::new(i));
+        let shared = (Rc::strong_count(&state) > 1).then(|| Rc::clone(&state));
+        let (state, of_behaviors) = resolver.state(StateId::new(i), Rc::unwrap_or_clone(state));
+        states.push(Arc::new(state));
+        written.push((shared, of_behaviors));
+    }
+    let unchecked = resolver.unchecked;
+    if states.is_empty() {
+        if findings.errors() == 0 {
+            findings.add(missing_key("states", "the file", 0..0));
+        }
+        return None;
+    }
+    let outermost = link(&mut states);
+    let with_drafts = states.into_iter().zip(written);
+    let (states, params) = with_drafts.map(|(state, (draft, params))| common.share(draft, state, params)).unzip();
+    let outline = Outline {
+        source: Arc::clone(&findings.source),
+        machine: draft.name.map(|name| name.text),
+        like: draft.like,
+        // Where none is named, or an unknown one, that is an error, and the outline goes nowhere.
+        initial: initial.unwrap_or(StateId::new(0)),
+        global,
+        ticks_per_second: draft.ticks_per_second,
+        states,
+        outermost,
+        warnings: Arc::default(),
+        unlisted_warnings: 0,
+        unchecked,
+        named: beside_states,
+        mentions: OnceLock::new(),
+    };
+    Some(Checked { outline, params })
+}
+
+/// Two states that can be named by the same words: `fight.aim`, and `aim` with `parent = "fight"` or from a machine that `fight`
+/// runs.
+fn at_one_place(states: &[Rc<DraftState<'_>>], later: usize, first: usize) -> Mistake {
+    let names = [later, first].map(|i| &states[i].name);
+    // What a state runs stands behind all that the machine has itself.
+    let link = states[later].root.and_then(|root| states[root].machine.as_ref());
+    let Some(link) = link.filter(|_| states[first].root != states[later].root) else {
+        let [again, name] = names;
+        let message = format!("state `{name}` is defined twice");
+        return Mistake::error("duplicate-state", again.span.clone(), message)
+            .label(if again.text == name.text {
+                "defined again here".into()
+            } else {
+                format!("`{again}` is the same one")
+            })
+            .second(Some(name.span.clone()), "first defined here")
+            .help("put both into one table, or rename one");
+    };
+    let own = names[1];
+    let message = format!("state `{own}` is defined twice: machine `{link}` has it, too");
+    Mistake::error("duplicate-state", own.span.clone(), message)
+        .label("named as one of the machine's states")
+        .second(Some(link.span.clone()), "the machine runs here")
+        .help("rename this state: the states of a machine are changed where that is written")
+}
+
+/// Tells each state its children. Returns the states that are nobody's.
+fn link(states: &mut [Arc<StateOutline>]) -> Vec<StateId> {
+    let mut outermost = Vec::new();
+    for i in 0..states.len() {
+        match states[i].parent {
+            Some(parent) => Arc::make_mut(&mut states[parent.index()]).children.push(StateId::new(i)),
+            None => outermost.push(StateId::new(i)),
+        }
+    }
+    outermost
+}
+
+pub(super) struct Resolver<'a> {
+    pub(super) findings: &'a mut Findings,
+    pub(super) words: Option<&'a Words>,
+    /// The machine's name, if it is written in a table of its own.
+    machine: Option<&'a str>,
+    scopes: Scopes,
+    /// The state in which the names are written.
+    from: Option<StateId>,
+    /// Whether that is written in another file.
+    is_foreign: bool,
+    /// How many ticks there are in a second.
+    pub(super) rate: Option<f64>,
+    pub(super) global: Option<StateId>,
+    /// Where the condition stands whose names are resolved.
+    pub(super) within: Option<Range<usize>>,
+    /// Where machines are linked. What is named only there is not written.
+    linked: HashSet<usize>,
+    mentions: Vec<Mention>,
+    pub(super) unchecked: Unchecked,
+}
+
+impl Resolver<'_> {
+    fn global(&mut self, name: Name, initial: Option<StateId>) -> Option<StateId> {
+        let at = name.span.clone();
+        let global = self.state_named(name)?;
+        if Some(global) == initial {
+            let message = format!("state `{}` is both the initial and the global state", self.name_of(global));
+            self.findings.add(
+                Mistake::error("global", at, message)
+                    .label("runs beside every other state")
+                    .help("the global state is never entered: name another initial state"),
+            );
+        }
+        Some(global)
+    }
+
+    fn state<'i>(&mut self, id: StateId, state: DraftState<'i>) -> (StateOutline, Vec<Option<Params<'i>>>) {
+        let DraftState { name, behaviors, script, mut enter_when, parent, initial, machine, .. } = state;
+        let of_file = self.rate;
+        self.rate = state.rate.or(of_file);
+        self.is_foreign = state.is_foreign;
+        let runs = machine.is_some();
+        let (behaviors, params) = behaviors.into_iter().map(|behavior| self.behavior(behavior)).unzip();
+        self.script(script.as_ref());
+        if let Some(when) = &mut enter_when {
+            self.condition(when, Place::Entry);
+        }
+        let span = |named: &Option<Name>| named.as_ref().map_or(name.span.clone(), |named| named.span.clone());
+        let (parent_span, initial_span) = (span(&parent), span(&initial));
+        let mut outline = StateOutline {
+            id,
+            behaviors,
+            script,
+            every: state.every.and_then(|every| self.duration(every)),
+            enter_when,
+            parent: self.parent(id, parent),
+            parent_span,
+            initial: initial.and_then(|initial| self.state_named(initial)),
+            initial_span,
+            children: Vec::new(),
+            keeps_history: state.keeps_history,
+            is_final: state.is_final,
+            is_entry: state.is_entry,
+            ends: state.ends.map(StateId::new),
+            machine,
+            part: self.scopes.part(id).to_owned(),
+            is_linked: state.root.is_some(),
+            is_foreign: state.is_foreign,
+            written: state.written,
+            exits: {
+                // Not more than there are: most states have few.
+                let mut exits = Vec::with_capacity(state.exits.len());
+                exits.extend(state.exits.into_iter().filter_map(|exit| self.exit(exit, id, runs)));
+                exits
+            },
+            mentions: Vec::new(),
+            name,
+        };
+        // Not more than there are, for the outline stays.
+        outline.mentions = mem::take(&mut self.mentions).into_boxed_slice().into_vec();
+        self.rate = of_file;
+        (outline, params)
+    }
+
+    fn behavior<'i>(&mut self, behavior: DraftBehavior<'i>) -> (BehaviorOutline, Option<Params<'i>>) {
+        let DraftBehavior { name, params } = behavior;
+        let mut named = Vec::new();
+        self.mention(&name, Meaning::Behavior);
+        match self.words {
+            None => drop(self.unchecked.behaviors.insert(name.text.clone())),
+            Some(words) => match words.behaviors.get(&name.text) {
+                Some(schema) => {
+                    params::check(self.findings, &name, schema.as_ref(), params.as_ref());
+                    for state in params::states(schema.as_ref(), params.as_ref()) {
+                        let text = state.text.clone();
+                        named.extend(self.state_named(state).map(|id| (text, id)));
+                    }
+                }
+                None => self.unknown(WordKind::Behaviour, &name, words.behaviors.keys()),
+            },
+        }
+        (BehaviorOutline { name, params: params.as_ref().map(|params| params.span()), named }, params)
+    }
+
+    /// `runs` is whether its state runs a machine.
+    fn exit(&mut self, exit: DraftExit, from: StateId, runs: bool) -> Option<ExitOutline> {
+        let DraftExit { to, after, mut when, on, always, restart, even_final, has_condition, span } = exit;
+        let to = to.and_then(|to| self.state_named(to));
+        if let Some(when) = &mut when {
+            self.condition(when, on.as_ref().map_or(Place::Tick, |on| Place::Message(&on.text)));
+        }
+        let is_done = runs && on.as_ref().is_some_and(|on| on.text == DONE);
+        if let Some(on) = on.as_ref().filter(|_| !is_done) {
+            self.message(on);
+        }
+        let after = after.and_then(|after| self.duration(after));
+        if let Some(at) = always.clone().filter(|_| after.is_some() || on.is_some()) {
+            self.findings.add(
+                Mistake::error("always", at, "an exit that is always tried cannot wait for a time or a message")
+                    .label("tried as soon as the state is entered")
+                    .help("remove `always`, or put the `after` or `on` into an exit of its own"),
+            );
+        }
+        let to = to?;
+        let (is_always, restarts, even_final) = (always.is_some(), restart.is_some(), even_final.is_some());
+        let exit = ExitOutline { to, after, when, on, is_always, restarts, even_final, is_done, span };
+        // What is mistaken is no condition that is missing.
+        let is_mistaken = has_condition && exit.after.is_none() && exit.when.is_none() && exit.on.is_none();
+        if to == from && !is_mistaken && exit.is_always_from() == Some(0.0) {
+            let message = format!("state `{}` would change to itself in every tick", self.name_of(to));
+            self.findings.add(
+                Mistake::error("spins", exit.span.clone(), message)
+                    .label("to itself, with no condition")
+                    .help("give the exit a `when`, or remove it")
+                    .origin(Origin::MayFollow),
+            );
+        }
+        Some(exit)
+    }
+
+    fn message(&mut self, on: &Name) {
+        self.mention(on, Meaning::Message);
+        match self.words {
+            None => drop(self.unchecked.messages.insert(on.text.clone())),
+            Some(words) if words.messages.contains(&on.text) => {}
+            Some(words) => self.unknown(WordKind::Message, on, &words.messages),
+        }
+    }
+
+    pub(super) fn script(&mut self, script: Option<&Name>) {
+        if let Some(script) = script {
+            self.mention(script, Meaning::Script);
+        }
+        if let (Some(script), Some(Words { scripts: false, .. })) = (script, self.words) {
+            self.findings.add(scripts_are_off(script));
+        }
+    }
+
+    /// The parent of a state: the one that is named, or the one that its own name tells.
+    fn parent(&mut self, of: StateId, named: Option<Name>) -> Option<StateId> {
+        let Some(name) = named else { return self.scopes.parent(of) };
+        let parent = self.scopes.parent(of);
+        match parent {
+            Some(parent) => self.mention(&name, Meaning::State(parent)),
+            None => self.unknown_state(name),
+        }
+        parent
+    }
+
+    pub(super) fn state_named(&mut self, name: Name) -> Option<StateId> {
+        match self.scopes.meant(&name.text, self.from) {
+            Meant::One(id) => {
+                self.mention(&name, Meaning::State(id));
+                Some(id)
+            }
+            Meant::Several(places) => {
+                let places: Vec<_> = places.iter().map(String::as_str).collect();
+                self.findings.add(
+                    Mistake::error(
+                        "ambiguous-state",
+                        name.span,
+                        format!("`{}` is the name of several states", name.text),
+                    )
+                    .label("which of them?")
+                    .help(format!("write one of {}", listed(&places))),
+                );
+                None
+            }
+            Meant::Nothing => {
+                self.unknown_state(name);
+                None
+            }
+        }
+    }
+
+    /// Notes where something is named.
+    pub(super) fn mention(&mut self, name: &Name, meaning: Meaning) {
+        if self.is_foreign || self.linked.contains(&name.span.start) {
+            return;
+        }
+        let Name { text, span } = name.clone();
+        self.mentions.push(Mention { name: text, span, meaning, condition: self.within.clone() });
+    }
+
+    fn unknown_state(&mut self, name: Name) {
+        let nearest = self.findings.nearest(&name.text, self.scopes.names());
+        let machine = self.machine.map_or(String::new(), |machine| format!("machines.{}.", quoted(machine)));
+        self.findings.add(
+            Mistake::error("unknown-state", name.span, format!("unknown state `{}`", name.text))
+                .label("no state of this file")
+                .help(format!("define it: `[{machine}states.{}]`", quoted(&name.text)))
+                .meant(nearest)
+                .origin(Origin::MayFollow),
+        );
+    }
+
+    /// Tells of a word that the game does not offer: which of those that it does was meant, or else which there are.
+    pub(super) fn unknown<'k>(&mut self, kind: WordKind, name: &Name, offered: impl IntoIterator<Item = &'k String>) {
+        let offered: Vec<&str> = offered.into_iter().map(String::as_str).collect();
+        let grammar = RESERVED.into_iter().filter(|_| kind == WordKind::Value);
+        let nearest = self.findings.nearest(&name.text, offered.iter().copied().chain(grammar));
+        let mistake = Mistake::error(kind.unknown(), name.span.clone(), format!("unknown {kind} `{name}`"))
+            .label(format!("no {kind} that the game offers"));
+        if let Some(help) = self.word_of_another_kind(kind, &name.text) {
+            self.findings.add(mistake.help(help));
+            return;
+        }
+        self.findings.add(match nearest {
+            None if !offered.is_empty() => mistake.help(format!("the game offers {}", listed(&offered))),
+            nearest => mistake.meant(nearest),
+        });
+    }
+
+    /// What to write where a word is one of the game's, but stands where another kind of word does.
+    fn word_of_another_kind(&self, kind: WordKind, name: &str) -> Option<String> {
+        let words = self.words?;
+        match kind {
+            WordKind::Value if words.messages.contains(name) => {
+                Some(format!("`{name}` is a message: an exit waits for it with `on = \"{name}\"`"))
+            }
+            WordKind::Value if words.behaviors.contains_key(name) => {
+                Some(format!("`{name}` is a behavior: a state does it with `behavior = \"{name}\"`"))
+            }
+            WordKind::Value if self.scopes.names().any(|state| state == name) => {
+                Some(format!("`{name}` is a state: write `in({name})`"))
+            }
+            WordKind::Message if words.values.contains_key(name) => {
+                Some(format!("`{name}` is a value: an exit asks for it with `when = \"{name}\"`"))
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn name_of(&self, id: StateId) -> &str {
+        self.scopes.name(id)
+    }
+}
+
+/// A script where the game runs none.
+pub(crate) fn scripts_are_off(script: &Name) -> Mistake {
+    Mistake::error("script", script.span.clone(), "this game is built without scripts")
+        .label("a script")
+        .help("a programmer can turn them on: the feature `script`")
+}
+
+/// The first few of what there is.
+fn listed(names: &[&str]) -> String {
+    let mut text = names.iter().take(MOST_LISTED).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    if names.len() > MOST_LISTED {
+        let _ = write!(text, " and {} more", names.len() - MOST_LISTED);
+    }
+    text
+}

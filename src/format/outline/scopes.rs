@@ -1,0 +1,190 @@
+//! Which state a name means: names are looked up from where they are written outwards.
+//!
+//! A state's place is its name after the place of its parent: `fight.aim`. A name means the state at this place within the state
+//! that it is written in; if there is none, within the state around that, and so on; and at last the only state of that name
+//! anywhere in the machine.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::StateId;
+use crate::format::draft::DraftState;
+
+/// How deep places are looked for. Deeper nesting is a mistake.
+const DEEPEST: usize = 66;
+
+/// How many of the last parts of a place a name may have that is found anywhere in the machine.
+const MOST_PARTS: usize = 8;
+
+/// What a name means.
+pub(super) enum Meant {
+    One(StateId),
+    /// Several states, by their places: the name does not say which.
+    Several(Vec<String>),
+    Nothing,
+}
+
+/// The places of the states of a machine.
+pub(crate) struct Scopes {
+    /// By id.
+    of_states: Vec<Scope>,
+    by_key: HashMap<Rc<str>, usize>,
+    by_place: HashMap<Rc<str>, usize>,
+    /// By the last parts of each place with more than one.
+    by_end: HashMap<String, Vec<usize>>,
+    /// States at the place of one before them, and that one.
+    taken: Vec<(usize, usize)>,
+}
+
+/// A state as it is written, as far as its place depends on it.
+pub(crate) struct Placed<'s> {
+    pub(crate) name: &'s str,
+    pub(crate) parent: Option<&'s str>,
+    /// The state that runs the machine in which this one is written.
+    pub(crate) root: Option<usize>,
+}
+
+impl<'s> From<&'s DraftState<'_>> for Placed<'s> {
+    fn from(state: &'s DraftState<'_>) -> Self {
+        let parent = state.parent.as_ref().map(|parent| parent.text.as_str());
+        Self { name: &state.name.text, parent, root: state.root }
+    }
+}
+
+struct Scope {
+    parent: Option<usize>,
+    /// As it is written.
+    name: Rc<str>,
+    place: Rc<str>,
+    /// The state that runs the machine in which this one is written.
+    root: Option<usize>,
+}
+
+impl Scope {
+    fn new(state: &Placed<'_>) -> Self {
+        let name: Rc<str> = state.name.into();
+        Self { parent: None, place: Rc::clone(&name), name, root: state.root }
+    }
+}
+
+impl Scopes {
+    /// Those of states as they are written.
+    pub(crate) fn new(states: &[Placed<'_>]) -> Self {
+        let scopes: Vec<Scope> = states.iter().map(Scope::new).collect();
+        let by_key = scopes.iter().enumerate().map(|(i, scope)| (Rc::clone(&scope.name), i)).collect();
+        let mut all =
+            Self { of_states: scopes, by_key, by_place: HashMap::new(), by_end: HashMap::new(), taken: Vec::new() };
+        for (i, state) in states.iter().enumerate() {
+            let parent = match state.parent {
+                Some(parent) => all.parent_named(i, parent, states),
+                None => all.parent_in(i, state.name),
+            };
+            all.of_states[i].parent = parent;
+        }
+        for i in 0..states.len() {
+            let parts = all.parts_of(i, states);
+            for from in parts.len().saturating_sub(MOST_PARTS).max(1)..parts.len() {
+                all.by_end.entry(parts[from..].join(".")).or_default().push(i);
+            }
+            // Most states are in no other one.
+            let name = &all.of_states[i].name;
+            let place = if parts[..] == [&**name] { Rc::clone(name) } else { parts.join(".").into() };
+            let first = *all.by_place.entry(Rc::clone(&place)).or_insert(i);
+            // Deeper ones have no whole place.
+            if first != i && parts.len() < DEEPEST {
+                all.taken.push((i, first));
+            }
+            all.of_states[i].place = place;
+        }
+        all
+    }
+
+    /// The parent that the name `fight.aim` tells.
+    fn parent_in(&self, of: usize, name: &str) -> Option<usize> {
+        let ends = name.rmatch_indices('.').map(|(at, _)| &name[..at]);
+        { ends }.take(DEEPEST).find_map(|before| self.by_key.get(before).copied().filter(|parent| *parent != of))
+    }
+
+    /// The parent of a name, before the places are known.
+    fn parent_named(&self, of: usize, name: &str, states: &[Placed<'_>]) -> Option<usize> {
+        let within = self.of_states[of].root.and_then(|root| {
+            // Names of a linked machine are those in it.
+            self.by_key.get(format!("{}.{name}", states[root].name).as_str()).copied()
+        });
+        within.or_else(|| self.by_key.get(name).copied())
+    }
+
+    /// A state's name as it is written in its machine.
+    fn own_name<'s>(&self, of: usize, states: &[Placed<'s>]) -> &'s str {
+        let name = states[of].name;
+        let root = self.of_states[of].root.map(|root| states[root].name);
+        root.and_then(|root| name.strip_prefix(root)?.strip_prefix('.')).unwrap_or(name)
+    }
+
+    /// The parts of a state's place, outermost first.
+    fn parts_of<'s>(&self, of: usize, states: &[Placed<'s>]) -> Vec<&'s str> {
+        let mut parts = Vec::new();
+        let mut at = Some(of);
+        while let Some(i) = at.filter(|_| parts.len() < DEEPEST) {
+            let name = self.own_name(i, states);
+            at = self.of_states[i].parent;
+            let of_parent = at.filter(|parent| Some(*parent) != self.of_states[i].root);
+            let own = of_parent.and_then(|parent| name.strip_prefix(self.own_name(parent, states))?.strip_prefix('.'));
+            parts.push(own.unwrap_or(name));
+        }
+        parts.reverse();
+        parts
+    }
+
+    /// The name of a state, as it is written.
+    pub(super) fn name(&self, of: StateId) -> &str {
+        &self.of_states[of.index()].name
+    }
+
+    /// Those of all states, in the order of the file.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.of_states.iter().map(|scope| &*scope.name)
+    }
+
+    /// States that are at one place: the later one, and the first.
+    pub(crate) fn taken(&self) -> impl Iterator<Item = (usize, usize)> {
+        self.taken.iter().copied()
+    }
+
+    /// What a state is called in its parent: the last part of its place.
+    pub(super) fn part(&self, of: StateId) -> &str {
+        let Scope { parent, place, .. } = &self.of_states[of.index()];
+        let around = parent.map(|parent| &*self.of_states[parent].place);
+        around.and_then(|around| place.strip_prefix(around)?.strip_prefix('.')).unwrap_or(place)
+    }
+
+    /// The parent of a state, if there is such a state.
+    pub(super) fn parent(&self, of: StateId) -> Option<StateId> {
+        self.of_states[of.index()].parent.map(StateId::new)
+    }
+
+    /// What a name means that is written in a state, or beside all states.
+    pub(super) fn meant(&self, name: &str, from: Option<StateId>) -> Meant {
+        let root = from.and_then(|from| self.of_states[from.index()].root);
+        let mut scope = from.map(StateId::index);
+        for _ in 0..DEEPEST {
+            let Some(at) = scope else { break };
+            if let Some(found) = self.by_place.get(format!("{}.{name}", self.of_states[at].place).as_str()) {
+                return Meant::One(StateId::new(*found));
+            }
+            scope = if Some(at) == root { None } else { self.of_states[at].parent };
+        }
+        if root.is_none() {
+            if let Some(found) = self.by_key.get(name).or_else(|| self.by_place.get(name)) {
+                return Meant::One(StateId::new(*found));
+            }
+        }
+        let ending = self.by_end.get(name).into_iter().flatten();
+        let ending: Vec<usize> = ending.copied().filter(|i| self.of_states[*i].root == root).collect();
+        match ending[..] {
+            [] => Meant::Nothing,
+            [one] => Meant::One(StateId::new(one)),
+            _ => Meant::Several(ending.into_iter().map(|i| self.of_states[i].place.to_string()).collect()),
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! The scripts of a file that is checked without a game: whether they are there, and can be read.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::Outline;
+use crate::format::expression::Name;
+use crate::format::folder::read_named;
+use crate::format::problems::findings::Findings;
+use crate::format::script::budget::ScriptBudget;
+use crate::format::script::compiled::{self, Purpose};
+use crate::format::script::lint::Names;
+use crate::format::script::{mistake, no_script, source};
+use crate::format::source::Source;
+use crate::format::words::Words;
+
+/// Checks the scripts of a machine, which are looked for in a folder, unless they are open. Each file is read once.
+pub(super) fn check(
+    outline: &mut Outline,
+    folder: &Path,
+    open: &dyn Fn(&Path) -> Option<String>,
+    words: Option<&Words>,
+    findings: &mut Findings,
+) {
+    if words.is_some_and(|words| !words.scripts) {
+        return;
+    }
+    let states: Vec<String> = outline.states.iter().map(|state| state.name().to_owned()).collect();
+    let names = Names {
+        values: words.map(|words| words.values.keys().map(String::as_str).collect()),
+        is_field: &|name| words.is_none_or(|words| words.fields.contains(name)),
+        states: states.iter().map(String::as_str).collect(),
+    };
+    let mut texts: HashMap<String, Result<Arc<Source>, String>> = HashMap::new();
+    for (script, purpose) in named(outline) {
+        if words.is_some_and(|words| words.script_files.contains(&script.text)) {
+            continue;
+        }
+        let read = || {
+            let path = Path::new(&script.text);
+            let text = open(path).map_or_else(|| read_named(folder, path), Ok)?;
+            Ok(Arc::new(source(Some(folder), &script.text, &text)))
+        };
+        match texts.entry(script.text.clone()).or_insert_with(read) {
+            Ok(source) => {
+                if let Err(unfit) = compiled::check(source.text(), purpose, ScriptBudget::default(), &names) {
+                    findings.add_in(source, mistake(unfit, outline.file()));
+                }
+            }
+            // The game may offer it.
+            Err(_) if words.is_none() => drop(outline.unchecked.scripts.insert(script.text)),
+            Err(why) => findings.add(no_script(&script, why)),
+        }
+    }
+}
+
+/// Where scripts are named, and what for.
+fn named(outline: &Outline) -> Vec<(Name, Purpose)> {
+    let states = outline.states.iter();
+    let of = |state: &Arc<super::StateOutline>| {
+        let hooks = state.script.iter().map(|script| (script.clone(), Purpose::Hooks));
+        let whens =
+            state.enter_when.as_deref().into_iter().chain(state.exits.iter().filter_map(|exit| exit.when.as_deref()));
+        let conditions = whens.filter_map(|when| when.script()).map(|script| (script.clone(), Purpose::Condition));
+        hooks.chain(conditions).collect::<Vec<_>>()
+    };
+    states.flat_map(of).collect()
+}

@@ -1,0 +1,6 @@
+//! What is reported about a file: mistakes where they are found, and problems as users see them.
+
+pub(crate) mod findings;
+pub(crate) mod load_error;
+pub(crate) mod mistake;
+pub(crate) mod problem;

@@ -1,0 +1,223 @@
+//! The cells into which the constants that a quantity is compared with divide its values: within a cell, every comparison has
+//! one answer.
+
+use std::iter;
+
+use smallvec::{SmallVec, smallvec};
+
+use crate::format::expression::Comparison;
+use crate::span::Span;
+
+/// A set of cells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Cells(SmallVec<[u64; 2]>);
+
+/// The cells of one quantity.
+#[derive(Clone, Debug)]
+pub(super) enum Division {
+    /// False, and true.
+    Flag,
+    /// Below the first constant, the first constant, between it and the second, and so on; behind the last, what is no number.
+    Number(Vec<f64>),
+    /// The same for a time, which is a number and never below 0.
+    Time(Vec<f64>),
+}
+
+impl Cells {
+    pub(super) fn none(count: usize) -> Self {
+        Self(smallvec![0; count.div_ceil(64)])
+    }
+
+    pub(super) fn insert(&mut self, cell: usize) {
+        self.0[cell / 64] |= 1 << (cell % 64);
+    }
+
+    #[cfg(test)]
+    fn has(&self, cell: usize) -> bool {
+        self.0[cell / 64] >> (cell % 64) & 1 == 1
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.iter().all(|word| *word == 0)
+    }
+
+    pub(super) fn is_within(&self, of: &Self) -> bool {
+        self.0.iter().zip(&of.0).all(|(word, of)| word & !of == 0)
+    }
+
+    pub(super) fn meets(&self, of: &Self) -> bool {
+        self.0.iter().zip(&of.0).any(|(word, of)| word & of != 0)
+    }
+
+    /// Keeps those that are in `of`, or those that are not.
+    pub(super) fn keep(&mut self, of: &Self, is_in: bool) {
+        for (word, of) in self.0.iter_mut().zip(&of.0) {
+            *word &= if is_in { *of } else { !of };
+        }
+    }
+
+    pub(super) fn first(&self) -> Option<usize> {
+        let (at, word) = self.0.iter().enumerate().find(|(_, word)| **word != 0)?;
+        Some(at * 64 + word.trailing_zeros() as usize)
+    }
+
+    pub(super) fn last(&self) -> Option<usize> {
+        let (at, word) = self.0.iter().enumerate().rev().find(|(_, word)| **word != 0)?;
+        Some(at * 64 + 63 - word.leading_zeros() as usize)
+    }
+
+    /// Removes all below a cell, or all above it.
+    pub(super) fn bound(&mut self, from: usize, to: usize) {
+        for (at, word) in self.0.iter_mut().enumerate() {
+            for bit in 0..64 {
+                let cell = at * 64 + bit;
+                if *word >> bit & 1 == 1 && !(from..=to).contains(&cell) {
+                    *word &= !(1 << bit);
+                }
+            }
+        }
+    }
+}
+
+impl Division {
+    /// Of a number that is compared with these constants.
+    pub(super) fn number(mut constants: Vec<f64>) -> Self {
+        sort(&mut constants);
+        Self::Number(constants)
+    }
+
+    /// Of a time that is compared with these. `None` if two of them count as equal when times are compared, and are not.
+    pub(super) fn time(mut constants: Vec<f64>) -> Option<Self> {
+        constants.retain(|constant| *constant >= 0.0);
+        sort(&mut constants);
+        let before = iter::once(0.0).chain(constants.iter().copied());
+        let are_apart = before.zip(&constants).all(|(before, constant)| {
+            let between = before + (constant - before) / 2.0;
+            *constant <= before || is_after(between, before) && is_after(*constant, between)
+        });
+        are_apart.then_some(Self::Time(constants))
+    }
+
+    pub(super) fn count(&self) -> usize {
+        match self {
+            Self::Flag => 2,
+            Self::Number(constants) => 2 * constants.len() + 2,
+            Self::Time(constants) => 2 * constants.len() + 1,
+        }
+    }
+
+    /// All cells that there are values in.
+    pub(super) fn all(&self) -> Cells {
+        let mut all = Cells::none(self.count());
+        // Nothing is before 0.
+        let first = match self {
+            Self::Time(constants) if constants.first() == Some(&0.0) => 1,
+            _ => 0,
+        };
+        (first..self.count()).for_each(|cell| all.insert(cell));
+        all
+    }
+
+    /// The cells in which a flag is true.
+    pub(super) fn yes(&self) -> Cells {
+        let mut cells = Cells::none(self.count());
+        cells.insert(1);
+        cells
+    }
+
+    /// The cells in which a comparison holds.
+    pub(super) fn compared(&self, op: Comparison, with: f64) -> Cells {
+        let mut cells = Cells::none(self.count());
+        for cell in 0..self.count() {
+            let holds = match self {
+                Self::Flag => false,
+                Self::Number(_) => op.holds(self.sample(cell), with),
+                Self::Time(_) => op.holds_since(Span::of(with, self.sample(cell)), 0.0),
+            };
+            if holds {
+                cells.insert(cell);
+            }
+        }
+        cells
+    }
+
+    /// A value in a cell: a short one, where there is one.
+    pub(super) fn sample(&self, cell: usize) -> f64 {
+        let (constants, least) = match self {
+            Self::Flag => return if cell == 1 { 1.0 } else { 0.0 },
+            Self::Number(constants) => (constants, None),
+            Self::Time(constants) => (constants, Some(0.0)),
+        };
+        if matches!(self, Self::Number(_)) && cell + 1 == self.count() {
+            return f64::NAN;
+        }
+        if cell % 2 == 1 {
+            return constants[cell / 2];
+        }
+        let below = (cell / 2).checked_sub(1).map(|at| constants[at]).or(least);
+        match (below, constants.get(cell / 2)) {
+            (None, None) => 0.0,
+            (None, Some(above)) if *above > 0.0 => 0.0,
+            (None, Some(above)) => beyond(*above, -1.0),
+            (Some(below), None) => beyond(below, 1.0),
+            (Some(below), Some(above)) => between(below, *above),
+        }
+    }
+}
+
+/// Whether a time is longer than a span.
+fn is_after(time: f64, span: f64) -> bool {
+    Comparison::Greater.holds_since(Span::of(span, time), 0.0)
+}
+
+fn sort(constants: &mut Vec<f64>) {
+    for constant in constants.iter_mut() {
+        // There is one zero.
+        *constant += 0.0;
+    }
+    constants.sort_by(f64::total_cmp);
+    constants.dedup();
+}
+
+/// A number beyond another one, which may be so large that one more is the same.
+fn beyond(number: f64, step: f64) -> f64 {
+    let next = (number + step).round();
+    if (next - number).abs() > 0.5 { next } else { number + step * number.abs().max(1.0) }
+}
+
+fn between(below: f64, above: f64) -> f64 {
+    let middle = below + (above - below) / 2.0;
+    let digits = [1.0, 10.0, 100.0, 1000.0].into_iter();
+    let mut short = digits.map(|unit| (middle * unit).round() / unit);
+    short.find(|short| below < *short && *short < above).unwrap_or(middle)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Division;
+    use crate::format::expression::Comparison;
+
+    #[test]
+    fn constants_divide_numbers_into_cells_with_short_samples() {
+        let division = Division::number(vec![20.0, 0.5, 20.0, 3.0]);
+        let samples: Vec<_> = (0..division.count()).map(|cell| division.sample(cell)).collect();
+        assert_eq!(samples[..7], [0.0, 0.5, 2.0, 3.0, 12.0, 20.0, 21.0]);
+        assert!(samples[7].is_nan());
+        let holding = division.compared(Comparison::NotEqual, 3.0);
+        let holding: Vec<_> = (0..division.count()).filter(|cell| holding.has(*cell)).collect();
+        assert_eq!(holding, [0, 1, 2, 4, 5, 6]);
+    }
+
+    #[test]
+    fn times_begin_at_zero_and_are_numbers() {
+        let division = Division::time(vec![2.0, 0.0, -1.0]).unwrap();
+        let all = division.all();
+        let cells: Vec<_> = (0..division.count()).filter(|cell| all.has(*cell)).collect();
+        assert_eq!(cells, [1, 2, 3, 4]);
+        assert_eq!(
+            [1, 2, 3, 4].map(|cell| division.sample(cell).to_bits()),
+            [0.0, 1.0, 2.0, 3.0_f64].map(f64::to_bits)
+        );
+        assert!(Division::time(vec![2.0, 2.000_001]).is_none());
+    }
+}

@@ -1,0 +1,251 @@
+//! What a machine does in one tick, or as it enters a state, while a situation lasts: which exits it takes one after the other,
+//! and where it ends.
+
+use super::claim::Claim;
+use super::machine::{ExitId, Machine, Standing};
+use super::reading::Time;
+use super::solver::{Answer, Work, solve};
+use crate::format::outline::StateId;
+
+/// The most changes that are made for one callback: rule 13.
+pub(super) const MOST_CHANGES: usize = 64;
+
+/// The most changes in one step, at all depths together.
+const MOST_IN_ALL: usize = 4 * MOST_CHANGES;
+
+/// How a step ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// The machine has come to a state in which it stays until the next tick.
+    Rests,
+    /// Exits that are tried at entry have led to where they have led before, the last time by the exits from this one on.
+    Circle(usize),
+    /// They have led on more often than a machine does at once.
+    TooMany,
+}
+
+/// What is done in one tick, or as a state is entered.
+#[derive(Clone, Debug)]
+pub(super) struct Step {
+    /// The exits that are taken, in this order, and of each the innermost state that is left.
+    pub(super) exits: Vec<(ExitId, StateId)>,
+    /// The innermost state in which it ends.
+    pub(super) to: StateId,
+    /// That all of this is done. It can be.
+    pub(super) claim: Claim,
+    pub(super) end: End,
+}
+
+/// All steps that are possible, and whether these are all.
+pub(super) struct Steps {
+    pub(super) all: Vec<Step>,
+    pub(super) are_all: bool,
+    /// How many changes were looked at.
+    pub(super) tried: u32,
+}
+
+impl Steps {
+    /// What a tick can do on a path whose states have been active for so long, if it does anything. `most` is how many changes
+    /// are looked at.
+    pub(super) fn in_tick(machine: &Machine<'_>, at: StateId, tick: f64, most: u32, work: &mut Work) -> Self {
+        let path = machine.outline.path(at);
+        let run = Run { fresh: path.len(), path, claims: Vec::new(), exits: Vec::new(), is_new: false };
+        let mut stepping = Stepping::new(machine, tick, most, work);
+        stepping.turn(0, &run);
+        stepping.steps
+    }
+
+    /// What the exits that are tried at entry can do as all states of a path are entered, if they do anything.
+    pub(super) fn at_entry(machine: &Machine<'_>, at: StateId, most: u32, work: &mut Work) -> Self {
+        let path = machine.outline.path(at);
+        let run = Run { fresh: 0, path, claims: Vec::new(), exits: Vec::new(), is_new: false };
+        let mut stepping = Stepping::new(machine, 0.0, most, work);
+        stepping.enter(&mut Callback { is_entry: true, ..Callback::default() }, 0, run);
+        stepping.steps
+    }
+}
+
+/// A step as far as it has come.
+#[derive(Clone)]
+struct Run {
+    path: Vec<StateId>,
+    /// The depth from which on the states have been entered in this step.
+    fresh: usize,
+    claims: Vec<Claim>,
+    exits: Vec<(ExitId, StateId)>,
+    /// Whether something is claimed of which it has not been asked whether it can be.
+    is_new: bool,
+}
+
+impl Run {
+    fn innermost(&self) -> StateId {
+        self.path[self.path.len() - 1]
+    }
+
+    /// The same with more claims.
+    fn with(&self, claims: impl IntoIterator<Item = Claim>) -> Self {
+        let mut run = self.clone();
+        run.claims.extend(claims.into_iter().map(Claim::certain).filter(|claim| *claim != Claim::Always));
+        run.is_new |= run.claims.len() > self.claims.len();
+        run
+    }
+}
+
+/// The callback whose requests are carried out.
+#[derive(Default)]
+struct Callback {
+    /// What has been entered for it: each path, and the outermost state with such exits that was entered.
+    entered: Vec<(Vec<StateId>, Option<usize>)>,
+    changes: usize,
+    /// Whether no tick is under way.
+    is_entry: bool,
+    /// Whose turn it is afterwards: 0 is the global state, the others are depths. `None` where the tick is over.
+    next: Option<usize>,
+}
+
+struct Stepping<'m, 'o, 'w> {
+    machine: &'m Machine<'o>,
+    tick: f64,
+    left: u32,
+    work: &'w mut Work,
+    steps: Steps,
+}
+
+impl<'m, 'o, 'w> Stepping<'m, 'o, 'w> {
+    fn new(machine: &'m Machine<'o>, tick: f64, most: u32, work: &'w mut Work) -> Self {
+        Self { machine, tick, left: most, work, steps: Steps { all: Vec::new(), are_all: true, tried: 0 } }
+    }
+
+    /// The turn of the global state, or of the state at a depth from 1 on.
+    fn turn(&mut self, level: usize, run: &Run) {
+        let machine = self.machine;
+        let of = level.checked_sub(1).map_or(machine.outline.global(), |depth| Some(run.path[depth]));
+        // The tick ends with the state that is the innermost one when its turn begins.
+        let next = (level != run.path.len()).then_some(level + 1);
+        let mut not = Vec::new();
+        if let Some(of) = of {
+            // It cannot be its turn in each tick.
+            let waits = machine.state(of).every.is_some();
+            let time = time(run, self.tick);
+            for id in machine.exits_of(of).filter(|id| machine.exit(*id).on.is_none()) {
+                let taken = machine.taken(id, &Standing { path: &run.path, time: &time });
+                if taken != Claim::Never && !waits {
+                    let mut on = run.with(not.iter().cloned().chain([taken.clone()]));
+                    if self.can_be(&mut on) {
+                        self.take(&mut Callback { next, ..Callback::default() }, id, on);
+                    }
+                }
+                if taken == Claim::Always {
+                    return;
+                }
+                not.push(taken.negated());
+            }
+        }
+        self.go_on(next, run.with(not));
+    }
+
+    /// Makes a change.
+    fn take(&mut self, callback: &mut Callback, id: ExitId, mut run: Run) {
+        if callback.changes == MOST_CHANGES {
+            self.end(run.clone(), End::TooMany);
+            // The rest is dropped, and the tick goes on.
+            if !callback.is_entry {
+                self.go_on(callback.next, run);
+            }
+            return;
+        }
+        if run.exits.len() == MOST_IN_ALL {
+            self.steps.are_all = false;
+            return;
+        }
+        let innermost = run.innermost();
+        let change = self.machine.route(&run.path, self.machine.exit(id).to);
+        run.exits.push((id, innermost));
+        run.path.truncate(change.kept);
+        run.path.extend(change.entered);
+        run.fresh = run.fresh.min(change.kept);
+        callback.changes += 1;
+        self.enter(callback, change.kept, run);
+        callback.changes -= 1;
+    }
+
+    /// Tries the exits that are tried at entry, of the states that have been entered, from a depth on.
+    fn enter(&mut self, callback: &mut Callback, kept: usize, run: Run) {
+        let machine = self.machine;
+        let first = (kept..run.path.len()).find(|depth| machine.at_entry(run.path[*depth]).next().is_some());
+        let Some(first) = first else { return self.go_on(callback.next, run) };
+        let entered = (run.path.clone(), Some(first));
+        let before = callback.entered.iter().position(|before| *before == entered);
+        // In a tick, the machine goes round until it has made as many changes as it may, and does something else then.
+        if let Some(since) = before.filter(|_| callback.is_entry) {
+            let around = callback.entered.len() - since;
+            let from = run.exits.len() - around;
+            return self.end(run, End::Circle(from));
+        }
+        callback.entered.push(entered);
+        let mut not = Vec::new();
+        let time = time(&run, self.tick);
+        let whole = Standing { path: &run.path, time: &time };
+        for depth in first..run.path.len() {
+            let at = Standing { path: &run.path[..=depth], time: &time };
+            for id in machine.at_entry(run.path[depth]) {
+                let Ok(change) = machine.change(at.path, id) else { continue };
+                let taken = machine.taken(id, &at);
+                let before = not.iter().cloned().chain([taken.clone()]);
+                // The guards are asked again when all have been entered.
+                let admitted = machine.admitted(&change, &whole);
+                if machine.admitted(&change, &at) != admitted {
+                    self.go_on(callback.next, run.with(before.clone().chain([admitted.clone().negated()])));
+                }
+                let mut on = run.with(before.chain([admitted]));
+                if taken != Claim::Never && self.can_be(&mut on) {
+                    self.take(callback, id, on);
+                }
+                not.push(taken.negated());
+            }
+        }
+        self.go_on(callback.next, run.with(not));
+        callback.entered.pop();
+    }
+
+    /// Once what a callback asked for has been carried out.
+    fn go_on(&mut self, next: Option<usize>, run: Run) {
+        match next {
+            _ if run.claims.contains(&Claim::Never) => {}
+            Some(next) if next <= run.path.len() => self.turn(next, &run),
+            _ => self.end(run, End::Rests),
+        }
+    }
+
+    fn end(&mut self, mut run: Run, end: End) {
+        if run.exits.is_empty() || run.is_new && !self.can_be(&mut run) {
+            return;
+        }
+        let to = run.innermost();
+        self.steps.all.push(Step { exits: run.exits, to, claim: Claim::all(run.claims), end });
+    }
+
+    /// Whether a run is possible, as far as it has come.
+    fn can_be(&mut self, run: &mut Run) -> bool {
+        if run.claims.contains(&Claim::Never) {
+            return false;
+        }
+        if self.left == 0 || !self.work.spend(1) {
+            self.steps.are_all = false;
+            return false;
+        }
+        self.left -= 1;
+        self.steps.tried += 1;
+        run.is_new = false;
+        matches!(solve(&Claim::all(run.claims.iter().cloned()), &[], self.work), Answer::Holds(_))
+    }
+}
+
+/// The time in the states of a path.
+fn time(run: &Run, tick: f64) -> impl Fn(StateId) -> Time {
+    let (path, fresh) = (run.path.clone(), run.fresh);
+    move |id| {
+        let is_fresh = path.iter().skip(fresh).any(|entered| *entered == id);
+        Time::Known(if is_fresh { 0.0 } else { tick })
+    }
+}

@@ -1,0 +1,210 @@
+//! What shows a finding: values over time with which it can be seen.
+
+use std::fmt::Write as _;
+
+use super::claim::Quantity;
+use super::solver::Situation;
+use crate::format::outline::StateId;
+use crate::format::words::ValueKind;
+
+/// Values over time that show a finding. `demeanor run` plays them: the machine begins in the state [`from`](Self::from),
+/// which it has just entered, and is updated every [`tick`](Self::tick) seconds, for the first time at 0 seconds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Witness {
+    pub(crate) from: Option<String>,
+    pub(crate) tick: f64,
+    pub(crate) ticks: u32,
+    pub(crate) rows: Vec<WitnessRow>,
+    pub(crate) changes: Vec<WitnessChange>,
+    pub(crate) end: String,
+}
+
+/// A row of a [`Witness`]: what is set at a time, and stays set.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct WitnessRow {
+    /// In seconds.
+    pub time: f64,
+    /// The values that are set, by their names.
+    pub values: Vec<(String, WitnessValue)>,
+    /// A message that is sent at this time, with its fields.
+    pub message: Option<(String, Vec<(String, WitnessValue)>)>,
+}
+
+/// A value of a [`WitnessRow`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum WitnessValue {
+    /// A number. It may be NaN.
+    Number(f64),
+    /// True or false.
+    Flag(bool),
+}
+
+/// A change that a [`Witness`] leads to.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct WitnessChange {
+    /// In seconds.
+    pub time: f64,
+    /// The state that was the innermost one.
+    pub from: String,
+    /// The innermost state after the change.
+    pub to: String,
+}
+
+impl Witness {
+    /// Returns the state that the machine begins in; `None` for its initial one.
+    #[must_use]
+    pub fn from(&self) -> Option<&str> {
+        self.from.as_deref()
+    }
+
+    /// Returns how long a tick is, in seconds.
+    #[must_use]
+    pub fn tick(&self) -> f64 {
+        self.tick
+    }
+
+    /// Returns at what time the last tick is, in seconds.
+    #[must_use]
+    pub fn seconds(&self) -> f64 {
+        // Three ticks of 0.1 seconds are 0.3 seconds, not a little more.
+        (self.tick * f64::from(self.ticks) * 1e9).round() / 1e9
+    }
+
+    /// Returns the values, in the order of their times. A value that was not set is 0 or false.
+    #[must_use]
+    pub fn rows(&self) -> &[WitnessRow] {
+        &self.rows
+    }
+
+    /// Returns the changes that the machine made with these values.
+    #[must_use]
+    pub fn changes(&self) -> &[WitnessChange] {
+        &self.changes
+    }
+
+    /// Returns the state in which it ends.
+    #[must_use]
+    pub fn end(&self) -> &str {
+        &self.end
+    }
+
+    /// Writes the rows as the table that `demeanor run --values` reads: CSV with a column `time`, one for each value, and
+    /// `message`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::definition::{Outline, Proof};
+    ///
+    /// let file = "
+    ///     initial = 'rest'
+    ///     states.rest.exits = [{ to = 'fight', when = 'health > 20' }]
+    ///     states.fight.exits = [{ to = 'rest', when = 'health < 50' }]
+    /// ";
+    /// let outline = Outline::parse("guard.toml", file, None)?;
+    /// let proof = Proof::of(&[outline]);
+    /// let witness = proof.findings()[0].witness().unwrap();
+    /// assert_eq!(witness.from(), Some("rest"));
+    /// assert_eq!(witness.to_csv(), "time,health\n0,35\n");
+    /// # Ok::<(), demeanor::definition::Problems>(())
+    /// ```
+    #[must_use]
+    pub fn to_csv(&self) -> String {
+        let mut names: Vec<&str> = Vec::new();
+        for (name, _) in self.rows.iter().flat_map(|row| &row.values) {
+            if !names.contains(&name.as_str()) {
+                names.push(name);
+            }
+        }
+        let sends = self.rows.iter().any(|row| row.message.is_some());
+        let mut csv = String::from("time");
+        names.iter().copied().chain(sends.then_some("message")).for_each(|name| {
+            let _ = write!(csv, ",{}", cell(name));
+        });
+        for row in &self.rows {
+            let _ = write!(csv, "\n{}", row.time);
+            for name in &names {
+                let value = row.values.iter().find(|(of, _)| of == name).map(|(_, value)| value.to_string());
+                let _ = write!(csv, ",{}", value.unwrap_or_default());
+            }
+            if sends {
+                let _ = write!(csv, ",{}", cell(&row.sent().unwrap_or_default()));
+            }
+        }
+        csv.push('\n');
+        csv
+    }
+}
+
+/// A machine as the game would run it, with values in place of a game: what a finding says must be seen on it.
+pub(crate) trait Stage {
+    /// Plays rows from a state on, and says what comes of them. `None` where that is not possible.
+    fn play(&self, from: Option<StateId>, rows: Vec<WitnessRow>, tick: f64, ticks: u32) -> Option<Witness>;
+}
+
+impl WitnessRow {
+    /// What is set in a situation, and what a message carries in it.
+    pub(super) fn of(time: f64, situation: &Situation, message: Option<&str>) -> Self {
+        let mut row = Self { time, values: Vec::new(), message: message.map(|name| (name.into(), Vec::new())) };
+        for (quantity, number) in situation {
+            match quantity {
+                Quantity::Number(name) => row.values.push((name.clone(), WitnessValue::Number(*number))),
+                Quantity::Flag(name) => row.values.push((name.clone(), WitnessValue::Flag(*number != 0.0))),
+                Quantity::Field(of, name) | Quantity::FieldFlag(of, name) => {
+                    let kind = if quantity.is_flag() { ValueKind::Flag } else { ValueKind::Number };
+                    if let Some((_, fields)) = row.message.as_mut().filter(|(message, _)| message == of) {
+                        fields.push((name.clone(), WitnessValue::new(kind, *number)));
+                    }
+                }
+                Quantity::Clock(..) | Quantity::Together(_) | Quantity::Open(_) | Quantity::OpenNumber(_) => {}
+            }
+        }
+        row
+    }
+
+    /// Returns the message as `demeanor run` reads it: `hit(damage=40)`.
+    #[must_use]
+    pub fn sent(&self) -> Option<String> {
+        let (name, fields) = self.message.as_ref()?;
+        if fields.is_empty() {
+            return Some(name.clone());
+        }
+        let fields: Vec<_> = fields.iter().map(|(field, value)| format!("{field}={value}")).collect();
+        Some(format!("{name}({})", fields.join(", ")))
+    }
+}
+
+impl WitnessValue {
+    pub(crate) fn new(kind: ValueKind, number: f64) -> Self {
+        match kind {
+            ValueKind::Number => Self::Number(number),
+            ValueKind::Flag => Self::Flag(number != 0.0),
+        }
+    }
+
+    /// Returns the number; a flag is 1 or 0.
+    #[must_use]
+    pub fn number(self) -> f64 {
+        match self {
+            Self::Number(number) => number,
+            Self::Flag(is) => f64::from(u8::from(is)),
+        }
+    }
+}
+
+/// As `demeanor run` reads it.
+impl std::fmt::Display for WitnessValue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Number(number) => number.fmt(f),
+            Self::Flag(is) => is.fmt(f),
+        }
+    }
+}
+
+/// A cell of a table, in quotes where it needs them.
+fn cell(text: &str) -> String {
+    if text.contains([',', '"', '\n']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.into() }
+}

@@ -1,0 +1,109 @@
+//! How much the scripts of a state may do.
+
+use std::cell::Cell;
+use std::time::Duration;
+
+/// How much the scripts of a definition may do, for
+/// [`Vocabulary::script_budget`](crate::definition::Vocabulary::script_budget).
+///
+/// A budget counts operations, not time, and each owner has its own. So a script does the same for the same inputs, however
+/// busy the computer is, and whether its owner is in a machine, a batch or a cast. A call that exceeds the budget is stopped:
+/// it changes nothing, its condition does not hold, and an error is logged.
+///
+/// # Examples
+///
+/// ```
+/// use demeanor::definition::ScriptBudget;
+///
+/// let budget = ScriptBudget::default().call(5_000);
+/// assert_eq!(budget, ScriptBudget::new(5_000, 1_000_000));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ScriptBudget {
+    call: u64,
+    callback: u64,
+    real_time: Option<Duration>,
+}
+
+impl ScriptBudget {
+    /// Creates a budget: the most operations of one call, and of all calls of a state's scripts in one callback of the state.
+    #[must_use]
+    pub const fn new(call: u64, callback: u64) -> Self {
+        Self { call, callback, real_time: None }
+    }
+
+    /// Changes the most operations of one call of a script. By default 100 000, which take some milliseconds.
+    #[must_use]
+    pub const fn call(self, operations: u64) -> Self {
+        Self { call: operations, ..self }
+    }
+
+    /// Changes the most operations of all the scripts that one callback of a state calls for one owner. By default 1 000 000.
+    ///
+    /// For example, an update of a state calls the script's function `update`, and the scripts in the conditions of the state's
+    /// exits. Because the number of callbacks in a tick has a limit of its own, this also limits what an owner's scripts do in a
+    /// tick.
+    #[must_use]
+    pub const fn callback(self, operations: u64) -> Self {
+        Self { callback: operations, ..self }
+    }
+
+    /// Also stops a call that has run for so much real time. By default there is no such limit.
+    ///
+    /// With it, what a script does depends on how busy the computer is. So a game that sets it cannot roll back, replay its
+    /// inputs, or compare two runs or two computers: they may differ.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use demeanor::definition::ScriptBudget;
+    /// use std::time::Duration;
+    ///
+    /// let budget = ScriptBudget::default().real_time(Duration::from_millis(2));
+    /// assert_ne!(budget, ScriptBudget::default());
+    /// ```
+    #[must_use]
+    pub const fn real_time(self, most: Duration) -> Self {
+        Self { real_time: Some(most), ..self }
+    }
+
+    /// The limit of a call, in a callback whose scripts have already taken so many operations.
+    pub(crate) fn limit(&self, used: u64) -> Limit {
+        let left = self.callback.saturating_sub(used);
+        let operations = self.call.min(left);
+        Limit {
+            operations,
+            exceeded: if left < self.call { Exceeded::Callback(self.callback) } else { Exceeded::Call(self.call) },
+            real_time: self.real_time,
+        }
+    }
+}
+
+impl Default for ScriptBudget {
+    fn default() -> Self {
+        Self::new(100_000, 1_000_000)
+    }
+}
+
+/// The limit of one call.
+pub(crate) struct Limit {
+    pub(crate) operations: u64,
+    /// What a call exceeds that takes more operations.
+    pub(crate) exceeded: Exceeded,
+    pub(crate) real_time: Option<Duration>,
+}
+
+/// Which limit of operations a call has exceeded.
+pub(crate) enum Exceeded {
+    Call(u64),
+    Callback(u64),
+}
+
+/// What the scripts of a state have used for one owner.
+#[derive(Default)]
+pub(crate) struct Usage {
+    /// How many of their calls have been stopped since the owner entered the state.
+    pub(crate) cut_offs: Cell<u32>,
+    /// How many operations they have taken in this callback.
+    pub(crate) operations: Cell<u64>,
+}

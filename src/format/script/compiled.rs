@@ -1,0 +1,197 @@
+//! A script's text, compiled: or why it cannot be, and where.
+
+use std::ops::Range;
+
+use rhai::{AST, Position, Scope};
+
+use super::budget::ScriptBudget;
+use super::engine::{self, Failure, engine, position};
+use super::lint::{self, Names};
+use super::{Constants, name_of};
+use crate::format::hook::Hook;
+use crate::format::problems::findings::nearest;
+
+/// What stands before an expression, to make a function of it: `this` is only known in functions.
+const BEFORE: &str = "fn when() { ";
+
+/// The longest name in a script, and the longest word that is no name, in bytes.
+const LONGEST_WORD: usize = 1_000;
+
+/// A script that has been compiled.
+pub(crate) struct Compiled {
+    pub(crate) ast: AST,
+    pub(crate) constants: Constants,
+}
+
+/// Why a text is no script, and where.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Unfit {
+    pub(crate) why: String,
+    pub(crate) at: Range<usize>,
+}
+
+/// What a script is for.
+#[derive(Clone, Copy)]
+pub(crate) enum Purpose {
+    /// It answers a condition.
+    Condition,
+    /// It has functions of a state.
+    Hooks,
+}
+
+/// Checks a text as the game would compile it. What stands outside of its functions is run.
+pub(crate) fn check(text: &str, purpose: Purpose, budget: ScriptBudget, names: &Names<'_>) -> Result<(), Unfit> {
+    match purpose {
+        Purpose::Condition => condition(text, budget, names).map(drop),
+        Purpose::Hooks => hooks(text, budget, names).map(drop),
+    }
+}
+
+/// A condition: an expression, or a function `when`.
+pub(crate) fn condition(text: &str, budget: ScriptBudget, names: &Names<'_>) -> Result<Compiled, Unfit> {
+    let has_function = |ast: &AST| ast.iter_functions().any(|f| f.name == "when" && f.params.is_empty());
+    match engine().compile(text) {
+        Ok(ast) if has_function(&ast) => {
+            without_slips(&ast, text, 0, names)?;
+            let constants = constants(&ast, text, budget)?;
+            return Ok(Compiled { ast, constants });
+        }
+        Err(error) if text.contains("fn when") => return Err(unreadable(&error, text, 0)),
+        _ => {}
+    }
+    let ast = engine().compile(format!("{BEFORE}{text}\n}}"));
+    let ast = ast.map_err(|error| unreadable(&error, text, BEFORE.len()))?;
+    without_slips(&ast, text, BEFORE.len(), names)?;
+    Ok(Compiled { ast, constants: Constants::new() })
+}
+
+/// Functions of a state, and which of them there are.
+pub(crate) fn hooks(text: &str, budget: ScriptBudget, names: &Names<'_>) -> Result<(Compiled, [bool; 3]), Unfit> {
+    let ast = engine().compile(text).map_err(|error| unreadable(&error, text, 0))?;
+    let has = [Hook::Enter, Hook::Update, Hook::Exit]
+        .map(|hook| ast.iter_functions().any(|f| f.name == name_of(hook) && f.params.is_empty()));
+    if let Some(unfit) = not_called(&ast, text) {
+        return Err(unfit);
+    }
+    if has == [false; 3] {
+        let why = "it has none of the functions `enter()`, `update()` and `exit()`".into();
+        return Err(Unfit { why, at: 0..0 });
+    }
+    without_slips(&ast, text, 0, names)?;
+    let constants = constants(&ast, text, budget)?;
+    Ok((Compiled { ast, constants }, has))
+}
+
+/// Fails with the first slip that would only be seen when the script runs.
+fn without_slips(ast: &AST, text: &str, shift: usize, names: &Names<'_>) -> Result<(), Unfit> {
+    if let Some((at, why)) = lint::check(ast, names) {
+        return Err(Unfit { why, at: place(text, at, shift) });
+    }
+    // The engine looks up a name in one operation, however long it is.
+    let mut begin = 0;
+    for word in text.split_inclusive(|c: char| !c.is_alphanumeric() && c != '_') {
+        if word.len() > LONGEST_WORD {
+            return Err(Unfit {
+                why: format!("a word is longer than {LONGEST_WORD} bytes"),
+                at: begin..begin + word.len(),
+            });
+        }
+        begin += word.len();
+    }
+    Ok(())
+}
+
+/// A function that was meant to be one of those that are called, and is not.
+fn not_called(ast: &AST, text: &str) -> Option<Unfit> {
+    const HOOKS: [&str; 3] = ["enter", "update", "exit"];
+    ast.iter_functions().find_map(|function| {
+        let name = function.name;
+        let at = text.match_indices(name).find(|(at, _)| text[..*at].trim_end().ends_with("fn"))?.0;
+        let why = if HOOKS.contains(&name) {
+            if function.params.is_empty() {
+                return None;
+            }
+            format!("`{name}` is called without anything: write `fn {name}()`; what it needs is in `this`")
+        } else {
+            // One that is called by the script may be called as it likes.
+            let is_used = text.matches(name).count() > 1;
+            let meant =
+                nearest(name, HOOKS).filter(|meant| !is_used && ast.iter_functions().all(|f| f.name != meant))?;
+            format!("nothing calls `{name}`: did you mean `{meant}`?")
+        };
+        Some(Unfit { why, at: at..at + name.len() })
+    })
+}
+
+/// Finds the constants outside of a script's functions.
+fn constants(ast: &AST, text: &str, budget: ScriptBudget) -> Result<Constants, Unfit> {
+    let (mut scope, mut at) = (Scope::new(), Position::NONE);
+    let (ran, _) = engine::run(&budget.limit(0), |engine| {
+        engine.run_ast_with_scope(&mut scope, ast).inspect_err(|error| at = engine::innermost(error).position())
+    });
+    ran.map_err(|why| {
+        let (Failure::CutOff(why) | Failure::Error(why)) = why;
+        let why = why.strip_prefix(&position(at)).unwrap_or(&why).into();
+        Unfit { why, at: place(text, at, 0) }
+    })?;
+    if let Some((name, ..)) = scope.iter_raw().find(|(_, is_constant, _)| !is_constant) {
+        let why = format!(
+            "`{name}` is a variable outside of the functions, which do not know it: write `const {name}`, or put it into a function"
+        );
+        return Err(Unfit { why, at: variable(text, name).unwrap_or(0..0) });
+    }
+    Ok(scope.iter_raw().map(|(name, _, value)| (name.to_owned(), value.clone())).collect())
+}
+
+fn unreadable(error: &rhai::ParseError, text: &str, shift: usize) -> Unfit {
+    Unfit { why: error.err_type().to_string(), at: place(text, error.position(), shift) }
+}
+
+/// The word or character at a position; `shift` characters stand before the text's first line.
+fn place(text: &str, at: Position, shift: usize) -> Range<usize> {
+    let Some(line) = at.line() else { return 0..0 };
+    let begin = text.split_inclusive('\n').take(line - 1).map(str::len).sum::<usize>();
+    let column = at.position().unwrap_or(1).saturating_sub(if line == 1 { shift } else { 0 }).max(1);
+    let rest = text[begin..].lines().next().unwrap_or_default();
+    let start = rest.char_indices().nth(column - 1).map_or(rest.len(), |(start, _)| start);
+    let word = &rest[start..];
+    let length = word.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(word.len());
+    let length = if length == 0 { word.chars().next().map_or(0, char::len_utf8) } else { length };
+    begin + start..begin + start + length
+}
+
+/// Where a variable is declared.
+fn variable(text: &str, name: &str) -> Option<Range<usize>> {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    text.match_indices(name).find_map(|(at, _)| {
+        let before = text[..at].trim_end();
+        let is_declared = before.len() < at && before.ends_with("let") && !text[at + name.len()..].starts_with(is_part);
+        is_declared.then_some(at..at + name.len())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Names, Purpose, ScriptBudget, check};
+
+    /// What is said of a text, and of which part of it.
+    fn told(text: &str, purpose: Purpose) -> (String, &str) {
+        let names = Names { values: Some(vec!["speed"]), is_field: &|name| name == "speed", states: vec!["flee"] };
+        let unfit = check(text, purpose, ScriptBudget::default(), &names).expect_err("it is no script");
+        (unfit.why, &text[unfit.at])
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_found_in_the_text() {
+        let name = "Expecting name of a variable".to_owned();
+        assert_eq!(told("fn update() {\n    let = 3;\n}", Purpose::Hooks), (name.clone(), "="));
+        assert_eq!(told("// ä\nlet = 3; 4 < 5", Purpose::Condition), (name.clone(), "="));
+        assert_eq!(told("let = 3; 4 < 5", Purpose::Condition), (name.clone(), "="));
+        assert_eq!(told("fn when() { let = 3; }", Purpose::Condition), (name, "="));
+        let (why, at) = told("const A = 3;\nconst B = missing(3);\nfn update() {}", Purpose::Hooks);
+        assert_eq!((why.as_str(), at), ("there is no function `missing`", "missing"));
+        let (why, at) = told("let letter = 1;\nfn update() { letter }", Purpose::Hooks);
+        assert!(why.starts_with("`letter` is a variable outside of the functions"), "{why}");
+        assert_eq!(at, "letter");
+    }
+}

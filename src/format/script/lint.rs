@@ -1,0 +1,214 @@
+//! What a script's text says that can only fail when it runs, or be lost: found when the file is loaded.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::OnceLock;
+
+use rhai::{AST, ASTNode, Expr, FnCallExpr, Position, Stmt};
+
+use super::engine::engine;
+use crate::format::problems::findings::nearest;
+
+/// What a game and a file offer to a script.
+pub(crate) struct Names<'a> {
+    /// The values that can be read, if they are known.
+    pub(crate) values: Option<Vec<&'a str>>,
+    /// Whether one of them can be written.
+    pub(crate) is_field: &'a dyn Fn(&str) -> bool,
+    /// The states.
+    pub(crate) states: Vec<&'a str>,
+}
+
+/// What is wrong with a script, and where.
+pub(crate) type Slip = (Position, String);
+
+/// The value of every script that the game does not offer: the time in the state.
+const TIME: &str = "time_in_state";
+
+/// The most ranges of a `switch`: the engine looks through them in one operation.
+const MOST_RANGES: usize = 100;
+
+/// What the engine knows without having it registered.
+const BUILT_IN: [&str; 6] = ["print", "debug", "type_of", "is_def_var", "is_def_fn", "is_shared"];
+
+/// What other scripts of the language can call: see `engine` for why it is not there.
+const LEFT_OUT: [&str; 12] = [
+    "sort",
+    "sort_by",
+    "sort_desc",
+    "map",
+    "filter",
+    "reduce",
+    "sleep",
+    "timestamp",
+    "eval",
+    "parse_json",
+    "exit",
+    "Fn",
+];
+
+/// Finds the first slip in a script.
+pub(crate) fn check(ast: &AST, names: &Names<'_>) -> Option<Slip> {
+    let own: HashMap<&str, Vec<&str>> = ast.iter_functions().map(|f| (f.name, f.params)).collect();
+    let mut changed = HashSet::new();
+    ast.walk(&mut |nodes| {
+        if let Some(ASTNode::Stmt(Stmt::Assignment(assigned))) = nodes.last() {
+            if let Some(name) = variable_within(&assigned.1.lhs) {
+                changed.insert(name.to_owned());
+            }
+        }
+        true
+    });
+    let mut slips = Vec::new();
+    let lint = Lint { names, own: &own, changed: &changed };
+    ast.walk(&mut |nodes| {
+        if let Some(node) = nodes.last() {
+            slips.extend(lint.node(node));
+        }
+        true
+    });
+    slips.into_iter().min_by_key(|(at, _)| (at.line(), at.position()))
+}
+
+/// Where a script first writes each value; without a name, where it writes what is not named there.
+pub(crate) fn writes(ast: &AST) -> HashMap<String, Position> {
+    let mut writes = HashMap::new();
+    ast.walk(&mut |nodes| {
+        if let Some(ASTNode::Stmt(Stmt::Assignment(assigned))) = nodes.last() {
+            match value_of_this(&assigned.1.lhs) {
+                Some((name, at)) => drop(writes.entry(name.to_owned()).or_insert(at)),
+                None => drop(writes.entry(String::new()).or_insert(assigned.1.lhs.position())),
+            }
+        }
+        true
+    });
+    writes
+}
+
+struct Lint<'a> {
+    names: &'a Names<'a>,
+    /// The script's own functions, with their parameters.
+    own: &'a HashMap<&'a str, Vec<&'a str>>,
+    /// The variables and parameters of which something is written.
+    changed: &'a HashSet<String>,
+}
+
+impl Lint<'_> {
+    fn node(&self, node: &ASTNode<'_>) -> Option<Slip> {
+        match node {
+            ASTNode::Expr(expr @ (Expr::Dot(..) | Expr::Index(..))) => {
+                value_of_this(expr).and_then(|(name, at)| self.value(name, at))
+            }
+            ASTNode::Expr(Expr::FnCall(call, at) | Expr::MethodCall(call, at))
+            | ASTNode::Stmt(Stmt::FnCall(call, at)) => self.call(call, *at),
+            ASTNode::Stmt(Stmt::Assignment(assigned)) => self.written(&assigned.1.lhs),
+            ASTNode::Stmt(Stmt::Switch(switch, at)) => {
+                let has_too_many = switch.1.ranges.len() > MOST_RANGES;
+                has_too_many.then(|| (*at, format!("a `switch` has more than {MOST_RANGES} ranges")))
+            }
+            ASTNode::Stmt(Stmt::Var(declared, _, at)) => {
+                let name = declared.0.as_str();
+                let is_copy = matches!(declared.1, Expr::ThisPtr(_)) && self.changed.contains(name);
+                is_copy.then(|| (*at, lost(name)))
+            }
+            _ => None,
+        }
+    }
+
+    fn value(&self, name: &str, at: Position) -> Option<Slip> {
+        let values = self.names.values.as_ref()?;
+        if name == TIME || values.contains(&name) {
+            return None;
+        }
+        Some((at, unknown_value(name, values.iter().copied())))
+    }
+
+    fn written(&self, to: &Expr) -> Option<Slip> {
+        if let Expr::ThisPtr(at) = to {
+            return Some((*at, "`this` cannot be written: write one of its values, as in `this.speed = 2.0`".into()));
+        }
+        let (name, at) = value_of_this(to)?;
+        let is_known = self.names.values.as_ref()?.contains(&name) || name == TIME;
+        (is_known && !(self.names.is_field)(name)).then(|| (at, not_written(name)))
+    }
+
+    fn call(&self, call: &FnCallExpr, at: Position) -> Option<Slip> {
+        let name = call.name.as_str();
+        if call.op_token.is_some() || !name.starts_with(|c: char| c.is_alphabetic() || c == '_') {
+            return None;
+        }
+        if let ("change_state", [Expr::StringConstant(state, at)]) = (name, &call.args[..]) {
+            let states = &self.names.states;
+            return (!states.contains(&state.as_str())).then(|| {
+                let meant = nearest(state, states.iter().copied());
+                (*at, format!("unknown state `{state}`{}", did_you_mean(meant)))
+            });
+        }
+        if let Some(params) = self.own.get(name) {
+            let mut given = params.iter().zip(&call.args);
+            return given.find_map(|(param, given)| match given {
+                Expr::ThisPtr(at) if self.changed.contains(*param) => Some((*at, lost(param))),
+                _ => None,
+            });
+        }
+        if registered().contains(name) || BUILT_IN.contains(&name) {
+            return None;
+        }
+        let known = registered().iter().map(String::as_str).chain(self.own.keys().copied());
+        // Who writes one of these means it.
+        let meant = nearest(name, known).filter(|_| !LEFT_OUT.contains(&name));
+        Some((at, format!("there is no function `{name}`{}", did_you_mean(meant))))
+    }
+}
+
+/// What is said of a value that the game does not offer.
+pub(crate) fn unknown_value<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    format!("`{name}` is not a value of the game{}", did_you_mean(nearest(name, known)))
+}
+
+/// What is said of a value that cannot be written.
+pub(crate) fn not_written(name: &str) -> String {
+    format!("`{name}` can be read, but not written")
+}
+
+fn lost(name: &str) -> String {
+    format!("`{name}` is a copy of `this`, so that what is written to it is lost: write to `this` itself")
+}
+
+fn did_you_mean(meant: Option<String>) -> String {
+    meant.map_or(String::new(), |meant| format!(": did you mean `{meant}`?"))
+}
+
+/// The value in `this.value` or `this["value"]`, and where it stands.
+fn value_of_this(expr: &Expr) -> Option<(&str, Position)> {
+    let (Expr::Dot(parts, ..) | Expr::Index(parts, ..)) = expr else { return None };
+    let Expr::ThisPtr(_) = parts.lhs else { return None };
+    let mut first = &parts.rhs;
+    while let Expr::Dot(parts, ..) | Expr::Index(parts, ..) = first {
+        first = &parts.lhs;
+    }
+    match first {
+        Expr::Property(property, at) => Some((property.2.as_str(), *at)),
+        Expr::StringConstant(name, at) => Some((name.as_str(), *at)),
+        _ => None,
+    }
+}
+
+/// The variable of which a part is named: `t` in `t.speed`.
+fn variable_within(expr: &Expr) -> Option<&str> {
+    let Expr::Dot(parts, ..) = expr else { return None };
+    let Expr::Variable(variable, ..) = &parts.lhs else { return None };
+    Some(variable.1.as_str())
+}
+
+/// The names of the functions that scripts can call.
+fn registered() -> &'static HashSet<String> {
+    static NAMES: OnceLock<HashSet<String>> = OnceLock::new();
+    NAMES.get_or_init(|| {
+        let signatures = engine().gen_fn_signatures(true);
+        signatures
+            .iter()
+            .filter_map(|signature| signature.split('(').next())
+            .map(|name| name.trim().to_owned())
+            .collect()
+    })
+}

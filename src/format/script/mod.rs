@@ -1,0 +1,54 @@
+//! The text of a script: what it says, and whether it can run.
+
+pub(crate) mod budget;
+pub(crate) mod compiled;
+pub(crate) mod engine;
+pub(crate) mod lint;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use rhai::Dynamic;
+
+use self::compiled::Unfit;
+use super::expression::Name;
+use super::hook::Hook;
+use super::problems::mistake::Mistake;
+use super::source::Source;
+
+/// The constants outside of a script's functions, by name.
+pub(crate) type Constants = HashMap<String, Dynamic>;
+
+/// What the engine is told of a run: what the script can name, and the change that it asks for.
+#[derive(Clone)]
+pub(crate) struct Told {
+    pub(crate) constants: Arc<Constants>,
+    pub(crate) states: Arc<HashMap<String, usize>>,
+    pub(crate) to: Arc<Mutex<Option<usize>>>,
+}
+
+/// A script's text, as problems point into it.
+pub(crate) fn source(folder: Option<&Path>, file: &str, text: &str) -> Source {
+    let path = folder.map_or_else(|| PathBuf::from(file), |folder| folder.join(file));
+    Source::new(&path.display().to_string(), text)
+}
+
+/// What is said of a script that is none, which a definition's file names.
+pub(crate) fn mistake(unfit: Unfit, definition: &str) -> Mistake {
+    let message = format!("a script of `{definition}`: {}", unfit.why);
+    Mistake::error("script", unfit.at, message)
+}
+
+/// A script that is not there.
+pub(crate) fn no_script(script: &Name, why: &str) -> Mistake {
+    Mistake::error("script", script.span.clone(), format!("script `{script}`: {why}")).label("this script")
+}
+
+pub(crate) fn name_of(hook: Hook) -> &'static str {
+    match hook {
+        Hook::Enter => "enter",
+        Hook::Update => "update",
+        Hook::Exit => "exit",
+    }
+}

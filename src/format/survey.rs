@@ -1,0 +1,132 @@
+//! A file as far as it can be read, mistaken or not: for editors.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+pub use super::draft::keys::Key;
+use super::draft::keys::keys;
+use super::outline::check::checked_at;
+use super::outline::{Outline, StateId};
+use super::problems::problem::Problems;
+use super::words::Words;
+
+/// A file while somebody writes it, as far as it can be read: its problems, and outlines of everything that has no error.
+///
+/// What has an error is left out of the outlines: for example, an exit to an unknown state. If some states are each other's
+/// parents, one of them has no parent. If the initial state is missing or unknown, it is the first state.
+///
+/// # Examples
+///
+/// ```
+/// use demeanor::definition::Survey;
+///
+/// let file = "initial = 'aim'\n[states.aim]\nexits = [{ to = 'sit' }, { to = 'aim', after = 2 }]\n[states.shoot\n";
+/// let survey = Survey::of("guard.toml", file, None, &|_| None, None);
+/// assert!(!survey.problems().iter().all(|problem| problem.is_warning()));
+/// let aim = &survey.outlines()[0].states()[0];
+/// assert_eq!(aim.name(), "aim");
+/// assert_eq!(aim.exits().len(), 1);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Survey {
+    outlines: Vec<Outline>,
+    problems: Problems,
+    keys: Vec<Key>,
+    links: Vec<PathBuf>,
+}
+
+impl Survey {
+    /// Reads a file. `file` is its name in the reports. The scripts and the files that it links to are looked for in
+    /// `folder`. Before a file is read, `open` is called with its path from there, for the text that an editor has open.
+    ///
+    /// Without `words`, the words of the game are not checked.
+    #[must_use]
+    pub fn of(
+        file: &str,
+        text: &str,
+        folder: Option<&Path>,
+        open: &dyn Fn(&Path) -> Option<String>,
+        words: Option<&Words>,
+    ) -> Self {
+        let (outlines, links, findings) = checked_at(file, text, folder, open, words);
+        let outlines = outlines.into_iter().map(as_tree).collect();
+        Self { outlines, problems: findings.into_each_problem(), keys: keys(text), links }
+    }
+
+    /// Returns the machines that could be read, in the order of the file.
+    #[must_use]
+    pub fn outlines(&self) -> &[Outline] {
+        &self.outlines
+    }
+
+    /// Returns the errors and warnings.
+    #[must_use]
+    pub fn problems(&self) -> &Problems {
+        &self.problems
+    }
+
+    /// Returns where the names of states and machines are keys, in the order of the file.
+    #[must_use]
+    pub fn keys(&self) -> &[Key] {
+        &self.keys
+    }
+
+    /// Returns the files that it links to, and the files that those link to, by their paths from the folder, whether they
+    /// exist or not.
+    #[must_use]
+    pub fn links(&self) -> &[PathBuf] {
+        &self.links
+    }
+}
+
+/// The outline with its states as a tree, which they are not where parents are in a circle, or an initial child is no child.
+fn as_tree(mut outline: Outline) -> Outline {
+    let count = outline.states.len();
+    // By which walk outwards each state has been found.
+    let mut found = vec![0; count];
+    for start in 0..count {
+        if found[start] != 0 {
+            continue;
+        }
+        found[start] = start + 1;
+        let mut at = start;
+        while let Some(parent) = outline.states[at].parent {
+            let parent = parent.index();
+            if found[parent] == start + 1 {
+                Arc::make_mut(&mut outline.states[at]).parent = None;
+                Arc::make_mut(&mut outline.states[parent]).children.retain(|child| child.index() != at);
+                outline.outermost.push(StateId::new(at));
+                break;
+            }
+            if found[parent] != 0 {
+                break;
+            }
+            found[parent] = start + 1;
+            at = parent;
+        }
+    }
+    for i in 0..count {
+        let initial = outline.states[i].initial;
+        let is_child = |initial: StateId| outline.states[initial.index()].parent == Some(StateId::new(i));
+        if initial.is_some_and(|initial| !is_child(initial)) {
+            Arc::make_mut(&mut outline.states[i]).initial = None;
+        }
+    }
+    outline
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Survey;
+
+    #[test]
+    fn states_that_are_each_others_parents_are_a_tree() {
+        let file = "initial = 'a'\n[states.a]\nparent = 'b'\ninitial = 'c'\n[states.b]\nparent = 'c'\n[states.c]\nparent = 'a'\n";
+        let survey = Survey::of("guard.toml", file, None, &|_| None, None);
+        let outline = &survey.outlines()[0];
+        let paths: Vec<_> = outline.states().iter().map(|state| outline.path(state.id()).len()).collect();
+        assert_eq!(paths, [3, 2, 1]);
+        assert_eq!(outline.children(None).len(), 1);
+        assert_eq!(outline.descent(outline.initial()).len(), 1);
+    }
+}

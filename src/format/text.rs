@@ -1,0 +1,25 @@
+//! The first stage of reading a definition: from a file's bytes to its text.
+
+use std::sync::Arc;
+
+use super::problems::findings::Findings;
+use super::problems::mistake::Mistake;
+use super::problems::problem::Problems;
+use super::source::Source;
+
+/// The text of a file's bytes.
+pub(crate) fn text_of<'a>(file: &str, bytes: &'a [u8]) -> Result<&'a str, Problems> {
+    std::str::from_utf8(bytes).map_err(|error| {
+        // What can be shown is the text up to there, and the line in which it ends.
+        let shown = String::from_utf8_lossy(bytes);
+        let start = error.valid_up_to();
+        let at = start..start + char::REPLACEMENT_CHARACTER.len_utf8();
+        let mut findings = Findings::new(Arc::new(Source::new(file, &shown)));
+        findings.add(
+            Mistake::error("not-utf8", at, "the file is not UTF-8 text")
+                .label("the first byte that is not")
+                .help("save the file as UTF-8"),
+        );
+        findings.into_problems()
+    })
+}
