@@ -4,6 +4,9 @@
 //! and when a telegram arrives, in [`turn`]; the end of what has none in [`put_off`]; how a member that is acting is a member
 //! again in [`rejoin`]. [`context`] is for a game that has a context of its own.
 
+// The layer `cast` knows machines, telegrams and the journal, and neither batches nor files. What is in `cast/save.rs` belongs to
+// the layer of saving, above this one.
+
 mod context;
 mod delivery;
 mod journaling;

@@ -1,5 +1,8 @@
 //! Many owners, sorted by state.
 
+// The layer above `known`, `wait`, `rows` and `chunk`, which have their folders here. It knows machines and the journal, and
+// neither files nor casts. What is in `save` belongs to the layer of saving, above this one.
+
 mod by_key;
 mod chunk;
 mod container;

@@ -30,6 +30,9 @@
 //! [A page of these docs](crate::docs::definitions) describes the format for designers; [`schema`] is its JSON Schema
 //! for editors.
 
+// The layer above `format`, `machine` and `batch`: it runs for owners what `format` reads. What a file says, and what is wrong with
+// it, is found there.
+
 mod block;
 mod build;
 mod compile;

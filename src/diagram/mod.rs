@@ -2,6 +2,8 @@
 //!
 //! A [`Diagram`] is data. It is written as text for Mermaid and for Graphviz here; the tool `demeanor` lays it out as an SVG.
 
+// Of the layer `journal`: it knows states and what a journal has counted. `definition` makes diagrams of files.
+
 mod dot;
 mod flowchart;
 mod mermaid;

@@ -1,5 +1,7 @@
 //! What has happened to many owners: a [`Journal`] lists their changes, and a [`Flow`] counts them (rule 29).
 
+// The layer `journal`, to which `diagram` belongs, too: it knows states and the keys of a batch, and not who writes the journal.
+
 #[cfg(feature = "serde")]
 mod data;
 mod entry;

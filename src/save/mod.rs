@@ -16,6 +16,9 @@
 //!
 //! For machines and replays this needs `alloc` alone.
 
+// The highest layer but the crate's root: it knows machines, casts, batches and definitions, and none of them knows it. What
+// turns a batch and a cast into data lies beside these, in `batch/save/` and `cast/save.rs`.
+
 mod book;
 mod cast;
 mod data;

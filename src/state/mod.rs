@@ -1,5 +1,8 @@
 //! What a state is: the trait that a game implements, and the reference by which a machine holds a state.
 
+// Of the layer `machine`: states, the handle `Fsm` and the machine name each other in their signatures. None of them knows files,
+// batches, casts or saved data.
+
 mod bulk;
 mod name;
 mod reference;

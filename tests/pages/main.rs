@@ -4,4 +4,5 @@
 mod captured_log;
 
 mod documented;
+mod layers;
 mod porting;

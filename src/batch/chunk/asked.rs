@@ -1,7 +1,7 @@
 //! What the owners of a chunk have asked for.
 //!
 //! Nearly all of them ask for nothing, or for one change: these are *movers*, eight bytes each, which are
-//! done together. An owner that asks for anything else is an [`Individual`](crate::batch::rows::individuals::Individual).
+//! done together. An owner that asks for anything else is an [`Individual`].
 
 use std::mem;
 

@@ -1,4 +1,4 @@
-//! Where a row lies, and how it gets elsewhere: rows are moved here and nowhere else.
+//! Where a row lies, and how it gets elsewhere. Rows are moved here, and on all cores in `parallel`.
 //!
 //! The layer above `known` and `wait`, and below `chunk`: it gets what a tick has led to as an `Outcome`, and runs no callback.
 
