@@ -139,12 +139,17 @@ fn exits_come_level_by_level_and_enters_by_target_level_by_level() {
 /// Rule 18.
 #[test]
 fn who_stays_in_a_parent_keeps_its_time() {
-    let (mut batch, keys, mut log) = in_x1(&going(&[&X2, &Y, &A]));
+    let (mut batch, keys, mut log) = in_x1(&going(&[&X2, &Y, &A, &X2]));
     batch.update(&mut log);
     log.now = 7.0;
     assert_eq!([&X, &X2].map(|state| batch.time_in(keys[0], state, &log)), [Some(7.0), Some(2.0)]);
     assert_eq!([&Y, &Y1].map(|state| batch.time_in(keys[1], state, &log)), [Some(2.0), Some(2.0)]);
     assert_eq!([&A, &X].map(|state| batch.time_in(keys[2], state, &log)), [Some(2.0), None]);
+    // One goes back, and one to the state that it is in.
+    batch.get_mut(keys[0]).unwrap().to = Some(&X1);
+    batch.update(&mut log);
+    assert_eq!([&X, &X1].map(|state| batch.time_in(keys[0], state, &log)), [Some(7.0), Some(0.0)]);
+    assert_eq!([&X, &X2].map(|state| batch.time_in(keys[3], state, &log)), [Some(7.0), Some(0.0)]);
 }
 
 /// Rule 6.

@@ -335,6 +335,26 @@ fn many_timers_of_one_owner_come_in_a_batch_as_on_a_machine() {
     });
 }
 
+/// Rules 19 and 25.
+#[test]
+fn the_many_timers_of_a_state_end_when_its_owners_leave_it_together() {
+    let mut batch = Batch::new();
+    let told: Vec<_> = (0..40).map(|number| Told::Send(5.0, number)).collect();
+    let keys = [0, 1].map(|_| batch.insert(Unit { told: told.clone(), ..Unit::default() }, &Place::<0>));
+    // So that the batch knows the state, and the changes are made in bulk.
+    batch.insert(Unit::default(), &Place::<1>);
+    batch.update(&mut 0.0);
+    for key in keys {
+        batch.get_mut(key).unwrap().told = vec![Told::Change(1)];
+    }
+    batch.update(&mut 1.0);
+    batch.update(&mut 9.0);
+    for key in keys {
+        assert!(batch.is_in_state(key, &Place::<1>));
+        assert_eq!(batch.get(key).unwrap().heard, [0; 0]);
+    }
+}
+
 /// What happens to an owner with timers, as often as it has timers, or to as many timers as it has.
 type Course = fn(&mut Host, u32);
 

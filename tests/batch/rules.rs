@@ -1,11 +1,13 @@
-//! What rules 5, 8, 22, 24 and 31 say of many owners besides what holds for one.
+//! What rules 5, 8, 12, 22, 24 and 31 say of many owners besides what holds for one.
 
 #![cfg(feature = "std")]
 
 use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use demeanor::{Batch, Change, Fsm, Owner, State};
+use demeanor::{Batch, Change, Fsm, Owner, State, StateRef};
 
+use crate::captured_log::log_lines;
 use crate::trace::log::Log;
 
 /// An owner that does what its number says.
@@ -71,8 +73,10 @@ thread_local! {
 impl State<Goblin> for Left {
     fn enter(&self, goblin: &mut Goblin, fsm: &mut Fsm<'_, Goblin>, log: &mut Log) {
         log.note(format!("{} enters Left", goblin.number));
-        if goblin.number == 2 {
-            fsm.change_state(&Right);
+        match goblin.number {
+            2 => fsm.change_state(&Right),
+            9 => assert!(fsm.change_state_now(goblin, &Right, log)),
+            _ => {}
         }
     }
 }
@@ -132,6 +136,166 @@ fn the_owners_of_a_group_are_told_that_they_have_changed_after_its_enters() {
     );
 }
 
+/// Rules 5 and 19.
+#[test]
+fn an_owner_of_a_group_whose_change_is_cut_short_is_not_told_that_it_is_complete() {
+    let mut batch = goblins(0, |_, _| {});
+    for number in [8, 9] {
+        batch.insert(Goblin { number, act: |_, fsm| fsm.change_state(&Left) }, &Rest);
+    }
+    // So that the batch knows the state, and the changes are made in bulk.
+    batch.insert(Goblin { number: 4, act: |_, _| {} }, &Left);
+    let mut log = Log::default();
+    batch.update(&mut log);
+    assert_eq!(
+        log.lines,
+        [
+            "8 leaves Rest",
+            "9 leaves Rest",
+            "8: Rest -> Left (change)",
+            "9: Rest -> Left (change)",
+            "8 enters Left",
+            "9 enters Left",
+            "9: Left -> Right (change)",
+            "9 enters Right",
+            "9: Left -> Right (change) is complete",
+            "8: Rest -> Left (change) is complete",
+        ]
+    );
+}
+
+/// Rule 12.
+#[test]
+fn what_owners_that_leave_together_ask_for_in_exit_is_refused_with_a_warning_for_each() {
+    struct Gate;
+    impl State<Goblin> for Gate {
+        fn update(&self, _: &mut Goblin, fsm: &mut Fsm<'_, Goblin>, _: &mut Log) {
+            fsm.change_state(&Right);
+        }
+
+        fn exit(&self, goblin: &mut Goblin, fsm: &mut Fsm<'_, Goblin>, log: &mut Log) {
+            log.note(format!("{} leaves Gate", goblin.number));
+            match goblin.number {
+                0 => fsm.change_state(&Left),
+                1 => assert!(!fsm.change_state_now(goblin, &Rest, log)),
+                _ => fsm.push_state(&Left),
+            }
+        }
+    }
+
+    let mut batch = goblins(0, |_, _| {});
+    for number in 0..3 {
+        batch.insert(Goblin { number, act: |_, _| {} }, &Gate);
+    }
+    // So that the batch knows the state, and the changes are made in bulk.
+    batch.insert(Goblin { number: 3, act: |_, _| {} }, &Right);
+    let mut log = Log::default();
+    let mut lines = log_lines(|| batch.update(&mut log));
+    lines.retain(|line| line.starts_with("WARN"));
+    assert_eq!(
+        lines,
+        ["change to Rest", "change to Left", "push to Left"]
+            .map(|request| format!("WARN demeanor: Goblin: {request} refused in state Gate: the state is being left"))
+    );
+    assert_eq!(
+        log.lines,
+        [
+            "0 leaves Gate",
+            "1 leaves Gate",
+            "2 leaves Gate",
+            "0: Gate -> Right (change)",
+            "1: Gate -> Right (change)",
+            "2: Gate -> Right (change)",
+            "0 enters Right",
+            "1 enters Right",
+            "2 enters Right",
+            "0: Gate -> Right (change) is complete",
+            "1: Gate -> Right (change) is complete",
+            "2: Gate -> Right (change) is complete",
+        ]
+    );
+}
+
+/// Rules 8 and 24.
+#[test]
+fn of_owners_that_ask_together_one_that_forces_is_not_asked_can_exit_and_one_that_ensures_its_state_stays() {
+    struct Jail;
+    impl State<Goblin> for Jail {
+        fn update(&self, goblin: &mut Goblin, fsm: &mut Fsm<'_, Goblin>, _: &mut Log) {
+            match goblin.number {
+                0 => fsm.force_state(&Right),
+                1 => fsm.change_state(&Right),
+                _ => fsm.ensure_state(&Jail),
+            }
+        }
+
+        fn can_exit(&self, goblin: &Goblin, _: &Fsm<'_, Goblin>, _: &Log) -> bool {
+            goblin.number > 1
+        }
+    }
+
+    let mut batch = goblins(0, |_, _| {});
+    for number in 0..3 {
+        batch.insert(Goblin { number, act: |_, _| {} }, &Jail);
+    }
+    // So that the batch knows the state, and the changes are made in bulk.
+    batch.insert(Goblin { number: 3, act: |_, _| {} }, &Right);
+    let mut log = Log::default();
+    batch.update(&mut log);
+    assert_eq!(
+        log.lines,
+        [
+            "1: Jail -> Right (change), refused by Jail.can_exit",
+            "0: Jail -> Right (force)",
+            "0 enters Right",
+            "0: Jail -> Right (force) is complete",
+        ]
+    );
+}
+
+/// Rule 22.
+#[test]
+fn after_a_panic_what_was_asked_for_is_carried_out_and_nobody_is_updated_any_more() {
+    struct Camp;
+    struct Tent;
+    struct Fire;
+    impl State<Goblin> for Camp {
+        fn update(&self, goblin: &mut Goblin, fsm: &mut Fsm<'_, Goblin>, _: &mut Log) {
+            if goblin.number == 1 {
+                resume_unwind(Box::new("told to"));
+            }
+            fsm.change_state(&Fire);
+        }
+    }
+    impl State<Goblin> for Tent {
+        fn update(&self, goblin: &mut Goblin, _: &mut Fsm<'_, Goblin>, log: &mut Log) {
+            log.note(format!("{} is updated in Tent", goblin.number));
+        }
+
+        fn parent(&self) -> Option<StateRef<Goblin>> {
+            Some((&Camp).into())
+        }
+    }
+    impl State<Goblin> for Fire {
+        fn update(&self, goblin: &mut Goblin, _: &mut Fsm<'_, Goblin>, log: &mut Log) {
+            log.note(format!("{} is updated in Fire", goblin.number));
+        }
+
+        fn parent(&self) -> Option<StateRef<Goblin>> {
+            Some((&Camp).into())
+        }
+    }
+
+    let mut batch = goblins(0, |_, _| {});
+    for number in 0..3 {
+        batch.insert(Goblin { number, act: |_, _| {} }, &Tent);
+    }
+    let mut log = Log::default();
+    assert!(catch_unwind(AssertUnwindSafe(|| batch.update(&mut log))).is_err());
+    assert_eq!(log.lines, ["0: Tent -> Fire (change)", "0: Tent -> Fire (change) is complete"]);
+    assert_eq!([batch.owners_in(&Fire).len(), batch.owners_in(&Tent).len()], [1, 2]);
+}
+
 /// Rules 8 and 18: the handle is that of the owner who is asked about, also where many are asked in a row.
 #[test]
 fn a_guard_reads_the_machine_of_the_owner_it_is_asked_about() {
@@ -165,8 +329,6 @@ fn a_guard_reads_the_machine_of_the_owner_it_is_asked_about() {
 #[cfg(feature = "parallel")]
 #[test]
 fn a_panics_payload_that_panics_when_it_is_dropped_loses_nobody() {
-    use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-
     struct Payload;
     impl Drop for Payload {
         fn drop(&mut self) {

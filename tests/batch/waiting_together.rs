@@ -79,6 +79,14 @@ impl State<Guard> for Up {
     }
 }
 
+/// Is up two seconds later.
+struct Lie;
+impl State<Guard> for Lie {
+    fn enter(&self, _: &mut Guard, fsm: &mut Fsm<'_, Guard>, _: &mut Log) {
+        fsm.change_state_after(2.0, &Up);
+    }
+}
+
 /// Is updated once a second.
 struct Walk;
 impl State<Guard> for Walk {
@@ -86,6 +94,16 @@ impl State<Guard> for Walk {
         fsm.sleep_for(9.0);
         guard.called("walk", log);
         fsm.sleep_for(1.0);
+    }
+}
+
+/// Is updated every nine seconds.
+struct Linger;
+impl State<Guard> for Linger {
+    fn update(&self, guard: &mut Guard, fsm: &mut Fsm<'_, Guard>, log: &mut Log) {
+        fsm.sleep_for(1.0);
+        guard.called("linger", log);
+        fsm.sleep_for(9.0);
     }
 }
 
@@ -154,9 +172,12 @@ fn after_a_panic_in_a_change_that_is_due_the_others_have_changed_and_nobody_is_u
         let last = Guard { number: 3, ..Guard::default() };
         let (mut batch, keys, mut log) = spawned(guards(1).chain([panicking, last]), &Nap);
         batch.insert(Guard { number: 9, ..Guard::default() }, &Walk);
+        // Of a state that comes after the one in which the panic happens.
+        let mut early = Log::default();
+        batch.spawn(Guard { number: 8, ..Guard::default() }, &Lie, &mut early);
         log.now = 2.0;
         let calls = panicking_tick(&mut batch, &mut log);
-        for call in steps.iter().chain(&["rise 1", "up 1"]) {
+        for call in steps.iter().chain(&["rise 1", "up 1", "up 8"]) {
             assert!(calls.iter().any(|called| called == call), "{call} in {calls:?}");
         }
         assert!(!calls.iter().any(|call| call.starts_with("stretch") || call == "walk 9"), "{calls:?}");
@@ -165,7 +186,7 @@ fn after_a_panic_in_a_change_that_is_due_the_others_have_changed_and_nobody_is_u
         calls.retain(|call| !call.starts_with("nap"));
         calls.sort_unstable();
         let second = if callback == "rise" { "awake 2" } else { "stretch 2" };
-        let mut expected = ["stretch 1", "stretch 3", "walk 9", second];
+        let mut expected = ["stretch 1", "stretch 3", "stretch 8", "walk 9", second];
         expected.sort_unstable();
         assert_eq!(calls, expected);
     }
@@ -200,6 +221,12 @@ fn of_two_requests_to_sleep_the_last_counts() {
     assert_eq!(batch.next_wake(keys[0]), Some(NextWake::At(due(1.0, 1.0))));
     log.now = 2.0;
     assert_eq!(tick(&mut batch, &mut log).len(), 2);
+    // Nor does the first one count where it is the shorter one.
+    let (mut batch, keys, mut log) = spawned(guards(2), &Linger);
+    tick(&mut batch, &mut log);
+    assert_eq!(batch.next_wake(keys[0]), Some(NextWake::At(due(9.0, 1.0))));
+    log.now = 2.0;
+    assert_eq!(tick(&mut batch, &mut log), "");
 }
 
 #[test]
@@ -279,6 +306,18 @@ impl State<Guard> for Doze {
     }
 }
 
+/// Rule 26.
+#[test]
+fn a_sleep_that_a_timer_ends_is_not_said_to_have_no_end() {
+    let (mut batch, keys, mut log) = spawned(guards(2), &Up);
+    // So that the batch knows the state, and the changes are made in bulk.
+    batch.insert(Guard::default(), &Nap);
+    let lines = log_lines(|| batch.update(&mut log));
+    assert!(keys.iter().all(|&key| batch.is_in_state(key, &Nap)));
+    assert_eq!((batch.len(), batch.awake()), (3, 1));
+    assert!(!lines.iter().any(|line| line.contains("until a message or `wake`")), "{lines:?}");
+}
+
 /// Rule 26: the timers of the state that was left do not count.
 #[test]
 fn a_sleep_without_an_end_is_said_of_those_who_come_from_a_state_with_timers() {
@@ -311,8 +350,13 @@ fn seconds_that_are_no_time_are_said_of_each_owner_with_its_state() {
     let mut agent = Agent::new(guards(1).next().unwrap(), StateMachine::new(&Nod));
     agent.start(&mut log);
     let alone = log_lines(|| agent.update(&mut log));
-    let (mut batch, _, mut log) = spawned(guards(2), &Nod);
-    let together = log_lines(|| batch.update(&mut log));
+    let [one_by_one, together] = [false, true].map(|knows_target| {
+        let (mut batch, _, mut log) = spawned(guards(2), &Nod);
+        if knows_target {
+            batch.insert(Guard::default(), &Doze);
+        }
+        log_lines(|| batch.update(&mut log))
+    });
     let of_no_time = |lines: Vec<String>| {
         let mut lines: Vec<_> = lines.into_iter().filter(|line| line.contains("counts as 0 s")).collect();
         lines.sort();
@@ -321,5 +365,7 @@ fn seconds_that_are_no_time_are_said_of_each_owner_with_its_state() {
     let warning = |what| format!("WARN demeanor: Guard: {what} s, asked for in state Nod, counts as 0 s");
     let warnings = [warning("change to Doze after -1"), warning("sleep after NaN")];
     assert_eq!(of_no_time(alone), warnings);
-    assert_eq!(of_no_time(together), [0, 0, 1, 1].map(|warning| warnings[warning].clone()));
+    for lines in [one_by_one, together] {
+        assert_eq!(of_no_time(lines), [0, 0, 1, 1].map(|warning| warnings[warning].clone()));
+    }
 }

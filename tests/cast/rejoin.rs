@@ -541,6 +541,50 @@ fn what_was_put_off_before_a_member_rejoins_waits_until_its_turn_is_over() {
 }
 
 #[test]
+fn what_was_put_off_for_a_member_that_is_dismissed_while_it_has_rejoined_is_dropped_with_a_warning() {
+    let mut stage = stage([
+        (
+            "Ann",
+            &[("Idle.update", |ann, fsm, stage| {
+                assert_eq!(stage.send("Ann", "Ann", "put off"), Delivery::PutOff);
+                assert_eq!(stage.rejoin(&"Ann", ann, fsm, |stage| stage.dismiss(&"Ann")), Ok(true));
+            })],
+        ),
+        ("Ben", &[]),
+    ]);
+    let mut lines = log_lines(|| stage.update());
+    lines.retain(|line| line.starts_with("WARN"));
+    assert_eq!(lines, ["WARN demeanor::cast: there is no \"Ann\" to receive the telegram from \"Ann\""]);
+    assert_eq!(happened(&mut stage), ["Ann Idle.update", "Ben Idle.update"]);
+}
+
+#[test]
+fn what_was_put_off_before_a_member_rejoins_comes_before_what_a_panic_left_over_meanwhile() {
+    let mut stage = stage([(
+        "Ann",
+        &[
+            ("Idle.update", |ann, fsm, stage| {
+                assert_eq!(stage.send("Ann", "Ann", "first"), Delivery::PutOff);
+                let rejoined = stage.rejoin(&"Ann", ann, fsm, |stage| {
+                    let panic = catch_unwind(AssertUnwindSafe(|| {
+                        stage.with::<Player, _>(&"Ann", |_, stage| {
+                            assert_eq!(stage.send("Ann", "Ann", "second"), Delivery::PutOff);
+                            panic!("Ann falls off the stage");
+                        })
+                    }));
+                    panic.is_err()
+                });
+                assert_eq!(rejoined, Ok(true));
+            }),
+            ("Idle: first", |_, _, _| ()),
+            ("Idle: second", |_, _, _| ()),
+        ],
+    )]);
+    stage.update();
+    assert_eq!(happened(&mut stage), ["Ann Idle.update", "Ann Idle: first", "Ann Idle: second"]);
+}
+
+#[test]
 fn times_and_stack_are_as_they_were_when_the_member_has_rejoined() {
     let mut stage = stage([(
         "Ann",

@@ -18,6 +18,21 @@ impl State<Guard> for Hurts {
     }
 }
 
+/// A hungry guard asks for a change.
+struct Asks;
+
+impl State<Guard> for Asks {
+    fn update(&self, guard: &mut Guard, fsm: &mut Fsm<'_, Guard>, _: &mut f64) {
+        if guard.is_hungry {
+            fsm.change_state(&ByCode);
+        }
+    }
+}
+
+struct ByCode;
+
+impl State<Guard> for ByCode {}
+
 fn vocabulary() -> Vocabulary<Guard> {
     let names = ["a", "b", "c", "d", "fight", "aim", "shoot"];
     let vocabulary = guard::vocabulary().behaviour("hurt", std::sync::Arc::new(Hurts));
@@ -222,6 +237,46 @@ fn an_exit_that_restarts_is_taken_where_it_leads_to_what_is_active() {
         "enter fight; enter aim
          update fight; update aim; update fight; update aim"
     );
+}
+
+/// Neither is a condition asked, nor a random number drawn.
+#[test]
+fn exits_behind_one_that_the_behaviors_request_supersedes_are_not_tried() {
+    let vocabulary = Vocabulary::new()
+        .behavior("ask", &Asks)
+        .flag("hungry", |guard: &Guard, _| guard.is_hungry)
+        .flag("in_peace", |guard: &Guard, _| {
+            assert!(!guard.is_hungry, "this exit is behind the one that is superseded");
+            true
+        })
+        .random(|guard: &mut Guard, _| {
+            guard.note("draws");
+            guard.draw()
+        });
+    let file = "
+        initial = 'a'
+        [states.a]
+        behavior = 'ask'
+        exits = [
+            { to = 'b', when = 'hungry' },
+            { to = 'c', when = 'chance(0)' },
+            { to = 'd', when = 'in_peace' },
+        ]
+        [states.b]
+        final = true
+        [states.c]
+        final = true
+        [states.d]
+        final = true
+    ";
+    let definition = parsed(file, &vocabulary);
+    let trace = |is_hungry| {
+        let mut guards = AloneAndMany::start(&definition, &Guard { is_hungry, ..Guard::recording_changes() });
+        guards.update(1.0);
+        guards.trace()
+    };
+    assert_eq!(trace(false), "draws; a -> d (change)");
+    assert_eq!(trace(true), "a -> ByCode (change)");
 }
 
 #[test]

@@ -84,6 +84,8 @@ fn the_time_of_a_parent_goes_on_while_its_children_change() {
     stage.advance(3);
     assert_eq!(times(&stage), [Some(5), None, Some(3)]);
     assert_eq!(time_in_state(&stage), seconds(3), "that of current");
+    stage.change_state(&KITCHEN);
+    assert_eq!(times(&stage), [Some(5), Some(0), None]);
     stage.change_state(&HOUSE);
     stage.advance(1);
     assert_eq!(times(&stage), [Some(1), None, None], "it was left and entered again");
@@ -198,6 +200,20 @@ fn setting_current_leaves_the_times_as_they_are() {
     assert_eq!(times(&stage), [Some(5), Some(3), None]);
     stage.machine.set_current(&A);
     assert_eq!(time_in_state(&stage), seconds(3));
+}
+
+/// Rule 18.
+#[test]
+fn states_that_setting_current_makes_active_have_the_time_of_current() {
+    let mut stage = Stage::new(&A);
+    stage.advance(7);
+    stage.start();
+    stage.advance(2);
+    stage.machine.set_current(&KITCHEN);
+    assert_eq!(times(&stage), [Some(2), Some(2), None]);
+    stage.change_state(&HALL);
+    stage.advance(3);
+    assert_eq!(times(&stage), [Some(5), None, Some(3)]);
 }
 
 /// Rules 1 and 18.

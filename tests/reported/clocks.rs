@@ -2,6 +2,8 @@
 
 use demeanor::{Batch, NextWake, Owner, State, StateMachine};
 
+use crate::captured_log::log_lines;
+
 struct Guard;
 
 impl Owner for Guard {
@@ -79,4 +81,18 @@ fn what_is_suspended_at_an_odd_clock_is_the_same_after_loading() {
             assert_eq!(times[0], times[1], "{odd}, {later}");
         }
     }
+}
+
+/// Rule 18.
+#[test]
+fn the_log_says_at_most_once_in_a_program_that_a_clock_shows_no_number() {
+    let mut machine = StateMachine::new(&Rest);
+    let mut lines = log_lines(|| {
+        for mut odd in ODD.into_iter().chain(ODD) {
+            machine.change_state(&mut Guard, &Watch, &mut odd);
+        }
+    });
+    lines.retain(|line| line.starts_with("WARN"));
+    // A test beside this one may have been the first.
+    assert!(lines.len() < 2, "{lines:?}");
 }

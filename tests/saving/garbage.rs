@@ -309,6 +309,14 @@ fn a_machine_that_cannot_be_is_refused_with_what_is_wrong_and_where() {
         more(|more| more.stack[0].states[0].1 = Seconds(f64::NAN)),
         "path 0 of the stack, seconds: the time is not a number"
     );
+    assert_eq!(
+        more(|more| {
+            let timer = more.timers[0].clone();
+            more.stack[0].timers.insert(0, timer);
+            more.stack[0].timers[0].depth = None;
+        }),
+        "path 0 of the stack, depth: a timer of a suspended path belongs to one of its states"
+    );
     assert_eq!(more(|more| more.timers[0].due = Seconds(f64::NAN)), "timer 0, due: the time is not a number");
     assert_eq!(more(|more| more.timers[0].depth = Some(9)), "timer 0, depth: no state is active at depth 9");
     assert_eq!(more(|more| more.timers[0].then = SavedThen::Change(0)), "timer 0, then: it changes to no state");
